@@ -1,0 +1,128 @@
+//! Bound expressions: every name is resolved, every node knows its static type.
+//!
+//! An expression is evaluated against a *row context* that has two parts:
+//! - *sources*: the current stored row of each table of the query block, in FROM order ([`Expr::Column`]);
+//! - *slots*: values made by an operator below: group keys, aggregates, projected values ([`Expr::Slot`]).
+//!
+//! Below the first `Project` or `Aggregate` of a plan only sources exist; above it only slots.
+//! E1: expressions never stall; whatever must wait is an operator.
+//! E2: depth is bounded by the parser (`MAX_DEPTH`), so evaluation may recurse.
+
+use crate::func::{AggregateFunction, Function};
+use types::{CollationId, ColumnType, Value};
+
+/// A bound expression with its static type.
+#[derive(Clone, Debug)]
+pub struct Expr {
+    pub kind: ExprKind,
+    pub ty: ColumnType,
+    pub nullable: bool,
+}
+
+#[derive(Clone, Debug)]
+pub enum ExprKind {
+    Literal(Value<'static>),
+    /// A `?` of a prepared statement, or a literal that the plan cache took out of the text (counted after the `?`s).
+    Param(usize),
+    /// Column `column` of source `source`.
+    Column { source: usize, column: usize },
+    /// The stored ordinal of an ENUM or the bits of a SET column, as an integer: for numeric use and for ordering.
+    ColumnOrdinal { source: usize, column: usize },
+    Slot(usize),
+    /// `@name`
+    UserVariable(String),
+    Unary { op: UnaryOp, arg: Box<Expr> },
+    /// Comparisons carry how they compare, chosen by the binder from the static types.
+    Compare { op: CompareOp, by: CompareAs, left: Box<Expr>, right: Box<Expr> },
+    Arithmetic { op: ArithmeticOp, left: Box<Expr>, right: Box<Expr> },
+    And(Vec<Expr>),
+    Or(Vec<Expr>),
+    Xor(Box<Expr>, Box<Expr>),
+    Not(Box<Expr>),
+    /// `IS NULL`; `negated` is `IS NOT NULL`.
+    IsNull { arg: Box<Expr>, negated: bool },
+    /// `IS TRUE`, `IS FALSE`, `IS UNKNOWN` is `IsNull`.
+    IsTruth { arg: Box<Expr>, truth: bool, negated: bool },
+    In { arg: Box<Expr>, list: Vec<Expr>, by: CompareAs, negated: bool },
+    Between { arg: Box<Expr>, low: Box<Expr>, high: Box<Expr>, by: CompareAs, negated: bool },
+    Like { arg: Box<Expr>, pattern: Box<Expr>, escape: Option<u8>, collation: CollationId, negated: bool },
+    /// `CASE WHEN c THEN v ... ELSE e END`; `CASE x WHEN` is rewritten by the binder.
+    Case { whens: Vec<(Expr, Expr)>, otherwise: Option<Box<Expr>> },
+    /// `CAST(arg AS ty)` / `CONVERT`; the target is the node's `ty`. Also the implicit conversions the binder wants explicit.
+    Cast(Box<Expr>),
+    Call { function: Function, args: Vec<Expr> },
+    /// `VALUES(col)` and the row alias in ON DUPLICATE KEY UPDATE: the value that would have been inserted.
+    InsertValue { column: usize },
+    /// A row constructor; legal only under `Compare` and `In`.
+    Row(Vec<Expr>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnaryOp {
+    Negate,
+    BitNot,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CompareOp {
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    /// `<=>`
+    NullSafeEqual,
+}
+
+/// How two values are compared (MySQL 8.4 manual, 14.3 "Type Conversion in Expression Evaluation").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CompareAs {
+    /// Both integers, any sign.
+    Integer,
+    Decimal,
+    Double,
+    String(CollationId),
+    /// DATE, DATETIME, TIMESTAMP; strings are parsed.
+    Temporal,
+    Time,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArithmeticOp {
+    Add,
+    Subtract,
+    Multiply,
+    /// `/`
+    Divide,
+    /// `DIV`
+    IntDivide,
+    Modulo,
+    BitAnd,
+    BitOr,
+    BitXor,
+    ShiftLeft,
+    ShiftRight,
+}
+
+/// `COUNT(DISTINCT a, b)`, `SUM(x)` and the like.
+#[derive(Clone, Debug)]
+pub struct Aggregate {
+    pub function: AggregateFunction,
+    /// Empty for `COUNT(*)`.
+    pub args: Vec<Expr>,
+    pub distinct: bool,
+    /// GROUP_CONCAT's ORDER BY, as (expression, descending).
+    pub order: Vec<(Expr, bool)>,
+    /// GROUP_CONCAT's separator.
+    pub separator: Vec<u8>,
+    pub ty: ColumnType,
+    pub nullable: bool,
+}
+
+impl Expr {
+    pub fn literal(value: Value<'static>, ty: ColumnType) -> Self {
+        let nullable = value == Value::Null;
+        Self { kind: ExprKind::Literal(value), ty, nullable }
+    }
+}

@@ -1,0 +1,243 @@
+//! Plans: what `exec` runs. Immutable once made, shared by sessions, valid for one schema version.
+//!
+//! ```text
+//! Limit
+//!   Sort                slots -> slots
+//!     Project           sources -> slots   (or slots -> slots above an Aggregate)
+//!       NestedLoop      sources: the left row set plus the right one
+//!         Scan t (source 0)
+//!         Scan u (source 1), keys read source 0
+//! ```
+
+use crate::expr::{Aggregate, Expr};
+use std::sync::Arc;
+use types::schema::TableDef;
+use types::{ColumnType, Value};
+
+/// A bound and planned statement that touches rows.
+#[derive(Clone, Debug)]
+pub enum Plan {
+    Query(QueryPlan),
+    Insert(InsertPlan),
+    Update(UpdatePlan),
+    Delete(DeletePlan),
+}
+
+/// Row locks a query takes on the rows it returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Locking {
+    None,
+    /// FOR SHARE / LOCK IN SHARE MODE
+    Share,
+    /// FOR UPDATE
+    Update,
+}
+
+/// What happens when a locking read meets a locked row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockWait {
+    Wait,
+    NoWait,
+    SkipLocked,
+}
+
+#[derive(Clone, Debug)]
+pub struct QueryPlan {
+    pub root: Node,
+    pub columns: Vec<OutputColumn>,
+    /// How many tables the block reads: the number of sources of the row context.
+    pub sources: usize,
+    pub locking: Locking,
+    pub lock_wait: LockWait,
+    /// Number of `?` and lifted literals.
+    pub params: usize,
+}
+
+/// A column of a result set, as the client sees it.
+#[derive(Clone, Debug)]
+pub struct OutputColumn {
+    pub name: String,
+    pub ty: ColumnType,
+    pub nullable: bool,
+    /// Where the column comes from, for the wire's column definition; empty strings for an expression.
+    pub database: String,
+    pub table: String,
+    pub table_alias: String,
+    pub original_name: String,
+    /// Wire flags: primary key, unique key, multiple key, auto increment.
+    pub primary_key: bool,
+    pub unique_key: bool,
+    pub multiple_key: bool,
+    pub auto_increment: bool,
+    pub no_default: bool,
+}
+
+#[derive(Clone, Debug)]
+pub enum Node {
+    /// One empty row: SELECT without FROM.
+    OneRow,
+    Scan(Scan),
+    /// For each left row, run `right` (whose keys and filters may read the left sources). A LEFT join emits the left row with
+    /// the right sources NULL when nothing matched `on`.
+    NestedLoop { left: Box<Node>, right: Box<Node>, left_join: bool, on: Option<Expr> },
+    /// Equality join without a usable index: `right` is read once into a hash table.
+    HashJoin { left: Box<Node>, right: Box<Node>, left_join: bool, left_keys: Vec<Expr>, right_keys: Vec<Expr>, on: Option<Expr> },
+    Filter { input: Box<Node>, predicate: Expr },
+    /// Slots out: the group keys, then the aggregates. Without keys: exactly one row.
+    Aggregate { input: Box<Node>, keys: Vec<Expr>, aggregates: Vec<Aggregate> },
+    /// Slots out: one per expression.
+    Project { input: Box<Node>, exprs: Vec<Expr> },
+    /// Keeps the first of rows whose slots `0..columns` are equal.
+    Distinct { input: Box<Node>, columns: usize },
+    /// Slots in and out. With `limit`, only the first `offset + count` rows in order are kept.
+    Sort { input: Box<Node>, keys: Vec<SortKey>, limit: Option<LimitPlan> },
+    Limit { input: Box<Node>, limit: LimitPlan },
+    /// Cuts the slots down to the first `columns` (sort keys that are not output).
+    Trim { input: Box<Node>, columns: usize },
+    /// Rows of literals: VALUES ROW(...), INSERT ... VALUES.
+    Values { rows: Vec<Vec<Expr>> },
+    /// UNION ALL of inputs with equal slots; UNION is a Distinct above.
+    Concat { inputs: Vec<Node> },
+}
+
+#[derive(Clone, Debug)]
+pub struct SortKey {
+    pub expr: Expr,
+    pub descending: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct LimitPlan {
+    pub offset: Option<Expr>,
+    pub count: Option<Expr>,
+}
+
+/// One table read through one access path.
+#[derive(Clone, Debug)]
+pub struct Scan {
+    pub source: usize,
+    pub table: Arc<TableDef>,
+    pub alias: String,
+    pub access: Access,
+    /// What the access path does not already guarantee.
+    pub filter: Option<Expr>,
+    /// Columns that anything above reads, by position: the executor may leave the others undecoded.
+    pub columns_used: Vec<bool>,
+    /// Estimated rows, for EXPLAIN.
+    pub rows: f64,
+}
+
+#[derive(Clone, Debug)]
+pub enum Access {
+    /// At most one row: equality on every column of the primary or of a unique key, none NULL.
+    Point { index: usize, key: Vec<Expr> },
+    /// Union of key ranges of an index, in index order (reversed when `reverse`). The executor evaluates, sorts and merges the
+    /// ranges, so a row comes once. `covering`: every used column is in the index key or the primary key and decodable from it.
+    Ranges { index: usize, ranges: Vec<KeyRange>, reverse: bool, covering: bool },
+    /// The whole index, in order.
+    Full { index: usize, reverse: bool, covering: bool },
+    /// An information_schema table.
+    Virtual,
+    /// The predicate is never true.
+    Nothing,
+}
+
+/// `prefix = ... AND low <(=) next column <(=) high`. A NULL in a value empties the range (`null_prefix` marks columns
+/// compared with IS NULL or `<=>`, whose value may be NULL).
+#[derive(Clone, Debug)]
+pub struct KeyRange {
+    pub prefix: Vec<Expr>,
+    pub null_safe: Vec<bool>,
+    pub low: Option<(Expr, Bound)>,
+    pub high: Option<(Expr, Bound)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    Inclusive,
+    Exclusive,
+}
+
+#[derive(Clone, Debug)]
+pub struct InsertPlan {
+    pub table: Arc<TableDef>,
+    /// Target columns in the order of the row source.
+    pub columns: Vec<usize>,
+    pub source: InsertSource,
+    /// REPLACE
+    pub replace: bool,
+    /// INSERT IGNORE
+    pub ignore: bool,
+    /// ON DUPLICATE KEY UPDATE: the existing row is source 0.
+    pub on_duplicate: Vec<Assignment>,
+    pub params: usize,
+}
+
+#[derive(Clone, Debug)]
+pub enum InsertSource {
+    /// `None` is DEFAULT.
+    Values(Vec<Vec<Option<Expr>>>),
+    Query(Box<QueryPlan>),
+}
+
+#[derive(Clone, Debug)]
+pub struct Assignment {
+    pub column: usize,
+    /// `None` is DEFAULT.
+    pub value: Option<Expr>,
+}
+
+#[derive(Clone, Debug)]
+pub struct UpdatePlan {
+    /// Scan, possibly under Sort/Limit; source 0 is the table. Rows are read with X locks before they are changed.
+    pub scan: Scan,
+    pub order: Vec<SortKey>,
+    pub limit: Option<LimitPlan>,
+    pub assignments: Vec<Assignment>,
+    pub ignore: bool,
+    pub params: usize,
+}
+
+#[derive(Clone, Debug)]
+pub struct DeletePlan {
+    pub scan: Scan,
+    pub order: Vec<SortKey>,
+    pub limit: Option<LimitPlan>,
+    pub ignore: bool,
+    pub params: usize,
+}
+
+/// What the binder must know of the session. Implemented by `server`.
+pub trait BindContext {
+    /// The current database, if any.
+    fn database(&self) -> Option<&str>;
+    fn schema(&self) -> &types::schema::Schema;
+    /// `@@name`, `@@global.name`, `@@session.name`: value and type, or `None` when there is no such variable.
+    fn system_variable(&self, global: bool, name: &str) -> Option<(Value<'static>, ColumnType)>;
+    /// Estimated number of rows of a table.
+    fn row_count(&self, table: &TableDef) -> u64;
+    fn sql_mode(&self) -> SqlMode;
+    /// collation_connection: of string literals.
+    fn connection_collation(&self) -> types::CollationId;
+}
+
+/// The parts of sql_mode that parsing and execution depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SqlMode {
+    pub strict: bool,
+    pub ansi_quotes: bool,
+    pub pipes_as_concat: bool,
+    pub no_backslash_escapes: bool,
+    pub only_full_group_by: bool,
+    pub no_zero_date: bool,
+    pub no_zero_in_date: bool,
+    pub error_for_division_by_zero: bool,
+    pub no_auto_value_on_zero: bool,
+    pub no_unsigned_subtraction: bool,
+    pub high_not_precedence: bool,
+    pub ignore_space: bool,
+    pub real_as_float: bool,
+    pub pad_char_to_full_length: bool,
+    pub allow_invalid_dates: bool,
+    pub time_truncate_fractional: bool,
+}

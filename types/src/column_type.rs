@@ -1,0 +1,86 @@
+//! Static types: of columns and of expressions.
+
+use serde::{Deserialize, Serialize};
+
+/// MySQL's collation number (as in `information_schema.COLLATIONS.ID` and on the wire).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct CollationId(pub u16);
+
+impl CollationId {
+    pub const LATIN1_SWEDISH_CI: Self = Self(8);
+    pub const UTF8MB4_GENERAL_CI: Self = Self(45);
+    pub const UTF8MB4_BIN: Self = Self(46);
+    pub const BINARY: Self = Self(63);
+    pub const UTF8MB4_0900_AI_CI: Self = Self(255);
+}
+
+/// The four sizes of TEXT and BLOB; their length prefix has 1, 2, 3 or 4 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum LobSize {
+    Tiny,
+    Regular,
+    Medium,
+    Long,
+}
+
+/// The kind of a type with its parameters; lengths of strings are in characters, of binary types in bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum TypeKind {
+    /// The type of a bare NULL.
+    Null,
+    TinyInt,
+    SmallInt,
+    MediumInt,
+    Int,
+    BigInt,
+    Decimal { precision: u8, scale: u8 },
+    Float,
+    Double,
+    Char { length: u32 },
+    VarChar { length: u32 },
+    Text(LobSize),
+    Binary { length: u32 },
+    VarBinary { length: u32 },
+    Blob(LobSize),
+    Date,
+    /// Fractional digits, 0 to 6.
+    Time { fsp: u8 },
+    DateTime { fsp: u8 },
+    Timestamp { fsp: u8 },
+    Year,
+    Enum { members: std::sync::Arc<[String]> },
+    Set { members: std::sync::Arc<[String]> },
+    Bit { length: u8 },
+    Json,
+}
+
+/// A static type: kind, sign, and the collation of strings (`BINARY` for everything else).
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ColumnType {
+    pub kind: TypeKind,
+    pub unsigned: bool,
+    pub zerofill: bool,
+    /// `INT(11)`: shown by SHOW CREATE only where MySQL 8.4 still shows it (`TINYINT(1)`, ZEROFILL).
+    pub display_width: Option<u8>,
+    /// `FLOAT(7,3)` and `DOUBLE(7,3)`: digits after the point.
+    pub float_decimals: Option<u8>,
+    pub collation: CollationId,
+}
+
+impl ColumnType {
+    /// A type of this kind, signed, without display width; strings are utf8mb4_0900_ai_ci, the rest binary.
+    pub fn new(kind: TypeKind) -> Self {
+        let collation = match kind {
+            TypeKind::Char { .. } | TypeKind::VarChar { .. } | TypeKind::Text(_) | TypeKind::Enum { .. } | TypeKind::Set { .. } => {
+                CollationId::UTF8MB4_0900_AI_CI
+            }
+            TypeKind::Json => CollationId::UTF8MB4_BIN,
+            _ => CollationId::BINARY,
+        };
+        Self { kind, unsigned: false, zerofill: false, display_width: None, float_decimals: None, collation }
+    }
+
+    pub fn unsigned(kind: TypeKind) -> Self {
+        Self { unsigned: true, ..Self::new(kind) }
+    }
+}

@@ -1,0 +1,17 @@
+//! Values, types and their encodings: what a row is made of, on no floor but its own.
+//!
+//! This crate knows MySQL's data types, how their values compare, convert, print and are stored.
+//! It knows nothing of pages, sessions, packets or syntax, and does no I/O.
+//!
+//! - [`Value`] is one SQL value, borrowed where it can be.
+//! - [`ColumnType`] is a static type: of a column, or of an expression.
+//! - [`schema`] holds the immutable description of databases, tables and indexes.
+//! - `key` encodes values so that `memcmp` orders them; `row` is the stored encoding of a row.
+#![forbid(unsafe_code)]
+
+pub mod schema;
+mod column_type;
+mod value;
+
+pub use column_type::{CollationId, ColumnType, LobSize, TypeKind};
+pub use value::{Date, DateTime, Decimal, Time, Value};

@@ -1,0 +1,123 @@
+//! The immutable description of what is stored: databases, tables, columns, indexes.
+//!
+//! A [`Schema`] is one version of the whole catalog. A statement binds against one snapshot of it; DDL publishes the next.
+//! Names of databases and tables compare as bytes (`lower_case_table_names = 0`), names of columns and indexes
+//! case-insensitively (ASCII folding).
+
+use crate::{CollationId, ColumnType};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Identity of a table for its whole life; a re-created table of the same name gets a new one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct TableId(pub u64);
+
+/// One version of the catalog.
+#[derive(Clone, Debug, Default)]
+pub struct Schema {
+    /// Grows by one with every change; plans are valid for one version.
+    pub version: u64,
+    pub databases: BTreeMap<String, Arc<DatabaseDef>>,
+}
+
+#[derive(Clone, Debug)]
+pub struct DatabaseDef {
+    pub name: String,
+    pub collation: CollationId,
+    pub tables: BTreeMap<String, Arc<TableDef>>,
+}
+
+impl Schema {
+    pub fn table(&self, database: &str, table: &str) -> Option<&Arc<TableDef>> {
+        self.databases.get(database)?.tables.get(table)
+    }
+}
+
+/// One table. Stored as JSON in the catalog tree; fields added later carry `#[serde(default)]`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TableDef {
+    pub id: TableId,
+    pub database: String,
+    pub name: String,
+    pub columns: Vec<ColumnDef>,
+    /// `indexes[0]` is always the clustered one: the primary key, or, where there is none, the hidden row id
+    /// (`kind == HiddenRowId`, no columns; its key is an 8-byte big-endian number).
+    pub indexes: Vec<IndexDef>,
+    pub collation: CollationId,
+    pub comment: String,
+    /// Microseconds since the epoch, UTC.
+    pub created_us: i64,
+    /// Rows come from the server's memory (information_schema), not from a tree; `indexes` is empty.
+    #[serde(default)]
+    pub is_virtual: bool,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ColumnDef {
+    pub name: String,
+    pub ty: ColumnType,
+    pub nullable: bool,
+    pub default: ColumnDefault,
+    pub auto_increment: bool,
+    /// `ON UPDATE CURRENT_TIMESTAMP`, with the column's own fsp.
+    pub on_update_now: bool,
+    pub comment: String,
+    /// `AUTO_INCREMENT INVISIBLE` and the like: left out of `*`.
+    #[serde(default)]
+    pub invisible: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum ColumnDefault {
+    /// No DEFAULT clause: NULL where nullable, else "doesn't have a default value" (1364).
+    None,
+    /// The literal as text, already checked against the type; `None` is DEFAULT NULL. Binary types hold hex.
+    Literal(Option<String>),
+    CurrentTimestamp,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum IndexKind {
+    Primary,
+    HiddenRowId,
+    /// Key: the index columns; with a NULL among them the primary key follows. Payload: the primary key.
+    Unique,
+    /// Key: the index columns, then the primary key. Payload: empty.
+    Secondary,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct IndexDef {
+    /// `PRIMARY` for the primary key.
+    pub name: String,
+    pub kind: IndexKind,
+    pub columns: Vec<IndexColumn>,
+    pub comment: String,
+    /// Identity and root page of the tree; filled in by `table` when it makes the tree.
+    pub tree_id: u32,
+    pub root_page: u32,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct IndexColumn {
+    /// Position in `TableDef::columns`.
+    pub column: usize,
+    /// Prefix length in characters (bytes for binary types).
+    pub prefix: Option<u32>,
+    pub descending: bool,
+}
+
+impl TableDef {
+    pub fn primary(&self) -> &IndexDef {
+        &self.indexes[0]
+    }
+
+    pub fn column_index(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|c| c.name.eq_ignore_ascii_case(name))
+    }
+
+    pub fn index_by_name(&self, name: &str) -> Option<usize> {
+        self.indexes.iter().position(|i| i.name.eq_ignore_ascii_case(name))
+    }
+}

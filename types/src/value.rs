@@ -1,0 +1,54 @@
+//! One SQL value. Strings borrow from the page copy, the packet or the schema where they can.
+
+use std::borrow::Cow;
+
+/// A SQL value. Its static type ([`crate::ColumnType`]) travels beside it, not in it:
+/// - integers of every width and YEAR are `Int`, unsigned ones `UInt`; BIT is `UInt`;
+/// - FLOAT and DOUBLE are `Double` (the type says how to print them);
+/// - CHAR, TEXT, BINARY, BLOB, JSON, and the member names of ENUM and SET are `Bytes`;
+/// - DATETIME and TIMESTAMP are `DateTime` (TIMESTAMP in the session's time zone once decoded).
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value<'a> {
+    Null,
+    Int(i64),
+    UInt(u64),
+    Double(f64),
+    Decimal(Decimal),
+    Bytes(Cow<'a, [u8]>),
+    Date(Date),
+    Time(Time),
+    DateTime(DateTime),
+}
+
+/// Exact decimal, up to DECIMAL(65,30). The representation is this crate's business (256-bit magnitude, sign, scale).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decimal {
+    pub(crate) magnitude: [u64; 4],
+    pub(crate) negative: bool,
+    pub(crate) scale: u8,
+}
+
+/// A calendar date, zero parts allowed (`0000-00-00`, `2024-00-00`) as MySQL has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Date {
+    pub year: u16,
+    pub month: u8,
+    pub day: u8,
+}
+
+/// A signed duration or time of day, `-838:59:59.000000` to `838:59:59.000000`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Time {
+    /// Signed microseconds.
+    pub micros: i64,
+}
+
+/// A date with a time of day, microsecond resolution, no zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct DateTime {
+    pub date: Date,
+    pub hour: u8,
+    pub minute: u8,
+    pub second: u8,
+    pub micros: u32,
+}
