@@ -25,34 +25,84 @@ pub enum ExprKind {
     /// A `?` of a prepared statement, or a literal that the plan cache took out of the text (counted after the `?`s).
     Param(usize),
     /// Column `column` of source `source`.
-    Column { source: usize, column: usize },
+    Column {
+        source: usize,
+        column: usize,
+    },
     /// The stored ordinal of an ENUM or the bits of a SET column, as an integer: for numeric use and for ordering.
-    ColumnOrdinal { source: usize, column: usize },
+    ColumnOrdinal {
+        source: usize,
+        column: usize,
+    },
     Slot(usize),
     /// `@name`
     UserVariable(String),
-    Unary { op: UnaryOp, arg: Box<Expr> },
+    Unary {
+        op: UnaryOp,
+        arg: Box<Expr>,
+    },
     /// Comparisons carry how they compare, chosen by the binder from the static types.
-    Compare { op: CompareOp, by: CompareAs, left: Box<Expr>, right: Box<Expr> },
-    Arithmetic { op: ArithmeticOp, left: Box<Expr>, right: Box<Expr> },
+    Compare {
+        op: CompareOp,
+        by: CompareAs,
+        left: Box<Expr>,
+        right: Box<Expr>,
+    },
+    Arithmetic {
+        op: ArithmeticOp,
+        left: Box<Expr>,
+        right: Box<Expr>,
+    },
     And(Vec<Expr>),
     Or(Vec<Expr>),
     Xor(Box<Expr>, Box<Expr>),
     Not(Box<Expr>),
     /// `IS NULL`; `negated` is `IS NOT NULL`.
-    IsNull { arg: Box<Expr>, negated: bool },
+    IsNull {
+        arg: Box<Expr>,
+        negated: bool,
+    },
     /// `IS TRUE`, `IS FALSE`, `IS UNKNOWN` is `IsNull`.
-    IsTruth { arg: Box<Expr>, truth: bool, negated: bool },
-    In { arg: Box<Expr>, list: Vec<Expr>, by: CompareAs, negated: bool },
-    Between { arg: Box<Expr>, low: Box<Expr>, high: Box<Expr>, by: CompareAs, negated: bool },
-    Like { arg: Box<Expr>, pattern: Box<Expr>, escape: Option<u8>, collation: CollationId, negated: bool },
+    IsTruth {
+        arg: Box<Expr>,
+        truth: bool,
+        negated: bool,
+    },
+    In {
+        arg: Box<Expr>,
+        list: Vec<Expr>,
+        by: CompareAs,
+        negated: bool,
+    },
+    Between {
+        arg: Box<Expr>,
+        low: Box<Expr>,
+        high: Box<Expr>,
+        by: CompareAs,
+        negated: bool,
+    },
+    Like {
+        arg: Box<Expr>,
+        pattern: Box<Expr>,
+        escape: Option<u8>,
+        collation: CollationId,
+        negated: bool,
+    },
     /// `CASE WHEN c THEN v ... ELSE e END`; `CASE x WHEN` is rewritten by the binder.
-    Case { whens: Vec<(Expr, Expr)>, otherwise: Option<Box<Expr>> },
+    Case {
+        whens: Vec<(Expr, Expr)>,
+        otherwise: Option<Box<Expr>>,
+    },
     /// `CAST(arg AS ty)` / `CONVERT`; the target is the node's `ty`. Also the implicit conversions the binder wants explicit.
     Cast(Box<Expr>),
-    Call { function: Function, args: Vec<Expr> },
+    Call {
+        function: Function,
+        args: Vec<Expr>,
+    },
     /// `VALUES(col)` and the row alias in ON DUPLICATE KEY UPDATE: the value that would have been inserted.
-    InsertValue { column: usize },
+    InsertValue {
+        column: usize,
+    },
     /// A row constructor; legal only under `Compare` and `In`.
     Row(Vec<Expr>),
 }

@@ -79,25 +79,64 @@ pub enum Node {
     Scan(Scan),
     /// For each left row, run `right` (whose keys and filters may read the left sources). A LEFT join emits the left row with
     /// the right sources NULL when nothing matched `on`.
-    NestedLoop { left: Box<Node>, right: Box<Node>, left_join: bool, on: Option<Expr> },
+    NestedLoop {
+        left: Box<Node>,
+        right: Box<Node>,
+        left_join: bool,
+        on: Option<Expr>,
+    },
     /// Equality join without a usable index: `right` is read once into a hash table.
-    HashJoin { left: Box<Node>, right: Box<Node>, left_join: bool, left_keys: Vec<Expr>, right_keys: Vec<Expr>, on: Option<Expr> },
-    Filter { input: Box<Node>, predicate: Expr },
+    HashJoin {
+        left: Box<Node>,
+        right: Box<Node>,
+        left_join: bool,
+        left_keys: Vec<Expr>,
+        right_keys: Vec<Expr>,
+        on: Option<Expr>,
+    },
+    Filter {
+        input: Box<Node>,
+        predicate: Expr,
+    },
     /// Slots out: the group keys, then the aggregates. Without keys: exactly one row.
-    Aggregate { input: Box<Node>, keys: Vec<Expr>, aggregates: Vec<Aggregate> },
+    Aggregate {
+        input: Box<Node>,
+        keys: Vec<Expr>,
+        aggregates: Vec<Aggregate>,
+    },
     /// Slots out: one per expression.
-    Project { input: Box<Node>, exprs: Vec<Expr> },
+    Project {
+        input: Box<Node>,
+        exprs: Vec<Expr>,
+    },
     /// Keeps the first of rows whose slots `0..columns` are equal.
-    Distinct { input: Box<Node>, columns: usize },
+    Distinct {
+        input: Box<Node>,
+        columns: usize,
+    },
     /// Slots in and out. With `limit`, only the first `offset + count` rows in order are kept.
-    Sort { input: Box<Node>, keys: Vec<SortKey>, limit: Option<LimitPlan> },
-    Limit { input: Box<Node>, limit: LimitPlan },
+    Sort {
+        input: Box<Node>,
+        keys: Vec<SortKey>,
+        limit: Option<LimitPlan>,
+    },
+    Limit {
+        input: Box<Node>,
+        limit: LimitPlan,
+    },
     /// Cuts the slots down to the first `columns` (sort keys that are not output).
-    Trim { input: Box<Node>, columns: usize },
+    Trim {
+        input: Box<Node>,
+        columns: usize,
+    },
     /// Rows of literals: VALUES ROW(...), INSERT ... VALUES.
-    Values { rows: Vec<Vec<Expr>> },
+    Values {
+        rows: Vec<Vec<Expr>>,
+    },
     /// UNION ALL of inputs with equal slots; UNION is a Distinct above.
-    Concat { inputs: Vec<Node> },
+    Concat {
+        inputs: Vec<Node>,
+    },
 }
 
 #[derive(Clone, Debug)]

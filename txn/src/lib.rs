@@ -5,10 +5,10 @@
 #![forbid(unsafe_code)]
 #![allow(unused_variables, clippy::missing_errors_doc)]
 
-pub use storage::{KEY_BYTES_MAX, RECORD_BYTES_MAX, TreeRef};
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+pub use storage::{KEY_BYTES_MAX, RECORD_BYTES_MAX, TreeRef};
 
 /// What to wait for before the same call is made again. Await it (any executor), or `wait_blocking()` on a thread that may block.
 #[must_use]
@@ -220,7 +220,13 @@ impl Txn {
 
     /// Current read that also locks the row until the transaction ends.
     pub fn lock_row(
-        &mut self, worker: &Worker, tree: TreeRef, key: &[u8], mode: LockMode, policy: WaitPolicy, payload: &mut Vec<u8>,
+        &mut self,
+        worker: &Worker,
+        tree: TreeRef,
+        key: &[u8],
+        mode: LockMode,
+        policy: WaitPolicy,
+        payload: &mut Vec<u8>,
     ) -> Result<Option<Seen>> {
         todo!()
     }

@@ -33,24 +33,47 @@ pub enum TypeKind {
     MediumInt,
     Int,
     BigInt,
-    Decimal { precision: u8, scale: u8 },
+    Decimal {
+        precision: u8,
+        scale: u8,
+    },
     Float,
     Double,
-    Char { length: u32 },
-    VarChar { length: u32 },
+    Char {
+        length: u32,
+    },
+    VarChar {
+        length: u32,
+    },
     Text(LobSize),
-    Binary { length: u32 },
-    VarBinary { length: u32 },
+    Binary {
+        length: u32,
+    },
+    VarBinary {
+        length: u32,
+    },
     Blob(LobSize),
     Date,
     /// Fractional digits, 0 to 6.
-    Time { fsp: u8 },
-    DateTime { fsp: u8 },
-    Timestamp { fsp: u8 },
+    Time {
+        fsp: u8,
+    },
+    DateTime {
+        fsp: u8,
+    },
+    Timestamp {
+        fsp: u8,
+    },
     Year,
-    Enum { members: std::sync::Arc<[String]> },
-    Set { members: std::sync::Arc<[String]> },
-    Bit { length: u8 },
+    Enum {
+        members: std::sync::Arc<[String]>,
+    },
+    Set {
+        members: std::sync::Arc<[String]>,
+    },
+    Bit {
+        length: u8,
+    },
     Json,
 }
 
@@ -71,9 +94,11 @@ impl ColumnType {
     /// A type of this kind, signed, without display width; strings are utf8mb4_0900_ai_ci, the rest binary.
     pub fn new(kind: TypeKind) -> Self {
         let collation = match kind {
-            TypeKind::Char { .. } | TypeKind::VarChar { .. } | TypeKind::Text(_) | TypeKind::Enum { .. } | TypeKind::Set { .. } => {
-                CollationId::UTF8MB4_0900_AI_CI
-            }
+            TypeKind::Char { .. }
+            | TypeKind::VarChar { .. }
+            | TypeKind::Text(_)
+            | TypeKind::Enum { .. }
+            | TypeKind::Set { .. } => CollationId::UTF8MB4_0900_AI_CI,
             TypeKind::Json => CollationId::UTF8MB4_BIN,
             _ => CollationId::BINARY,
         };

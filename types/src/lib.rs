@@ -9,8 +9,8 @@
 //! - `key` encodes values so that `memcmp` orders them; `row` is the stored encoding of a row.
 #![forbid(unsafe_code)]
 
-pub mod schema;
 mod column_type;
+pub mod schema;
 mod value;
 
 pub use column_type::{CollationId, ColumnType, LobSize, TypeKind};
