@@ -10,8 +10,11 @@
 #![forbid(unsafe_code)]
 
 mod column_type;
+pub mod decimal;
 pub mod schema;
 mod value;
+mod wide;
 
 pub use column_type::{CollationId, ColumnType, LobSize, TypeKind};
-pub use value::{Date, DateTime, Decimal, Time, Value};
+pub use decimal::Decimal;
+pub use value::{Date, DateTime, Time, Value};
