@@ -1,5 +1,6 @@
 //! One SQL value. Strings borrow from the page copy, the packet or the schema where they can.
 
+use crate::Decimal;
 use std::borrow::Cow;
 
 /// A SQL value. Its static type ([`crate::ColumnType`]) travels beside it, not in it:
@@ -18,14 +19,6 @@ pub enum Value<'a> {
     Date(Date),
     Time(Time),
     DateTime(DateTime),
-}
-
-/// Exact decimal, up to DECIMAL(65,30). The representation is this crate's business (256-bit magnitude, sign, scale).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Decimal {
-    pub(crate) magnitude: [u64; 4],
-    pub(crate) negative: bool,
-    pub(crate) scale: u8,
 }
 
 /// A calendar date, zero parts allowed (`0000-00-00`, `2024-00-00`) as MySQL has them.
