@@ -158,6 +158,13 @@ impl PacketReader {
         }
     }
 
+    /// The payload that [`Self::next`] handed out last, where it was gathered and not borrowed from the input (`consumed` is not its
+    /// length and the header's then). For callers whose borrows cannot last from `next` to here.
+    pub fn gathered(&self) -> &[u8] {
+        debug_assert_eq!(self.state, State::Idle);
+        &self.gathered
+    }
+
     /// Gives the memory of the last large payload back, for a connection that goes idle.
     pub fn release_memory(&mut self) {
         if self.state == State::Idle {
