@@ -228,6 +228,8 @@ impl<'a> Lexer<'a> {
         loop {
             match self.byte(0) {
                 b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c => self.position += 1,
+                // Clients end texts with NUL bytes; they are spaces wherever they stand.
+                0 if self.position < self.text.len() => self.position += 1,
                 b'#' => self.skip_line(),
                 b'-' if self.byte(1) == b'-' && (self.byte(2) <= b' ' || self.byte(2) == 0x7f) => self.skip_line(),
                 b'/' if self.byte(1) == b'*' => {
