@@ -53,12 +53,7 @@ impl Decimal {
     /// `magnitude / 10^scale`, negated where asked. The scale is at most 65.
     pub fn from_parts(magnitude: u128, scale: u8, negative: bool) -> Self {
         debug_assert!(u32::from(scale) <= DIGITS_MAX);
-        Self {
-            low: [magnitude as u64, (magnitude >> 64) as u64, 0],
-            high: 0,
-            scale,
-            negative: negative && magnitude != 0,
-        }
+        Self { low: [magnitude as u64, (magnitude >> 64) as u64, 0], high: 0, scale, negative: negative && magnitude != 0 }
     }
 
     pub fn from_i64(value: i64) -> Self {
@@ -696,12 +691,8 @@ fn assemble(whole: &[u8], fraction: &[u8], exponent: i64, negative: bool, consum
         }
     }
     let total = digits.clone().count() as i64;
-    let overflowed = Parsed {
-        value: Decimal::max_value(DIGITS_MAX as u8, 0, negative),
-        consumed,
-        truncated: false,
-        overflow: true,
-    };
+    let overflowed =
+        Parsed { value: Decimal::max_value(DIGITS_MAX as u8, 0, negative), consumed, truncated: false, overflow: true };
     if total > 0 && point > i64::from(DIGITS_MAX) {
         return overflowed;
     }

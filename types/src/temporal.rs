@@ -71,10 +71,7 @@ impl Date {
 
     /// A day of the calendar, year 0 to 9999.
     pub fn is_real(&self) -> bool {
-        self.year <= 9999
-            && (1..=12).contains(&self.month)
-            && self.day >= 1
-            && self.day <= days_in_month(self.year, self.month)
+        self.year <= 9999 && (1..=12).contains(&self.month) && self.day >= 1 && self.day <= days_in_month(self.year, self.month)
     }
 
     /// `TO_DAYS`; `None` where month or day is zero.
@@ -231,11 +228,7 @@ impl DateTime {
         let (micros, rest) = ((bits & 0xff_ffff) as u32, bits >> 24);
         let (time, day) = (rest & 0x1_ffff, rest >> 17);
         let month = day >> 5;
-        let date = Date {
-            year: u16::try_from(month / 13).ok()?,
-            month: (month % 13) as u8,
-            day: (day & 31) as u8,
-        };
+        let date = Date { year: u16::try_from(month / 13).ok()?, month: (month % 13) as u8, day: (day & 31) as u8 };
         let (hour, minute, second) = ((time >> 12) as u8, (time >> 6 & 63) as u8, (time & 63) as u8);
         let fine = date.year <= 9999 && hour < 24 && minute < 60 && second < 60 && micros < 1_000_000;
         fine.then_some(Self { date, hour, minute, second, micros })
