@@ -1,17 +1,28 @@
-//! Where this crate meets `types::row` and `types::key` (placeholder until they land; `StoredRow` will be `types::row::StoredRow`).
+//! How the keys of one index are made from rows and read back.
+//!
+//! ```text
+//! clustered   columns of the primary key, or the row id            -> stored row
+//! unique      columns of the index [+ clustered key if one is NULL] -> clustered key
+//! secondary   columns of the index + clustered key                 -> (empty)
+//! ```
+//!
+//! Column encodings are `types::key`'s: a complete encoded column is never a prefix of another value's encoding, so concatenation keeps
+//! order and an entry can be cut into its columns again.
+
+use txn::{Error, Interrupt};
+use types::key::{self, KeyPart};
+use types::row::{RowLayout, StoredRow};
+use types::schema::{IndexDef, IndexKind, TableDef};
 use types::Value;
 
-/// How the rows of one table are laid out.
-pub struct RowLayout {}
-
-/// A stored row, decoded column by column when someone looks.
-#[derive(Clone, Copy)]
-pub struct StoredRow<'a> {
-    _bytes: &'a [u8],
+/// Codec of one index.
+pub(crate) struct IndexCodec {
+    pub kind: IndexKind,
+    pub parts: Box<[Part]>,
 }
 
-impl<'a> StoredRow<'a> {
-    pub fn value(&self, _column: usize) -> Value<'a> {
-        todo!()
-    }
+/// One column of an index.
+pub(crate) struct Part {
+    pub column: usize,
+    pub key: KeyPart,
 }
