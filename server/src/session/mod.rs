@@ -27,6 +27,7 @@ mod transaction;
 
 pub use host::ServerHost;
 pub use info::{ProcessLine, SessionInfo};
+pub use query::ArenaGuard;
 pub use run::ResultSet;
 pub use settings::IDS;
 pub use state::{Answer, State};

@@ -32,6 +32,8 @@ pub struct State {
     pub multi_statements: bool,
     /// COMMIT RELEASE: the connection ends after this answer.
     pub closing: bool,
+    /// SET timestamp: what NOW() says instead of the clock.
+    pub fixed_time_us: Option<i64>,
     /// SQL's own PREPARE.
     pub named: super::named::NamedStatements,
 }
@@ -75,6 +77,7 @@ impl State {
             more_results: false,
             multi_statements: login.capabilities.has(Capabilities::MULTI_STATEMENTS),
             closing: false,
+            fixed_time_us: None,
             named: Default::default(),
         }
     }
@@ -210,7 +213,7 @@ impl State {
 
     /// A statement begins: its time, and nothing of the last one.
     pub fn begin_statement(&mut self) {
-        self.vars.statement_start_us = self.worker.wall_clock_us();
+        self.vars.statement_start_us = self.fixed_time_us.unwrap_or_else(|| self.worker.wall_clock_us());
         self.vars.clear_kill_query();
     }
 

@@ -162,7 +162,8 @@ impl VariableId {
         self.definition().name
     }
 
-    fn start(self) -> Setting {
+    /// The value in a new server.
+    pub fn start(self) -> Setting {
         let definition = self.definition();
         match (definition.start, definition.kind) {
             (Start::Text(text), Kind::SqlMode) => {
