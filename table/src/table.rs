@@ -103,7 +103,7 @@ impl Table {
         &self.layout
     }
 
-    pub fn index(&self, index: usize) -> &Index {
+    pub fn index_at(&self, index: usize) -> &Index {
         &self.indexes[index]
     }
 
@@ -235,14 +235,13 @@ impl Table {
     /// The entry key that `row` has in this index, into `row.entry`. `false`: the row changed while its large values were read.
     pub(crate) fn index_entry_of(&self, worker: &Worker, txn: &mut Txn, index: usize, row: &mut RowBuf) -> txn::Result<bool> {
         let codec = &self.indexes[index].codec;
-        if self.has_externals(row) {
-            let is_part = |column| codec.parts.iter().any(|part| part.column == column);
-            if !self.load_columns(worker, txn, RowRead::Latest, is_part, row)? {
-                return Ok(false);
-            }
+        let has_large = self.has_externals(row);
+        if has_large && !self.load_columns(worker, txn, RowRead::Latest, |column| codec.has_column(column), row)? {
+            return Ok(false);
         }
         let mut entry = std::mem::take(&mut row.entry);
-        let outcome = self.stored_row(row.current()).and_then(|stored| codec.encode_entry(Source::Row(stored), &row.key, &mut entry));
+        let outcome =
+            self.stored_row(row.current()).and_then(|stored| codec.encode_entry(Source::Row(stored), &row.key, &mut entry));
         row.entry = entry;
         outcome.map(|()| true)
     }

@@ -26,12 +26,10 @@ struct Draft {
     source: Option<usize>,
 }
 
-/// An index on its way: its columns are named by old position or by name, so that reordering does not disturb them.
+/// An index on its way: its columns are known by name, following renames, so that reordering does not disturb them.
 struct IndexDraft {
     index: IndexDef,
-    /// Names of its columns, following renames.
     columns: Vec<String>,
-    source: Option<usize>,
 }
 
 struct Drafts {
@@ -81,11 +79,9 @@ impl Drafts {
         let indexes = old
             .indexes
             .iter()
-            .enumerate()
-            .map(|(k, index)| IndexDraft {
+            .map(|index| IndexDraft {
                 columns: index.columns.iter().map(|c| old.columns[c.column].name.clone()).collect(),
                 index: index.clone(),
-                source: Some(k),
             })
             .collect();
         Self { table: old.name.clone(), columns, indexes, copies: false }

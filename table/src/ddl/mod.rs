@@ -190,7 +190,8 @@ impl Database {
             let locked = LockedTables::lock(handles, deadline, options)?;
             let mut ddl = self.lock_ddl();
             let now = self.published();
-            let same = now.schema.databases.get(name).is_some_and(|d| d.tables.len() == locked.tables.len()) && locked.are_current(&now);
+            let same =
+                now.schema.databases.get(name).is_some_and(|d| d.tables.len() == locked.tables.len()) && locked.are_current(&now);
             if !same {
                 continue;
             }
@@ -250,7 +251,8 @@ impl Database {
 
     /// Drops the tables (database, name) as one atomic change; 1051 when one is missing.
     pub fn drop_tables(&self, worker: &Worker, tables: &[(String, String)], options: &DdlOptions) -> Result<()> {
-        let unknown = |(database, table): &(String, String)| Error::UnknownTable { database: database.clone(), table: table.clone() };
+        let unknown =
+            |(database, table): &(String, String)| Error::UnknownTable { database: database.clone(), table: table.clone() };
         let (locked, mut ddl) = self.lock_tables(tables, unknown, options)?;
         let mut catalog = CatalogTxn::begin(worker);
         for table in &locked.tables {
@@ -295,7 +297,8 @@ impl Database {
     ) -> Result<()> {
         // A later step may name what an earlier one made: only names that exist now are locked.
         let published = self.published();
-        let existing = |(database, name, ..): &&(String, String, String, String)| published.schema.table(database, name).is_some();
+        let existing =
+            |(database, name, ..): &&(String, String, String, String)| published.schema.table(database, name).is_some();
         let mut names: Vec<(String, String)> = renames.iter().filter(existing).map(|r| (r.0.clone(), r.1.clone())).collect();
         names.sort();
         names.dedup();
@@ -321,7 +324,14 @@ impl Database {
     }
 
     /// CREATE INDEX; builds it from the rows. 1062 when a unique one finds a duplicate.
-    pub fn create_index(&self, worker: &Worker, database: &str, table: &str, index: NewIndex, options: &DdlOptions) -> Result<()> {
+    pub fn create_index(
+        &self,
+        worker: &Worker,
+        database: &str,
+        table: &str,
+        index: NewIndex,
+        options: &DdlOptions,
+    ) -> Result<()> {
         self.alter_table(worker, database, table, vec![AlterAction::AddIndex { index }], options).map(drop)
     }
 
@@ -560,7 +570,10 @@ fn check_table_free(published: &Published, database: &str, name: &str) -> Result
 }
 
 /// Plays the renames one after the other; the final (database, name) of each table that moves.
-fn moved_names(published: &Published, renames: &[(String, String, String, String)]) -> Result<HashMap<TableId, (String, String)>> {
+fn moved_names(
+    published: &Published,
+    renames: &[(String, String, String, String)],
+) -> Result<HashMap<TableId, (String, String)>> {
     // Names that differ from the published ones: `None` is "gone".
     let mut changed: HashMap<(String, String), Option<TableId>> = HashMap::new();
     let mut moved = HashMap::new();
