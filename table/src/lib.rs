@@ -38,3 +38,6 @@ pub use row_buf::{EncodedRange, RowBuf};
 pub use table::{Index, RowRead, Table};
 pub use types::{RowLayout, StoredRow};
 pub use write::{InsertRow, Progress, WriteRow};
+
+#[cfg(test)]
+mod tests;
