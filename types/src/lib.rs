@@ -11,6 +11,7 @@
 
 pub mod collation;
 mod column_type;
+pub mod convert;
 pub mod decimal;
 mod error;
 pub mod key;
@@ -21,6 +22,7 @@ mod value;
 mod wide;
 
 pub use column_type::{CollationId, ColumnType, LobSize, TypeKind};
+pub use convert::{Problem, StoreContext, Warnings, store, write_text};
 pub use decimal::Decimal;
 pub use error::{Error, Result};
 pub use key::{KeyCodec, KeyPart};

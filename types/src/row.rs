@@ -312,10 +312,8 @@ impl RowLayout {
 
 /// What a row stored before the column existed has in it.
 fn added_default(column: &ColumnDef) -> Value<'static> {
-    match &column.default {
-        ColumnDefault::Literal(Some(_)) => Value::Null,
-        _ => Value::Null,
-    }
+    let ColumnDefault::Literal(Some(literal)) = &column.default else { return Value::Null };
+    column.default_value(literal).unwrap_or(Value::Null)
 }
 
 enum Source<'a> {

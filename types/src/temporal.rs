@@ -4,10 +4,14 @@
 //! Days are counted as by `TO_DAYS`: 0000-01-01 is day 1, 1970-01-01 is day 719528.
 
 mod interval;
+mod parse;
 mod week;
 mod zone;
 
 pub use interval::{Interval, IntervalUnit};
+pub use parse::{
+    DateFault, DateRules, DateTimeText, TimeText, datetime_from_number, parse_datetime, parse_time, time_from_number,
+};
 pub use week::{WeekMode, day_of_year, week_and_year, weekday};
 pub use zone::{Moment, TimeZone};
 
