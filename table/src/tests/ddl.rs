@@ -7,7 +7,7 @@ use std::time::Duration;
 use types::schema::IndexKind;
 
 fn options() -> DdlOptions {
-    DdlOptions { lock_wait_timeout: Duration::from_secs(10), cancelled: None }
+    DdlOptions { lock_wait_timeout: Duration::from_secs(10), cancelled: None, ..DdlOptions::default() }
 }
 
 fn simple(name: &str) -> NewTable {
@@ -212,7 +212,7 @@ fn ddl_waits_for_users_and_gives_up() {
     let database = fixture.database();
     let table = create(database, &worker, simple("t"));
     assert!(table.mdl().try_shared(worker.index()));
-    let impatient = DdlOptions { lock_wait_timeout: Duration::from_millis(30), cancelled: None };
+    let impatient = DdlOptions { lock_wait_timeout: Duration::from_millis(30), cancelled: None, ..DdlOptions::default() };
     let result = database.truncate_table(&worker, "d", "t", &impatient);
     assert!(matches!(result, Err(Error::LockWaitTimeout)), "{result:?}");
     table.mdl().release_shared(worker.index());
@@ -286,4 +286,58 @@ fn alter_copies_rows() {
     check_indexes(&worker, &table);
     while database.housekeeping(&worker).expect("frees") {}
     check_indexes(&worker, &table);
+}
+
+#[test]
+fn a_nullable_column_at_the_end_costs_nothing() {
+    let fixture = Fixture::new(1);
+    let worker = fixture.engine().worker(0);
+    let database = fixture.database();
+    fill(&worker, &create(database, &worker, simple("t")), 100);
+    let actions = vec![
+        AlterAction::AddColumn { column: column("n", TypeKind::Int), position: ColumnPosition::Default },
+        AlterAction::AddIndex { index: index("n", NewIndexKind::Unique, &["n"]) },
+    ];
+    assert_eq!(database.alter_table(&worker, "d", "t", actions, &options()).expect("alters"), 0, "no row is copied");
+    let table = now(&fixture, "t");
+    let mut txn = begin(&worker);
+    assert_eq!(update(&worker, &mut txn, &table, &[Value::Int(3)], &[(3, Value::Int(33))]), WriteRow::Done);
+    assert_eq!(update(&worker, &mut txn, &table, &[Value::Int(4)], &[(1, Value::Int(44))]), WriteRow::Done);
+    assert_eq!(update(&worker, &mut txn, &table, &[Value::Int(5)], &[(3, Value::Int(33))]), WriteRow::Duplicate { index: 1 });
+    delete(&worker, &mut txn, &table, &[Value::Int(6)]);
+    commit(&worker, txn);
+    check_indexes(&worker, &table);
+    let rows = scan_all(&worker, &table, 0);
+    assert_eq!(rows[3], [Value::Int(3), Value::Int(97), text("b3"), Value::Int(33)]);
+    assert_eq!(rows[4], [Value::Int(4), Value::Int(44), text("b4"), Value::Null]);
+}
+
+#[test]
+fn alter_converts_and_refuses_values() {
+    let fixture = Fixture::new(1);
+    let worker = fixture.engine().worker(0);
+    let database = fixture.database();
+    fill(&worker, &create(database, &worker, simple("t")), 300);
+    let change = |column: ColumnDef| {
+        vec![AlterAction::ChangeColumn { name: column.name.clone(), column, position: ColumnPosition::Default }]
+    };
+    let alter = |actions| database.alter_table(&worker, "d", "t", actions, &options());
+    let result = alter(change(column("a", TypeKind::TinyInt)));
+    let row_of = |result: &crate::Result<u64>| match result {
+        Err(Error::Conversion { problem: types::convert::Problem::OutOfRange, column, row }) if column == "a" => Some(*row),
+        _ => None,
+    };
+    assert_eq!(row_of(&result), Some(1), "{result:?}");
+    assert_eq!(alter(change(column("a", TypeKind::VarChar { length: 3 }))).expect("alters"), 300);
+    let result = alter(change(column("b", TypeKind::Int)));
+    assert!(matches!(result, Err(Error::Conversion { .. })), "{result:?}");
+    let mut txn = begin(&worker);
+    let table = now(&fixture, "t");
+    assert_eq!(scan(&worker, &mut txn, &table, 0, &EncodedRange::default(), false, ReadMode::Snapshot)[2][1], text("298"));
+    update(&worker, &mut txn, &table, &[Value::Int(7)], &[(2, Value::Null)]);
+    commit(&worker, txn);
+    let result = alter(change(not_null(column("b", TypeKind::VarChar { length: 20 }))));
+    assert!(matches!(result, Err(Error::InvalidNull)), "{result:?}");
+    while database.housekeeping(&worker).expect("frees what failed left") {}
+    check_indexes(&worker, &now(&fixture, "t"));
 }
