@@ -126,14 +126,14 @@ fn a_table_of_thousands_of_columns_is_kept() {
         commit(&worker, txn);
     }
     fixture.reopen();
-    let worker = fixture.engine().worker(0);
-    let table = now(&fixture, "wide");
-    assert_eq!(table.def().columns.len(), 3000);
-    assert_eq!(scan_all(&worker, &table, 0), vec![values]);
-    fixture.database().drop_tables(&worker, &[("d".into(), "wide".into())], &options()).expect("drops");
-    while fixture.database().housekeeping(&worker).expect("frees") {}
-    drop(worker);
-    drop(table);
+    {
+        let worker = fixture.engine().worker(0);
+        let table = now(&fixture, "wide");
+        assert_eq!(table.def().columns.len(), 3000);
+        assert_eq!(scan_all(&worker, &table, 0), vec![values]);
+        fixture.database().drop_tables(&worker, &[("d".into(), "wide".into())], &options()).expect("drops");
+        while fixture.database().housekeeping(&worker).expect("frees") {}
+    }
     fixture.reopen();
     assert!(fixture.database().tables().is_empty());
 }

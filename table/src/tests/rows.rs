@@ -244,17 +244,18 @@ fn duplicates_leave_nothing_and_are_found() {
 fn tables_without_primary_key_count_rows() {
     let mut fixture = Fixture::new(1);
     for _ in 0..2 {
-        let worker = fixture.engine().worker(0);
-        let table = match fixture.database().table_by_name("d", "h") {
-            Some(table) => table,
-            None => create(fixture.database(), &worker, table("h", vec![column("a", TypeKind::Int)], vec![])),
-        };
-        let mut txn = begin(&worker);
-        for a in 0..10 {
-            assert_eq!(insert(&worker, &mut txn, &table, &[Value::Int(a % 3)]), InsertRow::Inserted);
+        {
+            let worker = fixture.engine().worker(0);
+            let table = match fixture.database().table_by_name("d", "h") {
+                Some(table) => table,
+                None => create(fixture.database(), &worker, table("h", vec![column("a", TypeKind::Int)], vec![])),
+            };
+            let mut txn = begin(&worker);
+            for a in 0..10 {
+                assert_eq!(insert(&worker, &mut txn, &table, &[Value::Int(a % 3)]), InsertRow::Inserted);
+            }
+            commit(&worker, txn);
         }
-        commit(&worker, txn);
-        drop((worker, table));
         fixture.reopen();
     }
     let worker = fixture.engine().worker(0);
