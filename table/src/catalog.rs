@@ -112,7 +112,8 @@ impl<'w> CatalogTxn<'w> {
 
     /// Commits; durable at the latest with the next durable commit of this worker.
     pub fn commit_soon(self) {
-        drop(self.commit_now());
+        // Not awaited on purpose.
+        let _ = self.commit_now();
     }
 
     fn commit_now(mut self) -> Option<txn::Stall> {
@@ -257,7 +258,7 @@ pub(crate) fn lease_auto_increment(worker: &Worker, id: TableId, bound: u64) -> 
     match outcome {
         Ok(()) => {
             // The log is flushed in order of need by whoever commits next; numbers are leased well ahead of their use.
-            drop(txn.commit(worker));
+            let _ = txn.commit(worker);
             Ok(())
         }
         Err(interrupt) => {
@@ -292,7 +293,8 @@ fn load_record(
             chunks.entry(u64::from_be_bytes(*id)).or_default().extend_from_slice(payload);
         }
         KIND_AUTO_INCREMENT | KIND_ESTIMATE => {
-            let id = rest.first_chunk().map(|id| TableId(u64::from_be_bytes(*id))).ok_or_else(|| corrupt("a short counter key"))?;
+            let id =
+                rest.first_chunk().map(|id| TableId(u64::from_be_bytes(*id))).ok_or_else(|| corrupt("a short counter key"))?;
             let value = u64_of(payload).ok_or_else(|| corrupt("a counter is not 8 bytes long"))?;
             let counters = if kind == KIND_ESTIMATE { &mut contents.estimates } else { &mut contents.auto_increment };
             counters.insert(id, value);

@@ -134,11 +134,11 @@ impl RowCursor {
 
     fn next_covering(&mut self, table: &Table, worker: &Worker, txn: &mut Txn, row: &mut RowBuf) -> txn::Result<bool> {
         let scan = self.scan.as_mut().expect("opened before next");
-        let covering = self.covering.as_mut().expect("the caller looked");
+        let covering = self.covering.as_ref().expect("the caller looked");
         loop {
             if let Some(found) = scan.next_row() {
                 row.forget_version();
-                covering.rebuild(table, found.key, found.payload, &mut row.key, &mut row.payload)?;
+                covering.rebuild(table, self.index, found.key, found.payload, &mut row.key, &mut row.payload)?;
                 return Ok(true);
             }
             if !scan.fill(txn, worker, self.batch)? {

@@ -11,11 +11,11 @@ use crate::catalog::{CatalogTxn, Contents, StoredTable, blocking};
 use crate::counters::Counters;
 use crate::{Error, MetadataLock, Result, Table};
 use arc_swap::ArcSwap;
-use crossbeam_utils::CachePadded;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use sync::CachePadded;
 use txn::{Engine, TreeRef, Worker};
 use types::schema::{DatabaseDef, Schema, TableDef, TableId};
 
@@ -160,8 +160,11 @@ impl Database {
     fn persist_estimates(&self, worker: &Worker, part: u64) -> Result<()> {
         // Under the mutex no table is dropped while its record is written.
         let _ddl = self.ddl.lock();
-        let moved: Vec<_> =
-            self.tables().into_iter().filter_map(|table| table.counters.rows_to_persist(part).map(|rows| (table, rows))).collect();
+        let moved: Vec<_> = self
+            .tables()
+            .into_iter()
+            .filter_map(|table| table.counters.rows_to_persist(part).map(|rows| (table, rows)))
+            .collect();
         if moved.is_empty() {
             return Ok(());
         }

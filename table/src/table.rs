@@ -103,7 +103,7 @@ impl Table {
         &self.layout
     }
 
-    pub fn index(&self, index: usize) -> &Index {
+    pub fn index_at(&self, index: usize) -> &Index {
         &self.indexes[index]
     }
 
@@ -206,6 +206,31 @@ impl Table {
         self.indexes[index].codec.encode_range(prefix, low, high, range)
     }
 
+    /// A row's key of this index as MySQL prints it in "Duplicate entry" (1062): the columns' texts, joined by dashes.
+    pub fn key_text(&self, index: usize, values: &[Value<'_>]) -> String {
+        let mut text = Vec::new();
+        for (k, part) in self.def.indexes[index].columns.iter().enumerate() {
+            if k > 0 {
+                text.push(b'-');
+            }
+            let (value, ty) = (&values[part.column], &self.def.columns[part.column].ty);
+            let start = text.len();
+            match value {
+                Value::Null => text.extend_from_slice(b"NULL"),
+                value => types::convert::write_text(value, ty, &mut text),
+            }
+            if let Some(prefix) = part.prefix {
+                let characters = if ty.collation.is_binary() {
+                    (text.len() - start).min(prefix as usize)
+                } else {
+                    types::collation::prefix_bytes(&text[start..], prefix as usize)
+                };
+                text.truncate(start + characters);
+            }
+        }
+        String::from_utf8_lossy(&text).into_owned()
+    }
+
     /// Can every column marked in `wanted` be decoded from the keys of this index (so that a cursor may be `covering`)?
     pub fn covers(&self, index: usize, wanted: &[bool]) -> bool {
         let columns = wanted.iter().enumerate().filter(|(_, wanted)| **wanted).map(|(column, _)| column);
@@ -235,14 +260,13 @@ impl Table {
     /// The entry key that `row` has in this index, into `row.entry`. `false`: the row changed while its large values were read.
     pub(crate) fn index_entry_of(&self, worker: &Worker, txn: &mut Txn, index: usize, row: &mut RowBuf) -> txn::Result<bool> {
         let codec = &self.indexes[index].codec;
-        if self.has_externals(row) {
-            let is_part = |column| codec.parts.iter().any(|part| part.column == column);
-            if !self.load_columns(worker, txn, RowRead::Latest, is_part, row)? {
-                return Ok(false);
-            }
+        let has_large = self.has_externals(row);
+        if has_large && !self.load_columns(worker, txn, RowRead::Latest, |column| codec.has_column(column), row)? {
+            return Ok(false);
         }
         let mut entry = std::mem::take(&mut row.entry);
-        let outcome = self.stored_row(row.current()).and_then(|stored| codec.encode_entry(Source::Row(stored), &row.key, &mut entry));
+        let outcome =
+            self.stored_row(row.current()).and_then(|stored| codec.encode_entry(Source::Row(stored), &row.key, &mut entry));
         row.entry = entry;
         outcome.map(|()| true)
     }

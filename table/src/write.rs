@@ -220,7 +220,8 @@ impl Table {
             match p.step {
                 Step::Start => {
                     p.savepoint = Some(txn.savepoint());
-                    p.step = if self.needs_expansion(old, |k| self.index_changes(k, changes)) { Step::Expand } else { Step::Encode };
+                    p.step =
+                        if self.needs_expansion(old, |k| self.index_changes(k, changes)) { Step::Expand } else { Step::Encode };
                 }
                 Step::Expand => {
                     if !self.expand_indexed(worker, txn, old, p)? {
@@ -229,10 +230,15 @@ impl Table {
                     p.step = Step::Encode;
                 }
                 Step::Encode => {
-                    let row = self.expanded_row(old, p)?;
+                    let row = expanded_row(self, old, &p.expanded)?;
                     p.key.clear();
                     match self.index_changes(0, changes) {
-                        true => drop(self.indexes[0].codec.encode(Source::Changed(row, changes), &mut p.key).map_err(codec::encode_error)?),
+                        true => {
+                            self.indexes[0]
+                                .codec
+                                .encode(Source::Changed(row, changes), &mut p.key)
+                                .map_err(codec::encode_error)?;
+                        }
                         false => p.key.extend_from_slice(&old.key),
                     }
                     self.encode_changed_row(worker, stored, changes, p)?;
@@ -256,7 +262,9 @@ impl Table {
                         InsertOutcome::Duplicate => Step::Undo(0),
                     };
                 }
-                Step::IndexDelete(k) if k < self.indexes.len() => p.step = self.update_delete_entry(worker, txn, k, old, changes, p)?,
+                Step::IndexDelete(k) if k < self.indexes.len() => {
+                    p.step = self.update_delete_entry(worker, txn, k, old, changes, p)?
+                }
                 Step::IndexInsert(k) if k < self.indexes.len() => {
                     let row = expanded_row(self, old, &p.expanded)?;
                     p.step = match self.insert_entry(worker, txn, k, Source::Changed(row, changes), &p.key, &mut p.entry)? {
@@ -503,8 +511,8 @@ impl Table {
 
     /// Does a change touch a column of index `k`?
     fn index_changes(&self, k: usize, changes: &[(usize, Value<'_>)]) -> bool {
-        let parts = &self.indexes[k].codec.parts;
-        changes.iter().any(|(column, _)| parts.iter().any(|part| part.column == *column))
+        let codec = &self.indexes[k].codec;
+        changes.iter().any(|(column, _)| codec.has_column(*column))
     }
 
     /// Is a large value of `old` part of a key that will be computed? `index(k)`: index `k` is concerned.
@@ -515,9 +523,11 @@ impl Table {
         let Ok(row) = StoredRow::new(&self.layout, &old.payload) else { return false };
         // A changed primary key moves all entries.
         let all = index(0);
-        self.indexes.iter().enumerate().filter(|(k, _)| all || index(*k)).any(|(_, i)| {
-            i.codec.parts.iter().any(|part| matches!(row.external(part.column), Ok(Some(_))))
-        })
+        self.indexes
+            .iter()
+            .enumerate()
+            .filter(|(k, _)| all || index(*k))
+            .any(|(_, i)| i.codec.parts().iter().any(|part| matches!(row.external(part.column), Ok(Some(_)))))
     }
 
     /// Loads the indexed large values of `old` into `p.expanded`. `false`: the row changed.
@@ -527,10 +537,6 @@ impl Table {
             p.expanded.copy_from(old);
         }
         self.load_columns(worker, txn, RowRead::Latest, |column| self.is_indexed(column), &mut p.expanded)
-    }
-
-    fn expanded_row<'a>(&'a self, old: &'a RowBuf, p: &'a Progress) -> txn::Result<StoredRow<'a>> {
-        expanded_row(self, old, &p.expanded)
     }
 }
 

@@ -327,5 +327,5 @@ fn least_bytes(ty: &ColumnType) -> usize {
 
 /// Most bytes of a character in a collation's character set.
 pub(crate) fn bytes_per_char(collation: CollationId) -> usize {
-    types::collation::bytes_per_char(collation)
+    collation.info().map_or(4, |info| usize::from(info.char_bytes_max))
 }

@@ -24,7 +24,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use txn::{TreeRef, Worker};
 use types::CollationId;
-use types::schema::{ColumnDef, DatabaseDef, TableDef, TableId};
+use types::schema::{ColumnDef, DatabaseDef, IndexKind, TableDef, TableId};
+use types::temporal::{DateRules, TimeZone};
 
 /// What a DDL statement may wait for, and how it is stopped.
 #[derive(Clone, Debug)]
@@ -33,11 +34,29 @@ pub struct DdlOptions {
     pub lock_wait_timeout: Duration,
     /// Set by KILL; looked at between slices of work.
     pub cancelled: Option<Arc<AtomicBool>>,
+    /// How ALTER TABLE converts rows.
+    pub conversion: Conversion,
+}
+
+/// What the conversion of rows takes from the session (see `types::convert::StoreContext`).
+#[derive(Clone, Debug)]
+pub struct Conversion {
+    pub strict: bool,
+    pub dates: DateRules,
+    pub zone: TimeZone,
+    pub now_utc_micros: i64,
 }
 
 impl Default for DdlOptions {
     fn default() -> Self {
-        Self { lock_wait_timeout: Duration::from_secs(50), cancelled: None }
+        Self { lock_wait_timeout: Duration::from_secs(50), cancelled: None, conversion: Conversion::default() }
+    }
+}
+
+impl Default for Conversion {
+    fn default() -> Self {
+        let dates = DateRules { no_zero_date: true, no_zero_in_date: true, allow_invalid: false };
+        Self { strict: true, dates, zone: TimeZone::Utc, now_utc_micros: define::now_us() }
     }
 }
 
@@ -136,6 +155,40 @@ pub struct NewTable {
     pub auto_increment: Option<u64>,
 }
 
+impl NewTable {
+    /// CREATE TABLE ... LIKE: the same columns and indexes under another name.
+    pub fn like(def: &TableDef, database: &str, name: &str) -> Self {
+        let real = def.indexes.iter().filter(|index| index.kind != IndexKind::HiddenRowId);
+        let indexes = real.map(|index| NewIndex {
+            name: index.name.clone(),
+            kind: match index.kind {
+                IndexKind::Primary => NewIndexKind::Primary,
+                IndexKind::Unique => NewIndexKind::Unique,
+                IndexKind::Secondary | IndexKind::HiddenRowId => NewIndexKind::Secondary,
+            },
+            columns: index
+                .columns
+                .iter()
+                .map(|part| NewIndexColumn {
+                    name: def.columns[part.column].name.clone(),
+                    prefix: part.prefix,
+                    descending: part.descending,
+                })
+                .collect(),
+            comment: index.comment.clone(),
+        });
+        Self {
+            database: database.to_string(),
+            name: name.to_string(),
+            columns: def.columns.clone(),
+            indexes: indexes.collect(),
+            collation: def.collation,
+            comment: def.comment.clone(),
+            auto_increment: None,
+        }
+    }
+}
+
 impl DdlOptions {
     fn check_cancelled(&self) -> Result<()> {
         // Relaxed: a plain request to stop, nothing is published through it.
@@ -190,7 +243,8 @@ impl Database {
             let locked = LockedTables::lock(handles, deadline, options)?;
             let mut ddl = self.lock_ddl();
             let now = self.published();
-            let same = now.schema.databases.get(name).is_some_and(|d| d.tables.len() == locked.tables.len()) && locked.are_current(&now);
+            let same =
+                now.schema.databases.get(name).is_some_and(|d| d.tables.len() == locked.tables.len()) && locked.are_current(&now);
             if !same {
                 continue;
             }
@@ -250,7 +304,8 @@ impl Database {
 
     /// Drops the tables (database, name) as one atomic change; 1051 when one is missing.
     pub fn drop_tables(&self, worker: &Worker, tables: &[(String, String)], options: &DdlOptions) -> Result<()> {
-        let unknown = |(database, table): &(String, String)| Error::UnknownTable { database: database.clone(), table: table.clone() };
+        let unknown =
+            |(database, table): &(String, String)| Error::UnknownTable { database: database.clone(), table: table.clone() };
         let (locked, mut ddl) = self.lock_tables(tables, unknown, options)?;
         let mut catalog = CatalogTxn::begin(worker);
         for table in &locked.tables {
@@ -295,7 +350,8 @@ impl Database {
     ) -> Result<()> {
         // A later step may name what an earlier one made: only names that exist now are locked.
         let published = self.published();
-        let existing = |(database, name, ..): &&(String, String, String, String)| published.schema.table(database, name).is_some();
+        let existing =
+            |(database, name, ..): &&(String, String, String, String)| published.schema.table(database, name).is_some();
         let mut names: Vec<(String, String)> = renames.iter().filter(existing).map(|r| (r.0.clone(), r.1.clone())).collect();
         names.sort();
         names.dedup();
@@ -321,7 +377,14 @@ impl Database {
     }
 
     /// CREATE INDEX; builds it from the rows. 1062 when a unique one finds a duplicate.
-    pub fn create_index(&self, worker: &Worker, database: &str, table: &str, index: NewIndex, options: &DdlOptions) -> Result<()> {
+    pub fn create_index(
+        &self,
+        worker: &Worker,
+        database: &str,
+        table: &str,
+        index: NewIndex,
+        options: &DdlOptions,
+    ) -> Result<()> {
         self.alter_table(worker, database, table, vec![AlterAction::AddIndex { index }], options).map(drop)
     }
 
@@ -560,7 +623,10 @@ fn check_table_free(published: &Published, database: &str, name: &str) -> Result
 }
 
 /// Plays the renames one after the other; the final (database, name) of each table that moves.
-fn moved_names(published: &Published, renames: &[(String, String, String, String)]) -> Result<HashMap<TableId, (String, String)>> {
+fn moved_names(
+    published: &Published,
+    renames: &[(String, String, String, String)],
+) -> Result<HashMap<TableId, (String, String)>> {
     // Names that differ from the published ones: `None` is "gone".
     let mut changed: HashMap<(String, String), Option<TableId>> = HashMap::new();
     let mut moved = HashMap::new();
