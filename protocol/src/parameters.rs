@@ -379,7 +379,8 @@ fn read_time(cursor: &mut Cursor<'_>, parameter: usize) -> Result<Time> {
         return Err(cursor.malformed(FIELD));
     }
     let negative = cursor.u8(FIELD)? != 0;
-    let days = i64::from(cursor.u32(FIELD)?);
+    // More days than TIME can hold are as good as the most that it can.
+    let days = i64::from(cursor.u32(FIELD)?.min(35));
     let [hour, minute, second] = [cursor.u8(FIELD)?, cursor.u8(FIELD)?, cursor.u8(FIELD)?].map(i64::from);
     let micros = if length == 12 { i64::from(cursor.u32(FIELD)?) } else { 0 };
     if minute > 59 || second > 59 || micros > 999_999 {

@@ -76,11 +76,16 @@ fn fraction_digits(ty: &ColumnType, micros: u32) -> u8 {
     }
 }
 
+/// The shortest digits that read back as the same number; an exponent outside of 1e-5 to 1e15, as MySQL prints them.
 fn put_double(out: &mut Vec<u8>, number: f64, ty: &ColumnType) {
     use std::io::Write;
-    let written = match ty.kind {
-        TypeKind::Float => write!(out, "{}", number as f32),
-        _ => write!(out, "{number}"),
+    let size = number.abs();
+    let plain = size == 0.0 || (1e-5..1e15).contains(&size);
+    let written = match (&ty.kind, plain) {
+        (TypeKind::Float, true) => write!(out, "{}", number as f32),
+        (TypeKind::Float, false) => write!(out, "{:e}", number as f32),
+        (_, true) => write!(out, "{number}"),
+        (_, false) => write!(out, "{number:e}"),
     };
     written.expect("writing to a vector does not fail");
 }
