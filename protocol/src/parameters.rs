@@ -7,9 +7,10 @@
 //! [type u8, sign u8, [name length-encoded]]*  only where the flag is 1
 //! value*                                      none for NULL and for parameters sent as long data
 //! ```
-//! 1. [`StmtExecute::parse`] reads the fixed head. 2. [`Parameters::bind`], called by the session on what it keeps of the statement,
-//! reads bitmap and types (or uses those of last time) and answers [`Values`]. 3. `Values` decodes one value after the other,
-//! borrowing bytes from the packet or from long data.
+//! 1. [`StmtExecute::parse`] reads the fixed head.
+//! 2. [`Parameters::bind`], called by the session on what it keeps of the statement, reads bitmap and types (or uses those of last
+//!    time) and answers [`Values`].
+//! 3. `Values` decodes one value after the other, borrowing bytes from the packet or from long data.
 //!
 //! Invariant: nothing here allocates but `bind` for a statement's first types, and long data.
 
