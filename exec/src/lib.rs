@@ -1,1 +1,24 @@
-//! (stub)
+//! Runs plans: expressions, functions, operators, data changes.
+//!
+//! 1. [`Prepared::new`] resolves a bound plan's tables once and picks the way to run it.
+//! 2. [`run_query`] pulls rows through the operators and writes them to a [`RowSink`]; [`run_dml`] changes rows.
+//! 3. Both are the only places that wait: operators and expressions are synchronous, say what to wait for, and are called again.
+//!
+//! This crate knows nothing of packets, sockets, accounts or syntax.
+#![forbid(unsafe_code)]
+
+mod context;
+mod driver;
+mod error;
+mod prepared;
+mod scratch;
+mod session;
+mod sink;
+
+pub use context::{ExecContext, Host, LocalFuture, VirtualRows};
+pub use driver::{DmlDone, QueryDone, run_dml, run_query};
+pub use error::{Error, Result};
+pub use prepared::Prepared;
+pub use scratch::Scratch;
+pub use session::{Level, SessionVars, TimeZone, UserVariable, Warning, Warnings, kill};
+pub use sink::{NullSink, RowSink};

@@ -104,6 +104,11 @@ impl Engine {
         todo!()
     }
 
+    /// Upper limit of [`Worker::index`]: the configured workers and the spare ones. For per-worker counters.
+    pub fn worker_slots(&self) -> usize {
+        todo!()
+    }
+
     /// The tree that every data directory has: the catalog lives in it.
     pub fn catalog_tree(&self) -> TreeRef {
         todo!()
@@ -120,6 +125,11 @@ pub struct Worker(());
 
 impl Worker {
     pub fn engine(&self) -> &std::sync::Arc<Engine> {
+        todo!()
+    }
+
+    /// This worker's number, `0..engine.worker_slots()`; spare workers come after the configured ones.
+    pub fn index(&self) -> usize {
         todo!()
     }
 

@@ -327,27 +327,31 @@ impl Decimal {
     /// Appends the number as DECIMAL(precision, scale): big-endian, offset by half the range, so that `memcmp` orders it.
     /// The number fits the type (the caller has converted it); one that does not is clamped.
     pub fn encode_ordered(&self, precision: u8, scale: u8, out: &mut Vec<u8>) {
+        let start = out.len();
+        out.resize(start + Self::ordered_bytes(precision), 0);
+        self.write_ordered(precision, scale, &mut out[start..]);
+    }
+
+    /// [`Self::encode_ordered`] into exactly `ordered_bytes(precision)` bytes.
+    pub(crate) fn write_ordered(&self, precision: u8, scale: u8, target: &mut [u8]) {
         let mut value = self.rescale(scale).unwrap_or(Self::max_value(precision, scale, self.negative));
         if !value.fits(precision, scale) {
             value = Self::max_value(precision, scale, self.negative);
         }
-        let bytes = Self::ordered_bytes(precision);
         let words = [value.low[0], value.low[1], value.low[2], u64::from(value.high)];
         let mut buffer = [0u8; 32];
-        let mut borrow_or_carry = value.negative;
-        for (i, word) in words.iter().enumerate() {
-            // Two's complement of a negative magnitude.
-            let word = if value.negative {
-                let (w, carry) = (!word).overflowing_add(u64::from(borrow_or_carry));
-                borrow_or_carry = carry;
-                w
-            } else {
-                *word
-            };
+        let mut carry = value.negative;
+        for (i, &word) in words.iter().enumerate() {
+            let mut word = word;
+            if value.negative {
+                // Two's complement of the magnitude.
+                (word, carry) = (!word).overflowing_add(u64::from(carry));
+            }
             buffer[24 - 8 * i..32 - 8 * i].copy_from_slice(&word.to_be_bytes());
         }
-        buffer[32 - bytes] ^= 0x80;
-        out.extend_from_slice(&buffer[32 - bytes..]);
+        let start = 32 - target.len();
+        buffer[start] ^= 0x80;
+        target.copy_from_slice(&buffer[start..]);
     }
 
     /// Reads what [`Self::encode_ordered`] wrote; `None` when the bytes are none of its.

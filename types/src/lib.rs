@@ -11,10 +11,15 @@
 
 mod column_type;
 pub mod decimal;
+mod error;
+pub mod row;
 pub mod schema;
+pub mod temporal;
 mod value;
 mod wide;
 
 pub use column_type::{CollationId, ColumnType, LobSize, TypeKind};
 pub use decimal::Decimal;
+pub use error::{Error, Result};
+pub use row::{ExternalRef, RowLayout, StoredRow};
 pub use value::{Date, DateTime, Time, Value};

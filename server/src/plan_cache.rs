@@ -1,0 +1,3 @@
+//! (follows)
+#[derive(Default)]
+pub struct PlanCache;

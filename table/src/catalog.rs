@@ -1,0 +1,1 @@
+//! The catalog tree: what is stored where.
