@@ -17,8 +17,6 @@ pub const DIGITS_MAX: u32 = 65;
 pub const SCALE_MAX: u8 = 30;
 /// `@@div_precision_increment`'s default.
 pub const DIV_PRECISION_INCREMENT: u8 = 4;
-/// MySQL keeps decimal digits in groups; division makes whole groups of them.
-const GROUP_DIGITS: u32 = 9;
 
 /// Exact decimal, up to DECIMAL(65,30); 32 bytes, `Copy`.
 #[derive(Clone, Copy, Debug)]
@@ -53,12 +51,7 @@ impl Decimal {
     /// `magnitude / 10^scale`, negated where asked. The scale is at most 65.
     pub fn from_parts(magnitude: u128, scale: u8, negative: bool) -> Self {
         debug_assert!(u32::from(scale) <= DIGITS_MAX);
-        Self {
-            low: [magnitude as u64, (magnitude >> 64) as u64, 0],
-            high: 0,
-            scale,
-            negative: negative && magnitude != 0,
-        }
+        Self { low: [magnitude as u64, (magnitude >> 64) as u64, 0], high: 0, scale, negative: negative && magnitude != 0 }
     }
 
     pub fn from_i64(value: i64) -> Self {
@@ -160,24 +153,33 @@ impl Decimal {
         Self::from_wide(&product, scale, negative, Cut::Round)
     }
 
-    /// The quotient as MySQL computes it: `increment` more digits than the dividend's scale, filled up to whole groups of nine,
-    /// truncated. `None` when the divisor is zero. Callers round to the static type's scale when they show or store it.
+    /// `/`: the quotient with `increment` more digits after the point than the dividend has (30 at most), rounded half away from zero.
+    /// `None` when the divisor is zero.
     pub fn divide(&self, other: &Self, increment: u8) -> Option<Result<Self, DecimalOverflow>> {
         if other.is_zero() {
             return None;
         }
-        let scale = division_scale(u32::from(self.scale), u32::from(other.scale), u32::from(increment));
-        // numerator = a * 10^(scale - a.scale + b.scale); at most 65 + 63 + 65 digits before it is limited below.
-        let shift = (scale + u32::from(other.scale)).saturating_sub(u32::from(self.scale));
+        let scale = self.scale.saturating_add(increment).min(SCALE_MAX.max(self.scale));
+        let negative = self.negative != other.negative;
+        let shift = u32::from(scale - self.scale) + u32::from(other.scale);
+        if let (Some(n), Some(d), Some(factor)) = (self.small(), other.small(), POW10_U128.get(shift as usize))
+            && let Some(n) = n.checked_mul(*factor)
+        {
+            let quotient = n / d + u128::from(n % d >= d - n % d);
+            return Some(Self::from_wide(&Wide::from_u128(quotient), u32::from(scale), negative, Cut::Round));
+        }
+        // At most 65 + 30 + 65 digits would not fit 512 bits; then the last digits are beyond 65 anyway.
         let mut numerator = self.wide();
-        let shift = shift.min(153 - numerator.digits());
-        let scale = shift + u32::from(self.scale) - u32::from(other.scale).min(shift + u32::from(self.scale));
-        numerator.mul_pow10(shift);
-        let quotient = match (numerator.to_u128(), other.small()) {
-            (Some(n), Some(d)) => Wide::from_u128(n / d),
-            _ => numerator.div_rem(&other.wide()).0,
-        };
-        Some(Self::from_wide(&quotient, scale, self.negative != other.negative, Cut::Truncate))
+        let room = 153 - numerator.digits();
+        numerator.mul_pow10(shift.min(room));
+        let (mut quotient, mut rest) = numerator.div_rem(&other.wide());
+        let double = rest;
+        rest.add(&double);
+        if rest.cmp_magnitude(&other.wide()) != Ordering::Less {
+            quotient.add(&Wide::from_u128(1));
+        }
+        let lost = shift.saturating_sub(room);
+        Some(Self::from_wide(&quotient, u32::from(scale).saturating_sub(lost), negative, Cut::Round))
     }
 
     /// `MOD`: the remainder has the dividend's sign and the larger scale. `None` when the divisor is zero.
@@ -552,15 +554,6 @@ const ORDERED_BYTES: [usize; 66] = {
     table
 };
 
-/// Scale of MySQL's quotient: whole groups of nine digits that hold the dividend's and divisor's fraction and the increment.
-fn division_scale(dividend: u32, divisor: u32, increment: u32) -> u32 {
-    let fraction1 = dividend.div_ceil(GROUP_DIGITS) * GROUP_DIGITS;
-    let fraction2 = divisor.div_ceil(GROUP_DIGITS) * GROUP_DIGITS;
-    let slack = (fraction1 - dividend) + (fraction2 - divisor);
-    let increment = increment.saturating_sub(slack);
-    (fraction1 + fraction2 + increment).div_ceil(GROUP_DIGITS) * GROUP_DIGITS
-}
-
 impl Ord for Decimal {
     fn cmp(&self, other: &Self) -> Ordering {
         if self.negative != other.negative {
@@ -696,12 +689,8 @@ fn assemble(whole: &[u8], fraction: &[u8], exponent: i64, negative: bool, consum
         }
     }
     let total = digits.clone().count() as i64;
-    let overflowed = Parsed {
-        value: Decimal::max_value(DIGITS_MAX as u8, 0, negative),
-        consumed,
-        truncated: false,
-        overflow: true,
-    };
+    let overflowed =
+        Parsed { value: Decimal::max_value(DIGITS_MAX as u8, 0, negative), consumed, truncated: false, overflow: true };
     if total > 0 && point > i64::from(DIGITS_MAX) {
         return overflowed;
     }

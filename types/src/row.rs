@@ -312,10 +312,8 @@ impl RowLayout {
 
 /// What a row stored before the column existed has in it.
 fn added_default(column: &ColumnDef) -> Value<'static> {
-    match &column.default {
-        ColumnDefault::Literal(Some(_)) => Value::Null,
-        _ => Value::Null,
-    }
+    let ColumnDefault::Literal(Some(literal)) = &column.default else { return Value::Null };
+    column.default_value(literal).unwrap_or(Value::Null)
 }
 
 enum Source<'a> {
@@ -527,10 +525,12 @@ impl<'a> StoredRow<'a> {
         let slot = &self.layout.columns[column];
         match self.raw(column)? {
             Raw::Null => Ok(Value::Null),
-            Raw::Missing => Ok(borrowed(&slot.default)),
+            Raw::Missing => Ok(slot.default.borrowed()),
             Raw::Bytes { external: true, .. } => Err(Error::External { column }),
             Raw::Bytes { bytes, .. } if slot.kind == Kind::Variable => Ok(Value::Bytes(Cow::Borrowed(bytes))),
-            Raw::Bytes { bytes, .. } => slot.read_fixed(bytes).ok_or(Error::Corrupt("bytes of a column are no value of its type")),
+            Raw::Bytes { bytes, .. } => {
+                slot.read_fixed(bytes).ok_or(Error::Corrupt("bytes of a column are no value of its type"))
+            }
         }
     }
 
@@ -557,7 +557,8 @@ impl<'a> StoredRow<'a> {
     /// Where the column's bytes are, when they are not in the row.
     pub fn external(&self, column: usize) -> Result<Option<ExternalRef>> {
         let Raw::Bytes { bytes, external: true } = self.raw(column)? else { return Ok(None) };
-        let reference: &[u8; EXTERNAL_BYTES] = bytes.try_into().map_err(|_| Error::Corrupt("external reference of a wrong size"))?;
+        let reference: &[u8; EXTERNAL_BYTES] =
+            bytes.try_into().map_err(|_| Error::Corrupt("external reference of a wrong size"))?;
         Ok(Some(ExternalRef { blob: read_uint(&reference[..8]), length: read_uint(&reference[8..]) }))
     }
 
@@ -611,21 +612,6 @@ impl<'a> StoredRow<'a> {
             let bits = read_uint(&self.bytes[at + 2 * index..at + 2 * index + 2]) as u16;
             (usize::from(bits & 0x7fff), bits >> 15 == 1)
         }
-    }
-}
-
-/// A value that borrows what another one holds.
-pub(crate) fn borrowed<'a>(value: &'a Value<'_>) -> Value<'a> {
-    match value {
-        Value::Null => Value::Null,
-        Value::Int(v) => Value::Int(*v),
-        Value::UInt(v) => Value::UInt(*v),
-        Value::Double(v) => Value::Double(*v),
-        Value::Decimal(v) => Value::Decimal(*v),
-        Value::Bytes(v) => Value::Bytes(Cow::Borrowed(v)),
-        Value::Date(v) => Value::Date(*v),
-        Value::Time(v) => Value::Time(*v),
-        Value::DateTime(v) => Value::DateTime(*v),
     }
 }
 

@@ -4,10 +4,14 @@
 //! Days are counted as by `TO_DAYS`: 0000-01-01 is day 1, 1970-01-01 is day 719528.
 
 mod interval;
+mod parse;
 mod week;
 mod zone;
 
 pub use interval::{Interval, IntervalUnit};
+pub use parse::{
+    DateFault, DateRules, DateTimeText, TimeText, datetime_from_number, parse_datetime, parse_time, time_from_number,
+};
 pub use week::{WeekMode, day_of_year, week_and_year, weekday};
 pub use zone::{Moment, TimeZone};
 
@@ -71,10 +75,7 @@ impl Date {
 
     /// A day of the calendar, year 0 to 9999.
     pub fn is_real(&self) -> bool {
-        self.year <= 9999
-            && (1..=12).contains(&self.month)
-            && self.day >= 1
-            && self.day <= days_in_month(self.year, self.month)
+        self.year <= 9999 && (1..=12).contains(&self.month) && self.day >= 1 && self.day <= days_in_month(self.year, self.month)
     }
 
     /// `TO_DAYS`; `None` where month or day is zero.
@@ -231,11 +232,7 @@ impl DateTime {
         let (micros, rest) = ((bits & 0xff_ffff) as u32, bits >> 24);
         let (time, day) = (rest & 0x1_ffff, rest >> 17);
         let month = day >> 5;
-        let date = Date {
-            year: u16::try_from(month / 13).ok()?,
-            month: (month % 13) as u8,
-            day: (day & 31) as u8,
-        };
+        let date = Date { year: u16::try_from(month / 13).ok()?, month: (month % 13) as u8, day: (day & 31) as u8 };
         let (hour, minute, second) = ((time >> 12) as u8, (time >> 6 & 63) as u8, (time & 63) as u8);
         let fine = date.year <= 9999 && hour < 24 && minute < 60 && second < 60 && micros < 1_000_000;
         fine.then_some(Self { date, hour, minute, second, micros })

@@ -45,3 +45,46 @@ pub struct DateTime {
     pub second: u8,
     pub micros: u32,
 }
+
+impl<'a> Value<'a> {
+    /// A string that somebody else holds.
+    pub fn text(bytes: &'a [u8]) -> Self {
+        Self::Bytes(Cow::Borrowed(bytes))
+    }
+
+    pub fn is_null(&self) -> bool {
+        matches!(self, Self::Null)
+    }
+
+    /// The same value, borrowing from this one.
+    pub fn borrowed(&self) -> Value<'_> {
+        match self {
+            Value::Null => Value::Null,
+            Value::Int(v) => Value::Int(*v),
+            Value::UInt(v) => Value::UInt(*v),
+            Value::Double(v) => Value::Double(*v),
+            Value::Decimal(v) => Value::Decimal(*v),
+            Value::Bytes(v) => Value::Bytes(Cow::Borrowed(v)),
+            Value::Date(v) => Value::Date(*v),
+            Value::Time(v) => Value::Time(*v),
+            Value::DateTime(v) => Value::DateTime(*v),
+        }
+    }
+
+    /// The same value, free of what it borrowed.
+    pub fn into_owned(self) -> Value<'static> {
+        match self {
+            Value::Null => Value::Null,
+            Value::Int(v) => Value::Int(v),
+            Value::UInt(v) => Value::UInt(v),
+            Value::Double(v) => Value::Double(v),
+            Value::Decimal(v) => Value::Decimal(v),
+            Value::Bytes(v) => Value::Bytes(Cow::Owned(v.into_owned())),
+            Value::Date(v) => Value::Date(v),
+            Value::Time(v) => Value::Time(v),
+            Value::DateTime(v) => Value::DateTime(v),
+        }
+    }
+}
+
+const _: () = assert!(size_of::<Value<'_>>() == 32);

@@ -126,4 +126,3 @@ fn zones() {
     assert_eq!(DateTime::from_utc_micros(change), Some(at("2024-03-31 1:0:0")));
     assert_eq!(berlin.to_utc(DateTime::ZERO), Moment::NoDate);
 }
-
