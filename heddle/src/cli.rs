@@ -146,13 +146,12 @@ fn one_line(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let first = text.lines().next().unwrap_or_default();
     let first = first.strip_prefix("error: ").unwrap_or(first);
-    let suggestion = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand].into_iter().find_map(|kind| {
-        match error.get(kind) {
+    let suggestion =
+        [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand].into_iter().find_map(|kind| match error.get(kind) {
             Some(ContextValue::String(one)) => Some(one.clone()),
             Some(ContextValue::Strings(several)) => several.first().cloned(),
             _ => None,
-        }
-    });
+        });
     match suggestion {
         Some(meant) => format!("{first}; did you mean '{meant}'?"),
         None => format!("{first}; 'heddle serve --help' lists what there is"),

@@ -209,8 +209,7 @@ mod tests {
     fn a_flag_beats_the_environment_and_that_beats_the_file() {
         let path = std::env::temp_dir().join(format!("heddle-settings-{}.toml", std::process::id()));
         std::fs::write(&path, "port = 1\nbind = '::1'\nworkers = 2\ndurability = 'none'\n").unwrap();
-        let flags =
-            ServeFlags { config: Some(path.display().to_string()), port: Some("3".to_owned()), ..ServeFlags::default() };
+        let flags = ServeFlags { config: Some(path.display().to_string()), port: Some("3".to_owned()), ..ServeFlags::default() };
         let settings = load(&flags, &[("HEDDLE_PORT", "2"), ("HEDDLE_WORKERS", "7")]).unwrap();
         assert_eq!((settings.port, settings.workers), (3, 7));
         assert_eq!((settings.bind.to_string().as_str(), settings.durability), ("::1", Durability::None));

@@ -366,9 +366,6 @@ fn read_datetime(cursor: &mut Cursor<'_>, parameter: usize) -> Result<DateTime> 
     Ok(value)
 }
 
-/// The largest TIME, 838:59:59.000000.
-const TIME_MICROS_MAX: i64 = (838 * 3600 + 59 * 60 + 59) * 1_000_000;
-
 /// Length (0, 8 or 12), sign, days u32, hour, minute, second, microseconds u32. Beyond TIME's range: its end, as MySQL does it.
 fn read_time(cursor: &mut Cursor<'_>, parameter: usize) -> Result<Time> {
     const FIELD: &str = "time parameter";
@@ -388,7 +385,7 @@ fn read_time(cursor: &mut Cursor<'_>, parameter: usize) -> Result<Time> {
         return Err(Error::ParameterRange { parameter, what: "time" });
     }
     let total = (((days * 24 + hour) * 60 + minute) * 60 + second) * 1_000_000 + micros;
-    let total = total.min(TIME_MICROS_MAX);
+    let total = total.min(Time::MAX.micros);
     Ok(Time { micros: if negative { -total } else { total } })
 }
 

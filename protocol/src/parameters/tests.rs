@@ -55,7 +55,7 @@ fn values_of_every_type() {
     check(TIME, 0, &[0], Ok(Value::Time(Time::default())));
     check(TIME, 0, &[8, 1, 1, 0, 0, 0, 2, 3, 4], Ok(Value::Time(Time { micros: -93_784_000_000 })));
     check(TIME, 0, &[12, 0, 0, 0, 0, 0, 0, 0, 1, 5, 0, 0, 0], Ok(Value::Time(Time { micros: 1_000_005 })));
-    check(TIME, 0, &[8, 0, 0xff, 0xff, 0xff, 0xff, 0, 0, 0], Ok(Value::Time(Time { micros: TIME_MICROS_MAX })));
+    check(TIME, 0, &[8, 0, 0xff, 0xff, 0xff, 0xff, 0, 0, 0], Ok(Value::Time(Time::MAX)));
     check(DATE, 0, &[5, 0, 0, 0, 0, 0], Err(Error::Malformed { packet: PACKET, field: "date parameter", offset: 5 }));
     check(99, 0, &[0], Err(Error::Malformed { packet: PACKET, field: "parameter type", offset: 4 }));
     check(LONG, 0, &[1, 2], Err(Error::Malformed { packet: PACKET, field: "parameter value", offset: 4 }));

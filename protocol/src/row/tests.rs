@@ -122,6 +122,7 @@ fn a_value_of_another_kind_stays_readable() {
         (ColumnType::new(TypeKind::Date), Value::DateTime(moment(5))),
         (ColumnType::new(TypeKind::VarChar { length: 5 }), Value::DateTime(moment(5))),
         (ColumnType::new(TypeKind::Int), Value::Double(2.6)),
+        (ColumnType::new(TypeKind::Time { fsp: 0 }), Value::Bytes(b"-00:00:01"[..].into())),
     ];
     let expected = [
         Theirs::Int(17),
@@ -130,8 +131,18 @@ fn a_value_of_another_kind_stays_readable() {
         Theirs::Date(2024, 2, 29, 0, 0, 0, 0),
         bytes("2024-02-29 23:05:09.000005"),
         Theirs::Int(3),
+        Theirs::Time(true, 0, 0, 0, 1, 0),
     ];
     assert_eq!(read_back(RowFormat::Binary, &cells), expected);
+}
+
+#[test]
+fn a_very_long_number() {
+    let ty = ColumnType { float_decimals: Some(30), ..ColumnType::new(TypeKind::Double) };
+    match &read_back(RowFormat::Text, &[(ty, Value::Double(1e300))])[0] {
+        Theirs::Bytes(text) => assert!(text.len() == 301 + 31 && text.starts_with(b"1"), "{}", text.len()),
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]
