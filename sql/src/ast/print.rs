@@ -1,0 +1,1 @@
+//! Prints trees back as text.
