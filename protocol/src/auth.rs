@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn proofs_are_those_of_another_implementation() {
-        use mysql_common::scramble::{scramble_native, scramble_sha256};
+        use mysql_common::auth::plugins::{caching_sha2_password::scramble_sha256, mysql_native_password::scramble_native};
         assert_eq!(scramble_native(&NONCE, b"secret"), Some(native_proof(b"secret", &NONCE)));
         assert_eq!(scramble_sha256(&NONCE, b"secret"), Some(sha2_proof(b"secret", &NONCE)));
     }

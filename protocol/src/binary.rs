@@ -9,8 +9,9 @@
 //! | all others | length-encoded text or bytes |
 
 use crate::put::{put_length_encoded_bytes, put_u16, put_u32, put_u64};
-use crate::text::{put_bits, put_other, put_short};
-use types::{ColumnType, Date, DateTime, Time, TypeKind, Value};
+use crate::text::put_formatted;
+use types::convert::{round_to_integer, to_datetime, to_f64, to_time};
+use types::{ColumnType, Date, DateTime, StoreContext, Time, TypeKind, Value, Warnings};
 
 /// Appends one value of a binary row; not for NULL.
 #[inline]
@@ -23,10 +24,9 @@ pub(crate) fn put_binary(out: &mut Vec<u8>, value: &Value<'_>, ty: &ColumnType) 
         TypeKind::SmallInt | TypeKind::Year => put_u16(out, to_integer(value) as u16),
         TypeKind::Float => put_u32(out, (to_double(value) as f32).to_bits()),
         TypeKind::Double => put_u64(out, to_double(value).to_bits()),
-        TypeKind::Date => put_datetime(out, DateTime { date: to_datetime(value).date, ..DateTime::default() }),
-        TypeKind::DateTime { .. } | TypeKind::Timestamp { .. } => put_datetime(out, to_datetime(value)),
-        TypeKind::Time { .. } => put_time(out, to_time(value)),
-        TypeKind::Bit { length } => put_bit_value(out, value, *length),
+        TypeKind::Date => put_datetime(out, DateTime { date: as_datetime(value, ty).date, ..DateTime::default() }),
+        TypeKind::DateTime { .. } | TypeKind::Timestamp { .. } => put_datetime(out, as_datetime(value, ty)),
+        TypeKind::Time { .. } => put_time(out, as_time(value, ty)),
         TypeKind::Null
         | TypeKind::Decimal { .. }
         | TypeKind::Binary { .. }
@@ -34,6 +34,7 @@ pub(crate) fn put_binary(out: &mut Vec<u8>, value: &Value<'_>, ty: &ColumnType) 
         | TypeKind::Blob(_)
         | TypeKind::Enum { .. }
         | TypeKind::Set { .. }
+        | TypeKind::Bit { .. }
         | TypeKind::Json => put_string(out, value, ty),
     }
 }
@@ -42,14 +43,7 @@ pub(crate) fn put_binary(out: &mut Vec<u8>, value: &Value<'_>, ty: &ColumnType) 
 fn put_string(out: &mut Vec<u8>, value: &Value<'_>, ty: &ColumnType) {
     match value {
         Value::Bytes(bytes) => put_length_encoded_bytes(out, bytes),
-        _ => put_short(out, |out| put_other(out, value, ty)),
-    }
-}
-
-fn put_bit_value(out: &mut Vec<u8>, value: &Value<'_>, length: u8) {
-    match value {
-        Value::Bytes(bytes) => put_length_encoded_bytes(out, bytes),
-        _ => put_bits(out, to_integer(value), length),
+        _ => put_formatted(out, value, ty),
     }
 }
 
@@ -65,61 +59,33 @@ fn to_integer(value: &Value<'_>) -> u64 {
 
 #[cold]
 fn convert_to_integer(value: &Value<'_>) -> u64 {
-    match value {
-        Value::Double(number) if *number > i64::MAX as f64 => number.round_ties_even() as u64,
-        Value::Double(number) => number.round_ties_even() as i64 as u64,
-        Value::Decimal(number) if number.is_negative() => number.to_i64().unwrap_or_else(|end| end) as u64,
-        Value::Decimal(number) => number.to_u64().unwrap_or_else(|end| end),
-        Value::Bytes(bytes) => convert_to_integer(&Value::Decimal(types::Decimal::parse(bytes).value)),
-        Value::Date(date) => date_number(*date),
-        Value::DateTime(moment) => {
-            date_number(moment.date) * 1_000_000 + clock_number(moment.hour.into(), moment.minute.into(), moment.second.into())
-        }
-        Value::Time(time) => {
-            let seconds = time.micros.unsigned_abs() / 1_000_000;
-            let number = clock_number(seconds / 3600, seconds / 60 % 60, seconds % 60) as i64;
-            (if time.micros < 0 { -number } else { number }) as u64
-        }
-        Value::Null | Value::Int(_) | Value::UInt(_) => 0,
+    match round_to_integer(value) {
+        negative if negative < 0 => negative.max(i64::MIN.into()) as i64 as u64,
+        positive => positive.min(u64::MAX.into()) as u64,
     }
 }
 
-fn date_number(date: Date) -> u64 {
-    u64::from(date.year) * 10_000 + u64::from(date.month) * 100 + u64::from(date.day)
-}
-
-fn clock_number(hours: u64, minutes: u64, seconds: u64) -> u64 {
-    hours * 10_000 + minutes * 100 + seconds
-}
-
+#[inline]
 fn to_double(value: &Value<'_>) -> f64 {
     match value {
         Value::Double(number) => *number,
-        Value::Int(number) => *number as f64,
-        Value::UInt(number) => *number as f64,
-        Value::Decimal(number) => number.to_f64(),
-        Value::Bytes(bytes) => types::Decimal::parse(bytes).value.to_f64(),
-        other => convert_to_integer(other) as i64 as f64,
+        other => to_f64(other, &mut Warnings::new()),
     }
 }
 
 /// Anything that is no date is the zero date.
-fn to_datetime(value: &Value<'_>) -> DateTime {
+fn as_datetime(value: &Value<'_>, ty: &ColumnType) -> DateTime {
     match value {
         Value::DateTime(moment) => *moment,
         Value::Date(date) => DateTime { date: *date, ..DateTime::default() },
-        _ => DateTime::default(),
+        other => to_datetime(other, ty, &StoreContext::lax(), &mut Warnings::new()).unwrap_or_default(),
     }
 }
 
-fn to_time(value: &Value<'_>) -> Time {
+fn as_time(value: &Value<'_>, ty: &ColumnType) -> Time {
     match value {
         Value::Time(time) => *time,
-        Value::DateTime(moment) => {
-            let seconds = (i64::from(moment.hour) * 60 + i64::from(moment.minute)) * 60 + i64::from(moment.second);
-            Time { micros: seconds * 1_000_000 + i64::from(moment.micros) }
-        }
-        _ => Time::default(),
+        other => to_time(other, ty, &StoreContext::lax(), &mut Warnings::new()).unwrap_or_default(),
     }
 }
 

@@ -60,6 +60,14 @@ pub struct Read<'a> {
     pub consumed: usize,
     /// `None`: more input is needed.
     pub payload: Option<&'a [u8]>,
+    /// The payload lies in the reader ([`PacketReader::gathered`]); otherwise it is the end of the consumed bytes.
+    pub is_gathered: bool,
+}
+
+impl Read<'_> {
+    fn more(consumed: usize) -> Self {
+        Read { consumed, payload: None, is_gathered: false }
+    }
 }
 
 impl PacketReader {
@@ -104,16 +112,16 @@ impl PacketReader {
     pub fn next<'a>(&'a mut self, input: &'a [u8]) -> Result<Read<'a>> {
         if self.state == State::Idle {
             let Some((header, rest)) = input.split_first_chunk::<HEADER_BYTES>() else {
-                return Ok(Read { consumed: 0, payload: None });
+                return Ok(Read::more(0));
             };
             let (length, number) = decode_header(*header);
             if length <= STREAM_ABOVE && rest.len() < length {
                 self.check(length, number)?;
-                return Ok(Read { consumed: 0, payload: None });
+                return Ok(Read::more(0));
             }
             if length < FRAME_BYTES_MAX && rest.len() >= length {
                 self.accept(length, number)?;
-                return Ok(Read { consumed: HEADER_BYTES + length, payload: Some(&rest[..length]) });
+                return Ok(Read { consumed: HEADER_BYTES + length, payload: Some(&rest[..length]), is_gathered: false });
             }
         }
         self.next_gathered(input)
@@ -131,10 +139,10 @@ impl PacketReader {
         loop {
             let rest = &input[consumed..];
             match self.state {
-                State::Idle => return Ok(Read { consumed, payload: Some(&self.gathered) }),
+                State::Idle => return Ok(Read { consumed, payload: Some(&self.gathered), is_gathered: true }),
                 State::Header => {
                     let Some(header) = rest.first_chunk::<HEADER_BYTES>() else {
-                        return Ok(Read { consumed, payload: None });
+                        return Ok(Read::more(consumed));
                     };
                     let (length, number) = decode_header(*header);
                     self.accept(length, number)?;
@@ -150,7 +158,7 @@ impl PacketReader {
                         (0, false) => State::Header,
                         (left, _) => {
                             self.state = State::Body { left, last };
-                            return Ok(Read { consumed, payload: None });
+                            return Ok(Read::more(consumed));
                         }
                     };
                 }
@@ -158,10 +166,8 @@ impl PacketReader {
         }
     }
 
-    /// The payload that [`Self::next`] handed out last, where it was gathered and not borrowed from the input (`consumed` is not its
-    /// length and the header's then). For callers whose borrows cannot last from `next` to here.
+    /// The payload that was gathered last, until the next call of [`Self::next`].
     pub fn gathered(&self) -> &[u8] {
-        debug_assert_eq!(self.state, State::Idle);
         &self.gathered
     }
 

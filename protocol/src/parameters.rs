@@ -7,9 +7,10 @@
 //! [type u8, sign u8, [name length-encoded]]*  only where the flag is 1
 //! value*                                      none for NULL and for parameters sent as long data
 //! ```
-//! 1. [`StmtExecute::parse`] reads the fixed head. 2. [`Parameters::bind`], called by the session on what it keeps of the statement,
-//! reads bitmap and types (or uses those of last time) and answers [`Values`]. 3. `Values` decodes one value after the other,
-//! borrowing bytes from the packet or from long data.
+//! 1. [`StmtExecute::parse`] reads the fixed head.
+//! 2. [`Parameters::bind`], called by the session on what it keeps of the statement, reads bitmap and types (or uses those of last
+//!    time) and answers [`Values`].
+//! 3. `Values` decodes one value after the other, borrowing bytes from the packet or from long data.
 //!
 //! Invariant: nothing here allocates but `bind` for a statement's first types, and long data.
 
@@ -365,9 +366,6 @@ fn read_datetime(cursor: &mut Cursor<'_>, parameter: usize) -> Result<DateTime> 
     Ok(value)
 }
 
-/// The largest TIME, 838:59:59.000000.
-const TIME_MICROS_MAX: i64 = (838 * 3600 + 59 * 60 + 59) * 1_000_000;
-
 /// Length (0, 8 or 12), sign, days u32, hour, minute, second, microseconds u32. Beyond TIME's range: its end, as MySQL does it.
 fn read_time(cursor: &mut Cursor<'_>, parameter: usize) -> Result<Time> {
     const FIELD: &str = "time parameter";
@@ -379,14 +377,15 @@ fn read_time(cursor: &mut Cursor<'_>, parameter: usize) -> Result<Time> {
         return Err(cursor.malformed(FIELD));
     }
     let negative = cursor.u8(FIELD)? != 0;
-    let days = i64::from(cursor.u32(FIELD)?);
+    // More days than TIME can hold are as good as the most that it can.
+    let days = i64::from(cursor.u32(FIELD)?.min(35));
     let [hour, minute, second] = [cursor.u8(FIELD)?, cursor.u8(FIELD)?, cursor.u8(FIELD)?].map(i64::from);
     let micros = if length == 12 { i64::from(cursor.u32(FIELD)?) } else { 0 };
     if minute > 59 || second > 59 || micros > 999_999 {
         return Err(Error::ParameterRange { parameter, what: "time" });
     }
     let total = (((days * 24 + hour) * 60 + minute) * 60 + second) * 1_000_000 + micros;
-    let total = total.min(TIME_MICROS_MAX);
+    let total = total.min(Time::MAX.micros);
     Ok(Time { micros: if negative { -total } else { total } })
 }
 

@@ -64,7 +64,6 @@ fn broken_frames_are_refused() {
     };
     assert_eq!(broken(&|_| {}).unwrap().len(), 1000);
     assert_eq!(broken(&|s| s[3] = 1), Err(Error::OutOfOrder { expected: 0, found: 1 }));
-    assert_eq!(broken(&|s| s[4] -= 1), Err(Error::Uncompress { why: "the data ends early" }).or(broken(&|s| s[4] -= 1)));
     assert!(broken(&|s| s[4] -= 1).is_err());
     assert!(broken(&|s| s[4] += 1).is_err());
     assert!(broken(&|s| s[7] = 0).is_err());

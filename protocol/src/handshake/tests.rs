@@ -4,7 +4,7 @@ use super::*;
 use crate::packet::HEADER_BYTES;
 use crate::{CACHING_SHA2_PASSWORD, NATIVE_PASSWORD, auth};
 use mysql_common::io::ParseBuf;
-use mysql_common::packets::{CommonOkPacket, HandshakePacket, HandshakeResponse, OkPacketDeserializer};
+use mysql_common::packets::{HandshakePacket, HandshakeResponse};
 use mysql_common::proto::{MyDeserialize, MySerialize};
 use proptest::prelude::*;
 
@@ -137,7 +137,6 @@ fn plugin_messages() {
     put_full_auth_request(&mut writer);
     let expected = b"\x2c\0\0\0\xfemysql_native_password\0abcdefghijklmnopqrst\0\x02\0\0\x01\x01\x03\x02\0\0\x02\x01\x04";
     assert_eq!(writer.bytes(), expected);
-    let _ = OkPacketDeserializer::<CommonOkPacket>::deserialize;
 }
 
 proptest! {

@@ -36,7 +36,7 @@ fn a_whole_packet_is_borrowed() {
     let input = [2, 0, 0, 0, b'h', b'i', 9];
     let mut reader = reader(100);
     let read = reader.next(&input).unwrap();
-    assert_eq!(read, Read { consumed: 6, payload: Some(b"hi") });
+    assert_eq!(read, Read { consumed: 6, payload: Some(b"hi"), is_gathered: false });
     assert_eq!(read.payload.unwrap().as_ptr(), input[4..].as_ptr());
     assert_eq!(reader.sequence(), 1);
 }
