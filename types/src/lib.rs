@@ -9,9 +9,20 @@
 //! - `key` encodes values so that `memcmp` orders them; `row` is the stored encoding of a row.
 #![forbid(unsafe_code)]
 
+pub mod collation;
 mod column_type;
+pub mod decimal;
+mod error;
+pub mod key;
+pub mod row;
 pub mod schema;
+pub mod temporal;
 mod value;
+mod wide;
 
 pub use column_type::{CollationId, ColumnType, LobSize, TypeKind};
-pub use value::{Date, DateTime, Decimal, Time, Value};
+pub use decimal::Decimal;
+pub use error::{Error, Result};
+pub use key::{KeyCodec, KeyPart};
+pub use row::{ExternalRef, RowLayout, StoredRow};
+pub use value::{Date, DateTime, Time, Value};

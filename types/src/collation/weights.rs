@@ -1,0 +1,205 @@
+//! Characters and their weights. The tables are made by `tools/collations.py`, which describes their format.
+
+static UCA900: &[u8] = include_bytes!("uca900.bin");
+static GENERAL: &[u8] = include_bytes!("general.bin");
+
+const UCA_INDEX: usize = 2;
+const UCA_PAGES: usize = UCA_INDEX + 0x1100;
+const NO_PAGE: u16 = 0xffff;
+const IMPLICIT: u16 = 0xffff;
+const EXPANSION: u16 = 0x8000;
+/// What a byte counts as that is no UTF-8.
+const REPLACEMENT: u32 = 0xfffd;
+
+/// Word `i` of a table.
+fn word(table: &[u8], i: usize) -> u16 {
+    u16::from_le_bytes([table[2 * i], table[2 * i + 1]])
+}
+
+/// The first character and its length in bytes; the text is not empty.
+pub(crate) fn decode_char(text: &[u8]) -> (u32, usize) {
+    let continuation = |i: usize| text.get(i).filter(|&&b| b & 0xc0 == 0x80).map(|b| u32::from(b & 0x3f));
+    let lead = u32::from(text[0]);
+    let decoded = match text[0] {
+        0..0x80 => Some((lead, 1)),
+        0xc2..0xe0 => continuation(1).map(|b| ((lead & 0x1f) << 6 | b, 2)),
+        0xe0..0xf0 => three(lead, continuation(1), continuation(2)),
+        0xf0..0xf5 => four(lead, continuation(1), continuation(2), continuation(3)),
+        _ => None,
+    };
+    decoded.unwrap_or((REPLACEMENT, 1))
+}
+
+fn three(lead: u32, b: Option<u32>, c: Option<u32>) -> Option<(u32, usize)> {
+    let code = (lead & 15) << 12 | b? << 6 | c?;
+    (code >= 0x800 && !(0xd800..0xe000).contains(&code)).then_some((code, 3))
+}
+
+fn four(lead: u32, b: Option<u32>, c: Option<u32>, d: Option<u32>) -> Option<(u32, usize)> {
+    let code = (lead & 7) << 18 | b? << 12 | c? << 6 | d?;
+    (0x1_0000..0x11_0000).contains(&code).then_some((code, 4))
+}
+
+/// Weight of a character in the general collations.
+pub(crate) fn general_weight(code: u32) -> u16 {
+    if code > 0xffff {
+        return 0xfffd;
+    }
+    let page = word(GENERAL, (code >> 8) as usize);
+    if page == NO_PAGE { code as u16 } else { word(GENERAL, 256 + usize::from(page) * 256 + (code & 0xff) as usize) }
+}
+
+/// Weights of the general collations of ASCII: upper case.
+const GENERAL_ASCII: [u16; 128] = {
+    let mut table = [0; 128];
+    let mut i = 0;
+    while i < 128 {
+        table[i] = (i as u8).to_ascii_uppercase() as u16;
+        i += 1;
+    }
+    table
+};
+
+/// The weights of a text in the general collations, one per character.
+#[derive(Clone)]
+pub(crate) struct General<'a> {
+    text: &'a [u8],
+}
+
+impl<'a> General<'a> {
+    pub(crate) fn new(text: &'a [u8]) -> Self {
+        Self { text }
+    }
+}
+
+impl Iterator for General<'_> {
+    type Item = u16;
+
+    fn next(&mut self) -> Option<u16> {
+        let first = *self.text.first()?;
+        if first < 0x80 {
+            self.text = &self.text[1..];
+            return Some(GENERAL_ASCII[usize::from(first)]);
+        }
+        let (code, length) = decode_char(self.text);
+        self.text = &self.text[length..];
+        Some(general_weight(code))
+    }
+}
+
+/// The primary weights of one character, none of them zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Primaries {
+    /// No weight at all.
+    Ignorable,
+    One(u16),
+    /// A run of the table: first word and how many.
+    Run {
+        first: u32,
+        count: u16,
+    },
+    Two(u16, u16),
+    Three(u16, u16, u16),
+}
+
+pub(crate) fn uca_weights(code: u32) -> Primaries {
+    let page = word(UCA900, UCA_INDEX + (code >> 8) as usize);
+    if page == NO_PAGE {
+        return implicit(code);
+    }
+    let entry = word(UCA900, UCA_PAGES + usize::from(page) * 256 + (code & 0xff) as usize);
+    match entry {
+        0 => Primaries::Ignorable,
+        IMPLICIT => implicit(code),
+        EXPANSION.. => {
+            let expansions = UCA_PAGES + usize::from(word(UCA900, 0)) * 256;
+            let at = expansions + usize::from(entry - EXPANSION);
+            Primaries::Run { first: at as u32 + 1, count: word(UCA900, at) }
+        }
+        weight => Primaries::One(weight),
+    }
+}
+
+/// Weights that follow from the code point (UTS #10, 10.1.3), and Hangul syllables, which decompose into letters.
+fn implicit(code: u32) -> Primaries {
+    const COMPATIBILITY_IDEOGRAPHS: [u32; 12] =
+        [0xfa0e, 0xfa0f, 0xfa11, 0xfa13, 0xfa14, 0xfa1f, 0xfa21, 0xfa23, 0xfa24, 0xfa27, 0xfa28, 0xfa29];
+    let base = match code {
+        // The whole block, syllables that do not exist included, as MySQL has it.
+        0xac00..=0xd7af => return hangul(code - 0xac00),
+        0x1_7000..0x1_8b00 => return Primaries::Two(0xfb00, (code - 0x1_7000) as u16 | 0x8000),
+        0x4e00..=0x9fd5 => 0xfb40,
+        _ if COMPATIBILITY_IDEOGRAPHS.contains(&code) => 0xfb40,
+        0x3400..=0x4db5 | 0x2_0000..=0x2_a6d6 | 0x2_a700..=0x2_b734 | 0x2_b740..=0x2_b81d | 0x2_b820..=0x2_cea1 => 0xfb80,
+        _ => 0xfbc0,
+    };
+    Primaries::Two(base + (code >> 15) as u16, (code & 0x7fff) as u16 | 0x8000)
+}
+
+fn hangul(syllable: u32) -> Primaries {
+    let letter = |code| match uca_weights(code) {
+        Primaries::One(weight) => weight,
+        _ => 0,
+    };
+    let (lead, vowel, tail) = (syllable / 588, syllable % 588 / 28, syllable % 28);
+    let (lead, vowel) = (letter(0x1100 + lead), letter(0x1161 + vowel));
+    if tail == 0 { Primaries::Two(lead, vowel) } else { Primaries::Three(lead, vowel, letter(0x11a7 + tail)) }
+}
+
+impl Primaries {
+    /// Weight `i`, from 0.
+    fn get(self, i: u16) -> Option<u16> {
+        match (self, i) {
+            (Self::One(w), 0) | (Self::Two(w, _), 0) | (Self::Two(_, w), 1) => Some(w),
+            (Self::Three(w, _, _), 0) | (Self::Three(_, w, _), 1) | (Self::Three(_, _, w), 2) => Some(w),
+            (Self::Run { first, count }, i) if i < count => Some(word(UCA900, first as usize + usize::from(i))),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn same(self, other: Self) -> bool {
+        self == other || (0..9).all(|i| self.get(i) == other.get(i))
+    }
+}
+
+/// The primary weights of a text, ignorable characters left out.
+#[derive(Clone)]
+pub(crate) struct Uca<'a> {
+    text: &'a [u8],
+    current: Primaries,
+    next: u16,
+}
+
+impl<'a> Uca<'a> {
+    pub(crate) fn new(text: &'a [u8]) -> Self {
+        Self { text, current: Primaries::Ignorable, next: 0 }
+    }
+}
+
+impl Iterator for Uca<'_> {
+    type Item = u16;
+
+    fn next(&mut self) -> Option<u16> {
+        loop {
+            if self.next > 0 {
+                if let Some(weight) = self.current.get(self.next) {
+                    self.next += 1;
+                    return Some(weight);
+                }
+                self.next = 0;
+            }
+            let first = *self.text.first()?;
+            let (code, length) = if first < 0x80 { (u32::from(first), 1) } else { decode_char(self.text) };
+            self.text = &self.text[length..];
+            match uca_weights(code) {
+                Primaries::Ignorable => {}
+                Primaries::One(weight) => return Some(weight),
+                many => {
+                    self.current = many;
+                    self.next = 1;
+                    return many.get(0);
+                }
+            }
+        }
+    }
+}
