@@ -201,6 +201,11 @@ pub struct ExclusiveWait {
 }
 
 impl ExclusiveWait {
+    /// Waits on this thread up to `deadline`; after `None` the wait goes on where it was with the next call.
+    pub fn wait_blocking(&mut self, deadline: Instant) -> Option<ExclusiveGuard> {
+        block_on_until(self, deadline)
+    }
+
     fn attempt(&mut self) -> Option<ExclusiveGuard> {
         let lock = self.lock.as_ref().expect("polled again after completion");
         if !self.flag_raised {
