@@ -554,7 +554,7 @@ fn literal_value(expr: &Expr<'_>) -> Option<(Value<'static>, ColumnType)> {
                 Err(_) => (Value::UInt(*number), ColumnType::unsigned(TypeKind::BigInt)),
             },
             Literal::Decimal(text) => {
-                let decimal = types::Decimal::parse(text.as_bytes())?;
+                let decimal = types::Decimal::parse(text.as_bytes()).value;
                 (Value::Decimal(decimal), ColumnType::new(TypeKind::Decimal { precision: 65, scale: 30 }))
             }
             Literal::Double(text) => (Value::Double(text.parse().ok()?), ColumnType::new(TypeKind::Double)),

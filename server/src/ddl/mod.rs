@@ -101,6 +101,7 @@ async fn job<T: Send + 'static>(
     let options = DdlOptions {
         lock_wait_timeout: state.settings.metadata_lock_wait,
         cancelled: Some(Arc::clone(&cancelled)),
+        conversion: conversion(state),
     };
     let mut wait = state.worker.shared.ddl.run(move |database, worker| work(database, worker, &options));
     let info = &state.info;
@@ -120,6 +121,21 @@ async fn job<T: Send + 'static>(
         Some(Err(error)) => Err(error.into()),
         None if state.worker.is_stopping() => Err(Error::ShuttingDown),
         None => Err(Error::Internal("the definition failed; see the server's log".to_owned())),
+    }
+}
+
+/// How ALTER TABLE converts rows for this session.
+fn conversion(state: &State) -> table::ddl::Conversion {
+    let mode = state.settings.mode;
+    table::ddl::Conversion {
+        strict: mode.strict,
+        dates: types::temporal::DateRules {
+            no_zero_date: mode.no_zero_date,
+            no_zero_in_date: mode.no_zero_in_date,
+            allow_invalid: mode.allow_invalid_dates,
+        },
+        zone: state.zone.clone(),
+        now_utc_micros: state.vars.statement_start_us,
     }
 }
 

@@ -25,7 +25,7 @@ mod state;
 mod statement;
 mod transaction;
 
-pub use host::ServerHost;
+pub use context::without_parameters;
 pub use info::{ProcessLine, SessionInfo};
 pub use query::ArenaGuard;
 pub use run::ResultSet;

@@ -43,7 +43,7 @@ impl State {
                 return Err(Error::NotPreparable);
             }
             statement if statement.info().plannable => {
-                self.plan(statement)?;
+                self.plan(&parsed)?;
             }
             _ => {}
         }
@@ -79,7 +79,7 @@ impl State {
             return Box::pin(self.run_other(client, &parsed.statement, RowFormat::Text)).await;
         }
         for _ in 0..PLAN_ATTEMPTS_MAX {
-            let planned = self.plan(&parsed.statement)?;
+            let planned = self.plan(&parsed)?;
             self.clear_warnings();
             let mut to = Destination::Client(RowFormat::Text);
             if self.run_plan(client, &planned.entry, &values, &mut to).await? == Ran::Done {

@@ -290,7 +290,7 @@ fn analyse(state: &State, text: &[u8]) -> Result<(Work, usize)> {
     let plain_end = sql::ast::TransactionEnd::default();
     let work = match &parsed.statement {
         statement if statement.info().plannable => {
-            let planned = state.plan(statement)?;
+            let planned = state.plan(&parsed)?;
             Work::Plan { entry: planned.entry, bind_key: state.settings.bind_key, is_volatile: planned.is_volatile }
         }
         Statement::Begin { consistent_snapshot: false, read_only: None } => Work::Begin,

@@ -4,6 +4,7 @@
 //! other one is parsed. Each statement but the last announces that another result follows.
 
 use super::Client;
+use super::context::without_parameters;
 use super::run::{Destination, Ran};
 use super::state::State;
 use crate::counters::count;
@@ -58,7 +59,7 @@ impl State {
         }
         for _ in 0..PLAN_ATTEMPTS_MAX {
             count(&self.worker.counters.plan_cache_misses);
-            let planned = self.plan(statement)?;
+            let planned = self.plan(&without_parameters(*statement))?;
             self.clear_warnings();
             match self.run_plan(client, &planned.entry, &[], &mut Destination::Client(format)).await? {
                 Ran::Done => return Ok(()),

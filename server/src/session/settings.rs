@@ -133,7 +133,4 @@ pub fn apply(variables: &SessionVariables, settings: &Settings, vars: &mut exec:
     vars.execution_time_max = Duration::from_millis(number(ids.max_execution_time));
     vars.week_format = number(ids.default_week_format) as u8;
     vars.warnings.borrow_mut().kept_max = number(ids.max_error_count) as usize;
-    if let Some(zone) = variables::parse_time_zone(variables.get(ids.time_zone).as_text()) {
-        vars.time_zone = zone;
-    }
 }

@@ -32,6 +32,8 @@ pub struct State {
     pub multi_statements: bool,
     /// COMMIT RELEASE: the connection ends after this answer.
     pub closing: bool,
+    /// `@@time_zone`
+    pub zone: types::temporal::TimeZone,
     /// SET timestamp: what NOW() says instead of the clock.
     pub fixed_time_us: Option<i64>,
     /// SQL's own PREPARE.
@@ -64,7 +66,7 @@ impl State {
         vars.version = crate::VERSION;
         let settings = Settings::new(&variables, None);
         settings::apply(&variables, &settings, &mut vars);
-        Self {
+        let mut state = Self {
             worker: Rc::clone(worker),
             info: Rc::clone(info),
             peer,
@@ -77,9 +79,12 @@ impl State {
             more_results: false,
             multi_statements: login.capabilities.has(Capabilities::MULTI_STATEMENTS),
             closing: false,
+            zone: types::temporal::TimeZone::Utc,
             fixed_time_us: None,
             named: Default::default(),
-        }
+        };
+        state.refresh();
+        state
     }
 
     /// The first settings of a session that has just proved who it is: character set, database.
@@ -112,6 +117,9 @@ impl State {
     pub fn refresh(&mut self) {
         self.settings = Settings::new(&self.variables, self.vars.database.as_deref());
         settings::apply(&self.variables, &self.settings, &mut self.vars);
+        if let Some(zone) = crate::variables::parse_time_zone(self.variables.get(IDS.time_zone).as_text()) {
+            self.zone = zone;
+        }
     }
 
     /// COM_RESET_CONNECTION and COM_CHANGE_USER: a new session on the old connection. The caller has rolled back.

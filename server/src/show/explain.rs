@@ -2,7 +2,7 @@
 
 use super::build::{Columns, number, optional, result, text};
 use crate::error::{Error, Result};
-use crate::session::{ResultSet, State};
+use crate::session::{ResultSet, State, without_parameters};
 use sql::ast::{ExplainFormat, Statement};
 use sql::plan::{Access, InsertSource, Node, Plan, Scan};
 use types::Value;
@@ -16,12 +16,12 @@ pub fn explain(state: &State, format: ExplainFormat, analyze: bool, statement: &
     if !statement.info().plannable {
         return Err(Error::NotSupported("EXPLAIN of this statement".to_owned()));
     }
-    let planned = state.plan(statement)?;
+    let planned = state.plan(&without_parameters(*statement))?;
     let plan = planned.entry.prepared.plan();
     match format {
         ExplainFormat::Tree => {
             let mut made = result(Columns::default().long_text("EXPLAIN"));
-            made.rows.push(vec![text(sql::explain(plan))]);
+            made.rows.push(vec![text(format!("{plan:?}"))]);
             Ok(made)
         }
         ExplainFormat::Traditional => Ok(table(plan)),

@@ -1,7 +1,7 @@
 //! The tail of SHOW: LIKE on one column, WHERE over all.
 
 use crate::error::Result;
-use crate::session::{ResultSet, State};
+use crate::session::{ResultSet, State, without_parameters};
 use sql::ast::{Expr, ObjectName, Query, QueryBody, Select, SelectItem, ShowFilter, Statement, TableName, TableRef};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -54,7 +54,7 @@ async fn filter_where(state: &mut State, result: &ResultSet, expr: &Expr<'_>) ->
     let query =
         Query { with: None, body: QueryBody::Select(&select), order_by: &[], limit: None, locking: &[], into: None };
     let schema = schema_of(result, state.worker.shared.database.schema_version());
-    let planned = state.plan_in(&schema, &Statement::Query(&query))?;
+    let planned = state.plan_in(&schema, &without_parameters(Statement::Query(&query)))?;
     state.collect(&planned.entry, Some(&result.rows)).await
 }
 
