@@ -381,3 +381,6 @@ impl Output {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
