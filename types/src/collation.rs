@@ -15,6 +15,7 @@
 //!   - UCA weights: two bytes each, big-endian, never zero; the end is 00 00;
 //!   - PAD SPACE: trailing spaces are cut. A space is followed by 01, 02 or 03: the next character that is no space is less than
 //!     a space, there is none, it is greater. The end is a space with 02. So the end compares as endless spaces do.
+//!
 //! C3: bytes that are no UTF-8 count as one character U+FFFD each and never panic.
 
 mod like;
