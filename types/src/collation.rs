@@ -43,7 +43,9 @@ pub(crate) fn method(collation: CollationId) -> Method {
         46 | 47 | 65 | 83 => Method::PaddedBytes,
         63 | 309 => Method::Bytes,
         255 => Method::Uca900,
-        _ => Method::General,
+        8 | 11 | 33 | 45 => Method::General,
+        // Nothing makes an id that is not in the list; if one did, bytes are the safe way.
+        _ => Method::Bytes,
     }
 }
 
@@ -73,6 +75,13 @@ impl CollationId {
 
     pub fn is_binary(self) -> bool {
         self == Self::BINARY
+    }
+
+    /// What a connection that asks for collation `id` (in its handshake, or `SET NAMES ... COLLATE`) compares literals with: the collation
+    /// itself where it is supported, else the default of UTF-8, whose order is nearest to the other Unicode collations'.
+    pub fn for_connection(id: u16) -> Self {
+        let wanted = Self(id);
+        if wanted.info().is_some() { wanted } else { Self::UTF8MB4_0900_AI_CI }
     }
 
     /// Trailing spaces do not count in comparisons.
