@@ -207,6 +207,15 @@ impl Input {
         self.start < self.end
     }
 
+    /// Has a whole packet been read already?
+    pub fn has_packet(&self) -> bool {
+        let bytes = &self.buffer[self.start..self.end];
+        match bytes.first_chunk::<{ protocol::HEADER_BYTES }>() {
+            Some(&[a, b, c, _]) => bytes.len() >= protocol::HEADER_BYTES + u32::from_le_bytes([a, b, c, 0]) as usize,
+            None => false,
+        }
+    }
+
     /// The next payload. It is valid until the next call.
     pub async fn next_payload(&mut self, socket: &Socket, deadline: Instant, stop: &impl Interruptible) -> Result<&[u8], Lost> {
         let place = loop {

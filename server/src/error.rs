@@ -7,6 +7,7 @@ use crate::variables;
 use exec::Error as Exec;
 use sql::{Clause, DefinitionError, Error as Sql, NameKind};
 use table::{Error as Table, NameOf};
+use types::convert::Problem;
 
 /// Anything that a client may be told.
 #[derive(Debug)]
@@ -451,7 +452,9 @@ fn table_error(error: &Table) -> (u16, String) {
             NameOf::Table => (1103, format!("Incorrect table name '{name}'")),
             NameOf::Column => (1166, format!("Incorrect column name '{name}'")),
         },
-        Table::Conversion { error, column, row } => conversion_error(error, column, *row),
+        Table::Conversion { problem, column, row } => problem_error(problem, column, *row),
+        Table::InvalidNull => (1138, "Invalid use of NULL value".into()),
+        Table::AutoIncrementUsedUp => (1467, "Failed to read auto-increment value from storage engine".into()),
         Table::NotSupported { what } => not_supported(what),
     }
 }
@@ -468,12 +471,24 @@ fn clone_engine_error(error: &txn::Error) -> txn::Error {
     }
 }
 
-/// A stored value that does not fit its column's new type.
-fn conversion_error(error: &types::Error, column: &str, row: u64) -> (u16, String) {
-    match error {
-        types::Error::Null { .. } => (1138, "Invalid use of NULL value".into()),
-        types::Error::KeyTooLong { max } => (1071, format!("Specified key was too long; max key length is {max} bytes")),
-        _ => (1265, format!("Data truncated for column '{column}' at row {row}")),
+/// A value that does not fit its column.
+fn problem_error(problem: &Problem, column: &str, row: u64) -> (u16, String) {
+    match problem {
+        Problem::OutOfRange => (1264, format!("Out of range value for column '{column}' at row {row}")),
+        Problem::Truncated => (1265, format!("Data truncated for column '{column}' at row {row}")),
+        Problem::TooLong => (1406, format!("Data too long for column '{column}' at row {row}")),
+        Problem::Incorrect { what, text } => {
+            (1366, format!("Incorrect {what} value: '{text}' for column '{column}' at row {row}"))
+        }
+        Problem::IncorrectTemporal { what, text } => {
+            (1292, format!("Incorrect {what} value: '{text}' for column '{column}' at row {row}"))
+        }
+        Problem::TruncatedIncorrect { what, text } => (1292, format!("Truncated incorrect {what} value: '{text}'")),
+        Problem::TemporalOverflow { what } => (1441, format!("Datetime function: {what} field overflow")),
+        Problem::TimestampGap => (1299, format!("Invalid TIMESTAMP value in column '{column}' at row {row}")),
+        Problem::InvalidJson { position } => {
+            (3140, format!("Invalid JSON text: \"Invalid value.\" at position {position} in value for column '{column}'."))
+        }
     }
 }
 

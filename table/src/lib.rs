@@ -17,8 +17,10 @@
 //! T3: all entries of a row (clustered, secondary, chunks) are written by one transaction, so every snapshot sees all or none.
 #![forbid(unsafe_code)]
 
+mod blob;
 mod catalog;
 mod codec;
+mod counters;
 mod cursor;
 mod database;
 pub mod ddl;
@@ -28,11 +30,14 @@ mod row_buf;
 mod table;
 mod write;
 
-pub use codec::{RowLayout, StoredRow};
 pub use cursor::RowCursor;
 pub use database::Database;
 pub use error::{Error, NameOf, Result};
 pub use mdl::{MdlWait, MetadataLock};
 pub use row_buf::{EncodedRange, RowBuf};
 pub use table::{Index, RowRead, Table};
+pub use types::{RowLayout, StoredRow};
 pub use write::{InsertRow, Progress, WriteRow};
+
+#[cfg(test)]
+mod tests;

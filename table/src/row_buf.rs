@@ -1,5 +1,6 @@
 //! Owned places for one row and for one key range, reused from row to row.
 
+use crate::blob::Load;
 use crate::{StoredRow, Table};
 use txn::Seen;
 
@@ -8,8 +9,11 @@ use txn::Seen;
 pub struct RowBuf {
     pub(crate) key: Vec<u8>,
     pub(crate) payload: Vec<u8>,
-    /// Index entries and chunks on the way to the row.
-    pub(crate) scratch: Vec<u8>,
+    /// The row with large values brought back in; empty where that was not needed. Writes go by `payload`, which has the references.
+    pub(crate) expanded: Vec<u8>,
+    pub(crate) load: Load,
+    /// Encoded index key on the way to the row.
+    pub(crate) entry: Vec<u8>,
     pub(crate) seen: Option<Seen>,
     pub(crate) held_by_other: bool,
 }
@@ -24,12 +28,18 @@ impl RowBuf {
         &self.key
     }
 
+    /// Names a row by a clustered key kept from an earlier read, for [`Table::reread`].
+    pub fn set_key(&mut self, key: &[u8]) {
+        self.clear();
+        self.key.extend_from_slice(key);
+    }
+
     /// The stored row as bytes.
     pub fn payload(&self) -> &[u8] {
         &self.payload
     }
 
-    /// The version read; present after a current read (`Latest` point, `read_current`, `lock_current`), which writes need.
+    /// The version read; present after a current read (`Latest` point, `reread`, `lock_current`), which writes need.
     pub fn seen(&self) -> Option<Seen> {
         self.seen
     }
@@ -39,17 +49,45 @@ impl RowBuf {
         self.held_by_other
     }
 
-    /// The row as columns. Columns moved out of the row must have been loaded ([`Table::load_externals`]).
+    /// The row as columns. Large columns that were moved out of the row answer `types::Error::External` until they are loaded
+    /// ([`Table::load_externals`]).
+    ///
+    /// # Panics
+    /// When the buffer holds no row.
+    #[inline]
     pub fn row<'a>(&'a self, table: &'a Table) -> StoredRow<'a> {
-        table.stored_row(&self.payload)
+        StoredRow::new(&table.layout, self.current()).expect("every read checks the row's head")
     }
 
     /// Takes over another buffer's row (key, bytes, version).
     pub fn copy_from(&mut self, other: &RowBuf) {
         self.key.clone_from(&other.key);
         self.payload.clone_from(&other.payload);
+        self.expanded.clone_from(&other.expanded);
+        self.load.clear();
         self.seen = other.seen;
         self.held_by_other = other.held_by_other;
+    }
+
+    /// The row's bytes, with the large values that were loaded.
+    #[inline]
+    pub(crate) fn current(&self) -> &[u8] {
+        if self.expanded.is_empty() { &self.payload } else { &self.expanded }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.key.clear();
+        self.payload.clear();
+        self.forget_version();
+    }
+
+    /// Another version is about to be read into `payload`.
+    #[inline]
+    pub(crate) fn forget_version(&mut self) {
+        self.expanded.clear();
+        self.load.clear();
+        self.seen = None;
+        self.held_by_other = false;
     }
 }
 
@@ -58,4 +96,10 @@ impl RowBuf {
 pub struct EncodedRange {
     pub low: Vec<u8>,
     pub high: Vec<u8>,
+}
+
+impl EncodedRange {
+    pub fn contains(&self, key: &[u8]) -> bool {
+        self.low.as_slice() <= key && (self.high.is_empty() || key < self.high.as_slice())
+    }
 }

@@ -12,8 +12,9 @@ mod sql_mode;
 pub use sql_mode::{bits_to_mode, bits_to_text, parse_bits};
 
 use crate::charset;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use types::Value;
+use types::temporal::TimeZone;
 
 /// Where a variable lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,7 +162,8 @@ impl VariableId {
         self.definition().name
     }
 
-    fn start(self) -> Setting {
+    /// The value in a new server.
+    pub fn start(self) -> Setting {
         let definition = self.definition();
         match (definition.start, definition.kind) {
             (Start::Text(text), Kind::SqlMode) => {
@@ -361,11 +363,17 @@ fn check_time_zone(definition: &Definition, value: &Value<'_>) -> Result<Setting
         Value::Bytes(_) => text_of(definition, value)?,
         _ => return Err(wrong_type(definition)),
     };
-    match exec::TimeZone::parse(text) {
-        Ok(_) if text.eq_ignore_ascii_case("system") => Ok(Setting::Text("SYSTEM".into())),
-        Ok(_) => Ok(Setting::Text(text.into())),
-        Err(_) => Err(Error::UnknownTimeZone { name: text.to_owned() }),
+    match parse_time_zone(text) {
+        Some(_) if text.eq_ignore_ascii_case("system") => Ok(Setting::Text("SYSTEM".into())),
+        Some(_) => Ok(Setting::Text(text.into())),
+        None => Err(Error::UnknownTimeZone { name: text.to_owned() }),
     }
+}
+
+/// `SYSTEM`, `+02:00`, `Europe/Berlin`.
+pub fn parse_time_zone(name: &str) -> Option<TimeZone> {
+    static SYSTEM: LazyLock<TimeZone> = LazyLock::new(TimeZone::detect_system);
+    TimeZone::parse(name, &SYSTEM)
 }
 
 /// One version of all global values.

@@ -72,7 +72,7 @@ fn bind_unix(path: &PathBuf) -> io::Result<mio::net::UnixListener> {
     socket.listen(BACKLOG)?;
     // As MySQL does: who may connect is decided by the accounts.
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777))?;
-    Ok(mio::net::UnixListener::from_std(socket.into()))
+    Ok(mio::net::UnixListener::from_std(std::os::fd::OwnedFd::from(socket).into()))
 }
 
 /// The accepting thread's state.

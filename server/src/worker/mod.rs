@@ -11,12 +11,12 @@ mod gather;
 pub use accept::{Acceptor, Listeners};
 pub use core::{Core, Readiness, Remote};
 pub use event_loop::{EventLoop, Host};
-pub use gather::{OneShot, Reply, gather, one_shot};
+pub use gather::{OneShot, gather, one_shot};
 
 use crate::connection::{Buffers, Stream};
 use crate::counters::Counters;
 use crate::plan_cache::PlanCache;
-use crate::session::{self, SessionInfo};
+use crate::session::{self, ArenaGuard, SessionInfo};
 use crate::shared::Shared;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -24,6 +24,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
+use types::schema::Schema;
 
 /// What other threads send to a worker.
 pub enum Message {
@@ -49,6 +50,11 @@ pub struct Worker {
     pub counters: Counters,
     pub plans: RefCell<PlanCache>,
     pub sessions: RefCell<BTreeMap<u32, Rc<SessionInfo>>>,
+    pub arenas: RefCell<Vec<Box<sql::Arena>>>,
+    /// The published schema with the virtual databases, of the version looked at last.
+    schema: RefCell<Option<(u64, Arc<Schema>)>>,
+    /// A wall clock reading and the turn it belongs to.
+    wall_clock: Cell<(Instant, i64)>,
     stopping_since: Cell<Option<Instant>>,
 }
 
@@ -65,10 +71,45 @@ impl Worker {
             counters: Counters::default(),
             plans: RefCell::default(),
             sessions: RefCell::default(),
+            arenas: RefCell::default(),
+            schema: RefCell::default(),
+            wall_clock: Cell::new((Instant::now(), read_wall_clock())),
             stopping_since: Cell::new(None),
         });
         event_loop.run(&core, &worker);
         Ok(())
+    }
+
+    /// Memory for one syntax tree.
+    pub fn arena(self: &Rc<Self>) -> ArenaGuard {
+        ArenaGuard::new(self)
+    }
+
+    /// The published schema with the virtual databases.
+    pub fn schema(&self) -> Arc<Schema> {
+        let version = self.shared.database.schema_version();
+        let mut kept = self.schema.borrow_mut();
+        if let Some((kept_version, schema)) = &*kept
+            && *kept_version == version
+        {
+            return Arc::clone(schema);
+        }
+        let schema = Arc::new(crate::show::with_virtual_databases(&self.shared.database.schema()));
+        *kept = Some((schema.version, Arc::clone(&schema)));
+        schema
+    }
+
+    /// Microseconds since the epoch as of this turn. The system's clock is read about once a second, the turns' clock counts on.
+    pub fn wall_clock_us(&self) -> i64 {
+        let (since, base) = self.wall_clock.get();
+        let now = self.core.now();
+        let passed = now.saturating_duration_since(since);
+        if passed < Duration::from_secs(1) {
+            return base + passed.as_micros() as i64;
+        }
+        let read = read_wall_clock();
+        self.wall_clock.set((now, read));
+        read
     }
 
     pub fn is_stopping(&self) -> bool {
@@ -95,6 +136,11 @@ impl Worker {
     }
 }
 
+fn read_wall_clock() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |since| since.as_micros() as i64)
+}
+
 /// Takes a session off the worker's load, however it ends.
 struct LoadGuard(Rc<Worker>);
 
@@ -114,6 +160,9 @@ impl Host for Rc<Worker> {
             Message::Call(call) => call(self),
             Message::Stop => {
                 self.stopping_since.set(Some(self.core.now()));
+                for session in self.sessions.borrow().values() {
+                    session.stopping.set(true);
+                }
                 self.core.wake_all();
                 let worker = Rc::clone(self);
                 // Keeps a timer running, so that the loop turns until the sessions have ended.
