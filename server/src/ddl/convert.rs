@@ -575,6 +575,9 @@ fn default_text(value: &Value<'_>, ty: &ColumnType) -> String {
     if let (TypeKind::Binary { .. } | TypeKind::VarBinary { .. } | TypeKind::Blob(_), Value::Bytes(bytes)) = (&ty.kind, value) {
         return bytes.iter().map(|byte| format!("{byte:02X}")).collect();
     }
+    if let (TypeKind::Bit { .. }, Value::UInt(bits)) = (&ty.kind, value) {
+        return bits.to_string();
+    }
     let mut out = Vec::new();
     convert::write_text(value, ty, &mut out);
     String::from_utf8_lossy(&out).into_owned()

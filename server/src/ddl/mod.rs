@@ -134,7 +134,7 @@ fn conversion(state: &State) -> table::ddl::Conversion {
             no_zero_in_date: mode.no_zero_in_date,
             allow_invalid: mode.allow_invalid_dates,
         },
-        zone: state.zone.clone(),
+        zone: state.vars.time_zone.clone(),
         now_utc_micros: state.vars.statement_start_us,
     }
 }

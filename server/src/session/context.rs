@@ -8,7 +8,7 @@ use crate::variables::{self, Kind, Scope, VariableId};
 use exec::Prepared;
 use sql::ast::{Expr, Query, QueryBody, Select, SelectInto, SelectItem, Statement};
 use sql::Parsed;
-use sql::plan::{BindContext, SqlMode};
+use sql::plan::{BindContext, OutputColumn, Plan, SqlMode};
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -99,21 +99,30 @@ impl State {
 
     /// Binds and plans a statement on rows.
     pub fn plan(&self, parsed: &Parsed<'_>) -> Result<Planned> {
-        self.plan_in(&self.schema(), parsed)
-    }
-
-    /// As `plan`, against a schema of the caller's.
-    pub fn plan_in(&self, schema: &Schema, parsed: &Parsed<'_>) -> Result<Planned> {
         let into_variables = match &parsed.statement {
             Statement::Query(query) => into_variables(query)?,
             _ => None,
         };
-        let binder = Binder::new(self, schema);
-        let plan = sql_plan(parsed, &binder)?;
+        let schema = self.schema();
+        let binder = Binder::new(self, &schema);
+        let plan = sql::plan(parsed, &binder)?;
         let needs_gathering = crate::show::needs_gathering(&plan);
         let prepared = Prepared::new(&self.worker.shared.database, Arc::new(plan))?;
         let entry = PlanEntry::new(schema.version, prepared, into_variables, needs_gathering);
         Ok(Planned { entry, is_volatile: binder.is_volatile.get() })
+    }
+
+    /// Makes a plan that the server built itself ready to run.
+    pub fn entry_of(&self, plan: Plan) -> Result<Rc<PlanEntry>> {
+        let version = self.worker.shared.database.schema_version();
+        let prepared = Prepared::new(&self.worker.shared.database, Arc::new(plan))?;
+        Ok(PlanEntry::new(version, prepared, None, false))
+    }
+
+    /// Binds the WHERE of a SHOW to the columns of its result.
+    pub fn bind_filter(&self, filter: &Expr<'_>, columns: &[OutputColumn]) -> Result<sql::expr::Expr> {
+        let schema = self.schema();
+        Ok(sql::bind_show_filter(filter, columns, &Binder::new(self, &schema))?)
     }
 
     /// Computes an expression without tables: the right side of SET, the argument of KILL.
@@ -141,20 +150,15 @@ impl State {
         };
         let planned = self.plan(&without_parameters(Statement::Query(&query)))?;
         let ty = planned.entry.prepared.columns()[0].ty.clone();
-        let mut rows = self.collect(&planned.entry, None).await?;
+        let mut rows = self.collect(&planned.entry).await?;
         let value = rows.pop().and_then(|mut row| row.pop()).unwrap_or(Value::Null);
         Ok((value, ty))
     }
 }
 
-/// TEMP
-fn sql_plan(_parsed: &Parsed<'_>, _context: &dyn BindContext) -> sql::Result<sql::plan::Plan> {
-    Err(sql::Error::NotSupported("planning".to_owned()))
-}
-
 /// A statement that the server made itself, or one whose text had no `?`.
 pub fn without_parameters(statement: Statement<'_>) -> Parsed<'_> {
-    Parsed { statement, params: 0, end: 0 }
+    Parsed { statement, params: 0, lifted: 0, end: 0 }
 }
 
 /// The type of `@@name`.

@@ -241,11 +241,7 @@ impl State {
     }
 
     /// Runs a query plan and returns its rows; for SHOW ... WHERE and SET x = (SELECT ...).
-    pub async fn collect(
-        &mut self,
-        plan: &Rc<PlanEntry>,
-        shown: Option<&[Vec<Value<'static>>]>,
-    ) -> Result<Vec<Vec<Value<'static>>>> {
+    pub async fn collect(&mut self, plan: &Rc<PlanEntry>) -> Result<Vec<Vec<Value<'static>>>> {
         let worker = Rc::clone(&self.worker);
         let lasting = self.transaction.is_explicit() || !self.settings.autocommit;
         if self.transaction.hold(&worker, plan, &self.settings).await? == Hold::Stale {
@@ -258,7 +254,7 @@ impl State {
             true => Some(Gathered::collect(&worker.shared).await),
             false => None,
         };
-        let outcome = execute_query_with(self, plan, &[], gathered.as_ref(), shown, &mut sink).await;
+        let outcome = execute_query(self, plan, &[], gathered.as_ref(), &mut sink).await;
         if !was_open && !self.transaction.is_explicit() {
             self.transaction.rollback(&worker).await;
         }
@@ -274,20 +270,9 @@ async fn execute_query<S: RowSink>(
     gathered: Option<&Gathered>,
     sink: &mut S,
 ) -> Result<QueryDone> {
-    execute_query_with(state, plan, params, gathered, None, sink).await
-}
-
-async fn execute_query_with<S: RowSink>(
-    state: &mut State,
-    plan: &PlanEntry,
-    params: &[Value<'_>],
-    gathered: Option<&Gathered>,
-    shown: Option<&[Vec<Value<'static>>]>,
-    sink: &mut S,
-) -> Result<QueryDone> {
     let State { worker, info, vars, transaction, .. } = state;
     let schema = if plan.prepared.tables().is_empty() { Some(worker.schema()) } else { None };
-    let host = ServerHost { schema: schema.as_deref(), gathered, shown, ..ServerHost::new(worker) };
+    let host = ServerHost { schema: schema.as_deref(), gathered, ..ServerHost::new(worker) };
     let txn = transaction.txn().expect("the caller made sure of one");
     let mut context =
         ExecContext { worker: &worker.engine, txn, database: &worker.shared.database, session: vars, params, host: &host };

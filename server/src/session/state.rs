@@ -32,8 +32,6 @@ pub struct State {
     pub multi_statements: bool,
     /// COMMIT RELEASE: the connection ends after this answer.
     pub closing: bool,
-    /// `@@time_zone`
-    pub zone: types::temporal::TimeZone,
     /// SET timestamp: what NOW() says instead of the clock.
     pub fixed_time_us: Option<i64>,
     /// SQL's own PREPARE.
@@ -79,7 +77,6 @@ impl State {
             more_results: false,
             multi_statements: login.capabilities.has(Capabilities::MULTI_STATEMENTS),
             closing: false,
-            zone: types::temporal::TimeZone::Utc,
             fixed_time_us: None,
             named: Default::default(),
         };
@@ -118,7 +115,7 @@ impl State {
         self.settings = Settings::new(&self.variables, self.vars.database.as_deref());
         settings::apply(&self.variables, &self.settings, &mut self.vars);
         if let Some(zone) = crate::variables::parse_time_zone(self.variables.get(IDS.time_zone).as_text()) {
-            self.zone = zone;
+            self.vars.time_zone = zone;
         }
     }
 

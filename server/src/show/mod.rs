@@ -5,7 +5,6 @@
 //! them.
 
 mod build;
-mod define;
 mod explain;
 mod filter;
 mod schema;
