@@ -8,6 +8,15 @@ pub struct Lifted {
 }
 
 impl Lifted {
+    /// How many literals were lifted.
+    pub fn len(&self) -> usize {
+        self.offsets.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.offsets.is_empty()
+    }
+
     /// The number of the literal at this offset, if it was lifted. `next` remembers where to look.
     pub(crate) fn index_at(&self, offset: usize, next: &mut usize) -> Option<u32> {
         while *next < self.offsets.len() && self.offsets[*next] < offset {

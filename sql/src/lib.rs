@@ -8,6 +8,7 @@
 
 mod arena;
 pub mod ast;
+mod bind;
 pub mod digest;
 mod error;
 pub mod expr;
@@ -16,8 +17,10 @@ mod keyword;
 mod lexer;
 mod parser;
 pub mod plan;
+mod planner;
 
 pub use arena::Arena;
+pub use bind::{bind_constant, bind_show_filter, plan};
 pub use error::{Clause, DefinitionError, Error, NameKind, Result};
 pub use parser::{DEPTH_MAX, HEIGHT_MAX, Parsed, parse, parse_expression, parse_lifted};
 

@@ -32,7 +32,7 @@ pub const HEIGHT_MAX: u32 = 500;
 /// What a nested query counts for in `DEPTH_MAX`.
 const QUERY_DEPTH: u32 = 8;
 /// MySQL's limits.
-const COLUMNS_MAX: usize = 4096;
+pub(crate) const COLUMNS_MAX: usize = 4096;
 const TABLES_MAX: u32 = 61;
 const PARAMS_MAX: u32 = 65535;
 const NAME_CHARS_MAX: usize = 64;
@@ -45,6 +45,8 @@ pub struct Parsed<'a> {
     pub statement: Statement<'a>,
     /// Number of `?`.
     pub params: u32,
+    /// Number of literals given as `Expr::Lifted`.
+    pub lifted: u32,
     /// Offset of the text behind the `;` that ended the statement; the text's length when nothing follows.
     pub end: usize,
 }
@@ -117,7 +119,7 @@ impl<'a> Parser<'a> {
             _ if matches!(statement, Statement::Unsupported { .. }) => self.skip_statement(),
             _ => return Err(self.error()),
         };
-        Ok(Parsed { statement, params: self.params, end })
+        Ok(Parsed { statement, params: self.params, lifted: self.lifted.map_or(0, |l| l.len() as u32), end })
     }
 
     /// The rest of a statement that is not understood. A compound statement (a procedure's body) has semicolons of its own, so
