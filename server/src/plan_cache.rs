@@ -5,7 +5,8 @@
 
 use exec::Prepared;
 use protocol::{Capabilities, ColumnDefinition, EncodedHead, WireType, column_flag};
-use sql::plan::{Locking, OutputColumn, Plan};
+use crate::show::{VirtualReads, virtual_reads};
+use sql::plan::{OutputColumn, Plan};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -29,46 +30,37 @@ pub struct PlanEntry {
     pub schema_version: u64,
     pub prepared: Prepared,
     pub kind: StatementKind,
-    /// Changes rows, or locks them for changing.
+    /// Changes rows.
     pub writes: bool,
     /// `SELECT ... INTO @a, @b`: the variables.
     pub into_variables: Option<Box<[String]>>,
-    /// Reads the process list or the counters, which have to be collected from all workers first.
-    pub needs_gathering: bool,
+    pub reads: VirtualReads,
     head: RefCell<Option<(Option<CollationId>, Rc<EncodedHead>)>>,
 }
 
 impl PlanEntry {
-    pub fn new(schema_version: u64, prepared: Prepared, into_variables: Option<Box<[String]>>, needs_gathering: bool) -> Rc<Self> {
+    pub fn new(schema_version: u64, prepared: Prepared, into_variables: Option<Box<[String]>>) -> Rc<Self> {
         let (kind, writes) = match &**prepared.plan() {
-            Plan::Query(query) => (StatementKind::Select, query.locking == Locking::Update),
+            Plan::Query(_) => (StatementKind::Select, false),
             Plan::Insert(insert) if insert.replace => (StatementKind::Replace, true),
             Plan::Insert(_) => (StatementKind::Insert, true),
             Plan::Update(_) => (StatementKind::Update, true),
             Plan::Delete(_) => (StatementKind::Delete, true),
         };
+        let reads = virtual_reads(prepared.plan());
         Rc::new(Self {
             schema_version,
             prepared,
             kind,
             writes,
             into_variables,
-            needs_gathering,
+            reads,
             head: RefCell::new(None),
         })
     }
 
     pub fn is_query(&self) -> bool {
         self.kind == StatementKind::Select
-    }
-
-    pub fn params(&self) -> usize {
-        match &**self.prepared.plan() {
-            Plan::Query(plan) => plan.params,
-            Plan::Insert(plan) => plan.params,
-            Plan::Update(plan) => plan.params,
-            Plan::Delete(plan) => plan.params,
-        }
     }
 
     /// The head of the result set in wire form for clients that read `results`.

@@ -96,12 +96,8 @@ impl Session {
                 write_error(client, &error);
             }
         }
-        let state = &mut self.state;
-        state.vars.clear_kill_query();
-        if state.closing {
-            return Ok(Next::Close);
-        }
-        Ok(Next::Continue)
+        let next = if self.state.closing { Next::Close } else { Next::Continue };
+        Ok(next)
     }
 
     async fn reset_connection(&mut self, client: &mut Client) {

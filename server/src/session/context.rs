@@ -106,9 +106,8 @@ impl State {
         let schema = self.schema();
         let binder = Binder::new(self, &schema);
         let plan = sql::plan(parsed, &binder)?;
-        let needs_gathering = crate::show::needs_gathering(&plan);
         let prepared = Prepared::new(&self.worker.shared.database, Arc::new(plan))?;
-        let entry = PlanEntry::new(schema.version, prepared, into_variables, needs_gathering);
+        let entry = PlanEntry::new(schema.version, prepared, into_variables);
         Ok(Planned { entry, is_volatile: binder.is_volatile.get() })
     }
 
@@ -116,7 +115,7 @@ impl State {
     pub fn entry_of(&self, plan: Plan) -> Result<Rc<PlanEntry>> {
         let version = self.worker.shared.database.schema_version();
         let prepared = Prepared::new(&self.worker.shared.database, Arc::new(plan))?;
-        Ok(PlanEntry::new(version, prepared, None, false))
+        Ok(PlanEntry::new(version, prepared, None))
     }
 
     /// Binds the WHERE of a SHOW to the columns of its result.

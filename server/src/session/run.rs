@@ -56,7 +56,7 @@ impl State {
         if hold? == Hold::Stale {
             return Ok(Ran::Stale);
         }
-        let gathered = match plan.needs_gathering {
+        let gathered = match plan.reads.gathered {
             true => Some(Gathered::collect(&worker.shared).await),
             false => None,
         };
@@ -250,7 +250,7 @@ impl State {
         let was_open = self.transaction.is_open();
         self.transaction.ensure(&worker, &self.settings, lasting).begin_statement(&worker.engine);
         let mut sink = AllRows::default();
-        let gathered = match plan.needs_gathering {
+        let gathered = match plan.reads.gathered {
             true => Some(Gathered::collect(&worker.shared).await),
             false => None,
         };
@@ -271,7 +271,7 @@ async fn execute_query<S: RowSink>(
     sink: &mut S,
 ) -> Result<QueryDone> {
     let State { worker, info, vars, transaction, .. } = state;
-    let schema = if plan.prepared.tables().is_empty() { Some(worker.schema()) } else { None };
+    let schema = plan.reads.any.then(|| worker.schema());
     let host = ServerHost { schema: schema.as_deref(), gathered, ..ServerHost::new(worker) };
     let txn = transaction.txn().expect("the caller made sure of one");
     let mut context =

@@ -219,7 +219,9 @@ impl State {
     /// A statement begins: its time, and nothing of the last one.
     pub fn begin_statement(&mut self) {
         self.vars.statement_start_us = self.fixed_time_us.unwrap_or_else(|| self.worker.wall_clock_us());
-        self.vars.clear_kill_query();
+        if self.info.killed() != exec::kill::NONE {
+            self.vars.clear_kill_query();
+        }
     }
 
     /// The error of a statement becomes its diagnostics.
