@@ -505,7 +505,6 @@ fn variable_error(error: &variables::Error) -> (u16, String) {
         V::SetSessionNeeded { name } => {
             (1228, format!("Variable '{name}' is a SESSION variable and can't be used with SET GLOBAL"))
         }
-        V::NoDefault { name } => (1230, format!("Variable '{name}' doesn't have a default value")),
         V::WrongValue { name, value } => (1231, format!("Variable '{name}' can't be set to the value of '{value}'")),
         V::WrongType { name } => (1232, format!("Incorrect argument type to variable '{name}'")),
         V::UnknownCharset { name } => (1115, format!("Unknown character set: '{name}'")),

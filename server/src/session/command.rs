@@ -110,7 +110,6 @@ impl Session {
             user: self.state.info.user.borrow().clone(),
             database: None,
             collation,
-            program: None,
         };
         let database = self.state.vars.database.clone();
         self.state.reset(&login);
@@ -156,7 +155,6 @@ impl Session {
             user: change.user,
             database: change.database,
             collation: change.collation,
-            program: None,
         };
         let welcome = match outcome {
             Ok(()) => {

@@ -8,7 +8,6 @@ use super::Client;
 use super::info::SessionInfo;
 use crate::connection::{Input, Lost, Peer};
 use crate::error::Error;
-use crate::worker::Worker;
 use protocol::auth::Password;
 use protocol::{Capabilities, Greeting, Login, NONCE_BYTES, Status};
 use std::time::Instant;
@@ -20,7 +19,6 @@ pub struct LoggedIn {
     pub user: String,
     pub database: Option<String>,
     pub collation: u16,
-    pub program: Option<String>,
 }
 
 /// Why nobody logged in.
@@ -60,7 +58,6 @@ pub fn new_nonce() -> [u8; NONCE_BYTES] {
 
 /// Greets the client and lets it prove who it is.
 pub async fn login(
-    worker: &Worker,
     client: &mut Client,
     input: &mut Input,
     info: &SessionInfo,
@@ -94,7 +91,6 @@ pub async fn login(
         user: String::from_utf8_lossy(response.user).into_owned(),
         database: response.database.map(|name| String::from_utf8_lossy(name).into_owned()),
         collation: response.collation,
-        program: program_of(&response),
     };
     let proof = response.proof.to_vec();
     let plugin = response.plugin.map(|plugin| String::from_utf8_lossy(plugin).into_owned());
@@ -104,16 +100,7 @@ pub async fn login(
     if logged_in.database.as_ref().is_some_and(String::is_empty) {
         logged_in.database = None;
     }
-    let _ = worker;
     Ok(logged_in)
-}
-
-fn program_of(response: &protocol::LoginResponse<'_>) -> Option<String> {
-    response
-        .attributes
-        .iter()
-        .find(|(name, _)| *name == b"program_name")
-        .map(|(_, value)| String::from_utf8_lossy(value).into_owned())
 }
 
 /// Checks the proof, asking for another one where the client used a plugin that cannot prove this account's password.

@@ -55,7 +55,8 @@ impl State {
     /// Runs a parsed statement and writes its answer.
     pub async fn run_statement(&mut self, client: &mut Client, statement: &Statement<'_>, format: RowFormat) -> Result<()> {
         if !statement.info().plannable {
-            return self.run_other(client, statement, format).await;
+            // Boxed: rare, and it would make every session larger.
+            return Box::pin(self.run_other(client, statement, format)).await;
         }
         for _ in 0..PLAN_ATTEMPTS_MAX {
             count(&self.worker.counters.plan_cache_misses);

@@ -25,9 +25,9 @@ ids! {
     collation_server, completion_type, default_week_format, div_precision_increment, error_count, group_concat_max_len,
     identity, innodb_lock_wait_timeout, insert_id, interactive_timeout, last_insert_id, lock_wait_timeout,
     max_allowed_packet, max_error_count, max_execution_time, max_prepared_stmt_count, net_write_timeout, pseudo_thread_id,
-    rand_seed1, rand_seed2, read_only, session_track_schema, session_track_state_change,
-    session_track_system_variables, session_track_transaction_info, sort_buffer_size, sql_auto_is_null, sql_mode,
-    sql_notes, sql_safe_updates, sql_select_limit, time_zone, timestamp, transaction_isolation, transaction_read_only,
+    rand_seed1, rand_seed2, session_track_schema, session_track_state_change,
+    session_track_system_variables, sql_mode,
+    sql_notes, sql_select_limit, time_zone, timestamp, transaction_isolation, transaction_read_only,
     wait_timeout, warning_count,
 }
 
@@ -50,7 +50,6 @@ pub struct Settings {
     pub packet_bytes_max: usize,
     pub track_schema: bool,
     pub track_state: bool,
-    pub track_transaction: bool,
     /// Lower-case names; `*` is all.
     pub tracked_variables: Vec<String>,
     /// Distinguishes plans that the same text would bind to differently.
@@ -90,7 +89,6 @@ impl Settings {
             packet_bytes_max: number(ids.max_allowed_packet) as usize,
             track_schema: on(ids.session_track_schema),
             track_state: on(ids.session_track_state_change),
-            track_transaction: number(ids.session_track_transaction_info) != 0,
             tracked_variables: variables
                 .get(ids.session_track_system_variables)
                 .as_text()

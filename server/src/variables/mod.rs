@@ -111,8 +111,6 @@ pub enum Error {
     SetGlobalNeeded { name: String },
     /// 1228
     SetSessionNeeded { name: String },
-    /// 1230
-    NoDefault { name: String },
     /// 1231
     WrongValue { name: String, value: String },
     /// 1232
@@ -393,14 +391,6 @@ impl Globals {
         &self.values[usize::from(id.0)]
     }
 
-    /// This version with one value changed.
-    #[must_use]
-    pub fn with(&self, id: VariableId, value: Setting) -> Self {
-        let mut next = self.clone();
-        next.set(id, value);
-        next
-    }
-
     pub fn set(&mut self, id: VariableId, value: Setting) {
         self.values[usize::from(id.0)] = value;
     }
@@ -430,11 +420,6 @@ impl SessionVariables {
             Ok(position) => self.own[position].1 = value,
             Err(position) => self.own.insert(position, (id, value)),
         }
-    }
-
-    /// What the session started with: the value that `SET x = DEFAULT` gives comes from the current globals instead.
-    pub fn base(&self) -> &Arc<Globals> {
-        &self.base
     }
 }
 

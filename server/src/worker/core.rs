@@ -399,6 +399,7 @@ impl<M: Send + 'static> Core<M> {
     }
 
     /// Lets the other tasks of this worker have a turn.
+    #[cfg(test)]
     pub fn yield_now(&self) -> YieldNow {
         YieldNow(false)
     }
@@ -424,9 +425,11 @@ impl<M: Send + 'static> Future for Sleep<'_, M> {
 }
 
 /// See [`Core::yield_now`].
+#[cfg(test)]
 #[must_use]
 pub struct YieldNow(bool);
 
+#[cfg(test)]
 impl Future for YieldNow {
     type Output = ();
 
