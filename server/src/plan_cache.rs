@@ -3,9 +3,9 @@
 //! A plan belongs to one worker, so its reference counts are plain numbers. It is valid for one schema version; a statement that
 //! finds another version in the database plans again.
 
+use crate::show::{VirtualReads, virtual_reads};
 use exec::Prepared;
 use protocol::{Capabilities, ColumnDefinition, EncodedHead, WireType, column_flag};
-use crate::show::{VirtualReads, virtual_reads};
 use sql::plan::{OutputColumn, Plan};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -48,15 +48,7 @@ impl PlanEntry {
             Plan::Delete(_) => (StatementKind::Delete, true),
         };
         let reads = virtual_reads(prepared.plan());
-        Rc::new(Self {
-            schema_version,
-            prepared,
-            kind,
-            writes,
-            into_variables,
-            reads,
-            head: RefCell::new(None),
-        })
+        Rc::new(Self { schema_version, prepared, kind, writes, into_variables, reads, head: RefCell::new(None) })
     }
 
     pub fn is_query(&self) -> bool {
@@ -71,8 +63,7 @@ impl PlanEntry {
         {
             return Rc::clone(head);
         }
-        let definitions: Vec<_> =
-            self.prepared.columns().iter().map(|column| definition_of(column, results)).collect();
+        let definitions: Vec<_> = self.prepared.columns().iter().map(|column| definition_of(column, results)).collect();
         let head = Rc::new(EncodedHead::new(agreed, &definitions));
         *kept = Some((results, Rc::clone(&head)));
         head

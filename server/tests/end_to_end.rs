@@ -228,12 +228,16 @@ fn what_the_server_says_of_itself() {
     let mut conn = server.connect();
     conn.query_drop("CREATE DATABASE d").unwrap();
     conn.query_drop("USE d").unwrap();
-    conn.query_drop("CREATE TABLE t (id INT NOT NULL AUTO_INCREMENT, a VARCHAR(9) DEFAULT 'x', PRIMARY KEY (id), KEY k (a))").unwrap();
+    conn.query_drop("CREATE TABLE t (id INT NOT NULL AUTO_INCREMENT, a VARCHAR(9) DEFAULT 'x', PRIMARY KEY (id), KEY k (a))")
+        .unwrap();
     let databases: Vec<String> = conn.query("SHOW DATABASES").unwrap();
     assert_eq!(databases, ["d", "information_schema"]);
     assert_eq!(conn.query::<String, _>("SHOW TABLES").unwrap(), ["t"]);
     let (_, create): (String, String) = conn.query_first("SHOW CREATE TABLE t").unwrap().unwrap();
-    assert!(create.starts_with("CREATE TABLE `t` (\n  `id` int NOT NULL AUTO_INCREMENT,\n  `a` varchar(9) DEFAULT 'x',\n"), "{create}");
+    assert!(
+        create.starts_with("CREATE TABLE `t` (\n  `id` int NOT NULL AUTO_INCREMENT,\n  `a` varchar(9) DEFAULT 'x',\n"),
+        "{create}"
+    );
     let fields: Vec<(String, String, String, String, Option<String>, String)> = conn.query("DESCRIBE t").unwrap();
     assert_eq!(fields[0].0, "id");
     assert_eq!((fields[1].3.as_str(), fields[1].4.as_deref()), ("MUL", Some("x")));
@@ -241,9 +245,8 @@ fn what_the_server_says_of_itself() {
     assert_eq!(value, "67108864");
     let rows: Vec<(String, String)> = conn.query("SHOW VARIABLES WHERE Variable_name IN ('autocommit', 'port')").unwrap();
     assert_eq!(rows.len(), 2);
-    let tables: Vec<(String, String)> = conn
-        .query("SELECT TABLE_NAME, TABLE_TYPE FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'd'")
-        .unwrap();
+    let tables: Vec<(String, String)> =
+        conn.query("SELECT TABLE_NAME, TABLE_TYPE FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'd'").unwrap();
     assert_eq!(tables, [("t".to_string(), "BASE TABLE".to_string())]);
     let processes: Vec<Row> = conn.query("SHOW PROCESSLIST").unwrap();
     assert_eq!(processes.len(), 1);

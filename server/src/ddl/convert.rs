@@ -72,7 +72,7 @@ impl<'a> Converter<'a> {
         let ty = column_type(definition.name, &definition.data_type, table_collation)?;
         let nullable = definition.nullable.unwrap_or(true) && !definition.primary_key && !definition.auto_increment;
         if definition.nullable == Some(true) && definition.primary_key {
-            return Err(DefinitionError::PrimaryNullable.into()).map_err(sql_error);
+            return Err(sql_error(DefinitionError::PrimaryNullable.into()));
         }
         let default = self.default(definition.name, &definition.default, &ty, nullable)?;
         if let Some(fsp) = definition.on_update_now
@@ -253,7 +253,11 @@ impl<'a> Converter<'a> {
         for column in &def.columns {
             let is_text = matches!(
                 column.ty.kind,
-                TypeKind::Char { .. } | TypeKind::VarChar { .. } | TypeKind::Text(_) | TypeKind::Enum { .. } | TypeKind::Set { .. }
+                TypeKind::Char { .. }
+                    | TypeKind::VarChar { .. }
+                    | TypeKind::Text(_)
+                    | TypeKind::Enum { .. }
+                    | TypeKind::Set { .. }
             );
             if is_text && column.ty.collation != collation {
                 let mut new = column.clone();

@@ -1,8 +1,8 @@
 //! Definitions: from syntax to `table`'s operations, and the threads that run them.
 //!
-//! 1. The session has committed its open transaction and holds no metadata lock. 2. Syntax becomes owned data (`convert`). 3. A job runs
-//! it on a thread that may block; the session awaits it and can be killed meanwhile. IF EXISTS and IF NOT EXISTS turn the matching
-//! errors into notes here.
+//! The session has committed its open transaction and holds no metadata lock. Syntax becomes owned data (`convert`); a job runs it on
+//! a thread that may block; the session awaits it and can be killed meanwhile. IF EXISTS and IF NOT EXISTS turn the matching errors
+//! into notes here.
 
 mod convert;
 mod threads;
@@ -41,25 +41,20 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
             let (database, name) = qualify(state, table)?;
             refuse_virtual(state, &database)?;
             let missing = (database.clone(), name.clone());
-            let done = job(state, move |database_, worker, options| {
-                database_.truncate_table(worker, &missing.0, &missing.1, options)
-            });
+            let done =
+                job(state, move |database_, worker, options| database_.truncate_table(worker, &missing.0, &missing.1, options));
             done.await.map(|()| Done::default())
         }
         Statement::CreateIndex(create) => {
             let (database, name) = qualify(state, &create.table)?;
             let index = Converter::new(state).index(&create.key)?;
-            let run = job(state, move |tables, worker, options| {
-                tables.create_index(worker, &database, &name, index, options)
-            });
+            let run = job(state, move |tables, worker, options| tables.create_index(worker, &database, &name, index, options));
             run.await.map(|()| no_rows())
         }
         Statement::DropIndex { name, table } => {
             let (database, table) = qualify(state, table)?;
             let index = (*name).to_owned();
-            let run = job(state, move |tables, worker, options| {
-                tables.drop_index(worker, &database, &table, &index, options)
-            });
+            let run = job(state, move |tables, worker, options| tables.drop_index(worker, &database, &table, &index, options));
             run.await.map(|()| no_rows())
         }
         Statement::AlterTable(alter) => {
@@ -69,9 +64,7 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
             if actions.is_empty() {
                 return Ok(no_rows());
             }
-            let run = job(state, move |tables, worker, options| {
-                tables.alter_table(worker, &database, &name, actions, options)
-            });
+            let run = job(state, move |tables, worker, options| tables.alter_table(worker, &database, &name, actions, options));
             let copied = run.await?;
             Ok(Done { affected: copied, info: format!("Records: {copied}  Duplicates: 0  Warnings: 0") })
         }

@@ -138,18 +138,9 @@ impl Session {
         let peer = self.state.peer.clone();
         // The proof in the command was made for a nonce that is forgotten, so only an empty one can be right; others are asked again.
         let plugin = if protocol::auth::is_empty_proof(&change.proof) { change.plugin } else { None };
-        let outcome = login::authenticate(
-            client,
-            input,
-            &info,
-            &peer,
-            &change.user,
-            plugin,
-            change.proof,
-            login::new_nonce(),
-            deadline,
-        )
-        .await;
+        let outcome =
+            login::authenticate(client, input, &info, &peer, &change.user, plugin, change.proof, login::new_nonce(), deadline)
+                .await;
         let login = LoggedIn {
             capabilities: self.state.capabilities,
             user: change.user,

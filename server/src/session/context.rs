@@ -6,9 +6,9 @@ use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
 use crate::variables::{self, Kind, Scope, VariableId};
 use exec::Prepared;
-use sql::ast::{Expr, Query, QueryBody, Select, SelectInto, SelectItem, Statement};
 use sql::Parsed;
-use sql::plan::{BindContext, OutputColumn, Plan, SqlMode};
+use sql::ast::{Expr, Query, QueryBody, Select, SelectInto, SelectItem, Statement};
+use sql::plan::{Access, BindContext, OutputColumn, Plan, SqlMode};
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -106,6 +106,9 @@ impl State {
         let schema = self.schema();
         let binder = Binder::new(self, &schema);
         let plan = sql::plan(parsed, &binder)?;
+        if self.settings.safe_updates {
+            check_safe(&plan)?;
+        }
         let prepared = Prepared::new(&self.worker.shared.database, Arc::new(plan))?;
         let entry = PlanEntry::new(schema.version, prepared, into_variables);
         Ok(Planned { entry, is_volatile: binder.is_volatile.get() })
@@ -139,14 +142,7 @@ impl State {
             having: None,
             windows: &[],
         };
-        let query = Query {
-            with: None,
-            body: QueryBody::Select(&select),
-            order_by: &[],
-            limit: None,
-            locking: &[],
-            into: None,
-        };
+        let query = Query { with: None, body: QueryBody::Select(&select), order_by: &[], limit: None, locking: &[], into: None };
         let planned = self.plan(&without_parameters(Statement::Query(&query)))?;
         let ty = planned.entry.prepared.columns()[0].ty.clone();
         let mut rows = self.collect(&planned.entry).await?;
@@ -154,6 +150,22 @@ impl State {
         Ok((value, ty))
     }
 }
+
+/// sql_safe_updates: rows are changed through a key, or up to a limit.
+fn check_safe(plan: &Plan) -> Result<()> {
+    let (scan, limit) = match plan {
+        Plan::Update(update) => (&update.scan, &update.limit),
+        Plan::Delete(delete) => (&delete.scan, &delete.limit),
+        Plan::Query(_) | Plan::Insert(_) => return Ok(()),
+    };
+    if limit.is_none() && matches!(scan.access, Access::Full { .. }) {
+        return Err(Error::Other { number: 1175, message: UNSAFE_UPDATE.to_owned() });
+    }
+    Ok(())
+}
+
+const UNSAFE_UPDATE: &str =
+    "You are using safe update mode and you tried to update a table without a WHERE that uses a KEY column. ";
 
 /// A statement that the server made itself, or one whose text had no `?`.
 pub fn without_parameters(statement: Statement<'_>) -> Parsed<'_> {

@@ -1,8 +1,7 @@
 //! The start of a connection: greeting, authentication, the session's first settings.
 //!
-//! 1. Greeting with a nonce. 2. The client's answer, within connect_timeout. 3. The account: `root`, from this machine only, with
-//! an empty password; a client that begins with a plugin of its own is switched to one that we know only if it has to prove
-//! something. 4. OK with the session's state.
+//! A greeting with a nonce; the client's answer, within connect_timeout; the account (`root`, from this machine only, with an empty
+//! password); OK with the session's state. A client that begins with a plugin of its own is switched to one that is known here.
 
 use super::Client;
 use super::info::SessionInfo;
@@ -116,9 +115,8 @@ pub async fn authenticate(
     mut nonce: [u8; NONCE_BYTES],
     deadline: Instant,
 ) -> Result<(), Refused> {
-    let denied = |using_password| {
-        Refused::Error(Error::AccessDenied { user: user.to_owned(), host: peer.host.clone(), using_password })
-    };
+    let denied =
+        |using_password| Refused::Error(Error::AccessDenied { user: user.to_owned(), host: peer.host.clone(), using_password });
     let account = find_account(user).filter(|account| peer.is_local || !account.local_only);
     let password = account.as_ref().map_or(Password::Empty, |account| account.password);
     let known = |plugin: &str| plugin == protocol::NATIVE_PASSWORD || plugin == protocol::CACHING_SHA2_PASSWORD;

@@ -39,7 +39,11 @@ struct PreparedStatement {
 
 /// What an execution does.
 enum Work {
-    Plan { entry: Rc<PlanEntry>, bind_key: u64, is_volatile: bool },
+    Plan {
+        entry: Rc<PlanEntry>,
+        bind_key: u64,
+        is_volatile: bool,
+    },
     Begin,
     Commit,
     Rollback,
@@ -119,7 +123,9 @@ impl Statements {
         {
             statement.long_data_error = Some(match error {
                 // The packets were well formed, so the connection can go on.
-                protocol::Error::TooLarge { .. } => protocol::Error::ParameterRange { parameter: parameter.into(), what: "long data" },
+                protocol::Error::TooLarge { .. } => {
+                    protocol::Error::ParameterRange { parameter: parameter.into(), what: "long data" }
+                }
                 other => other,
             });
         }
@@ -298,8 +304,13 @@ fn analyse(state: &State, text: &[u8]) -> Result<(Work, usize)> {
         Statement::Rollback(end) if *end == plain_end => Work::Rollback,
         Statement::Empty => return Err(Error::EmptyQuery),
         Statement::Unsupported { what } => return Err(Error::NotSupported((*what).to_owned())),
-        Statement::Prepare { .. } | Statement::Execute { .. } | Statement::Deallocate { .. } | Statement::LockTables(_)
-        | Statement::UnlockTables | Statement::Use(_) | Statement::Help(_) => return Err(Error::NotPreparable),
+        Statement::Prepare { .. }
+        | Statement::Execute { .. }
+        | Statement::Deallocate { .. }
+        | Statement::LockTables(_)
+        | Statement::UnlockTables
+        | Statement::Use(_)
+        | Statement::Help(_) => return Err(Error::NotPreparable),
         _ if parsed.params > 0 => {
             return Err(Error::NotSupported("parameters in this kind of statement".to_owned()));
         }
@@ -307,4 +318,3 @@ fn analyse(state: &State, text: &[u8]) -> Result<(Work, usize)> {
     };
     Ok((work, parsed.params as usize))
 }
-

@@ -132,9 +132,6 @@ mod tests {
 
     #[test]
     fn a_second_statement_is_named() {
-        assert_eq!(
-            second_statement(b"SELECT 2", b"SELECT\n1;"),
-            sql::Error::Syntax { near: "SELECT 2".into(), line: 2 }
-        );
+        assert_eq!(second_statement(b"SELECT 2", b"SELECT\n1;"), sql::Error::Syntax { near: "SELECT 2".into(), line: 2 });
     }
 }

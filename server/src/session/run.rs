@@ -4,11 +4,11 @@
 //! 3. `exec` runs the plan; rows go straight into the output buffer. 4. Outside of a transaction the statement commits, and the
 //! answer is written when the commit is durable. 5. A failed statement is undone; after a deadlock the whole transaction is.
 
+use super::Client;
 use super::host::ServerHost;
 use super::info::SessionInfo;
 use super::state::{Answer, State};
 use super::transaction::Hold;
-use super::Client;
 use crate::counters::count;
 use crate::error::{Error, Result};
 use crate::plan_cache::{PlanEntry, StatementKind, definition_of};
@@ -168,13 +168,7 @@ impl State {
         }
     }
 
-    async fn run_change(
-        &mut self,
-        client: &mut Client,
-        plan: &Rc<PlanEntry>,
-        params: &[Value<'_>],
-        lasting: bool,
-    ) -> Result<()> {
+    async fn run_change(&mut self, client: &mut Client, plan: &Rc<PlanEntry>, params: &[Value<'_>], lasting: bool) -> Result<()> {
         let done = execute_change(self, plan, params).await?;
         self.transaction.wrote = true;
         self.vars.row_count = done.affected as i64;

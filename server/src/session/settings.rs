@@ -27,7 +27,7 @@ ids! {
     max_allowed_packet, max_error_count, max_execution_time, max_prepared_stmt_count, net_write_timeout, pseudo_thread_id,
     rand_seed1, rand_seed2, session_track_schema, session_track_state_change,
     session_track_system_variables, sql_mode,
-    sql_notes, sql_select_limit, time_zone, timestamp, transaction_isolation, transaction_read_only,
+    sql_notes, sql_safe_updates, sql_select_limit, time_zone, timestamp, transaction_isolation, transaction_read_only,
     wait_timeout, warning_count,
 }
 
@@ -47,6 +47,7 @@ pub struct Settings {
     pub connection_collation: CollationId,
     pub server_collation: CollationId,
     pub sql_notes: bool,
+    pub safe_updates: bool,
     pub packet_bytes_max: usize,
     pub track_schema: bool,
     pub track_state: bool,
@@ -86,6 +87,7 @@ impl Settings {
             connection_collation,
             server_collation: collation_of(variables.get(ids.collation_server)),
             sql_notes: on(ids.sql_notes),
+            safe_updates: on(ids.sql_safe_updates),
             packet_bytes_max: number(ids.max_allowed_packet) as usize,
             track_schema: on(ids.session_track_schema),
             track_state: on(ids.session_track_state_change),
@@ -108,6 +110,7 @@ impl Settings {
         database.hash(&mut hasher);
         variables.get(IDS.sql_mode).as_u64().hash(&mut hasher);
         self.connection_collation.hash(&mut hasher);
+        self.safe_updates.hash(&mut hasher);
         hasher.finish()
     }
 }

@@ -1,10 +1,10 @@
 //! What a session is between commands: variables, transaction, diagnostics; and how it answers without rows.
 
+use super::Client;
 use super::info::SessionInfo;
 use super::login::LoggedIn;
 use super::settings::{self, IDS, Settings};
 use super::transaction::Transaction;
-use super::Client;
 use crate::charset;
 use crate::connection::Peer;
 use crate::error::{Error, Result};

@@ -200,9 +200,7 @@ impl State {
         let (op, note) = match kind {
             Maintenance::Analyze => ("analyze", None),
             Maintenance::Check => ("check", None),
-            Maintenance::Optimize => {
-                ("optimize", Some("Table does not support optimize, doing recreate + analyze instead"))
-            }
+            Maintenance::Optimize => ("optimize", Some("Table does not support optimize, doing recreate + analyze instead")),
             Maintenance::Repair => ("repair", Some("The storage engine for the table doesn't support repair")),
             Maintenance::Checksum => return Err(Error::NotSupported("CHECKSUM TABLE".to_owned())),
         };

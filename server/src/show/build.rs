@@ -95,9 +95,7 @@ pub fn output_column(def: &TableDef, column: &ColumnDef) -> OutputColumn {
         unique_key: key == "UNI",
         multiple_key: key == "MUL",
         auto_increment: column.auto_increment,
-        no_default: !column.nullable
-            && column.default == types::schema::ColumnDefault::None
-            && !column.auto_increment,
+        no_default: !column.nullable && column.default == types::schema::ColumnDefault::None && !column.auto_increment,
     }
 }
 

@@ -8,12 +8,7 @@ use sql::plan::{LockWait, Locking, Node, Plan, QueryPlan};
 use types::{CollationId, Value};
 
 /// Keeps the rows that pass; LIKE looks at column `like_column`.
-pub async fn apply(
-    state: &mut State,
-    mut result: ResultSet,
-    filter: ShowFilter<'_>,
-    like_column: usize,
-) -> Result<ResultSet> {
+pub async fn apply(state: &mut State, mut result: ResultSet, filter: ShowFilter<'_>, like_column: usize) -> Result<ResultSet> {
     match filter {
         ShowFilter::None => {}
         ShowFilter::Like(pattern) => result.rows.retain(|row| match &row[like_column] {

@@ -327,7 +327,9 @@ fn tables(source: &Source<'_>) -> Vec<Row> {
 }
 
 fn columns(source: &Source<'_>) -> Vec<Row> {
-    all_tables(source).flat_map(|def| def.columns.iter().enumerate().map(|(position, column)| column_row(def, position, column))).collect()
+    all_tables(source)
+        .flat_map(|def| def.columns.iter().enumerate().map(|(position, column)| column_row(def, position, column)))
+        .collect()
 }
 
 fn column_row(def: &TableDef, position: usize, column: &ColumnDef) -> Row {

@@ -28,13 +28,24 @@ pub enum Scope {
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     Bool,
-    Unsigned { min: u64, max: u64 },
-    Signed { min: i64, max: i64 },
-    Double { min: f64, max: f64 },
+    Unsigned {
+        min: u64,
+        max: u64,
+    },
+    Signed {
+        min: i64,
+        max: i64,
+    },
+    Double {
+        min: f64,
+        max: f64,
+    },
     Text,
     /// One of these words, or its number.
     Choice(&'static [&'static str]),
-    Charset { nullable: bool },
+    Charset {
+        nullable: bool,
+    },
     Collation,
     SqlMode,
     TimeZone,
@@ -164,9 +175,7 @@ impl VariableId {
     pub fn start(self) -> Setting {
         let definition = self.definition();
         match (definition.start, definition.kind) {
-            (Start::Text(text), Kind::SqlMode) => {
-                Setting::UInt(parse_bits(text).expect("the list holds a valid mode"))
-            }
+            (Start::Text(text), Kind::SqlMode) => Setting::UInt(parse_bits(text).expect("the list holds a valid mode")),
             (Start::Int(value), _) => Setting::Int(value),
             (Start::UInt(value), _) => Setting::UInt(value),
             (Start::Double(value), _) => Setting::Double(value),

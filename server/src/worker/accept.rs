@@ -30,15 +30,11 @@ pub struct Listeners {
 impl Listeners {
     pub fn bind(config: &Config) -> Result<Self, StartError> {
         let tcp = match config.tcp {
-            Some(address) => {
-                Some(bind_tcp(address).map_err(|error| StartError::Listen { what: address.to_string(), error })?)
-            }
+            Some(address) => Some(bind_tcp(address).map_err(|error| StartError::Listen { what: address.to_string(), error })?),
             None => None,
         };
         let unix = match &config.socket {
-            Some(path) => {
-                Some(bind_unix(path).map_err(|error| StartError::Listen { what: path.display().to_string(), error })?)
-            }
+            Some(path) => Some(bind_unix(path).map_err(|error| StartError::Listen { what: path.display().to_string(), error })?),
             None => None,
         };
         Ok(Self { tcp, unix, socket_path: config.socket.clone() })

@@ -212,8 +212,7 @@ impl<M: Send + 'static> Core<M> {
             Some(number) => number,
             None => {
                 let number = u32::try_from(slots.len()).expect("connections are limited far below 2^32");
-                let wake =
-                    Arc::new(SlotWaker { slot: number, queued: AtomicBool::new(false), remote: Arc::clone(&self.remote) });
+                let wake = Arc::new(SlotWaker { slot: number, queued: AtomicBool::new(false), remote: Arc::clone(&self.remote) });
                 slots.push(Slot {
                     future: None,
                     alive: false,
@@ -243,11 +242,7 @@ impl<M: Send + 'static> Core<M> {
     /// Registers the socket of the running task; one socket per task.
     pub fn register(&self, source: &mut impl mio::event::Source) -> std::io::Result<Rc<Readiness>> {
         let slot = self.current.get();
-        self.registry.register(
-            source,
-            mio::Token(slot as usize),
-            mio::Interest::READABLE | mio::Interest::WRITABLE,
-        )?;
+        self.registry.register(source, mio::Token(slot as usize), mio::Interest::READABLE | mio::Interest::WRITABLE)?;
         Ok(Rc::clone(&self.slots.borrow()[slot as usize].readiness))
     }
 

@@ -29,7 +29,10 @@ use types::schema::Schema;
 /// What other threads send to a worker.
 pub enum Message {
     /// A client that the acceptor chose this worker for; its load is counted already.
-    Connection { stream: Stream, id: u32 },
+    Connection {
+        stream: Stream,
+        id: u32,
+    },
     Call(Box<dyn FnOnce(&Rc<Worker>) + Send>),
     Stop,
 }
