@@ -89,7 +89,7 @@ fn second_statement(rest: &[u8], before: &[u8]) -> sql::Error {
 /// An arena of the worker's, given back when dropped.
 pub struct ArenaGuard {
     worker: Rc<crate::worker::Worker>,
-    arena: Option<Box<sql::Arena>>,
+    arena: Option<sql::Arena>,
 }
 
 impl ArenaGuard {

@@ -1,8 +1,8 @@
 //! Runs plans for a client: metadata locks, transaction, rows out, commit.
 //!
-//! 1. The plan's tables are held and its schema version checked; a stale plan is handed back. 2. A transaction is found or begun.
-//! 3. `exec` runs the plan; rows go straight into the output buffer. 4. Outside of a transaction the statement commits, and the
-//! answer is written when the commit is durable. 5. A failed statement is undone; after a deadlock the whole transaction is.
+//! The plan's tables are held and its schema version checked; a stale plan is handed back. A transaction is found or begun. `exec` runs
+//! the plan; rows go straight into the output buffer. Outside of a transaction the statement commits, and the answer is written when the
+//! commit is durable. A failed statement is undone; after a deadlock the whole transaction is.
 
 use super::Client;
 use super::host::ServerHost;
@@ -52,7 +52,7 @@ impl State {
         if plan.writes && self.transaction.next_is_read_only(&self.settings) {
             return Err(Error::ReadOnlyTransaction);
         }
-        let hold = self.transaction.hold(&worker, plan, &self.settings).await;
+        let hold = self.transaction.hold(&worker, &self.info, plan, &self.settings).await;
         if hold? == Hold::Stale {
             return Ok(Ran::Stale);
         }
@@ -238,7 +238,7 @@ impl State {
     pub async fn collect(&mut self, plan: &Rc<PlanEntry>) -> Result<Vec<Vec<Value<'static>>>> {
         let worker = Rc::clone(&self.worker);
         let lasting = self.transaction.is_explicit() || !self.settings.autocommit;
-        if self.transaction.hold(&worker, plan, &self.settings).await? == Hold::Stale {
+        if self.transaction.hold(&worker, &self.info, plan, &self.settings).await? == Hold::Stale {
             return Err(Error::Exec(exec::Error::TableChanged { table: String::new() }));
         }
         let was_open = self.transaction.is_open();

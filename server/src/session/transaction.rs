@@ -6,9 +6,12 @@
 
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
+use crate::session::info::SessionInfo;
 use crate::session::settings::Settings;
 use crate::worker::Worker;
+use std::future::Future;
 use std::rc::Rc;
+use std::task::Poll;
 use txn::{Interrupt, Isolation, Savepoint, Txn};
 
 /// What `SET TRANSACTION` and `START TRANSACTION` say about one transaction.
@@ -121,16 +124,16 @@ impl Transaction {
     }
 
     /// Takes shares of the metadata locks of a plan's tables, unless held already, and checks that the plan is still valid.
-    pub async fn hold(&mut self, worker: &Worker, plan: &Rc<PlanEntry>, settings: &Settings) -> Result<Hold> {
+    pub async fn hold(&mut self, worker: &Worker, info: &SessionInfo, plan: &Rc<PlanEntry>, settings: &Settings) -> Result<Hold> {
         if self.held.iter().any(|held| Rc::ptr_eq(held, plan)) {
             return Ok(Hold::Held);
         }
         for (taken, table) in plan.prepared.tables().iter().enumerate() {
             if let Err(wait) = table.mdl().acquire_shared(worker.index)
-                && !wait_for_share(worker, wait, settings).await
+                && let Err(error) = wait_for_share(worker, info, wait, settings).await
             {
                 give_back(worker, plan, taken);
-                return Err(Error::Exec(exec::Error::LockWaitTimeout));
+                return Err(Error::Exec(error));
             }
         }
         if worker.shared.database.schema_version() != plan.schema_version {
@@ -181,6 +184,8 @@ impl Transaction {
                     Err(Interrupt::Error(error)) => {
                         // Recovery undoes it at the next start; until then its rows stay locked.
                         tracing::error!(?error, "a transaction could not be rolled back");
+                        // Dropping an open one is taken for a bug of ours, which this is not.
+                        #[expect(clippy::forget_non_drop, reason = "whether it has a Drop is the engine's business")]
                         std::mem::forget(txn);
                         break;
                     }
@@ -242,18 +247,23 @@ fn give_back(worker: &Worker, plan: &PlanEntry, count: usize) {
 
 /// Waits for a share up to lock_wait_timeout.
 #[cold]
-async fn wait_for_share(worker: &Worker, wait: table::MdlWait, settings: &Settings) -> bool {
+async fn wait_for_share(worker: &Worker, info: &SessionInfo, wait: table::MdlWait, settings: &Settings) -> exec::Result<()> {
     let deadline = worker.core.now() + settings.metadata_lock_wait;
+    info.state.set("Waiting for table metadata lock");
     let mut wait = std::pin::pin!(wait);
     std::future::poll_fn(|cx| {
         if wait.as_mut().poll(cx).is_ready() {
-            return std::task::Poll::Ready(true);
+            info.state.set("executing");
+            return Poll::Ready(Ok(()));
+        }
+        if info.killed() != exec::kill::NONE {
+            return Poll::Ready(Err(exec::Error::Interrupted));
         }
         if worker.core.now() >= deadline {
-            return std::task::Poll::Ready(false);
+            return Poll::Ready(Err(exec::Error::LockWaitTimeout));
         }
         worker.core.wake_at(deadline);
-        std::task::Poll::Pending
+        Poll::Pending
     })
     .await
 }

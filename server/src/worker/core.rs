@@ -45,6 +45,8 @@ pub struct Remote<M> {
     messages: SegQueue<M>,
     asleep: CachePadded<AtomicBool>,
     waker: mio::Waker,
+    /// The worker has ended; messages are dropped unread, so that whoever waits for an answer learns it.
+    closed: AtomicBool,
     /// Sessions that the worker serves or has been given; the acceptor chooses by it.
     pub load: CachePadded<AtomicUsize>,
 }
@@ -57,6 +59,7 @@ impl<M> Remote<M> {
             messages: SegQueue::new(),
             asleep: CachePadded::new(AtomicBool::new(false)),
             waker,
+            closed: AtomicBool::new(false),
             load: CachePadded::new(AtomicUsize::new(0)),
         })
     }
@@ -65,6 +68,16 @@ impl<M> Remote<M> {
     pub fn send(&self, message: M) {
         self.messages.push(message);
         self.notify();
+        // SeqCst: pairs with `close`, as the fence in `notify` stands between the push and this load.
+        if self.closed.load(Ordering::SeqCst) {
+            while self.messages.pop().is_some() {}
+        }
+    }
+
+    /// The worker ends: nobody reads messages any more.
+    pub fn close(&self) {
+        self.closed.store(true, Ordering::SeqCst);
+        while self.messages.pop().is_some() {}
     }
 
     pub fn next_message(&self) -> Option<M> {

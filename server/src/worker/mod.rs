@@ -26,6 +26,9 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use types::schema::Schema;
 
+/// Something that a worker runs for another thread.
+type Call = Box<dyn FnOnce(&Rc<Worker>) + Send>;
+
 /// What other threads send to a worker.
 pub enum Message {
     /// A client that the acceptor chose this worker for; its load is counted already.
@@ -33,7 +36,7 @@ pub enum Message {
         stream: Stream,
         id: u32,
     },
-    Call(Box<dyn FnOnce(&Rc<Worker>) + Send>),
+    Call(Call),
     Stop,
 }
 
@@ -53,7 +56,7 @@ pub struct Worker {
     pub counters: Counters,
     pub plans: RefCell<PlanCache>,
     pub sessions: RefCell<BTreeMap<u32, Rc<SessionInfo>>>,
-    pub arenas: RefCell<Vec<Box<sql::Arena>>>,
+    pub arenas: RefCell<Vec<sql::Arena>>,
     /// The published schema with the virtual databases, of the version looked at last.
     schema: RefCell<Option<(u64, Arc<Schema>)>>,
     /// A wall clock reading and the turn it belongs to.
@@ -80,6 +83,7 @@ impl Worker {
             stopping_since: Cell::new(None),
         });
         event_loop.run(&core, &worker);
+        core.remote().close();
         Ok(())
     }
 
