@@ -11,14 +11,14 @@ pub use threads::DdlThreads;
 
 use crate::charset;
 use crate::error::{Error, Result};
-use crate::session::State;
+use crate::session::{State, without_parameters};
 use convert::Converter;
 use exec::Level;
-use sql::ast::{CreateDatabase, CreateTable, DatabaseOptions, ObjectName, Statement};
+use sql::ast::{ColumnName, CreateDatabase, CreateTable, DatabaseOptions, Insert, InsertSource, ObjectName, Query, Statement};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
-use table::ddl::DdlOptions;
+use table::ddl::{DdlOptions, NewTable};
 use types::CollationId;
 
 /// What a definition answers.
@@ -226,26 +226,76 @@ async fn create_table(state: &mut State, create: &CreateTable<'_>) -> Result<Don
     if create.temporary {
         return Err(Error::NotSupported("CREATE TEMPORARY TABLE".to_owned()));
     }
-    if create.query.is_some() {
-        return Err(Error::NotSupported("CREATE TABLE ... SELECT".to_owned()));
-    }
     let schema = state.schema();
     let Some(database_def) = schema.databases.get(&database) else {
         return Err(Error::UnknownDatabase(database));
     };
     let new = match &create.like {
         Some(like) => convert::like(&*state.find_table(like)?, &database, create.name.name),
-        None => Converter::new(state).table(create, &database, database_def.collation)?,
+        None => {
+            let mut new = Converter::new(state).table(create, &database, database_def.collation)?;
+            if let Some(query) = create.query {
+                add_query_columns(state, query, &mut new)?;
+            }
+            new
+        }
     };
     let made = job(state, move |tables, worker, _| tables.create_table(worker, new)).await;
     match made {
-        Ok(_) => Ok(Done::default()),
+        Ok(_) => match create.query {
+            Some(query) => fill(state, create, query, &database).await,
+            None => Ok(Done::default()),
+        },
         Err(error @ Error::Table(table::Error::TableExists { .. })) if create.if_not_exists => {
             note(state, &error);
             Ok(Done::default())
         }
         Err(error) => Err(error),
     }
+}
+
+/// CREATE TABLE ... SELECT: the query's columns that are not defined are added.
+fn add_query_columns(state: &State, query: &Query<'_>, new: &mut NewTable) -> Result<()> {
+    let planned = state.plan(&without_parameters(Statement::Query(query)))?;
+    for column in planned.entry.prepared.columns() {
+        if new.columns.iter().any(|existing| existing.name.eq_ignore_ascii_case(&column.name)) {
+            continue;
+        }
+        new.columns.push(convert::column_of_query(column));
+    }
+    Ok(())
+}
+
+/// Inserts the rows of CREATE TABLE ... SELECT; when that fails the table goes away again.
+async fn fill(state: &mut State, create: &CreateTable<'_>, query: &Query<'_>, database: &str) -> Result<Done> {
+    let filled = insert_rows(state, create, query, database).await;
+    if filled.is_err() {
+        let table = vec![(database.to_owned(), create.name.name.to_owned())];
+        let dropped = job(state, move |tables, worker, options| tables.drop_tables(worker, &table, options)).await;
+        if let Err(error) = dropped {
+            tracing::warn!(?error, "the table of a failed CREATE TABLE ... SELECT stays");
+        }
+    }
+    filled
+}
+
+async fn insert_rows(state: &mut State, create: &CreateTable<'_>, query: &Query<'_>, database: &str) -> Result<Done> {
+    let planned = state.plan(&without_parameters(Statement::Query(query)))?;
+    let names: Vec<String> = planned.entry.prepared.columns().iter().map(|column| column.name.clone()).collect();
+    let columns: Vec<_> = names.iter().map(|name| ColumnName { database: None, table: None, name }).collect();
+    let insert = Insert {
+        replace: false,
+        ignore: false,
+        table: ObjectName { database: Some(database), name: create.name.name },
+        partitions: &[],
+        columns: Some(&columns),
+        source: InsertSource::Query(query),
+        row_alias: None,
+        on_duplicate: &[],
+    };
+    let planned = state.plan(&without_parameters(Statement::Insert(&insert)))?;
+    let done = state.run_alone(&planned.entry).await?;
+    Ok(Done { affected: done.affected, info: format!("Records: {}  Duplicates: 0  Warnings: 0", done.affected) })
 }
 
 /// DROP TABLE: all or none; with IF EXISTS the missing ones are notes.

@@ -210,6 +210,25 @@ impl State {
         Ok(())
     }
 
+    /// Runs a data change as a transaction of its own, without an answer: the rows of CREATE TABLE ... SELECT.
+    pub async fn run_alone(&mut self, plan: &Rc<PlanEntry>) -> Result<DmlDone> {
+        let worker = Rc::clone(&self.worker);
+        if self.transaction.hold(&worker, &self.info, plan, &self.settings).await? == Hold::Stale {
+            return Err(Error::Exec(exec::Error::TableChanged { table: String::new() }));
+        }
+        self.transaction.ensure(&worker, &self.settings, false).begin_statement(&worker.engine);
+        match execute_change(self, plan, &[]).await {
+            Ok(done) => {
+                self.transaction.commit(&worker).await;
+                Ok(done)
+            }
+            Err(error) => {
+                self.transaction.rollback(&worker).await;
+                Err(error)
+            }
+        }
+    }
+
     /// Writes a result set that the server made itself.
     pub async fn write_result(&mut self, client: &mut Client, result: &ResultSet, format: RowFormat) -> Result<()> {
         let results = self.settings.results;
