@@ -1,1 +1,16 @@
-//! (stub)
+//! Cross-thread state: the only place where memory ordering is decided.
+//!
+//! - [`VersionLatch`]: an 8-byte latch that readers validate instead of taking.
+//! - [`RacyWords`]: bytes that optimistic readers may read while a latch holder writes them.
+//! - [`CachePadded`], and per-worker state built from it, keep one worker's writes off another's cache lines.
+//! - [`spin`]: bounded spinning in nanoseconds, calibrated once.
+//!
+//! Nothing here knows of pages, transactions or sessions.
+
+mod latch;
+mod racy;
+pub mod spin;
+
+pub use crossbeam_utils::CachePadded;
+pub use latch::{LatchGuard, Version, VersionLatch};
+pub use racy::RacyWords;

@@ -1,0 +1,117 @@
+//! Files by position, and the lock of a data directory.
+
+use rustix::fs::{FallocateFlags, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+/// A file read and written at positions, without a cursor.
+pub struct File {
+    fd: OwnedFd,
+    path: PathBuf,
+}
+
+fn named(path: &Path, what: &str, e: Errno) -> io::Error {
+    let e = io::Error::from(e);
+    io::Error::new(e.kind(), format!("{what} {}: {e}", path.display()))
+}
+
+impl File {
+    /// Opens for reading and writing, with direct I/O where the file system has it. `create`: makes an empty one when missing.
+    pub fn open(path: &Path, create: bool) -> io::Result<Self> {
+        let mut flags = OFlags::RDWR | OFlags::CLOEXEC;
+        if create {
+            flags |= OFlags::CREATE;
+        }
+        let mode = Mode::RUSR | Mode::WUSR | Mode::RGRP;
+        let fd = match rustix::fs::open(path, flags | OFlags::DIRECT, mode) {
+            // tmpfs and some others have no direct I/O.
+            Err(Errno::INVAL) => rustix::fs::open(path, flags, mode),
+            other => other,
+        };
+        Ok(Self { fd: fd.map_err(|e| named(path, "cannot open", e))?, path: path.into() })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn bytes(&self) -> io::Result<u64> {
+        let stat = rustix::fs::fstat(&self.fd).map_err(|e| named(&self.path, "cannot stat", e))?;
+        Ok(stat.st_size as u64)
+    }
+
+    /// Reads exactly `buf.len()` bytes; what lies beyond the end of the file reads as zeros.
+    pub fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        let mut done = 0;
+        while done < buf.len() {
+            match rustix::io::pread(&self.fd, &mut buf[done..], offset + done as u64) {
+                Ok(0) => {
+                    buf[done..].fill(0);
+                    return Ok(());
+                }
+                Ok(n) => done += n,
+                Err(Errno::INTR) => {}
+                Err(e) => return Err(named(&self.path, "cannot read", e)),
+            }
+        }
+        Ok(())
+    }
+
+    pub fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<()> {
+        let mut done = 0;
+        while done < buf.len() {
+            match rustix::io::pwrite(&self.fd, &buf[done..], offset + done as u64) {
+                Ok(n) => done += n,
+                Err(Errno::INTR) => {}
+                Err(e) => return Err(named(&self.path, "cannot write", e)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the written data durable (fdatasync).
+    pub fn sync(&self) -> io::Result<()> {
+        rustix::fs::fdatasync(&self.fd).map_err(|e| named(&self.path, "cannot sync", e))
+    }
+
+    /// Reserves disk space up to `bytes`, so that later writes below it do not run out of space.
+    pub fn allocate(&self, from: u64, bytes: u64) -> io::Result<()> {
+        match rustix::fs::fallocate(&self.fd, FallocateFlags::empty(), from, bytes) {
+            Err(Errno::OPNOTSUPP) => rustix::fs::ftruncate(&self.fd, from + bytes),
+            other => other,
+        }
+        .map_err(|e| named(&self.path, "cannot extend", e))
+    }
+}
+
+/// Makes creations, renames and deletions in a directory durable.
+pub fn sync_dir(path: &Path) -> io::Result<()> {
+    let fd = rustix::fs::open(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+        .map_err(|e| named(path, "cannot open directory", e))?;
+    rustix::fs::fsync(&fd).map_err(|e| named(path, "cannot sync directory", e))
+}
+
+/// Why a directory could not be locked.
+#[derive(Debug)]
+pub enum LockError {
+    /// Another process has it.
+    Held,
+    Io(io::Error),
+}
+
+/// An exclusive advisory lock; released when dropped or when the process ends.
+pub struct DirLock(#[allow(dead_code, reason = "held for its Drop")] OwnedFd);
+
+impl DirLock {
+    pub fn acquire(path: &Path) -> Result<Self, LockError> {
+        let fd = rustix::fs::open(path, OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR)
+            .map_err(|e| LockError::Io(named(path, "cannot open", e)))?;
+        match rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Self(fd)),
+            Err(Errno::WOULDBLOCK) => Err(LockError::Held),
+            Err(e) => Err(LockError::Io(named(path, "cannot lock", e))),
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! The optimistic latch of a page frame: 8 bytes, exclusive for writers, validated by readers.
+//!
+//! ```text
+//! word = version << 2 | PARKED << 1 | LOCKED
+//! ```
+//! A reader takes the version, reads the page through [`crate::RacyWords`], and validates: an unchanged version means that
+//! what it read is one consistent state (a sequence lock; Boehm, "Can Seqlocks Get Along with Programming Language Memory Models?",
+//! MSPC 2012). A writer sets LOCKED, changes the page, and publishes version + 1.
+//!
+//! L1: the version only grows, and grows with every release of the latch.
+//! L2: a reader never writes the word.
+//! L3: a waiter spins a bounded, calibrated time, then parks; whoever releases a latch with PARKED set wakes all parked.
+
+use crate::spin;
+use std::sync::atomic::{AtomicU64, Ordering, fence};
+
+const LOCKED: u64 = 1;
+const PARKED: u64 = 2;
+const ONE_VERSION: u64 = 4;
+/// How long a waiter spins before it parks.
+const SPIN_US_MAX: u32 = 4;
+
+/// What a reader saw; to be validated after reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Version(u64);
+
+/// See the module's head.
+#[derive(Debug)]
+pub struct VersionLatch(AtomicU64);
+
+const _: () = assert!(size_of::<VersionLatch>() == 8);
+
+/// Exclusive ownership; released on drop.
+#[must_use]
+#[derive(Debug)]
+pub struct LatchGuard<'a>(&'a VersionLatch);
+
+impl VersionLatch {
+    pub const fn new() -> Self {
+        Self(AtomicU64::new(0))
+    }
+
+    /// The version to validate later; `None` while a writer holds the latch.
+    #[inline]
+    pub fn read(&self) -> Option<Version> {
+        // Acquire: pairs with the Release in `unlock`; the page bytes of this version are visible to the loads that follow.
+        let word = self.0.load(Ordering::Acquire);
+        if word & LOCKED != 0 { None } else { Some(Version(word & !PARKED)) }
+    }
+
+    /// Like `read`, but waits for a writer to finish.
+    #[inline]
+    pub fn read_wait(&self) -> Version {
+        match self.read() {
+            Some(version) => version,
+            None => self.read_slow(),
+        }
+    }
+
+    #[cold]
+    fn read_slow(&self) -> Version {
+        loop {
+            if spin::spin_until(SPIN_US_MAX, || self.0.load(Ordering::Relaxed) & LOCKED == 0) {
+                if let Some(version) = self.read() {
+                    return version;
+                }
+            } else {
+                self.park();
+            }
+        }
+    }
+
+    /// Was everything read since `version` was taken one consistent state?
+    #[inline]
+    pub fn validate(&self, version: Version) -> bool {
+        // Acquire fence: the relaxed page loads before it are ordered before the load of the word. Pairs with the Release fence
+        // in `lock`: a reader that saw a writer's byte also sees its LOCKED bit or a later version.
+        fence(Ordering::Acquire);
+        self.0.load(Ordering::Relaxed) & !PARKED == version.0
+    }
+
+    /// Takes the latch if nothing has changed since `version`.
+    #[inline]
+    pub fn try_upgrade(&self, version: Version) -> Option<LatchGuard<'_>> {
+        let word = self.0.load(Ordering::Relaxed);
+        if word & !PARKED != version.0 {
+            return None;
+        }
+        self.try_set(word)
+    }
+
+    /// Takes the latch if it is free.
+    #[inline]
+    pub fn try_lock(&self) -> Option<LatchGuard<'_>> {
+        let word = self.0.load(Ordering::Relaxed);
+        if word & LOCKED != 0 {
+            return None;
+        }
+        self.try_set(word)
+    }
+
+    #[inline]
+    fn try_set(&self, word: u64) -> Option<LatchGuard<'_>> {
+        // Acquire: the previous holder's page bytes are visible.
+        self.0.compare_exchange(word, word | LOCKED, Ordering::Acquire, Ordering::Relaxed).ok()?;
+        // Release fence: orders LOCKED before the relaxed page stores that follow. Pairs with the Acquire fence in `validate`.
+        fence(Ordering::Release);
+        Some(LatchGuard(self))
+    }
+
+    /// Takes the latch, waiting for its holder.
+    pub fn lock(&self) -> LatchGuard<'_> {
+        loop {
+            if let Some(guard) = self.try_lock() {
+                return guard;
+            }
+            if !spin::spin_until(SPIN_US_MAX, || self.0.load(Ordering::Relaxed) & LOCKED == 0) {
+                self.park();
+            }
+        }
+    }
+
+    /// Is the latch held by somebody?
+    pub fn is_locked(&self) -> bool {
+        self.0.load(Ordering::Relaxed) & LOCKED != 0
+    }
+
+    #[cold]
+    fn park(&self) {
+        let word = self.0.load(Ordering::Relaxed);
+        if word & LOCKED == 0 {
+            return;
+        }
+        if word & PARKED == 0
+            && self.0.compare_exchange(word, word | PARKED, Ordering::Relaxed, Ordering::Relaxed).is_err()
+        {
+            return;
+        }
+        let key = std::ptr::from_ref(&self.0) as usize;
+        // SAFETY: the key is the address of this latch, which outlives the call; the callbacks neither panic nor park.
+        unsafe {
+            parking_lot_core::park(
+                key,
+                || self.0.load(Ordering::Relaxed) & (LOCKED | PARKED) == LOCKED | PARKED,
+                || {},
+                |_, _| {},
+                parking_lot_core::DEFAULT_PARK_TOKEN,
+                None,
+            );
+        }
+    }
+
+    #[inline]
+    fn unlock(&self) {
+        let word = self.0.load(Ordering::Relaxed);
+        debug_assert!(word & LOCKED != 0, "L1: only a holder releases");
+        let next = (word & !(LOCKED | PARKED)).wrapping_add(ONE_VERSION);
+        // A swap, not a store: PARKED may be set between the load and here. Release: publishes the page bytes (see `read`).
+        if self.0.swap(next, Ordering::Release) & PARKED != 0 {
+            self.wake_parked();
+        }
+    }
+
+    #[cold]
+    fn wake_parked(&self) {
+        let key = std::ptr::from_ref(&self.0) as usize;
+        // SAFETY: as in `park`.
+        unsafe { parking_lot_core::unpark_all(key, parking_lot_core::DEFAULT_UNPARK_TOKEN) };
+    }
+}
+
+impl Default for VersionLatch {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for LatchGuard<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.unlock();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RacyWords;
+    use std::sync::atomic::AtomicBool;
+
+    #[test]
+    fn readers_see_consistent_pairs() {
+        let latch = VersionLatch::new();
+        let words = RacyWords::boxed(2);
+        let stop = AtomicBool::new(false);
+        let rounds = if cfg!(miri) { 50 } else { 100_000 };
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while !stop.load(Ordering::Relaxed) {
+                        let version = latch.read_wait();
+                        let (a, b) = (words.load(0), words.load(1));
+                        if latch.validate(version) {
+                            assert_eq!(a, b);
+                        }
+                    }
+                });
+            }
+            let writers: Vec<_> = (0..2)
+                .map(|_| {
+                    scope.spawn(|| {
+                        for _ in 0..rounds {
+                            let _guard = latch.lock();
+                            let next = words.load(0) + 1;
+                            words.store(0, next);
+                            words.store(1, next);
+                        }
+                    })
+                })
+                .collect();
+            writers.into_iter().for_each(|w| w.join().expect("writer"));
+            stop.store(true, Ordering::Relaxed);
+        });
+        assert_eq!(words.load(0), 2 * rounds);
+    }
+
+    #[test]
+    fn upgrade_fails_after_a_change() {
+        let latch = VersionLatch::new();
+        let version = latch.read().expect("free");
+        drop(latch.lock());
+        assert!(!latch.validate(version));
+        assert!(latch.try_upgrade(version).is_none());
+        assert!(latch.try_upgrade(latch.read().expect("free")).is_some());
+    }
+}

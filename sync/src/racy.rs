@@ -1,0 +1,201 @@
+//! Bytes that are read while they may be written: every access is a relaxed atomic load or store of one 64-bit word.
+//!
+//! A reader that races with a writer may see a mixture; it must validate the frame's latch before it believes anything, and until then
+//! nothing it computes from the bytes may index out of bounds. So every method checks its range and answers `None`/`false` beyond it.
+//!
+//! R1: all accesses have one width, so they are atomic in the memory model and free on the machine.
+//! R2: stores are made only by the holder of the exclusive latch (not checked here).
+//! Words are little-endian in memory, as on disk.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A run of 64-bit words. `#[repr(transparent)]` over the atomics, so page memory can be viewed as one.
+#[repr(transparent)]
+pub struct RacyWords([AtomicU64]);
+
+impl RacyWords {
+    /// Zeroed words on the heap.
+    pub fn boxed(words: usize) -> Box<RacyWords> {
+        let atomics: Box<[AtomicU64]> = (0..words).map(|_| AtomicU64::new(0)).collect();
+        // SAFETY: RacyWords is a transparent wrapper of [AtomicU64].
+        unsafe { Box::from_raw(Box::into_raw(atomics) as *mut RacyWords) }
+    }
+
+    /// Views `words` 64-bit words at `start`.
+    ///
+    /// # Safety
+    /// `start` is aligned to 8 and valid for reads and writes of that many words for `'a`, and all accesses meanwhile are atomic
+    /// (or exclusive, such as a disk read into a frame that nobody else can reach).
+    pub unsafe fn from_raw<'a>(start: *mut u8, words: usize) -> &'a RacyWords {
+        // SAFETY: by the caller's promise; the wrapper is transparent.
+        unsafe { &*(std::ptr::slice_from_raw_parts(start as *const AtomicU64, words) as *const RacyWords) }
+    }
+
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Word `index`; 0 beyond the end (a racing reader validates before it believes it).
+    #[inline]
+    pub fn load(&self, index: usize) -> u64 {
+        // Relaxed: ordering comes from the latch.
+        self.0.get(index).map_or(0, |w| u64::from_le(w.load(Ordering::Relaxed)))
+    }
+
+    /// Stores word `index`. Panics beyond the end: only latch holders write, and they do not race.
+    #[inline]
+    pub fn store(&self, index: usize, value: u64) {
+        self.0[index].store(value.to_le(), Ordering::Relaxed);
+    }
+
+    /// Eight bytes at a byte offset that is a multiple of 8, in memory order.
+    #[inline]
+    fn raw(&self, index: usize) -> [u8; 8] {
+        self.0.get(index).map_or([0; 8], |w| w.load(Ordering::Relaxed).to_ne_bytes())
+    }
+
+    /// Copies bytes that start at word `start` to the end of `out`. `false` (and nothing copied) beyond the end.
+    #[inline]
+    pub fn append_bytes(&self, start: usize, skip: usize, bytes: usize, out: &mut Vec<u8>) -> bool {
+        let end = skip + bytes;
+        if start + end.div_ceil(8) > self.0.len() {
+            return false;
+        }
+        out.reserve(bytes + 16);
+        let mut at = skip;
+        if at % 8 != 0 && at < end {
+            let word = self.raw(start + at / 8);
+            let take = (8 - at % 8).min(end - at);
+            out.extend_from_slice(&word[at % 8..at % 8 + take]);
+            at += take;
+        }
+        while at + 8 <= end {
+            out.extend_from_slice(&self.raw(start + at / 8));
+            at += 8;
+        }
+        if at < end {
+            out.extend_from_slice(&self.raw(start + at / 8)[..end - at]);
+        }
+        true
+    }
+
+    /// Copies whole words into `out`. `false` beyond the end.
+    #[inline]
+    pub fn copy_words(&self, start: usize, out: &mut [u64]) -> bool {
+        let Some(source) = self.0.get(start..start + out.len()) else { return false };
+        for (to, from) in out.iter_mut().zip(source) {
+            *to = from.load(Ordering::Relaxed);
+        }
+        true
+    }
+
+    /// Compares the `bytes` bytes at word `start` with `other`, as memcmp and then by length.
+    #[inline]
+    pub fn compare_bytes(&self, start: usize, bytes: usize, other: &[u8]) -> std::cmp::Ordering {
+        let common = bytes.min(other.len());
+        let mut at = 0;
+        while at + 8 <= common {
+            let mine = u64::from_be_bytes(self.raw(start + at / 8));
+            let theirs = u64::from_be_bytes(other[at..at + 8].try_into().expect("eight bytes"));
+            if mine != theirs {
+                return mine.cmp(&theirs);
+            }
+            at += 8;
+        }
+        if at < common {
+            let word = self.raw(start + at / 8);
+            let order = word[..common - at].cmp(&other[at..common]);
+            if order.is_ne() {
+                return order;
+            }
+        }
+        bytes.cmp(&other.len())
+    }
+
+    /// Writes two byte strings one after the other from word `start`, zero-padded to a whole word. Latch held (R2).
+    pub fn write_bytes(&self, start: usize, first: &[u8], second: &[u8]) {
+        let mut word = [0u8; 8];
+        let mut filled = 0;
+        let mut index = start;
+        for part in [first, second] {
+            let mut rest = part;
+            while !rest.is_empty() {
+                if filled == 0 && rest.len() >= 8 {
+                    let (now, later) = rest.split_at(8);
+                    self.0[index].store(u64::from_ne_bytes(now.try_into().expect("eight bytes")), Ordering::Relaxed);
+                    index += 1;
+                    rest = later;
+                    continue;
+                }
+                let take = (8 - filled).min(rest.len());
+                word[filled..filled + take].copy_from_slice(&rest[..take]);
+                filled += take;
+                rest = &rest[take..];
+                if filled == 8 {
+                    self.0[index].store(u64::from_ne_bytes(word), Ordering::Relaxed);
+                    index += 1;
+                    filled = 0;
+                    word = [0; 8];
+                }
+            }
+        }
+        if filled > 0 {
+            self.0[index].store(u64::from_ne_bytes(word), Ordering::Relaxed);
+        }
+    }
+
+    /// Moves `count` words from `from` to `to`; the ranges may overlap. Latch held (R2).
+    pub fn move_words(&self, from: usize, to: usize, count: usize) {
+        let copy = |i: usize| self.0[to + i].store(self.0[from + i].load(Ordering::Relaxed), Ordering::Relaxed);
+        if from < to {
+            (0..count).rev().for_each(copy);
+        } else {
+            (0..count).for_each(copy);
+        }
+    }
+
+    /// Fills `self` from plain words (lengths equal). Latch held (R2).
+    pub fn fill_from(&self, source: &[u64]) {
+        assert_eq!(source.len(), self.0.len());
+        for (to, from) in self.0.iter().zip(source) {
+            to.store(*from, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_come_back() {
+        for (a, b) in [(0usize, 0usize), (3, 0), (0, 9), (5, 3), (8, 8), (13, 21), (1, 63)] {
+            let words = RacyWords::boxed(12);
+            let first: Vec<u8> = (0..a).map(|i| i as u8 + 1).collect();
+            let second: Vec<u8> = (0..b).map(|i| 200 - i as u8).collect();
+            words.write_bytes(1, &first, &second);
+            let mut out = Vec::new();
+            assert!(words.append_bytes(1, 0, a + b, &mut out));
+            assert_eq!(out, [first.clone(), second.clone()].concat());
+            out.clear();
+            assert!(words.append_bytes(1, a, b, &mut out));
+            assert_eq!(out, second);
+            assert!(words.compare_bytes(1, a, &first).is_eq());
+            assert!(!words.append_bytes(8, 0, 40, &mut out));
+        }
+    }
+
+    #[test]
+    fn comparison_is_memcmp() {
+        let words = RacyWords::boxed(4);
+        words.write_bytes(0, b"abcdefghij", b"");
+        for other in [&b"abcdefghij"[..], b"abcdefghi", b"abcdefghijk", b"abcdefghik", b"abd", b"", b"abcdefgaaaa"] {
+            assert_eq!(words.compare_bytes(0, 10, other), b"abcdefghij"[..].cmp(other), "{other:?}");
+        }
+    }
+}
