@@ -17,6 +17,7 @@ mod error;
 pub mod key;
 pub mod row;
 pub mod schema;
+pub mod show_create;
 pub mod temporal;
 mod value;
 mod wide;

@@ -298,6 +298,7 @@ pub(super) fn store_year(
             let today = context.zone.to_civil(context.now_utc_micros).unwrap_or_default();
             (Wide::from(today.date.year), false)
         }
+        Value::Double(v) => (double_to_wide(v.trunc()), false),
         value => (round_to_integer(value), false),
     };
     let is_digits = matches!(value, Value::Bytes(text) if text.trim_ascii().iter().all(u8::is_ascii_digit));

@@ -99,7 +99,7 @@ fn store_limited<'v>(
     while is_text && end > 0 && text[end] & 0xc0 == 0x80 {
         end -= 1;
     }
-    if is_text && text[end..].iter().all(|&b| b == b' ') {
+    if is_text && text[end..].iter().all(|&b| b.is_ascii_whitespace() || b == 0x0b) {
         warnings.note(Problem::Truncated);
     } else {
         context.raise_as(|| Problem::TooLong, Problem::Truncated, warnings)?;

@@ -66,10 +66,14 @@ fn read_datetime(value: &Value<'_>, context: &StoreContext<'_>) -> Option<Read> 
         Value::Null => None,
         number => {
             let (value, micros) = datetime_of_number(number)?;
-            let carry = micros / 1_000_000;
-            Some(Read { value: DateTime { micros: micros % 1_000_000, ..value }, round_up: false, truncated: false })
-                .filter(|_| carry == 0)
-                .or_else(|| value.add_micros(MICROS_PER_SECOND).map(Read::exact))
+            if value.time_micros() == 0 && micros != 0 {
+                // A date has no fraction.
+                return Some(Read { truncated: true, ..Read::exact(value) });
+            }
+            if micros < MICROS_PER_SECOND as u32 {
+                return Some(Read::exact(DateTime { micros, ..value }));
+            }
+            value.add_micros(MICROS_PER_SECOND).map(Read::exact)
         }
     }
 }
@@ -95,7 +99,9 @@ fn checked_datetime(
         return Ok(None);
     };
     if let Err(DateFault::Zero | DateFault::Range) = read.value.date.check(context.dates) {
-        context.raise_as(|| incorrect(what, value, from), Problem::OutOfRange, warnings)?;
+        let is_number = matches!(value, Value::Int(_) | Value::UInt(_) | Value::Double(_) | Value::Decimal(_));
+        let lax = if is_number { Problem::Truncated } else { Problem::OutOfRange };
+        context.raise_as(|| incorrect(what, value, from), lax, warnings)?;
         return Ok(None);
     }
     if read.truncated {

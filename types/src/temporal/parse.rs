@@ -115,27 +115,21 @@ impl Cursor<'_> {
         (micros, round_up)
     }
 
-    /// `[+-]HH:MM` at the end, seconds; at most 14 hours either way.
-    fn offset(&mut self) -> Option<i32> {
-        let start = self.at;
-        let negative = match self.peek()? {
-            b'+' => false,
-            b'-' => true,
-            _ => return None,
-        };
-        self.at += 1;
-        let (hours, hour_digits) = self.number(2);
-        let colon = self.peek() == Some(b':');
-        self.at += usize::from(colon);
-        let (minutes, minute_digits) = self.number(2);
-        let seconds = (hours * 3600 + minutes * 60) as i32;
-        let limit = if negative { 13 * 3600 + 59 * 60 } else { 14 * 3600 };
-        let fine = colon && hour_digits == 2 && minute_digits == 2 && minutes < 60 && seconds <= limit && self.left() == 0;
-        if !fine || (negative && seconds == 0) {
-            self.at = start;
+    /// `[+-]HH:MM` at the end, in seconds; `None`: it is out of range (over 14 hours).
+    fn offset(&mut self) -> Option<Option<i32>> {
+        let [sign @ (b'+' | b'-'), h1, h2, b':', m1, m2] = self.text[self.at..] else { return Some(None) };
+        if ![h1, h2, m1, m2].iter().all(u8::is_ascii_digit) {
+            return Some(None);
+        }
+        let number = |tens: u8, ones: u8| i32::from(tens - b'0') * 10 + i32::from(ones - b'0');
+        let (minutes, seconds) = (number(m1, m2), number(h1, h2) * 3600 + number(m1, m2) * 60);
+        let limit = if sign == b'-' { 13 * 3600 + 59 * 60 } else { 14 * 3600 };
+        // There is no -00:00.
+        if minutes > 59 || seconds > limit || (sign == b'-' && seconds == 0) {
             return None;
         }
-        Some(if negative { -seconds } else { seconds })
+        self.at = self.text.len();
+        Some(Some(if sign == b'-' { -seconds } else { seconds }))
     }
 }
 
@@ -150,38 +144,20 @@ pub fn parse_datetime(text: &[u8]) -> Option<DateTimeText> {
     if !cursor.peek_digit() {
         return None;
     }
-    let digits = cursor.text[cursor.at..].iter().take_while(|b| b.is_ascii_digit()).count();
-    let run = cursor.text[cursor.at..].iter().take_while(|b| b.is_ascii_digit() || **b == b'T').count();
-    let after = cursor.text.get(cursor.at + run);
-    if after.is_none() || after == Some(&b'.') { parse_digit_run(cursor, run) } else { parse_delimited(cursor, digits) }
-}
-
-/// `YYMMDD`, `YYYYMMDD`, `YYMMDDhhmmss`, `YYYYMMDDhhmmss`, the time perhaps after a `T`.
-fn parse_digit_run(mut cursor: Cursor<'_>, run: usize) -> Option<DateTimeText> {
-    let year_digits = if run == 4 || run == 8 || run >= 14 { 4 } else { 2 };
-    let mut parts = [0u32; 6];
-    let mut fields = 0;
-    for (i, part) in parts.iter_mut().enumerate() {
-        if i == 3 && cursor.peek() == Some(b'T') {
-            cursor.at += 1;
-        }
-        let (value, digits) = cursor.number(if i == 0 { year_digits } else { 2 });
-        if digits == 0 {
-            break;
-        }
-        *part = value;
-        fields += 1;
-    }
-    let fraction = if fields == 6 && cursor.peek() == Some(b'.') {
-        cursor.at += 1;
-        cursor.fraction()
-    } else {
-        (0, false)
+    let first = &cursor.text[cursor.at..];
+    let digits = first.iter().take_while(|b| b.is_ascii_digit()).count();
+    let run = first.iter().take_while(|b| b.is_ascii_digit() || **b == b'T').count();
+    // One run of digits is cut by position.
+    let by_position = matches!(first.get(run), None | Some(b'.'));
+    let year_digits = match run {
+        _ if !by_position => digits,
+        4 | 8 | 14.. => 4,
+        _ => 2,
     };
-    finish(cursor, parts, fields, year_digits, fraction)
+    parse_fields(cursor, by_position, year_digits)
 }
 
-fn parse_delimited(mut cursor: Cursor<'_>, year_digits: usize) -> Option<DateTimeText> {
+fn parse_fields(mut cursor: Cursor<'_>, by_position: bool, year_digits: usize) -> Option<DateTimeText> {
     let mut parts = [0u32; 6];
     let mut fields = 0;
     let mut fraction = (0, false);
@@ -189,8 +165,12 @@ fn parse_delimited(mut cursor: Cursor<'_>, year_digits: usize) -> Option<DateTim
         if !cursor.peek_digit() {
             break;
         }
-        let (value, _) = cursor.number(usize::MAX);
-        *part = value;
+        let most = match (by_position, i) {
+            (false, _) => usize::MAX,
+            (true, 0) => year_digits,
+            (true, _) => 2,
+        };
+        *part = cursor.number(most).0;
         fields += 1;
         if i == 5 {
             if cursor.peek() == Some(b'.') {
@@ -204,12 +184,11 @@ fn parse_delimited(mut cursor: Cursor<'_>, year_digits: usize) -> Option<DateTim
             cursor.at += 1;
             continue;
         }
-        let spaces_allowed = i == 2;
-        while cursor.peek().is_some_and(|b| b.is_ascii_punctuation() || (spaces_allowed && is_space(b))) {
+        while cursor.peek().is_some_and(|b| b.is_ascii_punctuation() || (i == 2 && is_space(b))) {
             cursor.at += 1;
         }
-        if cursor.at == before || !cursor.peek_digit() {
-            // What follows belongs to no field; an offset may still be read.
+        if (cursor.at == before && !by_position) || !cursor.peek_digit() {
+            // What follows belongs to no field.
             cursor.at = before;
             break;
         }
@@ -233,7 +212,7 @@ fn finish(
         2 if !all_zero => year + if year < 70 { 2000 } else { 1900 },
         _ => year,
     };
-    let offset = if fields >= 4 { cursor.offset() } else { None };
+    let offset = if fields >= 4 { cursor.offset()? } else { None };
     cursor.skip_spaces();
     let value = DateTime {
         date: Date { year: year as u16, month: month as u8, day: day as u8 },
