@@ -19,6 +19,7 @@
 
 mod blob;
 mod catalog;
+mod check;
 mod codec;
 mod counters;
 mod cursor;
@@ -30,6 +31,7 @@ mod row_buf;
 mod table;
 mod write;
 
+pub use check::CheckReport;
 pub use cursor::RowCursor;
 pub use database::Database;
 pub use error::{Error, NameOf, Result};

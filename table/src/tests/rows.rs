@@ -149,6 +149,7 @@ fn random_operations_agree_with_a_model() {
     let mut txn = begin(&worker);
     compare(&worker, &mut txn, &table, &model);
     rollback(&worker, txn);
+    check_indexes(&worker, &table);
 }
 
 #[test]
@@ -290,4 +291,27 @@ fn auto_increment_goes_on_after_a_stop() {
     assert!(blocking(|| table.reserve_auto_increment(&worker, 1)).expect("reserves") > 5004, "never twice");
     blocking(|| table.note_auto_increment(&worker, i32::MAX as u64)).expect("notes");
     assert!(blocking(|| table.reserve_auto_increment(&worker, 1)).expect("reserves") > i32::MAX as u64, "used up");
+}
+
+#[test]
+fn a_check_finds_what_does_not_fit() {
+    let fixture = Fixture::new(1);
+    let worker = fixture.engine().worker(0);
+    let table = model_table(&fixture, &worker);
+    let mut txn = begin(&worker);
+    for id in 0..10 {
+        let row: ModelRow = (id, Some(id), 1, "n".into(), "x".repeat(id as usize * 1000));
+        insert(&worker, &mut txn, &table, &values(&row));
+    }
+    assert_eq!(table.check(&worker, &mut txn).expect("the check runs").problems, [""; 0]);
+    // An entry too many (its row has another, the counts differ); a chunk too few (of a row, of its entry, of the tree).
+    let (u, blobs) = (table.index_at(1).tree(), table.blob_tree.expect("it has one"));
+    blocking(|| txn.insert(&worker, u, b"\x01\x80\0\0\0\0\0\x01\0", b"\x80\0\0\x03")).expect("inserts");
+    let mut chunk = Vec::new();
+    let key = [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1];
+    let seen = blocking(|| txn.read_latest(&worker, blobs, &key, &mut chunk)).expect("reads").expect("a second chunk");
+    blocking(|| txn.delete(&worker, blobs, &key, seen)).expect("deletes");
+    let report = table.check(&worker, &mut txn).expect("the check runs");
+    assert_eq!(report.problems.len(), 5, "{report:?}");
+    rollback(&worker, txn);
 }
