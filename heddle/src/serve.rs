@@ -28,9 +28,9 @@ pub fn run(settings: Settings) -> Result<(), String> {
         workers: settings.workers,
         durability: settings.durability,
     })
-    .map_err(|error| format!("cannot open the data directory {}: {error}", settings.data_dir.display()))?;
+    .map_err(|error| format!("cannot open the data directory {}: {}", settings.data_dir.display(), text_of(&error)))?;
     let result = serve(&settings, connections_max, &engine, signals, started);
-    let closed = engine.shutdown().map_err(|error| format!("while stopping: {error}"));
+    let closed = engine.shutdown().map_err(|error| format!("while stopping: {}", text_of(&error)));
     result.and(closed)?;
     tracing::info!("stopped");
     Ok(())
@@ -63,6 +63,14 @@ fn serve(
     announce(settings, handle.tcp_address(), socket.as_deref(), started);
     handle.wait();
     Ok(())
+}
+
+fn text_of(error: &txn::Error) -> String {
+    match error {
+        txn::Error::Storage(text) => text.clone(),
+        txn::Error::Full => "no space is left".to_owned(),
+        other => format!("{other:?}"),
+    }
 }
 
 fn start_log(level: tracing::Level) {
