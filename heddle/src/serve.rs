@@ -5,7 +5,7 @@
 //!    that was committed back at the next start.
 
 use crate::limits;
-use crate::settings::{Settings, Socket};
+use crate::settings::{self, Settings, Socket};
 use crate::size;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::io::{IsTerminal, Write};
@@ -17,6 +17,9 @@ use std::time::Instant;
 pub fn run(settings: Settings) -> Result<(), String> {
     let started = Instant::now();
     start_log(settings.log_level);
+    for name in settings::unknown_variables(std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned())) {
+        tracing::warn!("the environment has {name}, which is no setting of heddle");
+    }
     let connections_max = limits::raise_open_files(settings.connections_max);
     if connections_max < settings.connections_max {
         tracing::warn!("the limit of open files leaves room for {connections_max} clients (raise it with 'ulimit -n')");
