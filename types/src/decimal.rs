@@ -1,7 +1,7 @@
 //! DECIMAL: exact numbers of up to 65 digits, with MySQL's scale and rounding rules.
 //!
 //! A decimal is sign, magnitude and scale: value = ±magnitude / 10^scale. Sums, products and comparisons whose parts fit 128 bits
-//! are done in u128; the rest in [`Wide`] and then cut back to 65 digits, fraction first, as MySQL does.
+//! are done in u128; the rest in 512-bit words and then cut back to 65 digits, fraction first, as MySQL does.
 //!
 //! D1: the magnitude has at most [`DIGITS_MAX`] digits (so it fits 224 bits).
 //! D2: zero is never negative.
@@ -336,6 +336,14 @@ impl Decimal {
 
     /// [`Self::encode_ordered`] into exactly `ordered_bytes(precision)` bytes.
     pub(crate) fn write_ordered(&self, precision: u8, scale: u8, target: &mut [u8]) {
+        if target.len() <= 8
+            && let Some(value) = self.scaled_i128(scale)
+            && value.unsigned_abs() < POW10_U128[usize::from(precision)]
+        {
+            let bits = (value as i64 as u64) ^ 1 << (8 * target.len() - 1);
+            target.copy_from_slice(&bits.to_be_bytes()[8 - target.len()..]);
+            return;
+        }
         let mut value = self.rescale(scale).unwrap_or(Self::max_value(precision, scale, self.negative));
         if !value.fits(precision, scale) {
             value = Self::max_value(precision, scale, self.negative);
@@ -360,6 +368,13 @@ impl Decimal {
     pub fn decode_ordered(bytes: &[u8], precision: u8, scale: u8) -> Option<Self> {
         if bytes.len() != Self::ordered_bytes(precision) {
             return None;
+        }
+        if bytes.len() <= 8 {
+            let bits = bytes.iter().fold(0u64, |bits, &byte| bits << 8 | u64::from(byte));
+            let shift = 64 - 8 * bytes.len() as u32;
+            let value = ((bits << shift) ^ 1 << 63) as i64 >> shift;
+            let magnitude = u128::from(value.unsigned_abs());
+            return (magnitude < POW10_U128[usize::from(precision)]).then(|| Self::from_parts(magnitude, scale, value < 0));
         }
         let negative = bytes[0] & 0x80 == 0;
         let mut buffer = if negative { [0xff; 32] } else { [0; 32] };
@@ -436,7 +451,7 @@ impl Decimal {
     }
 
     fn scaled_i128(&self, scale: u8) -> Option<i128> {
-        let factor = POW10_U128.get(usize::from(scale - self.scale))?;
+        let factor = POW10_U128.get(usize::from(scale.checked_sub(self.scale)?))?;
         let magnitude = i128::try_from(self.small()?.checked_mul(*factor)?).ok()?;
         Some(if self.negative { -magnitude } else { magnitude })
     }

@@ -111,15 +111,20 @@ pub struct IndexColumn {
 
 impl ColumnDef {
     /// The value of a DEFAULT literal of this column, in stored form (`convert::store`); `None` when it does not fit the type, which
-    /// DDL has ruled out. A TIMESTAMP literal is taken as UTC.
+    /// DDL has ruled out. A BIT literal is a number in decimal. A TIMESTAMP literal is taken as UTC.
     pub fn default_value(&self, literal: &str) -> Option<Value<'static>> {
-        let bytes = if self.ty.is_binary_string() { decode_hex(literal)? } else { literal.as_bytes().to_vec() };
+        self.default_value_in(literal, &StoreContext::lax())
+    }
+
+    /// [`Self::default_value`] in a session's time zone.
+    pub fn default_value_in(&self, literal: &str, context: &StoreContext<'_>) -> Option<Value<'static>> {
         if let TypeKind::Bit { .. } = self.ty.kind {
             return literal.parse().ok().map(Value::UInt);
         }
+        let bytes = if self.ty.is_binary_string() { decode_hex(literal)? } else { literal.as_bytes().to_vec() };
         let text = Value::Bytes(bytes.into());
         let from = ColumnType::new(TypeKind::VarChar { length: literal.len() as u32 });
-        store(&text, &from, &self.ty, &StoreContext::lax(), &mut Warnings::new()).ok().map(Value::into_owned)
+        store(&text, &from, &self.ty, context, &mut Warnings::new()).ok().map(Value::into_owned)
     }
 }
 

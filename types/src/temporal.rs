@@ -100,11 +100,13 @@ impl Date {
         days + leap_days
     }
 
-    /// The date of a day number; `None` outside 0001-01-01 .. 9999-12-31 (where `FROM_DAYS` answers 0000-00-00).
+    /// The date of a day number; `None` outside 0000-01-01 .. 9999-12-31.
     pub fn from_day_number(number: i64) -> Option<Self> {
-        if !(366..=DAY_NUMBER_MAX).contains(&number) {
+        if !(1..=DAY_NUMBER_MAX).contains(&number) {
             return None;
         }
+        // The true calendar has a 29 February in year 0.
+        let number = if number < 60 { number - 1 } else { number };
         let (year, month, day) = civil_from_days(number - EPOCH_DAY_NUMBER);
         Some(Self { year: u16::try_from(year).ok()?, month, day })
     }
