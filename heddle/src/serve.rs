@@ -5,7 +5,7 @@
 //!    that was committed back at the next start.
 
 use crate::limits;
-use crate::settings::{Settings, Socket};
+use crate::settings::{self, Settings, Socket};
 use crate::size;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::io::{IsTerminal, Write};
@@ -17,6 +17,9 @@ use std::time::Instant;
 pub fn run(settings: Settings) -> Result<(), String> {
     let started = Instant::now();
     start_log(settings.log_level);
+    for name in settings::unknown_variables(std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned())) {
+        tracing::warn!("the environment has {name}, which is no setting of heddle");
+    }
     let connections_max = limits::raise_open_files(settings.connections_max);
     if connections_max < settings.connections_max {
         tracing::warn!("the limit of open files leaves room for {connections_max} clients (raise it with 'ulimit -n')");
@@ -28,9 +31,9 @@ pub fn run(settings: Settings) -> Result<(), String> {
         workers: settings.workers,
         durability: settings.durability,
     })
-    .map_err(|error| format!("cannot open the data directory {}: {error}", settings.data_dir.display()))?;
+    .map_err(|error| format!("cannot open the data directory {}: {}", settings.data_dir.display(), text_of(&error)))?;
     let result = serve(&settings, connections_max, &engine, signals, started);
-    let closed = engine.shutdown().map_err(|error| format!("while stopping: {error}"));
+    let closed = engine.shutdown().map_err(|error| format!("while stopping: {}", text_of(&error)));
     result.and(closed)?;
     tracing::info!("stopped");
     Ok(())
@@ -63,6 +66,14 @@ fn serve(
     announce(settings, handle.tcp_address(), socket.as_deref(), started);
     handle.wait();
     Ok(())
+}
+
+fn text_of(error: &txn::Error) -> String {
+    match error {
+        txn::Error::Storage(text) => text.clone(),
+        txn::Error::Full => "no space is left".to_owned(),
+        other => format!("{other:?}"),
+    }
 }
 
 fn start_log(level: tracing::Level) {

@@ -89,6 +89,16 @@ impl Settings {
     }
 }
 
+/// Variables of the environment that look like settings and are none: probably misspelt.
+pub fn unknown_variables(names: impl Iterator<Item = String>) -> Vec<String> {
+    let is_known = |name: &str| name == "HEDDLE_CONFIG" || KEYS.iter().any(|key| variable_of(key) == name);
+    names.filter(|name| name.starts_with("HEDDLE_") && !is_known(name)).collect()
+}
+
+fn variable_of(key: &str) -> String {
+    format!("HEDDLE_{}", key.replace('-', "_").to_uppercase())
+}
+
 /// The places a setting may come from.
 struct Sources<'a, E> {
     flags: &'a ServeFlags,
@@ -108,7 +118,7 @@ impl<E: Fn(&str) -> Option<String>> Sources<'_, E> {
         if let Some(text) = self.flags.get(key) {
             return Some((text.to_owned(), format!("--{key}")));
         }
-        let variable = format!("HEDDLE_{}", key.replace('-', "_").to_uppercase());
+        let variable = variable_of(key);
         if let Some(text) = (self.environment)(&variable) {
             return Some((text, variable));
         }
@@ -223,9 +233,15 @@ mod tests {
     }
 
     #[test]
+    fn misspelt_variables() {
+        let names = ["HEDDLE_PROT", "HEDDLE_PORT", "HEDDLE_DATA_DIR", "HEDDLE_CONFIG", "PATH"].map(str::to_owned);
+        assert_eq!(unknown_variables(names.into_iter()), ["HEDDLE_PROT"]);
+    }
+
+    #[test]
     fn mistakes_name_their_place() {
         let check = |key: &str, value: &str, expected: &str| {
-            let variable = format!("HEDDLE_{}", key.replace('-', "_").to_uppercase());
+            let variable = variable_of(key);
             assert_eq!(load(&ServeFlags::default(), &[(&variable, value)]), Err(format!("{variable}: {expected}")));
         };
         check("port", "99999", "'99999' is not a port (0 to 65535)");
