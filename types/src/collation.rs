@@ -15,6 +15,7 @@
 //!   - UCA weights: two bytes each, big-endian, never zero; the end is 00 00;
 //!   - PAD SPACE: trailing spaces are cut. A space is followed by 01, 02 or 03: the next character that is no space is less than
 //!     a space, there is none, it is greater. The end is a space with 02. So the end compares as endless spaces do.
+//!
 //! C3: bytes that are no UTF-8 count as one character U+FFFD each and never panic.
 
 mod like;
@@ -42,7 +43,9 @@ pub(crate) fn method(collation: CollationId) -> Method {
         46 | 47 | 65 | 83 => Method::PaddedBytes,
         63 | 309 => Method::Bytes,
         255 => Method::Uca900,
-        _ => Method::General,
+        8 | 11 | 33 | 45 => Method::General,
+        // Nothing makes an id that is not in the list; if one did, bytes are the safe way.
+        _ => Method::Bytes,
     }
 }
 
@@ -72,6 +75,13 @@ impl CollationId {
 
     pub fn is_binary(self) -> bool {
         self == Self::BINARY
+    }
+
+    /// What a connection that asks for collation `id` (in its handshake, or `SET NAMES ... COLLATE`) compares literals with: the collation
+    /// itself where it is supported, else the default of UTF-8, whose order is nearest to the other Unicode collations'.
+    pub fn for_connection(id: u16) -> Self {
+        let wanted = Self(id);
+        if wanted.info().is_some() { wanted } else { Self::UTF8MB4_0900_AI_CI }
     }
 
     /// Trailing spaces do not count in comparisons.

@@ -11,16 +11,19 @@
 
 pub mod collation;
 mod column_type;
+pub mod convert;
 pub mod decimal;
 mod error;
 pub mod key;
 pub mod row;
 pub mod schema;
+pub mod show_create;
 pub mod temporal;
 mod value;
 mod wide;
 
 pub use column_type::{CollationId, ColumnType, LobSize, TypeKind};
+pub use convert::{Problem, StoreContext, Warnings, store, write_text};
 pub use decimal::Decimal;
 pub use error::{Error, Result};
 pub use key::{KeyCodec, KeyPart};

@@ -104,6 +104,25 @@ fn patterns() {
     assert!(like_prefix(b"abc", Some(b'\\')).exact);
 }
 
+/// `like.txt`: text and pattern in hex, and what MySQL answers with utf8mb4_bin, utf8mb4_general_ci and utf8mb4_0900_ai_ci.
+#[test]
+fn patterns_are_mysqls() {
+    let unhex =
+        |hex: &str| -> Vec<u8> { (0..hex.len()).step_by(2).map(|i| u8::from_str_radix(&hex[i..i + 2], 16).unwrap()).collect() };
+    let mut wrong = Vec::new();
+    for line in include_str!("like.txt").lines() {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let (text, pattern) = (unhex(fields[0]), unhex(fields[1]));
+        for (collation, expected) in [BIN, GENERAL_CI, AI].into_iter().zip(&fields[2..]) {
+            if like(&text, &pattern, Some(b'\\'), collation) != (*expected == "1") {
+                let (text, pattern) = (String::from_utf8_lossy(&text), String::from_utf8_lossy(&pattern));
+                wrong.push(format!("{text:?} LIKE {pattern:?} in {}: MySQL {expected}", collation.name()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}\n{} wrong", wrong.join("\n"), wrong.len());
+}
+
 #[test]
 fn characters() {
     assert_eq!(char_count("aé😀".as_bytes()), 3);

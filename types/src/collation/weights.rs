@@ -12,7 +12,7 @@ const EXPANSION: u16 = 0x8000;
 const REPLACEMENT: u32 = 0xfffd;
 
 /// Word `i` of a table.
-fn word(table: &[u8], i: usize) -> u16 {
+const fn word(table: &[u8], i: usize) -> u16 {
     u16::from_le_bytes([table[2 * i], table[2 * i + 1]])
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn general_weight(code: u32) -> u16 {
 }
 
 /// Weights of the general collations of ASCII: upper case.
-const GENERAL_ASCII: [u16; 128] = {
+static GENERAL_ASCII: [u16; 128] = {
     let mut table = [0; 128];
     let mut i = 0;
     while i < 128 {
@@ -162,6 +162,19 @@ impl Primaries {
     }
 }
 
+/// Weights of ASCII; zero: ignorable. None has more than one.
+static UCA_ASCII: [u16; 128] = {
+    let page = word(UCA900, UCA_INDEX) as usize;
+    let mut table = [0; 128];
+    let mut i = 0;
+    while i < 128 {
+        table[i] = word(UCA900, UCA_PAGES + page * 256 + i);
+        assert!(table[i] < EXPANSION);
+        i += 1;
+    }
+    table
+};
+
 /// The primary weights of a text, ignorable characters left out.
 #[derive(Clone)]
 pub(crate) struct Uca<'a> {
@@ -189,7 +202,14 @@ impl Iterator for Uca<'_> {
                 self.next = 0;
             }
             let first = *self.text.first()?;
-            let (code, length) = if first < 0x80 { (u32::from(first), 1) } else { decode_char(self.text) };
+            if first < 0x80 {
+                self.text = &self.text[1..];
+                match UCA_ASCII[usize::from(first)] {
+                    0 => continue,
+                    weight => return Some(weight),
+                }
+            }
+            let (code, length) = decode_char(self.text);
             self.text = &self.text[length..];
             match uca_weights(code) {
                 Primaries::Ignorable => {}
