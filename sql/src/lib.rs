@@ -11,6 +11,7 @@ pub mod ast;
 mod bind;
 pub mod digest;
 mod error;
+mod explain;
 pub mod expr;
 pub mod func;
 mod keyword;
@@ -18,10 +19,13 @@ mod lexer;
 mod parser;
 pub mod plan;
 mod planner;
+#[cfg(test)]
+mod testing;
 
 pub use arena::Arena;
 pub use bind::{bind_constant, bind_show_filter, plan};
 pub use error::{Clause, DefinitionError, Error, NameKind, Result};
+pub use explain::explain_tree;
 pub use parser::{DEPTH_MAX, HEIGHT_MAX, Parsed, parse, parse_expression, parse_lifted};
 
 /// MySQL 8.4's default sql_mode, for tests.
