@@ -231,6 +231,13 @@ impl State {
         if let Some(table) = schema.table(database, name.name) {
             return Ok(std::sync::Arc::clone(table));
         }
+        if show::is_virtual_database(database) {
+            // Its names may be written in any case.
+            let found = schema.table(&database.to_ascii_lowercase(), &name.name.to_ascii_uppercase());
+            if let Some(table) = found {
+                return Ok(std::sync::Arc::clone(table));
+            }
+        }
         if name.database.is_some() && !schema.databases.contains_key(database) {
             return Err(Error::UnknownDatabase(database.to_owned()));
         }
