@@ -1,7 +1,7 @@
 //! DECIMAL: exact numbers of up to 65 digits, with MySQL's scale and rounding rules.
 //!
 //! A decimal is sign, magnitude and scale: value = ±magnitude / 10^scale. Sums, products and comparisons whose parts fit 128 bits
-//! are done in u128; the rest in [`Wide`] and then cut back to 65 digits, fraction first, as MySQL does.
+//! are done in u128; the rest in 512-bit words and then cut back to 65 digits, fraction first, as MySQL does.
 //!
 //! D1: the magnitude has at most [`DIGITS_MAX`] digits (so it fits 224 bits).
 //! D2: zero is never negative.
@@ -17,8 +17,6 @@ pub const DIGITS_MAX: u32 = 65;
 pub const SCALE_MAX: u8 = 30;
 /// `@@div_precision_increment`'s default.
 pub const DIV_PRECISION_INCREMENT: u8 = 4;
-/// MySQL keeps decimal digits in groups; division makes whole groups of them.
-const GROUP_DIGITS: u32 = 9;
 
 /// Exact decimal, up to DECIMAL(65,30); 32 bytes, `Copy`.
 #[derive(Clone, Copy, Debug)]
@@ -155,24 +153,33 @@ impl Decimal {
         Self::from_wide(&product, scale, negative, Cut::Round)
     }
 
-    /// The quotient as MySQL computes it: `increment` more digits than the dividend's scale, filled up to whole groups of nine,
-    /// truncated. `None` when the divisor is zero. Callers round to the static type's scale when they show or store it.
+    /// `/`: the quotient with `increment` more digits after the point than the dividend has (30 at most), rounded half away from zero.
+    /// `None` when the divisor is zero.
     pub fn divide(&self, other: &Self, increment: u8) -> Option<Result<Self, DecimalOverflow>> {
         if other.is_zero() {
             return None;
         }
-        let scale = division_scale(u32::from(self.scale), u32::from(other.scale), u32::from(increment));
-        // numerator = a * 10^(scale - a.scale + b.scale); at most 65 + 63 + 65 digits before it is limited below.
-        let shift = (scale + u32::from(other.scale)).saturating_sub(u32::from(self.scale));
+        let scale = self.scale.saturating_add(increment).min(SCALE_MAX.max(self.scale));
+        let negative = self.negative != other.negative;
+        let shift = u32::from(scale - self.scale) + u32::from(other.scale);
+        if let (Some(n), Some(d), Some(factor)) = (self.small(), other.small(), POW10_U128.get(shift as usize))
+            && let Some(n) = n.checked_mul(*factor)
+        {
+            let quotient = n / d + u128::from(n % d >= d - n % d);
+            return Some(Self::from_wide(&Wide::from_u128(quotient), u32::from(scale), negative, Cut::Round));
+        }
+        // At most 65 + 30 + 65 digits would not fit 512 bits; then the last digits are beyond 65 anyway.
         let mut numerator = self.wide();
-        let shift = shift.min(153 - numerator.digits());
-        let scale = shift + u32::from(self.scale) - u32::from(other.scale).min(shift + u32::from(self.scale));
-        numerator.mul_pow10(shift);
-        let quotient = match (numerator.to_u128(), other.small()) {
-            (Some(n), Some(d)) => Wide::from_u128(n / d),
-            _ => numerator.div_rem(&other.wide()).0,
-        };
-        Some(Self::from_wide(&quotient, scale, self.negative != other.negative, Cut::Truncate))
+        let room = 153 - numerator.digits();
+        numerator.mul_pow10(shift.min(room));
+        let (mut quotient, mut rest) = numerator.div_rem(&other.wide());
+        let double = rest;
+        rest.add(&double);
+        if rest.cmp_magnitude(&other.wide()) != Ordering::Less {
+            quotient.add(&Wide::from_u128(1));
+        }
+        let lost = shift.saturating_sub(room);
+        Some(Self::from_wide(&quotient, u32::from(scale).saturating_sub(lost), negative, Cut::Round))
     }
 
     /// `MOD`: the remainder has the dividend's sign and the larger scale. `None` when the divisor is zero.
@@ -329,6 +336,14 @@ impl Decimal {
 
     /// [`Self::encode_ordered`] into exactly `ordered_bytes(precision)` bytes.
     pub(crate) fn write_ordered(&self, precision: u8, scale: u8, target: &mut [u8]) {
+        if target.len() <= 8
+            && let Some(value) = self.scaled_i128(scale)
+            && value.unsigned_abs() < POW10_U128[usize::from(precision)]
+        {
+            let bits = (value as i64 as u64) ^ 1 << (8 * target.len() - 1);
+            target.copy_from_slice(&bits.to_be_bytes()[8 - target.len()..]);
+            return;
+        }
         let mut value = self.rescale(scale).unwrap_or(Self::max_value(precision, scale, self.negative));
         if !value.fits(precision, scale) {
             value = Self::max_value(precision, scale, self.negative);
@@ -353,6 +368,13 @@ impl Decimal {
     pub fn decode_ordered(bytes: &[u8], precision: u8, scale: u8) -> Option<Self> {
         if bytes.len() != Self::ordered_bytes(precision) {
             return None;
+        }
+        if bytes.len() <= 8 {
+            let bits = bytes.iter().fold(0u64, |bits, &byte| bits << 8 | u64::from(byte));
+            let shift = 64 - 8 * bytes.len() as u32;
+            let value = ((bits << shift) ^ 1 << 63) as i64 >> shift;
+            let magnitude = u128::from(value.unsigned_abs());
+            return (magnitude < POW10_U128[usize::from(precision)]).then(|| Self::from_parts(magnitude, scale, value < 0));
         }
         let negative = bytes[0] & 0x80 == 0;
         let mut buffer = if negative { [0xff; 32] } else { [0; 32] };
@@ -429,7 +451,7 @@ impl Decimal {
     }
 
     fn scaled_i128(&self, scale: u8) -> Option<i128> {
-        let factor = POW10_U128.get(usize::from(scale - self.scale))?;
+        let factor = POW10_U128.get(usize::from(scale.checked_sub(self.scale)?))?;
         let magnitude = i128::try_from(self.small()?.checked_mul(*factor)?).ok()?;
         Some(if self.negative { -magnitude } else { magnitude })
     }
@@ -546,15 +568,6 @@ const ORDERED_BYTES: [usize; 66] = {
     }
     table
 };
-
-/// Scale of MySQL's quotient: whole groups of nine digits that hold the dividend's and divisor's fraction and the increment.
-fn division_scale(dividend: u32, divisor: u32, increment: u32) -> u32 {
-    let fraction1 = dividend.div_ceil(GROUP_DIGITS) * GROUP_DIGITS;
-    let fraction2 = divisor.div_ceil(GROUP_DIGITS) * GROUP_DIGITS;
-    let slack = (fraction1 - dividend) + (fraction2 - divisor);
-    let increment = increment.saturating_sub(slack);
-    (fraction1 + fraction2 + increment).div_ceil(GROUP_DIGITS) * GROUP_DIGITS
-}
 
 impl Ord for Decimal {
     fn cmp(&self, other: &Self) -> Ordering {

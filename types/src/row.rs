@@ -312,10 +312,8 @@ impl RowLayout {
 
 /// What a row stored before the column existed has in it.
 fn added_default(column: &ColumnDef) -> Value<'static> {
-    match &column.default {
-        ColumnDefault::Literal(Some(_)) => Value::Null,
-        _ => Value::Null,
-    }
+    let ColumnDefault::Literal(Some(literal)) = &column.default else { return Value::Null };
+    column.default_value(literal).unwrap_or(Value::Null)
 }
 
 enum Source<'a> {
@@ -397,9 +395,14 @@ impl Slot {
 }
 
 fn read_uint(bytes: &[u8]) -> u64 {
-    let mut buffer = [0; 8];
-    buffer[..bytes.len()].copy_from_slice(bytes);
-    u64::from_le_bytes(buffer)
+    match *bytes {
+        [a] => u64::from(a),
+        [a, b] => u64::from(u16::from_le_bytes([a, b])),
+        [a, b, c] => u64::from(u32::from_le_bytes([a, b, c, 0])),
+        [a, b, c, d] => u64::from(u32::from_le_bytes([a, b, c, d])),
+        [a, b, c, d, e, f, g, h] => u64::from_le_bytes([a, b, c, d, e, f, g, h]),
+        _ => 0,
+    }
 }
 
 /// YEAR's stored byte: 0 for year 0, else year - 1900.

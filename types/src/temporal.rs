@@ -4,10 +4,14 @@
 //! Days are counted as by `TO_DAYS`: 0000-01-01 is day 1, 1970-01-01 is day 719528.
 
 mod interval;
+mod parse;
 mod week;
 mod zone;
 
 pub use interval::{Interval, IntervalUnit};
+pub use parse::{
+    DateFault, DateRules, DateTimeText, TimeText, datetime_from_number, parse_datetime, parse_time, time_from_number,
+};
 pub use week::{WeekMode, day_of_year, week_and_year, weekday};
 pub use zone::{Moment, TimeZone};
 
@@ -96,11 +100,13 @@ impl Date {
         days + leap_days
     }
 
-    /// The date of a day number; `None` outside 0001-01-01 .. 9999-12-31 (where `FROM_DAYS` answers 0000-00-00).
+    /// The date of a day number; `None` outside 0000-01-01 .. 9999-12-31.
     pub fn from_day_number(number: i64) -> Option<Self> {
-        if !(366..=DAY_NUMBER_MAX).contains(&number) {
+        if !(1..=DAY_NUMBER_MAX).contains(&number) {
             return None;
         }
+        // The true calendar has a 29 February in year 0.
+        let number = if number < 60 { number - 1 } else { number };
         let (year, month, day) = civil_from_days(number - EPOCH_DAY_NUMBER);
         Some(Self { year: u16::try_from(year).ok()?, month, day })
     }

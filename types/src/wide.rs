@@ -43,13 +43,6 @@ impl Wide {
         Self(words)
     }
 
-    pub(crate) fn to_u128(self) -> Option<u128> {
-        if self.0[2..].iter().any(|&w| w != 0) {
-            return None;
-        }
-        Some(u128::from(self.0[0]) | u128::from(self.0[1]) << 64)
-    }
-
     pub(crate) fn is_zero(&self) -> bool {
         self.0.iter().all(|&w| w == 0)
     }

@@ -1,6 +1,6 @@
 //! INTERVAL: its units, its texts, and adding it to dates and times.
 
-use super::{DAY_NUMBER_MAX, MICROS_PER_DAY, days_in_month};
+use super::{MICROS_PER_DAY, days_in_month};
 use crate::{Date, DateTime, Time};
 
 /// The unit of `INTERVAL x unit`, `EXTRACT(unit FROM d)`, `TIMESTAMPDIFF(unit, a, b)`.
@@ -143,27 +143,28 @@ impl Interval {
     }
 
     /// A compound unit's text: numbers between anything that is no digit. Fewer numbers than the unit has are the last ones;
-    /// a microsecond field counts from the left ("1.5" is half a second). A simple unit takes the leading number.
-    pub fn parse(text: &[u8], unit: Unit) -> Self {
+    /// a microsecond field counts from the left ("1.5" is a second and a half). A simple unit takes the leading number. `None`: more numbers
+    /// than a compound unit has; the sum is NULL.
+    pub fn parse(text: &[u8], unit: Unit) -> Option<Self> {
         let fields = if unit.is_compound() { unit.fields() } else { std::slice::from_ref(&unit) };
         let start = text.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(text.len());
         let text = &text[start..];
         let negative = text.first() == Some(&b'-');
-        let mut numbers = [0i128; 5];
-        let mut found = 0;
-        let mut groups = text.split(|b| !b.is_ascii_digit()).filter(|g| !g.is_empty());
-        for slot in numbers.iter_mut().take(fields.len()) {
-            let Some(group) = groups.next() else { break };
-            let is_micros = unit.is_compound() && fields[fields.len() - 1] == Unit::Microsecond && found + 1 == fields.len();
-            *slot = if is_micros { fraction_micros(group) } else { number(group) };
-            found += 1;
+        let mut groups = [&b""[..]; 5];
+        let mut all = text.split(|b| !b.is_ascii_digit()).filter(|group| !group.is_empty());
+        let found = groups.iter_mut().take(fields.len()).zip(&mut all).map(|(slot, group)| *slot = group).count();
+        if unit.is_compound() && all.next().is_some() {
+            return None;
         }
         let mut interval = Self::default();
         let skipped = fields.len() - found;
-        for (number, &field) in numbers[..found].iter().zip(&fields[skipped..]) {
-            interval.add_field(if negative { -number } else { *number }, field);
+        for (i, (group, &field)) in groups[..found].iter().zip(&fields[skipped..]).enumerate() {
+            // The last number of a text with microseconds is a fraction, also when it is the only one.
+            let is_fraction = unit.is_compound() && unit.has_micros() && i + 1 == found;
+            let count = if is_fraction { fraction_micros(group) } else { number(group) };
+            interval.add_field(if negative { -count } else { count }, field);
         }
-        interval
+        Some(interval)
     }
 
     #[must_use]
@@ -215,10 +216,7 @@ impl DateTime {
         }
         let micros = i128::from(self.time_micros()) + interval.micros;
         let day = i128::from(date.day_number()?) + i128::from(interval.days) + micros.div_euclid(i128::from(MICROS_PER_DAY));
-        if !(0..=i128::from(DAY_NUMBER_MAX)).contains(&day) {
-            return None;
-        }
-        let date = Date::from_day_number(day as i64).unwrap_or(Date::ZERO);
+        let date = Date::from_day_number(i64::try_from(day).ok()?)?;
         Some(Self::from_date_and_micros(date, micros.rem_euclid(i128::from(MICROS_PER_DAY)) as i64))
     }
 }

@@ -33,14 +33,12 @@ fn day_numbers() {
         ("9999-12-31", DAY_NUMBER_MAX),
     ] {
         assert_eq!(date(text).day_number(), Some(number), "{text}");
-        if number >= 366 {
-            assert_eq!(Date::from_day_number(number), Some(date(text)));
-        }
+        assert_eq!(Date::from_day_number(number), Some(date(text)));
     }
     assert_eq!(date("2024-00-10").day_number(), None);
-    assert_eq!(Date::from_day_number(365), None);
+    assert_eq!(Date::from_day_number(0), None);
     assert_eq!(Date::from_day_number(DAY_NUMBER_MAX + 1), None);
-    for number in (366..=DAY_NUMBER_MAX).step_by(17) {
+    for number in (1..=DAY_NUMBER_MAX).step_by(17) {
         let day = Date::from_day_number(number).unwrap();
         assert!(day.is_real());
         assert_eq!(day.day_number(), Some(number));
@@ -67,7 +65,8 @@ fn packing_keeps_order() {
 #[test]
 fn intervals() {
     use IntervalUnit as U;
-    let add = |t: &str, text: &str, unit| at(t).add_interval(&Interval::parse(text.as_bytes(), unit));
+    let add =
+        |t: &str, text: &str, unit| Interval::parse(text.as_bytes(), unit).and_then(|interval| at(t).add_interval(&interval));
     assert_eq!(add("2024-01-31", "1", U::Month), Some(at("2024-02-29")));
     assert_eq!(add("2024-02-29", "1", U::Year), Some(at("2025-02-28")));
     assert_eq!(add("2024-01-31", "-2", U::Month), Some(at("2023-11-30")));
@@ -125,4 +124,46 @@ fn zones() {
     let Moment::Gap(change) = berlin.to_utc(at("2024-03-31 2:30:0")) else { panic!() };
     assert_eq!(DateTime::from_utc_micros(change), Some(at("2024-03-31 1:0:0")));
     assert_eq!(berlin.to_utc(DateTime::ZERO), Moment::NoDate);
+}
+
+/// `calendar.txt`: what MySQL answers for TO_DAYS, DAYOFYEAR, WEEKDAY, and WEEK and YEARWEEK in modes 0 to 7.
+#[test]
+fn calendar_is_mysqls() {
+    for line in include_str!("calendar.txt").lines() {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let day = date(fields[0]);
+        let number = day.day_number().unwrap();
+        assert_eq!(number.to_string(), fields[1], "{line}");
+        assert_eq!(day_of_year(day).unwrap().to_string(), fields[2], "{line}");
+        assert_eq!(weekday(number).to_string(), fields[3], "{line}");
+        let weeks = (0..8).map(|mode| week_and_year(day, WeekMode::from_number(mode)).unwrap().0.to_string());
+        assert_eq!(weeks.collect::<Vec<_>>().join(" "), fields[4], "{line}");
+        let whole = (0..8).map(|mode| {
+            let (week, year) = week_and_year(day, WeekMode { whole_weeks: true, ..WeekMode::from_number(mode) }).unwrap();
+            (u32::from(year) * 100 + u32::from(week)).to_string()
+        });
+        assert_eq!(whole.collect::<Vec<_>>().join(" "), fields[5], "{line}");
+    }
+}
+
+/// `intervals.txt`: what MySQL answers for DATE_ADD.
+#[test]
+fn intervals_are_mysqls() {
+    for line in include_str!("intervals.txt").lines() {
+        let [base, unit, count, expected] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };
+        let unit = IntervalUnit::parse(unit).unwrap();
+        let interval = match unit {
+            IntervalUnit::Second if count.contains('.') => {
+                Some(Interval::from_micros((count.parse::<f64>().unwrap() * 1e6) as i64))
+            }
+            _ if unit.is_compound() => Interval::parse(count.as_bytes(), unit),
+            _ => Some(Interval::from_integer(count.parse().unwrap(), unit)),
+        };
+        let mut text = Vec::new();
+        match interval.and_then(|interval| at(base).add_interval(&interval)) {
+            Some(sum) => crate::convert::write_datetime(sum, 6, &mut text),
+            None => text.extend_from_slice(b"NULL"),
+        }
+        assert_eq!(String::from_utf8(text).unwrap(), expected, "{line}");
+    }
 }

@@ -78,7 +78,7 @@ impl TimeZone {
         }
     }
 
-    /// The civil time at a moment; `None` outside years 1 to 9999.
+    /// The civil time at a moment; `None` outside years 0 to 9999.
     pub fn to_civil(&self, utc_micros: i64) -> Option<DateTime> {
         let shift = i64::from(self.offset_seconds(utc_micros)) * MICROS_PER_SECOND;
         DateTime::from_utc_micros(utc_micros.checked_add(shift)?)
