@@ -59,6 +59,13 @@ impl Table {
         self.blob_tree.is_some() && StoredRow::new(&self.layout, row.current()).is_ok_and(|row| row.has_external())
     }
 
+    /// How many chunks the row's large values have.
+    pub(crate) fn chunks_of_row(&self, row: &RowBuf) -> u64 {
+        let Ok(stored) = StoredRow::new(&self.layout, &row.payload) else { return 0 };
+        let references = (0..self.layout.columns()).filter_map(|column| stored.external(column).ok().flatten());
+        references.map(|reference| u64::from(chunks_of(reference.length))).sum()
+    }
+
     /// Brings the wanted columns (`wanted[column]`) that were moved out of the row back into `row`, so that `row.row()` decodes them.
     /// Restartable, and nothing to do for most rows. `false`: the row changed meanwhile (not with snapshots): read it again.
     #[inline]
@@ -85,6 +92,9 @@ impl Table {
         wanted: impl Fn(usize) -> bool,
         row: &mut RowBuf,
     ) -> txn::Result<bool> {
+        if !self.has_externals(row) {
+            return Ok(true);
+        }
         let tree = self.blob_tree_checked()?;
         for column in (0..self.layout.columns()).filter(|column| wanted(*column)) {
             let stored = self.stored_row(row.current())?;

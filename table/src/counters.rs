@@ -10,9 +10,9 @@
 //! A1: `next_auto <= bound` whenever a number below `next_auto` is in a caller's hands.
 
 use crate::catalog;
-use crossbeam_utils::CachePadded;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use sync::CachePadded;
 use txn::{Isolation, ReadMode, Scan, TreeRef, Worker};
 use types::schema::TableId;
 

@@ -11,11 +11,11 @@ use crate::catalog::{CatalogTxn, Contents, StoredTable, blocking};
 use crate::counters::Counters;
 use crate::{Error, MetadataLock, Result, Table};
 use arc_swap::ArcSwap;
-use crossbeam_utils::CachePadded;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use sync::CachePadded;
 use txn::{Engine, TreeRef, Worker};
 use types::schema::{DatabaseDef, Schema, TableDef, TableId};
 

@@ -80,8 +80,12 @@ pub enum Error {
     NameTooLong { name: String },
     /// 1102 / 1103 / 1166: an empty name or one that ends in a space.
     WrongName { what: NameOf, name: String },
-    /// A row of the copied table does not fit the new definition (1048, 1264, 1265, 1366, 1406 ...). `row` counts from 1.
-    Conversion { error: String, column: String, row: u64 },
+    /// A value of the copied table does not fit the new column (1264, 1265, 1366, 1406 ...). `row` counts from 1.
+    Conversion { problem: types::convert::Problem, column: String, row: u64 },
+    /// 1138: NULL in a column that becomes NOT NULL.
+    InvalidNull,
+    /// 1467: the numbers of the AUTO_INCREMENT column do not suffice for the rows.
+    AutoIncrementUsedUp,
     /// 1235 or 1846: what this version does not do yet; `what` names it.
     NotSupported { what: &'static str },
 }

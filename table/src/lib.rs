@@ -19,6 +19,7 @@
 
 mod blob;
 mod catalog;
+mod check;
 mod codec;
 mod counters;
 mod cursor;
@@ -30,6 +31,7 @@ mod row_buf;
 mod table;
 mod write;
 
+pub use check::CheckReport;
 pub use cursor::RowCursor;
 pub use database::Database;
 pub use error::{Error, NameOf, Result};
@@ -38,3 +40,6 @@ pub use row_buf::{EncodedRange, RowBuf};
 pub use table::{Index, RowRead, Table};
 pub use types::{RowLayout, StoredRow};
 pub use write::{InsertRow, Progress, WriteRow};
+
+#[cfg(test)]
+mod tests;

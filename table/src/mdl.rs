@@ -17,7 +17,6 @@
 //! Fairness: a waiting exclusive owner blocks new users at once and proceeds when the present ones are done; when it releases,
 //! all who wait are woken and compete. Latches: the waiter list is behind a mutex that only contended paths take.
 
-use crossbeam_utils::CachePadded;
 use parking_lot::Mutex;
 use std::future::Future;
 use std::pin::Pin;
@@ -25,6 +24,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Instant;
+use sync::CachePadded;
 
 /// A shared/exclusive lock whose shared side costs one write to a line of the worker's own.
 pub struct MetadataLock {

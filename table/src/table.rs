@@ -206,6 +206,31 @@ impl Table {
         self.indexes[index].codec.encode_range(prefix, low, high, range)
     }
 
+    /// A row's key of this index as MySQL prints it in "Duplicate entry" (1062): the columns' texts, joined by dashes.
+    pub fn key_text(&self, index: usize, values: &[Value<'_>]) -> String {
+        let mut text = Vec::new();
+        for (k, part) in self.def.indexes[index].columns.iter().enumerate() {
+            if k > 0 {
+                text.push(b'-');
+            }
+            let (value, ty) = (&values[part.column], &self.def.columns[part.column].ty);
+            let start = text.len();
+            match value {
+                Value::Null => text.extend_from_slice(b"NULL"),
+                value => types::convert::write_text(value, ty, &mut text),
+            }
+            if let Some(prefix) = part.prefix {
+                let characters = if ty.collation.is_binary() {
+                    (text.len() - start).min(prefix as usize)
+                } else {
+                    types::collation::prefix_bytes(&text[start..], prefix as usize)
+                };
+                text.truncate(start + characters);
+            }
+        }
+        String::from_utf8_lossy(&text).into_owned()
+    }
+
     /// Can every column marked in `wanted` be decoded from the keys of this index (so that a cursor may be `covering`)?
     pub fn covers(&self, index: usize, wanted: &[bool]) -> bool {
         let columns = wanted.iter().enumerate().filter(|(_, wanted)| **wanted).map(|(column, _)| column);

@@ -386,7 +386,11 @@ impl Table {
         let index = &self.indexes[k];
         index.codec.encode_entry(source, key, entry)?;
         let payload = if index.codec.kind == IndexKind::Unique { key } else { &[] };
-        txn.insert(worker, index.tree, entry, payload)
+        let outcome = txn.insert(worker, index.tree, entry, payload)?;
+        if outcome == InsertOutcome::Duplicate && index.codec.kind == IndexKind::Secondary {
+            return Err(codec::storage_error("the index entry of a new row is there already"));
+        }
+        Ok(outcome)
     }
 
     fn delete_entry(&self, worker: &Worker, txn: &mut Txn, k: usize, entry: &[u8], scratch: &mut Vec<u8>) -> txn::Result<()> {

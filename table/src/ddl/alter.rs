@@ -4,7 +4,7 @@ use super::define::{add_index, check_columns, check_name, check_whole, finish_in
 use super::{AlterAction, ColumnPosition};
 use crate::{Error, NameOf, Result};
 use types::row::COLUMNS_MAX;
-use types::schema::{ColumnDef, IndexDef, IndexKind, TableDef};
+use types::schema::{ColumnDef, ColumnDefault, IndexDef, IndexKind, TableDef};
 use types::{ColumnType, TypeKind};
 
 /// The outcome of planning.
@@ -47,7 +47,7 @@ pub(crate) fn plan(old: &TableDef, actions: Vec<AlterAction>) -> Result<AlterPla
     let mut new_indexes = Vec::new();
     for action in actions {
         match action {
-            AlterAction::AddColumn { column, position } => drafts.add_column(column, None, &position)?,
+            AlterAction::AddColumn { column, position } => drafts.add_column(column, &position)?,
             AlterAction::DropColumn { name } => drafts.drop_column(&name)?,
             AlterAction::ChangeColumn { name, column, position } => drafts.change_column(&name, column, &position)?,
             AlterAction::RenameColumn { name, to } => drafts.rename_column(&name, to)?,
@@ -95,7 +95,7 @@ impl Drafts {
         self.columns.iter().position(|draft| draft.column.name.eq_ignore_ascii_case(name))
     }
 
-    fn add_column(&mut self, column: ColumnDef, source: Option<usize>, position: &ColumnPosition) -> Result<()> {
+    fn add_column(&mut self, column: ColumnDef, position: &ColumnPosition) -> Result<()> {
         if self.find(&column.name).is_some() {
             return Err(Error::DuplicateColumn { column: column.name });
         }
@@ -107,8 +107,10 @@ impl Drafts {
             ColumnPosition::First => 0,
             ColumnPosition::After(name) => self.position(name)? + 1,
         };
-        self.columns.insert(at, Draft { column, source });
-        self.copies = true;
+        // Rows that end before the new column read NULL in it (`types::row`, R1).
+        let reads_null = column.nullable && matches!(column.default, ColumnDefault::None | ColumnDefault::Literal(None));
+        self.copies |= at < self.columns.len() || !reads_null || column.auto_increment;
+        self.columns.insert(at, Draft { column, source: None });
         Ok(())
     }
 
@@ -227,7 +229,6 @@ impl Drafts {
         for index in new_indexes {
             add_index(&mut columns, &mut indexes, index)?;
             self.copies |= index.kind == super::NewIndexKind::Primary;
-            // A copy has no tree yet.
         }
         recheck_keys(&columns, &indexes)?;
         finish_indexes(&columns, &mut indexes);

@@ -4,13 +4,14 @@
 //! for: all are in this worker's log before the one that links the new trees. Until then the trees are orphans, so what a failure
 //! leaves in them does not matter.
 
-use super::DdlOptions;
+use super::{Conversion, DdlOptions};
 use crate::catalog::blocking;
 use crate::codec::template_value;
 use crate::{EncodedRange, Error, InsertRow, Progress, Result, RowBuf, RowCursor, RowRead, Table};
 use txn::{InsertOutcome, Isolation, ReadMode, Txn, Worker};
-use types::Value;
+use types::convert::{StoreContext, Warnings, store};
 use types::schema::{ColumnDef, ColumnDefault, IndexKind};
+use types::{ColumnType, DateTime, TypeKind, Value};
 
 /// Writes of one transaction.
 const WRITES_MAX: usize = 1000;
@@ -139,18 +140,11 @@ fn duplicate_in_index(worker: &Worker, table: &Table, index: usize, clustered_ke
     }
 }
 
-/// 1062 with the key's text as MySQL prints it. `values` are those of the row.
-pub(crate) fn duplicate_entry(table: &Table, index: usize, values: &[Value<'_>]) -> Error {
+/// 1062 for a row with these values.
+fn duplicate_entry(table: &Table, index: usize, values: &[Value<'_>]) -> Error {
     let def = &table.def;
-    let parts = def.indexes[index].columns.iter();
-    let texts: Vec<String> =
-        parts.filter_map(|part| Some(key_text(values.get(part.column)?, &def.columns[part.column], part.prefix))).collect();
-    Error::DuplicateEntry { key: texts.join("-"), index: format!("{}.{}", def.name, def.indexes[index].name) }
-}
-
-fn key_text(value: &Value<'_>, column: &ColumnDef, prefix: Option<u32>) -> String {
-    let _ = (value, column, prefix);
-    String::new()
+    let key = if values.is_empty() { String::new() } else { table.key_text(index, values) };
+    Error::DuplicateEntry { key, index: format!("{}.{}", def.name, def.indexes[index].name) }
 }
 
 /// Copies all rows of `old` into the new trees of `new`; column `k` comes from `sources[k]`, or is its default. Returns how many.
@@ -161,7 +155,7 @@ pub(crate) fn copy_rows(
     sources: &[Option<usize>],
     options: &DdlOptions,
 ) -> Result<u64> {
-    let mut copy = Copy::new(worker, old, new, sources)?;
+    let mut copy = Copy::new(worker, old, new, sources, &options.conversion)?;
     let mut slices = Slices::new(worker);
     let mut cursor = RowCursor::new();
     cursor.open(old, 0, &EncodedRange::default(), false, ReadMode::Latest, false);
@@ -188,6 +182,8 @@ struct Copy<'a> {
     old: &'a Table,
     new: &'a Table,
     sources: &'a [Option<usize>],
+    conversion: &'a Conversion,
+    context: StoreContext<'a>,
     /// What columns without a source get.
     defaults: Vec<Value<'static>>,
     /// The new AUTO_INCREMENT column, when it numbers the rows that have none.
@@ -197,26 +193,45 @@ struct Copy<'a> {
 }
 
 impl<'a> Copy<'a> {
-    fn new(worker: &'a Worker, old: &'a Table, new: &'a Table, sources: &'a [Option<usize>]) -> Result<Self> {
-        let defaults = new.def.columns.iter().map(default_value).collect::<Result<Vec<_>>>()?;
+    fn new(
+        worker: &'a Worker,
+        old: &'a Table,
+        new: &'a Table,
+        sources: &'a [Option<usize>],
+        conversion: &'a Conversion,
+    ) -> Result<Self> {
+        let context = StoreContext {
+            strict: conversion.strict,
+            dates: conversion.dates,
+            truncate_fractional: false,
+            zone: &conversion.zone,
+            now_utc_micros: conversion.now_utc_micros,
+        };
+        let added = |(column, source): (&ColumnDef, &Option<usize>)| match source {
+            Some(_) => Ok(Value::Null),
+            None => added_value(column, conversion, &context),
+        };
+        let defaults = new.def.columns.iter().zip(sources).map(added).collect::<Result<Vec<_>>>()?;
         let was_counted = |source: &Option<usize>| source.is_some_and(|source| old.def.columns[source].auto_increment);
         let numbered = new.def.columns.iter().position(|c| c.auto_increment).filter(|column| !was_counted(&sources[*column]));
-        Ok(Self { worker, old, new, sources, defaults, numbered, progress: Progress::new(), rows: 0 })
+        Ok(Self { worker, old, new, sources, conversion, context, defaults, numbered, progress: Progress::new(), rows: 0 })
     }
 
     fn row(&mut self, row: &RowBuf, txn: &mut Txn) -> Result<()> {
         self.rows += 1;
         let stored = row.row(self.old);
-        let mut values: Vec<Value<'_>> = Vec::with_capacity(self.sources.len());
+        let mut raw: Vec<Value<'_>> = Vec::with_capacity(self.sources.len());
         for (k, source) in self.sources.iter().enumerate() {
-            let value = match source {
+            raw.push(match source {
                 None => self.defaults[k].borrowed(),
-                Some(source) => {
-                    let value = stored.get(*source).map_err(|e| Error::Engine(txn::Error::Storage(format!("{e:?}"))))?;
-                    self.converted(value, *source, k)?
-                }
-            };
-            values.push(value);
+                Some(source) => stored.get(*source).map_err(|e| Error::Engine(txn::Error::Storage(format!("{e:?}"))))?,
+            });
+        }
+        self.localize_timestamps(&mut raw);
+        let mut warnings = Warnings::new();
+        let mut values = Vec::with_capacity(raw.len());
+        for (k, value) in raw.iter().enumerate() {
+            values.push(self.converted(value, k, &mut warnings)?);
         }
         if let Some(column) = self.numbered {
             self.number(column, &mut values)?;
@@ -228,11 +243,41 @@ impl<'a> Copy<'a> {
         }
     }
 
-    /// A value of old column `source` as one of new column `target`.
-    fn converted<'v>(&self, value: Value<'v>, source: usize, target: usize) -> Result<Value<'v>> {
-        let (from, to) = (&self.old.def.columns[source], &self.new.def.columns[target]);
-        let _ = (from, to);
-        Ok(value)
+    /// A TIMESTAMP that becomes something else is read in the session's time zone.
+    fn localize_timestamps(&self, values: &mut [Value<'_>]) {
+        for (k, value) in values.iter_mut().enumerate() {
+            let Some(source) = self.sources[k] else { continue };
+            let is_timestamp = |ty: &ColumnType| matches!(ty.kind, TypeKind::Timestamp { .. });
+            let (from, to) = (&self.old.def.columns[source].ty, &self.new.def.columns[k].ty);
+            if from != to
+                && is_timestamp(from)
+                && let Value::DateTime(utc) = value
+            {
+                *value = Value::DateTime(self.conversion.zone.from_stored(*utc));
+            }
+        }
+    }
+
+    /// A value of the old column as one of new column `k`.
+    fn converted<'v>(&self, value: &'v Value<'_>, k: usize, warnings: &mut Warnings) -> Result<Value<'v>>
+    where
+        'a: 'v,
+    {
+        let new: &'a Table = self.new;
+        let to = &new.def.columns[k];
+        if value.is_null() && !to.nullable && !to.auto_increment {
+            return match self.conversion.strict {
+                true => Err(Error::InvalidNull),
+                false => Ok(implicit_default(to)),
+            };
+        }
+        let Some(source) = self.sources[k] else { return Ok(value.borrowed()) };
+        let from = &self.old.def.columns[source].ty;
+        if *from == to.ty {
+            return Ok(value.borrowed());
+        }
+        let problem = |problem| Error::Conversion { problem, column: to.name.clone(), row: self.rows };
+        store(value, from, &to.ty, &self.context, warnings).map_err(problem)
     }
 
     /// Gives the row the next number where it has none.
@@ -249,19 +294,60 @@ impl<'a> Copy<'a> {
             return Ok(());
         }
         let number = blocking(|| new.reserve_auto_increment(worker, 1))?;
-        values[column] = match &values[column] {
-            Value::Double(_) => Value::Double(number as f64),
-            _ if new.def.columns[column].ty.unsigned => Value::UInt(number),
+        if new.auto_increment_max().is_none_or(|max| number > max) {
+            return Err(Error::AutoIncrementUsedUp);
+        }
+        let ty = &new.def.columns[column].ty;
+        values[column] = match ty.kind {
+            TypeKind::Float | TypeKind::Double => Value::Double(number as f64),
+            _ if ty.unsigned => Value::UInt(number),
             _ => Value::Int(number as i64),
         };
         Ok(())
     }
 }
 
-/// What existing rows get in an added column.
-fn default_value(column: &ColumnDef) -> Result<Value<'static>> {
+/// What existing rows get in an added column: its default, else NULL, else the type's own.
+fn added_value(column: &ColumnDef, conversion: &Conversion, context: &StoreContext<'_>) -> Result<Value<'static>> {
     match &column.default {
-        ColumnDefault::Literal(None) => Ok(Value::Null),
-        _ => Ok(template_value(column)),
+        ColumnDefault::None | ColumnDefault::Literal(None) => Ok(implicit_default(column)),
+        ColumnDefault::CurrentTimestamp => Ok(current_time(column, conversion)),
+        ColumnDefault::Literal(Some(text)) => {
+            let invalid = || Error::InvalidDefault { column: column.name.clone() };
+            let (bytes, from) = match column.ty.kind {
+                TypeKind::Binary { .. } | TypeKind::VarBinary { .. } | TypeKind::Blob(_) => {
+                    (unhex(text).ok_or_else(invalid)?, ColumnType::new(TypeKind::Blob(types::LobSize::Long)))
+                }
+                _ => (text.as_bytes().to_vec(), ColumnType::new(TypeKind::Text(types::LobSize::Long))),
+            };
+            let value = Value::Bytes(bytes.into());
+            let stored = store(&value, &from, &column.ty, context, &mut Warnings::new()).map_err(|_| invalid())?;
+            Ok(stored.into_owned())
+        }
     }
+}
+
+fn current_time(column: &ColumnDef, conversion: &Conversion) -> Value<'static> {
+    let (fsp, in_utc) = match column.ty.kind {
+        TypeKind::Timestamp { fsp } => (fsp, true),
+        TypeKind::DateTime { fsp } => (fsp, false),
+        _ => return implicit_default(column),
+    };
+    let now = DateTime::from_utc_micros(conversion.now_utc_micros).and_then(|now| now.to_fsp(fsp, true));
+    let now = now.unwrap_or_default();
+    Value::DateTime(if in_utc { now } else { conversion.zone.from_stored(now) })
+}
+
+/// What a column without a default gets: NULL, or the type's zero (the first member of an ENUM).
+fn implicit_default(column: &ColumnDef) -> Value<'static> {
+    match column.ty.kind {
+        TypeKind::Enum { .. } if !column.nullable => Value::UInt(1),
+        _ => template_value(column),
+    }
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: &u8| char::from(*byte).to_digit(16).map(|d| d as u8);
+    let pairs = text.as_bytes().chunks(2);
+    pairs.map(|pair| Some(digit(pair.first()?)? << 4 | digit(pair.get(1)?)?)).collect()
 }

@@ -24,7 +24,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use txn::{TreeRef, Worker};
 use types::CollationId;
-use types::schema::{ColumnDef, DatabaseDef, TableDef, TableId};
+use types::schema::{ColumnDef, DatabaseDef, IndexKind, TableDef, TableId};
+use types::temporal::{DateRules, TimeZone};
 
 /// What a DDL statement may wait for, and how it is stopped.
 #[derive(Clone, Debug)]
@@ -33,11 +34,29 @@ pub struct DdlOptions {
     pub lock_wait_timeout: Duration,
     /// Set by KILL; looked at between slices of work.
     pub cancelled: Option<Arc<AtomicBool>>,
+    /// How ALTER TABLE converts rows.
+    pub conversion: Conversion,
+}
+
+/// What the conversion of rows takes from the session (see `types::convert::StoreContext`).
+#[derive(Clone, Debug)]
+pub struct Conversion {
+    pub strict: bool,
+    pub dates: DateRules,
+    pub zone: TimeZone,
+    pub now_utc_micros: i64,
 }
 
 impl Default for DdlOptions {
     fn default() -> Self {
-        Self { lock_wait_timeout: Duration::from_secs(50), cancelled: None }
+        Self { lock_wait_timeout: Duration::from_secs(50), cancelled: None, conversion: Conversion::default() }
+    }
+}
+
+impl Default for Conversion {
+    fn default() -> Self {
+        let dates = DateRules { no_zero_date: true, no_zero_in_date: true, allow_invalid: false };
+        Self { strict: true, dates, zone: TimeZone::Utc, now_utc_micros: define::now_us() }
     }
 }
 
@@ -134,6 +153,40 @@ pub struct NewTable {
     pub comment: String,
     /// AUTO_INCREMENT = n
     pub auto_increment: Option<u64>,
+}
+
+impl NewTable {
+    /// CREATE TABLE ... LIKE: the same columns and indexes under another name.
+    pub fn like(def: &TableDef, database: &str, name: &str) -> Self {
+        let real = def.indexes.iter().filter(|index| index.kind != IndexKind::HiddenRowId);
+        let indexes = real.map(|index| NewIndex {
+            name: index.name.clone(),
+            kind: match index.kind {
+                IndexKind::Primary => NewIndexKind::Primary,
+                IndexKind::Unique => NewIndexKind::Unique,
+                IndexKind::Secondary | IndexKind::HiddenRowId => NewIndexKind::Secondary,
+            },
+            columns: index
+                .columns
+                .iter()
+                .map(|part| NewIndexColumn {
+                    name: def.columns[part.column].name.clone(),
+                    prefix: part.prefix,
+                    descending: part.descending,
+                })
+                .collect(),
+            comment: index.comment.clone(),
+        });
+        Self {
+            database: database.to_string(),
+            name: name.to_string(),
+            columns: def.columns.clone(),
+            indexes: indexes.collect(),
+            collation: def.collation,
+            comment: def.comment.clone(),
+            auto_increment: None,
+        }
+    }
 }
 
 impl DdlOptions {
