@@ -125,7 +125,7 @@ impl Waits {
     /// The row is done.
     #[inline]
     pub fn forget(&self) {
-        if self.next.get() != 0 {
+        if !self.outcomes.borrow().is_empty() {
             self.outcomes.borrow_mut().clear();
             self.next.set(0);
         }
@@ -230,13 +230,13 @@ impl<'a> Env<'a> {
             SourceState::Stored => source.row.row(source.stored_table()),
             SourceState::Null => return Ok(Value::Null),
             SourceState::Packed => return Ok(packed::get(&source.bytes, column)),
-            SourceState::Copied => source.stored_table().stored_row(&source.bytes),
+            SourceState::Copied => source.copied_row()?,
         };
         let value = row.get(column)?;
         if let Value::DateTime(utc) = value
             && matches!(row.layout().column_type(column).kind, TypeKind::Timestamp { .. })
         {
-            return Ok(Value::DateTime(self.session().time_zone.to_local(utc)));
+            return Ok(Value::DateTime(self.session().time_zone.from_stored(utc)));
         }
         Ok(value)
     }
@@ -245,7 +245,7 @@ impl<'a> Env<'a> {
         let source = &self.sources[source];
         let row = match source.state {
             SourceState::Stored => source.row.row(source.stored_table()),
-            SourceState::Copied => source.stored_table().stored_row(&source.bytes),
+            SourceState::Copied => source.copied_row()?,
             SourceState::Null => return Ok(Value::Null),
             SourceState::Packed => return Ok(packed::get(&source.bytes, column)),
         };
@@ -262,6 +262,18 @@ impl<'a> Env<'a> {
     #[inline]
     pub fn conform(&self, value: Value<'a>, from: &ColumnType, ty: &ColumnType) -> Evaluated<'a> {
         if coerce::suits(&value, ty) { Ok(value) } else { self.conform_slow(value, from, ty) }
+    }
+
+    /// The value as it leaves a projection: of the type's representation, decimals with the type's digits.
+    #[inline]
+    pub fn finish(&self, value: Value<'a>, from: &ColumnType, ty: &ColumnType) -> Evaluated<'a> {
+        let value = self.conform(value, from, ty)?;
+        match (&value, &ty.kind) {
+            (Value::Decimal(d), TypeKind::Decimal { scale, .. }) if d.scale() != *scale => {
+                Ok(Value::Decimal(d.rescale(*scale).unwrap_or(*d)))
+            }
+            _ => Ok(value),
+        }
     }
 
     fn conform_slow(&self, value: Value<'a>, from: &ColumnType, ty: &ColumnType) -> Evaluated<'a> {
@@ -323,7 +335,7 @@ impl<'a> Env<'a> {
             }
             ExprKind::Like { arg, pattern, escape, collation, negated } => {
                 let (Some(s), Some(pattern)) = (self.text(arg)?, self.text(pattern)?) else { return Ok(None) };
-                Ok(Some(crate::like::matches(*collation, &s, &pattern, *escape) != *negated))
+                Ok(Some(types::collation::like(&s, &pattern, *escape, *collation) != *negated))
             }
             _ => {
                 let value = self.eval(expr)?;

@@ -7,18 +7,35 @@
 //! This crate knows nothing of packets, sockets, accounts or syntax.
 #![forbid(unsafe_code)]
 
+mod access;
+mod arithmetic;
+mod cast;
+mod coerce;
 mod context;
+mod display;
+mod dml;
 mod driver;
 mod error;
+mod eval;
+mod function;
+mod hash;
+mod in_list;
+mod json;
+mod keys;
+mod operator;
+mod packed;
 mod prepared;
+mod run;
 mod scratch;
 mod session;
 mod sink;
+mod wait;
 
 pub use context::{ExecContext, Host, LocalFuture, VirtualRows};
 pub use driver::{DmlDone, QueryDone, run_dml, run_query};
 pub use error::{Error, Result};
 pub use prepared::Prepared;
-pub use scratch::Scratch;
-pub use session::{Level, SessionVars, TimeZone, UserVariable, Warning, Warnings, kill};
+pub use session::{Level, SessionVars, UserVariable, Warning, Warnings, kill};
 pub use sink::{NullSink, RowSink};
+pub use types::temporal::TimeZone;
+pub use wait::NoHost;

@@ -6,6 +6,8 @@
 use crate::error::{Error, Result};
 use crate::eval::{Env, Pause, Shared};
 use crate::session::{SessionVars, kill};
+use crate::wait;
+use smallvec::SmallVec;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use table::{RowBuf, Table};
@@ -28,6 +30,9 @@ pub(crate) struct Source<'p> {
     pub bytes: Vec<u8>,
 }
 
+/// The sources of a query block: on the stack for one table.
+pub(crate) type Sources<'a> = SmallVec<[Source<'a>; 1]>;
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum SourceState {
     /// No row, or the row of NULLs of a left join.
@@ -41,11 +46,44 @@ pub(crate) enum SourceState {
     Packed,
 }
 
+impl SourceState {
+    pub fn from_byte(byte: u8) -> Self {
+        [SourceState::Null, SourceState::Stored, SourceState::Copied, SourceState::Packed][usize::from(byte)]
+    }
+}
+
+impl<'p> Source<'p> {
+    #[inline]
+    pub fn stored_table(&self) -> &'p Table {
+        self.table.expect("a source with a stored row has a table")
+    }
+
+    /// The stored row that `bytes` holds.
+    pub fn copied_row(&self) -> std::result::Result<types::row::StoredRow<'_>, types::error::Error> {
+        types::row::StoredRow::new(self.stored_table().layout(), &self.bytes)
+    }
+
+    /// The current row as bytes that [`Source::set_copy`] takes back.
+    pub fn as_copy(&self) -> (SourceState, &[u8]) {
+        match self.state {
+            SourceState::Null => (SourceState::Null, &[]),
+            SourceState::Stored => (SourceState::Copied, self.row.row(self.stored_table()).bytes()),
+            SourceState::Copied | SourceState::Packed => (self.state, &self.bytes),
+        }
+    }
+
+    pub fn set_copy(&mut self, state: SourceState, bytes: &[u8]) {
+        self.state = state;
+        self.bytes.clear();
+        self.bytes.extend_from_slice(bytes);
+    }
+}
+
 /// One execution of a plan.
 pub(crate) struct Run<'a> {
     pub worker: &'a Worker,
     pub txn: &'a mut Txn,
-    pub sources: Vec<Source<'a>>,
+    pub sources: Sources<'a>,
     pub shared: Shared<'a>,
     clock: Slice,
     memory_bytes: usize,
@@ -104,7 +142,7 @@ pub(crate) fn check_killed(session: &SessionVars) -> Result<()> {
 }
 
 impl<'a> Run<'a> {
-    pub fn new(worker: &'a Worker, txn: &'a mut Txn, shared: Shared<'a>, sources: Vec<Source<'a>>, clock: Slice) -> Self {
+    pub fn new(worker: &'a Worker, txn: &'a mut Txn, shared: Shared<'a>, sources: Sources<'a>, clock: Slice) -> Self {
         Self { worker, txn, sources, shared, clock, memory_bytes: 0 }
     }
 
@@ -140,6 +178,11 @@ impl<'a> Run<'a> {
     /// Takes back what `charge` counted.
     pub fn release(&mut self, bytes: usize) {
         self.memory_bytes = self.memory_bytes.saturating_sub(bytes);
+    }
+
+    /// Waits for what a step asked for.
+    pub async fn resolve(&mut self, pause: Pause) -> Result<()> {
+        wait::resolve(pause, &self.shared, &mut self.clock).await
     }
 
     /// A row moved on: sleeps of the row before are over and done with.

@@ -1,28 +1,72 @@
-//! Buffers that live as long as the session, so that a short statement allocates nothing.
-//! Between statements each is cut back to a few kilobytes: an idle connection stays small.
+//! Buffers that outlive a statement, so that a short one allocates nothing.
+//!
+//! Each thread keeps a few sets of them; a statement takes a set when it begins and gives it back when it ends. An idle session holds
+//! none. A statement that is dropped half-way (its connection is gone) drops its set with it.
 
-/// Reused buffers. A statement takes what it needs with `mem::take` and puts it back when it ends.
-#[derive(Debug, Default)]
-pub struct Scratch {
+use std::cell::RefCell;
+use table::{RowBuf, RowCursor};
+use types::Value;
+
+/// Buffers of one statement.
+#[derive(Default)]
+pub(crate) struct Scratch {
     /// An encoded index key.
-    pub(crate) key: Vec<u8>,
-    /// A stored row.
-    pub(crate) row: Vec<u8>,
-    /// A packed row of slots.
-    pub(crate) slots: Vec<u8>,
+    pub key: Vec<u8>,
+    pub row: RowBuf,
+    pub cursor: RowCursor,
+    pub ranges: Vec<table::EncodedRange>,
+    /// One row's values, empty between rows; only its memory is kept.
+    pub values: Vec<Value<'static>>,
+    pub progress: table::Progress,
+    /// A packed row.
+    pub slots: Vec<u8>,
 }
 
-/// A buffer that grew over this is given back.
-const KEPT_BYTES_MAX: usize = 4096;
+/// Sets kept by a thread: as many statements as are usually under way on it at once.
+const KEPT_MAX: usize = 16;
+/// A set whose buffers grew over this is not kept.
+const KEPT_BYTES_MAX: usize = 64 << 10;
+
+thread_local! {
+    static POOL: RefCell<Vec<Scratch>> = const { RefCell::new(Vec::new()) };
+}
 
 impl Scratch {
-    /// Gives back what a large statement left behind.
-    pub(crate) fn trim(&mut self) {
-        for buffer in [&mut self.key, &mut self.row, &mut self.slots] {
-            if buffer.capacity() > KEPT_BYTES_MAX {
-                *buffer = Vec::new();
-            }
-            buffer.clear();
+    pub fn take() -> Self {
+        POOL.with_borrow_mut(Vec::pop).unwrap_or_default()
+    }
+
+    pub fn give_back(self) {
+        let bytes = self.key.capacity() + self.row.payload().len() + self.slots.capacity() + self.ranges.capacity() * 48;
+        if bytes > KEPT_BYTES_MAX {
+            return;
         }
+        POOL.with_borrow_mut(|pool| {
+            if pool.len() < KEPT_MAX {
+                pool.push(self);
+            }
+        });
+    }
+}
+
+/// The memory of a vector of values for values of another lifetime.
+pub(crate) fn recycle<'b>(mut values: Vec<Value<'_>>) -> Vec<Value<'b>> {
+    values.clear();
+    // Collecting an emptied vector of the same element layout reuses its memory.
+    values.into_iter().map(|_| Value::Null).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recycling_keeps_the_memory() {
+        let text = String::from("x");
+        let mut values: Vec<Value<'_>> = Vec::with_capacity(10);
+        values.push(Value::text(text.as_bytes()));
+        let place = values.as_ptr() as usize;
+        let values: Vec<Value<'static>> = recycle(values);
+        assert_eq!((values.as_ptr() as usize, values.len(), values.capacity()), (place, 0, 10));
     }
 }

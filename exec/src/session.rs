@@ -5,24 +5,14 @@
 //! A session lives on one thread; only the kill flag is shared.
 
 use crate::error::Error;
-use crate::scratch::Scratch;
 use sql::plan::SqlMode;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
+use types::temporal::TimeZone;
 use types::{CollationId, ColumnType, Value};
-pub use zone::TimeZone;
-mod zone {
-    #[derive(Clone, Debug, Default)]
-    pub struct TimeZone;
-    impl TimeZone {
-        pub fn utc() -> Self {
-            Self
-        }
-    }
-}
 
 /// Values of [`SessionVars::killed`].
 pub mod kill {
@@ -83,8 +73,8 @@ pub struct SessionVars {
     pub week_format: u8,
     /// CLIENT_FOUND_ROWS: UPDATE reports matched rows as affected.
     pub client_found_rows: bool,
-    /// Buffers that statements of this session reuse.
-    pub scratch: Scratch,
+    /// A transaction was begun, or autocommit is off: SERIALIZABLE reads lock.
+    pub in_transaction: bool,
 }
 
 /// A `@name` with the type it got from its assignment.
@@ -104,7 +94,7 @@ impl SessionVars {
             found_rows: 0,
             row_count: 0,
             warnings: RefCell::new(Warnings::default()),
-            time_zone: TimeZone::utc(),
+            time_zone: TimeZone::Utc,
             sql_mode: default_sql_mode(),
             connection_id,
             user,
@@ -126,7 +116,7 @@ impl SessionVars {
             execution_time_max: Duration::ZERO,
             week_format: 0,
             client_found_rows: false,
-            scratch: Scratch::default(),
+            in_transaction: false,
         }
     }
 

@@ -14,6 +14,7 @@ mod str_to_date;
 mod string;
 
 pub(crate) use regexp::Patterns;
+pub(crate) use string::{char_count, char_offset};
 
 use crate::eval::{Env, Evaluated};
 use sql::expr::Expr;

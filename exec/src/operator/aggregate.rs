@@ -109,7 +109,7 @@ impl<'p> AggregateOperator<'p> {
         let start = self.arena.len();
         let mut packer = Packer::new(&mut self.arena, self.keys.len());
         for expr in self.keys {
-            let value = env.eval(expr).and_then(|value| env.finish(value, &expr.ty));
+            let value = env.eval(expr).and_then(|value| env.finish(value, &expr.ty, &expr.ty));
             match value {
                 Ok(value) => packer.push(&value),
                 Err(pause) => {
@@ -158,7 +158,7 @@ impl<'p> AggregateOperator<'p> {
         let first = group * self.aggregates.len();
         for (n, plan) in self.aggregates.iter().enumerate() {
             let value = self.accumulators[first + n].finish(&env, plan)?;
-            packer.push(&env.finish(value, &plan.ty)?);
+            packer.push(&env.finish(value, &plan.ty, &plan.ty)?);
         }
         self.state = State::Emit { group: group + 1 };
         Ok(true)

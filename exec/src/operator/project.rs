@@ -30,7 +30,7 @@ impl<'p> Project<'p> {
         let env = run.env(self.input.slots());
         for expr in self.exprs {
             let value = env.eval(expr)?;
-            packer.push(&env.finish(value, &expr.ty)?);
+            packer.push(&env.finish(value, &expr.ty, &expr.ty)?);
         }
         self.pending = false;
         Ok(true)

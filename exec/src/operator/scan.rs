@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::eval::Step;
 use crate::packed::Packer;
 use crate::run::{Run, SourceState};
+use crate::scratch::Scratch;
 use sql::plan::{Access, Scan};
 use table::{EncodedRange, RowCursor, RowRead, Table};
 use txn::{LockMode, ReadMode, WaitPolicy};
@@ -85,8 +86,27 @@ impl<'p> ScanOperator<'p> {
         }
     }
 
+    /// Uses buffers that are there already.
+    pub fn borrow_buffers(&mut self, scratch: &mut Scratch) {
+        self.key = std::mem::take(&mut scratch.key);
+        self.cursor = std::mem::take(&mut scratch.cursor);
+        self.ranges = std::mem::take(&mut scratch.ranges);
+    }
+
+    pub fn return_buffers(&mut self, scratch: &mut Scratch) {
+        scratch.key = std::mem::take(&mut self.key);
+        scratch.cursor = std::mem::take(&mut self.cursor);
+        scratch.ranges = std::mem::take(&mut self.ranges);
+    }
+
     pub fn rewind(&mut self) {
         self.stage = Stage::Start;
+    }
+
+    /// The row emitted last was changed by somebody else before it could be written: `next` reads and judges it once more.
+    pub fn again(&mut self) {
+        self.current = false;
+        self.stage = Stage::Acquire;
     }
 
     pub fn next(&mut self, run: &mut Run<'p>) -> Step<bool> {
@@ -210,7 +230,20 @@ impl<'p> ScanOperator<'p> {
             Some(SourceLock::Lock(mode, policy)) => {
                 self.cursor.lock_current(self.table, run.worker, run.txn, mode, policy, row)?
             }
-            _ => self.table.reread(run.worker, run.txn, RowRead::Latest, row)?,
+            // The row of a point access has its key for an identity, if that is the clustered one; of another unique key, or of a
+            // range, the current version may lie elsewhere.
+            _ if matches!(self.plan.access, Access::Point { index: 0, .. }) => {
+                self.table.reread(run.worker, run.txn, RowRead::Latest, row)?
+            }
+            _ if matches!(self.plan.access, Access::Point { .. }) => {
+                self.current = true;
+                return Ok(Stage::Point);
+            }
+            _ if self.is_clustered() => self.table.reread(run.worker, run.txn, RowRead::Latest, row)?,
+            _ => {
+                let (mode, policy) = (LockMode::Exclusive, WaitPolicy::Wait);
+                self.cursor.lock_current(self.table, run.worker, run.txn, mode, policy, row)?
+            }
         };
         if !there {
             return Ok(self.after_row());
@@ -225,6 +258,11 @@ impl<'p> ScanOperator<'p> {
             Some(SourceLock::Latest) => RowRead::Latest,
             Some(SourceLock::Lock(mode, policy)) => RowRead::Lock(mode, policy),
         }
+    }
+
+    /// Is the scanned index the clustered one, whose keys identify rows?
+    fn is_clustered(&self) -> bool {
+        matches!(self.plan.access, Access::Ranges { index: 0, .. } | Access::Full { index: 0, .. })
     }
 
     fn after_row(&self) -> Stage {

@@ -43,7 +43,7 @@ impl<'p> ValuesRows<'p> {
         for (expr, first) in exprs.iter().zip(&self.rows[0]) {
             // Every row has the types of the first one.
             let value = env.eval_as(expr, &first.ty)?;
-            packer.push(&env.finish(value, &first.ty)?);
+            packer.push(&env.finish(value, &first.ty, &first.ty)?);
         }
         run.next_row();
         self.next += 1;
