@@ -214,7 +214,10 @@ impl Session {
             let payload = match input.next_payload(&client.socket, deadline, &*info).await {
                 Ok(payload) => payload,
                 Err(Lost::Closed) if !self.state.transaction.is_open() => return None,
-                Err(lost) => return Some(lost),
+                Err(lost) => {
+                    client.output.writer.set_sequence(input.reader.sequence().max(1));
+                    return Some(lost);
+                }
             };
             let received = payload.len() as u64 + 4;
             worker.counters.bytes_received.set(worker.counters.bytes_received.get() + received);

@@ -20,6 +20,7 @@ use crate::session::{self, ArenaGuard, SessionInfo};
 use crate::shared::Shared;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -164,7 +165,11 @@ impl Host for Rc<Worker> {
     fn message(&self, message: Message) {
         match message {
             Message::Connection { stream, id } => self.start_session(stream, id),
-            Message::Call(call) => call(self),
+            Message::Call(call) => {
+                if catch_unwind(AssertUnwindSafe(|| call(self))).is_err() {
+                    tracing::error!("a call of another thread panicked");
+                }
+            }
             Message::Stop => {
                 self.stopping_since.set(Some(self.core.now()));
                 for session in self.sessions.borrow().values() {
