@@ -95,16 +95,16 @@ pub fn definition_of<'a>(column: &'a OutputColumn, results: Option<CollationId>)
 /// The plans of text statements, by digest and the session's binding key.
 #[derive(Default)]
 pub struct PlanCache {
-    plans: HashMap<(u64, u64), Rc<PlanEntry>, std::hash::BuildHasherDefault<KeyHasher>>,
+    plans: HashMap<(u128, u64), Rc<PlanEntry>, std::hash::BuildHasherDefault<KeyHasher>>,
 }
 
 impl PlanCache {
     /// A plan of this schema version.
-    pub fn get(&self, digest: u64, bind_key: u64, schema_version: u64) -> Option<Rc<PlanEntry>> {
+    pub fn get(&self, digest: u128, bind_key: u64, schema_version: u64) -> Option<Rc<PlanEntry>> {
         self.plans.get(&(digest, bind_key)).filter(|plan| plan.schema_version == schema_version).map(Rc::clone)
     }
 
-    pub fn put(&mut self, digest: u64, bind_key: u64, plan: Rc<PlanEntry>) {
+    pub fn put(&mut self, digest: u128, bind_key: u64, plan: Rc<PlanEntry>) {
         if self.plans.len() >= PLANS_MAX {
             self.make_room(plan.schema_version);
         }
@@ -121,10 +121,6 @@ impl PlanCache {
                 keep
             });
         }
-    }
-
-    pub fn clear(&mut self) {
-        self.plans.clear();
     }
 
     pub fn len(&self) -> usize {
@@ -145,6 +141,11 @@ impl std::hash::Hasher for KeyHasher {
         for byte in bytes {
             self.write_u64(u64::from(*byte));
         }
+    }
+
+    fn write_u128(&mut self, value: u128) {
+        self.write_u64(value as u64);
+        self.write_u64((value >> 64) as u64);
     }
 
     fn write_u64(&mut self, value: u64) {

@@ -32,6 +32,8 @@ pub struct State {
     pub multi_statements: bool,
     /// COMMIT RELEASE: the connection ends after this answer.
     pub closing: bool,
+    /// Reused for the literals of each text statement.
+    pub values: Vec<types::Value<'static>>,
     /// SET timestamp: what NOW() says instead of the clock.
     pub fixed_time_us: Option<i64>,
     /// SQL's own PREPARE.
@@ -77,6 +79,7 @@ impl State {
             more_results: false,
             multi_statements: login.capabilities.has(Capabilities::MULTI_STATEMENTS),
             closing: false,
+            values: Vec::new(),
             fixed_time_us: None,
             named: Default::default(),
         };

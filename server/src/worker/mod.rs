@@ -58,6 +58,8 @@ pub struct Worker {
     pub plans: RefCell<PlanCache>,
     pub sessions: RefCell<BTreeMap<u32, Rc<SessionInfo>>>,
     pub arenas: RefCell<Vec<sql::Arena>>,
+    /// Where a digest puts the literals.
+    pub lifted: RefCell<sql::Lifted>,
     /// The published schema with the virtual databases, of the version looked at last.
     schema: RefCell<Option<(u64, Arc<Schema>)>>,
     /// A wall clock reading and the turn it belongs to.
@@ -79,6 +81,7 @@ impl Worker {
             plans: RefCell::default(),
             sessions: RefCell::default(),
             arenas: RefCell::default(),
+            lifted: RefCell::default(),
             schema: RefCell::default(),
             wall_clock: Cell::new((Instant::now(), read_wall_clock())),
             stopping_since: Cell::new(None),
