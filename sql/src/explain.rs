@@ -191,8 +191,7 @@ impl Printer {
                     (false, false) => "Index range scan",
                     (false, true) => "Covering index range scan",
                 };
-                let shown: Vec<String> =
-                    ranges.iter().take(RANGES_SHOWN_MAX).map(|r| self.range(table, def, r)).collect();
+                let shown: Vec<String> = ranges.iter().take(RANGES_SHOWN_MAX).map(|r| self.range(table, def, r)).collect();
                 let more = if ranges.len() > RANGES_SHOWN_MAX {
                     format!(" OR {} more", ranges.len() - RANGES_SHOWN_MAX)
                 } else {

@@ -3,9 +3,7 @@
 use crate::plan::{BindContext, Plan, SqlMode};
 use crate::{Arena, Result};
 use std::sync::Arc;
-use types::schema::{
-    ColumnDef, ColumnDefault, DatabaseDef, IndexColumn, IndexDef, IndexKind, Schema, TableDef, TableId,
-};
+use types::schema::{ColumnDef, ColumnDefault, DatabaseDef, IndexColumn, IndexDef, IndexKind, Schema, TableDef, TableId};
 use types::{CollationId, ColumnType, TypeKind, Value};
 
 pub(crate) struct Fixture {

@@ -9,8 +9,6 @@ use types::{CollationId, ColumnType, TypeKind, Value};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Coercibility {
     Explicit,
-    /// Two implicit collations that do not agree.
-    None,
     Implicit,
     SystemConstant,
     Coercible,
@@ -32,7 +30,6 @@ impl Derivation {
     fn name(self) -> String {
         let level = match self.level {
             Coercibility::Explicit => "EXPLICIT",
-            Coercibility::None => "NONE",
             Coercibility::Implicit => "IMPLICIT",
             Coercibility::SystemConstant => "SYSCONST",
             Coercibility::Coercible => "COERCIBLE",
@@ -42,7 +39,7 @@ impl Derivation {
         format!("({},{level})", self.collation.name())
     }
 
-    /// The derivation of two together; a conflict of implicit ones gives `None` level, of explicit ones an error.
+    /// The derivation of two together; an error where neither wins.
     pub fn combine(self, other: Self, operation: &str) -> Result<Self> {
         if self.level != other.level {
             let (strong, weak) = if self.level < other.level { (self, other) } else { (other, self) };
@@ -121,7 +118,8 @@ pub(crate) fn is_constant(expr: &Expr) -> bool {
 }
 
 /// Where an integer, YEAR or BIT meets a string constant that is exactly an integer, the constant becomes one, so that the
-/// comparison is exact and an index serves it. Where a number meets a hexadecimal literal, that is a number as well.
+/// comparison is exact and an index serves it; the same for dates and times. Where a number meets a hexadecimal literal, that is a
+/// number as well.
 pub(crate) fn convert_constants(left: &mut Expr, right: &mut Expr) {
     convert_constant(left, right);
     convert_constant(right, left);
@@ -136,7 +134,19 @@ pub(crate) fn convert_constant(constant: &mut Expr, other: &Expr) {
         }
         return;
     }
-    if other_class != Class::Integer || is_constant(other) {
+    if is_constant(other) {
+        return;
+    }
+    let temporal = match other_class {
+        Class::Date | Class::DateTime => super::literal::datetime_constant(bytes),
+        Class::Time => super::literal::time_constant(bytes),
+        _ => None,
+    };
+    if let Some(literal) = temporal {
+        *constant = literal;
+        return;
+    }
+    if other_class != Class::Integer {
         return;
     }
     if let Some(value) = exact_integer(bytes) {

@@ -46,6 +46,7 @@ impl Binder<'_> {
             E::InsertValue(column) => self.insert_value_of(column),
             E::JsonArrow { column, path, unquote } => self.json_arrow(column, path, *unquote),
             E::Default(Some(column)) => self.default_of(column),
+            E::Row(items) => self.row(items),
             _ => rare(expr),
         }
     }
@@ -229,6 +230,12 @@ impl Binder<'_> {
             (_, Class::String) => Derivation { collation: expr.ty.collation, level: Coercibility::Implicit },
             _ => Derivation::NUMERIC,
         }
+    }
+
+    fn row(&mut self, items: &[ast::Expr<'_>]) -> Result<Expr> {
+        let parts = items.iter().map(|item| self.expr(item)).collect::<Result<Vec<Expr>>>()?;
+        self.derivation = Derivation::IGNORABLE;
+        Ok(Expr { kind: ExprKind::Row(parts), ty: typing::boolean(), nullable: false })
     }
 
     fn is_null(&mut self, arg: &ast::Expr<'_>, negated: bool) -> Result<Expr> {
@@ -550,7 +557,6 @@ fn rare(expr: &ast::Expr<'_>) -> Result<Expr> {
             E::AssignVariable { .. } => "assignment of user variables in expressions",
             E::MemberOf { .. } => "MEMBER OF",
             E::Match { .. } => "MATCH ... AGAINST",
-            E::Row(_) => return Err(Error::OperandColumns(1)),
             E::Default(_) => "DEFAULT here",
             _ => "this expression",
         }

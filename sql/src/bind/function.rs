@@ -196,7 +196,7 @@ impl Binder<'_> {
         }
         let upper = name.to_ascii_uppercase();
         let Ok(found) = FUNCTIONS.binary_search_by(|entry| entry.0.cmp(upper.as_str())) else {
-            return Err(self.unknown_function(name, &upper, call.args.len()));
+            return Err(self.unknown_function(name, &upper));
         };
         let (_, function, fewest, most) = FUNCTIONS[found];
         if call.args.len() < fewest || call.args.len() > most {
@@ -221,7 +221,7 @@ impl Binder<'_> {
     }
 
     #[cold]
-    fn unknown_function(&self, name: &str, upper: &str, count: usize) -> Error {
+    fn unknown_function(&self, name: &str, upper: &str) -> Error {
         const NOT_YET: &[&str] = &[
             "AES_DECRYPT",
             "AES_ENCRYPT",
@@ -265,7 +265,6 @@ impl Binder<'_> {
             "UUID_TO_BIN",
             "WEIGHT_STRING",
         ];
-        let _ = count;
         if NOT_YET.contains(&upper) || upper.starts_with("ST_") {
             return Error::NotSupported(upper.to_owned());
         }
@@ -293,7 +292,6 @@ impl Binder<'_> {
             F::Coercibility => {
                 let level = match first.level {
                     Coercibility::Explicit => 0,
-                    Coercibility::None => 1,
                     Coercibility::Implicit => 2,
                     Coercibility::SystemConstant => 3,
                     Coercibility::Coercible => 4,

@@ -5,9 +5,10 @@ use super::compare::{Coercibility, Derivation};
 use super::typing;
 use crate::ast::{Literal, StringLiteral};
 use crate::error::{Error, Result};
-use crate::expr::{Expr, ExprKind};
+use crate::expr::Expr;
 use std::borrow::Cow;
-use types::{CollationId, ColumnType, Decimal, TypeKind, Value};
+use types::temporal::{self, DateRules};
+use types::{CollationId, ColumnType, DateTime, Decimal, TypeKind, Value};
 
 impl Binder<'_> {
     pub(super) fn literal(&mut self, literal: &Literal<'_>) -> Result<Expr> {
@@ -28,9 +29,18 @@ impl Binder<'_> {
                 let ty = ColumnType::unsigned(TypeKind::VarBinary { length: bytes.len() as u32 });
                 Expr::literal(bytes_value(bytes), ty)
             }
-            Literal::Date(text) => self.temporal_literal(text, TypeKind::Date)?,
-            Literal::Time(text) => self.temporal_literal(text, TypeKind::Time { fsp: fraction(text) })?,
-            Literal::Timestamp(text) => self.temporal_literal(text, TypeKind::DateTime { fsp: fraction(text) })?,
+            Literal::Date(text) => date_literal(text)?,
+            Literal::Time(text) => {
+                let parsed = temporal::parse_time(text);
+                if parsed.truncated || parsed.out_of_range || text.is_empty() {
+                    return Err(wrong("TIME", text));
+                }
+                Expr::literal(Value::Time(parsed.value), ColumnType::new(TypeKind::Time { fsp: fraction(text) }))
+            }
+            Literal::Timestamp(text) => {
+                let value = datetime(text).ok_or_else(|| wrong("DATETIME", text))?;
+                Expr::literal(Value::DateTime(value), ColumnType::new(TypeKind::DateTime { fsp: fraction(text) }))
+            }
         })
     }
 
@@ -44,14 +54,41 @@ impl Binder<'_> {
             if collation == CollationId::BINARY { literal.bytes.len() } else { types::collation::char_count(literal.bytes) };
         Ok(Expr::literal(bytes_value(literal.bytes), typing::string(length as u64, collation)))
     }
+}
 
-    /// DATE '...' and the like: the text, cast.
-    fn temporal_literal(&mut self, text: &[u8], kind: TypeKind) -> Result<Expr> {
-        let literal = StringLiteral { bytes: text, charset: None };
-        let text = self.string_literal(&literal)?;
-        self.derivation = Derivation::NUMERIC;
-        Ok(Expr { kind: ExprKind::Cast(Box::new(text)), ty: ColumnType::new(kind), nullable: true })
+fn date_literal(text: &[u8]) -> Result<Expr> {
+    let value = datetime(text).filter(|d| d.time_micros() == 0).ok_or_else(|| wrong("DATE", text))?;
+    Ok(Expr::literal(Value::Date(value.date), ColumnType::new(TypeKind::Date)))
+}
+
+fn wrong(kind: &'static str, text: &[u8]) -> Error {
+    Error::WrongLiteral { kind, value: String::from_utf8_lossy(text).into_owned() }
+}
+
+/// A text that is a date, with or without a time, and nothing more.
+fn datetime(text: &[u8]) -> Option<DateTime> {
+    let parsed = temporal::parse_datetime(text)?;
+    let whole = !parsed.truncated && !parsed.round_up && parsed.offset.is_none();
+    (whole && parsed.value.date.check(DateRules::default()).is_ok()).then_some(parsed.value)
+}
+
+/// A string constant that a date is compared with.
+pub(super) fn datetime_constant(text: &[u8]) -> Option<Expr> {
+    let value = datetime(text)?;
+    if value.time_micros() == 0 && value.date != types::Date::ZERO {
+        return Some(Expr::literal(Value::Date(value.date), ColumnType::new(TypeKind::Date)));
     }
+    let fsp = if value.micros == 0 { 0 } else { 6 };
+    Some(Expr::literal(Value::DateTime(value), ColumnType::new(TypeKind::DateTime { fsp })))
+}
+
+/// A string constant that a time is compared with.
+pub(super) fn time_constant(text: &[u8]) -> Option<Expr> {
+    let parsed = temporal::parse_time(text);
+    if parsed.truncated || parsed.out_of_range || parsed.round_up || parsed.had_date || text.is_empty() {
+        return None;
+    }
+    Some(Expr::literal(Value::Time(parsed.value), ColumnType::new(TypeKind::Time { fsp: 6 })))
 }
 
 fn bytes_value(bytes: &[u8]) -> Value<'static> {

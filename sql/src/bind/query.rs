@@ -13,8 +13,9 @@ use super::{AliasRule, Binder, Scope, SelectColumn};
 use crate::ast::{self, Expr as AstExpr, Literal, OrderItem, Query, QueryBody, Select, SelectItem, SetOp};
 use crate::error::{Clause, Error, Result};
 use crate::expr::{Expr, ExprKind};
+use crate::func::AggregateFunction;
 use crate::plan::{BindContext, LimitPlan, LockWait, Locking, Node, OutputColumn, QueryPlan, SortKey};
-use crate::planner::{FromBlock, OrderNeed};
+use crate::planner::{FromBlock, JoinTree, OrderNeed};
 use types::schema::{ColumnDefault, IndexKind};
 use types::{ColumnType, TypeKind, Value};
 
@@ -182,7 +183,6 @@ impl Binder<'_> {
         if select.calc_found_rows && tail.limit.is_some() {
             return Err(Error::NotSupported("SQL_CALC_FOUND_ROWS with LIMIT".to_owned()));
         }
-        let start = self.sources.len();
         let tree = self.from(select.from)?;
         let filter = match select.filter {
             Some(expr) => conjuncts(self.in_clause(Clause::Where, |b| b.predicate(expr))?),
@@ -233,9 +233,19 @@ impl Binder<'_> {
         if let Some(tree) = &tree {
             block.note_used_in_tree(tree);
         }
-        let need = order_need(&sort, &project, grouped, &limit);
+        let extreme = grouping.as_ref().and_then(|g| extreme_need(g, &tree));
+        let need = extreme.clone().or_else(|| order_need(&sort, &project, grouped, &limit));
+        let mut filter = filter;
+        if let Some(found) = extreme.as_ref().and_then(|_| grouping.as_ref()).and_then(not_null) {
+            filter.push(found);
+        }
         let mut planned = block.plan(tree, filter, need.as_ref());
-        debug_assert!(self.sources.len() >= start);
+        if extreme.is_some() && planned.ordered {
+            // The first row in order has the extreme value.
+            let one = Expr::literal(Value::Int(1), typing::bigint(false));
+            let limit = LimitPlan { offset: None, count: Some(one) };
+            planned.node = Node::Limit { input: Box::new(planned.node), limit };
+        }
         if let Some(grouping) = grouping {
             let Grouping { keys, aggregates, .. } = grouping;
             planned.node = Node::Aggregate { input: Box::new(planned.node), keys, aggregates };
@@ -564,6 +574,28 @@ fn over_selected(expr: &Expr, project: &[Expr]) -> bool {
 fn grouping_exprs(grouping: &Grouping) -> impl Iterator<Item = &Expr> {
     let args = grouping.aggregates.iter().flat_map(|a| a.args.iter().chain(a.order.iter().map(|(e, _)| e)));
     grouping.keys.iter().chain(args)
+}
+
+/// MIN or MAX of one column of one table, and nothing else: the order in which the first row has it.
+fn extreme_need(grouping: &Grouping, tree: &Option<JoinTree>) -> Option<OrderNeed> {
+    let ([], [aggregate], Some(JoinTree::Table(_))) = (&*grouping.keys, &*grouping.aggregates, tree) else { return None };
+    let descending = match aggregate.function {
+        AggregateFunction::Min => false,
+        AggregateFunction::Max => true,
+        _ => return None,
+    };
+    let arg = &aggregate.args[0];
+    let ExprKind::Column { source, column } = arg.kind else { return None };
+    // Members of ENUM and SET compare as texts here, but are ordered by number.
+    let by_number = matches!(arg.ty.kind, TypeKind::Enum { .. } | TypeKind::Set { .. } | TypeKind::Json);
+    (!by_number).then(|| OrderNeed { columns: vec![(source, column, descending)], limit: Some(1.0) })
+}
+
+/// NULL is no extreme.
+fn not_null(grouping: &Grouping) -> Option<Expr> {
+    let arg = grouping.aggregates.first()?.args.first()?;
+    let kind = ExprKind::IsNull { arg: Box::new(arg.clone()), negated: true };
+    arg.nullable.then(|| Expr { kind, ty: typing::boolean(), nullable: false })
 }
 
 /// The order that an index could give: the sort keys as columns of one table.

@@ -28,8 +28,8 @@ pub(super) struct IndexRanges {
     pub fixed: usize,
     /// Every range fixes all columns of the index by plain equality.
     pub all_columns: bool,
-    /// Part of the rows that the ranges are expected to hold, for an index that is not unique.
-    pub selectivity: f64,
+    /// Rows that the ranges are expected to hold, for an index that is not unique.
+    pub rows: f64,
     /// Positions of conjuncts that need no filter.
     pub exact: Vec<usize>,
 }
@@ -40,6 +40,8 @@ pub(super) struct Analysis<'a> {
     pub source: usize,
     /// Sources whose current row is known when this one is read.
     pub available: &'a [bool],
+    /// Estimated rows of the table.
+    pub total: f64,
 }
 
 /// A condition on one column.
@@ -75,7 +77,7 @@ impl<'a> Analysis<'a> {
             ranges: vec![KeyRange { prefix: Vec::new(), null_safe: Vec::new(), low: None, high: None }],
             fixed: 0,
             all_columns: true,
-            selectivity: 1.0,
+            rows: self.total,
             exact: Vec::new(),
         };
         let mut plain = true;
@@ -97,7 +99,7 @@ impl<'a> Analysis<'a> {
                     out.fixed += 1;
                 }
                 out.note(position, exact && !cut);
-                out.selectivity *= if place == 0 { 0.01 } else { 0.1 };
+                out.rows = self.equal_rows(place, out.rows);
                 continue;
             }
             if let Some((position, list, exact)) = found.list {
@@ -105,7 +107,7 @@ impl<'a> Analysis<'a> {
                 if out.ranges.len() * list.len() <= limit {
                     out.multiply(list);
                     out.note(position, exact && !cut);
-                    out.selectivity *= (list.len() as f64 * if place == 0 { 0.01 } else { 0.1 }).min(0.5);
+                    out.rows = (list.len() as f64 * self.equal_rows(place, out.rows)).min(out.rows * 0.5);
                     continue;
                 }
             }
@@ -133,7 +135,7 @@ impl<'a> Analysis<'a> {
         }
         for (position, conjunct) in conjuncts.iter().enumerate() {
             let ExprKind::Or(branches) = &conjunct.kind else { continue };
-            let mut union = IndexRanges { ranges: Vec::new(), fixed: 0, all_columns: true, selectivity: 0.0, exact: Vec::new() };
+            let mut union = IndexRanges { ranges: Vec::new(), fixed: 0, all_columns: true, rows: 0.0, exact: Vec::new() };
             let mut others: Vec<&Expr> = conjuncts.to_vec();
             others.remove(position);
             let mut exact = true;
@@ -148,7 +150,7 @@ impl<'a> Analysis<'a> {
                 let Some(found) = self.ranges_at(index, &all, depth + 1) else { return false };
                 let better = found.ranges.iter().all(|r| r.prefix.len() > place || r.low.is_some() || r.high.is_some());
                 exact &= (0..own).all(|n| found.exact.contains(&n));
-                union.selectivity += found.selectivity;
+                union.rows += found.rows;
                 union.all_columns &= found.all_columns;
                 union.ranges.extend(found.ranges);
                 better && union.ranges.len() <= RANGES_MAX
@@ -157,11 +159,17 @@ impl<'a> Analysis<'a> {
                 if exact {
                     union.exact.push(position);
                 }
-                union.selectivity = union.selectivity.min(0.6);
+                union.rows = union.rows.min(self.total * 0.6);
                 return Some(union);
             }
         }
         None
+    }
+
+    /// Rows with one value in the index column at `place`, among so many. Without statistics, a group is expected to hold the cube
+    /// root of the table's rows.
+    fn equal_rows(&self, place: usize, rows: f64) -> f64 {
+        if place == 0 { self.total.cbrt().min(rows) } else { (rows * 0.1).max(1.0) }
     }
 
     fn column_conditions<'e>(&self, column: usize, conjuncts: &[&'e Expr]) -> ColumnConditions<'e> {
@@ -301,7 +309,7 @@ impl IndexRanges {
     /// Bounds on the column behind the prefix.
     fn bound(&mut self, low: Option<(usize, Expr, Bound, bool)>, high: Option<(usize, Expr, Bound, bool)>, cut: bool) {
         let both = low.is_some() && high.is_some();
-        self.selectivity *= if both { 0.05 } else { 0.15 };
+        self.rows *= if both { 0.05 } else { 0.15 };
         for (position, _, _, exact) in low.iter().chain(&high) {
             if *exact && !cut && !self.exact.contains(position) {
                 self.exact.push(*position);
@@ -355,8 +363,8 @@ fn usable(column: &ColumnType, by: CompareAs, value: &ColumnType, equality: bool
             (Class::String, CompareAs::String(collation)) => {
                 (collation == column.collation && class(value) == Class::String).then_some(true)
             }
-            (Class::Date | Class::DateTime, CompareAs::Temporal) => Some(false),
-            (Class::Time, CompareAs::Time) => Some(false),
+            (Class::Date | Class::DateTime, CompareAs::Temporal) => Some(matches!(class(value), Class::Date | Class::DateTime)),
+            (Class::Time, CompareAs::Time) => Some(class(value) == Class::Time),
             _ => None,
         },
     }

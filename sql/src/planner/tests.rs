@@ -12,3 +12,12 @@ fn check(text: &str, expected: &str) {
 fn point() {
     check("SELECT c FROM t WHERE id = 5", "-> Single-row index lookup on t using PRIMARY (id=5)  (rows=1)");
 }
+
+#[test]
+#[ignore]
+fn show() {
+    let text = std::fs::read_to_string("/tmp/plans.txt").unwrap();
+    for line in text.lines() {
+        println!("{line}\n{}", Fixture::new().explain(line));
+    }
+}
