@@ -277,7 +277,7 @@ impl Held {
 
 /// Waits for a share.
 #[cold]
-async fn wait_for_share(worker: &Worker, info: &SessionInfo, wait: table::MdlWait, settings: &Settings) -> exec::Result<()> {
+async fn wait_for_share(worker: &Worker, info: &SessionInfo, wait: table::MdlWait, longest: Duration) -> exec::Result<()> {
     let deadline = worker.core.now() + longest;
     info.state.set("Waiting for table metadata lock");
     let mut wait = std::pin::pin!(wait);
