@@ -12,6 +12,7 @@ mod connection;
 mod counters;
 mod ddl;
 mod error;
+mod latin1;
 mod plan_cache;
 mod session;
 mod shared;

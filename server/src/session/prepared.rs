@@ -66,6 +66,11 @@ impl Statements {
         if self.by_id.len() as u64 >= limit {
             return Err(Error::TooManyStatements { limit });
         }
+        let decoded = match state.settings.client_narrow {
+            Some(narrow) => narrow.decode(text),
+            None => text.into(),
+        };
+        let text = &*decoded;
         let (work, parameters) = analyse(state, text)?;
         self.last_id = self.last_id.wrapping_add(1).max(1);
         let statement_id = self.last_id;
@@ -245,9 +250,7 @@ impl PreparedStatement {
         state.clear_warnings();
         let mut bound = {
             let mut bound = recycle(values);
-            for value in self.parameters.bind(execute, state.capabilities)? {
-                bound.push(value?);
-            }
+            read_values(&mut self.parameters, state, execute, &mut bound)?;
             bound
         };
         loop {
@@ -274,14 +277,30 @@ impl PreparedStatement {
                     let kept = recycle(bound);
                     self.plan_again(state)?;
                     bound = recycle(kept);
-                    for value in self.parameters.bind(execute, state.capabilities)? {
-                        bound.push(value?);
-                    }
+                    read_values(&mut self.parameters, state, execute, &mut bound)?;
                 }
                 Ran::Stale => return Err(Error::Exec(exec::Error::TableChanged { table: String::new() })),
             }
         }
     }
+}
+
+/// Decodes the values of one execution.
+fn read_values<'v>(
+    parameters: &'v mut Parameters,
+    state: &State,
+    execute: &StmtExecute<'v>,
+    out: &mut Vec<Value<'v>>,
+) -> Result<()> {
+    let narrow = state.settings.client_narrow;
+    for value in parameters.bind(execute, state.capabilities)? {
+        let value = value?;
+        out.push(match (narrow, value) {
+            (Some(narrow), Value::Bytes(text)) if !text.is_ascii() => Value::Bytes(narrow.decode(&text).into_owned().into()),
+            (_, value) => value,
+        });
+    }
+    Ok(())
 }
 
 /// Parses and, where it is about rows, plans a statement; also says how many parameters it has.

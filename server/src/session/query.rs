@@ -21,7 +21,11 @@ pub const PLAN_ATTEMPTS_MAX: u32 = 16;
 impl State {
     /// Runs a text of one or several statements. An error ends the text.
     pub async fn query(&mut self, client: &mut Client, text: &[u8]) -> Result<()> {
-        let mut rest = trim(text);
+        let decoded = match self.settings.client_narrow {
+            Some(narrow) => narrow.decode(text),
+            None => text.into(),
+        };
+        let mut rest = trim(&decoded);
         self.more_results = false;
         self.info.set_statement(rest);
         loop {

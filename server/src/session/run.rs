@@ -11,6 +11,7 @@ use super::state::{Answer, State};
 use super::transaction::Hold;
 use crate::counters::count;
 use crate::error::{Error, Result};
+use crate::latin1::Narrow;
 use crate::plan_cache::{PlanEntry, StatementKind, definition_of};
 use crate::show::Gathered;
 use exec::{DmlDone, ExecContext, Level, QueryDone, RowSink, UserVariable, kill};
@@ -20,7 +21,7 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::rc::Rc;
 use std::task::{Context, Poll};
-use types::{ColumnType, Value};
+use types::{CollationId, ColumnType, Value};
 
 /// Whether a plan ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -328,6 +329,7 @@ struct ClientSink<'a> {
     agreed: Capabilities,
     status: Status,
     encoder: RowEncoder,
+    narrow: Option<Narrow>,
     /// Something has left the buffer, so the answer cannot be taken back.
     drained: bool,
 }
@@ -341,6 +343,7 @@ impl<'a> ClientSink<'a> {
             agreed: state.capabilities,
             status: state.status(),
             encoder: RowEncoder::new(format, plan.prepared.columns().len()),
+            narrow: state.settings.results_narrow,
             drained: false,
         }
     }
@@ -358,6 +361,12 @@ impl RowSink for ClientSink<'_> {
 
     #[inline]
     fn value(&mut self, value: &Value<'_>, ty: &ColumnType) {
+        if let (Some(narrow), Value::Bytes(text)) = (self.narrow, value)
+            && ty.collation != CollationId::BINARY
+        {
+            let text = Value::Bytes(narrow.encode(text));
+            return self.encoder.value(&mut self.client.output.writer, &text, ty);
+        }
         self.encoder.value(&mut self.client.output.writer, value, ty);
     }
 

@@ -1,6 +1,7 @@
 //! The system variables that statements read, as typed fields; computed anew whenever a variable of the session is set.
 
 use crate::charset;
+use crate::latin1::Narrow;
 use crate::variables::{self, SessionVariables, Setting, VariableId, known};
 use sql::plan::SqlMode;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash, Hasher};
@@ -44,6 +45,9 @@ pub struct Settings {
     pub mode: SqlMode,
     /// `None`: character_set_results = NULL.
     pub results: Option<CollationId>,
+    /// The encoding of the client's text and of results, where it is not UTF-8.
+    pub client_narrow: Option<Narrow>,
+    pub results_narrow: Option<Narrow>,
     pub connection_collation: CollationId,
     pub server_collation: CollationId,
     pub sql_notes: bool,
@@ -84,6 +88,8 @@ impl Settings {
                 Setting::Text(name) => charset::charset(name).map(|set| CollationId(charset::default_collation(set).id)),
                 _ => None,
             },
+            client_narrow: Narrow::of(variables.get(ids.character_set_client).as_text()),
+            results_narrow: Narrow::of(variables.get(ids.character_set_results).as_text()),
             connection_collation,
             server_collation: collation_of(variables.get(ids.collation_server)),
             sql_notes: on(ids.sql_notes),
