@@ -293,10 +293,15 @@ fn read_values<'v>(
     out: &mut Vec<Value<'v>>,
 ) -> Result<()> {
     let narrow = state.settings.client_narrow;
-    for value in parameters.bind(execute, state.capabilities)? {
+    let values = parameters.bind(execute, state.capabilities)?;
+    let types = values.types();
+    for (position, value) in values.enumerate() {
         let value = value?;
+        let is_binary = || types.get(position).is_some_and(|ty| ty.is_binary());
         out.push(match (narrow, value) {
-            (Some(narrow), Value::Bytes(text)) if !text.is_ascii() => Value::Bytes(narrow.decode(&text).into_owned().into()),
+            (Some(narrow), Value::Bytes(text)) if !text.is_ascii() && !is_binary() => {
+                Value::Bytes(narrow.decode(&text).into_owned().into())
+            }
             (_, value) => value,
         });
     }
