@@ -145,7 +145,7 @@ fn key_value<'a>(env: &Env<'a>, expr: &'a Expr, column: &ColumnType) -> Step<Opt
 
 fn integer_key<'a>(env: &Env<'a>, value: &Value<'a>, column: &ColumnType) -> Step<Option<(Value<'a>, Ordering)>> {
     let (min, max) = coerce::integer_range(column);
-    let as_column = |n: i128| if column.unsigned { Value::UInt(n as u64) } else { Value::Int(n as i64) };
+    let as_column = |n: i128| if coerce::is_unsigned(column) { Value::UInt(n as u64) } else { Value::Int(n as i64) };
     if let Some(n) = coerce::plain_integer(value) {
         let held = n.clamp(min, max);
         return Ok(Some((as_column(held), held.cmp(&n))));
@@ -185,12 +185,7 @@ fn datetime_key<'a>(env: &Env<'a>, value: &Value<'a>, column: &ColumnType) -> St
     })
 }
 
-fn text_key<'a>(
-    env: &Env<'a>,
-    value: Value<'a>,
-    from: &ColumnType,
-    column: &ColumnType,
-) -> Step<Option<(Value<'a>, Ordering)>> {
+fn text_key<'a>(env: &Env<'a>, value: Value<'a>, from: &ColumnType, column: &ColumnType) -> Step<Option<(Value<'a>, Ordering)>> {
     Ok(match &column.kind {
         TypeKind::Enum { members } => {
             let ordinal = match coerce::plain_integer(&value) {

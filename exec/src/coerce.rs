@@ -232,13 +232,13 @@ pub(crate) fn double_text(x: f64) -> String {
 
 pub(crate) fn datetime_text(d: &DateTime, fsp: u8) -> String {
     let mut out = Vec::new();
-    convert::write_datetime(d, fsp, &mut out);
+    convert::write_datetime(*d, fsp, &mut out);
     into_string(out)
 }
 
 pub(crate) fn time_text(t: &Time, fsp: u8) -> String {
     let mut out = Vec::new();
-    convert::write_time(t, fsp, &mut out);
+    convert::write_time(*t, fsp, &mut out);
     into_string(out)
 }
 
@@ -257,7 +257,7 @@ pub(crate) fn plain_text(value: &Value<'_>) -> String {
         Value::Bytes(s) => String::from_utf8_lossy(s).into_owned(),
         Value::Date(d) => {
             let mut out = Vec::new();
-            convert::write_date(d, &mut out);
+            convert::write_date(*d, &mut out);
             into_string(out)
         }
         Value::Time(t) => time_text(t, if t.microsecond() == 0 { 0 } else { 6 }),
@@ -324,11 +324,7 @@ pub(crate) fn store_context(session: &SessionVars, strict: bool) -> StoreContext
 
 pub(crate) fn date_rules(session: &SessionVars) -> DateRules {
     let mode = &session.sql_mode;
-    DateRules {
-        no_zero_date: mode.no_zero_date,
-        no_zero_in_date: mode.no_zero_in_date,
-        allow_invalid: mode.allow_invalid_dates,
-    }
+    DateRules { no_zero_date: mode.no_zero_date, no_zero_in_date: mode.no_zero_in_date, allow_invalid: mode.allow_invalid_dates }
 }
 
 /// A conversion problem in an expression.
@@ -439,7 +435,7 @@ impl<'a> Env<'a> {
         }
         let mut warnings = Warnings::new();
         let context = store_context(self.session(), false);
-        let d = convert::to_datetime(value, &context, &mut warnings);
+        let d = convert::to_datetime(value, &ColumnType::new(TypeKind::Null), &context, &mut warnings);
         self.report(warnings)?;
         Ok(d)
     }
@@ -454,7 +450,7 @@ impl<'a> Env<'a> {
         }
         let mut warnings = Warnings::new();
         let context = store_context(self.session(), false);
-        let t = convert::to_time(value, &context, &mut warnings);
+        let t = convert::to_time(value, &ColumnType::new(TypeKind::Null), &context, &mut warnings);
         self.report(warnings)?;
         Ok(t)
     }

@@ -5,8 +5,8 @@ use crate::session::SessionVars;
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
-use types::schema::TableDef;
 use types::Value;
+use types::schema::TableDef;
 
 /// A future that need not move between threads.
 pub type LocalFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;

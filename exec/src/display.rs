@@ -1,6 +1,5 @@
 //! Prints expressions as MySQL does in messages: ``BIGINT value is out of range in '(`test`.`t`.`a` + 1)'``.
 
-use crate::packed::to_static;
 use crate::run::Source;
 use sql::expr::{ArithmeticOp, CompareOp, Expr, ExprKind, UnaryOp};
 use std::fmt::Write;
@@ -24,7 +23,7 @@ impl Printer<'_> {
         match &expr.kind {
             ExprKind::Literal(value) => self.value(value),
             ExprKind::Param(n) => match self.params.get(*n) {
-                Some(value) => self.value(&to_static(value.clone())),
+                Some(value) => self.value(value),
                 None => self.out.push('?'),
             },
             ExprKind::Column { source, column } | ExprKind::ColumnOrdinal { source, column } => self.column(*source, *column),

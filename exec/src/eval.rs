@@ -10,7 +10,7 @@
 
 use crate::coerce::{self, Kind, Text};
 use crate::context::Host;
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::in_list::InLists;
 use crate::packed;
 use crate::run::{Source, SourceState};
@@ -33,7 +33,10 @@ pub(crate) enum Pause {
     /// SLEEP: wait, record the outcome in [`Waits`], call again.
     Sleep(Duration),
     /// GET_LOCK: the same.
-    GetLock { name: String, timeout: Option<Duration> },
+    GetLock {
+        name: String,
+        timeout: Option<Duration>,
+    },
 }
 
 impl Pause {
@@ -57,8 +60,8 @@ impl From<txn::Interrupt> for Pause {
     }
 }
 
-impl From<types::error::Error> for Pause {
-    fn from(error: types::error::Error) -> Self {
+impl From<types::Error> for Pause {
+    fn from(error: types::Error) -> Self {
         Pause::error(coerce::row_error(error))
     }
 }
@@ -76,6 +79,7 @@ pub(crate) struct Shared<'a> {
     pub waits: Waits,
     pub in_lists: InLists,
     pub patterns: crate::function::Patterns,
+    /// RAND(seed): the argument's address, the seed, the generator's state.
     pub seeds: RefCell<Vec<(usize, u32, [u32; 2])>>,
 }
 
@@ -140,6 +144,8 @@ pub(crate) struct Env<'a> {
     pub slots: &'a [u8],
     /// The row that would have been inserted, for ON DUPLICATE KEY UPDATE.
     pub insert: &'a [Value<'a>],
+    /// Columns of source 0 that the statement has set already, as they are stored.
+    pub overlay: &'a [(usize, Value<'a>)],
     pub shared: &'a Shared<'a>,
 }
 
@@ -225,6 +231,12 @@ impl<'a> Env<'a> {
 
     #[inline]
     fn column(&self, source: usize, column: usize) -> Evaluated<'a> {
+        if !self.overlay.is_empty()
+            && source == 0
+            && let Some((_, value)) = self.overlay.iter().find(|(c, _)| *c == column)
+        {
+            return Ok(self.shown(borrow(value), self.sources[0].stored_table().layout().column_type(column)));
+        }
         let source = &self.sources[source];
         let row = match source.state {
             SourceState::Stored => source.row.row(source.stored_table()),
@@ -233,12 +245,18 @@ impl<'a> Env<'a> {
             SourceState::Copied => source.copied_row()?,
         };
         let value = row.get(column)?;
-        if let Value::DateTime(utc) = value
-            && matches!(row.layout().column_type(column).kind, TypeKind::Timestamp { .. })
-        {
-            return Ok(Value::DateTime(self.session().time_zone.from_stored(utc)));
+        Ok(self.shown(value, row.layout().column_type(column)))
+    }
+
+    /// A stored value as expressions see it: TIMESTAMP in the session's zone.
+    #[inline]
+    fn shown(&self, value: Value<'a>, ty: &ColumnType) -> Value<'a> {
+        match value {
+            Value::DateTime(utc) if matches!(ty.kind, TypeKind::Timestamp { .. }) => {
+                Value::DateTime(self.session().time_zone.from_stored(utc))
+            }
+            value => value,
         }
-        Ok(value)
     }
 
     fn ordinal(&self, source: usize, column: usize) -> Evaluated<'a> {
@@ -318,12 +336,10 @@ impl<'a> Env<'a> {
             ExprKind::And(args) => self.any(args, false).map(|found| found.map(|f| !f)),
             ExprKind::Or(args) => self.any(args, true),
             ExprKind::Not(arg) => Ok(self.truth(arg)?.map(|t| !t)),
-            ExprKind::Xor(left, right) => {
-                Ok(match (self.truth(left)?, self.truth(right)?) {
-                    (Some(a), Some(b)) => Some(a != b),
-                    _ => None,
-                })
-            }
+            ExprKind::Xor(left, right) => Ok(match (self.truth(left)?, self.truth(right)?) {
+                (Some(a), Some(b)) => Some(a != b),
+                _ => None,
+            }),
             ExprKind::IsTruth { arg, truth, negated } => Ok(Some((self.truth(arg)? == Some(*truth)) != *negated)),
             ExprKind::Between { arg, low, high, by, negated } => {
                 let truth = self.between(*by, arg, low, high)?;
@@ -564,14 +580,5 @@ pub(crate) fn holds(op: CompareOp, order: Ordering) -> bool {
         CompareOp::LessOrEqual => order.is_le(),
         CompareOp::Greater => order.is_gt(),
         CompareOp::GreaterOrEqual => order.is_ge(),
-    }
-}
-
-/// Runs synchronous evaluation where nothing can wait: constants of a plan.
-pub(crate) fn never_waits<T>(step: Step<T>) -> Result<T> {
-    match step {
-        Ok(value) => Ok(value),
-        Err(Pause::Error(error)) => Err(*error),
-        Err(_) => Err(Error::NotSupported("SLEEP, GET_LOCK and BENCHMARK here".into())),
     }
 }

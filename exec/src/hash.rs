@@ -35,6 +35,7 @@ impl ByteMap {
         self.table.find(hash, |n| span(&self.spans, &self.arena, *n) == key).map(|n| *n as usize)
     }
 
+    #[cfg(test)]
     pub fn len(&self) -> usize {
         self.spans.len()
     }

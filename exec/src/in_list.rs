@@ -74,13 +74,7 @@ fn compare_each<'a>(env: &Env<'a>, by: CompareAs, arg: &'a Expr, list: &'a [Expr
 }
 
 /// Asks the list's set. `None`: there is none (yet).
-fn look_up<'a>(
-    env: &Env<'a>,
-    node: &'a Expr,
-    by: CompareAs,
-    arg: &'a Expr,
-    list: &'a [Expr],
-) -> Step<Option<Option<bool>>> {
+fn look_up<'a>(env: &Env<'a>, node: &'a Expr, by: CompareAs, arg: &'a Expr, list: &'a [Expr]) -> Step<Option<Option<bool>>> {
     let mut lists = env.shared.in_lists.lists.borrow_mut();
     let address = std::ptr::from_ref(node) as usize;
     let index = match lists.iter().position(|l| l.node == address) {

@@ -90,9 +90,7 @@ impl Json {
             (Json::Object(_), Json::Object(wanted)) => {
                 wanted.iter().all(|(name, value)| self.member(name).is_some_and(|mine| mine.contains(value)))
             }
-            (Json::Array(items), Json::Array(wanted)) => {
-                wanted.iter().all(|value| items.iter().any(|item| item.contains(value)))
-            }
+            (Json::Array(items), Json::Array(wanted)) => wanted.iter().all(|value| items.iter().any(|item| item.contains(value))),
             (Json::Array(items), value) => items.iter().any(|item| item.contains(value)),
             (a, b) => a.equals(b),
         }

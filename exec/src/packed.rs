@@ -126,21 +126,6 @@ fn unpack_datetime(bits: u64) -> DateTime {
     }
 }
 
-/// The value with its bytes copied out of whatever it borrows.
-pub(crate) fn to_static(value: Value<'_>) -> Value<'static> {
-    match value {
-        Value::Null => Value::Null,
-        Value::Int(n) => Value::Int(n),
-        Value::UInt(n) => Value::UInt(n),
-        Value::Double(x) => Value::Double(x),
-        Value::Decimal(d) => Value::Decimal(d),
-        Value::Bytes(s) => Value::Bytes(Cow::Owned(s.into_owned())),
-        Value::Date(d) => Value::Date(d),
-        Value::Time(t) => Value::Time(t),
-        Value::DateTime(d) => Value::DateTime(d),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

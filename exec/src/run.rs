@@ -59,7 +59,7 @@ impl<'p> Source<'p> {
     }
 
     /// The stored row that `bytes` holds.
-    pub fn copied_row(&self) -> std::result::Result<types::row::StoredRow<'_>, types::error::Error> {
+    pub fn copied_row(&self) -> std::result::Result<types::row::StoredRow<'_>, types::Error> {
         types::row::StoredRow::new(self.stored_table().layout(), &self.bytes)
     }
 
@@ -85,7 +85,7 @@ pub(crate) struct Run<'a> {
     pub txn: &'a mut Txn,
     pub sources: Sources<'a>,
     pub shared: Shared<'a>,
-    clock: Slice,
+    pub clock: Slice,
     memory_bytes: usize,
 }
 
@@ -152,7 +152,7 @@ impl<'a> Run<'a> {
     where
         'a: 'e,
     {
-        Env { sources: &self.sources, slots, insert: &[], shared: &self.shared }
+        Env { sources: &self.sources, slots, insert: &[], overlay: &[], shared: &self.shared }
     }
 
     /// Counts one row of work. See R2.
@@ -173,11 +173,6 @@ impl<'a> Run<'a> {
             return Ok(());
         }
         Err(Pause::error(Error::OutOfSortMemory { limit, setting: "heddle_statement_memory" }))
-    }
-
-    /// Takes back what `charge` counted.
-    pub fn release(&mut self, bytes: usize) {
-        self.memory_bytes = self.memory_bytes.saturating_sub(bytes);
     }
 
     /// Waits for what a step asked for.

@@ -191,7 +191,7 @@ fn operands(args: &[Expr]) -> Vec<&Expr> {
 
 fn interval<'a>(env: &Env<'a>, amount: &'a Expr, unit: IntervalUnit) -> Step<Option<Interval>> {
     if unit.is_compound() {
-        return Ok(env.text(amount)?.map(|s| Interval::parse(&s, unit)));
+        return Ok(env.text(amount)?.and_then(|s| Interval::parse(&s, unit)));
     }
     let value = env.number(amount)?;
     Ok(Some(match value {
@@ -398,8 +398,7 @@ pub(super) fn full_year(year: u16) -> u16 {
 }
 
 fn make_time<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr]) -> Evaluated<'a> {
-    let (Some(hours), Some(minutes), Some(seconds)) =
-        (env.integer(&args[0])?, env.integer(&args[1])?, env.decimal(&args[2])?)
+    let (Some(hours), Some(minutes), Some(seconds)) = (env.integer(&args[0])?, env.integer(&args[1])?, env.decimal(&args[2])?)
     else {
         return Ok(Value::Null);
     };

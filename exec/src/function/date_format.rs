@@ -8,20 +8,8 @@ use types::temporal::{self, WeekMode};
 use types::{Date, DateTime, Time, Value};
 
 pub(super) const DAY_NAMES: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
-pub(super) const MONTH_NAMES: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
+pub(super) const MONTH_NAMES: [&str; 12] =
+    ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
 
 pub(super) fn date_format<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     let (Some(d), Some(format)) = (env.datetime(&args[0])?, env.text(&args[1])?) else { return Ok(Value::Null) };

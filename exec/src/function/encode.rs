@@ -281,7 +281,8 @@ fn uuid(env: &Env<'_>) -> String {
     /// 100 ns units between 1582-10-15 and 1970-01-01.
     const GREGORIAN_OFFSET: u64 = 0x01B2_1DD2_1381_4000;
     let node = *NODE.get_or_init(|| {
-        let random = std::hash::BuildHasher::hash_one(&std::collections::hash_map::RandomState::new(), env.session().connection_id);
+        let random =
+            std::hash::BuildHasher::hash_one(&std::collections::hash_map::RandomState::new(), env.session().connection_id);
         // The multicast bit marks a node that is no hardware address.
         random & 0xFFFF_FFFF_FFFF | 1 << 40
     });

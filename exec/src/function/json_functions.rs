@@ -13,13 +13,16 @@ pub(super) fn call<'a>(env: &Env<'a>, function: Function, args: &'a [Expr]) -> E
     match function {
         Function::JsonExtract => extract(env, args),
         Function::JsonUnquote => unquote(env, &args[0]),
-        Function::JsonValid => Ok(env.text(&args[0])?.map_or(Value::Null, |s| Value::Int(Json::parse_valid(&s).is_some().into()))),
+        Function::JsonValid => {
+            Ok(env.text(&args[0])?.map_or(Value::Null, |s| Value::Int(Json::parse_valid(&s).is_some().into())))
+        }
         Function::JsonObject => object(env, args),
         Function::JsonArray => array(env, args),
         Function::JsonLength => length(env, args),
-        Function::JsonType => Ok(document(env, args, 0, "json_type")?.map_or(Value::Null, |j| {
-            Value::Bytes(Cow::Borrowed(j.type_name().as_bytes()))
-        })),
+        Function::JsonType => {
+            Ok(document(env, args, 0, "json_type")?
+                .map_or(Value::Null, |j| Value::Bytes(Cow::Borrowed(j.type_name().as_bytes()))))
+        }
         Function::JsonContains => contains(env, args),
         Function::JsonKeys => keys(env, args),
         _ => unreachable!("{function:?} is not a JSON function"),
@@ -138,9 +141,7 @@ fn contains<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
 
 fn keys<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     Ok(match part(env, args, 1, "json_keys")? {
-        Some(Json::Object(members)) => {
-            text(&Json::Array(members.into_iter().map(|(name, _)| Json::String(name)).collect()))
-        }
+        Some(Json::Object(members)) => text(&Json::Array(members.into_iter().map(|(name, _)| Json::String(name)).collect())),
         _ => Value::Null,
     })
 }

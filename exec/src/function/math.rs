@@ -204,15 +204,21 @@ fn rand<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     };
     // RAND(seed): one sequence for each execution where the seed is constant; it starts over for a seed that changes.
     let seed = env.integer(arg)?.unwrap_or(0) as u32;
-    let next = env.seeded_rand(arg, seed, |seed| {
-        [
-            (u64::from(seed.wrapping_mul(0x10001).wrapping_add(55_555_555)) % u64::from(MODULUS)) as u32,
-            (u64::from(seed.wrapping_mul(0x1000_0001)) % u64::from(MODULUS)) as u32,
-        ]
-    });
-    let stepped = step(next.get());
-    next.set(stepped);
-    Ok(value(stepped))
+    let mut states = env.shared.seeds.borrow_mut();
+    let node = std::ptr::from_ref(arg) as usize;
+    let at = match states.iter().position(|(n, s, _)| *n == node && *s == seed) {
+        Some(at) => at,
+        None => {
+            states.retain(|(n, ..)| *n != node);
+            let first = u64::from(seed.wrapping_mul(0x10001).wrapping_add(55_555_555)) % u64::from(MODULUS);
+            let second = u64::from(seed.wrapping_mul(0x1000_0001)) % u64::from(MODULUS);
+            states.push((node, seed, [first as u32, second as u32]));
+            states.len() - 1
+        }
+    };
+    let next = step(states[at].2);
+    states[at].2 = next;
+    Ok(value(next))
 }
 
 fn greatest_least<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr], greatest: bool) -> Evaluated<'a> {
@@ -229,8 +235,8 @@ fn greatest_least<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr], greatest:
         let better = match &best {
             None => true,
             Some(best) => {
-                let order = env.compare_values(by, &value, best);
-                if greatest { order.is_gt() } else { order.is_lt() }
+                let order = env.compare_values(by, &value, &arg.ty, best, &node.ty)?;
+                order.is_some_and(|order| if greatest { order.is_gt() } else { order.is_lt() })
             }
         };
         if better {

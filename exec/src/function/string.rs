@@ -5,7 +5,7 @@
 
 use crate::coerce::Text;
 use crate::error::Error;
-use crate::eval::{Env, Evaluated, Pause};
+use crate::eval::{Env, Evaluated};
 use sql::expr::Expr;
 use sql::func::Function;
 use std::borrow::Cow;
@@ -183,7 +183,11 @@ fn change_case<'a>(env: &Env<'a>, arg: &'a Expr, upper: bool) -> Evaluated<'a> {
     }
     if s.is_ascii() {
         let mut s = s.into_owned();
-        if upper { s.make_ascii_uppercase() } else { s.make_ascii_lowercase() }
+        if upper {
+            s.make_ascii_uppercase()
+        } else {
+            s.make_ascii_lowercase()
+        }
         return Ok(owned(s));
     }
     Ok(owned(fold_case(&String::from_utf8_lossy(&s), upper).into_bytes()))
@@ -613,9 +617,4 @@ fn char_function<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
         out.extend_from_slice(&bytes[first..]);
     }
     Ok(owned(out))
-}
-
-/// A truth value as MySQL's integer.
-pub(super) fn truth<'a>(value: bool) -> Result<Value<'a>, Pause> {
-    Ok(Value::Int(i64::from(value)))
 }

@@ -7,7 +7,6 @@ use crate::error::Error;
 use crate::eval::{Env, Evaluated, Step};
 use crate::hash::ByteSet;
 use crate::keys::{self, KeyKind};
-use crate::packed::to_static;
 use sql::expr::Aggregate;
 use sql::func::AggregateFunction;
 use std::borrow::Cow;
@@ -251,7 +250,7 @@ fn keep_best(env: &Env<'_>, plan: &Aggregate, best: &mut Option<Value<'static>>,
             buffer.clear();
             buffer.extend_from_slice(s);
         }
-        _ => *best = Some(to_static(value)),
+        _ => *best = Some(value.into_owned()),
     }
     Ok(())
 }

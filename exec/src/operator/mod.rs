@@ -7,8 +7,8 @@
 //!     from below and may still pause remembers that in `pending`.
 //! O2: an operator allocates when it is made and when it keeps rows, never for each row that passes.
 
-mod aggregate;
 mod accumulator;
+mod aggregate;
 mod concat;
 mod distinct;
 mod filter;
@@ -129,11 +129,9 @@ impl<'p> Operator<'p> {
             Operator::Limit(op) => op.slots(),
             Operator::Values(op) => op.slots(),
             Operator::Concat(op) => op.slots(),
-            Operator::OneRow(_)
-            | Operator::Scan(_)
-            | Operator::Virtual(_)
-            | Operator::NestedLoop(_)
-            | Operator::HashJoin(_) => &[],
+            Operator::OneRow(_) | Operator::Scan(_) | Operator::Virtual(_) | Operator::NestedLoop(_) | Operator::HashJoin(_) => {
+                &[]
+            }
         }
     }
 
@@ -188,9 +186,7 @@ pub(crate) fn collect_scans<'p>(node: &'p Node, visit: &mut impl FnMut(&'p sql::
 /// The static types of a node's slots.
 fn slot_types(node: &Node) -> Vec<&types::ColumnType> {
     match node {
-        Node::Aggregate { keys, aggregates, .. } => {
-            keys.iter().map(|k| &k.ty).chain(aggregates.iter().map(|a| &a.ty)).collect()
-        }
+        Node::Aggregate { keys, aggregates, .. } => keys.iter().map(|k| &k.ty).chain(aggregates.iter().map(|a| &a.ty)).collect(),
         Node::Project { exprs, .. } => exprs.iter().map(|e| &e.ty).collect(),
         Node::Values { rows } => rows.first().map_or_else(Vec::new, |row| row.iter().map(|e| &e.ty).collect()),
         Node::Filter { input, .. }

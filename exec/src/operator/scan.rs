@@ -140,7 +140,11 @@ impl<'p> ScanOperator<'p> {
         Ok(match &self.plan.access {
             Access::Nothing | Access::Virtual => Stage::Done,
             Access::Point { index, key } => {
-                if access::point_key(&env, self.table, *index, key, &mut self.key)? { Stage::Point } else { Stage::Done }
+                if access::point_key(&env, self.table, *index, key, &mut self.key)? {
+                    Stage::Point
+                } else {
+                    Stage::Done
+                }
             }
             Access::Ranges { index, ranges, reverse, .. } => {
                 self.range_count = access::ranges(&env, self.table, *index, ranges, &mut self.ranges)?;
