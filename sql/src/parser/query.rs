@@ -394,9 +394,9 @@ impl<'a> Parser<'a> {
         Ok(SelectInto::Variables(self.list(|p| p.user_variable())?))
     }
 
-    /// Notes one more table in the statement.
+    /// Notes one more table in the FROM clause.
     pub(super) fn count_table(&mut self) -> Result<()> {
         self.tables += 1;
-        if self.tables > super::TABLES_MAX * 64 { Err(Error::TooManyTables) } else { Ok(()) }
+        if self.tables > super::TABLES_MAX { Err(Error::TooManyTables) } else { Ok(()) }
     }
 }

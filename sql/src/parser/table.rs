@@ -1,6 +1,6 @@
 //! FROM: table references and joins.
 
-use super::{Parser, QUERY_DEPTH, TABLES_MAX};
+use super::{Parser, QUERY_DEPTH};
 use crate::arena::ArenaVec;
 use crate::ast::*;
 use crate::error::{Error, Result};
@@ -11,10 +11,9 @@ impl<'a> Parser<'a> {
     /// `a, b JOIN c ON ..., d`
     pub(super) fn table_references(&mut self) -> Result<&'a [TableRef<'a>]> {
         self.enter(QUERY_DEPTH)?;
+        let outer = std::mem::take(&mut self.tables);
         let tables = self.list(|p| p.table_reference())?;
-        if tables.len() > TABLES_MAX as usize {
-            return Err(Error::TooManyTables);
-        }
+        self.tables = outer;
         self.leave(QUERY_DEPTH);
         Ok(tables)
     }
@@ -22,13 +21,12 @@ impl<'a> Parser<'a> {
     /// A table with the joins behind it. Joins lean left: `a JOIN b ON .. JOIN c ON ..` is `(a JOIN b) JOIN c`; a join whose ON
     /// comes later (`a JOIN b JOIN c ON .. ON ..`) nests to the right.
     fn table_reference(&mut self) -> Result<TableRef<'a>> {
-        let mut left = self.table_factor()?;
-        let mut joins = 0;
+        let left = self.table_factor()?;
+        self.joins_behind(left)
+    }
+
+    fn joins_behind(&mut self, mut left: TableRef<'a>) -> Result<TableRef<'a>> {
         while let Some((kind, natural)) = self.join_kind()? {
-            joins += 1;
-            if joins > TABLES_MAX {
-                return Err(Error::TooManyTables);
-            }
             left = self.join_tail(left, kind, natural)?;
         }
         Ok(left)
@@ -107,11 +105,10 @@ impl<'a> Parser<'a> {
     fn table_factor(&mut self) -> Result<TableRef<'a>> {
         self.count_table()?;
         match self.token {
-            Token::LeftParen if self.at_query_in_parens() => {
-                let query = self.paren_query()?;
-                self.derived(query, false)
-            }
-            Token::LeftParen => self.paren_tables(),
+            Token::LeftParen => match self.in_parens()? {
+                InParens::Query(query) => self.derived(query, false),
+                InParens::Table(table) => Ok(table),
+            },
             Token::Keyword(K::Lateral) => {
                 self.bump();
                 let query = self.paren_query()?;
@@ -132,46 +129,41 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `(a, b JOIN c)`, or a query in several parentheses: `((SELECT 1) UNION (SELECT 2)) t`.
-    fn paren_tables(&mut self) -> Result<TableRef<'a>> {
-        let mut lexer = self.lexer;
-        let mut token = lexer.next().0;
-        while token == Token::LeftParen {
-            token = lexer.next().0;
-        }
-        if matches!(token, Token::Keyword(K::Select | K::With)) && self.paren_holds_query() {
-            let query = self.paren_query()?;
-            return self.derived(query, false);
+    /// `(SELECT ...)`, `(a, b JOIN c)`, and both in more parentheses: `((SELECT 1) UNION (SELECT 2))`, `((SELECT 1) t, u)`. Which of
+    /// them it is shows only behind the inner parenthesis.
+    fn in_parens(&mut self) -> Result<InParens<'a>> {
+        if self.at_query_in_parens() {
+            return Ok(InParens::Query(self.paren_query()?));
         }
         self.enter(QUERY_DEPTH)?;
         self.bump();
-        let tables = self.list(|p| p.table_reference())?;
+        let first = match self.token {
+            Token::LeftParen => match self.in_parens()? {
+                InParens::Query(query) if self.at_kw(K::As) || self.at_ident() => {
+                    let table = self.derived(query, false)?;
+                    self.joins_behind(table)?
+                }
+                InParens::Query(query) => {
+                    let query = self.query_behind(QueryBody::Query(query))?;
+                    self.expect(Token::RightParen)?;
+                    self.leave(QUERY_DEPTH);
+                    return Ok(InParens::Query(query));
+                }
+                InParens::Table(table) => self.joins_behind(table)?,
+            },
+            _ => self.table_reference()?,
+        };
+        let mut tables: ArenaVec<'a, TableRef<'a>> = self.arena.list();
+        tables.push(first);
+        while self.accept(Token::Comma) {
+            tables.push(self.table_reference()?);
+        }
         self.expect(Token::RightParen)?;
         self.leave(QUERY_DEPTH);
-        Ok(match tables {
+        Ok(InParens::Table(match tables.into_bump_slice() {
             [one] => *one,
-            _ => TableRef::List(tables),
-        })
-    }
-
-    /// Looks behind the parenthesis that closes the second one: an alias there means a table, anything else a query.
-    fn paren_holds_query(&self) -> bool {
-        let mut lexer = self.lexer;
-        let mut depth = 0;
-        loop {
-            match lexer.next().0 {
-                Token::LeftParen => depth += 1,
-                Token::RightParen => {
-                    depth -= 1;
-                    if depth <= 0 {
-                        break;
-                    }
-                }
-                Token::End | Token::Bad => return false,
-                _ => {}
-            }
-        }
-        matches!(lexer.next().0, Token::Keyword(K::Union | K::Except | K::Intersect | K::Order | K::Limit) | Token::RightParen)
+            tables => TableRef::List(tables),
+        }))
     }
 
     fn derived(&mut self, query: &'a Query<'a>, lateral: bool) -> Result<TableRef<'a>> {
@@ -244,4 +236,10 @@ impl<'a> Parser<'a> {
         }
         self.ident()
     }
+}
+
+/// What a parenthesis in FROM holds.
+enum InParens<'a> {
+    Query(&'a Query<'a>),
+    Table(TableRef<'a>),
 }
