@@ -1,6 +1,7 @@
 //! Stored rows and keys of one table with a column of every kind, as they might lie on a damaged page.
 //!
-//! Checked beyond "no panic": a row whose columns can all be read is encoded again, and reads the same.
+//! Checked beyond "no panic": a row whose columns can all be read is encoded again, and reads the same; keys made of it give its values
+//! back where they can.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -10,7 +11,8 @@ use types::{CollationId, ColumnType, KeyCodec, LobSize, RowLayout, StoredRow, Ty
 
 struct Fixture {
     layout: RowLayout,
-    keys: Vec<KeyCodec>,
+    /// With the columns they are made of.
+    keys: Vec<(KeyCodec, Vec<usize>)>,
 }
 
 fuzz_target!(|data: &[u8]| {
@@ -20,7 +22,7 @@ fuzz_target!(|data: &[u8]| {
     if choice & 1 == 0 {
         row(fixture, bytes);
     } else {
-        key(&fixture.keys[usize::from(choice >> 1) % fixture.keys.len()], bytes);
+        key(&fixture.keys[usize::from(choice >> 1) % fixture.keys.len()].0, bytes);
     }
 });
 
@@ -45,6 +47,23 @@ fn row(fixture: &Fixture, bytes: &[u8]) {
         // Debug text, because NaN is not equal to itself.
         assert_eq!(format!("{read:?}"), format!("{value:?}"), "column {column}");
     }
+    for (codec, columns) in &fixture.keys {
+        encode_key(codec, columns, &values);
+    }
+}
+
+fn encode_key(codec: &KeyCodec, columns: &[usize], values: &[Value<'_>]) {
+    let mut encoded = Vec::new();
+    if codec.encode_values(values, &mut encoded).is_err() {
+        return;
+    }
+    for (part, &column) in columns.iter().enumerate() {
+        if codec.parts()[part].is_reversible() {
+            let read = codec.decode(&encoded, part).expect("an encoded key can be read");
+            assert_eq!(format!("{read:?}"), format!("{:?}", values[column]), "column {column} of a key");
+        }
+    }
+    assert_eq!(codec.offset(&encoded, columns.len()), Ok(encoded.len()));
 }
 
 fn key(codec: &KeyCodec, bytes: &[u8]) {
@@ -63,9 +82,10 @@ fn fixture() -> Fixture {
     let key = |columns: &[usize]| {
         let parts: Vec<_> =
             columns.iter().map(|&column| IndexColumn { column, prefix: None, descending: column % 5 == 4 }).collect();
-        KeyCodec::from_columns(&table, &parts)
+        (KeyCodec::from_columns(&table, &parts), columns.to_vec())
     };
-    let mut keys: Vec<_> = (0..table.columns.len()).filter(|&column| is_key(&table.columns[column].ty.kind)).map(|c| key(&[c])).collect();
+    let mut keys: Vec<_> =
+        (0..table.columns.len()).filter(|&column| is_key(&table.columns[column].ty.kind)).map(|c| key(&[c])).collect();
     keys.push(key(&[0, 1, 14, 5, 16]));
     Fixture { layout: RowLayout::new(&table), keys }
 }

@@ -211,7 +211,7 @@ mod tests {
         assert_eq!((settings.port, settings.bind.to_string().as_str()), (3306, "127.0.0.1"));
         assert_eq!(settings.data_dir, PathBuf::from("heddle-data"));
         assert_eq!((settings.durability, settings.socket), (Durability::Full, Socket::Default));
-        assert!(settings.buffer_pool_bytes >= 128 << 20 && settings.buffer_pool_bytes % (1 << 20) == 0);
+        assert!(settings.buffer_pool_bytes >= 128 << 20 && settings.buffer_pool_bytes.is_multiple_of(1 << 20));
         assert!(settings.workers >= 1);
     }
 
