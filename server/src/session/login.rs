@@ -131,6 +131,7 @@ pub async fn authenticate(
         nonce = new_nonce();
         protocol::put_auth_switch(&mut client.output.writer, to, &nonce);
         client.output.flush(&client.socket, info).await?;
+        input.reader.set_sequence(client.output.writer.sequence());
         proof = input.next_payload(&client.socket, deadline, info).await?.to_vec();
         client.output.writer.set_sequence(input.reader.sequence());
         plugin = to.to_owned();
