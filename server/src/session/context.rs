@@ -43,6 +43,11 @@ impl BindContext for Binder<'_> {
         self.state.read_variable(name, global.then_some(Scope::Global)).ok()
     }
 
+    fn user_variable_type(&self, name: &str) -> Option<ColumnType> {
+        self.is_volatile.set(true);
+        Some(self.state.vars.user_variables.get(&name.to_lowercase())?.ty.clone())
+    }
+
     fn row_count(&self, table: &TableDef) -> u64 {
         if table.is_virtual {
             return 100;
