@@ -108,4 +108,33 @@ impl ColumnType {
     pub fn unsigned(kind: TypeKind) -> Self {
         Self { unsigned: true, ..Self::new(kind) }
     }
+
+    /// BINARY, VARBINARY and the BLOBs.
+    pub fn is_binary_string(&self) -> bool {
+        matches!(self.kind, TypeKind::Binary { .. } | TypeKind::VarBinary { .. } | TypeKind::Blob(_))
+    }
+
+    /// CHAR, VARCHAR, the TEXTs and the binary strings.
+    pub fn is_string(&self) -> bool {
+        self.is_binary_string() || matches!(self.kind, TypeKind::Char { .. } | TypeKind::VarChar { .. } | TypeKind::Text(_))
+    }
+
+    pub fn is_integer(&self) -> bool {
+        matches!(
+            self.kind,
+            TypeKind::TinyInt | TypeKind::SmallInt | TypeKind::MediumInt | TypeKind::Int | TypeKind::BigInt | TypeKind::Year
+        )
+    }
+
+    pub fn is_temporal(&self) -> bool {
+        matches!(self.kind, TypeKind::Date | TypeKind::Time { .. } | TypeKind::DateTime { .. } | TypeKind::Timestamp { .. })
+    }
+
+    /// Digits of the fraction of temporal types, else 0.
+    pub fn fsp(&self) -> u8 {
+        match self.kind {
+            TypeKind::Time { fsp } | TypeKind::DateTime { fsp } | TypeKind::Timestamp { fsp } => fsp,
+            _ => 0,
+        }
+    }
 }

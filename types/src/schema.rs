@@ -4,7 +4,8 @@
 //! Names of databases and tables compare as bytes (`lower_case_table_names = 0`), names of columns and indexes
 //! case-insensitively (ASCII folding).
 
-use crate::{CollationId, ColumnType};
+use crate::convert::{StoreContext, Warnings, store};
+use crate::{CollationId, ColumnType, TypeKind, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -106,6 +107,34 @@ pub struct IndexColumn {
     /// Prefix length in characters (bytes for binary types).
     pub prefix: Option<u32>,
     pub descending: bool,
+}
+
+impl ColumnDef {
+    /// The value of a DEFAULT literal of this column, in stored form (`convert::store`); `None` when it does not fit the type, which
+    /// DDL has ruled out. A BIT literal is a number in decimal. A TIMESTAMP literal is taken as UTC.
+    pub fn default_value(&self, literal: &str) -> Option<Value<'static>> {
+        self.default_value_in(literal, &StoreContext::lax())
+    }
+
+    /// [`Self::default_value`] in a session's time zone.
+    pub fn default_value_in(&self, literal: &str, context: &StoreContext<'_>) -> Option<Value<'static>> {
+        if let TypeKind::Bit { .. } = self.ty.kind {
+            return literal.parse().ok().map(Value::UInt);
+        }
+        let bytes = if self.ty.is_binary_string() { decode_hex(literal)? } else { literal.as_bytes().to_vec() };
+        let text = Value::Bytes(bytes.into());
+        let from = ColumnType::new(TypeKind::VarChar { length: literal.len() as u32 });
+        store(&text, &from, &self.ty, context, &mut Warnings::new()).ok().map(Value::into_owned)
+    }
+}
+
+fn decode_hex(text: &str) -> Option<Vec<u8>> {
+    let digits = text.as_bytes();
+    if !digits.len().is_multiple_of(2) {
+        return None;
+    }
+    let digit = |byte: u8| char::from(byte).to_digit(16).map(|d| d as u8);
+    digits.chunks_exact(2).map(|pair| Some(digit(pair[0])? << 4 | digit(pair[1])?)).collect()
 }
 
 impl TableDef {

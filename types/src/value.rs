@@ -1,5 +1,6 @@
 //! One SQL value. Strings borrow from the page copy, the packet or the schema where they can.
 
+use crate::Decimal;
 use std::borrow::Cow;
 
 /// A SQL value. Its static type ([`crate::ColumnType`]) travels beside it, not in it:
@@ -18,14 +19,6 @@ pub enum Value<'a> {
     Date(Date),
     Time(Time),
     DateTime(DateTime),
-}
-
-/// Exact decimal, up to DECIMAL(65,30). The representation is this crate's business (256-bit magnitude, sign, scale).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Decimal {
-    pub(crate) magnitude: [u64; 4],
-    pub(crate) negative: bool,
-    pub(crate) scale: u8,
 }
 
 /// A calendar date, zero parts allowed (`0000-00-00`, `2024-00-00`) as MySQL has them.
@@ -52,3 +45,46 @@ pub struct DateTime {
     pub second: u8,
     pub micros: u32,
 }
+
+impl<'a> Value<'a> {
+    /// A string that somebody else holds.
+    pub fn text(bytes: &'a [u8]) -> Self {
+        Self::Bytes(Cow::Borrowed(bytes))
+    }
+
+    pub fn is_null(&self) -> bool {
+        matches!(self, Self::Null)
+    }
+
+    /// The same value, borrowing from this one.
+    pub fn borrowed(&self) -> Value<'_> {
+        match self {
+            Value::Null => Value::Null,
+            Value::Int(v) => Value::Int(*v),
+            Value::UInt(v) => Value::UInt(*v),
+            Value::Double(v) => Value::Double(*v),
+            Value::Decimal(v) => Value::Decimal(*v),
+            Value::Bytes(v) => Value::Bytes(Cow::Borrowed(v)),
+            Value::Date(v) => Value::Date(*v),
+            Value::Time(v) => Value::Time(*v),
+            Value::DateTime(v) => Value::DateTime(*v),
+        }
+    }
+
+    /// The same value, free of what it borrowed.
+    pub fn into_owned(self) -> Value<'static> {
+        match self {
+            Value::Null => Value::Null,
+            Value::Int(v) => Value::Int(v),
+            Value::UInt(v) => Value::UInt(v),
+            Value::Double(v) => Value::Double(v),
+            Value::Decimal(v) => Value::Decimal(v),
+            Value::Bytes(v) => Value::Bytes(Cow::Owned(v.into_owned())),
+            Value::Date(v) => Value::Date(v),
+            Value::Time(v) => Value::Time(v),
+            Value::DateTime(v) => Value::DateTime(v),
+        }
+    }
+}
+
+const _: () = assert!(size_of::<Value<'_>>() == 32);

@@ -1,0 +1,366 @@
+//! Collations: names and numbers, comparison, sort keys, hashes, LIKE.
+//!
+//! Strings are UTF-8 whatever the collation's character set is called; `binary` compares bytes. Four ways to compare:
+//!
+//! | way | collations | weights | padding |
+//! |---|---|---|---|
+//! | bytes | `binary`, `utf8mb4_0900_bin` | the bytes | NO PAD |
+//! | padded bytes | `utf8mb4_bin` and the other `_bin` | the bytes | PAD SPACE |
+//! | general | `utf8mb4_general_ci`, `latin1_swedish_ci`, ... | one per character: upper case of the base letter | PAD SPACE |
+//! | UCA 9.0.0 | `utf8mb4_0900_ai_ci`, `_as_ci`, `_as_cs` | DUCET weights of one, two, three levels; none for ignorable characters | NO PAD |
+//!
+//! C1: `compare` is equal exactly when the sort keys are, and when the hashes are made from the same weights.
+//! C2: a sort key delimits itself, so keys of several columns can be concatenated and compared with `memcmp`. No key is a prefix of another:
+//!   - NO PAD bytes: 00 is written 00 FF, the end 00 00;
+//!   - UCA weights: two bytes each, big-endian, never zero; each level ends with 00 00;
+//!   - PAD SPACE: trailing spaces are cut. A space is followed by 01, 02 or 03: the next character that is no space is less than
+//!     a space, there is none, it is greater. The end is a space with 02. So the end compares as endless spaces do.
+//!
+//! C3: bytes that are no UTF-8 count as one character U+FFFD each and never panic.
+
+mod like;
+mod names;
+mod weights;
+
+pub use like::{LikePrefix, like, like_prefix};
+pub use names::{ALL, CollationInfo, PadAttribute};
+
+use crate::CollationId;
+use std::cmp::Ordering;
+use weights::{General, Uca, decode_char};
+
+/// How a collation compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Method {
+    Bytes,
+    PaddedBytes,
+    General,
+    /// With so many levels.
+    Uca900(u8),
+}
+
+pub(crate) fn method(collation: CollationId) -> Method {
+    match collation.0 {
+        46 | 47 | 65 | 83 => Method::PaddedBytes,
+        63 | 309 => Method::Bytes,
+        255 => Method::Uca900(1),
+        305 => Method::Uca900(2),
+        278 => Method::Uca900(3),
+        8 | 11 | 33 | 45 => Method::General,
+        // Nothing makes an id that is not in the list; if one did, bytes are the safe way.
+        _ => Method::Bytes,
+    }
+}
+
+impl CollationId {
+    /// What is known of the collation; `None` for numbers that are not supported.
+    pub fn info(self) -> Option<&'static CollationInfo> {
+        names::by_id(self)
+    }
+
+    /// Finds a collation by its name, in any case.
+    pub fn by_name(name: &str) -> Option<Self> {
+        names::by_name(name).map(|info| info.id)
+    }
+
+    /// The default collation of a character set (`utf8` is `utf8mb3`).
+    pub fn of_charset(charset: &str) -> Option<Self> {
+        names::default_of(charset).map(|info| info.id)
+    }
+
+    pub fn name(self) -> &'static str {
+        self.info().map_or("binary", |info| info.name)
+    }
+
+    pub fn charset(self) -> &'static str {
+        self.info().map_or("binary", |info| info.charset)
+    }
+
+    pub fn is_binary(self) -> bool {
+        self == Self::BINARY
+    }
+
+    /// What a connection that asks for collation `id` (in its handshake, or `SET NAMES ... COLLATE`) compares literals with: the collation
+    /// itself where it is supported, else the default of UTF-8, whose order is nearest to the other Unicode collations'.
+    pub fn for_connection(id: u16) -> Self {
+        let wanted = Self(id);
+        if wanted.info().is_some() { wanted } else { Self::UTF8MB4_0900_AI_CI }
+    }
+
+    /// Trailing spaces do not count in comparisons.
+    pub fn pads_space(self) -> bool {
+        matches!(method(self), Method::PaddedBytes | Method::General)
+    }
+
+    /// Equal strings are the same bytes, but for trailing spaces where the collation pads.
+    pub fn is_bytewise(self) -> bool {
+        matches!(method(self), Method::Bytes | Method::PaddedBytes)
+    }
+}
+
+/// Orders two strings.
+pub fn compare(a: &[u8], b: &[u8], collation: CollationId) -> Ordering {
+    match method(collation) {
+        Method::Bytes => a.cmp(b),
+        Method::PaddedBytes => compare_padded(a, b),
+        Method::General => compare_general(a, b),
+        Method::Uca900(levels) => compare_uca(a, b, levels),
+    }
+}
+
+pub fn equal(a: &[u8], b: &[u8], collation: CollationId) -> bool {
+    match method(collation) {
+        Method::Bytes => a == b,
+        Method::PaddedBytes => trim(a) == trim(b),
+        _ => compare(a, b, collation) == Ordering::Equal,
+    }
+}
+
+/// Appends the sort key (C2).
+pub fn sort_key(text: &[u8], collation: CollationId, out: &mut Vec<u8>) {
+    match method(collation) {
+        Method::Bytes => escaped_bytes(text, out),
+        Method::PaddedBytes => padded_bytes_key(trim(text), out),
+        Method::General => general_key(trim(text), out),
+        Method::Uca900(levels) => {
+            for level in 0..usize::from(levels) {
+                for weight in Uca::new(text, level) {
+                    out.extend_from_slice(&weight.to_be_bytes());
+                }
+                out.extend_from_slice(&[0, 0]);
+            }
+        }
+    }
+}
+
+/// Strings that compare equal have equal hashes. Not for disk: the function may change.
+pub fn hash(text: &[u8], collation: CollationId) -> u64 {
+    let mut state = Mix(0x243f_6a88_85a3_08d3);
+    match method(collation) {
+        Method::Bytes => state.bytes(text),
+        Method::PaddedBytes => state.bytes(trim(text)),
+        Method::General => General::new(trim(text)).for_each(|weight| state.word(u64::from(weight))),
+        Method::Uca900(levels) => {
+            for level in 0..usize::from(levels) {
+                Uca::new(text, level).for_each(|weight| state.word(u64::from(weight)));
+                state.word(0);
+            }
+        }
+    }
+    state.finish()
+}
+
+/// The text without trailing spaces.
+pub fn trim(text: &[u8]) -> &[u8] {
+    let end = text.iter().rposition(|&b| b != b' ').map_or(0, |last| last + 1);
+    &text[..end]
+}
+
+/// Byte length of the first `characters` characters.
+pub fn prefix_bytes(text: &[u8], characters: usize) -> usize {
+    // Not more characters than bytes: nothing to count.
+    if text.len() <= characters {
+        return text.len();
+    }
+    let mut at = 0;
+    for _ in 0..characters {
+        if at >= text.len() {
+            break;
+        }
+        at += if text[at] < 0x80 { 1 } else { decode_char(&text[at..]).1 };
+    }
+    at
+}
+
+/// Number of characters; a byte that is no UTF-8 is one.
+pub fn char_count(text: &[u8]) -> usize {
+    if text.is_ascii() {
+        return text.len();
+    }
+    let (mut at, mut count) = (0, 0);
+    while at < text.len() {
+        at += decode_char(&text[at..]).1;
+        count += 1;
+    }
+    count
+}
+
+fn compare_padded(a: &[u8], b: &[u8]) -> Ordering {
+    let common = a.len().min(b.len());
+    match a[..common].cmp(&b[..common]) {
+        Ordering::Equal => match a.len().cmp(&b.len()) {
+            Ordering::Equal => Ordering::Equal,
+            Ordering::Greater => against_spaces(&a[common..]),
+            Ordering::Less => against_spaces(&b[common..]).reverse(),
+        },
+        unequal => unequal,
+    }
+}
+
+/// The order of a tail against as many spaces.
+fn against_spaces(tail: &[u8]) -> Ordering {
+    tail.iter().find(|&&b| b != b' ').map_or(Ordering::Equal, |b| b.cmp(&b' '))
+}
+
+/// Length of the common head that ends at a character border in both.
+fn common_head(a: &[u8], b: &[u8]) -> usize {
+    let mut same = 0;
+    for (x, y) in a.chunks_exact(8).zip(b.chunks_exact(8)) {
+        if x != y {
+            break;
+        }
+        same += 8;
+    }
+    same += a[same..].iter().zip(&b[same..]).take_while(|(x, y)| x == y).count();
+    // Back to the lead byte of the character that differs; at most three continuation bytes precede it.
+    let starts = |text: &[u8], at: usize| text.get(at).is_none_or(|byte| byte & 0xc0 != 0x80);
+    let mut back = same;
+    while back > 0 && same - back < 4 && !(starts(a, back) && starts(b, back)) {
+        back -= 1;
+    }
+    back
+}
+
+fn compare_general(a: &[u8], b: &[u8]) -> Ordering {
+    let head = common_head(a, b);
+    let (mut a, mut b) = (General::new(&a[head..]), General::new(&b[head..]));
+    loop {
+        let (x, y) = (a.next(), b.next());
+        let order = match (x, y) {
+            (None, None) => return Ordering::Equal,
+            (Some(x), Some(y)) => x.cmp(&y),
+            (Some(x), None) => x.cmp(&0x20),
+            (None, Some(y)) => 0x20.cmp(&y),
+        };
+        if order != Ordering::Equal {
+            return order;
+        }
+    }
+}
+
+fn compare_uca(a: &[u8], b: &[u8], levels: u8) -> Ordering {
+    let head = common_head(a, b);
+    let (a, b) = (&a[head..], &b[head..]);
+    let mut orders = (0..usize::from(levels)).map(|level| Uca::new(a, level).cmp(Uca::new(b, level)));
+    orders.find(|&order| order != Ordering::Equal).unwrap_or(Ordering::Equal)
+}
+
+fn escaped_bytes(text: &[u8], out: &mut Vec<u8>) {
+    let mut rest = text;
+    while let Some(zero) = memchr::memchr(0, rest) {
+        out.extend_from_slice(&rest[..=zero]);
+        out.push(0xff);
+        rest = &rest[zero + 1..];
+    }
+    out.extend_from_slice(rest);
+    out.extend_from_slice(&[0, 0]);
+}
+
+const SPACE_THEN_LESS: u8 = 1;
+const SPACE_THEN_END: u8 = 2;
+const SPACE_THEN_GREATER: u8 = 3;
+
+fn padded_bytes_key(trimmed: &[u8], out: &mut Vec<u8>) {
+    let mut rest = trimmed;
+    while let Some(space) = memchr::memchr(b' ', rest) {
+        out.extend_from_slice(&rest[..=space]);
+        rest = &rest[space + 1..];
+        out.push(if against_spaces(rest) == Ordering::Less { SPACE_THEN_LESS } else { SPACE_THEN_GREATER });
+    }
+    out.extend_from_slice(rest);
+    out.extend_from_slice(&[b' ', SPACE_THEN_END]);
+}
+
+/// Weights as UTF-8, which orders like the weights: one byte for ASCII.
+fn general_key(trimmed: &[u8], out: &mut Vec<u8>) {
+    let mut weights = General::new(trimmed);
+    while let Some(weight) = weights.next() {
+        match weight {
+            0x20 => {
+                let less = weights.clone().find(|&w| w != 0x20).is_some_and(|w| w < 0x20);
+                out.extend_from_slice(&[b' ', if less { SPACE_THEN_LESS } else { SPACE_THEN_GREATER }]);
+            }
+            0..0x80 => out.push(weight as u8),
+            0x80..0x800 => out.extend_from_slice(&[0xc0 | (weight >> 6) as u8, 0x80 | (weight & 0x3f) as u8]),
+            _ => out.extend_from_slice(&[
+                0xe0 | (weight >> 12) as u8,
+                0x80 | (weight >> 6 & 0x3f) as u8,
+                0x80 | (weight & 0x3f) as u8,
+            ]),
+        }
+    }
+    out.extend_from_slice(&[b' ', SPACE_THEN_END]);
+}
+
+/// Reads back the bytes of a bytewise sort key (`is_bytewise`): the text (trailing spaces lost where the collation pads), and where
+/// the key ends. `None`: no such key.
+pub(crate) fn decode_bytes_key(key: &[u8], collation: CollationId) -> Option<(std::borrow::Cow<'_, [u8]>, usize)> {
+    let (mark, end) = if collation.pads_space() { (b' ', SPACE_THEN_END) } else { (0, 0) };
+    let first = memchr::memchr(mark, key)?;
+    if *key.get(first + 1)? == end {
+        return Some((std::borrow::Cow::Borrowed(&key[..first]), first + 2));
+    }
+    let mut text = Vec::new();
+    let mut at = 0;
+    loop {
+        let next = at + memchr::memchr(mark, &key[at..])?;
+        text.extend_from_slice(&key[at..next]);
+        at = next + 2;
+        if *key.get(next + 1)? == end {
+            return Some((std::borrow::Cow::Owned(text), at));
+        }
+        text.push(mark);
+    }
+}
+
+/// Where a sort key at the front of some bytes ends.
+pub(crate) fn sort_key_end(key: &[u8], collation: CollationId) -> Option<usize> {
+    match method(collation) {
+        Method::Uca900(levels) => {
+            let mut ends = key.chunks_exact(2).enumerate().filter(|(_, pair)| pair == &[0, 0]);
+            ends.nth(usize::from(levels) - 1).map(|(i, _)| 2 * i + 2)
+        }
+        Method::Bytes => marker_end(key, 0, 0),
+        Method::PaddedBytes | Method::General => marker_end(key, b' ', SPACE_THEN_END),
+    }
+}
+
+fn marker_end(key: &[u8], mark: u8, end: u8) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        let next = at + memchr::memchr(mark, &key[at..])?;
+        at = next + 2;
+        if *key.get(next + 1)? == end {
+            return Some(at);
+        }
+    }
+}
+
+/// A small multiply-and-fold hash.
+struct Mix(u64);
+
+impl Mix {
+    fn word(&mut self, word: u64) {
+        let product = u128::from(self.0 ^ word) * 0x9e37_79b9_7f4a_7c15;
+        self.0 = (product as u64) ^ (product >> 64) as u64;
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        let mut chunks = bytes.chunks_exact(8);
+        for chunk in &mut chunks {
+            self.word(u64::from_le_bytes(chunk.try_into().expect("8 bytes")));
+        }
+        let mut last = [0; 8];
+        last[..chunks.remainder().len()].copy_from_slice(chunks.remainder());
+        self.word(u64::from_le_bytes(last));
+        self.word(bytes.len() as u64);
+    }
+
+    fn finish(mut self) -> u64 {
+        self.word(0x1319_8a2e_0370_7344);
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,70 @@
+//! The collations that exist, by number and by name.
+
+use crate::CollationId;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PadAttribute {
+    PadSpace,
+    NoPad,
+}
+
+/// A row of `information_schema.COLLATIONS`.
+#[derive(Debug)]
+pub struct CollationInfo {
+    pub id: CollationId,
+    pub name: &'static str,
+    pub charset: &'static str,
+    /// The character set's default.
+    pub is_default: bool,
+    pub pad: PadAttribute,
+    /// `SORTLEN`
+    pub sort_length: u8,
+    /// Most bytes of a character (`CHARACTER_SETS.MAXLEN`).
+    pub char_bytes_max: u8,
+}
+
+const fn entry(id: u16, name: &'static str, charset: &'static str, is_default: bool, char_bytes_max: u8) -> CollationInfo {
+    let no_pad = matches!(id, 63 | 255 | 278 | 305 | 309);
+    let pad = if no_pad { PadAttribute::NoPad } else { PadAttribute::PadSpace };
+    let sort_length = if matches!(id, 255 | 278 | 305) { 0 } else { 1 };
+    CollationInfo { id: CollationId(id), name, charset, is_default, pad, sort_length, char_bytes_max }
+}
+
+/// Every supported collation, in the order of names.
+pub static ALL: &[CollationInfo] = &[
+    entry(65, "ascii_bin", "ascii", false, 1),
+    entry(11, "ascii_general_ci", "ascii", true, 1),
+    entry(63, "binary", "binary", true, 1),
+    entry(47, "latin1_bin", "latin1", false, 1),
+    entry(8, "latin1_swedish_ci", "latin1", true, 1),
+    entry(83, "utf8mb3_bin", "utf8mb3", false, 3),
+    entry(33, "utf8mb3_general_ci", "utf8mb3", true, 3),
+    entry(255, "utf8mb4_0900_ai_ci", "utf8mb4", true, 4),
+    entry(305, "utf8mb4_0900_as_ci", "utf8mb4", false, 4),
+    entry(278, "utf8mb4_0900_as_cs", "utf8mb4", false, 4),
+    entry(309, "utf8mb4_0900_bin", "utf8mb4", false, 4),
+    entry(46, "utf8mb4_bin", "utf8mb4", false, 4),
+    entry(45, "utf8mb4_general_ci", "utf8mb4", false, 4),
+];
+
+pub(super) fn by_id(id: CollationId) -> Option<&'static CollationInfo> {
+    ALL.iter().find(|info| info.id == id)
+}
+
+pub(super) fn by_name(name: &str) -> Option<&'static CollationInfo> {
+    let matches = |info: &&CollationInfo| {
+        // `utf8_bin` is an old name of `utf8mb3_bin`.
+        let alias = info
+            .name
+            .strip_prefix("utf8mb3_")
+            .zip(name.get(..5))
+            .is_some_and(|(tail, head)| head.eq_ignore_ascii_case("utf8_") && name[5..].eq_ignore_ascii_case(tail));
+        info.name.eq_ignore_ascii_case(name) || alias
+    };
+    ALL.iter().find(matches)
+}
+
+pub(super) fn default_of(charset: &str) -> Option<&'static CollationInfo> {
+    let charset = if charset.eq_ignore_ascii_case("utf8") { "utf8mb3" } else { charset };
+    ALL.iter().find(|info| info.is_default && info.charset.eq_ignore_ascii_case(charset))
+}

@@ -1,0 +1,248 @@
+//! Characters and their weights. The tables are made by `tools/collations.py`, which describes their format.
+
+/// Tables of UCA 9.0.0 by level: primary, secondary, tertiary.
+static UCA900: [&[u8]; LEVELS] = [include_bytes!("uca900_1.bin"), include_bytes!("uca900_2.bin"), include_bytes!("uca900_3.bin")];
+static GENERAL: &[u8] = include_bytes!("general.bin");
+
+/// Levels of weights: letters, accents, case.
+pub(crate) const LEVELS: usize = 3;
+const UCA_INDEX: usize = 2;
+const UCA_PAGES: usize = UCA_INDEX + 0x1100;
+const NO_PAGE: u16 = 0xffff;
+const IMPLICIT: u16 = 0xffff;
+const EXPANSION: u16 = 0x8000;
+/// What a byte counts as that is no UTF-8.
+const REPLACEMENT: u32 = 0xfffd;
+
+/// Word `i` of a table.
+const fn word(table: &[u8], i: usize) -> u16 {
+    u16::from_le_bytes([table[2 * i], table[2 * i + 1]])
+}
+
+/// The first character and its length in bytes; the text is not empty.
+pub(crate) fn decode_char(text: &[u8]) -> (u32, usize) {
+    let continuation = |i: usize| text.get(i).filter(|&&b| b & 0xc0 == 0x80).map(|b| u32::from(b & 0x3f));
+    let lead = u32::from(text[0]);
+    let decoded = match text[0] {
+        0..0x80 => Some((lead, 1)),
+        0xc2..0xe0 => continuation(1).map(|b| ((lead & 0x1f) << 6 | b, 2)),
+        0xe0..0xf0 => three(lead, continuation(1), continuation(2)),
+        0xf0..0xf5 => four(lead, continuation(1), continuation(2), continuation(3)),
+        _ => None,
+    };
+    decoded.unwrap_or((REPLACEMENT, 1))
+}
+
+fn three(lead: u32, b: Option<u32>, c: Option<u32>) -> Option<(u32, usize)> {
+    let code = (lead & 15) << 12 | b? << 6 | c?;
+    (code >= 0x800 && !(0xd800..0xe000).contains(&code)).then_some((code, 3))
+}
+
+fn four(lead: u32, b: Option<u32>, c: Option<u32>, d: Option<u32>) -> Option<(u32, usize)> {
+    let code = (lead & 7) << 18 | b? << 12 | c? << 6 | d?;
+    (0x1_0000..0x11_0000).contains(&code).then_some((code, 4))
+}
+
+/// Weight of a character in the general collations.
+pub(crate) fn general_weight(code: u32) -> u16 {
+    if code > 0xffff {
+        return 0xfffd;
+    }
+    let page = word(GENERAL, (code >> 8) as usize);
+    if page == NO_PAGE { code as u16 } else { word(GENERAL, 256 + usize::from(page) * 256 + (code & 0xff) as usize) }
+}
+
+/// Weights of the general collations of ASCII: upper case.
+static GENERAL_ASCII: [u16; 128] = {
+    let mut table = [0; 128];
+    let mut i = 0;
+    while i < 128 {
+        table[i] = (i as u8).to_ascii_uppercase() as u16;
+        i += 1;
+    }
+    table
+};
+
+/// The weights of a text in the general collations, one per character.
+#[derive(Clone)]
+pub(crate) struct General<'a> {
+    text: &'a [u8],
+}
+
+impl<'a> General<'a> {
+    pub(crate) fn new(text: &'a [u8]) -> Self {
+        Self { text }
+    }
+}
+
+impl Iterator for General<'_> {
+    type Item = u16;
+
+    fn next(&mut self) -> Option<u16> {
+        let first = *self.text.first()?;
+        if first < 0x80 {
+            self.text = &self.text[1..];
+            return Some(GENERAL_ASCII[usize::from(first)]);
+        }
+        let (code, length) = decode_char(self.text);
+        self.text = &self.text[length..];
+        Some(general_weight(code))
+    }
+}
+
+/// The weights of one character on one level, none of them zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CharWeights {
+    /// No weight at all.
+    Ignorable,
+    One(u16),
+    Two(u16, u16),
+    Three(u16, u16, u16),
+    /// A run of the level's table: first word and how many.
+    Run {
+        level: u8,
+        first: u32,
+        count: u16,
+    },
+}
+
+pub(crate) fn uca_weights(code: u32, level: usize) -> CharWeights {
+    let table = UCA900[level];
+    let page = word(table, UCA_INDEX + (code >> 8) as usize);
+    if page == NO_PAGE {
+        return implicit(code, level);
+    }
+    let entry = word(table, UCA_PAGES + usize::from(page) * 256 + (code & 0xff) as usize);
+    match entry {
+        0 => CharWeights::Ignorable,
+        IMPLICIT => implicit(code, level),
+        EXPANSION.. => {
+            let expansions = UCA_PAGES + usize::from(word(table, 0)) * 256;
+            let at = expansions + usize::from(entry - EXPANSION);
+            CharWeights::Run { level: level as u8, first: at as u32 + 1, count: word(table, at) }
+        }
+        weight => CharWeights::One(weight),
+    }
+}
+
+/// Weights that follow from the code point (UTS #10, 10.1.3), and Hangul syllables, which decompose into letters.
+fn implicit(code: u32, level: usize) -> CharWeights {
+    const COMPATIBILITY_IDEOGRAPHS: [u32; 12] =
+        [0xfa0e, 0xfa0f, 0xfa11, 0xfa13, 0xfa14, 0xfa1f, 0xfa21, 0xfa23, 0xfa24, 0xfa27, 0xfa28, 0xfa29];
+    // The whole block, syllables that do not exist included, as MySQL has it.
+    if let 0xac00..=0xd7af = code {
+        return hangul(code, level);
+    }
+    // The secondary and tertiary weight of the first of two elements; the second has none.
+    match level {
+        0 => {}
+        1 => return CharWeights::One(0x20),
+        _ => return CharWeights::One(2),
+    }
+    let base = match code {
+        0x1_7000..0x1_8b00 => return CharWeights::Two(0xfb00, (code - 0x1_7000) as u16 | 0x8000),
+        0x4e00..=0x9fd5 => 0xfb40,
+        _ if COMPATIBILITY_IDEOGRAPHS.contains(&code) => 0xfb40,
+        0x3400..=0x4db5 | 0x2_0000..=0x2_a6d6 | 0x2_a700..=0x2_b734 | 0x2_b740..=0x2_b81d | 0x2_b820..=0x2_cea1 => 0xfb80,
+        _ => 0xfbc0,
+    };
+    CharWeights::Two(base + (code >> 15) as u16, (code & 0x7fff) as u16 | 0x8000)
+}
+
+fn hangul(code: u32, level: usize) -> CharWeights {
+    let letter = |letter| match uca_weights(letter, level) {
+        // MySQL's tertiary weights of the last page of syllables differ by one.
+        CharWeights::One(weight) if level == 2 && code >= 0xd700 => weight + 1,
+        CharWeights::One(weight) => weight,
+        _ => 0,
+    };
+    let syllable = code - 0xac00;
+    let (lead, vowel, tail) = (syllable / 588, syllable % 588 / 28, syllable % 28);
+    let (lead, vowel) = (letter(0x1100 + lead), letter(0x1161 + vowel));
+    if tail == 0 { CharWeights::Two(lead, vowel) } else { CharWeights::Three(lead, vowel, letter(0x11a7 + tail)) }
+}
+
+impl CharWeights {
+    /// Weight `i`, from 0.
+    fn get(self, i: u16) -> Option<u16> {
+        match (self, i) {
+            (Self::One(w), 0) | (Self::Two(w, _), 0) | (Self::Two(_, w), 1) => Some(w),
+            (Self::Three(w, _, _), 0) | (Self::Three(_, w, _), 1) | (Self::Three(_, _, w), 2) => Some(w),
+            (Self::Run { level, first, count }, i) if i < count => {
+                Some(word(UCA900[usize::from(level)], first as usize + usize::from(i)))
+            }
+            _ => None,
+        }
+    }
+
+    pub(crate) fn same(self, other: Self) -> bool {
+        self == other || (0..9).all(|i| self.get(i) == other.get(i))
+    }
+}
+
+/// Weights of ASCII by level; zero: ignorable. None has more than one.
+static UCA_ASCII: [[u16; 128]; LEVELS] = {
+    let mut tables = [[0; 128]; LEVELS];
+    let mut level = 0;
+    while level < LEVELS {
+        let page = word(UCA900[level], UCA_INDEX) as usize;
+        let mut i = 0;
+        while i < 128 {
+            tables[level][i] = word(UCA900[level], UCA_PAGES + page * 256 + i);
+            assert!(tables[level][i] < EXPANSION);
+            i += 1;
+        }
+        level += 1;
+    }
+    tables
+};
+
+/// The weights of a text on one level, ignorable characters left out.
+#[derive(Clone)]
+pub(crate) struct Uca<'a> {
+    text: &'a [u8],
+    level: usize,
+    current: CharWeights,
+    next: u16,
+}
+
+impl<'a> Uca<'a> {
+    pub(crate) fn new(text: &'a [u8], level: usize) -> Self {
+        Self { text, level, current: CharWeights::Ignorable, next: 0 }
+    }
+}
+
+impl Iterator for Uca<'_> {
+    type Item = u16;
+
+    fn next(&mut self) -> Option<u16> {
+        loop {
+            if self.next > 0 {
+                if let Some(weight) = self.current.get(self.next) {
+                    self.next += 1;
+                    return Some(weight);
+                }
+                self.next = 0;
+            }
+            let first = *self.text.first()?;
+            if first < 0x80 {
+                self.text = &self.text[1..];
+                match UCA_ASCII[self.level][usize::from(first)] {
+                    0 => continue,
+                    weight => return Some(weight),
+                }
+            }
+            let (code, length) = decode_char(self.text);
+            self.text = &self.text[length..];
+            match uca_weights(code, self.level) {
+                CharWeights::Ignorable => {}
+                CharWeights::One(weight) => return Some(weight),
+                many => {
+                    self.current = many;
+                    self.next = 1;
+                    return many.get(0);
+                }
+            }
+        }
+    }
+}

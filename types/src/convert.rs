@@ -1,0 +1,182 @@
+//! Conversion of values: into a column ([`store`]) and between types in expressions.
+//!
+//! Trouble is data: a [`Problem`] that the strict mode makes an error and the lax mode a warning, without column name and row number,
+//! which the caller knows. What a conversion answers is the value in the form that rows and keys encode:
+//!
+//! S1: the value is of the column's kind and in its range; strings are valid UTF-8 within the length, CHAR without trailing spaces,
+//!     BINARY padded with zero bytes.
+//! S2: ENUM and SET are member names as the definition spells them, in its order.
+//! S3: TIMESTAMP is a civil time in UTC, converted from the session's zone here.
+
+mod number;
+mod string;
+mod text;
+mod time;
+
+pub use number::{round_to_integer, text_to_decimal, text_to_f64, text_to_i64, text_to_u64, to_decimal, to_f64, to_i64, to_u64};
+pub use string::{invalid_utf8, is_valid_json};
+pub use text::{write_date, write_datetime, write_f32, write_f64, write_fixed, write_text, write_time};
+pub use time::{to_date, to_datetime, to_time};
+
+use crate::temporal::{DateRules, TimeZone};
+use crate::{ColumnType, TypeKind, Value};
+
+/// What went wrong in a conversion. The numbers are MySQL's, for the reader; `server` assigns them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// 1264: Out of range value for column
+    OutOfRange,
+    /// 1265: Data truncated for column
+    Truncated,
+    /// 1406: Data too long for column
+    TooLong,
+    /// 1366: Incorrect `what` value: 'text' for column
+    Incorrect { what: &'static str, text: Box<str> },
+    /// 1292: Incorrect `what` value: 'text' for column (no "for column" in an expression)
+    IncorrectTemporal { what: &'static str, text: Box<str> },
+    /// 1292: Truncated incorrect `what` value: 'text'; in expressions
+    TruncatedIncorrect { what: &'static str, text: Box<str> },
+    /// 1441: Datetime function: `what` field overflow
+    TemporalOverflow { what: &'static str },
+    /// 1299: Invalid TIMESTAMP value in column: the clock was put forward over it
+    TimestampGap,
+    /// 3140: Invalid JSON text
+    InvalidJson { position: usize },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    Note,
+    Warning,
+}
+
+/// Notes and warnings of one statement (or one value, before the caller adds column and row). Empty ones cost no allocation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Warnings {
+    list: Vec<(Severity, Problem)>,
+}
+
+impl Warnings {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    pub fn warn(&mut self, problem: Problem) {
+        self.list.push((Severity::Warning, problem));
+    }
+
+    pub fn note(&mut self, problem: Problem) {
+        self.list.push((Severity::Note, problem));
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &(Severity, Problem)> {
+        self.list.iter()
+    }
+
+    /// Takes everything out.
+    pub fn drain(&mut self) -> impl Iterator<Item = (Severity, Problem)> + '_ {
+        self.list.drain(..)
+    }
+}
+
+/// What a conversion has to know of the session and the statement.
+#[derive(Clone, Copy, Debug)]
+pub struct StoreContext<'a> {
+    /// Problems are errors: STRICT_TRANS_TABLES or STRICT_ALL_TABLES, and no IGNORE.
+    pub strict: bool,
+    pub dates: DateRules,
+    /// TIME_TRUNCATE_FRACTIONAL: cut fractions instead of rounding.
+    pub truncate_fractional: bool,
+    /// `@@time_zone`
+    pub zone: &'a TimeZone,
+    /// The statement's time, for TIME made into DATETIME.
+    pub now_utc_micros: i64,
+}
+
+impl StoreContext<'_> {
+    /// Strict mode with MySQL's default rules, in UTC.
+    pub fn strict() -> StoreContext<'static> {
+        StoreContext {
+            strict: true,
+            dates: DateRules { no_zero_date: true, no_zero_in_date: true, allow_invalid: false },
+            truncate_fractional: false,
+            zone: &TimeZone::Utc,
+            now_utc_micros: 0,
+        }
+    }
+
+    /// No strict mode (`sql_mode = ''`, or IGNORE): everything is adjusted, with warnings.
+    pub fn lax() -> StoreContext<'static> {
+        StoreContext { strict: false, dates: DateRules::default(), ..Self::strict() }
+    }
+
+    /// An error in strict mode, else a warning.
+    fn raise(&self, problem: Problem, warnings: &mut Warnings) -> Result<(), Problem> {
+        self.raise_as(|| problem.clone(), problem.clone(), warnings)
+    }
+
+    /// One problem for strict mode, another for the warning.
+    fn raise_as(&self, strict: impl FnOnce() -> Problem, lax: Problem, warnings: &mut Warnings) -> Result<(), Problem> {
+        if self.strict {
+            return Err(strict());
+        }
+        warnings.warn(lax);
+        Ok(())
+    }
+}
+
+/// Converts a value for assignment to a column (S1-S3). NULL stays NULL: NOT NULL is the caller's to check. `from` is the value's static type.
+pub fn store<'v>(
+    value: &'v Value<'_>,
+    from: &ColumnType,
+    to: &'v ColumnType,
+    context: &StoreContext<'_>,
+    warnings: &mut Warnings,
+) -> Result<Value<'v>, Problem> {
+    if value.is_null() {
+        return Ok(Value::Null);
+    }
+    match &to.kind {
+        TypeKind::Null => Ok(Value::Null),
+        TypeKind::TinyInt | TypeKind::SmallInt | TypeKind::MediumInt | TypeKind::Int | TypeKind::BigInt => {
+            number::store_integer(value, from, to, context, warnings)
+        }
+        TypeKind::Decimal { precision, scale } => {
+            number::store_decimal(value, from, (*precision, *scale, to.unsigned), context, warnings)
+        }
+        TypeKind::Float | TypeKind::Double => number::store_double(value, from, to, context, warnings),
+        TypeKind::Bit { length } => number::store_bit(value, from, *length, context, warnings),
+        TypeKind::Year => number::store_year(value, from, context, warnings),
+        TypeKind::Date | TypeKind::DateTime { .. } | TypeKind::Timestamp { .. } | TypeKind::Time { .. } => {
+            time::store_temporal(value, from, to, context, warnings)
+        }
+        TypeKind::Enum { members } => string::store_enum(value, from, to, members, context, warnings),
+        TypeKind::Set { members } => string::store_set(value, from, to, members, context, warnings),
+        _ => string::store_string(value, from, to, context, warnings),
+    }
+}
+
+/// The text of a value for a message: as it prints, bytes that are no UTF-8 as `\xNN`.
+pub(crate) fn message_text(value: &Value<'_>, from: &ColumnType) -> Box<str> {
+    let mut text = Vec::new();
+    write_text(value, from, &mut text);
+    printable(&text)
+}
+
+pub(crate) fn printable(text: &[u8]) -> Box<str> {
+    let mut out = String::with_capacity(text.len());
+    for chunk in text.utf8_chunks() {
+        out.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            out.push_str(&format!("\\x{byte:02X}"));
+        }
+    }
+    out.into()
+}
+
+#[cfg(test)]
+mod tests;

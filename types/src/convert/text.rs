@@ -1,0 +1,244 @@
+//! Values as text, as MySQL's text protocol prints each type.
+//!
+//! DOUBLE prints its shortest digits that read back the same, FLOAT six significant digits; both plainly from 1e-15 to below 1e15, else with an
+//! exponent (`1e15`, `1.5e-16`). With declared decimals (`DOUBLE(10,2)`) just those digits.
+
+use crate::{ColumnType, Date, DateTime, Decimal, Time, TypeKind, Value};
+use std::io::Write;
+
+/// Decimal exponents (of d.ddd) that print without `e`.
+const PLAIN_EXPONENTS: std::ops::RangeInclusive<i32> = -15..=14;
+const DIGIT_PAIRS: &[u8; 200] = b"0001020304050607080910111213141516171819\
+2021222324252627282930313233343536373839\
+4041424344454647484950515253545556575859\
+6061626364656667686970717273747576777879\
+8081828384858687888990919293949596979899";
+
+/// Appends the text of a value of this type. NULL appends nothing. BIT appends its bytes.
+pub fn write_text(value: &Value<'_>, ty: &ColumnType, out: &mut Vec<u8>) {
+    let start = out.len();
+    match value {
+        Value::Null => return,
+        Value::Int(v) => write_signed(*v, ty, out),
+        Value::UInt(v) => write_unsigned(*v, ty, out),
+        Value::Double(v) => write_double(*v, ty, out),
+        Value::Decimal(v) => write_decimal(v, ty, out),
+        Value::Bytes(v) => out.extend_from_slice(v),
+        Value::Date(v) => write_date(*v, out),
+        Value::Time(v) => write_time(*v, fsp_of(ty, v.microsecond()), out),
+        Value::DateTime(v) if ty.kind == TypeKind::Date => write_date(v.date, out),
+        Value::DateTime(v) => write_datetime(*v, fsp_of(ty, v.micros), out),
+    }
+    if ty.zerofill {
+        zero_fill(start, zerofill_width(ty), out);
+    }
+}
+
+/// Digits of the fraction that the type shows; a value of another type shows what it has.
+fn fsp_of(ty: &ColumnType, micros: u32) -> u8 {
+    match ty.kind {
+        TypeKind::Time { fsp } | TypeKind::DateTime { fsp } | TypeKind::Timestamp { fsp } => fsp,
+        _ if micros == 0 => 0,
+        _ => 6,
+    }
+}
+
+fn write_signed(value: i64, ty: &ColumnType, out: &mut Vec<u8>) {
+    if ty.kind == TypeKind::Year {
+        push_pair((value / 100 % 100) as u32, out);
+        push_pair((value % 100) as u32, out);
+        return;
+    }
+    out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+}
+
+fn write_unsigned(value: u64, ty: &ColumnType, out: &mut Vec<u8>) {
+    match ty.kind {
+        TypeKind::Bit { length } => {
+            out.extend_from_slice(&value.to_be_bytes()[8 - usize::from(length.clamp(1, 64)).div_ceil(8)..])
+        }
+        TypeKind::Year => write_signed(value as i64, ty, out),
+        _ => out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes()),
+    }
+}
+
+fn write_double(value: f64, ty: &ColumnType, out: &mut Vec<u8>) {
+    match (ty.float_decimals, &ty.kind) {
+        (Some(decimals), _) => write_fixed(value, decimals, out),
+        (None, TypeKind::Float) => write_f32(value as f32, out),
+        _ => write_f64(value, out),
+    }
+}
+
+fn write_decimal(value: &Decimal, ty: &ColumnType, out: &mut Vec<u8>) {
+    match ty.kind {
+        TypeKind::Decimal { scale, .. } if scale != value.scale() => value.rescale(scale).unwrap_or(*value).write(out),
+        _ => value.write(out),
+    }
+}
+
+/// Width of ZEROFILL.
+fn zerofill_width(ty: &ColumnType) -> usize {
+    if let Some(width) = ty.display_width {
+        return usize::from(width);
+    }
+    match ty.kind {
+        TypeKind::TinyInt => 3,
+        TypeKind::SmallInt => 5,
+        TypeKind::MediumInt => 8,
+        TypeKind::Int => 10,
+        TypeKind::BigInt => 20,
+        TypeKind::Float => 12,
+        TypeKind::Double => 22,
+        TypeKind::Decimal { precision, scale } => usize::from(precision) + usize::from(scale > 0),
+        _ => 0,
+    }
+}
+
+fn zero_fill(start: usize, width: usize, out: &mut Vec<u8>) {
+    let length = out.len() - start;
+    if length < width {
+        out.splice(start..start, std::iter::repeat_n(b'0', width - length));
+    }
+}
+
+fn push_pair(value: u32, out: &mut Vec<u8>) {
+    let at = 2 * (value % 100) as usize;
+    out.extend_from_slice(&DIGIT_PAIRS[at..at + 2]);
+}
+
+/// `YYYY-MM-DD`
+pub fn write_date(date: Date, out: &mut Vec<u8>) {
+    push_pair(u32::from(date.year / 100), out);
+    push_pair(u32::from(date.year % 100), out);
+    out.push(b'-');
+    push_pair(u32::from(date.month), out);
+    out.push(b'-');
+    push_pair(u32::from(date.day), out);
+}
+
+/// `YYYY-MM-DD HH:MM:SS[.fraction]`
+pub fn write_datetime(value: DateTime, fsp: u8, out: &mut Vec<u8>) {
+    write_date(value.date, out);
+    out.push(b' ');
+    write_clock(u32::from(value.hour), value.minute, value.second, out);
+    write_fraction(value.micros, fsp, out);
+}
+
+/// `[-]HH:MM:SS[.fraction]`; hours may have three digits.
+pub fn write_time(value: Time, fsp: u8, out: &mut Vec<u8>) {
+    if value.is_negative() {
+        out.push(b'-');
+    }
+    write_clock(value.hours(), value.minute(), value.second(), out);
+    write_fraction(value.microsecond(), fsp, out);
+}
+
+fn write_clock(hours: u32, minute: u8, second: u8, out: &mut Vec<u8>) {
+    if hours >= 100 {
+        out.push(b'0' + (hours / 100) as u8);
+    }
+    push_pair(hours, out);
+    out.push(b':');
+    push_pair(u32::from(minute), out);
+    out.push(b':');
+    push_pair(u32::from(second), out);
+}
+
+fn write_fraction(micros: u32, fsp: u8, out: &mut Vec<u8>) {
+    if fsp == 0 {
+        return;
+    }
+    out.push(b'.');
+    let start = out.len();
+    push_pair(micros / 10_000, out);
+    push_pair(micros / 100, out);
+    push_pair(micros, out);
+    out.truncate(start + usize::from(fsp.min(6)));
+}
+
+/// A DOUBLE: the shortest digits.
+pub fn write_f64(value: f64, out: &mut Vec<u8>) {
+    if value.is_finite() && value.abs() < 1e15 && value.trunc() == value && value != 0.0 {
+        out.extend_from_slice(itoa::Buffer::new().format(value as i64).as_bytes());
+        return;
+    }
+    if !value.is_finite() {
+        // No column holds them; an expression that makes one is an error before it prints.
+        out.extend_from_slice(if value.is_nan() { b"nan" } else { b"inf" });
+        return;
+    }
+    write_scientific(ryu::Buffer::new().format_finite(value).as_bytes(), out);
+}
+
+/// A FLOAT: six significant digits.
+pub fn write_f32(value: f32, out: &mut Vec<u8>) {
+    let mut buffer = [0u8; 32];
+    let mut rest = &mut buffer[..];
+    write!(rest, "{:.5e}", f64::from(value)).expect("six digits, sign and exponent fit 32 bytes");
+    let left = rest.len();
+    let used = buffer.len() - left;
+    write_scientific(&buffer[..used], out);
+}
+
+/// Rounded to so many digits after the point.
+pub fn write_fixed(value: f64, decimals: u8, out: &mut Vec<u8>) {
+    write!(out, "{value:.*}", usize::from(decimals)).expect("a Vec takes everything");
+}
+
+/// Reformats a text like `1.25e-7`, `12.5`, `-0.0`.
+fn write_scientific(text: &[u8], out: &mut Vec<u8>) {
+    let (sign, text) = match text.strip_prefix(b"-") {
+        Some(rest) => (true, rest),
+        None => (false, text),
+    };
+    let split = text.iter().position(|&b| b == b'e').unwrap_or(text.len());
+    let (mantissa, exponent) = text.split_at(split);
+    let exponent = exponent.get(1..).and_then(|e| std::str::from_utf8(e).ok()).map_or(0, |e| e.parse().unwrap_or(0));
+    let point = mantissa.iter().position(|&b| b == b'.').unwrap_or(mantissa.len());
+    let mut digits = [0u8; 32];
+    let mut count = 0;
+    for &digit in mantissa.iter().filter(|&&b| b != b'.').take(32) {
+        digits[count] = digit;
+        count += 1;
+    }
+    let leading = digits[..count].iter().take_while(|&&d| d == b'0').count();
+    let exponent = exponent + point as i32 - 1 - leading as i32;
+    let digits = &digits[leading..count];
+    let digits = &digits[..digits.iter().rposition(|&d| d != b'0').map_or(0, |last| last + 1)];
+    if sign {
+        out.push(b'-');
+    }
+    if digits.is_empty() {
+        out.push(b'0');
+    } else if PLAIN_EXPONENTS.contains(&exponent) {
+        write_plain(digits, exponent, out);
+    } else {
+        out.push(digits[0]);
+        if digits.len() > 1 {
+            out.push(b'.');
+            out.extend_from_slice(&digits[1..]);
+        }
+        out.push(b'e');
+        out.extend_from_slice(itoa::Buffer::new().format(exponent).as_bytes());
+    }
+}
+
+/// d.ddd * 10^exponent without `e`.
+fn write_plain(digits: &[u8], exponent: i32, out: &mut Vec<u8>) {
+    if exponent < 0 {
+        out.extend_from_slice(b"0.");
+        out.extend(std::iter::repeat_n(b'0', (-exponent - 1) as usize));
+        out.extend_from_slice(digits);
+        return;
+    }
+    let whole = exponent as usize + 1;
+    if digits.len() <= whole {
+        out.extend_from_slice(digits);
+        out.extend(std::iter::repeat_n(b'0', whole - digits.len()));
+    } else {
+        out.extend_from_slice(&digits[..whole]);
+        out.push(b'.');
+        out.extend_from_slice(&digits[whole..]);
+    }
+}

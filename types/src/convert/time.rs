@@ -1,0 +1,303 @@
+//! Conversion to DATE, TIME, DATETIME and TIMESTAMP.
+
+use super::number::{datetime_of_number, split_micros};
+use super::{Problem, StoreContext, Warnings, message_text, printable};
+use crate::temporal::{
+    DateFault, MICROS_PER_SECOND, Moment, TIMESTAMP_SECONDS_MAX, TIMESTAMP_SECONDS_MIN, TimeText, parse_datetime, parse_time,
+    time_from_number,
+};
+use crate::{ColumnType, Date, DateTime, Decimal, Time, TypeKind, Value};
+
+/// A date and time as read, before rules and rounding.
+#[derive(Clone, Copy)]
+struct Read {
+    value: DateTime,
+    round_up: bool,
+    truncated: bool,
+}
+
+impl Read {
+    fn exact(value: DateTime) -> Self {
+        Self { value, round_up: false, truncated: false }
+    }
+}
+
+pub(super) fn store_temporal(
+    value: &Value<'_>,
+    from: &ColumnType,
+    to: &ColumnType,
+    context: &StoreContext<'_>,
+    warnings: &mut Warnings,
+) -> Result<Value<'static>, Problem> {
+    match to.kind {
+        TypeKind::Time { fsp } => Ok(Value::Time(store_time(value, from, fsp, context, warnings)?)),
+        TypeKind::Date => Ok(Value::Date(store_date(value, from, context, warnings)?)),
+        TypeKind::Timestamp { fsp } => {
+            let civil = store_datetime(value, from, fsp, context, warnings)?;
+            Ok(Value::DateTime(to_timestamp(civil, value, from, context, warnings)?))
+        }
+        TypeKind::DateTime { fsp } => Ok(Value::DateTime(store_datetime(value, from, fsp, context, warnings)?)),
+        _ => Ok(Value::Null),
+    }
+}
+
+fn incorrect(what: &'static str, value: &Value<'_>, from: &ColumnType) -> Problem {
+    Problem::IncorrectTemporal { what, text: message_text(value, from) }
+}
+
+/// `None`: no date at all.
+fn read_datetime(value: &Value<'_>, context: &StoreContext<'_>) -> Option<Read> {
+    match value {
+        Value::Bytes(text) => {
+            let parsed = parse_datetime(text)?;
+            let mut value = parsed.value;
+            if let Some(offset) = parsed.offset {
+                let utc = value.to_utc_micros()? - i64::from(offset) * MICROS_PER_SECOND;
+                value = context.zone.to_civil(utc)?;
+            }
+            Some(Read { value, round_up: parsed.round_up, truncated: parsed.truncated })
+        }
+        Value::Date(date) => Some(Read::exact(date.at_midnight())),
+        Value::DateTime(value) => Some(Read::exact(*value)),
+        Value::Time(time) => {
+            let today = context.zone.to_civil(context.now_utc_micros)?.date.at_midnight().to_utc_micros()?;
+            Some(Read::exact(DateTime::from_utc_micros(today + time.micros)?))
+        }
+        Value::Null => None,
+        number => {
+            let (value, micros) = datetime_of_number(number)?;
+            if value.time_micros() == 0 && micros != 0 {
+                // A date has no fraction.
+                return Some(Read { truncated: true, ..Read::exact(value) });
+            }
+            if micros < MICROS_PER_SECOND as u32 {
+                return Some(Read::exact(DateTime { micros, ..value }));
+            }
+            value.add_micros(MICROS_PER_SECOND).map(Read::exact)
+        }
+    }
+}
+
+impl DateTime {
+    fn add_micros(self, micros: i64) -> Option<Self> {
+        Self::from_utc_micros(self.to_utc_micros()?.checked_add(micros)?)
+    }
+}
+
+/// Reads and checks; `Ok(None)` where the lax mode stores zero.
+fn checked_datetime(
+    what: &'static str,
+    value: &Value<'_>,
+    from: &ColumnType,
+    context: &StoreContext<'_>,
+    warnings: &mut Warnings,
+) -> Result<Option<Read>, Problem> {
+    let Some(read) = read_datetime(value, context) else {
+        let is_range = matches!(value, Value::Bytes(text) if parse_datetime(text).is_some());
+        let lax = if is_range { Problem::OutOfRange } else { Problem::Truncated };
+        context.raise_as(|| incorrect(what, value, from), lax, warnings)?;
+        return Ok(None);
+    };
+    if let Err(DateFault::Zero | DateFault::Range) = read.value.date.check(context.dates) {
+        let is_number = matches!(value, Value::Int(_) | Value::UInt(_) | Value::Double(_) | Value::Decimal(_));
+        let lax = if is_number { Problem::Truncated } else { Problem::OutOfRange };
+        context.raise_as(|| incorrect(what, value, from), lax, warnings)?;
+        return Ok(None);
+    }
+    if read.truncated {
+        context.raise_as(|| incorrect(what, value, from), Problem::Truncated, warnings)?;
+    }
+    Ok(Some(read))
+}
+
+fn store_date(
+    value: &Value<'_>,
+    from: &ColumnType,
+    context: &StoreContext<'_>,
+    warnings: &mut Warnings,
+) -> Result<Date, Problem> {
+    let Some(read) = checked_datetime("date", value, from, context, warnings)? else { return Ok(Date::ZERO) };
+    if read.value.time_micros() != 0 && !read.truncated {
+        warnings.note(if context.strict { incorrect("date", value, from) } else { Problem::Truncated });
+    }
+    Ok(read.value.date)
+}
+
+fn store_datetime(
+    value: &Value<'_>,
+    from: &ColumnType,
+    fsp: u8,
+    context: &StoreContext<'_>,
+    warnings: &mut Warnings,
+) -> Result<DateTime, Problem> {
+    let Some(read) = checked_datetime("datetime", value, from, context, warnings)? else { return Ok(DateTime::ZERO) };
+    match rounded(read, fsp, context.truncate_fractional) {
+        Some(value) => Ok(value),
+        None => {
+            let overflow = Problem::TemporalOverflow { what: "datetime" };
+            context.raise(overflow, warnings)?;
+            warnings.warn(Problem::OutOfRange);
+            Ok(DateTime::ZERO)
+        }
+    }
+}
+
+fn rounded(read: Read, fsp: u8, truncate: bool) -> Option<DateTime> {
+    let value = match read.round_up && !truncate {
+        true if read.value.micros < 999_999 => DateTime { micros: read.value.micros + 1, ..read.value },
+        true => read.value.add_micros(1)?,
+        false => read.value,
+    };
+    value.to_fsp(fsp, truncate)
+}
+
+fn to_timestamp(
+    civil: DateTime,
+    value: &Value<'_>,
+    from: &ColumnType,
+    context: &StoreContext<'_>,
+    warnings: &mut Warnings,
+) -> Result<DateTime, Problem> {
+    if civil.is_zero() {
+        return Ok(civil);
+    }
+    let utc = match context.zone.to_utc(civil) {
+        Moment::At(micros) => Some(micros),
+        Moment::Gap(micros) => {
+            context.raise_as(|| incorrect("datetime", value, from), Problem::TimestampGap, warnings)?;
+            Some(micros)
+        }
+        Moment::NoDate => None,
+    };
+    let in_range = |micros: &i64| (TIMESTAMP_SECONDS_MIN..=TIMESTAMP_SECONDS_MAX).contains(&micros.div_euclid(MICROS_PER_SECOND));
+    match utc.filter(in_range).and_then(DateTime::from_utc_micros) {
+        Some(utc) => Ok(utc),
+        None => {
+            context.raise_as(|| incorrect("datetime", value, from), Problem::OutOfRange, warnings)?;
+            Ok(DateTime::ZERO)
+        }
+    }
+}
+
+fn read_time(value: &Value<'_>) -> TimeText {
+    let plain = |value| TimeText { value, round_up: false, truncated: false, out_of_range: false, had_date: false };
+    match value {
+        Value::Null => plain(Time::default()),
+        Value::Bytes(text) => parse_time(text),
+        Value::Date(_) => plain(Time::default()),
+        Value::DateTime(value) => plain(value.time()),
+        Value::Time(time) => TimeText { out_of_range: !time.in_range(), ..plain(*time) },
+        Value::Int(number) => time_from_number(*number),
+        Value::UInt(number) => time_from_number(i64::try_from(*number).unwrap_or(i64::MAX)),
+        Value::Double(number) => Decimal::from_f64(*number).map_or(time_from_number(i64::MAX), |d| time_of_decimal(&d)),
+        Value::Decimal(number) => time_of_decimal(number),
+    }
+}
+
+fn time_of_decimal(number: &Decimal) -> TimeText {
+    let negative = number.is_negative();
+    let limit = if negative { i64::MIN } else { i64::MAX };
+    let Some((whole, micros)) = split_micros(number) else { return time_from_number(limit) };
+    let whole = i64::try_from(whole).map_or(limit, |whole| if negative { -whole } else { whole });
+    let mut read = time_from_number(whole);
+    if !read.out_of_range {
+        let micros = i64::from(micros);
+        read.value.micros += if negative { -micros } else { micros };
+    }
+    read
+}
+
+fn store_time(
+    value: &Value<'_>,
+    from: &ColumnType,
+    fsp: u8,
+    context: &StoreContext<'_>,
+    warnings: &mut Warnings,
+) -> Result<Time, Problem> {
+    let read = read_time(value);
+    let time = rounded_time(&read, fsp, context.truncate_fractional);
+    if read.out_of_range || !time.in_range() {
+        context.raise_as(|| incorrect("time", value, from), Problem::OutOfRange, warnings)?;
+        return Ok(Time { micros: time.micros.clamp(Time::MIN.micros, Time::MAX.micros) });
+    }
+    if read.truncated {
+        context.raise_as(|| incorrect("time", value, from), Problem::Truncated, warnings)?;
+    } else if read.had_date {
+        warnings.note(if context.strict { incorrect("time", value, from) } else { Problem::Truncated });
+    }
+    Ok(time)
+}
+
+fn rounded_time(read: &TimeText, fsp: u8, truncate: bool) -> Time {
+    let mut time = read.value;
+    if read.round_up && !truncate {
+        time.micros += if time.is_negative() { -1 } else { 1 };
+    }
+    time.to_fsp(fsp, truncate)
+}
+
+// Expressions.
+
+/// The value as a DATETIME with six fractional digits; `None` with a warning where it is none.
+pub fn to_datetime(
+    value: &Value<'_>,
+    from: &ColumnType,
+    context: &StoreContext<'_>,
+    warnings: &mut Warnings,
+) -> Option<DateTime> {
+    if value.is_null() {
+        return None;
+    }
+    let read = read_datetime(value, context).filter(|read| read.value.date.check(context.dates).is_ok());
+    let Some(read) = read else {
+        warnings.warn(incorrect("datetime", value, from));
+        return None;
+    };
+    if read.truncated {
+        warnings.warn(Problem::TruncatedIncorrect { what: "datetime", text: message_text(value, from) });
+    }
+    rounded(read, 6, context.truncate_fractional)
+}
+
+/// The value as a DATE, its time of day dropped; `None` with a warning where it is none.
+pub fn to_date(value: &Value<'_>, from: &ColumnType, context: &StoreContext<'_>, warnings: &mut Warnings) -> Option<Date> {
+    if value.is_null() {
+        return None;
+    }
+    let read = read_datetime(value, context).filter(|read| read.value.date.check(context.dates).is_ok());
+    let problem = || match value {
+        Value::Bytes(text) => Problem::TruncatedIncorrect { what: "date", text: printable(text) },
+        value => incorrect("datetime", value, from),
+    };
+    let Some(read) = read else {
+        warnings.warn(problem());
+        return None;
+    };
+    if read.truncated {
+        warnings.warn(problem());
+    }
+    Some(read.value.date)
+}
+
+/// The value as a TIME with six fractional digits; `None` with a warning where it is none.
+pub fn to_time(value: &Value<'_>, from: &ColumnType, context: &StoreContext<'_>, warnings: &mut Warnings) -> Option<Time> {
+    if value.is_null() {
+        return None;
+    }
+    let read = read_time(value);
+    let is_none = match value {
+        Value::Bytes(text) => read.truncated && !starts_like_time(text),
+        _ => false,
+    };
+    let parts_wrong = read.out_of_range && read.value == Time::default();
+    if read.truncated || read.out_of_range {
+        warnings.warn(Problem::TruncatedIncorrect { what: "time", text: message_text(value, from) });
+    }
+    (!is_none && !parts_wrong).then(|| rounded_time(&read, 6, context.truncate_fractional))
+}
+
+fn starts_like_time(text: &[u8]) -> bool {
+    let text = text.trim_ascii_start();
+    let text = text.strip_prefix(b"-").unwrap_or(text);
+    text.first().is_some_and(|b| b.is_ascii_digit() || matches!(b, b':' | b'.'))
+}

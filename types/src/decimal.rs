@@ -1,0 +1,744 @@
+//! DECIMAL: exact numbers of up to 65 digits, with MySQL's scale and rounding rules.
+//!
+//! A decimal is sign, magnitude and scale: value = ±magnitude / 10^scale. Sums, products and comparisons whose parts fit 128 bits
+//! are done in u128; the rest in 512-bit words and then cut back to 65 digits, fraction first, as MySQL does.
+//!
+//! D1: the magnitude has at most [`DIGITS_MAX`] digits (so it fits 224 bits).
+//! D2: zero is never negative.
+//! D3: equality, order and hash are those of the number: `1.0 == 1.00`.
+
+use crate::wide::{POW10_U64, POW10_U128, Wide};
+use std::cmp::Ordering;
+use std::hash::{Hash, Hasher};
+
+/// Digits of the widest DECIMAL.
+pub const DIGITS_MAX: u32 = 65;
+/// Largest scale a column or a multiplication result may have.
+pub const SCALE_MAX: u8 = 30;
+/// `@@div_precision_increment`'s default.
+pub const DIV_PRECISION_INCREMENT: u8 = 4;
+
+/// Exact decimal, up to DECIMAL(65,30); 32 bytes, `Copy`.
+#[derive(Clone, Copy, Debug)]
+pub struct Decimal {
+    low: [u64; 3],
+    high: u32,
+    scale: u8,
+    negative: bool,
+}
+
+const _: () = assert!(size_of::<Decimal>() == 32);
+
+/// The result has more than 65 digits before the point: error 1690, or the nearest storable value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DecimalOverflow;
+
+/// What [`Decimal::parse`] found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parsed {
+    pub value: Decimal,
+    /// Bytes read, leading white space included; the rest is not part of the number. 0: no number at all.
+    pub consumed: usize,
+    /// Digits of the fraction were cut off.
+    pub truncated: bool,
+    /// Too many digits before the point; `value` is the largest of that sign.
+    pub overflow: bool,
+}
+
+impl Decimal {
+    pub const ZERO: Self = Self { low: [0; 3], high: 0, scale: 0, negative: false };
+
+    /// `magnitude / 10^scale`, negated where asked. The scale is at most 65.
+    pub fn from_parts(magnitude: u128, scale: u8, negative: bool) -> Self {
+        debug_assert!(u32::from(scale) <= DIGITS_MAX);
+        Self { low: [magnitude as u64, (magnitude >> 64) as u64, 0], high: 0, scale, negative: negative && magnitude != 0 }
+    }
+
+    pub fn from_i64(value: i64) -> Self {
+        Self::from_parts(u128::from(value.unsigned_abs()), 0, value < 0)
+    }
+
+    pub fn from_u64(value: u64) -> Self {
+        Self::from_parts(u128::from(value), 0, false)
+    }
+
+    pub fn from_i128(value: i128) -> Self {
+        Self::from_parts(value.unsigned_abs(), 0, value < 0)
+    }
+
+    /// The decimal that prints like the double's shortest text. Infinite and NaN overflow.
+    pub fn from_f64(value: f64) -> Result<Self, DecimalOverflow> {
+        if !value.is_finite() {
+            return Err(DecimalOverflow);
+        }
+        let mut buffer = ryu::Buffer::new();
+        let parsed = Self::parse(buffer.format_finite(value).as_bytes());
+        if parsed.overflow { Err(DecimalOverflow) } else { Ok(parsed.value) }
+    }
+
+    /// The largest (or most negative) value of DECIMAL(precision, scale).
+    pub fn max_value(precision: u8, scale: u8, negative: bool) -> Self {
+        let mut magnitude = Wide::pow10(u32::from(precision).min(DIGITS_MAX));
+        magnitude.sub(&Wide::from_u128(1));
+        Self::from_wide_exact(&magnitude, scale, negative)
+    }
+
+    /// Reads `[space][+-]digits[.digits][e[+-]digits]` from the front of a text. Never fails: see [`Parsed`].
+    pub fn parse(text: &[u8]) -> Parsed {
+        Parser { text, at: 0 }.parse()
+    }
+
+    /// Reads a text that is nothing but a number.
+    pub fn parse_exact(text: &str) -> Option<Self> {
+        let parsed = Self::parse(text.as_bytes());
+        (parsed.consumed == text.len() && parsed.consumed > 0 && !parsed.overflow).then_some(parsed.value)
+    }
+
+    /// Digits after the point.
+    pub fn scale(&self) -> u8 {
+        self.scale
+    }
+
+    pub fn is_zero(&self) -> bool {
+        self.low == [0; 3] && self.high == 0
+    }
+
+    pub fn is_negative(&self) -> bool {
+        self.negative
+    }
+
+    /// Digits before the point, leading zeros not counted.
+    pub fn integer_digits(&self) -> u32 {
+        self.wide().digits().saturating_sub(u32::from(self.scale))
+    }
+
+    /// Digits in all: at least the scale, at least one.
+    pub fn precision(&self) -> u32 {
+        self.wide().digits().max(u32::from(self.scale)).max(1)
+    }
+
+    #[must_use]
+    pub fn negate(mut self) -> Self {
+        self.negative = !self.negative && !self.is_zero();
+        self
+    }
+
+    #[must_use]
+    pub fn abs(mut self) -> Self {
+        self.negative = false;
+        self
+    }
+
+    pub fn add(&self, other: &Self) -> Result<Self, DecimalOverflow> {
+        if let Some((a, b, scale)) = self.aligned_i128(other)
+            && let Some(sum) = a.checked_add(b)
+        {
+            return Self::from_wide(&Wide::from_u128(sum.unsigned_abs()), u32::from(scale), sum < 0, Cut::Round);
+        }
+        self.add_wide(other)
+    }
+
+    pub fn subtract(&self, other: &Self) -> Result<Self, DecimalOverflow> {
+        self.add(&other.negate())
+    }
+
+    /// The product; its scale is the sum of both, less what 65 digits cannot hold.
+    pub fn multiply(&self, other: &Self) -> Result<Self, DecimalOverflow> {
+        let negative = self.negative != other.negative;
+        let scale = u32::from(self.scale) + u32::from(other.scale);
+        let product = match (self.small(), other.small()) {
+            (Some(a), Some(b)) if a >> 64 == 0 && b >> 64 == 0 => Wide::from_u128(a * b),
+            _ => self.wide().mul(&other.wide()),
+        };
+        Self::from_wide(&product, scale, negative, Cut::Round)
+    }
+
+    /// `/`: the quotient with `increment` more digits after the point than the dividend has (30 at most), rounded half away from zero.
+    /// `None` when the divisor is zero.
+    pub fn divide(&self, other: &Self, increment: u8) -> Option<Result<Self, DecimalOverflow>> {
+        if other.is_zero() {
+            return None;
+        }
+        let scale = self.scale.saturating_add(increment).min(SCALE_MAX.max(self.scale));
+        let negative = self.negative != other.negative;
+        let shift = u32::from(scale - self.scale) + u32::from(other.scale);
+        if let (Some(n), Some(d), Some(factor)) = (self.small(), other.small(), POW10_U128.get(shift as usize))
+            && let Some(n) = n.checked_mul(*factor)
+        {
+            let quotient = n / d + u128::from(n % d >= d - n % d);
+            return Some(Self::from_wide(&Wide::from_u128(quotient), u32::from(scale), negative, Cut::Round));
+        }
+        // At most 65 + 30 + 65 digits would not fit 512 bits; then the last digits are beyond 65 anyway.
+        let mut numerator = self.wide();
+        let room = 153 - numerator.digits();
+        numerator.mul_pow10(shift.min(room));
+        let (mut quotient, mut rest) = numerator.div_rem(&other.wide());
+        let double = rest;
+        rest.add(&double);
+        if rest.cmp_magnitude(&other.wide()) != Ordering::Less {
+            quotient.add(&Wide::from_u128(1));
+        }
+        let lost = shift.saturating_sub(room);
+        Some(Self::from_wide(&quotient, u32::from(scale).saturating_sub(lost), negative, Cut::Round))
+    }
+
+    /// `MOD`: the remainder has the dividend's sign and the larger scale. `None` when the divisor is zero.
+    pub fn modulo(&self, other: &Self) -> Option<Result<Self, DecimalOverflow>> {
+        if other.is_zero() {
+            return None;
+        }
+        if let Some((a, b, scale)) = self.aligned_i128(other) {
+            let rest = a % b;
+            return Some(Self::from_wide(&Wide::from_u128(rest.unsigned_abs()), u32::from(scale), rest < 0, Cut::Round));
+        }
+        let (a, b, scale) = self.aligned_wide(other);
+        Some(Self::from_wide(&a.div_rem(&b).1, scale, self.negative, Cut::Round))
+    }
+
+    /// `DIV`: the integer part of the quotient, `None` when the divisor is zero.
+    pub fn integer_divide(&self, other: &Self) -> Option<Result<Self, DecimalOverflow>> {
+        if other.is_zero() {
+            return None;
+        }
+        let (a, b, _) = self.aligned_wide(other);
+        Some(Self::from_wide(&a.div_rem(&b).0, 0, self.negative != other.negative, Cut::Truncate))
+    }
+
+    /// The same number with exactly `scale` digits after the point, rounded half away from zero. Overflows when it has over 65 digits.
+    pub fn rescale(&self, scale: u8) -> Result<Self, DecimalOverflow> {
+        match scale.cmp(&self.scale) {
+            Ordering::Equal => Ok(*self),
+            Ordering::Less => Ok(self.cut(scale, Cut::Round)),
+            Ordering::Greater => self.widen(scale),
+        }
+    }
+
+    /// Like [`Self::rescale`], digits that do not fit cut off.
+    pub fn truncate_scale(&self, scale: u8) -> Result<Self, DecimalOverflow> {
+        if scale < self.scale { Ok(self.cut(scale, Cut::Truncate)) } else { self.rescale(scale) }
+    }
+
+    /// `ROUND(x, digits)`; negative `digits` round before the point. The scale is `max(digits, 0)` where that is fewer than now.
+    pub fn round(&self, digits: i64) -> Result<Self, DecimalOverflow> {
+        self.round_as(digits, Cut::Round)
+    }
+
+    /// `TRUNCATE(x, digits)`
+    pub fn truncate(&self, digits: i64) -> Result<Self, DecimalOverflow> {
+        self.round_as(digits, Cut::Truncate)
+    }
+
+    pub fn floor(&self) -> Result<Self, DecimalOverflow> {
+        self.to_integer_toward(self.negative)
+    }
+
+    pub fn ceiling(&self) -> Result<Self, DecimalOverflow> {
+        self.to_integer_toward(!self.negative)
+    }
+
+    /// Whether digits after the point are all zero.
+    pub fn is_integer(&self) -> bool {
+        self.cut(0, Cut::Truncate) == *self
+    }
+
+    /// Whether the number, as it is, is in the range of DECIMAL(precision, scale) before the point.
+    pub fn fits(&self, precision: u8, scale: u8) -> bool {
+        self.integer_digits() <= u32::from(precision.saturating_sub(scale))
+    }
+
+    /// Rounded half away from zero; `Err` holds the nearest bound.
+    pub fn to_i64(&self) -> Result<i64, i64> {
+        let rounded = self.cut(0, Cut::Round);
+        let bound = if self.negative { i64::MIN } else { i64::MAX };
+        let magnitude = rounded.small().ok_or(bound)?;
+        let value = i128::try_from(magnitude).map_err(|_| bound)?;
+        i64::try_from(if self.negative { -value } else { value }).map_err(|_| bound)
+    }
+
+    /// Rounded half away from zero; `Err` holds the nearest bound.
+    pub fn to_u64(&self) -> Result<u64, u64> {
+        let rounded = self.cut(0, Cut::Round);
+        if rounded.negative {
+            return Err(0);
+        }
+        rounded.small().and_then(|m| u64::try_from(m).ok()).ok_or(u64::MAX)
+    }
+
+    /// The nearest double.
+    pub fn to_f64(&self) -> f64 {
+        if let Some(magnitude) = self.small()
+            && magnitude < 1 << 53
+            && self.scale <= 22
+        {
+            // Both are exact doubles, so one rounding happens: the division's.
+            let value = magnitude as f64 / POW10_F64[usize::from(self.scale)];
+            return if self.negative { -value } else { value };
+        }
+        self.to_string().parse().expect("the text of a decimal is the text of a double")
+    }
+
+    /// Appends the text: sign, at least one digit before the point, exactly `scale` digits after it.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        let mut digits = [0u8; 80];
+        let mut at = digits.len();
+        let mut rest = self.wide();
+        let mut small = self.small().and_then(|m| u64::try_from(m).ok());
+        let mut written = 0u32;
+        // Peel off 19 digits at a time.
+        loop {
+            let (mut chunk, last) = match small.take() {
+                Some(value) => (value, true),
+                None => {
+                    let chunk = rest.div_rem_u64(POW10_U64[19]);
+                    (chunk, rest.is_zero())
+                }
+            };
+            let chunk_end = written + 19;
+            while chunk > 0 || (!last && written < chunk_end) {
+                at -= 1;
+                digits[at] = b'0' + (chunk % 10) as u8;
+                chunk /= 10;
+                written += 1;
+            }
+            if last {
+                break;
+            }
+        }
+        let scale = usize::from(self.scale);
+        let digits = &digits[at..];
+        if self.negative {
+            out.push(b'-');
+        }
+        if digits.len() > scale {
+            out.extend_from_slice(&digits[..digits.len() - scale]);
+        } else {
+            out.push(b'0');
+        }
+        if scale > 0 {
+            out.push(b'.');
+            out.extend(std::iter::repeat_n(b'0', scale.saturating_sub(digits.len())));
+            out.extend_from_slice(&digits[digits.len().saturating_sub(scale)..]);
+        }
+    }
+
+    /// Bytes of [`Self::encode_ordered`] for DECIMAL(precision, _): 1 to 28.
+    pub fn ordered_bytes(precision: u8) -> usize {
+        ORDERED_BYTES[usize::from(precision).min(DIGITS_MAX as usize)]
+    }
+
+    /// Appends the number as DECIMAL(precision, scale): big-endian, offset by half the range, so that `memcmp` orders it.
+    /// The number fits the type (the caller has converted it); one that does not is clamped.
+    pub fn encode_ordered(&self, precision: u8, scale: u8, out: &mut Vec<u8>) {
+        let start = out.len();
+        out.resize(start + Self::ordered_bytes(precision), 0);
+        self.write_ordered(precision, scale, &mut out[start..]);
+    }
+
+    /// [`Self::encode_ordered`] into exactly `ordered_bytes(precision)` bytes.
+    pub(crate) fn write_ordered(&self, precision: u8, scale: u8, target: &mut [u8]) {
+        if target.len() <= 8
+            && let Some(value) = self.scaled_i128(scale)
+            && value.unsigned_abs() < POW10_U128[usize::from(precision)]
+        {
+            let bits = (value as i64 as u64) ^ 1 << (8 * target.len() - 1);
+            target.copy_from_slice(&bits.to_be_bytes()[8 - target.len()..]);
+            return;
+        }
+        let mut value = self.rescale(scale).unwrap_or(Self::max_value(precision, scale, self.negative));
+        if !value.fits(precision, scale) {
+            value = Self::max_value(precision, scale, self.negative);
+        }
+        let words = [value.low[0], value.low[1], value.low[2], u64::from(value.high)];
+        let mut buffer = [0u8; 32];
+        let mut carry = value.negative;
+        for (i, &word) in words.iter().enumerate() {
+            let mut word = word;
+            if value.negative {
+                // Two's complement of the magnitude.
+                (word, carry) = (!word).overflowing_add(u64::from(carry));
+            }
+            buffer[24 - 8 * i..32 - 8 * i].copy_from_slice(&word.to_be_bytes());
+        }
+        let start = 32 - target.len();
+        buffer[start] ^= 0x80;
+        target.copy_from_slice(&buffer[start..]);
+    }
+
+    /// Reads what [`Self::encode_ordered`] wrote; `None` when the bytes are none of its.
+    pub fn decode_ordered(bytes: &[u8], precision: u8, scale: u8) -> Option<Self> {
+        if bytes.len() != Self::ordered_bytes(precision) {
+            return None;
+        }
+        if bytes.len() <= 8 {
+            let bits = bytes.iter().fold(0u64, |bits, &byte| bits << 8 | u64::from(byte));
+            let shift = 64 - 8 * bytes.len() as u32;
+            let value = ((bits << shift) ^ 1 << 63) as i64 >> shift;
+            let magnitude = u128::from(value.unsigned_abs());
+            return (magnitude < POW10_U128[usize::from(precision)]).then(|| Self::from_parts(magnitude, scale, value < 0));
+        }
+        let negative = bytes[0] & 0x80 == 0;
+        let mut buffer = if negative { [0xff; 32] } else { [0; 32] };
+        buffer[32 - bytes.len()..].copy_from_slice(bytes);
+        buffer[32 - bytes.len()] ^= 0x80;
+        let mut words = [0u64; 4];
+        let mut carry = negative;
+        for (i, word) in words.iter_mut().enumerate() {
+            let chunk = buffer[24 - 8 * i..32 - 8 * i].try_into().expect("8 bytes");
+            *word = u64::from_be_bytes(chunk);
+            if negative {
+                (*word, carry) = (!*word).overflowing_add(u64::from(carry));
+            }
+        }
+        let high = u32::try_from(words[3]).ok()?;
+        let value = Self { low: [words[0], words[1], words[2]], high, scale, negative };
+        (value.wide().digits() <= u32::from(precision)).then(|| value.normal_zero())
+    }
+
+    // Private parts.
+
+    fn wide(&self) -> Wide {
+        Wide([self.low[0], self.low[1], self.low[2], u64::from(self.high), 0, 0, 0, 0])
+    }
+
+    /// The magnitude where it fits 128 bits.
+    fn small(&self) -> Option<u128> {
+        (self.low[2] == 0 && self.high == 0).then(|| u128::from(self.low[0]) | u128::from(self.low[1]) << 64)
+    }
+
+    fn normal_zero(mut self) -> Self {
+        self.negative &= !self.is_zero();
+        self
+    }
+
+    /// D1 holds for the magnitude already.
+    fn from_wide_exact(magnitude: &Wide, scale: u8, negative: bool) -> Self {
+        debug_assert!(magnitude.digits() <= DIGITS_MAX);
+        let [a, b, c, d, ..] = magnitude.0;
+        Self { low: [a, b, c], high: d as u32, scale, negative }.normal_zero()
+    }
+
+    /// Establishes D1: cuts fraction digits until 65 are left.
+    fn from_wide(magnitude: &Wide, scale: u32, negative: bool, cut: Cut) -> Result<Self, DecimalOverflow> {
+        let mut magnitude = *magnitude;
+        let mut scale = scale;
+        let digits = if magnitude.0[3..] == [0; 5] { 0 } else { magnitude.digits() };
+        let excess = digits.saturating_sub(DIGITS_MAX).max(scale.saturating_sub(DIGITS_MAX));
+        if excess > scale {
+            return Err(DecimalOverflow);
+        }
+        if excess > 0 {
+            scale -= excess;
+            let last = magnitude.div_pow10(excess);
+            if cut == Cut::Round && last >= 5 {
+                magnitude.add(&Wide::from_u128(1));
+                if magnitude.digits() > DIGITS_MAX {
+                    // 999..9 became 1000..0.
+                    if scale == 0 {
+                        return Err(DecimalOverflow);
+                    }
+                    magnitude.div_rem_u64(10);
+                    scale -= 1;
+                }
+            }
+        }
+        Ok(Self::from_wide_exact(&magnitude, scale as u8, negative))
+    }
+
+    /// Both as signed integers of the larger scale, where that is quick.
+    fn aligned_i128(&self, other: &Self) -> Option<(i128, i128, u8)> {
+        let scale = self.scale.max(other.scale);
+        Some((self.scaled_i128(scale)?, other.scaled_i128(scale)?, scale))
+    }
+
+    fn scaled_i128(&self, scale: u8) -> Option<i128> {
+        let factor = POW10_U128.get(usize::from(scale.checked_sub(self.scale)?))?;
+        let magnitude = i128::try_from(self.small()?.checked_mul(*factor)?).ok()?;
+        Some(if self.negative { -magnitude } else { magnitude })
+    }
+
+    /// Both magnitudes at the larger scale; at most 65 + 65 digits.
+    fn aligned_wide(&self, other: &Self) -> (Wide, Wide, u32) {
+        let scale = self.scale.max(other.scale);
+        let (mut a, mut b) = (self.wide(), other.wide());
+        a.mul_pow10(u32::from(scale - self.scale));
+        b.mul_pow10(u32::from(scale - other.scale));
+        (a, b, u32::from(scale))
+    }
+
+    #[cold]
+    fn add_wide(&self, other: &Self) -> Result<Self, DecimalOverflow> {
+        let (mut a, mut b, scale) = self.aligned_wide(other);
+        if self.negative == other.negative {
+            a.add(&b);
+            return Self::from_wide(&a, scale, self.negative, Cut::Round);
+        }
+        if a.cmp_magnitude(&b) == Ordering::Less {
+            b.sub(&a);
+            return Self::from_wide(&b, scale, other.negative, Cut::Round);
+        }
+        a.sub(&b);
+        Self::from_wide(&a, scale, self.negative, Cut::Round)
+    }
+
+    fn widen(&self, scale: u8) -> Result<Self, DecimalOverflow> {
+        if u32::from(scale) > DIGITS_MAX {
+            return Err(DecimalOverflow);
+        }
+        let by = u32::from(scale - self.scale);
+        if let Some(small) = self.small()
+            && let Some(factor) = POW10_U128.get(by as usize)
+            && let Some(magnitude) = small.checked_mul(*factor)
+        {
+            return Ok(Self::from_parts(magnitude, scale, self.negative));
+        }
+        let mut magnitude = self.wide();
+        magnitude.mul_pow10(by);
+        if magnitude.digits() > DIGITS_MAX {
+            return Err(DecimalOverflow);
+        }
+        Ok(Self::from_wide_exact(&magnitude, scale, self.negative))
+    }
+
+    /// Fewer digits after the point: `scale` is not larger than now. Rounding up adds no 66th digit, since one digit at least was cut.
+    fn cut(&self, scale: u8, cut: Cut) -> Self {
+        let by = u32::from(self.scale.saturating_sub(scale));
+        if by == 0 {
+            return *self;
+        }
+        let mut magnitude = self.wide();
+        let last = magnitude.div_pow10(by);
+        if cut == Cut::Round && last >= 5 {
+            magnitude.add(&Wide::from_u128(1));
+        }
+        Self::from_wide_exact(&magnitude, scale, self.negative)
+    }
+
+    fn round_as(&self, digits: i64, cut: Cut) -> Result<Self, DecimalOverflow> {
+        if digits >= i64::from(self.scale) {
+            return Ok(*self);
+        }
+        if digits >= 0 {
+            return Ok(self.cut(digits as u8, cut));
+        }
+        let by = u32::try_from(-digits).unwrap_or(u32::MAX).min(DIGITS_MAX + 1) + u32::from(self.scale);
+        if by > 2 * DIGITS_MAX {
+            return Ok(Self::ZERO);
+        }
+        let mut magnitude = self.wide();
+        let last = magnitude.div_pow10(by);
+        if cut == Cut::Round && last >= 5 {
+            magnitude.add(&Wide::from_u128(1));
+        }
+        if !magnitude.is_zero() {
+            magnitude.mul_pow10(by - u32::from(self.scale));
+        }
+        Self::from_wide(&magnitude, 0, self.negative, cut)
+    }
+
+    fn to_integer_toward(self, away_from_zero: bool) -> Result<Self, DecimalOverflow> {
+        let whole = self.cut(0, Cut::Truncate);
+        if !away_from_zero || whole == self {
+            return Ok(whole);
+        }
+        let one = Self::from_parts(1, 0, self.negative);
+        whole.add(&one)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cut {
+    /// Half away from zero.
+    Round,
+    Truncate,
+}
+
+const POW10_F64: [f64; 23] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21,
+    1e22,
+];
+
+/// For each precision the bytes that hold ±(10^precision - 1) in two's complement.
+const ORDERED_BYTES: [usize; 66] = {
+    let mut table = [1; 66];
+    let mut precision = 1;
+    while precision < 66 {
+        // log2(10) = 3.321928..., and one bit for the sign.
+        table[precision] = (precision * 3_321_929 / 1_000_000 + 1 + 1).div_ceil(8);
+        precision += 1;
+    }
+    table
+};
+
+impl Ord for Decimal {
+    fn cmp(&self, other: &Self) -> Ordering {
+        if self.negative != other.negative {
+            return if self.negative { Ordering::Less } else { Ordering::Greater };
+        }
+        if let Some((a, b, _)) = self.aligned_i128(other) {
+            return a.cmp(&b);
+        }
+        let (a, b, _) = self.aligned_wide(other);
+        if self.negative { b.cmp_magnitude(&a) } else { a.cmp_magnitude(&b) }
+    }
+}
+
+impl PartialOrd for Decimal {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Decimal {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Decimal {}
+
+impl Hash for Decimal {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // D3: hash without trailing zeros of the fraction.
+        let mut magnitude = self.wide();
+        let mut scale = self.scale;
+        while scale > 0 {
+            let mut shorter = magnitude;
+            if shorter.div_rem_u64(10) != 0 {
+                break;
+            }
+            magnitude = shorter;
+            scale -= 1;
+        }
+        magnitude.0[..4].hash(state);
+        (scale, self.negative).hash(state);
+    }
+}
+
+impl std::fmt::Display for Decimal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut text = Vec::with_capacity(72);
+        self.write(&mut text);
+        f.write_str(std::str::from_utf8(&text).map_err(|_| std::fmt::Error)?)
+    }
+}
+
+struct Parser<'a> {
+    text: &'a [u8],
+    at: usize,
+}
+
+impl Parser<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+
+    fn digits(&mut self) -> std::ops::Range<usize> {
+        let start = self.at;
+        while self.peek().is_some_and(|b| b.is_ascii_digit()) {
+            self.at += 1;
+        }
+        start..self.at
+    }
+
+    fn sign(&mut self) -> bool {
+        match self.peek() {
+            Some(b'-') => {
+                self.at += 1;
+                true
+            }
+            Some(b'+') => {
+                self.at += 1;
+                false
+            }
+            _ => false,
+        }
+    }
+
+    fn parse(mut self) -> Parsed {
+        while self.peek().is_some_and(|b| b.is_ascii_whitespace() || b == 0x0b) {
+            self.at += 1;
+        }
+        let negative = self.sign();
+        let whole = self.digits();
+        let mut fraction = self.at..self.at;
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            fraction = self.digits();
+        }
+        if whole.is_empty() && fraction.is_empty() {
+            return Parsed { value: Decimal::ZERO, consumed: 0, truncated: false, overflow: false };
+        }
+        let exponent = self.exponent();
+        let (whole, fraction) = (&self.text[whole], &self.text[fraction]);
+        assemble(whole, fraction, exponent, negative, self.at)
+    }
+
+    /// `e[+-]digits`, or nothing where no digit follows.
+    fn exponent(&mut self) -> i64 {
+        let start = self.at;
+        if !matches!(self.peek(), Some(b'e' | b'E')) {
+            return 0;
+        }
+        self.at += 1;
+        let negative = self.sign();
+        let digits = self.digits();
+        if digits.is_empty() {
+            self.at = start;
+            return 0;
+        }
+        let value = self.text[digits].iter().fold(0i64, |v, b| (v * 10 + i64::from(b - b'0')).min(1_000_000));
+        if negative { -value } else { value }
+    }
+}
+
+/// Builds the number from its digits; digits are taken from the most significant one until 65 + scale limits are met.
+fn assemble(whole: &[u8], fraction: &[u8], exponent: i64, negative: bool, consumed: usize) -> Parsed {
+    let skip = whole.iter().take_while(|&&b| b == b'0').count();
+    let whole = &whole[skip..];
+    // The value is 0.d1d2d3... * 10^point.
+    let mut point = whole.len() as i64 + exponent;
+    let mut digits = whole.iter().chain(fraction).map(|b| b - b'0').peekable();
+    if whole.is_empty() {
+        while digits.next_if_eq(&0).is_some() {
+            point -= 1;
+        }
+    }
+    let total = digits.clone().count() as i64;
+    let overflowed =
+        Parsed { value: Decimal::max_value(DIGITS_MAX as u8, 0, negative), consumed, truncated: false, overflow: true };
+    if total > 0 && point > i64::from(DIGITS_MAX) {
+        return overflowed;
+    }
+    let wanted_scale = (total - point).clamp(0, i64::from(DIGITS_MAX));
+    let wanted_scale = if total == 0 { (fraction.len() as i64 - exponent).clamp(0, i64::from(DIGITS_MAX)) } else { wanted_scale };
+    let scale = wanted_scale.min(i64::from(DIGITS_MAX) - point.max(0));
+    let take = (point + scale).clamp(0, total);
+    let truncated_digits = total > take;
+    let mut magnitude = Wide::ZERO;
+    let (mut chunk, mut chunk_digits) = (0u64, 0usize);
+    let mut taken = 0;
+    while taken < take {
+        let Some(digit) = digits.next() else { break };
+        chunk = chunk * 10 + u64::from(digit);
+        chunk_digits += 1;
+        taken += 1;
+        if chunk_digits == 19 {
+            magnitude.mul_add_u64(POW10_U64[19], chunk);
+            (chunk, chunk_digits) = (0, 0);
+        }
+    }
+    magnitude.mul_add_u64(POW10_U64[chunk_digits], chunk);
+    // Trailing zeros that an exponent asks for.
+    magnitude.mul_pow10((point + scale - take).clamp(0, 130) as u32);
+    let round_up = truncated_digits && point + scale >= 0 && digits.next().is_some_and(|d| d >= 5);
+    if round_up {
+        magnitude.add(&Wide::from_u128(1));
+    }
+    match Decimal::from_wide(&magnitude, scale as u32, negative, Cut::Round) {
+        Ok(value) => Parsed { value, consumed, truncated: truncated_digits, overflow: false },
+        Err(DecimalOverflow) => overflowed,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,193 @@
+//! Decimals against known values and against big integers.
+
+use super::*;
+use num_bigint::BigInt;
+use proptest::prelude::*;
+
+fn d(text: &str) -> Decimal {
+    Decimal::parse_exact(text).unwrap_or_else(|| panic!("{text}"))
+}
+
+#[test]
+fn texts_round_trip() {
+    let nines = "9".repeat(65);
+    for text in
+        ["0", "0.00", "1", "-1", "0.5", "-0.05", "123456789012345678901234567890.123456789", &nines, "10000000000000000000"]
+    {
+        assert_eq!(d(text).to_string(), text);
+    }
+    assert_eq!(d("1e3").to_string(), "1000");
+    assert_eq!(d("1.5e-3").to_string(), "0.0015");
+    assert_eq!(d(".5").to_string(), "0.5");
+    assert_eq!(d("5.").to_string(), "5");
+    assert_eq!(d("-0").to_string(), "0");
+    assert_eq!(d("0e5").to_string(), "0");
+    assert_eq!(d("12.34e1").to_string(), "123.4");
+}
+
+#[test]
+fn parse_reports_rest_and_overflow() {
+    let p = Decimal::parse(b" 12abc");
+    assert_eq!((p.value, p.consumed), (d("12"), 3));
+    assert_eq!(Decimal::parse(b"abc").consumed, 0);
+    assert_eq!(Decimal::parse(b"-").consumed, 0);
+    assert_eq!(Decimal::parse(b".").consumed, 0);
+    assert_eq!(Decimal::parse(b"1e").consumed, 1);
+    assert!(Decimal::parse("1".repeat(66).as_bytes()).overflow);
+    assert!(Decimal::parse(b"1e65").overflow);
+    assert!(!Decimal::parse(b"1e64").overflow);
+    assert!(Decimal::parse(b"1e999999999999999999999").overflow);
+    let tiny = Decimal::parse(b"1e-999999999999999999999");
+    assert!(tiny.value.is_zero() && tiny.truncated);
+}
+
+#[test]
+fn division_is_mysqls() {
+    let div = |a: &str, b: &str| d(a).divide(&d(b), 4).unwrap().unwrap().to_string();
+    assert_eq!(div("1", "3"), "0.3333");
+    assert_eq!(div("2", "3"), "0.6667");
+    assert_eq!(div("-10", "4"), "-2.5000");
+    assert_eq!(div("1.5", "0.5"), "3.00000");
+    assert!(d("1").divide(&Decimal::ZERO, 4).is_none());
+    assert_eq!(d("7").modulo(&d("-3")).unwrap().unwrap().to_string(), "1");
+    assert_eq!(d("-7.5").modulo(&d("2")).unwrap().unwrap().to_string(), "-1.5");
+    assert_eq!(d("7.9").integer_divide(&d("2")).unwrap().unwrap().to_string(), "3");
+}
+
+#[test]
+fn rounding() {
+    let round = |x: &str, n| d(x).round(n).unwrap().to_string();
+    assert_eq!(round("2.5", 0), "3");
+    assert_eq!(round("-2.5", 0), "-3");
+    assert_eq!(round("1.005", 2), "1.01");
+    assert_eq!(round("155", -1), "160");
+    assert_eq!(round("44", -2), "0");
+    assert_eq!(round("55", -2), "100");
+    assert_eq!(round("1.5", 9), "1.5");
+    assert_eq!(d("-1.999").truncate(1).unwrap().to_string(), "-1.9");
+    assert_eq!(d("1999").truncate(-3).unwrap().to_string(), "1000");
+    assert_eq!(d("-1.5").floor().unwrap().to_string(), "-2");
+    assert_eq!(d("-1.5").ceiling().unwrap().to_string(), "-1");
+    assert_eq!(d("1.0").ceiling().unwrap().to_string(), "1");
+    assert_eq!(d("9.99").rescale(1).unwrap().to_string(), "10.0");
+    let nines = d(&"9".repeat(65));
+    assert!(nines.round(-1).is_err());
+    assert!(nines.add(&d("1")).is_err());
+    assert!(nines.add(&d("0.4")).is_ok());
+}
+
+#[test]
+fn conversions() {
+    assert_eq!(d("9223372036854775807.4").to_i64(), Ok(i64::MAX));
+    assert_eq!(d("9223372036854775807.5").to_i64(), Err(i64::MAX));
+    assert_eq!(d("-9223372036854775808").to_i64(), Ok(i64::MIN));
+    assert_eq!(d("-0.4").to_u64(), Ok(0));
+    assert_eq!(d("-0.5").to_u64(), Err(0));
+    assert_eq!(d("18446744073709551616").to_u64(), Err(u64::MAX));
+    assert_eq!(d("0.1").to_f64(), 0.1);
+    assert_eq!(d("123456789012345678901234567890.5").to_f64(), 123456789012345678901234567890.5);
+    assert_eq!(Decimal::from_f64(0.1).unwrap().to_string(), "0.1");
+    assert_eq!(Decimal::from_f64(1e20).unwrap().to_string(), "100000000000000000000");
+    assert!(Decimal::from_f64(1e100).is_err());
+    assert_eq!(Decimal::max_value(5, 2, true).to_string(), "-999.99");
+}
+
+fn decimals() -> impl Strategy<Value = Decimal> {
+    (proptest::collection::vec(0u8..10, 1..65), 0usize..31, any::<bool>()).prop_map(|(digits, scale, negative)| {
+        let mut text = String::new();
+        if negative {
+            text.push('-');
+        }
+        let point = digits.len().saturating_sub(scale);
+        for (i, digit) in digits.iter().enumerate() {
+            if i == point {
+                text.push('.');
+            }
+            text.push(char::from(b'0' + digit));
+        }
+        d(&text)
+    })
+}
+
+/// The magnitude at scale 65, as a big integer.
+fn big(x: &Decimal) -> BigInt {
+    at_scale(&x.to_string(), 65)
+}
+
+fn at_scale(text: &str, scale: usize) -> BigInt {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let digits = format!("{whole}{fraction:0<scale$}");
+    digits.parse().unwrap()
+}
+
+proptest! {
+    #[test]
+    fn sums_and_order_agree(a in decimals(), b in decimals()) {
+        prop_assert_eq!(a.cmp(&b), big(&a).cmp(&big(&b)));
+        if a.integer_digits() < 34 && b.integer_digits() < 34 {
+            prop_assert_eq!(big(&a.add(&b).unwrap()), big(&a) + big(&b));
+            prop_assert_eq!(big(&a.subtract(&b).unwrap()), big(&a) - big(&b));
+        }
+    }
+
+    #[test]
+    fn products_agree(a in decimals(), b in decimals()) {
+        if let Ok(product) = a.multiply(&b) {
+            let exact = big(&a) * big(&b);
+            let shown = at_scale(&product.to_string(), 130);
+            let unit = BigInt::from(10).pow(130 - u32::from(product.scale()));
+            prop_assert!((exact - shown).magnitude() * 2u32 <= *unit.magnitude());
+        } else {
+            prop_assert!(a.integer_digits() + b.integer_digits() > 65);
+        }
+    }
+
+    #[test]
+    fn quotients_agree(a in decimals(), b in decimals()) {
+        if let Some(quotient) = a.divide(&b, 4) {
+            if let Ok(q) = quotient {
+                let numerator = big(&a) * BigInt::from(10).pow(u32::from(q.scale()) + 1) / big(&b);
+                let exact = (BigInt::from(numerator.magnitude().clone()) + 5) / 10;
+                prop_assert_eq!(exact, at_scale(&q.abs().to_string(), usize::from(q.scale())));
+            }
+            let rest = a.modulo(&b).unwrap().unwrap();
+            prop_assert_eq!(big(&rest), big(&a) % big(&b));
+        }
+    }
+
+    #[test]
+    fn ordered_bytes_keep_order(a in decimals(), b in decimals()) {
+        let (mut x, mut y) = (Vec::new(), Vec::new());
+        let clamp = |v: &Decimal| {
+            let v = v.rescale(30).unwrap_or(Decimal::max_value(65, 30, v.is_negative()));
+            if v.fits(65, 30) { v } else { Decimal::max_value(65, 30, v.is_negative()) }
+        };
+        a.encode_ordered(65, 30, &mut x);
+        b.encode_ordered(65, 30, &mut y);
+        prop_assert_eq!(x.cmp(&y), clamp(&a).cmp(&clamp(&b)));
+        prop_assert_eq!(Decimal::decode_ordered(&x, 65, 30).unwrap(), clamp(&a));
+    }
+
+    #[test]
+    fn small_ordered_bytes_round_trip(precision in 1u8..=65, seed in any::<u128>(), negative in any::<bool>()) {
+        let limit = POW10_U128[usize::from(precision).min(38)];
+        for magnitude in [seed % limit, limit - 1, 0] {
+            let value = Decimal::from_parts(magnitude, 0, negative);
+            let mut bytes = Vec::new();
+            value.encode_ordered(precision, 0, &mut bytes);
+            prop_assert_eq!(bytes.len(), Decimal::ordered_bytes(precision));
+            prop_assert_eq!(Decimal::decode_ordered(&bytes, precision, 0), Some(value));
+        }
+    }
+
+    #[test]
+    fn parse_never_panics(text in proptest::collection::vec(any::<u8>(), 0..90)) {
+        let _ = Decimal::parse(&text);
+    }
+
+    #[test]
+    fn odd_numbers_never_panic(text in "[-+]?[0-9]{0,80}[.]?[0-9]{0,80}(e[-+]?[0-9]{1,4})?") {
+        let p = Decimal::parse(text.as_bytes());
+        let _ = (p.value.to_string(), p.value.to_f64(), p.value.floor(), p.value.round(-3));
+    }
+}

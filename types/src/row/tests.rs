@@ -1,0 +1,227 @@
+//! Rows: round trips of every type, old rows, damaged bytes.
+
+use super::*;
+use crate::{LobSize, TypeKind as K};
+use proptest::prelude::*;
+use std::sync::Arc;
+
+fn column(kind: TypeKind, nullable: bool) -> ColumnDef {
+    ColumnDef {
+        name: String::new(),
+        ty: ColumnType::new(kind),
+        nullable,
+        default: ColumnDefault::None,
+        auto_increment: false,
+        on_update_now: false,
+        comment: String::new(),
+        invisible: false,
+    }
+}
+
+fn text(bytes: &[u8]) -> Value<'_> {
+    Value::Bytes(Cow::Borrowed(bytes))
+}
+
+fn members() -> Arc<[String]> {
+    ["red", "green", "blue"].map(String::from).into()
+}
+
+fn all_kinds() -> Vec<ColumnDef> {
+    let kinds = [
+        K::TinyInt,
+        K::SmallInt,
+        K::MediumInt,
+        K::Int,
+        K::BigInt,
+        K::Decimal { precision: 10, scale: 2 },
+        K::Float,
+        K::Double,
+        K::Char { length: 10 },
+        K::VarChar { length: 300 },
+        K::Text(LobSize::Regular),
+        K::Date,
+        K::Time { fsp: 6 },
+        K::DateTime { fsp: 6 },
+        K::Timestamp { fsp: 6 },
+        K::Year,
+        K::Enum { members: members() },
+        K::Set { members: members() },
+        K::Bit { length: 12 },
+        K::Json,
+    ];
+    kinds.into_iter().map(|kind| column(kind, true)).collect()
+}
+
+fn moment() -> crate::DateTime {
+    crate::DateTime { date: crate::Date::new(2024, 2, 29), hour: 23, minute: 59, second: 58, micros: 123_456 }
+}
+
+fn sample() -> Vec<Value<'static>> {
+    vec![
+        Value::Int(-128),
+        Value::Int(-32768),
+        Value::Int(-8_388_608),
+        Value::Int(i32::MIN.into()),
+        Value::Int(i64::MIN),
+        Value::Decimal(crate::Decimal::parse_exact("-12345678.90").unwrap()),
+        Value::Double(1.5),
+        Value::Double(-1e300),
+        text(b"char"),
+        text(b""),
+        text(b"some text"),
+        Value::Date(crate::Date::new(9999, 12, 31)),
+        Value::Time(crate::Time { micros: -3_020_399_000_000 }),
+        Value::DateTime(moment()),
+        Value::DateTime(moment()),
+        Value::Int(2155),
+        text(b"green"),
+        text(b"red,blue"),
+        Value::UInt(0xabc),
+        text(b"{}"),
+    ]
+}
+
+#[test]
+fn every_kind_round_trips() {
+    let layout = RowLayout::from_columns(&all_kinds());
+    let mut bytes = Vec::new();
+    layout.encode(&sample(), &mut bytes).unwrap();
+    let row = StoredRow::new(&layout, &bytes).unwrap();
+    for (i, value) in sample().iter().enumerate() {
+        assert_eq!(&row.get(i).unwrap(), value, "column {i}");
+        assert!(!row.is_null(i).unwrap());
+    }
+    assert_eq!(row.ordinal(16), Ok(Some(2)));
+    assert_eq!(row.ordinal(17), Ok(Some(5)));
+    assert!(matches!(row.get(16).unwrap(), Value::Bytes(Cow::Borrowed(_))));
+}
+
+#[test]
+fn nulls_and_not_nulls() {
+    let layout = RowLayout::from_columns(&all_kinds());
+    let mut bytes = Vec::new();
+    layout.encode(&vec![Value::Null; layout.columns()], &mut bytes).unwrap();
+    let row = StoredRow::new(&layout, &bytes).unwrap();
+    assert!((0..layout.columns()).all(|i| row.get(i) == Ok(Value::Null)));
+    let strict = RowLayout::from_columns(&[column(K::Int, false)]);
+    assert_eq!(strict.encode(&[Value::Null], &mut bytes), Err(Error::Null { column: 0 }));
+    assert_eq!(strict.encode(&[text(b"1")], &mut bytes), Err(Error::WrongKind { column: 0 }));
+}
+
+#[test]
+fn zero_dates_and_unsigned() {
+    let layout = RowLayout::from_columns(&[
+        column(K::Date, false),
+        column(K::DateTime { fsp: 0 }, false),
+        column(K::Timestamp { fsp: 0 }, false),
+        column(K::Year, false),
+        ColumnDef { ty: ColumnType::unsigned(K::TinyInt), ..column(K::Null, false) },
+        ColumnDef { ty: ColumnType::unsigned(K::BigInt), ..column(K::Null, false) },
+    ]);
+    let values = [
+        Value::Date(crate::Date::ZERO),
+        Value::DateTime(crate::DateTime::ZERO),
+        Value::DateTime(crate::DateTime::ZERO),
+        Value::Int(0),
+        Value::UInt(255),
+        Value::UInt(u64::MAX),
+    ];
+    let mut bytes = Vec::new();
+    layout.encode(&values, &mut bytes).unwrap();
+    let row = StoredRow::new(&layout, &bytes).unwrap();
+    for (i, value) in values.iter().enumerate() {
+        assert_eq!(&row.get(i).unwrap(), value);
+    }
+}
+
+#[test]
+fn rows_older_than_a_column_read_its_default() {
+    let mut columns = vec![column(K::Int, false), column(K::VarChar { length: 9 }, true)];
+    let old = RowLayout::from_columns(&columns);
+    let mut bytes = Vec::new();
+    old.encode(&[Value::Int(7), text(b"x")], &mut bytes).unwrap();
+    columns.push(column(K::Int, true));
+    columns.push(ColumnDef { default: ColumnDefault::Literal(Some("new".into())), ..column(K::VarChar { length: 9 }, false) });
+    columns.push(ColumnDef { default: ColumnDefault::Literal(Some("12".into())), ..column(K::Int, false) });
+    let new = RowLayout::from_columns(&columns);
+    let row = StoredRow::new(&new, &bytes).unwrap();
+    assert_eq!(row.get(0), Ok(Value::Int(7)));
+    assert_eq!(row.get(1), Ok(text(b"x")));
+    assert_eq!(row.get(2), Ok(Value::Null));
+    assert_eq!(row.get(3), Ok(text(b"new")));
+    assert_eq!(row.get(4), Ok(Value::Int(12)));
+    let mut changed = Vec::new();
+    new.encode_changed(row, &[(0, Value::Int(8))], &mut changed).unwrap();
+    let row = StoredRow::new(&new, &changed).unwrap();
+    assert_eq!((row.get(0), row.get(3)), (Ok(Value::Int(8)), Ok(text(b"new"))));
+    assert_eq!(row.count, 5);
+}
+
+#[test]
+fn changes_keep_the_rest() {
+    let layout = RowLayout::from_columns(&all_kinds());
+    let mut bytes = Vec::new();
+    layout.encode(&sample(), &mut bytes).unwrap();
+    let row = StoredRow::new(&layout, &bytes).unwrap();
+    for changes in [vec![(3, Value::Int(5)), (0, Value::Null)], vec![(9, text(b"longer")), (3, Value::Int(5))]] {
+        let mut out = vec![9, 9];
+        layout.encode_changed(row, &changes, &mut out).unwrap();
+        let after = StoredRow::new(&layout, &out[2..]).unwrap();
+        for (i, value) in sample().iter().enumerate() {
+            let expected = changes.iter().find(|c| c.0 == i).map_or(value, |c| &c.1);
+            assert_eq!(&after.get(i).unwrap(), expected);
+        }
+    }
+}
+
+#[test]
+fn external_columns_and_wide_offsets() {
+    let columns = [column(K::Int, false), column(K::Text(LobSize::Long), true), column(K::Text(LobSize::Long), true)];
+    let layout = RowLayout::from_columns(&columns);
+    let long = vec![b'x'; 40_000];
+    let reference = ExternalRef { blob: 77, length: 1 << 40 };
+    let (number, big) = (Value::Int(1), text(&long));
+    for wide in [false, true] {
+        let mut bytes = Vec::new();
+        let field = |column| match column {
+            0 => Field::Value(&number),
+            1 => Field::External(reference),
+            _ if wide => Field::Value(&big),
+            _ => Field::Value(&Value::Null),
+        };
+        layout.encode_fields(field, &mut bytes).unwrap();
+        let row = StoredRow::new(&layout, &bytes).unwrap();
+        assert_eq!(row.external(1), Ok(Some(reference)));
+        assert_eq!(row.external(2), Ok(None));
+        assert!(row.has_external());
+        assert_eq!(row.get(1), Err(Error::External { column: 1 }));
+        assert_eq!(row.is_null(2), Ok(!wide));
+        let mut copy = Vec::new();
+        layout.encode_changed(row, &[(2, text(b"short"))], &mut copy).unwrap();
+        let row = StoredRow::new(&layout, &copy).unwrap();
+        assert_eq!(row.external(1), Ok(Some(reference)));
+        assert_eq!(row.get(2), Ok(text(b"short")));
+    }
+}
+
+proptest! {
+    #[test]
+    fn damaged_rows_never_panic(damage in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..8), cut in any::<prop::sample::Index>()) {
+        let layout = RowLayout::from_columns(&all_kinds());
+        let mut bytes = Vec::new();
+        layout.encode(&sample(), &mut bytes).unwrap();
+        for (at, byte) in damage {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        bytes.truncate(cut.index(bytes.len() + 1));
+        if let Ok(row) = StoredRow::new(&layout, &bytes) {
+            for i in 0..layout.columns() {
+                let _ = (row.get(i), row.is_null(i), row.ordinal(i), row.external(i));
+            }
+            let _ = row.has_external();
+            let mut out = Vec::new();
+            let _ = layout.encode_changed(row, &[(9, text(b"y"))], &mut out);
+        }
+    }
+}
