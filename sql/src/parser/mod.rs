@@ -219,12 +219,15 @@ impl<'a> Parser<'a> {
         lexer.next().0
     }
 
+    /// The next token is of this kind: for tokens without a text.
+    #[inline]
     fn at(&self, token: Token<'a>) -> bool {
-        self.token == token
+        std::mem::discriminant(&self.token) == std::mem::discriminant(&token)
     }
 
+    #[inline]
     fn accept(&mut self, token: Token<'a>) -> bool {
-        let found = self.token == token;
+        let found = self.at(token);
         if found {
             self.bump();
         }
