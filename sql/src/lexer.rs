@@ -343,10 +343,10 @@ impl<'a> Lexer<'a> {
     }
 
     fn name_or_prefix(&mut self, byte: u8) -> Token<'a> {
-        if matches!(byte, b'x' | b'X' | b'b' | b'B' | b'n' | b'N') {
-            if let Some(token) = self.prefixed_string(byte) {
-                return token;
-            }
+        if matches!(byte, b'x' | b'X' | b'b' | b'B' | b'n' | b'N')
+            && let Some(token) = self.prefixed_string(byte)
+        {
+            return token;
         }
         let name = self.take_name();
         if byte == b'_' {
@@ -395,10 +395,11 @@ impl<'a> Lexer<'a> {
 
     fn number(&mut self) -> Token<'a> {
         let start = self.position;
-        if self.byte(0) == b'0' && matches!(self.byte(1), b'x' | b'b') {
-            if let Some(token) = self.prefixed_number() {
-                return token;
-            }
+        if self.byte(0) == b'0'
+            && matches!(self.byte(1), b'x' | b'b')
+            && let Some(token) = self.prefixed_number()
+        {
+            return token;
         }
         let whole = self.skip_digits();
         let mut token: fn(&'a [u8]) -> Token<'a> = Token::Int;

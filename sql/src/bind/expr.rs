@@ -47,6 +47,10 @@ impl Binder<'_> {
             E::JsonArrow { column, path, unquote } => self.json_arrow(column, path, *unquote),
             E::Default(Some(column)) => self.default_of(column),
             E::Row(items) => self.row(items),
+            E::Subquery(query) => match bare_value(query) {
+                Some(value) => self.expr(value),
+                None => rare(expr),
+            },
             _ => rare(expr),
         }
     }
@@ -542,6 +546,18 @@ impl Binder<'_> {
             }
             ColumnDefault::CurrentTimestamp => Err(Error::NotSupported("DEFAULT(column) of a current timestamp".to_owned())),
         }
+    }
+}
+
+/// The expression of `(SELECT expr)`: a subquery without tables is its value.
+fn bare_value<'q, 'a>(query: &'q ast::Query<'a>) -> Option<&'q ast::Expr<'a>> {
+    let ast::Query { with: None, body: ast::QueryBody::Select(select), order_by: [], limit: None, .. } = query else {
+        return None;
+    };
+    let plain = select.from.is_empty() && select.filter.is_none() && select.group_by.is_empty() && select.having.is_none();
+    match select.items {
+        [ast::SelectItem::Expr { expr, .. }] if plain && !matches!(expr, ast::Expr::Aggregate(_)) => Some(expr),
+        _ => None,
     }
 }
 

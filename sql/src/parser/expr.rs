@@ -391,10 +391,10 @@ impl<'a> Parser<'a> {
 
     /// A literal, as itself or as the lifted one it is.
     fn literal(&mut self, literal: Literal<'a>, start: usize) -> Expr<'a> {
-        if let Some(lifted) = self.lifted {
-            if let Some(index) = lifted.index_at(start, &mut self.lifted_next) {
-                return Expr::Lifted { index, literal: self.arena.node(literal) };
-            }
+        if let Some(lifted) = self.lifted
+            && let Some(index) = lifted.index_at(start, &mut self.lifted_next)
+        {
+            return Expr::Lifted { index, literal: self.arena.node(literal) };
         }
         Expr::Literal(literal)
     }

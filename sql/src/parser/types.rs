@@ -177,10 +177,10 @@ impl<'a> Parser<'a> {
             }
             b"YEAR" => {
                 self.bump();
-                if let Some(width) = self.optional_number()? {
-                    if width != 4 {
-                        return Err(Error::NotSupported("YEAR(2)".to_owned()));
-                    }
+                if let Some(width) = self.optional_number()?
+                    && width != 4
+                {
+                    return Err(Error::NotSupported("YEAR(2)".to_owned()));
                 }
                 TypeName::Year
             }
