@@ -583,7 +583,7 @@ impl<'a> Parser<'a> {
     }
 
     /// DATE '...', TIME '...', TIMESTAMP '...'
-    fn typed_literal(&mut self, name: &str) -> Result<Expr<'a>> {
+    fn typed_literal(&mut self, name: &'a str) -> Result<Expr<'a>> {
         let make: fn(&'a [u8]) -> Literal<'a> = if name.eq_ignore_ascii_case("date") {
             Literal::Date
         } else if name.eq_ignore_ascii_case("time") {
@@ -591,7 +591,8 @@ impl<'a> Parser<'a> {
         } else if name.eq_ignore_ascii_case("timestamp") {
             Literal::Timestamp
         } else {
-            return Err(self.error());
+            // Any other name is a column, and the string its alias.
+            return self.column_tail(ColumnName { database: None, table: None, name });
         };
         Ok(Expr::Literal(make(self.string()?)))
     }

@@ -5,6 +5,7 @@
 //! P2: a reserved word is never taken for a name; any other word is a name wherever a name may stand.
 //! P3: every loop consumes a token or ends.
 
+mod alter;
 mod ddl;
 mod dml;
 mod expr;

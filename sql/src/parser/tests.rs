@@ -120,6 +120,7 @@ fn select() {
         "SELECT a, COUNT(*) FROM t WHERE x GROUP BY a HAVING b ORDER BY 1 DESC LIMIT 5, 10 FOR UPDATE SKIP LOCKED",
         "SELECT a, Count(*) FROM t WHERE x GROUP BY a HAVING b ORDER BY 1 DESC LIMIT 10 OFFSET 5 FOR Update SkipLocked",
     );
+    check("SELECT a 'x y', b \"z\", c AS 'w'", "SELECT a AS x y, b AS z, c AS w");
     check("SELECT 1 LIMIT 3 OFFSET 4 LOCK IN SHARE MODE", "SELECT 1 LIMIT 3 OFFSET 4 FOR Share");
     check("SELECT a FROM t USE INDEX (PRIMARY, k) WHERE b", "SELECT a FROM t Use INDEX (PRIMARY, k) WHERE b");
     check("SELECT 1 FROM DUAL WHERE 1", "SELECT 1 WHERE 1");
