@@ -418,8 +418,8 @@ impl Binder<'_> {
         if matches!(arg.kind, ExprKind::Literal(_)) && class(&ty) == Class::String {
             self.derivation.level = arg_derivation.level.min(Coercibility::Coercible).max(Coercibility::Implicit);
         }
-        // Casts to numbers give NULL for NULL alone; a wrong date is NULL.
-        let nullable = arg.nullable || typing::is_temporal(&ty);
+        // Casts to numbers give NULL for NULL alone; a wrong date is NULL, and so may be a text.
+        let nullable = arg.nullable || typing::is_temporal(&ty) || class(&ty) == Class::String;
         Ok(Expr { kind: ExprKind::Cast(Box::new(arg)), ty, nullable })
     }
 
@@ -483,7 +483,7 @@ impl Binder<'_> {
     fn user_variable(&mut self, name: &str) -> Expr {
         let collation = self.context.connection_collation();
         let ty = self.context.user_variable_type(name);
-        let ty = ty.unwrap_or_else(|| typing::string(65_535, collation));
+        let ty = ty.unwrap_or_else(|| typing::string(16_383, collation));
         self.derivation = match class(&ty) {
             Class::String => Derivation { collation: ty.collation, level: Coercibility::Implicit },
             _ => Derivation::NUMERIC,
