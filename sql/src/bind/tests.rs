@@ -76,7 +76,7 @@ fn choices() {
         "SELECT IFNULL(b, c), NULLIF(id, 3), CONCAT(b, id) FROM t",
         "IFNULL(b, c): varchar(120), NULLIF(id, 3): int null, CONCAT(b, id): varchar(31) null",
     );
-    check("SELECT 1 UNION SELECT 'a'", "1: varchar(1)");
+    check("SELECT 1 UNION SELECT 'a'", "1: varchar(2)");
     check("SELECT id FROM t UNION SELECT price FROM u", "id: decimal(12,2)");
 }
 
