@@ -55,6 +55,8 @@ pub enum Error {
     MixedGroup { expression: usize, column: String },
     /// 1111 "Invalid use of group function"
     InvalidGroupUse,
+    /// 3029 "Expression #{0} of ORDER BY contains aggregate function and applies to the result of a non-aggregated query"
+    AggregateOrder(usize),
     /// 1056 "Can't group on '{0}'"
     WrongGroupField(String),
     /// 3065 "Expression #{n} of ORDER BY clause is not in SELECT list ... DISTINCT"

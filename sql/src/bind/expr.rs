@@ -504,7 +504,9 @@ impl Binder<'_> {
 
     fn insert_value_of(&mut self, name: &ast::ColumnName<'_>) -> Result<Expr> {
         if self.scope.insert_row.is_none() {
-            return Err(Error::NotSupported("VALUES() outside of ON DUPLICATE KEY UPDATE".to_owned()));
+            // Elsewhere it is NULL, as long as the column exists.
+            let column = self.name(name)?;
+            return Ok(Expr { nullable: true, ..Expr::literal(Value::Null, column.ty) });
         }
         let table = &self.sources[0].table;
         let column = table.column_index(name.name);

@@ -199,7 +199,11 @@ impl Binder<'_> {
             }
             None => None,
         };
+        let plain = keys_and_aggregates(&self.scope) == 0;
         let mut order = self.order_by(tail.order_by)?;
+        if let Some(place) = order.iter().position(|(key, _)| plain && holds_aggregate(key)) {
+            return Err(Error::AggregateOrder(place + 1));
+        }
         let limit = self.limit(tail.limit)?;
 
         let aggregates = self.scope.aggregates.take().unwrap_or_default();
@@ -399,7 +403,10 @@ impl Binder<'_> {
         for item in items {
             let key = match &item.expr {
                 AstExpr::Literal(Literal::Int(position)) => self.positional(*position, Clause::GroupBy)?,
-                expr => self.value(expr)?,
+                expr => self.value(expr).map_err(|error| match error {
+                    Error::InvalidGroupUse => Error::WrongGroupField(expr.to_string()),
+                    error => error,
+                })?,
             };
             if holds_aggregate(&key) {
                 return Err(Error::WrongGroupField(self.name_of(&key, &item.expr)));
@@ -581,6 +588,10 @@ fn over_selected(expr: &Expr, project: &[Expr]) -> bool {
 fn grouping_exprs(grouping: &Grouping) -> impl Iterator<Item = &Expr> {
     let args = grouping.aggregates.iter().flat_map(|a| a.args.iter().chain(a.order.iter().map(|(e, _)| e)));
     grouping.keys.iter().chain(args)
+}
+
+fn keys_and_aggregates(scope: &Scope) -> usize {
+    scope.group_keys.len() + scope.aggregates.as_ref().map_or(0, Vec::len)
 }
 
 /// The conditions of inner joins' ON, and those of outer joins with their right sides' sources.

@@ -30,6 +30,14 @@ pub(super) mod level {
     pub const TIGHT: u8 = 15;
 }
 
+/// MySQL's character sets: what may stand behind the underscore of `_utf8mb4'text'`.
+const CHARSETS: &[&str] = &[
+    "utf8mb4", "utf8", "utf8mb3", "latin1", "binary", "ascii", "armscii8", "big5", "cp1250", "cp1251", "cp1256", "cp1257",
+    "cp850", "cp852", "cp866", "cp932", "dec8", "eucjpms", "euckr", "gb18030", "gb2312", "gbk", "geostd8", "greek", "hebrew",
+    "hp8", "keybcs2", "koi8r", "koi8u", "latin2", "latin5", "latin7", "macce", "macroman", "sjis", "swe7", "tis620", "ucs2",
+    "ujis", "utf16", "utf16le", "utf32",
+];
+
 /// What stands between two operands.
 #[derive(Clone, Copy)]
 enum Infix {
@@ -416,10 +424,11 @@ impl<'a> Parser<'a> {
 
     /// `_charset 'text'`, or a name that begins with an underscore.
     fn introduced(&mut self, name: &'a [u8]) -> Result<Expr<'a>> {
-        if !matches!(self.peek(), Token::String { .. } | Token::Hex(_) | Token::Bits(_)) {
+        let charset = self.utf8(&name[1..])?;
+        let is_charset = CHARSETS.iter().any(|known| known.eq_ignore_ascii_case(charset));
+        if !is_charset || !matches!(self.peek(), Token::String { .. } | Token::Hex(_) | Token::Bits(_)) {
             return self.name_expr();
         }
-        let charset = self.utf8(&name[1..])?;
         self.bump();
         let bytes = match self.token {
             Token::String { .. } => self.string_chain()?,
