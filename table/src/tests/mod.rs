@@ -53,6 +53,13 @@ impl Fixture {
         &self.open.as_ref().expect("open").1
     }
 
+    /// A worker that is awake.
+    pub fn worker(&self, index: usize) -> Worker {
+        let worker = self.engine().worker(index);
+        worker.tick();
+        worker
+    }
+
     /// Stops cleanly and starts again. Workers must be gone.
     pub fn reopen(&mut self) {
         self.close();
@@ -63,6 +70,7 @@ impl Fixture {
         let (engine, database) = self.open.take().expect("open");
         {
             let worker = engine.spare_worker().expect("a spare worker");
+            worker.tick();
             database.close(&worker).expect("counters are written");
         }
         engine.shutdown().expect("a clean stop");

@@ -50,7 +50,7 @@ fn total(rows: &[Vec<Value<'static>>]) -> i64 {
 #[test]
 fn transfers_preserve_the_sum_in_every_snapshot_and_index() {
     let fixture = Fixture::new(THREADS + 1);
-    let worker = fixture.engine().worker(THREADS);
+    let worker = fixture.worker(THREADS);
     let table = account_table(&fixture, &worker);
     let mut txn = begin(&worker);
     for id in 0..ACCOUNTS {
@@ -65,6 +65,7 @@ fn transfers_preserve_the_sum_in_every_snapshot_and_index() {
             let (table, done, stop, engine) = (&table, &done, &stop, fixture.engine());
             scope.spawn(move || {
                 let worker = engine.worker(thread);
+                worker.tick();
                 let mut rng = StdRng::seed_from_u64(thread as u64);
                 while !stop.load(Ordering::Relaxed) {
                     let mut txn = begin(&worker);
@@ -105,7 +106,7 @@ fn transfers_preserve_the_sum_in_every_snapshot_and_index() {
 #[test]
 fn racing_inserts_of_one_key_leave_one_row() {
     let fixture = Fixture::new(THREADS + 1);
-    let worker = fixture.engine().worker(THREADS);
+    let worker = fixture.worker(THREADS);
     let table = account_table(&fixture, &worker);
     let wins = AtomicU64::new(0);
     std::thread::scope(|scope| {
@@ -113,6 +114,7 @@ fn racing_inserts_of_one_key_leave_one_row() {
             let (table, wins, engine) = (&table, &wins, fixture.engine());
             scope.spawn(move || {
                 let worker = engine.worker(thread);
+                worker.tick();
                 let mut progress = Progress::new();
                 for round in 0..300i64 {
                     let owner = format!("owner{round}");
@@ -145,7 +147,7 @@ fn racing_inserts_of_one_key_leave_one_row() {
 #[test]
 fn held_rows_of_a_latest_scan_are_waited_for() {
     let fixture = Fixture::new(2);
-    let (one, two) = (fixture.engine().worker(0), fixture.engine().worker(1));
+    let (one, two) = (fixture.worker(0), fixture.worker(1));
     let table = account_table(&fixture, &one);
     let mut txn = begin(&one);
     for id in 0..5 {
@@ -235,7 +237,7 @@ fn churn(rng: &mut StdRng, worker: &Worker, txn: &mut Txn, table: &Table) -> std
 fn ddl_and_transactions_alternate() {
     let fixture = Fixture::new(THREADS + 1);
     let database = fixture.database();
-    let ddl_worker = fixture.engine().worker(THREADS);
+    let ddl_worker = fixture.worker(THREADS);
     account_table(&fixture, &ddl_worker);
     let stop = AtomicBool::new(false);
     let (done, options) = (AtomicU64::new(0), crate::ddl::DdlOptions::default());
@@ -244,6 +246,7 @@ fn ddl_and_transactions_alternate() {
             let (done, stop, engine) = (&done, &stop, fixture.engine());
             scope.spawn(move || {
                 let worker = engine.worker(thread);
+                worker.tick();
                 let mut rng = StdRng::seed_from_u64(100 + thread as u64);
                 while !stop.load(Ordering::Relaxed) {
                     let table = hold(database, &worker, "a");
