@@ -1,1 +1,45 @@
-//! (stub)
+//! Tables: bytes become rows here.
+//!
+//! This crate knows the catalog, rows, index entries, large values, constraints by key, and DDL. It knows nothing of statements,
+//! expressions, sessions or packets. Below it `txn` keeps versioned trees of byte keys and payloads.
+//!
+//! ```text
+//! Database ── Schema snapshot (names -> TableDef)             catalog tree
+//!    └─ Table ── index 0: clustered tree   (primary key -> stored row)
+//!           ├── index k: secondary tree    (index key [+ primary key] -> [primary key])
+//!           ├── blob tree                  (blob id, chunk number -> chunk)
+//!           └── MetadataLock, counters
+//! ```
+//!
+//! T1: every operation on rows is restartable. It answers with a stall at most at points where a repetition of the same call goes on
+//!     correctly; operations of several steps keep their place in a [`Progress`].
+//! T2: whoever uses a [`Table`] holds a share of its [`Table::mdl`]; definition and trees do not change underneath.
+//! T3: all entries of a row (clustered, secondary, chunks) are written by one transaction, so every snapshot sees all or none.
+#![forbid(unsafe_code)]
+
+mod blob;
+mod catalog;
+mod check;
+mod codec;
+mod counters;
+mod cursor;
+mod database;
+pub mod ddl;
+mod error;
+pub mod mdl;
+mod row_buf;
+mod table;
+mod write;
+
+pub use check::CheckReport;
+pub use cursor::RowCursor;
+pub use database::Database;
+pub use error::{Error, NameOf, Result};
+pub use mdl::{MdlWait, MetadataLock};
+pub use row_buf::{EncodedRange, RowBuf};
+pub use table::{Index, RowRead, Table};
+pub use types::{RowLayout, StoredRow};
+pub use write::{InsertRow, Progress, WriteRow};
+
+#[cfg(test)]
+mod tests;

@@ -168,6 +168,11 @@ impl KeyPart {
         if self.ty.collation.is_binary() { &text[..text.len().min(prefix)] } else { &text[..prefix_bytes(text, prefix)] }
     }
 
+    /// Bytes that the part takes in every key; `None` where they vary.
+    pub fn fixed_bytes(&self) -> Option<usize> {
+        fixed_width(&self.ty).filter(|_| !self.nullable)
+    }
+
     /// Bytes that the part takes at the front of `key`.
     pub fn encoded_bytes(&self, key: &[u8]) -> Result<usize> {
         if self.descending && fixed_width(&self.ty).is_none() {

@@ -1,0 +1,364 @@
+//! The catalog tree: databases, table definitions, counters, and trees to free.
+//!
+//! Every record's key starts with a kind byte; numbers in keys are big-endian, so that records of one table stand together.
+//!
+//! ```text
+//! kind  key after the kind byte           payload
+//! 1     -                                 meta: JSON {"format":1,"next_table_id":n}
+//! 2     database name                     JSON {"collation":n}
+//! 3     table id u64, chunk number u16    a piece of the JSON {"def":TableDef,"blob_tree":[id,root]}; the pieces are joined in order
+//! 4     table id u64                      AUTO_INCREMENT: u64 le; no number at or above it was ever handed out
+//! 5     tree id u32, root page u32        empty; the tree belongs to no table and is to be freed
+//! 6     table id u64                      estimated rows: u64 le
+//! ```
+//!
+//! C1: a tree is recorded as an orphan (kind 5) before any definition refers to it; the transaction that links it removes the record,
+//!     and the one that unlinks a tree adds one. So after a crash every tree is either linked or an orphan.
+//! C2: one transaction per DDL statement: after a crash the statement happened wholly or not at all.
+//! C3: the counters' records (4, 6) are written by whoever leases numbers, all others by DDL under `Database`'s DDL mutex.
+
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use txn::{InsertOutcome, Interrupt, Isolation, ReadMode, Scan, TreeRef, Txn, Worker, WriteOutcome};
+use types::CollationId;
+use types::schema::{TableDef, TableId};
+
+const KIND_META: u8 = 1;
+const KIND_DATABASE: u8 = 2;
+const KIND_TABLE: u8 = 3;
+const KIND_AUTO_INCREMENT: u8 = 4;
+const KIND_ORPHAN: u8 = 5;
+const KIND_ESTIMATE: u8 = 6;
+
+const FORMAT: u32 = 1;
+/// Bytes of JSON in one record of kind 3.
+const CHUNK_BYTES: usize = 3600;
+const _: () = assert!(CHUNK_BYTES + 16 <= txn::RECORD_BYTES_MAX);
+
+#[derive(Serialize, Deserialize)]
+struct Meta {
+    format: u32,
+    next_table_id: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct DatabaseRecord {
+    collation: CollationId,
+}
+
+#[derive(Serialize)]
+struct TableRecordRef<'a> {
+    def: &'a TableDef,
+    blob_tree: Option<(u32, u32)>,
+}
+
+#[derive(Deserialize)]
+struct TableRecord {
+    def: TableDef,
+    blob_tree: Option<(u32, u32)>,
+}
+
+/// A table as the catalog has it.
+#[derive(Clone)]
+pub(crate) struct StoredTable {
+    pub def: Arc<TableDef>,
+    pub blob_tree: Option<TreeRef>,
+}
+
+/// Everything in the catalog.
+#[derive(Default)]
+pub(crate) struct Contents {
+    pub next_table_id: u64,
+    pub databases: BTreeMap<String, CollationId>,
+    pub tables: Vec<StoredTable>,
+    pub auto_increment: HashMap<TableId, u64>,
+    pub estimates: HashMap<TableId, u64>,
+    pub orphans: Vec<TreeRef>,
+}
+
+/// Repeats an engine call until it answers, waiting on this thread.
+pub(crate) fn blocking<T>(mut call: impl FnMut() -> txn::Result<T>) -> std::result::Result<T, txn::Error> {
+    loop {
+        match call() {
+            Ok(value) => return Ok(value),
+            Err(Interrupt::Stall(stall)) => stall.wait_blocking(),
+            Err(Interrupt::Error(error)) => return Err(error),
+        }
+    }
+}
+
+/// One transaction on the catalog tree, in blocking style. Rolled back when dropped without `commit`.
+pub(crate) struct CatalogTxn<'w> {
+    worker: &'w Worker,
+    tree: TreeRef,
+    txn: Option<Txn>,
+    scratch: Vec<u8>,
+}
+
+impl<'w> CatalogTxn<'w> {
+    pub fn begin(worker: &'w Worker) -> Self {
+        let tree = worker.engine().catalog_tree();
+        Self { worker, tree, txn: Some(worker.begin(Isolation::ReadCommitted)), scratch: Vec::new() }
+    }
+
+    /// Commits and waits until the commit is durable.
+    pub fn commit(self) {
+        if let Some(stall) = self.commit_now() {
+            stall.wait_blocking();
+        }
+    }
+
+    /// Commits; durable at the latest with the next durable commit of this worker.
+    pub fn commit_soon(self) {
+        // Not awaited on purpose.
+        let _ = self.commit_now();
+    }
+
+    fn commit_now(mut self) -> Option<txn::Stall> {
+        let mut txn = self.txn.take().expect("taken only here and in drop");
+        txn.commit(self.worker)
+    }
+
+    pub fn load(&mut self) -> Result<Contents> {
+        let mut contents = Contents::default();
+        let mut chunks: BTreeMap<u64, Vec<u8>> = BTreeMap::new();
+        let mut format = None;
+        let mut scan = Scan::new(self.tree, &[], &[], false, ReadMode::Latest);
+        let (worker, txn) = (self.worker, self.txn.as_mut().expect("open until commit"));
+        while blocking(|| scan.fill(txn, worker, 256))? {
+            while let Some(row) = scan.next_row() {
+                load_record(row.key, row.payload, &mut contents, &mut chunks, &mut format)?;
+            }
+        }
+        for (id, json) in chunks {
+            contents.tables.push(parse_table(id, &json)?);
+        }
+        match format {
+            None if contents.databases.is_empty() && contents.tables.is_empty() => {}
+            Some(FORMAT) => {}
+            Some(other) => return Err(corrupt(format!("format {other}, this version reads {FORMAT}"))),
+            None => return Err(corrupt("no meta record")),
+        }
+        Ok(contents)
+    }
+
+    pub fn put_meta(&mut self, next_table_id: u64) -> Result<()> {
+        let json = to_json(&Meta { format: FORMAT, next_table_id });
+        self.put(&[KIND_META], &json)
+    }
+
+    pub fn put_database(&mut self, name: &str, collation: CollationId) -> Result<()> {
+        self.put(&database_key(name), &to_json(&DatabaseRecord { collation }))
+    }
+
+    pub fn remove_database(&mut self, name: &str) -> Result<()> {
+        self.remove(&database_key(name)).map(drop)
+    }
+
+    pub fn put_table(&mut self, table: &StoredTable) -> Result<()> {
+        let blob_tree = table.blob_tree.map(|t| (t.id, t.root));
+        let json = to_json(&TableRecordRef { def: &table.def, blob_tree });
+        let mut chunk = 0u16;
+        for piece in json.chunks(CHUNK_BYTES) {
+            self.put(&table_key(table.def.id, chunk), piece)?;
+            chunk += 1;
+        }
+        self.remove_table_chunks(table.def.id, chunk)
+    }
+
+    pub fn remove_table(&mut self, id: TableId) -> Result<()> {
+        self.remove_table_chunks(id, 0)?;
+        self.remove(&counter_key(KIND_AUTO_INCREMENT, id))?;
+        self.remove(&counter_key(KIND_ESTIMATE, id)).map(drop)
+    }
+
+    pub fn put_auto_increment(&mut self, id: TableId, bound: u64) -> Result<()> {
+        self.put(&counter_key(KIND_AUTO_INCREMENT, id), &bound.to_le_bytes())
+    }
+
+    pub fn put_estimate(&mut self, id: TableId, rows: u64) -> Result<()> {
+        self.put(&counter_key(KIND_ESTIMATE, id), &rows.to_le_bytes())
+    }
+
+    pub fn put_orphan(&mut self, tree: TreeRef) -> Result<()> {
+        self.put(&orphan_key(tree), &[])
+    }
+
+    pub fn remove_orphan(&mut self, tree: TreeRef) -> Result<()> {
+        self.remove(&orphan_key(tree)).map(drop)
+    }
+
+    fn remove_table_chunks(&mut self, id: TableId, first: u16) -> Result<()> {
+        let mut chunk = first;
+        while self.remove(&table_key(id, chunk))? {
+            chunk += 1;
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, key: &[u8], payload: &[u8]) -> Result<()> {
+        let (worker, tree, scratch) = (self.worker, self.tree, &mut self.scratch);
+        let txn = self.txn.as_mut().expect("open until commit");
+        loop {
+            let done = match blocking(|| txn.read_latest(worker, tree, key, scratch))? {
+                Some(seen) => blocking(|| txn.update(worker, tree, key, seen, payload))? == WriteOutcome::Done,
+                None => blocking(|| txn.insert(worker, tree, key, payload))? == InsertOutcome::Inserted,
+            };
+            if done {
+                return Ok(());
+            }
+        }
+    }
+
+    fn remove(&mut self, key: &[u8]) -> Result<bool> {
+        let (worker, tree, scratch) = (self.worker, self.tree, &mut self.scratch);
+        let txn = self.txn.as_mut().expect("open until commit");
+        while let Some(seen) = blocking(|| txn.read_latest(worker, tree, key, scratch))? {
+            if blocking(|| txn.delete(worker, tree, key, seen))? == WriteOutcome::Done {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl Drop for CatalogTxn<'_> {
+    fn drop(&mut self) {
+        if let Some(mut txn) = self.txn.take() {
+            // An engine that cannot roll back has failed for good; the error that led here is the one to tell.
+            let _ = blocking(|| txn.rollback(self.worker));
+        }
+    }
+}
+
+/// Raises the persisted AUTO_INCREMENT bound of a table in a transaction of its own, without blocking: on a stall nothing has been
+/// written and the call is made again.
+pub(crate) fn lease_auto_increment(worker: &Worker, id: TableId, bound: u64) -> txn::Result<()> {
+    let tree = worker.engine().catalog_tree();
+    let key = counter_key(KIND_AUTO_INCREMENT, id);
+    let mut txn = worker.begin(Isolation::ReadCommitted);
+    let mut payload = Vec::with_capacity(8);
+    let outcome = loop {
+        let written = match txn.read_latest(worker, tree, &key, &mut payload) {
+            Ok(Some(_)) if u64_of(&payload).is_some_and(|present| present >= bound) => break Ok(()),
+            Ok(Some(seen)) => {
+                txn.update(worker, tree, &key, seen, &bound.to_le_bytes()).map(|outcome| outcome == WriteOutcome::Done)
+            }
+            Ok(None) => txn.insert(worker, tree, &key, &bound.to_le_bytes()).map(|outcome| outcome == InsertOutcome::Inserted),
+            Err(interrupt) => Err(interrupt),
+        };
+        match written {
+            Ok(true) => break Ok(()),
+            Ok(false) => {}
+            Err(interrupt) => break Err(interrupt),
+        }
+    };
+    match outcome {
+        Ok(()) => {
+            // The log is flushed in order of need by whoever commits next; numbers are leased well ahead of their use.
+            let _ = txn.commit(worker);
+            Ok(())
+        }
+        Err(interrupt) => {
+            // Nothing was written, so there is nothing to undo that could stall.
+            blocking(|| txn.rollback(worker))?;
+            Err(interrupt)
+        }
+    }
+}
+
+fn load_record(
+    key: &[u8],
+    payload: &[u8],
+    contents: &mut Contents,
+    chunks: &mut BTreeMap<u64, Vec<u8>>,
+    format: &mut Option<u32>,
+) -> Result<()> {
+    let (&kind, rest) = key.split_first().ok_or_else(|| corrupt("an empty key"))?;
+    match kind {
+        KIND_META => {
+            let meta: Meta = from_json("meta", payload)?;
+            *format = Some(meta.format);
+            contents.next_table_id = meta.next_table_id;
+        }
+        KIND_DATABASE => {
+            let name = String::from_utf8(rest.to_vec()).map_err(|_| corrupt("a database name is not UTF-8"))?;
+            let record: DatabaseRecord = from_json("database", payload)?;
+            contents.databases.insert(name, record.collation);
+        }
+        KIND_TABLE => {
+            let (id, _chunk) = rest.split_first_chunk().ok_or_else(|| corrupt("a short table key"))?;
+            chunks.entry(u64::from_be_bytes(*id)).or_default().extend_from_slice(payload);
+        }
+        KIND_AUTO_INCREMENT | KIND_ESTIMATE => {
+            let id =
+                rest.first_chunk().map(|id| TableId(u64::from_be_bytes(*id))).ok_or_else(|| corrupt("a short counter key"))?;
+            let value = u64_of(payload).ok_or_else(|| corrupt("a counter is not 8 bytes long"))?;
+            let counters = if kind == KIND_ESTIMATE { &mut contents.estimates } else { &mut contents.auto_increment };
+            counters.insert(id, value);
+        }
+        KIND_ORPHAN => {
+            let (id, root) = rest.split_first_chunk::<4>().ok_or_else(|| corrupt("a short orphan key"))?;
+            let root = root.first_chunk::<4>().ok_or_else(|| corrupt("a short orphan key"))?;
+            contents.orphans.push(TreeRef { id: u32::from_be_bytes(*id), root: u32::from_be_bytes(*root) });
+        }
+        other => return Err(corrupt(format!("a record of kind {other}"))),
+    }
+    Ok(())
+}
+
+fn parse_table(id: u64, json: &[u8]) -> Result<StoredTable> {
+    let record: TableRecord = from_json("table", json)?;
+    if record.def.id.0 != id {
+        return Err(corrupt(format!("table {id} says it is {}", record.def.id.0)));
+    }
+    let columns = record.def.columns.len();
+    if record.def.indexes.is_empty() || record.def.indexes.iter().flat_map(|i| &i.columns).any(|c| c.column >= columns) {
+        return Err(corrupt(format!("the indexes of table {id} do not fit its columns")));
+    }
+    Ok(StoredTable { def: Arc::new(record.def), blob_tree: record.blob_tree.map(|(id, root)| TreeRef { id, root }) })
+}
+
+fn database_key(name: &str) -> Vec<u8> {
+    let mut key = vec![KIND_DATABASE];
+    key.extend_from_slice(name.as_bytes());
+    key
+}
+
+fn table_key(id: TableId, chunk: u16) -> [u8; 11] {
+    let mut key = [KIND_TABLE; 11];
+    key[1..9].copy_from_slice(&id.0.to_be_bytes());
+    key[9..].copy_from_slice(&chunk.to_be_bytes());
+    key
+}
+
+fn counter_key(kind: u8, id: TableId) -> [u8; 9] {
+    let mut key = [kind; 9];
+    key[1..].copy_from_slice(&id.0.to_be_bytes());
+    key
+}
+
+fn orphan_key(tree: TreeRef) -> [u8; 9] {
+    let mut key = [KIND_ORPHAN; 9];
+    key[1..5].copy_from_slice(&tree.id.to_be_bytes());
+    key[5..].copy_from_slice(&tree.root.to_be_bytes());
+    key
+}
+
+fn u64_of(payload: &[u8]) -> Option<u64> {
+    payload.try_into().ok().map(u64::from_le_bytes)
+}
+
+fn corrupt(what: impl Into<String>) -> Error {
+    Error::CorruptCatalog { what: what.into() }
+}
+
+fn to_json(value: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).expect("plain data with string keys always serializes")
+}
+
+fn from_json<'a, T: Deserialize<'a>>(what: &str, json: &'a [u8]) -> Result<T> {
+    serde_json::from_slice(json).map_err(|error| corrupt(format!("{what}: {error}")))
+}

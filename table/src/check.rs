@@ -1,0 +1,130 @@
+//! CHECK TABLE: do the trees of a table agree with each other?
+//!
+//! 1. Every clustered record is a row of the table's layout whose columns can be read, and its key is the row's key.
+//! 2. Every entry of an index leads to a row that has just this entry, and there are as many entries as rows: so they match one to one.
+//! 3. Every large value is complete, and no chunk belongs to nobody.
+//!
+//! One snapshot is looked at, in blocking style, while others write.
+
+use crate::catalog::blocking;
+use crate::codec::Source;
+use crate::{EncodedRange, Result, RowBuf, RowCursor, RowRead, Table};
+use txn::{ReadMode, Scan, TreeRef, Txn, Worker};
+use types::schema::IndexKind;
+
+const PROBLEMS_MAX: usize = 20;
+
+/// What a check found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CheckReport {
+    pub rows: u64,
+    /// The first problems, as sentences; empty when all is well.
+    pub problems: Vec<String>,
+}
+
+impl CheckReport {
+    fn problem(&mut self, what: String) {
+        if self.problems.len() < PROBLEMS_MAX {
+            self.problems.push(what);
+        }
+    }
+}
+
+impl Table {
+    /// Checks the whole table as the transaction's snapshot sees it. Blocks; for the DDL thread. The caller holds a share of the
+    /// metadata lock.
+    pub fn check(&self, worker: &Worker, txn: &mut Txn) -> Result<CheckReport> {
+        let mut report = CheckReport::default();
+        let chunks = self.check_rows(worker, txn, &mut report)?;
+        for index in 1..self.indexes.len() {
+            self.check_index(worker, txn, index, &mut report)?;
+        }
+        if let Some(tree) = self.blob_tree {
+            let present = count_records(worker, txn, tree)?;
+            if present != chunks {
+                report.problem(format!("{present} pieces of large values, but the rows have {chunks}"));
+            }
+        }
+        Ok(report)
+    }
+
+    /// Reads every row and its large values; returns how many chunks they have.
+    fn check_rows(&self, worker: &Worker, txn: &mut Txn, report: &mut CheckReport) -> Result<u64> {
+        let (mut cursor, mut row, mut key) = (RowCursor::new(), RowBuf::new(), Vec::new());
+        let mut chunks = 0;
+        cursor.open(self, 0, &EncodedRange::default(), false, ReadMode::Snapshot, false);
+        while blocking(|| cursor.next(self, worker, txn, &mut row))? {
+            report.rows += 1;
+            chunks += self.chunks_of_row(&row);
+            if let Err(error) = blocking(|| self.load_columns(worker, txn, RowRead::Snapshot, |_| true, &mut row)) {
+                report.problem(format!("row {}: {error:?}", report.rows));
+                continue;
+            }
+            let stored = row.row(self);
+            for column in 0..self.layout.columns() {
+                if let Err(error) = stored.get(column) {
+                    report.problem(format!("row {}, column {}: {error:?}", report.rows, self.def.columns[column].name));
+                }
+            }
+            key.clear();
+            let clustered = &self.indexes[0].codec;
+            let is_keyed = clustered.kind == IndexKind::Primary;
+            if is_keyed && (clustered.encode(Source::Row(stored), &mut key).is_err() || key != row.key) {
+                report.problem(format!("row {} stands under another key", report.rows));
+            }
+            if report.rows.is_multiple_of(1024) {
+                worker.tick();
+            }
+        }
+        Ok(chunks)
+    }
+
+    fn check_index(&self, worker: &Worker, txn: &mut Txn, index: usize, report: &mut CheckReport) -> Result<()> {
+        let name = &self.def.indexes[index].name;
+        let codec = &self.indexes[index].codec;
+        let mut scan = Scan::new(self.indexes[index].tree, &[], &[], false, ReadMode::Snapshot);
+        let (mut row, mut entry, mut entries) = (RowBuf::new(), Vec::new(), 0u64);
+        while blocking(|| scan.fill(txn, worker, 256))? {
+            while let Some(found) = scan.next_row() {
+                entries += 1;
+                let Ok(clustered_key) = codec.clustered_key(found.key, found.payload) else {
+                    report.problem(format!("index {name}: entry {entries} has no row in it"));
+                    continue;
+                };
+                row.set_key(clustered_key);
+                entry.clear();
+                entry.extend_from_slice(found.key);
+                if !blocking(|| self.reread(worker, txn, RowRead::Snapshot, &mut row))? {
+                    report.problem(format!("index {name}: entry {entries} leads to no row"));
+                    continue;
+                }
+                let has_entry = match blocking(|| self.index_entry_of(worker, txn, index, &mut row)) {
+                    Ok(has_entry) => has_entry,
+                    Err(error) => {
+                        report.problem(format!("index {name}: entry {entries}: {error:?}"));
+                        continue;
+                    }
+                };
+                if !has_entry || row.entry != entry {
+                    report.problem(format!("index {name}: entry {entries} leads to a row with another key"));
+                }
+            }
+            worker.tick();
+        }
+        if entries != report.rows {
+            report.problem(format!("index {name} has {entries} entries, the table {} rows", report.rows));
+        }
+        Ok(())
+    }
+}
+
+fn count_records(worker: &Worker, txn: &mut Txn, tree: TreeRef) -> Result<u64> {
+    let mut scan = Scan::new(tree, &[], &[], false, ReadMode::Snapshot);
+    let mut count = 0;
+    while blocking(|| scan.fill(txn, worker, 1024))? {
+        while scan.next_row().is_some() {
+            count += 1;
+        }
+    }
+    Ok(count)
+}

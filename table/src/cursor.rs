@@ -1,0 +1,228 @@
+//! A cursor over one key range of one index, giving whole rows.
+//!
+//! Rows come in index order (or reversed). A non-covering cursor over a secondary index fetches each clustered row; a covering one
+//! rebuilds the row from the index key, columns that are not in it have an arbitrary value.
+//!
+//! With `ReadMode::Latest` an index entry may be out of step with its row for a moment (another transaction committed between the two
+//! reads): the cursor compares the row's own index key and leaves out what does not match, so a row comes at most once per entry.
+//! An UPDATE that changes columns of the scanned index must collect its rows first, or it may meet them again.
+//!
+//! U1: a stall leaves the cursor where the same call goes on: at most one entry is taken from the batch and not yet answered (`pending`).
+
+use crate::codec::Covering;
+use crate::{EncodedRange, RowBuf, RowRead, Table};
+use txn::{LockMode, ReadMode, Scan, Txn, WaitPolicy, Worker};
+use types::schema::IndexKind;
+
+const BATCH_ROWS: usize = 64;
+
+/// A scan position. Keeps its buffers when opened again.
+pub struct RowCursor {
+    scan: Option<Scan>,
+    index: usize,
+    mode: ReadMode,
+    covering: Option<Covering>,
+    batch: usize,
+    /// The entry that led to the present row of a secondary index.
+    entry: Vec<u8>,
+    /// Its clustered key.
+    clustered: Vec<u8>,
+    /// Is `clustered` filled in?
+    clustered_known: bool,
+    /// `entry` and the row's clustered key are taken, the row is not read yet (U1).
+    pending: bool,
+    /// Rows given so far when the cursor counts a whole table.
+    counted: Option<u64>,
+}
+
+impl Default for RowCursor {
+    fn default() -> Self {
+        Self {
+            scan: None,
+            index: 0,
+            mode: ReadMode::Snapshot,
+            covering: None,
+            batch: BATCH_ROWS,
+            entry: Vec::new(),
+            clustered: Vec::new(),
+            clustered_known: false,
+            pending: false,
+            counted: None,
+        }
+    }
+}
+
+impl RowCursor {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Places the cursor before the first (with `reverse`, after the last) row of `range` in `index`. `covering` only where
+    /// [`Table::covers`] said yes; it has no effect on the clustered index and with `ReadMode::Latest`.
+    pub fn open(&mut self, table: &Table, index: usize, range: &EncodedRange, reverse: bool, mode: ReadMode, covering: bool) {
+        let tree = table.indexes[index].tree;
+        match &mut self.scan {
+            Some(scan) => scan.reset(tree, &range.low, &range.high, reverse, mode),
+            None => self.scan = Some(Scan::new(tree, &range.low, &range.high, reverse, mode)),
+        }
+        self.index = index;
+        self.mode = mode;
+        self.pending = false;
+        self.batch = BATCH_ROWS;
+        self.counted = (index == 0 && range.low.is_empty() && range.high.is_empty()).then_some(0);
+        if !covering || index == 0 || mode == ReadMode::Latest {
+            self.covering = None;
+        } else if self.covering.as_ref().is_none_or(|present| !present.is_for(table, index)) {
+            self.covering = Some(Covering::new(table, index));
+        }
+    }
+
+    /// Restricts a covering cursor to the columns that are looked at (all it can decode otherwise): `wanted[column]`. After `open`.
+    pub fn set_wanted(&mut self, wanted: &[bool]) {
+        if let Some(covering) = &mut self.covering {
+            covering.set_wanted(wanted);
+        }
+    }
+
+    /// The most rows to load at once from here on (1 for LIMIT 1 and point-like lookups; default 64). After `open`.
+    pub fn set_batch(&mut self, rows_max: usize) {
+        self.batch = rows_max.max(1);
+    }
+
+    /// The next row into `row`; `false` at the end. Restartable.
+    ///
+    /// With `Latest`, rows of the clustered index come without `seen`, and possibly `held_by_other`: lock or reread before judging.
+    /// Rows found through a secondary index have been read current (waiting where held) and have `seen`.
+    #[inline]
+    pub fn next(&mut self, table: &Table, worker: &Worker, txn: &mut Txn, row: &mut RowBuf) -> txn::Result<bool> {
+        if self.index == 0 {
+            return self.next_clustered(table, worker, txn, row);
+        }
+        if self.covering.is_some() {
+            return self.next_covering(table, worker, txn, row);
+        }
+        self.next_by_entry(table, worker, txn, row)
+    }
+
+    fn next_clustered(&mut self, table: &Table, worker: &Worker, txn: &mut Txn, row: &mut RowBuf) -> txn::Result<bool> {
+        let scan = self.scan.as_mut().expect("opened before next");
+        loop {
+            if let Some(found) = scan.next_row() {
+                row.forget_version();
+                row.key.clear();
+                row.key.extend_from_slice(found.key);
+                row.payload.clear();
+                row.payload.extend_from_slice(found.payload);
+                row.held_by_other = found.held_by_other;
+                if !found.held_by_other {
+                    // `RowBuf::row` relies on it; a held row may be empty and is judged after it was read again.
+                    table.stored_row(&row.payload)?;
+                }
+                if let Some(count) = &mut self.counted {
+                    *count += 1;
+                }
+                return Ok(true);
+            }
+            if !scan.fill(txn, worker, self.batch)? {
+                if let Some(count) = self.counted.take() {
+                    table.counters.correct_rows(count);
+                }
+                return Ok(false);
+            }
+        }
+    }
+
+    fn next_covering(&mut self, table: &Table, worker: &Worker, txn: &mut Txn, row: &mut RowBuf) -> txn::Result<bool> {
+        let scan = self.scan.as_mut().expect("opened before next");
+        let covering = self.covering.as_ref().expect("the caller looked");
+        loop {
+            if let Some(found) = scan.next_row() {
+                row.forget_version();
+                covering.rebuild(table, self.index, found.key, found.payload, &mut row.key, &mut row.payload)?;
+                return Ok(true);
+            }
+            if !scan.fill(txn, worker, self.batch)? {
+                return Ok(false);
+            }
+        }
+    }
+
+    fn next_by_entry(&mut self, table: &Table, worker: &Worker, txn: &mut Txn, row: &mut RowBuf) -> txn::Result<bool> {
+        loop {
+            if !self.pending && !self.take_entry(table, worker, txn)? {
+                return Ok(false);
+            }
+            let is_row = self.read_entry_row(table, worker, txn, row)?;
+            self.pending = false;
+            if is_row {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Takes the next entry out of the batch.
+    fn take_entry(&mut self, table: &Table, worker: &Worker, txn: &mut Txn) -> txn::Result<bool> {
+        let scan = self.scan.as_mut().expect("opened before next");
+        loop {
+            if let Some(found) = scan.next_row() {
+                self.entry.clear();
+                self.entry.extend_from_slice(found.key);
+                self.clustered.clear();
+                let codec = &table.indexes[self.index].codec;
+                // A held entry of a unique index may come without its payload: then the entry itself is read first.
+                if codec.kind == IndexKind::Unique && found.held_by_other {
+                    self.clustered_known = false;
+                } else {
+                    self.clustered.extend_from_slice(codec.clustered_key(found.key, found.payload)?);
+                    self.clustered_known = true;
+                }
+                self.pending = true;
+                return Ok(true);
+            }
+            if !scan.fill(txn, worker, self.batch)? {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Reads the row of the pending entry. `false`: not visible, or the entry is not the row's any more.
+    fn read_entry_row(&mut self, table: &Table, worker: &Worker, txn: &mut Txn, row: &mut RowBuf) -> txn::Result<bool> {
+        if !self.clustered_known {
+            let tree = table.indexes[self.index].tree;
+            if txn.read_latest(worker, tree, &self.entry, &mut self.clustered)?.is_none() {
+                return Ok(false);
+            }
+            self.clustered_known = true;
+        }
+        row.key.clear();
+        row.key.extend_from_slice(&self.clustered);
+        let how = if self.mode == ReadMode::Snapshot { RowRead::Snapshot } else { RowRead::Latest };
+        if !table.reread(worker, txn, how, row)? {
+            return Ok(false);
+        }
+        if self.mode == ReadMode::Snapshot {
+            return Ok(true);
+        }
+        Ok(table.index_entry_of(worker, txn, self.index, row)? && row.entry == self.entry)
+    }
+
+    /// Locks the row that `next` gave last and reads its current version. `false`: it is gone, the entry that led to it is not its entry
+    /// any more, or it is locked under SKIP LOCKED. After `true` the caller judges the rest of the predicate again.
+    pub fn lock_current(
+        &mut self,
+        table: &Table,
+        worker: &Worker,
+        txn: &mut Txn,
+        mode: LockMode,
+        policy: WaitPolicy,
+        row: &mut RowBuf,
+    ) -> txn::Result<bool> {
+        if !table.lock_current(worker, txn, mode, policy, row)? {
+            return Ok(false);
+        }
+        if self.index == 0 || self.covering.is_some() {
+            return Ok(true);
+        }
+        Ok(table.index_entry_of(worker, txn, self.index, row)? && row.entry == self.entry)
+    }
+}

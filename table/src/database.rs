@@ -1,0 +1,259 @@
+//! All databases and tables of one data directory: the published schema and the open tables.
+//!
+//! Readers see one immutable snapshot ([`Schema`] and the open tables that belong to it) behind one pointer; DDL makes the next one
+//! after its catalog transaction is durable. A worker keeps its `Arc<Schema>` and compares `schema_version`, a line that only DDL writes.
+//!
+//! D1: the DDL mutex is held from the look at the schema that a change is based on until the change is published.
+//! D2: a table's definition, trees and handle are replaced only while its metadata lock is held exclusively.
+//! D3: a tree is in `orphans` only when no published table has it; only then are its pages freed.
+
+use crate::catalog::{CatalogTxn, Contents, StoredTable, blocking};
+use crate::counters::Counters;
+use crate::{Error, MetadataLock, Result, Table};
+use arc_swap::ArcSwap;
+use parking_lot::{Mutex, MutexGuard};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use sync::CachePadded;
+use txn::{Engine, TreeRef, Worker};
+use types::schema::{DatabaseDef, Schema, TableDef, TableId};
+
+/// Slices of a tree that one call of `housekeeping` frees.
+const FREE_SLICES_MAX: usize = 16;
+/// `housekeeping` writes a row estimate that moved by more than this part of itself.
+const ESTIMATE_PART: u64 = 10;
+
+/// The open catalog. Shared by `Arc`.
+pub struct Database {
+    engine: Arc<Engine>,
+    version: CachePadded<AtomicU64>,
+    published: ArcSwap<Published>,
+    ddl: Mutex<DdlState>,
+}
+
+/// One version of everything.
+#[derive(Clone, Default)]
+pub(crate) struct Published {
+    pub schema: Arc<Schema>,
+    pub tables: HashMap<TableId, Arc<Table>>,
+}
+
+/// What DDL keeps between statements.
+pub(crate) struct DdlState {
+    pub next_table_id: u64,
+    /// Trees of no table, to be freed (D3). All of them are recorded in the catalog.
+    pub orphans: Vec<TreeRef>,
+}
+
+impl Database {
+    /// Reads the catalog (creates it in a new data directory) and opens the tables. Blocks.
+    pub fn open(engine: Arc<Engine>) -> Result<Arc<Database>> {
+        let worker = engine.spare_worker().ok_or(Error::NotSupported { what: "opening the catalog without a spare worker" })?;
+        worker.tick();
+        let mut catalog = CatalogTxn::begin(&worker);
+        let mut contents = catalog.load()?;
+        if contents.next_table_id == 0 {
+            contents.next_table_id = 1;
+            catalog.put_meta(contents.next_table_id)?;
+        }
+        catalog.commit();
+        let ddl = DdlState { next_table_id: contents.next_table_id, orphans: std::mem::take(&mut contents.orphans) };
+        let published = open_all(contents, engine.worker_slots())?;
+        Ok(Arc::new(Database {
+            engine,
+            version: CachePadded::new(AtomicU64::new(published.schema.version)),
+            published: ArcSwap::from_pointee(published),
+            ddl: Mutex::new(ddl),
+        }))
+    }
+
+    pub fn engine(&self) -> &Arc<Engine> {
+        &self.engine
+    }
+
+    /// The version of the published schema: one load of a line that only DDL writes.
+    #[inline]
+    pub fn schema_version(&self) -> u64 {
+        // Acquire: pairs with the Release in `publish`; whoever sees the version finds at least that schema.
+        self.version.load(Ordering::Acquire)
+    }
+
+    /// The published schema. Copies a shared `Arc`: keep it per worker and fetch it again when `schema_version` moves.
+    pub fn schema(&self) -> Arc<Schema> {
+        self.published.load().schema.clone()
+    }
+
+    /// The open table of this id, while it exists. Once per plan, not per statement.
+    pub fn table(&self, id: TableId) -> Option<Arc<Table>> {
+        self.published.load().tables.get(&id).cloned()
+    }
+
+    /// The open table of this name.
+    pub fn table_by_name(&self, database: &str, name: &str) -> Option<Arc<Table>> {
+        let published = self.published.load();
+        let def = published.schema.table(database, name)?;
+        published.tables.get(&def.id).cloned()
+    }
+
+    /// All open tables, in no order.
+    pub fn tables(&self) -> Vec<Arc<Table>> {
+        self.published.load().tables.values().cloned().collect()
+    }
+
+    /// Background work in slices: frees trees that are no longer used, writes changed row estimates. Blocks; for the DDL thread, every
+    /// second or so. `true`: there is more to do.
+    pub fn housekeeping(&self, worker: &Worker) -> Result<bool> {
+        self.persist_estimates(worker, ESTIMATE_PART)?;
+        self.free_orphans(worker)
+    }
+
+    /// Writes the exact counters. Call once, when no statement runs any more, before `Engine::shutdown`. Blocks.
+    pub fn close(&self, worker: &Worker) -> Result<()> {
+        self.persist_estimates(worker, u64::MAX)?;
+        let _ddl = self.ddl.lock();
+        let tables = self.tables();
+        let exact = |table: &Arc<Table>| table.counters.exact_bound_to_persist().map(|bound| (table.clone(), bound));
+        let bounds: Vec<_> = tables.iter().filter_map(exact).collect();
+        if bounds.is_empty() {
+            return Ok(());
+        }
+        let mut catalog = CatalogTxn::begin(worker);
+        for (table, bound) in &bounds {
+            catalog.put_auto_increment(table.id(), *bound)?;
+        }
+        catalog.commit();
+        bounds.iter().for_each(|(table, bound)| table.counters.bound_persisted(*bound));
+        Ok(())
+    }
+
+    // --- for DDL ---
+
+    pub(crate) fn lock_ddl(&self) -> MutexGuard<'_, DdlState> {
+        self.ddl.lock()
+    }
+
+    pub(crate) fn published(&self) -> Arc<Published> {
+        self.published.load_full()
+    }
+
+    /// Publishes the next version; `change` gets the present one and the number of the new one. The proof of the lock is D1.
+    pub(crate) fn publish(&self, _ddl: &mut DdlState, change: impl FnOnce(&mut NextVersion)) {
+        let present = self.published.load_full();
+        let version = present.schema.version + 1;
+        let mut next = NextVersion { version, databases: present.schema.databases.clone(), tables: present.tables.clone() };
+        change(&mut next);
+        let schema = Arc::new(Schema { version, databases: next.databases });
+        self.published.store(Arc::new(Published { schema, tables: next.tables }));
+        // Release: pairs with the Acquire in `schema_version`.
+        self.version.store(version, Ordering::Release);
+    }
+
+    /// A handle for a table with fresh counters.
+    pub(crate) fn new_counters(&self, auto_increment: Option<u64>) -> Arc<Counters> {
+        Arc::new(Counters::new(self.engine.worker_slots(), auto_increment, 0))
+    }
+
+    pub(crate) fn new_mdl(&self) -> Arc<MetadataLock> {
+        MetadataLock::new(self.engine.worker_slots())
+    }
+
+    fn persist_estimates(&self, worker: &Worker, part: u64) -> Result<()> {
+        // Under the mutex no table is dropped while its record is written.
+        let _ddl = self.ddl.lock();
+        let moved: Vec<_> = self
+            .tables()
+            .into_iter()
+            .filter_map(|table| table.counters.rows_to_persist(part).map(|rows| (table, rows)))
+            .collect();
+        if moved.is_empty() {
+            return Ok(());
+        }
+        let mut catalog = CatalogTxn::begin(worker);
+        for (table, rows) in &moved {
+            catalog.put_estimate(table.id(), *rows)?;
+        }
+        catalog.commit();
+        moved.iter().for_each(|(table, rows)| table.counters.set_rows_persisted(*rows));
+        Ok(())
+    }
+
+    fn free_orphans(&self, worker: &Worker) -> Result<bool> {
+        let Some(tree) = self.ddl.lock().orphans.last().copied() else { return Ok(false) };
+        for _ in 0..FREE_SLICES_MAX {
+            worker.tick();
+            if !blocking(|| worker.drop_tree_slice(tree))? {
+                continue;
+            }
+            let mut ddl = self.ddl.lock();
+            let mut catalog = CatalogTxn::begin(worker);
+            catalog.remove_orphan(tree)?;
+            catalog.commit();
+            ddl.orphans.retain(|orphan| *orphan != tree);
+            return Ok(!ddl.orphans.is_empty());
+        }
+        Ok(true)
+    }
+}
+
+/// The version being made.
+pub(crate) struct NextVersion {
+    pub version: u64,
+    pub databases: BTreeMap<String, Arc<DatabaseDef>>,
+    pub tables: HashMap<TableId, Arc<Table>>,
+}
+
+impl NextVersion {
+    /// Adds the table, or puts it in the place of the one with its id.
+    pub fn put_table(&mut self, table: Table) {
+        let def = table.def().clone();
+        if let Some(before) = self.tables.insert(def.id, Arc::new(table)) {
+            self.remove_name(before.def());
+        }
+        if let Some(database) = self.databases.get_mut(&def.database) {
+            Arc::make_mut(database).tables.insert(def.name.clone(), def);
+        }
+    }
+
+    pub fn remove_table(&mut self, id: TableId) {
+        if let Some(before) = self.tables.remove(&id) {
+            self.remove_name(before.def());
+        }
+    }
+
+    fn remove_name(&mut self, def: &TableDef) {
+        let Some(database) = self.databases.get_mut(&def.database) else { return };
+        // A swap of names may have put another table there already.
+        if database.tables.get(&def.name).is_some_and(|present| present.id == def.id) {
+            Arc::make_mut(database).tables.remove(&def.name);
+        }
+    }
+}
+
+fn open_all(contents: Contents, worker_slots: usize) -> Result<Published> {
+    let mut databases: BTreeMap<String, DatabaseDef> = contents
+        .databases
+        .into_iter()
+        .map(|(name, collation)| (name.clone(), DatabaseDef { name, collation, tables: BTreeMap::new() }))
+        .collect();
+    let mut tables = HashMap::with_capacity(contents.tables.len());
+    for stored in &contents.tables {
+        let def = &stored.def;
+        let Some(database) = databases.get_mut(&def.database) else {
+            return Err(Error::CorruptCatalog { what: format!("table {} is in no database", def.name) });
+        };
+        if database.tables.insert(def.name.clone(), def.clone()).is_some() {
+            return Err(Error::CorruptCatalog { what: format!("two tables are called {}.{}", def.database, def.name) });
+        }
+        let (bound, rows) = (contents.auto_increment.get(&def.id), contents.estimates.get(&def.id));
+        let counters = Counters::new(worker_slots, bound.copied(), rows.copied().unwrap_or(0));
+        let table = open_table(stored, Arc::new(counters), MetadataLock::new(worker_slots));
+        tables.insert(def.id, Arc::new(table));
+    }
+    let databases = databases.into_iter().map(|(name, database)| (name, Arc::new(database))).collect();
+    Ok(Published { schema: Arc::new(Schema { version: 1, databases }), tables })
+}
+
+fn open_table(stored: &StoredTable, counters: Arc<Counters>, mdl: Arc<MetadataLock>) -> Table {
+    Table::open(stored, counters, mdl, 0)
+}

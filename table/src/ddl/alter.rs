@@ -1,0 +1,298 @@
+//! What an ALTER TABLE means: the new definition, where its columns and indexes come from, and whether rows must be copied.
+
+use super::define::{add_index, check_columns, check_name, check_whole, finish_indexes, hidden_index};
+use super::{AlterAction, ColumnPosition};
+use crate::{Error, NameOf, Result};
+use types::row::COLUMNS_MAX;
+use types::schema::{ColumnDef, ColumnDefault, IndexDef, IndexKind, TableDef};
+use types::{ColumnType, TypeKind};
+
+/// The outcome of planning.
+pub(crate) struct AlterPlan {
+    /// Id, trees of kept indexes and name as before, unless renamed.
+    pub def: TableDef,
+    /// For each new column the old one it takes its values from.
+    pub sources: Vec<Option<usize>>,
+    /// For each new index the old one whose tree it keeps. Meaningless with `copies`.
+    pub kept: Vec<Option<usize>>,
+    /// Rows are written anew into new trees.
+    pub copies: bool,
+    pub auto_increment: Option<u64>,
+}
+
+/// A column on its way through the actions.
+struct Draft {
+    column: ColumnDef,
+    source: Option<usize>,
+}
+
+/// An index on its way: its columns are known by name, following renames, so that reordering does not disturb them.
+struct IndexDraft {
+    index: IndexDef,
+    columns: Vec<String>,
+}
+
+struct Drafts {
+    table: String,
+    columns: Vec<Draft>,
+    indexes: Vec<IndexDraft>,
+    copies: bool,
+}
+
+/// Applies the actions to a definition, in order.
+pub(crate) fn plan(old: &TableDef, actions: Vec<AlterAction>) -> Result<AlterPlan> {
+    let mut drafts = Drafts::of(old);
+    let mut def = old.clone();
+    let mut auto_increment = None;
+    let mut new_indexes = Vec::new();
+    for action in actions {
+        match action {
+            AlterAction::AddColumn { column, position } => drafts.add_column(column, &position)?,
+            AlterAction::DropColumn { name } => drafts.drop_column(&name)?,
+            AlterAction::ChangeColumn { name, column, position } => drafts.change_column(&name, column, &position)?,
+            AlterAction::RenameColumn { name, to } => drafts.rename_column(&name, to)?,
+            AlterAction::SetDefault { name, default } => {
+                let at = drafts.position(&name)?;
+                drafts.columns[at].column.default = default;
+            }
+            AlterAction::AddIndex { index } => new_indexes.push(index),
+            AlterAction::DropIndex { name } => drafts.drop_index(&name)?,
+            AlterAction::DropPrimaryKey => drafts.drop_index("PRIMARY")?,
+            AlterAction::RenameIndex { name, to } => drafts.rename_index(&name, to)?,
+            AlterAction::RenameTable { database, name } => {
+                check_name(NameOf::Table, &name)?;
+                (def.database, def.name) = (database, name);
+            }
+            AlterAction::SetComment(comment) => def.comment = comment,
+            AlterAction::SetCollation(collation) => def.collation = collation,
+            AlterAction::SetAutoIncrement(next) => auto_increment = Some(next),
+            AlterAction::Rebuild => drafts.copies = true,
+        }
+    }
+    drafts.finish(old, def, &new_indexes, auto_increment)
+}
+
+impl Drafts {
+    fn of(old: &TableDef) -> Self {
+        let columns =
+            old.columns.iter().enumerate().map(|(k, column)| Draft { column: column.clone(), source: Some(k) }).collect();
+        let indexes = old
+            .indexes
+            .iter()
+            .map(|index| IndexDraft {
+                columns: index.columns.iter().map(|c| old.columns[c.column].name.clone()).collect(),
+                index: index.clone(),
+            })
+            .collect();
+        Self { table: old.name.clone(), columns, indexes, copies: false }
+    }
+
+    fn position(&self, name: &str) -> Result<usize> {
+        self.find(name).ok_or_else(|| Error::UnknownColumn { column: name.to_string(), table: self.table.clone() })
+    }
+
+    fn find(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|draft| draft.column.name.eq_ignore_ascii_case(name))
+    }
+
+    fn add_column(&mut self, column: ColumnDef, position: &ColumnPosition) -> Result<()> {
+        if self.find(&column.name).is_some() {
+            return Err(Error::DuplicateColumn { column: column.name });
+        }
+        if self.columns.len() >= COLUMNS_MAX {
+            return Err(Error::TooManyColumns);
+        }
+        let at = match position {
+            ColumnPosition::Default => self.columns.len(),
+            ColumnPosition::First => 0,
+            ColumnPosition::After(name) => self.position(name)? + 1,
+        };
+        // Rows that end before the new column read NULL in it (`types::row`, R1).
+        let reads_null = column.nullable && matches!(column.default, ColumnDefault::None | ColumnDefault::Literal(None));
+        self.copies |= at < self.columns.len() || !reads_null || column.auto_increment;
+        self.columns.insert(at, Draft { column, source: None });
+        Ok(())
+    }
+
+    fn drop_column(&mut self, name: &str) -> Result<()> {
+        let at = self.find(name).ok_or_else(|| Error::CannotDrop { name: name.to_string() })?;
+        if self.columns.len() == 1 {
+            return Err(Error::CannotRemoveAllColumns);
+        }
+        self.columns.remove(at);
+        self.copies = true;
+        // The column leaves its indexes; an index without columns goes.
+        for draft in &mut self.indexes {
+            if let Some(part) = draft.columns.iter().position(|c| c.eq_ignore_ascii_case(name)) {
+                draft.columns.remove(part);
+                draft.index.columns.remove(part);
+            }
+        }
+        self.indexes.retain(|draft| !draft.columns.is_empty() || draft.index.kind == IndexKind::HiddenRowId);
+        Ok(())
+    }
+
+    fn change_column(&mut self, name: &str, column: ColumnDef, position: &ColumnPosition) -> Result<()> {
+        let at = self.position(name)?;
+        if !column.name.eq_ignore_ascii_case(name) && self.find(&column.name).is_some() {
+            return Err(Error::DuplicateColumn { column: column.name });
+        }
+        self.copies |= !is_same_storage(&self.columns[at].column, &column);
+        self.rename_in_indexes(name, &column.name);
+        let new_name = column.name.clone();
+        self.columns[at].column = column;
+        let target = match position {
+            ColumnPosition::Default => return Ok(()),
+            ColumnPosition::First => 0,
+            ColumnPosition::After(other) if other.eq_ignore_ascii_case(&new_name) => {
+                return Err(Error::UnknownColumn { column: other.clone(), table: self.table.clone() });
+            }
+            ColumnPosition::After(other) => {
+                let after = self.position(other)?;
+                if after < at { after + 1 } else { after }
+            }
+        };
+        if target != at {
+            let draft = self.columns.remove(at);
+            self.columns.insert(target, draft);
+            self.copies = true;
+        }
+        Ok(())
+    }
+
+    fn rename_column(&mut self, name: &str, to: String) -> Result<()> {
+        check_name(NameOf::Column, &to)?;
+        let at = self.position(name)?;
+        if self.find(&to).is_some_and(|other| other != at) {
+            return Err(Error::DuplicateColumn { column: to });
+        }
+        self.rename_in_indexes(name, &to);
+        self.columns[at].column.name = to;
+        Ok(())
+    }
+
+    fn rename_in_indexes(&mut self, name: &str, to: &str) {
+        let names = self.indexes.iter_mut().flat_map(|draft| &mut draft.columns);
+        names.filter(|column| column.eq_ignore_ascii_case(name)).for_each(|column| *column = to.to_string());
+    }
+
+    fn find_index(&self, name: &str) -> Option<usize> {
+        self.indexes
+            .iter()
+            .position(|draft| draft.index.kind != IndexKind::HiddenRowId && draft.index.name.eq_ignore_ascii_case(name))
+    }
+
+    fn drop_index(&mut self, name: &str) -> Result<()> {
+        let at = self.find_index(name).ok_or_else(|| Error::CannotDrop { name: name.to_string() })?;
+        self.copies |= self.indexes[at].index.kind == IndexKind::Primary;
+        self.indexes.remove(at);
+        Ok(())
+    }
+
+    fn rename_index(&mut self, name: &str, to: String) -> Result<()> {
+        let at = self.find_index(name).ok_or_else(|| Error::CannotDrop { name: name.to_string() })?;
+        if self.find_index(&to).is_some_and(|other| other != at) {
+            return Err(Error::DuplicateKeyName { index: to });
+        }
+        if to.eq_ignore_ascii_case("PRIMARY") || to.is_empty() || self.indexes[at].index.kind == IndexKind::Primary {
+            return Err(Error::WrongIndexName { index: to });
+        }
+        self.indexes[at].index.name = to;
+        Ok(())
+    }
+
+    fn finish(
+        mut self,
+        old: &TableDef,
+        mut def: TableDef,
+        new_indexes: &[super::NewIndex],
+        auto_increment: Option<u64>,
+    ) -> Result<AlterPlan> {
+        let mut columns: Vec<ColumnDef> = self.columns.iter().map(|draft| draft.column.clone()).collect();
+        check_columns(&columns)?;
+        let mut indexes = Vec::with_capacity(self.indexes.len() + new_indexes.len());
+        for draft in &self.indexes {
+            let mut index = draft.index.clone();
+            for (part, name) in index.columns.iter_mut().zip(&draft.columns) {
+                let at = columns.iter().position(|c| c.name.eq_ignore_ascii_case(name));
+                part.column = at.ok_or_else(|| Error::KeyColumnMissing { column: name.clone() })?;
+            }
+            if index.kind == IndexKind::Primary {
+                index.columns.iter().for_each(|part| columns[part.column].nullable = false);
+            }
+            indexes.push(index);
+        }
+        if !indexes.iter().any(|i| matches!(i.kind, IndexKind::Primary | IndexKind::HiddenRowId)) {
+            indexes.push(hidden_index());
+            self.copies = true;
+        }
+        for index in new_indexes {
+            add_index(&mut columns, &mut indexes, index)?;
+            self.copies |= index.kind == super::NewIndexKind::Primary;
+        }
+        recheck_keys(&columns, &indexes)?;
+        finish_indexes(&columns, &mut indexes);
+        def.columns = columns;
+        def.indexes = indexes;
+        check_whole(&def)?;
+        let kept = def.indexes.iter().map(|index| self.kept_tree(old, index)).collect();
+        // A column that became NOT NULL through its key has another row layout.
+        let sources: Vec<Option<usize>> = self.columns.iter().map(|draft| draft.source).collect();
+        let is_same_null = |(new, source): (&ColumnDef, &Option<usize>)| {
+            source.is_none_or(|source| old.columns[source].nullable == new.nullable)
+        };
+        self.copies |= !def.columns.iter().zip(&sources).all(is_same_null);
+        Ok(AlterPlan { def, sources, kept, copies: self.copies, auto_increment })
+    }
+
+    /// The old index whose tree has just the entries of `index`.
+    fn kept_tree(&self, old: &TableDef, index: &IndexDef) -> Option<usize> {
+        let is_new = index.tree_id == 0 && index.root_page == 0;
+        match is_new {
+            true => None,
+            false => old.indexes.iter().position(|o| (o.tree_id, o.root_page) == (index.tree_id, index.root_page)),
+        }
+    }
+}
+
+/// Changed columns may have made kept keys too long or impossible: define them again on a copy.
+fn recheck_keys(columns: &[ColumnDef], indexes: &[IndexDef]) -> Result<()> {
+    let (mut columns, mut again) = (columns.to_vec(), Vec::new());
+    for index in indexes.iter().filter(|i| i.kind != IndexKind::HiddenRowId) {
+        let parts = index.columns.iter().map(|part| super::NewIndexColumn {
+            name: columns[part.column].name.clone(),
+            prefix: part.prefix,
+            descending: part.descending,
+        });
+        let index = super::NewIndex {
+            name: index.name.clone(),
+            kind: match index.kind {
+                IndexKind::Primary => super::NewIndexKind::Primary,
+                IndexKind::Unique => super::NewIndexKind::Unique,
+                _ => super::NewIndexKind::Secondary,
+            },
+            columns: parts.collect(),
+            comment: String::new(),
+        };
+        add_index(&mut columns, &mut again, &index)?;
+    }
+    Ok(())
+}
+
+/// Do rows and keys of the two columns look the same in storage, for every value of the old one?
+fn is_same_storage(old: &ColumnDef, new: &ColumnDef) -> bool {
+    old.nullable == new.nullable && old.auto_increment == new.auto_increment && is_same_type(&old.ty, &new.ty)
+}
+
+fn is_same_type(old: &ColumnType, new: &ColumnType) -> bool {
+    if old.collation != new.collation || old.unsigned != new.unsigned {
+        return false;
+    }
+    match (&old.kind, &new.kind) {
+        (TypeKind::VarChar { length: before }, TypeKind::VarChar { length: after })
+        | (TypeKind::VarBinary { length: before }, TypeKind::VarBinary { length: after }) => before <= after,
+        (TypeKind::Enum { members: before }, TypeKind::Enum { members: after })
+        | (TypeKind::Set { members: before }, TypeKind::Set { members: after }) => after.starts_with(before),
+        (before, after) => before == after && old.float_decimals == new.float_decimals,
+    }
+}

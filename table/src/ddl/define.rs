@@ -1,0 +1,331 @@
+//! From a CREATE TABLE to a checked definition: MySQL's rules about names, columns and keys.
+
+use super::{NewIndex, NewIndexColumn, NewIndexKind, NewTable};
+use crate::{Error, NameOf, Result};
+use types::row::COLUMNS_MAX;
+use types::schema::{ColumnDef, ColumnDefault, IndexColumn, IndexDef, IndexKind, TableDef, TableId};
+use types::{CollationId, ColumnType, LobSize, TypeKind};
+
+const NAME_CHARS_MAX: usize = 64;
+const INDEXES_MAX: usize = 64;
+const KEY_PARTS_MAX: usize = 16;
+/// MySQL's limit of all columns together, BLOB and TEXT counted as pointers.
+const ROW_BYTES_MAX: usize = 65_535;
+const CHAR_LENGTH_MAX: u32 = 255;
+/// What BLOB and TEXT count in `ROW_BYTES_MAX`, with their length prefix.
+const LOB_POINTER_BYTES: usize = 12;
+
+pub(crate) fn check_name(what: NameOf, name: &str) -> Result<()> {
+    if name.is_empty() || name.ends_with(' ') || name.contains('\0') {
+        return Err(Error::WrongName { what, name: name.to_string() });
+    }
+    match name.chars().count() > NAME_CHARS_MAX {
+        true => Err(Error::NameTooLong { name: name.to_string() }),
+        false => Ok(()),
+    }
+}
+
+/// The checked definition, without an id and trees.
+pub(crate) fn define(table: NewTable) -> Result<TableDef> {
+    check_name(NameOf::Database, &table.database)?;
+    check_name(NameOf::Table, &table.name)?;
+    let mut columns = table.columns;
+    check_columns(&columns)?;
+    let mut indexes = Vec::with_capacity(table.indexes.len() + 1);
+    for index in &table.indexes {
+        add_index(&mut columns, &mut indexes, index)?;
+    }
+    finish_indexes(&columns, &mut indexes);
+    let def = TableDef {
+        id: TableId(0),
+        database: table.database,
+        name: table.name,
+        columns,
+        indexes,
+        collation: table.collation,
+        comment: table.comment,
+        created_us: now_us(),
+        is_virtual: false,
+    };
+    check_whole(&def)?;
+    Ok(def)
+}
+
+pub(crate) fn now_us() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    since.as_micros() as i64
+}
+
+/// What concerns columns alone.
+pub(crate) fn check_columns(columns: &[ColumnDef]) -> Result<()> {
+    if columns.is_empty() {
+        return Err(Error::NoColumns);
+    }
+    if columns.len() > COLUMNS_MAX {
+        return Err(Error::TooManyColumns);
+    }
+    let mut names = std::collections::HashSet::with_capacity(columns.len());
+    for column in columns {
+        check_name(NameOf::Column, &column.name)?;
+        if !names.insert(column.name.to_ascii_lowercase()) {
+            return Err(Error::DuplicateColumn { column: column.name.clone() });
+        }
+        check_column(column)?;
+    }
+    Ok(())
+}
+
+fn check_column(column: &ColumnDef) -> Result<()> {
+    let too_long = |max| Error::ColumnTooLong { column: column.name.clone(), max };
+    let bytes_per_char = bytes_per_char(column.ty.collation);
+    match column.ty.kind {
+        TypeKind::Char { length } | TypeKind::Binary { length } if length > CHAR_LENGTH_MAX => {
+            return Err(too_long(CHAR_LENGTH_MAX));
+        }
+        TypeKind::VarChar { length } if length as usize * bytes_per_char > ROW_BYTES_MAX => {
+            return Err(too_long((ROW_BYTES_MAX / bytes_per_char) as u32));
+        }
+        TypeKind::VarBinary { length } if length as usize > ROW_BYTES_MAX => return Err(too_long(ROW_BYTES_MAX as u32)),
+        _ => {}
+    }
+    let invalid_default = || Error::InvalidDefault { column: column.name.clone() };
+    match &column.default {
+        ColumnDefault::Literal(Some(_)) if is_lob(&column.ty) => return Err(Error::BlobDefault { column: column.name.clone() }),
+        ColumnDefault::Literal(None) if !column.nullable => return Err(invalid_default()),
+        ColumnDefault::CurrentTimestamp if !takes_now(&column.ty) => return Err(invalid_default()),
+        _ => {}
+    }
+    if column.auto_increment {
+        if !is_countable(&column.ty) {
+            return Err(Error::WrongColumnType { column: column.name.clone() });
+        }
+        if column.default != ColumnDefault::None {
+            return Err(invalid_default());
+        }
+    }
+    Ok(())
+}
+
+/// Resolves one index against the columns and appends it. A primary key makes its columns NOT NULL.
+pub(crate) fn add_index(columns: &mut [ColumnDef], indexes: &mut Vec<IndexDef>, index: &NewIndex) -> Result<()> {
+    let kind = match index.kind {
+        NewIndexKind::Primary => IndexKind::Primary,
+        NewIndexKind::Unique => IndexKind::Unique,
+        NewIndexKind::Secondary => IndexKind::Secondary,
+    };
+    if kind == IndexKind::Primary && indexes.iter().any(|i| i.kind == IndexKind::Primary) {
+        return Err(Error::MultiplePrimaryKeys);
+    }
+    let keys = indexes.iter().filter(|i| i.kind != IndexKind::HiddenRowId).count();
+    if keys >= INDEXES_MAX {
+        return Err(Error::TooManyKeys { max: INDEXES_MAX });
+    }
+    if index.columns.len() > KEY_PARTS_MAX {
+        return Err(Error::TooManyKeyParts { max: KEY_PARTS_MAX });
+    }
+    let mut parts: Vec<IndexColumn> = Vec::with_capacity(index.columns.len());
+    let mut key_bytes = 0;
+    for part in &index.columns {
+        let part = resolve_part(columns, part, &mut key_bytes)?;
+        if parts.iter().any(|p| p.column == part.column) {
+            return Err(Error::DuplicateColumn { column: columns[part.column].name.clone() });
+        }
+        parts.push(part);
+    }
+    if kind == IndexKind::Primary {
+        parts.iter().for_each(|part| columns[part.column].nullable = false);
+        if let Some(part) = parts.iter().find(|p| columns[p.column].default == ColumnDefault::Literal(None)) {
+            return Err(Error::InvalidDefault { column: columns[part.column].name.clone() });
+        }
+    }
+    let name = index_name(columns, indexes, index, &parts)?;
+    indexes.push(IndexDef { name, kind, columns: parts, comment: index.comment.clone(), tree_id: 0, root_page: 0 });
+    Ok(())
+}
+
+fn resolve_part(columns: &[ColumnDef], part: &NewIndexColumn, key_bytes: &mut usize) -> Result<IndexColumn> {
+    let column = columns
+        .iter()
+        .position(|c| c.name.eq_ignore_ascii_case(&part.name))
+        .ok_or_else(|| Error::KeyColumnMissing { column: part.name.clone() })?;
+    let ty = &columns[column].ty;
+    if ty.kind == TypeKind::Json {
+        return Err(Error::JsonAsKey { column: columns[column].name.clone() });
+    }
+    let prefix = match part.prefix {
+        None if is_lob(ty) => return Err(Error::BlobKeyWithoutLength { column: columns[column].name.clone() }),
+        None => None,
+        Some(0) => return Err(Error::WrongPrefix),
+        Some(prefix) => match string_length(ty) {
+            Some(length) if prefix > length => return Err(Error::WrongPrefix),
+            // A prefix of everything is no prefix.
+            Some(length) if prefix == length && !is_lob(ty) => None,
+            Some(_) => Some(prefix),
+            None => return Err(Error::WrongPrefix),
+        },
+    };
+    *key_bytes += match prefix {
+        Some(prefix) => prefix as usize * bytes_per_char(ty.collation),
+        None => inline_bytes_max(ty),
+    };
+    match *key_bytes > txn::KEY_BYTES_MAX {
+        true => Err(Error::KeyTooLong { max_bytes: txn::KEY_BYTES_MAX }),
+        false => Ok(IndexColumn { column, prefix, descending: part.descending }),
+    }
+}
+
+/// The given name, checked, or MySQL's automatic one.
+fn index_name(columns: &[ColumnDef], indexes: &[IndexDef], index: &NewIndex, parts: &[IndexColumn]) -> Result<String> {
+    if index.kind == NewIndexKind::Primary {
+        return Ok("PRIMARY".to_string());
+    }
+    let taken = |name: &str| indexes.iter().any(|i| i.kind != IndexKind::HiddenRowId && i.name.eq_ignore_ascii_case(name));
+    if index.name.is_empty() {
+        let first = parts.first().map_or("", |part| columns[part.column].name.as_str());
+        let is_free = |name: &str| !taken(name) && !name.eq_ignore_ascii_case("PRIMARY");
+        if is_free(first) {
+            return Ok(first.to_string());
+        }
+        // Bounded by the number of indexes.
+        let numbered = (2..).map(|n| format!("{first}_{n}")).find(|name| is_free(name));
+        return Ok(numbered.expect("one of more names than indexes is free"));
+    }
+    if index.name.eq_ignore_ascii_case("PRIMARY") || index.name.ends_with(' ') {
+        return Err(Error::WrongIndexName { index: index.name.clone() });
+    }
+    if index.name.chars().count() > NAME_CHARS_MAX {
+        return Err(Error::NameTooLong { name: index.name.clone() });
+    }
+    match taken(&index.name) {
+        true => Err(Error::DuplicateKeyName { index: index.name.clone() }),
+        false => Ok(index.name.clone()),
+    }
+}
+
+/// Puts the clustered index first, then unique ones without and with nullable columns, then the others (MySQL's order).
+pub(crate) fn finish_indexes(columns: &[ColumnDef], indexes: &mut Vec<IndexDef>) {
+    if !indexes.iter().any(|i| matches!(i.kind, IndexKind::Primary | IndexKind::HiddenRowId)) {
+        indexes.push(hidden_index());
+    }
+    let has_primary = indexes.iter().any(|i| i.kind == IndexKind::Primary);
+    indexes.retain(|i| !(has_primary && i.kind == IndexKind::HiddenRowId));
+    indexes.sort_by_key(|index| match index.kind {
+        IndexKind::Primary | IndexKind::HiddenRowId => 0,
+        IndexKind::Unique => 1 + u8::from(index.columns.iter().any(|c| columns[c.column].nullable)),
+        IndexKind::Secondary => 3,
+    });
+}
+
+pub(crate) fn hidden_index() -> IndexDef {
+    IndexDef {
+        name: String::new(),
+        kind: IndexKind::HiddenRowId,
+        columns: Vec::new(),
+        comment: String::new(),
+        tree_id: 0,
+        root_page: 0,
+    }
+}
+
+/// What concerns the table as a whole.
+pub(crate) fn check_whole(def: &TableDef) -> Result<()> {
+    let mut counted = def.columns.iter().enumerate().filter(|(_, c)| c.auto_increment);
+    if let Some((column, _)) = counted.next() {
+        let leads = def.indexes.iter().any(|i| i.columns.first().is_some_and(|c| c.column == column));
+        if counted.next().is_some() || !leads {
+            return Err(Error::WrongAutoIncrement);
+        }
+    }
+    let row_bytes: usize = def.columns.iter().map(|c| inline_bytes_max(&c.ty)).sum();
+    if row_bytes > ROW_BYTES_MAX {
+        return Err(Error::RowTooLarge { max_bytes: ROW_BYTES_MAX });
+    }
+    // Some row must fit; one that does not although its long columns are moved out is refused when it comes.
+    let least: usize = 16 + def.columns.iter().map(|c| least_bytes(&c.ty)).sum::<usize>();
+    match least > txn::RECORD_BYTES_MAX {
+        true => Err(Error::RowTooLarge { max_bytes: txn::RECORD_BYTES_MAX }),
+        false => Ok(()),
+    }
+}
+
+/// Can a row grow over the record limit, so that it needs a blob tree?
+pub(crate) fn needs_blob_tree(def: &TableDef) -> bool {
+    let longest: usize = def
+        .columns
+        .iter()
+        .map(|c| match c.ty.kind {
+            TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json => txn::RECORD_BYTES_MAX,
+            _ => inline_bytes_max(&c.ty) + 5,
+        })
+        .sum();
+    // The clustered key repeats its columns, a collation key of up to twice the bytes.
+    let key: usize = def.indexes[0].columns.iter().map(|c| 2 * inline_bytes_max(&def.columns[c.column].ty) + 4).sum();
+    longest + key + 16 > txn::RECORD_BYTES_MAX
+}
+
+fn is_lob(ty: &ColumnType) -> bool {
+    matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json)
+}
+
+fn takes_now(ty: &ColumnType) -> bool {
+    matches!(ty.kind, TypeKind::DateTime { .. } | TypeKind::Timestamp { .. })
+}
+
+fn is_countable(ty: &ColumnType) -> bool {
+    use TypeKind::{BigInt, Double, Float, Int, MediumInt, SmallInt, TinyInt};
+    matches!(ty.kind, TinyInt | SmallInt | MediumInt | Int | BigInt | Float | Double)
+}
+
+/// Length in characters (bytes for binary types) of types that can be indexed by a prefix.
+fn string_length(ty: &ColumnType) -> Option<u32> {
+    match ty.kind {
+        TypeKind::Char { length }
+        | TypeKind::VarChar { length }
+        | TypeKind::Binary { length }
+        | TypeKind::VarBinary { length } => Some(length),
+        TypeKind::Text(size) | TypeKind::Blob(size) => Some(match size {
+            LobSize::Tiny => 255,
+            LobSize::Regular => 65_535,
+            LobSize::Medium => 16_777_215,
+            LobSize::Long => u32::MAX,
+        }),
+        _ => None,
+    }
+}
+
+/// Most bytes that the column takes in a row as MySQL counts them.
+fn inline_bytes_max(ty: &ColumnType) -> usize {
+    let characters = |length: u32| length as usize * bytes_per_char(ty.collation);
+    match ty.kind {
+        TypeKind::Null => 0,
+        TypeKind::TinyInt | TypeKind::Year => 1,
+        TypeKind::SmallInt | TypeKind::Enum { .. } => 2,
+        TypeKind::MediumInt | TypeKind::Date => 3,
+        TypeKind::Int | TypeKind::Float => 4,
+        TypeKind::BigInt
+        | TypeKind::Double
+        | TypeKind::DateTime { .. }
+        | TypeKind::Timestamp { .. }
+        | TypeKind::Time { .. }
+        | TypeKind::Set { .. }
+        | TypeKind::Bit { .. } => 8,
+        TypeKind::Decimal { precision, .. } => usize::from(precision).div_ceil(9) * 4 + 1,
+        TypeKind::Char { length } | TypeKind::VarChar { length } => characters(length),
+        TypeKind::Binary { length } | TypeKind::VarBinary { length } => length as usize,
+        TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json => LOB_POINTER_BYTES,
+    }
+}
+
+/// Bytes that the column takes in every row: strings may be empty, but have an end offset.
+fn least_bytes(ty: &ColumnType) -> usize {
+    match string_length(ty) {
+        Some(_) => 2,
+        None if ty.kind == TypeKind::Json => 2,
+        None => inline_bytes_max(ty),
+    }
+}
+
+/// Most bytes of a character in a collation's character set.
+pub(crate) fn bytes_per_char(collation: CollationId) -> usize {
+    collation.info().map_or(4, |info| usize::from(info.char_bytes_max))
+}

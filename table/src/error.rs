@@ -1,0 +1,123 @@
+//! What can go wrong in the catalog and in DDL, as data. `server` gives each its MySQL number and message.
+//!
+//! Row operations do not use this enum: they answer with `txn::Interrupt` and with outcomes that are data (a duplicate is not an error
+//! here).
+
+use std::fmt;
+
+/// Why a database did not open or a DDL statement did not run. The number in each comment is MySQL's.
+#[derive(Debug)]
+pub enum Error {
+    /// The engine's own error: I/O, a full disk, a lock wait that timed out (1205), a deadlock (1213).
+    Engine(txn::Error),
+    /// The catalog holds something that this version cannot read.
+    CorruptCatalog { what: String },
+    /// 1205: other transactions used the table for longer than the statement wanted to wait.
+    LockWaitTimeout,
+    /// 1317: the statement was killed while it ran.
+    Interrupted,
+    /// 1007
+    DatabaseExists { database: String },
+    /// 1008, for DROP DATABASE
+    DatabaseMissing { database: String },
+    /// 1049, for everything else that names a database
+    UnknownDatabase { database: String },
+    /// 1050
+    TableExists { table: String },
+    /// 1051, for DROP TABLE (`database.table`)
+    UnknownTable { database: String, table: String },
+    /// 1146, for everything else that names a table
+    TableMissing { database: String, table: String },
+    /// 1054: ALTER TABLE names a column that is not there.
+    UnknownColumn { column: String, table: String },
+    /// 1060
+    DuplicateColumn { column: String },
+    /// 1061
+    DuplicateKeyName { index: String },
+    /// 1062: `key` is the duplicate's text as MySQL prints it (`1-abc`), `index` is `table.index`.
+    DuplicateEntry { key: String, index: String },
+    /// 1068
+    MultiplePrimaryKeys,
+    /// 1071
+    KeyTooLong { max_bytes: usize },
+    /// 1072
+    KeyColumnMissing { column: String },
+    /// 1074: CHAR and VARCHAR lengths; `max` in characters.
+    ColumnTooLong { column: String, max: u32 },
+    /// 1075: more than one AUTO_INCREMENT column, or it is no key's first column.
+    WrongAutoIncrement,
+    /// 1063: AUTO_INCREMENT on a type that cannot have it.
+    WrongColumnType { column: String },
+    /// 1067
+    InvalidDefault { column: String },
+    /// 1089: prefix longer than the column, or on a column that has none.
+    WrongPrefix,
+    /// 1090: ALTER TABLE drops every column.
+    CannotRemoveAllColumns,
+    /// 1091: DROP COLUMN / DROP INDEX of something that is not there.
+    CannotDrop { name: String },
+    /// 1101
+    BlobDefault { column: String },
+    /// 1113
+    NoColumns,
+    /// 1117
+    TooManyColumns,
+    /// 1069
+    TooManyKeys { max: usize },
+    /// 1070
+    TooManyKeyParts { max: usize },
+    /// 1118
+    RowTooLarge { max_bytes: usize },
+    /// 1167: a JSON column cannot be indexed directly (3152).
+    JsonAsKey { column: String },
+    /// 1170
+    BlobKeyWithoutLength { column: String },
+    /// 1171
+    NullablePrimaryKey,
+    /// 1280
+    WrongIndexName { index: String },
+    /// 1059
+    NameTooLong { name: String },
+    /// 1102 / 1103 / 1166: an empty name or one that ends in a space.
+    WrongName { what: NameOf, name: String },
+    /// A value of the copied table does not fit the new column (1264, 1265, 1366, 1406 ...). `row` counts from 1.
+    Conversion { problem: types::convert::Problem, column: String, row: u64 },
+    /// 1138: NULL in a column that becomes NOT NULL.
+    InvalidNull,
+    /// 1467: the numbers of the AUTO_INCREMENT column do not suffice for the rows.
+    AutoIncrementUsedUp,
+    /// 1235 or 1846: what this version does not do yet; `what` names it.
+    NotSupported { what: &'static str },
+}
+
+/// What a name names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameOf {
+    Database,
+    Table,
+    Column,
+}
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl From<txn::Error> for Error {
+    fn from(error: txn::Error) -> Self {
+        match error {
+            txn::Error::LockWaitTimeout => Error::LockWaitTimeout,
+            txn::Error::Interrupted => Error::Interrupted,
+            other => Error::Engine(other),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Engine(error) => write!(f, "{error:?}"),
+            Error::CorruptCatalog { what } => write!(f, "the catalog is damaged: {what}"),
+            other => write!(f, "{other:?}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,380 @@
+//! The metadata lock of one table: statements share it, DDL takes it alone.
+//!
+//! A big-reader lock. Each worker counts its own users in its own cache line; an exclusive owner raises one flag that everybody
+//! reads and nobody else writes, and waits until all counters are zero.
+//!
+//! ```text
+//! shared:     slot[w] += 1;  flag == 0 ?  yes: held        no: slot[w] -= 1, wait
+//! exclusive:  flag = 1;      all slots 0? yes: held        no: wait for a release, look again
+//! ```
+//!
+//! M1: between raising the flag and lowering it no new shared use succeeds: each side writes its own word, then reads the other's,
+//!     all sequentially consistent (Dekker), so at least one of two racing sides sees the other.
+//! M2: with the flag up, the number of successful users of a slot only falls; a slot seen at zero stays free of users.
+//! M3: a waiter registers its waker before it looks again, so no wake-up is lost.
+//! M4: an uncontended shared acquire and release write one line, the worker's own.
+//!
+//! Fairness: a waiting exclusive owner blocks new users at once and proceeds when the present ones are done; when it releases,
+//! all who wait are woken and compete. Latches: the waiter list is behind a mutex that only contended paths take.
+
+use parking_lot::Mutex;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Instant;
+use sync::CachePadded;
+
+/// A shared/exclusive lock whose shared side costs one write to a line of the worker's own.
+pub struct MetadataLock {
+    slots: Box<[CachePadded<AtomicU32>]>,
+    /// 1 while an exclusive owner holds the lock or waits for the users to drain.
+    exclusive: AtomicU32,
+    next_token: AtomicU64,
+    waiters: Mutex<Waiters>,
+}
+
+#[derive(Default)]
+struct Waiters {
+    shared: Vec<Waiter>,
+    exclusive: Vec<Waiter>,
+}
+
+struct Waiter {
+    token: u64,
+    waker: Waker,
+}
+
+impl MetadataLock {
+    /// A lock for workers `0..workers`.
+    pub fn new(workers: usize) -> Arc<Self> {
+        Arc::new(Self {
+            slots: (0..workers).map(|_| CachePadded::new(AtomicU32::new(0))).collect(),
+            exclusive: AtomicU32::new(0),
+            next_token: AtomicU64::new(0),
+            waiters: Mutex::new(Waiters::default()),
+        })
+    }
+
+    /// Takes a share for a user on `worker`; `false` when DDL holds the lock or waits for it. Pair with [`Self::release_shared`].
+    #[inline]
+    pub fn try_shared(&self, worker: usize) -> bool {
+        // SeqCst (M1): pairs with the flag store and the slot loads of `try_exclusive`.
+        self.slots[worker].fetch_add(1, Ordering::SeqCst);
+        if self.exclusive.load(Ordering::SeqCst) == 0 {
+            return true;
+        }
+        self.release_shared(worker);
+        false
+    }
+
+    /// Takes a share, or gives the future that does (its output means: held).
+    #[inline]
+    pub fn acquire_shared(self: &Arc<Self>, worker: usize) -> Result<(), MdlWait> {
+        if self.try_shared(worker) {
+            return Ok(());
+        }
+        Err(MdlWait { lock: self.clone(), worker, token: None })
+    }
+
+    /// Gives a share back, on the worker that took it.
+    #[inline]
+    pub fn release_shared(&self, worker: usize) {
+        // SeqCst (M1): an exclusive waiter either sees this slot fall or is seen here.
+        let before = self.slots[worker].fetch_sub(1, Ordering::SeqCst);
+        debug_assert!(before > 0, "a share is released once");
+        if self.exclusive.load(Ordering::SeqCst) != 0 {
+            self.wake_exclusive();
+        }
+    }
+
+    /// Waits for the lock alone. The future's output is the guard.
+    pub fn acquire_exclusive(self: &Arc<Self>) -> ExclusiveWait {
+        ExclusiveWait { lock: Some(self.clone()), flag_raised: false, token: None }
+    }
+
+    /// Waits on this thread for the lock alone, up to `deadline`; `None`: others still use it.
+    pub fn acquire_exclusive_blocking(self: &Arc<Self>, deadline: Instant) -> Option<ExclusiveGuard> {
+        block_on_until(self.acquire_exclusive(), deadline)
+    }
+
+    /// Number of users right now; for tests and SHOW.
+    pub fn users(&self) -> u32 {
+        self.slots.iter().map(|slot| slot.load(Ordering::Relaxed)).sum()
+    }
+
+    /// Does DDL hold the lock or wait for it?
+    pub fn is_exclusive(&self) -> bool {
+        self.exclusive.load(Ordering::Relaxed) != 0
+    }
+
+    fn is_drained(&self) -> bool {
+        self.slots.iter().all(|slot| slot.load(Ordering::SeqCst) == 0)
+    }
+
+    /// A user left (or did not get in): only the owner that waits for the users to drain can profit. Waking waiting users here
+    /// would have them wake each other for ever.
+    #[cold]
+    fn wake_exclusive(&self) {
+        let waiters = std::mem::take(&mut self.waiters.lock().exclusive);
+        waiters.into_iter().for_each(|waiter| waiter.waker.wake());
+    }
+
+    #[cold]
+    fn wake_all(&self) {
+        let waiters = std::mem::take(&mut *self.waiters.lock());
+        waiters.exclusive.into_iter().chain(waiters.shared).for_each(|waiter| waiter.waker.wake());
+    }
+
+    /// Registers or renews the waker of a waiter.
+    fn register(&self, token: &mut Option<u64>, exclusive: bool, waker: &Waker) {
+        // Relaxed: the number only has to be unique.
+        let token = *token.get_or_insert_with(|| self.next_token.fetch_add(1, Ordering::Relaxed));
+        let mut lists = self.waiters.lock();
+        let waiters = if exclusive { &mut lists.exclusive } else { &mut lists.shared };
+        match waiters.iter_mut().find(|w| w.token == token) {
+            Some(waiter) => waiter.waker.clone_from(waker),
+            None => waiters.push(Waiter { token, waker: waker.clone() }),
+        }
+    }
+
+    fn deregister(&self, token: Option<u64>) {
+        if let Some(token) = token {
+            let mut lists = self.waiters.lock();
+            lists.shared.retain(|w| w.token != token);
+            lists.exclusive.retain(|w| w.token != token);
+        }
+    }
+
+    fn lower_flag(&self) {
+        self.exclusive.store(0, Ordering::SeqCst);
+        self.wake_all();
+    }
+}
+
+/// Waits until a share is held. Dropping it gives up.
+#[must_use]
+pub struct MdlWait {
+    lock: Arc<MetadataLock>,
+    worker: usize,
+    token: Option<u64>,
+}
+
+impl MdlWait {
+    /// Waits on this thread, up to `deadline`; `false`: gave up, nothing is held.
+    pub fn wait_blocking(self, deadline: Instant) -> bool {
+        block_on_until(self, deadline).is_some()
+    }
+}
+
+impl Future for MdlWait {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = self.get_mut();
+        if this.lock.try_shared(this.worker) {
+            return Poll::Ready(());
+        }
+        this.lock.register(&mut this.token, false, cx.waker());
+        // M3: the flag may have been lowered between the try and the registration.
+        match this.lock.try_shared(this.worker) {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        }
+    }
+}
+
+impl Drop for MdlWait {
+    fn drop(&mut self) {
+        self.lock.deregister(self.token);
+    }
+}
+
+/// Waits until the lock is held alone. Dropping it gives up and lets the users in again.
+#[must_use]
+pub struct ExclusiveWait {
+    /// `None` once the guard is handed out.
+    lock: Option<Arc<MetadataLock>>,
+    flag_raised: bool,
+    token: Option<u64>,
+}
+
+impl ExclusiveWait {
+    /// Waits on this thread up to `deadline`; after `None` the wait goes on where it was with the next call.
+    pub fn wait_blocking(&mut self, deadline: Instant) -> Option<ExclusiveGuard> {
+        block_on_until(self, deadline)
+    }
+
+    fn attempt(&mut self) -> Option<ExclusiveGuard> {
+        let lock = self.lock.as_ref().expect("polled again after completion");
+        if !self.flag_raised {
+            // SeqCst (M1): pairs with the slot increments of `try_shared`.
+            self.flag_raised = lock.exclusive.compare_exchange(0, 1, Ordering::SeqCst, Ordering::SeqCst).is_ok();
+        }
+        if !self.flag_raised || !lock.is_drained() {
+            return None;
+        }
+        lock.deregister(self.token.take());
+        self.flag_raised = false;
+        Some(ExclusiveGuard { lock: self.lock.take().expect("checked above") })
+    }
+}
+
+impl Future for ExclusiveWait {
+    type Output = ExclusiveGuard;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<ExclusiveGuard> {
+        let this = self.get_mut();
+        if let Some(guard) = this.attempt() {
+            return Poll::Ready(guard);
+        }
+        let lock = this.lock.as_ref().expect("polled again after completion");
+        lock.register(&mut this.token, true, cx.waker());
+        // M3: the last user may have left between the attempt and the registration.
+        match this.attempt() {
+            Some(guard) => Poll::Ready(guard),
+            None => Poll::Pending,
+        }
+    }
+}
+
+impl Drop for ExclusiveWait {
+    fn drop(&mut self) {
+        let Some(lock) = &self.lock else { return };
+        lock.deregister(self.token);
+        if self.flag_raised {
+            lock.lower_flag();
+        }
+    }
+}
+
+/// The lock held alone, until dropped.
+#[must_use]
+pub struct ExclusiveGuard {
+    lock: Arc<MetadataLock>,
+}
+
+impl Drop for ExclusiveGuard {
+    fn drop(&mut self) {
+        self.lock.lower_flag();
+    }
+}
+
+struct ThreadWaker(std::thread::Thread);
+
+impl Wake for ThreadWaker {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Runs a future on this thread until it is ready or the deadline passes.
+fn block_on_until<F: Future + Unpin>(mut future: F, deadline: Instant) -> Option<F::Output> {
+    let waker = Waker::from(Arc::new(ThreadWaker(std::thread::current())));
+    let mut cx = Context::from_waker(&waker);
+    loop {
+        if let Poll::Ready(output) = Pin::new(&mut future).poll(&mut cx) {
+            return Some(output);
+        }
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return None;
+        }
+        std::thread::park_timeout(left);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicBool, AtomicI64};
+    use std::time::Duration;
+
+    fn soon() -> Instant {
+        Instant::now() + Duration::from_secs(20)
+    }
+
+    #[test]
+    fn shares_do_not_exclude_each_other() {
+        let lock = MetadataLock::new(2);
+        assert!(lock.try_shared(0));
+        assert!(lock.try_shared(0));
+        assert!(lock.try_shared(1));
+        assert_eq!(lock.users(), 3);
+        lock.release_shared(0);
+        lock.release_shared(0);
+        lock.release_shared(1);
+        assert!(lock.acquire_exclusive_blocking(soon()).is_some());
+        assert!(!lock.is_exclusive());
+    }
+
+    #[test]
+    fn a_waiting_owner_blocks_new_users_and_gives_up_cleanly() {
+        let lock = MetadataLock::new(1);
+        assert!(lock.try_shared(0));
+        let waiting = {
+            let lock = lock.clone();
+            std::thread::spawn(move || lock.acquire_exclusive_blocking(Instant::now() + Duration::from_millis(200)).is_none())
+        };
+        while !lock.is_exclusive() {
+            std::thread::yield_now();
+        }
+        assert!(!lock.try_shared(0));
+        let wait = lock.acquire_shared(0).expect_err("an exclusive owner waits");
+        assert!(waiting.join().expect("no panic"));
+        assert!(wait.wait_blocking(soon()), "the owner gave up, the users go on");
+        lock.release_shared(0);
+        lock.release_shared(0);
+        assert_eq!(lock.users(), 0);
+    }
+
+    #[test]
+    fn owners_are_alone_under_threads() {
+        let workers = 3;
+        let lock = MetadataLock::new(workers);
+        let inside = Arc::new(AtomicI64::new(0));
+        let stop = Arc::new(AtomicBool::new(false));
+        let users: Vec<_> = (0..workers)
+            .map(|worker| {
+                let (lock, inside, stop) = (lock.clone(), inside.clone(), stop.clone());
+                std::thread::spawn(move || {
+                    let mut rounds = 0u64;
+                    while !stop.load(Ordering::Relaxed) {
+                        if let Err(wait) = lock.acquire_shared(worker) {
+                            assert!(wait.wait_blocking(soon()));
+                        }
+                        assert!(inside.fetch_add(1, Ordering::SeqCst) >= 0);
+                        inside.fetch_sub(1, Ordering::SeqCst);
+                        lock.release_shared(worker);
+                        rounds += 1;
+                    }
+                    rounds
+                })
+            })
+            .collect();
+        let owners: Vec<_> = (0..2)
+            .map(|_| {
+                let (lock, inside) = (lock.clone(), inside.clone());
+                std::thread::spawn(move || {
+                    for _ in 0..200 {
+                        let guard = lock.acquire_exclusive_blocking(soon()).expect("users come and go");
+                        assert_eq!(inside.fetch_sub(1000, Ordering::SeqCst), 0);
+                        std::thread::yield_now();
+                        inside.fetch_add(1000, Ordering::SeqCst);
+                        drop(guard);
+                        std::thread::yield_now();
+                    }
+                })
+            })
+            .collect();
+        for owner in owners {
+            owner.join().expect("no panic");
+        }
+        stop.store(true, Ordering::Relaxed);
+        for user in users {
+            assert!(user.join().expect("no panic") > 0);
+        }
+        assert_eq!(lock.users(), 0);
+    }
+}

@@ -1,0 +1,382 @@
+//! One table: its definition, trees, codecs and counters, and the reading of single rows.
+
+use crate::catalog::StoredTable;
+use crate::codec::{self, IndexCodec, Source};
+use crate::counters::{Counters, last_key};
+use crate::{EncodedRange, MetadataLock, RowBuf, RowLayout, StoredRow};
+use std::sync::Arc;
+use txn::{LockMode, TreeRef, Txn, WaitPolicy, Worker};
+use types::schema::{IndexKind, TableDef, TableId};
+use types::{ColumnType, TypeKind, Value};
+
+/// Each retry means that another transaction committed a change of the same row in between; so many in a row mean a damaged index.
+const POINT_RETRIES_MAX: usize = 10_000;
+
+/// An open table. Immutable but for its counters; DDL makes a new one.
+pub struct Table {
+    pub(crate) def: Arc<TableDef>,
+    pub(crate) layout: RowLayout,
+    pub(crate) indexes: Box<[Index]>,
+    pub(crate) blob_tree: Option<TreeRef>,
+    /// Bytes of a row whose strings are all empty.
+    pub(crate) overhead_bytes: usize,
+    indexed_columns: Box<[bool]>,
+    auto_increment: Option<AutoIncrement>,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) mdl: Arc<MetadataLock>,
+    rebuilt_at: u64,
+}
+
+struct AutoIncrement {
+    /// The index whose first column it is.
+    index: usize,
+    max: u64,
+}
+
+/// One index of an open table: its tree and how its keys are made.
+pub struct Index {
+    pub(crate) tree: TreeRef,
+    pub(crate) codec: IndexCodec,
+}
+
+impl Index {
+    pub fn tree(&self) -> TreeRef {
+        self.tree
+    }
+
+    pub fn kind(&self) -> IndexKind {
+        self.codec.kind
+    }
+}
+
+/// How a single row is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowRead {
+    /// The version of the transaction's snapshot.
+    Snapshot,
+    /// The latest committed version or the transaction's own; waits while another transaction holds the row. Sets `RowBuf::seen`.
+    Latest,
+    /// `Latest`, and the row stays locked until the transaction ends.
+    Lock(LockMode, WaitPolicy),
+}
+
+impl Table {
+    pub(crate) fn open(stored: &StoredTable, counters: Arc<Counters>, mdl: Arc<MetadataLock>, rebuilt_at: u64) -> Self {
+        let def = stored.def.clone();
+        let layout = RowLayout::new(&def);
+        let indexes = (0..def.indexes.len())
+            .map(|k| Index {
+                tree: TreeRef { id: def.indexes[k].tree_id, root: def.indexes[k].root_page },
+                codec: IndexCodec::new(&def, k),
+            })
+            .collect();
+        let mut indexed_columns = vec![false; def.columns.len()];
+        def.indexes.iter().flat_map(|i| &i.columns).for_each(|c| indexed_columns[c.column] = true);
+        let overhead_bytes = codec::template_row(&layout, &def).len();
+        let auto_increment = def.columns.iter().position(|c| c.auto_increment).and_then(|column| {
+            let index = def.indexes.iter().position(|i| i.columns.first().is_some_and(|c| c.column == column))?;
+            Some(AutoIncrement { index, max: auto_increment_max(&def.columns[column].ty) })
+        });
+        Self {
+            layout,
+            indexes,
+            blob_tree: stored.blob_tree,
+            overhead_bytes,
+            indexed_columns: indexed_columns.into(),
+            auto_increment,
+            counters,
+            mdl,
+            rebuilt_at,
+            def,
+        }
+    }
+
+    pub fn def(&self) -> &Arc<TableDef> {
+        &self.def
+    }
+
+    pub fn id(&self) -> TableId {
+        self.def.id
+    }
+
+    pub fn layout(&self) -> &RowLayout {
+        &self.layout
+    }
+
+    pub fn index_at(&self, index: usize) -> &Index {
+        &self.indexes[index]
+    }
+
+    /// The metadata lock. Take a share (`mdl().acquire_shared(worker.index())`), *then* check that `Database::schema_version` is
+    /// still the one the plan was made for (else give it back and plan again), and keep it until the transaction ends.
+    pub fn mdl(&self) -> &Arc<MetadataLock> {
+        &self.mdl
+    }
+
+    /// The schema version since which the trees exist; 0 for those found at start. A snapshot taken under an older schema version
+    /// must not read this table (1412, "Table definition has changed, please retry transaction").
+    pub fn rebuilt_at(&self) -> u64 {
+        self.rebuilt_at
+    }
+
+    pub(crate) fn is_indexed(&self, column: usize) -> bool {
+        self.indexed_columns[column]
+    }
+
+    // --- counters ---
+
+    /// About how many rows there are; for the planner and SHOW TABLE STATUS.
+    pub fn estimated_rows(&self) -> u64 {
+        self.counters.rows()
+    }
+
+    /// Corrects the estimate by `delta` rows, for example when a statement or transaction that inserted rows is rolled back.
+    pub fn adjust_estimated_rows(&self, worker: &Worker, delta: i64) {
+        self.counters.add_rows(worker.index(), delta);
+    }
+
+    /// Takes `count` consecutive AUTO_INCREMENT numbers and returns the first. Numbers are never handed out twice, also not after a
+    /// crash; those of rolled-back statements are lost, as in MySQL. Restartable. A result above `auto_increment_max` means that they
+    /// are used up (1467, or the insert of the highest number again: 1062). 0 for a table without such a column.
+    pub fn reserve_auto_increment(&self, worker: &Worker, count: u64) -> txn::Result<u64> {
+        let Some(auto) = &self.auto_increment else { return Ok(0) };
+        self.check_auto_increment(worker, auto)?;
+        self.counters.reserve(worker, self.def.id, count, auto.max)
+    }
+
+    /// A row was given the explicit number `value` in its AUTO_INCREMENT column: later ones are higher. Restartable, cheap when
+    /// `value` is below the counter.
+    pub fn note_auto_increment(&self, worker: &Worker, value: u64) -> txn::Result<()> {
+        let Some(auto) = &self.auto_increment else { return Ok(()) };
+        self.check_auto_increment(worker, auto)?;
+        self.counters.note(worker, self.def.id, value.min(auto.max), auto.max)
+    }
+
+    /// The next AUTO_INCREMENT number, for SHOW; `None` without such a column.
+    pub fn next_auto_increment(&self) -> Option<u64> {
+        self.auto_increment.as_ref().map(|_| self.counters.next_auto())
+    }
+
+    /// The highest number the AUTO_INCREMENT column can hold.
+    pub fn auto_increment_max(&self) -> Option<u64> {
+        self.auto_increment.as_ref().map(|auto| auto.max)
+    }
+
+    /// Once per open table: counting goes on above the highest number in the index, whatever the catalog knows.
+    #[inline]
+    fn check_auto_increment(&self, worker: &Worker, auto: &AutoIncrement) -> txn::Result<()> {
+        if self.counters.auto_checked() {
+            return Ok(());
+        }
+        let index = &self.indexes[auto.index];
+        let mut last = 0;
+        last_key(worker, index.tree, |key| {
+            last = match index.codec.decode_first(key) {
+                Some(Value::Int(number)) => u64::try_from(number).unwrap_or(0),
+                Some(Value::UInt(number)) => number,
+                Some(Value::Double(number)) => number.max(0.0) as u64,
+                _ => 0,
+            }
+        })?;
+        self.counters.set_auto_checked(last.saturating_add(1));
+        Ok(())
+    }
+
+    // --- keys ---
+
+    /// Encodes a complete key of the primary or of a unique index; values are of the columns' types. `false`: no row can match (a
+    /// NULL is among the values, or the key is longer than any stored one).
+    #[inline]
+    pub fn encode_point_key(&self, index: usize, values: &[Value<'_>], key: &mut Vec<u8>) -> bool {
+        self.indexes[index].codec.encode_point(values, key)
+    }
+
+    /// Encodes `prefix = leading columns AND low <(=) next column <(=) high`; a bound is (value, inclusive). Values are of the
+    /// columns' types; a NULL in `prefix` stands for IS NULL, a NULL bound empties the range. `false`: the range is empty.
+    /// With neither bounds nor prefix it is the whole index. Where `low` or `high` is given, NULLs of the next column are left out.
+    /// On a column with a prefix length the range is the smallest that the index can tell: the caller judges the row itself.
+    pub fn encode_range(
+        &self,
+        index: usize,
+        prefix: &[Value<'_>],
+        low: Option<(&Value<'_>, bool)>,
+        high: Option<(&Value<'_>, bool)>,
+        range: &mut EncodedRange,
+    ) -> bool {
+        self.indexes[index].codec.encode_range(prefix, low, high, range)
+    }
+
+    /// A row's key of this index as MySQL prints it in "Duplicate entry" (1062): the columns' texts, joined by dashes.
+    pub fn key_text(&self, index: usize, values: &[Value<'_>]) -> String {
+        let mut text = Vec::new();
+        for (k, part) in self.def.indexes[index].columns.iter().enumerate() {
+            if k > 0 {
+                text.push(b'-');
+            }
+            let (value, ty) = (&values[part.column], &self.def.columns[part.column].ty);
+            let start = text.len();
+            match value {
+                Value::Null => text.extend_from_slice(b"NULL"),
+                value => types::convert::write_text(value, ty, &mut text),
+            }
+            if let Some(prefix) = part.prefix {
+                let characters = if ty.collation.is_binary() {
+                    (text.len() - start).min(prefix as usize)
+                } else {
+                    types::collation::prefix_bytes(&text[start..], prefix as usize)
+                };
+                text.truncate(start + characters);
+            }
+        }
+        String::from_utf8_lossy(&text).into_owned()
+    }
+
+    /// Can every column marked in `wanted` be decoded from the keys of this index (so that a cursor may be `covering`)?
+    pub fn covers(&self, index: usize, wanted: &[bool]) -> bool {
+        let columns = wanted.iter().enumerate().filter(|(_, wanted)| **wanted).map(|(column, _)| column);
+        if index == 0 {
+            return true;
+        }
+        let (own, clustered) = (&self.indexes[index].codec, &self.indexes[0].codec);
+        let mut columns = columns;
+        columns.all(|column| own.decodes(column) || clustered.decodes(column))
+    }
+
+    /// Does the row, as it is in `row`, lie in this range of the index? For rows read again after a scan found them. Restartable.
+    pub fn row_in_range(
+        &self,
+        worker: &Worker,
+        txn: &mut Txn,
+        index: usize,
+        range: &EncodedRange,
+        row: &mut RowBuf,
+    ) -> txn::Result<bool> {
+        if index == 0 {
+            return Ok(range.contains(&row.key));
+        }
+        Ok(self.index_entry_of(worker, txn, index, row)? && range.contains(&row.entry))
+    }
+
+    /// The entry key that `row` has in this index, into `row.entry`. `false`: the row changed while its large values were read.
+    pub(crate) fn index_entry_of(&self, worker: &Worker, txn: &mut Txn, index: usize, row: &mut RowBuf) -> txn::Result<bool> {
+        let codec = &self.indexes[index].codec;
+        let has_large = self.has_externals(row);
+        if has_large && !self.load_columns(worker, txn, RowRead::Latest, |column| codec.has_column(column), row)? {
+            return Ok(false);
+        }
+        let mut entry = std::mem::take(&mut row.entry);
+        let outcome =
+            self.stored_row(row.current()).and_then(|stored| codec.encode_entry(Source::Row(stored), &row.key, &mut entry));
+        row.entry = entry;
+        outcome.map(|()| true)
+    }
+
+    // --- single rows ---
+
+    /// The row with this key of the primary or a unique index (`encode_point_key`), read into `row`. `false`: there is none.
+    #[inline]
+    pub fn point(
+        &self,
+        worker: &Worker,
+        txn: &mut Txn,
+        index: usize,
+        key: &[u8],
+        how: RowRead,
+        row: &mut RowBuf,
+    ) -> txn::Result<bool> {
+        if index == 0 {
+            row.key.clear();
+            row.key.extend_from_slice(key);
+            return self.reread(worker, txn, how, row);
+        }
+        self.point_by_index(worker, txn, index, key, how, row)
+    }
+
+    fn point_by_index(
+        &self,
+        worker: &Worker,
+        txn: &mut Txn,
+        index: usize,
+        key: &[u8],
+        how: RowRead,
+        row: &mut RowBuf,
+    ) -> txn::Result<bool> {
+        let tree = self.indexes[index].tree;
+        if how == RowRead::Snapshot {
+            return Ok(txn.read(worker, tree, key, &mut row.key)? && self.reread(worker, txn, how, row)?);
+        }
+        // Another transaction may commit between the two reads: until the row has the key that led to it, look again.
+        for _ in 0..POINT_RETRIES_MAX {
+            if txn.read_latest(worker, tree, key, &mut row.key)?.is_none() {
+                return Ok(false);
+            }
+            if !self.reread(worker, txn, how, row)? {
+                if matches!(how, RowRead::Lock(_, WaitPolicy::SkipLocked)) {
+                    return Ok(false);
+                }
+                continue;
+            }
+            if self.index_entry_of(worker, txn, index, row)? && row.entry == key {
+                return Ok(true);
+            }
+        }
+        Err(codec::storage_error("an index entry leads to no row, or to a row with another key"))
+    }
+
+    /// Reads the row whose clustered key is `row.key()` again, as `how` says, in place. `false`: it is gone.
+    #[inline]
+    pub fn reread(&self, worker: &Worker, txn: &mut Txn, how: RowRead, row: &mut RowBuf) -> txn::Result<bool> {
+        let tree = self.indexes[0].tree;
+        row.forget_version();
+        let found = match how {
+            RowRead::Snapshot => txn.read(worker, tree, &row.key, &mut row.payload)?,
+            RowRead::Latest => {
+                row.seen = txn.read_latest(worker, tree, &row.key, &mut row.payload)?;
+                row.seen.is_some()
+            }
+            RowRead::Lock(mode, policy) => {
+                row.seen = txn.lock_row(worker, tree, &row.key, mode, policy, &mut row.payload)?;
+                row.seen.is_some()
+            }
+        };
+        if found {
+            // `RowBuf::row` relies on it.
+            self.stored_row(&row.payload)?;
+        }
+        Ok(found)
+    }
+
+    /// Locks the clustered record of `row.key()` and reads its current version into `row` (FOR UPDATE, FOR SHARE). `false`: the row
+    /// is gone, or locked under SKIP LOCKED. For rows of a cursor use [`crate::RowCursor::lock_current`], which also checks that the
+    /// current version still belongs to the index entry that the cursor stands on.
+    pub fn lock_current(
+        &self,
+        worker: &Worker,
+        txn: &mut Txn,
+        mode: LockMode,
+        policy: WaitPolicy,
+        row: &mut RowBuf,
+    ) -> txn::Result<bool> {
+        self.reread(worker, txn, RowRead::Lock(mode, policy), row)
+    }
+
+    #[inline]
+    pub(crate) fn stored_row<'a>(&'a self, payload: &'a [u8]) -> txn::Result<StoredRow<'a>> {
+        StoredRow::new(&self.layout, payload).map_err(codec::corrupt)
+    }
+}
+
+/// The highest AUTO_INCREMENT number of a column type.
+fn auto_increment_max(ty: &ColumnType) -> u64 {
+    let bits = match ty.kind {
+        TypeKind::TinyInt => 8,
+        TypeKind::SmallInt => 16,
+        TypeKind::MediumInt => 24,
+        TypeKind::Int => 32,
+        // Whole numbers that the type tells apart.
+        TypeKind::Float => return 1 << 24,
+        TypeKind::Double => return 1 << 53,
+        _ => 64,
+    };
+    u64::MAX >> (64 - bits + u32::from(!ty.unsigned))
+}
