@@ -427,6 +427,16 @@ impl<'a> Env<'a> {
     }
 
     pub fn to_datetime(&self, value: &Value<'_>) -> Step<Option<DateTime>> {
+        self.read_datetime(value, date_rules(self.session()))
+    }
+
+    /// Zero months and days are read also where NO_ZERO_IN_DATE is set.
+    pub fn to_loose_datetime(&self, value: &Value<'_>) -> Step<Option<DateTime>> {
+        self.read_datetime(value, DateRules { no_zero_in_date: false, ..date_rules(self.session()) })
+    }
+
+    /// As the rules for zero parts say.
+    pub fn read_datetime(&self, value: &Value<'_>, dates: DateRules) -> Step<Option<DateTime>> {
         match value {
             Value::Null => return Ok(None),
             Value::DateTime(d) => return Ok(Some(*d)),
@@ -434,7 +444,7 @@ impl<'a> Env<'a> {
             _ => {}
         }
         let mut warnings = Warnings::new();
-        let context = store_context(self.session(), false);
+        let context = StoreContext { dates, ..store_context(self.session(), false) };
         let d = convert::to_datetime(value, &ColumnType::new(TypeKind::Null), &context, &mut warnings);
         self.report(warnings)?;
         Ok(d)

@@ -420,8 +420,26 @@ impl<'a> Env<'a> {
         let order = self.compare_values(by, &a, &left.ty, &b, &right.ty)?;
         Ok(match order {
             Some(order) => Some(holds(op, order)),
-            None => (op == CompareOp::NullSafeEqual).then_some(false),
+            None => {
+                self.refuse_constant(by, left, &a)?;
+                self.refuse_constant(by, right, &b)?;
+                (op == CompareOp::NullSafeEqual).then_some(false)
+            }
         })
+    }
+
+    /// A constant text that is no date, compared with a date, is an error (1525); one of a column only a warning.
+    #[cold]
+    fn refuse_constant(&self, by: CompareAs, expr: &Expr, value: &Value<'_>) -> Step<()> {
+        if let Value::Bytes(text) = value
+            && by == CompareAs::Temporal
+            && matches!(expr.kind, ExprKind::Literal(_) | ExprKind::Param(_))
+            && self.to_datetime(value)?.is_none()
+        {
+            let message = format!("Incorrect DATE value: '{}'", String::from_utf8_lossy(text));
+            return Err(Error::Other { number: 1525, message }.into());
+        }
+        Ok(())
     }
 
     /// `(a, b) op (c, d)`: the first unequal pair decides.
@@ -562,6 +580,12 @@ impl<'a> Env<'a> {
     pub fn datetime(&self, expr: &'a Expr) -> Step<Option<types::DateTime>> {
         let value = self.eval(expr)?;
         self.to_datetime(&value)
+    }
+
+    /// A date of which some parts may be zero: for functions that take parts of dates.
+    pub fn loose_datetime(&self, expr: &'a Expr) -> Step<Option<types::DateTime>> {
+        let value = self.eval(expr)?;
+        self.to_loose_datetime(&value)
     }
 
     pub fn time(&self, expr: &'a Expr) -> Step<Option<types::Time>> {

@@ -89,15 +89,14 @@ fn scalar<'a>(env: &Env<'a>, arg: &'a Expr) -> Step<Json> {
     })
 }
 
-/// TRUE, FALSE and comparisons become JSON's true and false.
+/// Comparisons and logic become JSON's true and false.
 fn is_boolean(arg: &Expr) -> bool {
     use sql::expr::ExprKind as K;
     let logical = matches!(
         arg.kind,
         K::Compare { .. } | K::And(_) | K::Or(_) | K::Xor(..) | K::Not(_) | K::IsNull { .. } | K::IsTruth { .. }
     );
-    let literal = matches!(arg.kind, K::Literal(Value::Int(0 | 1))) && arg.ty.display_width == Some(1);
-    logical || literal || matches!(arg.kind, K::In { .. } | K::Between { .. } | K::Like { .. })
+    logical || matches!(arg.kind, K::In { .. } | K::Between { .. } | K::Like { .. })
 }
 
 fn object<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
