@@ -73,7 +73,10 @@ impl RowSink for Buffer {
 /// The number of allocations of one execution, after some that warm the buffers up.
 fn allocations(statement: &str, params: &[Value<'_>], rows: u64) -> u64 {
     let fixture = Fixture::new(1);
-    fixture.create("sbtest1", "id int not null auto, k int not null, c char(120) not null, pad char(60) not null, primary id, key k");
+    fixture.create(
+        "sbtest1",
+        "id int not null auto, k int not null, c char(120) not null, pad char(60) not null, primary id, key k",
+    );
     let mut client = fixture.client(0);
     let insert = client.prepare("INSERT INTO sbtest1 (k, c, pad) VALUES (?, ?, ?)");
     for k in 0..300 {

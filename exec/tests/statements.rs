@@ -202,7 +202,8 @@ fn types_come_back_as_they_went_in() {
 #[test]
 fn timestamps_fill_themselves() {
     let fixture = Fixture::new(1);
-    fixture.create("w", "id int not null, made datetime default=now, seen timestamp default=now touch, v int default=7, primary id");
+    fixture
+        .create("w", "id int not null, made datetime default=now, seen timestamp default=now touch, v int default=7, primary id");
     let mut client = fixture.client(0);
     client.session.statement_start_us = 1_700_000_000_000_000;
     client.run("INSERT INTO w (id) VALUES (1)");

@@ -143,8 +143,8 @@ fn time_or_datetime(env: &Env<'_>, value: &Value<'_>) -> Step<Option<Operand>> {
         Value::DateTime(d) => Some(Operand::DateTime(*d)),
         Value::Date(d) => Some(Operand::DateTime(d.at_midnight())),
         // A text with a date in it is a datetime.
-        Value::Bytes(s) if s.iter().filter(|b| **b == b'-').count() >= 2 => env.to_datetime(value)?.map(Operand::DateTime),
-        _ => env.to_time(value)?.map(Operand::Time),
+        Value::Bytes(s) if s.iter().filter(|b| **b == b'-').count() >= 2 => env.as_datetime(value)?.map(Operand::DateTime),
+        _ => env.as_time(value)?.map(Operand::Time),
     })
 }
 
@@ -199,9 +199,9 @@ fn interval<'a>(env: &Env<'a>, amount: &'a Expr, unit: IntervalUnit) -> Step<Opt
     let value = match env.eval(amount)? {
         // A text is read as an integer, but for seconds.
         Value::Bytes(text) if unit != IntervalUnit::Second => {
-            Value::Int(i64::try_from(env.to_integer(&Value::Bytes(text))?).unwrap_or(i64::MAX))
+            Value::Int(i64::try_from(env.as_integer(&Value::Bytes(text))?).unwrap_or(i64::MAX))
         }
-        value => env.to_number(value)?,
+        value => env.as_number(value)?,
     };
     Ok(Some(match value {
         Value::Null => return Ok(None),
@@ -209,13 +209,13 @@ fn interval<'a>(env: &Env<'a>, amount: &'a Expr, unit: IntervalUnit) -> Step<Opt
         Value::Decimal(_) | Value::Double(_) if unit == IntervalUnit::Second => {
             let micros = match &value {
                 Value::Decimal(d) => d.multiply(&Decimal::from_i64(MICROS_PER_SECOND)).ok().and_then(|m| m.to_i64().ok()),
-                other => Some((env.to_double(other)? * MICROS_PER_SECOND as f64).round() as i64),
+                other => Some((env.as_double(other)? * MICROS_PER_SECOND as f64).round() as i64),
             };
             let Some(micros) = micros else { return Ok(None) };
             Interval::from_micros(micros)
         }
         other => {
-            let n = env.to_integer(&other)?;
+            let n = env.as_integer(&other)?;
             let Ok(n) = i64::try_from(n) else { return Ok(None) };
             Interval::from_integer(n, unit)
         }
@@ -242,7 +242,7 @@ fn date_add<'a>(
     {
         return Ok(t.add_interval(&interval).map_or_else(|| overflow(env, "time"), Value::Time));
     }
-    let Some(d) = env.to_datetime(&value)? else { return Ok(Value::Null) };
+    let Some(d) = env.as_datetime(&value)? else { return Ok(Value::Null) };
     let Some(sum) = d.add_interval(&interval) else { return Ok(overflow(env, "datetime")) };
     Ok(match coerce::kind_of(&node.ty) {
         Kind::Date => Value::Date(sum.date),
@@ -372,7 +372,7 @@ fn sec_to_time<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr) -> Evaluated<'a
         Value::Null => return Ok(Value::Null),
         Value::Int(n) => n.saturating_mul(MICROS_PER_SECOND),
         Value::UInt(n) => i64::try_from(n).unwrap_or(i64::MAX).saturating_mul(MICROS_PER_SECOND),
-        other => (env.to_double(&other)? * MICROS_PER_SECOND as f64).round() as i64,
+        other => (env.as_double(&other)? * MICROS_PER_SECOND as f64).round() as i64,
     };
     let fsp = match node.ty.kind {
         TypeKind::Time { fsp } => fsp,

@@ -85,7 +85,7 @@ fn scalar<'a>(env: &Env<'a>, arg: &'a Expr) -> Step<Json> {
         Value::Bytes(s) if arg.ty.kind == TypeKind::Json => Json::parse(&s, 1, "json")?,
         Value::DateTime(d) => Json::String(crate::coerce::datetime_text(&d, 6)),
         Value::Time(t) => Json::String(crate::coerce::time_text(&t, 6)),
-        other => Json::String(String::from_utf8_lossy(&env.to_text(other, &arg.ty)?).into_owned()),
+        other => Json::String(String::from_utf8_lossy(&env.as_text(other, &arg.ty)?).into_owned()),
     })
 }
 

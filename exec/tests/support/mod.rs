@@ -29,8 +29,7 @@ impl Fixture {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let directory = std::env::temp_dir().join(format!("heddle-exec-{}-{number}", std::process::id()));
         let _ = std::fs::remove_dir_all(&directory);
-        let config =
-            Config { data_dir: directory.clone(), buffer_pool_bytes: 64 << 20, workers, durability: Durability::None };
+        let config = Config { data_dir: directory.clone(), buffer_pool_bytes: 64 << 20, workers, durability: Durability::None };
         let engine = Engine::open(config).expect("the directory is ours");
         let database = Database::open(engine.clone()).expect("a new catalog");
         let worker = engine.spare_worker().expect("a spare worker");
@@ -120,9 +119,7 @@ fn column(words: &[&str]) -> ColumnDef {
         "smallint" => TypeKind::SmallInt,
         "int" => TypeKind::Int,
         "bigint" => TypeKind::BigInt,
-        "decimal" => {
-            TypeKind::Decimal { precision: number(0).unwrap_or(10) as u8, scale: number(1).unwrap_or(0) as u8 }
-        }
+        "decimal" => TypeKind::Decimal { precision: number(0).unwrap_or(10) as u8, scale: number(1).unwrap_or(0) as u8 },
         "float" => TypeKind::Float,
         "double" => TypeKind::Double,
         "char" => TypeKind::Char { length: number(0).unwrap_or(1) },
