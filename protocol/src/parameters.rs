@@ -179,6 +179,13 @@ pub struct Values<'a> {
     count: usize,
 }
 
+impl<'a> Values<'a> {
+    /// The declared types, by parameter.
+    pub fn types(&self) -> &'a [ParameterType] {
+        self.types
+    }
+}
+
 impl<'a> Iterator for Values<'a> {
     type Item = Result<Value<'a>>;
 

@@ -66,9 +66,8 @@ impl OkPacket<'_> {
         put_length_encoded(out, self.last_insert_id);
         put_u16(out, status.0);
         put_u16(out, self.warnings);
-        if !tracked {
-            out.extend_from_slice(self.info.as_bytes());
-        } else if !self.info.is_empty() || !changes.is_empty() {
+        // The manual calls it the rest of the packet, the server has always sent a length-encoded text.
+        if !self.info.is_empty() || !changes.is_empty() {
             put_length_encoded_bytes(out, self.info.as_bytes());
         }
         if !changes.is_empty() {

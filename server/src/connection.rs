@@ -150,10 +150,6 @@ impl Socket {
         Ok(Self { core, stream, readiness })
     }
 
-    pub fn stream(&self) -> &Stream {
-        &self.stream
-    }
-
     async fn readable(&self, deadline: Instant, stop: &impl Interruptible) -> Result<(), Lost> {
         std::future::poll_fn(|_| {
             if self.readiness.readable.get() {
@@ -381,3 +377,6 @@ impl Output {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

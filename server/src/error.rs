@@ -23,9 +23,17 @@ pub enum Error {
     /// 1043
     BadHandshake,
     /// 1045
-    AccessDenied { user: String, host: String, using_password: bool },
+    AccessDenied {
+        user: String,
+        host: String,
+        using_password: bool,
+    },
     /// 1044
-    DatabaseAccessDenied { user: String, host: String, database: String },
+    DatabaseAccessDenied {
+        user: String,
+        host: String,
+        database: String,
+    },
     /// 1046
     NoDatabase,
     /// 1047
@@ -37,17 +45,26 @@ pub enum Error {
     /// 1065
     EmptyQuery,
     /// 1091, 1305 and the like for objects of kinds that do not exist here: `SAVEPOINT x does not exist`
-    DoesNotExist { kind: &'static str, name: String },
+    DoesNotExist {
+        kind: &'static str,
+        name: String,
+    },
     /// 1094
     UnknownThread(u64),
     /// 1105
     Internal(String),
     /// 1146
-    TableMissing { database: String, table: String },
+    TableMissing {
+        database: String,
+        table: String,
+    },
     /// 1235
     NotSupported(String),
     /// 1243
-    UnknownStatement { handler: String, given_to: &'static str },
+    UnknownStatement {
+        handler: String,
+        given_to: &'static str,
+    },
     /// 1295
     NotPreparable,
     /// 1210
@@ -55,15 +72,22 @@ pub enum Error {
     /// 1251
     AuthenticationPlugin,
     /// 1461
-    TooManyStatements { limit: u64 },
+    TooManyStatements {
+        limit: u64,
+    },
     /// 1568
     TransactionOpen,
     /// 1792
     ReadOnlyTransaction,
     /// 1421
-    NoCursor { statement_id: u32 },
+    NoCursor {
+        statement_id: u32,
+    },
     /// 1690 and other conditions that another statement told already
-    Other { number: u16, message: String },
+    Other {
+        number: u16,
+        message: String,
+    },
 }
 
 /// What a client reads.
@@ -149,10 +173,9 @@ fn own_error(error: &Error) -> (u16, String) {
         }
         Error::NotPreparable => (1295, "This command is not supported in the prepared statement protocol yet".into()),
         Error::WrongArguments(what) => (1210, format!("Incorrect arguments to {what}")),
-        Error::AuthenticationPlugin => (
-            1251,
-            "Client does not support authentication protocol requested by server; consider upgrading MySQL client".into(),
-        ),
+        Error::AuthenticationPlugin => {
+            (1251, "Client does not support authentication protocol requested by server; consider upgrading MySQL client".into())
+        }
         Error::TooManyStatements { limit } => {
             (1461, format!("Can't create more than max_prepared_stmt_count statements (current value: {limit})"))
         }
@@ -242,12 +265,8 @@ fn sql_error(error: &Sql) -> (u16, String) {
         Sql::WrongLiteral { kind, value } => (1525, format!("Incorrect {kind} value: '{value}'")),
         Sql::OutOfRange { kind, expression } => (1690, format!("{kind} value is out of range in '{expression}'")),
         Sql::IllegalNumber { kind, value } => (1367, format!("Illegal {kind} '{value}' value found during parsing")),
-        Sql::NotUpdatable { table, statement } => {
-            (1288, format!("The target table {table} of the {statement} is not updatable"))
-        }
-        Sql::UpdateTableUsed(name) => {
-            (1093, format!("You can't specify target table '{name}' for update in FROM clause"))
-        }
+        Sql::NotUpdatable { table, statement } => (1288, format!("The target table {table} of the {statement} is not updatable")),
+        Sql::UpdateTableUsed(name) => (1093, format!("You can't specify target table '{name}' for update in FROM clause")),
         Sql::Definition(error) => definition_error(error),
     }
 }
@@ -350,10 +369,9 @@ fn exec_error(error: &Exec) -> (u16, String) {
         }
         Exec::CutByGroupConcat { row } => (1260, format!("Row {row} was cut by GROUP_CONCAT()")),
         Exec::InvalidLogarithm => (3020, "Invalid argument for logarithm".into()),
-        Exec::InvalidJson { argument, function, why, position } => (
-            3141,
-            format!("Invalid JSON text in argument {argument} to function {function}: \"{why}\" at position {position}."),
-        ),
+        Exec::InvalidJson { argument, function, why, position } => {
+            (3141, format!("Invalid JSON text in argument {argument} to function {function}: \"{why}\" at position {position}."))
+        }
         Exec::InvalidJsonPath { position } => {
             (3143, format!("Invalid JSON path expression. The error is around character position {position}."))
         }
@@ -388,13 +406,9 @@ fn exec_error(error: &Exec) -> (u16, String) {
         Exec::KeyTooLong { limit, .. } => (1071, format!("Specified key was too long; max key length is {limit} bytes")),
         Exec::Deadlock => (1213, "Deadlock found when trying to get lock; try restarting transaction".into()),
         Exec::LockWaitTimeout => (1205, "Lock wait timeout exceeded; try restarting transaction".into()),
-        Exec::NoWait => {
-            (3572, "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.".into())
-        }
+        Exec::NoWait => (3572, "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.".into()),
         Exec::Interrupted => (1317, "Query execution was interrupted".into()),
-        Exec::QueryTimeout => {
-            (3024, "Query execution was interrupted, maximum statement execution time exceeded".into())
-        }
+        Exec::QueryTimeout => (3024, "Query execution was interrupted, maximum statement execution time exceeded".into()),
         Exec::OutOfSortMemory { limit, setting } => {
             (1038, format!("Out of sort memory ({limit} bytes), consider increasing {setting}"))
         }
@@ -439,10 +453,9 @@ fn table_error(error: &Table) -> (u16, String) {
         Table::TooManyKeys { max } => (1069, format!("Too many keys specified; max {max} keys allowed")),
         Table::TooManyKeyParts { max } => (1070, format!("Too many key parts specified; max {max} parts allowed")),
         Table::RowTooLarge { max_bytes } => (1118, row_too_large(*max_bytes)),
-        Table::JsonAsKey { column } => (
-            3152,
-            format!("JSON column '{column}' supports indexing only via generated columns on a specified JSON path."),
-        ),
+        Table::JsonAsKey { column } => {
+            (3152, format!("JSON column '{column}' supports indexing only via generated columns on a specified JSON path."))
+        }
         Table::BlobKeyWithoutLength { column } => (1170, blob_key(column)),
         Table::NullablePrimaryKey => (1171, PRIMARY_NULLABLE.into()),
         Table::WrongIndexName { index } => (1280, format!("Incorrect index name '{index}'")),
@@ -505,7 +518,6 @@ fn variable_error(error: &variables::Error) -> (u16, String) {
         V::SetSessionNeeded { name } => {
             (1228, format!("Variable '{name}' is a SESSION variable and can't be used with SET GLOBAL"))
         }
-        V::NoDefault { name } => (1230, format!("Variable '{name}' doesn't have a default value")),
         V::WrongValue { name, value } => (1231, format!("Variable '{name}' can't be set to the value of '{value}'")),
         V::WrongType { name } => (1232, format!("Incorrect argument type to variable '{name}'")),
         V::UnknownCharset { name } => (1115, format!("Unknown character set: '{name}'")),
@@ -600,12 +612,7 @@ mod tests {
             b"28000",
             "Access denied for user 'eve'@'10.0.0.1' (using password: YES)",
         );
-        check(
-            Sql::UnknownTable { database: "d".into(), table: "t".into() },
-            1146,
-            b"42S02",
-            "Table 'd.t' doesn't exist",
-        );
+        check(Sql::UnknownTable { database: "d".into(), table: "t".into() }, 1146, b"42S02", "Table 'd.t' doesn't exist");
         check(Error::ReadOnlyTransaction, 1792, b"25006", "Cannot execute statement in a READ ONLY transaction.");
     }
 }

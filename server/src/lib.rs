@@ -12,6 +12,7 @@ mod connection;
 mod counters;
 mod ddl;
 mod error;
+mod latin1;
 mod plan_cache;
 mod session;
 mod shared;
@@ -21,6 +22,7 @@ mod variables;
 mod worker;
 
 use std::net::SocketAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -115,8 +117,14 @@ pub fn start(config: Config, database: Arc<table::Database>, engine: Arc<txn::En
     for (index, event_loop) in loops.into_iter().enumerate() {
         let shared = Arc::clone(&shared);
         handle.spawn(format!("worker-{index}"), move || {
-            if let Err(error) = Worker::run(event_loop, index, shared) {
-                tracing::error!(%error, index, "a worker could not start");
+            match catch_unwind(AssertUnwindSafe(|| Worker::run(event_loop, index, shared))) {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => tracing::error!(%error, index, "a worker could not start"),
+                // Its sessions would hang for ever; recovery from the log is the way out.
+                Err(_) => {
+                    tracing::error!(index, "a worker failed; the server stops at once");
+                    std::process::abort();
+                }
             }
         })?;
     }

@@ -3,9 +3,10 @@
 //! A plan belongs to one worker, so its reference counts are plain numbers. It is valid for one schema version; a statement that
 //! finds another version in the database plans again.
 
+use crate::show::{VirtualReads, virtual_reads};
 use exec::Prepared;
 use protocol::{Capabilities, ColumnDefinition, EncodedHead, WireType, column_flag};
-use sql::plan::{Locking, OutputColumn, Plan};
+use sql::plan::{OutputColumn, Plan};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -29,46 +30,29 @@ pub struct PlanEntry {
     pub schema_version: u64,
     pub prepared: Prepared,
     pub kind: StatementKind,
-    /// Changes rows, or locks them for changing.
+    /// Changes rows.
     pub writes: bool,
     /// `SELECT ... INTO @a, @b`: the variables.
     pub into_variables: Option<Box<[String]>>,
-    /// Reads the process list or the counters, which have to be collected from all workers first.
-    pub needs_gathering: bool,
+    pub reads: VirtualReads,
     head: RefCell<Option<(Option<CollationId>, Rc<EncodedHead>)>>,
 }
 
 impl PlanEntry {
-    pub fn new(schema_version: u64, prepared: Prepared, into_variables: Option<Box<[String]>>, needs_gathering: bool) -> Rc<Self> {
+    pub fn new(schema_version: u64, prepared: Prepared, into_variables: Option<Box<[String]>>) -> Rc<Self> {
         let (kind, writes) = match &**prepared.plan() {
-            Plan::Query(query) => (StatementKind::Select, query.locking == Locking::Update),
+            Plan::Query(_) => (StatementKind::Select, false),
             Plan::Insert(insert) if insert.replace => (StatementKind::Replace, true),
             Plan::Insert(_) => (StatementKind::Insert, true),
             Plan::Update(_) => (StatementKind::Update, true),
             Plan::Delete(_) => (StatementKind::Delete, true),
         };
-        Rc::new(Self {
-            schema_version,
-            prepared,
-            kind,
-            writes,
-            into_variables,
-            needs_gathering,
-            head: RefCell::new(None),
-        })
+        let reads = virtual_reads(prepared.plan());
+        Rc::new(Self { schema_version, prepared, kind, writes, into_variables, reads, head: RefCell::new(None) })
     }
 
     pub fn is_query(&self) -> bool {
         self.kind == StatementKind::Select
-    }
-
-    pub fn params(&self) -> usize {
-        match &**self.prepared.plan() {
-            Plan::Query(plan) => plan.params,
-            Plan::Insert(plan) => plan.params,
-            Plan::Update(plan) => plan.params,
-            Plan::Delete(plan) => plan.params,
-        }
     }
 
     /// The head of the result set in wire form for clients that read `results`.
@@ -79,8 +63,7 @@ impl PlanEntry {
         {
             return Rc::clone(head);
         }
-        let definitions: Vec<_> =
-            self.prepared.columns().iter().map(|column| definition_of(column, results)).collect();
+        let definitions: Vec<_> = self.prepared.columns().iter().map(|column| definition_of(column, results)).collect();
         let head = Rc::new(EncodedHead::new(agreed, &definitions));
         *kept = Some((results, Rc::clone(&head)));
         head
@@ -112,16 +95,16 @@ pub fn definition_of<'a>(column: &'a OutputColumn, results: Option<CollationId>)
 /// The plans of text statements, by digest and the session's binding key.
 #[derive(Default)]
 pub struct PlanCache {
-    plans: HashMap<(u64, u64), Rc<PlanEntry>, std::hash::BuildHasherDefault<KeyHasher>>,
+    plans: HashMap<(u128, u64), Rc<PlanEntry>, std::hash::BuildHasherDefault<KeyHasher>>,
 }
 
 impl PlanCache {
     /// A plan of this schema version.
-    pub fn get(&self, digest: u64, bind_key: u64, schema_version: u64) -> Option<Rc<PlanEntry>> {
+    pub fn get(&self, digest: u128, bind_key: u64, schema_version: u64) -> Option<Rc<PlanEntry>> {
         self.plans.get(&(digest, bind_key)).filter(|plan| plan.schema_version == schema_version).map(Rc::clone)
     }
 
-    pub fn put(&mut self, digest: u64, bind_key: u64, plan: Rc<PlanEntry>) {
+    pub fn put(&mut self, digest: u128, bind_key: u64, plan: Rc<PlanEntry>) {
         if self.plans.len() >= PLANS_MAX {
             self.make_room(plan.schema_version);
         }
@@ -138,10 +121,6 @@ impl PlanCache {
                 keep
             });
         }
-    }
-
-    pub fn clear(&mut self) {
-        self.plans.clear();
     }
 
     pub fn len(&self) -> usize {
@@ -162,6 +141,11 @@ impl std::hash::Hasher for KeyHasher {
         for byte in bytes {
             self.write_u64(u64::from(*byte));
         }
+    }
+
+    fn write_u128(&mut self, value: u128) {
+        self.write_u64(value as u64);
+        self.write_u64((value >> 64) as u64);
     }
 
     fn write_u64(&mut self, value: u64) {

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
 pub struct Shared {
     pub config: Config,
@@ -21,7 +21,6 @@ pub struct Shared {
     pub ddl: DdlThreads,
     pub user_locks: Arc<UserLocks>,
     pub started: Instant,
-    pub started_at: SystemTime,
     globals: ArcSwap<Globals>,
     /// Taken by whoever publishes new globals.
     globals_writer: Mutex<()>,
@@ -47,7 +46,6 @@ impl Shared {
             ddl,
             user_locks: Arc::default(),
             started: Instant::now(),
-            started_at: SystemTime::now(),
             globals: ArcSwap::from_pointee(globals),
             globals_writer: Mutex::new(()),
             next_connection: AtomicU32::new(1),
@@ -83,7 +81,7 @@ impl Shared {
     }
 
     pub fn is_stopping(&self) -> bool {
-        // Acquire: pairs with `begin_stop`; whoever sees it also sees the messages sent before... nothing else depends on it.
+        // Acquire: pairs with `begin_stop`.
         self.stopping.load(Ordering::Acquire)
     }
 

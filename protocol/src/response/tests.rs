@@ -29,7 +29,7 @@ fn ok_packets() {
     assert_eq!(written(|w| ok.write(w, OLD)), b"\x09\0\0\0\0\x03\xfc\x2c\x01\x02\0\x01\0");
     assert_eq!(written(|w| ok.write(w, NEW)), b"\x09\0\0\0\0\x03\xfc\x2c\x01\x02\0\x01\0");
     let ok = OkPacket { info: "hi", changes: &[StateChange::Schema("d")], ..OkPacket::default() };
-    assert_eq!(written(|w| ok.write(w, OLD)), b"\x09\0\0\0\0\0\0\0\0\0\0hi");
+    assert_eq!(written(|w| ok.write(w, OLD)), b"\x0a\0\0\0\0\0\0\0\0\0\0\x02hi");
     assert_eq!(written(|w| ok.write(w, NEW)), b"\x0f\0\0\0\0\0\0\0\x40\0\0\x02hi\x04\x01\x02\x01d");
 }
 

@@ -72,7 +72,7 @@ impl<'a> Converter<'a> {
         let ty = column_type(definition.name, &definition.data_type, table_collation)?;
         let nullable = definition.nullable.unwrap_or(true) && !definition.primary_key && !definition.auto_increment;
         if definition.nullable == Some(true) && definition.primary_key {
-            return Err(DefinitionError::PrimaryNullable.into()).map_err(sql_error);
+            return Err(sql_error(DefinitionError::PrimaryNullable.into()));
         }
         let default = self.default(definition.name, &definition.default, &ty, nullable)?;
         if let Some(fsp) = definition.on_update_now
@@ -253,7 +253,11 @@ impl<'a> Converter<'a> {
         for column in &def.columns {
             let is_text = matches!(
                 column.ty.kind,
-                TypeKind::Char { .. } | TypeKind::VarChar { .. } | TypeKind::Text(_) | TypeKind::Enum { .. } | TypeKind::Set { .. }
+                TypeKind::Char { .. }
+                    | TypeKind::VarChar { .. }
+                    | TypeKind::Text(_)
+                    | TypeKind::Enum { .. }
+                    | TypeKind::Set { .. }
             );
             if is_text && column.ty.collation != collation {
                 let mut new = column.clone();
@@ -316,6 +320,31 @@ pub fn like(def: &TableDef, database: &str, name: &str) -> NewTable {
         collation: def.collation,
         comment: def.comment.clone(),
         auto_increment: None,
+    }
+}
+
+/// A column of CREATE TABLE ... SELECT.
+pub fn column_of_query(column: &sql::plan::OutputColumn) -> ColumnDef {
+    let mut ty = column.ty.clone();
+    if ty.kind == TypeKind::Null {
+        ty = ColumnType::new(TypeKind::Binary { length: 0 });
+    }
+    let length_max = if ty.collation == CollationId::BINARY { 65_535 } else { 16_383 };
+    ty.kind = match ty.kind {
+        TypeKind::VarChar { length } if length > length_max => TypeKind::Text(LobSize::Long),
+        TypeKind::Char { length } if length > 255 => TypeKind::VarChar { length },
+        TypeKind::VarBinary { length } if length > length_max => TypeKind::Blob(LobSize::Long),
+        kind => kind,
+    };
+    ColumnDef {
+        name: column.name.clone(),
+        ty,
+        nullable: column.nullable,
+        default: if column.nullable { ColumnDefault::Literal(None) } else { ColumnDefault::None },
+        auto_increment: false,
+        on_update_now: false,
+        comment: String::new(),
+        invisible: false,
     }
 }
 
@@ -574,6 +603,9 @@ fn literal_value(expr: &Expr<'_>) -> Option<(Value<'static>, ColumnType)> {
 fn default_text(value: &Value<'_>, ty: &ColumnType) -> String {
     if let (TypeKind::Binary { .. } | TypeKind::VarBinary { .. } | TypeKind::Blob(_), Value::Bytes(bytes)) = (&ty.kind, value) {
         return bytes.iter().map(|byte| format!("{byte:02X}")).collect();
+    }
+    if let (TypeKind::Bit { .. }, Value::UInt(bits)) = (&ty.kind, value) {
+        return bits.to_string();
     }
     let mut out = Vec::new();
     convert::write_text(value, ty, &mut out);

@@ -1,8 +1,8 @@
 //! Definitions: from syntax to `table`'s operations, and the threads that run them.
 //!
-//! 1. The session has committed its open transaction and holds no metadata lock. 2. Syntax becomes owned data (`convert`). 3. A job runs
-//! it on a thread that may block; the session awaits it and can be killed meanwhile. IF EXISTS and IF NOT EXISTS turn the matching
-//! errors into notes here.
+//! The session has committed its open transaction and holds no metadata lock. Syntax becomes owned data (`convert`); a job runs it on
+//! a thread that may block; the session awaits it and can be killed meanwhile. IF EXISTS and IF NOT EXISTS turn the matching errors
+//! into notes here.
 
 mod convert;
 mod threads;
@@ -11,14 +11,14 @@ pub use threads::DdlThreads;
 
 use crate::charset;
 use crate::error::{Error, Result};
-use crate::session::State;
+use crate::session::{State, without_parameters};
 use convert::Converter;
 use exec::Level;
-use sql::ast::{CreateDatabase, CreateTable, DatabaseOptions, ObjectName, Statement};
+use sql::ast::{ColumnName, CreateDatabase, CreateTable, DatabaseOptions, Insert, InsertSource, ObjectName, Query, Statement};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
-use table::ddl::DdlOptions;
+use table::ddl::{DdlOptions, NewTable};
 use types::CollationId;
 
 /// What a definition answers.
@@ -41,25 +41,20 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
             let (database, name) = qualify(state, table)?;
             refuse_virtual(state, &database)?;
             let missing = (database.clone(), name.clone());
-            let done = job(state, move |database_, worker, options| {
-                database_.truncate_table(worker, &missing.0, &missing.1, options)
-            });
+            let done =
+                job(state, move |database_, worker, options| database_.truncate_table(worker, &missing.0, &missing.1, options));
             done.await.map(|()| Done::default())
         }
         Statement::CreateIndex(create) => {
             let (database, name) = qualify(state, &create.table)?;
             let index = Converter::new(state).index(&create.key)?;
-            let run = job(state, move |tables, worker, options| {
-                tables.create_index(worker, &database, &name, index, options)
-            });
+            let run = job(state, move |tables, worker, options| tables.create_index(worker, &database, &name, index, options));
             run.await.map(|()| no_rows())
         }
         Statement::DropIndex { name, table } => {
             let (database, table) = qualify(state, table)?;
             let index = (*name).to_owned();
-            let run = job(state, move |tables, worker, options| {
-                tables.drop_index(worker, &database, &table, &index, options)
-            });
+            let run = job(state, move |tables, worker, options| tables.drop_index(worker, &database, &table, &index, options));
             run.await.map(|()| no_rows())
         }
         Statement::AlterTable(alter) => {
@@ -69,9 +64,7 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
             if actions.is_empty() {
                 return Ok(no_rows());
             }
-            let run = job(state, move |tables, worker, options| {
-                tables.alter_table(worker, &database, &name, actions, options)
-            });
+            let run = job(state, move |tables, worker, options| tables.alter_table(worker, &database, &name, actions, options));
             let copied = run.await?;
             Ok(Done { affected: copied, info: format!("Records: {copied}  Duplicates: 0  Warnings: 0") })
         }
@@ -134,7 +127,7 @@ fn conversion(state: &State) -> table::ddl::Conversion {
             no_zero_in_date: mode.no_zero_in_date,
             allow_invalid: mode.allow_invalid_dates,
         },
-        zone: state.zone.clone(),
+        zone: state.vars.time_zone.clone(),
         now_utc_micros: state.vars.statement_start_us,
     }
 }
@@ -233,26 +226,76 @@ async fn create_table(state: &mut State, create: &CreateTable<'_>) -> Result<Don
     if create.temporary {
         return Err(Error::NotSupported("CREATE TEMPORARY TABLE".to_owned()));
     }
-    if create.query.is_some() {
-        return Err(Error::NotSupported("CREATE TABLE ... SELECT".to_owned()));
-    }
     let schema = state.schema();
     let Some(database_def) = schema.databases.get(&database) else {
         return Err(Error::UnknownDatabase(database));
     };
     let new = match &create.like {
         Some(like) => convert::like(&*state.find_table(like)?, &database, create.name.name),
-        None => Converter::new(state).table(create, &database, database_def.collation)?,
+        None => {
+            let mut new = Converter::new(state).table(create, &database, database_def.collation)?;
+            if let Some(query) = create.query {
+                add_query_columns(state, query, &mut new)?;
+            }
+            new
+        }
     };
     let made = job(state, move |tables, worker, _| tables.create_table(worker, new)).await;
     match made {
-        Ok(_) => Ok(Done::default()),
+        Ok(_) => match create.query {
+            Some(query) => fill(state, create, query, &database).await,
+            None => Ok(Done::default()),
+        },
         Err(error @ Error::Table(table::Error::TableExists { .. })) if create.if_not_exists => {
             note(state, &error);
             Ok(Done::default())
         }
         Err(error) => Err(error),
     }
+}
+
+/// CREATE TABLE ... SELECT: the query's columns that are not defined are added.
+fn add_query_columns(state: &State, query: &Query<'_>, new: &mut NewTable) -> Result<()> {
+    let planned = state.plan(&without_parameters(Statement::Query(query)))?;
+    for column in planned.entry.prepared.columns() {
+        if new.columns.iter().any(|existing| existing.name.eq_ignore_ascii_case(&column.name)) {
+            continue;
+        }
+        new.columns.push(convert::column_of_query(column));
+    }
+    Ok(())
+}
+
+/// Inserts the rows of CREATE TABLE ... SELECT; when that fails the table goes away again.
+async fn fill(state: &mut State, create: &CreateTable<'_>, query: &Query<'_>, database: &str) -> Result<Done> {
+    let filled = insert_rows(state, create, query, database).await;
+    if filled.is_err() {
+        let table = vec![(database.to_owned(), create.name.name.to_owned())];
+        let dropped = job(state, move |tables, worker, options| tables.drop_tables(worker, &table, options)).await;
+        if let Err(error) = dropped {
+            tracing::warn!(?error, "the table of a failed CREATE TABLE ... SELECT stays");
+        }
+    }
+    filled
+}
+
+async fn insert_rows(state: &mut State, create: &CreateTable<'_>, query: &Query<'_>, database: &str) -> Result<Done> {
+    let planned = state.plan(&without_parameters(Statement::Query(query)))?;
+    let names: Vec<String> = planned.entry.prepared.columns().iter().map(|column| column.name.clone()).collect();
+    let columns: Vec<_> = names.iter().map(|name| ColumnName { database: None, table: None, name }).collect();
+    let insert = Insert {
+        replace: false,
+        ignore: false,
+        table: ObjectName { database: Some(database), name: create.name.name },
+        partitions: &[],
+        columns: Some(&columns),
+        source: InsertSource::Query(query),
+        row_alias: None,
+        on_duplicate: &[],
+    };
+    let planned = state.plan(&without_parameters(Statement::Insert(&insert)))?;
+    let done = state.run_alone(&planned.entry).await?;
+    Ok(Done { affected: done.affected, info: format!("Records: {}  Duplicates: 0  Warnings: 0", done.affected) })
 }
 
 /// DROP TABLE: all or none; with IF EXISTS the missing ones are notes.

@@ -49,10 +49,7 @@ impl DdlThreads {
     }
 
     /// Queues a job; await its answer. `None` when the job panicked or the server is stopping.
-    pub fn run<T: Send + 'static>(
-        &self,
-        job: impl FnOnce(&table::Database, &txn::Worker) -> T + Send + 'static,
-    ) -> OneShot<T> {
+    pub fn run<T: Send + 'static>(&self, job: impl FnOnce(&table::Database, &txn::Worker) -> T + Send + 'static) -> OneShot<T> {
         let (reply, wait) = one_shot();
         let mut queue = self.0.queue.lock();
         if queue.is_finished {
@@ -113,11 +110,7 @@ fn serve(pool: &Pool, keeps_house: bool, worker: txn::Worker) {
             }
         };
         match job {
-            Some(job) => {
-                if catch_unwind(AssertUnwindSafe(|| job(&pool.database, &worker))).is_err() {
-                    tracing::error!("a definition panicked");
-                }
-            }
+            Some(job) => run_job(pool, &worker, job),
             None if keeps_house => keep_house(pool, &worker),
             None => {}
         }
@@ -125,6 +118,12 @@ fn serve(pool: &Pool, keeps_house: bool, worker: txn::Worker) {
     }
     if keeps_house && let Err(error) = pool.database.close(&worker) {
         tracing::error!(%error, "the catalog's counters were not written");
+    }
+}
+
+fn run_job(pool: &Pool, worker: &txn::Worker, job: Job) {
+    if catch_unwind(AssertUnwindSafe(|| job(&pool.database, worker))).is_err() {
+        tracing::error!("a definition panicked");
     }
 }
 

@@ -96,12 +96,8 @@ impl Session {
                 write_error(client, &error);
             }
         }
-        let state = &mut self.state;
-        state.vars.clear_kill_query();
-        if state.closing {
-            return Ok(Next::Close);
-        }
-        Ok(Next::Continue)
+        let next = if self.state.closing { Next::Close } else { Next::Continue };
+        Ok(next)
     }
 
     async fn reset_connection(&mut self, client: &mut Client) {
@@ -114,7 +110,6 @@ impl Session {
             user: self.state.info.user.borrow().clone(),
             database: None,
             collation,
-            program: None,
         };
         let database = self.state.vars.database.clone();
         self.state.reset(&login);
@@ -143,24 +138,14 @@ impl Session {
         let peer = self.state.peer.clone();
         // The proof in the command was made for a nonce that is forgotten, so only an empty one can be right; others are asked again.
         let plugin = if protocol::auth::is_empty_proof(&change.proof) { change.plugin } else { None };
-        let outcome = login::authenticate(
-            client,
-            input,
-            &info,
-            &peer,
-            &change.user,
-            plugin,
-            change.proof,
-            login::new_nonce(),
-            deadline,
-        )
-        .await;
+        let outcome =
+            login::authenticate(client, input, &info, &peer, &change.user, plugin, change.proof, login::new_nonce(), deadline)
+                .await;
         let login = LoggedIn {
             capabilities: self.state.capabilities,
             user: change.user,
             database: change.database,
             collation: change.collation,
-            program: None,
         };
         let welcome = match outcome {
             Ok(()) => {

@@ -6,9 +6,9 @@ use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
 use crate::variables::{self, Kind, Scope, VariableId};
 use exec::Prepared;
-use sql::ast::{Expr, Query, QueryBody, Select, SelectInto, SelectItem, Statement};
 use sql::Parsed;
-use sql::plan::{BindContext, SqlMode};
+use sql::ast::{Expr, Query, QueryBody, Select, SelectInto, SelectItem, Statement};
+use sql::plan::{Access, BindContext, OutputColumn, Plan, SqlMode};
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -41,6 +41,11 @@ impl BindContext for Binder<'_> {
     fn system_variable(&self, global: bool, name: &str) -> Option<(Value<'static>, ColumnType)> {
         self.is_volatile.set(true);
         self.state.read_variable(name, global.then_some(Scope::Global)).ok()
+    }
+
+    fn user_variable_type(&self, name: &str) -> Option<ColumnType> {
+        self.is_volatile.set(true);
+        Some(self.state.vars.user_variables.get(&name.to_lowercase())?.ty.clone())
     }
 
     fn row_count(&self, table: &TableDef) -> u64 {
@@ -99,21 +104,32 @@ impl State {
 
     /// Binds and plans a statement on rows.
     pub fn plan(&self, parsed: &Parsed<'_>) -> Result<Planned> {
-        self.plan_in(&self.schema(), parsed)
-    }
-
-    /// As `plan`, against a schema of the caller's.
-    pub fn plan_in(&self, schema: &Schema, parsed: &Parsed<'_>) -> Result<Planned> {
         let into_variables = match &parsed.statement {
             Statement::Query(query) => into_variables(query)?,
             _ => None,
         };
-        let binder = Binder::new(self, schema);
-        let plan = sql_plan(parsed, &binder)?;
-        let needs_gathering = crate::show::needs_gathering(&plan);
+        let schema = self.schema();
+        let binder = Binder::new(self, &schema);
+        let plan = sql::plan(parsed, &binder)?;
+        if self.settings.safe_updates {
+            check_safe(&plan)?;
+        }
         let prepared = Prepared::new(&self.worker.shared.database, Arc::new(plan))?;
-        let entry = PlanEntry::new(schema.version, prepared, into_variables, needs_gathering);
+        let entry = PlanEntry::new(schema.version, prepared, into_variables);
         Ok(Planned { entry, is_volatile: binder.is_volatile.get() })
+    }
+
+    /// Makes a plan that the server built itself ready to run.
+    pub fn entry_of(&self, plan: Plan) -> Result<Rc<PlanEntry>> {
+        let version = self.worker.shared.database.schema_version();
+        let prepared = Prepared::new(&self.worker.shared.database, Arc::new(plan))?;
+        Ok(PlanEntry::new(version, prepared, None))
+    }
+
+    /// Binds the WHERE of a SHOW to the columns of its result.
+    pub fn bind_filter(&self, filter: &Expr<'_>, columns: &[OutputColumn]) -> Result<sql::expr::Expr> {
+        let schema = self.schema();
+        Ok(sql::bind_show_filter(filter, columns, &Binder::new(self, &schema))?)
     }
 
     /// Computes an expression without tables: the right side of SET, the argument of KILL.
@@ -131,30 +147,34 @@ impl State {
             having: None,
             windows: &[],
         };
-        let query = Query {
-            with: None,
-            body: QueryBody::Select(&select),
-            order_by: &[],
-            limit: None,
-            locking: &[],
-            into: None,
-        };
+        let query = Query { with: None, body: QueryBody::Select(&select), order_by: &[], limit: None, locking: &[], into: None };
         let planned = self.plan(&without_parameters(Statement::Query(&query)))?;
         let ty = planned.entry.prepared.columns()[0].ty.clone();
-        let mut rows = self.collect(&planned.entry, None).await?;
+        let mut rows = self.collect(&planned.entry).await?;
         let value = rows.pop().and_then(|mut row| row.pop()).unwrap_or(Value::Null);
         Ok((value, ty))
     }
 }
 
-/// TEMP
-fn sql_plan(_parsed: &Parsed<'_>, _context: &dyn BindContext) -> sql::Result<sql::plan::Plan> {
-    Err(sql::Error::NotSupported("planning".to_owned()))
+/// sql_safe_updates: rows are changed through a key, or up to a limit.
+fn check_safe(plan: &Plan) -> Result<()> {
+    let (scan, limit) = match plan {
+        Plan::Update(update) => (&update.scan, &update.limit),
+        Plan::Delete(delete) => (&delete.scan, &delete.limit),
+        Plan::Query(_) | Plan::Insert(_) => return Ok(()),
+    };
+    if limit.is_none() && matches!(scan.access, Access::Full { .. }) {
+        return Err(Error::Other { number: 1175, message: UNSAFE_UPDATE.to_owned() });
+    }
+    Ok(())
 }
+
+const UNSAFE_UPDATE: &str =
+    "You are using safe update mode and you tried to update a table without a WHERE that uses a KEY column. ";
 
 /// A statement that the server made itself, or one whose text had no `?`.
 pub fn without_parameters(statement: Statement<'_>) -> Parsed<'_> {
-    Parsed { statement, params: 0, end: 0 }
+    Parsed { statement, params: 0, lifted: 0, end: 0 }
 }
 
 /// The type of `@@name`.

@@ -15,13 +15,11 @@ pub struct ServerHost<'a> {
     pub schema: Option<&'a Schema>,
     /// Collected from all workers where the plan needs it.
     pub gathered: Option<&'a Gathered>,
-    /// Rows of the virtual table that SHOW ... WHERE reads.
-    pub shown: Option<&'a [Vec<Value<'static>>]>,
 }
 
 impl<'a> ServerHost<'a> {
     pub fn new(worker: &'a Worker) -> Self {
-        Self { worker, schema: None, gathered: None, shown: None }
+        Self { worker, schema: None, gathered: None }
     }
 }
 
@@ -67,9 +65,6 @@ impl exec::Host for ServerHost<'_> {
     }
 
     fn virtual_rows(&self, table: &TableDef) -> Option<Box<dyn VirtualRows + '_>> {
-        if let Some(rows) = self.shown {
-            return Some(Box::new(Rows(rows.to_vec().into_iter())));
-        }
         let rows = crate::show::information_schema_rows(self.worker, self.schema?, self.gathered, &table.name)?;
         Some(Box::new(Rows(rows.into_iter())))
     }

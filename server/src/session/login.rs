@@ -1,14 +1,12 @@
 //! The start of a connection: greeting, authentication, the session's first settings.
 //!
-//! 1. Greeting with a nonce. 2. The client's answer, within connect_timeout. 3. The account: `root`, from this machine only, with
-//! an empty password; a client that begins with a plugin of its own is switched to one that we know only if it has to prove
-//! something. 4. OK with the session's state.
+//! A greeting with a nonce; the client's answer, within connect_timeout; the account (`root`, from this machine only, with an empty
+//! password); OK with the session's state. A client that begins with a plugin of its own is switched to one that is known here.
 
 use super::Client;
 use super::info::SessionInfo;
 use crate::connection::{Input, Lost, Peer};
 use crate::error::Error;
-use crate::worker::Worker;
 use protocol::auth::Password;
 use protocol::{Capabilities, Greeting, Login, NONCE_BYTES, Status};
 use std::time::Instant;
@@ -20,7 +18,6 @@ pub struct LoggedIn {
     pub user: String,
     pub database: Option<String>,
     pub collation: u16,
-    pub program: Option<String>,
 }
 
 /// Why nobody logged in.
@@ -60,7 +57,6 @@ pub fn new_nonce() -> [u8; NONCE_BYTES] {
 
 /// Greets the client and lets it prove who it is.
 pub async fn login(
-    worker: &Worker,
     client: &mut Client,
     input: &mut Input,
     info: &SessionInfo,
@@ -94,7 +90,6 @@ pub async fn login(
         user: String::from_utf8_lossy(response.user).into_owned(),
         database: response.database.map(|name| String::from_utf8_lossy(name).into_owned()),
         collation: response.collation,
-        program: program_of(&response),
     };
     let proof = response.proof.to_vec();
     let plugin = response.plugin.map(|plugin| String::from_utf8_lossy(plugin).into_owned());
@@ -104,16 +99,7 @@ pub async fn login(
     if logged_in.database.as_ref().is_some_and(String::is_empty) {
         logged_in.database = None;
     }
-    let _ = worker;
     Ok(logged_in)
-}
-
-fn program_of(response: &protocol::LoginResponse<'_>) -> Option<String> {
-    response
-        .attributes
-        .iter()
-        .find(|(name, _)| *name == b"program_name")
-        .map(|(_, value)| String::from_utf8_lossy(value).into_owned())
 }
 
 /// Checks the proof, asking for another one where the client used a plugin that cannot prove this account's password.
@@ -129,9 +115,8 @@ pub async fn authenticate(
     mut nonce: [u8; NONCE_BYTES],
     deadline: Instant,
 ) -> Result<(), Refused> {
-    let denied = |using_password| {
-        Refused::Error(Error::AccessDenied { user: user.to_owned(), host: peer.host.clone(), using_password })
-    };
+    let denied =
+        |using_password| Refused::Error(Error::AccessDenied { user: user.to_owned(), host: peer.host.clone(), using_password });
     let account = find_account(user).filter(|account| peer.is_local || !account.local_only);
     let password = account.as_ref().map_or(Password::Empty, |account| account.password);
     let known = |plugin: &str| plugin == protocol::NATIVE_PASSWORD || plugin == protocol::CACHING_SHA2_PASSWORD;
@@ -146,6 +131,7 @@ pub async fn authenticate(
         nonce = new_nonce();
         protocol::put_auth_switch(&mut client.output.writer, to, &nonce);
         client.output.flush(&client.socket, info).await?;
+        input.reader.set_sequence(client.output.writer.sequence());
         proof = input.next_payload(&client.socket, deadline, info).await?.to_vec();
         client.output.writer.set_sequence(input.reader.sequence());
         plugin = to.to_owned();

@@ -88,7 +88,7 @@ pub async fn serve(worker: Rc<Worker>, stream: Stream, id: u32) {
     }
     let timeout = worker.shared.globals().get(crate::variables::known("connect_timeout")).as_u64();
     let deadline = worker.core.now() + Duration::from_secs(timeout);
-    let logged_in = match login::login(&worker, &mut client, &mut input, &info, &peer, deadline).await {
+    let logged_in = match Box::pin(login::login(&mut client, &mut input, &info, &peer, deadline)).await {
         Ok(logged_in) => logged_in,
         Err(refused) => return refuse(&worker, &mut client, &info, &peer.address, refused).await,
     };
@@ -214,7 +214,10 @@ impl Session {
             let payload = match input.next_payload(&client.socket, deadline, &*info).await {
                 Ok(payload) => payload,
                 Err(Lost::Closed) if !self.state.transaction.is_open() => return None,
-                Err(lost) => return Some(lost),
+                Err(lost) => {
+                    client.output.writer.set_sequence(input.reader.sequence().max(1));
+                    return Some(lost);
+                }
             };
             let received = payload.len() as u64 + 4;
             worker.counters.bytes_received.set(worker.counters.bytes_received.get() + received);
@@ -226,7 +229,7 @@ impl Session {
                 Ok(Command::Quit) => Next::Close,
                 Ok(Command::ChangeUser(change)) => {
                     let change = command::OwnedChangeUser::new(&change);
-                    match self.change_user(client, input, change).await {
+                    match Box::pin(self.change_user(client, input, change)).await {
                         Ok(next) => next,
                         Err(lost) => return Some(lost),
                     }

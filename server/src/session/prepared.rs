@@ -39,7 +39,11 @@ struct PreparedStatement {
 
 /// What an execution does.
 enum Work {
-    Plan { entry: Rc<PlanEntry>, bind_key: u64, is_volatile: bool },
+    Plan {
+        entry: Rc<PlanEntry>,
+        bind_key: u64,
+        is_volatile: bool,
+    },
     Begin,
     Commit,
     Rollback,
@@ -62,6 +66,11 @@ impl Statements {
         if self.by_id.len() as u64 >= limit {
             return Err(Error::TooManyStatements { limit });
         }
+        let decoded = match state.settings.client_narrow {
+            Some(narrow) => narrow.decode(text),
+            None => text.into(),
+        };
+        let text = &*decoded;
         let (work, parameters) = analyse(state, text)?;
         self.last_id = self.last_id.wrapping_add(1).max(1);
         let statement_id = self.last_id;
@@ -119,7 +128,9 @@ impl Statements {
         {
             statement.long_data_error = Some(match error {
                 // The packets were well formed, so the connection can go on.
-                protocol::Error::TooLarge { .. } => protocol::Error::ParameterRange { parameter: parameter.into(), what: "long data" },
+                protocol::Error::TooLarge { .. } => {
+                    protocol::Error::ParameterRange { parameter: parameter.into(), what: "long data" }
+                }
                 other => other,
             });
         }
@@ -239,9 +250,7 @@ impl PreparedStatement {
         state.clear_warnings();
         let mut bound = {
             let mut bound = recycle(values);
-            for value in self.parameters.bind(execute, state.capabilities)? {
-                bound.push(value?);
-            }
+            read_values(&mut self.parameters, state, execute, &mut bound)?;
             bound
         };
         loop {
@@ -268,14 +277,35 @@ impl PreparedStatement {
                     let kept = recycle(bound);
                     self.plan_again(state)?;
                     bound = recycle(kept);
-                    for value in self.parameters.bind(execute, state.capabilities)? {
-                        bound.push(value?);
-                    }
+                    read_values(&mut self.parameters, state, execute, &mut bound)?;
                 }
                 Ran::Stale => return Err(Error::Exec(exec::Error::TableChanged { table: String::new() })),
             }
         }
     }
+}
+
+/// Decodes the values of one execution.
+fn read_values<'v>(
+    parameters: &'v mut Parameters,
+    state: &State,
+    execute: &StmtExecute<'v>,
+    out: &mut Vec<Value<'v>>,
+) -> Result<()> {
+    let narrow = state.settings.client_narrow;
+    let values = parameters.bind(execute, state.capabilities)?;
+    let types = values.types();
+    for (position, value) in values.enumerate() {
+        let value = value?;
+        let is_binary = || types.get(position).is_some_and(|ty| ty.is_binary());
+        out.push(match (narrow, value) {
+            (Some(narrow), Value::Bytes(text)) if !text.is_ascii() && !is_binary() => {
+                Value::Bytes(narrow.decode(&text).into_owned().into())
+            }
+            (_, value) => value,
+        });
+    }
+    Ok(())
 }
 
 /// Parses and, where it is about rows, plans a statement; also says how many parameters it has.
@@ -298,8 +328,13 @@ fn analyse(state: &State, text: &[u8]) -> Result<(Work, usize)> {
         Statement::Rollback(end) if *end == plain_end => Work::Rollback,
         Statement::Empty => return Err(Error::EmptyQuery),
         Statement::Unsupported { what } => return Err(Error::NotSupported((*what).to_owned())),
-        Statement::Prepare { .. } | Statement::Execute { .. } | Statement::Deallocate { .. } | Statement::LockTables(_)
-        | Statement::UnlockTables | Statement::Use(_) | Statement::Help(_) => return Err(Error::NotPreparable),
+        Statement::Prepare { .. }
+        | Statement::Execute { .. }
+        | Statement::Deallocate { .. }
+        | Statement::LockTables(_)
+        | Statement::UnlockTables
+        | Statement::Use(_)
+        | Statement::Help(_) => return Err(Error::NotPreparable),
         _ if parsed.params > 0 => {
             return Err(Error::NotSupported("parameters in this kind of statement".to_owned()));
         }
@@ -307,4 +342,3 @@ fn analyse(state: &State, text: &[u8]) -> Result<(Work, usize)> {
     };
     Ok((work, parsed.params as usize))
 }
-

@@ -9,9 +9,11 @@ use super::run::{Destination, Ran};
 use super::state::State;
 use crate::counters::count;
 use crate::error::{Error, Result};
-use protocol::RowFormat;
+use crate::plan_cache::PlanEntry;
+use protocol::{RowFormat, recycle};
 use sql::ast::Statement;
 use std::rc::Rc;
+use types::Value;
 
 /// How often a statement is planned again because the schema changed meanwhile.
 pub const PLAN_ATTEMPTS_MAX: u32 = 16;
@@ -19,7 +21,11 @@ pub const PLAN_ATTEMPTS_MAX: u32 = 16;
 impl State {
     /// Runs a text of one or several statements. An error ends the text.
     pub async fn query(&mut self, client: &mut Client, text: &[u8]) -> Result<()> {
-        let mut rest = trim(text);
+        let decoded = match self.settings.client_narrow {
+            Some(narrow) => narrow.decode(text),
+            None => text.into(),
+        };
+        let mut rest = trim(&decoded);
         self.more_results = false;
         self.info.set_statement(rest);
         loop {
@@ -37,28 +43,82 @@ impl State {
 
     /// Runs the first statement of `text` and says where it ends.
     async fn one(&mut self, client: &mut Client, text: &[u8]) -> Result<usize> {
-        let arena = self.worker.arena();
-        let parsed = sql::parse(&arena, text, &self.settings.mode)?;
-        let end = parsed.end;
+        for _ in 0..PLAN_ATTEMPTS_MAX {
+            match self.find_plan(text)? {
+                Found::Plan { entry, values, end } => {
+                    let outcome = self.run_plan(client, &entry, &values, &mut Destination::Client(RowFormat::Text)).await;
+                    self.values = recycle(values);
+                    if outcome? == Ran::Done {
+                        return Ok(end);
+                    }
+                }
+                Found::Nothing => return self.parse_and_run(client, text).await,
+            }
+        }
+        Err(Error::Exec(exec::Error::TableChanged { table: String::new() }))
+    }
+
+    /// Finds the plan of the first statement of `text` by its digest, or makes it. Its literals are the plan's parameters.
+    fn find_plan<'t>(&mut self, text: &'t [u8]) -> Result<Found<'t>> {
+        let worker = Rc::clone(&self.worker);
+        let mut lifted = worker.lifted.borrow_mut();
+        let Some(digest) = sql::digest(text, &self.settings.mode, &mut lifted) else { return Ok(Found::Nothing) };
+        self.look_behind(text, digest.end)?;
+        let version = worker.shared.database.schema_version();
+        let kept = worker.plans.borrow().get(digest.key, self.settings.bind_key, version);
+        let entry = match kept {
+            Some(entry) => {
+                count(&worker.counters.plan_cache_hits);
+                entry
+            }
+            None => {
+                count(&worker.counters.plan_cache_misses);
+                let arena = worker.arena();
+                let parsed = sql::parse_lifted(&arena, text, &self.settings.mode, &lifted)?;
+                if !parsed.statement.info().plannable {
+                    return Ok(Found::Nothing);
+                }
+                let planned = self.plan(&parsed)?;
+                if !planned.is_volatile {
+                    worker.plans.borrow_mut().put(digest.key, self.settings.bind_key, Rc::clone(&planned.entry));
+                }
+                planned.entry
+            }
+        };
+        self.clear_warnings();
+        let mut values = recycle(std::mem::take(&mut self.values));
+        values.extend(lifted.values(text));
+        Ok(Found::Plan { entry, values, end: digest.end })
+    }
+
+    /// Notes whether another statement follows, and refuses it where only one is allowed.
+    fn look_behind(&mut self, text: &[u8], end: usize) -> Result<()> {
         let rest = trim(&text[end..]);
         if !rest.is_empty() && !self.multi_statements {
             return Err(Error::Sql(second_statement(rest, &text[..end])));
         }
+        self.more_results = !rest.is_empty();
+        Ok(())
+    }
+
+    async fn parse_and_run(&mut self, client: &mut Client, text: &[u8]) -> Result<usize> {
+        let arena = self.worker.arena();
+        let parsed = sql::parse(&arena, text, &self.settings.mode)?;
+        self.look_behind(text, parsed.end)?;
         if parsed.params > 0 {
             return Err(Error::Sql(sql::Error::Syntax { near: "?".to_owned(), line: 1 }));
         }
-        self.more_results = !rest.is_empty();
         self.run_statement(client, &parsed.statement, RowFormat::Text).await?;
-        Ok(end)
+        Ok(parsed.end)
     }
 
     /// Runs a parsed statement and writes its answer.
     pub async fn run_statement(&mut self, client: &mut Client, statement: &Statement<'_>, format: RowFormat) -> Result<()> {
         if !statement.info().plannable {
-            return self.run_other(client, statement, format).await;
+            // Boxed: rare, and it would make every session larger.
+            return Box::pin(self.run_other(client, statement, format)).await;
         }
         for _ in 0..PLAN_ATTEMPTS_MAX {
-            count(&self.worker.counters.plan_cache_misses);
             let planned = self.plan(&without_parameters(*statement))?;
             self.clear_warnings();
             match self.run_plan(client, &planned.entry, &[], &mut Destination::Client(format)).await? {
@@ -68,6 +128,17 @@ impl State {
         }
         Err(Error::Exec(exec::Error::TableChanged { table: String::new() }))
     }
+}
+
+/// What the digest of a statement led to.
+enum Found<'t> {
+    Plan {
+        entry: Rc<PlanEntry>,
+        values: Vec<Value<'t>>,
+        end: usize,
+    },
+    /// Not a statement whose plan is kept.
+    Nothing,
 }
 
 /// Takes spaces and zero bytes off both ends.
@@ -88,7 +159,7 @@ fn second_statement(rest: &[u8], before: &[u8]) -> sql::Error {
 /// An arena of the worker's, given back when dropped.
 pub struct ArenaGuard {
     worker: Rc<crate::worker::Worker>,
-    arena: Option<Box<sql::Arena>>,
+    arena: Option<sql::Arena>,
 }
 
 impl ArenaGuard {
@@ -131,9 +202,6 @@ mod tests {
 
     #[test]
     fn a_second_statement_is_named() {
-        assert_eq!(
-            second_statement(b"SELECT 2", b"SELECT\n1;"),
-            sql::Error::Syntax { near: "SELECT 2".into(), line: 2 }
-        );
+        assert_eq!(second_statement(b"SELECT 2", b"SELECT\n1;"), sql::Error::Syntax { near: "SELECT 2".into(), line: 2 });
     }
 }

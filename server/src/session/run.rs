@@ -1,16 +1,17 @@
 //! Runs plans for a client: metadata locks, transaction, rows out, commit.
 //!
-//! 1. The plan's tables are held and its schema version checked; a stale plan is handed back. 2. A transaction is found or begun.
-//! 3. `exec` runs the plan; rows go straight into the output buffer. 4. Outside of a transaction the statement commits, and the
-//! answer is written when the commit is durable. 5. A failed statement is undone; after a deadlock the whole transaction is.
+//! The plan's tables are held and its schema version checked; a stale plan is handed back. A transaction is found or begun. `exec` runs
+//! the plan; rows go straight into the output buffer. Outside of a transaction the statement commits, and the answer is written when the
+//! commit is durable. A failed statement is undone; after a deadlock the whole transaction is.
 
+use super::Client;
 use super::host::ServerHost;
 use super::info::SessionInfo;
 use super::state::{Answer, State};
 use super::transaction::Hold;
-use super::Client;
 use crate::counters::count;
 use crate::error::{Error, Result};
+use crate::latin1::Narrow;
 use crate::plan_cache::{PlanEntry, StatementKind, definition_of};
 use crate::show::Gathered;
 use exec::{DmlDone, ExecContext, Level, QueryDone, RowSink, UserVariable, kill};
@@ -20,7 +21,7 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::rc::Rc;
 use std::task::{Context, Poll};
-use types::{ColumnType, Value};
+use types::{CollationId, ColumnType, Value};
 
 /// Whether a plan ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,11 +53,11 @@ impl State {
         if plan.writes && self.transaction.next_is_read_only(&self.settings) {
             return Err(Error::ReadOnlyTransaction);
         }
-        let hold = self.transaction.hold(&worker, plan, &self.settings).await;
+        let hold = self.transaction.hold(&worker, &self.info, plan, &self.settings).await;
         if hold? == Hold::Stale {
             return Ok(Ran::Stale);
         }
-        let gathered = match plan.needs_gathering {
+        let gathered = match plan.reads.gathered {
             true => Some(Gathered::collect(&worker.shared).await),
             false => None,
         };
@@ -168,13 +169,7 @@ impl State {
         }
     }
 
-    async fn run_change(
-        &mut self,
-        client: &mut Client,
-        plan: &Rc<PlanEntry>,
-        params: &[Value<'_>],
-        lasting: bool,
-    ) -> Result<()> {
+    async fn run_change(&mut self, client: &mut Client, plan: &Rc<PlanEntry>, params: &[Value<'_>], lasting: bool) -> Result<()> {
         let done = execute_change(self, plan, params).await?;
         self.transaction.wrote = true;
         self.vars.row_count = done.affected as i64;
@@ -216,6 +211,25 @@ impl State {
         Ok(())
     }
 
+    /// Runs a data change as a transaction of its own, without an answer: the rows of CREATE TABLE ... SELECT.
+    pub async fn run_alone(&mut self, plan: &Rc<PlanEntry>) -> Result<DmlDone> {
+        let worker = Rc::clone(&self.worker);
+        if self.transaction.hold(&worker, &self.info, plan, &self.settings).await? == Hold::Stale {
+            return Err(Error::Exec(exec::Error::TableChanged { table: String::new() }));
+        }
+        self.transaction.ensure(&worker, &self.settings, false).begin_statement(&worker.engine);
+        match execute_change(self, plan, &[]).await {
+            Ok(done) => {
+                self.transaction.commit(&worker).await;
+                Ok(done)
+            }
+            Err(error) => {
+                self.transaction.rollback(&worker).await;
+                Err(error)
+            }
+        }
+    }
+
     /// Writes a result set that the server made itself.
     pub async fn write_result(&mut self, client: &mut Client, result: &ResultSet, format: RowFormat) -> Result<()> {
         let results = self.settings.results;
@@ -241,24 +255,20 @@ impl State {
     }
 
     /// Runs a query plan and returns its rows; for SHOW ... WHERE and SET x = (SELECT ...).
-    pub async fn collect(
-        &mut self,
-        plan: &Rc<PlanEntry>,
-        shown: Option<&[Vec<Value<'static>>]>,
-    ) -> Result<Vec<Vec<Value<'static>>>> {
+    pub async fn collect(&mut self, plan: &Rc<PlanEntry>) -> Result<Vec<Vec<Value<'static>>>> {
         let worker = Rc::clone(&self.worker);
         let lasting = self.transaction.is_explicit() || !self.settings.autocommit;
-        if self.transaction.hold(&worker, plan, &self.settings).await? == Hold::Stale {
+        if self.transaction.hold(&worker, &self.info, plan, &self.settings).await? == Hold::Stale {
             return Err(Error::Exec(exec::Error::TableChanged { table: String::new() }));
         }
         let was_open = self.transaction.is_open();
         self.transaction.ensure(&worker, &self.settings, lasting).begin_statement(&worker.engine);
         let mut sink = AllRows::default();
-        let gathered = match plan.needs_gathering {
+        let gathered = match plan.reads.gathered {
             true => Some(Gathered::collect(&worker.shared).await),
             false => None,
         };
-        let outcome = execute_query_with(self, plan, &[], gathered.as_ref(), shown, &mut sink).await;
+        let outcome = execute_query(self, plan, &[], gathered.as_ref(), &mut sink).await;
         if !was_open && !self.transaction.is_explicit() {
             self.transaction.rollback(&worker).await;
         }
@@ -274,20 +284,9 @@ async fn execute_query<S: RowSink>(
     gathered: Option<&Gathered>,
     sink: &mut S,
 ) -> Result<QueryDone> {
-    execute_query_with(state, plan, params, gathered, None, sink).await
-}
-
-async fn execute_query_with<S: RowSink>(
-    state: &mut State,
-    plan: &PlanEntry,
-    params: &[Value<'_>],
-    gathered: Option<&Gathered>,
-    shown: Option<&[Vec<Value<'static>>]>,
-    sink: &mut S,
-) -> Result<QueryDone> {
     let State { worker, info, vars, transaction, .. } = state;
-    let schema = if plan.prepared.tables().is_empty() { Some(worker.schema()) } else { None };
-    let host = ServerHost { schema: schema.as_deref(), gathered, shown, ..ServerHost::new(worker) };
+    let schema = plan.reads.any.then(|| worker.schema());
+    let host = ServerHost { schema: schema.as_deref(), gathered, ..ServerHost::new(worker) };
     let txn = transaction.txn().expect("the caller made sure of one");
     let mut context =
         ExecContext { worker: &worker.engine, txn, database: &worker.shared.database, session: vars, params, host: &host };
@@ -330,6 +329,7 @@ struct ClientSink<'a> {
     agreed: Capabilities,
     status: Status,
     encoder: RowEncoder,
+    narrow: Option<Narrow>,
     /// Something has left the buffer, so the answer cannot be taken back.
     drained: bool,
 }
@@ -343,6 +343,7 @@ impl<'a> ClientSink<'a> {
             agreed: state.capabilities,
             status: state.status(),
             encoder: RowEncoder::new(format, plan.prepared.columns().len()),
+            narrow: state.settings.results_narrow,
             drained: false,
         }
     }
@@ -360,6 +361,12 @@ impl RowSink for ClientSink<'_> {
 
     #[inline]
     fn value(&mut self, value: &Value<'_>, ty: &ColumnType) {
+        if let (Some(narrow), Value::Bytes(text)) = (self.narrow, value)
+            && ty.collation != CollationId::BINARY
+        {
+            let text = Value::Bytes(narrow.encode(text));
+            return self.encoder.value(&mut self.client.output.writer, &text, ty);
+        }
         self.encoder.value(&mut self.client.output.writer, value, ty);
     }
 

@@ -3,10 +3,10 @@
 //! All assignments of one SET are checked before the first takes effect, except that user variables are assigned in order, because
 //! later expressions may read them.
 
+use super::run::owned;
 use super::settings::{IDS, ISOLATION_LEVELS};
 use super::state::{Change, State};
 use super::transaction::Characteristics;
-use super::run::owned;
 use crate::charset::{self, Charset, Collation};
 use crate::error::{Error, Result};
 use crate::variables::{self, Scope, Setting, VariableId};

@@ -1,6 +1,7 @@
 //! The system variables that statements read, as typed fields; computed anew whenever a variable of the session is set.
 
 use crate::charset;
+use crate::latin1::Narrow;
 use crate::variables::{self, SessionVariables, Setting, VariableId, known};
 use sql::plan::SqlMode;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash, Hasher};
@@ -25,8 +26,8 @@ ids! {
     collation_server, completion_type, default_week_format, div_precision_increment, error_count, group_concat_max_len,
     identity, innodb_lock_wait_timeout, insert_id, interactive_timeout, last_insert_id, lock_wait_timeout,
     max_allowed_packet, max_error_count, max_execution_time, max_prepared_stmt_count, net_write_timeout, pseudo_thread_id,
-    rand_seed1, rand_seed2, read_only, session_track_schema, session_track_state_change,
-    session_track_system_variables, session_track_transaction_info, sort_buffer_size, sql_auto_is_null, sql_mode,
+    rand_seed1, rand_seed2, session_track_schema, session_track_state_change,
+    session_track_system_variables, sql_mode,
     sql_notes, sql_safe_updates, sql_select_limit, time_zone, timestamp, transaction_isolation, transaction_read_only,
     wait_timeout, warning_count,
 }
@@ -44,13 +45,16 @@ pub struct Settings {
     pub mode: SqlMode,
     /// `None`: character_set_results = NULL.
     pub results: Option<CollationId>,
+    /// The encoding of the client's text and of results, where it is not UTF-8.
+    pub client_narrow: Option<Narrow>,
+    pub results_narrow: Option<Narrow>,
     pub connection_collation: CollationId,
     pub server_collation: CollationId,
     pub sql_notes: bool,
+    pub safe_updates: bool,
     pub packet_bytes_max: usize,
     pub track_schema: bool,
     pub track_state: bool,
-    pub track_transaction: bool,
     /// Lower-case names; `*` is all.
     pub tracked_variables: Vec<String>,
     /// Distinguishes plans that the same text would bind to differently.
@@ -84,13 +88,15 @@ impl Settings {
                 Setting::Text(name) => charset::charset(name).map(|set| CollationId(charset::default_collation(set).id)),
                 _ => None,
             },
+            client_narrow: Narrow::of(variables.get(ids.character_set_client).as_text()),
+            results_narrow: Narrow::of(variables.get(ids.character_set_results).as_text()),
             connection_collation,
             server_collation: collation_of(variables.get(ids.collation_server)),
             sql_notes: on(ids.sql_notes),
+            safe_updates: on(ids.sql_safe_updates),
             packet_bytes_max: number(ids.max_allowed_packet) as usize,
             track_schema: on(ids.session_track_schema),
             track_state: on(ids.session_track_state_change),
-            track_transaction: number(ids.session_track_transaction_info) != 0,
             tracked_variables: variables
                 .get(ids.session_track_system_variables)
                 .as_text()
@@ -110,6 +116,7 @@ impl Settings {
         database.hash(&mut hasher);
         variables.get(IDS.sql_mode).as_u64().hash(&mut hasher);
         self.connection_collation.hash(&mut hasher);
+        self.safe_updates.hash(&mut hasher);
         hasher.finish()
     }
 }

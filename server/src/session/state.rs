@@ -1,10 +1,10 @@
 //! What a session is between commands: variables, transaction, diagnostics; and how it answers without rows.
 
+use super::Client;
 use super::info::SessionInfo;
 use super::login::LoggedIn;
 use super::settings::{self, IDS, Settings};
 use super::transaction::Transaction;
-use super::Client;
 use crate::charset;
 use crate::connection::Peer;
 use crate::error::{Error, Result};
@@ -32,8 +32,8 @@ pub struct State {
     pub multi_statements: bool,
     /// COMMIT RELEASE: the connection ends after this answer.
     pub closing: bool,
-    /// `@@time_zone`
-    pub zone: types::temporal::TimeZone,
+    /// Reused for the literals of each text statement.
+    pub values: Vec<types::Value<'static>>,
     /// SET timestamp: what NOW() says instead of the clock.
     pub fixed_time_us: Option<i64>,
     /// SQL's own PREPARE.
@@ -79,7 +79,7 @@ impl State {
             more_results: false,
             multi_statements: login.capabilities.has(Capabilities::MULTI_STATEMENTS),
             closing: false,
-            zone: types::temporal::TimeZone::Utc,
+            values: Vec::new(),
             fixed_time_us: None,
             named: Default::default(),
         };
@@ -118,7 +118,7 @@ impl State {
         self.settings = Settings::new(&self.variables, self.vars.database.as_deref());
         settings::apply(&self.variables, &self.settings, &mut self.vars);
         if let Some(zone) = crate::variables::parse_time_zone(self.variables.get(IDS.time_zone).as_text()) {
-            self.zone = zone;
+            self.vars.time_zone = zone;
         }
     }
 
@@ -222,7 +222,9 @@ impl State {
     /// A statement begins: its time, and nothing of the last one.
     pub fn begin_statement(&mut self) {
         self.vars.statement_start_us = self.fixed_time_us.unwrap_or_else(|| self.worker.wall_clock_us());
-        self.vars.clear_kill_query();
+        if self.info.killed() != exec::kill::NONE {
+            self.vars.clear_kill_query();
+        }
     }
 
     /// The error of a statement becomes its diagnostics.

@@ -200,9 +200,7 @@ impl State {
         let (op, note) = match kind {
             Maintenance::Analyze => ("analyze", None),
             Maintenance::Check => ("check", None),
-            Maintenance::Optimize => {
-                ("optimize", Some("Table does not support optimize, doing recreate + analyze instead"))
-            }
+            Maintenance::Optimize => ("optimize", Some("Table does not support optimize, doing recreate + analyze instead")),
             Maintenance::Repair => ("repair", Some("The storage engine for the table doesn't support repair")),
             Maintenance::Checksum => return Err(Error::NotSupported("CHECKSUM TABLE".to_owned())),
         };
@@ -232,6 +230,13 @@ impl State {
         let schema = self.schema();
         if let Some(table) = schema.table(database, name.name) {
             return Ok(std::sync::Arc::clone(table));
+        }
+        if show::is_virtual_database(database) {
+            // Its names may be written in any case.
+            let found = schema.table(&database.to_ascii_lowercase(), &name.name.to_ascii_uppercase());
+            if let Some(table) = found {
+                return Ok(std::sync::Arc::clone(table));
+            }
         }
         if name.database.is_some() && !schema.databases.contains_key(database) {
             return Err(Error::UnknownDatabase(database.to_owned()));

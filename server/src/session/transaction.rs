@@ -1,14 +1,20 @@
 //! The session's transaction: BEGIN, autocommit, characteristics, savepoints, metadata locks.
 //!
-//! T1: `held` names every plan whose tables' metadata locks this transaction holds a share of, once each; the shares are given
-//!     back when the transaction ends, after its changes are visible or undone.
+//! T1: `held` names every plan whose tables this transaction uses, once each, and holds one share of the metadata lock of each of
+//!     those tables; the shares are given back when the transaction ends, after its changes are visible or undone. A table that is held
+//!     already is not asked for again: behind a waiting DDL statement, which waits for us, that would wait for ever.
 //! T2: outside of a transaction (autocommit, no BEGIN) nothing is held between statements.
 
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
+use crate::session::info::SessionInfo;
 use crate::session::settings::Settings;
 use crate::worker::Worker;
+use std::future::Future;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
 use txn::{Interrupt, Isolation, Savepoint, Txn};
 
 /// What `SET TRANSACTION` and `START TRANSACTION` say about one transaction.
@@ -30,9 +36,16 @@ pub struct Transaction {
     /// Of the next transaction only.
     next: Characteristics,
     savepoints: Vec<(Box<str>, Savepoint)>,
-    held: Vec<Rc<PlanEntry>>,
+    held: Vec<Held>,
     /// Something was read or changed, for the client that tracks transaction state.
     pub wrote: bool,
+}
+
+/// A plan in use.
+struct Held {
+    plan: Rc<PlanEntry>,
+    /// The tables (by position) whose share was taken for this plan and not for one before.
+    taken: u64,
 }
 
 /// Whether a plan may run now.
@@ -121,26 +134,42 @@ impl Transaction {
     }
 
     /// Takes shares of the metadata locks of a plan's tables, unless held already, and checks that the plan is still valid.
-    pub async fn hold(&mut self, worker: &Worker, plan: &Rc<PlanEntry>, settings: &Settings) -> Result<Hold> {
-        if self.held.iter().any(|held| Rc::ptr_eq(held, plan)) {
+    pub async fn hold(&mut self, worker: &Worker, info: &SessionInfo, plan: &Rc<PlanEntry>, settings: &Settings) -> Result<Hold> {
+        if self.held.iter().any(|held| Rc::ptr_eq(&held.plan, plan)) {
             return Ok(Hold::Held);
         }
-        for (taken, table) in plan.prepared.tables().iter().enumerate() {
-            if let Err(wait) = table.mdl().acquire_shared(worker.index)
-                && !wait_for_share(worker, wait, settings).await
-            {
-                give_back(worker, plan, taken);
-                return Err(Error::Exec(exec::Error::LockWaitTimeout));
+        let tables = plan.prepared.tables();
+        let mut held = Held { plan: Rc::clone(plan), taken: 0 };
+        for (position, table) in tables.iter().enumerate() {
+            if self.holds(table) {
+                continue;
             }
+            if let Err(wait) = table.mdl().acquire_shared(worker.index) {
+                // Who holds locks and waits for more may be part of a circle, so that wait is a short one.
+                let longest = match self.held.is_empty() {
+                    true => settings.metadata_lock_wait,
+                    false => settings.metadata_lock_wait.min(settings.row_lock_wait),
+                };
+                if let Err(error) = wait_for_share(worker, info, wait, longest).await {
+                    held.give_back(worker);
+                    return Err(Error::Exec(error));
+                }
+            }
+            held.taken |= 1 << position;
         }
         if worker.shared.database.schema_version() != plan.schema_version {
-            give_back(worker, plan, plan.prepared.tables().len());
+            held.give_back(worker);
             return Ok(Hold::Stale);
         }
-        if !plan.prepared.tables().is_empty() {
-            self.held.push(Rc::clone(plan));
+        if !tables.is_empty() {
+            self.held.push(held);
         }
         Ok(Hold::Held)
+    }
+
+    /// Is a share of this table's metadata lock held already?
+    fn holds(&self, table: &Arc<table::Table>) -> bool {
+        self.held.iter().any(|held| held.plan.prepared.tables().iter().any(|other| Arc::ptr_eq(other, table)))
     }
 
     /// A place to come back to when a statement fails.
@@ -181,6 +210,8 @@ impl Transaction {
                     Err(Interrupt::Error(error)) => {
                         // Recovery undoes it at the next start; until then its rows stay locked.
                         tracing::error!(?error, "a transaction could not be rolled back");
+                        // Dropping an open one is taken for a bug of ours, which this is not.
+                        #[expect(clippy::forget_non_drop, reason = "whether it has a Drop is the engine's business")]
                         std::mem::forget(txn);
                         break;
                     }
@@ -196,8 +227,8 @@ impl Transaction {
         self.isolation = None;
         self.wrote = false;
         self.savepoints.clear();
-        for plan in self.held.drain(..) {
-            give_back(worker, &plan, plan.prepared.tables().len());
+        for held in self.held.drain(..) {
+            held.give_back(worker);
         }
     }
 
@@ -234,26 +265,35 @@ impl Transaction {
     }
 }
 
-fn give_back(worker: &Worker, plan: &PlanEntry, count: usize) {
-    for table in &plan.prepared.tables()[..count] {
-        table.mdl().release_shared(worker.index);
+impl Held {
+    fn give_back(&self, worker: &Worker) {
+        for (position, table) in self.plan.prepared.tables().iter().enumerate() {
+            if self.taken & 1 << position != 0 {
+                table.mdl().release_shared(worker.index);
+            }
+        }
     }
 }
 
-/// Waits for a share up to lock_wait_timeout.
+/// Waits for a share.
 #[cold]
-async fn wait_for_share(worker: &Worker, wait: table::MdlWait, settings: &Settings) -> bool {
-    let deadline = worker.core.now() + settings.metadata_lock_wait;
+async fn wait_for_share(worker: &Worker, info: &SessionInfo, wait: table::MdlWait, longest: Duration) -> exec::Result<()> {
+    let deadline = worker.core.now() + longest;
+    info.state.set("Waiting for table metadata lock");
     let mut wait = std::pin::pin!(wait);
     std::future::poll_fn(|cx| {
         if wait.as_mut().poll(cx).is_ready() {
-            return std::task::Poll::Ready(true);
+            info.state.set("executing");
+            return Poll::Ready(Ok(()));
+        }
+        if info.killed() != exec::kill::NONE {
+            return Poll::Ready(Err(exec::Error::Interrupted));
         }
         if worker.core.now() >= deadline {
-            return std::task::Poll::Ready(false);
+            return Poll::Ready(Err(exec::Error::LockWaitTimeout));
         }
         worker.core.wake_at(deadline);
-        std::task::Poll::Pending
+        Poll::Pending
     })
     .await
 }

@@ -2,8 +2,8 @@
 
 use crate::session::ResultSet;
 use sql::plan::OutputColumn;
-use types::schema::{ColumnDef, IndexKind, TableDef};
-use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
+use types::schema::{ColumnDef, TableDef};
+use types::{CollationId, ColumnType, LobSize, TypeKind, Value, show_create};
 
 /// Columns of a result under construction.
 #[derive(Default)]
@@ -82,7 +82,7 @@ pub fn maintenance_result() -> ResultSet {
 /// A table's column as a column of a result.
 pub fn output_column(def: &TableDef, column: &ColumnDef) -> OutputColumn {
     let position = def.columns.iter().position(|candidate| std::ptr::eq(candidate, column));
-    let key = position.map_or(Key::None, |position| key_of(def, position));
+    let key = position.map_or("", |position| show_create::column_key(def, position));
     OutputColumn {
         name: column.name.clone(),
         ty: column.ty.clone(),
@@ -91,55 +91,18 @@ pub fn output_column(def: &TableDef, column: &ColumnDef) -> OutputColumn {
         table: def.name.clone(),
         table_alias: def.name.clone(),
         original_name: column.name.clone(),
-        primary_key: key == Key::Primary,
-        unique_key: key == Key::Unique,
-        multiple_key: key == Key::Multiple,
+        primary_key: key == "PRI",
+        unique_key: key == "UNI",
+        multiple_key: key == "MUL",
         auto_increment: column.auto_increment,
-        no_default: !column.nullable
-            && column.default == types::schema::ColumnDefault::None
-            && !column.auto_increment,
+        no_default: !column.nullable && column.default == types::schema::ColumnDefault::None && !column.auto_increment,
     }
 }
 
-/// What the `Key` column of DESCRIBE says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Key {
-    None,
-    Primary,
-    Unique,
-    Multiple,
-}
-
-impl Key {
-    pub fn name(self) -> &'static str {
-        match self {
-            Key::None => "",
-            Key::Primary => "PRI",
-            Key::Unique => "UNI",
-            Key::Multiple => "MUL",
-        }
-    }
-}
-
-/// The strongest role of a column: in the primary key, alone in a unique key, first in any other key.
-pub fn key_of(def: &TableDef, position: usize) -> Key {
-    let mut key = Key::None;
-    // Without a primary key, the first unique key without NULLs shows as one.
-    let stand_in = def.indexes.first().filter(|index| index.kind == IndexKind::HiddenRowId).and_then(|_| {
-        def.indexes.iter().position(|index| {
-            index.kind == IndexKind::Unique && index.columns.iter().all(|part| !def.columns[part.column].nullable)
-        })
-    });
-    for (number, index) in def.indexes.iter().enumerate() {
-        let contains = index.columns.iter().any(|part| part.column == position);
-        let first = index.columns.first().is_some_and(|part| part.column == position);
-        match index.kind {
-            IndexKind::Primary if contains => return Key::Primary,
-            IndexKind::Unique if stand_in == Some(number) && contains => return Key::Primary,
-            IndexKind::Unique if first && index.columns.len() == 1 => key = Key::Unique,
-            IndexKind::Unique | IndexKind::Secondary if first && key == Key::None => key = Key::Multiple,
-            _ => {}
-        }
-    }
-    key
+/// Types with a character set.
+pub fn is_text(ty: &ColumnType) -> bool {
+    matches!(
+        ty.kind,
+        TypeKind::Char { .. } | TypeKind::VarChar { .. } | TypeKind::Text(_) | TypeKind::Enum { .. } | TypeKind::Set { .. }
+    )
 }

@@ -21,7 +21,7 @@ pub fn explain(state: &State, format: ExplainFormat, analyze: bool, statement: &
     match format {
         ExplainFormat::Tree => {
             let mut made = result(Columns::default().long_text("EXPLAIN"));
-            made.rows.push(vec![text(format!("{plan:?}"))]);
+            made.rows.push(vec![text(sql::explain_tree(plan))]);
             Ok(made)
         }
         ExplainFormat::Traditional => Ok(table(plan)),
@@ -42,7 +42,7 @@ fn table(plan: &Plan) -> ResultSet {
         .nullable_text("key_len", 4096)
         .nullable_text("ref", 4096)
         .number("rows")
-        .add("filtered", types::ColumnType::new(types::TypeKind::Double), true)
+        .add("filtered", percentage(), true)
         .nullable_text("Extra", 255);
     let mut made = result(columns);
     let mut lines = Vec::new();
@@ -72,6 +72,11 @@ fn table(plan: &Plan) -> ResultSet {
     }
     made.rows = lines.into_iter().map(|line| line.row(kind)).collect();
     made
+}
+
+/// Two digits after the point.
+fn percentage() -> types::ColumnType {
+    types::ColumnType { float_decimals: Some(2), display_width: Some(5), ..types::ColumnType::new(types::TypeKind::Double) }
 }
 
 #[derive(Clone, Copy, Default)]

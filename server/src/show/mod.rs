@@ -5,7 +5,6 @@
 //! them.
 
 mod build;
-mod define;
 mod explain;
 mod filter;
 mod schema;
@@ -16,7 +15,7 @@ mod virtual_tables;
 pub use build::{maintenance_result, output_column, texts};
 pub use explain::explain;
 pub use filter::like;
-pub use schema::{is_virtual_database, needs_gathering, with_virtual_databases};
+pub use schema::{VirtualReads, is_virtual_database, virtual_reads, with_virtual_databases};
 pub use server::{Gathered, process_list};
 pub use tables::describe;
 pub use virtual_tables::rows as information_schema_rows;

@@ -17,13 +17,8 @@ pub fn is_virtual_database(name: &str) -> bool {
 /// The published schema with the virtual databases in it.
 pub fn with_virtual_databases(schema: &Schema) -> Schema {
     let mut databases = schema.databases.clone();
-    let tables: BTreeMap<_, _> =
-        virtual_tables::definitions().into_iter().map(|def| (def.name.clone(), Arc::new(def))).collect();
-    let database = DatabaseDef {
-        name: INFORMATION_SCHEMA.to_owned(),
-        collation: CollationId::UTF8MB4_GENERAL_CI,
-        tables,
-    };
+    let tables: BTreeMap<_, _> = virtual_tables::definitions().into_iter().map(|def| (def.name.clone(), Arc::new(def))).collect();
+    let database = DatabaseDef { name: INFORMATION_SCHEMA.to_owned(), collation: CollationId::UTF8MB4_GENERAL_CI, tables };
     databases.insert(INFORMATION_SCHEMA.to_owned(), Arc::new(database));
     Schema { version: schema.version, databases }
 }
@@ -33,23 +28,39 @@ pub fn visible_databases(schema: &Schema) -> impl Iterator<Item = &Arc<DatabaseD
     schema.databases.values()
 }
 
-/// Does a plan read a table whose rows have to be collected from all workers?
-pub fn needs_gathering(plan: &Plan) -> bool {
-    match plan {
-        Plan::Query(query) => node_needs_gathering(&query.root),
-        Plan::Insert(insert) => match &insert.source {
-            InsertSource::Query(query) => node_needs_gathering(&query.root),
-            InsertSource::Values(_) => false,
-        },
-        Plan::Update(_) | Plan::Delete(_) => false,
-    }
+/// What a plan reads besides stored tables.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct VirtualReads {
+    /// A table of information_schema.
+    pub any: bool,
+    /// One whose rows have to be collected from all workers first.
+    pub gathered: bool,
 }
 
-fn node_needs_gathering(node: &Node) -> bool {
+/// Looks through a plan's scans.
+pub fn virtual_reads(plan: &Plan) -> VirtualReads {
+    let mut reads = VirtualReads::default();
+    match plan {
+        Plan::Query(query) => look(&query.root, &mut reads),
+        Plan::Insert(insert) => {
+            if let InsertSource::Query(query) = &insert.source {
+                look(&query.root, &mut reads);
+            }
+        }
+        Plan::Update(_) | Plan::Delete(_) => {}
+    }
+    reads
+}
+
+fn look(node: &Node, reads: &mut VirtualReads) {
     match node {
-        Node::Scan(scan) => scan.table.is_virtual && virtual_tables::is_gathered(&scan.table.name),
+        Node::Scan(scan) => {
+            reads.any |= scan.table.is_virtual;
+            reads.gathered |= scan.table.is_virtual && virtual_tables::is_gathered(&scan.table.name);
+        }
         Node::NestedLoop { left, right, .. } | Node::HashJoin { left, right, .. } => {
-            node_needs_gathering(left) || node_needs_gathering(right)
+            look(left, reads);
+            look(right, reads);
         }
         Node::Filter { input, .. }
         | Node::Aggregate { input, .. }
@@ -57,8 +68,8 @@ fn node_needs_gathering(node: &Node) -> bool {
         | Node::Distinct { input, .. }
         | Node::Sort { input, .. }
         | Node::Limit { input, .. }
-        | Node::Trim { input, .. } => node_needs_gathering(input),
-        Node::Concat { inputs } => inputs.iter().any(node_needs_gathering),
-        Node::OneRow | Node::Values { .. } => false,
+        | Node::Trim { input, .. } => look(input, reads),
+        Node::Concat { inputs } => inputs.iter().for_each(|input| look(input, reads)),
+        Node::OneRow | Node::Values { .. } => {}
     }
 }

@@ -206,8 +206,7 @@ pub async fn engine_status(state: &State, what: &str) -> Result<ResultSet> {
 }
 
 pub fn charsets() -> ResultSet {
-    let columns =
-        Columns::default().text("Charset", 64).text("Description", 2048).text("Default collation", 64).number("Maxlen");
+    let columns = Columns::default().text("Charset", 64).text("Description", 2048).text("Default collation", 64).number("Maxlen");
     let mut made = result(columns);
     made.rows = charset::CHARSETS
         .iter()
@@ -267,18 +266,12 @@ pub fn privileges() -> ResultSet {
 }
 
 pub fn plugins() -> ResultSet {
-    let columns = Columns::default()
-        .text("Name", 64)
-        .text("Status", 10)
-        .text("Type", 80)
-        .nullable_text("Library", 64)
-        .text("License", 80);
+    let columns =
+        Columns::default().text("Name", 64).text("Status", 10).text("Type", 80).nullable_text("Library", 64).text("License", 80);
     let mut made = result(columns);
-    for (name, kind) in [
-        ("mysql_native_password", "AUTHENTICATION"),
-        ("caching_sha2_password", "AUTHENTICATION"),
-        ("InnoDB", "STORAGE ENGINE"),
-    ] {
+    for (name, kind) in
+        [("mysql_native_password", "AUTHENTICATION"), ("caching_sha2_password", "AUTHENTICATION"), ("InnoDB", "STORAGE ENGINE")]
+    {
         made.rows.push(vec![text(name), text("ACTIVE"), text(kind), Value::Null, text("Apache-2.0")]);
     }
     made

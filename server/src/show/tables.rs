@@ -1,15 +1,13 @@
 //! SHOW of databases, tables, columns, indexes, and their definitions.
 
-use super::build::{Columns, key_of, number, optional, result, text, texts};
-use super::define;
+use super::build::{Columns, is_text, number, optional, result, text, texts};
 use super::schema::{is_virtual_database, visible_databases};
-use crate::charset;
 use crate::error::{Error, Result};
 use crate::session::{ResultSet, State};
 use sql::ast::ObjectName;
 use std::sync::Arc;
 use types::schema::{DatabaseDef, IndexKind, Schema, TableDef};
-use types::{DateTime, Value};
+use types::{DateTime, Value, show_create};
 
 pub fn databases(state: &State, pattern: Option<&str>) -> ResultSet {
     let header = match pattern {
@@ -80,14 +78,14 @@ pub fn columns(state: &State, table: &ObjectName<'_>, full: bool) -> Result<Resu
     let columns = if full { columns.text("Privileges", 154).long_text("Comment") } else { columns };
     let mut made = result(columns);
     for (position, column) in def.columns.iter().enumerate() {
-        let mut row = vec![text(&column.name), text(define::type_text(&column.ty))];
+        let mut row = vec![text(&column.name), text(show_create::type_text(&column.ty))];
         if full {
-            row.push(optional(define::is_text(&column.ty).then(|| column.ty.collation.name())));
+            row.push(optional(is_text(&column.ty).then(|| column.ty.collation.name())));
         }
         row.push(text(if column.nullable { "YES" } else { "NO" }));
-        row.push(text(key_of(&def, position).name()));
-        row.push(optional(define::default_text(column)));
-        row.push(text(define::extra_text(column)));
+        row.push(text(show_create::column_key(&def, position)));
+        row.push(optional(show_create::column_default_text(column)));
+        row.push(text(show_create::column_extra(column)));
         if full {
             row.push(text("select,insert,update,references"));
             row.push(text(&column.comment));
@@ -163,29 +161,17 @@ pub fn create_table(state: &State, table: &ObjectName<'_>) -> Result<ResultSet> 
     let def = state.find_table(table)?;
     let next = state.worker.shared.database.table(def.id).and_then(|table| table.next_auto_increment());
     let mut made = result(Columns::default().text("Table", 64).long_text("Create Table"));
-    made.rows.push(vec![text(&def.name), text(define::create_table(&def, next))]);
+    made.rows.push(vec![text(&def.name), text(show_create::show_create_table(&def, next))]);
     Ok(made)
 }
 
 pub fn create_database(state: &State, name: &str, if_not_exists: bool) -> Result<ResultSet> {
     let schema = state.schema();
     let def = database(state, &schema, Some(name))?;
-    let exists = if if_not_exists { "/*!32312 IF NOT EXISTS*/ " } else { "" };
-    let statement = format!(
-        "CREATE DATABASE {exists}{} /*!40100 DEFAULT CHARACTER SET {}{} */ /*!80016 DEFAULT ENCRYPTION='N' */",
-        define::quote(&def.name),
-        def.collation.charset(),
-        collate_clause(&def)
-    );
+    let statement = show_create::show_create_database(&def, if_not_exists);
     let mut made = result(Columns::default().text("Database", 64).text("Create Database", 1024));
     made.rows.push(vec![text(&def.name), text(statement)]);
     Ok(made)
-}
-
-fn collate_clause(def: &DatabaseDef) -> String {
-    let is_plain = charset::collation_by_id(def.collation.0).is_some_and(|collation| collation.is_default)
-        && def.collation != types::CollationId::UTF8MB4_0900_AI_CI;
-    if is_plain { String::new() } else { format!(" COLLATE {}", def.collation.name()) }
 }
 
 /// SHOW TABLE STATUS

@@ -3,8 +3,7 @@
 //! A table of something that does not exist here (views, triggers, routines, foreign keys) is present and empty, because tools join
 //! with it.
 
-use super::build::{key_of, number, optional, text};
-use super::define::{self, extra_text, is_text, type_name, type_text};
+use super::build::{is_text, number, optional, text};
 use super::schema::visible_databases;
 use super::server::{ENGINE_COMMENT, Gathered};
 use super::tables::{created, table_type};
@@ -12,7 +11,7 @@ use crate::charset;
 use crate::worker::Worker;
 use std::sync::LazyLock;
 use types::schema::{ColumnDef, ColumnDefault, IndexKind, Schema, TableDef, TableId};
-use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
+use types::{CollationId, ColumnType, LobSize, TypeKind, Value, show_create};
 
 type Row = Vec<Value<'static>>;
 
@@ -328,7 +327,9 @@ fn tables(source: &Source<'_>) -> Vec<Row> {
 }
 
 fn columns(source: &Source<'_>) -> Vec<Row> {
-    all_tables(source).flat_map(|def| def.columns.iter().enumerate().map(|(position, column)| column_row(def, position, column))).collect()
+    all_tables(source)
+        .flat_map(|def| def.columns.iter().enumerate().map(|(position, column)| column_row(def, position, column)))
+        .collect()
 }
 
 fn column_row(def: &TableDef, position: usize, column: &ColumnDef) -> Row {
@@ -341,9 +342,9 @@ fn column_row(def: &TableDef, position: usize, column: &ColumnDef) -> Row {
         text(&def.name),
         text(&column.name),
         number(position + 1),
-        optional(define::default_text(column)),
+        optional(show_create::column_default_text(column)),
         text(if column.nullable { "YES" } else { "NO" }),
-        text(type_name(&column.ty)),
+        text(show_create::type_name(&column.ty)),
         characters.map_or(Value::Null, |length| Value::Int(length as i64)),
         octets.map_or(Value::Null, |length| Value::Int(length as i64)),
         numbers.0.map_or(Value::Null, number),
@@ -354,9 +355,9 @@ fn column_row(def: &TableDef, position: usize, column: &ColumnDef) -> Row {
         },
         optional(is_text.then(|| column.ty.collation.charset())),
         optional(is_text.then(|| column.ty.collation.name())),
-        text(type_text(&column.ty)),
-        text(key_of(def, position).name()),
-        text(extra_text(column)),
+        text(show_create::type_text(&column.ty)),
+        text(show_create::column_key(def, position)),
+        text(show_create::column_extra(column)),
         text("select,insert,update,references"),
         text(&column.comment),
         text(""),

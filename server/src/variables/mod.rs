@@ -28,13 +28,24 @@ pub enum Scope {
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     Bool,
-    Unsigned { min: u64, max: u64 },
-    Signed { min: i64, max: i64 },
-    Double { min: f64, max: f64 },
+    Unsigned {
+        min: u64,
+        max: u64,
+    },
+    Signed {
+        min: i64,
+        max: i64,
+    },
+    Double {
+        min: f64,
+        max: f64,
+    },
     Text,
     /// One of these words, or its number.
     Choice(&'static [&'static str]),
-    Charset { nullable: bool },
+    Charset {
+        nullable: bool,
+    },
     Collation,
     SqlMode,
     TimeZone,
@@ -111,8 +122,6 @@ pub enum Error {
     SetGlobalNeeded { name: String },
     /// 1228
     SetSessionNeeded { name: String },
-    /// 1230
-    NoDefault { name: String },
     /// 1231
     WrongValue { name: String, value: String },
     /// 1232
@@ -166,9 +175,7 @@ impl VariableId {
     pub fn start(self) -> Setting {
         let definition = self.definition();
         match (definition.start, definition.kind) {
-            (Start::Text(text), Kind::SqlMode) => {
-                Setting::UInt(parse_bits(text).expect("the list holds a valid mode"))
-            }
+            (Start::Text(text), Kind::SqlMode) => Setting::UInt(parse_bits(text).expect("the list holds a valid mode")),
             (Start::Int(value), _) => Setting::Int(value),
             (Start::UInt(value), _) => Setting::UInt(value),
             (Start::Double(value), _) => Setting::Double(value),
@@ -393,14 +400,6 @@ impl Globals {
         &self.values[usize::from(id.0)]
     }
 
-    /// This version with one value changed.
-    #[must_use]
-    pub fn with(&self, id: VariableId, value: Setting) -> Self {
-        let mut next = self.clone();
-        next.set(id, value);
-        next
-    }
-
     pub fn set(&mut self, id: VariableId, value: Setting) {
         self.values[usize::from(id.0)] = value;
     }
@@ -430,11 +429,6 @@ impl SessionVariables {
             Ok(position) => self.own[position].1 = value,
             Err(position) => self.own.insert(position, (id, value)),
         }
-    }
-
-    /// What the session started with: the value that `SET x = DEFAULT` gives comes from the current globals instead.
-    pub fn base(&self) -> &Arc<Globals> {
-        &self.base
     }
 }
 

@@ -17,6 +17,8 @@ const UNIX: mio::Token = mio::Token(1);
 const STOP: mio::Token = mio::Token(2);
 /// Connections that the kernel keeps for us while we are busy.
 const BACKLOG: i32 = 1024;
+/// When accepting failed (no descriptors left), it is tried again after this time.
+const RETRY: Duration = Duration::from_millis(50);
 
 /// The bound sockets.
 pub struct Listeners {
@@ -28,15 +30,11 @@ pub struct Listeners {
 impl Listeners {
     pub fn bind(config: &Config) -> Result<Self, StartError> {
         let tcp = match config.tcp {
-            Some(address) => {
-                Some(bind_tcp(address).map_err(|error| StartError::Listen { what: address.to_string(), error })?)
-            }
+            Some(address) => Some(bind_tcp(address).map_err(|error| StartError::Listen { what: address.to_string(), error })?),
             None => None,
         };
         let unix = match &config.socket {
-            Some(path) => {
-                Some(bind_unix(path).map_err(|error| StartError::Listen { what: path.display().to_string(), error })?)
-            }
+            Some(path) => Some(bind_unix(path).map_err(|error| StartError::Listen { what: path.display().to_string(), error })?),
             None => None,
         };
         Ok(Self { tcp, unix, socket_path: config.socket.clone() })
@@ -97,14 +95,25 @@ impl Acceptor {
     /// Accepts until the server stops; then closes the sockets and removes the unix socket's file.
     pub fn run(mut self, shared: &Arc<Shared>) {
         let mut events = mio::Events::with_capacity(16);
+        let mut retry = None;
         while !shared.is_stopping() {
-            if let Err(error) = self.poll.poll(&mut events, None)
+            if let Err(error) = self.poll.poll(&mut events, retry)
                 && error.kind() != ErrorKind::Interrupted
             {
                 tracing::error!(%error, "waiting for connections failed; no more clients are accepted");
                 break;
             }
-            while self.accept_once(shared) {}
+            // Events come once: what could not be accepted now is tried again after a while.
+            retry = loop {
+                match self.accept_once(shared) {
+                    Ok(true) => {}
+                    Ok(false) => break None,
+                    Err(error) => {
+                        tracing::warn!(%error, "a client could not be accepted");
+                        break Some(RETRY);
+                    }
+                }
+            };
         }
         if let Some(path) = &self.listeners.socket_path {
             let _ = std::fs::remove_file(path);
@@ -112,42 +121,43 @@ impl Acceptor {
     }
 
     /// Takes one connection from each socket; `false` when none waits.
-    fn accept_once(&self, shared: &Arc<Shared>) -> bool {
+    fn accept_once(&self, shared: &Arc<Shared>) -> io::Result<bool> {
         let mut any = false;
-        if let Some(tcp) = &self.listeners.tcp {
-            any |= self.hand_over(shared, tcp.accept().map(|(stream, _)| {
-                if let Err(error) = stream.set_nodelay(true) {
-                    tracing::debug!(%error, "TCP_NODELAY");
-                }
-                Stream::Tcp(stream)
-            }));
+        if let Some(tcp) = &self.listeners.tcp
+            && let Some((stream, _)) = waiting(tcp.accept())?
+        {
+            // Answers are written whole; nothing is gained by holding them back.
+            if let Err(error) = stream.set_nodelay(true) {
+                tracing::debug!(%error, "TCP_NODELAY");
+            }
+            hand_over(shared, Stream::Tcp(stream));
+            any = true;
         }
-        if let Some(unix) = &self.listeners.unix {
-            any |= self.hand_over(shared, unix.accept().map(|(stream, _)| Stream::Unix(stream)));
+        if let Some(unix) = &self.listeners.unix
+            && let Some((stream, _)) = waiting(unix.accept())?
+        {
+            hand_over(shared, Stream::Unix(stream));
+            any = true;
         }
-        any
+        Ok(any)
     }
+}
 
-    fn hand_over(&self, shared: &Arc<Shared>, accepted: io::Result<Stream>) -> bool {
-        match accepted {
-            Ok(stream) => {
-                let worker = shared
-                    .workers
-                    .iter()
-                    .min_by_key(|worker| worker.load.load(Ordering::Relaxed))
-                    .expect("there is at least one worker");
-                worker.load.fetch_add(1, Ordering::Relaxed);
-                let id = shared.next_connection_id();
-                worker.send(Message::Connection { stream, id });
-                true
-            }
-            Err(error) if error.kind() == ErrorKind::WouldBlock => false,
-            Err(error) => {
-                // Out of descriptors, or the client is gone already: others must not suffer, nor may this thread spin.
-                tracing::warn!(%error, "a client could not be accepted");
-                std::thread::sleep(Duration::from_millis(20));
-                error.kind() == ErrorKind::ConnectionAborted
-            }
-        }
+/// `None` when nobody waits. A client that is gone already is as good as nobody.
+fn waiting<T>(accepted: io::Result<T>) -> io::Result<Option<T>> {
+    match accepted {
+        Ok(accepted) => Ok(Some(accepted)),
+        Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::ConnectionAborted) => Ok(None),
+        Err(error) => Err(error),
     }
+}
+
+/// Gives a client to the worker with the fewest sessions.
+fn hand_over(shared: &Arc<Shared>, stream: Stream) {
+    // Relaxed: a rough figure is enough.
+    let fewest = shared.workers.iter().min_by_key(|worker| worker.load.load(Ordering::Relaxed));
+    let worker = fewest.expect("there is at least one worker");
+    worker.load.fetch_add(1, Ordering::Relaxed);
+    let id = shared.next_connection_id();
+    worker.send(Message::Connection { stream, id });
 }

@@ -45,6 +45,8 @@ pub struct Remote<M> {
     messages: SegQueue<M>,
     asleep: CachePadded<AtomicBool>,
     waker: mio::Waker,
+    /// The worker has ended; messages are dropped unread, so that whoever waits for an answer learns it.
+    closed: AtomicBool,
     /// Sessions that the worker serves or has been given; the acceptor chooses by it.
     pub load: CachePadded<AtomicUsize>,
 }
@@ -57,6 +59,7 @@ impl<M> Remote<M> {
             messages: SegQueue::new(),
             asleep: CachePadded::new(AtomicBool::new(false)),
             waker,
+            closed: AtomicBool::new(false),
             load: CachePadded::new(AtomicUsize::new(0)),
         })
     }
@@ -65,6 +68,16 @@ impl<M> Remote<M> {
     pub fn send(&self, message: M) {
         self.messages.push(message);
         self.notify();
+        // SeqCst: pairs with `close`, as the fence in `notify` stands between the push and this load.
+        if self.closed.load(Ordering::SeqCst) {
+            while self.messages.pop().is_some() {}
+        }
+    }
+
+    /// The worker ends: nobody reads messages any more.
+    pub fn close(&self) {
+        self.closed.store(true, Ordering::SeqCst);
+        while self.messages.pop().is_some() {}
     }
 
     pub fn next_message(&self) -> Option<M> {
@@ -212,8 +225,7 @@ impl<M: Send + 'static> Core<M> {
             Some(number) => number,
             None => {
                 let number = u32::try_from(slots.len()).expect("connections are limited far below 2^32");
-                let wake =
-                    Arc::new(SlotWaker { slot: number, queued: AtomicBool::new(false), remote: Arc::clone(&self.remote) });
+                let wake = Arc::new(SlotWaker { slot: number, queued: AtomicBool::new(false), remote: Arc::clone(&self.remote) });
                 slots.push(Slot {
                     future: None,
                     alive: false,
@@ -243,11 +255,7 @@ impl<M: Send + 'static> Core<M> {
     /// Registers the socket of the running task; one socket per task.
     pub fn register(&self, source: &mut impl mio::event::Source) -> std::io::Result<Rc<Readiness>> {
         let slot = self.current.get();
-        self.registry.register(
-            source,
-            mio::Token(slot as usize),
-            mio::Interest::READABLE | mio::Interest::WRITABLE,
-        )?;
+        self.registry.register(source, mio::Token(slot as usize), mio::Interest::READABLE | mio::Interest::WRITABLE)?;
         Ok(Rc::clone(&self.slots.borrow()[slot as usize].readiness))
     }
 
@@ -399,6 +407,7 @@ impl<M: Send + 'static> Core<M> {
     }
 
     /// Lets the other tasks of this worker have a turn.
+    #[cfg(test)]
     pub fn yield_now(&self) -> YieldNow {
         YieldNow(false)
     }
@@ -424,9 +433,11 @@ impl<M: Send + 'static> Future for Sleep<'_, M> {
 }
 
 /// See [`Core::yield_now`].
+#[cfg(test)]
 #[must_use]
 pub struct YieldNow(bool);
 
+#[cfg(test)]
 impl Future for YieldNow {
     type Output = ();
 

@@ -20,17 +20,24 @@ use crate::session::{self, ArenaGuard, SessionInfo};
 use crate::shared::Shared;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use types::schema::Schema;
 
+/// Something that a worker runs for another thread.
+type Call = Box<dyn FnOnce(&Rc<Worker>) + Send>;
+
 /// What other threads send to a worker.
 pub enum Message {
     /// A client that the acceptor chose this worker for; its load is counted already.
-    Connection { stream: Stream, id: u32 },
-    Call(Box<dyn FnOnce(&Rc<Worker>) + Send>),
+    Connection {
+        stream: Stream,
+        id: u32,
+    },
+    Call(Call),
     Stop,
 }
 
@@ -50,7 +57,9 @@ pub struct Worker {
     pub counters: Counters,
     pub plans: RefCell<PlanCache>,
     pub sessions: RefCell<BTreeMap<u32, Rc<SessionInfo>>>,
-    pub arenas: RefCell<Vec<Box<sql::Arena>>>,
+    pub arenas: RefCell<Vec<sql::Arena>>,
+    /// Where a digest puts the literals.
+    pub lifted: RefCell<sql::Lifted>,
     /// The published schema with the virtual databases, of the version looked at last.
     schema: RefCell<Option<(u64, Arc<Schema>)>>,
     /// A wall clock reading and the turn it belongs to.
@@ -72,11 +81,13 @@ impl Worker {
             plans: RefCell::default(),
             sessions: RefCell::default(),
             arenas: RefCell::default(),
+            lifted: RefCell::default(),
             schema: RefCell::default(),
             wall_clock: Cell::new((Instant::now(), read_wall_clock())),
             stopping_since: Cell::new(None),
         });
         event_loop.run(&core, &worker);
+        core.remote().close();
         Ok(())
     }
 
@@ -157,7 +168,11 @@ impl Host for Rc<Worker> {
     fn message(&self, message: Message) {
         match message {
             Message::Connection { stream, id } => self.start_session(stream, id),
-            Message::Call(call) => call(self),
+            Message::Call(call) => {
+                if catch_unwind(AssertUnwindSafe(|| call(self))).is_err() {
+                    tracing::error!("a call of another thread panicked");
+                }
+            }
             Message::Stop => {
                 self.stopping_since.set(Some(self.core.now()));
                 for session in self.sessions.borrow().values() {

@@ -488,7 +488,7 @@ impl Binder<'_> {
             Class::String => Derivation { collation: ty.collation, level: Coercibility::Implicit },
             _ => Derivation::NUMERIC,
         };
-        Expr { kind: ExprKind::UserVariable(name.to_owned()), ty, nullable: true }
+        Expr { kind: ExprKind::UserVariable(name.to_lowercase()), ty, nullable: true }
     }
 
     fn system_variable(&mut self, scope: ast::VariableScope, name: &str) -> Result<Expr> {
