@@ -25,9 +25,9 @@ counted() { # NAME COMMAND...: like check, for functions
 }
 for ps in auto disable; do
   for script in $ALL; do
-    counted "$script.$ps.prepare" sb "$script" $ps 2 prepare "${unix[@]}"
+    counted "$script.$ps.prepare" sb "$script" $ps 4 prepare "${unix[@]}"
     counted "$script.$ps.run" good_run "$script" $ps 4 run "${unix[@]}"
-    counted "$script.$ps.cleanup" sb "$script" $ps 1 cleanup "${unix[@]}"
+    counted "$script.$ps.cleanup" sb "$script" $ps 4 cleanup "${unix[@]}"
   done
 done
 counted tcp.prepare sb oltp_read_write auto 2 prepare "${tcp[@]}"

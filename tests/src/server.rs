@@ -132,13 +132,8 @@ impl Server {
             .stdout(output)
             .stderr(errors);
         let child = command.spawn().map_err(|e| format!("{}: {e}", options.binary.display()))?;
-        let address = Address {
-            host: "127.0.0.1".into(),
-            port,
-            socket: Some(socket),
-            user: "root".into(),
-            password: String::new(),
-        };
+        let address =
+            Address { host: "127.0.0.1".into(), port, socket: Some(socket), user: "root".into(), password: String::new() };
         let mut server = Self { child, address, log };
         server.wait_ready()?;
         Ok(server)

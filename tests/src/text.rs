@@ -111,7 +111,9 @@ mod tests {
 
     #[test]
     fn doubles_print_as_mysql_prints_them() {
-        for (x, expected) in [(1.5, "1.5"), (0.0, "0"), (1e15, "1e15"), (1e14, "100000000000000"), (1e-16, "1e-16"), (-2.5e300, "-2.5e300")] {
+        for (x, expected) in
+            [(1.5, "1.5"), (0.0, "0"), (1e15, "1e15"), (1e14, "100000000000000"), (1e-16, "1e-16"), (-2.5e300, "-2.5e300")]
+        {
             assert_eq!(render_double(x, 17, 31), expected);
         }
         assert_eq!(render_double(f64::from(3.402_823_5e38_f32), 6, 31), "3.40282e38");
