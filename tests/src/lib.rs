@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod driver;
+pub mod raw;
 pub mod report;
 pub mod script;
 pub mod server;

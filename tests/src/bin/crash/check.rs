@@ -54,7 +54,8 @@ fn accounts(conn: &mut Conn, found: &mut Vec<String>) -> Result<(), Error> {
         }
         let low = by_balance.keys().next().copied().unwrap_or(0);
         let high = by_balance.keys().next_back().copied().unwrap_or(0);
-        let sql = format!("SELECT balance, COUNT(*) FROM {table} WHERE balance BETWEEN ? AND ? GROUP BY balance ORDER BY balance");
+        let sql =
+            format!("SELECT balance, COUNT(*) FROM {table} WHERE balance BETWEEN ? AND ? GROUP BY balance ORDER BY balance");
         let got: Vec<(i64, u32)> = conn.exec(sql, (low, high))?;
         expect(found, &format!("{table}: balances by index"), got, by_balance.into_iter().collect());
     }
@@ -111,7 +112,8 @@ fn ledger_as_a_whole(conn: &mut Conn, found: &mut Vec<String>) -> Result<(), Err
 
 /// C1 for the events of one client, every byte of them.
 fn events(conn: &mut Conn, client: u32, model: &mut Events, found: &mut Vec<String>) -> Result<(), Error> {
-    let rows: Vec<(u32, u32, String)> = conn.exec("SELECT k, version, payload FROM events WHERE client = ? ORDER BY k", (client,))?;
+    let rows: Vec<(u32, u32, String)> =
+        conn.exec("SELECT k, version, payload FROM events WHERE client = ? ORDER BY k", (client,))?;
     let there: BTreeMap<u32, u32> = rows.iter().map(|(k, version, _)| (*k, *version)).collect();
     for (k, version, text) in &rows {
         if *text != payload(client, *k, *version) {

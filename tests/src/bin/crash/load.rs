@@ -72,7 +72,10 @@ pub fn run(models: &mut Models, address: &Address, seed: u64, time: Duration, en
         let stop = &stop;
         let mut threads = Vec::new();
         for (client, model) in transfers.iter_mut().enumerate() {
-            threads.push(scope.spawn(move || client_loop(address, stop, seed ^ client as u64, |c, r| transfer(c, r, client as u32, model))));
+            threads
+                .push(scope.spawn(move || {
+                    client_loop(address, stop, seed ^ client as u64, |c, r| transfer(c, r, client as u32, model))
+                }));
         }
         for (client, model) in events.iter_mut().enumerate() {
             let seed = seed ^ 1000 ^ client as u64;

@@ -62,7 +62,8 @@ fn main() -> ExitCode {
     let seed = arguments.seed.unwrap_or_else(|| rand::rng().random());
     println!("seed {seed}");
     let mut report = Report::new();
-    let folder = arguments.data.clone().unwrap_or_else(|| std::env::temp_dir().join(format!("heddle-crash-{}", std::process::id())));
+    let folder =
+        arguments.data.clone().unwrap_or_else(|| std::env::temp_dir().join(format!("heddle-crash-{}", std::process::id())));
     let outcome = match &arguments.against {
         Some(at) => against(&arguments, at, seed, &mut report),
         None => rounds(&arguments, &folder, seed, &mut report),
@@ -103,7 +104,8 @@ fn rounds(arguments: &Arguments, folder: &Path, seed: u64, report: &mut Report) 
             kill_while_starting(&options, rng.random_range(0..120))?;
         }
         let server = Server::start(&options)?;
-        let name = format!("round {} (pool {}, {load_ms} ms{})", round + 1, options.buffer_pool, if again { ", twice" } else { "" });
+        let name =
+            format!("round {} (pool {}, {load_ms} ms{})", round + 1, options.buffer_pool, if again { ", twice" } else { "" });
         judge(report, &name, errors, &mut models, &server.address);
         if report.failed > 0 {
             return Err(format!("stopped after {name}"));
