@@ -95,7 +95,11 @@ pub fn run(root: &Path, options: &Options) -> Result<bool, String> {
         return Err("sysbench and the mariadb client are needed; `cargo xtask ci` installs them".into());
     }
     println!("building");
-    quiet(&mut cargo(root, &["build", "--quiet", "--release", "--package", "heddle", "--package", "echo"]))?;
+    let mut packages = vec!["build", "--quiet", "--release", "--package", "echo"];
+    if !options.without_heddle {
+        packages.extend(["--package", "heddle"]);
+    }
+    quiet(&mut cargo(root, &packages))?;
     let release = target(root).join("release");
     let folder = options.data.clone().unwrap_or_else(|| target(root).join("bench-data"));
     let mut targets = Vec::new();

@@ -14,7 +14,6 @@ use mio::{Events, Interest, Poll, Token};
 use std::collections::HashMap;
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Bytes of a request: a COM_STMT_EXECUTE or a short query.
@@ -46,16 +45,14 @@ enum Word {
         connections: usize,
         #[arg(long, default_value_t = 5)]
         seconds: u64,
-        #[arg(long, default_value_t = 2)]
-        threads: usize,
     },
 }
 
 fn main() -> io::Result<()> {
     match Arguments::parse().word {
         Word::Serve { socket, threads } => serve(&socket, threads),
-        Word::Load { socket, connections, seconds, threads } => {
-            let answered = load(&socket, connections, Duration::from_secs(seconds), threads.min(connections).max(1))?;
+        Word::Load { socket, connections, seconds } => {
+            let answered = load(&socket, connections, Duration::from_secs(seconds))?;
             println!("{answered} answers");
             Ok(())
         }
@@ -130,62 +127,24 @@ fn answer(stream: &mut UnixStream) -> io::Result<bool> {
     }
 }
 
-/// One open request per connection, for some time.
-fn load(path: &Path, connections: usize, time: Duration, threads: usize) -> io::Result<u64> {
-    let answered = AtomicU64::new(0);
+/// One open request per connection, for some time. A thread per connection, as sysbench has it: the server's wake-ups are
+/// part of what is measured.
+fn load(path: &Path, connections: usize, time: Duration) -> io::Result<u64> {
     let until = Instant::now() + time;
     std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads)
-            .map(|n| {
-                let count = connections / threads + usize::from(n < connections % threads);
-                let answered = &answered;
-                scope.spawn(move || ask_loop(path, count, until, answered))
-            })
-            .collect();
-        workers.into_iter().try_for_each(|w| w.join().map_err(|_| io::Error::other("a client thread panicked"))?)
-    })?;
-    Ok(answered.load(Ordering::Relaxed)) // Relaxed: the threads were joined.
+        let clients: Vec<_> = (0..connections.max(1)).map(|_| scope.spawn(move || ask_until(path, until))).collect();
+        clients.into_iter().map(|c| c.join().map_err(|_| io::Error::other("a client thread panicked"))?).sum()
+    })
 }
 
-fn ask_loop(path: &Path, connections: usize, until: Instant, answered: &AtomicU64) -> io::Result<()> {
-    let mut poll = Poll::new()?;
-    let mut events = Events::with_capacity(1024);
-    let mut streams = Vec::new();
-    for n in 0..connections {
-        let stream = std::os::unix::net::UnixStream::connect(path)?;
-        stream.set_nonblocking(true)?;
-        let mut stream = UnixStream::from_std(stream);
-        poll.registry().register(&mut stream, Token(n), Interest::READABLE)?;
-        stream.write_all(&[1; REQUEST_BYTES])?;
-        streams.push((stream, 0));
-    }
-    let mut count = 0;
+fn ask_until(path: &Path, until: Instant) -> io::Result<u64> {
+    let mut stream = std::os::unix::net::UnixStream::connect(path)?;
+    let mut answer = [0; ANSWER_BYTES];
+    let mut answered = 0;
     while Instant::now() < until {
-        poll.poll(&mut events, Some(Duration::from_millis(100)))?;
-        for event in &events {
-            let (stream, had) = &mut streams[event.token().0];
-            count += take_answer(stream, had)?;
-        }
+        stream.write_all(&[1; REQUEST_BYTES])?;
+        stream.read_exact(&mut answer)?;
+        answered += 1;
     }
-    answered.fetch_add(count, Ordering::Relaxed); // Relaxed: read after the join.
-    Ok(())
-}
-
-/// Reads an answer (or a part of one) and asks again when it is whole.
-fn take_answer(stream: &mut UnixStream, had: &mut usize) -> io::Result<u64> {
-    let mut bytes = [0; ANSWER_BYTES];
-    match stream.read(&mut bytes) {
-        Ok(0) => Err(io::Error::other("the server hung up")),
-        Ok(n) if *had + n < ANSWER_BYTES => {
-            *had += n;
-            Ok(0)
-        }
-        Ok(_) => {
-            *had = 0;
-            stream.write_all(&[1; REQUEST_BYTES])?;
-            Ok(1)
-        }
-        Err(e) if e.kind() == ErrorKind::WouldBlock => Ok(0),
-        Err(e) => Err(e),
-    }
+    Ok(answered)
 }
