@@ -1,8 +1,8 @@
 //! `cargo xtask ci`: every check, in named steps.
 //!
 //! 1. What the clients need installs in the background while the compiler works.
-//! 2. format, lints, unit tests, tidy; 3. the server and the test programs are built once, optimized, without link-time
-//!    optimization; 4. SQL scripts, bad input, every client, crashes.
+//! 2. format, tidy, lints, unit tests; 3. the server is built once, optimized, without link-time optimization, and the test
+//!    programs beside it; 4. SQL scripts, bad input, every client, crashes.
 //!
 //! A step that cannot run because its build failed is not counted as passed.
 
@@ -73,15 +73,19 @@ fn server_checks(root: &Path, steps: &mut Steps, wanted: &dyn Fn(&str) -> bool) 
     }
 }
 
+/// The server is optimized; the test programs are as the unit tests are, whose libraries are there already.
+const BUILDS: [&[&str]; 2] =
+    [&["build", "--quiet", "--profile", "ci", "--package", "heddle"], &["build", "--quiet", "--package", "tests", "--bins"]];
+
 /// Builds the server and the test programs.
 pub fn build(root: &Path, steps: &mut Steps) -> bool {
-    let arguments = ["build", "--quiet", "--profile", "ci", "--package", "heddle", "--package", "tests"];
-    steps.run("build", &mut cargo(root, &arguments), Counting::Whole)
+    let names = ["build server", "build tests"];
+    BUILDS.iter().zip(names).all(|(arguments, name)| steps.run(name, &mut cargo(root, arguments), Counting::Whole))
 }
 
 /// A built program.
 pub fn built(root: &Path, name: &str) -> PathBuf {
-    target(root).join("ci").join(name)
+    target(root).join(if name == "heddle" { "ci" } else { "debug" }).join(name)
 }
 
 fn test_program(root: &Path, name: &str) -> Command {
@@ -92,10 +96,11 @@ fn test_program(root: &Path, name: &str) -> Command {
 
 /// Builds and runs one test program with the terminal as its output: `cargo xtask sql` and its like.
 pub fn program(root: &Path, name: &str, arguments: &[String]) -> Result<bool, String> {
-    let build = ["build", "--quiet", "--profile", "ci", "--package", "heddle", "--package", "tests"];
-    let status = cargo(root, &build).status().map_err(|e| e.to_string())?;
-    if !status.success() {
-        return Err("the build failed".into());
+    for arguments in BUILDS {
+        let status = cargo(root, arguments).status().map_err(|e| e.to_string())?;
+        if !status.success() {
+            return Err("the build failed".into());
+        }
     }
     let status = test_program(root, name).args(arguments).stdin(Stdio::null()).status().map_err(|e| format!("{name}: {e}"))?;
     Ok(status.success())
