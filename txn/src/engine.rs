@@ -156,6 +156,11 @@ impl Engine {
         free.map(|index| self.hand_out(index))
     }
 
+    /// Upper limit of [`Worker::index`]: the configured workers and the spare ones. For per-worker counters.
+    pub fn worker_slots(&self) -> usize {
+        self.own_worker()
+    }
+
     /// The tree that every data directory has: the catalog lives in it.
     pub fn catalog_tree(&self) -> TreeRef {
         self.store.catalog_tree()
