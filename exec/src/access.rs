@@ -125,16 +125,16 @@ fn key_value<'a>(env: &Env<'a>, expr: &'a Expr, column: &ColumnType) -> Step<Opt
         Kind::Integer => integer_key(env, &value, column)?,
         Kind::Decimal => decimal_key(env, &value, column)?,
         Kind::Double => {
-            let x = env.to_double(&value)?;
+            let x = env.as_double(&value)?;
             let stored = if matches!(column.kind, TypeKind::Float) { f64::from(x as f32) } else { x };
             stored.partial_cmp(&x).map(|order| (Value::Double(stored), order))
         }
         Kind::Text => text_key(env, value, &expr.ty, column)?,
-        Kind::Date => env.to_datetime(&value)?.map(|d| (Value::Date(d.date), d.date.at_midnight().cmp(&d))),
+        Kind::Date => env.as_datetime(&value)?.map(|d| (Value::Date(d.date), d.date.at_midnight().cmp(&d))),
         Kind::DateTime => datetime_key(env, &value, column)?,
         Kind::Time => {
             let TypeKind::Time { fsp } = column.kind else { unreachable!("the kind is TIME") };
-            env.to_time(&value)?.map(|t| {
+            env.as_time(&value)?.map(|t| {
                 let cut = t.to_fsp(fsp, true);
                 (Value::Time(cut), cut.cmp(&t))
             })
@@ -156,21 +156,21 @@ fn integer_key<'a>(env: &Env<'a>, value: &Value<'a>, column: &ColumnType) -> Ste
         let held = wide.clamp(min, max);
         return Ok(Some((as_column(held), Decimal::from_i128(held).cmp(d))));
     }
-    let x = env.to_double(value)?;
+    let x = env.as_double(value)?;
     let held = (x.floor() as i128).clamp(min, max);
     Ok((held as f64).partial_cmp(&x).map(|order| (as_column(held), order)))
 }
 
 fn decimal_key<'a>(env: &Env<'a>, value: &Value<'a>, column: &ColumnType) -> Step<Option<(Value<'a>, Ordering)>> {
     let TypeKind::Decimal { precision, scale } = column.kind else { unreachable!("the kind is DECIMAL") };
-    let d = env.to_decimal(value)?;
+    let d = env.as_decimal(value)?;
     let rounded = d.rescale(scale).ok().filter(|r| r.fits(precision, scale));
     let held = rounded.unwrap_or_else(|| Decimal::max_value(precision, scale, d.is_negative()));
     Ok(Some((Value::Decimal(held), held.cmp(&d))))
 }
 
 fn datetime_key<'a>(env: &Env<'a>, value: &Value<'a>, column: &ColumnType) -> Step<Option<(Value<'a>, Ordering)>> {
-    let Some(d) = env.to_datetime(value)? else { return Ok(None) };
+    let Some(d) = env.as_datetime(value)? else { return Ok(None) };
     let (fsp, stored_utc) = match column.kind {
         TypeKind::Timestamp { fsp } => (fsp, true),
         TypeKind::DateTime { fsp } => (fsp, false),
@@ -191,7 +191,7 @@ fn text_key<'a>(env: &Env<'a>, value: Value<'a>, from: &ColumnType, column: &Col
             let ordinal = match coerce::plain_integer(&value) {
                 Some(n) => usize::try_from(n).ok(),
                 None => {
-                    let text = env.to_text(value, from)?;
+                    let text = env.as_text(value, from)?;
                     let member = |m: &String| coerce::strings_equal(column.collation, m.as_bytes(), &text);
                     if text.is_empty() { Some(0) } else { members.iter().position(member).map(|n| n + 1) }
                 }
@@ -203,7 +203,7 @@ fn text_key<'a>(env: &Env<'a>, value: Value<'a>, from: &ColumnType, column: &Col
             bits.map(|bits| (Value::UInt(bits), Ordering::Equal))
         }
         _ => {
-            let text = env.to_text(value, from)?;
+            let text = env.as_text(value, from)?;
             let text: Cow<'a, [u8]> = text;
             Some((Value::Bytes(text), Ordering::Equal))
         }

@@ -23,11 +23,11 @@ pub(crate) fn eval<'a>(env: &Env<'a>, node: &'a Expr, op: ArithmeticOp, left: &'
     match coerce::kind_of(&node.ty) {
         Kind::Integer => integers(env, node, op, &a, &b),
         Kind::Decimal => {
-            let (x, y) = (env.to_decimal(&a)?, env.to_decimal(&b)?);
+            let (x, y) = (env.as_decimal(&a)?, env.as_decimal(&b)?);
             decimals(env, node, op, &x, &y)
         }
         _ => {
-            let (x, y) = (env.to_double(&a)?, env.to_double(&b)?);
+            let (x, y) = (env.as_double(&a)?, env.as_double(&b)?);
             doubles(env, node, op, x, y)
         }
     }
@@ -37,10 +37,10 @@ pub(crate) fn eval<'a>(env: &Env<'a>, node: &'a Expr, op: ArithmeticOp, left: &'
 pub(crate) fn negate<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr) -> Evaluated<'a> {
     Ok(match (env.number(arg)?, coerce::kind_of(&node.ty)) {
         (Value::Null, _) => Value::Null,
-        (value, Kind::Decimal) => Value::Decimal(env.to_decimal(&value)?.negate()),
-        (value, Kind::Double) => Value::Double(-env.to_double(&value)?),
+        (value, Kind::Decimal) => Value::Decimal(env.as_decimal(&value)?.negate()),
+        (value, Kind::Double) => Value::Double(-env.as_double(&value)?),
         (value, _) => {
-            let n = -env.to_integer(&value)?;
+            let n = -env.as_integer(&value)?;
             integer_result(env, node, n)?
         }
     })
@@ -70,7 +70,7 @@ fn integers<'a>(env: &Env<'a>, node: &'a Expr, op: ArithmeticOp, a: &Value<'a>, 
     if op == ArithmeticOp::IntDivide && !(coerce::is_integer_value(a) && coerce::is_integer_value(b)) {
         return divide_to_integer(env, node, a, b);
     }
-    let (x, y) = (env.to_integer(a)?, env.to_integer(b)?);
+    let (x, y) = (env.as_integer(a)?, env.as_integer(b)?);
     let result = match op {
         ArithmeticOp::Add => x + y,
         ArithmeticOp::Subtract => x - y,
@@ -84,7 +84,7 @@ fn integers<'a>(env: &Env<'a>, node: &'a Expr, op: ArithmeticOp, a: &Value<'a>, 
 
 /// `DIV` of numbers that are not both integers: the quotient of decimals, cut off.
 fn divide_to_integer<'a>(env: &Env<'a>, node: &'a Expr, a: &Value<'a>, b: &Value<'a>) -> Evaluated<'a> {
-    let (x, y) = (env.to_decimal(a)?, env.to_decimal(b)?);
+    let (x, y) = (env.as_decimal(a)?, env.as_decimal(b)?);
     let what = if node.ty.unsigned { "BIGINT UNSIGNED" } else { "BIGINT" };
     match x.integer_divide(&y) {
         None => division_by_zero(env),

@@ -19,19 +19,19 @@ pub(crate) fn eval<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr) -> Evaluate
         Kind::Integer => integer(env, value, &node.ty),
         Kind::Decimal => decimal(env, &value, &node.ty),
         Kind::Double => {
-            let x = env.to_double(&value)?;
+            let x = env.as_double(&value)?;
             Ok(Value::Double(if node.ty.kind == TypeKind::Float { f64::from(x as f32) } else { x }))
         }
         Kind::Text => text(env, value, &arg.ty, &node.ty),
-        Kind::Date => Ok(env.to_datetime(&value)?.map_or(Value::Null, |d| Value::Date(d.date))),
+        Kind::Date => Ok(env.as_datetime(&value)?.map_or(Value::Null, |d| Value::Date(d.date))),
         Kind::DateTime => {
             let fsp = fsp(&node.ty);
             let truncate = env.session().sql_mode.time_truncate_fractional;
-            Ok(env.to_datetime(&value)?.and_then(|d| d.to_fsp(fsp, truncate)).map_or(Value::Null, Value::DateTime))
+            Ok(env.as_datetime(&value)?.and_then(|d| d.to_fsp(fsp, truncate)).map_or(Value::Null, Value::DateTime))
         }
         Kind::Time => {
             let truncate = env.session().sql_mode.time_truncate_fractional;
-            Ok(env.to_time(&value)?.map_or(Value::Null, |t| Value::Time(t.to_fsp(fsp(&node.ty), truncate))))
+            Ok(env.as_time(&value)?.map_or(Value::Null, |t| Value::Time(t.to_fsp(fsp(&node.ty), truncate))))
         }
         Kind::Null => Ok(value),
     }
@@ -65,7 +65,7 @@ fn integer<'a>(env: &Env<'a>, value: Value<'a>, ty: &ColumnType) -> Evaluated<'a
 
 fn decimal<'a>(env: &Env<'a>, value: &Value<'a>, ty: &ColumnType) -> Evaluated<'a> {
     let TypeKind::Decimal { precision, scale } = ty.kind else { unreachable!("the kind is DECIMAL") };
-    let d = env.to_decimal(value)?;
+    let d = env.as_decimal(value)?;
     match d.rescale(scale) {
         Ok(rounded) if rounded.fits(precision, scale) => Ok(Value::Decimal(rounded)),
         _ => {
@@ -77,7 +77,7 @@ fn decimal<'a>(env: &Env<'a>, value: &Value<'a>, ty: &ColumnType) -> Evaluated<'
 
 fn text<'a>(env: &Env<'a>, value: Value<'a>, from: &ColumnType, ty: &ColumnType) -> Evaluated<'a> {
     if ty.kind == TypeKind::Json {
-        let text = env.to_text(value, from)?;
+        let text = env.as_text(value, from)?;
         // Numbers are JSON as they are; texts must be JSON; other values become strings.
         if coerce::is_string(from) {
             return Ok(Value::Bytes(Cow::Owned(crate::json::Json::parse(&text, 1, "cast_as_json")?.to_text())));
@@ -89,7 +89,7 @@ fn text<'a>(env: &Env<'a>, value: Value<'a>, from: &ColumnType, ty: &ColumnType)
         crate::json::write_string(&String::from_utf8_lossy(&text), &mut quoted);
         return Ok(Value::Bytes(Cow::Owned(quoted)));
     }
-    let text = env.to_text(value, from)?;
+    let text = env.as_text(value, from)?;
     let binary = ty.collation == CollationId::BINARY;
     // Bytes used as text must be text.
     if !binary && std::str::from_utf8(&text).is_err() {

@@ -361,7 +361,7 @@ impl<'a> Env<'a> {
     }
 
     /// A value that is not NULL as an integer, rounded; it fits 65 bits.
-    pub fn to_integer(&self, value: &Value<'_>) -> Step<i128> {
+    pub fn as_integer(&self, value: &Value<'_>) -> Step<i128> {
         match value {
             Value::Int(n) => Ok((*n).into()),
             Value::UInt(n) => Ok((*n).into()),
@@ -379,7 +379,7 @@ impl<'a> Env<'a> {
         }
     }
 
-    pub fn to_double(&self, value: &Value<'_>) -> Step<f64> {
+    pub fn as_double(&self, value: &Value<'_>) -> Step<f64> {
         if let Value::Double(x) = value {
             return Ok(*x);
         }
@@ -389,7 +389,7 @@ impl<'a> Env<'a> {
         Ok(x)
     }
 
-    pub fn to_decimal(&self, value: &Value<'_>) -> Step<Decimal> {
+    pub fn as_decimal(&self, value: &Value<'_>) -> Step<Decimal> {
         if let Value::Decimal(d) = value {
             return Ok(*d);
         }
@@ -400,19 +400,19 @@ impl<'a> Env<'a> {
     }
 
     /// As a number of the kind it has.
-    pub fn to_number(&self, value: Value<'a>) -> Evaluated<'a> {
+    pub fn as_number(&self, value: Value<'a>) -> Evaluated<'a> {
         Ok(match value {
-            Value::Bytes(_) => Value::Double(self.to_double(&value)?),
+            Value::Bytes(_) => Value::Double(self.as_double(&value)?),
             Value::Date(d) => Value::Int(d.to_number().into()),
             Value::Time(t) if t.microsecond() == 0 => Value::Int(t.to_number()),
             Value::DateTime(d) if d.micros == 0 => Value::Int(d.to_number() as i64),
-            Value::Time(_) | Value::DateTime(_) => Value::Decimal(self.to_decimal(&value)?),
+            Value::Time(_) | Value::DateTime(_) => Value::Decimal(self.as_decimal(&value)?),
             number => number,
         })
     }
 
     /// A value that is not NULL as text, as its static type prints.
-    pub fn to_text(&self, value: Value<'a>, ty: &ColumnType) -> Step<Text<'a>> {
+    pub fn as_text(&self, value: Value<'a>, ty: &ColumnType) -> Step<Text<'a>> {
         if let Value::Bytes(text) = value {
             return Ok(text);
         }
@@ -426,7 +426,17 @@ impl<'a> Env<'a> {
         Ok(Cow::Owned(out))
     }
 
-    pub fn to_datetime(&self, value: &Value<'_>) -> Step<Option<DateTime>> {
+    pub fn as_datetime(&self, value: &Value<'_>) -> Step<Option<DateTime>> {
+        self.read_datetime(value, date_rules(self.session()))
+    }
+
+    /// Zero months and days are read also where NO_ZERO_IN_DATE is set.
+    pub fn as_loose_datetime(&self, value: &Value<'_>) -> Step<Option<DateTime>> {
+        self.read_datetime(value, DateRules { no_zero_in_date: false, ..date_rules(self.session()) })
+    }
+
+    /// As the rules for zero parts say.
+    pub fn read_datetime(&self, value: &Value<'_>, dates: DateRules) -> Step<Option<DateTime>> {
         match value {
             Value::Null => return Ok(None),
             Value::DateTime(d) => return Ok(Some(*d)),
@@ -434,13 +444,13 @@ impl<'a> Env<'a> {
             _ => {}
         }
         let mut warnings = Warnings::new();
-        let context = store_context(self.session(), false);
+        let context = StoreContext { dates, ..store_context(self.session(), false) };
         let d = convert::to_datetime(value, &ColumnType::new(TypeKind::Null), &context, &mut warnings);
         self.report(warnings)?;
         Ok(d)
     }
 
-    pub fn to_time(&self, value: &Value<'_>) -> Step<Option<Time>> {
+    pub fn as_time(&self, value: &Value<'_>) -> Step<Option<Time>> {
         match value {
             Value::Null => return Ok(None),
             Value::Time(t) => return Ok(Some(*t)),

@@ -105,6 +105,7 @@ fn locks(plan: &QueryPlan, cx: &ExecContext<'_>) -> Option<SourceLock> {
 }
 
 /// Where a query's rows come from: the usual shapes need no tree of operators.
+#[allow(clippy::large_enum_variant, reason = "it lives on the stack, and a box would be an allocation for each statement")]
 enum Rows<'p> {
     /// One scan under the select list.
     Scan(ScanOperator<'p>, &'p [Expr]),
@@ -183,7 +184,7 @@ async fn query<S: RowSink>(
     let result = pump(&mut rows, &mut run, &plan.columns, sink, rows_max).await;
     if let Rows::Scan(operator, _) = &mut rows {
         operator.return_buffers(scratch);
-        scratch.row = std::mem::take(&mut run.sources[0].row);
+        scratch.row = std::mem::take(&mut run.sources[operator.source()].row);
     }
     result
 }

@@ -297,19 +297,19 @@ impl<'a> Env<'a> {
     fn conform_slow(&self, value: Value<'a>, from: &ColumnType, ty: &ColumnType) -> Evaluated<'a> {
         match coerce::kind_of(ty) {
             Kind::Integer => {
-                let n = self.to_integer(&value)?;
+                let n = self.as_integer(&value)?;
                 Ok(if ty.unsigned {
                     Value::UInt(n.clamp(i64::MIN.into(), u64::MAX.into()) as u64)
                 } else {
                     Value::Int(n.clamp(i64::MIN.into(), i64::MAX.into()) as i64)
                 })
             }
-            Kind::Decimal => Ok(Value::Decimal(self.to_decimal(&value)?)),
-            Kind::Double => Ok(Value::Double(self.to_double(&value)?)),
-            Kind::Text => Ok(Value::Bytes(self.to_text(value, from)?)),
-            Kind::Date => Ok(self.to_datetime(&value)?.map_or(Value::Null, |d| Value::Date(d.date))),
-            Kind::DateTime => Ok(self.to_datetime(&value)?.map_or(Value::Null, Value::DateTime)),
-            Kind::Time => Ok(self.to_time(&value)?.map_or(Value::Null, Value::Time)),
+            Kind::Decimal => Ok(Value::Decimal(self.as_decimal(&value)?)),
+            Kind::Double => Ok(Value::Double(self.as_double(&value)?)),
+            Kind::Text => Ok(Value::Bytes(self.as_text(value, from)?)),
+            Kind::Date => Ok(self.as_datetime(&value)?.map_or(Value::Null, |d| Value::Date(d.date))),
+            Kind::DateTime => Ok(self.as_datetime(&value)?.map_or(Value::Null, Value::DateTime)),
+            Kind::Time => Ok(self.as_time(&value)?.map_or(Value::Null, Value::Time)),
             Kind::Null => Ok(value),
         }
     }
@@ -367,7 +367,7 @@ impl<'a> Env<'a> {
             Value::UInt(n) => *n != 0,
             Value::Double(x) => *x != 0.0,
             Value::Decimal(d) => !d.is_zero(),
-            other => self.to_double(other)? != 0.0,
+            other => self.as_double(other)? != 0.0,
         }))
     }
 
@@ -420,8 +420,26 @@ impl<'a> Env<'a> {
         let order = self.compare_values(by, &a, &left.ty, &b, &right.ty)?;
         Ok(match order {
             Some(order) => Some(holds(op, order)),
-            None => (op == CompareOp::NullSafeEqual).then_some(false),
+            None => {
+                self.refuse_constant(by, left, &a)?;
+                self.refuse_constant(by, right, &b)?;
+                (op == CompareOp::NullSafeEqual).then_some(false)
+            }
         })
+    }
+
+    /// A constant text that is no date, compared with a date, is an error (1525); one of a column only a warning.
+    #[cold]
+    fn refuse_constant(&self, by: CompareAs, expr: &Expr, value: &Value<'_>) -> Step<()> {
+        if let Value::Bytes(text) = value
+            && by == CompareAs::Temporal
+            && matches!(expr.kind, ExprKind::Literal(_) | ExprKind::Param(_))
+            && self.as_datetime(value)?.is_none()
+        {
+            let message = format!("Incorrect DATE value: '{}'", String::from_utf8_lossy(text));
+            return Err(Error::Other { number: 1525, message }.into());
+        }
+        Ok(())
     }
 
     /// `(a, b) op (c, d)`: the first unequal pair decides.
@@ -495,20 +513,20 @@ impl<'a> Env<'a> {
             },
             CompareAs::Decimal => match (a, b) {
                 (Value::Double(_) | Value::Bytes(_), _) | (_, Value::Double(_) | Value::Bytes(_)) => {
-                    self.to_double(a)?.partial_cmp(&self.to_double(b)?)
+                    self.as_double(a)?.partial_cmp(&self.as_double(b)?)
                 }
-                _ => Some(self.to_decimal(a)?.cmp(&self.to_decimal(b)?)),
+                _ => Some(self.as_decimal(a)?.cmp(&self.as_decimal(b)?)),
             },
-            CompareAs::Double => self.to_double(a)?.partial_cmp(&self.to_double(b)?),
+            CompareAs::Double => self.as_double(a)?.partial_cmp(&self.as_double(b)?),
             CompareAs::String(collation) => {
-                let (a, b) = (self.to_text(borrow(a), a_type)?, self.to_text(borrow(b), b_type)?);
+                let (a, b) = (self.as_text(borrow(a), a_type)?, self.as_text(borrow(b), b_type)?);
                 Some(coerce::compare_strings(collation, &a, &b))
             }
-            CompareAs::Temporal => match (self.to_datetime(a)?, self.to_datetime(b)?) {
+            CompareAs::Temporal => match (self.as_datetime(a)?, self.as_datetime(b)?) {
                 (Some(a), Some(b)) => Some(a.cmp(&b)),
                 _ => None,
             },
-            CompareAs::Time => match (self.to_time(a)?, self.to_time(b)?) {
+            CompareAs::Time => match (self.as_time(a)?, self.as_time(b)?) {
                 (Some(a), Some(b)) => Some(a.cmp(&b)),
                 _ => None,
             },
@@ -520,7 +538,7 @@ impl<'a> Env<'a> {
         match self.eval(expr)? {
             Value::Null => Ok(None),
             Value::Bytes(s) => Ok(Some(s)),
-            other => Ok(Some(self.to_text(other, &expr.ty)?)),
+            other => Ok(Some(self.as_text(other, &expr.ty)?)),
         }
     }
 
@@ -529,21 +547,21 @@ impl<'a> Env<'a> {
         match self.eval(expr)? {
             Value::Null => Ok(None),
             Value::Int(n) => Ok(Some(n.into())),
-            other => self.to_integer(&other).map(Some),
+            other => self.as_integer(&other).map(Some),
         }
     }
 
     pub fn double(&self, expr: &'a Expr) -> Step<Option<f64>> {
         match self.eval(expr)? {
             Value::Null => Ok(None),
-            other => self.to_double(&other).map(Some),
+            other => self.as_double(&other).map(Some),
         }
     }
 
     pub fn decimal(&self, expr: &'a Expr) -> Step<Option<types::Decimal>> {
         match self.eval(expr)? {
             Value::Null => Ok(None),
-            other => self.to_decimal(&other).map(Some),
+            other => self.as_decimal(&other).map(Some),
         }
     }
 
@@ -551,7 +569,7 @@ impl<'a> Env<'a> {
     /// doubles.
     pub fn number(&self, expr: &'a Expr) -> Evaluated<'a> {
         let value = self.eval(expr)?;
-        self.to_number(value)
+        self.as_number(value)
     }
 
     /// As 64 bits: negative numbers in two's complement.
@@ -561,12 +579,18 @@ impl<'a> Env<'a> {
 
     pub fn datetime(&self, expr: &'a Expr) -> Step<Option<types::DateTime>> {
         let value = self.eval(expr)?;
-        self.to_datetime(&value)
+        self.as_datetime(&value)
+    }
+
+    /// A date of which some parts may be zero: for functions that take parts of dates.
+    pub fn loose_datetime(&self, expr: &'a Expr) -> Step<Option<types::DateTime>> {
+        let value = self.eval(expr)?;
+        self.as_loose_datetime(&value)
     }
 
     pub fn time(&self, expr: &'a Expr) -> Step<Option<types::Time>> {
         let value = self.eval(expr)?;
-        self.to_time(&value)
+        self.as_time(&value)
     }
 }
 

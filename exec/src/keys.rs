@@ -66,22 +66,22 @@ pub(crate) fn encode(env: &Env<'_>, kind: KeyKind, value: &Value<'_>, ty: &Colum
     }
     out.push(PRESENT);
     match kind {
-        KeyKind::Integer => integer(env.to_integer(value)?, out),
-        KeyKind::Double => out.extend_from_slice(&ordered_double(env.to_double(value)?).to_be_bytes()),
+        KeyKind::Integer => integer(env.as_integer(value)?, out),
+        KeyKind::Double => out.extend_from_slice(&ordered_double(env.as_double(value)?).to_be_bytes()),
         KeyKind::Decimal(scale) => {
-            let decimal = env.to_decimal(value)?;
+            let decimal = env.as_decimal(value)?;
             let scaled = decimal.rescale(scale).unwrap_or(decimal);
             scaled.encode_ordered(DECIMAL_PRECISION, scale, out);
         }
         KeyKind::Text(collation) => {
-            let text = env.to_text(crate::eval::borrow(value), ty)?;
+            let text = env.as_text(crate::eval::borrow(value), ty)?;
             coerce::write_sort_key(collation, &text, out);
         }
-        KeyKind::Temporal => match env.to_datetime(value)? {
+        KeyKind::Temporal => match env.as_datetime(value)? {
             Some(d) => out.extend_from_slice(&d.pack().to_be_bytes()),
             None => *out.last_mut().expect("pushed above") = NULL,
         },
-        KeyKind::Time => match env.to_time(value)? {
+        KeyKind::Time => match env.as_time(value)? {
             Some(t) => out.extend_from_slice(&t.pack().to_be_bytes()),
             None => *out.last_mut().expect("pushed above") = NULL,
         },

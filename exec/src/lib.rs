@@ -29,6 +29,8 @@ mod run;
 mod scratch;
 mod session;
 mod sink;
+#[cfg(test)]
+mod tests;
 mod wait;
 
 pub use context::{ExecContext, Host, LocalFuture, VirtualRows};

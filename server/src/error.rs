@@ -218,8 +218,8 @@ fn sql_error(error: &Sql) -> (u16, String) {
         Sql::CollationMismatch { collation, charset } => {
             (1253, format!("COLLATION '{collation}' is not valid for CHARACTER SET '{charset}'"))
         }
-        Sql::IllegalMix { first, second, operation } => {
-            (1267, format!("Illegal mix of collations {first} and {second} for operation '{operation}'"))
+        Sql::IllegalMix(mix) => {
+            (1267, format!("Illegal mix of collations {} and {} for operation '{}'", mix.first, mix.second, mix.operation))
         }
         Sql::UnknownColumn { name, clause } => (1054, format!("Unknown column '{name}' in '{}'", clause.name())),
         Sql::AmbiguousColumn { name, clause } => (1052, format!("Column '{name}' in {} is ambiguous", clause.name())),
@@ -236,6 +236,10 @@ fn sql_error(error: &Sql) -> (u16, String) {
                 "In aggregated query without GROUP BY, expression #{expression} of SELECT list contains nonaggregated column \
                  '{column}'; this is incompatible with sql_mode=only_full_group_by"
             ),
+        ),
+        Sql::AggregateOrder(number) => (
+            3029,
+            format!("Expression #{number} of ORDER BY contains aggregate function and applies to the result of a non-aggregated query"),
         ),
         Sql::InvalidGroupUse => (1111, "Invalid use of group function".into()),
         Sql::WrongGroupField(name) => (1056, format!("Can't group on '{name}'")),

@@ -32,7 +32,7 @@ pub enum Error {
     /// 1253 "COLLATION '{collation}' is not valid for CHARACTER SET '{charset}'"
     CollationMismatch { collation: String, charset: String },
     /// 1267 "Illegal mix of collations"
-    IllegalMix { first: String, second: String, operation: String },
+    IllegalMix(Box<IllegalMix>),
     /// 1054 "Unknown column '{name}' in '{clause}'"
     UnknownColumn { name: String, clause: Clause },
     /// 1052 "Column '{name}' in {clause} is ambiguous"
@@ -55,6 +55,8 @@ pub enum Error {
     MixedGroup { expression: usize, column: String },
     /// 1111 "Invalid use of group function"
     InvalidGroupUse,
+    /// 3029 "Expression #{0} of ORDER BY contains aggregate function and applies to the result of a non-aggregated query"
+    AggregateOrder(usize),
     /// 1056 "Can't group on '{0}'"
     WrongGroupField(String),
     /// 3065 "Expression #{n} of ORDER BY clause is not in SELECT list ... DISTINCT"
@@ -103,6 +105,14 @@ pub enum Error {
     UpdateTableUsed(String),
     /// A definition is wrong; see [`DefinitionError`].
     Definition(DefinitionError),
+}
+
+/// Two collations that do not go together, as MySQL's message shows them: `(utf8mb4_bin,EXPLICIT)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IllegalMix {
+    pub first: String,
+    pub second: String,
+    pub operation: String,
 }
 
 /// What is wrong with a CREATE or ALTER TABLE that can be said without looking at data.

@@ -8,7 +8,6 @@
 //! Bookkeeping operators (projection, trimming) are left out; expressions are shown as MySQL would write them.
 
 use crate::expr::{Aggregate, ArithmeticOp, CompareOp, Expr, ExprKind, UnaryOp};
-use crate::func::AggregateFunction;
 use crate::plan::{Access, Bound, InsertSource, KeyRange, LimitPlan, Node, Plan, Scan, SortKey};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -236,22 +235,7 @@ impl Printer {
     }
 
     fn aggregate(&self, aggregate: &Aggregate) -> String {
-        let name = match aggregate.function {
-            AggregateFunction::Count => "count",
-            AggregateFunction::Sum => "sum",
-            AggregateFunction::Avg => "avg",
-            AggregateFunction::Min => "min",
-            AggregateFunction::Max => "max",
-            AggregateFunction::GroupConcat => "group_concat",
-            AggregateFunction::BitAnd => "bit_and",
-            AggregateFunction::BitOr => "bit_or",
-            AggregateFunction::BitXor => "bit_xor",
-            AggregateFunction::StdDevPop => "std",
-            AggregateFunction::StdDevSamp => "stddev_samp",
-            AggregateFunction::VarPop => "var_pop",
-            AggregateFunction::VarSamp => "var_samp",
-            AggregateFunction::AnyValue => "any_value",
-        };
+        let name = aggregate.function.name().to_lowercase();
         let distinct = if aggregate.distinct { "distinct " } else { "" };
         let args = if aggregate.args.is_empty() { "*".to_owned() } else { self.list(&aggregate.args, ", ") };
         format!("{name}({distinct}{args})")

@@ -206,3 +206,25 @@ pub enum AggregateFunction {
     VarSamp,
     AnyValue,
 }
+
+impl AggregateFunction {
+    /// MySQL's name, in capitals.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Count => "COUNT",
+            Self::Sum => "SUM",
+            Self::Avg => "AVG",
+            Self::Min => "MIN",
+            Self::Max => "MAX",
+            Self::GroupConcat => "GROUP_CONCAT",
+            Self::BitAnd => "BIT_AND",
+            Self::BitOr => "BIT_OR",
+            Self::BitXor => "BIT_XOR",
+            Self::StdDevPop => "STD",
+            Self::StdDevSamp => "STDDEV_SAMP",
+            Self::VarPop => "VARIANCE",
+            Self::VarSamp => "VAR_SAMP",
+            Self::AnyValue => "ANY_VALUE",
+        }
+    }
+}

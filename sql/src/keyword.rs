@@ -61,18 +61,50 @@ keywords! {
 }
 
 const SLOTS: usize = 1024;
+const LENGTH_MIN: usize = 2;
 const LENGTH_MAX: usize = 19;
 /// Index into `WORDS` plus one; 0 is free. Collisions go to the next slot.
-const TABLE: [u16; SLOTS] = build();
+static TABLE: [u16; SLOTS] = build();
+static PACKED: [Packed; WORDS.len()] = pack_words();
 
-/// Mixes the length and four letters, case folded.
-const fn hash(word: &[u8]) -> usize {
-    let n = word.len();
-    let a = (word[0] | 0x20) as usize;
-    let b = (word[n - 1] | 0x20) as usize;
-    let c = (word[n / 2] | 0x20) as usize;
-    let d = (word[n / 3] | 0x20) as usize;
-    (a.wrapping_mul(0x9E5) ^ b.wrapping_mul(0x3B1) ^ c.wrapping_mul(0x6D) ^ d.wrapping_mul(0x1F3) ^ n.wrapping_mul(0x2F1)) % SLOTS
+/// A word's first and last (up to eight) bytes, case folded, and its length: the whole word up to 16 bytes.
+///
+/// Folding sets bit 5 of each byte. Among the bytes that names are made of, only the two cases of a letter fall together.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Packed {
+    head: u64,
+    tail: u64,
+    length: u8,
+}
+
+const FOLD: u64 = 0x2020_2020_2020_2020;
+
+/// Packs a word of `LENGTH_MIN` to `LENGTH_MAX` bytes.
+#[inline]
+const fn pack(word: &[u8]) -> Packed {
+    let (head, tail) = match (word.first_chunk::<8>(), word.last_chunk::<8>()) {
+        (Some(head), Some(tail)) => (u64::from_le_bytes(*head), u64::from_le_bytes(*tail)),
+        _ => match (word.first_chunk::<4>(), word.last_chunk::<4>()) {
+            (Some(head), Some(tail)) => (u32::from_le_bytes(*head) as u64, u32::from_le_bytes(*tail) as u64),
+            _ => (word[0] as u64 | (word[1] as u64) << 8, word[word.len() - 1] as u64),
+        },
+    };
+    Packed { head: head | FOLD, tail: tail | FOLD, length: word.len() as u8 }
+}
+
+const fn slot_of(packed: Packed) -> usize {
+    let mixed = (packed.head ^ packed.tail.rotate_left(27) ^ packed.length as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (mixed >> 54) as usize
+}
+
+const fn pack_words() -> [Packed; WORDS.len()] {
+    let mut packed = [Packed { head: 0, tail: 0, length: 0 }; WORDS.len()];
+    let mut i = 0;
+    while i < WORDS.len() {
+        packed[i] = pack(WORDS[i].0.as_bytes());
+        i += 1;
+    }
+    packed
 }
 
 const fn build() -> [u16; SLOTS] {
@@ -80,8 +112,8 @@ const fn build() -> [u16; SLOTS] {
     let mut i = 0;
     while i < WORDS.len() {
         let word = WORDS[i].0.as_bytes();
-        assert!(word.len() <= LENGTH_MAX);
-        let mut slot = hash(word);
+        assert!(word.len() >= LENGTH_MIN && word.len() <= LENGTH_MAX);
+        let mut slot = slot_of(pack(word));
         while table[slot] != 0 {
             slot = (slot + 1) % SLOTS;
         }
@@ -92,20 +124,21 @@ const fn build() -> [u16; SLOTS] {
 }
 
 impl Keyword {
-    /// The keyword that this word is, in any case.
+    /// The keyword that this word is, in any case. The word must be made of the bytes of names.
     pub fn find(word: &[u8]) -> Option<Self> {
-        if word.len() < 2 || word.len() > LENGTH_MAX {
+        if word.len() < LENGTH_MIN || word.len() > LENGTH_MAX {
             return None;
         }
-        let mut slot = hash(word);
+        let packed = pack(word);
+        let mut slot = slot_of(packed);
         loop {
-            let entry = TABLE[slot];
-            if entry == 0 {
-                return None;
-            }
-            let (text, keyword) = WORDS[entry as usize - 1];
-            if text.as_bytes().eq_ignore_ascii_case(word) {
-                return Some(keyword);
+            let entry = (TABLE[slot] as usize).checked_sub(1)?;
+            if PACKED[entry] == packed {
+                let (text, keyword) = WORDS[entry];
+                // Longer words have bytes in the middle that are not packed.
+                if word.len() <= 16 || text.as_bytes().eq_ignore_ascii_case(word) {
+                    return Some(keyword);
+                }
             }
             slot = (slot + 1) % SLOTS;
         }

@@ -100,6 +100,36 @@ const fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80
 }
 
+/// What a byte may begin.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Space,
+    /// Perhaps a comment.
+    Comment,
+    /// A letter, `_`, `$` or a byte from 0x80.
+    Letter,
+    Digit,
+    Other,
+}
+
+static CLASS: [Class; 256] = {
+    let mut table = [Class::Other; 256];
+    let mut i = 0;
+    while i < 256 {
+        let byte = i as u8;
+        table[i] = match byte {
+            // Clients end texts with NUL bytes; they are spaces wherever they stand.
+            b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c | 0 => Class::Space,
+            b'#' | b'-' | b'/' | b'*' => Class::Comment,
+            b'0'..=b'9' => Class::Digit,
+            _ if is_name(byte) => Class::Letter,
+            _ => Class::Other,
+        };
+        i += 1;
+    }
+    table
+};
+
 static NAME: [bool; 256] = {
     let mut table = [false; 256];
     let mut i = 0;
@@ -144,24 +174,50 @@ impl<'a> Lexer<'a> {
 
     /// The next token and the offset it begins at.
     pub fn next(&mut self) -> (Token<'a>, usize) {
-        if !self.skip_spaces() {
+        loop {
+            let Some(&byte) = self.text.get(self.position) else {
+                // The end, unless a comment is open.
+                let token = if self.in_version_comment { Token::Bad } else { Token::End };
+                return (token, self.position);
+            };
             let start = self.position;
-            self.position = self.text.len();
-            return (Token::Bad, start);
+            let token = match CLASS[byte as usize] {
+                Class::Space => {
+                    self.position += 1;
+                    continue;
+                }
+                Class::Comment => match self.comment(byte) {
+                    Some(true) => continue,
+                    Some(false) => {
+                        self.position = self.text.len();
+                        return (Token::Bad, start);
+                    }
+                    None => self.operator(byte),
+                },
+                Class::Letter | Class::Digit if self.after_dot => Token::Word(self.take_name()),
+                Class::Letter => self.name_or_prefix(byte),
+                Class::Digit => self.number(),
+                Class::Other => self.token(byte),
+            };
+            self.after_dot = self.after_name && matches!(token, Token::Dot);
+            self.after_name = matches!(token, Token::Word(_) | Token::Keyword(_) | Token::Quoted { .. } | Token::Underscore(_));
+            return (token, start);
         }
-        let start = self.position;
-        let Some(&byte) = self.text.get(start) else { return (Token::End, start) };
-        let token = if self.after_dot && NAME[byte as usize] {
-            let name = self.take_name();
-            self.after_dot = false;
-            self.after_name = true;
-            return (Token::Word(name), start);
-        } else {
-            self.token(byte)
-        };
-        self.after_dot = token == Token::Dot && self.after_name;
-        self.after_name = matches!(token, Token::Word(_) | Token::Quoted { .. } | Token::Underscore(_) | Token::Keyword(_));
-        (token, start)
+    }
+
+    /// Skips a comment or the end of a version comment. `None`: it is none; `Some(false)`: it has no end.
+    fn comment(&mut self, byte: u8) -> Option<bool> {
+        match (byte, self.byte(1)) {
+            (b'#', _) => self.skip_line(),
+            (b'-', b'-') if self.byte(2) <= b' ' || self.byte(2) == 0x7f => self.skip_line(),
+            (b'/', b'*') => return Some(self.skip_comment()),
+            (b'*', b'/') if self.in_version_comment => {
+                self.in_version_comment = false;
+                self.position += 2;
+            }
+            _ => return None,
+        }
+        Some(true)
     }
 
     fn byte(&self, offset: usize) -> u8 {
@@ -170,8 +226,6 @@ impl<'a> Lexer<'a> {
 
     fn token(&mut self, byte: u8) -> Token<'a> {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' | 0x80.. => self.name_or_prefix(byte),
-            b'0'..=b'9' => self.number(),
             b'\'' => self.quoted_string(b'\''),
             b'"' if self.ansi_quotes => self.quoted_name(b'"'),
             b'"' => self.quoted_string(b'"'),
@@ -221,30 +275,6 @@ impl<'a> Lexer<'a> {
         };
         self.position += length;
         token
-    }
-
-    /// Moves to the next token; false at a comment without an end.
-    fn skip_spaces(&mut self) -> bool {
-        loop {
-            match self.byte(0) {
-                b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c => self.position += 1,
-                // Clients end texts with NUL bytes; they are spaces wherever they stand.
-                0 if self.position < self.text.len() => self.position += 1,
-                b'#' => self.skip_line(),
-                b'-' if self.byte(1) == b'-' && (self.byte(2) <= b' ' || self.byte(2) == 0x7f) => self.skip_line(),
-                b'/' if self.byte(1) == b'*' => {
-                    if !self.skip_comment() {
-                        return false;
-                    }
-                }
-                b'*' if self.in_version_comment && self.byte(1) == b'/' => {
-                    self.in_version_comment = false;
-                    self.position += 2;
-                }
-                0 if self.position >= self.text.len() => return !self.in_version_comment,
-                _ => return true,
-            }
-        }
     }
 
     fn skip_line(&mut self) {
@@ -306,28 +336,17 @@ impl<'a> Lexer<'a> {
     }
 
     fn take_name(&mut self) -> &'a [u8] {
-        let start = self.position;
-        while self.position < self.text.len() && NAME[self.text[self.position] as usize] {
-            self.position += 1;
-        }
-        &self.text[start..self.position]
+        let rest = &self.text[self.position..];
+        let length = rest.iter().position(|&b| !NAME[b as usize]).unwrap_or(rest.len());
+        self.position += length;
+        &rest[..length]
     }
 
     fn name_or_prefix(&mut self, byte: u8) -> Token<'a> {
-        if self.byte(1) == b'\'' || (self.byte(1) == b'"' && !self.ansi_quotes) {
-            match byte {
-                b'x' | b'X' => return self.digits_string(u8::is_ascii_hexdigit, Token::Hex),
-                b'b' | b'B' => return self.digits_string(|b| matches!(b, b'0' | b'1'), Token::Bits),
-                b'n' | b'N' => {
-                    self.position += 1;
-                    let quote = self.byte(0);
-                    return match self.quoted_string(quote) {
-                        Token::String { raw, quote, escaped } => Token::National { raw, quote, escaped },
-                        other => other,
-                    };
-                }
-                _ => {}
-            }
+        if matches!(byte, b'x' | b'X' | b'b' | b'B' | b'n' | b'N')
+            && let Some(token) = self.prefixed_string(byte)
+        {
+            return token;
         }
         let name = self.take_name();
         if byte == b'_' {
@@ -337,6 +356,25 @@ impl<'a> Lexer<'a> {
             Some(keyword) => Token::Keyword(keyword),
             None => Token::Word(name),
         }
+    }
+
+    /// `x'..'`, `b'..'`, `N'..'`
+    fn prefixed_string(&mut self, byte: u8) -> Option<Token<'a>> {
+        let quote = self.byte(1);
+        if quote != b'\'' && (quote != b'"' || self.ansi_quotes) {
+            return None;
+        }
+        Some(match byte | 0x20 {
+            b'x' => self.digits_string(u8::is_ascii_hexdigit, Token::Hex),
+            b'b' => self.digits_string(|b| matches!(b, b'0' | b'1'), Token::Bits),
+            _ => {
+                self.position += 1;
+                match self.quoted_string(quote) {
+                    Token::String { raw, quote, escaped } => Token::National { raw, quote, escaped },
+                    other => other,
+                }
+            }
+        })
     }
 
     /// `x'..'` and `b'..'`
@@ -357,10 +395,11 @@ impl<'a> Lexer<'a> {
 
     fn number(&mut self) -> Token<'a> {
         let start = self.position;
-        if self.byte(0) == b'0' && matches!(self.byte(1), b'x' | b'b') {
-            if let Some(token) = self.prefixed_number() {
-                return token;
-            }
+        if self.byte(0) == b'0'
+            && matches!(self.byte(1), b'x' | b'b')
+            && let Some(token) = self.prefixed_number()
+        {
+            return token;
         }
         let whole = self.skip_digits();
         let mut token: fn(&'a [u8]) -> Token<'a> = Token::Int;
@@ -399,11 +438,10 @@ impl<'a> Lexer<'a> {
     }
 
     fn skip_digits(&mut self) -> usize {
-        let start = self.position;
-        while self.position < self.text.len() && self.text[self.position].is_ascii_digit() {
-            self.position += 1;
-        }
-        self.position - start
+        let rest = &self.text[self.position..];
+        let length = rest.iter().position(|b| !b.is_ascii_digit()).unwrap_or(rest.len());
+        self.position += length;
+        length
     }
 
     fn quoted_string(&mut self, quote: u8) -> Token<'a> {

@@ -16,6 +16,7 @@ impl Fixture {
     /// - `t(id INT PRIMARY KEY AUTO_INCREMENT, k INT, a INT NULL, b VARCHAR(20) NULL, c CHAR(120), KEY k (k), KEY ab (a, b))`
     /// - `u(id BIGINT UNSIGNED PRIMARY KEY, t_id INT, d DATE NULL, price DECIMAL(10,2), name VARCHAR(30) UNIQUE, KEY t_id (t_id))`
     /// - `e(x INT, y INT, kind ENUM('red', 'green'), note TEXT, at DATETIME)`, without keys
+    /// - `w`, with a column of every type
     /// - `p(a INT, b INT, v INT, PRIMARY KEY (a, b), KEY v (v))`
     pub fn new() -> Self {
         let t = TableMaker::new(1, "t")
@@ -51,7 +52,34 @@ impl Fixture {
             .column("v", TypeKind::Int, false)
             .index("PRIMARY", IndexKind::Primary, &["a", "b"])
             .index("v", IndexKind::Secondary, &["v"]);
-        let tables = [t, u, e, p].map(|t| (t.def.name.clone(), Arc::new(t.def)));
+        let (unsigned, binary) = (ColumnType::unsigned, CollationId::UTF8MB4_BIN);
+        let set: Arc<[String]> = ["a".to_owned(), "bc".to_owned()].into();
+        let w = TableMaker::new(5, "w")
+            .column("ti", TypeKind::TinyInt, false)
+            .typed("tu", unsigned(TypeKind::TinyInt))
+            .column("si", TypeKind::SmallInt, false)
+            .column("mi", TypeKind::MediumInt, false)
+            .typed("iu", unsigned(TypeKind::Int))
+            .column("bi", TypeKind::BigInt, false)
+            .typed("bu", unsigned(TypeKind::BigInt))
+            .column("f", TypeKind::Float, false)
+            .column("db", TypeKind::Double, false)
+            .column("de", TypeKind::Decimal { precision: 20, scale: 6 }, false)
+            .typed("ye", unsigned(TypeKind::Year))
+            .column("ti6", TypeKind::Time { fsp: 6 }, false)
+            .column("tm", TypeKind::Time { fsp: 0 }, false)
+            .column("dt3", TypeKind::DateTime { fsp: 3 }, false)
+            .column("ts", TypeKind::Timestamp { fsp: 0 }, false)
+            .column("da", TypeKind::Date, false)
+            .column("bn", TypeKind::VarBinary { length: 10 }, false)
+            .column("bl", TypeKind::Blob(types::LobSize::Regular), false)
+            .column("tx", TypeKind::Text(types::LobSize::Regular), false)
+            .column("js", TypeKind::Json, true)
+            .typed("bt", unsigned(TypeKind::Bit { length: 12 }))
+            .column("st", TypeKind::Set { members: set }, false)
+            .typed("cb", ColumnType { collation: binary, ..ColumnType::new(TypeKind::Char { length: 5 }) })
+            .index("GEN_CLUST_INDEX", IndexKind::HiddenRowId, &[]);
+        let tables = [t, u, e, p, w].map(|t| (t.def.name.clone(), Arc::new(t.def)));
         let test = DatabaseDef {
             name: "test".to_owned(),
             collation: CollationId::UTF8MB4_0900_AI_CI,
@@ -88,7 +116,11 @@ impl BindContext for Fixture {
 
     fn system_variable(&self, _global: bool, name: &str) -> Option<(Value<'static>, ColumnType)> {
         let version = Value::Bytes(b"8.4.0".as_slice().into());
-        (name == "version").then(|| (version, ColumnType::new(TypeKind::VarChar { length: 5 })))
+        match name {
+            "version" => Some((version, ColumnType::new(TypeKind::VarChar { length: 5 }))),
+            "max_connections" => Some((Value::Int(151), ColumnType::unsigned(TypeKind::BigInt))),
+            _ => None,
+        }
     }
 
     fn row_count(&self, table: &TableDef) -> u64 {
@@ -124,10 +156,18 @@ impl TableMaker {
         Self { def }
     }
 
-    fn column(mut self, name: &str, kind: TypeKind, nullable: bool) -> Self {
+    fn column(self, name: &str, kind: TypeKind, nullable: bool) -> Self {
+        self.add(name, ColumnType::new(kind), nullable)
+    }
+
+    fn typed(self, name: &str, ty: ColumnType) -> Self {
+        self.add(name, ty, false)
+    }
+
+    fn add(mut self, name: &str, ty: ColumnType, nullable: bool) -> Self {
         self.def.columns.push(ColumnDef {
             name: name.to_owned(),
-            ty: ColumnType::new(kind),
+            ty,
             nullable,
             default: ColumnDefault::None,
             auto_increment: name == "id" && self.def.name == "t",

@@ -1,9 +1,28 @@
-//! (stub; the real one follows)
+//! Pages, the log, the buffer pool and B+trees: bytes under keys, safe on disk.
+//!
+//! Order inside this crate: page -> wal -> buffer -> space -> btree -> recovery; each uses only what stands before it.
+//! Knows nothing of transactions beyond passing their marks through, and nothing of rows.
+
+pub mod btree;
+pub mod buffer;
+mod control;
+pub mod error;
+pub mod page;
+pub mod recovery;
+mod space;
+mod store;
+pub mod wal;
+
+pub use error::{Error, Interrupt, Result, Stall, block_on, blocking};
+pub use page::{Lsn, PageId};
+pub use store::{Counters, Store, StoreConfig};
+pub use wal::Durability;
+
 /// A B+tree: identity (unique for ever) and the page of its root, which never moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TreeRef {
     pub id: u32,
-    pub root: u32,
+    pub root: PageId,
 }
 
 /// Longest key, in bytes (MySQL's limit for an index).

@@ -6,15 +6,18 @@ use crate::eval::{Env, Evaluated, Step};
 use sql::expr::{Expr, ExprKind};
 use sql::func::Function;
 use std::borrow::Cow;
-use types::temporal::{self, Interval, IntervalUnit, MICROS_PER_DAY, MICROS_PER_SECOND, Moment, TimeZone, WeekMode};
+use types::temporal::{self, DateRules, Interval, IntervalUnit, MICROS_PER_DAY, MICROS_PER_SECOND, Moment, TimeZone, WeekMode};
 use types::{Date, DateTime, Decimal, Time, TypeKind, Value};
+
+/// 3001-01-18 23:59:59.999999 UTC: the last moment of UNIX_TIMESTAMP and FROM_UNIXTIME.
+const UNIX_MICROS_MAX: i64 = 32_536_771_199_999_999;
 
 /// Computes one of the date functions.
 pub(super) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: &'a [Expr]) -> Evaluated<'a> {
     use Function as F;
     match function {
         F::Now | F::CurDate | F::CurTime | F::UtcDate | F::UtcTime | F::UtcTimestamp | F::SysDate => now(env, function, node),
-        F::Date => part(env, &args[0], |d| Some(Value::Date(d.date))),
+        F::Date => Ok(env.datetime(&args[0])?.map_or(Value::Null, |d| Value::Date(d.date))),
         F::Time => Ok(env.time(&args[0])?.map_or(Value::Null, Value::Time)),
         F::Timestamp => timestamp(env, args),
         F::Year => part(env, &args[0], |d| Some(Value::Int(d.date.year.into()))),
@@ -86,7 +89,7 @@ fn now<'a>(env: &Env<'a>, function: Function, node: &'a Expr) -> Evaluated<'a> {
 }
 
 fn part<'a>(env: &Env<'a>, arg: &'a Expr, compute: impl Fn(DateTime) -> Option<Value<'a>>) -> Evaluated<'a> {
-    Ok(env.datetime(arg)?.and_then(compute).unwrap_or(Value::Null))
+    Ok(env.loose_datetime(arg)?.and_then(compute).unwrap_or(Value::Null))
 }
 
 /// Of dates that exist only: NULL for zero parts.
@@ -140,8 +143,8 @@ fn time_or_datetime(env: &Env<'_>, value: &Value<'_>) -> Step<Option<Operand>> {
         Value::DateTime(d) => Some(Operand::DateTime(*d)),
         Value::Date(d) => Some(Operand::DateTime(d.at_midnight())),
         // A text with a date in it is a datetime.
-        Value::Bytes(s) if s.iter().filter(|b| **b == b'-').count() >= 2 => env.to_datetime(value)?.map(Operand::DateTime),
-        _ => env.to_time(value)?.map(Operand::Time),
+        Value::Bytes(s) if s.iter().filter(|b| **b == b'-').count() >= 2 => env.as_datetime(value)?.map(Operand::DateTime),
+        _ => env.as_time(value)?.map(Operand::Time),
     })
 }
 
@@ -193,20 +196,26 @@ fn interval<'a>(env: &Env<'a>, amount: &'a Expr, unit: IntervalUnit) -> Step<Opt
     if unit.is_compound() {
         return Ok(env.text(amount)?.and_then(|s| Interval::parse(&s, unit)));
     }
-    let value = env.number(amount)?;
+    let value = match env.eval(amount)? {
+        // A text is read as an integer, but for seconds.
+        Value::Bytes(text) if unit != IntervalUnit::Second => {
+            Value::Int(i64::try_from(env.as_integer(&Value::Bytes(text))?).unwrap_or(i64::MAX))
+        }
+        value => env.as_number(value)?,
+    };
     Ok(Some(match value {
         Value::Null => return Ok(None),
         // Seconds may have a fraction; other units are rounded.
         Value::Decimal(_) | Value::Double(_) if unit == IntervalUnit::Second => {
             let micros = match &value {
                 Value::Decimal(d) => d.multiply(&Decimal::from_i64(MICROS_PER_SECOND)).ok().and_then(|m| m.to_i64().ok()),
-                other => Some((env.to_double(other)? * MICROS_PER_SECOND as f64).round() as i64),
+                other => Some((env.as_double(other)? * MICROS_PER_SECOND as f64).round() as i64),
             };
             let Some(micros) = micros else { return Ok(None) };
             Interval::from_micros(micros)
         }
         other => {
-            let n = env.to_integer(&other)?;
+            let n = env.as_integer(&other)?;
             let Ok(n) = i64::try_from(n) else { return Ok(None) };
             Interval::from_integer(n, unit)
         }
@@ -233,7 +242,7 @@ fn date_add<'a>(
     {
         return Ok(t.add_interval(&interval).map_or_else(|| overflow(env, "time"), Value::Time));
     }
-    let Some(d) = env.to_datetime(&value)? else { return Ok(Value::Null) };
+    let Some(d) = env.as_datetime(&value)? else { return Ok(Value::Null) };
     let Some(sum) = d.add_interval(&interval) else { return Ok(overflow(env, "datetime")) };
     Ok(match coerce::kind_of(&node.ty) {
         Kind::Date => Value::Date(sum.date),
@@ -317,9 +326,11 @@ fn unix_timestamp<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr]) -> Evalua
     let micros = match args.first() {
         None => env.session().statement_start_us / MICROS_PER_SECOND * MICROS_PER_SECOND,
         Some(arg) => {
-            let Some(d) = env.datetime(arg)? else { return Ok(Value::Null) };
+            let value = env.eval(arg)?;
+            let any_date = DateRules { allow_invalid: false, ..DateRules::default() };
+            let Some(d) = env.read_datetime(&value, any_date)? else { return Ok(Value::Null) };
             match env.session().time_zone.to_utc(d) {
-                Moment::At(micros) | Moment::Gap(micros) if micros >= 0 => micros,
+                Moment::At(micros) | Moment::Gap(micros) if (0..=UNIX_MICROS_MAX).contains(&micros) => micros,
                 _ => 0,
             }
         }
@@ -333,8 +344,7 @@ fn unix_timestamp<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr]) -> Evalua
 fn from_unix_time<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     let Some(seconds) = env.decimal(&args[0])? else { return Ok(Value::Null) };
     let micros = seconds.multiply(&Decimal::from_i64(MICROS_PER_SECOND)).ok().and_then(|m| m.to_i64().ok());
-    // 3001-01-18 23:59:59 UTC is the last moment.
-    let Some(micros) = micros.filter(|m| (0..=32_536_771_199_999_999).contains(m)) else { return Ok(Value::Null) };
+    let Some(micros) = micros.filter(|m| (0..=UNIX_MICROS_MAX).contains(m)) else { return Ok(Value::Null) };
     let Some(civil) = env.session().time_zone.to_civil(micros) else { return Ok(Value::Null) };
     match args.get(1) {
         None => Ok(Value::DateTime(civil)),
@@ -347,7 +357,7 @@ fn from_unix_time<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
 
 fn from_days<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
     let Some(n) = env.integer(arg)? else { return Ok(Value::Null) };
-    let date = i64::try_from(n).ok().filter(|n| *n > 365).and_then(Date::from_day_number);
+    let date = i64::try_from(n).ok().and_then(Date::from_day_number);
     Ok(Value::Date(date.unwrap_or_default()))
 }
 
@@ -362,7 +372,7 @@ fn sec_to_time<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr) -> Evaluated<'a
         Value::Null => return Ok(Value::Null),
         Value::Int(n) => n.saturating_mul(MICROS_PER_SECOND),
         Value::UInt(n) => i64::try_from(n).unwrap_or(i64::MAX).saturating_mul(MICROS_PER_SECOND),
-        other => (env.to_double(&other)? * MICROS_PER_SECOND as f64).round() as i64,
+        other => (env.as_double(&other)? * MICROS_PER_SECOND as f64).round() as i64,
     };
     let fsp = match node.ty.kind {
         TypeKind::Time { fsp } => fsp,
@@ -422,7 +432,7 @@ fn extract<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     let unit = unit_of(args)?;
     let arg = operands(args)[0];
     if matches!(unit, U::Year | U::Quarter | U::Month | U::Week | U::Day | U::YearMonth) {
-        let Some(d) = env.datetime(arg)? else { return Ok(Value::Null) };
+        let Some(d) = env.loose_datetime(arg)? else { return Ok(Value::Null) };
         let (year, month, day) = (i64::from(d.date.year), i64::from(d.date.month), i64::from(d.date.day));
         return Ok(Value::Int(match unit {
             U::Year => year,

@@ -12,7 +12,7 @@ pub(super) const MONTH_NAMES: [&str; 12] =
     ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
 
 pub(super) fn date_format<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
-    let (Some(d), Some(format)) = (env.datetime(&args[0])?, env.text(&args[1])?) else { return Ok(Value::Null) };
+    let (Some(d), Some(format)) = (env.loose_datetime(&args[0])?, env.text(&args[1])?) else { return Ok(Value::Null) };
     Ok(format_datetime(env, &d, &format))
 }
 

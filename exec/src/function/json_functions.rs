@@ -85,19 +85,18 @@ fn scalar<'a>(env: &Env<'a>, arg: &'a Expr) -> Step<Json> {
         Value::Bytes(s) if arg.ty.kind == TypeKind::Json => Json::parse(&s, 1, "json")?,
         Value::DateTime(d) => Json::String(crate::coerce::datetime_text(&d, 6)),
         Value::Time(t) => Json::String(crate::coerce::time_text(&t, 6)),
-        other => Json::String(String::from_utf8_lossy(&env.to_text(other, &arg.ty)?).into_owned()),
+        other => Json::String(String::from_utf8_lossy(&env.as_text(other, &arg.ty)?).into_owned()),
     })
 }
 
-/// TRUE, FALSE and comparisons become JSON's true and false.
+/// Comparisons and logic become JSON's true and false.
 fn is_boolean(arg: &Expr) -> bool {
     use sql::expr::ExprKind as K;
     let logical = matches!(
         arg.kind,
         K::Compare { .. } | K::And(_) | K::Or(_) | K::Xor(..) | K::Not(_) | K::IsNull { .. } | K::IsTruth { .. }
     );
-    let literal = matches!(arg.kind, K::Literal(Value::Int(0 | 1))) && arg.ty.display_width == Some(1);
-    logical || literal || matches!(arg.kind, K::In { .. } | K::Between { .. } | K::Like { .. })
+    logical || matches!(arg.kind, K::In { .. } | K::Between { .. } | K::Like { .. })
 }
 
 fn object<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {

@@ -64,7 +64,7 @@ fn assemble(found: &Found, env: &Env<'_>) -> Option<DateTime> {
         date = Date::from_day_number(first + i64::from(n) - 1)?;
     }
     let mode = &env.session().sql_mode;
-    if found.has_date {
+    if found.has_date || !found.has_time {
         let zero_parts = date.has_zero_part();
         if zero_parts && (mode.no_zero_in_date || mode.no_zero_date) {
             return None;

@@ -330,7 +330,7 @@ fn pad<'a>(env: &Env<'a>, args: &'a [Expr], left: bool) -> Evaluated<'a> {
         return Ok(slice(s, 0, end));
     }
     if padding.is_empty() {
-        return Ok(Value::Bytes(Cow::Borrowed(b"")));
+        return Ok(Value::Bytes(s));
     }
     if length > env.session().packet_bytes_max {
         return too_large(env, if left { "lpad" } else { "rpad" });

@@ -103,22 +103,22 @@ impl Accumulator {
         match &mut self.state {
             State::Count(count) => *count += 1,
             State::Integers { sum, count } => {
-                *sum += env.to_integer(&value)?;
+                *sum += env.as_integer(&value)?;
                 *count += 1;
             }
             State::Decimals { sum, count } => {
-                let number = env.to_number(value)?;
-                let total = sum.add(&env.to_decimal(&number)?);
+                let number = env.as_number(value)?;
+                let total = sum.add(&env.as_decimal(&number)?);
                 *sum = total.map_err(|_| out_of_range("DECIMAL"))?;
                 *count += 1;
             }
             State::Doubles { sum, count } => {
-                *sum += env.to_double(&value)?;
+                *sum += env.as_double(&value)?;
                 *count += 1;
             }
             State::Best(best) => keep_best(env, plan, best, value)?,
             State::Bits(bits) => {
-                let other = coerce::wrap_bits(env.to_integer(&value)?);
+                let other = coerce::wrap_bits(env.as_integer(&value)?);
                 match plan.function {
                     AggregateFunction::BitAnd => *bits &= other,
                     AggregateFunction::BitOr => *bits |= other,
@@ -126,7 +126,7 @@ impl Accumulator {
                 }
             }
             State::Variance { count, mean, squares } => {
-                let x = env.to_double(&value)?;
+                let x = env.as_double(&value)?;
                 *count += 1;
                 let delta = x - *mean;
                 *mean += delta / *count as f64;
@@ -156,7 +156,7 @@ impl Accumulator {
                 keys::encode(env, KeyKind::of_type(&arg.ty), &value, &arg.ty, &mut key)?;
             }
             if matches!(self.state, State::Concat(_)) {
-                text.extend_from_slice(&env.to_text(value, &arg.ty)?);
+                text.extend_from_slice(&env.as_text(value, &arg.ty)?);
             }
         }
         let mut order = Vec::new();

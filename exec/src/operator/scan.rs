@@ -86,6 +86,11 @@ impl<'p> ScanOperator<'p> {
         }
     }
 
+    /// The source whose row it sets.
+    pub fn source(&self) -> usize {
+        self.plan.source
+    }
+
     /// Uses buffers that are there already.
     pub fn borrow_buffers(&mut self, scratch: &mut Scratch) {
         self.key = std::mem::take(&mut scratch.key);

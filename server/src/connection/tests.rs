@@ -55,6 +55,8 @@ impl Host for Rc<Echo> {
         });
     }
 
+    fn sleeps(&self) {}
+
     fn turn(&self) {}
 
     fn is_done(&self) -> bool {

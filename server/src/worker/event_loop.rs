@@ -28,6 +28,8 @@ pub trait Host {
     fn message(&self, message: Self::Message);
     /// Once per turn, after the tasks ran.
     fn turn(&self);
+    /// Before the thread sleeps: nothing of it is inside the engine until the next `turn`.
+    fn sleeps(&self);
     /// Should the loop end?
     fn is_done(&self) -> bool;
 }
@@ -73,7 +75,7 @@ impl<M: Send + 'static> EventLoop<M> {
             if core.has_ready() || self.remote.has_work() {
                 self.poll_now(&mut events);
             } else {
-                self.wait(core, &mut events, &mut spin);
+                self.wait(core, host, &mut events, &mut spin);
             }
             for event in &events {
                 if event.token() != WAKER_TOKEN {
@@ -92,7 +94,7 @@ impl<M: Send + 'static> EventLoop<M> {
     }
 
     /// Polls for a while, then sleeps.
-    fn wait(&mut self, core: &Core<M>, events: &mut mio::Events, spin: &mut Spin) {
+    fn wait(&mut self, core: &Core<M>, host: &impl Host<Message = M>, events: &mut mio::Events, spin: &mut Spin) {
         let timeout = core.until_next_timer().map_or(SLEEP_MAX, |next| next.min(SLEEP_MAX));
         for polls in 0..=spin.budget() {
             self.poll_now(events);
@@ -104,12 +106,14 @@ impl<M: Send + 'static> EventLoop<M> {
         if timeout.is_zero() || !self.remote.prepare_sleep() {
             return;
         }
+        host.sleeps();
         let before = Instant::now();
         match self.poll.poll(events, Some(timeout)) {
             Ok(()) => {}
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => events.clear(),
             Err(error) => panic!("epoll_wait on a worker's own descriptor: {error}"),
         }
+        host.turn();
         self.remote.woke_up();
         spin.slept(before.elapsed());
     }

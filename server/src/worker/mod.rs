@@ -195,6 +195,10 @@ impl Host for Rc<Worker> {
         self.engine.tick();
     }
 
+    fn sleeps(&self) {
+        self.engine.park();
+    }
+
     fn is_done(&self) -> bool {
         self.is_stopping() && self.core.live() == 0
     }

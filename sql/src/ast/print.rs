@@ -248,7 +248,7 @@ fn print_case(f: &mut Formatter<'_>, case: &Case<'_>) -> Result {
 }
 
 fn print_aggregate(f: &mut Formatter<'_>, call: &AggregateCall<'_>) -> Result {
-    write!(f, "{:?}(", call.function)?;
+    write!(f, "{}(", call.function.name())?;
     if call.distinct {
         f.write_str("DISTINCT ")?;
     }

@@ -8,13 +8,10 @@ use crate::ast;
 use crate::error::{Error, Result};
 use crate::expr::{Aggregate, Expr, ExprKind};
 use crate::func::AggregateFunction as A;
-use types::{ColumnType, TypeKind};
+use types::{CollationId, ColumnType, LobSize, TypeKind};
 
 /// Slots from here on stand for aggregates until [`super::group`] numbers them.
 pub(super) const AGGREGATE_SLOT: usize = 1 << 32;
-/// `group_concat_max_len` as far as types go.
-const GROUP_CONCAT_LENGTH: u64 = 1024;
-
 impl Binder<'_> {
     /// Binds an aggregate call: it becomes a slot, and the aggregate is noted in the scope.
     pub(super) fn aggregate(&mut self, call: &ast::AggregateCall<'_>) -> Result<Expr> {
@@ -72,14 +69,21 @@ impl Binder<'_> {
             A::Count => (typing::bigint(false), false),
             A::Sum => (typing::sum(&args[0]), true),
             A::Avg => (typing::average(&args[0]), true),
-            A::Min | A::Max | A::AnyValue => {
+            A::AnyValue => (args[0].ty.clone(), args[0].nullable),
+            A::Min | A::Max => {
                 let mut ty = args[0].ty.clone();
                 if let TypeKind::Enum { .. } | TypeKind::Set { .. } = ty.kind {
-                    ty = typing::string(typing::string_length(&ty), ty.collation);
+                    let length = typing::string_length(&ty) as u32;
+                    ty = ColumnType { collation: ty.collation, ..ColumnType::new(TypeKind::Char { length }) };
                 }
                 (ty, true)
             }
-            A::GroupConcat => (typing::string(GROUP_CONCAT_LENGTH, self.string_collation(derivation)), true),
+            A::GroupConcat => {
+                let collation = self.string_collation(derivation);
+                let binary = collation == CollationId::BINARY;
+                let kind = if binary { TypeKind::Blob(LobSize::Regular) } else { TypeKind::Text(LobSize::Regular) };
+                (ColumnType { collation, ..ColumnType::new(kind) }, true)
+            }
             A::BitAnd | A::BitOr | A::BitXor => (typing::bigint(true), false),
             A::StdDevPop | A::StdDevSamp | A::VarPop | A::VarSamp => (typing::double(), true),
         }

@@ -1,7 +1,7 @@
 //! How two expressions are compared, and the collation that strings of several sources have together.
 
 use super::typing::{self, Class, class};
-use crate::error::{Error, Result};
+use crate::error::{Error, IllegalMix, Result};
 use crate::expr::{CompareAs, Expr, ExprKind};
 use types::{CollationId, ColumnType, TypeKind, Value};
 
@@ -67,13 +67,18 @@ impl Derivation {
             return Ok(if rank(a) >= rank(b) { self } else { other });
         }
         if self.level == Coercibility::Explicit {
-            return Err(Error::IllegalMix { first: self.name(), second: other.name(), operation: operation.to_owned() });
+            return Err(self.illegal_mix(other, operation));
         }
         let is_bin = |d: Self| d.collation.name().ends_with("_bin");
         if is_bin(self) != is_bin(other) {
             return Ok(if is_bin(self) { self } else { other });
         }
-        Err(Error::IllegalMix { first: self.name(), second: other.name(), operation: operation.to_owned() })
+        Err(self.illegal_mix(other, operation))
+    }
+
+    fn illegal_mix(self, other: Self, operation: &str) -> Error {
+        let mix = IllegalMix { first: self.name(), second: other.name(), operation: operation.to_owned() };
+        Error::IllegalMix(Box::new(mix))
     }
 }
 

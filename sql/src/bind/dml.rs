@@ -80,15 +80,15 @@ impl Binder<'_> {
         Ok(found)
     }
 
-    /// Rows of VALUES: expressions may name columns to the left in the row, which is rare and not supported; an empty row is all
-    /// defaults.
+    /// Rows of VALUES. The table's columns may be named in DEFAULT(column) alone; an empty row is all defaults.
     fn insert_rows(
         &mut self,
-        table: &types::schema::TableDef,
+        table: &std::sync::Arc<types::schema::TableDef>,
         columns: &[usize],
         rows: &[&[AstExpr<'_>]],
     ) -> Result<Vec<Vec<Option<Expr>>>> {
         self.scope = Scope::new(0..0, Clause::InsertList);
+        self.add_source(table.clone(), &table.name)?;
         let mut bound = Vec::with_capacity(rows.len());
         for (n, row) in rows.iter().enumerate() {
             if row.len() != columns.len() && !row.is_empty() {
@@ -98,9 +98,13 @@ impl Binder<'_> {
             for (value, &column) in row.iter().zip(columns) {
                 out.push(self.assigned(value, &table.columns[column].ty)?);
             }
+            if out.iter().flatten().any(reads_columns) {
+                return Err(Error::NotSupported("columns in the VALUES of an INSERT".to_owned()));
+            }
             out.resize_with(columns.len(), || None);
             bound.push(out);
         }
+        self.sources.clear();
         Ok(bound)
     }
 
@@ -183,7 +187,7 @@ impl Binder<'_> {
 
     fn single_table(&mut self, tables: &[TableRef<'_>], what: &'static str, statement: &'static str) -> Result<JoinTree> {
         let [TableRef::Table(_)] = tables else { return Err(Error::NotSupported(what.to_owned())) };
-        let tree = self.from(tables)?.expect("one table gives a tree");
+        let tree = self.bind_from(tables)?.expect("one table gives a tree");
         if self.sources[0].table.is_virtual {
             return Err(Error::NotUpdatable { table: self.sources[0].alias.clone(), statement });
         }
@@ -239,6 +243,10 @@ fn order_need(keys: &[SortKey]) -> Option<OrderNeed> {
         _ => None,
     };
     Some(OrderNeed { columns: keys.iter().map(column).collect::<Option<_>>()?, limit: None })
+}
+
+fn reads_columns(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Column { .. }) || super::children(expr).into_iter().any(reads_columns)
 }
 
 /// `DELETE t FROM t WHERE ...`: the one table, named twice.

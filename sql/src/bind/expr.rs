@@ -47,6 +47,10 @@ impl Binder<'_> {
             E::JsonArrow { column, path, unquote } => self.json_arrow(column, path, *unquote),
             E::Default(Some(column)) => self.default_of(column),
             E::Row(items) => self.row(items),
+            E::Subquery(query) => match bare_value(query) {
+                Some(value) => self.expr(value),
+                None => rare(expr),
+            },
             _ => rare(expr),
         }
     }
@@ -414,8 +418,8 @@ impl Binder<'_> {
         if matches!(arg.kind, ExprKind::Literal(_)) && class(&ty) == Class::String {
             self.derivation.level = arg_derivation.level.min(Coercibility::Coercible).max(Coercibility::Implicit);
         }
-        // Casts to numbers give NULL for NULL alone; a wrong date is NULL.
-        let nullable = arg.nullable || typing::is_temporal(&ty);
+        // Casts to numbers give NULL for NULL alone; a wrong date is NULL, and so may be a text.
+        let nullable = arg.nullable || typing::is_temporal(&ty) || class(&ty) == Class::String;
         Ok(Expr { kind: ExprKind::Cast(Box::new(arg)), ty, nullable })
     }
 
@@ -479,7 +483,7 @@ impl Binder<'_> {
     fn user_variable(&mut self, name: &str) -> Expr {
         let collation = self.context.connection_collation();
         let ty = self.context.user_variable_type(name);
-        let ty = ty.unwrap_or_else(|| typing::string(65_535, collation));
+        let ty = ty.unwrap_or_else(|| typing::string(16_383, collation));
         self.derivation = match class(&ty) {
             Class::String => Derivation { collation: ty.collation, level: Coercibility::Implicit },
             _ => Derivation::NUMERIC,
@@ -500,7 +504,9 @@ impl Binder<'_> {
 
     fn insert_value_of(&mut self, name: &ast::ColumnName<'_>) -> Result<Expr> {
         if self.scope.insert_row.is_none() {
-            return Err(Error::NotSupported("VALUES() outside of ON DUPLICATE KEY UPDATE".to_owned()));
+            // Elsewhere it is NULL, as long as the column exists.
+            let column = self.name(name)?;
+            return Ok(Expr { nullable: true, ..Expr::literal(Value::Null, column.ty) });
         }
         let table = &self.sources[0].table;
         let column = table.column_index(name.name);
@@ -542,6 +548,18 @@ impl Binder<'_> {
             }
             ColumnDefault::CurrentTimestamp => Err(Error::NotSupported("DEFAULT(column) of a current timestamp".to_owned())),
         }
+    }
+}
+
+/// The expression of `(SELECT expr)`: a subquery without tables is its value.
+fn bare_value<'q, 'a>(query: &'q ast::Query<'a>) -> Option<&'q ast::Expr<'a>> {
+    let ast::Query { with: None, body: ast::QueryBody::Select(select), order_by: [], limit: None, .. } = query else {
+        return None;
+    };
+    let plain = select.from.is_empty() && select.filter.is_none() && select.group_by.is_empty() && select.having.is_none();
+    match select.items {
+        [ast::SelectItem::Expr { expr, .. }] if plain && !matches!(expr, ast::Expr::Aggregate(_)) => Some(expr),
+        _ => None,
     }
 }
 

@@ -34,7 +34,7 @@ pub(crate) struct JoinedColumn {
 
 impl Binder<'_> {
     /// Registers the tables of a FROM clause and makes their names visible.
-    pub(super) fn from(&mut self, tables: &[TableRef<'_>]) -> Result<Option<JoinTree>> {
+    pub(super) fn bind_from(&mut self, tables: &[TableRef<'_>]) -> Result<Option<JoinTree>> {
         let start = self.sources.len();
         self.scope = Scope::new(start..start, Clause::FieldList);
         let mut parts = Vec::new();
@@ -266,10 +266,11 @@ impl Binder<'_> {
             self.derivation = self.column_derivation(source, column);
             return Ok(self.column(source, column));
         }
-        if self.scope.aliases == AliasRule::AfterColumns && name.table.is_none() {
-            if let Some(found) = self.find_alias(name.name)? {
-                return Ok(found);
-            }
+        if self.scope.aliases == AliasRule::AfterColumns
+            && name.table.is_none()
+            && let Some(found) = self.find_alias(name.name)?
+        {
+            return Ok(found);
         }
         Err(self.unknown(name))
     }
@@ -311,10 +312,10 @@ impl Binder<'_> {
                 return Ok(expr);
             }
         }
-        if name.table.is_none() {
-            if let Some(found) = self.find_alias(name.name)? {
-                return Ok(found);
-            }
+        if name.table.is_none()
+            && let Some(found) = self.find_alias(name.name)?
+        {
+            return Ok(found);
         }
         Err(self.unknown(name))
     }

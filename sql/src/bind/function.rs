@@ -115,6 +115,7 @@ static FUNCTIONS: &[(&str, F, usize, usize)] = &[
     ("MD5", F::Md5, 1, 1),
     ("MICROSECOND", F::Microsecond, 1, 1),
     ("MINUTE", F::Minute, 1, 1),
+    ("MOD", F::Mod, 2, 2),
     ("MONTH", F::Month, 1, 1),
     ("MONTHNAME", F::MonthName, 1, 1),
     ("NOW", F::Now, 0, 1),
@@ -373,15 +374,13 @@ impl Binder<'_> {
         match function {
             F::Coalesce | F::IfNull => args.iter().all(|a| a.nullable),
             F::If => args[1].nullable || args[2].nullable,
-            F::ConcatWs => args[0].nullable,
-            F::Concat
+            F::Degrees
+            | F::Radians
             | F::Length
             | F::CharLength
             | F::BitLength
             | F::Upper
             | F::Lower
-            | F::Left
-            | F::Right
             | F::Substring
             | F::SubstringIndex
             | F::Trim
@@ -393,7 +392,6 @@ impl Binder<'_> {
             | F::Instr
             | F::Ascii
             | F::Ord
-            | F::Hex
             | F::Md5
             | F::Sha1
             | F::Crc32
@@ -409,10 +407,6 @@ impl Binder<'_> {
             | F::FindInSet
             | F::StrCmp => any,
             F::Field
-            | F::Quote
-            | F::Charset
-            | F::Collation
-            | F::Uuid
             | F::Pi
             | F::Rand
             | F::Interval
@@ -423,10 +417,6 @@ impl Binder<'_> {
             | F::UtcDate
             | F::UtcTime
             | F::UtcTimestamp
-            | F::User
-            | F::CurrentUser
-            | F::SessionUser
-            | F::SystemUser
             | F::Version
             | F::ConnectionId
             | F::RowCount
@@ -453,8 +443,12 @@ impl Binder<'_> {
                 typing::string(length(0), collation)
             }
             F::Left | F::Right | F::Substring => {
+                let mut most = length(0);
+                if function == F::Substring {
+                    most = constant_length(args.get(1)).filter(|n| *n > 0).map_or(most, |from| most.saturating_sub(from - 1));
+                }
                 let wanted = constant_length(args.last()).filter(|_| function != F::Substring || args.len() == 3);
-                typing::string(wanted.map_or(length(0), |n| n.min(length(0))), collation)
+                typing::string(wanted.map_or(most, |n| n.min(most)), collation)
             }
             F::LPad | F::RPad | F::Space => {
                 typing::string(constant_length(args.get(if function == F::Space { 0 } else { 1 })).unwrap_or(LONG), collation)
@@ -492,7 +486,11 @@ impl Binder<'_> {
             F::ToBase64 => text((length(0) * typing::bytes_per_char(args[0].ty.collation)).div_ceil(3) * 4 * 77 / 76 + 1),
             F::Md5 => text(32),
             F::Sha1 => text(40),
-            F::Sha2 => text(128),
+            F::Sha2 => text(match constant_length(args.get(1)) {
+                Some(bits @ (224 | 384 | 512)) => bits / 4,
+                Some(_) => 64,
+                None => 128,
+            }),
             F::Uuid => ColumnType { collation: CollationId::of_charset("utf8mb3").unwrap_or(connection), ..text(36) },
             F::Bin | F::Conv => text(64),
             F::Oct => text(22),
@@ -506,7 +504,7 @@ impl Binder<'_> {
             F::JsonUnquote => {
                 ColumnType { collation: CollationId::UTF8MB4_BIN, ..ColumnType::new(TypeKind::Text(LobSize::Long)) }
             }
-            F::JsonType => ColumnType { collation: CollationId::UTF8MB4_0900_AI_CI, ..text(51) },
+            F::JsonType => ColumnType { collation: CollationId::UTF8MB4_0900_AI_CI, ..text(17) },
             F::JsonExtract | F::JsonObject | F::JsonArray | F::JsonKeys => ColumnType::new(TypeKind::Json),
             // The argument's type.
             F::Abs => typing::numeric(&args[0]),
@@ -517,7 +515,8 @@ impl Binder<'_> {
                 }
                 _ => typing::numeric(&args[0]),
             },
-            F::Round | F::Truncate => rounded(args),
+            F::Round => rounded(args, 1),
+            F::Truncate => rounded(args, 0),
             F::If => typing::unify(args[1..].iter(), collation),
             F::IfNull | F::Coalesce => typing::unify(args.iter(), collation),
             F::Greatest | F::Least => extreme_type(args, collation),
@@ -529,21 +528,22 @@ impl Binder<'_> {
             F::Now | F::SysDate | F::UtcTimestamp => ColumnType::new(TypeKind::DateTime { fsp: precision(args)? }),
             F::CurTime | F::UtcTime => ColumnType::new(TypeKind::Time { fsp: precision(args)? }),
             F::CurDate | F::UtcDate | F::Date | F::FromDays | F::LastDay | F::MakeDate => ColumnType::new(TypeKind::Date),
-            F::Time => ColumnType::new(TypeKind::Time { fsp: typing::fsp(&args[0].ty) }),
-            F::Timestamp => {
-                ColumnType::new(TypeKind::DateTime { fsp: args.iter().map(|a| typing::fsp(&a.ty)).max().unwrap_or(0) })
-            }
-            F::TimeDiff => ColumnType::new(TypeKind::Time { fsp: typing::fsp(&args[0].ty).max(typing::fsp(&args[1].ty)) }),
+            F::Time => ColumnType::new(TypeKind::Time { fsp: typing::fsp_of(&args[0]) }),
+            F::Timestamp => ColumnType::new(TypeKind::DateTime { fsp: args.iter().map(typing::fsp_of).max().unwrap_or(0) }),
+            F::TimeDiff => ColumnType::new(TypeKind::Time { fsp: typing::fsp_of(&args[0]).max(typing::fsp_of(&args[1])) }),
             F::AddTime | F::SubTime => added_time(args, connection),
-            F::SecToTime => ColumnType::new(TypeKind::Time { fsp: typing::fsp(&args[0].ty) }),
-            F::MakeTime => ColumnType::new(TypeKind::Time { fsp: typing::fsp(&args[2].ty) }),
-            F::FromUnixTime if args.len() == 1 => ColumnType::new(TypeKind::DateTime { fsp: typing::fsp(&args[0].ty) }),
-            F::FromUnixTime => text(length(1) * 10),
-            F::ConvertTz => ColumnType::new(TypeKind::DateTime { fsp: typing::fsp(&args[0].ty) }),
+            F::SecToTime => ColumnType::new(TypeKind::Time { fsp: typing::fsp_of(&args[0]) }),
+            F::MakeTime => ColumnType::new(TypeKind::Time { fsp: typing::fsp_of(&args[2]) }),
+            F::FromUnixTime if args.len() == 1 => ColumnType::new(TypeKind::DateTime { fsp: typing::fsp_of(&args[0]) }),
+            F::FromUnixTime => text(constant_length_of_format(args.get(1)).unwrap_or(length(1) * 10)),
+            F::ConvertTz => ColumnType::new(TypeKind::DateTime { fsp: typing::fsp_of(&args[0]) }),
             F::StrToDate => str_to_date(args),
             F::UnixTimestamp => match args.first() {
-                Some(arg) if typing::fsp(&arg.ty) > 0 => typing::decimal(18, typing::fsp(&arg.ty).into()),
-                _ => typing::bigint(args.is_empty()),
+                Some(arg) if typing::fsp_of(arg) > 0 => {
+                    let fsp = u32::from(typing::fsp_of(arg));
+                    typing::decimal(11 + fsp, fsp)
+                }
+                _ => typing::bigint(false),
             },
             F::Year => ColumnType::unsigned(TypeKind::Year),
             F::Crc32 | F::InetAton => typing::bigint(true),
@@ -703,7 +703,8 @@ fn precision(args: &[Expr]) -> Result<u8> {
     }
 }
 
-fn rounded(args: &[Expr]) -> ColumnType {
+/// ROUND and TRUNCATE to a constant number of digits; rounding may carry into one more.
+fn rounded(args: &[Expr], carry: u32) -> ColumnType {
     let digits = match args.get(1).map(|d| &d.kind) {
         None => Some(0),
         Some(ExprKind::Literal(Value::Int(n))) => Some(*n),
@@ -716,7 +717,7 @@ fn rounded(args: &[Expr]) -> ColumnType {
                 Some(digits) => {
                     let kept = digits.clamp(0, 30) as u32;
                     let kept = kept.min(scale);
-                    typing::decimal(precision - scale + kept + u32::from(kept < scale), kept)
+                    typing::decimal(precision - scale + kept + if kept < scale { carry } else { 0 }, kept)
                 }
                 None => typing::decimal(precision, scale),
             }
@@ -732,7 +733,7 @@ fn extreme_type(args: &[Expr], collation: CollationId) -> ColumnType {
 }
 
 fn added_time(args: &[Expr], collation: CollationId) -> ColumnType {
-    let fsp = typing::fsp(&args[0].ty).max(typing::fsp(&args[1].ty));
+    let fsp = typing::fsp_of(&args[0]).max(typing::fsp_of(&args[1]));
     match class(&args[0].ty) {
         Class::Date | Class::DateTime => ColumnType::new(TypeKind::DateTime { fsp }),
         Class::Time => ColumnType::new(TypeKind::Time { fsp }),

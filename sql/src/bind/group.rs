@@ -23,8 +23,20 @@ pub(super) struct Grouping {
     strict: bool,
 }
 
+/// ON of an outer join, and the sources of its right side.
+pub(super) struct OuterCondition<'t> {
+    pub right: Vec<usize>,
+    pub on: &'t [Expr],
+}
+
 impl Binder<'_> {
-    pub(super) fn grouping(&self, keys: Vec<Expr>, aggregates: Vec<Aggregate>, filter: &[Expr]) -> Grouping {
+    pub(super) fn grouping(
+        &self,
+        keys: Vec<Expr>,
+        aggregates: Vec<Aggregate>,
+        conditions: &[&Expr],
+        outer: &[OuterCondition<'_>],
+    ) -> Grouping {
         let mut known: Vec<(usize, usize)> = Vec::new();
         for key in &keys {
             if let ExprKind::Column { source, column } = key.kind {
@@ -35,8 +47,11 @@ impl Binder<'_> {
         // Equalities spread what is known, until nothing changes.
         loop {
             let before = (known.len(), determined.iter().filter(|d| **d).count());
-            for condition in filter {
+            for condition in conditions {
                 self.spread(condition, &mut known, &determined);
+            }
+            for condition in outer {
+                spread_outer(condition, &mut known, &determined);
             }
             for source in self.scope.visible.clone() {
                 if !determined[source] && self.is_determined(source, &known) {
@@ -74,6 +89,37 @@ impl Binder<'_> {
                 && index.columns.iter().all(|c| known.contains(&(source, c.column)) && !table.columns[c.column].nullable)
         })
     }
+}
+
+/// An outer join whose ON reads, of the left side, nothing but what is known: its right side's equated columns are known.
+fn spread_outer(condition: &OuterCondition<'_>, known: &mut Vec<(usize, usize)>, determined: &[bool]) {
+    let is_left_known = |expr: &Expr| {
+        let mut columns = Vec::new();
+        columns_of(expr, &mut columns);
+        columns.iter().all(|&(s, c)| condition.right.contains(&s) || determined[s] || known.contains(&(s, c)))
+    };
+    if !condition.on.iter().all(is_left_known) {
+        return;
+    }
+    for part in condition.on {
+        let ExprKind::Compare { op: CompareOp::Equal, left, right, .. } = &part.kind else { continue };
+        for (a, b) in [(left, right), (right, left)] {
+            let ExprKind::Column { source, column } = a.kind else { continue };
+            let mut others = Vec::new();
+            columns_of(b, &mut others);
+            let from_left = others.iter().all(|(s, _)| !condition.right.contains(s));
+            if condition.right.contains(&source) && from_left && !known.contains(&(source, column)) {
+                known.push((source, column));
+            }
+        }
+    }
+}
+
+fn columns_of(expr: &Expr, out: &mut Vec<(usize, usize)>) {
+    if let ExprKind::Column { source, column } | ExprKind::ColumnOrdinal { source, column } = expr.kind {
+        out.push((source, column));
+    }
+    children(expr).into_iter().for_each(|child| columns_of(child, out));
 }
 
 impl Grouping {

@@ -103,8 +103,9 @@ fn fraction(text: &[u8]) -> u8 {
 }
 
 pub(super) fn integer(value: u64) -> Expr {
-    let digits = value.checked_ilog10().unwrap_or(0) as u8 + 1;
-    let ty = ColumnType { display_width: Some(digits), ..typing::bigint(value > i64::MAX as u64) };
+    // As wide as its digits and a sign.
+    let width = value.checked_ilog10().unwrap_or(0) as u8 + 2;
+    let ty = ColumnType { display_width: Some(width), ..typing::bigint(value > i64::MAX as u64) };
     match i64::try_from(value) {
         Ok(value) => Expr::literal(Value::Int(value), ty),
         Err(_) => Expr::literal(Value::UInt(value), ty),

@@ -7,7 +7,7 @@
 
 use super::compare::Derivation;
 use super::from::conjuncts;
-use super::group::{Grouping, children, constant};
+use super::group::{Grouping, OuterCondition, children, constant};
 use super::typing::{self, Class, class};
 use super::{AliasRule, Binder, Scope, SelectColumn};
 use crate::ast::{self, Expr as AstExpr, Literal, OrderItem, Query, QueryBody, Select, SelectItem, SetOp};
@@ -183,7 +183,7 @@ impl Binder<'_> {
         if select.calc_found_rows && tail.limit.is_some() {
             return Err(Error::NotSupported("SQL_CALC_FOUND_ROWS with LIMIT".to_owned()));
         }
-        let tree = self.from(select.from)?;
+        let tree = self.bind_from(select.from)?;
         let filter = match select.filter {
             Some(expr) => conjuncts(self.in_clause(Clause::Where, |b| b.predicate(expr))?),
             None => Vec::new(),
@@ -199,7 +199,11 @@ impl Binder<'_> {
             }
             None => None,
         };
+        let plain = keys_and_aggregates(&self.scope) == 0;
         let mut order = self.order_by(tail.order_by)?;
+        if let Some(place) = order.iter().position(|(key, _)| plain && holds_aggregate(key)) {
+            return Err(Error::AggregateOrder(place + 1));
+        }
         let limit = self.limit(tail.limit)?;
 
         let aggregates = self.scope.aggregates.take().unwrap_or_default();
@@ -208,7 +212,14 @@ impl Binder<'_> {
         let derivations = self.scope.select.iter().map(|c| c.derivation).collect();
         let grouped = !keys.is_empty() || !aggregates.is_empty();
         let one_row = keys.is_empty() && !aggregates.is_empty();
-        let mut grouping = grouped.then(|| self.grouping(keys, aggregates, &filter));
+        let mut grouping = grouped.then(|| {
+            let mut conditions: Vec<&Expr> = filter.iter().collect();
+            let mut outer = Vec::new();
+            if let Some(tree) = &tree {
+                join_conditions(tree, &mut conditions, &mut outer);
+            }
+            self.grouping(keys, aggregates, &conditions, &outer)
+        });
         if let Some(grouping) = &mut grouping {
             self.rewrite_grouped(grouping, &mut project, having.as_mut(), &mut order)?;
         }
@@ -236,7 +247,7 @@ impl Binder<'_> {
         let extreme = grouping.as_ref().and_then(|g| extreme_need(g, &tree));
         let need = extreme.clone().or_else(|| order_need(&sort, &project, grouped, &limit));
         let mut filter = filter;
-        if let Some(found) = extreme.as_ref().and_then(|_| grouping.as_ref()).and_then(not_null) {
+        if let Some(found) = extreme.as_ref().and(grouping.as_ref()).and_then(not_null) {
             filter.push(found);
         }
         let mut planned = block.plan(tree, filter, need.as_ref());
@@ -392,7 +403,10 @@ impl Binder<'_> {
         for item in items {
             let key = match &item.expr {
                 AstExpr::Literal(Literal::Int(position)) => self.positional(*position, Clause::GroupBy)?,
-                expr => self.value(expr)?,
+                expr => self.value(expr).map_err(|error| match error {
+                    Error::InvalidGroupUse => Error::WrongGroupField(expr.to_string()),
+                    error => error,
+                })?,
             };
             if holds_aggregate(&key) {
                 return Err(Error::WrongGroupField(self.name_of(&key, &item.expr)));
@@ -574,6 +588,28 @@ fn over_selected(expr: &Expr, project: &[Expr]) -> bool {
 fn grouping_exprs(grouping: &Grouping) -> impl Iterator<Item = &Expr> {
     let args = grouping.aggregates.iter().flat_map(|a| a.args.iter().chain(a.order.iter().map(|(e, _)| e)));
     grouping.keys.iter().chain(args)
+}
+
+fn keys_and_aggregates(scope: &Scope) -> usize {
+    scope.group_keys.len() + scope.aggregates.as_ref().map_or(0, Vec::len)
+}
+
+/// The conditions of inner joins' ON, and those of outer joins with their right sides' sources.
+fn join_conditions<'t>(tree: &'t JoinTree, inner: &mut Vec<&'t Expr>, outer: &mut Vec<OuterCondition<'t>>) {
+    match tree {
+        JoinTree::Table(_) => {}
+        JoinTree::Inner { parts, on, .. } => {
+            parts.iter().for_each(|part| join_conditions(part, inner, outer));
+            inner.extend(on);
+        }
+        JoinTree::Left { left, right, on } => {
+            join_conditions(left, inner, outer);
+            // Inside the right side nothing holds for rows that were not found.
+            let mut sources = Vec::new();
+            crate::planner::tree_sources(right, &mut sources);
+            outer.push(OuterCondition { right: sources, on });
+        }
+    }
 }
 
 /// MIN or MAX of one column of one table, and nothing else: the order in which the first row has it.

@@ -70,13 +70,13 @@ fn aggregates() {
 fn choices() {
     check(
         "SELECT IF(id, 'a', 1), COALESCE(a, 2.5), CASE WHEN id THEN 1 END FROM t",
-        "IF(id, 'a', 1): varchar(1), COALESCE(a, 2.5): decimal(11,1), CASE WHEN id THEN 1 END: bigint null",
+        "IF(id, 'a', 1): varchar(2), COALESCE(a, 2.5): decimal(11,1), CASE WHEN id THEN 1 END: bigint null",
     );
     check(
         "SELECT IFNULL(b, c), NULLIF(id, 3), CONCAT(b, id) FROM t",
         "IFNULL(b, c): varchar(120), NULLIF(id, 3): int null, CONCAT(b, id): varchar(31) null",
     );
-    check("SELECT 1 UNION SELECT 'a'", "1: varchar(1)");
+    check("SELECT 1 UNION SELECT 'a'", "1: varchar(2)");
     check("SELECT id FROM t UNION SELECT price FROM u", "id: decimal(12,2)");
 }
 
@@ -98,10 +98,14 @@ fn names() {
     check("SELECT 1 ORDER BY 2", "error: unknown column '2' in 'order clause'");
     check("SELECT 1 UNION SELECT 1, 2", "error: SetColumns");
     check("SELECT (1, 2) = (1, 2), (1, 2) = 3", "error: OperandColumns(1)");
+    check("SELECT a FROM t ORDER BY MAX(a)", "error: AggregateOrder(1)");
+    check("SELECT MAX(a) FROM t GROUP BY MAX(a)", "error: WrongGroupField(\"MAX(a)\")");
+    check("SELECT 1 FROM t JOIN (u JOIN p ON p.a = t.id)", "error: unknown column 't.id' in 'on clause'");
+    check("SELECT VALUES(a) FROM t", "VALUES(a): int null");
     check("SELECT @@nope", "error: UnknownSystemVariable(\"nope\")");
     check(
         "SELECT 'a' COLLATE utf8mb4_bin = 'b' COLLATE utf8mb4_general_ci",
-        "error: IllegalMix { first: \"(utf8mb4_bin,EXPLICIT)\", second: \"(utf8mb4_general_ci,EXPLICIT)\", operation: \"=\" }",
+        "error: IllegalMix(IllegalMix { first: \"(utf8mb4_bin,EXPLICIT)\", second: \"(utf8mb4_general_ci,EXPLICIT)\", operation: \"=\" })",
     );
 }
 
@@ -121,4 +125,71 @@ fn height() {
             panic!("{error}: {}", &text[..60]);
         }
     }
+}
+
+/// `types.txt` has an expression over the tables `t`, `u`, `e` and `w`, a tab, and its type: kind, length, digits after the point,
+/// unsigned, nullable, collation, as the wire shows them. MySQL 9.7 gives the same kinds, digits and signs.
+/// With `UPDATE_TYPES=1` the test writes the file anew.
+#[test]
+fn types_of_expressions() {
+    let fixture = Fixture::new();
+    let mut fresh = String::new();
+    let mut wrong = String::new();
+    for line in include_str!("types.txt").lines() {
+        let (expr, expected) = line.split_once('\t').expect("an expression and its type");
+        let shown = match fixture.plan(&format!("SELECT {expr} AS col FROM t, u, e, w")) {
+            Ok(Plan::Query(query)) => wire(&query.columns[0]),
+            Ok(_) => unreachable!("a SELECT is a query"),
+            Err(error) => error.to_string(),
+        };
+        if shown != expected {
+            wrong += &format!("{expr}: expected {expected}, found {shown}\n");
+        }
+        fresh += &format!("{expr}\t{shown}\n");
+    }
+    if std::env::var_os("UPDATE_TYPES").is_some() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/bind/types.txt");
+        std::fs::write(path, fresh).expect("the file can be written");
+        return;
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+fn wire(c: &crate::plan::OutputColumn) -> String {
+    let t = &c.ty;
+    let bytes = |n: u32| n as u64 * if t.collation == types::CollationId::BINARY { 1 } else { 4 };
+    let (name, length, decimals) = match &t.kind {
+        TypeKind::Null => ("NULL", 0, 0),
+        TypeKind::TinyInt => ("TINY", 4, 0),
+        TypeKind::SmallInt => ("SHORT", 6, 0),
+        TypeKind::MediumInt => ("INT24", 9, 0),
+        TypeKind::Int => ("LONG", 11, 0),
+        TypeKind::BigInt => ("LONGLONG", t.display_width.map_or(20, u64::from), 0),
+        TypeKind::Decimal { precision, scale } => {
+            ("NEWDECIMAL", *precision as u64 + (*scale > 0) as u64 + !t.unsigned as u64, *scale)
+        }
+        TypeKind::Float => ("FLOAT", 12, 31),
+        TypeKind::Double => ("DOUBLE", 22, 31),
+        TypeKind::Char { length } => ("STRING", bytes(*length), 0),
+        TypeKind::VarChar { length } => ("VAR_STRING", bytes(*length), 0),
+        TypeKind::Text(_) => ("BLOB", 0, 0),
+        TypeKind::Binary { length } => ("STRING", *length as u64, 0),
+        TypeKind::VarBinary { length } => ("VAR_STRING", *length as u64, 0),
+        TypeKind::Blob(_) => ("BLOB", 0, 0),
+        TypeKind::Date => ("DATE", 10, 0),
+        TypeKind::Time { fsp } => ("TIME", 10 + *fsp as u64 + (*fsp > 0) as u64, *fsp),
+        TypeKind::DateTime { fsp } => ("DATETIME", 19 + *fsp as u64 + (*fsp > 0) as u64, *fsp),
+        TypeKind::Timestamp { fsp } => ("TIMESTAMP", 19 + *fsp as u64 + (*fsp > 0) as u64, *fsp),
+        TypeKind::Year => ("YEAR", 4, 0),
+        TypeKind::Enum { .. } => ("ENUM", 0, 0),
+        TypeKind::Set { .. } => ("SET", 0, 0),
+        TypeKind::Bit { length } => ("BIT", *length as u64, 0),
+        TypeKind::Json => ("JSON", 0, 0),
+    };
+    format!(
+        "{name}|{length}|{decimals}|{}|{}|{}",
+        if t.unsigned { "U" } else { "" },
+        if c.nullable { "null" } else { "" },
+        t.collation.name()
+    )
 }

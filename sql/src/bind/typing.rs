@@ -138,6 +138,22 @@ pub(crate) fn fsp(ty: &ColumnType) -> u8 {
     }
 }
 
+/// Fraction digits of an expression as a time; a string constant has those that are written.
+pub(crate) fn fsp_of(expr: &Expr) -> u8 {
+    match &expr.kind {
+        ExprKind::Literal(Value::Bytes(text)) => {
+            let Some(point) = text.iter().position(|&b| b == b'.') else { return 0 };
+            text[point + 1..].iter().take_while(|b| b.is_ascii_digit()).count().min(6) as u8
+        }
+        _ => fsp(&expr.ty),
+    }
+}
+
+/// The class of an operand of arithmetic. ENUM and SET are numbers there, but count as the strings they are.
+fn operand_class(expr: &Expr) -> Class {
+    if matches!(expr.kind, ExprKind::ColumnOrdinal { .. }) { Class::Double } else { numeric_class(&expr.ty) }
+}
+
 /// The class of a value in arithmetic: temporal values are numbers like 20240131101500.
 fn numeric_class(ty: &ColumnType) -> Class {
     match class(ty) {
@@ -179,7 +195,7 @@ pub(crate) fn decimal_shape(expr: &Expr) -> (u32, u32) {
 /// The type of an arithmetic operation.
 pub(crate) fn arithmetic(op: ArithmeticOp, left: &Expr, right: &Expr, signed_subtract: bool) -> ColumnType {
     use ArithmeticOp as A;
-    let (a, b) = (numeric_class(&left.ty), numeric_class(&right.ty));
+    let (a, b) = (operand_class(left), operand_class(right));
     let unsigned = left.ty.unsigned || right.ty.unsigned;
     match op {
         A::BitAnd | A::BitOr | A::BitXor | A::ShiftLeft | A::ShiftRight => return bigint(true),
@@ -205,7 +221,8 @@ pub(crate) fn arithmetic(op: ArithmeticOp, left: &Expr, right: &Expr, signed_sub
 
 /// The type of `-x`.
 pub(crate) fn negate(arg: &Expr) -> ColumnType {
-    match numeric_class(&arg.ty) {
+    match operand_class(arg) {
+        _ if is_temporal(&arg.ty) => double(),
         Class::Integer => bigint(false),
         Class::Decimal => {
             let (precision, scale) = decimal_shape(arg);
@@ -274,6 +291,15 @@ pub(crate) fn unify<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone, collation
     if all(&[Class::Date, Class::Time, Class::DateTime]) {
         return ColumnType::new(TypeKind::DateTime { fsp: known.map(|e| fsp(&e.ty)).max().unwrap_or(0) });
     }
+    let lob = |ty: &ColumnType| match ty.kind {
+        TypeKind::Text(size) | TypeKind::Blob(size) => Some(size),
+        TypeKind::Json => Some(LobSize::Long),
+        _ => None,
+    };
+    if let Some(size) = known.clone().filter_map(|e| lob(&e.ty)).max_by_key(|size| lob_bytes(*size)) {
+        let kind = if collation == CollationId::BINARY { TypeKind::Blob(size) } else { TypeKind::Text(size) };
+        return ColumnType { collation, ..ColumnType::new(kind) };
+    }
     let length = known.map(|e| string_length(&e.ty)).max().unwrap_or(0);
     string(length, collation)
 }
@@ -312,7 +338,7 @@ fn integer_kind(rank: u8) -> TypeKind {
 
 /// The type of SUM.
 pub(crate) fn sum(arg: &Expr) -> ColumnType {
-    match numeric_class(&arg.ty) {
+    match operand_class(arg) {
         Class::Integer | Class::Decimal => {
             let (precision, scale) = decimal_shape(arg);
             decimal(precision + 22, scale)
@@ -323,7 +349,7 @@ pub(crate) fn sum(arg: &Expr) -> ColumnType {
 
 /// The type of AVG.
 pub(crate) fn average(arg: &Expr) -> ColumnType {
-    match numeric_class(&arg.ty) {
+    match operand_class(arg) {
         Class::Integer | Class::Decimal => {
             let (precision, scale) = decimal_shape(arg);
             decimal(precision + u32::from(DIVISION_SCALE), scale + u32::from(DIVISION_SCALE))

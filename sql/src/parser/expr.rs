@@ -30,6 +30,14 @@ pub(super) mod level {
     pub const TIGHT: u8 = 15;
 }
 
+/// MySQL's character sets: what may stand behind the underscore of `_utf8mb4'text'`.
+const CHARSETS: &[&str] = &[
+    "utf8mb4", "utf8", "utf8mb3", "latin1", "binary", "ascii", "armscii8", "big5", "cp1250", "cp1251", "cp1256", "cp1257",
+    "cp850", "cp852", "cp866", "cp932", "dec8", "eucjpms", "euckr", "gb18030", "gb2312", "gbk", "geostd8", "greek", "hebrew",
+    "hp8", "keybcs2", "koi8r", "koi8u", "latin2", "latin5", "latin7", "macce", "macroman", "sjis", "swe7", "tis620", "ucs2",
+    "ujis", "utf16", "utf16le", "utf32",
+];
+
 /// What stands between two operands.
 #[derive(Clone, Copy)]
 enum Infix {
@@ -391,10 +399,10 @@ impl<'a> Parser<'a> {
 
     /// A literal, as itself or as the lifted one it is.
     fn literal(&mut self, literal: Literal<'a>, start: usize) -> Expr<'a> {
-        if let Some(lifted) = self.lifted {
-            if let Some(index) = lifted.index_at(start, &mut self.lifted_next) {
-                return Expr::Lifted { index, literal: self.arena.node(literal) };
-            }
+        if let Some(lifted) = self.lifted
+            && let Some(index) = lifted.index_at(start, &mut self.lifted_next)
+        {
+            return Expr::Lifted { index, literal: self.arena.node(literal) };
         }
         Expr::Literal(literal)
     }
@@ -416,10 +424,11 @@ impl<'a> Parser<'a> {
 
     /// `_charset 'text'`, or a name that begins with an underscore.
     fn introduced(&mut self, name: &'a [u8]) -> Result<Expr<'a>> {
-        if !matches!(self.peek(), Token::String { .. } | Token::Hex(_) | Token::Bits(_)) {
+        let charset = self.utf8(&name[1..])?;
+        let is_charset = CHARSETS.iter().any(|known| known.eq_ignore_ascii_case(charset));
+        if !is_charset || !matches!(self.peek(), Token::String { .. } | Token::Hex(_) | Token::Bits(_)) {
             return self.name_expr();
         }
-        let charset = self.utf8(&name[1..])?;
         self.bump();
         let bytes = match self.token {
             Token::String { .. } => self.string_chain()?,
@@ -583,7 +592,7 @@ impl<'a> Parser<'a> {
     }
 
     /// DATE '...', TIME '...', TIMESTAMP '...'
-    fn typed_literal(&mut self, name: &str) -> Result<Expr<'a>> {
+    fn typed_literal(&mut self, name: &'a str) -> Result<Expr<'a>> {
         let make: fn(&'a [u8]) -> Literal<'a> = if name.eq_ignore_ascii_case("date") {
             Literal::Date
         } else if name.eq_ignore_ascii_case("time") {
@@ -591,7 +600,8 @@ impl<'a> Parser<'a> {
         } else if name.eq_ignore_ascii_case("timestamp") {
             Literal::Timestamp
         } else {
-            return Err(self.error());
+            // Any other name is a column, and the string its alias.
+            return self.column_tail(ColumnName { database: None, table: None, name });
         };
         Ok(Expr::Literal(make(self.string()?)))
     }

@@ -201,7 +201,7 @@ impl<'a> Parser<'a> {
         self.expect(Token::LeftParen)?;
         let args = self.args_to_paren()?;
         let height = self.height;
-        if self.accept(Token::Keyword(K::From)) {
+        if self.accept_kw(K::From) {
             self.expect_word("FIRST")?;
         }
         // RESPECT NULLS is the default.

@@ -5,6 +5,7 @@
 //! P2: a reserved word is never taken for a name; any other word is a name wherever a name may stand.
 //! P3: every loop consumes a token or ends.
 
+mod alter;
 mod ddl;
 mod dml;
 mod expr;
@@ -219,12 +220,15 @@ impl<'a> Parser<'a> {
         lexer.next().0
     }
 
+    /// The next token is of this kind: for tokens without a text.
+    #[inline]
     fn at(&self, token: Token<'a>) -> bool {
-        self.token == token
+        std::mem::discriminant(&self.token) == std::mem::discriminant(&token)
     }
 
+    #[inline]
     fn accept(&mut self, token: Token<'a>) -> bool {
-        let found = self.token == token;
+        let found = self.at(token);
         if found {
             self.bump();
         }

@@ -249,10 +249,11 @@ impl<'a> Parser<'a> {
     }
 
     fn select_item(&mut self) -> Result<SelectItem<'a>> {
-        if self.at_ident() && self.peek() == Token::Dot {
-            if let Some(name) = self.table_star()? {
-                return Ok(SelectItem::TableAll(name));
-            }
+        if self.at_ident()
+            && self.peek() == Token::Dot
+            && let Some(name) = self.table_star()?
+        {
+            return Ok(SelectItem::TableAll(name));
         }
         let start = self.start;
         let expr = self.expr()?;

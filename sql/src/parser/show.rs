@@ -38,7 +38,7 @@ impl<'a> Parser<'a> {
             K::Table => {
                 self.bump();
                 self.expect_word("STATUS")?;
-                let database = self.from_database()?;
+                let database = self.in_database()?;
                 Ok(Show::TableStatus { database, filter: self.show_filter()? })
             }
             K::Character => {
@@ -73,11 +73,11 @@ impl<'a> Parser<'a> {
         self.bump();
         let show = match upper {
             b"TABLES" => {
-                let database = self.from_database()?;
+                let database = self.in_database()?;
                 Show::Tables { full, extended, database, filter: self.show_filter()? }
             }
             b"COLUMNS" | b"FIELDS" => {
-                let table = self.from_table()?;
+                let table = self.in_table()?;
                 Show::Columns { full, extended, table, filter: self.show_filter()? }
             }
             b"INDEXES" => self.show_index_tail()?,
@@ -116,16 +116,16 @@ impl<'a> Parser<'a> {
             b"PRIVILEGES" => Show::Privileges,
             b"PLUGINS" => Show::Plugins,
             b"TRIGGERS" => {
-                let database = self.from_database()?;
+                let database = self.in_database()?;
                 Show::Triggers { full, database, filter: self.show_filter()? }
             }
             b"EVENTS" => {
-                let database = self.from_database()?;
+                let database = self.in_database()?;
                 Show::Events { database, filter: self.show_filter()? }
             }
             b"OPEN" => {
                 self.expect_word("TABLES")?;
-                let database = self.from_database()?;
+                let database = self.in_database()?;
                 Show::OpenTables { database, filter: self.show_filter()? }
             }
             b"MASTER" => {
@@ -196,23 +196,23 @@ impl<'a> Parser<'a> {
     }
 
     fn show_index_tail(&mut self) -> Result<Show<'a>> {
-        let table = self.from_table()?;
+        let table = self.in_table()?;
         Ok(Show::Index { table, filter: self.show_filter()? })
     }
 
     /// `FROM t [FROM d]`, with IN for FROM.
-    fn from_table(&mut self) -> Result<ObjectName<'a>> {
+    fn in_table(&mut self) -> Result<ObjectName<'a>> {
         if !self.accept_kw(K::In) {
             self.expect_kw(K::From)?;
         }
         let mut table = self.object_name()?;
-        if let Some(database) = self.from_database()? {
+        if let Some(database) = self.in_database()? {
             table.database = Some(database);
         }
         Ok(table)
     }
 
-    fn from_database(&mut self) -> Result<Option<&'a str>> {
+    fn in_database(&mut self) -> Result<Option<&'a str>> {
         if self.accept_kw(K::From) || self.accept_kw(K::In) {
             return Ok(Some(self.ident()?));
         }

@@ -161,7 +161,8 @@ impl<'a> Parser<'a> {
         self.expect(Token::RightParen)?;
         self.leave(QUERY_DEPTH);
         Ok(InParens::Table(match tables.into_bump_slice() {
-            [one] => *one,
+            // A join keeps its parentheses: they bound what its ON may name.
+            [one] if !matches!(one, TableRef::Join(_)) => *one,
             tables => TableRef::List(tables),
         }))
     }

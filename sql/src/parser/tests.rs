@@ -67,6 +67,7 @@ fn modes() {
 fn literals() {
     expr("'a''b' 'c'", r"'a\'bc'");
     expr("_utf8mb4 'x'", "_utf8mb4'x'");
+    check("SELECT _nope 'x'", "SELECT _nope AS x");
     expr("N'x'", "_utf8mb3'x'");
     expr("0x4D4", "0x04D4");
     expr("x'4D41'", "0x4D41");
@@ -82,8 +83,8 @@ fn literals() {
 
 #[test]
 fn functions() {
-    expr("COUNT(*) + COUNT(DISTINCT a, b)", "(Count(*) + Count(DISTINCT a, b))");
-    expr("GROUP_CONCAT(DISTINCT a ORDER BY b DESC SEPARATOR '|')", "GroupConcat(DISTINCT a ORDER BY b DESC SEPARATOR '|')");
+    expr("COUNT(*) + COUNT(DISTINCT a, b)", "(COUNT(*) + COUNT(DISTINCT a, b))");
+    expr("GROUP_CONCAT(DISTINCT a ORDER BY b DESC SEPARATOR '|')", "GROUP_CONCAT(DISTINCT a ORDER BY b DESC SEPARATOR '|')");
     expr("CAST(a AS DECIMAL(10, 2))", "CAST(a AS Decimal { precision: 10, scale: 2 })");
     expr("CONVERT(a, CHAR(5))", "CAST(a AS Char { length: Some(5), charset: None })");
     expr("CONVERT(a USING latin1)", "CONVERT(a USING latin1)");
@@ -118,8 +119,9 @@ fn select() {
     check("SELECT DISTINCT a b, t.*, d.t.* FROM t AS x", "SELECT DISTINCT a AS b, t.*, d.t.* FROM t AS x");
     check(
         "SELECT a, COUNT(*) FROM t WHERE x GROUP BY a HAVING b ORDER BY 1 DESC LIMIT 5, 10 FOR UPDATE SKIP LOCKED",
-        "SELECT a, Count(*) FROM t WHERE x GROUP BY a HAVING b ORDER BY 1 DESC LIMIT 10 OFFSET 5 FOR Update SkipLocked",
+        "SELECT a, COUNT(*) FROM t WHERE x GROUP BY a HAVING b ORDER BY 1 DESC LIMIT 10 OFFSET 5 FOR Update SkipLocked",
     );
+    check("SELECT a 'x y', b \"z\", c AS 'w'", "SELECT a AS x y, b AS z, c AS w");
     check("SELECT 1 LIMIT 3 OFFSET 4 LOCK IN SHARE MODE", "SELECT 1 LIMIT 3 OFFSET 4 FOR Share");
     check("SELECT a FROM t USE INDEX (PRIMARY, k) WHERE b", "SELECT a FROM t Use INDEX (PRIMARY, k) WHERE b");
     check("SELECT 1 FROM DUAL WHERE 1", "SELECT 1 WHERE 1");
@@ -147,9 +149,10 @@ fn joins() {
     check("SELECT 1 FROM a LEFT JOIN b", "error: syntax error near '' at line 1");
     check("SELECT 1 FROM (SELECT 2) t (x), LATERAL (SELECT x) u", "SELECT 1 FROM (SELECT 2) AS t (x), LATERAL (SELECT x) AS u");
     check("SELECT 1 FROM ((SELECT 1) UNION (SELECT 2)) t", "SELECT 1 FROM ([(SELECT 1) Union (SELECT 2)]) AS t");
+    check("SELECT 1 FROM t JOIN (u JOIN p ON x)", "SELECT 1 FROM (t Inner JOIN ((u Inner JOIN p ON x)))");
     check("SELECT 1 FROM (SELECT 2)", "error: DerivedWithoutAlias");
-    check("SELECT 1 FROM ((a JOIN b ON x), c) JOIN d", "SELECT 1 FROM (((a Inner JOIN b ON x), c) Inner JOIN d)");
-    check("SELECT 1 FROM (((SELECT 1)) t JOIN u ON x)", "SELECT 1 FROM ((SELECT 1) AS t Inner JOIN u ON x)");
+    check("SELECT 1 FROM ((a JOIN b ON x), c) JOIN d", "SELECT 1 FROM ((((a Inner JOIN b ON x)), c) Inner JOIN d)");
+    check("SELECT 1 FROM (((SELECT 1)) t JOIN u ON x)", "SELECT 1 FROM (((SELECT 1) AS t Inner JOIN u ON x))");
     check("SELECT 1 FROM (((SELECT 1) LIMIT 1)) t", "SELECT 1 FROM ((SELECT 1) LIMIT 1) AS t");
 }
 

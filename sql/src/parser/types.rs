@@ -177,10 +177,10 @@ impl<'a> Parser<'a> {
             }
             b"YEAR" => {
                 self.bump();
-                if let Some(width) = self.optional_number()? {
-                    if width != 4 {
-                        return Err(Error::NotSupported("YEAR(2)".to_owned()));
-                    }
+                if let Some(width) = self.optional_number()?
+                    && width != 4
+                {
+                    return Err(Error::NotSupported("YEAR(2)".to_owned()));
                 }
                 TypeName::Year
             }
@@ -329,8 +329,8 @@ impl<'a> Parser<'a> {
                     }
                     b"FIXED" => self.cast_decimal(),
                     b"DATE" => Ok(CastTarget::Date),
-                    b"TIME" => Ok(CastTarget::Time { fsp: self.fsp("now")? }),
-                    b"DATETIME" => Ok(CastTarget::DateTime { fsp: self.fsp("now")? }),
+                    b"TIME" => Ok(CastTarget::Time { fsp: self.fsp("CAST")? }),
+                    b"DATETIME" => Ok(CastTarget::DateTime { fsp: self.fsp("CAST")? }),
                     b"YEAR" => Ok(CastTarget::Year),
                     b"JSON" => Ok(CastTarget::Json),
                     _ => self.cast_char(Some("utf8mb3")),
@@ -347,14 +347,14 @@ impl<'a> Parser<'a> {
     fn cast_decimal(&mut self) -> Result<CastTarget<'a>> {
         let TypeName::Decimal { precision, scale } = self.decimal()? else { return Err(self.error()) };
         let column = "CAST".to_owned();
-        if scale > 30 {
-            return Err(DefinitionError::TooBigScale { column, scale, max: 30 }.into());
+        if scale > precision {
+            return Err(DefinitionError::ScaleOverPrecision(String::new()).into());
         }
         if precision > 65 {
             return Err(DefinitionError::TooBigPrecision { column, precision, max: 65 }.into());
         }
-        if scale > precision {
-            return Err(DefinitionError::ScaleOverPrecision(String::new()).into());
+        if scale > 30 {
+            return Err(DefinitionError::TooBigScale { column, scale, max: 30 }.into());
         }
         Ok(CastTarget::Decimal { precision: precision as u8, scale: scale as u8 })
     }

@@ -9,6 +9,7 @@ use crate::bind::children;
 use crate::expr::{CompareOp, Expr, ExprKind};
 use crate::func::Function;
 use crate::plan::{Access, Scan};
+use std::cell::Cell;
 use types::schema::{IndexDef, IndexKind, TableDef};
 
 /// Starting at a place in an index.
@@ -55,7 +56,7 @@ impl FromBlock<'_> {
         let table = &*from.table;
         let need = need.filter(|n| n.columns.iter().all(|(s, _, _)| *s == source));
         let total = if table.is_virtual { VIRTUAL_ROWS } else { (self.context.row_count(table) as f64).max(1.0) };
-        let analysis = Analysis { table, source, available, total };
+        let analysis = Analysis { table, source, available, total, budget: Cell::new(0) };
         let used = self.columns_used(source);
         let mut best: Option<Candidate> = None;
         if table.is_virtual {

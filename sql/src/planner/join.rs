@@ -187,7 +187,7 @@ impl FromBlock<'_> {
         }
         let rest = std::mem::take(&mut flat.conjuncts);
         node = filtered(node, rest.into_iter().map(|c| c.expr).collect());
-        Planned { node, ordered: order.ordered, rows }
+        Planned { node, ordered: order.ordered }
     }
 
     /// Conditions over no table of the block go to its first scan; it is chosen with them already.

@@ -54,7 +54,6 @@ pub(crate) struct Planned {
     pub node: Node,
     /// Rows come in the order asked for.
     pub ordered: bool,
-    pub rows: f64,
 }
 
 /// A set of sources.
@@ -95,11 +94,11 @@ impl<'b> FromBlock<'b> {
         let Some(filter) = fold_conjuncts(filter) else {
             return match tree {
                 Some(tree) => self.nothing(&tree),
-                None => Planned { node: filtered(Node::OneRow, vec![falsehood()]), ordered: true, rows: 0.0 },
+                None => Planned { node: filtered(Node::OneRow, vec![falsehood()]), ordered: true },
             };
         };
         let Some(tree) = tree else {
-            return Planned { node: filtered(Node::OneRow, filter), ordered: true, rows: 1.0 };
+            return Planned { node: filtered(Node::OneRow, filter), ordered: true };
         };
         let tree = simplify(tree, &filter);
         self.plan_block(tree, filter, &vec![false; self.sources.len()], need)
@@ -124,7 +123,7 @@ impl<'b> FromBlock<'b> {
                 JoinTree::Left { left, .. } => first(left),
             }
         }
-        Planned { node: Node::Scan(self.empty_scan(first(tree))), ordered: true, rows: 0.0 }
+        Planned { node: Node::Scan(self.empty_scan(first(tree))), ordered: true }
     }
 
     fn empty_scan(&self, source: usize) -> Scan {
@@ -171,7 +170,7 @@ fn simplify(tree: JoinTree, conditions: &[Expr]) -> JoinTree {
     }
 }
 
-fn tree_sources(tree: &JoinTree, out: &mut Vec<usize>) {
+pub(crate) fn tree_sources(tree: &JoinTree, out: &mut Vec<usize>) {
     match tree {
         JoinTree::Table(source) => out.push(*source),
         JoinTree::Inner { parts, .. } => parts.iter().for_each(|part| tree_sources(part, out)),

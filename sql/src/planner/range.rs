@@ -10,6 +10,7 @@
 use crate::bind::{Class, class, constant};
 use crate::expr::{CompareAs, CompareOp, Expr, ExprKind};
 use crate::plan::{Bound, KeyRange};
+use std::cell::Cell;
 use types::schema::{IndexDef, TableDef};
 use types::{CollationId, ColumnType, TypeKind, Value};
 
@@ -19,6 +20,8 @@ const RANGES_MAX: usize = 16_384;
 const PRODUCT_MAX: usize = 512;
 /// OR within OR is followed this deep.
 const OR_DEPTH_MAX: usize = 3;
+/// Branches looked at for one index, before its ranges are given up.
+const BRANCHES_MAX: usize = 50_000;
 
 /// What an index can do for the conjuncts.
 #[derive(Clone, Debug)]
@@ -42,6 +45,8 @@ pub(super) struct Analysis<'a> {
     pub available: &'a [bool],
     /// Estimated rows of the table.
     pub total: f64,
+    /// Branches of ORs that may still be looked at.
+    pub budget: Cell<usize>,
 }
 
 /// A condition on one column.
@@ -69,6 +74,7 @@ struct ColumnConditions<'e> {
 impl<'a> Analysis<'a> {
     /// Ranges of an index for these conjuncts; `None` when they say nothing about its first column.
     pub fn ranges(&self, index: &IndexDef, conjuncts: &[&Expr]) -> Option<IndexRanges> {
+        self.budget.set(BRANCHES_MAX);
         self.ranges_at(index, conjuncts, 0)
     }
 
@@ -116,10 +122,10 @@ impl<'a> Analysis<'a> {
                 out.bound(found.low, found.high, cut);
                 return Some(out);
             }
-            if place == 0 || out.ranges[0].prefix.len() == place {
-                if let Some(expanded) = self.or_ranges(index, conjuncts, depth, place) {
-                    return Some(expanded);
-                }
+            if (place == 0 || out.ranges[0].prefix.len() == place)
+                && let Some(expanded) = self.or_ranges(index, conjuncts, depth, place)
+            {
+                return Some(expanded);
             }
             return (place > 0).then_some(out);
         }
@@ -140,6 +146,8 @@ impl<'a> Analysis<'a> {
             others.remove(position);
             let mut exact = true;
             let fits = branches.iter().all(|branch| {
+                let Some(budget) = self.budget.get().checked_sub(1) else { return false };
+                self.budget.set(budget);
                 let parts: Vec<&Expr> = match &branch.kind {
                     ExprKind::And(parts) => parts.iter().collect(),
                     _ => vec![branch],

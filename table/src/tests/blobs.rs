@@ -37,7 +37,7 @@ fn chunks(worker: &Worker, table: &Table) -> usize {
 #[test]
 fn every_size_comes_back() {
     let fixture = Fixture::new(1);
-    let worker = fixture.engine().worker(0);
+    let worker = fixture.worker(0);
     let table = blob_table(&fixture, &worker);
     let sizes = [0, 1, 100, 3799, 3800, 3801, 3880, 3881, 3900, 4000, 7760, 16_384, 100_000, 1 << 20, 5 << 20];
     for (id, size) in sizes.into_iter().enumerate() {
@@ -64,7 +64,7 @@ fn every_size_comes_back() {
 #[test]
 fn updates_keep_and_free_blobs() {
     let fixture = Fixture::new(1);
-    let worker = fixture.engine().worker(0);
+    let worker = fixture.worker(0);
     let table = blob_table(&fixture, &worker);
     let (large, other) = (bytes(1, 50_000), bytes(2, 30_000));
     let mut txn = begin(&worker);
@@ -110,7 +110,7 @@ fn updates_keep_and_free_blobs() {
 #[test]
 fn old_snapshots_see_old_blobs() {
     let fixture = Fixture::new(1);
-    let worker = fixture.engine().worker(0);
+    let worker = fixture.worker(0);
     let table = blob_table(&fixture, &worker);
     let (first, second) = (bytes(1, 40_000), bytes(2, 60_000));
     let mut txn = begin(&worker);
@@ -134,7 +134,7 @@ fn old_snapshots_see_old_blobs() {
 #[test]
 fn many_long_columns_move_out() {
     let fixture = Fixture::new(1);
-    let worker = fixture.engine().worker(0);
+    let worker = fixture.worker(0);
     let columns: Vec<_> = std::iter::once(not_null(column("id", TypeKind::Int)))
         .chain((0..60).map(|i| column(&format!("c{i}"), TypeKind::VarChar { length: 250 })))
         .collect();

@@ -50,7 +50,7 @@ fn definitions_survive_and_are_ordered() {
         index("", NewIndexKind::Primary, &["id"]),
     ];
     let before = {
-        let worker = fixture.engine().worker(0);
+        let worker = fixture.worker(0);
         create(fixture.database(), &worker, table("t", columns, indexes)).def().clone()
     };
     let names: Vec<_> = before.indexes.iter().map(|i| i.name.as_str()).collect();
@@ -64,7 +64,7 @@ fn definitions_survive_and_are_ordered() {
 #[test]
 fn wrong_definitions_are_told_apart() {
     let fixture = Fixture::new(1);
-    let worker = fixture.engine().worker(0);
+    let worker = fixture.worker(0);
     let database = fixture.database();
     create(database, &worker, simple("t"));
     let id = || not_null(column("id", TypeKind::Int));
@@ -119,7 +119,7 @@ fn a_table_of_thousands_of_columns_is_kept() {
     let columns: Vec<_> = (0..3000).map(|i| column(&format!("column_number_{i}"), TypeKind::TinyInt)).collect();
     let values: Vec<Value<'_>> = (0..3000).map(|i| Value::Int(i % 100)).collect();
     {
-        let worker = fixture.engine().worker(0);
+        let worker = fixture.worker(0);
         let table = create(fixture.database(), &worker, table("wide", columns, vec![]));
         let mut txn = begin(&worker);
         insert(&worker, &mut txn, &table, &values);
@@ -127,7 +127,7 @@ fn a_table_of_thousands_of_columns_is_kept() {
     }
     fixture.reopen();
     {
-        let worker = fixture.engine().worker(0);
+        let worker = fixture.worker(0);
         let table = now(&fixture, "wide");
         assert_eq!(table.def().columns.len(), 3000);
         assert_eq!(scan_all(&worker, &table, 0), vec![values]);
@@ -141,7 +141,7 @@ fn a_table_of_thousands_of_columns_is_kept() {
 #[test]
 fn an_index_built_later_equals_one_kept_from_the_start() {
     let fixture = Fixture::new(1);
-    let worker = fixture.engine().worker(0);
+    let worker = fixture.worker(0);
     let database = fixture.database();
     let table = create(database, &worker, simple("t"));
     fill(&worker, &table, 5000);
@@ -177,7 +177,7 @@ fn an_index_built_later_equals_one_kept_from_the_start() {
 fn truncate_rename_and_drop() {
     let mut fixture = Fixture::new(1);
     {
-        let worker = fixture.engine().worker(0);
+        let worker = fixture.worker(0);
         let database = fixture.database();
         let table = create(database, &worker, simple("t"));
         let version = database.schema_version();
@@ -197,7 +197,7 @@ fn truncate_rename_and_drop() {
         assert_eq!(scan_all(&worker, &now(&fixture, "u"), 0).len(), 10);
     }
     fixture.reopen();
-    let worker = fixture.engine().worker(0);
+    let worker = fixture.worker(0);
     assert_eq!(scan_all(&worker, &now(&fixture, "u"), 0).len(), 10);
     assert_eq!(now(&fixture, "u").estimated_rows(), 10);
     assert_eq!(fixture.database().drop_database(&worker, "d", &options()).expect("drops"), 2);
@@ -208,7 +208,7 @@ fn truncate_rename_and_drop() {
 #[test]
 fn ddl_waits_for_users_and_gives_up() {
     let fixture = Fixture::new(1);
-    let worker = fixture.engine().worker(0);
+    let worker = fixture.worker(0);
     let database = fixture.database();
     let table = create(database, &worker, simple("t"));
     assert!(table.mdl().try_shared(worker.index()));
@@ -224,7 +224,7 @@ fn ddl_waits_for_users_and_gives_up() {
 #[test]
 fn alter_copies_rows() {
     let fixture = Fixture::new(1);
-    let worker = fixture.engine().worker(0);
+    let worker = fixture.worker(0);
     let database = fixture.database();
     let table = create(database, &worker, simple("t"));
     fill(&worker, &table, 2500);
@@ -291,7 +291,7 @@ fn alter_copies_rows() {
 #[test]
 fn a_nullable_column_at_the_end_costs_nothing() {
     let fixture = Fixture::new(1);
-    let worker = fixture.engine().worker(0);
+    let worker = fixture.worker(0);
     let database = fixture.database();
     fill(&worker, &create(database, &worker, simple("t")), 100);
     let actions = vec![
@@ -315,7 +315,7 @@ fn a_nullable_column_at_the_end_costs_nothing() {
 #[test]
 fn alter_converts_and_refuses_values() {
     let fixture = Fixture::new(1);
-    let worker = fixture.engine().worker(0);
+    let worker = fixture.worker(0);
     let database = fixture.database();
     fill(&worker, &create(database, &worker, simple("t")), 300);
     let change = |column: ColumnDef| {

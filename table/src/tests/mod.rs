@@ -53,6 +53,13 @@ impl Fixture {
         &self.open.as_ref().expect("open").1
     }
 
+    /// A worker that is awake.
+    pub fn worker(&self, index: usize) -> Worker {
+        let worker = self.engine().worker(index);
+        worker.tick();
+        worker
+    }
+
     /// Stops cleanly and starts again. Workers must be gone.
     pub fn reopen(&mut self) {
         self.close();
@@ -63,6 +70,7 @@ impl Fixture {
         let (engine, database) = self.open.take().expect("open");
         {
             let worker = engine.spare_worker().expect("a spare worker");
+            worker.tick();
             database.close(&worker).expect("counters are written");
         }
         engine.shutdown().expect("a clean stop");
@@ -222,19 +230,20 @@ pub(crate) fn decoded(table: &Table, row: &RowBuf) -> Vec<Value<'static>> {
     (0..table.def().columns.len()).map(|c| stored.get(c).expect("a readable column").into_owned()).collect()
 }
 
-/// All trees of the table agree, by `check` and by reading every index.
+/// All trees of the table agree in one snapshot, by `check` and by reading every index.
 pub(crate) fn check_indexes(worker: &Worker, table: &Table) {
     let mut txn = begin(worker);
     let report = table.check(worker, &mut txn).expect("the check runs");
-    rollback(worker, txn);
     assert!(report.problems.is_empty(), "{report:?}");
-    let sorted = |mut rows: Vec<Vec<Value<'static>>>| {
+    let mut rows_of = |index| {
+        let mut rows = scan(worker, &mut txn, table, index, &EncodedRange::default(), false, ReadMode::Snapshot);
         rows.sort_by_cached_key(|row| format!("{row:?}"));
         rows
     };
-    let expected = sorted(scan_all(worker, table, 0));
+    let expected = rows_of(0);
     assert_eq!(report.rows as usize, expected.len());
     for index in 1..table.def().indexes.len() {
-        assert_eq!(sorted(scan_all(worker, table, index)), expected, "index {index} has the rows of the table");
+        assert_eq!(rows_of(index), expected, "index {index} has the rows of the table");
     }
+    rollback(worker, txn);
 }

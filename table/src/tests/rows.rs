@@ -118,7 +118,7 @@ fn random_operations_agree_with_a_model() {
     let mut rng = StdRng::seed_from_u64(7);
     let mut model = BTreeMap::new();
     {
-        let worker = fixture.engine().worker(0);
+        let worker = fixture.worker(0);
         let table = model_table(&fixture, &worker);
         for round in 0..120 {
             let mut txn = begin(&worker);
@@ -144,7 +144,7 @@ fn random_operations_agree_with_a_model() {
         }
     }
     fixture.reopen();
-    let worker = fixture.engine().worker(0);
+    let worker = fixture.worker(0);
     let table = fixture.database().table_by_name("d", "t").expect("it is still there");
     let mut txn = begin(&worker);
     compare(&worker, &mut txn, &table, &model);
@@ -155,7 +155,7 @@ fn random_operations_agree_with_a_model() {
 #[test]
 fn ranges_of_every_kind() {
     let fixture = Fixture::new(1);
-    let worker = fixture.engine().worker(0);
+    let worker = fixture.worker(0);
     let table = model_table(&fixture, &worker);
     let mut txn = begin(&worker);
     for id in 0..30i64 {
@@ -197,7 +197,7 @@ fn ranges_of_every_kind() {
 #[test]
 fn covering_cursors_rebuild_rows_from_keys() {
     let fixture = Fixture::new(1);
-    let worker = fixture.engine().worker(0);
+    let worker = fixture.worker(0);
     let table = model_table(&fixture, &worker);
     let mut txn = begin(&worker);
     for id in 0..100i64 {
@@ -218,7 +218,7 @@ fn covering_cursors_rebuild_rows_from_keys() {
 #[test]
 fn duplicates_leave_nothing_and_are_found() {
     let fixture = Fixture::new(1);
-    let worker = fixture.engine().worker(0);
+    let worker = fixture.worker(0);
     let table = model_table(&fixture, &worker);
     let mut txn = begin(&worker);
     let first: ModelRow = (1, Some(7), 1, "a".into(), "z".repeat(20_000));
@@ -246,7 +246,7 @@ fn tables_without_primary_key_count_rows() {
     let mut fixture = Fixture::new(1);
     for _ in 0..2 {
         {
-            let worker = fixture.engine().worker(0);
+            let worker = fixture.worker(0);
             let table = match fixture.database().table_by_name("d", "h") {
                 Some(table) => table,
                 None => create(fixture.database(), &worker, table("h", vec![column("a", TypeKind::Int)], vec![])),
@@ -259,7 +259,7 @@ fn tables_without_primary_key_count_rows() {
         }
         fixture.reopen();
     }
-    let worker = fixture.engine().worker(0);
+    let worker = fixture.worker(0);
     let table = fixture.database().table_by_name("d", "h").expect("it is still there");
     assert_eq!(scan_all(&worker, &table, 0).len(), 20);
     assert_eq!(table.estimated_rows(), 20);
@@ -271,7 +271,7 @@ fn auto_increment_goes_on_after_a_stop() {
     let columns = vec![counted(column("id", TypeKind::Int)), column("a", TypeKind::Int)];
     let new = table("c", columns, vec![index("", NewIndexKind::Primary, &["id"])]);
     {
-        let worker = fixture.engine().worker(0);
+        let worker = fixture.worker(0);
         let table = create(fixture.database(), &worker, new);
         for expected in 1..=1000 {
             assert_eq!(blocking(|| table.reserve_auto_increment(&worker, 1)).expect("reserves"), expected);
@@ -281,12 +281,12 @@ fn auto_increment_goes_on_after_a_stop() {
     }
     fixture.reopen();
     {
-        let worker = fixture.engine().worker(0);
+        let worker = fixture.worker(0);
         let table = fixture.database().table_by_name("d", "c").expect("it is still there");
         assert_eq!(blocking(|| table.reserve_auto_increment(&worker, 1)).expect("reserves"), 5004, "exact after a clean stop");
     }
     fixture.reopen_roughly();
-    let worker = fixture.engine().worker(0);
+    let worker = fixture.worker(0);
     let table = fixture.database().table_by_name("d", "c").expect("it is still there");
     assert!(blocking(|| table.reserve_auto_increment(&worker, 1)).expect("reserves") > 5004, "never twice");
     blocking(|| table.note_auto_increment(&worker, i32::MAX as u64)).expect("notes");
@@ -296,7 +296,7 @@ fn auto_increment_goes_on_after_a_stop() {
 #[test]
 fn a_check_finds_what_does_not_fit() {
     let fixture = Fixture::new(1);
-    let worker = fixture.engine().worker(0);
+    let worker = fixture.worker(0);
     let table = model_table(&fixture, &worker);
     let mut txn = begin(&worker);
     for id in 0..10 {

@@ -50,7 +50,7 @@ fn total(rows: &[Vec<Value<'static>>]) -> i64 {
 #[test]
 fn transfers_preserve_the_sum_in_every_snapshot_and_index() {
     let fixture = Fixture::new(THREADS + 1);
-    let worker = fixture.engine().worker(THREADS);
+    let worker = fixture.worker(THREADS);
     let table = account_table(&fixture, &worker);
     let mut txn = begin(&worker);
     for id in 0..ACCOUNTS {
@@ -65,6 +65,7 @@ fn transfers_preserve_the_sum_in_every_snapshot_and_index() {
             let (table, done, stop, engine) = (&table, &done, &stop, fixture.engine());
             scope.spawn(move || {
                 let worker = engine.worker(thread);
+                worker.tick();
                 let mut rng = StdRng::seed_from_u64(thread as u64);
                 while !stop.load(Ordering::Relaxed) {
                     let mut txn = begin(&worker);
@@ -84,6 +85,7 @@ fn transfers_preserve_the_sum_in_every_snapshot_and_index() {
                 }
             });
         }
+        let _stop = Stop(&stop);
         let until = std::time::Instant::now() + std::time::Duration::from_secs(3);
         let mut looks = 0;
         while std::time::Instant::now() < until {
@@ -95,7 +97,6 @@ fn transfers_preserve_the_sum_in_every_snapshot_and_index() {
             }
             worker.tick();
         }
-        stop.store(true, Ordering::Relaxed);
         assert!(looks > 0);
     });
     assert!(done.load(Ordering::Relaxed) > 100);
@@ -105,7 +106,7 @@ fn transfers_preserve_the_sum_in_every_snapshot_and_index() {
 #[test]
 fn racing_inserts_of_one_key_leave_one_row() {
     let fixture = Fixture::new(THREADS + 1);
-    let worker = fixture.engine().worker(THREADS);
+    let worker = fixture.worker(THREADS);
     let table = account_table(&fixture, &worker);
     let wins = AtomicU64::new(0);
     std::thread::scope(|scope| {
@@ -113,6 +114,7 @@ fn racing_inserts_of_one_key_leave_one_row() {
             let (table, wins, engine) = (&table, &wins, fixture.engine());
             scope.spawn(move || {
                 let worker = engine.worker(thread);
+                worker.tick();
                 let mut progress = Progress::new();
                 for round in 0..300i64 {
                     let owner = format!("owner{round}");
@@ -145,7 +147,7 @@ fn racing_inserts_of_one_key_leave_one_row() {
 #[test]
 fn held_rows_of_a_latest_scan_are_waited_for() {
     let fixture = Fixture::new(2);
-    let (one, two) = (fixture.engine().worker(0), fixture.engine().worker(1));
+    let (one, two) = (fixture.worker(0), fixture.worker(1));
     let table = account_table(&fixture, &one);
     let mut txn = begin(&one);
     for id in 0..5 {
@@ -176,4 +178,115 @@ fn held_rows_of_a_latest_scan_are_waited_for() {
     assert_eq!(found, [Value::Int(0), Value::Int(1), Value::Int(3), Value::Int(4)], "row 2 has another tag now");
     rollback(&one, writer);
     rollback(&two, reader);
+}
+
+/// Tells the threads to stop, also when the test fails.
+struct Stop<'a>(&'a AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A session's way to a table: the current one, held by a share of its metadata lock.
+fn hold(database: &Database, worker: &Worker, name: &str) -> Arc<Table> {
+    loop {
+        let version = database.schema_version();
+        let table = database.table_by_name("d", name).expect("the table is never dropped");
+        if let Err(wait) = table.mdl().acquire_shared(worker.index()) {
+            assert!(wait.wait_blocking(std::time::Instant::now() + std::time::Duration::from_secs(60)));
+        }
+        if database.schema_version() == version {
+            return table;
+        }
+        table.mdl().release_shared(worker.index());
+    }
+}
+
+/// Inserts, updates or deletes one random row; errors end the transaction.
+fn churn(rng: &mut StdRng, worker: &Worker, txn: &mut Txn, table: &Table) -> std::result::Result<(), txn::Error> {
+    let (mut row, mut progress, mut key) = (RowBuf::new(), Progress::new(), Vec::new());
+    let id = rng.random_range(0..200i64);
+    let owner = format!("owner{}", rng.random_range(0..300));
+    assert!(table.encode_point_key(0, &[Value::Int(id)], &mut key));
+    loop {
+        if !blocking(|| table.point(worker, txn, 0, &key, RowRead::Latest, &mut row))? {
+            let values = [Value::Int(id), Value::Int(1), text(&owner), Value::Int(id % 3)];
+            blocking(|| table.insert_row(worker, txn, &values, &mut progress))?;
+            return Ok(());
+        }
+        let outcome = match rng.random_range(0..3) {
+            0 => blocking(|| table.delete_row(worker, txn, &row, &mut progress))?,
+            1 => {
+                let changes = [(0, Value::Int(rng.random_range(0..200i64))), (2, text(&owner))];
+                blocking(|| table.update_row(worker, txn, &row, &changes, &mut progress))?
+            }
+            _ => {
+                let changes = [(1, Value::Int(rng.random_range(0..9))), (3, Value::Null)];
+                blocking(|| table.update_row(worker, txn, &row, &changes, &mut progress))?
+            }
+        };
+        if outcome != WriteRow::Changed {
+            return Ok(());
+        }
+    }
+}
+
+#[test]
+fn ddl_and_transactions_alternate() {
+    let fixture = Fixture::new(THREADS + 1);
+    let database = fixture.database();
+    let ddl_worker = fixture.worker(THREADS);
+    account_table(&fixture, &ddl_worker);
+    let stop = AtomicBool::new(false);
+    let (done, options) = (AtomicU64::new(0), crate::ddl::DdlOptions::default());
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let (done, stop, engine) = (&done, &stop, fixture.engine());
+            scope.spawn(move || {
+                let worker = engine.worker(thread);
+                worker.tick();
+                let mut rng = StdRng::seed_from_u64(100 + thread as u64);
+                while !stop.load(Ordering::Relaxed) {
+                    let table = hold(database, &worker, "a");
+                    let mut txn = begin(&worker);
+                    let steps = rng.random_range(1..6);
+                    match (0..steps).try_for_each(|_| churn(&mut rng, &worker, &mut txn, &table)) {
+                        Ok(()) if rng.random_bool(0.8) => {
+                            commit(&worker, txn);
+                            done.fetch_add(1, Ordering::Relaxed);
+                        }
+                        Ok(()) | Err(txn::Error::Deadlock | txn::Error::LockWaitTimeout) => rollback(&worker, txn),
+                        Err(error) => panic!("{error:?}"),
+                    }
+                    table.mdl().release_shared(worker.index());
+                    worker.tick();
+                }
+            });
+        }
+        let _stop = Stop(&stop);
+        for round in 0..12 {
+            let name = format!("extra{round}");
+            let new = index(&name, NewIndexKind::Secondary, &["tag", "owner"]);
+            database.create_index(&ddl_worker, "d", "a", new, &options).expect("builds");
+            std::thread::sleep(std::time::Duration::from_millis(40));
+            check_indexes(&ddl_worker, &hold(database, &ddl_worker, "a"));
+            database.table_by_name("d", "a").expect("there").mdl().release_shared(ddl_worker.index());
+            match round % 4 {
+                3 => database.truncate_table(&ddl_worker, "d", "a", &options).expect("truncates"),
+                2 => drop(
+                    database
+                        .alter_table(&ddl_worker, "d", "a", vec![crate::ddl::AlterAction::Rebuild], &options)
+                        .expect("copies"),
+                ),
+                _ => database.drop_index(&ddl_worker, "d", "a", &name, &options).expect("drops"),
+            }
+            database.housekeeping(&ddl_worker).expect("frees");
+            ddl_worker.tick();
+        }
+    });
+    assert!(done.load(Ordering::Relaxed) > 50);
+    check_indexes(&ddl_worker, &database.table_by_name("d", "a").expect("there"));
+    while database.housekeeping(&ddl_worker).expect("frees") {}
 }

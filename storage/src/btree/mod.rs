@@ -1,0 +1,137 @@
+//! B+trees over pages: descent, leaves, growth.
+//!
+//! Descent is optimistic lock coupling (Leis et al., "The ART of Practical Synchronization", DaMoN 2016): read the child's id, take
+//! the child's version, validate the parent, go on; start over when a validation fails. No latch is held on the way down.
+//!
+//! T1: the root never moves; a root that is full hands its records to two new children.
+//! T2: when the child's version was taken before the parent validated, the child covered the key at that moment, and any later
+//! change of the child shows in its version.
+//! T3: a structure change latches the parent, then the child, by upgrading the versions of the descent (never waiting), then the
+//! new pages, then the allocation page. It is one STRUCTURE record.
+//! A leaf that is empty stays until its tree is dropped or truncated.
+
+mod drop;
+mod split;
+
+pub(crate) use split::insert_child;
+
+use crate::buffer::{PageRead, PageWrite};
+use crate::error::Result;
+use crate::page::{Page, PageType};
+use crate::wal::record::{RowChange, RowOp, write_row};
+use crate::{Error, Store, TreeRef};
+
+/// Optimistic latch attempts before a leaf is latched by waiting.
+const UPGRADE_ATTEMPTS: usize = 3;
+
+impl Store {
+    /// The leaf that covers `key`. Believe nothing read from it before `valid()`.
+    ///
+    /// # Errors
+    /// A stall while a page on the way is read; damage; a dropped tree.
+    #[inline]
+    pub fn read_leaf(&self, tree: TreeRef, key: &[u8]) -> Result<PageRead<'_>> {
+        self.descend(tree, |page| page.child_slot(key))
+    }
+
+    /// The leaf that holds the greatest keys below `bound` (empty: the last leaf).
+    ///
+    /// # Errors
+    /// As `read_leaf`.
+    pub fn read_leaf_before(&self, tree: TreeRef, bound: &[u8]) -> Result<PageRead<'_>> {
+        self.descend(tree, |page| page.child_slot_before(bound))
+    }
+
+    #[inline]
+    fn descend(&self, tree: TreeRef, choose: impl Fn(Page<'_>) -> usize) -> Result<PageRead<'_>> {
+        'restart: loop {
+            let mut node = self.pool.read(tree.root)?;
+            if node.page.tree_id() != tree.id {
+                if node.valid() {
+                    return Err(Error::NoSuchTree.into());
+                }
+                continue;
+            }
+            loop {
+                let level = node.page.level();
+                if level == 0 {
+                    if node.valid() {
+                        return Ok(node);
+                    }
+                    continue 'restart;
+                }
+                let child = node.page.child(&node.page.record(choose(node.page)));
+                if !node.valid() {
+                    continue 'restart;
+                }
+                let next = self.pool.read(child)?;
+                let child_level = next.page.level();
+                // T2
+                if !node.valid() {
+                    continue 'restart;
+                }
+                if child_level != level - 1 {
+                    if next.valid() {
+                        return Err(Error::Corrupt { page: child, why: "its level does not fit its parent's".into() }.into());
+                    }
+                    continue 'restart;
+                }
+                node = next;
+            }
+        }
+    }
+
+    /// Latches the leaf that covers `key`.
+    ///
+    /// # Errors
+    /// As `read_leaf`.
+    #[inline]
+    pub fn latch_leaf(&self, tree: TreeRef, key: &[u8]) -> Result<PageWrite<'_>> {
+        for _ in 0..UPGRADE_ATTEMPTS {
+            if let Some(leaf) = self.read_leaf(tree, key)?.latch() {
+                return Ok(leaf);
+            }
+        }
+        loop {
+            let id = {
+                let leaf = self.read_leaf(tree, key)?;
+                let id = leaf.page.id();
+                if !leaf.valid() {
+                    continue;
+                }
+                id
+            };
+            let leaf = self.pool.latch(id)?;
+            let same = leaf.page.page_type() == PageType::Tree as u8 && leaf.page.tree_id() == tree.id && leaf.page.level() == 0;
+            if same && leaf.page.covers(key) {
+                return Ok(leaf);
+            }
+        }
+    }
+
+    /// Logs and applies a change of one record. The leaf covers the key and has room (`Page::has_room`) for a `Put`.
+    /// `slot` is what `search(key)` says.
+    pub fn change_row(
+        &self,
+        worker: usize,
+        leaf: &PageWrite<'_>,
+        slot: std::result::Result<usize, usize>,
+        change: &RowChange<'_>,
+    ) -> u64 {
+        leaf.mark_dirty(self.wal.epoch());
+        let mut append = self.wal.append(worker);
+        let lsn = append.lsn_after(leaf.page.lsn());
+        write_row(append.buffer(), leaf.id(), lsn, change);
+        let epoch = append.epoch;
+        drop(append);
+        match (change.op, slot) {
+            (RowOp::Put, slot) => {
+                leaf.page.put(slot, change.header, change.key, change.payload).expect("the caller has checked the room")
+            }
+            (RowOp::Remove, Ok(index)) => leaf.page.remove(index),
+            (RowOp::Remove, Err(_)) => {}
+        }
+        leaf.set_lsn(lsn);
+        epoch
+    }
+}

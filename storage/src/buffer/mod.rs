@@ -1,0 +1,443 @@
+//! The buffer pool: pages in memory.
+//!
+//! ```text
+//! page table:  page id -> word: 0 absent | LOADING | frame number + 1         (flat, reserved address space)
+//! frames:      frame number -> { latch, page id, flags, recovery epoch }
+//! memory:      frame number -> 16 KiB
+//! ```
+//! A resident page costs one load of the page table and one compare. A missing one is a [`Stall`]: one reader thread fetches it
+//! however many wait. The cleaner thread keeps frames free ahead of need and writes changed pages (`cleaner`).
+//!
+//! B1: a frame's page id changes only under its latch, so a validated read that saw the id read that page.
+//! B2: the page table names a frame only while the frame holds that page.
+//! B3: a page is written to disk only when the log is durable up to its LSN, first to the doublewrite area, then home.
+//! B4: a changed page is DIRTY with a recovery epoch not above that of its first unwritten change; both are set before the change is
+//! logged.
+//! Readers write nothing, except the REFERENCED bit of a frame whose bit the clock hand has cleared.
+
+mod cleaner;
+mod reader;
+
+pub(crate) use cleaner::{BATCH_PAGES, CleanRequests, Cleaner, CleanerConfig, restore_torn_pages};
+
+use crate::error::{Interrupt, Result, Stall};
+use crate::page::{PAGE_BYTES, PAGE_WORDS, Page, PageId};
+use crate::wal::Wal;
+use crate::{Error, Lsn};
+use os::{File, Reservation};
+use parking_lot::{Condvar, Mutex};
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::task::{Context, Poll, Waker};
+use sync::{LatchGuard, RacyWords, Version, VersionLatch};
+
+/// Page numbers stop here: 2^28 pages are 4 TiB.
+pub const PAGES_MAX: u32 = 1 << 28;
+/// A pool needs this many frames to run at all.
+pub const FRAMES_MIN: usize = 256;
+
+const LOADING: u32 = u32::MAX;
+const WAIT_SHARDS: usize = 64;
+
+const REFERENCED: u32 = 1;
+const DIRTY: u32 = 2;
+/// Never evicted: allocation pages.
+const RESIDENT: u32 = 4;
+
+/// All zero is a frame that was never used.
+#[repr(align(64))]
+struct Frame {
+    latch: VersionLatch,
+    page: AtomicU32,
+    flags: AtomicU32,
+    recovery_epoch: AtomicU64,
+}
+
+const _: () = assert!(size_of::<Frame>() == 64);
+
+type WaitShard = Mutex<HashMap<PageId, Vec<Waker>>>;
+
+pub struct Pool {
+    frames: Reservation,
+    frame_count: usize,
+    memory: Reservation,
+    table: Reservation,
+    file: File,
+    /// Frames never used yet start here.
+    fresh: AtomicUsize,
+    free: Mutex<Vec<u32>>,
+    free_below: usize,
+    waits: Box<[WaitShard]>,
+    frame_waits: Mutex<Vec<Waker>>,
+    reads: Mutex<VecDeque<PageId>>,
+    reads_ready: Condvar,
+    failed: Mutex<HashMap<PageId, Error>>,
+    /// Wakes the cleaner; see `cleaner`.
+    cleaner_bell: (Mutex<bool>, Condvar),
+    stop: AtomicBool,
+    pub(crate) counters: Counters,
+}
+
+/// Pulled by whoever shows them.
+#[derive(Default)]
+pub struct Counters {
+    pub pages_read: AtomicU64,
+    pub pages_written: AtomicU64,
+    pub pages_evicted: AtomicU64,
+}
+
+/// Waits for one page to be read, or for a free frame.
+#[derive(Debug)]
+pub struct PageStall {
+    pool: Arc<Pool>,
+    /// 0: any free frame.
+    page: PageId,
+}
+
+impl std::fmt::Debug for Pool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Pool({} frames)", self.frame_count)
+    }
+}
+
+impl PageStall {
+    pub(crate) fn poll_ready(&self, cx: &mut Context<'_>) -> Poll<()> {
+        self.pool.poll_wait(self.page, cx)
+    }
+}
+
+/// A page being read optimistically. Believe nothing before `valid()`.
+#[derive(Clone, Copy)]
+pub struct PageRead<'a> {
+    frame: &'a Frame,
+    version: Version,
+    pub page: Page<'a>,
+}
+
+impl<'a> PageRead<'a> {
+    /// Was everything read so far one consistent state of this page?
+    #[inline]
+    pub fn valid(&self) -> bool {
+        self.frame.latch.validate(self.version)
+    }
+
+    /// Takes the page's latch if the page has not changed since.
+    #[inline]
+    pub fn latch(self) -> Option<PageWrite<'a>> {
+        let guard = self.frame.latch.try_upgrade(self.version)?;
+        Some(PageWrite { frame: self.frame, page: self.page, guard })
+    }
+}
+
+/// A latched page.
+pub struct PageWrite<'a> {
+    frame: &'a Frame,
+    pub page: Page<'a>,
+    guard: LatchGuard<'a>,
+}
+
+impl PageWrite<'_> {
+    /// Releases a page that was not changed: versions taken before stay valid.
+    pub fn release_unchanged(self) {
+        self.guard.release_unchanged();
+    }
+
+    /// Must be called before the change is logged (B4); `epoch` is the log's current one, read before.
+    #[inline]
+    pub fn mark_dirty(&self, epoch: u64) {
+        // Relaxed: the latch is held; the cleaner looks again under the latch.
+        let flags = self.frame.flags.load(Ordering::Relaxed);
+        if flags & DIRTY == 0 {
+            self.frame.recovery_epoch.store(epoch, Ordering::Relaxed);
+            // SeqCst: ordered before the append's load of the epoch (see Pool::oldest_dirty_epoch).
+            self.frame.flags.fetch_or(DIRTY | REFERENCED, Ordering::SeqCst);
+        }
+    }
+
+    /// Keeps the page in memory for ever.
+    pub fn keep_resident(&self) {
+        self.frame.flags.fetch_or(RESIDENT, Ordering::Relaxed);
+    }
+
+    pub fn set_lsn(&self, lsn: Lsn) {
+        self.page.set_lsn(lsn);
+    }
+
+    pub fn id(&self) -> PageId {
+        self.frame.page.load(Ordering::Relaxed)
+    }
+}
+
+impl Pool {
+    /// A pool of `bytes` over `file`. Memory is reserved, not touched.
+    pub fn new(file: File, bytes: u64) -> std::result::Result<Arc<Self>, Error> {
+        let frame_count = ((bytes / PAGE_BYTES as u64) as usize).clamp(FRAMES_MIN, PAGES_MAX as usize - 2);
+        Ok(Arc::new(Self {
+            frames: Reservation::new(frame_count * size_of::<Frame>())?,
+            frame_count,
+            memory: Reservation::new(frame_count * PAGE_BYTES)?,
+            table: Reservation::new(PAGES_MAX as usize * size_of::<AtomicU32>())?,
+            file,
+            fresh: AtomicUsize::new(0),
+            free: Mutex::default(),
+            free_below: (frame_count / 16).clamp(32, 4096),
+            waits: (0..WAIT_SHARDS).map(|_| WaitShard::default()).collect(),
+            frame_waits: Mutex::default(),
+            reads: Mutex::default(),
+            reads_ready: Condvar::new(),
+            failed: Mutex::default(),
+            cleaner_bell: (Mutex::new(false), Condvar::new()),
+            stop: AtomicBool::new(false),
+            counters: Counters::default(),
+        }))
+    }
+
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    pub fn frame_count(&self) -> usize {
+        self.frame_count
+    }
+
+    #[inline]
+    fn word(&self, page: PageId) -> &AtomicU32 {
+        assert!(page < PAGES_MAX, "page ids are below PAGES_MAX");
+        // SAFETY: the reservation holds PAGES_MAX zeroed words, lives as long as self, and is only ever accessed as atomics.
+        unsafe { &*self.table.start().cast::<AtomicU32>().add(page as usize) }
+    }
+
+    #[inline]
+    fn frame(&self, number: u32) -> &Frame {
+        assert!((number as usize) < self.frame_count, "B2: the page table names real frames");
+        // SAFETY: the reservation holds frame_count frames; zero bytes are a valid Frame; all its fields are atomics.
+        unsafe { &*self.frames.start().cast::<Frame>().add(number as usize) }
+    }
+
+    #[inline]
+    fn page_of(&self, number: u32) -> Page<'_> {
+        debug_assert!((number as usize) < self.frame_count);
+        // SAFETY: the reservation holds frame_count pages, is aligned to a page of memory, lives as long as self, and is only
+        // accessed through RacyWords.
+        let words = unsafe { RacyWords::from_raw(self.memory.start().add(number as usize * PAGE_BYTES), PAGE_WORDS) };
+        Page::new(words)
+    }
+
+    /// Begins an optimistic read of a page.
+    ///
+    /// # Errors
+    /// A stall while the page is being read from disk; an error when it is damaged.
+    #[inline]
+    pub fn read(self: &Arc<Self>, page: PageId) -> Result<PageRead<'_>> {
+        loop {
+            // Acquire: pairs with the Release that published the frame.
+            let word = self.word(page).load(Ordering::Acquire);
+            if word == 0 || word == LOADING {
+                return Err(self.miss(page));
+            }
+            let number = word - 1;
+            let frame = self.frame(number);
+            let version = frame.latch.read_wait();
+            // B1: the id is checked under the version.
+            if frame.page.load(Ordering::Relaxed) == page {
+                if frame.flags.load(Ordering::Relaxed) & REFERENCED == 0 {
+                    frame.flags.fetch_or(REFERENCED, Ordering::Relaxed);
+                }
+                return Ok(PageRead { frame, version, page: self.page_of(number) });
+            }
+        }
+    }
+
+    /// Latches a page.
+    ///
+    /// # Errors
+    /// As `read`.
+    pub fn latch(self: &Arc<Self>, page: PageId) -> Result<PageWrite<'_>> {
+        loop {
+            let read = self.read(page)?;
+            let guard = read.frame.latch.lock();
+            if read.frame.page.load(Ordering::Relaxed) == page {
+                return Ok(PageWrite { frame: read.frame, page: read.page, guard });
+            }
+        }
+    }
+
+    /// Latches a page that is about to be written anew, without reading it from disk.
+    ///
+    /// # Errors
+    /// A stall when no frame is free or somebody is reading the page.
+    pub fn create(self: &Arc<Self>, page: PageId) -> Result<PageWrite<'_>> {
+        loop {
+            match self.word(page).load(Ordering::Acquire) {
+                0 => {}
+                LOADING => return Err(self.stall(page)),
+                _ => return self.latch(page),
+            }
+            let Some(number) = self.take_frame() else { return Err(self.stall(0)) };
+            if self.word(page).compare_exchange(0, LOADING, Ordering::AcqRel, Ordering::Acquire).is_err() {
+                self.give_frame(number);
+                continue;
+            }
+            let frame = self.frame(number);
+            let guard = frame.latch.lock();
+            let view = self.page_of(number);
+            view.set_lsn(0);
+            self.failed.lock().remove(&page);
+            frame.flags.store(REFERENCED, Ordering::Relaxed);
+            frame.page.store(page, Ordering::Relaxed);
+            self.publish(page, number);
+            return Ok(PageWrite { frame, page: view, guard });
+        }
+    }
+
+    fn publish(&self, page: PageId, number: u32) {
+        // Release: whoever finds the frame finds it filled.
+        self.word(page).store(number + 1, Ordering::Release);
+        self.wake_page(page);
+    }
+
+    fn stall(self: &Arc<Self>, page: PageId) -> Interrupt {
+        Interrupt::Stall(Stall::Page(PageStall { pool: self.clone(), page }))
+    }
+
+    #[cold]
+    fn miss(self: &Arc<Self>, page: PageId) -> Interrupt {
+        if let Some(e) = self.failed.lock().get(&page) {
+            return Interrupt::Error(e.clone());
+        }
+        if page == 0 {
+            return Interrupt::Error(Error::Corrupt { page, why: "page 0 is not a page of a tree".into() });
+        }
+        if self.word(page).compare_exchange(0, LOADING, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+            self.reads.lock().push_back(page);
+            self.reads_ready.notify_one();
+        }
+        self.stall(page)
+    }
+
+    fn wait_shard(&self, page: PageId) -> &WaitShard {
+        &self.waits[page as usize % WAIT_SHARDS]
+    }
+
+    fn poll_wait(&self, page: PageId, cx: &mut Context<'_>) -> Poll<()> {
+        if page == 0 {
+            let mut waits = self.frame_waits.lock();
+            if self.free_frames() > 0 {
+                return Poll::Ready(());
+            }
+            waits.push(cx.waker().clone());
+            drop(waits);
+            self.ring_cleaner();
+            return Poll::Pending;
+        }
+        let mut waits = self.wait_shard(page).lock();
+        if self.word(page).load(Ordering::Acquire) != LOADING {
+            return Poll::Ready(());
+        }
+        waits.entry(page).or_default().push(cx.waker().clone());
+        Poll::Pending
+    }
+
+    fn wake_page(&self, page: PageId) {
+        let wakers = self.wait_shard(page).lock().remove(&page);
+        wakers.into_iter().flatten().for_each(Waker::wake);
+    }
+
+    /// Frames that can be taken at once.
+    fn free_frames(&self) -> usize {
+        self.frame_count.saturating_sub(self.fresh.load(Ordering::Relaxed)) + self.free.lock().len()
+    }
+
+    fn take_frame(&self) -> Option<u32> {
+        let fresh = self.fresh.load(Ordering::Relaxed);
+        if fresh < self.frame_count {
+            let number = self.fresh.fetch_add(1, Ordering::Relaxed);
+            if number < self.frame_count {
+                if self.frame_count - number == self.free_below {
+                    self.ring_cleaner();
+                }
+                return Some(number as u32);
+            }
+        }
+        let (number, left) = {
+            let mut free = self.free.lock();
+            (free.pop(), free.len())
+        };
+        if left < self.free_below {
+            self.ring_cleaner();
+        }
+        number
+    }
+
+    fn give_frame(&self, number: u32) {
+        self.free.lock().push(number);
+        let wakers = std::mem::take(&mut *self.frame_waits.lock());
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    fn ring_cleaner(&self) {
+        let (rung, bell) = &self.cleaner_bell;
+        let mut rung = rung.lock();
+        if !*rung {
+            *rung = true;
+            bell.notify_one();
+        }
+    }
+
+    /// Numbers of all frames that were ever used.
+    fn used_frames(&self) -> std::ops::Range<u32> {
+        0..self.fresh.load(Ordering::SeqCst).min(self.frame_count) as u32
+    }
+
+    /// The smallest recovery epoch of a changed page; `u64::MAX` when all are clean.
+    ///
+    /// A frame seen clean here becomes dirty later, and the change that dirties it is logged later still (B4), in an epoch not
+    /// below the one current before this call. So the caller takes the epoch first, then this minimum.
+    pub fn oldest_dirty_epoch(&self) -> u64 {
+        self.used_frames()
+            .map(|n| self.frame(n))
+            .filter(|f| f.flags.load(Ordering::SeqCst) & DIRTY != 0)
+            .map(|f| f.recovery_epoch.load(Ordering::Relaxed))
+            .min()
+            .unwrap_or(u64::MAX)
+    }
+
+    /// Pages read, written and evicted so far.
+    pub fn page_counts(&self) -> (u64, u64, u64) {
+        let c = &self.counters;
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        (load(&c.pages_read), load(&c.pages_written), load(&c.pages_evicted))
+    }
+
+    /// Changed pages and all used frames, for status.
+    pub fn usage(&self) -> (usize, usize) {
+        let dirty = self.used_frames().filter(|n| self.frame(*n).flags.load(Ordering::Relaxed) & DIRTY != 0).count();
+        let used = self.used_frames().len() - self.free.lock().len();
+        (dirty, used)
+    }
+
+    /// Starts the threads that read pages and the one that cleans; they end at `stop`.
+    pub(crate) fn start(self: &Arc<Self>, cleaner: Cleaner) -> Vec<std::thread::JoinHandle<()>> {
+        let mut threads = reader::start(self);
+        threads.push(
+            std::thread::Builder::new()
+                .name("heddle-cleaner".into())
+                .spawn(move || cleaner.run())
+                .expect("threads can be started at start-up"),
+        );
+        threads
+    }
+
+    pub(crate) fn stop(&self) {
+        self.stop.store(true, Ordering::SeqCst);
+        drop(self.reads.lock());
+        self.reads_ready.notify_all();
+        self.ring_cleaner();
+    }
+
+    /// Is the wal durable up to this page's LSN?
+    fn log_covers(wal: &Wal, lsn: Lsn) -> bool {
+        wal.durable_epoch() >= lsn >> crate::wal::EPOCH_SHIFT
+    }
+}

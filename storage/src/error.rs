@@ -1,0 +1,124 @@
+//! What can go wrong, and what can be waited for.
+
+use crate::buffer::PageStall;
+use crate::page::PageId;
+use crate::wal::DurableStall;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+
+/// An error of the storage; never a latch restart, which is control flow.
+#[derive(Clone, Debug)]
+pub enum Error {
+    /// The system refused; the text names the file and the reason.
+    Io(Arc<str>),
+    /// A page or file does not hold what it must.
+    Corrupt { page: PageId, why: Arc<str> },
+    /// The data file cannot grow.
+    Full(Arc<str>),
+    /// The data directory is in use, foreign, or of another version.
+    Directory(Arc<str>),
+    /// The tree is gone (dropped); only stale references meet this.
+    NoSuchTree,
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Io(what) | Self::Full(what) | Self::Directory(what) => f.write_str(what),
+            Self::Corrupt { page, why } => write!(f, "page {page} of heddle.data is damaged: {why}"),
+            Self::NoSuchTree => f.write_str("the tree has been dropped"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<std::io::Error> for Error {
+    fn from(e: std::io::Error) -> Self {
+        if e.kind() == std::io::ErrorKind::StorageFull {
+            Self::Full(e.to_string().into())
+        } else {
+            Self::Io(e.to_string().into())
+        }
+    }
+}
+
+/// What to wait for before the same call is made again. A future for any executor.
+#[must_use]
+#[derive(Debug)]
+pub enum Stall {
+    /// A page is being read, or a frame for it is being made free.
+    Page(PageStall),
+    /// The log is being flushed.
+    Durable(DurableStall),
+}
+
+impl Future for Stall {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        match self.get_mut() {
+            Self::Page(stall) => stall.poll_ready(cx),
+            Self::Durable(stall) => stall.poll_ready(cx),
+        }
+    }
+}
+
+impl Stall {
+    /// Waits on this thread, which must be one that may block.
+    pub fn wait_blocking(self) {
+        block_on(self)
+    }
+}
+
+/// Why a call did not answer.
+#[derive(Debug)]
+pub enum Interrupt {
+    Stall(Stall),
+    Error(Error),
+}
+
+impl From<Error> for Interrupt {
+    fn from(e: Error) -> Self {
+        Self::Error(e)
+    }
+}
+
+pub type Result<T> = std::result::Result<T, Interrupt>;
+
+struct ThreadWaker(std::thread::Thread);
+
+impl Wake for ThreadWaker {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Runs a future on this thread.
+pub fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = std::pin::pin!(future);
+    let waker = Waker::from(Arc::new(ThreadWaker(std::thread::current())));
+    let mut cx = Context::from_waker(&waker);
+    loop {
+        match future.as_mut().poll(&mut cx) {
+            Poll::Ready(out) => return out,
+            Poll::Pending => std::thread::park(),
+        }
+    }
+}
+
+/// Repeats a call, waiting out its stalls on this thread.
+///
+/// # Errors
+/// The call's error.
+pub fn blocking<T>(mut call: impl FnMut() -> Result<T>) -> std::result::Result<T, Error> {
+    loop {
+        match call() {
+            Ok(value) => return Ok(value),
+            Err(Interrupt::Error(e)) => return Err(e),
+            Err(Interrupt::Stall(stall)) => stall.wait_blocking(),
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Which pages of the data file are in use: one bit per page, in allocation pages.
+//!
+//! ```text
+//! group g = pages [g * 130,560, (g + 1) * 130,560); its bitmap is page g * 130,560 (page 1 in group 0, whose page 0 is never used)
+//! bit i of the bitmap: word 8 + i / 64, bit i % 64
+//! ```
+//! S1: bits change only together with the pages they stand for, in one STRUCTURE record: an [`Allocation`] holds the bitmap's latch
+//! until its user has logged. S2: allocation pages never leave memory. Latches: a bitmap's latch is taken last.
+
+use crate::Error;
+use crate::buffer::{PAGES_MAX, PageWrite, Pool};
+use crate::error::{Result, blocking};
+use crate::page::{HEADER_WORDS, PAGE_BYTES, PAGE_WORDS, PageId, PageType};
+use crate::wal::Wal;
+use crate::wal::record::{Part, PartOp, write_structure};
+use parking_lot::Mutex;
+use std::sync::Arc;
+
+/// Pages one allocation page stands for.
+pub const GROUP_PAGES: u32 = ((PAGE_WORDS - HEADER_WORDS) * 64) as u32;
+/// The file grows by an eighth, within these bounds (in pages).
+const GROWTH_PAGES: std::ops::RangeInclusive<u32> = 256..=8192;
+
+pub(crate) struct Space {
+    pool: Arc<Pool>,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// Per group: no free bit lies below this one.
+    hints: Vec<u32>,
+    file_pages: u32,
+}
+
+/// Pages taken but not yet logged. Dropping it without `apply` gives them back.
+pub(crate) struct Allocation<'a> {
+    bitmap: PageWrite<'a>,
+    group: u32,
+    pub pages: Vec<PageId>,
+}
+
+fn bitmap_page(group: u32) -> PageId {
+    if group == 0 { 1 } else { group * GROUP_PAGES }
+}
+
+/// Sets or clears bits of an allocation page; `bits` are indexes within the group, u32 little-endian.
+pub(crate) fn change_bits(page: crate::page::Page<'_>, bits: &[u8], set: bool) {
+    for index in bits.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])) {
+        if index < GROUP_PAGES {
+            let word = HEADER_WORDS + index as usize / 64;
+            let bit = 1 << (index % 64);
+            let old = page.words().load(word);
+            page.words().store(word, if set { old | bit } else { old & !bit });
+        }
+    }
+}
+
+impl<'a> Allocation<'a> {
+    pub fn bits(&self) -> Vec<u8> {
+        self.pages.iter().flat_map(|p| (p - self.group * GROUP_PAGES).to_le_bytes()).collect()
+    }
+
+    /// The latched allocation page, to be marked, changed (`change_bits`) and logged with the rest of the structure change.
+    pub fn bitmap(&self) -> &PageWrite<'a> {
+        &self.bitmap
+    }
+}
+
+impl Space {
+    pub fn new(pool: Arc<Pool>) -> std::result::Result<Self, Error> {
+        let file_pages = (pool.file().bytes()? / PAGE_BYTES as u64) as u32;
+        Ok(Self { pool, state: Mutex::new(State { hints: Vec::new(), file_pages }) })
+    }
+
+    /// Loads the allocation pages of an existing file (after redo). `unlogged`: nothing was ever logged, so a first page that was
+    /// never written only means that the very first start was cut off.
+    pub fn load(&self, unlogged: bool) -> std::result::Result<(), Error> {
+        let groups = self.state.lock().file_pages.div_ceil(GROUP_PAGES);
+        for group in 0..groups {
+            let page = bitmap_page(group);
+            match blocking(|| self.pool.latch(page)) {
+                Ok(latched) if latched.page.page_type() == PageType::Bitmap as u8 => latched.keep_resident(),
+                // The file grew, and the crash came before the group was made.
+                Ok(_) | Err(Error::Corrupt { .. }) if group > 0 || unlogged => break,
+                Ok(_) => return Err(Error::Corrupt { page, why: "not an allocation page".into() }),
+                Err(e) => return Err(e),
+            }
+            self.state.lock().hints.push(0);
+        }
+        Ok(())
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.state.lock().hints.is_empty()
+    }
+
+    /// Makes the next group's allocation page.
+    pub fn add_group(&self, wal: &Wal, worker: usize) -> std::result::Result<(), Error> {
+        let mut state = self.state.lock();
+        let group = state.hints.len() as u32;
+        if u64::from(group + 1) * u64::from(GROUP_PAGES) > u64::from(PAGES_MAX) {
+            return Err(Error::Full("the data file has reached 4 TiB".into()));
+        }
+        let id = bitmap_page(group);
+        Self::grow(&self.pool, &mut state.file_pages, id)?;
+        let bitmap = blocking(|| self.pool.create(id))?;
+        bitmap.mark_dirty(wal.epoch());
+        bitmap.keep_resident();
+        let old_lsn = bitmap.page.lsn();
+        bitmap.page.format(PageType::Bitmap, 0, id, 0, &[], &[]);
+        for word in HEADER_WORDS..PAGE_WORDS {
+            bitmap.page.words().store(word, 0);
+        }
+        bitmap.page.words().store(HEADER_WORDS, if group == 0 { 0b11 } else { 0b1 });
+        // A plain image of the words: the whole page, since it has no heap.
+        let mut image = Vec::with_capacity(PAGE_BYTES + 4);
+        image.extend_from_slice(&(PAGE_WORDS as u16).to_le_bytes());
+        image.extend_from_slice(&(PAGE_WORDS as u16).to_le_bytes());
+        bitmap.page.words().append_bytes(0, 0, PAGE_BYTES, &mut image);
+        let mut append = wal.append(worker);
+        let lsn = append.lsn_after(old_lsn);
+        write_structure(append.buffer(), &[Part { page: id, lsn, op: PartOp::Image(&image) }]);
+        bitmap.set_lsn(lsn);
+        drop(append);
+        state.hints.push(0);
+        Ok(())
+    }
+
+    fn grow(pool: &Pool, file_pages: &mut u32, page: PageId) -> std::result::Result<(), Error> {
+        if page < *file_pages {
+            return Ok(());
+        }
+        let step = (*file_pages / 8).clamp(*GROWTH_PAGES.start(), *GROWTH_PAGES.end());
+        let wanted = (page + 1).max(*file_pages + step);
+        let at = |pages: u32| u64::from(pages) * PAGE_BYTES as u64;
+        pool.file().allocate(at(*file_pages), at(wanted) - at(*file_pages))?;
+        *file_pages = wanted;
+        Ok(())
+    }
+
+    /// Takes `count` pages of one group (`count` is small).
+    pub fn allocate<'a>(&'a self, wal: &Wal, worker: usize, count: usize) -> Result<Allocation<'a>> {
+        let mut group = 0;
+        loop {
+            let hint = match self.state.lock().hints.get(group as usize) {
+                Some(hint) if *hint >= GROUP_PAGES => {
+                    group += 1;
+                    continue;
+                }
+                hint => hint.copied(),
+            };
+            let Some(hint) = hint else {
+                self.add_group(wal, worker)?;
+                continue;
+            };
+            let bitmap = self.pool.latch(bitmap_page(group))?;
+            let pages = free_pages(&bitmap, group, hint, count);
+            let mut state = self.state.lock();
+            if pages.len() < count {
+                state.hints[group as usize] = GROUP_PAGES;
+                continue;
+            }
+            let last = *pages.last().expect("count is above zero");
+            Self::grow(&self.pool, &mut state.file_pages, last)?;
+            state.hints[group as usize] = pages[0] - group * GROUP_PAGES;
+            return Ok(Allocation { bitmap, group, pages });
+        }
+    }
+
+    /// Gives pages back in one STRUCTURE record together with `also` (parts of other pages, already latched by the caller).
+    /// The caller has made sure that nobody can reach them.
+    pub fn free(&self, wal: &Wal, worker: usize, pages: &mut Vec<PageId>, also: Part<'_>) -> Result<crate::Lsn> {
+        pages.sort_unstable();
+        let mut bitmaps = Vec::new();
+        for chunk in pages.chunk_by(|a, b| a / GROUP_PAGES == b / GROUP_PAGES) {
+            let group = chunk[0] / GROUP_PAGES;
+            let bits: Vec<u8> = chunk.iter().flat_map(|p| (p - group * GROUP_PAGES).to_le_bytes()).collect();
+            bitmaps.push((group, self.pool.latch(bitmap_page(group))?, bits));
+        }
+        let epoch = wal.epoch();
+        bitmaps.iter().for_each(|(_, bitmap, _)| bitmap.mark_dirty(epoch));
+        let mut append = wal.append(worker);
+        let mut parts = vec![Part { lsn: append.lsn_after(also.lsn), ..also }];
+        for (_, bitmap, bits) in &bitmaps {
+            let lsn = append.lsn_after(bitmap.page.lsn());
+            change_bits(bitmap.page, bits, false);
+            bitmap.set_lsn(lsn);
+            parts.push(Part { page: bitmap.id(), lsn, op: PartOp::ClearBits(bits) });
+        }
+        write_structure(append.buffer(), &parts);
+        drop(append);
+        let mut state = self.state.lock();
+        for chunk in pages.chunk_by(|a, b| a / GROUP_PAGES == b / GROUP_PAGES) {
+            let group = chunk[0] / GROUP_PAGES;
+            let hint = &mut state.hints[group as usize];
+            *hint = (*hint).min(chunk[0] - group * GROUP_PAGES);
+        }
+        Ok(parts[0].lsn)
+    }
+}
+
+fn free_pages(bitmap: &PageWrite<'_>, group: u32, hint: u32, count: usize) -> Vec<PageId> {
+    let mut pages = Vec::with_capacity(count);
+    for word in hint / 64..GROUP_PAGES / 64 {
+        let mut free = !bitmap.page.words().load(HEADER_WORDS + word as usize);
+        while free != 0 && pages.len() < count {
+            pages.push(group * GROUP_PAGES + word * 64 + free.trailing_zeros());
+            free &= free - 1;
+        }
+        if pages.len() == count {
+            break;
+        }
+    }
+    pages
+}

@@ -1,0 +1,319 @@
+//! The store: one data directory, opened.
+//!
+//! ```text
+//! DIR/heddle.lock         held by the running server
+//! DIR/heddle.control      where recovery begins
+//! DIR/heddle.data         pages
+//! DIR/heddle.doublewrite  the last batch of pages on their way home
+//! DIR/log/                the write-ahead log
+//! ```
+//! The checkpoint is a rolling one: it stands at the first log block that a changed page or an open transaction may still need.
+
+use crate::buffer::{BATCH_PAGES, CleanRequests, Cleaner, CleanerConfig, Pool, restore_torn_pages};
+use crate::control::{Control, ControlState};
+use crate::recovery::{Recovered, redo};
+use crate::space::Space;
+use crate::wal::{Durability, LogPlace, LogReader, Wal};
+use crate::{Error, TreeRef};
+use os::{DirLock, File, LockError};
+use parking_lot::Mutex;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use sync::CachePadded;
+
+/// How a store is opened.
+#[derive(Clone, Debug)]
+pub struct StoreConfig {
+    pub data_dir: PathBuf,
+    pub buffer_pool_bytes: u64,
+    /// Log buffers: one per thread that changes pages. The store adds its own.
+    pub workers: usize,
+    pub durability: Durability,
+    /// Log after which changed pages are written home and the checkpoint moves.
+    pub log_bytes_soft: u64,
+}
+
+/// Counters that must survive a restart; `txn` moves them, the checkpoint writes them down.
+pub struct Counters {
+    /// The commit clock: the timestamp of the newest commit.
+    pub clock: CachePadded<AtomicU64>,
+    /// The highest transaction sequence number, asked for at each checkpoint.
+    pub txn_sequence: Mutex<Box<dyn Fn() -> u64 + Send>>,
+}
+
+/// Pages, log and trees of one data directory. Shared by `Arc`.
+pub struct Store {
+    pub pool: Arc<Pool>,
+    pub wal: Arc<Wal>,
+    pub(crate) space: Space,
+    pub counters: Arc<Counters>,
+    recovering: Arc<AtomicBool>,
+    control: Arc<ControlKeeper>,
+    requests: Arc<CleanRequests>,
+    threads: Mutex<Vec<std::thread::JoinHandle<()>>>,
+    stopped: AtomicBool,
+    _lock: DirLock,
+}
+
+struct ControlKeeper {
+    control: Control,
+    state: Mutex<ControlState>,
+    /// Ids given out so far; below `state.next_tree_id`.
+    tree_ids: Mutex<u32>,
+}
+
+/// Tree ids are leased in the control file in runs of this many.
+const TREE_ID_LEASE: u32 = 256;
+/// The catalog's tree exists in every data directory.
+const CATALOG_TREE_ID: u32 = 1;
+
+impl Store {
+    /// Opens or creates the directory and redoes the log. `sequence_of` extracts the sequence number of a transaction id.
+    ///
+    /// # Errors
+    /// A directory that is locked, foreign or unwritable; damage; I/O.
+    pub fn open(config: &StoreConfig, sequence_of: impl Fn(u64) -> u64) -> Result<(Arc<Self>, Recovered), Error> {
+        let dir = &config.data_dir;
+        let (lock, fresh) = enter(dir)?;
+        let control_path = dir.join("heddle.control");
+        let (control, mut state) = if fresh {
+            let state = ControlState {
+                run: 0,
+                generation: 0,
+                place: LogPlace::default(),
+                epoch: 1,
+                clock: 1,
+                txn_sequence: 0,
+                next_tree_id: CATALOG_TREE_ID + 1,
+                clean: true,
+            };
+            (Control::create(&control_path, &state)?, state)
+        } else {
+            Control::open(&control_path)?
+        };
+        let file = File::open(&dir.join("heddle.data"), true)?;
+        let doublewrite = dir.join("heddle.doublewrite");
+        let mut recovered =
+            Recovered { clock: state.clock, txn_sequence: state.txn_sequence, epoch: state.epoch, ..Recovered::default() };
+        recovered.torn_pages = if fresh { 0 } else { restore_torn_pages(&file, &doublewrite)? };
+        let log_dir = dir.join("log");
+        // The end of the log is needed before it can be continued: one pass reads, the next redoes.
+        let mut reader = LogReader::new(&log_dir, state.place);
+        let mut scratch = Vec::new();
+        while let Some(epoch) = reader.next_epoch(&mut scratch)? {
+            recovered.epoch = recovered.epoch.max(epoch);
+        }
+        drop(scratch);
+        let end = reader.end();
+        let first_epoch = recovered.epoch + 2;
+        state.run += 1;
+        state.clean = false;
+        let store_worker = config.workers;
+        let (wal, flusher) =
+            Wal::open(&log_dir, (state.epoch, state.place), end, first_epoch, state.run, config.workers + 1, config.durability)?;
+        let pool = Pool::new(file, config.buffer_pool_bytes)?;
+        let counters =
+            Arc::new(Counters { clock: CachePadded::new(AtomicU64::new(state.clock)), txn_sequence: Mutex::new(Box::new(|| 0)) });
+        let requests = Arc::new(CleanRequests::default());
+        let tree_ids = Mutex::new(state.next_tree_id);
+        let keeper = Arc::new(ControlKeeper { control, state: Mutex::new(state), tree_ids });
+        keeper.write(|_| {})?;
+        let recovering = Arc::new(AtomicBool::new(true));
+        let redo_epoch = state.epoch;
+        let checkpoint = checkpointer(&pool, &wal, &counters, &keeper, &recovering);
+        let cleaner = Cleaner::new(
+            pool.clone(),
+            wal.clone(),
+            CleanerConfig {
+                worker: store_worker,
+                doublewrite: open_doublewrite(&doublewrite)?,
+                sync: config.durability != Durability::None,
+                log_bytes_soft: config.log_bytes_soft,
+                checkpoint,
+                requests: requests.clone(),
+            },
+        );
+        let mut threads = pool.start(cleaner);
+        threads.push(spawn("heddle-log", move || flusher.run()));
+        let store = Arc::new(Self {
+            space: Space::new(pool.clone())?,
+            pool,
+            wal,
+            counters,
+            recovering,
+            control: keeper,
+            requests,
+            threads: Mutex::new(threads),
+            stopped: AtomicBool::new(false),
+            _lock: lock,
+        });
+        let mut reader = LogReader::new(&log_dir, store.control.state.lock().place);
+        let done = redo(&store, &mut reader, &mut recovered, redo_epoch, sequence_of)
+            .and_then(|()| store.settle(recovered.log_bytes, store_worker));
+        if let Err(e) = done {
+            store.stop_threads();
+            return Err(e);
+        }
+        store.counters.clock.store(recovered.clock, Ordering::SeqCst);
+        Ok((store, recovered))
+    }
+
+    /// After redo: the allocation pages come into memory; a fresh directory gets its first pages.
+    fn settle(&self, log_bytes: u64, worker: usize) -> Result<(), Error> {
+        self.space.load(log_bytes == 0 && self.control.state.lock().place == LogPlace::default())?;
+        if self.space.is_empty() {
+            self.space.add_group(&self.wal, worker)?;
+            crate::error::blocking(|| self.create_tree_as(worker, CATALOG_TREE_ID))?;
+            self.wal.wait_durable(worker, self.wal.epoch());
+        }
+        Ok(())
+    }
+
+    /// The tree that every data directory has.
+    pub fn catalog_tree(&self) -> TreeRef {
+        TreeRef { id: CATALOG_TREE_ID, root: 2 }
+    }
+
+    pub(crate) fn next_tree_id(&self) -> Result<u32, Error> {
+        let mut next = self.control.tree_ids.lock();
+        let limit = self.control.state.lock().next_tree_id;
+        if *next >= limit {
+            self.control.write(|state| state.next_tree_id = limit + TREE_ID_LEASE)?;
+        }
+        *next += 1;
+        Ok(*next - 1)
+    }
+
+    /// Open transactions of the last run are undone: from now on the checkpoint may move.
+    pub fn recovery_finished(&self) {
+        self.recovering.store(false, Ordering::SeqCst);
+    }
+
+    /// Writes every changed page and moves the checkpoint.
+    pub fn checkpoint(&self) {
+        self.requests.flush_all(&self.pool);
+    }
+
+    /// Writes a last checkpoint and ends the threads. The caller has ended all transactions. Idempotent.
+    pub fn shutdown(&self, worker: usize) -> Result<(), Error> {
+        if self.stopped.swap(true, Ordering::SeqCst) {
+            return Ok(());
+        }
+        self.wal.wait_durable(worker, self.wal.epoch());
+        self.checkpoint();
+        self.checkpoint();
+        self.stop_threads();
+        self.control.write(|state| state.clean = true)
+    }
+
+    fn stop_threads(&self) {
+        self.stopped.store(true, Ordering::SeqCst);
+        self.wal.stop();
+        self.pool.stop();
+        for thread in std::mem::take(&mut *self.threads.lock()) {
+            if thread.join().is_err() {
+                eprintln!("heddle: a background thread ended in a panic");
+            }
+        }
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        if !self.stopped.load(Ordering::SeqCst) {
+            self.stop_threads();
+        }
+    }
+}
+
+impl ControlKeeper {
+    fn write(&self, change: impl FnOnce(&mut ControlState)) -> Result<(), Error> {
+        let mut state = self.state.lock();
+        let mut next = *state;
+        change(&mut next);
+        next.generation += 1;
+        self.control.write(&next)?;
+        *state = next;
+        Ok(())
+    }
+}
+
+fn checkpointer(
+    pool: &Arc<Pool>,
+    wal: &Arc<Wal>,
+    counters: &Arc<Counters>,
+    keeper: &Arc<ControlKeeper>,
+    recovering: &Arc<AtomicBool>,
+) -> Box<dyn Fn() -> Result<u64, Error> + Send> {
+    let (pool, wal, counters, keeper) = (pool.clone(), wal.clone(), counters.clone(), keeper.clone());
+    let recovering = recovering.clone();
+    Box::new(move || {
+        if recovering.load(Ordering::SeqCst) {
+            return Ok(keeper.state.lock().place.position);
+        }
+        // The order matters: the epoch first, then what may need older ones (see Pool::oldest_dirty_epoch, Wal::pin_undo).
+        let now = wal.epoch();
+        let needed = now.min(wal.oldest_undo_epoch()).min(pool.oldest_dirty_epoch());
+        let place = wal.place_of(needed);
+        let (clock, sequence) = (counters.clock.load(Ordering::SeqCst), (counters.txn_sequence.lock())());
+        if place.position > keeper.state.lock().place.position {
+            keeper.write(|state| {
+                state.place = place;
+                state.epoch = needed;
+                state.clock = clock;
+                state.txn_sequence = state.txn_sequence.max(sequence);
+            })?;
+            wal.recycle_before(place.position)?;
+        }
+        Ok(place.position)
+    })
+}
+
+fn open_doublewrite(path: &Path) -> Result<File, Error> {
+    let file = File::open(path, true)?;
+    let wanted = (BATCH_PAGES * crate::page::PAGE_BYTES) as u64;
+    if file.bytes()? < wanted {
+        let zeros = os::AlignedBuf::new(wanted as usize);
+        file.write_at(&zeros, 0)?;
+        file.sync()?;
+    }
+    Ok(file)
+}
+
+fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> std::thread::JoinHandle<()> {
+    std::thread::Builder::new().name(name.into()).spawn(run).expect("threads can be started at start-up")
+}
+
+/// Locks the directory, making it when missing. `true`: it holds no data yet.
+fn enter(dir: &Path) -> Result<(DirLock, bool), Error> {
+    std::fs::create_dir_all(dir)
+        .map_err(|e| Error::Directory(format!("cannot make the data directory {}: {e}", dir.display()).into()))?;
+    let has_control = dir.join("heddle.control").exists();
+    if !has_control {
+        let foreign = std::fs::read_dir(dir)
+            .map_err(|e| Error::Directory(format!("cannot read {}: {e}", dir.display()).into()))?
+            .filter_map(|entry| entry.ok().map(|e| e.file_name()))
+            .find(|name| !is_our_own(name));
+        if let Some(name) = foreign {
+            let what = format!(
+                "{} is not empty and not a Heddle data directory (it holds {:?}): give another --data-dir",
+                dir.display(),
+                name
+            );
+            return Err(Error::Directory(what.into()));
+        }
+    }
+    match DirLock::acquire(&dir.join("heddle.lock")) {
+        Ok(lock) => Ok((lock, !has_control)),
+        Err(LockError::Held) => {
+            Err(Error::Directory(format!("the data directory {} is in use by another server", dir.display()).into()))
+        }
+        Err(LockError::Io(e)) => Err(Error::Directory(format!("the data directory is not writable: {e}").into())),
+    }
+}
+
+/// Files that a first start, cut off in its middle, may have left.
+fn is_our_own(name: &std::ffi::OsStr) -> bool {
+    name.to_str().is_some_and(|n| n.starts_with("heddle.") || n == "log" || n == "lost+found")
+}

@@ -1,0 +1,301 @@
+//! The log on disk: segments of fixed size, filled with blocks.
+//!
+//! ```text
+//! log/0000000000000003.log   bytes [3 * SEGMENT, 4 * SEGMENT) of the log
+//! block = header (64 bytes) | payload | zeros to a multiple of 4096
+//! header: magic u64 | sequence u64 | epoch u64 | run u32 | payload bytes u32 | part u32 | last u32 | crc u32 | zeros
+//! ```
+//! F1: block sequence numbers are consecutive; a block lies within one segment. F2: an epoch is one block, or several parts of which
+//! the last says so; an epoch without its last part did not happen. F3: `run` grows with each start, so a stale block that happens
+//! to have the wanted number is recognised. F4: segments are written full of zeros, or recycled, before they are used: a flush
+//! never changes the file's size or extents.
+
+use crate::Error;
+use os::{AlignedBuf, File, IO_ALIGN};
+use parking_lot::Mutex;
+use std::path::{Path, PathBuf};
+
+pub const SEGMENT_BYTES: u64 = 16 << 20;
+const HEADER_BYTES: usize = 64;
+const MAGIC: u64 = u64::from_le_bytes(*b"HEDLOG01");
+/// Payload of one block at the most.
+const PAYLOAD_BYTES_MAX: usize = 4 << 20;
+/// Segments kept ready ahead of the one being written.
+const SPARE_SEGMENTS: u64 = 2;
+
+/// A place in the log: byte position and number of the block there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct LogPlace {
+    pub position: u64,
+    pub sequence: u64,
+}
+
+/// The writing end. Owned by the flusher.
+pub struct LogWriter {
+    dir: PathBuf,
+    segment: Option<(u64, File)>,
+    place: LogPlace,
+    run: u32,
+    sync: bool,
+    buf: AlignedBuf,
+    pool: std::sync::Arc<SegmentPool>,
+}
+
+/// Segments made ahead of need and segments to be used again. Shared with the thread that prepares them.
+pub struct SegmentPool {
+    dir: PathBuf,
+    state: Mutex<PoolState>,
+}
+
+#[derive(Default)]
+struct PoolState {
+    /// Segment numbers below this have been made.
+    prepared_below: u64,
+    recyclable: Vec<u64>,
+}
+
+fn segment_path(dir: &Path, number: u64) -> PathBuf {
+    dir.join(format!("{number:016x}.log"))
+}
+
+impl SegmentPool {
+    /// Makes the segments that writing at `position` will need soon. Called off the commit path.
+    pub fn prepare(&self, position: u64) -> Result<(), Error> {
+        let wanted = position / SEGMENT_BYTES + 1 + SPARE_SEGMENTS;
+        let mut state = self.state.lock();
+        while state.prepared_below < wanted {
+            let number = state.prepared_below;
+            match state.recyclable.pop() {
+                Some(old) => {
+                    std::fs::rename(segment_path(&self.dir, old), segment_path(&self.dir, number))?;
+                    os::sync_dir(&self.dir)?;
+                }
+                None => fill_segment(&self.dir, number)?,
+            }
+            state.prepared_below = number + 1;
+        }
+        Ok(())
+    }
+
+    /// Segments that end at or before `position` may be used again (or deleted, when there are many).
+    pub fn recycle_before(&self, position: u64) -> Result<(), Error> {
+        let mut state = self.state.lock();
+        for entry in std::fs::read_dir(&self.dir)? {
+            let name = entry?.file_name();
+            let Some(number) = segment_number(&name) else { continue };
+            if number >= position / SEGMENT_BYTES || state.recyclable.contains(&number) {
+                continue;
+            }
+            if state.recyclable.len() < 8 {
+                state.recyclable.push(number);
+            } else {
+                std::fs::remove_file(segment_path(&self.dir, number))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn segment_number(name: &std::ffi::OsStr) -> Option<u64> {
+    u64::from_str_radix(name.to_str()?.strip_suffix(".log")?, 16).ok()
+}
+
+fn fill_segment(dir: &Path, number: u64) -> Result<(), Error> {
+    let path = segment_path(dir, number);
+    if path.exists() {
+        return Ok(());
+    }
+    let fresh = dir.join("fresh.tmp");
+    let file = File::open(&fresh, true)?;
+    let zeros = AlignedBuf::new(1 << 20);
+    for at in (0..SEGMENT_BYTES).step_by(zeros.len()) {
+        file.write_at(&zeros, at)?;
+    }
+    file.sync()?;
+    std::fs::rename(&fresh, &path)?;
+    os::sync_dir(dir)?;
+    Ok(())
+}
+
+impl LogWriter {
+    /// Continues the log at `place`.
+    pub fn open(dir: &Path, place: LogPlace, run: u32, sync: bool) -> Result<Self, Error> {
+        std::fs::create_dir_all(dir)?;
+        let first = place.position / SEGMENT_BYTES;
+        let pool =
+            SegmentPool { dir: dir.into(), state: Mutex::new(PoolState { prepared_below: first, recyclable: Vec::new() }) };
+        // Segments beyond the end hold nothing valid; those that exist are taken as they are.
+        pool.prepare(place.position)?;
+        let pool = std::sync::Arc::new(pool);
+        Ok(Self { dir: dir.into(), segment: None, place, run, sync, buf: AlignedBuf::new(64 << 10), pool })
+    }
+
+    pub fn pool(&self) -> std::sync::Arc<SegmentPool> {
+        self.pool.clone()
+    }
+
+    pub fn place(&self) -> LogPlace {
+        self.place
+    }
+
+    /// Writes one epoch and makes it durable.
+    pub fn write_epoch(&mut self, epoch: u64, payload: &[u8]) -> Result<(), Error> {
+        let mut rest = payload;
+        let mut part = 0u32;
+        loop {
+            let room = (SEGMENT_BYTES - self.place.position % SEGMENT_BYTES) as usize - HEADER_BYTES;
+            let now = rest.len().min(room).min(PAYLOAD_BYTES_MAX);
+            let (chunk, later) = rest.split_at(now);
+            rest = later;
+            self.write_block(epoch, chunk, part, rest.is_empty())?;
+            part += 1;
+            if rest.is_empty() {
+                break;
+            }
+        }
+        if self.sync {
+            self.segment()?.sync()?;
+        }
+        Ok(())
+    }
+
+    fn write_block(&mut self, epoch: u64, payload: &[u8], part: u32, last: bool) -> Result<(), Error> {
+        let bytes = (HEADER_BYTES + payload.len()).next_multiple_of(IO_ALIGN);
+        if self.buf.len() < bytes {
+            self.buf = AlignedBuf::new(bytes.next_power_of_two());
+        }
+        let buf = &mut self.buf[..bytes];
+        buf[..8].copy_from_slice(&MAGIC.to_le_bytes());
+        buf[8..16].copy_from_slice(&self.place.sequence.to_le_bytes());
+        buf[16..24].copy_from_slice(&epoch.to_le_bytes());
+        buf[24..28].copy_from_slice(&self.run.to_le_bytes());
+        buf[28..32].copy_from_slice(&(payload.len() as u32).to_le_bytes());
+        buf[32..36].copy_from_slice(&part.to_le_bytes());
+        buf[36..40].copy_from_slice(&u32::from(last).to_le_bytes());
+        buf[40..HEADER_BYTES].fill(0);
+        buf[HEADER_BYTES..HEADER_BYTES + payload.len()].copy_from_slice(payload);
+        buf[HEADER_BYTES + payload.len()..].fill(0);
+        let crc = block_crc(&buf[..HEADER_BYTES + payload.len()]);
+        buf[40..44].copy_from_slice(&crc.to_le_bytes());
+        let offset = self.place.position % SEGMENT_BYTES;
+        self.open_segment()?;
+        let (_, file) = self.segment.as_ref().expect("opened above");
+        file.write_at(&self.buf[..bytes], offset)?;
+        self.place = LogPlace { position: self.place.position + bytes as u64, sequence: self.place.sequence + 1 };
+        if self.place.position.is_multiple_of(SEGMENT_BYTES) && self.sync {
+            self.segment()?.sync()?;
+        }
+        Ok(())
+    }
+
+    fn segment(&self) -> Result<&File, Error> {
+        self.segment.as_ref().map(|(_, file)| file).ok_or_else(|| Error::Io("no log segment is open".into()))
+    }
+
+    fn open_segment(&mut self) -> Result<(), Error> {
+        let number = self.place.position / SEGMENT_BYTES;
+        if self.segment.as_ref().is_none_or(|(open, _)| *open != number) {
+            self.pool.prepare(self.place.position)?;
+            self.segment = Some((number, File::open(&segment_path(&self.dir, number), false)?));
+        }
+        Ok(())
+    }
+}
+
+/// CRC-32C of header (with a zero crc field) and payload.
+fn block_crc(block: &[u8]) -> u32 {
+    let mut digest = crc_fast::Digest::new(crc_fast::CrcAlgorithm::Crc32Iscsi);
+    digest.update(&block[..40]);
+    digest.update(&[0; 4]);
+    digest.update(&block[44..]);
+    digest.finalize() as u32
+}
+
+/// The reading end, for recovery: whole epochs from `start` to the last complete one.
+pub struct LogReader {
+    dir: PathBuf,
+    next: LogPlace,
+    /// Where the next epoch begins; the log continues here when no further complete epoch follows.
+    end: LogPlace,
+    run: u32,
+    segment: Option<(u64, File)>,
+    bytes_read: u64,
+}
+
+impl LogReader {
+    pub fn new(dir: &Path, start: LogPlace) -> Self {
+        Self { dir: dir.into(), next: start, end: start, run: 0, segment: None, bytes_read: 0 }
+    }
+
+    /// Where writing continues.
+    pub fn end(&self) -> LogPlace {
+        self.end
+    }
+
+    pub fn bytes_read(&self) -> u64 {
+        self.bytes_read
+    }
+
+    /// The next complete epoch's number and payload; `None` at the end of the log.
+    pub fn next_epoch(&mut self, payload: &mut Vec<u8>) -> Result<Option<u64>, Error> {
+        payload.clear();
+        let mut epoch = None;
+        let mut parts = 0;
+        loop {
+            let Some(block) = self.read_block()? else { return Ok(None) };
+            if epoch.is_some_and(|e| e != block.epoch) || block.part != parts {
+                return Ok(None);
+            }
+            payload.extend_from_slice(&block.buf[HEADER_BYTES..HEADER_BYTES + block.payload]);
+            epoch = Some(block.epoch);
+            parts += 1;
+            if block.last {
+                self.end = self.next;
+                return Ok(epoch);
+            }
+        }
+    }
+
+    fn read_block(&mut self) -> Result<Option<Block>, Error> {
+        let number = self.next.position / SEGMENT_BYTES;
+        if self.segment.as_ref().is_none_or(|(open, _)| *open != number) {
+            let path = segment_path(&self.dir, number);
+            if !path.exists() {
+                return Ok(None);
+            }
+            self.segment = Some((number, File::open(&path, false)?));
+        }
+        let (_, file) = self.segment.as_ref().expect("opened above");
+        let offset = self.next.position % SEGMENT_BYTES;
+        let mut buf = AlignedBuf::new(IO_ALIGN);
+        file.read_at(&mut buf, offset)?;
+        let u64_at = |at: usize| u64::from_le_bytes(buf[at..at + 8].try_into().expect("eight bytes"));
+        let u32_at = |at: usize| u32::from_le_bytes(buf[at..at + 4].try_into().expect("four bytes"));
+        let (run, payload) = (u32_at(24), u32_at(28) as usize);
+        let bytes = (HEADER_BYTES + payload).next_multiple_of(IO_ALIGN);
+        let fits = payload <= PAYLOAD_BYTES_MAX && offset + bytes as u64 <= SEGMENT_BYTES;
+        if u64_at(0) != MAGIC || u64_at(8) != self.next.sequence || run < self.run || !fits {
+            return Ok(None);
+        }
+        let (epoch, part, last, crc) = (u64_at(16), u32_at(32), u32_at(36) != 0, u32_at(40));
+        if bytes > IO_ALIGN {
+            buf = AlignedBuf::new(bytes);
+            file.read_at(&mut buf, offset)?;
+        }
+        if block_crc(&buf[..HEADER_BYTES + payload]) != crc {
+            return Ok(None);
+        }
+        self.run = run;
+        self.bytes_read += bytes as u64;
+        self.next = LogPlace { position: self.next.position + bytes as u64, sequence: self.next.sequence + 1 };
+        Ok(Some(Block { buf, epoch, payload, part, last }))
+    }
+}
+
+struct Block {
+    buf: AlignedBuf,
+    epoch: u64,
+    payload: usize,
+    part: u32,
+    last: bool,
+}

@@ -1,0 +1,423 @@
+//! The write-ahead log: a buffer per worker, one durable frontier.
+//!
+//! 1. A worker appends records to its own buffer, under the latch of the page it changes. Each record belongs to the *epoch* that
+//!    was current at that moment.
+//! 2. The flusher, whenever somebody waits and the device is free, starts the next epoch, collects what all workers appended in the
+//!    finished one, writes it as one block with one sync, and publishes it as durable. There is no timer: a flush that takes
+//!    longer gathers more ("group commit self-clocks").
+//! 3. Each worker's waiters whose epoch is durable are woken.
+//!
+//! W1: a record that depends on another (same page, same transaction, or a commit it saw) has the same or a later epoch: the epoch
+//! counter only grows, is read while the worker's buffer is locked, and whatever orders the two changes (a page latch, a transaction
+//! status) orders the two reads. So every prefix of epochs is a consistent state.
+//! W2: epoch e is collected only after the counter passed e and each worker's buffer lock was taken once: no append to e is in flight.
+//! W3: `lsn = max(epoch << 24, page's lsn) + 1`: grows along each page, and `lsn >> 24` is never below the record's epoch.
+//! W4: a failed write or sync of the log is fatal.
+//! Latches: a buffer's lock is taken under page latches and never the other way round.
+
+mod files;
+pub mod record;
+
+pub use files::{LogPlace, LogReader, SegmentPool};
+
+use crate::page::Lsn;
+use files::LogWriter;
+use parking_lot::{Mutex, MutexGuard};
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+use sync::CachePadded;
+
+/// Epochs sit in the upper 40 bits of an LSN.
+pub const EPOCH_SHIFT: u32 = 24;
+/// Above this many bytes in one worker's buffer its writers wait for a flush.
+const BUFFER_BYTES_SOFT: usize = 8 << 20;
+/// `relaxed`: the longest time before a commit reaches the disk.
+const RELAXED_FLUSH_INTERVAL: Duration = Duration::from_secs(1);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durability {
+    /// A commit is on disk before it is acknowledged.
+    Full,
+    /// The log is written and synced about once a second.
+    Relaxed,
+    /// The log is never synced: for tests.
+    None,
+}
+
+struct WorkerLog {
+    /// Records of even and of odd epochs.
+    buffers: Mutex<[Vec<u8>; 2]>,
+    buffered: AtomicUsize,
+    wants_flush: AtomicBool,
+    /// The epoch before which this worker has no open transaction's records (`u64::MAX`: none open).
+    undo_needed_from: AtomicU64,
+    waits: Arc<WorkerWaits>,
+}
+
+/// One worker's waiters for durability. Its `Arc` is cloned by that worker only.
+#[derive(Debug)]
+pub struct WorkerWaits {
+    durable: Arc<CachePadded<AtomicU64>>,
+    list: Mutex<Vec<(u64, Waker)>>,
+}
+
+/// Where an epoch began in the log file; sparse.
+#[derive(Clone, Copy)]
+struct EpochPlace {
+    epoch: u64,
+    place: LogPlace,
+}
+
+pub struct Wal {
+    epoch: CachePadded<AtomicU64>,
+    durable: Arc<CachePadded<AtomicU64>>,
+    logs: Box<[CachePadded<WorkerLog>]>,
+    durability: Durability,
+    flusher_parked: AtomicBool,
+    flusher: Mutex<Option<std::thread::Thread>>,
+    stop: AtomicBool,
+    /// Byte position after the last written block.
+    written: AtomicU64,
+    places: Mutex<VecDeque<EpochPlace>>,
+    segments: Arc<SegmentPool>,
+    syncs: AtomicU64,
+}
+
+/// Waits until an epoch is durable.
+#[derive(Debug)]
+pub struct DurableStall {
+    waits: Arc<WorkerWaits>,
+    epoch: u64,
+}
+
+impl DurableStall {
+    pub(crate) fn poll_ready(&self, cx: &mut Context<'_>) -> Poll<()> {
+        // Acquire: pairs with the flusher's Release store.
+        let durable = || self.waits.durable.load(Ordering::Acquire) >= self.epoch;
+        if durable() {
+            return Poll::Ready(());
+        }
+        let mut list = self.waits.list.lock();
+        // Looked at again under the lock: the flusher stores first and takes the lock after, so either it is seen here, or the
+        // flusher finds the waker.
+        if durable() {
+            return Poll::Ready(());
+        }
+        list.push((self.epoch, cx.waker().clone()));
+        Poll::Pending
+    }
+}
+
+/// Appends of one worker to one epoch: holds the buffer's lock.
+pub struct Append<'a> {
+    buffers: MutexGuard<'a, [Vec<u8>; 2]>,
+    log: &'a WorkerLog,
+    pub epoch: u64,
+}
+
+impl Append<'_> {
+    /// The LSN of a record that changes a page whose last LSN is `page_lsn` (W3).
+    pub fn lsn_after(&self, page_lsn: Lsn) -> Lsn {
+        page_lsn.max(self.epoch << EPOCH_SHIFT) + 1
+    }
+
+    pub fn buffer(&mut self) -> &mut Vec<u8> {
+        &mut self.buffers[(self.epoch & 1) as usize]
+    }
+}
+
+impl Drop for Append<'_> {
+    fn drop(&mut self) {
+        let bytes = self.buffers[0].len() + self.buffers[1].len();
+        // Relaxed: a hint for backpressure, read by the same worker.
+        self.log.buffered.store(bytes, Ordering::Relaxed);
+    }
+}
+
+impl Wal {
+    /// Continues the log at `place` with epoch `epoch`; `begin` is where the log that is still needed begins.
+    pub fn open(
+        dir: &Path,
+        begin: (u64, LogPlace),
+        place: LogPlace,
+        epoch: u64,
+        run: u32,
+        workers: usize,
+        durability: Durability,
+    ) -> Result<(Arc<Self>, Flusher), crate::Error> {
+        let writer = LogWriter::open(dir, place, run, durability != Durability::None)?;
+        let durable = Arc::new(CachePadded::new(AtomicU64::new(epoch - 1)));
+        let logs = (0..workers)
+            .map(|_| {
+                CachePadded::new(WorkerLog {
+                    buffers: Mutex::default(),
+                    buffered: AtomicUsize::new(0),
+                    wants_flush: AtomicBool::new(false),
+                    undo_needed_from: AtomicU64::new(u64::MAX),
+                    waits: Arc::new(WorkerWaits { durable: durable.clone(), list: Mutex::default() }),
+                })
+            })
+            .collect();
+        let wal = Arc::new(Self {
+            epoch: CachePadded::new(AtomicU64::new(epoch)),
+            durable,
+            logs,
+            durability,
+            flusher_parked: AtomicBool::new(false),
+            flusher: Mutex::new(None),
+            stop: AtomicBool::new(false),
+            written: AtomicU64::new(place.position),
+            places: Mutex::new(VecDeque::from([EpochPlace { epoch: begin.0, place: begin.1 }, EpochPlace { epoch, place }])),
+            segments: writer.pool(),
+            syncs: AtomicU64::new(0),
+        });
+        let flusher = Flusher { wal: wal.clone(), writer, payload: Vec::new(), taken: Vec::new() };
+        Ok((wal, flusher))
+    }
+
+    pub fn durability(&self) -> Durability {
+        self.durability
+    }
+
+    /// How many flushes were written (and, unless durability is `none`, synced).
+    pub fn flushes(&self) -> u64 {
+        self.syncs.load(Ordering::Relaxed)
+    }
+
+    pub fn epoch(&self) -> u64 {
+        // SeqCst: the checkpoint's argument orders this load against the pins (`undo_needed_from`) and the dirty marks.
+        self.epoch.load(Ordering::SeqCst)
+    }
+
+    pub fn durable_epoch(&self) -> u64 {
+        self.durable.load(Ordering::Acquire)
+    }
+
+    /// Byte position after the last written block.
+    pub fn written(&self) -> u64 {
+        self.written.load(Ordering::Relaxed)
+    }
+
+    /// Begins appending to `worker`'s buffer. Called under the latches of the pages concerned.
+    #[inline]
+    pub fn append(&self, worker: usize) -> Append<'_> {
+        let log = &self.logs[worker];
+        let buffers = log.buffers.lock();
+        // W2: read while the lock is held.
+        let epoch = self.epoch.load(Ordering::SeqCst);
+        Append { buffers, log, epoch }
+    }
+
+    /// Too much is buffered by this worker: a stall until it is flushed.
+    #[inline]
+    pub fn check_room(&self, worker: usize) -> crate::error::Result<()> {
+        if self.logs[worker].buffered.load(Ordering::Relaxed) < BUFFER_BYTES_SOFT {
+            return Ok(());
+        }
+        let log = &self.logs[worker];
+        let buffers = log.buffers.lock();
+        let bytes = buffers[0].len() + buffers[1].len();
+        log.buffered.store(bytes, Ordering::Relaxed);
+        drop(buffers);
+        if bytes < BUFFER_BYTES_SOFT {
+            return Ok(());
+        }
+        Err(crate::Interrupt::Stall(self.durable_stall(worker, self.epoch())))
+    }
+
+    /// A stall that ends when `epoch` is durable; asks for the flush.
+    pub fn durable_stall(&self, worker: usize, epoch: u64) -> crate::Stall {
+        self.request_flush(worker);
+        crate::Stall::Durable(DurableStall { waits: self.logs[worker].waits.clone(), epoch })
+    }
+
+    /// Asks for a flush of what this worker has appended.
+    #[inline]
+    pub fn request_flush(&self, worker: usize) {
+        // SeqCst on both: either the flusher sees the wish before it parks, or this sees that it is parked.
+        self.logs[worker].wants_flush.store(true, Ordering::SeqCst);
+        if self.flusher_parked.load(Ordering::SeqCst) {
+            self.wake_flusher();
+        }
+    }
+
+    #[cold]
+    fn wake_flusher(&self) {
+        if self.flusher_parked.swap(false, Ordering::SeqCst)
+            && let Some(thread) = &*self.flusher.lock()
+        {
+            thread.unpark();
+        }
+    }
+
+    /// Waits on this thread until `epoch` is durable.
+    pub fn wait_durable(&self, worker: usize, epoch: u64) {
+        while self.durable_epoch() < epoch {
+            self.durable_stall(worker, epoch.min(self.epoch())).wait_blocking();
+        }
+    }
+
+    /// This worker opens a transaction: its records from now on are needed for undo.
+    pub fn pin_undo(&self, worker: usize) -> u64 {
+        let log = &self.logs[worker];
+        let epoch = self.epoch();
+        if log.undo_needed_from.load(Ordering::Relaxed) > epoch {
+            // SeqCst: before the first append of the transaction reads the epoch (see `checkpoint_place`).
+            log.undo_needed_from.store(epoch, Ordering::SeqCst);
+        }
+        epoch
+    }
+
+    /// The oldest epoch of this worker's open transactions changed.
+    pub fn set_undo_pin(&self, worker: usize, epoch: u64) {
+        self.logs[worker].undo_needed_from.store(epoch, Ordering::SeqCst);
+    }
+
+    /// The oldest epoch that an open transaction's undo may need.
+    pub fn oldest_undo_epoch(&self) -> u64 {
+        self.logs.iter().map(|l| l.undo_needed_from.load(Ordering::SeqCst)).min().unwrap_or(u64::MAX)
+    }
+
+    /// The last place from which all epochs `>= epoch` can be read; forgets places before it.
+    pub fn place_of(&self, epoch: u64) -> LogPlace {
+        let mut places = self.places.lock();
+        while places.len() > 1 && places[1].epoch <= epoch {
+            places.pop_front();
+        }
+        places[0].place
+    }
+
+    /// The newest epoch that began at or before log position `position`.
+    pub fn epoch_at(&self, position: u64) -> u64 {
+        let places = self.places.lock();
+        places.iter().rev().find(|p| p.place.position <= position).map_or(0, |p| p.epoch)
+    }
+
+    pub fn recycle_before(&self, position: u64) -> Result<(), crate::Error> {
+        self.segments.recycle_before(position)
+    }
+
+    /// Makes log segments ahead of need; called by a background thread.
+    pub fn prepare_segments(&self) -> Result<(), crate::Error> {
+        self.segments.prepare(self.written())
+    }
+
+    /// Stops the flusher after a last flush.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::SeqCst);
+        self.flusher_parked.store(true, Ordering::SeqCst);
+        self.wake_flusher();
+    }
+}
+
+/// The flushing thread's state.
+pub struct Flusher {
+    wal: Arc<Wal>,
+    writer: LogWriter,
+    payload: Vec<u8>,
+    taken: Vec<u8>,
+}
+
+impl Flusher {
+    /// Runs until `Wal::stop`.
+    pub fn run(mut self) {
+        *self.wal.flusher.lock() = Some(std::thread::current());
+        loop {
+            let stopping = self.wal.stop.load(Ordering::SeqCst);
+            if stopping || self.wait_for_work() {
+                if let Err(e) = self.flush() {
+                    os::fatal(&format!("the log cannot be written: {e}"));
+                }
+                if self.wal.durability == Durability::Relaxed && !stopping {
+                    std::thread::park_timeout(RELAXED_FLUSH_INTERVAL);
+                }
+            }
+            if stopping {
+                return;
+            }
+        }
+    }
+
+    /// Parks until somebody wants a flush. `false`: woken for another reason.
+    fn wait_for_work(&self) -> bool {
+        let wanted = || self.wal.logs.iter().fold(false, |any, l| l.wants_flush.load(Ordering::SeqCst) | any);
+        if wanted() {
+            return true;
+        }
+        self.wal.flusher_parked.store(true, Ordering::SeqCst);
+        if wanted() || self.wal.stop.load(Ordering::SeqCst) {
+            self.wal.flusher_parked.store(false, Ordering::SeqCst);
+            return true;
+        }
+        std::thread::park();
+        self.wal.flusher_parked.store(false, Ordering::SeqCst);
+        wanted()
+    }
+
+    fn flush(&mut self) -> Result<(), crate::Error> {
+        let wal = &*self.wal;
+        for log in &wal.logs {
+            log.wants_flush.store(false, Ordering::SeqCst);
+        }
+        let epoch = wal.epoch.fetch_add(1, Ordering::SeqCst);
+        self.payload.clear();
+        for (worker, log) in wal.logs.iter().enumerate() {
+            std::mem::swap(&mut self.taken, &mut log.buffers.lock()[(epoch & 1) as usize]);
+            if !self.taken.is_empty() {
+                self.payload.extend_from_slice(&(worker as u32).to_le_bytes());
+                self.payload.extend_from_slice(&(self.taken.len() as u32).to_le_bytes());
+                self.payload.extend_from_slice(&self.taken);
+                self.taken.clear();
+                self.taken.shrink_to(1 << 20);
+            }
+        }
+        if !self.payload.is_empty() {
+            self.note_place(epoch);
+            self.writer.write_epoch(epoch, &self.payload)?;
+            self.payload.shrink_to(4 << 20);
+            wal.written.store(self.writer.place().position, Ordering::Relaxed);
+            wal.syncs.fetch_add(1, Ordering::Relaxed);
+        }
+        // Release: whoever sees the epoch durable also sees what was written.
+        wal.durable.store(epoch, Ordering::Release);
+        for log in &wal.logs {
+            wake(&log.waits, epoch);
+        }
+        Ok(())
+    }
+
+    fn note_place(&self, epoch: u64) {
+        let mut places = self.wal.places.lock();
+        let place = self.writer.place();
+        if places.back().is_none_or(|last| last.place.position + (256 << 10) <= place.position) {
+            places.push_back(EpochPlace { epoch, place });
+        }
+    }
+}
+
+fn wake(waits: &WorkerWaits, epoch: u64) {
+    let mut list = waits.list.lock();
+    let mut index = 0;
+    while index < list.len() {
+        if list[index].0 <= epoch {
+            list.swap_remove(index).1.wake();
+        } else {
+            index += 1;
+        }
+    }
+}
+
+/// Splits an epoch's payload into the workers' chunks of records.
+pub fn chunks(mut payload: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        let (head, rest) = payload.split_first_chunk::<8>()?;
+        let bytes = u32::from_le_bytes([head[4], head[5], head[6], head[7]]) as usize;
+        let (chunk, later) = rest.split_at_checked(bytes)?;
+        payload = later;
+        Some(chunk)
+    })
+}

@@ -1,0 +1,134 @@
+//! Snapshots in use, and the horizon below which nobody looks.
+//!
+//! Each worker publishes a bound below every snapshot that it uses or will take before it publishes again: once per turn of its loop,
+//! not per statement. The horizon is the least of the bounds.
+//!
+//! H1: a snapshot is never below its worker's published bound. H2: a worker that comes back from `park` publishes the clock, then looks
+//! at the announced horizon, and publishes again if that is higher; a computation announces its horizon, then reads the bounds once
+//! more and takes the lesser. With sequential consistency one of the two sees the other, so no snapshot is taken below a horizon in use.
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicU64, Ordering};
+use sync::CachePadded;
+
+/// The published bounds.
+pub struct Horizon {
+    bounds: Box<[CachePadded<AtomicU64>]>,
+    announced: CachePadded<AtomicU64>,
+}
+
+impl Horizon {
+    pub fn new(workers: usize) -> Self {
+        Self {
+            bounds: (0..workers).map(|_| CachePadded::new(AtomicU64::new(u64::MAX))).collect(),
+            announced: CachePadded::new(AtomicU64::new(0)),
+        }
+    }
+
+    fn least(&self) -> u64 {
+        self.bounds.iter().map(|b| b.load(Ordering::SeqCst)).min().unwrap_or(u64::MAX)
+    }
+
+    /// Every snapshot in use, and every one yet to be taken, is at or above the result.
+    pub fn compute(&self, clock: &AtomicU64) -> u64 {
+        let first = self.least().min(clock.load(Ordering::SeqCst));
+        self.announced.fetch_max(first, Ordering::SeqCst);
+        // H2
+        first.min(self.least())
+    }
+
+    fn publish(&self, worker: usize, oldest_open: u64, clock: &AtomicU64) {
+        let bound = &self.bounds[worker];
+        bound.store(clock.load(Ordering::SeqCst).min(oldest_open), Ordering::SeqCst);
+        // H2. An open snapshot was covered by the bound before and holds it down; only the clock's part can be behind.
+        let announced = self.announced.load(Ordering::SeqCst);
+        if bound.load(Ordering::Relaxed) < announced {
+            bound.store(clock.load(Ordering::SeqCst).min(oldest_open), Ordering::SeqCst);
+        }
+    }
+
+    fn withdraw(&self, worker: usize, oldest_open: u64) {
+        self.bounds[worker].store(oldest_open, Ordering::SeqCst);
+    }
+}
+
+/// One worker's open snapshots. A slot is `u64::MAX` when free.
+#[derive(Default)]
+pub struct Snapshots {
+    slots: RefCell<(Vec<u64>, Vec<u32>)>,
+}
+
+/// A registered snapshot.
+#[derive(Clone, Copy, Debug)]
+pub struct Snapshot {
+    pub timestamp: u64,
+    slot: u32,
+}
+
+impl Snapshots {
+    pub fn take(&self, clock: &AtomicU64) -> Snapshot {
+        // Acquire: whoever's timestamp is included has its status at least at `committing` for us.
+        let timestamp = clock.load(Ordering::Acquire);
+        let (slots, free) = &mut *self.slots.borrow_mut();
+        let slot = match free.pop() {
+            Some(slot) => {
+                slots[slot as usize] = timestamp;
+                slot
+            }
+            None => {
+                slots.push(timestamp);
+                slots.len() as u32 - 1
+            }
+        };
+        Snapshot { timestamp, slot }
+    }
+
+    pub fn release(&self, snapshot: Snapshot) {
+        let (slots, free) = &mut *self.slots.borrow_mut();
+        debug_assert_eq!(slots[snapshot.slot as usize], snapshot.timestamp);
+        slots[snapshot.slot as usize] = u64::MAX;
+        free.push(snapshot.slot);
+    }
+
+    fn oldest(&self) -> u64 {
+        let (slots, free) = &*self.slots.borrow();
+        if slots.len() == free.len() { u64::MAX } else { slots.iter().copied().min().unwrap_or(u64::MAX) }
+    }
+
+    /// A quiescent point: publishes the present.
+    pub fn tick(&self, horizon: &Horizon, worker: usize, clock: &AtomicU64) {
+        horizon.publish(worker, self.oldest(), clock);
+    }
+
+    /// The worker goes to sleep: only its open snapshots count.
+    pub fn park(&self, horizon: &Horizon, worker: usize) {
+        horizon.withdraw(worker, self.oldest());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn open_snapshots_hold_the_horizon() {
+        let (horizon, clock) = (Horizon::new(2), AtomicU64::new(10));
+        let (a, b) = (Snapshots::default(), Snapshots::default());
+        a.tick(&horizon, 0, &clock);
+        let old = a.take(&clock);
+        clock.store(20, Ordering::SeqCst);
+        a.tick(&horizon, 0, &clock);
+        b.tick(&horizon, 1, &clock);
+        assert_eq!(horizon.compute(&clock), 10);
+        a.park(&horizon, 0);
+        assert_eq!(horizon.compute(&clock), 10);
+        a.release(old);
+        a.park(&horizon, 0);
+        assert_eq!(horizon.compute(&clock), 20);
+        b.park(&horizon, 1);
+        clock.store(30, Ordering::SeqCst);
+        assert_eq!(horizon.compute(&clock), 30);
+        a.tick(&horizon, 0, &clock);
+        assert_eq!(a.take(&clock).timestamp, 30);
+    }
+}

@@ -1,0 +1,450 @@
+//! Row locks beyond the writer's mark: explicit locks, and queues of those who wait.
+//!
+//! A writer's mark in the record is its exclusive lock; a writer that meets nobody never comes here beyond one load of a shard's counter.
+//! This table holds what a mark cannot say: locks of locking reads, and waiters. Rows are named by tree and key, so splits move nothing.
+//!
+//! 1. Who meets a conflict (under the leaf's latch) joins the row's queue and asks the blockers, through their status word, to
+//!    come by at their end. 2. A transaction that ends, and was asked or holds explicit locks, removes itself and wakes the head of each
+//!    queue. 3. The head repeats its operation; it leaves the queue when it gets the row, and is then itself asked by those behind it.
+//!    Others that come meanwhile queue behind (first come, first served).
+//! 4. Deadlocks are searched when a wait begins: depth first from the new waiter along (waiter -> holder, conflicting locks, earlier
+//!    waiters). Of a cycle the transaction with the fewest changes is the victim.
+//!
+//! K1: entries of a row are added and judged under its leaf's latch. K2: a shard's counter is the number of its rows; a row is in the map
+//! exactly while it has a lock or a waiter. K3: whoever leaves the front of a queue wakes the next.
+//! Latches: page latch -> shard -> statuses; the map of waits is never held together with a shard.
+
+use crate::status::{Status, StatusTable};
+use crate::{LockMode, Timers};
+use parking_lot::Mutex;
+use smallvec::SmallVec;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+use storage::TreeRef;
+use sync::CachePadded;
+
+const SHARDS: usize = 1024;
+
+/// Names a row (or a key where a row may come).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct LockKey {
+    tree: u32,
+    key: Box<[u8]>,
+}
+
+const WAITING: u8 = 0;
+const WOKEN: u8 = 1;
+const VICTIM: u8 = 2;
+const TIMED_OUT: u8 = 3;
+
+/// One wait: shared by the waiter's stall, the queue, the deadlock search and the timer.
+#[derive(Debug)]
+pub struct WaitCell {
+    state: AtomicU8,
+    waker: Mutex<Option<Waker>>,
+    pub txn: u64,
+}
+
+impl WaitCell {
+    fn finish(&self, state: u8) {
+        if self.state.compare_exchange(WAITING, state, Ordering::AcqRel, Ordering::Acquire).is_ok()
+            && let Some(waker) = self.waker.lock().take()
+        {
+            waker.wake();
+        }
+    }
+
+    pub fn time_out(&self) {
+        self.finish(TIMED_OUT);
+    }
+
+    pub fn poll_ready(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut waker = self.waker.lock();
+        if self.state.load(Ordering::Acquire) != WAITING {
+            return Poll::Ready(());
+        }
+        *waker = Some(cx.waker().clone());
+        Poll::Pending
+    }
+}
+
+/// How a wait ended, as far as the waiter must know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitEnd {
+    /// Try again.
+    Woken,
+    Victim,
+    TimedOut,
+}
+
+struct Waiter {
+    cell: Arc<WaitCell>,
+    mode: LockMode,
+}
+
+#[derive(Default)]
+struct Row {
+    grants: SmallVec<[(u64, LockMode); 2]>,
+    queue: VecDeque<Waiter>,
+    /// The transaction whose mark stood in the record when the last waiter came (0: none).
+    holder: u64,
+}
+
+impl Row {
+    fn conflicts(&self, txn: u64, mode: LockMode) -> impl Iterator<Item = u64> {
+        self.grants
+            .iter()
+            .filter(move |(other, granted)| *other != txn && (mode == LockMode::Exclusive || *granted == LockMode::Exclusive))
+            .map(|(other, _)| *other)
+    }
+
+    fn position(&self, txn: u64) -> Option<usize> {
+        self.queue.iter().position(|w| w.cell.txn == txn)
+    }
+
+    fn wake_front(&self) {
+        for (index, waiter) in self.queue.iter().enumerate() {
+            if index > 0 && (waiter.mode == LockMode::Exclusive || self.queue[0].mode == LockMode::Exclusive) {
+                break;
+            }
+            waiter.cell.finish(WOKEN);
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.grants.is_empty() && self.queue.is_empty()
+    }
+}
+
+struct Shard {
+    rows: AtomicU32,
+    map: Mutex<HashMap<LockKey, Row>>,
+}
+
+struct Waiting {
+    key: LockKey,
+    cell: Arc<WaitCell>,
+    changes: u64,
+}
+
+pub struct LockTable {
+    shards: Box<[CachePadded<Shard>]>,
+    hasher: RandomState,
+    /// Who waits for what.
+    waiting: Mutex<HashMap<u64, Waiting>>,
+    /// Rows whose queue a transaction must see to at its end.
+    asked: Box<[Mutex<HashMap<u64, Vec<LockKey>>>]>,
+    pub waits: AtomicU64,
+    pub deadlocks: AtomicU64,
+    last_deadlock: Mutex<Option<String>>,
+}
+
+/// What an operation that wants a row learns.
+pub enum Claim {
+    Free,
+    Conflict,
+}
+
+impl LockTable {
+    pub fn new() -> Self {
+        let shard = || CachePadded::new(Shard { rows: AtomicU32::new(0), map: Mutex::default() });
+        Self {
+            shards: (0..SHARDS).map(|_| shard()).collect(),
+            hasher: RandomState::new(),
+            waiting: Mutex::default(),
+            asked: (0..64).map(|_| Mutex::default()).collect(),
+            waits: AtomicU64::new(0),
+            deadlocks: AtomicU64::new(0),
+            last_deadlock: Mutex::new(None),
+        }
+    }
+
+    fn shard(&self, tree: u32, key: &[u8]) -> &Shard {
+        let mut hasher = self.hasher.build_hasher();
+        hasher.write_u32(tree);
+        hasher.write(key);
+        &self.shards[hasher.finish() as usize % SHARDS]
+    }
+
+    fn shard_of(&self, key: &LockKey) -> &Shard {
+        self.shard(key.tree, &key.key)
+    }
+
+    fn asked_of(&self, txn: u64) -> &Mutex<HashMap<u64, Vec<LockKey>>> {
+        &self.asked[txn as usize % self.asked.len()]
+    }
+
+    /// The text of the latest deadlock, for SHOW ENGINE INNODB STATUS.
+    pub fn last_deadlock(&self) -> Option<String> {
+        self.last_deadlock.lock().clone()
+    }
+
+    /// May `txn` take the row, whose record no other open transaction has marked? When it `takes` the row it leaves the queue.
+    /// Under the leaf's latch (K1).
+    #[inline]
+    pub fn claim(&self, statuses: &StatusTable, txn: u64, tree: TreeRef, key: &[u8], mode: LockMode, takes: bool) -> Claim {
+        // A data-independent shortcut: most trees' rows have no entries at all.
+        let shard = self.shard(tree.id, key);
+        if shard.rows.load(Ordering::SeqCst) == 0 {
+            Claim::Free
+        } else {
+            self.claim_slow(shard, statuses, txn, tree, key, mode, takes)
+        }
+    }
+
+    #[cold]
+    #[allow(clippy::too_many_arguments, reason = "the parts of one claim")]
+    fn claim_slow(
+        &self,
+        shard: &Shard,
+        statuses: &StatusTable,
+        txn: u64,
+        tree: TreeRef,
+        key: &[u8],
+        mode: LockMode,
+        takes: bool,
+    ) -> Claim {
+        let name = LockKey { tree: tree.id, key: key.into() };
+        let mut map = shard.map.lock();
+        let Some(row) = map.get_mut(&name) else { return Claim::Free };
+        if row.conflicts(txn, mode).next().is_some() {
+            return Claim::Conflict;
+        }
+        let holds = row.grants.iter().any(|(other, _)| *other == txn);
+        match row.position(txn) {
+            Some(0) => {}
+            // A shared waiter may go with the shared ones before it.
+            Some(position) if mode == LockMode::Share && row.queue.iter().take(position).all(|w| w.mode == LockMode::Share) => {}
+            Some(_) => return Claim::Conflict,
+            None if row.queue.is_empty() || holds => {}
+            None => return Claim::Conflict,
+        }
+        if takes {
+            if let Some(position) = row.position(txn) {
+                row.queue.remove(position);
+            }
+            row.holder = txn;
+            self.ask_for_rest(statuses, row, txn, &name);
+            if row.is_idle() {
+                map.remove(&name);
+                shard.rows.fetch_sub(1, Ordering::SeqCst);
+            }
+        }
+        Claim::Free
+    }
+
+    /// Those still queued wait for `txn` now.
+    fn ask_for_rest(&self, statuses: &StatusTable, row: &Row, txn: u64, name: &LockKey) {
+        if !row.queue.is_empty() {
+            self.ask(statuses, txn, name);
+        }
+    }
+
+    /// Asks `blocker` to see to the row's queue at its end. `false`: it has ended.
+    fn ask(&self, statuses: &StatusTable, blocker: u64, name: &LockKey) -> bool {
+        let mut asked = self.asked_of(blocker).lock();
+        if !statuses.set_waited(blocker) {
+            return false;
+        }
+        let rows = asked.entry(blocker).or_default();
+        if !rows.contains(name) {
+            rows.push(name.clone());
+        }
+        true
+    }
+
+    /// Grants an explicit lock; the caller has `claim`ed the row. Under the leaf's latch (K1).
+    pub fn grant(&self, txn: u64, tree: TreeRef, key: &[u8], mode: LockMode) -> LockKey {
+        let name = LockKey { tree: tree.id, key: key.into() };
+        let shard = self.shard(tree.id, key);
+        let mut map = shard.map.lock();
+        let row = map.entry(name.clone()).or_insert_with(|| {
+            shard.rows.fetch_add(1, Ordering::SeqCst);
+            Row::default()
+        });
+        match row.grants.iter_mut().find(|(other, _)| *other == txn) {
+            Some(grant) if mode == LockMode::Exclusive => grant.1 = mode,
+            Some(_) => {}
+            None => row.grants.push((txn, mode)),
+        }
+        name
+    }
+
+    /// Joins the row's queue. `holder`: the open transaction whose mark stands in the record, if any. Under the leaf's latch (K1).
+    pub fn enqueue(
+        &self,
+        statuses: &StatusTable,
+        txn: u64,
+        tree: TreeRef,
+        key: &[u8],
+        mode: LockMode,
+        holder: Option<u64>,
+    ) -> (LockKey, Arc<WaitCell>) {
+        self.waits.fetch_add(1, Ordering::Relaxed);
+        let name = LockKey { tree: tree.id, key: key.into() };
+        let cell = Arc::new(WaitCell { state: AtomicU8::new(WAITING), waker: Mutex::new(None), txn });
+        let shard = self.shard(tree.id, key);
+        let mut map = shard.map.lock();
+        let row = map.entry(name.clone()).or_insert_with(|| {
+            shard.rows.fetch_add(1, Ordering::SeqCst);
+            Row::default()
+        });
+        let waiter = Waiter { cell: cell.clone(), mode };
+        match row.position(txn) {
+            // Woken, and found the row taken again: keeps its place.
+            Some(position) => row.queue[position] = waiter,
+            None => row.queue.push_back(waiter),
+        }
+        let mut blocked = false;
+        if let Some(holder) = holder {
+            row.holder = holder;
+            blocked |= self.ask(statuses, holder, &name);
+        }
+        for other in row.conflicts(txn, mode).collect::<SmallVec<[u64; 4]>>() {
+            blocked |= self.ask(statuses, other, &name);
+        }
+        // Somebody before it in the queue: whoever that is will be asked in its turn. Nobody at all: everything changed meanwhile.
+        if !blocked && row.position(txn) == Some(0) {
+            cell.finish(WOKEN);
+        }
+        (name, cell)
+    }
+
+    /// Starts the timer and searches for a deadlock. After `enqueue`, no latch held. `Err`: the waiter itself is the victim.
+    pub fn begin_wait(
+        &self,
+        statuses: &StatusTable,
+        timers: &Timers,
+        key: &LockKey,
+        cell: &Arc<WaitCell>,
+        changes: u64,
+        timeout: Duration,
+    ) -> Result<(), ()> {
+        let waiting = Waiting { key: key.clone(), cell: cell.clone(), changes };
+        self.waiting.lock().insert(cell.txn, waiting);
+        if let Some(cycle) = self.find_cycle(statuses, cell.txn) {
+            self.deadlocks.fetch_add(1, Ordering::Relaxed);
+            let victim = {
+                let waiting = self.waiting.lock();
+                let weight = |txn: &&u64| waiting.get(txn).map_or(u64::MAX, |w| w.changes);
+                // Of equals the one that came last.
+                let victim = *cycle.iter().min_by_key(weight).unwrap_or(&cell.txn);
+                if let Some(other) = waiting.get(&victim).filter(|_| victim != cell.txn) {
+                    other.cell.finish(VICTIM);
+                }
+                victim
+            };
+            let names: Vec<String> =
+                cycle.iter().map(|txn| format!("transaction {}", crate::status::sequence_of(*txn))).collect();
+            *self.last_deadlock.lock() = Some(format!(
+                "{} wait for each other; transaction {} is rolled back",
+                names.join(", "),
+                crate::status::sequence_of(victim)
+            ));
+            if victim == cell.txn {
+                return Err(());
+            }
+        }
+        timers.add(Instant::now() + timeout, cell);
+        Ok(())
+    }
+
+    /// The wait is over: how? Forgets it as a wait, but keeps the place in the queue.
+    pub fn end_wait(&self, cell: &WaitCell) -> WaitEnd {
+        self.waiting.lock().remove(&cell.txn);
+        match cell.state.load(Ordering::Acquire) {
+            VICTIM => WaitEnd::Victim,
+            TIMED_OUT => WaitEnd::TimedOut,
+            _ => WaitEnd::Woken,
+        }
+    }
+
+    /// Leaves the queue without having got the row.
+    pub fn leave(&self, key: &LockKey, txn: u64) {
+        let shard = self.shard_of(key);
+        let mut map = shard.map.lock();
+        let Some(row) = map.get_mut(key) else { return };
+        if let Some(position) = row.position(txn) {
+            row.queue.remove(position);
+            if position == 0 {
+                row.wake_front();
+            }
+        }
+        if row.is_idle() {
+            map.remove(key);
+            shard.rows.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+
+    /// A transaction has ended: its explicit locks go, and the heads of the queues it held up are woken.
+    pub fn release(&self, txn: u64, waited: bool, explicit: &mut Vec<LockKey>) {
+        if waited {
+            let rows = self.asked_of(txn).lock().remove(&txn);
+            explicit.extend(rows.into_iter().flatten());
+        }
+        for key in explicit.drain(..) {
+            let shard = self.shard_of(&key);
+            let mut map = shard.map.lock();
+            let Some(row) = map.get_mut(&key) else { continue };
+            row.grants.retain(|(other, _)| *other != txn);
+            if row.holder == txn {
+                row.holder = 0;
+            }
+            row.wake_front();
+            if row.is_idle() {
+                map.remove(&key);
+                shard.rows.fetch_sub(1, Ordering::SeqCst);
+            }
+        }
+    }
+
+    /// Whom `txn` waits for.
+    fn blockers(&self, statuses: &StatusTable, txn: u64) -> SmallVec<[u64; 8]> {
+        let mut out = SmallVec::new();
+        let Some(key) = self.waiting.lock().get(&txn).map(|w| w.key.clone()) else { return out };
+        let map = self.shard_of(&key).map.lock();
+        let Some(row) = map.get(&key) else { return out };
+        let Some(position) = row.position(txn) else { return out };
+        let mode = row.queue[position].mode;
+        if row.holder != 0 && row.holder != txn && matches!(statuses.status(row.holder), Status::Open | Status::Committing) {
+            out.push(row.holder);
+        }
+        out.extend(row.conflicts(txn, mode));
+        out.extend(row.queue.iter().take(position).map(|w| w.cell.txn));
+        out
+    }
+
+    fn find_cycle(&self, statuses: &StatusTable, start: u64) -> Option<Vec<u64>> {
+        let mut path = vec![(start, self.blockers(statuses, start))];
+        let mut seen = HashSet::from([start]);
+        while let Some((_, next)) = path.last_mut() {
+            match next.pop() {
+                Some(txn) if txn == start => return Some(path.iter().map(|(txn, _)| *txn).collect()),
+                Some(txn) => {
+                    if seen.insert(txn) {
+                        path.push((txn, self.blockers(statuses, txn)));
+                    }
+                }
+                None => {
+                    path.pop();
+                }
+            }
+        }
+        None
+    }
+
+    /// Rows with locks or waiters, for tests and status.
+    pub fn rows(&self) -> u32 {
+        self.shards.iter().map(|s| s.rows.load(Ordering::SeqCst)).sum()
+    }
+}
+
+impl Default for LockTable {
+    fn default() -> Self {
+        Self::new()
+    }
+}
