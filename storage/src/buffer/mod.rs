@@ -398,6 +398,13 @@ impl Pool {
             .unwrap_or(u64::MAX)
     }
 
+    /// Pages read, written and evicted so far.
+    pub fn page_counts(&self) -> (u64, u64, u64) {
+        let c = &self.counters;
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        (load(&c.pages_read), load(&c.pages_written), load(&c.pages_evicted))
+    }
+
     /// Changed pages and all used frames, for status.
     pub fn usage(&self) -> (usize, usize) {
         let dirty = self.used_frames().filter(|n| self.frame(*n).flags.load(Ordering::Relaxed) & DIRTY != 0).count();

@@ -49,9 +49,15 @@ fn check_tree_page(page: Page<'_>) -> Result<(), String> {
             return Err(format!("{fence} fence lies outside the heap"));
         }
     }
-    if page.prefix_bytes() > low.len() || (!high.is_empty() && low >= high) {
+    if !high.is_empty() && low >= high {
         return Err("fences do not bound a key range".into());
     }
+    let shared = if high.is_empty() { 0 } else { low.iter().zip(&high).take_while(|(a, b)| a == b).count() };
+    if page.prefix_bytes() > shared {
+        return Err(format!("a prefix of {} bytes, while the fences share {shared}", page.prefix_bytes()));
+    }
+    // Every word of the heap belongs to one fence, one record, or the garbage: so nothing overlaps.
+    let mut places = vec![(page.low_place().0, low.len().div_ceil(8)), (page.high_place().0, high.len().div_ceil(8))];
     let mut before: Option<Vec<u8>> = None;
     for index in 0..raw_slots {
         let at = page.slot(index) as u16 as usize;
@@ -62,6 +68,7 @@ fn check_tree_page(page: Page<'_>) -> Result<(), String> {
         if !in_heap(at, record.words()) {
             return Err(format!("record {index} runs out of the page"));
         }
+        places.push((at, record.words()));
         let mut key = Vec::new();
         if !page.key(&record, &mut key) || !page.covers(&key) {
             return Err(format!("key {index} lies outside the fences"));
@@ -76,6 +83,15 @@ fn check_tree_page(page: Page<'_>) -> Result<(), String> {
             return Err(format!("record {index} of an inner page names no child"));
         }
         before = Some(key);
+    }
+    places.retain(|&(_, words)| words > 0);
+    places.sort_unstable();
+    if let Some(pair) = places.windows(2).find(|pair| pair[0].0 + pair[0].1 > pair[1].0) {
+        return Err(format!("what lies at words {} and {} overlaps", pair[0].0, pair[1].0));
+    }
+    let used: usize = places.iter().map(|&(_, words)| words).sum();
+    if top + used + page.garbage() != PAGE_WORDS {
+        return Err(format!("{used} words in use and {} of garbage do not fill the heap from {top}", page.garbage()));
     }
     Ok(())
 }

@@ -1,0 +1,378 @@
+//! The engine: a store with transactions on it, and its threads' handles.
+
+use crate::horizon::{Horizon, Snapshots};
+use crate::locks::LockTable;
+use crate::purge::Purge;
+use crate::status::{StatusTable, sequence_of};
+use crate::undo::{UndoStore, UndoWriter};
+use crate::{Error, Isolation, Result, Timers, Txn, TreeRef};
+use parking_lot::Mutex;
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use storage::page::RecordHeader;
+use storage::recovery::{Recovered, UndoChange};
+use storage::wal::record::{RowChange, RowOp, write_aborted};
+use storage::{Durability, Store, StoreConfig, blocking};
+
+/// Workers beyond the configured ones: DDL threads, tools, tests.
+const SPARE_WORKERS: usize = 4;
+/// Log that may pile up before changed pages are written home.
+const LOG_BYTES_SOFT: u64 = 1 << 30;
+
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub data_dir: std::path::PathBuf,
+    pub buffer_pool_bytes: u64,
+    /// Threads that will each own a [`Worker`]; the engine adds its own background threads.
+    pub workers: usize,
+    pub durability: Durability,
+}
+
+/// The whole engine: files, buffer pool, log, clock, background threads. Shared by `Arc`.
+pub struct Engine {
+    pub(crate) store: Arc<Store>,
+    pub(crate) statuses: Arc<StatusTable>,
+    pub(crate) horizon: Horizon,
+    pub(crate) undo: UndoStore,
+    pub(crate) locks: LockTable,
+    pub(crate) timers: Arc<Timers>,
+    pub(crate) purge: Purge,
+    configured: usize,
+    handed_out: Mutex<Vec<bool>>,
+    threads: Mutex<Vec<std::thread::JoinHandle<()>>>,
+    /// What the last recovery did, for people; empty after a clean stop.
+    recovery: String,
+}
+
+/// Figures for SHOW STATUS and SHOW ENGINE INNODB STATUS.
+#[derive(Clone, Debug, Default)]
+pub struct EngineStatus {
+    pub pool_frames: usize,
+    pub pool_used: usize,
+    pub pool_dirty: usize,
+    pub pages_read: u64,
+    pub pages_written: u64,
+    pub pages_evicted: u64,
+    pub log_flushes: u64,
+    pub log_bytes: u64,
+    pub undo_bytes: u64,
+    pub purge_backlog: usize,
+    pub lock_waits: u64,
+    pub deadlocks: u64,
+    pub locked_rows: u32,
+    pub last_deadlock: Option<String>,
+    pub recovery: String,
+}
+
+impl Engine {
+    /// Opens or creates the data directory, recovers, starts background threads.
+    ///
+    /// # Errors
+    /// A directory that is locked, foreign or unwritable; damage; I/O.
+    pub fn open(config: Config) -> std::result::Result<Arc<Engine>, Error> {
+        // The last worker is the engine's own: recovery, purge.
+        let workers = config.workers + SPARE_WORKERS + 1;
+        let store_config = StoreConfig {
+            data_dir: config.data_dir,
+            buffer_pool_bytes: config.buffer_pool_bytes,
+            workers,
+            durability: config.durability,
+            log_bytes_soft: LOG_BYTES_SOFT,
+        };
+        let (store, recovered) = Store::open(&store_config, sequence_of)?;
+        store.counters.clock.fetch_max(recovered.clock, Ordering::SeqCst);
+        undo_losers(&store, workers - 1, &recovered)?;
+        store.recovery_finished();
+        let statuses = Arc::new(StatusTable::new(workers, recovered.txn_sequence));
+        let for_checkpoint = statuses.clone();
+        *store.counters.txn_sequence.lock() = Box::new(move || for_checkpoint.last_sequence());
+        let engine = Arc::new(Self {
+            store,
+            statuses,
+            horizon: Horizon::new(workers),
+            undo: UndoStore::new(),
+            locks: LockTable::new(),
+            timers: Arc::new(Timers::default()),
+            purge: Purge::new(workers),
+            configured: config.workers,
+            handed_out: Mutex::new(vec![false; workers]),
+            threads: Mutex::default(),
+            recovery: describe(&recovered),
+        });
+        engine.start_threads();
+        Ok(engine)
+    }
+
+    fn start_threads(self: &Arc<Self>) {
+        let timers = self.timers.clone();
+        let spawn = |name: &str, run: Box<dyn FnOnce() + Send>| {
+            std::thread::Builder::new().name(name.into()).spawn(run).expect("threads can be started at start-up")
+        };
+        let mut threads = self.threads.lock();
+        threads.push(spawn("heddle-timer", Box::new(move || timers.run())));
+        // The purge thread must not keep the engine alive: it holds the engine only while it works.
+        let weak = Arc::downgrade(self);
+        let index = self.own_worker();
+        let bell = self.purge.bell();
+        threads.push(spawn("heddle-purge", Box::new(move || crate::purge::run(&weak, index, &bell))));
+    }
+
+    /// The engine's own place in the log: the last one, never handed out.
+    fn own_worker(&self) -> usize {
+        self.handed_out.lock().len() - 1
+    }
+
+    fn hand_out(self: &Arc<Self>, index: usize) -> Worker {
+        let mut handed_out = self.handed_out.lock();
+        assert!(!handed_out[index], "each worker is handed out once");
+        handed_out[index] = true;
+        let worker = Worker {
+            engine: self.clone(),
+            index,
+            snapshots: Snapshots::default(),
+            undo: RefCell::default(),
+            open_writers: RefCell::default(),
+            scratch: Cell::default(),
+        };
+        worker.tick();
+        worker.park();
+        worker
+    }
+
+    /// The handle of worker `index` (`0..config.workers`); each index is handed out once.
+    pub fn worker(self: &Arc<Self>, index: usize) -> Worker {
+        assert!(index < self.configured, "workers are numbered below Config::workers");
+        self.hand_out(index)
+    }
+
+    /// A worker beyond the configured ones, for DDL threads, tests and tools (a few are kept in reserve).
+    pub fn spare_worker(self: &Arc<Self>) -> Option<Worker> {
+        let free = {
+            let handed_out = self.handed_out.lock();
+            (self.configured..handed_out.len() - 1).find(|index| !handed_out[*index])
+        };
+        free.map(|index| self.hand_out(index))
+    }
+
+    /// Upper limit of [`Worker::index`]: the configured workers and the spare ones. For per-worker counters.
+    pub fn worker_slots(&self) -> usize {
+        self.configured + SPARE_WORKERS
+    }
+
+    /// The tree that every data directory has: the catalog lives in it.
+    pub fn catalog_tree(&self) -> TreeRef {
+        self.store.catalog_tree()
+    }
+
+    pub(crate) fn clock(&self) -> &AtomicU64 {
+        &self.store.counters.clock
+    }
+
+    /// Every snapshot in use, or yet to be taken, is at or above this timestamp.
+    pub(crate) fn horizon(&self) -> u64 {
+        self.horizon.compute(self.clock())
+    }
+
+    pub fn status(&self) -> EngineStatus {
+        let (pool_dirty, pool_used) = self.store.pool.usage();
+        let (read, written, evicted) = self.store.pool.page_counts();
+        EngineStatus {
+            pool_frames: self.store.pool.frame_count(),
+            pool_used,
+            pool_dirty,
+            pages_read: read,
+            pages_written: written,
+            pages_evicted: evicted,
+            log_flushes: self.store.wal.flushes(),
+            log_bytes: self.store.wal.written(),
+            undo_bytes: self.undo.bytes(),
+            purge_backlog: self.purge.backlog(),
+            lock_waits: self.locks.waits.load(Ordering::Relaxed),
+            deadlocks: self.locks.deadlocks.load(Ordering::Relaxed),
+            locked_rows: self.locks.rows(),
+            last_deadlock: self.locks.last_deadlock(),
+            recovery: self.recovery.clone(),
+        }
+    }
+
+    /// Writes all changed pages home and moves the checkpoint.
+    pub fn checkpoint(&self) {
+        self.store.checkpoint();
+    }
+
+    /// Stops background threads, writes a checkpoint, releases the directory. Idempotent.
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn shutdown(&self) -> std::result::Result<(), Error> {
+        self.stop_threads();
+        self.store.shutdown(self.own_worker())?;
+        Ok(())
+    }
+
+    fn stop_threads(&self) {
+        self.timers.stop();
+        self.purge.stop();
+        for thread in std::mem::take(&mut *self.threads.lock()) {
+            // The last reference may be dropped by one of these threads.
+            if thread.thread().id() != std::thread::current().id() && thread.join().is_err() {
+                eprintln!("heddle: a background thread ended in a panic");
+            }
+        }
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        self.stop_threads();
+    }
+}
+
+fn describe(recovered: &Recovered) -> String {
+    if recovered.log_bytes == 0 && recovered.torn_pages == 0 {
+        return String::new();
+    }
+    format!(
+        "{} KiB of log applied, {} transactions rolled back, {} torn pages restored",
+        recovered.log_bytes >> 10,
+        recovered.losers.len(),
+        recovered.torn_pages
+    )
+}
+
+/// Undoes, by key, what transactions without an end have changed.
+fn undo_losers(store: &Store, worker: usize, recovered: &Recovered) -> std::result::Result<(), Error> {
+    for (txn, changes) in &recovered.losers {
+        for change in changes.iter().rev() {
+            match blocking(|| undo_loser(store, worker, *txn, change)) {
+                // Dropped after the change was made.
+                Ok(()) | Err(storage::Error::NoSuchTree) => {}
+                Err(e) => return Err(e.into()),
+            }
+        }
+        write_aborted(store.wal.append(worker).buffer(), *txn);
+        if store.wal.check_room(worker).is_err() {
+            store.wal.wait_durable(worker, store.wal.epoch());
+        }
+    }
+    Ok(())
+}
+
+fn undo_loser(store: &Store, worker: usize, txn: u64, change: &UndoChange) -> storage::Result<()> {
+    loop {
+        let leaf = store.latch_leaf(change.tree, &change.key)?;
+        let slot = leaf.page.search(&change.key);
+        // A change that a rollback before the crash has undone already is recognised by the mark.
+        let own = slot.is_ok_and(|index| leaf.page.record(index).header.mark == txn);
+        if !own {
+            return Ok(());
+        }
+        let (op, header, payload) = match &change.old {
+            Some((header, payload)) => (RowOp::Put, *header, &payload[..]),
+            None => (RowOp::Remove, RecordHeader::default(), &[][..]),
+        };
+        if op == RowOp::Put && !leaf.page.has_room(slot, header.flags, &change.key, payload.len()) {
+            drop(leaf);
+            store.split(worker, change.tree, &change.key)?;
+            continue;
+        }
+        let undo =
+            RowChange { op, tree: change.tree, txn, key: &change.key, header, payload, old: None, compensation: true };
+        store.change_row(worker, &leaf, slot, &undo);
+        return Ok(());
+    }
+}
+
+/// Buffers reused from operation to operation.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    pub payload: Vec<u8>,
+    pub key: Vec<u8>,
+}
+
+/// One thread's part of the engine: its log buffer, transaction slots and undo segments. Not `Sync`; sessions of one thread share it.
+pub struct Worker {
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) index: usize,
+    pub(crate) snapshots: Snapshots,
+    pub(crate) undo: RefCell<UndoWriter>,
+    /// First epochs of this worker's transactions that have changed something.
+    open_writers: RefCell<Vec<u64>>,
+    pub(crate) scratch: Cell<Scratch>,
+}
+
+impl Worker {
+    pub fn engine(&self) -> &Arc<Engine> {
+        &self.engine
+    }
+
+    /// This worker's number: below the configured count for a server thread, above it for spare ones.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// Marks a quiescent point of this thread: no statement of it is inside an engine call. Call once per event loop turn
+    /// (and at least every few milliseconds while busy), so that old versions can be reclaimed.
+    pub fn tick(&self) {
+        self.snapshots.tick(&self.engine.horizon, self.index, self.engine.clock());
+    }
+
+    /// The thread goes to sleep: only its open snapshots hold anything back. `tick` before the next engine call.
+    pub fn park(&self) {
+        self.snapshots.park(&self.engine.horizon, self.index);
+        if UndoStore::has_retired(&self.undo.borrow()) {
+            self.engine.undo.reclaim(&mut self.undo.borrow_mut(), self.engine.horizon());
+        }
+    }
+
+    pub fn begin(&self, isolation: Isolation) -> Txn {
+        Txn::new(isolation)
+    }
+
+    /// Makes an empty tree. Not transactional: the caller records it in the catalog so that a crash leaves no orphan
+    /// (`table::catalog` does).
+    ///
+    /// # Errors
+    /// Stalls; a full disk.
+    pub fn create_tree(&self) -> Result<TreeRef> {
+        Ok(self.engine.store.create_tree(self.index)?)
+    }
+
+    /// Frees the pages of a tree that nobody can reach any more; `Ok(true)` when done. Blocks on page reads: for background threads.
+    ///
+    /// # Errors
+    /// Damage; I/O.
+    pub fn drop_tree_slice(&self, tree: TreeRef) -> Result<bool> {
+        self.engine.store.drop_tree(self.index, tree)?;
+        Ok(true)
+    }
+
+    /// A transaction of this worker makes its first change.
+    pub(crate) fn open_writer(&self) -> u64 {
+        let epoch = self.engine.store.wal.pin_undo(self.index);
+        self.open_writers.borrow_mut().push(epoch);
+        epoch
+    }
+
+    pub(crate) fn close_writer(&self, epoch: u64) {
+        let mut open = self.open_writers.borrow_mut();
+        if let Some(at) = open.iter().position(|e| *e == epoch) {
+            open.swap_remove(at);
+        }
+        let oldest = open.iter().copied().min().unwrap_or(u64::MAX);
+        self.engine.store.wal.set_undo_pin(self.index, oldest);
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // A thread that is gone holds nothing back; its number can be handed out again.
+        self.snapshots.park(&self.engine.horizon, self.index);
+        self.engine.handed_out.lock()[self.index] = false;
+    }
+}
+
+/// Waits out a wait policy's default: InnoDB's `innodb_lock_wait_timeout`.
+pub(crate) const LOCK_WAIT_TIMEOUT: Duration = Duration::from_secs(50);

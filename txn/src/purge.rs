@@ -1,0 +1,166 @@
+//! Purge: takes tombstones out of the trees once no snapshot can see what they hide.
+//!
+//! A commit that deleted something queues a job with its worker: the head of its undo chain. The purge thread takes jobs whose commit
+//! lies below the horizon, walks the chain, and removes each record that is still the tombstone this transaction left.
+//! The job pins the undo segments until it is done.
+
+use crate::Engine;
+use crate::undo::{SegmentList, UndoKind};
+use parking_lot::{Condvar, Mutex};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use storage::blocking;
+use storage::page::RecordHeader;
+use storage::wal::record::{RowChange, RowOp};
+use sync::CachePadded;
+
+/// How long the thread lets jobs gather, and how often it looks again at jobs that are still too young.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// One committed transaction's tombstones.
+pub(crate) struct Job {
+    pub end: u64,
+    pub txn: u64,
+    pub undo_last: u64,
+    pub segments: SegmentList,
+}
+
+#[derive(Default)]
+pub(crate) struct Bell {
+    state: Mutex<(bool, bool)>,
+    rung: Condvar,
+}
+
+pub(crate) struct Purge {
+    queues: Box<[CachePadded<Mutex<VecDeque<Job>>>]>,
+    /// Jobs may be queued: the thread is awake or has been rung.
+    pending: AtomicBool,
+    bell: Arc<Bell>,
+}
+
+impl Purge {
+    pub fn new(workers: usize) -> Self {
+        Self {
+            queues: (0..workers).map(|_| CachePadded::new(Mutex::default())).collect(),
+            pending: AtomicBool::new(false),
+            bell: Arc::default(),
+        }
+    }
+
+    pub fn bell(&self) -> Arc<Bell> {
+        self.bell.clone()
+    }
+
+    pub fn push(&self, worker: usize, job: Job) {
+        self.queues[worker].lock().push_back(job);
+        // A plain load while the thread is busy; the write comes only when it sleeps.
+        if !self.pending.load(Ordering::SeqCst) && !self.pending.swap(true, Ordering::SeqCst) {
+            self.bell.state.lock().0 = true;
+            self.bell.rung.notify_one();
+        }
+    }
+
+    pub fn stop(&self) {
+        self.bell.state.lock().1 = true;
+        self.bell.rung.notify_one();
+    }
+
+    pub fn backlog(&self) -> usize {
+        self.queues.iter().map(|q| q.lock().len()).sum()
+    }
+}
+
+/// The purge thread. `worker` is its place in the log.
+pub(crate) fn run(engine: &Weak<Engine>, worker: usize, bell: &Bell) {
+    loop {
+        {
+            let mut state = bell.state.lock();
+            while !state.0 && !state.1 {
+                bell.rung.wait(&mut state);
+            }
+            if state.1 {
+                return;
+            }
+        }
+        std::thread::sleep(PAUSE);
+        let Some(engine) = engine.upgrade() else { return };
+        engine.purge.pending.store(false, Ordering::SeqCst);
+        let left = round(&engine, worker);
+        if left {
+            engine.purge.pending.store(true, Ordering::SeqCst);
+        } else {
+            bell.state.lock().0 = engine.purge.pending.load(Ordering::SeqCst);
+        }
+    }
+}
+
+/// Does what can be done; `true`: jobs are left.
+fn round(engine: &Engine, worker: usize) -> bool {
+    let horizon = engine.horizon();
+    let mut left = false;
+    for queue in &engine.purge.queues {
+        loop {
+            let job = {
+                let mut queue = queue.lock();
+                match queue.front() {
+                    None => break,
+                    Some(job) if job.end >= horizon => {
+                        left = true;
+                        break;
+                    }
+                    Some(_) => queue.pop_front(),
+                }
+            };
+            if let Some(job) = job {
+                if let Err(e) = purge(engine, worker, &job) {
+                    eprintln!("heddle: purge: {e}");
+                }
+                engine.undo.unpin(&job.segments, job.end);
+            }
+        }
+    }
+    left
+}
+
+fn purge(engine: &Engine, worker: usize, job: &Job) -> Result<(), storage::Error> {
+    let mut key = Vec::new();
+    let mut address = job.undo_last;
+    while address != 0 {
+        key.clear();
+        let Ok(head) = engine.undo.read(address, Some(&mut key), None) else {
+            debug_assert!(false, "U1: a purge job pins its undo");
+            return Ok(());
+        };
+        if head.kind == UndoKind::Delete {
+            let done = blocking(|| {
+                engine.store.wal.check_room(worker)?;
+                let leaf = engine.store.latch_leaf(head.tree, &key)?;
+                let slot = leaf.page.search(&key);
+                let Ok(index) = slot else { return Ok(()) };
+                let header = leaf.page.record(index).header;
+                if header.is_tombstone() && header.mark == job.txn {
+                    let change = RowChange {
+                        op: RowOp::Remove,
+                        tree: head.tree,
+                        txn: job.txn,
+                        key: &key,
+                        header: RecordHeader::default(),
+                        payload: &[],
+                        old: None,
+                        compensation: true,
+                    };
+                    engine.store.change_row(worker, &leaf, slot, &change);
+                }
+                Ok(())
+            });
+            match done {
+                Ok(()) | Err(storage::Error::NoSuchTree) => {}
+                Err(e) => return Err(e),
+            }
+        }
+        address = head.txn_prev;
+    }
+    Ok(())
+}

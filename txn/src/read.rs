@@ -1,0 +1,242 @@
+//! Reading one row: consistent reads from a snapshot, current reads, locking reads.
+//!
+//! The newest version is copied out of the leaf and validated; only then is its visibility judged, from the copy. Older versions are
+//! a cold walk through undo memory.
+
+use crate::locks::Claim;
+use crate::status::{Status, is_txn};
+use crate::{Engine, Error, Interrupt, Isolation, Result, TreeRef, Txn, Worker};
+use storage::page::{FROZEN, RecordHeader};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockMode {
+    Share,
+    Exclusive,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitPolicy {
+    /// Up to `Txn::set_lock_wait_timeout`.
+    Wait,
+    NoWait,
+    /// The row is reported as absent.
+    SkipLocked,
+}
+
+/// Identifies the version of a row that a read saw; a write with it fails softly when the row has changed since.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen(pub(crate) u64);
+
+/// Who wrote a version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    Me,
+    /// Another open transaction.
+    Other(u64),
+    Committed,
+}
+
+/// How a reader sees versions.
+#[derive(Clone, Copy)]
+pub(crate) struct View {
+    pub txn: u64,
+    pub snapshot: u64,
+    /// READ UNCOMMITTED: the newest version, whoever wrote it.
+    pub dirty: bool,
+}
+
+impl Engine {
+    pub(crate) fn owner(&self, header: RecordHeader, me: u64) -> Owner {
+        if header.flags & FROZEN != 0 || !is_txn(header.mark) {
+            return Owner::Committed;
+        }
+        if header.mark == me {
+            return Owner::Me;
+        }
+        match self.statuses.settled(header.mark) {
+            Status::Open => Owner::Other(header.mark),
+            // An aborted transaction's marks are gone before its status says so.
+            Status::Committing | Status::Committed(_) | Status::Old | Status::Aborted => Owner::Committed,
+        }
+    }
+
+    /// Is this version visible?
+    #[inline]
+    pub(crate) fn sees(&self, view: View, header: RecordHeader) -> bool {
+        if header.flags & FROZEN != 0 || header.mark == view.txn || view.dirty {
+            return true;
+        }
+        if !is_txn(header.mark) {
+            return header.mark <= view.snapshot;
+        }
+        match self.statuses.settled(header.mark) {
+            Status::Old => true,
+            Status::Committed(timestamp) => timestamp <= view.snapshot,
+            Status::Open | Status::Committing | Status::Aborted => false,
+        }
+    }
+
+    /// Walks to the newest visible version below `header`; its payload replaces `payload`. `None`: there is none.
+    #[cold]
+    pub(crate) fn older(&self, view: View, mut header: RecordHeader, payload: &mut Vec<u8>) -> Result<Option<RecordHeader>> {
+        while header.prev != 0 {
+            payload.clear();
+            let head = self
+                .undo
+                .read(header.prev, None, Some(payload))
+                .map_err(|_| Error::Storage("an old row version is gone while a snapshot needs it".into()))?;
+            header = head.old;
+            if self.sees(view, header) {
+                return Ok(Some(header));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Txn {
+    #[inline]
+    pub(crate) fn view(&mut self, worker: &Worker) -> View {
+        View {
+            txn: if self.id == 0 { u64::MAX } else { self.id },
+            snapshot: self.snapshot_timestamp(worker),
+            dirty: self.isolation() == Isolation::ReadUncommitted,
+        }
+    }
+
+    /// Consistent read: the version visible to this transaction's snapshot (its own changes included). `payload` is cleared and
+    /// filled. `false`: no visible row.
+    ///
+    /// # Errors
+    /// A stall while a page is read; damage.
+    #[inline]
+    pub fn read(&mut self, worker: &Worker, tree: TreeRef, key: &[u8], payload: &mut Vec<u8>) -> Result<bool> {
+        let view = self.view(worker);
+        let engine = &*worker.engine;
+        let header = loop {
+            let leaf = engine.store.read_leaf(tree, key)?;
+            let Ok(slot) = leaf.page.search(key) else {
+                if leaf.valid() {
+                    return Ok(false);
+                }
+                continue;
+            };
+            let record = leaf.page.record(slot);
+            payload.clear();
+            if leaf.page.payload(&record, payload) && leaf.valid() {
+                break record.header;
+            }
+        };
+        if engine.sees(view, header) {
+            return Ok(!header.is_tombstone());
+        }
+        Ok(engine.older(view, header, payload)?.is_some_and(|h| !h.is_tombstone()))
+    }
+
+    /// Current read: the latest committed version or this transaction's own. Waits while another transaction holds the row.
+    /// `Some(seen)` when there is a row.
+    ///
+    /// # Errors
+    /// A stall; 1205 or 1213 when the wait ends badly.
+    pub fn read_latest(&mut self, worker: &Worker, tree: TreeRef, key: &[u8], payload: &mut Vec<u8>) -> Result<Option<Seen>> {
+        self.resume(worker, tree, key)?;
+        let engine = &*worker.engine;
+        loop {
+            let leaf = engine.store.read_leaf(tree, key)?;
+            let Ok(slot) = leaf.page.search(key) else {
+                if leaf.valid() {
+                    return Ok(None);
+                }
+                continue;
+            };
+            let record = leaf.page.record(slot);
+            payload.clear();
+            if !leaf.page.payload(&record, payload) || !leaf.valid() {
+                continue;
+            }
+            let found = || (!record.header.is_tombstone()).then_some(Seen(record.header.mark));
+            match engine.owner(record.header, self.id) {
+                Owner::Me => return Ok(found()),
+                Owner::Committed => {
+                    let claim = engine.locks.claim(&engine.statuses, self.id, tree, key, LockMode::Exclusive, false);
+                    if matches!(claim, Claim::Free) {
+                        return Ok(found());
+                    }
+                }
+                Owner::Other(_) => {}
+            }
+            // Somebody has it: judged again, and queued for, under the latch.
+            if let Some(interrupt) = self.wait_if_held(worker, tree, key, LockMode::Exclusive)? {
+                return Err(interrupt);
+            }
+        }
+    }
+
+    /// Queues for the row if, under the latch, it is still held. `None`: it is not.
+    fn wait_if_held(&mut self, worker: &Worker, tree: TreeRef, key: &[u8], mode: LockMode) -> Result<Option<Interrupt>> {
+        self.ensure_id(worker)?;
+        let engine = &*worker.engine;
+        let leaf = engine.store.latch_leaf(tree, key)?;
+        let Ok(slot) = leaf.page.search(key) else { return Ok(None) };
+        let holder = match engine.owner(leaf.page.record(slot).header, self.id) {
+            Owner::Me => return Ok(None),
+            Owner::Other(holder) => Some(holder),
+            Owner::Committed => None,
+        };
+        let claim = engine.locks.claim(&engine.statuses, self.id, tree, key, mode, false);
+        if holder.is_none() && matches!(claim, Claim::Free) {
+            return Ok(None);
+        }
+        Ok(Some(self.wait_for(worker, tree, key, mode, holder, || drop(leaf))))
+    }
+
+    /// Current read that also locks the row until the transaction ends.
+    ///
+    /// # Errors
+    /// A stall; 1205, 1213 or 3572 (`NoWait`).
+    pub fn lock_row(
+        &mut self, worker: &Worker, tree: TreeRef, key: &[u8], mode: LockMode, policy: WaitPolicy, payload: &mut Vec<u8>,
+    ) -> Result<Option<Seen>> {
+        self.resume(worker, tree, key)?;
+        self.ensure_id(worker)?;
+        let engine = &*worker.engine;
+        let leaf = engine.store.latch_leaf(tree, key)?;
+        let Ok(slot) = leaf.page.search(key) else {
+            drop(leaf);
+            self.leave_wait(worker);
+            return Ok(None);
+        };
+        let record = leaf.page.record(slot);
+        let owner = engine.owner(record.header, self.id);
+        let claim = || engine.locks.claim(&engine.statuses, self.id, tree, key, mode, true);
+        let holder = match owner {
+            Owner::Me => None,
+            Owner::Other(holder) => Some(holder),
+            Owner::Committed if matches!(claim(), Claim::Free) => None,
+            Owner::Committed => Some(0),
+        };
+        if let Some(holder) = holder {
+            return match policy {
+                WaitPolicy::Wait => {
+                    let holder = (holder != 0).then_some(holder);
+                    Err(self.wait_for(worker, tree, key, mode, holder, || drop(leaf)))
+                }
+                WaitPolicy::NoWait => Err(Error::WouldBlock.into()),
+                WaitPolicy::SkipLocked => Ok(None),
+            };
+        }
+        self.forget_wait();
+        if record.header.is_tombstone() {
+            return Ok(None);
+        }
+        payload.clear();
+        assert!(leaf.page.payload(&record, payload), "P1: a latched page has whole records");
+        if owner != Owner::Me {
+            let name = engine.locks.grant(self.id, tree, key, mode);
+            if !self.explicit.contains(&name) {
+                self.explicit.push(name);
+            }
+        }
+        Ok(Some(Seen(record.header.mark)))
+    }
+}

@@ -1,0 +1,247 @@
+//! Scans: the rows of a key range, a leaf at a time.
+//!
+//! `fill` 1. finds the leaf for the scan's place; 2. copies the records in range, newest versions, and validates once; 3. judges each
+//! copy's visibility and fetches older versions; 4. moves the place to the leaf's fence, or behind the last row. The place is a key, so
+//! nothing is held between calls and splits do not matter.
+
+use crate::read::{Owner, View};
+use crate::{Result, TreeRef, Txn, Worker};
+use storage::buffer::PageRead;
+use storage::page::RecordHeader;
+
+/// Which version a scan returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadMode {
+    /// The transaction's snapshot.
+    Snapshot,
+    /// The latest committed version or the transaction's own; a row that another open transaction holds is returned as its key with
+    /// [`ScanRow::held_by_other`] set (its payload is the version below the open one, or empty): `lock_row` it, then judge it.
+    Latest,
+}
+
+struct Slot {
+    key: (u32, u32),
+    payload: (u32, u32),
+    header: RecordHeader,
+    held_by_other: bool,
+}
+
+/// A scan over one key range. Keeps its place as a key; holds no latch and no pin between calls.
+pub struct Scan {
+    tree: TreeRef,
+    low: Vec<u8>,
+    high: Vec<u8>,
+    reverse: bool,
+    mode: ReadMode,
+    /// Forward: the next key to look at. Reverse: everything from here on is done.
+    place: Vec<u8>,
+    done: bool,
+    bytes: Vec<u8>,
+    slots: Vec<Slot>,
+    next: usize,
+    older: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct ScanRow<'a> {
+    pub key: &'a [u8],
+    pub payload: &'a [u8],
+    pub held_by_other: bool,
+}
+
+/// Where the copy of a leaf ended.
+enum Stop {
+    /// `rows_max`: the last copied row.
+    AtRow,
+    /// The leaf's end; its fence is the next place.
+    AtFence,
+    /// The end of the range.
+    Finished,
+}
+
+impl Scan {
+    /// `low <= key < high` in byte order; empty `high` is the end of the tree. `reverse` goes from high to low.
+    pub fn new(tree: TreeRef, low: &[u8], high: &[u8], reverse: bool, mode: ReadMode) -> Scan {
+        let mut scan = Scan {
+            tree,
+            low: Vec::new(),
+            high: Vec::new(),
+            reverse,
+            mode,
+            place: Vec::new(),
+            done: false,
+            bytes: Vec::new(),
+            slots: Vec::new(),
+            next: 0,
+            older: Vec::new(),
+        };
+        scan.reset(tree, low, high, reverse, mode);
+        scan
+    }
+
+    /// Starts over on another range, keeping the buffers.
+    pub fn reset(&mut self, tree: TreeRef, low: &[u8], high: &[u8], reverse: bool, mode: ReadMode) {
+        self.tree = tree;
+        self.reverse = reverse;
+        self.mode = mode;
+        for (to, from) in [(&mut self.low, low), (&mut self.high, high), (&mut self.place, if reverse { high } else { low })] {
+            to.clear();
+            to.extend_from_slice(from);
+        }
+        self.done = !high.is_empty() && low >= high;
+        self.slots.clear();
+        self.bytes.clear();
+        self.next = 0;
+    }
+
+    /// Loads the next batch (visible rows of at most one leaf, at most `rows_max` rows). `false`: the range is exhausted.
+    /// After `true` at least one row is ready for `next_row`.
+    ///
+    /// # Errors
+    /// A stall while a page is read; damage.
+    pub fn fill(&mut self, txn: &mut Txn, worker: &Worker, rows_max: usize) -> Result<bool> {
+        let view = txn.view(worker);
+        self.next = 0;
+        self.slots.clear();
+        while !self.done {
+            let leaf = if self.reverse {
+                worker.engine.store.read_leaf_before(self.tree, &self.place)?
+            } else {
+                worker.engine.store.read_leaf(self.tree, &self.place)?
+            };
+            let mut fence = std::mem::take(&mut self.older);
+            let copied = self.copy(&leaf, rows_max.max(1), &mut fence);
+            if let Some(stop) = copied.filter(|_| leaf.valid()) {
+                self.advance(&stop, &fence);
+            } else {
+                self.slots.clear();
+                self.older = fence;
+                continue;
+            }
+            self.older = fence;
+            self.judge(view, txn.id, worker)?;
+            if !self.slots.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Step 2. `None`: a torn read.
+    fn copy(&mut self, leaf: &PageRead<'_>, rows_max: usize, fence: &mut Vec<u8>) -> Option<Stop> {
+        let page = leaf.page;
+        self.slots.clear();
+        self.bytes.clear();
+        fence.clear();
+        let slot_of = |key: &[u8], outside: usize| match page.covers(key) {
+            true => page.search(key).unwrap_or_else(|slot| slot),
+            false => outside,
+        };
+        let begin = if self.reverse { slot_of(&self.low, 0) } else { slot_of(&self.place, 0) };
+        let bound = if self.reverse { &self.place } else { &self.high };
+        let end = if bound.is_empty() { page.slots() } else { slot_of(bound, page.slots()) };
+        let count = end.saturating_sub(begin);
+        let taken = count.min(rows_max);
+        for n in 0..taken {
+            let record = page.record(if self.reverse { end - 1 - n } else { begin + n });
+            let key_at = self.bytes.len();
+            if !page.key(&record, &mut self.bytes) {
+                return None;
+            }
+            let payload_at = self.bytes.len();
+            if !page.payload(&record, &mut self.bytes) {
+                return None;
+            }
+            self.slots.push(Slot {
+                key: (key_at as u32, payload_at as u32),
+                payload: (payload_at as u32, self.bytes.len() as u32),
+                header: record.header,
+                held_by_other: false,
+            });
+        }
+        if taken < count {
+            return Some(Stop::AtRow);
+        }
+        let whole = if self.reverse { page.low_fence(fence) } else { page.high_fence(fence) };
+        if !whole {
+            return None;
+        }
+        let last = match self.reverse {
+            true => fence.is_empty() || *fence <= self.low,
+            false => fence.is_empty() || (!self.high.is_empty() && *fence >= self.high),
+        };
+        Some(if last { Stop::Finished } else { Stop::AtFence })
+    }
+
+    /// Step 4 (done before step 3, which may drop rows).
+    fn advance(&mut self, stop: &Stop, fence: &[u8]) {
+        match stop {
+            Stop::Finished => self.done = true,
+            Stop::AtFence => {
+                self.place.clear();
+                self.place.extend_from_slice(fence);
+            }
+            Stop::AtRow => {
+                let (from, to) = self.slots.last().expect("rows_max is above zero").key;
+                self.place.clear();
+                self.place.extend_from_slice(&self.bytes[from as usize..to as usize]);
+                if !self.reverse {
+                    // The next possible key.
+                    self.place.push(0);
+                }
+            }
+        }
+    }
+
+    /// Step 3.
+    fn judge(&mut self, view: View, txn: u64, worker: &Worker) -> Result<()> {
+        let engine = &*worker.engine;
+        let mut kept = 0;
+        for index in 0..self.slots.len() {
+            let header = self.slots[index].header;
+            let keep = match self.mode {
+                ReadMode::Snapshot if engine.sees(view, header) => !header.is_tombstone(),
+                ReadMode::Snapshot => self.replace(index, view, worker)?,
+                ReadMode::Latest => match engine.owner(header, txn) {
+                    Owner::Me | Owner::Committed => !header.is_tombstone(),
+                    Owner::Other(_) => {
+                        let newest = View { snapshot: u64::MAX >> 1, dirty: false, ..view };
+                        if !self.replace(index, newest, worker)? {
+                            let (_, key_end) = self.slots[index].key;
+                            self.slots[index].payload = (key_end, key_end);
+                        }
+                        self.slots[index].held_by_other = true;
+                        true
+                    }
+                },
+            };
+            if keep {
+                self.slots.swap(kept, index);
+                kept += 1;
+            }
+        }
+        self.slots.truncate(kept);
+        Ok(())
+    }
+
+    /// Puts an older version in the place of a copied one. `false`: there is no visible row.
+    #[cold]
+    fn replace(&mut self, index: usize, view: View, worker: &Worker) -> Result<bool> {
+        let found = worker.engine.older(view, self.slots[index].header, &mut self.older)?;
+        let Some(header) = found.filter(|h| !h.is_tombstone()) else { return Ok(false) };
+        let at = self.bytes.len() as u32;
+        self.bytes.extend_from_slice(&self.older);
+        self.slots[index].payload = (at, self.bytes.len() as u32);
+        self.slots[index].header = header;
+        Ok(true)
+    }
+
+    /// The next row of the batch; `None`: call `fill` again.
+    #[inline]
+    pub fn next_row(&mut self) -> Option<ScanRow<'_>> {
+        let slot = self.slots.get(self.next)?;
+        self.next += 1;
+        let range = |(from, to): (u32, u32)| &self.bytes[from as usize..to as usize];
+        Some(ScanRow { key: range(slot.key), payload: range(slot.payload), held_by_other: slot.held_by_other })
+    }
+}

@@ -1,0 +1,301 @@
+//! The engine under threads, against models, and over restarts.
+
+use crate::*;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+struct TempDir(PathBuf);
+
+impl TempDir {
+    fn new(name: &str) -> Self {
+        let dir = std::env::temp_dir().join(format!("heddle-txn-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&dir);
+        Self(dir)
+    }
+}
+
+impl Drop for TempDir {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn open(dir: &TempDir, pool_mib: u64) -> Arc<Engine> {
+    Engine::open(Config {
+        data_dir: dir.0.clone(),
+        buffer_pool_bytes: pool_mib << 20,
+        workers: 4,
+        durability: Durability::None,
+    })
+    .expect("opens")
+}
+
+/// Repeats a call, waiting out its stalls.
+fn wait<T>(worker: &Worker, mut call: impl FnMut() -> Result<T>) -> std::result::Result<T, Error> {
+    loop {
+        worker.tick();
+        match call() {
+            Ok(value) => return Ok(value),
+            Err(Interrupt::Error(e)) => return Err(e),
+            Err(Interrupt::Stall(stall)) => {
+                worker.park();
+                stall.wait_blocking();
+            }
+        }
+    }
+}
+
+fn key(n: u64) -> [u8; 8] {
+    n.to_be_bytes()
+}
+
+fn all_rows(worker: &Worker, tree: TreeRef, reverse: bool) -> Vec<(u64, Vec<u8>)> {
+    worker.tick();
+    let mut txn = worker.begin(Isolation::RepeatableRead);
+    let mut scan = Scan::new(tree, &[], &[], reverse, ReadMode::Snapshot);
+    let mut out = Vec::new();
+    while wait(worker, || scan.fill(&mut txn, worker, 64)).expect("scans") {
+        while let Some(row) = scan.next_row() {
+            out.push((u64::from_be_bytes(row.key.try_into().expect("8 bytes")), row.payload.to_vec()));
+        }
+    }
+    assert!(txn.commit(worker).is_none());
+    out
+}
+
+#[test]
+fn rows_come_back_after_restart_and_eviction() {
+    let dir = TempDir::new("restart");
+    let rows = 30_000u64;
+    let tree = {
+        let engine = open(&dir, 4);
+        let worker = engine.worker(0);
+        let tree = wait(&worker, || worker.create_tree()).expect("a tree");
+        let mut txn = worker.begin(Isolation::RepeatableRead);
+        for n in 0..rows {
+            let n = n * 7919 % rows;
+            let payload = vec![n as u8; 300];
+            assert_eq!(wait(&worker, || txn.insert(&worker, tree, &key(n), &payload)).expect("ok"), InsertOutcome::Inserted);
+        }
+        assert_eq!(wait(&worker, || txn.insert(&worker, tree, &key(5), b"")).expect("ok"), InsertOutcome::Duplicate);
+        let _ = txn.commit(&worker);
+        // One more, rolled back.
+        let mut txn = worker.begin(Isolation::RepeatableRead);
+        let mut payload = Vec::new();
+        let seen = wait(&worker, || txn.read_latest(&worker, tree, &key(9), &mut payload)).expect("ok").expect("there");
+        wait(&worker, || txn.update(&worker, tree, &key(9), seen, b"changed")).expect("ok");
+        wait(&worker, || txn.insert(&worker, tree, &key(rows + 1), b"new")).expect("ok");
+        wait(&worker, || txn.rollback(&worker)).expect("ok");
+        drop(worker);
+        engine.shutdown().expect("stops");
+        assert!(engine.status().pages_evicted > 0);
+        tree
+    };
+    let engine = open(&dir, 4);
+    let worker = engine.worker(0);
+    let found = all_rows(&worker, tree, false);
+    assert_eq!(found.len() as u64, rows);
+    assert!(found.iter().enumerate().all(|(i, (n, payload))| i as u64 == *n && *payload == vec![*n as u8; 300]));
+    let mut backward = all_rows(&worker, tree, true);
+    backward.reverse();
+    assert_eq!(backward, found);
+}
+
+#[test]
+fn snapshots_are_stable_and_deletes_are_purged() {
+    let dir = TempDir::new("snapshot");
+    let engine = open(&dir, 8);
+    let (a, b) = (engine.worker(0), engine.worker(1));
+    let tree = wait(&a, || a.create_tree()).expect("a tree");
+    let mut setup = a.begin(Isolation::RepeatableRead);
+    for n in 0..500 {
+        wait(&a, || setup.insert(&a, tree, &key(n), b"first")).expect("ok");
+    }
+    let _ = setup.commit(&a);
+    b.tick();
+    let mut reader = b.begin(Isolation::RepeatableRead);
+    reader.take_snapshot(&b);
+    for round in 0..20u8 {
+        let mut txn = a.begin(Isolation::RepeatableRead);
+        for n in 0..500 {
+            let mut payload = Vec::new();
+            let seen = wait(&a, || txn.read_latest(&a, tree, &key(n), &mut payload)).expect("ok");
+            match seen {
+                Some(seen) if n % 3 == 0 && round == 19 => {
+                    wait(&a, || txn.delete(&a, tree, &key(n), seen)).expect("ok");
+                }
+                Some(seen) => {
+                    wait(&a, || txn.update(&a, tree, &key(n), seen, &[round; 40])).expect("ok");
+                }
+                None => panic!("row {n} is gone in round {round}"),
+            }
+        }
+        let _ = txn.commit(&a);
+    }
+    let mut payload = Vec::new();
+    for n in 0..500 {
+        assert!(wait(&b, || reader.read(&b, tree, &key(n), &mut payload)).expect("ok"));
+        assert_eq!(payload, b"first");
+    }
+    let mut scan = Scan::new(tree, &key(100), &key(200), true, ReadMode::Snapshot);
+    let mut seen = 0;
+    while wait(&b, || scan.fill(&mut reader, &b, 7)).expect("ok") {
+        while let Some(row) = scan.next_row() {
+            assert_eq!(row.payload, b"first");
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 100);
+    assert!(engine.status().purge_backlog > 0);
+    assert!(reader.commit(&b).is_none());
+    assert_eq!(all_rows(&a, tree, false).len(), 500 - 167);
+    a.park();
+    b.park();
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
+    while engine.status().purge_backlog > 0 && std::time::Instant::now() < until {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    assert_eq!(engine.status().purge_backlog, 0);
+    // The same keys can come again.
+    a.tick();
+    let mut again = a.begin(Isolation::RepeatableRead);
+    assert_eq!(wait(&a, || again.insert(&a, tree, &key(3), b"again")).expect("ok"), InsertOutcome::Inserted);
+    let _ = again.commit(&a);
+}
+
+#[test]
+fn savepoints_undo_their_part() {
+    let dir = TempDir::new("savepoint");
+    let engine = open(&dir, 8);
+    let worker = engine.worker(0);
+    let tree = wait(&worker, || worker.create_tree()).expect("a tree");
+    let mut txn = worker.begin(Isolation::RepeatableRead);
+    let mut payload = Vec::new();
+    wait(&worker, || txn.insert(&worker, tree, &key(1), b"one")).expect("ok");
+    let savepoint = txn.savepoint();
+    let seen = wait(&worker, || txn.read_latest(&worker, tree, &key(1), &mut payload)).expect("ok").expect("there");
+    wait(&worker, || txn.delete(&worker, tree, &key(1), seen)).expect("ok");
+    wait(&worker, || txn.insert(&worker, tree, &key(1), b"one again")).expect("ok");
+    wait(&worker, || txn.insert(&worker, tree, &key(2), b"two")).expect("ok");
+    wait(&worker, || txn.rollback_to(&worker, savepoint)).expect("ok");
+    let _ = txn.commit(&worker);
+    assert_eq!(all_rows(&worker, tree, false), vec![(1, b"one".to_vec())]);
+}
+
+/// Transfers between accounts by several threads: the sum never changes, deadlocks are found, nothing hangs.
+#[test]
+fn transfers_keep_the_sum() {
+    const ACCOUNTS: u64 = 20;
+    let dir = TempDir::new("transfers");
+    let engine = open(&dir, 8);
+    let tree = {
+        let worker = engine.worker(3);
+        let tree = wait(&worker, || worker.create_tree()).expect("a tree");
+        let mut txn = worker.begin(Isolation::RepeatableRead);
+        for n in 0..ACCOUNTS {
+            wait(&worker, || txn.insert(&worker, tree, &key(n), &key(1_000))).expect("ok");
+        }
+        let _ = txn.commit(&worker);
+        tree
+    };
+    let (stop, deadlocks) = (AtomicBool::new(false), AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        let movers: Vec<_> = (0..3usize)
+            .map(|index| {
+                let worker = engine.worker(index);
+                let deadlocks = &deadlocks;
+                scope.spawn(move || {
+                    let mut state = index as u64 + 1;
+                    let mut random = move || {
+                        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                        state >> 33
+                    };
+                    for _ in 0..3_000 {
+                        let (from, to, amount) = (random() % ACCOUNTS, random() % ACCOUNTS, random() % 50);
+                        if from == to {
+                            continue;
+                        }
+                        worker.tick();
+                        let mut txn = worker.begin(Isolation::RepeatableRead);
+                        let lock_first = random() % 2 == 0;
+                        let moved = transfer(&worker, &mut txn, tree, from, to, amount, lock_first);
+                        match moved {
+                            Ok(()) if random() % 8 > 0 => drop(txn.commit(&worker)),
+                            Ok(()) => wait(&worker, || txn.rollback(&worker)).expect("rolls back"),
+                            Err(Error::Deadlock) => {
+                                deadlocks.fetch_add(1, Ordering::Relaxed);
+                                wait(&worker, || txn.rollback(&worker)).expect("rolls back");
+                            }
+                            Err(e) => panic!("{e}"),
+                        }
+                    }
+                })
+            })
+            .collect();
+        let worker = engine.worker(3);
+        let stop = &stop;
+        let checker = scope.spawn(move || {
+            let mut sums = 0;
+            while !stop.load(Ordering::Relaxed) || sums == 0 {
+                let rows = all_rows(&worker, tree, sums % 2 == 0);
+                let sum: u64 = rows.iter().map(|(_, p)| u64::from_be_bytes(p[..].try_into().expect("8 bytes"))).sum();
+                assert_eq!((rows.len() as u64, sum), (ACCOUNTS, ACCOUNTS * 1_000));
+                sums += 1;
+            }
+        });
+        for mover in movers {
+            mover.join().expect("mover");
+        }
+        stop.store(true, Ordering::Relaxed);
+        checker.join().expect("checker");
+    });
+    assert_eq!(engine.status().locked_rows, 0, "K2: nothing is left in the lock table");
+}
+
+fn transfer(
+    worker: &Worker, txn: &mut Txn, tree: TreeRef, from: u64, to: u64, amount: u64, lock_first: bool,
+) -> std::result::Result<(), Error> {
+    for (account, delta) in [(from, amount.wrapping_neg()), (to, amount)] {
+        let mut payload = Vec::new();
+        loop {
+            let seen = if lock_first {
+                wait(worker, || txn.lock_row(worker, tree, &key(account), LockMode::Exclusive, WaitPolicy::Wait, &mut payload))?
+            } else {
+                wait(worker, || txn.read_latest(worker, tree, &key(account), &mut payload))?
+            };
+            let balance = u64::from_be_bytes(payload[..].try_into().expect("8 bytes"));
+            let next = key(balance.wrapping_add(delta));
+            let seen = seen.expect("accounts are never deleted");
+            if wait(worker, || txn.update(worker, tree, &key(account), seen, &next))? == WriteOutcome::Done {
+                break;
+            }
+            assert!(!lock_first, "a locked row does not change");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn lock_waits_time_out_and_refuse() {
+    let dir = TempDir::new("timeouts");
+    let engine = open(&dir, 8);
+    let (a, b) = (engine.worker(0), engine.worker(1));
+    let tree = wait(&a, || a.create_tree()).expect("a tree");
+    let mut holder = a.begin(Isolation::RepeatableRead);
+    wait(&a, || holder.insert(&a, tree, &key(1), b"held")).expect("ok");
+    let mut other = b.begin(Isolation::RepeatableRead);
+    other.set_lock_wait_timeout(std::time::Duration::from_millis(50));
+    let mut payload = Vec::new();
+    assert!(matches!(wait(&b, || other.insert(&b, tree, &key(1), b"x")), Err(Error::LockWaitTimeout)));
+    assert!(matches!(
+        wait(&b, || other.lock_row(&b, tree, &key(1), LockMode::Share, WaitPolicy::NoWait, &mut payload)),
+        Err(Error::WouldBlock)
+    ));
+    let skipped = wait(&b, || other.lock_row(&b, tree, &key(1), LockMode::Share, WaitPolicy::SkipLocked, &mut payload));
+    assert!(skipped.expect("ok").is_none());
+    let _ = holder.commit(&a);
+    assert_eq!(wait(&b, || other.insert(&b, tree, &key(1), b"x")).expect("ok"), InsertOutcome::Duplicate);
+    wait(&b, || other.rollback(&b)).expect("ok");
+    assert_eq!(engine.status().locked_rows, 0);
+}

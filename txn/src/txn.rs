@@ -1,0 +1,326 @@
+//! A transaction's life: snapshot, identity, savepoints, commit, rollback.
+//!
+//! Commit: 1. status = committing; 2. timestamp = clock + 1; 3. COMMIT record into the worker's log buffer; 4. status =
+//! committed(timestamp): visible; 5. those who wait for its rows are woken; 6. the caller awaits the flush. Nothing in the write set is
+//! touched.
+//! Rollback walks the transaction's undo records from the newest and restores each record by key, logging what it does as
+//! compensation; then the ABORTED record ends it.
+
+use crate::engine::LOCK_WAIT_TIMEOUT;
+use crate::horizon::Snapshot;
+use crate::locks::{LockKey, WaitCell, WaitEnd};
+use crate::purge::Job;
+use crate::undo::{SegmentList, UndoHead, UndoKind};
+use crate::{Error, Interrupt, LockMode, Result, Stall, TreeRef, Worker};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use storage::Durability;
+use storage::page::RecordHeader;
+use storage::wal::record::{RowChange, RowOp, write_aborted, write_commit};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Isolation {
+    ReadUncommitted,
+    ReadCommitted,
+    RepeatableRead,
+    Serializable,
+}
+
+/// A place in a transaction's undo to come back to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Savepoint(u64);
+
+/// One transaction of one session; lives on the worker that began it. Dropping an unfinished one is a bug (asserted);
+/// call `rollback`.
+pub struct Txn {
+    isolation: Isolation,
+    /// 0 until something is changed or locked.
+    pub(crate) id: u64,
+    pub(crate) snapshot: Option<Snapshot>,
+    pub(crate) undo_last: u64,
+    pub(crate) changes: u64,
+    pub(crate) deletes: bool,
+    pub(crate) segments: SegmentList,
+    /// First epoch, once something was changed.
+    writer_epoch: Option<u64>,
+    wait: Option<(LockKey, Arc<WaitCell>, TreeRef, Vec<u8>)>,
+    pub(crate) explicit: Vec<LockKey>,
+    lock_wait_timeout: Duration,
+}
+
+impl Txn {
+    pub(crate) fn new(isolation: Isolation) -> Self {
+        Self {
+            isolation,
+            id: 0,
+            snapshot: None,
+            undo_last: 0,
+            changes: 0,
+            deletes: false,
+            segments: SegmentList::new(),
+            writer_epoch: None,
+            wait: None,
+            explicit: Vec::new(),
+            lock_wait_timeout: LOCK_WAIT_TIMEOUT,
+        }
+    }
+
+    pub fn isolation(&self) -> Isolation {
+        self.isolation
+    }
+
+    /// Takes the consistent-read snapshot now (START TRANSACTION WITH CONSISTENT SNAPSHOT); otherwise the first read does.
+    pub fn take_snapshot(&mut self, worker: &Worker) {
+        self.snapshot_timestamp(worker);
+    }
+
+    #[inline]
+    pub(crate) fn snapshot_timestamp(&mut self, worker: &Worker) -> u64 {
+        self.snapshot.get_or_insert_with(|| worker.snapshots.take(worker.engine.clock())).timestamp
+    }
+
+    /// READ COMMITTED and below: the next read takes a fresh snapshot. Call at the start of each statement (any level).
+    /// Also forgets a lock wait that the previous statement gave up.
+    pub fn begin_statement(&mut self, worker: &Worker) {
+        self.leave_wait(worker);
+        if matches!(self.isolation, Isolation::ReadCommitted | Isolation::ReadUncommitted) {
+            self.release_snapshot(worker);
+        }
+    }
+
+    fn release_snapshot(&mut self, worker: &Worker) {
+        if let Some(snapshot) = self.snapshot.take() {
+            worker.snapshots.release(snapshot);
+        }
+    }
+
+    pub fn set_lock_wait_timeout(&mut self, timeout: Duration) {
+        self.lock_wait_timeout = timeout;
+    }
+
+    /// Gives the transaction its identity.
+    pub(crate) fn ensure_id(&mut self, worker: &Worker) -> Result<()> {
+        if self.id == 0 {
+            let engine = &worker.engine;
+            self.id = engine.statuses.open(worker.index, || engine.horizon()).map_err(|_| Error::Full)?;
+        }
+        Ok(())
+    }
+
+    /// Before the first change of a transaction is logged.
+    pub(crate) fn ensure_writer(&mut self, worker: &Worker) {
+        if self.writer_epoch.is_none() {
+            self.writer_epoch = Some(worker.open_writer());
+        }
+    }
+
+    /// Joins the queue of a row. The caller's latch is released by `release`.
+    pub(crate) fn wait_for(
+        &mut self, worker: &Worker, tree: TreeRef, key: &[u8], mode: LockMode, holder: Option<u64>, release: impl FnOnce(),
+    ) -> Interrupt {
+        let engine = &worker.engine;
+        let (name, cell) = engine.locks.enqueue(&engine.statuses, self.id, tree, key, mode, holder);
+        release();
+        let (changes, timeout) = (self.changes, self.lock_wait_timeout);
+        self.wait = Some((name.clone(), cell.clone(), tree, key.to_vec()));
+        match engine.locks.begin_wait(&engine.statuses, &engine.timers, &name, &cell, changes, timeout) {
+            Ok(()) => Interrupt::Stall(Stall::Lock(cell)),
+            Err(()) => {
+                self.leave_wait(worker);
+                Error::Deadlock.into()
+            }
+        }
+    }
+
+    /// At the start of every operation that may lock: how did the last wait end? A wait for another row is given up.
+    #[inline]
+    pub(crate) fn resume(&mut self, worker: &Worker, tree: TreeRef, key: &[u8]) -> Result<()> {
+        if self.wait.is_none() { Ok(()) } else { self.resume_slow(worker, tree, key) }
+    }
+
+    #[cold]
+    fn resume_slow(&mut self, worker: &Worker, tree: TreeRef, key: &[u8]) -> Result<()> {
+        let Some((_, cell, waited_tree, waited_key)) = &self.wait else { return Ok(()) };
+        let end = worker.engine.locks.end_wait(cell);
+        if end == WaitEnd::Woken && *waited_tree == tree && waited_key == key {
+            return Ok(());
+        }
+        self.leave_wait(worker);
+        match end {
+            WaitEnd::Woken => Ok(()),
+            WaitEnd::Victim => Err(Error::Deadlock.into()),
+            WaitEnd::TimedOut => Err(Error::LockWaitTimeout.into()),
+        }
+    }
+
+    /// Gives up the place in a queue, if any.
+    pub(crate) fn leave_wait(&mut self, worker: &Worker) {
+        if let Some((key, cell, ..)) = self.wait.take() {
+            worker.engine.locks.end_wait(&cell);
+            worker.engine.locks.leave(&key, self.id);
+        }
+    }
+
+    /// The row has been got: the queue was left by `claim`.
+    pub(crate) fn forget_wait(&mut self) {
+        self.wait = None;
+    }
+
+    pub fn savepoint(&self) -> Savepoint {
+        Savepoint(self.undo_last)
+    }
+
+    /// Has this transaction changed anything?
+    pub fn is_dirty(&self) -> bool {
+        self.undo_last != 0
+    }
+
+    /// How many records it has changed.
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// Undoes everything since the savepoint; row locks stay until the transaction ends (as in InnoDB, mostly).
+    ///
+    /// # Errors
+    /// A stall: await it and call again.
+    pub fn rollback_to(&mut self, worker: &Worker, savepoint: Savepoint) -> Result<()> {
+        self.leave_wait(worker);
+        let mut scratch = worker.scratch.take();
+        let mut undone = Ok(());
+        while self.undo_last != savepoint.0 && self.undo_last != 0 {
+            scratch.key.clear();
+            scratch.payload.clear();
+            let head = worker
+                .engine
+                .undo
+                .read(self.undo_last, Some(&mut scratch.key), Some(&mut scratch.payload))
+                .expect("U1: an open transaction's undo is pinned");
+            undone = self.undo(worker, &head, &scratch.key, &scratch.payload);
+            if undone.is_err() {
+                break;
+            }
+            self.undo_last = head.txn_prev;
+            self.changes = self.changes.saturating_sub(1);
+        }
+        worker.scratch.set(scratch);
+        undone
+    }
+
+    fn undo(&self, worker: &Worker, head: &UndoHead, key: &[u8], payload: &[u8]) -> Result<()> {
+        let store = &worker.engine.store;
+        store.wal.check_room(worker.index)?;
+        loop {
+            let leaf = match store.latch_leaf(head.tree, key) {
+                Err(storage::Interrupt::Error(storage::Error::NoSuchTree)) => return Ok(()),
+                other => other?,
+            };
+            let slot = leaf.page.search(key);
+            let own = slot.is_ok_and(|index| leaf.page.record(index).header.mark == self.id);
+            debug_assert!(own, "an open transaction's record carries its mark");
+            if !own {
+                return Ok(());
+            }
+            let (op, header) = match head.kind {
+                UndoKind::Insert => (RowOp::Remove, RecordHeader::default()),
+                UndoKind::Update | UndoKind::Delete => (RowOp::Put, head.old),
+            };
+            if op == RowOp::Put && !leaf.page.has_room(slot, header.flags, key, payload.len()) {
+                drop(leaf);
+                store.split(worker.index, head.tree, key)?;
+                continue;
+            }
+            let undo = RowChange { op, tree: head.tree, txn: self.id, key, header, payload, old: None, compensation: true };
+            store.change_row(worker.index, &leaf, slot, &undo);
+            return Ok(());
+        }
+    }
+
+    /// Commits; visible to others at once. `Some(stall)`: await it before acknowledging (the log flush). Never fails once called.
+    pub fn commit(&mut self, worker: &Worker) -> Option<Stall> {
+        self.leave_wait(worker);
+        self.release_snapshot(worker);
+        if self.id == 0 {
+            return None;
+        }
+        let engine = &worker.engine;
+        let wal = &engine.store.wal;
+        let mut flush = None;
+        let end;
+        if let Some(first_epoch) = self.writer_epoch.take() {
+            engine.statuses.begin_commit(self.id);
+            // AcqRel: a snapshot that includes the timestamp sees `committing` or later.
+            end = engine.clock().fetch_add(1, Ordering::AcqRel) + 1;
+            let epoch = {
+                let mut append = wal.append(worker.index);
+                write_commit(append.buffer(), self.id, end);
+                append.epoch
+            };
+            self.end(worker, end, true);
+            worker.close_writer(first_epoch);
+            match wal.durability() {
+                Durability::Full => flush = Some(Stall::Storage(wal.durable_stall(worker.index, epoch))),
+                Durability::Relaxed => wal.request_flush(worker.index),
+                Durability::None => {}
+            }
+        } else {
+            end = engine.clock().load(Ordering::Acquire);
+            self.end(worker, end, true);
+        }
+        flush
+    }
+
+    /// Status, waiters, purge, undo: what commit and rollback share.
+    fn end(&mut self, worker: &Worker, end: u64, committed: bool) {
+        let engine = &worker.engine;
+        let statuses = &engine.statuses;
+        let waited = if committed { statuses.commit(self.id, end) } else { statuses.abort(self.id, end) };
+        if waited || !self.explicit.is_empty() {
+            engine.locks.release(self.id, waited, &mut self.explicit);
+        }
+        if committed && self.deletes && self.undo_last != 0 {
+            engine.undo.pin(&self.segments);
+            let job = Job { end, txn: self.id, undo_last: self.undo_last, segments: self.segments.clone() };
+            engine.purge.push(worker.index, job);
+        }
+        engine.undo.unpin(&self.segments, end);
+        self.segments.clear();
+        self.id = 0;
+        self.undo_last = 0;
+        self.changes = 0;
+        self.deletes = false;
+    }
+
+    /// Undoes everything and ends the transaction. On a stall: await, call again.
+    ///
+    /// # Errors
+    /// A stall; a storage error.
+    pub fn rollback(&mut self, worker: &Worker) -> Result<()> {
+        self.leave_wait(worker);
+        self.release_snapshot(worker);
+        if self.id == 0 {
+            return Ok(());
+        }
+        self.rollback_to(worker, Savepoint(0))?;
+        let engine = &worker.engine;
+        let first_epoch = self.writer_epoch.take();
+        if first_epoch.is_some() {
+            write_aborted(engine.store.wal.append(worker.index).buffer(), self.id);
+        }
+        self.end(worker, engine.clock().load(Ordering::Acquire), false);
+        if let Some(epoch) = first_epoch {
+            worker.close_writer(epoch);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Txn {
+    fn drop(&mut self) {
+        debug_assert!(
+            (self.id == 0 && self.snapshot.is_none()) || std::thread::panicking(),
+            "a transaction is committed or rolled back before it is dropped"
+        );
+    }
+}
