@@ -1,6 +1,7 @@
 //! The crate on the real engine, in a directory of its own.
 
 mod blobs;
+mod crash;
 mod ddl;
 mod rows;
 mod threads;
