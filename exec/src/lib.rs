@@ -1,1 +1,43 @@
-//! (stub)
+//! Runs plans: expressions, functions, operators, data changes.
+//!
+//! 1. [`Prepared::new`] resolves a bound plan's tables once and picks the way to run it.
+//! 2. [`run_query`] pulls rows through the operators and writes them to a [`RowSink`]; [`run_dml`] changes rows.
+//! 3. Both are the only places that wait: operators and expressions are synchronous, say what to wait for, and are called again.
+//!
+//! This crate knows nothing of packets, sockets, accounts or syntax.
+#![forbid(unsafe_code)]
+
+mod access;
+mod arithmetic;
+mod cast;
+mod coerce;
+mod context;
+mod display;
+mod dml;
+mod driver;
+mod error;
+mod eval;
+mod function;
+mod hash;
+mod in_list;
+mod json;
+mod keys;
+mod operator;
+mod packed;
+mod prepared;
+mod run;
+mod scratch;
+mod session;
+mod sink;
+#[cfg(test)]
+mod tests;
+mod wait;
+
+pub use context::{ExecContext, Host, LocalFuture, VirtualRows};
+pub use driver::{DmlDone, QueryDone, run_dml, run_query};
+pub use error::{Error, Result};
+pub use prepared::Prepared;
+pub use session::{Level, SessionVars, UserVariable, Warning, Warnings, kill};
+pub use sink::{NullSink, RowSink};
+pub use types::temporal::TimeZone;
+pub use wait::NoHost;

@@ -1,1 +1,41 @@
-fn main() {}
+//! The `heddle` program: opens everything, decides nothing.
+//!
+//! `heddle` and `heddle serve` run the server ([`serve`]). Settings come from flags, environment and a file ([`settings`]). What goes
+//! wrong is one line on standard error and exit status 1.
+#![forbid(unsafe_code)]
+
+mod cli;
+mod config_file;
+mod limits;
+mod serve;
+mod settings;
+mod size;
+
+use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
+fn main() -> ExitCode {
+    let command = match cli::parse(std::env::args_os()) {
+        Ok(command) => command,
+        Err(cli::Stop::Print(text)) => {
+            // A reader that has gone away is no reason to fail.
+            let _ = std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes());
+            return ExitCode::SUCCESS;
+        }
+        Err(cli::Stop::Fail(message)) => return fail(&message),
+    };
+    let result = match command {
+        cli::Command::Serve(flags) => settings::Settings::load(&flags).map_err(|e| e.to_string()).and_then(serve::run),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => fail(&message),
+    }
+}
+
+fn fail(message: &str) -> ExitCode {
+    eprintln!("heddle: {message}");
+    ExitCode::FAILURE
+}

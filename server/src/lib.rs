@@ -1,1 +1,186 @@
-//! (stub)
+//! The server: listeners, workers, sessions, variables, SHOW, information_schema.
+//!
+//! - [`start`] binds the sockets and starts the threads; [`ServerHandle`] stops them.
+//! - `worker` runs sessions as futures, one thread per CPU; `connection` owns sockets and buffers.
+//! - `session` speaks the protocol and runs statements; `statement` finds plans; `ddl` runs definitions on threads that may block.
+//! - `variables`, `show`, `information_schema` answer what clients ask about the server itself.
+//! - `error` gives every crate's errors their MySQL number, SQLSTATE and message.
+#![forbid(unsafe_code)]
+
+mod charset;
+mod connection;
+mod counters;
+mod ddl;
+mod error;
+mod latin1;
+mod plan_cache;
+mod session;
+mod shared;
+mod show;
+mod user_lock;
+mod variables;
+mod worker;
+
+use std::net::SocketAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use worker::{Acceptor, EventLoop, Listeners, Message, Worker};
+
+/// What clients read as VERSION(): the dialect's version, then ours.
+pub const VERSION: &str = concat!("8.4.0-heddle-", env!("CARGO_PKG_VERSION"));
+
+/// How the server runs.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where TCP clients connect; port 0 takes a free one ([`ServerHandle::tcp_address`] tells which). `None`: no TCP.
+    pub tcp: Option<SocketAddr>,
+    /// The unix socket's path. `None`: no unix socket.
+    pub socket: Option<PathBuf>,
+    /// Shown as `@@datadir`; the engine has it open already.
+    pub data_dir: PathBuf,
+    /// Threads that run statements; as many as `txn::Config::workers` says.
+    pub workers: usize,
+    pub connections_max: usize,
+    /// Shown as `@@innodb_buffer_pool_size`.
+    pub buffer_pool_bytes: u64,
+    /// Shown as `@@innodb_flush_log_at_trx_commit`.
+    pub durability: txn::Durability,
+    /// How many times an idle worker polls before it sleeps, at most; it adapts itself below that.
+    pub idle_polls_max: u32,
+}
+
+impl Default for Config {
+    /// Port 3306 of the loopback address, no unix socket, one worker per CPU.
+    fn default() -> Self {
+        Self {
+            tcp: Some(SocketAddr::from(([127, 0, 0, 1], 3306))),
+            socket: None,
+            data_dir: PathBuf::from("./heddle-data"),
+            workers: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            connections_max: 1040,
+            buffer_pool_bytes: 128 << 20,
+            durability: txn::Durability::Full,
+            idle_polls_max: 200,
+        }
+    }
+}
+
+/// Why the server did not start.
+#[derive(Debug)]
+pub enum StartError {
+    /// A socket could not be bound: `what` is its address or path.
+    Listen { what: String, error: std::io::Error },
+    /// The system refused a thread, a poll descriptor or the like.
+    Resource(std::io::Error),
+    /// The engine has no worker left for DDL.
+    NoSpareWorker,
+}
+
+impl std::fmt::Display for StartError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            StartError::Listen { what, error } if error.kind() == std::io::ErrorKind::AddrInUse => {
+                write!(f, "cannot listen on {what}: another server uses it")
+            }
+            StartError::Listen { what, error } => write!(f, "cannot listen on {what}: {error}"),
+            StartError::Resource(error) => write!(f, "cannot start a thread: {error}"),
+            StartError::NoSpareWorker => f.write_str("the engine has no worker left for definitions"),
+        }
+    }
+}
+
+impl std::error::Error for StartError {}
+
+/// A running server.
+pub struct ServerHandle {
+    shared: Arc<shared::Shared>,
+    tcp_address: Option<SocketAddr>,
+    acceptor_waker: Arc<mio::Waker>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// Binds the sockets and starts serving. Returns at once; clients can connect from then on.
+pub fn start(config: Config, database: Arc<table::Database>, engine: Arc<txn::Engine>) -> Result<ServerHandle, StartError> {
+    let listeners = Listeners::bind(&config)?;
+    let tcp_address = listeners.tcp_address();
+    let (acceptor, acceptor_waker) = Acceptor::new(listeners).map_err(StartError::Resource)?;
+    let loops = (0..config.workers.max(1))
+        .map(|index| EventLoop::<Message>::new(index, config.idle_polls_max))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(StartError::Resource)?;
+    let remotes = loops.iter().map(|event_loop| Arc::clone(event_loop.remote())).collect();
+    let shared = Arc::new(shared::Shared::new(config, tcp_address, database, engine, remotes)?);
+    let mut handle =
+        ServerHandle { shared: Arc::clone(&shared), tcp_address, acceptor_waker: Arc::new(acceptor_waker), threads: Vec::new() };
+    for (index, event_loop) in loops.into_iter().enumerate() {
+        let shared = Arc::clone(&shared);
+        handle.spawn(format!("worker-{index}"), move || {
+            match catch_unwind(AssertUnwindSafe(|| Worker::run(event_loop, index, shared))) {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => tracing::error!(%error, index, "a worker could not start"),
+                // Its sessions would hang for ever; recovery from the log is the way out.
+                Err(_) => {
+                    tracing::error!(index, "a worker failed; the server stops at once");
+                    std::process::abort();
+                }
+            }
+        })?;
+    }
+    handle.spawn("acceptor".to_owned(), move || acceptor.run(&shared))?;
+    Ok(handle)
+}
+
+impl ServerHandle {
+    fn spawn(&mut self, name: String, run: impl FnOnce() + Send + 'static) -> Result<(), StartError> {
+        let thread = std::thread::Builder::new().name(name).spawn(run).map_err(StartError::Resource)?;
+        self.threads.push(thread);
+        Ok(())
+    }
+
+    /// The TCP address in use.
+    pub fn tcp_address(&self) -> Option<SocketAddr> {
+        self.tcp_address
+    }
+
+    /// Asks the server to stop and returns at once: no new clients, idle sessions end, running statements have two seconds to
+    /// finish, then they are rolled back. [`Self::wait`] returns when all of that is done. May be called from any thread, also
+    /// more than once.
+    pub fn stop(&self) {
+        stop(&self.shared, &self.acceptor_waker);
+    }
+
+    /// A function that stops the server, for a signal handler's thread.
+    pub fn stopper(&self) -> impl Fn() + Send + Sync + 'static {
+        let (shared, waker) = (Arc::clone(&self.shared), Arc::clone(&self.acceptor_waker));
+        move || stop(&shared, &waker)
+    }
+
+    /// Waits until the server has stopped (SHUTDOWN stops it too), then writes the catalog's counters. The engine is still open
+    /// afterwards: the caller shuts it down.
+    pub fn wait(mut self) {
+        // SHUTDOWN is a message to every worker; the acceptor looks at the same flag when it is woken.
+        let acceptor = self.threads.pop();
+        for thread in self.threads.drain(..) {
+            if thread.join().is_err() {
+                tracing::error!("a worker thread panicked");
+            }
+        }
+        stop(&self.shared, &self.acceptor_waker);
+        if let Some(acceptor) = acceptor
+            && acceptor.join().is_err()
+        {
+            tracing::error!("the accepting thread panicked");
+        }
+        self.shared.ddl.finish();
+    }
+}
+
+fn stop(shared: &shared::Shared, acceptor: &mio::Waker) {
+    if shared.begin_stop() {
+        tracing::info!("stopping: no new clients, open statements may finish");
+    }
+    // The acceptor may have ended already; then there is nobody to wake.
+    let _ = acceptor.wake();
+}

@@ -12,14 +12,14 @@ use crate::func::{AggregateFunction, Function};
 use types::{CollationId, ColumnType, Value};
 
 /// A bound expression with its static type.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Expr {
     pub kind: ExprKind,
     pub ty: ColumnType,
     pub nullable: bool,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum ExprKind {
     Literal(Value<'static>),
     /// A `?` of a prepared statement, or a literal that the plan cache took out of the text (counted after the `?`s).
@@ -156,7 +156,7 @@ pub enum ArithmeticOp {
 }
 
 /// `COUNT(DISTINCT a, b)`, `SUM(x)` and the like.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Aggregate {
     pub function: AggregateFunction,
     /// Empty for `COUNT(*)`.

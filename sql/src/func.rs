@@ -2,6 +2,15 @@
 //!
 //! `bind` looks a name up here; `exec::function` computes. One enum keeps both honest: a function without an
 //! implementation does not compile.
+//!
+//! How calls with a grammar of their own are given:
+//! - `DateAdd(date, amount, unit)`, `DateSub` the same; `Extract(unit, date)`; `TimestampAdd(unit, amount, date)`;
+//!   `TimestampDiff(unit, from, to)`: the unit is a string literal in capitals, `'DAY_HOUR'`.
+//! - `Trim(text)`, `Trim(text, what)`; `LTrim` and `RTrim` the same, for LEADING and TRAILING.
+//! - `POSITION(a IN b)` is `Locate(a, b)`; `x REGEXP y` is `RegexpLike(x, y)`; `x || y` may be `Concat(x, y)`.
+//! - `col -> path` is `JsonExtract(col, path)`, `col ->> path` is `JsonUnquote` of that.
+//! - `CONVERT(x USING c)` and `BINARY x` are casts. `x COLLATE c` is `x` with another collation in its type.
+//! - Case, If, IfNull, Coalesce, NullIf, Greatest, Least: arguments keep their types; the node's type is the common one.
 
 /// Scalar functions and the operators that are functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -196,4 +205,26 @@ pub enum AggregateFunction {
     VarPop,
     VarSamp,
     AnyValue,
+}
+
+impl AggregateFunction {
+    /// MySQL's name, in capitals.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Count => "COUNT",
+            Self::Sum => "SUM",
+            Self::Avg => "AVG",
+            Self::Min => "MIN",
+            Self::Max => "MAX",
+            Self::GroupConcat => "GROUP_CONCAT",
+            Self::BitAnd => "BIT_AND",
+            Self::BitOr => "BIT_OR",
+            Self::BitXor => "BIT_XOR",
+            Self::StdDevPop => "STD",
+            Self::StdDevSamp => "STDDEV_SAMP",
+            Self::VarPop => "VARIANCE",
+            Self::VarSamp => "VAR_SAMP",
+            Self::AnyValue => "ANY_VALUE",
+        }
+    }
 }

@@ -258,6 +258,15 @@ pub trait BindContext {
     fn sql_mode(&self) -> SqlMode;
     /// collation_connection: of string literals.
     fn connection_collation(&self) -> types::CollationId;
+    /// The type of the value that parameter `index` has in the execution the plan is for, where it is known. Without it (at
+    /// PREPARE) a parameter takes the type that its place suggests. A plan is good for values of the same types.
+    fn param_type(&self, _index: usize) -> Option<ColumnType> {
+        None
+    }
+    /// The type of a user variable's value; `None` where it has none yet.
+    fn user_variable_type(&self, _name: &str) -> Option<ColumnType> {
+        None
+    }
 }
 
 /// The parts of sql_mode that parsing and execution depend on.

@@ -51,14 +51,13 @@ impl Control {
         let file = File::open(path, false)?;
         let mut buf = AlignedBuf::new(2 * SLOT_BYTES);
         file.read_at(&mut buf, 0)?;
-        let best = [&buf[..SLOT_BYTES], &buf[SLOT_BYTES..]]
-            .into_iter()
-            .filter_map(parse)
-            .max_by_key(|s| s.generation)
-            .ok_or_else(|| {
-                let what = format!("{} is not a control file of this version of Heddle, or is damaged", path.display());
-                Error::Directory(what.into())
-            })?;
+        let best =
+            [&buf[..SLOT_BYTES], &buf[SLOT_BYTES..]].into_iter().filter_map(parse).max_by_key(|s| s.generation).ok_or_else(
+                || {
+                    let what = format!("{} is not a control file of this version of Heddle, or is damaged", path.display());
+                    Error::Directory(what.into())
+                },
+            )?;
         Ok((Self { file, sync: true }, best))
     }
 
@@ -72,14 +71,7 @@ impl Control {
         put(&MAGIC.to_le_bytes());
         put(&FORMAT.to_le_bytes());
         put(&state.run.to_le_bytes());
-        let words = [
-            state.generation,
-            state.place.position,
-            state.place.sequence,
-            state.epoch,
-            state.clock,
-            state.txn_sequence,
-        ];
+        let words = [state.generation, state.place.position, state.place.sequence, state.epoch, state.clock, state.txn_sequence];
         words.iter().for_each(|w| put(&w.to_le_bytes()));
         put(&state.next_tree_id.to_le_bytes());
         put(&u32::from(state.clean).to_le_bytes());

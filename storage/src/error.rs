@@ -37,7 +37,11 @@ impl std::error::Error for Error {}
 
 impl From<std::io::Error> for Error {
     fn from(e: std::io::Error) -> Self {
-        if e.kind() == std::io::ErrorKind::StorageFull { Self::Full(e.to_string().into()) } else { Self::Io(e.to_string().into()) }
+        if e.kind() == std::io::ErrorKind::StorageFull {
+            Self::Full(e.to_string().into())
+        } else {
+            Self::Io(e.to_string().into())
+        }
     }
 }
 

@@ -41,7 +41,11 @@ enum Change<'a> {
 
 /// Reads the log and redoes it. `from`: the checkpoint's epoch; `sequence_of`: the sequence number within a transaction id.
 pub(crate) fn redo(
-    store: &Store, reader: &mut LogReader, recovered: &mut Recovered, from: u64, sequence_of: impl Fn(u64) -> u64,
+    store: &Store,
+    reader: &mut LogReader,
+    recovered: &mut Recovered,
+    from: u64,
+    sequence_of: impl Fn(u64) -> u64,
 ) -> Result<(), Error> {
     let mut payload = Vec::new();
     let mut shown = std::time::Instant::now();
@@ -58,7 +62,11 @@ pub(crate) fn redo(
 }
 
 fn redo_epoch(
-    store: &Store, payload: &[u8], recovered: &mut Recovered, from: u64, sequence_of: &impl Fn(u64) -> u64,
+    store: &Store,
+    payload: &[u8],
+    recovered: &mut Recovered,
+    from: u64,
+    sequence_of: &impl Fn(u64) -> u64,
 ) -> Result<(), Error> {
     let mut changes: Vec<(PageId, Lsn, Change<'_>)> = Vec::new();
     for mut chunk in chunks(payload) {

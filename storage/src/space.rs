@@ -7,12 +7,12 @@
 //! S1: bits change only together with the pages they stand for, in one STRUCTURE record: an [`Allocation`] holds the bitmap's latch
 //! until its user has logged. S2: allocation pages never leave memory. Latches: a bitmap's latch is taken last.
 
+use crate::Error;
 use crate::buffer::{PAGES_MAX, PageWrite, Pool};
 use crate::error::{Result, blocking};
 use crate::page::{HEADER_WORDS, PAGE_BYTES, PAGE_WORDS, PageId, PageType};
 use crate::wal::Wal;
 use crate::wal::record::{Part, PartOp, write_structure};
-use crate::Error;
 use parking_lot::Mutex;
 use std::sync::Arc;
 

@@ -113,10 +113,8 @@ impl Store {
         let (wal, flusher) =
             Wal::open(&log_dir, (state.epoch, state.place), end, first_epoch, state.run, config.workers + 1, config.durability)?;
         let pool = Pool::new(file, config.buffer_pool_bytes)?;
-        let counters = Arc::new(Counters {
-            clock: CachePadded::new(AtomicU64::new(state.clock)),
-            txn_sequence: Mutex::new(Box::new(|| 0)),
-        });
+        let counters =
+            Arc::new(Counters { clock: CachePadded::new(AtomicU64::new(state.clock)), txn_sequence: Mutex::new(Box::new(|| 0)) });
         let requests = Arc::new(CleanRequests::default());
         let tree_ids = Mutex::new(state.next_tree_id);
         let keeper = Arc::new(ControlKeeper { control, state: Mutex::new(state), tree_ids });
@@ -151,7 +149,8 @@ impl Store {
             _lock: lock,
         });
         let mut reader = LogReader::new(&log_dir, store.control.state.lock().place);
-        let done = redo(&store, &mut reader, &mut recovered, redo_epoch, sequence_of).and_then(|()| store.settle(recovered.log_bytes, store_worker));
+        let done = redo(&store, &mut reader, &mut recovered, redo_epoch, sequence_of)
+            .and_then(|()| store.settle(recovered.log_bytes, store_worker));
         if let Err(e) = done {
             store.stop_threads();
             return Err(e);
@@ -241,7 +240,11 @@ impl ControlKeeper {
 }
 
 fn checkpointer(
-    pool: &Arc<Pool>, wal: &Arc<Wal>, counters: &Arc<Counters>, keeper: &Arc<ControlKeeper>, recovering: &Arc<AtomicBool>,
+    pool: &Arc<Pool>,
+    wal: &Arc<Wal>,
+    counters: &Arc<Counters>,
+    keeper: &Arc<ControlKeeper>,
+    recovering: &Arc<AtomicBool>,
 ) -> Box<dyn Fn() -> Result<u64, Error> + Send> {
     let (pool, wal, counters, keeper) = (pool.clone(), wal.clone(), counters.clone(), keeper.clone());
     let recovering = recovering.clone();

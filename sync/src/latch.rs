@@ -7,7 +7,7 @@
 //! what it read is one consistent state (a sequence lock; Boehm, "Can Seqlocks Get Along with Programming Language Memory Models?",
 //! MSPC 2012). A writer sets LOCKED, changes the page, and publishes version + 1.
 //!
-//! L1: the version only grows, and grows with every release of the latch.
+//! L1: the version only grows, and grows with every release of the latch under which something may have changed.
 //! L2: a reader never writes the word.
 //! L3: a waiter spins a bounded, calibrated time, then parks; whoever releases a latch with PARKED set wakes all parked.
 
@@ -131,9 +131,7 @@ impl VersionLatch {
         if word & LOCKED == 0 {
             return;
         }
-        if word & PARKED == 0
-            && self.0.compare_exchange(word, word | PARKED, Ordering::Relaxed, Ordering::Relaxed).is_err()
-        {
+        if word & PARKED == 0 && self.0.compare_exchange(word, word | PARKED, Ordering::Relaxed, Ordering::Relaxed).is_err() {
             return;
         }
         let key = std::ptr::from_ref(&self.0) as usize;
@@ -161,6 +159,14 @@ impl VersionLatch {
         }
     }
 
+    /// Gives the latch back without a new version: nothing was changed, so what readers saw still holds.
+    fn unlock_unchanged(&self) {
+        // Release: the next holder comes after. Nothing is published.
+        if self.0.fetch_and(!(LOCKED | PARKED), Ordering::Release) & PARKED != 0 {
+            self.wake_parked();
+        }
+    }
+
     #[cold]
     fn wake_parked(&self) {
         let key = std::ptr::from_ref(&self.0) as usize;
@@ -172,6 +178,14 @@ impl VersionLatch {
 impl Default for VersionLatch {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+impl LatchGuard<'_> {
+    /// Releases a latch under which nothing was changed: versions taken before stay valid.
+    pub fn release_unchanged(self) {
+        self.0.unlock_unchanged();
+        std::mem::forget(self);
     }
 }
 

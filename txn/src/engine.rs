@@ -5,7 +5,7 @@ use crate::locks::LockTable;
 use crate::purge::Purge;
 use crate::status::{StatusTable, sequence_of};
 use crate::undo::{UndoStore, UndoWriter};
-use crate::{Error, Isolation, Result, Timers, Txn, TreeRef};
+use crate::{Error, Isolation, Result, Timers, TreeRef, Txn};
 use parking_lot::Mutex;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -158,7 +158,7 @@ impl Engine {
 
     /// Upper limit of [`Worker::index`]: the configured workers and the spare ones. For per-worker counters.
     pub fn worker_slots(&self) -> usize {
-        self.configured + SPARE_WORKERS
+        self.own_worker()
     }
 
     /// The tree that every data directory has: the catalog lives in it.
@@ -278,8 +278,7 @@ fn undo_loser(store: &Store, worker: usize, txn: u64, change: &UndoChange) -> st
             store.split(worker, change.tree, &change.key)?;
             continue;
         }
-        let undo =
-            RowChange { op, tree: change.tree, txn, key: &change.key, header, payload, old: None, compensation: true };
+        let undo = RowChange { op, tree: change.tree, txn, key: &change.key, header, payload, old: None, compensation: true };
         store.change_row(worker, &leaf, slot, &undo);
         return Ok(());
     }

@@ -186,18 +186,27 @@ impl LockTable {
     /// May `txn` take the row, whose record no other open transaction has marked? When it `takes` the row it leaves the queue.
     /// Under the leaf's latch (K1).
     #[inline]
-    pub fn claim(
-        &self, statuses: &StatusTable, txn: u64, tree: TreeRef, key: &[u8], mode: LockMode, takes: bool,
-    ) -> Claim {
+    pub fn claim(&self, statuses: &StatusTable, txn: u64, tree: TreeRef, key: &[u8], mode: LockMode, takes: bool) -> Claim {
         // A data-independent shortcut: most trees' rows have no entries at all.
         let shard = self.shard(tree.id, key);
-        if shard.rows.load(Ordering::SeqCst) == 0 { Claim::Free } else { self.claim_slow(shard, statuses, txn, tree, key, mode, takes) }
+        if shard.rows.load(Ordering::SeqCst) == 0 {
+            Claim::Free
+        } else {
+            self.claim_slow(shard, statuses, txn, tree, key, mode, takes)
+        }
     }
 
     #[cold]
     #[allow(clippy::too_many_arguments, reason = "the parts of one claim")]
     fn claim_slow(
-        &self, shard: &Shard, statuses: &StatusTable, txn: u64, tree: TreeRef, key: &[u8], mode: LockMode, takes: bool,
+        &self,
+        shard: &Shard,
+        statuses: &StatusTable,
+        txn: u64,
+        tree: TreeRef,
+        key: &[u8],
+        mode: LockMode,
+        takes: bool,
     ) -> Claim {
         let name = LockKey { tree: tree.id, key: key.into() };
         let mut map = shard.map.lock();
@@ -267,7 +276,13 @@ impl LockTable {
 
     /// Joins the row's queue. `holder`: the open transaction whose mark stands in the record, if any. Under the leaf's latch (K1).
     pub fn enqueue(
-        &self, statuses: &StatusTable, txn: u64, tree: TreeRef, key: &[u8], mode: LockMode, holder: Option<u64>,
+        &self,
+        statuses: &StatusTable,
+        txn: u64,
+        tree: TreeRef,
+        key: &[u8],
+        mode: LockMode,
+        holder: Option<u64>,
     ) -> (LockKey, Arc<WaitCell>) {
         self.waits.fetch_add(1, Ordering::Relaxed);
         let name = LockKey { tree: tree.id, key: key.into() };
@@ -301,7 +316,13 @@ impl LockTable {
 
     /// Starts the timer and searches for a deadlock. After `enqueue`, no latch held. `Err`: the waiter itself is the victim.
     pub fn begin_wait(
-        &self, statuses: &StatusTable, timers: &Timers, key: &LockKey, cell: &Arc<WaitCell>, changes: u64, timeout: Duration,
+        &self,
+        statuses: &StatusTable,
+        timers: &Timers,
+        key: &LockKey,
+        cell: &Arc<WaitCell>,
+        changes: u64,
+        timeout: Duration,
     ) -> Result<(), ()> {
         let waiting = Waiting { key: key.clone(), cell: cell.clone(), changes };
         self.waiting.lock().insert(cell.txn, waiting);
@@ -317,7 +338,8 @@ impl LockTable {
                 }
                 victim
             };
-            let names: Vec<String> = cycle.iter().map(|txn| format!("transaction {}", crate::status::sequence_of(*txn))).collect();
+            let names: Vec<String> =
+                cycle.iter().map(|txn| format!("transaction {}", crate::status::sequence_of(*txn))).collect();
             *self.last_deadlock.lock() = Some(format!(
                 "{} wait for each other; transaction {} is rolled back",
                 names.join(", "),

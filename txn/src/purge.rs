@@ -106,7 +106,7 @@ fn round(engine: &Engine, worker: usize) -> bool {
                 let mut queue = queue.lock();
                 match queue.front() {
                     None => break,
-                    Some(job) if job.end >= horizon => {
+                    Some(job) if job.end > horizon => {
                         left = true;
                         break;
                     }

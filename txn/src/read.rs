@@ -195,7 +195,13 @@ impl Txn {
     /// # Errors
     /// A stall; 1205, 1213 or 3572 (`NoWait`).
     pub fn lock_row(
-        &mut self, worker: &Worker, tree: TreeRef, key: &[u8], mode: LockMode, policy: WaitPolicy, payload: &mut Vec<u8>,
+        &mut self,
+        worker: &Worker,
+        tree: TreeRef,
+        key: &[u8],
+        mode: LockMode,
+        policy: WaitPolicy,
+        payload: &mut Vec<u8>,
     ) -> Result<Option<Seen>> {
         self.resume(worker, tree, key)?;
         self.ensure_id(worker)?;

@@ -180,7 +180,8 @@ impl StatusTable {
         self.own(id).swap(timestamp << TIMESTAMP_SHIFT | COMMITTED, Ordering::AcqRel) & WAITED != 0
     }
 
-    /// The transaction is undone; `now` is the clock. `true`: somebody waits for it.
+    /// The transaction is undone; `now` is above the clock: a reader that met the mark before it was undone has published a bound
+    /// below, and must still be told `Aborted`. `true`: somebody waits for it.
     pub fn abort(&self, id: u64, now: u64) -> bool {
         self.own(id).swap(now << TIMESTAMP_SHIFT | ABORTED, Ordering::AcqRel) & WAITED != 0
     }
@@ -189,9 +190,8 @@ impl StatusTable {
     pub fn set_waited(&self, id: u64) -> bool {
         let Some(worker) = self.workers.get(worker_of(id)) else { return false };
         let Some(entry) = self.entry(id) else { return false };
-        let ended = entry.fetch_update(Ordering::AcqRel, Ordering::Acquire, |word| {
-            (word & STATE_MASK < ABORTED).then_some(word | WAITED)
-        });
+        let ended = entry
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |word| (word & STATE_MASK < ABORTED).then_some(word | WAITED));
         ended.is_ok() && sequence_of(id) >= worker.base.load(Ordering::Acquire)
     }
 }
@@ -228,7 +228,7 @@ impl WorkerStatus {
             let logical = (base >> CHUNK_BITS) as usize % CHUNKS_MAX;
             let Some(physical) = self.directory[logical].load(Ordering::Relaxed).checked_sub(1) else { return };
             let Some(chunk) = self.chunks[physical as usize].get() else { return };
-            let ended = |word: u64| word & STATE_MASK >= ABORTED && word >> TIMESTAMP_SHIFT < horizon;
+            let ended = |word: u64| word & STATE_MASK >= ABORTED && word >> TIMESTAMP_SHIFT <= horizon;
             if !chunk.iter().all(|status| ended(status.load(Ordering::Relaxed))) {
                 return;
             }

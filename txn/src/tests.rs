@@ -22,13 +22,8 @@ impl Drop for TempDir {
 }
 
 fn open(dir: &TempDir, pool_mib: u64) -> Arc<Engine> {
-    Engine::open(Config {
-        data_dir: dir.0.clone(),
-        buffer_pool_bytes: pool_mib << 20,
-        workers: 4,
-        durability: Durability::None,
-    })
-    .expect("opens")
+    Engine::open(Config { data_dir: dir.0.clone(), buffer_pool_bytes: pool_mib << 20, workers: 4, durability: Durability::None })
+        .expect("opens")
 }
 
 /// Repeats a call, waiting out its stalls.
@@ -239,7 +234,9 @@ fn transfers_keep_the_sum() {
             let mut sums = 0;
             while !stop.load(Ordering::Relaxed) || sums == 0 {
                 let rows = all_rows(&worker, tree, sums % 2 == 0);
-                let sum: u64 = rows.iter().map(|(_, p)| u64::from_be_bytes(p[..].try_into().expect("8 bytes"))).sum();
+                // Balances may go below zero: the sum wraps as they do.
+                let balance = |p: &[u8]| u64::from_be_bytes(p.try_into().expect("8 bytes"));
+                let sum = rows.iter().fold(0u64, |sum, (_, p)| sum.wrapping_add(balance(p)));
                 assert_eq!((rows.len() as u64, sum), (ACCOUNTS, ACCOUNTS * 1_000));
                 sums += 1;
             }
@@ -254,7 +251,13 @@ fn transfers_keep_the_sum() {
 }
 
 fn transfer(
-    worker: &Worker, txn: &mut Txn, tree: TreeRef, from: u64, to: u64, amount: u64, lock_first: bool,
+    worker: &Worker,
+    txn: &mut Txn,
+    tree: TreeRef,
+    from: u64,
+    to: u64,
+    amount: u64,
+    lock_first: bool,
 ) -> std::result::Result<(), Error> {
     for (account, delta) in [(from, amount.wrapping_neg()), (to, amount)] {
         let mut payload = Vec::new();

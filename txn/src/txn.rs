@@ -117,7 +117,13 @@ impl Txn {
 
     /// Joins the queue of a row. The caller's latch is released by `release`.
     pub(crate) fn wait_for(
-        &mut self, worker: &Worker, tree: TreeRef, key: &[u8], mode: LockMode, holder: Option<u64>, release: impl FnOnce(),
+        &mut self,
+        worker: &Worker,
+        tree: TreeRef,
+        key: &[u8],
+        mode: LockMode,
+        holder: Option<u64>,
+        release: impl FnOnce(),
     ) -> Interrupt {
         let engine = &worker.engine;
         let (name, cell) = engine.locks.enqueue(&engine.statuses, self.id, tree, key, mode, holder);
@@ -308,7 +314,8 @@ impl Txn {
         if first_epoch.is_some() {
             write_aborted(engine.store.wal.append(worker.index).buffer(), self.id);
         }
-        self.end(worker, engine.clock().load(Ordering::Acquire), false);
+        // Above the clock: see StatusTable::abort.
+        self.end(worker, engine.clock().load(Ordering::Acquire) + 1, false);
         if let Some(epoch) = first_epoch {
             worker.close_writer(epoch);
         }

@@ -8,7 +8,7 @@
 //!   2  old mark        3  old prev        4  the transaction's previous undo record
 //!   5..  key, payload
 //! ```
-//! Each worker appends to its own segment; a full one is kept until all transactions that wrote into it have ended before the horizon
+//! Each worker appends to its own segment; a full one is kept until all transactions that wrote into it have ended at or before the horizon
 //! and been purged, and is then used again under the next generation.
 //!
 //! U1: a version that a snapshot needs was replaced by a commit above that snapshot, so its segment is not reused while the snapshot
@@ -130,7 +130,11 @@ impl UndoStore {
 
     /// Appends a record; `segments` is the transaction's list of pinned segments.
     pub fn append(
-        &self, writer: &mut UndoWriter, segments: &mut SegmentList, entry: &UndoEntry<'_>, horizon: impl Fn() -> u64,
+        &self,
+        writer: &mut UndoWriter,
+        segments: &mut SegmentList,
+        entry: &UndoEntry<'_>,
+        horizon: impl Fn() -> u64,
     ) -> u64 {
         let words = HEADER_WORDS + (entry.key.len() + entry.old_payload.len()).div_ceil(8);
         debug_assert!(words < SEGMENT_WORDS, "records are bounded by RECORD_BYTES_MAX");
@@ -220,7 +224,7 @@ impl UndoStore {
     pub fn reclaim(&self, writer: &mut UndoWriter, horizon: u64) {
         writer.retired.retain(|number| {
             let segment = self.own(*number);
-            let needed = segment.pins.load(Ordering::Acquire) > 0 || segment.last_end.load(Ordering::Acquire) >= horizon;
+            let needed = segment.pins.load(Ordering::Acquire) > 0 || segment.last_end.load(Ordering::Acquire) > horizon;
             if !needed {
                 let next = (segment.generation.load(Ordering::Relaxed) & 0xffff) % 0xffff + 1;
                 segment.generation.store(next, Ordering::Release);
@@ -272,9 +276,9 @@ mod tests {
             assert_eq!((key, payload), ((n as u64).to_be_bytes().to_vec(), vec![n as u8; n % 300]));
         }
         store.unpin(&pinned, 50);
-        store.reclaim(&mut writer, 50);
+        store.reclaim(&mut writer, 49);
         assert!(store.read(addresses[0], None, None).is_ok());
-        store.reclaim(&mut writer, 51);
+        store.reclaim(&mut writer, 50);
         assert!(store.read(addresses[0], None, None).is_err());
         assert!(store.read(*addresses.last().expect("some"), None, None).is_ok());
     }

@@ -88,7 +88,10 @@ impl Txn {
 
     /// The common way. `false`: the judge said stop.
     fn change(
-        &mut self, worker: &Worker, new: &NewVersion<'_>, judge: impl Fn(u64, Option<RecordHeader>) -> Verdict,
+        &mut self,
+        worker: &Worker,
+        new: &NewVersion<'_>,
+        judge: impl Fn(u64, Option<RecordHeader>) -> Verdict,
     ) -> Result<bool> {
         if new.key.len() > KEY_BYTES_MAX || new.key.len() + new.payload.len() > RECORD_BYTES_MAX {
             return Err(Error::TooLarge { bytes: new.key.len() + new.payload.len() }.into());
@@ -135,9 +138,7 @@ impl Txn {
         }
     }
 
-    fn apply(
-        &mut self, worker: &Worker, leaf: &PageWrite<'_>, slot: std::result::Result<usize, usize>, new: &NewVersion<'_>,
-    ) {
+    fn apply(&mut self, worker: &Worker, leaf: &PageWrite<'_>, slot: std::result::Result<usize, usize>, new: &NewVersion<'_>) {
         let engine = &*worker.engine;
         self.ensure_writer(worker);
         let mut scratch = worker.scratch.take();
@@ -160,8 +161,7 @@ impl Txn {
             old_payload: &scratch.payload,
             txn_prev: self.undo_last,
         };
-        let address =
-            engine.undo.append(&mut worker.undo.borrow_mut(), &mut self.segments, &entry, || engine.horizon());
+        let address = engine.undo.append(&mut worker.undo.borrow_mut(), &mut self.segments, &entry, || engine.horizon());
         let prev = match old {
             None => 0,
             // Nobody else ever sees this transaction's intermediate versions.

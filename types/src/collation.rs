@@ -7,12 +7,12 @@
 //! | bytes | `binary`, `utf8mb4_0900_bin` | the bytes | NO PAD |
 //! | padded bytes | `utf8mb4_bin` and the other `_bin` | the bytes | PAD SPACE |
 //! | general | `utf8mb4_general_ci`, `latin1_swedish_ci`, ... | one per character: upper case of the base letter | PAD SPACE |
-//! | UCA 9.0.0 | `utf8mb4_0900_ai_ci` | DUCET primaries, none for ignorable characters | NO PAD |
+//! | UCA 9.0.0 | `utf8mb4_0900_ai_ci`, `_as_ci`, `_as_cs` | DUCET weights of one, two, three levels; none for ignorable characters | NO PAD |
 //!
 //! C1: `compare` is equal exactly when the sort keys are, and when the hashes are made from the same weights.
 //! C2: a sort key delimits itself, so keys of several columns can be concatenated and compared with `memcmp`. No key is a prefix of another:
 //!   - NO PAD bytes: 00 is written 00 FF, the end 00 00;
-//!   - UCA weights: two bytes each, big-endian, never zero; the end is 00 00;
+//!   - UCA weights: two bytes each, big-endian, never zero; each level ends with 00 00;
 //!   - PAD SPACE: trailing spaces are cut. A space is followed by 01, 02 or 03: the next character that is no space is less than
 //!     a space, there is none, it is greater. The end is a space with 02. So the end compares as endless spaces do.
 //!
@@ -35,14 +35,17 @@ pub(crate) enum Method {
     Bytes,
     PaddedBytes,
     General,
-    Uca900,
+    /// With so many levels.
+    Uca900(u8),
 }
 
 pub(crate) fn method(collation: CollationId) -> Method {
     match collation.0 {
         46 | 47 | 65 | 83 => Method::PaddedBytes,
         63 | 309 => Method::Bytes,
-        255 => Method::Uca900,
+        255 => Method::Uca900(1),
+        305 => Method::Uca900(2),
+        278 => Method::Uca900(3),
         8 | 11 | 33 | 45 => Method::General,
         // Nothing makes an id that is not in the list; if one did, bytes are the safe way.
         _ => Method::Bytes,
@@ -101,7 +104,7 @@ pub fn compare(a: &[u8], b: &[u8], collation: CollationId) -> Ordering {
         Method::Bytes => a.cmp(b),
         Method::PaddedBytes => compare_padded(a, b),
         Method::General => compare_general(a, b),
-        Method::Uca900 => compare_uca(a, b),
+        Method::Uca900(levels) => compare_uca(a, b, levels),
     }
 }
 
@@ -119,11 +122,13 @@ pub fn sort_key(text: &[u8], collation: CollationId, out: &mut Vec<u8>) {
         Method::Bytes => escaped_bytes(text, out),
         Method::PaddedBytes => padded_bytes_key(trim(text), out),
         Method::General => general_key(trim(text), out),
-        Method::Uca900 => {
-            for weight in Uca::new(text) {
-                out.extend_from_slice(&weight.to_be_bytes());
+        Method::Uca900(levels) => {
+            for level in 0..usize::from(levels) {
+                for weight in Uca::new(text, level) {
+                    out.extend_from_slice(&weight.to_be_bytes());
+                }
+                out.extend_from_slice(&[0, 0]);
             }
-            out.extend_from_slice(&[0, 0]);
         }
     }
 }
@@ -135,7 +140,12 @@ pub fn hash(text: &[u8], collation: CollationId) -> u64 {
         Method::Bytes => state.bytes(text),
         Method::PaddedBytes => state.bytes(trim(text)),
         Method::General => General::new(trim(text)).for_each(|weight| state.word(u64::from(weight))),
-        Method::Uca900 => Uca::new(text).for_each(|weight| state.word(u64::from(weight))),
+        Method::Uca900(levels) => {
+            for level in 0..usize::from(levels) {
+                Uca::new(text, level).for_each(|weight| state.word(u64::from(weight)));
+                state.word(0);
+            }
+        }
     }
     state.finish()
 }
@@ -228,9 +238,11 @@ fn compare_general(a: &[u8], b: &[u8]) -> Ordering {
     }
 }
 
-fn compare_uca(a: &[u8], b: &[u8]) -> Ordering {
+fn compare_uca(a: &[u8], b: &[u8], levels: u8) -> Ordering {
     let head = common_head(a, b);
-    Uca::new(&a[head..]).cmp(Uca::new(&b[head..]))
+    let (a, b) = (&a[head..], &b[head..]);
+    let mut orders = (0..usize::from(levels)).map(|level| Uca::new(a, level).cmp(Uca::new(b, level)));
+    orders.find(|&order| order != Ordering::Equal).unwrap_or(Ordering::Equal)
 }
 
 fn escaped_bytes(text: &[u8], out: &mut Vec<u8>) {
@@ -304,7 +316,10 @@ pub(crate) fn decode_bytes_key(key: &[u8], collation: CollationId) -> Option<(st
 /// Where a sort key at the front of some bytes ends.
 pub(crate) fn sort_key_end(key: &[u8], collation: CollationId) -> Option<usize> {
     match method(collation) {
-        Method::Uca900 => key.chunks_exact(2).position(|pair| pair == [0, 0]).map(|i| 2 * i + 2),
+        Method::Uca900(levels) => {
+            let mut ends = key.chunks_exact(2).enumerate().filter(|(_, pair)| pair == &[0, 0]);
+            ends.nth(usize::from(levels) - 1).map(|(i, _)| 2 * i + 2)
+        }
         Method::Bytes => marker_end(key, 0, 0),
         Method::PaddedBytes | Method::General => marker_end(key, b' ', SPACE_THEN_END),
     }

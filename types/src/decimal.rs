@@ -1,7 +1,7 @@
 //! DECIMAL: exact numbers of up to 65 digits, with MySQL's scale and rounding rules.
 //!
 //! A decimal is sign, magnitude and scale: value = ±magnitude / 10^scale. Sums, products and comparisons whose parts fit 128 bits
-//! are done in u128; the rest in [`Wide`] and then cut back to 65 digits, fraction first, as MySQL does.
+//! are done in u128; the rest in 512-bit words and then cut back to 65 digits, fraction first, as MySQL does.
 //!
 //! D1: the magnitude has at most [`DIGITS_MAX`] digits (so it fits 224 bits).
 //! D2: zero is never negative.

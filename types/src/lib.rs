@@ -3,10 +3,13 @@
 //! This crate knows MySQL's data types, how their values compare, convert, print and are stored.
 //! It knows nothing of pages, sessions, packets or syntax, and does no I/O.
 //!
-//! - [`Value`] is one SQL value, borrowed where it can be.
-//! - [`ColumnType`] is a static type: of a column, or of an expression.
-//! - [`schema`] holds the immutable description of databases, tables and indexes.
-//! - `key` encodes values so that `memcmp` orders them; `row` is the stored encoding of a row.
+//! - [`Value`] is one SQL value, borrowed where it can be; [`ColumnType`] is a static type, of a column or of an expression.
+//! - [`schema`] is the immutable description of databases, tables and indexes; [`show_create`] prints it.
+//! - [`row`] is the stored encoding of a row; [`key`] encodes values so that `memcmp` orders them.
+//! - [`convert`] takes a value into a column, between types, and to text, with MySQL's warnings and errors as data.
+//! - [`decimal`], [`temporal`] and [`collation`] are the arithmetic of exact numbers, of dates and times, and of strings.
+//!
+//! MySQL's behaviour is checked in against what a server answered: the `.txt` files beside the tests.
 #![forbid(unsafe_code)]
 
 pub mod collation;

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Makes the weight tables of the collations: collation/uca900.bin and collation/general.bin.
+"""Makes the weight tables of the collations: collation/uca900_{1,2,3}.bin and collation/general.bin.
 
 Usage: collations.py ALLKEYS_9_0_0 OUTPUT_FOLDER
 
 ALLKEYS_9_0_0 is the Default Unicode Collation Element Table of UCA 9.0.0 (allkeys-9.0.0.txt, Unicode, Inc.); the PyPI package
 `pyuca` carries a copy. Simple case mappings and decompositions come from Python's unicodedata.
 
-uca900.bin, all numbers little-endian u16:
+uca900_N.bin holds the weights of level N (1 primary, 2 secondary, 3 tertiary), all numbers little-endian u16:
     page count, expansion words,
     4352 page numbers (one per 256 code points; 0xffff: implicit weights only),
     pages of 256 entries:
         0            ignorable
-        1..0x7fff    the one primary weight
-        0x8000 + i   expansion: word i of the expansion array is a count, that many primary weights follow
+        1..0x7fff    the one weight
+        0x8000 + i   expansion: word i of the expansion array is a count, that many weights follow
         0xffff       implicit weights, computed
     the expansion array.
 general.bin: 256 page numbers (0xffff: every character is its own weight), pages of 256 weights.
@@ -25,8 +25,8 @@ import unicodedata
 IMPLICIT = 0xFFFF
 
 
-def read_allkeys(path):
-    """Code point -> list of primary weights, zero ones left out. Contractions are skipped: MySQL's root collation has none."""
+def read_allkeys(path, level):
+    """Code point -> list of weights of the level, zero ones left out. Contractions are skipped: MySQL's root collation has none."""
     table = {}
     for line in open(path, encoding="utf-8"):
         line = line.split("#")[0].strip()
@@ -36,13 +36,15 @@ def read_allkeys(path):
         chars = chars.split()
         if len(chars) != 1:
             continue
-        weights = [int(w, 16) for w in re.findall(r"\[[.*]([0-9A-F]{4})\.", elements)]
+        elements = re.findall(r"\[[.*]([0-9A-F]{4})\.([0-9A-F]{4})\.([0-9A-F]{4})\]", elements)
+        # MySQL keeps eight elements; only U+FDFA has more.
+        weights = [int(element[level - 1], 16) for element in elements[:8]]
         table[int(chars[0], 16)] = [w for w in weights if w]
     return table
 
 
-def uca900(path):
-    table = read_allkeys(path)
+def uca900(path, level):
+    table = read_allkeys(path, level)
     pages, index, expansions, known = [], [], [], {}
     for page in range(0x1100):
         entries = []
@@ -55,8 +57,6 @@ def uca900(path):
             elif len(weights) == 1 and weights[0] < 0x8000:
                 entries.append(weights[0])
             else:
-                # MySQL keeps eight; only U+FDFA has more.
-                weights = weights[:8]
                 key = tuple(weights)
                 if key not in known:
                     known[key] = len(expansions)
@@ -65,9 +65,10 @@ def uca900(path):
                 entries.append(0x8000 + known[key])
         if all(e == IMPLICIT for e in entries):
             index.append(0xFFFF)
-        else:
-            index.append(len(pages))
+            continue
+        if entries not in pages:
             pages.append(entries)
+        index.append(pages.index(entries))
     words = [len(pages), len(expansions), *index, *(e for p in pages for e in p), *expansions]
     return struct.pack(f"<{len(words)}H", *words)
 
@@ -123,7 +124,8 @@ def general():
 
 def main():
     allkeys, folder = sys.argv[1:]
-    for name, data in (("uca900.bin", uca900(allkeys)), ("general.bin", general())):
+    tables = [(f"uca900_{level}.bin", uca900(allkeys, level)) for level in (1, 2, 3)]
+    for name, data in [*tables, ("general.bin", general())]:
         with open(f"{folder}/{name}", "wb") as file:
             file.write(data)
         print(name, len(data), "bytes")

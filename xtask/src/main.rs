@@ -1,1 +1,101 @@
-fn main() {}
+//! One command for developers: `cargo xtask WORD`.
+//!
+//! | word      | does                                                                       |
+//! |-----------|----------------------------------------------------------------------------|
+//! | `ci`      | everything that must hold, installing what the tests need where missing      |
+//! | `tidy`    | rules on the repository itself                                             |
+//! | `sql`     | the scripts of `tests/sql`, or records them from a reference server        |
+//! | `clients` | the client programs of `tests/clients` against a fresh server              |
+//! | `crash`   | kill -9 under load, restart, check; round after round                      |
+//! | `abuse`   | bad input over the wire                                                    |
+//! | `fuzz`    | the fuzz targets, each for some seconds                                    |
+//! | `bench`   | sysbench against Heddle and its peers, with the echo server as the floor   |
+
+#![forbid(unsafe_code)]
+
+mod bench;
+mod ci;
+mod clients;
+mod fuzz;
+mod install;
+mod proc;
+mod step;
+mod tidy;
+
+use clap::{Parser, Subcommand};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Everything a developer runs, one word each")]
+struct Arguments {
+    #[command(subcommand)]
+    word: Word,
+}
+
+#[derive(Subcommand)]
+enum Word {
+    /// Everything that must hold: format, lints, unit tests, SQL scripts, clients, crashes, tidy
+    Ci {
+        /// Install nothing; what is missing is skipped by name
+        #[arg(long)]
+        no_install: bool,
+        /// Only these steps, by name
+        steps: Vec<String>,
+    },
+    /// Checks rules on the repository itself
+    Tidy,
+    /// Runs SQL scripts (all of tests/sql without arguments); `-- --help` shows more
+    Sql {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Runs client programs against a fresh server (all without arguments)
+    Clients { names: Vec<String> },
+    /// Kills the server under load and checks what it recovers; `-- --help` shows more
+    Crash {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Sends bad input over the wire and checks that the server goes on
+    Abuse {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Runs the fuzz targets (all without arguments), each for some seconds
+    Fuzz {
+        targets: Vec<String>,
+        #[arg(long, default_value_t = 60)]
+        seconds: u32,
+    },
+    /// Measures Heddle beside its peers with sysbench and prints the table of the README
+    Bench(Box<bench::Options>),
+}
+
+fn main() -> ExitCode {
+    let root = root();
+    let outcome = match Arguments::parse().word {
+        Word::Ci { no_install, steps } => ci::run(&root, !no_install, &steps),
+        Word::Tidy => tidy::run(&root),
+        Word::Sql { arguments } => ci::program(&root, "sql", &arguments),
+        Word::Clients { names } => clients::run(&root, &names),
+        Word::Crash { arguments } => ci::program(&root, "crash", &arguments),
+        Word::Abuse { arguments } => ci::program(&root, "abuse", &arguments),
+        Word::Fuzz { targets, seconds } => fuzz::run(&root, &targets, seconds),
+        Word::Bench(options) => bench::run(&root, &options),
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(why) => {
+            eprintln!("xtask: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The repository: the parent of this crate.
+fn root() -> PathBuf {
+    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    here.parent().map(PathBuf::from).unwrap_or(here)
+}

@@ -112,7 +112,11 @@ impl Store {
     /// Logs and applies a change of one record. The leaf covers the key and has room (`Page::has_room`) for a `Put`.
     /// `slot` is what `search(key)` says.
     pub fn change_row(
-        &self, worker: usize, leaf: &PageWrite<'_>, slot: std::result::Result<usize, usize>, change: &RowChange<'_>,
+        &self,
+        worker: usize,
+        leaf: &PageWrite<'_>,
+        slot: std::result::Result<usize, usize>,
+        change: &RowChange<'_>,
     ) -> u64 {
         leaf.mark_dirty(self.wal.epoch());
         let mut append = self.wal.append(worker);

@@ -88,7 +88,13 @@ impl Store {
         // T3: parent, then child, never waiting.
         let Some(parent) = path[depth - 1].latch() else { return Ok(Outcome::Moved) };
         let Some(node) = path[depth].latch() else { return Ok(Outcome::Moved) };
-        self.split_child(worker, &parent, &node, key)
+        let outcome = self.split_child(worker, &parent, &node, key);
+        if matches!(outcome, Ok(Outcome::ParentFull)) {
+            // The parent is next: the path's version of it must still hold.
+            parent.release_unchanged();
+            node.release_unchanged();
+        }
+        outcome
     }
 
     fn split_child(&self, worker: usize, parent: &PageWrite<'_>, node: &PageWrite<'_>, key: &[u8]) -> Result<Outcome> {
@@ -142,7 +148,11 @@ impl Store {
 
     /// One STRUCTURE record: images of new pages, operations on old ones, the allocation. Sets every page's LSN.
     fn log_structure(
-        &self, worker: usize, images: &[&PageWrite<'_>], ops: &[(&PageWrite<'_>, PartOp<'_>)], allocation: &Allocation<'_>,
+        &self,
+        worker: usize,
+        images: &[&PageWrite<'_>],
+        ops: &[(&PageWrite<'_>, PartOp<'_>)],
+        allocation: &Allocation<'_>,
     ) {
         let bits = allocation.bits();
         change_bits(allocation.bitmap().page, &bits, true);

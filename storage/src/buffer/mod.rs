@@ -126,7 +126,7 @@ impl<'a> PageRead<'a> {
     #[inline]
     pub fn latch(self) -> Option<PageWrite<'a>> {
         let guard = self.frame.latch.try_upgrade(self.version)?;
-        Some(PageWrite { frame: self.frame, page: self.page, _guard: guard })
+        Some(PageWrite { frame: self.frame, page: self.page, guard })
     }
 }
 
@@ -134,10 +134,15 @@ impl<'a> PageRead<'a> {
 pub struct PageWrite<'a> {
     frame: &'a Frame,
     pub page: Page<'a>,
-    _guard: LatchGuard<'a>,
+    guard: LatchGuard<'a>,
 }
 
 impl PageWrite<'_> {
+    /// Releases a page that was not changed: versions taken before stay valid.
+    pub fn release_unchanged(self) {
+        self.guard.release_unchanged();
+    }
+
     /// Must be called before the change is logged (B4); `epoch` is the log's current one, read before.
     #[inline]
     pub fn mark_dirty(&self, epoch: u64) {
@@ -253,7 +258,7 @@ impl Pool {
             let read = self.read(page)?;
             let guard = read.frame.latch.lock();
             if read.frame.page.load(Ordering::Relaxed) == page {
-                return Ok(PageWrite { frame: read.frame, page: read.page, _guard: guard });
+                return Ok(PageWrite { frame: read.frame, page: read.page, guard });
             }
         }
     }
@@ -282,7 +287,7 @@ impl Pool {
             frame.flags.store(REFERENCED, Ordering::Relaxed);
             frame.page.store(page, Ordering::Relaxed);
             self.publish(page, number);
-            return Ok(PageWrite { frame, page: view, _guard: guard });
+            return Ok(PageWrite { frame, page: view, guard });
         }
     }
 

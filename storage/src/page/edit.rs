@@ -59,7 +59,11 @@ impl Page<'_> {
 
     /// Inserts or replaces the record of `key` at the slot that `search` gave.
     pub fn put(
-        self, slot: Result<usize, usize>, header: RecordHeader, key: &[u8], payload: &[u8],
+        self,
+        slot: Result<usize, usize>,
+        header: RecordHeader,
+        key: &[u8],
+        payload: &[u8],
     ) -> std::result::Result<(), NoRoom> {
         if !self.has_room(slot, header.flags, key, payload.len()) {
             return Err(NoRoom);

@@ -122,10 +122,8 @@ impl LogWriter {
     pub fn open(dir: &Path, place: LogPlace, run: u32, sync: bool) -> Result<Self, Error> {
         std::fs::create_dir_all(dir)?;
         let first = place.position / SEGMENT_BYTES;
-        let pool = SegmentPool {
-            dir: dir.into(),
-            state: Mutex::new(PoolState { prepared_below: first, recyclable: Vec::new() }),
-        };
+        let pool =
+            SegmentPool { dir: dir.into(), state: Mutex::new(PoolState { prepared_below: first, recyclable: Vec::new() }) };
         // Segments beyond the end hold nothing valid; those that exist are taken as they are.
         pool.prepare(place.position)?;
         let pool = std::sync::Arc::new(pool);

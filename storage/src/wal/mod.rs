@@ -141,7 +141,13 @@ impl Drop for Append<'_> {
 impl Wal {
     /// Continues the log at `place` with epoch `epoch`; `begin` is where the log that is still needed begins.
     pub fn open(
-        dir: &Path, begin: (u64, LogPlace), place: LogPlace, epoch: u64, run: u32, workers: usize, durability: Durability,
+        dir: &Path,
+        begin: (u64, LogPlace),
+        place: LogPlace,
+        epoch: u64,
+        run: u32,
+        workers: usize,
+        durability: Durability,
     ) -> Result<(Arc<Self>, Flusher), crate::Error> {
         let writer = LogWriter::open(dir, place, run, durability != Durability::None)?;
         let durable = Arc::new(CachePadded::new(AtomicU64::new(epoch - 1)));

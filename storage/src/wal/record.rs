@@ -52,9 +52,15 @@ pub enum PartOp<'a> {
     /// The page now is this image (`Page::image`).
     Image(&'a [u8]),
     /// Keep the first `keep` records; the high fence becomes `high`.
-    Truncate { keep: u16, high: &'a [u8] },
+    Truncate {
+        keep: u16,
+        high: &'a [u8],
+    },
     /// A new child in an inner page.
-    InsertChild { key: &'a [u8], child: PageId },
+    InsertChild {
+        key: &'a [u8],
+        child: PageId,
+    },
     /// Bits of an allocation page.
     SetBits(&'a [u8]),
     ClearBits(&'a [u8]),

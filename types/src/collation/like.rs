@@ -124,7 +124,7 @@ impl Matcher {
             || match self.method {
                 Method::Bytes | Method::PaddedBytes => false,
                 Method::General => general_weight(a) == general_weight(b),
-                Method::Uca900 => uca_weights(a).same(uca_weights(b)),
+                Method::Uca900(levels) => (0..usize::from(levels)).all(|level| uca_weights(a, level).same(uca_weights(b, level))),
             }
     }
 }

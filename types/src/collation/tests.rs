@@ -35,9 +35,14 @@ fn known_orders() {
         assert_eq!(order(a, b, BIN), bin, "{a:?} {b:?} bin");
     }
     assert_eq!(order("a", "a ", CollationId::BINARY), Less);
+    let (as_ci, as_cs) = (CollationId(305), CollationId(278));
+    assert_eq!((order("a", "A", as_ci), order("a", "A", as_cs)), (Equal, Less));
+    assert_eq!((order("e", "é", as_ci), order("e", "é", as_cs)), (Less, Less));
+    assert_eq!((order("Eb", "éa", as_ci), order("Eb", "éa", as_cs)), (Greater, Greater));
 }
 
 const UCA_FINGERPRINT: u64 = 0x19cc_527c_ad8c_3094;
+const AS_CS_FINGERPRINT: u64 = 0xf997_2d31_1451_2305;
 const GENERAL_FINGERPRINT: u64 = 0x07c5_3bd3_83ed_6706;
 
 /// FNV-1a over "code point, weights" of every character.
@@ -57,7 +62,13 @@ fn fingerprint(codes: impl Iterator<Item = u32>, weights: impl Fn(&[u8]) -> Vec<
 /// The expected numbers are the same fingerprint of MySQL 9.7's WEIGHT_STRING of every character.
 #[test]
 fn weights_are_mysqls() {
-    assert_eq!(fingerprint(0..0x11_0000, |text| Uca::new(text).collect()), UCA_FINGERPRINT);
+    assert_eq!(fingerprint(0..0x11_0000, |text| Uca::new(text, 0).collect()), UCA_FINGERPRINT);
+    let levels = |text: &[u8]| {
+        let mut all: Vec<u16> = Uca::new(text, 0).chain([0]).chain(Uca::new(text, 1)).collect();
+        all.extend([0].into_iter().chain(Uca::new(text, 2)));
+        all
+    };
+    assert_eq!(fingerprint(0..0x11_0000, levels), AS_CS_FINGERPRINT);
     assert_eq!(fingerprint(0..0x1_0000, |text| General::new(text).collect()), GENERAL_FINGERPRINT);
 }
 
@@ -102,6 +113,25 @@ fn patterns() {
     assert!(like("é".as_bytes(), b"__", None, CollationId::BINARY));
     assert_eq!(like_prefix(b"ab\\_c%d", Some(b'\\')), LikePrefix { prefix: b"ab_c".to_vec(), exact: false });
     assert!(like_prefix(b"abc", Some(b'\\')).exact);
+}
+
+/// `like.txt`: text and pattern in hex, and what MySQL answers with utf8mb4_bin, utf8mb4_general_ci and utf8mb4_0900_ai_ci.
+#[test]
+fn patterns_are_mysqls() {
+    let unhex =
+        |hex: &str| -> Vec<u8> { (0..hex.len()).step_by(2).map(|i| u8::from_str_radix(&hex[i..i + 2], 16).unwrap()).collect() };
+    let mut wrong = Vec::new();
+    for line in include_str!("like.txt").lines() {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let (text, pattern) = (unhex(fields[0]), unhex(fields[1]));
+        for (collation, expected) in [BIN, GENERAL_CI, AI].into_iter().zip(&fields[2..]) {
+            if like(&text, &pattern, Some(b'\\'), collation) != (*expected == "1") {
+                let (text, pattern) = (String::from_utf8_lossy(&text), String::from_utf8_lossy(&pattern));
+                wrong.push(format!("{text:?} LIKE {pattern:?} in {}: MySQL {expected}", collation.name()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}\n{} wrong", wrong.join("\n"), wrong.len());
 }
 
 #[test]

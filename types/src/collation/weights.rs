@@ -1,8 +1,11 @@
 //! Characters and their weights. The tables are made by `tools/collations.py`, which describes their format.
 
-static UCA900: &[u8] = include_bytes!("uca900.bin");
+/// Tables of UCA 9.0.0 by level: primary, secondary, tertiary.
+static UCA900: [&[u8]; LEVELS] = [include_bytes!("uca900_1.bin"), include_bytes!("uca900_2.bin"), include_bytes!("uca900_3.bin")];
 static GENERAL: &[u8] = include_bytes!("general.bin");
 
+/// Levels of weights: letters, accents, case.
+pub(crate) const LEVELS: usize = 3;
 const UCA_INDEX: usize = 2;
 const UCA_PAGES: usize = UCA_INDEX + 0x1100;
 const NO_PAGE: u16 = 0xffff;
@@ -87,72 +90,87 @@ impl Iterator for General<'_> {
     }
 }
 
-/// The primary weights of one character, none of them zero.
+/// The weights of one character on one level, none of them zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Primaries {
+pub(crate) enum CharWeights {
     /// No weight at all.
     Ignorable,
     One(u16),
-    /// A run of the table: first word and how many.
+    Two(u16, u16),
+    Three(u16, u16, u16),
+    /// A run of the level's table: first word and how many.
     Run {
+        level: u8,
         first: u32,
         count: u16,
     },
-    Two(u16, u16),
-    Three(u16, u16, u16),
 }
 
-pub(crate) fn uca_weights(code: u32) -> Primaries {
-    let page = word(UCA900, UCA_INDEX + (code >> 8) as usize);
+pub(crate) fn uca_weights(code: u32, level: usize) -> CharWeights {
+    let table = UCA900[level];
+    let page = word(table, UCA_INDEX + (code >> 8) as usize);
     if page == NO_PAGE {
-        return implicit(code);
+        return implicit(code, level);
     }
-    let entry = word(UCA900, UCA_PAGES + usize::from(page) * 256 + (code & 0xff) as usize);
+    let entry = word(table, UCA_PAGES + usize::from(page) * 256 + (code & 0xff) as usize);
     match entry {
-        0 => Primaries::Ignorable,
-        IMPLICIT => implicit(code),
+        0 => CharWeights::Ignorable,
+        IMPLICIT => implicit(code, level),
         EXPANSION.. => {
-            let expansions = UCA_PAGES + usize::from(word(UCA900, 0)) * 256;
+            let expansions = UCA_PAGES + usize::from(word(table, 0)) * 256;
             let at = expansions + usize::from(entry - EXPANSION);
-            Primaries::Run { first: at as u32 + 1, count: word(UCA900, at) }
+            CharWeights::Run { level: level as u8, first: at as u32 + 1, count: word(table, at) }
         }
-        weight => Primaries::One(weight),
+        weight => CharWeights::One(weight),
     }
 }
 
 /// Weights that follow from the code point (UTS #10, 10.1.3), and Hangul syllables, which decompose into letters.
-fn implicit(code: u32) -> Primaries {
+fn implicit(code: u32, level: usize) -> CharWeights {
     const COMPATIBILITY_IDEOGRAPHS: [u32; 12] =
         [0xfa0e, 0xfa0f, 0xfa11, 0xfa13, 0xfa14, 0xfa1f, 0xfa21, 0xfa23, 0xfa24, 0xfa27, 0xfa28, 0xfa29];
+    // The whole block, syllables that do not exist included, as MySQL has it.
+    if let 0xac00..=0xd7af = code {
+        return hangul(code, level);
+    }
+    // The secondary and tertiary weight of the first of two elements; the second has none.
+    match level {
+        0 => {}
+        1 => return CharWeights::One(0x20),
+        _ => return CharWeights::One(2),
+    }
     let base = match code {
-        // The whole block, syllables that do not exist included, as MySQL has it.
-        0xac00..=0xd7af => return hangul(code - 0xac00),
-        0x1_7000..0x1_8b00 => return Primaries::Two(0xfb00, (code - 0x1_7000) as u16 | 0x8000),
+        0x1_7000..0x1_8b00 => return CharWeights::Two(0xfb00, (code - 0x1_7000) as u16 | 0x8000),
         0x4e00..=0x9fd5 => 0xfb40,
         _ if COMPATIBILITY_IDEOGRAPHS.contains(&code) => 0xfb40,
         0x3400..=0x4db5 | 0x2_0000..=0x2_a6d6 | 0x2_a700..=0x2_b734 | 0x2_b740..=0x2_b81d | 0x2_b820..=0x2_cea1 => 0xfb80,
         _ => 0xfbc0,
     };
-    Primaries::Two(base + (code >> 15) as u16, (code & 0x7fff) as u16 | 0x8000)
+    CharWeights::Two(base + (code >> 15) as u16, (code & 0x7fff) as u16 | 0x8000)
 }
 
-fn hangul(syllable: u32) -> Primaries {
-    let letter = |code| match uca_weights(code) {
-        Primaries::One(weight) => weight,
+fn hangul(code: u32, level: usize) -> CharWeights {
+    let letter = |letter| match uca_weights(letter, level) {
+        // MySQL's tertiary weights of the last page of syllables differ by one.
+        CharWeights::One(weight) if level == 2 && code >= 0xd700 => weight + 1,
+        CharWeights::One(weight) => weight,
         _ => 0,
     };
+    let syllable = code - 0xac00;
     let (lead, vowel, tail) = (syllable / 588, syllable % 588 / 28, syllable % 28);
     let (lead, vowel) = (letter(0x1100 + lead), letter(0x1161 + vowel));
-    if tail == 0 { Primaries::Two(lead, vowel) } else { Primaries::Three(lead, vowel, letter(0x11a7 + tail)) }
+    if tail == 0 { CharWeights::Two(lead, vowel) } else { CharWeights::Three(lead, vowel, letter(0x11a7 + tail)) }
 }
 
-impl Primaries {
+impl CharWeights {
     /// Weight `i`, from 0.
     fn get(self, i: u16) -> Option<u16> {
         match (self, i) {
             (Self::One(w), 0) | (Self::Two(w, _), 0) | (Self::Two(_, w), 1) => Some(w),
             (Self::Three(w, _, _), 0) | (Self::Three(_, w, _), 1) | (Self::Three(_, _, w), 2) => Some(w),
-            (Self::Run { first, count }, i) if i < count => Some(word(UCA900, first as usize + usize::from(i))),
+            (Self::Run { level, first, count }, i) if i < count => {
+                Some(word(UCA900[usize::from(level)], first as usize + usize::from(i)))
+            }
             _ => None,
         }
     }
@@ -162,30 +180,35 @@ impl Primaries {
     }
 }
 
-/// Weights of ASCII; zero: ignorable. None has more than one.
-static UCA_ASCII: [u16; 128] = {
-    let page = word(UCA900, UCA_INDEX) as usize;
-    let mut table = [0; 128];
-    let mut i = 0;
-    while i < 128 {
-        table[i] = word(UCA900, UCA_PAGES + page * 256 + i);
-        assert!(table[i] < EXPANSION);
-        i += 1;
+/// Weights of ASCII by level; zero: ignorable. None has more than one.
+static UCA_ASCII: [[u16; 128]; LEVELS] = {
+    let mut tables = [[0; 128]; LEVELS];
+    let mut level = 0;
+    while level < LEVELS {
+        let page = word(UCA900[level], UCA_INDEX) as usize;
+        let mut i = 0;
+        while i < 128 {
+            tables[level][i] = word(UCA900[level], UCA_PAGES + page * 256 + i);
+            assert!(tables[level][i] < EXPANSION);
+            i += 1;
+        }
+        level += 1;
     }
-    table
+    tables
 };
 
-/// The primary weights of a text, ignorable characters left out.
+/// The weights of a text on one level, ignorable characters left out.
 #[derive(Clone)]
 pub(crate) struct Uca<'a> {
     text: &'a [u8],
-    current: Primaries,
+    level: usize,
+    current: CharWeights,
     next: u16,
 }
 
 impl<'a> Uca<'a> {
-    pub(crate) fn new(text: &'a [u8]) -> Self {
-        Self { text, current: Primaries::Ignorable, next: 0 }
+    pub(crate) fn new(text: &'a [u8], level: usize) -> Self {
+        Self { text, level, current: CharWeights::Ignorable, next: 0 }
     }
 }
 
@@ -204,16 +227,16 @@ impl Iterator for Uca<'_> {
             let first = *self.text.first()?;
             if first < 0x80 {
                 self.text = &self.text[1..];
-                match UCA_ASCII[usize::from(first)] {
+                match UCA_ASCII[self.level][usize::from(first)] {
                     0 => continue,
                     weight => return Some(weight),
                 }
             }
             let (code, length) = decode_char(self.text);
             self.text = &self.text[length..];
-            match uca_weights(code) {
-                Primaries::Ignorable => {}
-                Primaries::One(weight) => return Some(weight),
+            match uca_weights(code, self.level) {
+                CharWeights::Ignorable => {}
+                CharWeights::One(weight) => return Some(weight),
                 many => {
                     self.current = many;
                     self.next = 1;

@@ -1,0 +1,144 @@
+//! `+ - * / DIV % & | ^ << >>` and unary minus. The static type of the node says in which numbers to compute.
+
+use crate::coerce::{self, Kind};
+use crate::error::Error;
+use crate::eval::{Env, Evaluated, Pause};
+use sql::expr::{ArithmeticOp, Expr};
+use types::{Decimal, Value};
+
+/// Computes a binary operator.
+pub(crate) fn eval<'a>(env: &Env<'a>, node: &'a Expr, op: ArithmeticOp, left: &'a Expr, right: &'a Expr) -> Evaluated<'a> {
+    use ArithmeticOp::{BitAnd, BitOr, BitXor, ShiftLeft, ShiftRight};
+    if matches!(op, BitAnd | BitOr | BitXor | ShiftLeft | ShiftRight) {
+        return bitwise(env, op, left, right);
+    }
+    let a = env.eval(left)?;
+    if matches!(a, Value::Null) {
+        return Ok(Value::Null);
+    }
+    let b = env.eval(right)?;
+    if matches!(b, Value::Null) {
+        return Ok(Value::Null);
+    }
+    match coerce::kind_of(&node.ty) {
+        Kind::Integer => integers(env, node, op, &a, &b),
+        Kind::Decimal => {
+            let (x, y) = (env.as_decimal(&a)?, env.as_decimal(&b)?);
+            decimals(env, node, op, &x, &y)
+        }
+        _ => {
+            let (x, y) = (env.as_double(&a)?, env.as_double(&b)?);
+            doubles(env, node, op, x, y)
+        }
+    }
+}
+
+/// `-x`: integers that have no negative become 1690.
+pub(crate) fn negate<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr) -> Evaluated<'a> {
+    Ok(match (env.number(arg)?, coerce::kind_of(&node.ty)) {
+        (Value::Null, _) => Value::Null,
+        (value, Kind::Decimal) => Value::Decimal(env.as_decimal(&value)?.negate()),
+        (value, Kind::Double) => Value::Double(-env.as_double(&value)?),
+        (value, _) => {
+            let n = -env.as_integer(&value)?;
+            integer_result(env, node, n)?
+        }
+    })
+}
+
+fn out_of_range(env: &Env<'_>, node: &Expr, what: &'static str) -> Pause {
+    Pause::error(Error::OutOfRange { what, expression: env.print(node) })
+}
+
+/// NULL, with the warning or error that the mode asks for.
+#[cold]
+fn division_by_zero<'a>(env: &Env<'a>) -> Evaluated<'a> {
+    if env.session().sql_mode.error_for_division_by_zero {
+        env.problem(Error::DivisionByZero)?;
+    }
+    Ok(Value::Null)
+}
+
+fn integer_result<'a>(env: &Env<'a>, node: &'a Expr, n: i128) -> Evaluated<'a> {
+    if node.ty.unsigned {
+        return u64::try_from(n).map(Value::UInt).map_err(|_| out_of_range(env, node, "BIGINT UNSIGNED"));
+    }
+    i64::try_from(n).map(Value::Int).map_err(|_| out_of_range(env, node, "BIGINT"))
+}
+
+fn integers<'a>(env: &Env<'a>, node: &'a Expr, op: ArithmeticOp, a: &Value<'a>, b: &Value<'a>) -> Evaluated<'a> {
+    if op == ArithmeticOp::IntDivide && !(coerce::is_integer_value(a) && coerce::is_integer_value(b)) {
+        return divide_to_integer(env, node, a, b);
+    }
+    let (x, y) = (env.as_integer(a)?, env.as_integer(b)?);
+    let result = match op {
+        ArithmeticOp::Add => x + y,
+        ArithmeticOp::Subtract => x - y,
+        ArithmeticOp::Multiply => x * y,
+        _ if y == 0 => return division_by_zero(env),
+        ArithmeticOp::Modulo => x % y,
+        _ => x / y,
+    };
+    integer_result(env, node, result)
+}
+
+/// `DIV` of numbers that are not both integers: the quotient of decimals, cut off.
+fn divide_to_integer<'a>(env: &Env<'a>, node: &'a Expr, a: &Value<'a>, b: &Value<'a>) -> Evaluated<'a> {
+    let (x, y) = (env.as_decimal(a)?, env.as_decimal(b)?);
+    let what = if node.ty.unsigned { "BIGINT UNSIGNED" } else { "BIGINT" };
+    match x.integer_divide(&y) {
+        None => division_by_zero(env),
+        Some(Err(_)) => Err(out_of_range(env, node, what)),
+        Some(Ok(quotient)) => {
+            if node.ty.unsigned {
+                return quotient.to_u64().map(Value::UInt).map_err(|_| out_of_range(env, node, what));
+            }
+            quotient.to_i64().map(Value::Int).map_err(|_| out_of_range(env, node, what))
+        }
+    }
+}
+
+fn decimals<'a>(env: &Env<'a>, node: &'a Expr, op: ArithmeticOp, x: &Decimal, y: &Decimal) -> Evaluated<'a> {
+    let result = match op {
+        ArithmeticOp::Add => x.add(y),
+        ArithmeticOp::Subtract => x.subtract(y),
+        ArithmeticOp::Multiply => x.multiply(y),
+        _ => {
+            let quotient = match op {
+                ArithmeticOp::Divide => x.divide(y, env.session().div_precision_increment),
+                ArithmeticOp::Modulo => x.modulo(y),
+                _ => x.integer_divide(y),
+            };
+            match quotient {
+                None => return division_by_zero(env),
+                Some(quotient) => quotient,
+            }
+        }
+    };
+    result.map(Value::Decimal).map_err(|_| out_of_range(env, node, "DECIMAL"))
+}
+
+fn doubles<'a>(env: &Env<'a>, node: &'a Expr, op: ArithmeticOp, x: f64, y: f64) -> Evaluated<'a> {
+    let result = match op {
+        ArithmeticOp::Add => x + y,
+        ArithmeticOp::Subtract => x - y,
+        ArithmeticOp::Multiply => x * y,
+        _ if y == 0.0 => return division_by_zero(env),
+        ArithmeticOp::Divide => x / y,
+        ArithmeticOp::Modulo => x % y,
+        _ => (x / y).trunc(),
+    };
+    if result.is_finite() { Ok(Value::Double(result)) } else { Err(out_of_range(env, node, "DOUBLE")) }
+}
+
+/// Bit operators compute on 64 bits.
+fn bitwise<'a>(env: &Env<'a>, op: ArithmeticOp, left: &'a Expr, right: &'a Expr) -> Evaluated<'a> {
+    let (Some(a), Some(b)) = (env.bits(left)?, env.bits(right)?) else { return Ok(Value::Null) };
+    Ok(Value::UInt(match op {
+        ArithmeticOp::BitAnd => a & b,
+        ArithmeticOp::BitOr => a | b,
+        ArithmeticOp::BitXor => a ^ b,
+        ArithmeticOp::ShiftLeft => u32::try_from(b).ok().and_then(|n| a.checked_shl(n)).unwrap_or(0),
+        _ => u32::try_from(b).ok().and_then(|n| a.checked_shr(n)).unwrap_or(0),
+    }))
+}

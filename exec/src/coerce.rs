@@ -1,0 +1,488 @@
+//! Conversions between kinds of values as expressions do them, over `types::convert`, and what static types say about values.
+//!
+//! A conversion never fails: what cannot be read is cut, with a warning (an error in a strict data change).
+
+use crate::error::Error;
+use crate::eval::{Env, Evaluated, Step};
+use crate::session::SessionVars;
+use sql::expr::{CompareAs, Expr};
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use types::convert::{self, Problem, Severity, StoreContext, Warnings};
+use types::temporal::{DateRules, Moment};
+use types::{CollationId, ColumnType, DateTime, Decimal, Time, TypeKind, Value, collation};
+
+/// Bytes of a text, borrowed where they can be.
+pub(crate) type Text<'a> = Cow<'a, [u8]>;
+
+/// The representation of a type's values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Null,
+    Integer,
+    Decimal,
+    Double,
+    Text,
+    Date,
+    Time,
+    DateTime,
+}
+
+#[inline]
+pub(crate) fn kind_of(ty: &ColumnType) -> Kind {
+    match ty.kind {
+        TypeKind::Null => Kind::Null,
+        TypeKind::TinyInt
+        | TypeKind::SmallInt
+        | TypeKind::MediumInt
+        | TypeKind::Int
+        | TypeKind::BigInt
+        | TypeKind::Year
+        | TypeKind::Bit { .. } => Kind::Integer,
+        TypeKind::Decimal { .. } => Kind::Decimal,
+        TypeKind::Float | TypeKind::Double => Kind::Double,
+        TypeKind::Date => Kind::Date,
+        TypeKind::Time { .. } => Kind::Time,
+        TypeKind::DateTime { .. } | TypeKind::Timestamp { .. } => Kind::DateTime,
+        TypeKind::Char { .. }
+        | TypeKind::VarChar { .. }
+        | TypeKind::Text(_)
+        | TypeKind::Binary { .. }
+        | TypeKind::VarBinary { .. }
+        | TypeKind::Blob(_)
+        | TypeKind::Enum { .. }
+        | TypeKind::Set { .. }
+        | TypeKind::Json => Kind::Text,
+    }
+}
+
+/// Is the value in the representation of the type already?
+#[inline]
+pub(crate) fn suits(value: &Value<'_>, ty: &ColumnType) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Int(n) => kind_of(ty) == Kind::Integer && (!ty.unsigned || *n < 0) || kind_of(ty) == Kind::Null,
+        Value::UInt(_) => kind_of(ty) == Kind::Integer && (ty.unsigned || matches!(ty.kind, TypeKind::Bit { .. })),
+        Value::Double(_) => kind_of(ty) == Kind::Double,
+        Value::Decimal(_) => kind_of(ty) == Kind::Decimal,
+        Value::Bytes(_) => kind_of(ty) == Kind::Text,
+        Value::Date(_) => kind_of(ty) == Kind::Date,
+        Value::Time(_) => kind_of(ty) == Kind::Time,
+        Value::DateTime(_) => kind_of(ty) == Kind::DateTime,
+    }
+}
+
+pub(crate) fn is_numeric(ty: &ColumnType) -> bool {
+    matches!(kind_of(ty), Kind::Integer | Kind::Decimal | Kind::Double)
+}
+
+/// Integers and decimals.
+pub(crate) fn is_exact(ty: &ColumnType) -> bool {
+    matches!(kind_of(ty), Kind::Integer | Kind::Decimal)
+}
+
+pub(crate) fn is_string(ty: &ColumnType) -> bool {
+    kind_of(ty) == Kind::Text
+}
+
+pub(crate) fn all_strings(exprs: &[Expr]) -> bool {
+    exprs.iter().all(|e| is_string(&e.ty) || e.ty.kind == TypeKind::Null)
+}
+
+pub(crate) fn all_integers(exprs: &[Expr]) -> bool {
+    exprs.iter().all(|e| kind_of(&e.ty) == Kind::Integer)
+}
+
+pub(crate) fn is_integer_value(value: &Value<'_>) -> bool {
+    matches!(value, Value::Int(_) | Value::UInt(_))
+}
+
+/// The number, of a value that is an integer.
+#[inline]
+pub(crate) fn plain_integer(value: &Value<'_>) -> Option<i128> {
+    match value {
+        Value::Int(n) => Some((*n).into()),
+        Value::UInt(n) => Some((*n).into()),
+        _ => None,
+    }
+}
+
+/// 64 bits of an integer: two's complement of negative ones, the nearest bound of those that do not fit.
+pub(crate) fn wrap_bits(n: i128) -> u64 {
+    if n < 0 { n.max(i64::MIN.into()) as i64 as u64 } else { n.min(u64::MAX.into()) as u64 }
+}
+
+/// The smallest and largest value of an integer column.
+pub(crate) fn integer_range(ty: &ColumnType) -> (i128, i128) {
+    let bits = match ty.kind {
+        TypeKind::TinyInt => 8,
+        TypeKind::SmallInt => 16,
+        TypeKind::MediumInt => 24,
+        TypeKind::Int => 32,
+        TypeKind::Year => return (0, 2155),
+        TypeKind::Bit { length } => return (0, (1i128 << length) - 1),
+        _ => 64,
+    };
+    if ty.unsigned { (0, (1i128 << bits) - 1) } else { (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1) }
+}
+
+/// Do the type's integers come as `UInt`?
+pub(crate) fn is_unsigned(ty: &ColumnType) -> bool {
+    ty.unsigned || matches!(ty.kind, TypeKind::Bit { .. })
+}
+
+/// How values of one type compare with each other.
+pub(crate) fn compare_as_of(ty: &ColumnType) -> CompareAs {
+    match kind_of(ty) {
+        Kind::Integer => CompareAs::Integer,
+        Kind::Decimal => CompareAs::Decimal,
+        Kind::Double => CompareAs::Double,
+        Kind::Date | Kind::DateTime => CompareAs::Temporal,
+        Kind::Time => CompareAs::Time,
+        Kind::Text | Kind::Null => CompareAs::String(ty.collation),
+    }
+}
+
+/// How values of two types compare (the manual's "Type Conversion in Expression Evaluation").
+pub(crate) fn compare_as(left: &ColumnType, right: &ColumnType) -> CompareAs {
+    let (a, b) = (kind_of(left), kind_of(right));
+    match (a, b) {
+        (Kind::Null, _) => compare_as_of(right),
+        (_, Kind::Null) => compare_as_of(left),
+        (Kind::Integer, Kind::Integer) => CompareAs::Integer,
+        (Kind::Text, Kind::Text) => CompareAs::String(common_collation(left.collation, right.collation)),
+        (Kind::Time, Kind::Time | Kind::Text) | (Kind::Text, Kind::Time) => CompareAs::Time,
+        (Kind::Date | Kind::DateTime, Kind::Date | Kind::DateTime | Kind::Time | Kind::Text)
+        | (Kind::Text | Kind::Time, Kind::Date | Kind::DateTime) => CompareAs::Temporal,
+        (Kind::Integer | Kind::Decimal, Kind::Integer | Kind::Decimal) => CompareAs::Decimal,
+        _ => CompareAs::Double,
+    }
+}
+
+/// A binary string makes the comparison binary; `_bin` collations win over others.
+fn common_collation(left: CollationId, right: CollationId) -> CollationId {
+    if left == right || left == CollationId::BINARY {
+        return left;
+    }
+    if right == CollationId::BINARY || right.name().ends_with("_bin") { right } else { left }
+}
+
+/// How two values compare whose static types said less than they are: parameters.
+pub(crate) fn compare_as_of_values(a: &Value<'_>, b: &Value<'_>) -> CompareAs {
+    let exact = |v: &Value<'_>| matches!(v, Value::Int(_) | Value::UInt(_) | Value::Decimal(_));
+    let temporal = |v: &Value<'_>| matches!(v, Value::Date(_) | Value::DateTime(_));
+    if exact(a) && exact(b) {
+        CompareAs::Decimal
+    } else if temporal(a) && temporal(b) {
+        CompareAs::Temporal
+    } else {
+        CompareAs::Double
+    }
+}
+
+#[inline]
+pub(crate) fn compare_strings(id: CollationId, a: &[u8], b: &[u8]) -> Ordering {
+    collation::compare(a, b, id)
+}
+
+#[inline]
+pub(crate) fn strings_equal(id: CollationId, a: &[u8], b: &[u8]) -> bool {
+    collation::equal(a, b, id)
+}
+
+/// Appends bytes that order, and are equal, as the strings are; no string's bytes begin with another's whole bytes.
+pub(crate) fn write_sort_key(id: CollationId, text: &[u8], out: &mut Vec<u8>) {
+    let start = out.len();
+    collation::sort_key(text, id, out);
+    escape(out, start);
+}
+
+/// Makes `out[start..]` self-delimiting without changing its order: a zero byte becomes `00 FF`, the end is `00 00`.
+fn escape(out: &mut Vec<u8>, start: usize) {
+    let zeros = out[start..].iter().filter(|b| **b == 0).count();
+    let old_end = out.len();
+    out.resize(old_end + zeros + 2, 0);
+    if zeros == 0 {
+        return;
+    }
+    let (mut from, mut to) = (old_end, old_end + zeros);
+    while from > start {
+        from -= 1;
+        if out[from] == 0 {
+            to -= 2;
+            out[to] = 0;
+            out[to + 1] = 0xFF;
+        } else {
+            to -= 1;
+            out[to] = out[from];
+        }
+    }
+}
+
+pub(crate) fn charset_of(id: CollationId) -> &'static str {
+    id.charset()
+}
+
+/// A double's shortest text.
+pub(crate) fn double_text(x: f64) -> String {
+    let mut out = Vec::new();
+    convert::write_f64(x, &mut out);
+    into_string(out)
+}
+
+pub(crate) fn datetime_text(d: &DateTime, fsp: u8) -> String {
+    let mut out = Vec::new();
+    convert::write_datetime(*d, fsp, &mut out);
+    into_string(out)
+}
+
+pub(crate) fn time_text(t: &Time, fsp: u8) -> String {
+    let mut out = Vec::new();
+    convert::write_time(*t, fsp, &mut out);
+    into_string(out)
+}
+
+/// A value's text for a message, without a type.
+pub(crate) fn plain_text(value: &Value<'_>) -> String {
+    match value {
+        Value::Null => "NULL".into(),
+        Value::Int(n) => n.to_string(),
+        Value::UInt(n) => n.to_string(),
+        Value::Double(x) => double_text(*x),
+        Value::Decimal(d) => {
+            let mut out = Vec::new();
+            d.write(&mut out);
+            into_string(out)
+        }
+        Value::Bytes(s) => String::from_utf8_lossy(s).into_owned(),
+        Value::Date(d) => {
+            let mut out = Vec::new();
+            convert::write_date(*d, &mut out);
+            into_string(out)
+        }
+        Value::Time(t) => time_text(t, if t.microsecond() == 0 { 0 } else { 6 }),
+        Value::DateTime(d) => datetime_text(d, if d.micros == 0 { 0 } else { 6 }),
+    }
+}
+
+fn into_string(out: Vec<u8>) -> String {
+    String::from_utf8(out).expect("numbers and dates print as ASCII")
+}
+
+/// Does a date's text have a time of day in it?
+pub(crate) fn has_time_part(text: &[u8]) -> bool {
+    let text = text.trim_ascii();
+    let numeric = text.iter().all(u8::is_ascii_digit);
+    if numeric { text.len() > 8 } else { text.contains(&b':') || text.iter().skip(8).any(|b| matches!(b, b' ' | b'T')) }
+}
+
+/// A civil time of the session as a TIMESTAMP is stored; `None` where there is no such one.
+pub(crate) fn timestamp_to_stored(session: &SessionVars, civil: DateTime) -> Option<DateTime> {
+    if civil.is_zero() {
+        return Some(civil);
+    }
+    match session.time_zone.to_utc(civil) {
+        Moment::At(micros) if in_timestamp_range(micros) => DateTime::from_utc_micros(micros),
+        _ => None,
+    }
+}
+
+fn in_timestamp_range(micros: i64) -> bool {
+    let seconds = micros.div_euclid(types::temporal::MICROS_PER_SECOND);
+    (types::temporal::TIMESTAMP_SECONDS_MIN..=types::temporal::TIMESTAMP_SECONDS_MAX).contains(&seconds)
+}
+
+/// The TIMESTAMP next to a civil time that is none, and how it compares.
+pub(crate) fn nearest_timestamp<'a>(session: &SessionVars, civil: DateTime) -> (Value<'a>, Ordering) {
+    use types::temporal::{MICROS_PER_SECOND, TIMESTAMP_SECONDS_MAX, TIMESTAMP_SECONDS_MIN};
+    let (micros, order) = match session.time_zone.to_utc(civil) {
+        Moment::Gap(change) => (change, Ordering::Greater),
+        Moment::At(micros) if micros > TIMESTAMP_SECONDS_MAX * MICROS_PER_SECOND => {
+            (TIMESTAMP_SECONDS_MAX * MICROS_PER_SECOND + 999_999, Ordering::Less)
+        }
+        _ => (TIMESTAMP_SECONDS_MIN * MICROS_PER_SECOND, Ordering::Greater),
+    };
+    (Value::DateTime(DateTime::from_utc_micros(micros).unwrap_or_default()), order)
+}
+
+/// An error in stored bytes.
+pub(crate) fn row_error(error: types::Error) -> Error {
+    Error::Storage(format!("a stored row cannot be read: {error:?}"))
+}
+
+/// What `types::convert` has to know of the session.
+pub(crate) fn store_context(session: &SessionVars, strict: bool) -> StoreContext<'_> {
+    let mode = &session.sql_mode;
+    StoreContext {
+        strict,
+        dates: date_rules(session),
+        truncate_fractional: mode.time_truncate_fractional,
+        zone: &session.time_zone,
+        now_utc_micros: session.statement_start_us,
+    }
+}
+
+pub(crate) fn date_rules(session: &SessionVars) -> DateRules {
+    let mode = &session.sql_mode;
+    DateRules { no_zero_date: mode.no_zero_date, no_zero_in_date: mode.no_zero_in_date, allow_invalid: mode.allow_invalid_dates }
+}
+
+/// A conversion problem in an expression.
+fn expression_error(problem: Problem) -> Error {
+    match problem {
+        Problem::TruncatedIncorrect { what, text } => Error::TruncatedWrongValue { what, value: text.into() },
+        Problem::Incorrect { what, text } | Problem::IncorrectTemporal { what, text } => {
+            Error::WrongValue { what, value: text.into() }
+        }
+        Problem::TemporalOverflow { what } => Error::DatetimeOverflow { what },
+        Problem::InvalidJson { position } => {
+            Error::InvalidJson { argument: 1, function: "cast_as_json", why: "Invalid value.".into(), position }
+        }
+        Problem::OutOfRange | Problem::Truncated | Problem::TooLong | Problem::TimestampGap => {
+            Error::TruncatedWrongValue { what: "DECIMAL", value: String::new() }
+        }
+    }
+}
+
+impl<'a> Env<'a> {
+    /// Passes on what a conversion complained about.
+    #[inline]
+    pub fn report(&self, mut warnings: Warnings) -> Step<()> {
+        if warnings.is_empty() {
+            return Ok(());
+        }
+        for (severity, problem) in warnings.drain() {
+            match severity {
+                Severity::Note => self.session().note(expression_error(problem)),
+                Severity::Warning => self.problem(expression_error(problem))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// A value that is not NULL as an integer, rounded; it fits 65 bits.
+    pub fn as_integer(&self, value: &Value<'_>) -> Step<i128> {
+        match value {
+            Value::Int(n) => Ok((*n).into()),
+            Value::UInt(n) => Ok((*n).into()),
+            Value::Bytes(text) => {
+                let mut warnings = Warnings::new();
+                let n = if text.trim_ascii_start().starts_with(b"-") {
+                    i128::from(convert::text_to_i64(text, &mut warnings))
+                } else {
+                    i128::from(convert::text_to_u64(text, &mut warnings))
+                };
+                self.report(warnings)?;
+                Ok(n)
+            }
+            other => Ok(convert::round_to_integer(other).clamp(i64::MIN.into(), u64::MAX.into())),
+        }
+    }
+
+    pub fn as_double(&self, value: &Value<'_>) -> Step<f64> {
+        if let Value::Double(x) = value {
+            return Ok(*x);
+        }
+        let mut warnings = Warnings::new();
+        let x = convert::to_f64(value, &mut warnings);
+        self.report(warnings)?;
+        Ok(x)
+    }
+
+    pub fn as_decimal(&self, value: &Value<'_>) -> Step<Decimal> {
+        if let Value::Decimal(d) = value {
+            return Ok(*d);
+        }
+        let mut warnings = Warnings::new();
+        let d = convert::to_decimal(value, &mut warnings);
+        self.report(warnings)?;
+        Ok(d)
+    }
+
+    /// As a number of the kind it has.
+    pub fn as_number(&self, value: Value<'a>) -> Evaluated<'a> {
+        Ok(match value {
+            Value::Bytes(_) => Value::Double(self.as_double(&value)?),
+            Value::Date(d) => Value::Int(d.to_number().into()),
+            Value::Time(t) if t.microsecond() == 0 => Value::Int(t.to_number()),
+            Value::DateTime(d) if d.micros == 0 => Value::Int(d.to_number() as i64),
+            Value::Time(_) | Value::DateTime(_) => Value::Decimal(self.as_decimal(&value)?),
+            number => number,
+        })
+    }
+
+    /// A value that is not NULL as text, as its static type prints.
+    pub fn as_text(&self, value: Value<'a>, ty: &ColumnType) -> Step<Text<'a>> {
+        if let Value::Bytes(text) = value {
+            return Ok(text);
+        }
+        let mut out = Vec::new();
+        if suits(&value, ty) {
+            convert::write_text(&value, ty, &mut out);
+        } else {
+            // A parameter of another kind than the plan thought.
+            out.extend_from_slice(plain_text(&value).as_bytes());
+        }
+        Ok(Cow::Owned(out))
+    }
+
+    pub fn as_datetime(&self, value: &Value<'_>) -> Step<Option<DateTime>> {
+        self.read_datetime(value, date_rules(self.session()))
+    }
+
+    /// Zero months and days are read also where NO_ZERO_IN_DATE is set.
+    pub fn as_loose_datetime(&self, value: &Value<'_>) -> Step<Option<DateTime>> {
+        self.read_datetime(value, DateRules { no_zero_in_date: false, ..date_rules(self.session()) })
+    }
+
+    /// As the rules for zero parts say.
+    pub fn read_datetime(&self, value: &Value<'_>, dates: DateRules) -> Step<Option<DateTime>> {
+        match value {
+            Value::Null => return Ok(None),
+            Value::DateTime(d) => return Ok(Some(*d)),
+            Value::Date(d) => return Ok(Some(d.at_midnight())),
+            _ => {}
+        }
+        let mut warnings = Warnings::new();
+        let context = StoreContext { dates, ..store_context(self.session(), false) };
+        let d = convert::to_datetime(value, &ColumnType::new(TypeKind::Null), &context, &mut warnings);
+        self.report(warnings)?;
+        Ok(d)
+    }
+
+    pub fn as_time(&self, value: &Value<'_>) -> Step<Option<Time>> {
+        match value {
+            Value::Null => return Ok(None),
+            Value::Time(t) => return Ok(Some(*t)),
+            Value::DateTime(d) => return Ok(Some(d.time())),
+            Value::Date(_) => return Ok(Some(Time::default())),
+            _ => {}
+        }
+        let mut warnings = Warnings::new();
+        let context = store_context(self.session(), false);
+        let t = convert::to_time(value, &ColumnType::new(TypeKind::Null), &context, &mut warnings);
+        self.report(warnings)?;
+        Ok(t)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escaping_keeps_order_and_ends() {
+        let encode = |text: &[u8]| {
+            let mut out = b"x".to_vec();
+            out.extend_from_slice(text);
+            escape(&mut out, 1);
+            out
+        };
+        assert_eq!(encode(b"ab"), b"xab\0\0");
+        assert_eq!(encode(b"\0a\0"), b"x\0\xFFa\0\xFF\0\0");
+        let mut texts: Vec<&[u8]> = vec![b"", b"\0", b"\0\0", b"\0a", b"a", b"a\0", b"a\0b", b"ab"];
+        let encoded: Vec<Vec<u8>> = texts.iter().map(|t| encode(t)).collect();
+        assert!(encoded.windows(2).all(|w| w[0] < w[1]));
+        texts.dedup();
+    }
+}

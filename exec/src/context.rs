@@ -1,0 +1,50 @@
+//! What a statement runs with: the worker, the transaction, the session, and what `server` provides from above.
+
+use crate::error::Result;
+use crate::session::SessionVars;
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+use types::Value;
+use types::schema::TableDef;
+
+/// A future that need not move between threads.
+pub type LocalFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
+
+/// Everything one execution of a plan needs. Made by `server` for each statement.
+pub struct ExecContext<'a> {
+    pub worker: &'a txn::Worker,
+    pub txn: &'a mut txn::Txn,
+    pub database: &'a table::Database,
+    pub session: &'a mut SessionVars,
+    /// The values of `?` and of lifted literals, in order.
+    pub params: &'a [Value<'a>],
+    pub host: &'a dyn Host,
+}
+
+/// What execution needs of the server around it.
+pub trait Host {
+    /// Completes after `duration`. It is dropped early when the statement is killed; whoever kills a session wakes its task.
+    fn sleep(&self, duration: Duration) -> LocalFuture<'_, ()>;
+
+    /// GET_LOCK: `Ok(true)` when taken, `Ok(false)` after the timeout; without a timeout it waits for ever.
+    fn get_lock(&self, connection_id: u32, name: &str, timeout: Option<Duration>) -> LocalFuture<'_, Result<bool>>;
+
+    /// RELEASE_LOCK: `Some(true)` when released, `Some(false)` when another connection holds it, `None` when nobody does.
+    fn release_lock(&self, connection_id: u32, name: &str) -> Option<bool>;
+
+    /// RELEASE_ALL_LOCKS: how many.
+    fn release_all_locks(&self, connection_id: u32) -> u64;
+
+    /// IS_USED_LOCK: the holder.
+    fn lock_holder(&self, name: &str) -> Option<u32>;
+
+    /// The rows of an information_schema table, as of now. `None`: there is no such table any more.
+    fn virtual_rows(&self, table: &TableDef) -> Option<Box<dyn VirtualRows + '_>>;
+}
+
+/// Rows made by the server: one call, one row.
+pub trait VirtualRows {
+    /// Fills `row` with one value for each column of the table; `false` after the last row.
+    fn next_row(&mut self, row: &mut Vec<Value<'static>>) -> bool;
+}

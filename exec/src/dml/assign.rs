@@ -1,0 +1,160 @@
+//! SET col = expr, ...: of UPDATE and of ON DUPLICATE KEY UPDATE.
+//!
+//! Assignments are evaluated from left to right; a later one sees what an earlier one has set, as MySQL does in statements on one
+//! table. Where none reads a column assigned before it, all are evaluated over the old row, without copies.
+
+use super::defaults::{self, Default};
+use super::store;
+use crate::error::Result;
+use crate::eval::{Env, Shared, Step};
+use crate::run::Source;
+use sql::expr::{Expr, ExprKind};
+use sql::plan::Assignment;
+use table::Table;
+use types::Value;
+
+/// The assignments of a statement, made ready.
+pub(super) struct Assigner<'p> {
+    table: &'p Table,
+    assignments: &'p [Assignment],
+    /// Some assignment reads a column that an earlier one sets.
+    sequential: bool,
+    /// Of assignments of DEFAULT, by assignment.
+    defaults: Vec<Option<Default>>,
+    /// ON UPDATE CURRENT_TIMESTAMP columns that are not assigned.
+    touched: Vec<usize>,
+}
+
+/// Columns and their new stored values.
+pub(super) type ColumnChanges<'v> = Vec<(usize, Value<'v>)>;
+
+impl<'p> Assigner<'p> {
+    pub fn new(shared: &Shared<'_>, table: &'p Table, assignments: &'p [Assignment]) -> Result<Self> {
+        let columns = &table.def().columns;
+        let assigned = |column: usize| assignments.iter().any(|a| a.column == column);
+        let sequential = assignments.iter().enumerate().any(|(n, later)| {
+            later.value.as_ref().is_some_and(|value| assignments[..n].iter().any(|earlier| reads(value, earlier.column)))
+        });
+        let mut defaults = Vec::with_capacity(assignments.len());
+        for assignment in assignments {
+            let default = assignment.value.is_none().then(|| defaults::of_column(shared, &columns[assignment.column]));
+            defaults.push(default.transpose()?);
+        }
+        let touched = (0..columns.len()).filter(|c| columns[*c].on_update_now && !assigned(*c)).collect();
+        Ok(Self { table, assignments, sequential, defaults, touched })
+    }
+
+    /// Every column that an update may change.
+    pub fn columns(&self) -> impl Iterator<Item = usize> + '_ {
+        self.assignments.iter().map(|a| a.column).chain(self.touched.iter().copied())
+    }
+
+    /// Evaluates the assigned expressions over the row of source 0 into `raw`, one value for each assignment.
+    pub fn evaluate<'e>(&'e self, env: &Env<'e>, row: u64, raw: &mut Vec<Value<'e>>) -> Step<()> {
+        raw.clear();
+        if self.sequential {
+            return self.evaluate_in_sequence(env, row, raw);
+        }
+        for assignment in self.assignments {
+            raw.push(match &assignment.value {
+                Some(expr) => env.eval(expr)?,
+                None => Value::Null,
+            });
+        }
+        Ok(())
+    }
+
+    /// The values come out converted already.
+    fn evaluate_in_sequence<'e>(&'e self, env: &Env<'e>, row: u64, raw: &mut Vec<Value<'e>>) -> Step<()> {
+        let mut set: Vec<(usize, Value<'static>)> = Vec::with_capacity(self.assignments.len());
+        for (n, assignment) in self.assignments.iter().enumerate() {
+            let value = {
+                let env = Env { overlay: &set, ..*env };
+                let value = match &assignment.value {
+                    Some(expr) => env.eval(expr)?,
+                    None => Value::Null,
+                };
+                self.convert(env.shared, n, &value, row)?.into_owned()
+            };
+            set.retain(|(column, _)| *column != assignment.column);
+            set.push((assignment.column, value));
+            raw.push(Value::Null);
+        }
+        // Of two assignments to one column the last counts.
+        for (n, assignment) in self.assignments.iter().enumerate() {
+            if let Some(at) = set.iter().position(|(column, _)| *column == assignment.column) {
+                raw[n] = set[at].1.clone();
+            }
+        }
+        Ok(())
+    }
+
+    fn convert<'v>(&'v self, shared: &Shared<'_>, n: usize, value: &'v Value<'_>, row: u64) -> Result<Value<'v>> {
+        let assignment = &self.assignments[n];
+        let column = &self.table.def().columns[assignment.column];
+        let stored = match (&assignment.value, &self.defaults[n]) {
+            (Some(_), _) if value.is_null() => Value::Null,
+            (Some(expr), _) => store::convert(shared, value, &expr.ty, column, row)?,
+            (None, Some(default)) => defaults::value(shared, default, column)?,
+            (None, None) => Value::Null,
+        };
+        if stored.is_null() && !column.nullable { store::not_null(shared, column, shared.strict) } else { Ok(stored) }
+    }
+
+    /// Converts what `evaluate` gave and keeps the columns that differ from the row. Empty: the row stays as it is.
+    pub fn changes<'v>(
+        &'v self,
+        shared: &Shared<'_>,
+        source: &Source<'_>,
+        raw: &'v [Value<'_>],
+        row: u64,
+        changes: &mut ColumnChanges<'v>,
+    ) -> Result<()> {
+        changes.clear();
+        let stored_row = source.row.row(self.table);
+        for (n, assignment) in self.assignments.iter().enumerate() {
+            let value = if self.sequential { raw[n].borrowed() } else { self.convert(shared, n, &raw[n], row)? };
+            changes.retain(|(column, _)| *column != assignment.column);
+            // A value that lies outside of the row and was not read counts as different.
+            if stored_row.get(assignment.column).is_ok_and(|old| old == value) {
+                continue;
+            }
+            changes.push((assignment.column, value));
+        }
+        if changes.is_empty() {
+            return Ok(());
+        }
+        for column in &self.touched {
+            changes.push((*column, defaults::now(shared, &self.table.def().columns[*column])));
+        }
+        Ok(())
+    }
+}
+
+/// Does the expression read this column of source 0?
+fn reads(expr: &Expr, column: usize) -> bool {
+    let any = |exprs: &[Expr]| exprs.iter().any(|e| reads(e, column));
+    match &expr.kind {
+        ExprKind::Column { source: 0, column: c } | ExprKind::ColumnOrdinal { source: 0, column: c } => *c == column,
+        ExprKind::Literal(_)
+        | ExprKind::Param(_)
+        | ExprKind::Column { .. }
+        | ExprKind::ColumnOrdinal { .. }
+        | ExprKind::Slot(_)
+        | ExprKind::UserVariable(_)
+        | ExprKind::InsertValue { .. } => false,
+        ExprKind::Unary { arg, .. } | ExprKind::Not(arg) | ExprKind::Cast(arg) => reads(arg, column),
+        ExprKind::IsNull { arg, .. } | ExprKind::IsTruth { arg, .. } => reads(arg, column),
+        ExprKind::Compare { left, right, .. } | ExprKind::Arithmetic { left, right, .. } | ExprKind::Xor(left, right) => {
+            reads(left, column) || reads(right, column)
+        }
+        ExprKind::And(args) | ExprKind::Or(args) | ExprKind::Row(args) | ExprKind::Call { args, .. } => any(args),
+        ExprKind::In { arg, list, .. } => reads(arg, column) || any(list),
+        ExprKind::Between { arg, low, high, .. } => reads(arg, column) || reads(low, column) || reads(high, column),
+        ExprKind::Like { arg, pattern, .. } => reads(arg, column) || reads(pattern, column),
+        ExprKind::Case { whens, otherwise } => {
+            whens.iter().any(|(c, v)| reads(c, column) || reads(v, column))
+                || otherwise.as_ref().is_some_and(|e| reads(e, column))
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Column defaults, made into values once for each statement.
+
+use super::store;
+use crate::coerce;
+use crate::error::{Error, Result};
+use crate::eval::Shared;
+use types::convert::{self, Warnings};
+use types::schema::{ColumnDef, ColumnDefault};
+use types::{ColumnType, DateTime, TypeKind, Value};
+
+/// What a column gets when the statement gives it nothing.
+pub(super) enum Default {
+    Value(Value<'static>),
+    Now,
+    /// NOT NULL without a DEFAULT clause: 1364.
+    Missing,
+}
+
+/// The default of a column.
+pub(super) fn of_column(shared: &Shared<'_>, column: &ColumnDef) -> Result<Default> {
+    Ok(match &column.default {
+        ColumnDefault::CurrentTimestamp => Default::Now,
+        ColumnDefault::Literal(None) => Default::Value(Value::Null),
+        ColumnDefault::Literal(Some(text)) => Default::Value(literal(shared, text, column)?),
+        ColumnDefault::None if column.nullable || column.auto_increment => Default::Value(Value::Null),
+        ColumnDefault::None => Default::Missing,
+    })
+}
+
+fn literal(shared: &Shared<'_>, text: &str, column: &ColumnDef) -> Result<Value<'static>> {
+    let binary = matches!(column.ty.kind, TypeKind::Binary { .. } | TypeKind::VarBinary { .. } | TypeKind::Blob(_));
+    let value = match binary.then(|| hex(text)).flatten() {
+        Some(bytes) => Value::Bytes(bytes.into()),
+        None => Value::text(text.as_bytes()),
+    };
+    let from = ColumnType::new(TypeKind::VarChar { length: 0 });
+    let context = convert::StoreContext { zone: &shared.session.time_zone, ..convert::StoreContext::lax() };
+    let stored = convert::store(&value, &from, &column.ty, &context, &mut Warnings::new());
+    // The definition checked the text against the type.
+    let wrong = |_| Error::Storage(format!("the default of column '{}' cannot be read", column.name));
+    Ok(stored.map_err(wrong)?.into_owned())
+}
+
+fn hex(text: &str) -> Option<Vec<u8>> {
+    let digits = text.as_bytes();
+    let digit = |b: u8| char::from(b).to_digit(16).map(|d| d as u8);
+    if !digits.len().is_multiple_of(2) {
+        return None;
+    }
+    digits.chunks_exact(2).map(|pair| Some(digit(pair[0])? << 4 | digit(pair[1])?)).collect()
+}
+
+/// The value of a default for one row.
+pub(super) fn value<'d>(shared: &Shared<'_>, default: &'d Default, column: &ColumnDef) -> Result<Value<'d>> {
+    match default {
+        Default::Value(value) => Ok(value.borrowed()),
+        Default::Now => Ok(now(shared, column)),
+        Default::Missing => {
+            let error = Error::NoDefault { column: column.name.clone() };
+            if shared.strict {
+                return Err(error);
+            }
+            shared.session.warn(error);
+            Ok(store::implicit_default(&column.ty))
+        }
+    }
+}
+
+/// CURRENT_TIMESTAMP as the column stores it, with its fractional digits.
+pub(super) fn now<'v>(shared: &Shared<'_>, column: &ColumnDef) -> Value<'v> {
+    let session = shared.session;
+    let utc = DateTime::from_utc_micros(session.statement_start_us).unwrap_or_default();
+    let (moment, fsp) = match column.ty.kind {
+        TypeKind::Timestamp { fsp } => (utc, fsp),
+        TypeKind::DateTime { fsp } => (session.time_zone.from_stored(utc), fsp),
+        _ => (session.time_zone.from_stored(utc), 0),
+    };
+    let cut = moment.to_fsp(fsp, true).unwrap_or(moment);
+    match coerce::kind_of(&column.ty) {
+        coerce::Kind::Date => Value::Date(cut.date),
+        coerce::Kind::Time => Value::Time(cut.time()),
+        _ => Value::DateTime(cut),
+    }
+}

@@ -1,0 +1,79 @@
+//! DELETE. Removing the row that a scan stands on does not disturb the scan, so only ORDER BY needs a list of keys.
+
+use super::Changes;
+use super::collect::RowKeys;
+use super::update::{limit_of, reread, start_run, target};
+use crate::context::ExecContext;
+use crate::driver::DmlDone;
+use crate::error::Result;
+use crate::operator::{ScanOperator, SourceLock};
+use crate::prepared::Prepared;
+use crate::run::Run;
+use crate::scratch::Scratch;
+use crate::wait::engine;
+use sql::plan::DeletePlan;
+use table::{Progress, Table, WriteRow};
+
+/// Runs a DELETE.
+pub(crate) async fn delete(
+    cx: &mut ExecContext<'_>,
+    prepared: &Prepared,
+    plan: &DeletePlan,
+    scratch: &mut Scratch,
+    changes: &mut Changes,
+) -> Result<DmlDone> {
+    let table = target(prepared);
+    changes.of(table);
+    let mut run = start_run(cx, table, plan.ignore);
+    let limit = limit_of(&mut run, plan.limit.as_ref()).await?;
+    let mut progress = std::mem::take(&mut scratch.progress);
+    let mut deleted = 0;
+    if plan.order.is_empty() {
+        let mut operator = ScanOperator::new(&plan.scan, table, Some(SourceLock::Latest));
+        operator.borrow_buffers(scratch);
+        run.sources[0].row = std::mem::take(&mut scratch.row);
+        while deleted < limit {
+            match operator.next(&mut run) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(pause) => {
+                    run.resolve(pause).await?;
+                    continue;
+                }
+            }
+            if delete_row(&mut run, table, &mut progress).await? {
+                deleted += 1;
+                changes.add(-1);
+            } else {
+                operator.again();
+            }
+        }
+        operator.return_buffers(scratch);
+        scratch.row = std::mem::take(&mut run.sources[0].row);
+    } else {
+        let keys = RowKeys::collect(&mut run, &plan.scan, table, &plan.order, limit).await?;
+        for key in keys.iter() {
+            while reread(&mut run, table, key, &plan.scan.columns_used).await? {
+                if delete_row(&mut run, table, &mut progress).await? {
+                    deleted += 1;
+                    changes.add(-1);
+                    break;
+                }
+            }
+        }
+    }
+    scratch.progress = progress;
+    Ok(DmlDone {
+        affected: deleted,
+        matched: deleted,
+        last_insert_id: run.shared.session.last_insert_id_set.get().unwrap_or(0),
+        info: String::new(),
+    })
+}
+
+/// Deletes the current row of source 0; `false`: it changed since it was read.
+async fn delete_row(run: &mut Run<'_>, table: &Table, progress: &mut Progress) -> Result<bool> {
+    let Run { worker, txn, sources, shared, .. } = run;
+    let outcome = engine!(shared.session, table.delete_row(worker, txn, &sources[0].row, progress))?;
+    Ok(outcome == WriteRow::Done)
+}

@@ -1,0 +1,497 @@
+//! INSERT, REPLACE, INSERT IGNORE, INSERT ... ON DUPLICATE KEY UPDATE, and INSERT ... SELECT.
+//!
+//! For each row: 1. given values are converted, the others are the columns' defaults; 2. AUTO_INCREMENT is filled in; 3. the row is
+//! inserted; 4. a duplicate is replaced, updated, skipped or reported. A query that reads the target table is read to its end first.
+
+use super::assign::{Assigner, ColumnChanges};
+use super::defaults::{self, Default};
+use super::update::{duplicate, new_row};
+use super::{Changes, insert_info, is_strict, store};
+use crate::coerce;
+use crate::context::ExecContext;
+use crate::driver::DmlDone;
+use crate::error::{Error, Result};
+use crate::eval::{Env, Shared, Step};
+use crate::operator::{Builder, Operator, collect_scans};
+use crate::packed::{self, Packer};
+use crate::prepared::Prepared;
+use crate::run::{Run, Slice, Source, SourceState, Sources};
+use crate::scratch::{Scratch, recycle};
+use crate::session::SessionVars;
+use crate::wait::{self, engine};
+use sql::expr::Expr;
+use sql::plan::{InsertPlan, InsertSource, OutputColumn, QueryPlan};
+use std::time::Duration;
+use table::{InsertRow, Progress, RowBuf, RowRead, Table, WriteRow};
+use txn::{LockMode, Txn, WaitPolicy, Worker};
+use types::Value;
+
+/// Runs an INSERT or REPLACE.
+pub(crate) async fn insert(
+    cx: &mut ExecContext<'_>,
+    prepared: &Prepared,
+    plan: &InsertPlan,
+    scratch: &mut Scratch,
+    changes: &mut Changes,
+) -> Result<DmlDone> {
+    let table = prepared.target.as_ref().expect("an INSERT has a target");
+    changes.of(table);
+    let strict = is_strict(cx.session, plan.ignore);
+    let shared = Shared { strict, ..Shared::new(cx.session, cx.params, cx.host) };
+    let mut insert = Inserting::new(plan, table, &shared, scratch, changes)?;
+    match &plan.source {
+        InsertSource::Values(rows) => {
+            let mut clock = Slice::new(Duration::ZERO);
+            insert.single_row = rows.len() == 1;
+            insert.rows_left = Some(rows.len() as u64);
+            let env = Env { sources: &[], slots: &[], insert: &[], overlay: &[], shared: &shared };
+            let mut raw = recycle(std::mem::take(&mut scratch.values));
+            for row in rows {
+                if let Err(pause) = clock.tick(shared.session) {
+                    wait::resolve(pause, &shared, &mut clock).await?;
+                }
+                while let Err(pause) = evaluate_row(&env, row, &mut raw) {
+                    wait::resolve(pause, &shared, &mut clock).await?;
+                }
+                shared.waits.forget();
+                insert.row(cx.worker, cx.txn, &shared, &raw, Given::Exprs(row)).await?;
+            }
+            scratch.values = recycle(raw);
+        }
+        InsertSource::Query(query) => insert.query(cx.worker, cx.txn, &shared, prepared, query).await?,
+    }
+    let done = insert.finish(&shared);
+    insert.return_buffers(scratch);
+    Ok(done)
+}
+
+fn evaluate_row<'e>(env: &Env<'e>, row: &'e [Option<Expr>], raw: &mut Vec<Value<'e>>) -> Step<()> {
+    raw.clear();
+    for expr in row {
+        raw.push(match expr {
+            Some(expr) => env.eval(expr)?,
+            None => Value::Null,
+        });
+    }
+    Ok(())
+}
+
+/// Where the given values of a row come from: their static types, and which of them are DEFAULT.
+#[derive(Clone, Copy)]
+enum Given<'g> {
+    Exprs(&'g [Option<Expr>]),
+    Columns(&'g [OutputColumn]),
+}
+
+impl<'g> Given<'g> {
+    /// `None` is DEFAULT.
+    fn ty(self, n: usize) -> Option<&'g types::ColumnType> {
+        match self {
+            Given::Exprs(exprs) => exprs[n].as_ref().map(|e| &e.ty),
+            Given::Columns(columns) => Some(&columns[n].ty),
+        }
+    }
+}
+
+/// What is known of the AUTO_INCREMENT column.
+struct AutoIncrement {
+    column: usize,
+    /// Numbers reserved and not used: the next one, and how many of the sequence.
+    next: u64,
+    left: u64,
+}
+
+struct Inserting<'p> {
+    plan: &'p InsertPlan,
+    table: &'p Table,
+    /// For each column of the table its place in the given rows.
+    given: Vec<Option<usize>>,
+    defaults: Vec<Default>,
+    assigner: Option<Assigner<'p>>,
+    auto: Option<AutoIncrement>,
+    changes: &'p mut Changes,
+    progress: Progress,
+    /// The row in the way of one that is inserted.
+    existing: RowBuf,
+    single_row: bool,
+    /// Rows of a VALUES list still to come, this one included.
+    rows_left: Option<u64>,
+    row_number: u64,
+    inserted: u64,
+    replaced: u64,
+    updated: u64,
+    touched: u64,
+    first_generated: Option<u64>,
+    last_explicit: u64,
+}
+
+impl<'p> Inserting<'p> {
+    fn new(
+        plan: &'p InsertPlan,
+        table: &'p Table,
+        shared: &Shared<'_>,
+        scratch: &mut Scratch,
+        changes: &'p mut Changes,
+    ) -> Result<Self> {
+        let columns = &table.def().columns;
+        let mut given = vec![None; columns.len()];
+        plan.columns.iter().enumerate().for_each(|(n, column)| given[*column] = Some(n));
+        let mut defaults = Vec::with_capacity(columns.len());
+        for column in columns {
+            defaults.push(defaults::of_column(shared, column)?);
+        }
+        let assigner = (!plan.on_duplicate.is_empty()).then(|| Assigner::new(shared, table, &plan.on_duplicate));
+        let auto = columns.iter().position(|c| c.auto_increment).map(|column| AutoIncrement { column, next: 0, left: 0 });
+        Ok(Self {
+            plan,
+            table,
+            given,
+            defaults,
+            assigner: assigner.transpose()?,
+            auto,
+            changes,
+            progress: std::mem::take(&mut scratch.progress),
+            existing: std::mem::take(&mut scratch.row),
+            single_row: false,
+            rows_left: None,
+            row_number: 0,
+            inserted: 0,
+            replaced: 0,
+            updated: 0,
+            touched: 0,
+            first_generated: None,
+            last_explicit: 0,
+        })
+    }
+
+    fn return_buffers(self, scratch: &mut Scratch) {
+        scratch.progress = self.progress;
+        scratch.row = self.existing;
+    }
+
+    /// Inserts the rows of a query.
+    async fn query(
+        &mut self,
+        worker: &Worker,
+        txn: &mut Txn,
+        shared: &Shared<'_>,
+        prepared: &Prepared,
+        query: &QueryPlan,
+    ) -> Result<()> {
+        let mut reads_target = false;
+        collect_scans(&query.root, &mut |scan| reads_target |= scan.table.id == self.table.id());
+        let sources: Sources<'_> =
+            prepared.sources.iter().map(|table| Source { table: table.as_deref(), ..Source::default() }).collect();
+        let own = Shared { strict: shared.strict, ..Shared::new(shared.session, shared.params, shared.host) };
+        let mut run = Run::new(worker, txn, own, sources, Slice::new(Duration::ZERO));
+        let mut operator = Builder { tables: &prepared.sources, lock: None }.build(&query.root);
+        if reads_target {
+            let rows = read_all(&mut operator, &mut run, query.columns.len()).await?;
+            let mut rest = rows.as_slice();
+            while let Some((length, tail)) = rest.split_first_chunk() {
+                let (row, tail) = tail.split_at(u32::from_ne_bytes(*length) as usize);
+                let raw: Vec<Value<'_>> = (0..query.columns.len()).map(|n| packed::get(row, n)).collect();
+                self.row(worker, run.txn, shared, &raw, Given::Columns(&query.columns)).await?;
+                rest = tail;
+            }
+            return Ok(());
+        }
+        loop {
+            match operator.next(&mut run) {
+                Ok(true) => {}
+                Ok(false) => return Ok(()),
+                Err(pause) => {
+                    run.resolve(pause).await?;
+                    continue;
+                }
+            }
+            let slots = operator.slots();
+            let raw: Vec<Value<'_>> = (0..query.columns.len()).map(|n| packed::get(slots, n)).collect();
+            self.row(worker, run.txn, shared, &raw, Given::Columns(&query.columns)).await?;
+        }
+    }
+
+    /// Inserts one row of given values.
+    async fn row(
+        &mut self,
+        worker: &Worker,
+        txn: &mut Txn,
+        shared: &Shared<'_>,
+        raw: &[Value<'_>],
+        given: Given<'_>,
+    ) -> Result<()> {
+        self.row_number += 1;
+        let def = self.table.def();
+        let mut values: Vec<Value<'_>> = Vec::with_capacity(def.columns.len());
+        // Defaults are lent by a copy of the reference, so that `self` stays free for the counters.
+        let defaults = std::mem::take(&mut self.defaults);
+        let result = async {
+            let mut generate = false;
+            for (n, column) in def.columns.iter().enumerate() {
+                let auto = self.auto.as_ref().is_some_and(|a| a.column == n);
+                let place = self.given[n].and_then(|place| given.ty(place).map(|ty| (place, ty)));
+                let value = match place {
+                    None => defaults::value(shared, &defaults[n], column)?,
+                    Some((place, _)) if raw[place].is_null() => Value::Null,
+                    Some((place, ty)) => store::convert(shared, &raw[place], ty, column, self.row_number)?,
+                };
+                if auto && (value.is_null() || is_zero(&value) && !shared.session.sql_mode.no_auto_value_on_zero) {
+                    generate = true;
+                    values.push(value);
+                } else if value.is_null() && !column.nullable {
+                    values.push(store::not_null(shared, column, shared.strict || self.single_row && !self.plan.ignore)?);
+                } else {
+                    values.push(value);
+                }
+            }
+            let mut generated = None;
+            if generate {
+                let number = self.generate(worker, shared.session).await?;
+                let auto = self.auto.as_ref().expect("a generated number has a column").column;
+                values[auto] = auto_value(number, &def.columns[auto], self.row_number)?;
+                generated = Some(number);
+            }
+            self.put(worker, txn, shared, &values, generated).await
+        }
+        .await;
+        self.defaults = defaults;
+        if let Some(left) = &mut self.rows_left {
+            *left -= 1;
+        }
+        result
+    }
+
+    /// The next number of the AUTO_INCREMENT column.
+    async fn generate(&mut self, worker: &Worker, session: &SessionVars) -> Result<u64> {
+        if let Some(id) = session.insert_id.filter(|_| self.first_generated.is_none() && self.row_number == 1) {
+            return Ok(id);
+        }
+        let (step, offset) = (session.auto_increment_increment.max(1), session.auto_increment_offset);
+        let rows = self.rows_left.unwrap_or(1).max(1);
+        let auto = self.auto.as_mut().expect("called for a table with such a column");
+        if auto.left == 0 {
+            // Numbers of the sequence offset, offset + step, ...: `rows` of them lie in any `rows * step` numbers.
+            let count = rows.saturating_mul(step);
+            let first = engine!(session, self.table.reserve_auto_increment(worker, count))?;
+            // An offset above the step counts as none, as in MySQL.
+            let offset = if offset > step { 0 } else { offset % step };
+            auto.next = first + (offset + step - first % step) % step;
+            auto.left = rows;
+        }
+        let number = auto.next;
+        auto.left -= 1;
+        auto.next = auto.next.saturating_add(step);
+        Ok(number)
+    }
+
+    /// Inserts a complete row, and deals with the one in its way.
+    async fn put(
+        &mut self,
+        worker: &Worker,
+        txn: &mut Txn,
+        shared: &Shared<'_>,
+        values: &[Value<'_>],
+        generated: Option<u64>,
+    ) -> Result<()> {
+        let session = shared.session;
+        loop {
+            let index = match engine!(session, self.table.insert_row(worker, txn, values, &mut self.progress))? {
+                InsertRow::Inserted => break,
+                InsertRow::Duplicate { index } => index,
+            };
+            let plain = self.assigner.is_none() && !self.plan.replace;
+            if plain {
+                let error = duplicate(self.table, index, values);
+                if !self.plan.ignore {
+                    return Err(error);
+                }
+                session.warn(error);
+                return Ok(());
+            }
+            let how = RowRead::Lock(LockMode::Exclusive, WaitPolicy::Wait);
+            let existing = &mut self.existing;
+            if !engine!(session, self.table.conflicting_row(worker, txn, index, values, how, existing))? {
+                continue;
+            }
+            if self.plan.replace {
+                let old = &self.existing;
+                if engine!(session, self.table.delete_row(worker, txn, old, &mut self.progress))? == WriteRow::Done {
+                    self.replaced += 1;
+                    self.changes.add(-1);
+                }
+                continue;
+            }
+            if self.update_existing(worker, txn, shared, values).await? {
+                return Ok(());
+            }
+        }
+        self.inserted += 1;
+        self.changes.add(1);
+        self.note_number(worker, session, values, generated).await
+    }
+
+    /// After an insert: remembers the generated number, or lets the counter know of an explicit one.
+    async fn note_number(
+        &mut self,
+        worker: &Worker,
+        session: &SessionVars,
+        values: &[Value<'_>],
+        generated: Option<u64>,
+    ) -> Result<()> {
+        if let Some(number) = generated {
+            self.first_generated.get_or_insert(number);
+            if session.insert_id == Some(number) {
+                engine!(session, self.table.note_auto_increment(worker, number))?;
+            }
+            return Ok(());
+        }
+        let Some(auto) = &self.auto else { return Ok(()) };
+        // Zero and negative numbers do not count.
+        let number = coerce::plain_integer(&values[auto.column]).and_then(|n| u64::try_from(n).ok()).unwrap_or(0);
+        if number > 0 {
+            engine!(session, self.table.note_auto_increment(worker, number))?;
+        }
+        self.last_explicit = number;
+        Ok(())
+    }
+
+    /// ON DUPLICATE KEY UPDATE of the row in `existing`; `false`: it changed, try the insert again.
+    async fn update_existing(
+        &mut self,
+        worker: &Worker,
+        txn: &mut Txn,
+        shared: &Shared<'_>,
+        values: &[Value<'_>],
+    ) -> Result<bool> {
+        let session = shared.session;
+        let assigner = self.assigner.as_ref().expect("called for ON DUPLICATE KEY UPDATE");
+        let wanted = vec![true; self.table.def().columns.len()];
+        let how = RowRead::Latest;
+        if !engine!(session, self.table.load_externals(worker, txn, how, &wanted, &mut self.existing))? {
+            return Ok(false);
+        }
+        let row = std::mem::take(&mut self.existing);
+        let source = [Source { table: Some(self.table), state: SourceState::Stored, row, bytes: Vec::new() }];
+        // VALUES(col) shows what the statement gave, TIMESTAMP in the session's zone.
+        let shown: Vec<Value<'_>> = values
+            .iter()
+            .zip(&self.table.def().columns)
+            .map(|(value, column)| match (value, &column.ty.kind) {
+                (Value::DateTime(d), types::TypeKind::Timestamp { .. }) => Value::DateTime(session.time_zone.from_stored(*d)),
+                _ => value.borrowed(),
+            })
+            .collect();
+        let env = Env { sources: &source, slots: &[], insert: &shown, overlay: &[], shared };
+        let mut clock = Slice::new(Duration::ZERO);
+        let mut raw = Vec::new();
+        while let Err(pause) = assigner.evaluate(&env, self.row_number, &mut raw) {
+            wait::resolve(pause, shared, &mut clock).await?;
+        }
+        shared.waits.forget();
+        let mut changes: ColumnChanges<'_> = Vec::new();
+        assigner.changes(shared, &source[0], &raw, self.row_number, &mut changes)?;
+        let mut done = true;
+        if changes.is_empty() {
+            self.touched += 1;
+        } else {
+            let old = &source[0].row;
+            match engine!(session, self.table.update_row(worker, txn, old, &changes, &mut self.progress))? {
+                WriteRow::Done => {
+                    self.touched += 1;
+                    self.updated += 1;
+                }
+                WriteRow::Changed => done = false,
+                WriteRow::Duplicate { index } => {
+                    let error = duplicate(self.table, index, &new_row(self.table, old, &changes)?);
+                    if !self.plan.ignore {
+                        return Err(error);
+                    }
+                    session.warn(error);
+                    self.touched += 1;
+                }
+            }
+        }
+        drop(changes);
+        drop(raw);
+        let [source] = source;
+        self.existing = source.row;
+        Ok(done)
+    }
+
+    /// Sets the session's LAST_INSERT_ID() and sums up.
+    fn finish(&self, shared: &Shared<'_>) -> DmlDone {
+        let session = shared.session;
+        let set = session.last_insert_id_set.get();
+        let last_insert_id = match (self.first_generated, set) {
+            (Some(number), _) => {
+                session.last_insert_id.set(number);
+                number
+            }
+            (None, Some(number)) => number,
+            (None, None) if self.inserted > 0 => self.last_explicit,
+            (None, None) => 0,
+        };
+        let duplicates = match (&self.assigner, self.plan.replace) {
+            (Some(_), _) => self.updated,
+            (None, true) => self.replaced,
+            (None, false) => self.row_number - self.inserted,
+        };
+        let updated = if session.client_found_rows { self.touched + self.updated } else { self.updated * 2 };
+        DmlDone {
+            affected: self.inserted + self.replaced + updated,
+            matched: self.row_number,
+            last_insert_id,
+            info: if self.single_row { String::new() } else { insert_info(session, self.row_number, duplicates) },
+        }
+    }
+}
+
+fn is_zero(value: &Value<'_>) -> bool {
+    match value {
+        Value::Int(n) => *n == 0,
+        Value::UInt(n) => *n == 0,
+        Value::Double(x) => *x == 0.0,
+        Value::Decimal(d) => d.is_zero(),
+        _ => false,
+    }
+}
+
+/// A generated number as the column stores it; 1467 when it has none so high.
+fn auto_value<'v>(number: u64, column: &types::schema::ColumnDef, row: u64) -> Result<Value<'v>> {
+    match coerce::kind_of(&column.ty) {
+        coerce::Kind::Double => return Ok(Value::Double(number as f64)),
+        coerce::Kind::Integer => {}
+        _ => return Err(Error::ColumnOutOfRange { column: column.name.clone(), row }),
+    }
+    let (_, max) = coerce::integer_range(&column.ty);
+    if i128::from(number) > max {
+        return Err(Error::AutoIncrementExhausted);
+    }
+    Ok(if coerce::is_unsigned(&column.ty) { Value::UInt(number) } else { Value::Int(number as i64) })
+}
+
+/// All rows of a query, packed, each after its length.
+async fn read_all<'p>(operator: &mut Operator<'p>, run: &mut Run<'p>, columns: usize) -> Result<Vec<u8>> {
+    let mut rows = Vec::new();
+    loop {
+        match operator.next(run) {
+            Ok(true) => {}
+            Ok(false) => return Ok(rows),
+            Err(pause) => {
+                run.resolve(pause).await?;
+                continue;
+            }
+        }
+        let before = rows.capacity();
+        let start = rows.len();
+        rows.extend_from_slice(&[0; 4]);
+        let slots = operator.slots();
+        let mut packer = Packer::new(&mut rows, columns);
+        (0..columns).for_each(|n| packer.push(&packed::get(slots, n)));
+        let length = (rows.len() - start - 4) as u32;
+        rows[start..start + 4].copy_from_slice(&length.to_ne_bytes());
+        if let Err(pause) = run.charge(rows.capacity() - before) {
+            run.resolve(pause).await?;
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Statements that change rows: INSERT, REPLACE, UPDATE, DELETE.
+//!
+//! D1: a statement is atomic: `run_dml` takes a savepoint before and comes back to it on an error.
+//! D2: no row is changed that was not read at its current version (`RowBuf::seen`); when it changed meanwhile, it is read and judged
+//!     again.
+//! D3: a row is changed once by a statement: where the change moves rows in the index that is being read, or an order is asked for,
+//!     the rows' keys are collected first.
+//! D4: values written are converted by `types::convert::store`, once.
+
+mod assign;
+mod collect;
+mod defaults;
+mod delete;
+mod insert;
+mod store;
+mod update;
+
+pub(crate) use delete::delete;
+pub(crate) use insert::insert;
+pub(crate) use update::update;
+
+use crate::session::SessionVars;
+use std::sync::Arc;
+use table::Table;
+use txn::Worker;
+
+/// What a statement has done to the number of rows: taken back when it is undone.
+#[derive(Default)]
+pub(crate) struct Changes {
+    table: Option<Arc<Table>>,
+    rows: i64,
+}
+
+impl Changes {
+    fn of(&mut self, table: &Arc<Table>) {
+        self.table = Some(table.clone());
+    }
+
+    fn add(&mut self, rows: i64) {
+        self.rows += rows;
+    }
+
+    /// The statement is rolled back.
+    pub fn forget(&self, worker: &Worker) {
+        if let Some(table) = &self.table
+            && self.rows != 0
+        {
+            table.adjust_estimated_rows(worker, -self.rows);
+        }
+    }
+}
+
+/// Strict mode holds for this statement: problems are errors.
+fn is_strict(session: &SessionVars, ignore: bool) -> bool {
+    session.sql_mode.strict && !ignore
+}
+
+/// `Rows matched: 1  Changed: 1  Warnings: 0`
+fn update_info(session: &SessionVars, matched: u64, changed: u64) -> String {
+    format!("Rows matched: {matched}  Changed: {changed}  Warnings: {}", session.warnings.borrow().count())
+}
+
+/// `Records: 3  Duplicates: 0  Warnings: 0`
+fn insert_info(session: &SessionVars, records: u64, duplicates: u64) -> String {
+    format!("Records: {records}  Duplicates: {duplicates}  Warnings: {}", session.warnings.borrow().count())
+}

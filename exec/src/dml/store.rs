@@ -1,0 +1,78 @@
+//! Conversion of values for columns, with the column's name and the row's number in what goes wrong.
+
+use crate::coerce;
+use crate::error::{Error, Result};
+use crate::eval::Shared;
+use types::convert::{self, Problem, Severity, Warnings};
+use types::schema::ColumnDef;
+use types::{ColumnType, Date, DateTime, Decimal, Time, TypeKind, Value};
+
+/// Converts a value (not NULL) to what the column stores.
+pub(super) fn convert<'v>(
+    shared: &Shared<'_>,
+    value: &'v Value<'_>,
+    from: &ColumnType,
+    column: &'v ColumnDef,
+    row: u64,
+) -> Result<Value<'v>> {
+    let mut warnings = Warnings::new();
+    let context = coerce::store_context(shared.session, shared.strict);
+    let stored = convert::store(value, from, &column.ty, &context, &mut warnings);
+    if !warnings.is_empty() {
+        for (severity, problem) in warnings.drain() {
+            let error = column_error(problem, column, row);
+            match severity {
+                Severity::Note => shared.session.note(error),
+                Severity::Warning => shared.session.warn(error),
+            }
+        }
+    }
+    stored.map_err(|problem| column_error(problem, column, row))
+}
+
+/// What a NULL becomes in a column that cannot hold it: an error where `strict`, else the type's own default and a warning.
+pub(super) fn not_null<'v>(shared: &Shared<'_>, column: &ColumnDef, strict: bool) -> Result<Value<'v>> {
+    let error = Error::ColumnCannotBeNull { column: column.name.clone() };
+    if strict {
+        return Err(error);
+    }
+    shared.session.warn(error);
+    Ok(implicit_default(&column.ty))
+}
+
+/// The value a column takes without strict mode when it has no default: zero, the empty text, an ENUM's first member.
+pub(super) fn implicit_default<'v>(ty: &ColumnType) -> Value<'v> {
+    match &ty.kind {
+        TypeKind::Enum { members } => Value::Bytes(members.first().map_or_else(Vec::new, |m| m.as_bytes().to_vec()).into()),
+        TypeKind::Binary { length } => Value::Bytes(vec![0; *length as usize].into()),
+        TypeKind::Json => Value::Bytes(b"null".to_vec().into()),
+        TypeKind::Decimal { scale, .. } => Value::Decimal(Decimal::ZERO.rescale(*scale).unwrap_or(Decimal::ZERO)),
+        _ => match coerce::kind_of(ty) {
+            coerce::Kind::Integer if coerce::is_unsigned(ty) => Value::UInt(0),
+            coerce::Kind::Integer => Value::Int(0),
+            coerce::Kind::Double => Value::Double(0.0),
+            coerce::Kind::Date => Value::Date(Date::default()),
+            coerce::Kind::Time => Value::Time(Time::default()),
+            coerce::Kind::DateTime => Value::DateTime(DateTime::default()),
+            _ => Value::text(b""),
+        },
+    }
+}
+
+#[cold]
+fn column_error(problem: Problem, column: &ColumnDef, row: u64) -> Error {
+    let column = column.name.clone();
+    match problem {
+        Problem::OutOfRange => Error::ColumnOutOfRange { column, row },
+        Problem::Truncated => Error::DataTruncated { column, row },
+        Problem::TooLong => Error::DataTooLong { column, row },
+        Problem::Incorrect { what, text } => Error::WrongValueForColumn { what, value: text.into(), column, row },
+        Problem::IncorrectTemporal { what, text } => Error::WrongTemporalForColumn { what, value: text.into(), column, row },
+        Problem::TruncatedIncorrect { what, text } => Error::TruncatedWrongValue { what, value: text.into() },
+        Problem::TemporalOverflow { what } => Error::DatetimeOverflow { what },
+        Problem::TimestampGap => {
+            Error::Other { number: 1299, message: format!("Invalid TIMESTAMP value in column '{column}' at row {row}") }
+        }
+        Problem::InvalidJson { position } => Error::InvalidJsonForColumn { why: "Invalid value.".into(), position, column },
+    }
+}

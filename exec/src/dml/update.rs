@@ -1,0 +1,211 @@
+//! UPDATE.
+//!
+//! Rows are changed as the scan finds them, or from a list of keys (D3). Each is evaluated over its current version; one that somebody
+//! else changed between reading and writing goes back to the scan, which reads and judges it again.
+
+use super::assign::{Assigner, ColumnChanges};
+use super::collect::RowKeys;
+use super::{Changes, is_strict, update_info};
+use crate::context::ExecContext;
+use crate::driver::DmlDone;
+use crate::error::{Error, Result};
+use crate::eval::{Env, Shared};
+use crate::operator::{ScanOperator, SourceLock, evaluate_count};
+use crate::prepared::Prepared;
+use crate::run::{Run, Slice, Source, SourceState, Sources};
+use crate::scratch::{Scratch, recycle};
+use crate::wait::{self, engine};
+use smallvec::smallvec;
+use sql::plan::{Access, LimitPlan, Scan, UpdatePlan};
+use std::sync::Arc;
+use std::time::Duration;
+use table::{Progress, RowRead, Table, WriteRow};
+use types::Value;
+
+/// Runs an UPDATE.
+pub(crate) async fn update(
+    cx: &mut ExecContext<'_>,
+    prepared: &Prepared,
+    plan: &UpdatePlan,
+    scratch: &mut Scratch,
+    changes: &mut Changes,
+) -> Result<DmlDone> {
+    let table = target(prepared);
+    changes.of(table);
+    let mut run = start_run(cx, table, plan.ignore);
+    let assigner = Assigner::new(&run.shared, table, &plan.assignments)?;
+    let limit = limit_of(&mut run, plan.limit.as_ref()).await?;
+    let mut update = Updating { table, assigner: &assigner, ignore: plan.ignore, matched: 0, changed: 0 };
+    let mut progress = std::mem::take(&mut scratch.progress);
+    let mut values = recycle(std::mem::take(&mut scratch.values));
+    if plan.order.is_empty() && !moves_in_scan(&plan.scan, &assigner) {
+        let mut operator = ScanOperator::new(&plan.scan, table, Some(SourceLock::Latest));
+        operator.borrow_buffers(scratch);
+        run.sources[0].row = std::mem::take(&mut scratch.row);
+        while update.matched < limit {
+            match operator.next(&mut run) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(pause) => {
+                    run.resolve(pause).await?;
+                    continue;
+                }
+            }
+            let (done, memory) = update.row(&mut run, values, &mut progress).await?;
+            values = memory;
+            if !done {
+                operator.again();
+            }
+        }
+        operator.return_buffers(scratch);
+        scratch.row = std::mem::take(&mut run.sources[0].row);
+    } else {
+        let keys = RowKeys::collect(&mut run, &plan.scan, table, &plan.order, limit).await?;
+        for key in keys.iter() {
+            loop {
+                if !reread(&mut run, table, key, &plan.scan.columns_used).await? {
+                    break;
+                }
+                let (done, memory) = update.row(&mut run, values, &mut progress).await?;
+                values = memory;
+                if done {
+                    break;
+                }
+            }
+        }
+    }
+    let Updating { matched, changed, .. } = update;
+    scratch.progress = progress;
+    scratch.values = recycle(values);
+    let session = run.shared.session;
+    Ok(DmlDone {
+        affected: if session.client_found_rows { matched } else { changed },
+        matched,
+        last_insert_id: session.last_insert_id_set.get().unwrap_or(0),
+        info: update_info(session, matched, changed),
+    })
+}
+
+/// The table that an UPDATE or DELETE changes: its source 0.
+pub(super) fn target(prepared: &Prepared) -> &Arc<Table> {
+    prepared.sources[0].as_ref().expect("a table that is changed is a stored one")
+}
+
+/// The state of a run over one table.
+pub(super) fn start_run<'a>(cx: &'a mut ExecContext<'_>, table: &'a Table, ignore: bool) -> Run<'a> {
+    let strict = is_strict(cx.session, ignore);
+    let shared = Shared { strict, ..Shared::new(cx.session, cx.params, cx.host) };
+    let sources: Sources<'a> = smallvec![Source { table: Some(table), ..Source::default() }];
+    Run::new(cx.worker, cx.txn, shared, sources, Slice::new(Duration::ZERO))
+}
+
+/// The statement's LIMIT.
+pub(super) async fn limit_of<'a>(run: &mut Run<'a>, plan: Option<&'a LimitPlan>) -> Result<u64> {
+    let Some(plan) = plan else { return Ok(u64::MAX) };
+    loop {
+        let count = evaluate_count(&run.env(&[]), plan.count.as_ref());
+        match count {
+            Ok(count) => return Ok(count.unwrap_or(u64::MAX)),
+            Err(pause) => run.resolve(pause).await?,
+        }
+    }
+}
+
+/// Reads a collected row, which this transaction has locked, again. `false`: an earlier change of this statement has removed it.
+pub(super) async fn reread(run: &mut Run<'_>, table: &Table, key: &[u8], wanted: &[bool]) -> Result<bool> {
+    if let Err(pause) = run.tick() {
+        run.resolve(pause).await?;
+    }
+    let Run { worker, txn, sources, shared, .. } = run;
+    let source = &mut sources[0];
+    source.row.set_key(key);
+    loop {
+        let how = RowRead::Latest;
+        if !engine!(shared.session, table.reread(worker, txn, how, &mut source.row))? {
+            return Ok(false);
+        }
+        source.state = SourceState::Stored;
+        if engine!(shared.session, table.load_externals(worker, txn, how, wanted, &mut source.row))? {
+            return Ok(true);
+        }
+    }
+}
+
+/// Would changing rows move them in the index that the scan reads?
+fn moves_in_scan(scan: &Scan, assigner: &Assigner<'_>) -> bool {
+    let (Access::Ranges { index, .. } | Access::Full { index, .. }) = scan.access else { return false };
+    let indexes = &scan.table.indexes;
+    // A new primary key is a new row in every index.
+    let key_columns = || indexes[index].columns.iter().chain(&indexes[0].columns);
+    assigner.columns().any(|column| key_columns().any(|key| key.column == column))
+}
+
+struct Updating<'p> {
+    table: &'p Table,
+    assigner: &'p Assigner<'p>,
+    ignore: bool,
+    matched: u64,
+    changed: u64,
+}
+
+impl Updating<'_> {
+    /// Changes the current row of source 0. `false`: it is not the current version any more. Gives the memory of `values` back.
+    async fn row(
+        &mut self,
+        run: &mut Run<'_>,
+        values: Vec<Value<'static>>,
+        progress: &mut Progress,
+    ) -> Result<(bool, Vec<Value<'static>>)> {
+        let Run { worker, txn, sources, shared, clock, .. } = run;
+        let env = Env { sources, slots: &[], insert: &[], overlay: &[], shared };
+        let number = self.matched + 1;
+        let mut raw = recycle(values);
+        while let Err(pause) = self.assigner.evaluate(&env, number, &mut raw) {
+            wait::resolve(pause, shared, clock).await?;
+        }
+        let mut changes: ColumnChanges<'_> = Vec::with_capacity(raw.len());
+        self.assigner.changes(shared, &sources[0], &raw, number, &mut changes)?;
+        let mut done = true;
+        if changes.is_empty() {
+            self.matched += 1;
+        } else {
+            let old = &sources[0].row;
+            match engine!(shared.session, self.table.update_row(worker, txn, old, &changes, progress))? {
+                WriteRow::Done => {
+                    self.matched += 1;
+                    self.changed += 1;
+                }
+                WriteRow::Changed => done = false,
+                WriteRow::Duplicate { index } => {
+                    self.matched += 1;
+                    let error = duplicate(self.table, index, &new_row(self.table, old, &changes)?);
+                    if !self.ignore {
+                        return Err(error);
+                    }
+                    shared.session.warn(error);
+                }
+            }
+        }
+        drop(changes);
+        Ok((done, recycle(raw)))
+    }
+}
+
+/// The whole row as it would have become, for the message about a duplicate.
+pub(super) fn new_row<'v>(table: &'v Table, old: &'v table::RowBuf, changes: &'v [(usize, Value<'_>)]) -> Result<Vec<Value<'v>>> {
+    let row = old.row(table);
+    let columns = table.def().columns.len();
+    Ok((0..columns)
+        .map(|column| match changes.iter().find(|(c, _)| *c == column) {
+            Some((_, value)) => value.borrowed(),
+            // Columns outside of the row are not in unique keys that could be printed.
+            None => row.get(column).unwrap_or(Value::Null),
+        })
+        .collect())
+}
+
+/// 1062, naming the key's values and `table.index`.
+pub(super) fn duplicate(table: &Table, index: usize, values: &[Value<'_>]) -> Error {
+    let def = table.def();
+    Error::DuplicateEntry { value: table.key_text(index, values), key: format!("{}.{}", def.name, def.indexes[index].name) }
+}

@@ -1,0 +1,222 @@
+//! The statement drivers: the only places of this crate that wait.
+
+use crate::context::ExecContext;
+use crate::error::{Error, Result};
+use crate::eval::{Shared, Step};
+use crate::operator::{Builder, Operator, ScanOperator, SourceLock};
+use crate::packed;
+use crate::prepared::{Prepared, simple_scan};
+use crate::run::{Run, Slice, Source, Sources, check_killed};
+use crate::scratch::Scratch;
+use crate::sink::RowSink;
+use crate::wait;
+use sql::expr::Expr;
+use sql::plan::{LockWait, Locking, Node, OutputColumn, Plan, QueryPlan};
+use std::future::poll_fn;
+use txn::{Isolation, LockMode, WaitPolicy};
+
+/// How a query ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueryDone {
+    pub rows: u64,
+    /// What LAST_INSERT_ID(n) set, for the status packet.
+    pub last_insert_id: u64,
+}
+
+/// How a data change ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DmlDone {
+    /// ROW_COUNT(): rows changed (inserted 1, replaced 2, updated by ON DUPLICATE KEY 2).
+    pub affected: u64,
+    /// Rows an UPDATE found, changed or not.
+    pub matched: u64,
+    /// The id for the status packet: the first generated one, else an explicit AUTO_INCREMENT value, else LAST_INSERT_ID(n).
+    pub last_insert_id: u64,
+    /// `Rows matched: 1  Changed: 1  Warnings: 0`, `Records: 3  Duplicates: 0  Warnings: 0`, or empty.
+    pub info: String,
+}
+
+/// Runs a query plan and writes its rows to `sink`. Sets FOUND_ROWS() and ROW_COUNT().
+///
+/// Panics when the plan is not a query. On an error rows may have been sent already.
+pub async fn run_query<S: RowSink>(cx: &mut ExecContext<'_>, prepared: &Prepared, sink: &mut S) -> Result<QueryDone> {
+    let Plan::Query(plan) = &*prepared.plan else { panic!("run_query runs queries only") };
+    cx.session.last_insert_id_set.set(None);
+    let mut scratch = Scratch::take();
+    let rows = query(cx, prepared, plan, sink, &mut scratch).await;
+    scratch.give_back();
+    cx.session.clear_kill_query();
+    cx.session.row_count = -1;
+    let rows = rows?;
+    cx.session.found_rows = rows;
+    Ok(QueryDone { rows, last_insert_id: cx.session.last_insert_id_set.get().unwrap_or(0) })
+}
+
+/// Runs an INSERT, REPLACE, UPDATE or DELETE plan. On an error the statement's changes are undone; for [`Error::Deadlock`] the
+/// caller must roll the whole transaction back. Sets ROW_COUNT() and LAST_INSERT_ID().
+///
+/// Panics when the plan is a query.
+pub async fn run_dml(cx: &mut ExecContext<'_>, prepared: &Prepared) -> Result<DmlDone> {
+    cx.session.last_insert_id_set.set(None);
+    let savepoint = cx.txn.savepoint();
+    let mut scratch = Scratch::take();
+    let mut changes = crate::dml::Changes::default();
+    let result = match &*prepared.plan {
+        Plan::Insert(plan) => crate::dml::insert(cx, prepared, plan, &mut scratch, &mut changes).await,
+        Plan::Update(plan) => crate::dml::update(cx, prepared, plan, &mut scratch, &mut changes).await,
+        Plan::Delete(plan) => crate::dml::delete(cx, prepared, plan, &mut scratch, &mut changes).await,
+        Plan::Query(_) => panic!("run_dml runs data changes only"),
+    };
+    cx.session.clear_kill_query();
+    match result {
+        Ok(done) => {
+            scratch.give_back();
+            cx.session.row_count = done.affected as i64;
+            Ok(done)
+        }
+        Err(error) => {
+            cx.session.row_count = -1;
+            // A deadlock's victim is rolled back whole, by the caller.
+            if error != Error::Deadlock {
+                changes.forget(cx.worker);
+                wait::roll_back_statement(cx, savepoint).await?;
+            }
+            Err(error)
+        }
+    }
+}
+
+/// The row locks a query takes.
+fn locks(plan: &QueryPlan, cx: &ExecContext<'_>) -> Option<SourceLock> {
+    let policy = match plan.lock_wait {
+        LockWait::Wait => WaitPolicy::Wait,
+        LockWait::NoWait => WaitPolicy::NoWait,
+        LockWait::SkipLocked => WaitPolicy::SkipLocked,
+    };
+    match plan.locking {
+        Locking::Update => Some(SourceLock::Lock(LockMode::Exclusive, policy)),
+        Locking::Share => Some(SourceLock::Lock(LockMode::Share, policy)),
+        // SERIALIZABLE: plain reads inside of a transaction are FOR SHARE.
+        Locking::None if cx.session.in_transaction && cx.txn.isolation() == Isolation::Serializable => {
+            Some(SourceLock::Lock(LockMode::Share, WaitPolicy::Wait))
+        }
+        Locking::None => None,
+    }
+}
+
+/// Where a query's rows come from: the usual shapes need no tree of operators.
+#[allow(clippy::large_enum_variant, reason = "it lives on the stack, and a box would be an allocation for each statement")]
+enum Rows<'p> {
+    /// One scan under the select list.
+    Scan(ScanOperator<'p>, &'p [Expr]),
+    /// Any rows under the select list.
+    Project(Operator<'p>, &'p [Expr]),
+    /// Rows of slots.
+    Slots(Operator<'p>),
+}
+
+impl<'p> Rows<'p> {
+    fn next(&mut self, run: &mut Run<'p>) -> Step<bool> {
+        match self {
+            Rows::Scan(scan, _) => scan.next(run),
+            Rows::Project(input, _) | Rows::Slots(input) => input.next(run),
+        }
+    }
+
+    /// Writes the current row.
+    fn write<S: RowSink>(&self, run: &Run<'p>, columns: &[OutputColumn], sink: &mut S) -> Step<()> {
+        sink.begin_row();
+        match self {
+            Rows::Scan(_, exprs) => write_exprs(run, &[], exprs, columns, sink)?,
+            Rows::Project(input, exprs) => write_exprs(run, input.slots(), exprs, columns, sink)?,
+            Rows::Slots(input) => {
+                let slots = input.slots();
+                for (n, column) in columns.iter().enumerate() {
+                    sink.value(&packed::get(slots, n), &column.ty);
+                }
+            }
+        }
+        sink.end_row();
+        Ok(())
+    }
+}
+
+fn write_exprs<S: RowSink>(run: &Run<'_>, slots: &[u8], exprs: &[Expr], columns: &[OutputColumn], sink: &mut S) -> Step<()> {
+    let env = run.env(slots);
+    for (expr, column) in exprs.iter().zip(columns) {
+        let value = env.eval(expr)?;
+        sink.value(&env.finish(value, &expr.ty, &column.ty)?, &column.ty);
+    }
+    Ok(())
+}
+
+async fn query<S: RowSink>(
+    cx: &mut ExecContext<'_>,
+    prepared: &Prepared,
+    plan: &QueryPlan,
+    sink: &mut S,
+    scratch: &mut Scratch,
+) -> Result<u64> {
+    sink.start(&plan.columns);
+    let lock = locks(plan, cx);
+    let shared = Shared::new(cx.session, cx.params, cx.host);
+    let sources: Sources<'_> =
+        prepared.sources.iter().map(|table| Source { table: table.as_deref(), ..Source::default() }).collect();
+    let clock = Slice::new(cx.session.execution_time_max);
+    let mut run = Run::new(cx.worker, cx.txn, shared, sources, clock);
+    let builder = Builder { tables: &prepared.sources, lock };
+    let mut rows = match simple_scan(&plan.root) {
+        Some((scan, exprs)) => {
+            let table = prepared.sources[scan.source].as_deref().expect("a stored table's scan has its table resolved");
+            let mut operator = ScanOperator::new(scan, table, lock);
+            operator.borrow_buffers(scratch);
+            run.sources[scan.source].row = std::mem::take(&mut scratch.row);
+            Rows::Scan(operator, exprs)
+        }
+        None => match &plan.root {
+            Node::Project { input, exprs } => Rows::Project(builder.build(input), exprs),
+            root => Rows::Slots(builder.build(root)),
+        },
+    };
+    // A LIMIT in the statement counts more than sql_select_limit.
+    let limited = matches!(plan.root, Node::Limit { .. } | Node::Sort { limit: Some(_), .. } | Node::Trim { .. });
+    let rows_max = if limited { u64::MAX } else { run.shared.session.select_limit };
+    let result = pump(&mut rows, &mut run, &plan.columns, sink, rows_max).await;
+    if let Rows::Scan(operator, _) = &mut rows {
+        operator.return_buffers(scratch);
+        scratch.row = std::mem::take(&mut run.sources[operator.source()].row);
+    }
+    result
+}
+
+/// Moves rows into the sink until there are no more.
+async fn pump<'p, S: RowSink>(
+    rows: &mut Rows<'p>,
+    run: &mut Run<'p>,
+    columns: &[OutputColumn],
+    sink: &mut S,
+    rows_max: u64,
+) -> Result<u64> {
+    let mut count = 0;
+    while count < rows_max {
+        match rows.next(run) {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(pause) => {
+                run.resolve(pause).await?;
+                continue;
+            }
+        }
+        while let Err(pause) = rows.write(run, columns, sink) {
+            sink.cancel_row();
+            run.resolve(pause).await?;
+        }
+        count += 1;
+        if sink.is_full() {
+            poll_fn(|cx| sink.poll_drain(cx)).await?;
+            check_killed(run.shared.session)?;
+            run.clock().resumed();
+        }
+    }
+    Ok(count)
+}

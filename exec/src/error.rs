@@ -1,0 +1,114 @@
+//! What can go wrong while a statement runs, as data: `server` assigns MySQL's number, SQLSTATE and message.
+//!
+//! The same type describes warnings ([`crate::Warning`]): a condition is an error in strict mode and a warning otherwise.
+
+/// One failed, or noteworthy, condition. The comment names MySQL's error number.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Error {
+    // evaluation
+    /// 1690 `%s value is out of range in '%s'`
+    OutOfRange { what: &'static str, expression: String },
+    /// 1365 `Division by 0`
+    DivisionByZero,
+    /// 1292 `Truncated incorrect %s value: '%s'`
+    TruncatedWrongValue { what: &'static str, value: String },
+    /// 1292 `Incorrect %s value: '%s'`, without a column
+    WrongValue { what: &'static str, value: String },
+    /// 1210 `Incorrect arguments to %s`
+    WrongArguments { function: &'static str },
+    /// 1411 `Incorrect %s value: '%s' for function %s`
+    WrongValueForFunction { what: &'static str, value: String, function: &'static str },
+    /// 1441 `Datetime function: %s field overflow`
+    DatetimeOverflow { what: &'static str },
+    /// 1301 `Result of %s() was larger than max_allowed_packet (%d) - truncated`
+    ResultTooLarge { function: &'static str, limit: u64 },
+    /// 1260 `Row %d was cut by GROUP_CONCAT()`
+    CutByGroupConcat { row: u64 },
+    /// 3020 `Invalid argument for logarithm`
+    InvalidLogarithm,
+    /// 3141 `Invalid JSON text in argument %d to function %s: "%s" at position %d.`
+    InvalidJson { argument: usize, function: &'static str, why: String, position: usize },
+    /// 3143 `Invalid JSON path expression. The error is around character position %d.`
+    InvalidJsonPath { position: usize },
+    /// 3685 and following: the pattern, and what is wrong with it
+    Regex { why: String },
+    /// 1366 `Incorrect string value: '%s' ...`: bytes that are not text of the character set they are used as
+    InvalidText { charset: &'static str, value: String },
+    /// 3057 `Incorrect user-level lock name '%s'.`
+    WrongLockName { name: String },
+    /// 3058 `Deadlock found when trying to get user-level lock; ...`
+    UserLockDeadlock,
+    /// 1298 `Unknown or incorrect time zone: '%s'`
+    UnknownTimeZone { name: String },
+    /// 1241/1242: more than one column or row where one is expected
+    SubqueryMoreThanOneRow,
+
+    // rows being written
+    /// 1062 `Duplicate entry '%s' for key '%s'`; the key is `table.index`
+    DuplicateEntry { value: String, key: String },
+    /// 1048 `Column '%s' cannot be null`
+    ColumnCannotBeNull { column: String },
+    /// 1364 `Field '%s' doesn't have a default value`
+    NoDefault { column: String },
+    /// 1264 `Out of range value for column '%s' at row %d`
+    ColumnOutOfRange { column: String, row: u64 },
+    /// 1406 `Data too long for column '%s' at row %d`
+    DataTooLong { column: String, row: u64 },
+    /// 1265 `Data truncated for column '%s' at row %d`
+    DataTruncated { column: String, row: u64 },
+    /// 1366 `Incorrect %s value: '%s' for column '%s' at row %d`
+    WrongValueForColumn { what: &'static str, value: String, column: String, row: u64 },
+    /// 1292 `Incorrect %s value: '%s' for column '%s' at row %d` (date, time, datetime)
+    WrongTemporalForColumn { what: &'static str, value: String, column: String, row: u64 },
+    /// 3140 `Invalid JSON text: "%s" at position %d in value for column '%s'.`
+    InvalidJsonForColumn { why: String, position: usize, column: String },
+    /// 1467 `Failed to read auto-increment value from storage engine`
+    AutoIncrementExhausted,
+    /// 1118 or 1406: a row or key over the engine's limit
+    RowTooLarge { bytes: usize, limit: usize },
+    /// 1071 `Specified key was too long; max key length is %d bytes`
+    KeyTooLong { bytes: usize, limit: usize },
+
+    // the statement as a whole
+    /// 1213: the whole transaction must be rolled back by the caller
+    Deadlock,
+    /// 1205: the statement was rolled back, the transaction goes on
+    LockWaitTimeout,
+    /// 3572: NOWAIT met a locked row
+    NoWait,
+    /// 1317: KILL QUERY or KILL CONNECTION
+    Interrupted,
+    /// 3024: max_execution_time
+    QueryTimeout,
+    /// 1038: a sort, a hash table or a DISTINCT grew over the statement's memory
+    OutOfSortMemory { limit: usize, setting: &'static str },
+    /// 1412: the table changed since the plan was made; plan again
+    TableChanged { table: String },
+    /// 1114: the disk, or the file, is full
+    Full { table: String },
+    /// 1030: I/O error, corruption; the text names file and page
+    Storage(String),
+    /// 1235 `This version of Heddle doesn't yet support '%s'`
+    NotSupported(String),
+    /// The client went away while its result was being sent; nobody reads this.
+    ClientGone,
+    /// A condition of a crate above (`server`), kept in the same list of warnings.
+    Other { number: u16, message: String },
+}
+
+/// The result of an execution step.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl From<txn::Error> for Error {
+    fn from(error: txn::Error) -> Self {
+        match error {
+            txn::Error::Deadlock => Error::Deadlock,
+            txn::Error::LockWaitTimeout => Error::LockWaitTimeout,
+            txn::Error::WouldBlock => Error::NoWait,
+            txn::Error::Interrupted => Error::Interrupted,
+            txn::Error::Storage(why) => Error::Storage(why),
+            txn::Error::Full => Error::Full { table: String::new() },
+            txn::Error::TooLarge { bytes } => Error::RowTooLarge { bytes, limit: txn::RECORD_BYTES_MAX },
+        }
+    }
+}

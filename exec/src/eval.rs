@@ -1,0 +1,608 @@
+//! Evaluates bound expressions over the current rows.
+//!
+//! A value borrows from the row, the parameter or the plan where it can, so comparisons of columns and constants allocate nothing.
+//! Logic has three values; NULL is [`Value::Null`].
+//!
+//! V1: evaluation changes nothing but what lies in cells of the session (warnings, random state) and in [`Waits`]; it may be
+//!     repeated for the same row, which is how SLEEP and GET_LOCK wait: they answer with a [`Pause`], the driver waits, and the
+//!     repetition finds the outcome in [`Waits`].
+//! V2: the depth of an expression is bounded by the parser, so recursion is.
+
+use crate::coerce::{self, Kind, Text};
+use crate::context::Host;
+use crate::error::Error;
+use crate::in_list::InLists;
+use crate::packed;
+use crate::run::{Source, SourceState};
+use crate::session::SessionVars;
+use sql::expr::{CompareAs, CompareOp, Expr, ExprKind, UnaryOp};
+use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
+use std::cmp::Ordering;
+use std::time::Duration;
+use types::{ColumnType, TypeKind, Value};
+
+/// Why a step did not finish.
+#[derive(Debug)]
+pub(crate) enum Pause {
+    Error(Box<Error>),
+    /// Await it and call again.
+    Stall(txn::Stall),
+    /// Let other sessions run, then call again.
+    Yield,
+    /// SLEEP: wait, record the outcome in [`Waits`], call again.
+    Sleep(Duration),
+    /// GET_LOCK: the same.
+    GetLock {
+        name: String,
+        timeout: Option<Duration>,
+    },
+}
+
+impl Pause {
+    pub fn error(error: Error) -> Self {
+        Pause::Error(Box::new(error))
+    }
+}
+
+impl From<Error> for Pause {
+    fn from(error: Error) -> Self {
+        Pause::error(error)
+    }
+}
+
+impl From<txn::Interrupt> for Pause {
+    fn from(interrupt: txn::Interrupt) -> Self {
+        match interrupt {
+            txn::Interrupt::Stall(stall) => Pause::Stall(stall),
+            txn::Interrupt::Error(error) => Pause::error(error.into()),
+        }
+    }
+}
+
+impl From<types::Error> for Pause {
+    fn from(error: types::Error) -> Self {
+        Pause::error(coerce::row_error(error))
+    }
+}
+
+pub(crate) type Evaluated<'a> = std::result::Result<Value<'a>, Pause>;
+pub(crate) type Step<T> = std::result::Result<T, Pause>;
+
+/// What all rows of one execution share.
+pub(crate) struct Shared<'a> {
+    pub session: &'a SessionVars,
+    pub params: &'a [Value<'a>],
+    pub host: &'a dyn Host,
+    /// Truncation and division by zero are errors: a data change in strict mode, without IGNORE.
+    pub strict: bool,
+    pub waits: Waits,
+    pub in_lists: InLists,
+    pub patterns: crate::function::Patterns,
+    /// RAND(seed): the argument's address, the seed, the generator's state.
+    pub seeds: RefCell<Vec<(usize, u32, [u32; 2])>>,
+}
+
+impl<'a> Shared<'a> {
+    pub fn new(session: &'a SessionVars, params: &'a [Value<'a>], host: &'a dyn Host) -> Self {
+        Self {
+            session,
+            params,
+            host,
+            strict: false,
+            waits: Waits::default(),
+            in_lists: InLists::default(),
+            patterns: Default::default(),
+            seeds: RefCell::default(),
+        }
+    }
+}
+
+/// The outcomes of waits that the current row's expressions have asked for, in order of evaluation.
+#[derive(Debug, Default)]
+pub(crate) struct Waits {
+    outcomes: RefCell<Vec<Option<i64>>>,
+    next: Cell<usize>,
+    /// BENCHMARK: rounds done.
+    pub rounds: Cell<u64>,
+}
+
+impl Waits {
+    /// The outcome of the wait that evaluation meets now, when it is over.
+    pub fn take(&self) -> Option<Option<i64>> {
+        let outcome = self.outcomes.borrow().get(self.next.get()).copied()?;
+        self.next.set(self.next.get() + 1);
+        Some(outcome)
+    }
+
+    /// Records how a wait ended; evaluation of the row starts over.
+    pub fn record(&self, outcome: Option<i64>) {
+        self.outcomes.borrow_mut().push(outcome);
+        self.restart();
+    }
+
+    /// Evaluation of the same row starts over.
+    pub fn restart(&self) {
+        self.next.set(0);
+    }
+
+    /// The row is done.
+    #[inline]
+    pub fn forget(&self) {
+        if !self.outcomes.borrow().is_empty() {
+            self.outcomes.borrow_mut().clear();
+            self.next.set(0);
+        }
+    }
+}
+
+/// One row context, and what all of them share.
+#[derive(Clone, Copy)]
+pub(crate) struct Env<'a> {
+    pub sources: &'a [Source<'a>],
+    /// A packed row.
+    pub slots: &'a [u8],
+    /// The row that would have been inserted, for ON DUPLICATE KEY UPDATE.
+    pub insert: &'a [Value<'a>],
+    /// Columns of source 0 that the statement has set already, as they are stored.
+    pub overlay: &'a [(usize, Value<'a>)],
+    pub shared: &'a Shared<'a>,
+}
+
+/// The same value, borrowing its bytes.
+#[inline]
+pub(crate) fn borrow<'a>(value: &'a Value<'_>) -> Value<'a> {
+    match value {
+        Value::Int(n) => Value::Int(*n),
+        Value::Bytes(s) => Value::Bytes(Cow::Borrowed(s)),
+        Value::Null => Value::Null,
+        Value::UInt(n) => Value::UInt(*n),
+        Value::Double(x) => Value::Double(*x),
+        Value::Decimal(d) => Value::Decimal(*d),
+        Value::Date(d) => Value::Date(*d),
+        Value::Time(t) => Value::Time(*t),
+        Value::DateTime(d) => Value::DateTime(*d),
+    }
+}
+
+#[inline]
+fn boolean<'a>(truth: Option<bool>) -> Value<'a> {
+    truth.map_or(Value::Null, |t| Value::Int(i64::from(t)))
+}
+
+impl<'a> Env<'a> {
+    #[inline]
+    pub fn session(&self) -> &'a SessionVars {
+        self.shared.session
+    }
+
+    /// A condition that is an error for a strict data change, and else a warning.
+    #[cold]
+    pub fn problem(&self, error: Error) -> Step<()> {
+        if self.shared.strict {
+            return Err(error.into());
+        }
+        self.session().warn(error);
+        Ok(())
+    }
+
+    /// The expression as MySQL prints it in messages.
+    #[cold]
+    pub fn print(&self, expr: &Expr) -> String {
+        crate::display::expression(expr, self.sources, self.shared.params)
+    }
+
+    /// The value of an expression; its variant is that of the expression's static type, or NULL, but for parameters, which
+    /// come as the client sent them.
+    pub fn eval(&self, expr: &'a Expr) -> Evaluated<'a> {
+        match &expr.kind {
+            ExprKind::Column { source, column } => self.column(*source, *column),
+            ExprKind::Literal(value) => Ok(borrow(value)),
+            ExprKind::Param(n) => Ok(self.shared.params.get(*n).map_or(Value::Null, borrow)),
+            ExprKind::Slot(n) => Ok(packed::get(self.slots, *n)),
+            ExprKind::Compare { op, by, left, right } => Ok(boolean(self.compare(*op, *by, left, right)?)),
+            ExprKind::And(_)
+            | ExprKind::Or(_)
+            | ExprKind::Xor(..)
+            | ExprKind::Not(_)
+            | ExprKind::IsTruth { .. }
+            | ExprKind::Between { .. }
+            | ExprKind::In { .. }
+            | ExprKind::Like { .. } => Ok(boolean(self.truth(expr)?)),
+            ExprKind::IsNull { arg, negated } => {
+                let null = matches!(self.eval(arg)?, Value::Null);
+                Ok(boolean(Some(null != *negated)))
+            }
+            ExprKind::Arithmetic { op, left, right } => crate::arithmetic::eval(self, expr, *op, left, right),
+            ExprKind::Unary { op: UnaryOp::Negate, arg } => crate::arithmetic::negate(self, expr, arg),
+            ExprKind::Unary { op: UnaryOp::BitNot, arg } => Ok(self.bits(arg)?.map_or(Value::Null, |n| Value::UInt(!n))),
+            ExprKind::Case { whens, otherwise } => self.case(expr, whens, otherwise.as_deref()),
+            ExprKind::Cast(arg) => crate::cast::eval(self, expr, arg),
+            ExprKind::Call { function, args } => crate::function::call(self, *function, expr, args),
+            ExprKind::ColumnOrdinal { source, column } => self.ordinal(*source, *column),
+            ExprKind::UserVariable(name) => {
+                let variable = self.session().user_variables.get(name.as_str());
+                Ok(variable.map_or(Value::Null, |v| borrow(&v.value)))
+            }
+            ExprKind::InsertValue { column } => Ok(self.insert.get(*column).map_or(Value::Null, borrow)),
+            ExprKind::Row(_) => Err(Error::NotSupported("row constructors here".into()).into()),
+        }
+    }
+
+    #[inline]
+    fn column(&self, source: usize, column: usize) -> Evaluated<'a> {
+        if !self.overlay.is_empty()
+            && source == 0
+            && let Some((_, value)) = self.overlay.iter().find(|(c, _)| *c == column)
+        {
+            return Ok(self.shown(borrow(value), self.sources[0].stored_table().layout().column_type(column)));
+        }
+        let source = &self.sources[source];
+        let row = match source.state {
+            SourceState::Stored => source.row.row(source.stored_table()),
+            SourceState::Null => return Ok(Value::Null),
+            SourceState::Packed => return Ok(packed::get(&source.bytes, column)),
+            SourceState::Copied => source.copied_row()?,
+        };
+        let value = row.get(column)?;
+        Ok(self.shown(value, row.layout().column_type(column)))
+    }
+
+    /// A stored value as expressions see it: TIMESTAMP in the session's zone.
+    #[inline]
+    fn shown(&self, value: Value<'a>, ty: &ColumnType) -> Value<'a> {
+        match value {
+            Value::DateTime(utc) if matches!(ty.kind, TypeKind::Timestamp { .. }) => {
+                Value::DateTime(self.session().time_zone.from_stored(utc))
+            }
+            value => value,
+        }
+    }
+
+    fn ordinal(&self, source: usize, column: usize) -> Evaluated<'a> {
+        let source = &self.sources[source];
+        let row = match source.state {
+            SourceState::Stored => source.row.row(source.stored_table()),
+            SourceState::Copied => source.copied_row()?,
+            SourceState::Null => return Ok(Value::Null),
+            SourceState::Packed => return Ok(packed::get(&source.bytes, column)),
+        };
+        Ok(row.ordinal(column)?.map_or(Value::Null, Value::UInt))
+    }
+
+    /// The value of `expr` in the representation of another static type: of CASE, IF, COALESCE and the like.
+    pub fn eval_as(&self, expr: &'a Expr, ty: &ColumnType) -> Evaluated<'a> {
+        let value = self.eval(expr)?;
+        self.conform(value, &expr.ty, ty)
+    }
+
+    /// Converts a value to the representation of type `ty`, where it has another.
+    #[inline]
+    pub fn conform(&self, value: Value<'a>, from: &ColumnType, ty: &ColumnType) -> Evaluated<'a> {
+        if coerce::suits(&value, ty) { Ok(value) } else { self.conform_slow(value, from, ty) }
+    }
+
+    /// The value as it leaves a projection: of the type's representation, decimals with the type's digits.
+    #[inline]
+    pub fn finish(&self, value: Value<'a>, from: &ColumnType, ty: &ColumnType) -> Evaluated<'a> {
+        let value = self.conform(value, from, ty)?;
+        match (&value, &ty.kind) {
+            (Value::Decimal(d), TypeKind::Decimal { scale, .. }) if d.scale() != *scale => {
+                Ok(Value::Decimal(d.rescale(*scale).unwrap_or(*d)))
+            }
+            _ => Ok(value),
+        }
+    }
+
+    fn conform_slow(&self, value: Value<'a>, from: &ColumnType, ty: &ColumnType) -> Evaluated<'a> {
+        match coerce::kind_of(ty) {
+            Kind::Integer => {
+                let n = self.as_integer(&value)?;
+                Ok(if ty.unsigned {
+                    Value::UInt(n.clamp(i64::MIN.into(), u64::MAX.into()) as u64)
+                } else {
+                    Value::Int(n.clamp(i64::MIN.into(), i64::MAX.into()) as i64)
+                })
+            }
+            Kind::Decimal => Ok(Value::Decimal(self.as_decimal(&value)?)),
+            Kind::Double => Ok(Value::Double(self.as_double(&value)?)),
+            Kind::Text => Ok(Value::Bytes(self.as_text(value, from)?)),
+            Kind::Date => Ok(self.as_datetime(&value)?.map_or(Value::Null, |d| Value::Date(d.date))),
+            Kind::DateTime => Ok(self.as_datetime(&value)?.map_or(Value::Null, Value::DateTime)),
+            Kind::Time => Ok(self.as_time(&value)?.map_or(Value::Null, Value::Time)),
+            Kind::Null => Ok(value),
+        }
+    }
+
+    fn case(&self, node: &'a Expr, whens: &'a [(Expr, Expr)], otherwise: Option<&'a Expr>) -> Evaluated<'a> {
+        for (condition, value) in whens {
+            if self.truth(condition)? == Some(true) {
+                return self.eval_as(value, &node.ty);
+            }
+        }
+        otherwise.map_or(Ok(Value::Null), |value| self.eval_as(value, &node.ty))
+    }
+
+    /// Is the predicate true (neither false nor NULL)?
+    #[inline]
+    pub fn is_true(&self, expr: &'a Expr) -> Step<bool> {
+        Ok(self.truth(expr)? == Some(true))
+    }
+
+    /// The truth of an expression; `None` is NULL.
+    pub fn truth(&self, expr: &'a Expr) -> Step<Option<bool>> {
+        match &expr.kind {
+            ExprKind::Compare { op, by, left, right } => self.compare(*op, *by, left, right),
+            ExprKind::And(args) => self.any(args, false).map(|found| found.map(|f| !f)),
+            ExprKind::Or(args) => self.any(args, true),
+            ExprKind::Not(arg) => Ok(self.truth(arg)?.map(|t| !t)),
+            ExprKind::Xor(left, right) => Ok(match (self.truth(left)?, self.truth(right)?) {
+                (Some(a), Some(b)) => Some(a != b),
+                _ => None,
+            }),
+            ExprKind::IsTruth { arg, truth, negated } => Ok(Some((self.truth(arg)? == Some(*truth)) != *negated)),
+            ExprKind::Between { arg, low, high, by, negated } => {
+                let truth = self.between(*by, arg, low, high)?;
+                Ok(truth.map(|t| t != *negated))
+            }
+            ExprKind::In { arg, list, by, negated } => {
+                let truth = crate::in_list::contains(self, expr, *by, arg, list)?;
+                Ok(truth.map(|t| t != *negated))
+            }
+            ExprKind::Like { arg, pattern, escape, collation, negated } => {
+                let (Some(s), Some(pattern)) = (self.text(arg)?, self.text(pattern)?) else { return Ok(None) };
+                Ok(Some(types::collation::like(&s, &pattern, *escape, *collation) != *negated))
+            }
+            _ => {
+                let value = self.eval(expr)?;
+                self.value_truth(&value)
+            }
+        }
+    }
+
+    fn value_truth(&self, value: &Value<'_>) -> Step<Option<bool>> {
+        Ok(Some(match value {
+            Value::Null => return Ok(None),
+            Value::Int(n) => *n != 0,
+            Value::UInt(n) => *n != 0,
+            Value::Double(x) => *x != 0.0,
+            Value::Decimal(d) => !d.is_zero(),
+            other => self.as_double(other)? != 0.0,
+        }))
+    }
+
+    /// Is any argument `wanted`? With `wanted` false: is any argument false, so that the conjunction is.
+    fn any(&self, args: &'a [Expr], wanted: bool) -> Step<Option<bool>> {
+        let mut unknown = false;
+        for arg in args {
+            match self.truth(arg)? {
+                Some(t) if t == wanted => return Ok(Some(true)),
+                Some(_) => {}
+                None => unknown = true,
+            }
+        }
+        Ok(if unknown { None } else { Some(false) })
+    }
+
+    fn between(&self, by: CompareAs, arg: &'a Expr, low: &'a Expr, high: &'a Expr) -> Step<Option<bool>> {
+        let value = self.eval(arg)?;
+        let at_least = self.order(by, &value, &arg.ty, low)?.map(Ordering::is_ge);
+        if at_least == Some(false) {
+            return Ok(Some(false));
+        }
+        let at_most = self.order(by, &value, &arg.ty, high)?.map(Ordering::is_le);
+        Ok(match (at_least, at_most) {
+            (_, Some(false)) => Some(false),
+            (Some(true), Some(true)) => Some(true),
+            _ => None,
+        })
+    }
+
+    fn order(&self, by: CompareAs, value: &Value<'a>, ty: &ColumnType, other: &'a Expr) -> Step<Option<Ordering>> {
+        let right = self.eval(other)?;
+        if matches!(value, Value::Null) || matches!(right, Value::Null) {
+            return Ok(None);
+        }
+        self.compare_values(by, value, ty, &right, &other.ty)
+    }
+
+    /// Compares two expressions; `None` is NULL.
+    pub fn compare(&self, op: CompareOp, by: CompareAs, left: &'a Expr, right: &'a Expr) -> Step<Option<bool>> {
+        if let (ExprKind::Row(left), ExprKind::Row(right)) = (&left.kind, &right.kind) {
+            return self.compare_rows(op, left, right);
+        }
+        let a = self.eval(left)?;
+        let b = self.eval(right)?;
+        let null = (matches!(a, Value::Null), matches!(b, Value::Null));
+        if null != (false, false) {
+            return Ok((op == CompareOp::NullSafeEqual).then_some(null == (true, true)));
+        }
+        let order = self.compare_values(by, &a, &left.ty, &b, &right.ty)?;
+        Ok(match order {
+            Some(order) => Some(holds(op, order)),
+            None => {
+                self.refuse_constant(by, left, &a)?;
+                self.refuse_constant(by, right, &b)?;
+                (op == CompareOp::NullSafeEqual).then_some(false)
+            }
+        })
+    }
+
+    /// A constant text that is no date, compared with a date, is an error (1525); one of a column only a warning.
+    #[cold]
+    fn refuse_constant(&self, by: CompareAs, expr: &Expr, value: &Value<'_>) -> Step<()> {
+        if let Value::Bytes(text) = value
+            && by == CompareAs::Temporal
+            && matches!(expr.kind, ExprKind::Literal(_) | ExprKind::Param(_))
+            && self.as_datetime(value)?.is_none()
+        {
+            let message = format!("Incorrect DATE value: '{}'", String::from_utf8_lossy(text));
+            return Err(Error::Other { number: 1525, message }.into());
+        }
+        Ok(())
+    }
+
+    /// `(a, b) op (c, d)`: the first unequal pair decides.
+    fn compare_rows(&self, op: CompareOp, left: &'a [Expr], right: &'a [Expr]) -> Step<Option<bool>> {
+        let equality = matches!(op, CompareOp::Equal | CompareOp::NotEqual);
+        let mut unknown = false;
+        for (left, right) in left.iter().zip(right) {
+            let by = coerce::compare_as(&left.ty, &right.ty);
+            if op == CompareOp::NullSafeEqual {
+                if self.compare(op, by, left, right)? == Some(false) {
+                    return Ok(Some(false));
+                }
+                continue;
+            }
+            if let (ExprKind::Row(_), ExprKind::Row(_)) = (&left.kind, &right.kind) {
+                match self.compare(CompareOp::Equal, by, left, right)? {
+                    Some(true) => continue,
+                    Some(false) if equality => return Ok(Some(op == CompareOp::NotEqual)),
+                    Some(false) => return self.compare(op, by, left, right),
+                    None => unknown = true,
+                }
+                continue;
+            }
+            let value = self.eval(left)?;
+            match self.order(by, &value, &left.ty, right)? {
+                Some(Ordering::Equal) => {}
+                Some(order) => return Ok(Some(holds(op, order))),
+                None if equality => unknown = true,
+                None => return Ok(None),
+            }
+        }
+        Ok(if unknown { None } else { Some(holds(op, Ordering::Equal)) })
+    }
+
+    /// How two values that are not NULL compare; `None` where one turns out to be no value of the kind (a wrong date).
+    #[inline]
+    pub fn compare_values(
+        &self,
+        by: CompareAs,
+        a: &Value<'_>,
+        a_type: &ColumnType,
+        b: &Value<'_>,
+        b_type: &ColumnType,
+    ) -> Step<Option<Ordering>> {
+        match (by, a, b) {
+            (CompareAs::Integer, Value::Int(a), Value::Int(b)) => Ok(Some(a.cmp(b))),
+            (CompareAs::Integer, Value::UInt(a), Value::UInt(b)) => Ok(Some(a.cmp(b))),
+            (CompareAs::String(collation), Value::Bytes(a), Value::Bytes(b)) => {
+                Ok(Some(coerce::compare_strings(collation, a, b)))
+            }
+            _ => self.compare_mixed(by, a, a_type, b, b_type),
+        }
+    }
+
+    fn compare_mixed(
+        &self,
+        by: CompareAs,
+        a: &Value<'_>,
+        a_type: &ColumnType,
+        b: &Value<'_>,
+        b_type: &ColumnType,
+    ) -> Step<Option<Ordering>> {
+        Ok(match by {
+            CompareAs::Integer => match (coerce::plain_integer(a), coerce::plain_integer(b)) {
+                (Some(a), Some(b)) => Some(a.cmp(&b)),
+                // A parameter is what the client sent, not what the statement's text suggested.
+                _ => {
+                    let by = coerce::compare_as_of_values(a, b);
+                    return self.compare_mixed(by, a, a_type, b, b_type);
+                }
+            },
+            CompareAs::Decimal => match (a, b) {
+                (Value::Double(_) | Value::Bytes(_), _) | (_, Value::Double(_) | Value::Bytes(_)) => {
+                    self.as_double(a)?.partial_cmp(&self.as_double(b)?)
+                }
+                _ => Some(self.as_decimal(a)?.cmp(&self.as_decimal(b)?)),
+            },
+            CompareAs::Double => self.as_double(a)?.partial_cmp(&self.as_double(b)?),
+            CompareAs::String(collation) => {
+                let (a, b) = (self.as_text(borrow(a), a_type)?, self.as_text(borrow(b), b_type)?);
+                Some(coerce::compare_strings(collation, &a, &b))
+            }
+            CompareAs::Temporal => match (self.as_datetime(a)?, self.as_datetime(b)?) {
+                (Some(a), Some(b)) => Some(a.cmp(&b)),
+                _ => None,
+            },
+            CompareAs::Time => match (self.as_time(a)?, self.as_time(b)?) {
+                (Some(a), Some(b)) => Some(a.cmp(&b)),
+                _ => None,
+            },
+        })
+    }
+
+    /// The text of an expression's value; `None` is NULL.
+    pub fn text(&self, expr: &'a Expr) -> Step<Option<Text<'a>>> {
+        match self.eval(expr)? {
+            Value::Null => Ok(None),
+            Value::Bytes(s) => Ok(Some(s)),
+            other => Ok(Some(self.as_text(other, &expr.ty)?)),
+        }
+    }
+
+    /// As an integer, rounded; texts are read up to the first character that is no digit, with a warning.
+    pub fn integer(&self, expr: &'a Expr) -> Step<Option<i128>> {
+        match self.eval(expr)? {
+            Value::Null => Ok(None),
+            Value::Int(n) => Ok(Some(n.into())),
+            other => self.as_integer(&other).map(Some),
+        }
+    }
+
+    pub fn double(&self, expr: &'a Expr) -> Step<Option<f64>> {
+        match self.eval(expr)? {
+            Value::Null => Ok(None),
+            other => self.as_double(&other).map(Some),
+        }
+    }
+
+    pub fn decimal(&self, expr: &'a Expr) -> Step<Option<types::Decimal>> {
+        match self.eval(expr)? {
+            Value::Null => Ok(None),
+            other => self.as_decimal(&other).map(Some),
+        }
+    }
+
+    /// As a number of the kind it has: integers, decimals and doubles stay; temporal values become integers or decimals, texts
+    /// doubles.
+    pub fn number(&self, expr: &'a Expr) -> Evaluated<'a> {
+        let value = self.eval(expr)?;
+        self.as_number(value)
+    }
+
+    /// As 64 bits: negative numbers in two's complement.
+    pub fn bits(&self, expr: &'a Expr) -> Step<Option<u64>> {
+        Ok(self.integer(expr)?.map(coerce::wrap_bits))
+    }
+
+    pub fn datetime(&self, expr: &'a Expr) -> Step<Option<types::DateTime>> {
+        let value = self.eval(expr)?;
+        self.as_datetime(&value)
+    }
+
+    /// A date of which some parts may be zero: for functions that take parts of dates.
+    pub fn loose_datetime(&self, expr: &'a Expr) -> Step<Option<types::DateTime>> {
+        let value = self.eval(expr)?;
+        self.as_loose_datetime(&value)
+    }
+
+    pub fn time(&self, expr: &'a Expr) -> Step<Option<types::Time>> {
+        let value = self.eval(expr)?;
+        self.as_time(&value)
+    }
+}
+
+/// Does an order satisfy an operator?
+#[inline]
+pub(crate) fn holds(op: CompareOp, order: Ordering) -> bool {
+    match op {
+        CompareOp::Equal | CompareOp::NullSafeEqual => order.is_eq(),
+        CompareOp::NotEqual => order.is_ne(),
+        CompareOp::Less => order.is_lt(),
+        CompareOp::LessOrEqual => order.is_le(),
+        CompareOp::Greater => order.is_gt(),
+        CompareOp::GreaterOrEqual => order.is_ge(),
+    }
+}

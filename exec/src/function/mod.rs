@@ -1,0 +1,188 @@
+//! The built-in functions, by area. [`call`] finds the area; each area's file computes.
+//!
+//! F1: a function that gets a NULL argument answers NULL, unless MySQL's manual says otherwise.
+
+mod control;
+mod date;
+mod date_format;
+mod encode;
+mod information;
+mod json_functions;
+mod math;
+mod regexp;
+mod str_to_date;
+mod string;
+
+pub(crate) use regexp::Patterns;
+pub(crate) use string::{char_count, char_offset};
+
+use crate::eval::{Env, Evaluated};
+use sql::expr::Expr;
+use sql::func::Function;
+
+/// Computes a call.
+pub(crate) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: &'a [Expr]) -> Evaluated<'a> {
+    use Function as F;
+    match function {
+        F::Concat
+        | F::ConcatWs
+        | F::Length
+        | F::CharLength
+        | F::BitLength
+        | F::Upper
+        | F::Lower
+        | F::Substring
+        | F::SubstringIndex
+        | F::Left
+        | F::Right
+        | F::Trim
+        | F::LTrim
+        | F::RTrim
+        | F::LPad
+        | F::RPad
+        | F::Repeat
+        | F::Reverse
+        | F::Replace
+        | F::Locate
+        | F::Instr
+        | F::Position
+        | F::Space
+        | F::Ascii
+        | F::Ord
+        | F::Char
+        | F::Insert
+        | F::Field
+        | F::FindInSet
+        | F::Elt
+        | F::StrCmp
+        | F::Quote
+        | F::MakeSet
+        | F::ExportSet => string::call(env, function, node, args),
+        F::Hex
+        | F::Unhex
+        | F::Format
+        | F::Md5
+        | F::Sha1
+        | F::Sha2
+        | F::Crc32
+        | F::ToBase64
+        | F::FromBase64
+        | F::Bin
+        | F::Oct
+        | F::Conv
+        | F::Uuid
+        | F::InetAton
+        | F::InetNtoa => encode::call(env, function, args),
+        F::Mod => crate::arithmetic::eval(env, node, sql::expr::ArithmeticOp::Modulo, &args[0], &args[1]),
+        F::Abs
+        | F::Ceiling
+        | F::Floor
+        | F::Round
+        | F::Truncate
+        | F::Sign
+        | F::Sqrt
+        | F::Pow
+        | F::Exp
+        | F::Ln
+        | F::Log
+        | F::Log2
+        | F::Log10
+        | F::Sin
+        | F::Cos
+        | F::Tan
+        | F::Asin
+        | F::Acos
+        | F::Atan
+        | F::Cot
+        | F::Degrees
+        | F::Radians
+        | F::Pi
+        | F::Rand
+        | F::Greatest
+        | F::Least
+        | F::BitCount
+        | F::Interval => math::call(env, function, node, args),
+        F::If | F::IfNull | F::NullIf | F::Coalesce | F::IsNull | F::AnyValue => control::call(env, function, node, args),
+        F::Now
+        | F::SysDate
+        | F::CurDate
+        | F::CurTime
+        | F::UtcDate
+        | F::UtcTime
+        | F::UtcTimestamp
+        | F::Date
+        | F::Time
+        | F::Timestamp
+        | F::Year
+        | F::Month
+        | F::Day
+        | F::DayOfWeek
+        | F::DayOfYear
+        | F::DayName
+        | F::MonthName
+        | F::Weekday
+        | F::Week
+        | F::YearWeek
+        | F::WeekOfYear
+        | F::Quarter
+        | F::Hour
+        | F::Minute
+        | F::Second
+        | F::Microsecond
+        | F::DateDiff
+        | F::TimeDiff
+        | F::DateAdd
+        | F::DateSub
+        | F::AddTime
+        | F::SubTime
+        | F::TimestampDiff
+        | F::TimestampAdd
+        | F::UnixTimestamp
+        | F::FromUnixTime
+        | F::ToDays
+        | F::FromDays
+        | F::ToSeconds
+        | F::TimeToSec
+        | F::SecToTime
+        | F::LastDay
+        | F::MakeDate
+        | F::MakeTime
+        | F::DateFormat
+        | F::TimeFormat
+        | F::StrToDate
+        | F::Extract
+        | F::PeriodAdd
+        | F::PeriodDiff
+        | F::ConvertTz => date::call(env, function, node, args),
+        F::Charset
+        | F::Collation
+        | F::Coercibility
+        | F::Database
+        | F::User
+        | F::CurrentUser
+        | F::SessionUser
+        | F::SystemUser
+        | F::Version
+        | F::ConnectionId
+        | F::LastInsertId
+        | F::RowCount
+        | F::FoundRows
+        | F::Sleep
+        | F::Benchmark
+        | F::GetLock
+        | F::ReleaseLock
+        | F::IsFreeLock
+        | F::IsUsedLock
+        | F::ReleaseAllLocks => information::call(env, function, args),
+        F::JsonExtract
+        | F::JsonUnquote
+        | F::JsonValid
+        | F::JsonObject
+        | F::JsonArray
+        | F::JsonLength
+        | F::JsonType
+        | F::JsonContains
+        | F::JsonKeys => json_functions::call(env, function, args),
+        F::RegexpLike => regexp::regexp_like(env, node, args),
+    }
+}

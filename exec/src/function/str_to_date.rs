@@ -1,0 +1,210 @@
+//! STR_TO_DATE: DATE_FORMAT the other way round.
+
+use super::date_format::{DAY_NAMES, MONTH_NAMES};
+use crate::coerce::{self, Kind};
+use crate::error::Error;
+use crate::eval::{Env, Evaluated};
+use sql::expr::Expr;
+use types::temporal::{self, days_in_month};
+use types::{Date, DateTime, Time, Value};
+
+/// What has been read so far.
+#[derive(Default)]
+struct Found {
+    year: u16,
+    month: u8,
+    day: u8,
+    hour: u8,
+    minute: u8,
+    second: u8,
+    micros: u32,
+    afternoon: Option<bool>,
+    day_of_year: Option<u16>,
+    has_date: bool,
+    has_time: bool,
+}
+
+pub(super) fn str_to_date<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr]) -> Evaluated<'a> {
+    let (Some(text), Some(format)) = (env.text(&args[0])?, env.text(&args[1])?) else { return Ok(Value::Null) };
+    let wrong = || {
+        let value = String::from_utf8_lossy(&text).into_owned();
+        env.session().warn(Error::WrongValueForFunction { what: "datetime", value, function: "str_to_date" });
+        Ok(Value::Null)
+    };
+    let Some(found) = parse(&text, &format) else { return wrong() };
+    let Some(d) = assemble(&found, env) else { return wrong() };
+    Ok(match coerce::kind_of(&node.ty) {
+        Kind::Date => Value::Date(d.date),
+        Kind::Time => Value::Time(d.time()),
+        Kind::Text if !found.has_time => Value::Bytes(coerce::plain_text(&Value::Date(d.date)).into_bytes().into()),
+        Kind::Text if !found.has_date => Value::Bytes(coerce::time_text(&d.time(), fsp(&d)).into_bytes().into()),
+        Kind::Text => Value::Bytes(coerce::datetime_text(&d, fsp(&d)).into_bytes().into()),
+        _ => Value::DateTime(d),
+    })
+}
+
+fn fsp(d: &DateTime) -> u8 {
+    if d.micros == 0 { 0 } else { 6 }
+}
+
+fn assemble(found: &Found, env: &Env<'_>) -> Option<DateTime> {
+    let mut hour = found.hour;
+    if let Some(afternoon) = found.afternoon {
+        if !(1..=12).contains(&hour) {
+            return None;
+        }
+        hour = hour % 12 + if afternoon { 12 } else { 0 };
+    }
+    if hour > 23 || found.minute > 59 || found.second > 59 || found.month > 12 || found.day > 31 {
+        return None;
+    }
+    let mut date = Date { year: found.year, month: found.month, day: found.day };
+    if let Some(n) = found.day_of_year {
+        let first = Date { year: date.year, month: 1, day: 1 }.day_number()?;
+        date = Date::from_day_number(first + i64::from(n) - 1)?;
+    }
+    let mode = &env.session().sql_mode;
+    if found.has_date || !found.has_time {
+        let zero_parts = date.has_zero_part();
+        if zero_parts && (mode.no_zero_in_date || mode.no_zero_date) {
+            return None;
+        }
+        if !zero_parts && date.day > days_in_month(date.year, date.month) && !mode.allow_invalid_dates {
+            return None;
+        }
+    }
+    let time = Time::from_parts(false, hour.into(), found.minute.into(), found.second.into(), found.micros);
+    Some(DateTime::from_date_and_micros(date, time.micros.min(temporal::MICROS_PER_DAY - 1)))
+}
+
+fn parse(mut text: &[u8], mut format: &[u8]) -> Option<Found> {
+    let mut found = Found::default();
+    while let [first, rest @ ..] = format {
+        format = rest;
+        text = text.trim_ascii_start();
+        if first.is_ascii_whitespace() {
+            continue;
+        }
+        if *first != b'%' {
+            text = text.strip_prefix(std::slice::from_ref(first))?;
+            continue;
+        }
+        let [letter, rest @ ..] = format else { return None };
+        format = rest;
+        // A text may end where only time parts follow: they stay zero.
+        if text.is_empty() {
+            return None;
+        }
+        text = parse_part(&mut found, *letter, text)?;
+    }
+    // Text after the format is ignored by MySQL, with a warning that nobody reads.
+    Some(found)
+}
+
+fn number(text: &[u8], digits_max: usize) -> Option<(u32, &[u8])> {
+    let digits = text.iter().take(digits_max).take_while(|b| b.is_ascii_digit()).count();
+    if digits == 0 {
+        return None;
+    }
+    let n = text[..digits].iter().fold(0, |n, b| n * 10 + u32::from(b - b'0'));
+    Some((n, &text[digits..]))
+}
+
+/// The index of the name that the text begins with, ignoring case; `length` cuts names to abbreviations.
+fn name<'t>(text: &'t [u8], names: &[&str], length: Option<usize>) -> Option<(usize, &'t [u8])> {
+    names.iter().enumerate().find_map(|(n, name)| {
+        let name = &name.as_bytes()[..length.unwrap_or(name.len())];
+        let head = text.get(..name.len())?;
+        head.eq_ignore_ascii_case(name).then(|| (n, &text[name.len()..]))
+    })
+}
+
+fn parse_part<'t>(found: &mut Found, letter: u8, text: &'t [u8]) -> Option<&'t [u8]> {
+    match letter {
+        b'Y' | b'y' => {
+            let (n, rest) = number(text, if letter == b'Y' { 4 } else { 2 })?;
+            let short = text.len() - rest.len() <= 2;
+            found.year = if short { super::date::full_year(n as u16) } else { n as u16 };
+            found.has_date = true;
+            Some(rest)
+        }
+        b'm' | b'c' => {
+            let (n, rest) = number(text, 2)?;
+            found.month = n as u8;
+            found.has_date = true;
+            Some(rest)
+        }
+        b'M' | b'b' => {
+            let (n, rest) = name(text, &MONTH_NAMES, (letter == b'b').then_some(3))?;
+            found.month = n as u8 + 1;
+            found.has_date = true;
+            Some(rest)
+        }
+        b'd' | b'e' | b'D' => {
+            let (n, rest) = number(text, 2)?;
+            found.day = n as u8;
+            found.has_date = true;
+            // `4th`: the two letters are skipped.
+            Some(if letter == b'D' { rest.get(2..).unwrap_or(&[]) } else { rest })
+        }
+        b'j' => {
+            let (n, rest) = number(text, 3)?;
+            found.day_of_year = (1..=366).contains(&n).then_some(n as u16);
+            found.day_of_year?;
+            found.has_date = true;
+            Some(rest)
+        }
+        b'W' => name(text, &DAY_NAMES, None).map(|(_, rest)| rest),
+        b'a' => name(text, &DAY_NAMES, Some(3)).map(|(_, rest)| rest),
+        b'w' => number(text, 1).map(|(_, rest)| rest),
+        b'H' | b'k' | b'h' | b'I' | b'l' => {
+            let (n, rest) = number(text, 2)?;
+            found.hour = n as u8;
+            found.has_time = true;
+            if matches!(letter, b'h' | b'I' | b'l') && found.afternoon.is_none() {
+                found.afternoon = Some(false);
+            }
+            Some(rest)
+        }
+        b'i' => {
+            let (n, rest) = number(text, 2)?;
+            found.minute = n as u8;
+            found.has_time = true;
+            Some(rest)
+        }
+        b's' | b'S' => {
+            let (n, rest) = number(text, 2)?;
+            found.second = n as u8;
+            found.has_time = true;
+            Some(rest)
+        }
+        b'f' => {
+            let (n, rest) = number(text, 6)?;
+            let digits = text.len() - rest.len();
+            found.micros = n * 10u32.pow(6 - digits as u32);
+            found.has_time = true;
+            Some(rest)
+        }
+        b'p' => {
+            let (n, rest) = name(text, &["AM", "PM"], None)?;
+            found.afternoon = Some(n == 1);
+            Some(rest)
+        }
+        b'T' => parse_parts(found, b"H:i:s", text),
+        b'r' => parse_parts(found, b"I:i:s p", text),
+        b'%' => text.strip_prefix(b"%"),
+        _ => None,
+    }
+}
+
+/// `%T` and `%r`: letters are parts, the rest stands for itself.
+fn parse_parts<'t>(found: &mut Found, parts: &[u8], mut text: &'t [u8]) -> Option<&'t [u8]> {
+    for part in parts {
+        text = match part {
+            b' ' => text.trim_ascii_start(),
+            b':' => text.strip_prefix(b":")?,
+            letter => parse_part(found, *letter, text)?,
+        };
+    }
+    Some(text)
+}

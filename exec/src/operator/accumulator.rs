@@ -1,0 +1,304 @@
+//! What one aggregate function has gathered of one group.
+//!
+//! A1: `add` changes nothing before all its arguments are evaluated, so a pause leaves the accumulator as it was.
+
+use crate::coerce::{self, Kind};
+use crate::error::Error;
+use crate::eval::{Env, Evaluated, Step};
+use crate::hash::ByteSet;
+use crate::keys::{self, KeyKind};
+use sql::expr::Aggregate;
+use sql::func::AggregateFunction;
+use std::borrow::Cow;
+use types::{Decimal, Value};
+
+/// The state of one aggregate of one group.
+pub(crate) struct Accumulator {
+    state: State,
+    /// Of a DISTINCT aggregate: the arguments seen.
+    distinct: Option<Box<ByteSet>>,
+}
+
+enum State {
+    Count(i64),
+    /// Also AVG; integers add up exactly.
+    Integers {
+        sum: i128,
+        count: u64,
+    },
+    Decimals {
+        sum: Decimal,
+        count: u64,
+    },
+    Doubles {
+        sum: f64,
+        count: u64,
+    },
+    /// MIN, MAX, ANY_VALUE
+    Best(Option<Value<'static>>),
+    Bits(u64),
+    /// Welford's running mean and sum of squared differences.
+    Variance {
+        count: u64,
+        mean: f64,
+        squares: f64,
+    },
+    Concat(Box<Concat>),
+}
+
+#[derive(Default)]
+struct Concat {
+    /// The text so far, when no ORDER BY asks for another order.
+    text: Vec<u8>,
+    any: bool,
+    /// (sort key, text)
+    entries: Vec<(Vec<u8>, Vec<u8>)>,
+    cut: bool,
+}
+
+impl Accumulator {
+    pub fn new(plan: &Aggregate) -> Self {
+        let state = match plan.function {
+            AggregateFunction::Count => State::Count(0),
+            AggregateFunction::Sum | AggregateFunction::Avg => match plan.args.first().map(|a| coerce::kind_of(&a.ty)) {
+                Some(Kind::Integer) => State::Integers { sum: 0, count: 0 },
+                Some(Kind::Decimal | Kind::Date | Kind::DateTime | Kind::Time) => {
+                    State::Decimals { sum: Decimal::ZERO, count: 0 }
+                }
+                _ => State::Doubles { sum: 0.0, count: 0 },
+            },
+            AggregateFunction::Min | AggregateFunction::Max | AggregateFunction::AnyValue => State::Best(None),
+            AggregateFunction::BitAnd => State::Bits(u64::MAX),
+            AggregateFunction::BitOr | AggregateFunction::BitXor => State::Bits(0),
+            AggregateFunction::StdDevPop
+            | AggregateFunction::StdDevSamp
+            | AggregateFunction::VarPop
+            | AggregateFunction::VarSamp => State::Variance { count: 0, mean: 0.0, squares: 0.0 },
+            AggregateFunction::GroupConcat => State::Concat(Box::default()),
+        };
+        Self { state, distinct: plan.distinct.then(Box::default) }
+    }
+
+    /// Takes in the current row. Returns by how much memory the accumulator grew.
+    pub fn add<'a>(&mut self, env: &Env<'a>, plan: &'a Aggregate) -> Step<usize> {
+        let [arg] = plan.args.as_slice() else { return self.add_several(env, plan) };
+        if matches!(self.state, State::Concat(_)) {
+            return self.add_several(env, plan);
+        }
+        let value = env.eval(arg)?;
+        if matches!(value, Value::Null) {
+            return Ok(0);
+        }
+        let mut grown = 0;
+        if let Some(seen) = &mut self.distinct {
+            let mut key = Vec::new();
+            keys::encode(env, KeyKind::of_type(&arg.ty), &value, &arg.ty, &mut key)?;
+            let before = seen.memory_bytes();
+            let new = seen.insert(&key);
+            grown = seen.memory_bytes() - before;
+            if !new {
+                return Ok(grown);
+            }
+        }
+        match &mut self.state {
+            State::Count(count) => *count += 1,
+            State::Integers { sum, count } => {
+                *sum += env.as_integer(&value)?;
+                *count += 1;
+            }
+            State::Decimals { sum, count } => {
+                let number = env.as_number(value)?;
+                let total = sum.add(&env.as_decimal(&number)?);
+                *sum = total.map_err(|_| out_of_range("DECIMAL"))?;
+                *count += 1;
+            }
+            State::Doubles { sum, count } => {
+                *sum += env.as_double(&value)?;
+                *count += 1;
+            }
+            State::Best(best) => keep_best(env, plan, best, value)?,
+            State::Bits(bits) => {
+                let other = coerce::wrap_bits(env.as_integer(&value)?);
+                match plan.function {
+                    AggregateFunction::BitAnd => *bits &= other,
+                    AggregateFunction::BitOr => *bits |= other,
+                    _ => *bits ^= other,
+                }
+            }
+            State::Variance { count, mean, squares } => {
+                let x = env.as_double(&value)?;
+                *count += 1;
+                let delta = x - *mean;
+                *mean += delta / *count as f64;
+                *squares += delta * (x - *mean);
+            }
+            State::Concat(_) => unreachable!("handled above"),
+        }
+        Ok(grown)
+    }
+
+    /// COUNT(*), COUNT(DISTINCT a, b), GROUP_CONCAT(a, b ...).
+    fn add_several<'a>(&mut self, env: &Env<'a>, plan: &'a Aggregate) -> Step<usize> {
+        if plan.args.is_empty() {
+            if let State::Count(count) = &mut self.state {
+                *count += 1;
+            }
+            return Ok(0);
+        }
+        let mut text = Vec::new();
+        let mut key = Vec::new();
+        for arg in &plan.args {
+            let value = env.eval(arg)?;
+            if matches!(value, Value::Null) {
+                return Ok(0);
+            }
+            if self.distinct.is_some() {
+                keys::encode(env, KeyKind::of_type(&arg.ty), &value, &arg.ty, &mut key)?;
+            }
+            if matches!(self.state, State::Concat(_)) {
+                text.extend_from_slice(&env.as_text(value, &arg.ty)?);
+            }
+        }
+        let mut order = Vec::new();
+        for (expr, descending) in &plan.order {
+            let value = env.eval(expr)?;
+            keys::encode_ordered(env, KeyKind::of_type(&expr.ty), *descending, &value, &expr.ty, &mut order)?;
+        }
+        let mut grown = 0;
+        if let Some(seen) = &mut self.distinct {
+            let before = seen.memory_bytes();
+            let new = seen.insert(&key);
+            grown = seen.memory_bytes() - before;
+            if !new {
+                return Ok(grown);
+            }
+        }
+        match &mut self.state {
+            State::Count(count) => *count += 1,
+            State::Concat(concat) => grown += concat.add(env, plan, order, text),
+            _ => {}
+        }
+        Ok(grown)
+    }
+
+    /// The aggregate's value.
+    pub fn finish<'e>(&'e mut self, env: &Env<'e>, plan: &Aggregate) -> Evaluated<'e> {
+        let average = plan.function == AggregateFunction::Avg;
+        Ok(match &mut self.state {
+            State::Count(count) => Value::Int(*count),
+            State::Integers { count: 0, .. } | State::Decimals { count: 0, .. } | State::Doubles { count: 0, .. } => Value::Null,
+            State::Integers { sum, count } => exact(env, Decimal::from_i128(*sum), *count, average)?,
+            State::Decimals { sum, count } => exact(env, *sum, *count, average)?,
+            State::Doubles { sum, count } => {
+                let result = if average { *sum / *count as f64 } else { *sum };
+                if !result.is_finite() {
+                    return Err(out_of_range("DOUBLE").into());
+                }
+                Value::Double(result)
+            }
+            State::Best(best) => best.as_ref().map_or(Value::Null, crate::eval::borrow),
+            State::Bits(bits) => Value::UInt(*bits),
+            State::Variance { count, squares, .. } => variance(plan.function, *count, *squares),
+            State::Concat(concat) => concat.finish(env, plan),
+        })
+    }
+}
+
+fn out_of_range(what: &'static str) -> Error {
+    Error::OutOfRange { what, expression: "sum".into() }
+}
+
+fn exact<'a>(env: &Env<'_>, sum: Decimal, count: u64, average: bool) -> Evaluated<'a> {
+    if !average {
+        return Ok(Value::Decimal(sum));
+    }
+    let quotient = sum.divide(&Decimal::from_u64(count), env.session().div_precision_increment);
+    let quotient = quotient.expect("a group with an average has rows").map_err(|_| out_of_range("DECIMAL"))?;
+    Ok(Value::Decimal(quotient))
+}
+
+fn variance<'a>(function: AggregateFunction, count: u64, squares: f64) -> Value<'a> {
+    use AggregateFunction::{StdDevPop, StdDevSamp, VarSamp};
+    let sample = matches!(function, StdDevSamp | VarSamp);
+    let divisor = if sample { count.saturating_sub(1) } else { count };
+    if divisor == 0 {
+        return Value::Null;
+    }
+    let variance = squares / divisor as f64;
+    Value::Double(if matches!(function, StdDevPop | StdDevSamp) { variance.sqrt() } else { variance })
+}
+
+fn keep_best(env: &Env<'_>, plan: &Aggregate, best: &mut Option<Value<'static>>, value: Value<'_>) -> Step<()> {
+    let ty = &plan.args[0].ty;
+    let better = match best {
+        None => true,
+        Some(_) if plan.function == AggregateFunction::AnyValue => false,
+        Some(best) => {
+            let order = env.compare_values(coerce::compare_as_of(ty), &value, ty, best, ty)?;
+            match plan.function {
+                AggregateFunction::Max => order.is_some_and(|o| o.is_gt()),
+                _ => order.is_some_and(|o| o.is_lt()),
+            }
+        }
+    };
+    if !better {
+        return Ok(());
+    }
+    match (best.as_mut(), &value) {
+        // The buffer of the value before is used again.
+        (Some(Value::Bytes(Cow::Owned(buffer))), Value::Bytes(s)) => {
+            buffer.clear();
+            buffer.extend_from_slice(s);
+        }
+        _ => *best = Some(value.into_owned()),
+    }
+    Ok(())
+}
+
+impl Concat {
+    fn add(&mut self, env: &Env<'_>, plan: &Aggregate, order: Vec<u8>, text: Vec<u8>) -> usize {
+        if !plan.order.is_empty() {
+            let bytes = order.len() + text.len() + 2 * size_of::<Vec<u8>>();
+            self.entries.push((order, text));
+            return bytes;
+        }
+        let limit = env.session().group_concat_bytes_max;
+        if self.cut {
+            return 0;
+        }
+        let before = self.text.capacity();
+        self.append(&plan.separator, &text, limit);
+        self.text.capacity() - before
+    }
+
+    fn append(&mut self, separator: &[u8], text: &[u8], limit: usize) {
+        if std::mem::replace(&mut self.any, true) {
+            self.text.extend_from_slice(separator);
+        }
+        self.text.extend_from_slice(text);
+        if self.text.len() > limit {
+            // Not in the middle of a character.
+            let mut end = limit;
+            while end > 0 && self.text[end] & 0xC0 == 0x80 {
+                end -= 1;
+            }
+            self.text.truncate(end);
+            self.cut = true;
+        }
+    }
+
+    fn finish<'e>(&'e mut self, env: &Env<'_>, plan: &Aggregate) -> Value<'e> {
+        let limit = env.session().group_concat_bytes_max;
+        let mut entries = std::mem::take(&mut self.entries);
+        entries.sort_by(|a, b| a.0.cmp(&b.0));
+        for (_, text) in &entries {
+            if !self.cut {
+                self.append(&plan.separator, text, limit);
+            }
+        }
+        if self.cut {
+            env.session().warn(Error::CutByGroupConcat { row: 1 });
+        }
+        if self.any { Value::Bytes(Cow::Borrowed(&self.text)) } else { Value::Null }
+    }
+}

@@ -1,0 +1,30 @@
+//! UNION ALL: the rows of each input, one input after the other.
+
+use super::Operator;
+use crate::eval::Step;
+use crate::run::Run;
+
+pub(crate) struct Concat<'p> {
+    inputs: Vec<Operator<'p>>,
+    current: usize,
+}
+
+impl<'p> Concat<'p> {
+    pub fn new(inputs: Vec<Operator<'p>>) -> Self {
+        Self { inputs, current: 0 }
+    }
+
+    pub fn next(&mut self, run: &mut Run<'p>) -> Step<bool> {
+        while let Some(input) = self.inputs.get_mut(self.current) {
+            if input.next(run)? {
+                return Ok(true);
+            }
+            self.current += 1;
+        }
+        Ok(false)
+    }
+
+    pub fn slots(&self) -> &[u8] {
+        self.inputs.get(self.current).map_or(&[], Operator::slots)
+    }
+}

@@ -1,0 +1,44 @@
+//! Keeps the rows for which a predicate is true: HAVING, and conditions over several sources.
+
+use super::Operator;
+use crate::eval::Step;
+use crate::run::Run;
+use sql::expr::Expr;
+
+pub(crate) struct Filter<'p> {
+    input: Operator<'p>,
+    predicate: &'p Expr,
+    /// A row was taken from the input and not judged yet.
+    pending: bool,
+}
+
+impl<'p> Filter<'p> {
+    pub fn new(input: Operator<'p>, predicate: &'p Expr) -> Self {
+        Self { input, predicate, pending: false }
+    }
+
+    pub fn next(&mut self, run: &mut Run<'p>) -> Step<bool> {
+        loop {
+            if !self.pending {
+                if !self.input.next(run)? {
+                    return Ok(false);
+                }
+                self.pending = true;
+            }
+            let keep = run.env(self.input.slots()).is_true(self.predicate)?;
+            self.pending = false;
+            if keep {
+                return Ok(true);
+            }
+        }
+    }
+
+    pub fn slots(&self) -> &[u8] {
+        self.input.slots()
+    }
+
+    pub fn rewind(&mut self, run: &mut Run<'p>) {
+        self.pending = false;
+        self.input.rewind(run);
+    }
+}

@@ -1,0 +1,204 @@
+//! Operators: they pull rows from below, one at a time, and are called again after they had to wait.
+//!
+//! Below the first projection or aggregate an operator's row is the current row of each source in [`Run::sources`]; above it, it is
+//! a packed row that [`Operator::slots`] shows until the next call of `next`.
+//!
+//! O1: `next` that returns a [`Pause`](crate::eval::Pause) has changed nothing that a repetition does not continue from. An operator that has taken a row
+//!     from below and may still pause remembers that in `pending`.
+//! O2: an operator allocates when it is made and when it keeps rows, never for each row that passes.
+
+mod accumulator;
+mod aggregate;
+mod concat;
+mod distinct;
+mod filter;
+mod hash_join;
+mod limit;
+mod nested_loop;
+mod project;
+mod scan;
+mod sort;
+mod values;
+
+pub(crate) use limit::evaluate_count;
+pub(crate) use scan::{ScanOperator, SourceLock};
+
+use crate::eval::Step;
+use crate::run::Run;
+use sql::plan::{Access, Node};
+use table::Table;
+
+/// One operator of a running plan.
+pub(crate) enum Operator<'p> {
+    OneRow(values::OneRow),
+    Scan(Box<ScanOperator<'p>>),
+    Virtual(Box<scan::VirtualScan<'p>>),
+    NestedLoop(Box<nested_loop::NestedLoop<'p>>),
+    HashJoin(Box<hash_join::HashJoin<'p>>),
+    Filter(Box<filter::Filter<'p>>),
+    Aggregate(Box<aggregate::AggregateOperator<'p>>),
+    Project(Box<project::Project<'p>>),
+    Distinct(Box<distinct::Distinct<'p>>),
+    Sort(Box<sort::Sort<'p>>),
+    Limit(Box<limit::Limit<'p>>),
+    Values(Box<values::ValuesRows<'p>>),
+    Concat(Box<concat::Concat<'p>>),
+}
+
+/// What operators are built with.
+pub(crate) struct Builder<'p> {
+    /// By source.
+    pub tables: &'p [Option<std::sync::Arc<Table>>],
+    /// Row locks for the scans, in a locking read.
+    pub lock: Option<SourceLock>,
+}
+
+impl<'p> Builder<'p> {
+    pub fn build(&self, node: &'p Node) -> Operator<'p> {
+        match node {
+            Node::OneRow => Operator::OneRow(values::OneRow::default()),
+            Node::Scan(scan) if matches!(scan.access, Access::Virtual) => {
+                Operator::Virtual(Box::new(scan::VirtualScan::new(scan)))
+            }
+            Node::Scan(scan) => Operator::Scan(Box::new(ScanOperator::new(scan, self.table(scan.source), self.lock))),
+            Node::NestedLoop { left, right, left_join, on } => {
+                let sources = sources_of(right);
+                let (left, right) = (self.build(left), self.build(right));
+                Operator::NestedLoop(Box::new(nested_loop::NestedLoop::new(left, right, *left_join, on.as_ref(), sources)))
+            }
+            Node::HashJoin { left, right, left_join, left_keys, right_keys, on } => {
+                let sources = sources_of(right);
+                let (left, right) = (self.build(left), self.build(right));
+                let keys = (left_keys.as_slice(), right_keys.as_slice());
+                Operator::HashJoin(Box::new(hash_join::HashJoin::new(left, right, *left_join, keys, on.as_ref(), sources)))
+            }
+            Node::Filter { input, predicate } => Operator::Filter(Box::new(filter::Filter::new(self.build(input), predicate))),
+            Node::Aggregate { input, keys, aggregates } => {
+                Operator::Aggregate(Box::new(aggregate::AggregateOperator::new(self.build(input), keys, aggregates)))
+            }
+            Node::Project { input, exprs } => Operator::Project(Box::new(project::Project::new(self.build(input), exprs))),
+            Node::Distinct { input, columns } => {
+                Operator::Distinct(Box::new(distinct::Distinct::new(self.build(input), *columns, slot_types(input))))
+            }
+            Node::Sort { input, keys, limit } => {
+                Operator::Sort(Box::new(sort::Sort::new(self.build(input), keys, limit.as_ref(), slot_count(input))))
+            }
+            Node::Limit { input, limit } => Operator::Limit(Box::new(limit::Limit::new(self.build(input), limit))),
+            // Whoever reads the slots knows how many there are.
+            Node::Trim { input, .. } => self.build(input),
+            Node::Values { rows } => Operator::Values(Box::new(values::ValuesRows::new(rows))),
+            Node::Concat { inputs } => {
+                Operator::Concat(Box::new(concat::Concat::new(inputs.iter().map(|i| self.build(i)).collect())))
+            }
+        }
+    }
+
+    fn table(&self, source: usize) -> &'p Table {
+        self.tables[source].as_ref().expect("a stored table's scan has its table resolved")
+    }
+}
+
+impl<'p> Operator<'p> {
+    /// Moves to the next row; `false` after the last one.
+    pub fn next(&mut self, run: &mut Run<'p>) -> Step<bool> {
+        match self {
+            Operator::Scan(op) => op.next(run),
+            Operator::OneRow(op) => op.next(run),
+            Operator::Virtual(op) => op.next(run),
+            Operator::NestedLoop(op) => op.next(run),
+            Operator::HashJoin(op) => op.next(run),
+            Operator::Filter(op) => op.next(run),
+            Operator::Aggregate(op) => op.next(run),
+            Operator::Project(op) => op.next(run),
+            Operator::Distinct(op) => op.next(run),
+            Operator::Sort(op) => op.next(run),
+            Operator::Limit(op) => op.next(run),
+            Operator::Values(op) => op.next(run),
+            Operator::Concat(op) => op.next(run),
+        }
+    }
+
+    /// The current row's slots, packed; empty below the first projection.
+    pub fn slots(&self) -> &[u8] {
+        match self {
+            Operator::Filter(op) => op.slots(),
+            Operator::Aggregate(op) => op.slots(),
+            Operator::Project(op) => op.slots(),
+            Operator::Distinct(op) => op.slots(),
+            Operator::Sort(op) => op.slots(),
+            Operator::Limit(op) => op.slots(),
+            Operator::Values(op) => op.slots(),
+            Operator::Concat(op) => op.slots(),
+            Operator::OneRow(_) | Operator::Scan(_) | Operator::Virtual(_) | Operator::NestedLoop(_) | Operator::HashJoin(_) => {
+                &[]
+            }
+        }
+    }
+
+    /// Starts over, for the next row of an outer loop: keys and filters are evaluated anew.
+    pub fn rewind(&mut self, run: &mut Run<'p>) {
+        match self {
+            Operator::Scan(op) => op.rewind(),
+            Operator::OneRow(op) => op.rewind(),
+            Operator::Virtual(op) => op.rewind(),
+            Operator::NestedLoop(op) => op.rewind(run),
+            Operator::HashJoin(op) => op.rewind(run),
+            Operator::Filter(op) => op.rewind(run),
+            // The planner puts only scans, joins and filters inside of joins.
+            Operator::Aggregate(_)
+            | Operator::Project(_)
+            | Operator::Distinct(_)
+            | Operator::Sort(_)
+            | Operator::Limit(_)
+            | Operator::Values(_)
+            | Operator::Concat(_) => unreachable!("only operators over sources are inside of joins"),
+        }
+    }
+}
+
+/// The sources whose rows a subtree makes.
+pub(crate) fn sources_of(node: &Node) -> Vec<usize> {
+    let mut sources = Vec::new();
+    collect_scans(node, &mut |scan| sources.push(scan.source));
+    sources
+}
+
+/// Calls `visit` for every scan of a subtree, in FROM order.
+pub(crate) fn collect_scans<'p>(node: &'p Node, visit: &mut impl FnMut(&'p sql::plan::Scan)) {
+    match node {
+        Node::Scan(scan) => visit(scan),
+        Node::OneRow | Node::Values { .. } => {}
+        Node::NestedLoop { left, right, .. } | Node::HashJoin { left, right, .. } => {
+            collect_scans(left, visit);
+            collect_scans(right, visit);
+        }
+        Node::Filter { input, .. }
+        | Node::Aggregate { input, .. }
+        | Node::Project { input, .. }
+        | Node::Distinct { input, .. }
+        | Node::Sort { input, .. }
+        | Node::Limit { input, .. }
+        | Node::Trim { input, .. } => collect_scans(input, visit),
+        Node::Concat { inputs } => inputs.iter().for_each(|input| collect_scans(input, visit)),
+    }
+}
+
+/// The static types of a node's slots.
+fn slot_types(node: &Node) -> Vec<&types::ColumnType> {
+    match node {
+        Node::Aggregate { keys, aggregates, .. } => keys.iter().map(|k| &k.ty).chain(aggregates.iter().map(|a| &a.ty)).collect(),
+        Node::Project { exprs, .. } => exprs.iter().map(|e| &e.ty).collect(),
+        Node::Values { rows } => rows.first().map_or_else(Vec::new, |row| row.iter().map(|e| &e.ty).collect()),
+        Node::Filter { input, .. }
+        | Node::Distinct { input, .. }
+        | Node::Sort { input, .. }
+        | Node::Limit { input, .. }
+        | Node::Trim { input, .. } => slot_types(input),
+        Node::Concat { inputs } => inputs.first().map_or_else(Vec::new, slot_types),
+        Node::OneRow | Node::Scan(_) | Node::NestedLoop { .. } | Node::HashJoin { .. } => Vec::new(),
+    }
+}
+
+fn slot_count(node: &Node) -> usize {
+    slot_types(node).len()
+}

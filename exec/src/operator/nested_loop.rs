@@ -1,0 +1,78 @@
+//! For each row of the left input, runs the right one, whose keys and filters read the left sources.
+
+use super::Operator;
+use crate::eval::Step;
+use crate::run::{Run, SourceState};
+use sql::expr::Expr;
+
+pub(crate) struct NestedLoop<'p> {
+    left: Operator<'p>,
+    right: Operator<'p>,
+    left_join: bool,
+    on: Option<&'p Expr>,
+    /// The right input's sources: NULL rows when nothing matched.
+    right_sources: Vec<usize>,
+    state: State,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// The next left row is wanted.
+    Left,
+    /// A left row is there; `matched`: some right row went with it.
+    Right { matched: bool },
+    /// A right row is there, and not judged yet.
+    Judge { matched: bool },
+}
+
+impl<'p> NestedLoop<'p> {
+    pub fn new(
+        left: Operator<'p>,
+        right: Operator<'p>,
+        left_join: bool,
+        on: Option<&'p Expr>,
+        right_sources: Vec<usize>,
+    ) -> Self {
+        Self { left, right, left_join, on, right_sources, state: State::Left }
+    }
+
+    pub fn next(&mut self, run: &mut Run<'p>) -> Step<bool> {
+        loop {
+            match self.state {
+                State::Left => {
+                    if !self.left.next(run)? {
+                        return Ok(false);
+                    }
+                    self.right.rewind(run);
+                    self.state = State::Right { matched: false };
+                }
+                State::Right { matched } => {
+                    if self.right.next(run)? {
+                        self.state = State::Judge { matched };
+                        continue;
+                    }
+                    self.state = State::Left;
+                    if self.left_join && !matched {
+                        self.right_sources.iter().for_each(|s| run.sources[*s].state = SourceState::Null);
+                        return Ok(true);
+                    }
+                }
+                State::Judge { matched } => {
+                    let keep = match self.on {
+                        Some(on) => run.env(&[]).is_true(on)?,
+                        None => true,
+                    };
+                    self.state = State::Right { matched: matched || keep };
+                    if keep {
+                        return Ok(true);
+                    }
+                }
+            }
+        }
+    }
+
+    pub fn rewind(&mut self, run: &mut Run<'p>) {
+        self.state = State::Left;
+        self.left.rewind(run);
+    }
+}

@@ -1,0 +1,42 @@
+//! Evaluates the select list into slots.
+
+use super::Operator;
+use crate::eval::Step;
+use crate::packed::Packer;
+use crate::run::Run;
+use sql::expr::Expr;
+
+pub(crate) struct Project<'p> {
+    input: Operator<'p>,
+    exprs: &'p [Expr],
+    row: Vec<u8>,
+    pending: bool,
+}
+
+impl<'p> Project<'p> {
+    pub fn new(input: Operator<'p>, exprs: &'p [Expr]) -> Self {
+        Self { input, exprs, row: Vec::new(), pending: false }
+    }
+
+    pub fn next(&mut self, run: &mut Run<'p>) -> Step<bool> {
+        if !self.pending {
+            if !self.input.next(run)? {
+                return Ok(false);
+            }
+            self.pending = true;
+        }
+        self.row.clear();
+        let mut packer = Packer::new(&mut self.row, self.exprs.len());
+        let env = run.env(self.input.slots());
+        for expr in self.exprs {
+            let value = env.eval(expr)?;
+            packer.push(&env.finish(value, &expr.ty, &expr.ty)?);
+        }
+        self.pending = false;
+        Ok(true)
+    }
+
+    pub fn slots(&self) -> &[u8] {
+        &self.row
+    }
+}

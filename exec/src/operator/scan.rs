@@ -1,0 +1,341 @@
+//! Reads one table through one access path, with the row locks that the statement wants, and filters.
+//!
+//! ```text
+//!          +------------------------- not kept -------------------------+
+//!          v                                                            |
+//! Start -> Read -> Load -> Judge -> (kept, and current) ----------> emit
+//!            \               \
+//!             held by another \ kept, not current yet
+//!              `-> Acquire <--'   Acquire: lock or read the current version, then Load and Judge again
+//! ```
+//!
+//! Plain reads judge the snapshot's version. Locking reads and data changes judge the latest version first, without a lock, and again
+//! once they have it: a row that does not match is never locked.
+
+use crate::access;
+use crate::context::VirtualRows;
+use crate::error::Error;
+use crate::eval::Step;
+use crate::packed::Packer;
+use crate::run::{Run, SourceState};
+use crate::scratch::Scratch;
+use sql::plan::{Access, Scan};
+use table::{EncodedRange, RowCursor, RowRead, Table};
+use txn::{LockMode, ReadMode, WaitPolicy};
+use types::Value;
+
+/// What a scan does to the rows it emits, beyond reading them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SourceLock {
+    /// Locks them until the transaction ends.
+    Lock(LockMode, WaitPolicy),
+    /// Reads their latest version, so that they can be changed.
+    Latest,
+}
+
+/// A running scan.
+pub(crate) struct ScanOperator<'p> {
+    plan: &'p Scan,
+    table: &'p Table,
+    lock: Option<SourceLock>,
+    cursor: RowCursor,
+    /// The key ranges still to read; those before `next_range` (after it, when reversed) are done.
+    ranges: Vec<EncodedRange>,
+    range_count: usize,
+    next_range: usize,
+    /// Of a point access.
+    key: Vec<u8>,
+    covering: bool,
+    stage: Stage,
+    /// The row is the version the statement wants: nothing is left to acquire.
+    current: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Start,
+    NextRange,
+    Point,
+    Read,
+    Load,
+    Judge,
+    Acquire,
+    Done,
+}
+
+impl<'p> ScanOperator<'p> {
+    pub fn new(plan: &'p Scan, table: &'p Table, lock: Option<SourceLock>) -> Self {
+        let covering = match plan.access {
+            Access::Ranges { index, covering, .. } | Access::Full { index, covering, .. } => {
+                covering && lock.is_none() && table.covers(index, &plan.columns_used)
+            }
+            _ => false,
+        };
+        Self {
+            plan,
+            table,
+            lock,
+            cursor: RowCursor::new(),
+            ranges: Vec::new(),
+            range_count: 0,
+            next_range: 0,
+            key: Vec::new(),
+            covering,
+            stage: Stage::Start,
+            current: false,
+        }
+    }
+
+    /// The source whose row it sets.
+    pub fn source(&self) -> usize {
+        self.plan.source
+    }
+
+    /// Uses buffers that are there already.
+    pub fn borrow_buffers(&mut self, scratch: &mut Scratch) {
+        self.key = std::mem::take(&mut scratch.key);
+        self.cursor = std::mem::take(&mut scratch.cursor);
+        self.ranges = std::mem::take(&mut scratch.ranges);
+    }
+
+    pub fn return_buffers(&mut self, scratch: &mut Scratch) {
+        scratch.key = std::mem::take(&mut self.key);
+        scratch.cursor = std::mem::take(&mut self.cursor);
+        scratch.ranges = std::mem::take(&mut self.ranges);
+    }
+
+    pub fn rewind(&mut self) {
+        self.stage = Stage::Start;
+    }
+
+    /// The row emitted last was changed by somebody else before it could be written: `next` reads and judges it once more.
+    pub fn again(&mut self) {
+        self.current = false;
+        self.stage = Stage::Acquire;
+    }
+
+    pub fn next(&mut self, run: &mut Run<'p>) -> Step<bool> {
+        loop {
+            self.stage = match self.stage {
+                Stage::Start => self.start(run)?,
+                Stage::NextRange => self.open_next_range(),
+                Stage::Point => self.point(run)?,
+                Stage::Read => self.read(run)?,
+                Stage::Load => self.load(run)?,
+                Stage::Acquire => self.acquire(run)?,
+                Stage::Judge => {
+                    let keep = match &self.plan.filter {
+                        Some(filter) => run.env(&[]).is_true(filter)?,
+                        None => true,
+                    };
+                    if keep && self.current {
+                        self.stage = self.after_row();
+                        return Ok(true);
+                    }
+                    if keep { Stage::Acquire } else { self.after_row() }
+                }
+                Stage::Done => return Ok(false),
+            };
+        }
+    }
+
+    /// Evaluates the access path's keys.
+    fn start(&mut self, run: &mut Run<'p>) -> Step<Stage> {
+        let env = run.env(&[]);
+        Ok(match &self.plan.access {
+            Access::Nothing | Access::Virtual => Stage::Done,
+            Access::Point { index, key } => {
+                if access::point_key(&env, self.table, *index, key, &mut self.key)? {
+                    Stage::Point
+                } else {
+                    Stage::Done
+                }
+            }
+            Access::Ranges { index, ranges, reverse, .. } => {
+                self.range_count = access::ranges(&env, self.table, *index, ranges, &mut self.ranges)?;
+                self.next_range = if *reverse { self.range_count } else { 0 };
+                Stage::NextRange
+            }
+            Access::Full { reverse, .. } => {
+                if self.ranges.is_empty() {
+                    self.ranges.push(EncodedRange::default());
+                }
+                self.ranges[0].low.clear();
+                self.ranges[0].high.clear();
+                self.range_count = 1;
+                self.next_range = usize::from(*reverse);
+                Stage::NextRange
+            }
+        })
+    }
+
+    fn open_next_range(&mut self) -> Stage {
+        let (index, reverse) = match self.plan.access {
+            Access::Ranges { index, reverse, .. } | Access::Full { index, reverse, .. } => (index, reverse),
+            _ => return Stage::Done,
+        };
+        let at = match reverse {
+            false if self.next_range < self.range_count => self.next_range,
+            true if self.next_range > 0 => self.next_range - 1,
+            _ => return Stage::Done,
+        };
+        self.next_range = if reverse { at } else { at + 1 };
+        let mode = if self.lock.is_some() { ReadMode::Latest } else { ReadMode::Snapshot };
+        self.cursor.open(self.table, index, &self.ranges[at], reverse, mode, self.covering);
+        Stage::Read
+    }
+
+    fn point(&mut self, run: &mut Run<'p>) -> Step<Stage> {
+        let Access::Point { index, .. } = self.plan.access else { unreachable!("only a point access has this stage") };
+        run.tick()?;
+        let how = self.how();
+        let source = &mut run.sources[self.plan.source];
+        if !self.table.point(run.worker, run.txn, index, &self.key, how, &mut source.row)? {
+            return Ok(Stage::Done);
+        }
+        source.state = SourceState::Stored;
+        run.next_row();
+        self.current = true;
+        Ok(Stage::Load)
+    }
+
+    fn read(&mut self, run: &mut Run<'p>) -> Step<Stage> {
+        run.tick()?;
+        let source = &mut run.sources[self.plan.source];
+        if !self.cursor.next(self.table, run.worker, run.txn, &mut source.row)? {
+            return Ok(Stage::NextRange);
+        }
+        source.state = SourceState::Stored;
+        self.current = match self.lock {
+            None => true,
+            Some(SourceLock::Latest) => source.row.seen().is_some(),
+            Some(SourceLock::Lock(..)) => false,
+        };
+        let held = source.row.held_by_other();
+        run.next_row();
+        Ok(if !self.current && held { Stage::Acquire } else { Stage::Load })
+    }
+
+    /// Brings in large columns that lie outside of the row.
+    fn load(&mut self, run: &mut Run<'p>) -> Step<Stage> {
+        let source = &mut run.sources[self.plan.source];
+        if !self.table.has_externals(&source.row) {
+            return Ok(Stage::Judge);
+        }
+        let how = if self.current { self.how() } else { RowRead::Latest };
+        let wanted = &self.plan.columns_used;
+        if self.table.load_externals(run.worker, run.txn, how, wanted, &mut source.row)? {
+            return Ok(Stage::Judge);
+        }
+        // The row changed between the two reads; its new version is judged instead.
+        let there = self.table.reread(run.worker, run.txn, how, &mut source.row)?;
+        Ok(if there { Stage::Load } else { self.after_row() })
+    }
+
+    /// Locks the row, or reads its latest version, before it is judged for good.
+    fn acquire(&mut self, run: &mut Run<'p>) -> Step<Stage> {
+        let row = &mut run.sources[self.plan.source].row;
+        let there = match self.lock {
+            Some(SourceLock::Lock(mode, policy)) => {
+                self.cursor.lock_current(self.table, run.worker, run.txn, mode, policy, row)?
+            }
+            // The row of a point access has its key for an identity, if that is the clustered one; of another unique key, or of a
+            // range, the current version may lie elsewhere.
+            _ if matches!(self.plan.access, Access::Point { index: 0, .. }) => {
+                self.table.reread(run.worker, run.txn, RowRead::Latest, row)?
+            }
+            _ if matches!(self.plan.access, Access::Point { .. }) => {
+                self.current = true;
+                return Ok(Stage::Point);
+            }
+            _ if self.is_clustered() => self.table.reread(run.worker, run.txn, RowRead::Latest, row)?,
+            _ => {
+                let (mode, policy) = (LockMode::Exclusive, WaitPolicy::Wait);
+                self.cursor.lock_current(self.table, run.worker, run.txn, mode, policy, row)?
+            }
+        };
+        if !there {
+            return Ok(self.after_row());
+        }
+        self.current = true;
+        Ok(Stage::Load)
+    }
+
+    fn how(&self) -> RowRead {
+        match self.lock {
+            None => RowRead::Snapshot,
+            Some(SourceLock::Latest) => RowRead::Latest,
+            Some(SourceLock::Lock(mode, policy)) => RowRead::Lock(mode, policy),
+        }
+    }
+
+    /// Is the scanned index the clustered one, whose keys identify rows?
+    fn is_clustered(&self) -> bool {
+        matches!(self.plan.access, Access::Ranges { index: 0, .. } | Access::Full { index: 0, .. })
+    }
+
+    fn after_row(&self) -> Stage {
+        if matches!(self.plan.access, Access::Point { .. }) { Stage::Done } else { Stage::Read }
+    }
+}
+
+/// Rows of the server's memory: information_schema.
+pub(crate) struct VirtualScan<'p> {
+    plan: &'p Scan,
+    rows: Option<Box<dyn VirtualRows + 'p>>,
+    row: Vec<Value<'static>>,
+    pending: bool,
+}
+
+impl<'p> VirtualScan<'p> {
+    pub fn new(plan: &'p Scan) -> Self {
+        Self { plan, rows: None, row: Vec::new(), pending: false }
+    }
+
+    pub fn rewind(&mut self) {
+        self.rows = None;
+        self.pending = false;
+    }
+
+    pub fn next(&mut self, run: &mut Run<'p>) -> Step<bool> {
+        loop {
+            if !self.pending {
+                run.tick()?;
+                if !self.fetch(run)? {
+                    return Ok(false);
+                }
+                self.pending = true;
+            }
+            let keep = match &self.plan.filter {
+                Some(filter) => run.env(&[]).is_true(filter)?,
+                None => true,
+            };
+            self.pending = false;
+            if keep {
+                return Ok(true);
+            }
+        }
+    }
+
+    fn fetch(&mut self, run: &mut Run<'p>) -> Step<bool> {
+        let rows = match &mut self.rows {
+            Some(rows) => rows,
+            None => {
+                let host: &'p dyn crate::context::Host = run.shared.host;
+                let gone = || Error::TableChanged { table: self.plan.table.name.clone() };
+                self.rows.insert(host.virtual_rows(&self.plan.table).ok_or_else(gone)?)
+            }
+        };
+        self.row.clear();
+        if !rows.next_row(&mut self.row) {
+            return Ok(false);
+        }
+        let source = &mut run.sources[self.plan.source];
+        source.bytes.clear();
+        let mut packer = Packer::new(&mut source.bytes, self.plan.table.columns.len());
+        self.row.iter().take(self.plan.table.columns.len()).for_each(|value| packer.push(value));
+        source.state = SourceState::Packed;
+        run.next_row();
+        Ok(true)
+    }
+}

@@ -1,0 +1,85 @@
+//! A plan made ready to run: tables resolved, the way to run it chosen. Immutable and shared by executions.
+
+use crate::error::{Error, Result};
+use crate::operator::collect_scans;
+use sql::plan::{InsertSource, Node, OutputColumn, Plan, QueryPlan, Scan};
+use std::sync::Arc;
+use table::Table;
+use types::schema::TableDef;
+
+/// A plan with what can be computed once. Valid as long as the plan's schema version.
+pub struct Prepared {
+    pub(crate) plan: Arc<Plan>,
+    /// By source of the query, or of an UPDATE or DELETE (whose table is source 0). `None` is a virtual table.
+    pub(crate) sources: Vec<Option<Arc<Table>>>,
+    /// The table an INSERT writes.
+    pub(crate) target: Option<Arc<Table>>,
+    /// Every stored table, once.
+    tables: Vec<Arc<Table>>,
+}
+
+impl Prepared {
+    /// Resolves the plan's tables. [`Error::TableChanged`]: one is gone, bind and plan again.
+    pub fn new(database: &table::Database, plan: Arc<Plan>) -> Result<Prepared> {
+        let resolve = |def: &TableDef| {
+            database.table(def.id).ok_or_else(|| Error::TableChanged { table: format!("{}.{}", def.database, def.name) })
+        };
+        let mut prepared = Prepared { plan: plan.clone(), sources: Vec::new(), target: None, tables: Vec::new() };
+        match &*plan {
+            Plan::Query(query) => prepared.sources = resolve_query(query, &resolve)?,
+            Plan::Insert(insert) => {
+                prepared.target = Some(resolve(&insert.table)?);
+                if let InsertSource::Query(query) = &insert.source {
+                    prepared.sources = resolve_query(query, &resolve)?;
+                }
+            }
+            Plan::Update(update) => prepared.sources = vec![Some(resolve(&update.scan.table)?)],
+            Plan::Delete(delete) => prepared.sources = vec![Some(resolve(&delete.scan.table)?)],
+        }
+        for table in prepared.sources.iter().flatten().chain(&prepared.target) {
+            if !prepared.tables.iter().any(|t| t.id() == table.id()) {
+                prepared.tables.push(table.clone());
+            }
+        }
+        Ok(prepared)
+    }
+
+    pub fn plan(&self) -> &Arc<Plan> {
+        &self.plan
+    }
+
+    /// The result's columns; empty for a statement without a result.
+    pub fn columns(&self) -> &[OutputColumn] {
+        match &*self.plan {
+            Plan::Query(query) => &query.columns,
+            _ => &[],
+        }
+    }
+
+    /// Every stored table the plan uses, once: what the caller takes metadata locks on.
+    pub fn tables(&self) -> &[Arc<Table>] {
+        &self.tables
+    }
+}
+
+fn resolve_query(query: &QueryPlan, resolve: &impl Fn(&TableDef) -> Result<Arc<Table>>) -> Result<Vec<Option<Arc<Table>>>> {
+    let mut scans: Vec<&Scan> = Vec::new();
+    collect_scans(&query.root, &mut |scan| scans.push(scan));
+    let count = scans.iter().map(|scan| scan.source + 1).max().unwrap_or(0).max(query.sources);
+    let mut sources = vec![None; count];
+    for scan in scans {
+        if !scan.table.is_virtual {
+            sources[scan.source] = Some(resolve(&scan.table)?);
+        }
+    }
+    Ok(sources)
+}
+
+/// The scan and the select list of a query that is nothing more than both.
+pub(crate) fn simple_scan(root: &Node) -> Option<(&Scan, &[sql::expr::Expr])> {
+    let Node::Project { input, exprs } = root else { return None };
+    match &**input {
+        Node::Scan(scan) if !scan.table.is_virtual => Some((scan, exprs)),
+        _ => None,
+    }
+}

@@ -1,0 +1,188 @@
+//! The state of one execution that operators share: the current row of each table, the budget of CPU and memory.
+//!
+//! R1: whatever may wait returns a [`Pause`] and leaves the operator so that the same call goes on later.
+//! R2: [`Run::tick`] is called once for each row read, so that no statement holds its thread for long or survives a KILL.
+
+use crate::error::{Error, Result};
+use crate::eval::{Env, Pause, Shared};
+use crate::session::{SessionVars, kill};
+use crate::wait;
+use smallvec::SmallVec;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+use table::{RowBuf, Table};
+use txn::{Txn, Worker};
+
+/// Rows between two looks at the clock and the kill flag.
+const TICKS: u32 = 64;
+/// A statement gives the thread to others after this much CPU.
+const SLICE: Duration = Duration::from_millis(1);
+
+/// What expressions see of one table of the query block.
+#[derive(Default)]
+pub(crate) struct Source<'p> {
+    /// The table; `None` for one of the server's memory, whose rows are packed.
+    pub table: Option<&'p Table>,
+    pub state: SourceState,
+    /// The current row when `Stored`.
+    pub row: RowBuf,
+    /// The current row when `Copied` (stored bytes) or `Packed`.
+    pub bytes: Vec<u8>,
+}
+
+/// The sources of a query block: on the stack for one table.
+pub(crate) type Sources<'a> = SmallVec<[Source<'a>; 1]>;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum SourceState {
+    /// No row, or the row of NULLs of a left join.
+    #[default]
+    Null,
+    /// `row`
+    Stored,
+    /// `bytes` is a stored row.
+    Copied,
+    /// `bytes` is a packed row.
+    Packed,
+}
+
+impl SourceState {
+    pub fn from_byte(byte: u8) -> Self {
+        [SourceState::Null, SourceState::Stored, SourceState::Copied, SourceState::Packed][usize::from(byte)]
+    }
+}
+
+impl<'p> Source<'p> {
+    #[inline]
+    pub fn stored_table(&self) -> &'p Table {
+        self.table.expect("a source with a stored row has a table")
+    }
+
+    /// The stored row that `bytes` holds.
+    pub fn copied_row(&self) -> std::result::Result<types::row::StoredRow<'_>, types::Error> {
+        types::row::StoredRow::new(self.stored_table().layout(), &self.bytes)
+    }
+
+    /// The current row as bytes that [`Source::set_copy`] takes back.
+    pub fn as_copy(&self) -> (SourceState, &[u8]) {
+        match self.state {
+            SourceState::Null => (SourceState::Null, &[]),
+            SourceState::Stored => (SourceState::Copied, self.row.row(self.stored_table()).bytes()),
+            SourceState::Copied | SourceState::Packed => (self.state, &self.bytes),
+        }
+    }
+
+    pub fn set_copy(&mut self, state: SourceState, bytes: &[u8]) {
+        self.state = state;
+        self.bytes.clear();
+        self.bytes.extend_from_slice(bytes);
+    }
+}
+
+/// One execution of a plan.
+pub(crate) struct Run<'a> {
+    pub worker: &'a Worker,
+    pub txn: &'a mut Txn,
+    pub sources: Sources<'a>,
+    pub shared: Shared<'a>,
+    pub clock: Slice,
+    memory_bytes: usize,
+}
+
+/// The CPU budget of a statement: when to let others run, when to give up.
+pub(crate) struct Slice {
+    ticks_left: u32,
+    slice_began: Instant,
+    deadline: Option<Instant>,
+}
+
+impl Slice {
+    pub fn new(time_max: Duration) -> Self {
+        let now = Instant::now();
+        let deadline = (!time_max.is_zero()).then(|| now + time_max);
+        Self { ticks_left: TICKS, slice_began: now, deadline }
+    }
+
+    #[inline]
+    pub fn tick(&mut self, session: &SessionVars) -> std::result::Result<(), Pause> {
+        self.ticks_left -= 1;
+        if self.ticks_left == 0 { self.look_up(session) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn look_up(&mut self, session: &SessionVars) -> std::result::Result<(), Pause> {
+        self.ticks_left = TICKS;
+        check_killed(session)?;
+        let now = Instant::now();
+        if self.deadline.is_some_and(|deadline| now >= deadline) {
+            return Err(Pause::error(Error::QueryTimeout));
+        }
+        if now - self.slice_began >= SLICE {
+            // The driver yields and calls again; the new slice begins then or a little earlier.
+            self.slice_began = now;
+            return Err(Pause::Yield);
+        }
+        Ok(())
+    }
+
+    /// The statement slept; its next slice begins now.
+    pub fn resumed(&mut self) {
+        self.slice_began = Instant::now();
+    }
+
+    pub fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+}
+
+/// 1317 when the session was killed.
+pub(crate) fn check_killed(session: &SessionVars) -> Result<()> {
+    // Relaxed: the flag carries no data.
+    if session.killed.load(Ordering::Relaxed) == kill::NONE { Ok(()) } else { Err(Error::Interrupted) }
+}
+
+impl<'a> Run<'a> {
+    pub fn new(worker: &'a Worker, txn: &'a mut Txn, shared: Shared<'a>, sources: Sources<'a>, clock: Slice) -> Self {
+        Self { worker, txn, sources, shared, clock, memory_bytes: 0 }
+    }
+
+    /// The row context of the current source rows and an operator's slots.
+    #[inline]
+    pub fn env<'e>(&'e self, slots: &'e [u8]) -> Env<'e>
+    where
+        'a: 'e,
+    {
+        Env { sources: &self.sources, slots, insert: &[], overlay: &[], shared: &self.shared }
+    }
+
+    /// Counts one row of work. See R2.
+    #[inline]
+    pub fn tick(&mut self) -> std::result::Result<(), Pause> {
+        self.clock.tick(self.shared.session)
+    }
+
+    pub fn clock(&mut self) -> &mut Slice {
+        &mut self.clock
+    }
+
+    /// Accounts for memory that an operator keeps until the statement ends.
+    pub fn charge(&mut self, bytes: usize) -> std::result::Result<(), Pause> {
+        self.memory_bytes += bytes;
+        let limit = self.shared.session.sort_memory_bytes_max;
+        if self.memory_bytes <= limit {
+            return Ok(());
+        }
+        Err(Pause::error(Error::OutOfSortMemory { limit, setting: "heddle_statement_memory" }))
+    }
+
+    /// Waits for what a step asked for.
+    pub async fn resolve(&mut self, pause: Pause) -> Result<()> {
+        wait::resolve(pause, &self.shared, &mut self.clock).await
+    }
+
+    /// A row moved on: sleeps of the row before are over and done with.
+    #[inline]
+    pub fn next_row(&mut self) {
+        self.shared.waits.forget();
+    }
+}

@@ -1,0 +1,72 @@
+//! Buffers that outlive a statement, so that a short one allocates nothing.
+//!
+//! Each thread keeps a few sets of them; a statement takes a set when it begins and gives it back when it ends. An idle session holds
+//! none. A statement that is dropped half-way (its connection is gone) drops its set with it.
+
+use std::cell::RefCell;
+use table::{RowBuf, RowCursor};
+use types::Value;
+
+/// Buffers of one statement.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    /// An encoded index key.
+    pub key: Vec<u8>,
+    pub row: RowBuf,
+    pub cursor: RowCursor,
+    pub ranges: Vec<table::EncodedRange>,
+    /// One row's values, empty between rows; only its memory is kept.
+    pub values: Vec<Value<'static>>,
+    pub progress: table::Progress,
+    /// A packed row.
+    pub slots: Vec<u8>,
+}
+
+/// Sets kept by a thread: as many statements as are usually under way on it at once.
+const KEPT_MAX: usize = 16;
+/// A set whose buffers grew over this is not kept.
+const KEPT_BYTES_MAX: usize = 64 << 10;
+
+thread_local! {
+    static POOL: RefCell<Vec<Scratch>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Scratch {
+    pub fn take() -> Self {
+        POOL.with_borrow_mut(Vec::pop).unwrap_or_default()
+    }
+
+    pub fn give_back(self) {
+        let bytes = self.key.capacity() + self.row.payload().len() + self.slots.capacity() + self.ranges.capacity() * 48;
+        if bytes > KEPT_BYTES_MAX {
+            return;
+        }
+        POOL.with_borrow_mut(|pool| {
+            if pool.len() < KEPT_MAX {
+                pool.push(self);
+            }
+        });
+    }
+}
+
+/// The memory of a vector of values for values of another lifetime.
+pub(crate) fn recycle<'b>(mut values: Vec<Value<'_>>) -> Vec<Value<'b>> {
+    values.clear();
+    // Collecting an emptied vector of the same element layout reuses its memory.
+    values.into_iter().map(|_| Value::Null).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recycling_keeps_the_memory() {
+        let text = String::from("x");
+        let mut values: Vec<Value<'_>> = Vec::with_capacity(10);
+        values.push(Value::text(text.as_bytes()));
+        let place = values.as_ptr() as usize;
+        let values: Vec<Value<'static>> = recycle(values);
+        assert_eq!((values.as_ptr() as usize, values.len(), values.capacity()), (place, 0, 10));
+    }
+}

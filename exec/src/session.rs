@@ -1,0 +1,221 @@
+//! What a statement reads and changes of its session, besides data: variables, warnings, counters, the kill flag.
+//!
+//! `server` owns one [`SessionVars`] for each connection and copies the system variables that matter here into it when they change.
+//! Expressions only have a shared reference, so what evaluation may change (warnings, random state, LAST_INSERT_ID(n)) is in cells.
+//! A session lives on one thread; only the kill flag is shared.
+
+use crate::error::Error;
+use sql::plan::SqlMode;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
+use types::temporal::TimeZone;
+use types::{CollationId, ColumnType, Value};
+
+/// Values of [`SessionVars::killed`].
+pub mod kill {
+    pub const NONE: u8 = 0;
+    /// KILL QUERY: the statement ends with 1317, the connection stays.
+    pub const QUERY: u8 = 1;
+    /// KILL CONNECTION, or the client is gone.
+    pub const CONNECTION: u8 = 2;
+}
+
+/// The execution state of one session.
+#[derive(Debug)]
+pub struct SessionVars {
+    /// `@name`, by lower-case name.
+    pub user_variables: HashMap<String, UserVariable>,
+    /// LAST_INSERT_ID() as of the previous statement.
+    pub last_insert_id: Cell<u64>,
+    /// Set by LAST_INSERT_ID(n) while a statement runs: the statement's result reports it to the client.
+    pub last_insert_id_set: Cell<Option<u64>>,
+    /// FOUND_ROWS()
+    pub found_rows: u64,
+    /// ROW_COUNT(): affected rows of the previous statement, -1 after a query or an error.
+    pub row_count: i64,
+    /// Of the statement that runs, or ran last; `server` clears it at the start of a statement that is not diagnostic.
+    pub warnings: RefCell<Warnings>,
+    pub time_zone: TimeZone,
+    pub sql_mode: SqlMode,
+    pub connection_id: u32,
+    /// `name@host` as the client gave it: USER().
+    pub user: String,
+    /// `name@host` of the account: CURRENT_USER().
+    pub current_user: String,
+    /// The current database: DATABASE().
+    pub database: Option<String>,
+    /// VERSION()
+    pub version: &'static str,
+    /// When the statement began, microseconds since the epoch, UTC; NOW() and CURRENT_TIMESTAMP.
+    pub statement_start_us: i64,
+    /// State of RAND() without a seed.
+    pub rand: Cell<[u32; 2]>,
+    /// KILL sets it from another thread; see [`kill`].
+    pub killed: Arc<AtomicU8>,
+    /// collation_connection
+    pub collation: CollationId,
+    pub sort_memory_bytes_max: usize,
+    pub group_concat_bytes_max: usize,
+    pub packet_bytes_max: usize,
+    pub div_precision_increment: u8,
+    pub auto_increment_increment: u64,
+    pub auto_increment_offset: u64,
+    /// SET INSERT_ID: the next generated value.
+    pub insert_id: Option<u64>,
+    /// sql_select_limit
+    pub select_limit: u64,
+    /// max_execution_time, for SELECT; zero is none.
+    pub execution_time_max: Duration,
+    /// default_week_format
+    pub week_format: u8,
+    /// CLIENT_FOUND_ROWS: UPDATE reports matched rows as affected.
+    pub client_found_rows: bool,
+    /// A transaction was begun, or autocommit is off: SERIALIZABLE reads lock.
+    pub in_transaction: bool,
+}
+
+/// A `@name` with the type it got from its assignment.
+#[derive(Clone, Debug)]
+pub struct UserVariable {
+    pub value: Value<'static>,
+    pub ty: ColumnType,
+}
+
+impl SessionVars {
+    /// MySQL 8.4's defaults for a session of `user`.
+    pub fn new(connection_id: u32, user: String, current_user: String) -> Self {
+        Self {
+            user_variables: HashMap::new(),
+            last_insert_id: Cell::new(0),
+            last_insert_id_set: Cell::new(None),
+            found_rows: 0,
+            row_count: 0,
+            warnings: RefCell::new(Warnings::default()),
+            time_zone: TimeZone::Utc,
+            sql_mode: default_sql_mode(),
+            connection_id,
+            user,
+            current_user,
+            database: None,
+            version: "8.4.0-heddle-0.1.0",
+            statement_start_us: 0,
+            rand: Cell::new([connection_id.wrapping_mul(0x9E37_79B9) | 1, !connection_id]),
+            killed: Arc::new(AtomicU8::new(kill::NONE)),
+            collation: CollationId::UTF8MB4_0900_AI_CI,
+            sort_memory_bytes_max: 256 << 20,
+            group_concat_bytes_max: 1024,
+            packet_bytes_max: 64 << 20,
+            div_precision_increment: 4,
+            auto_increment_increment: 1,
+            auto_increment_offset: 1,
+            insert_id: None,
+            select_limit: u64::MAX,
+            execution_time_max: Duration::ZERO,
+            week_format: 0,
+            client_found_rows: false,
+            in_transaction: false,
+        }
+    }
+
+    pub fn is_killed(&self) -> bool {
+        // Relaxed: the flag carries no data with it; who sets it also wakes the session.
+        self.killed.load(Ordering::Relaxed) != kill::NONE
+    }
+
+    /// Forgets a KILL QUERY that the statement has answered; a killed connection stays killed.
+    pub fn clear_kill_query(&self) {
+        // Relaxed: as in `is_killed`; the exchange leaves a concurrent KILL CONNECTION alone.
+        let _ = self.killed.compare_exchange(kill::QUERY, kill::NONE, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    pub fn warn(&self, error: Error) {
+        self.warnings.borrow_mut().push(Level::Warning, error);
+    }
+
+    pub fn note(&self, error: Error) {
+        self.warnings.borrow_mut().push(Level::Note, error);
+    }
+}
+
+fn default_sql_mode() -> SqlMode {
+    SqlMode {
+        strict: true,
+        ansi_quotes: false,
+        pipes_as_concat: false,
+        no_backslash_escapes: false,
+        only_full_group_by: true,
+        no_zero_date: true,
+        no_zero_in_date: true,
+        error_for_division_by_zero: true,
+        no_auto_value_on_zero: false,
+        no_unsigned_subtraction: false,
+        high_not_precedence: false,
+        ignore_space: false,
+        real_as_float: false,
+        pad_char_to_full_length: false,
+        allow_invalid_dates: false,
+        time_truncate_fractional: false,
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    Note,
+    Warning,
+    Error,
+}
+
+#[derive(Clone, Debug)]
+pub struct Warning {
+    pub level: Level,
+    pub error: Error,
+}
+
+/// The diagnostics of one statement: the first `max_error_count` conditions, and the number of all.
+#[derive(Clone, Debug)]
+pub struct Warnings {
+    list: Vec<Warning>,
+    count: u64,
+    errors: u64,
+    /// max_error_count
+    pub kept_max: usize,
+}
+
+impl Default for Warnings {
+    fn default() -> Self {
+        Self { list: Vec::new(), count: 0, errors: 0, kept_max: 1024 }
+    }
+}
+
+impl Warnings {
+    pub fn push(&mut self, level: Level, error: Error) {
+        self.count += 1;
+        self.errors += u64::from(level == Level::Error);
+        if self.list.len() < self.kept_max {
+            self.list.push(Warning { level, error });
+        }
+    }
+
+    /// How many conditions there were, also those not kept: `@@warning_count`, and the count in OK and EOF packets.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// `@@error_count`
+    pub fn error_count(&self) -> u64 {
+        self.errors
+    }
+
+    pub fn list(&self) -> &[Warning] {
+        &self.list
+    }
+
+    pub fn clear(&mut self) {
+        self.list.clear();
+        self.count = 0;
+        self.errors = 0;
+    }
+}

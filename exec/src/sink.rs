@@ -1,0 +1,54 @@
+//! Where result rows go. `server` implements [`RowSink`] over the packet encoder, straight into the connection's buffer;
+//! tests implement it over a vector. Used generically, so that a value is encoded without a virtual call.
+
+use crate::error::Result;
+use sql::plan::OutputColumn;
+use std::task::{Context, Poll};
+use types::{ColumnType, Value};
+
+/// Consumes the rows of one result set.
+///
+/// The calls come in this order: `start`, then for each row `begin_row`, one `value` for each column, and `end_row` or
+/// `cancel_row`. After a row the executor asks `is_full`, and if so awaits `poll_drain` before the next one.
+pub trait RowSink {
+    /// The columns of the result, once, before the first row.
+    fn start(&mut self, columns: &[OutputColumn]);
+
+    fn begin_row(&mut self);
+
+    /// The next column's value; its variant suits `ty` (integers for integer types, `Bytes` for strings, and so on).
+    fn value(&mut self, value: &Value<'_>, ty: &ColumnType);
+
+    fn end_row(&mut self);
+
+    /// Forgets the row begun last: an expression failed or has to wait. It may be begun again.
+    fn cancel_row(&mut self);
+
+    /// Should the buffered rows be sent before more are made?
+    fn is_full(&self) -> bool;
+
+    /// Sends what is buffered. `Err(Error::ClientGone)` when nobody reads any more.
+    fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>>;
+}
+
+/// Counts rows and drops them: for statements whose result nobody wants.
+#[derive(Debug, Default)]
+pub struct NullSink {
+    pub rows: u64,
+}
+
+impl RowSink for NullSink {
+    fn start(&mut self, _columns: &[OutputColumn]) {}
+    fn begin_row(&mut self) {}
+    fn value(&mut self, _value: &Value<'_>, _ty: &ColumnType) {}
+    fn end_row(&mut self) {
+        self.rows += 1;
+    }
+    fn cancel_row(&mut self) {}
+    fn is_full(&self) -> bool {
+        false
+    }
+    fn poll_drain(&mut self, _cx: &mut Context<'_>) -> Poll<Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}

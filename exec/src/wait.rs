@@ -1,0 +1,123 @@
+//! Waiting: the futures that a statement awaits when a step pauses. All of them end early when the session is killed.
+
+use crate::context::{ExecContext, Host, LocalFuture};
+use crate::error::{Error, Result};
+use crate::eval::{Pause, Shared};
+use crate::run::{Slice, check_killed};
+use crate::session::SessionVars;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Instant;
+
+/// Waits for what a step asked for; the step is called again afterwards.
+pub(crate) async fn resolve(pause: Pause, shared: &Shared<'_>, clock: &mut Slice) -> Result<()> {
+    match pause {
+        Pause::Error(error) => return Err(*error),
+        Pause::Stall(stall) => until_killed(shared.session, stall).await?,
+        Pause::Yield => yield_now().await,
+        Pause::Sleep(duration) => {
+            let left = clock.deadline().map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            let cut = left.is_some_and(|left| left < duration);
+            let duration = if cut { left.unwrap_or(duration) } else { duration };
+            let interrupted = until_killed(shared.session, shared.host.sleep(duration)).await.is_err() || cut;
+            shared.waits.record(Some(interrupted.into()));
+        }
+        Pause::GetLock { name, timeout } => {
+            let wait = shared.host.get_lock(shared.session.connection_id, &name, timeout);
+            match until_killed(shared.session, wait).await {
+                Ok(Ok(taken)) => shared.waits.record(Some(taken.into())),
+                Ok(Err(error)) => return Err(error),
+                // Killed: NULL, and the statement ends at its next row.
+                Err(_) => shared.waits.record(None),
+            }
+        }
+    }
+    shared.waits.restart();
+    clock.resumed();
+    Ok(())
+}
+
+/// Awaits a future, or the session's end.
+pub(crate) async fn until_killed<F: Future>(session: &SessionVars, future: F) -> Result<F::Output> {
+    let mut future = pin!(future);
+    poll_fn(|cx| {
+        if let Err(killed) = check_killed(session) {
+            return Poll::Ready(Err(killed));
+        }
+        future.as_mut().poll(cx).map(Ok)
+    })
+    .await
+}
+
+/// Lets the thread's other sessions run once.
+async fn yield_now() {
+    let mut yielded = false;
+    poll_fn(|cx| {
+        if std::mem::replace(&mut yielded, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+/// Calls an engine operation until it answers.
+macro_rules! engine {
+    ($session:expr, $call:expr) => {
+        loop {
+            match $call {
+                Ok(answer) => break Ok(answer),
+                Err(txn::Interrupt::Stall(stall)) => {
+                    if let Err(killed) = $crate::wait::until_killed($session, stall).await {
+                        break Err(killed);
+                    }
+                }
+                Err(txn::Interrupt::Error(error)) => break Err($crate::error::Error::from(error)),
+            }
+        }
+    };
+}
+pub(crate) use engine;
+
+/// Undoes a statement's changes. It cannot be interrupted: a killed statement is undone too.
+pub(crate) async fn roll_back_statement(cx: &mut ExecContext<'_>, savepoint: txn::Savepoint) -> Result<()> {
+    loop {
+        match cx.txn.rollback_to(cx.worker, savepoint) {
+            Ok(()) => return Ok(()),
+            Err(txn::Interrupt::Stall(stall)) => stall.await,
+            Err(txn::Interrupt::Error(error)) => return Err(error.into()),
+        }
+    }
+}
+
+/// A host for statements that run where no server is: nothing to sleep with, no locks, no virtual tables.
+#[derive(Debug, Default)]
+pub struct NoHost;
+
+impl Host for NoHost {
+    fn sleep(&self, _duration: std::time::Duration) -> LocalFuture<'_, ()> {
+        Box::pin(async {})
+    }
+
+    fn get_lock(&self, _connection: u32, _name: &str, _timeout: Option<std::time::Duration>) -> LocalFuture<'_, Result<bool>> {
+        Box::pin(async { Err(Error::NotSupported("GET_LOCK here".into())) })
+    }
+
+    fn release_lock(&self, _connection: u32, _name: &str) -> Option<bool> {
+        None
+    }
+
+    fn release_all_locks(&self, _connection: u32) -> u64 {
+        0
+    }
+
+    fn lock_holder(&self, _name: &str) -> Option<u32> {
+        None
+    }
+
+    fn virtual_rows(&self, _table: &types::schema::TableDef) -> Option<Box<dyn crate::context::VirtualRows + '_>> {
+        None
+    }
+}

@@ -1,0 +1,206 @@
+//! The command line, and its help for people.
+//!
+//! Values are taken as text here: [`crate::settings`] reads flags, environment and file with one set of rules and one kind of message.
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Args, Parser, Subcommand};
+use std::ffi::OsString;
+
+/// What to run.
+#[derive(Debug)]
+pub enum Command {
+    Serve(ServeFlags),
+}
+
+/// Why nothing is run.
+#[derive(Debug)]
+pub enum Stop {
+    /// Help or version, for standard output.
+    Print(String),
+    /// One line about what is wrong.
+    Fail(String),
+}
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "heddle",
+    version,
+    about = "Heddle, a MySQL-compatible database server.",
+    long_about = "Heddle, a MySQL-compatible transactional database server.\n\nStart it without any arguments: it serves on \
+                  127.0.0.1:3306 and on a unix socket, and keeps its data in ./heddle-data. Connect with any MySQL client:\n\n    \
+                  heddle\n    mariadb -h 127.0.0.1 -P 3306 -u root",
+    after_help = "Run 'heddle serve --help' for all settings.",
+    disable_help_subcommand = true
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: CliCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum CliCommand {
+    /// Run the server (what 'heddle' does without a command)
+    #[command(after_help = SERVE_EXAMPLES, long_about = SERVE_ABOUT)]
+    Serve(ServeFlags),
+}
+
+const SERVE_ABOUT: &str = "Run the server until Ctrl-C or SIGTERM; a second Ctrl-C stops it at once (no committed data is lost).
+
+Every setting can be given as a flag, as an environment variable, or in a TOML file; a flag beats the environment, the \
+                           environment beats the file. The variable of --buffer-pool is HEDDLE_BUFFER_POOL, its line in the file is \
+                           buffer-pool = \"4G\".";
+
+const SERVE_EXAMPLES: &str = "Examples:
+  heddle serve
+      Serve on 127.0.0.1:3306, data in ./heddle-data.
+  heddle serve --data-dir /srv/heddle --buffer-pool 16G --port 3307
+      Another place, more memory, another port.
+  heddle serve --durability none --data-dir /tmp/test
+      For tests: commits do not wait for the disk. Never for data you want to keep.
+  HEDDLE_PORT=3307 heddle serve --config /etc/heddle.toml
+      Settings from a file, the port from the environment.";
+
+/// Settings as they were given, not read yet.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ServeFlags {
+    /// TCP port; 0 takes a free one [default: 3306]
+    #[arg(long, value_name = "PORT")]
+    pub port: Option<String>,
+    /// Address to listen on; 0.0.0.0 for all of this machine's [default: 127.0.0.1]
+    #[arg(long, value_name = "ADDRESS")]
+    pub bind: Option<String>,
+    /// Unix socket; 'none' for no socket [default: heddle.sock in the data directory]
+    #[arg(long, value_name = "PATH")]
+    pub socket: Option<String>,
+    /// Where the data is; made when it is not there [default: ./heddle-data]
+    #[arg(long, value_name = "DIRECTORY")]
+    pub data_dir: Option<String>,
+    /// Memory for cached pages, such as 512M or 4G [default: a quarter of the memory]
+    #[arg(long, value_name = "SIZE")]
+    pub buffer_pool: Option<String>,
+    /// Threads that run statements [default: one per CPU]
+    #[arg(long, value_name = "COUNT")]
+    pub workers: Option<String>,
+    /// What a commit waits for: 'full', the disk; 'relaxed', nothing, and a crash of the machine may lose the last second;
+    /// 'none', nothing, for tests [default: full]
+    #[arg(long, value_name = "full|relaxed|none")]
+    pub durability: Option<String>,
+    /// Clients at the same time [default: 4096]
+    #[arg(long, value_name = "COUNT")]
+    pub max_connections: Option<String>,
+    /// How much to log to standard error: error, warn, info, debug or trace [default: info]
+    #[arg(long, value_name = "LEVEL")]
+    pub log_level: Option<String>,
+    /// TOML file with settings (or HEDDLE_CONFIG)
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<String>,
+}
+
+impl ServeFlags {
+    /// The text given for a setting.
+    pub fn get(&self, key: &str) -> Option<&str> {
+        let value = match key {
+            "port" => &self.port,
+            "bind" => &self.bind,
+            "socket" => &self.socket,
+            "data-dir" => &self.data_dir,
+            "buffer-pool" => &self.buffer_pool,
+            "workers" => &self.workers,
+            "durability" => &self.durability,
+            "max-connections" => &self.max_connections,
+            "log-level" => &self.log_level,
+            _ => unreachable!("{key} is in settings::KEYS and has a flag"),
+        };
+        value.as_deref()
+    }
+}
+
+/// Reads the command line; without a command it is `serve`.
+pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, Stop> {
+    let mut arguments: Vec<OsString> = arguments.into_iter().collect();
+    let for_the_program = ["-h", "--help", "-V", "--version"];
+    let is_serve = match arguments.get(1).map(|first| first.to_string_lossy()) {
+        None => true,
+        Some(first) => first.starts_with('-') && !for_the_program.contains(&&*first),
+    };
+    if is_serve {
+        arguments.insert(1.min(arguments.len()), "serve".into());
+    }
+    match Cli::try_parse_from(arguments) {
+        Ok(Cli { command: CliCommand::Serve(flags) }) => Ok(Command::Serve(flags)),
+        Err(error) => Err(stop(&error)),
+    }
+}
+
+fn stop(error: &clap::Error) -> Stop {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            Stop::Print(error.render().to_string())
+        }
+        _ => Stop::Fail(one_line(error)),
+    }
+}
+
+/// What is wrong and, where it is near at hand, what was meant.
+fn one_line(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let first = text.lines().next().unwrap_or_default();
+    let first = first.strip_prefix("error: ").unwrap_or(first);
+    let suggestion =
+        [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand].into_iter().find_map(|kind| match error.get(kind) {
+            Some(ContextValue::String(one)) => Some(one.clone()),
+            Some(ContextValue::Strings(several)) => several.first().cloned(),
+            _ => None,
+        });
+    match suggestion {
+        Some(meant) => format!("{first}; did you mean '{meant}'?"),
+        None => format!("{first}; 'heddle serve --help' lists what there is"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse_words(words: &str) -> Result<Command, Stop> {
+        parse(words.split_whitespace().map(OsString::from))
+    }
+
+    #[test]
+    fn serve_is_the_default() {
+        for words in ["heddle --port 3307", "heddle serve --port 3307", "heddle serve --port=3307"] {
+            let Ok(Command::Serve(flags)) = parse_words(words) else { panic!("{words}") };
+            assert_eq!(flags.port.as_deref(), Some("3307"));
+        }
+        assert!(matches!(parse_words("heddle"), Ok(Command::Serve(ServeFlags { port: None, .. }))));
+    }
+
+    #[test]
+    fn help_is_for_people() {
+        for words in ["heddle --help", "heddle -h", "heddle serve --help", "heddle --version"] {
+            let Err(Stop::Print(text)) = parse_words(words) else { panic!("{words}") };
+            assert!(text.to_lowercase().contains("heddle"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_flag_is_one_line() {
+        let check = |words: &str, expected: &str| match parse_words(words) {
+            Err(Stop::Fail(message)) => {
+                assert_eq!(message.lines().count(), 1);
+                assert!(message.contains(expected), "{message}");
+            }
+            other => panic!("{words}: {other:?}"),
+        };
+        check("heddle --prot 3", "did you mean '--port'?");
+        check("heddle serv", "did you mean 'serve'?");
+        check("heddle serve extra", "unexpected argument 'extra'");
+        check("heddle serve --port", "a value is required for '--port <PORT>'");
+    }
+
+    #[test]
+    fn every_setting_has_a_flag() {
+        let flags = ServeFlags::default();
+        assert!(crate::settings::KEYS.iter().all(|key| flags.get(key).is_none()));
+    }
+}

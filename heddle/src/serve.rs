@@ -1,0 +1,195 @@
+//! `heddle serve`: opens the engine and the catalog, starts the server, tells where it is, and stops it when asked.
+//!
+//! 1. Log to standard error. 2. Engine: data directory, recovery. 3. Catalog. 4. Server: sockets, threads. 5. A few lines to standard
+//!    output. 6. SIGINT or SIGTERM: stop, in the opposite order. A second signal ends the process at once; the log brings everything
+//!    that was committed back at the next start.
+
+use crate::limits;
+use crate::settings::{self, Settings, Socket};
+use crate::size;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use std::io::{IsTerminal, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Runs the server until it is told to stop. The error is one line for the person who started it.
+pub fn run(settings: Settings) -> Result<(), String> {
+    let started = Instant::now();
+    start_log(settings.log_level);
+    for name in settings::unknown_variables(std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned())) {
+        tracing::warn!("the environment has {name}, which is no setting of heddle");
+    }
+    let connections_max = limits::raise_open_files(settings.connections_max);
+    if connections_max < settings.connections_max {
+        tracing::warn!("the limit of open files leaves room for {connections_max} clients (raise it with 'ulimit -n')");
+    }
+    let signals = Signals::register()?;
+    let engine = txn::Engine::open(txn::Config {
+        data_dir: settings.data_dir.clone(),
+        buffer_pool_bytes: settings.buffer_pool_bytes,
+        workers: settings.workers,
+        durability: settings.durability,
+    })
+    .map_err(|error| format!("cannot open the data directory {}: {}", settings.data_dir.display(), text_of(&error)))?;
+    let result = serve(&settings, connections_max, &engine, signals, started);
+    let closed = engine.shutdown().map_err(|error| format!("while stopping: {}", text_of(&error)));
+    result.and(closed)?;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+fn serve(
+    settings: &Settings,
+    connections_max: usize,
+    engine: &std::sync::Arc<txn::Engine>,
+    signals: Signals,
+    started: Instant,
+) -> Result<(), String> {
+    let database = table::Database::open(engine.clone()).map_err(|error| format!("cannot read the catalog: {error}"))?;
+    let socket = socket_path(settings);
+    let config = server::Config {
+        tcp: Some(SocketAddr::new(settings.bind, settings.port)),
+        socket: socket.clone(),
+        data_dir: settings.data_dir.clone(),
+        workers: settings.workers,
+        connections_max,
+        buffer_pool_bytes: settings.buffer_pool_bytes,
+        durability: settings.durability,
+        ..server::Config::default()
+    };
+    let handle = server::start(config, database, engine.clone()).map_err(|error| match error {
+        server::StartError::Listen { .. } => format!("{error} (choose another with --port or --socket)"),
+        _ => error.to_string(),
+    })?;
+    signals.stop_with(handle.stopper());
+    announce(settings, handle.tcp_address(), socket.as_deref(), started);
+    handle.wait();
+    Ok(())
+}
+
+fn text_of(error: &txn::Error) -> String {
+    match error {
+        txn::Error::Storage(text) => text.clone(),
+        txn::Error::Full => "no space is left".to_owned(),
+        other => format!("{other:?}"),
+    }
+}
+
+fn start_log(level: tracing::Level) {
+    tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_max_level(level)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_target(false)
+        .init();
+}
+
+/// The unix socket's path. The default is in the data directory, or, where that path is too long for the system, in the directory for
+/// temporary files.
+fn socket_path(settings: &Settings) -> Option<PathBuf> {
+    match &settings.socket {
+        Socket::None => None,
+        Socket::Path(path) => Some(path.clone()),
+        Socket::Default => {
+            let path = settings.data_dir.join("heddle.sock");
+            match path.as_os_str().len() <= limits::SOCKET_PATH_BYTES_MAX {
+                true => Some(path),
+                false => Some(std::env::temp_dir().join(format!("heddle-{}.sock", settings.port))),
+            }
+        }
+    }
+}
+
+/// Says where the server is and how to reach it.
+fn announce(settings: &Settings, tcp: Option<SocketAddr>, socket: Option<&Path>, started: Instant) {
+    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string();
+    let socket = socket.map(absolute);
+    let mut places: Vec<String> = tcp.iter().map(ToString::to_string).collect();
+    places.extend(socket.clone());
+    let mut lines = vec![
+        format!("Heddle {} is ready after {} ms.", env!("CARGO_PKG_VERSION"), started.elapsed().as_millis()),
+        format!("  listening  {}", places.join(" and ")),
+        format!("  data       {}", absolute(&settings.data_dir)),
+        format!("  settings   {}", summary(settings)),
+    ];
+    let mut title = "connect";
+    if let Some(address) = tcp {
+        lines.push(format!("  {title:10} mariadb -h {} -P {} -u root", reachable(address.ip()), address.port()));
+        title = "";
+    }
+    if let Some(path) = socket {
+        lines.push(format!("  {title:10} mariadb -S {path} -u root"));
+    }
+    lines.push("  stop       Ctrl-C".to_owned());
+    let mut out = std::io::stdout().lock();
+    // Whoever closed standard output does not want to read it.
+    let _ = writeln!(out, "{}", lines.join("\n")).and_then(|()| out.flush());
+}
+
+fn summary(settings: &Settings) -> String {
+    let durability = match settings.durability {
+        txn::Durability::Full => "durability full",
+        txn::Durability::Relaxed => "durability RELAXED: a crash of the machine may lose the last second of commits",
+        txn::Durability::None => "durability NONE: a crash of the machine may lose commits; for tests only",
+    };
+    let workers = if settings.workers == 1 { "1 worker".to_owned() } else { format!("{} workers", settings.workers) };
+    format!("{} buffer pool, {workers}, {durability}", size::text(settings.buffer_pool_bytes))
+}
+
+/// An address that a client on this machine can connect to.
+fn reachable(bound: IpAddr) -> IpAddr {
+    match bound {
+        IpAddr::V4(address) if address.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(address) if address.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        other => other,
+    }
+}
+
+/// SIGINT and SIGTERM, caught from before the data is opened, so that none ends the process in the middle of that.
+struct Signals(signal_hook::iterator::Signals);
+
+impl Signals {
+    fn register() -> Result<Self, String> {
+        signal_hook::iterator::Signals::new([SIGINT, SIGTERM]).map(Self).map_err(|error| format!("cannot catch signals: {error}"))
+    }
+
+    /// Calls `stop` at the first signal (also one that has come already) and ends the process at the second one.
+    fn stop_with(mut self, stop: impl Fn() + Send + 'static) {
+        let wait = move || {
+            let mut stopping = false;
+            for _ in self.0.forever() {
+                if stopping {
+                    eprintln!("heddle: stopped at once; the next start recovers from the log");
+                    std::process::exit(1);
+                }
+                stopping = true;
+                stop();
+            }
+        };
+        std::thread::Builder::new().name("signals".to_owned()).spawn(wait).expect("a thread can be started before clients come");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_default_socket_path_is_moved() {
+        let flags = crate::cli::ServeFlags::default();
+        let mut settings = Settings::load(&flags).unwrap();
+        settings.data_dir = PathBuf::from("heddle-data");
+        assert_eq!(socket_path(&settings), Some(PathBuf::from("heddle-data/heddle.sock")));
+        settings.data_dir = PathBuf::from("/x".repeat(60));
+        let path = socket_path(&settings).unwrap();
+        assert!(path.as_os_str().len() <= limits::SOCKET_PATH_BYTES_MAX, "{path:?}");
+    }
+
+    #[test]
+    fn addresses_to_connect_to() {
+        assert_eq!(reachable("0.0.0.0".parse().unwrap()).to_string(), "127.0.0.1");
+        assert_eq!(reachable("::".parse().unwrap()).to_string(), "::1");
+        assert_eq!(reachable("10.0.0.1".parse().unwrap()).to_string(), "10.0.0.1");
+    }
+}

@@ -1,0 +1,258 @@
+//! Settings: flag, else environment, else file, else default.
+//!
+//! Each setting is a text from one of these places; it is read by one function, whatever its place, and a mistake is reported with the
+//! place: `--port: '99999' is not a port`, `HEDDLE_PORT: ...`, `heddle.toml, line 3, port: ...`.
+
+use crate::cli::ServeFlags;
+use crate::config_file::{self, Entry};
+use crate::{limits, size};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
+use txn::Durability;
+
+/// The settings, by the names of their flags.
+pub const KEYS: &[&str] =
+    &["port", "bind", "socket", "data-dir", "buffer-pool", "workers", "durability", "max-connections", "log-level"];
+
+const BUFFER_POOL_BYTES_MIN: u64 = 8 << 20;
+const BUFFER_POOL_DEFAULT_BYTES_MIN: u64 = 128 << 20;
+const WORKERS_MAX: usize = 1024;
+const CONNECTIONS_MAX: usize = 100_000;
+
+/// How the server is to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    pub port: u16,
+    pub bind: IpAddr,
+    pub socket: Socket,
+    pub data_dir: PathBuf,
+    pub buffer_pool_bytes: u64,
+    pub workers: usize,
+    pub durability: Durability,
+    pub connections_max: usize,
+    pub log_level: tracing::Level,
+}
+
+/// Where the unix socket is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Socket {
+    /// In the data directory.
+    Default,
+    Path(PathBuf),
+    None,
+}
+
+/// A setting that cannot be taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SettingError {
+    /// The file itself; the message names it.
+    File(String),
+    /// `origin` says where the value was given.
+    Value { origin: String, why: String },
+}
+
+impl fmt::Display for SettingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SettingError::File(message) => f.write_str(message),
+            SettingError::Value { origin, why } => write!(f, "{origin}: {why}"),
+        }
+    }
+}
+
+impl Settings {
+    /// Reads the process's settings.
+    pub fn load(flags: &ServeFlags) -> Result<Self, SettingError> {
+        Self::from_sources(flags, |name| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned()))
+    }
+
+    fn from_sources(flags: &ServeFlags, environment: impl Fn(&str) -> Option<String>) -> Result<Self, SettingError> {
+        let path = flags.config.clone().or_else(|| environment("HEDDLE_CONFIG")).filter(|path| !path.is_empty());
+        let file = match &path {
+            Some(path) => config_file::read(path.as_ref(), KEYS).map_err(SettingError::File)?,
+            None => BTreeMap::new(),
+        };
+        let sources = Sources { flags, environment: &environment, file, path: path.unwrap_or_default() };
+        Ok(Self {
+            port: sources.read("port", parse_port)?.unwrap_or(3306),
+            bind: sources.read("bind", parse_address)?.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)),
+            socket: sources.read("socket", parse_socket)?.unwrap_or(Socket::Default),
+            data_dir: sources.read("data-dir", parse_path)?.unwrap_or_else(|| PathBuf::from("heddle-data")),
+            buffer_pool_bytes: sources.read("buffer-pool", parse_buffer_pool)?.unwrap_or_else(default_buffer_pool_bytes),
+            workers: sources.read("workers", |text| parse_count(text, WORKERS_MAX))?.unwrap_or_else(default_workers),
+            durability: sources.read("durability", parse_durability)?.unwrap_or(Durability::Full),
+            connections_max: sources.read("max-connections", |text| parse_count(text, CONNECTIONS_MAX))?.unwrap_or(4096),
+            log_level: sources.read("log-level", parse_level)?.unwrap_or(tracing::Level::INFO),
+        })
+    }
+}
+
+/// Variables of the environment that look like settings and are none: probably misspelt.
+pub fn unknown_variables(names: impl Iterator<Item = String>) -> Vec<String> {
+    let is_known = |name: &str| name == "HEDDLE_CONFIG" || KEYS.iter().any(|key| variable_of(key) == name);
+    names.filter(|name| name.starts_with("HEDDLE_") && !is_known(name)).collect()
+}
+
+fn variable_of(key: &str) -> String {
+    format!("HEDDLE_{}", key.replace('-', "_").to_uppercase())
+}
+
+/// The places a setting may come from.
+struct Sources<'a, E> {
+    flags: &'a ServeFlags,
+    environment: &'a E,
+    file: BTreeMap<&'static str, Entry>,
+    path: String,
+}
+
+impl<E: Fn(&str) -> Option<String>> Sources<'_, E> {
+    fn read<T>(&self, key: &'static str, parse: impl Fn(&str) -> Result<T, String>) -> Result<Option<T>, SettingError> {
+        let Some((text, origin)) = self.find(key) else { return Ok(None) };
+        parse(&text).map(Some).map_err(|why| SettingError::Value { origin, why })
+    }
+
+    /// The text of a setting, and where it was given.
+    fn find(&self, key: &'static str) -> Option<(String, String)> {
+        if let Some(text) = self.flags.get(key) {
+            return Some((text.to_owned(), format!("--{key}")));
+        }
+        let variable = variable_of(key);
+        if let Some(text) = (self.environment)(&variable) {
+            return Some((text, variable));
+        }
+        let entry = self.file.get(key)?;
+        Some((entry.text.clone(), format!("{}, line {}, {key}", self.path, entry.line)))
+    }
+}
+
+fn parse_port(text: &str) -> Result<u16, String> {
+    text.parse().map_err(|_| format!("'{text}' is not a port (0 to 65535)"))
+}
+
+fn parse_address(text: &str) -> Result<IpAddr, String> {
+    match text {
+        "localhost" => Ok(IpAddr::V4(Ipv4Addr::LOCALHOST)),
+        "*" => Ok(IpAddr::V4(Ipv4Addr::UNSPECIFIED)),
+        _ => text.parse().map_err(|_| format!("'{text}' is not an IP address of this machine")),
+    }
+}
+
+fn parse_path(text: &str) -> Result<PathBuf, String> {
+    if text.is_empty() { Err("a path is needed".to_owned()) } else { Ok(PathBuf::from(text)) }
+}
+
+fn parse_socket(text: &str) -> Result<Socket, String> {
+    if text.is_empty() || text == "none" {
+        return Ok(Socket::None);
+    }
+    if text.len() > limits::SOCKET_PATH_BYTES_MAX {
+        return Err(format!(
+            "the path has {} bytes, and the system allows {} for a unix socket: choose a shorter one",
+            text.len(),
+            limits::SOCKET_PATH_BYTES_MAX
+        ));
+    }
+    Ok(Socket::Path(PathBuf::from(text)))
+}
+
+fn parse_buffer_pool(text: &str) -> Result<u64, String> {
+    match size::parse(text)? {
+        bytes if bytes < BUFFER_POOL_BYTES_MIN => {
+            Err(format!("'{text}' is too small; the least is {}", size::text(BUFFER_POOL_BYTES_MIN)))
+        }
+        bytes => Ok(bytes),
+    }
+}
+
+fn parse_count(text: &str, max: usize) -> Result<usize, String> {
+    match text.parse() {
+        Ok(count) if (1..=max).contains(&count) => Ok(count),
+        _ => Err(format!("'{text}' is not a number from 1 to {max}")),
+    }
+}
+
+fn parse_durability(text: &str) -> Result<Durability, String> {
+    match text {
+        "full" => Ok(Durability::Full),
+        "relaxed" => Ok(Durability::Relaxed),
+        "none" => Ok(Durability::None),
+        _ => Err(format!("'{text}' is not one of full, relaxed, none")),
+    }
+}
+
+fn parse_level(text: &str) -> Result<tracing::Level, String> {
+    text.parse().map_err(|_| format!("'{text}' is not one of error, warn, info, debug, trace"))
+}
+
+fn default_workers() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(WORKERS_MAX)
+}
+
+/// A quarter of the memory that this process may use, whole MiB; pages of it are touched only as they are needed.
+fn default_buffer_pool_bytes() -> u64 {
+    let quarter = limits::memory_bytes().unwrap_or(0) / 4;
+    (quarter >> 20 << 20).max(BUFFER_POOL_DEFAULT_BYTES_MIN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(flags: &ServeFlags, variables: &[(&str, &str)]) -> Result<Settings, String> {
+        let environment = |name: &str| variables.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned());
+        Settings::from_sources(flags, environment).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn defaults() {
+        let settings = load(&ServeFlags::default(), &[]).unwrap();
+        assert_eq!((settings.port, settings.bind.to_string().as_str()), (3306, "127.0.0.1"));
+        assert_eq!(settings.data_dir, PathBuf::from("heddle-data"));
+        assert_eq!((settings.durability, settings.socket), (Durability::Full, Socket::Default));
+        assert!(settings.buffer_pool_bytes >= 128 << 20 && settings.buffer_pool_bytes.is_multiple_of(1 << 20));
+        assert!(settings.workers >= 1);
+    }
+
+    #[test]
+    fn a_flag_beats_the_environment_and_that_beats_the_file() {
+        let path = std::env::temp_dir().join(format!("heddle-settings-{}.toml", std::process::id()));
+        std::fs::write(&path, "port = 1\nbind = '::1'\nworkers = 2\ndurability = 'none'\n").unwrap();
+        let flags = ServeFlags { config: Some(path.display().to_string()), port: Some("3".to_owned()), ..ServeFlags::default() };
+        let settings = load(&flags, &[("HEDDLE_PORT", "2"), ("HEDDLE_WORKERS", "7")]).unwrap();
+        assert_eq!((settings.port, settings.workers), (3, 7));
+        assert_eq!((settings.bind.to_string().as_str(), settings.durability), ("::1", Durability::None));
+
+        std::fs::write(&path, "port = 1\n\nworkers = 0\n").unwrap();
+        let expected = format!("{}, line 3, workers: '0' is not a number from 1 to 1024", path.display());
+        assert_eq!(load(&flags, &[]), Err(expected));
+        let by_variable = load(&ServeFlags::default(), &[("HEDDLE_CONFIG", path.to_str().unwrap())]);
+        std::fs::remove_file(&path).unwrap();
+        assert!(by_variable.unwrap_err().contains("line 3, workers"));
+    }
+
+    #[test]
+    fn misspelt_variables() {
+        let names = ["HEDDLE_PROT", "HEDDLE_PORT", "HEDDLE_DATA_DIR", "HEDDLE_CONFIG", "PATH"].map(str::to_owned);
+        assert_eq!(unknown_variables(names.into_iter()), ["HEDDLE_PROT"]);
+    }
+
+    #[test]
+    fn mistakes_name_their_place() {
+        let check = |key: &str, value: &str, expected: &str| {
+            let variable = variable_of(key);
+            assert_eq!(load(&ServeFlags::default(), &[(&variable, value)]), Err(format!("{variable}: {expected}")));
+        };
+        check("port", "99999", "'99999' is not a port (0 to 65535)");
+        check("bind", "example", "'example' is not an IP address of this machine");
+        check("buffer-pool", "4X", "'4X' is not a size such as 512M, 4G or 1.5G");
+        check("buffer-pool", "1M", "'1M' is too small; the least is 8 MiB");
+        check("durability", "some", "'some' is not one of full, relaxed, none");
+        check("max-connections", "many", "'many' is not a number from 1 to 100000");
+        check("log-level", "loud", "'loud' is not one of error, warn, info, debug, trace");
+        check("data-dir", "", "a path is needed");
+        let flags = ServeFlags { socket: Some(format!("/{}", "x".repeat(120))), ..ServeFlags::default() };
+        assert!(load(&flags, &[]).unwrap_err().starts_with("--socket: the path has 121 bytes, and the system allows 107"));
+    }
+}

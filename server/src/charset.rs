@@ -1,0 +1,93 @@
+//! The character sets and collations that clients may name. Text is UTF-8 inside; the other sets are accepted where their
+//! text is the same bytes (ASCII), and shown so that tools find what they look for.
+
+/// One line of SHOW CHARACTER SET.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Charset {
+    pub name: &'static str,
+    pub description: &'static str,
+    pub collation: &'static str,
+    /// Bytes of the longest character.
+    pub max_bytes: u8,
+}
+
+/// One line of SHOW COLLATION.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Collation {
+    pub name: &'static str,
+    pub charset: &'static str,
+    pub id: u16,
+    pub is_default: bool,
+    pub sort_length: u8,
+    /// `NO PAD`: trailing spaces count.
+    pub no_pad: bool,
+}
+
+#[rustfmt::skip]
+pub static CHARSETS: &[Charset] = &[
+    Charset { name: "ascii", description: "US ASCII", collation: "ascii_general_ci", max_bytes: 1 },
+    Charset { name: "binary", description: "Binary pseudo charset", collation: "binary", max_bytes: 1 },
+    Charset { name: "latin1", description: "cp1252 West European", collation: "latin1_swedish_ci", max_bytes: 1 },
+    Charset { name: "utf8mb3", description: "UTF-8 Unicode", collation: "utf8mb3_general_ci", max_bytes: 3 },
+    Charset { name: "utf8mb4", description: "UTF-8 Unicode", collation: "utf8mb4_0900_ai_ci", max_bytes: 4 },
+];
+
+const fn line(name: &'static str, charset: &'static str, id: u16, is_default: bool, sort_length: u8, no_pad: bool) -> Collation {
+    Collation { name, charset, id, is_default, sort_length, no_pad }
+}
+
+#[rustfmt::skip]
+pub static COLLATIONS: &[Collation] = &[
+    line("ascii_bin", "ascii", 65, false, 1, false),
+    line("ascii_general_ci", "ascii", 11, true, 1, false),
+    line("binary", "binary", 63, true, 1, true),
+    line("latin1_bin", "latin1", 47, false, 1, false),
+    line("latin1_general_ci", "latin1", 48, false, 1, false),
+    line("latin1_swedish_ci", "latin1", 8, true, 1, false),
+    line("utf8mb3_bin", "utf8mb3", 83, false, 1, false),
+    line("utf8mb3_general_ci", "utf8mb3", 33, true, 1, false),
+    line("utf8mb3_unicode_ci", "utf8mb3", 192, false, 8, false),
+    line("utf8mb4_0900_ai_ci", "utf8mb4", 255, true, 0, true),
+    line("utf8mb4_0900_as_ci", "utf8mb4", 305, false, 0, true),
+    line("utf8mb4_0900_as_cs", "utf8mb4", 278, false, 0, true),
+    line("utf8mb4_0900_bin", "utf8mb4", 309, false, 1, true),
+    line("utf8mb4_bin", "utf8mb4", 46, false, 1, false),
+    line("utf8mb4_general_ci", "utf8mb4", 45, false, 1, false),
+    line("utf8mb4_unicode_520_ci", "utf8mb4", 246, false, 8, false),
+    line("utf8mb4_unicode_ci", "utf8mb4", 224, false, 8, false),
+];
+
+/// Finds a character set; `utf8` is `utf8mb3`, as in MySQL.
+pub fn charset(name: &str) -> Option<&'static Charset> {
+    let name = if name.eq_ignore_ascii_case("utf8") { "utf8mb3" } else { name };
+    CHARSETS.iter().find(|charset| charset.name.eq_ignore_ascii_case(name))
+}
+
+pub fn collation(name: &str) -> Option<&'static Collation> {
+    COLLATIONS.iter().find(|collation| collation.name.eq_ignore_ascii_case(name))
+}
+
+pub fn collation_by_id(id: u16) -> Option<&'static Collation> {
+    COLLATIONS.iter().find(|collation| collation.id == id)
+}
+
+/// The default collation of a character set.
+pub fn default_collation(charset: &Charset) -> &'static Collation {
+    collation(charset.collation).expect("the tables agree (tested)")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_charset_has_one_default_collation() {
+        for set in CHARSETS {
+            let defaults: Vec<_> = COLLATIONS.iter().filter(|c| c.charset == set.name && c.is_default).collect();
+            assert_eq!(defaults.len(), 1, "{}", set.name);
+            assert_eq!(default_collation(set), defaults[0]);
+        }
+        assert!(COLLATIONS.iter().all(|c| charset(c.charset).is_some()));
+        assert_eq!(charset("UTF8").unwrap().name, "utf8mb3");
+    }
+}

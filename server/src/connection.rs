@@ -1,0 +1,382 @@
+//! One client's socket and its buffers.
+//!
+//! 1. Bytes are read into a buffer that is borrowed from the worker's pool while there is something to read, and given back when
+//!    the session waits for its next command: an idle connection owns no buffer.
+//! 2. After a read that did not fill the buffer the socket is empty, so the next read waits for the next edge.
+//! 3. Answers are appended to the output buffer and sent with one write when the command, or the batch of commands that came
+//!    together, is done; earlier only when more than `DRAIN_ABOVE` bytes wait.
+//!
+//! N1: `readiness.readable` is false only if the last read found the socket empty and no event came since.
+
+use crate::worker::{Readiness, WorkerCore};
+use protocol::{PacketReader, PacketWriter};
+use std::cell::RefCell;
+use std::io::{self, Read, Write};
+use std::rc::Rc;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+/// Size of an input buffer: above the protocol's limit for frames that must lie in one piece.
+const INPUT_BYTES: usize = 32 << 10;
+/// Output beyond this is sent before more is made.
+const DRAIN_ABOVE: usize = 256 << 10;
+/// Output buffers larger than this are not kept.
+const OUTPUT_KEEP_BYTES: usize = 64 << 10;
+const OUTPUT_START_BYTES: usize = 8 << 10;
+/// Buffers of each kind that a worker keeps for reuse.
+const POOL_MAX: usize = 64;
+
+/// The buffers of one worker that no session uses right now.
+#[derive(Debug, Default)]
+pub struct Buffers {
+    input: RefCell<Vec<Vec<u8>>>,
+    output: RefCell<Vec<Vec<u8>>>,
+}
+
+impl Buffers {
+    fn take_input(&self) -> Vec<u8> {
+        self.input.borrow_mut().pop().unwrap_or_else(|| vec![0; INPUT_BYTES])
+    }
+
+    fn give_input(&self, buffer: Vec<u8>) {
+        let mut pool = self.input.borrow_mut();
+        if pool.len() < POOL_MAX {
+            pool.push(buffer);
+        }
+    }
+
+    fn take_output(&self) -> Vec<u8> {
+        self.output.borrow_mut().pop().unwrap_or_else(|| Vec::with_capacity(OUTPUT_START_BYTES))
+    }
+
+    fn give_output(&self, buffer: Vec<u8>) {
+        let mut pool = self.output.borrow_mut();
+        if buffer.capacity() <= OUTPUT_KEEP_BYTES && pool.len() < POOL_MAX {
+            pool.push(buffer);
+        }
+    }
+}
+
+/// A connected socket of either kind.
+#[derive(Debug)]
+pub enum Stream {
+    Tcp(mio::net::TcpStream),
+    Unix(mio::net::UnixStream),
+}
+
+impl Stream {
+    fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Stream::Tcp(stream) => (&*stream).read(buffer),
+            Stream::Unix(stream) => (&*stream).read(buffer),
+        }
+    }
+
+    fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Stream::Tcp(stream) => (&*stream).write(bytes),
+            Stream::Unix(stream) => (&*stream).write(bytes),
+        }
+    }
+
+    /// Who is there, as MySQL prints it in messages and in the process list.
+    pub fn peer(&self) -> Peer {
+        match self {
+            Stream::Unix(_) => Peer { host: "localhost".into(), address: "localhost".into(), is_local: true },
+            Stream::Tcp(stream) => match stream.peer_addr() {
+                Ok(address) => {
+                    let ip = address.ip().to_canonical();
+                    let host = if ip.is_loopback() { "localhost".into() } else { ip.to_string() };
+                    Peer { address: format!("{host}:{}", address.port()), host, is_local: ip.is_loopback() }
+                }
+                Err(_) => Peer { host: "unknown".into(), address: "unknown".into(), is_local: false },
+            },
+        }
+    }
+}
+
+/// The other side of a connection.
+#[derive(Clone, Debug)]
+pub struct Peer {
+    /// Name or address without the port.
+    pub host: String,
+    /// With the port.
+    pub address: String,
+    /// Loopback or unix socket.
+    pub is_local: bool,
+}
+
+/// Why nothing more comes from, or goes to, the client.
+#[derive(Debug)]
+pub enum Lost {
+    /// Closed between packets.
+    Closed,
+    /// Closed in the middle of one, or a failing socket.
+    Io(io::Error),
+    /// Nothing came before the deadline.
+    Timeout,
+    /// KILL CONNECTION or shutdown.
+    Interrupted,
+    /// The bytes do not follow the protocol.
+    Protocol(protocol::Error),
+}
+
+impl From<io::Error> for Lost {
+    fn from(error: io::Error) -> Self {
+        Lost::Io(error)
+    }
+}
+
+/// What ends a wait besides the socket.
+pub trait Interruptible {
+    fn is_interrupted(&self) -> bool;
+}
+
+/// The socket with its readiness.
+pub struct Socket {
+    core: Rc<WorkerCore>,
+    stream: Stream,
+    readiness: Rc<Readiness>,
+}
+
+impl Socket {
+    /// Registers the socket for the running task.
+    pub fn new(core: Rc<WorkerCore>, mut stream: Stream) -> io::Result<Self> {
+        let readiness = match &mut stream {
+            Stream::Tcp(stream) => core.register(stream)?,
+            Stream::Unix(stream) => core.register(stream)?,
+        };
+        readiness.writable.set(true);
+        Ok(Self { core, stream, readiness })
+    }
+
+    async fn readable(&self, deadline: Instant, stop: &impl Interruptible) -> Result<(), Lost> {
+        std::future::poll_fn(|_| {
+            if self.readiness.readable.get() {
+                return Poll::Ready(Ok(()));
+            }
+            if stop.is_interrupted() {
+                return Poll::Ready(Err(Lost::Interrupted));
+            }
+            if self.core.now() >= deadline {
+                return Poll::Ready(Err(Lost::Timeout));
+            }
+            self.core.wake_at(deadline);
+            Poll::Pending
+        })
+        .await
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        match &mut self.stream {
+            Stream::Tcp(stream) => self.core.deregister(stream),
+            Stream::Unix(stream) => self.core.deregister(stream),
+        }
+    }
+}
+
+/// Bytes from the client, cut into payloads.
+pub struct Input {
+    buffers: Rc<Buffers>,
+    pub reader: PacketReader,
+    /// Empty while the session waits for a command.
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+}
+
+/// Where the payload that was read last lies.
+enum Place {
+    Buffer { start: usize, end: usize },
+    Reader,
+}
+
+impl Input {
+    pub fn new(buffers: Rc<Buffers>) -> Self {
+        Self { buffers, reader: PacketReader::for_login(), buffer: Vec::new(), start: 0, end: 0 }
+    }
+
+    /// Are there bytes that have been read and not been answered?
+    pub fn has_more(&self) -> bool {
+        self.start < self.end
+    }
+
+    /// Has a whole packet been read already?
+    pub fn has_packet(&self) -> bool {
+        let bytes = &self.buffer[self.start..self.end];
+        match bytes.first_chunk::<{ protocol::HEADER_BYTES }>() {
+            Some(&[a, b, c, _]) => bytes.len() >= protocol::HEADER_BYTES + u32::from_le_bytes([a, b, c, 0]) as usize,
+            None => false,
+        }
+    }
+
+    /// The next payload. It is valid until the next call.
+    pub async fn next_payload(&mut self, socket: &Socket, deadline: Instant, stop: &impl Interruptible) -> Result<&[u8], Lost> {
+        let place = loop {
+            let read = self.reader.next(&self.buffer[self.start..self.end]).map_err(Lost::Protocol)?;
+            let consumed = read.consumed;
+            let length = read.payload.map(<[u8]>::len);
+            self.start += consumed;
+            match length {
+                // A payload that lies in the input is consumed together with its header, any other one is not.
+                Some(length) if consumed == length + protocol::HEADER_BYTES => {
+                    break Place::Buffer { start: self.start - length, end: self.start };
+                }
+                Some(_) => break Place::Reader,
+                None => self.read_more(socket, deadline, stop).await?,
+            }
+        };
+        match place {
+            Place::Buffer { start, end } => Ok(&self.buffer[start..end]),
+            Place::Reader => Ok(self.reader.gathered()),
+        }
+    }
+
+    async fn read_more(&mut self, socket: &Socket, deadline: Instant, stop: &impl Interruptible) -> Result<(), Lost> {
+        loop {
+            if !socket.readiness.readable.get() {
+                if self.start == self.end {
+                    self.release();
+                }
+                socket.readable(deadline, stop).await?;
+            }
+            self.make_room();
+            let room = self.buffer.len() - self.end;
+            match socket.stream.read(&mut self.buffer[self.end..]) {
+                Ok(0) if self.start == self.end && !self.reader.is_inside_payload() => return Err(Lost::Closed),
+                Ok(0) => return Err(Lost::Io(io::ErrorKind::UnexpectedEof.into())),
+                Ok(count) => {
+                    self.end += count;
+                    // N1: less than asked for means that the socket is empty; unless the peer has closed, which comes last.
+                    if count < room && !socket.readiness.hung_up.get() {
+                        socket.readiness.readable.set(false);
+                    }
+                    return Ok(());
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => socket.readiness.readable.set(false),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(Lost::Io(error)),
+            }
+        }
+    }
+
+    fn make_room(&mut self) {
+        if self.buffer.is_empty() {
+            self.buffer = self.buffers.take_input();
+            (self.start, self.end) = (0, 0);
+        }
+        if self.start == self.end {
+            (self.start, self.end) = (0, 0);
+        } else if self.start > 0 {
+            self.buffer.copy_within(self.start..self.end, 0);
+            (self.start, self.end) = (0, self.end - self.start);
+        }
+        debug_assert!(self.end < self.buffer.len(), "the reader consumes frames that fill the buffer");
+    }
+
+    /// Gives the buffers back: the session has nothing to do.
+    pub fn release(&mut self) {
+        if self.start == self.end && !self.buffer.is_empty() {
+            self.buffers.give_input(std::mem::take(&mut self.buffer));
+            (self.start, self.end) = (0, 0);
+        }
+        self.reader.release_memory();
+    }
+}
+
+/// Bytes for the client.
+pub struct Output {
+    buffers: Rc<Buffers>,
+    pub writer: PacketWriter,
+    /// How many of the writer's bytes the socket has taken.
+    sent: usize,
+    has_buffer: bool,
+    pub write_timeout: Duration,
+    deadline: Option<Instant>,
+    /// Bytes sent in all, for SHOW STATUS.
+    pub bytes_sent: u64,
+}
+
+impl Output {
+    pub fn new(buffers: Rc<Buffers>) -> Self {
+        Self {
+            buffers,
+            writer: PacketWriter::new(),
+            sent: 0,
+            has_buffer: false,
+            write_timeout: Duration::from_secs(60),
+            deadline: None,
+            bytes_sent: 0,
+        }
+    }
+
+    /// Makes sure that there is a buffer to write into; call it when a command begins.
+    pub fn prepare(&mut self) {
+        if !self.has_buffer {
+            let mut buffer = self.buffers.take_output();
+            self.writer.swap_buffer(&mut buffer);
+            self.has_buffer = true;
+        }
+    }
+
+    /// Should what is buffered be sent before more is made?
+    pub fn is_full(&self) -> bool {
+        self.writer.len() - self.sent > DRAIN_ABOVE
+    }
+
+    /// Sends all that is buffered.
+    pub async fn flush(&mut self, socket: &Socket, stop: &impl Interruptible) -> Result<(), Lost> {
+        std::future::poll_fn(|_| self.poll_flush(socket, stop)).await
+    }
+
+    /// As `flush`, for one poll.
+    pub fn poll_flush(&mut self, socket: &Socket, stop: &impl Interruptible) -> Poll<Result<(), Lost>> {
+        while self.sent < self.writer.len() {
+            if !socket.readiness.writable.get() {
+                return self.wait(socket, stop);
+            }
+            match socket.stream.write(&self.writer.bytes()[self.sent..]) {
+                Ok(0) => return Poll::Ready(Err(Lost::Io(io::ErrorKind::WriteZero.into()))),
+                Ok(count) => {
+                    self.sent += count;
+                    self.bytes_sent += count as u64;
+                    self.deadline = None;
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => socket.readiness.writable.set(false),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Poll::Ready(Err(Lost::Io(error))),
+            }
+        }
+        self.writer.clear();
+        self.sent = 0;
+        Poll::Ready(Ok(()))
+    }
+
+    #[cold]
+    fn wait(&mut self, socket: &Socket, stop: &impl Interruptible) -> Poll<Result<(), Lost>> {
+        if stop.is_interrupted() {
+            return Poll::Ready(Err(Lost::Interrupted));
+        }
+        let deadline = *self.deadline.get_or_insert_with(|| socket.core.now() + self.write_timeout);
+        if socket.core.now() >= deadline {
+            return Poll::Ready(Err(Lost::Timeout));
+        }
+        socket.core.wake_at(deadline);
+        Poll::Pending
+    }
+
+    /// Gives the buffer back: everything is sent and the session waits.
+    pub fn release(&mut self) {
+        if self.has_buffer && self.writer.is_empty() {
+            let mut buffer = Vec::new();
+            self.writer.swap_buffer(&mut buffer);
+            self.buffers.give_output(buffer);
+            self.has_buffer = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

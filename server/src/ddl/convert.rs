@@ -1,0 +1,613 @@
+//! Syntax of tables, columns and keys to the definitions that `table` makes. What `table` checks itself (names, key lengths, duplicate
+//! columns, AUTO_INCREMENT's key) is left to it; here are types, character sets, defaults and what is not supported.
+
+use super::collation_of;
+use crate::error::{Error, Result};
+use crate::session::State;
+use sql::DefinitionError;
+use sql::ast::{
+    AlterAction as Ast, AlterTable, ColumnDefinition, ColumnPosition as AstPosition, CreateTable, DataType, DefaultClause, Expr,
+    KeyDefinition, KeyKind, KeyPart, Literal, TableOptions, TypeName, UnaryOp,
+};
+use std::sync::Arc;
+use table::ddl::{AlterAction, ColumnPosition, NewIndex, NewIndexColumn, NewIndexKind, NewTable};
+use types::convert::{self, StoreContext, Warnings};
+use types::schema::{ColumnDef, ColumnDefault, IndexKind, TableDef};
+use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
+
+/// Converts for one session: its sql_mode and time zone matter for defaults.
+pub struct Converter<'a> {
+    state: &'a State,
+}
+
+impl<'a> Converter<'a> {
+    pub fn new(state: &'a State) -> Self {
+        Self { state }
+    }
+
+    /// CREATE TABLE with a column list.
+    pub fn table(&self, create: &CreateTable<'_>, database: &str, database_collation: CollationId) -> Result<NewTable> {
+        if create.partitioned {
+            return Err(Error::NotSupported("PARTITION BY".to_owned()));
+        }
+        if let Some(check) = create.checks.first() {
+            return Err(Error::NotSupported(format!("CHECK ({})", check.text)));
+        }
+        if !create.foreign_keys.is_empty() {
+            return Err(Error::NotSupported("FOREIGN KEY".to_owned()));
+        }
+        check_engine(&create.options)?;
+        let collation = collation_of(create.options.charset, create.options.collation, database_collation)?;
+        let mut columns = Vec::with_capacity(create.columns.len());
+        let mut indexes = Vec::new();
+        for definition in create.columns {
+            columns.push(self.column(definition, collation)?);
+            column_keys(definition, &mut indexes);
+        }
+        for key in create.keys {
+            indexes.push(self.index(key)?);
+        }
+        let mut new = NewTable {
+            database: database.to_owned(),
+            name: create.name.name.to_owned(),
+            columns,
+            indexes,
+            collation,
+            comment: text(create.options.comment),
+            auto_increment: create.options.auto_increment,
+        };
+        spell_key_columns(&mut new);
+        Ok(new)
+    }
+
+    /// One column.
+    pub fn column(&self, definition: &ColumnDefinition<'_>, table_collation: CollationId) -> Result<ColumnDef> {
+        if definition.generated.is_some() {
+            return Err(Error::NotSupported("generated columns".to_owned()));
+        }
+        if let Some(check) = definition.check {
+            return Err(Error::NotSupported(format!("CHECK ({})", check.text)));
+        }
+        // As in MySQL, a reference written beside the column is parsed and ignored.
+        let ty = column_type(definition.name, &definition.data_type, table_collation)?;
+        let nullable = definition.nullable.unwrap_or(true) && !definition.primary_key && !definition.auto_increment;
+        if definition.nullable == Some(true) && definition.primary_key {
+            return Err(sql_error(DefinitionError::PrimaryNullable.into()));
+        }
+        let default = self.default(definition.name, &definition.default, &ty, nullable)?;
+        if let Some(fsp) = definition.on_update_now
+            && fsp_of(&ty) != Some(fsp)
+        {
+            return Err(Error::Other {
+                number: 1294,
+                message: format!("Invalid ON UPDATE clause for '{}' column", definition.name),
+            });
+        }
+        Ok(ColumnDef {
+            name: definition.name.to_owned(),
+            ty,
+            nullable,
+            default,
+            auto_increment: definition.auto_increment,
+            on_update_now: definition.on_update_now.is_some(),
+            comment: text(definition.comment),
+            invisible: definition.invisible,
+        })
+    }
+
+    fn default(&self, name: &str, clause: &DefaultClause<'_>, ty: &ColumnType, nullable: bool) -> Result<ColumnDefault> {
+        let invalid = || sql_error(DefinitionError::InvalidDefault(name.to_owned()).into());
+        let literal = match clause {
+            DefaultClause::None => return Ok(if nullable { ColumnDefault::Literal(None) } else { ColumnDefault::None }),
+            DefaultClause::Now(fsp) => {
+                return if fsp_of(ty) == Some(*fsp) { Ok(ColumnDefault::CurrentTimestamp) } else { Err(invalid()) };
+            }
+            DefaultClause::Expression(_) => return Err(Error::NotSupported("DEFAULT (expression)".to_owned())),
+            DefaultClause::Literal(expr) => expr,
+        };
+        if let Expr::Literal(Literal::Null) = literal {
+            return if nullable { Ok(ColumnDefault::Literal(None)) } else { Err(invalid()) };
+        }
+        if matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json) {
+            return Err(sql_error(DefinitionError::BlobDefault(name.to_owned()).into()));
+        }
+        let (value, from) = literal_value(literal).ok_or_else(invalid)?;
+        let mode = self.state.settings.mode;
+        let context = StoreContext {
+            strict: true,
+            dates: types::temporal::DateRules {
+                no_zero_date: mode.no_zero_date && mode.strict,
+                no_zero_in_date: mode.no_zero_in_date && mode.strict,
+                allow_invalid: mode.allow_invalid_dates,
+            },
+            truncate_fractional: mode.time_truncate_fractional,
+            // The literal is kept as it is written, in the session's zone.
+            zone: &types::temporal::TimeZone::Utc,
+            now_utc_micros: self.state.vars.statement_start_us,
+        };
+        let mut warnings = Warnings::new();
+        let stored = convert::store(&value, &from, ty, &context, &mut warnings).map_err(|_| invalid())?;
+        Ok(ColumnDefault::Literal(Some(default_text(&stored, ty))))
+    }
+
+    /// A key of CREATE TABLE, ALTER TABLE or CREATE INDEX.
+    pub fn index(&self, key: &KeyDefinition<'_>) -> Result<NewIndex> {
+        let kind = match key.kind {
+            KeyKind::Primary => NewIndexKind::Primary,
+            KeyKind::Unique => NewIndexKind::Unique,
+            KeyKind::Index => NewIndexKind::Secondary,
+            KeyKind::FullText => return Err(Error::NotSupported("FULLTEXT indexes".to_owned())),
+            KeyKind::Spatial => return Err(Error::NotSupported("SPATIAL indexes".to_owned())),
+        };
+        let columns = key
+            .parts
+            .iter()
+            .map(|part| match part {
+                KeyPart::Column { name, prefix, descending } => {
+                    Ok(NewIndexColumn { name: (*name).to_owned(), prefix: *prefix, descending: *descending })
+                }
+                KeyPart::Expr { .. } => Err(Error::NotSupported("functional key parts".to_owned())),
+            })
+            .collect::<Result<_>>()?;
+        Ok(NewIndex { name: key.name.unwrap_or_default().to_owned(), kind, columns, comment: text(key.comment) })
+    }
+
+    /// ALTER TABLE: its actions and table options.
+    pub fn alter(&self, alter: &AlterTable<'_>, def: &TableDef) -> Result<Vec<AlterAction>> {
+        let mut actions = Vec::with_capacity(alter.actions.len());
+        for action in alter.actions {
+            self.alter_action(action, def, &mut actions)?;
+        }
+        self.alter_options(&alter.options, def, &mut actions)?;
+        Ok(actions)
+    }
+
+    fn alter_action(&self, action: &Ast<'_>, def: &TableDef, actions: &mut Vec<AlterAction>) -> Result<()> {
+        match action {
+            Ast::AddColumn { column, position } => {
+                let new = self.column(column, def.collation)?;
+                actions.push(AlterAction::AddColumn { column: new, position: place(*position) });
+                let mut indexes = Vec::new();
+                column_keys(column, &mut indexes);
+                actions.extend(indexes.into_iter().map(|index| AlterAction::AddIndex { index }));
+            }
+            Ast::DropColumn(name) => actions.push(AlterAction::DropColumn { name: (*name).to_owned() }),
+            Ast::ModifyColumn { column, position } => {
+                self.change_column(column.name, column, *position, def, actions)?;
+            }
+            Ast::ChangeColumn { old, column, position } => self.change_column(old, column, *position, def, actions)?,
+            Ast::RenameColumn { old, new } => {
+                actions.push(AlterAction::RenameColumn { name: (*old).to_owned(), to: (*new).to_owned() });
+            }
+            Ast::SetDefault { column, default } => {
+                let index = def.column_index(column).ok_or_else(|| {
+                    Error::Sql(DefinitionError::NoSuchColumn { column: (*column).to_owned(), table: def.name.clone() }.into())
+                })?;
+                let present = &def.columns[index];
+                let default = match default {
+                    Some(clause) => self.default(column, clause, &present.ty, present.nullable)?,
+                    None => ColumnDefault::None,
+                };
+                actions.push(AlterAction::SetDefault { name: (*column).to_owned(), default });
+            }
+            Ast::AddKey(key) => actions.push(AlterAction::AddIndex { index: self.index(key)? }),
+            Ast::DropKey(name) => actions.push(AlterAction::DropIndex { name: (*name).to_owned() }),
+            Ast::DropPrimaryKey => actions.push(AlterAction::DropPrimaryKey),
+            Ast::RenameKey { old, new } => {
+                actions.push(AlterAction::RenameIndex { name: (*old).to_owned(), to: (*new).to_owned() });
+            }
+            Ast::RenameTable(name) => actions.push(AlterAction::RenameTable {
+                database: name.database.unwrap_or(&def.database).to_owned(),
+                name: name.name.to_owned(),
+            }),
+            Ast::ConvertCharset { charset, collation } => {
+                let collation = collation_of(*charset, *collation, def.collation)?;
+                self.convert_columns(def, collation, actions);
+                actions.push(AlterAction::SetCollation(collation));
+            }
+            Ast::Keys { .. } | Ast::Nothing => {}
+            Ast::SetVisible { .. } => return Err(Error::NotSupported("ALTER COLUMN ... SET VISIBLE".to_owned())),
+            Ast::AlterKey { .. } => return Err(Error::NotSupported("ALTER INDEX ... VISIBLE".to_owned())),
+            Ast::AddForeignKey(_) => return Err(Error::NotSupported("FOREIGN KEY".to_owned())),
+            Ast::AddCheck(check) => return Err(Error::NotSupported(format!("CHECK ({})", check.text))),
+            Ast::DropForeignKey(name) | Ast::DropConstraint(name) => {
+                return Err(sql_error(DefinitionError::CannotDrop((*name).to_owned()).into()));
+            }
+            Ast::Unsupported(what) => return Err(Error::NotSupported((*what).to_owned())),
+        }
+        Ok(())
+    }
+
+    fn change_column(
+        &self,
+        old: &str,
+        column: &ColumnDefinition<'_>,
+        position: AstPosition<'_>,
+        def: &TableDef,
+        actions: &mut Vec<AlterAction>,
+    ) -> Result<()> {
+        let mut new = self.column(column, def.collation)?;
+        // A column of the primary key stays NOT NULL.
+        let in_primary = def.column_index(old).is_some_and(|index| {
+            def.indexes[0].kind == IndexKind::Primary && def.indexes[0].columns.iter().any(|part| part.column == index)
+        });
+        if in_primary {
+            new.nullable = false;
+            if new.default == ColumnDefault::Literal(None) {
+                new.default = ColumnDefault::None;
+            }
+        }
+        let position = match position {
+            AstPosition::Last => ColumnPosition::Default,
+            other => place(other),
+        };
+        actions.push(AlterAction::ChangeColumn { name: old.to_owned(), column: new, position });
+        let mut indexes = Vec::new();
+        column_keys(column, &mut indexes);
+        actions.extend(indexes.into_iter().map(|index| AlterAction::AddIndex { index }));
+        Ok(())
+    }
+
+    /// CONVERT TO CHARACTER SET gives every text column the new collation.
+    fn convert_columns(&self, def: &TableDef, collation: CollationId, actions: &mut Vec<AlterAction>) {
+        for column in &def.columns {
+            let is_text = matches!(
+                column.ty.kind,
+                TypeKind::Char { .. }
+                    | TypeKind::VarChar { .. }
+                    | TypeKind::Text(_)
+                    | TypeKind::Enum { .. }
+                    | TypeKind::Set { .. }
+            );
+            if is_text && column.ty.collation != collation {
+                let mut new = column.clone();
+                new.ty.collation = collation;
+                actions.push(AlterAction::ChangeColumn {
+                    name: column.name.clone(),
+                    column: new,
+                    position: ColumnPosition::Default,
+                });
+            }
+        }
+    }
+
+    fn alter_options(&self, options: &TableOptions<'_>, def: &TableDef, actions: &mut Vec<AlterAction>) -> Result<()> {
+        check_engine(options)?;
+        if options.engine.is_some() && actions.is_empty() {
+            actions.push(AlterAction::Rebuild);
+        }
+        if options.charset.is_some() || options.collation.is_some() {
+            actions.push(AlterAction::SetCollation(collation_of(options.charset, options.collation, def.collation)?));
+        }
+        if options.comment.is_some() {
+            actions.push(AlterAction::SetComment(text(options.comment)));
+        }
+        actions.extend(options.auto_increment.map(AlterAction::SetAutoIncrement));
+        Ok(())
+    }
+}
+
+/// CREATE TABLE ... LIKE
+pub fn like(def: &TableDef, database: &str, name: &str) -> NewTable {
+    let indexes = def
+        .indexes
+        .iter()
+        .filter(|index| index.kind != IndexKind::HiddenRowId)
+        .map(|index| NewIndex {
+            name: index.name.clone(),
+            kind: match index.kind {
+                IndexKind::Primary => NewIndexKind::Primary,
+                IndexKind::Unique => NewIndexKind::Unique,
+                _ => NewIndexKind::Secondary,
+            },
+            columns: index
+                .columns
+                .iter()
+                .map(|part| NewIndexColumn {
+                    name: def.columns[part.column].name.clone(),
+                    prefix: part.prefix,
+                    descending: part.descending,
+                })
+                .collect(),
+            comment: index.comment.clone(),
+        })
+        .collect();
+    NewTable {
+        database: database.to_owned(),
+        name: name.to_owned(),
+        columns: def.columns.clone(),
+        indexes,
+        collation: def.collation,
+        comment: def.comment.clone(),
+        auto_increment: None,
+    }
+}
+
+/// A column of CREATE TABLE ... SELECT.
+pub fn column_of_query(column: &sql::plan::OutputColumn) -> ColumnDef {
+    let mut ty = column.ty.clone();
+    if ty.kind == TypeKind::Null {
+        ty = ColumnType::new(TypeKind::Binary { length: 0 });
+    }
+    let length_max = if ty.collation == CollationId::BINARY { 65_535 } else { 16_383 };
+    ty.kind = match ty.kind {
+        TypeKind::VarChar { length } if length > length_max => TypeKind::Text(LobSize::Long),
+        TypeKind::Char { length } if length > 255 => TypeKind::VarChar { length },
+        TypeKind::VarBinary { length } if length > length_max => TypeKind::Blob(LobSize::Long),
+        kind => kind,
+    };
+    ColumnDef {
+        name: column.name.clone(),
+        ty,
+        nullable: column.nullable,
+        default: if column.nullable { ColumnDefault::Literal(None) } else { ColumnDefault::None },
+        auto_increment: false,
+        on_update_now: false,
+        comment: String::new(),
+        invisible: false,
+    }
+}
+
+fn sql_error(error: sql::Error) -> Error {
+    Error::Sql(error)
+}
+
+fn check_engine(options: &TableOptions<'_>) -> Result<()> {
+    match options.engine {
+        // One engine serves them all; the names that dumps and ORMs write are accepted.
+        None => Ok(()),
+        Some(name) if ["innodb", "heddle"].iter().any(|known| name.eq_ignore_ascii_case(known)) => Ok(()),
+        Some(name) if ["myisam", "memory", "heap", "aria", "rocksdb"].iter().any(|known| name.eq_ignore_ascii_case(known)) => {
+            Ok(())
+        }
+        Some(name) => Err(sql_error(DefinitionError::UnknownEngine(name.to_owned()).into())),
+    }
+}
+
+fn text(bytes: Option<&[u8]>) -> String {
+    String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned()
+}
+
+/// PRIMARY KEY and UNIQUE written beside a column.
+fn column_keys(definition: &ColumnDefinition<'_>, indexes: &mut Vec<NewIndex>) {
+    let mut add = |kind| {
+        let column = NewIndexColumn { name: definition.name.to_owned(), prefix: None, descending: false };
+        indexes.push(NewIndex { name: String::new(), kind, columns: vec![column], comment: String::new() });
+    };
+    if definition.primary_key {
+        add(NewIndexKind::Primary);
+    }
+    if definition.unique {
+        add(NewIndexKind::Unique);
+    }
+}
+
+/// Key parts name columns in any case; the definition spells them as the columns are.
+fn spell_key_columns(new: &mut NewTable) {
+    let columns = &new.columns;
+    for part in new.indexes.iter_mut().flat_map(|index| &mut index.columns) {
+        if let Some(column) = columns.iter().find(|column| column.name.eq_ignore_ascii_case(&part.name)) {
+            part.name.clone_from(&column.name);
+        }
+    }
+}
+
+fn place(position: AstPosition<'_>) -> ColumnPosition {
+    match position {
+        AstPosition::Last => ColumnPosition::Default,
+        AstPosition::First => ColumnPosition::First,
+        AstPosition::After(name) => ColumnPosition::After(name.to_owned()),
+    }
+}
+
+fn fsp_of(ty: &ColumnType) -> Option<u8> {
+    match ty.kind {
+        TypeKind::DateTime { fsp } | TypeKind::Timestamp { fsp } => Some(fsp),
+        _ => None,
+    }
+}
+
+/// A column's type from its syntax.
+pub fn column_type(name: &str, data_type: &DataType<'_>, table_collation: CollationId) -> Result<ColumnType> {
+    let definition = |error: DefinitionError| sql_error(error.into());
+    let mut display_width = None;
+    let mut float_decimals = None;
+    let kind = match data_type.name {
+        TypeName::TinyInt(width) => integer(TypeKind::TinyInt, width, &mut display_width),
+        TypeName::SmallInt(width) => integer(TypeKind::SmallInt, width, &mut display_width),
+        TypeName::MediumInt(width) => integer(TypeKind::MediumInt, width, &mut display_width),
+        TypeName::Int(width) => integer(TypeKind::Int, width, &mut display_width),
+        TypeName::BigInt(width) => integer(TypeKind::BigInt, width, &mut display_width),
+        TypeName::Decimal { precision, scale } => decimal(name, precision, scale).map_err(definition)?,
+        TypeName::Float(digits) => {
+            float_decimals = check_digits(name, digits).map_err(definition)?;
+            TypeKind::Float
+        }
+        TypeName::Double(digits) => {
+            float_decimals = check_digits(name, digits).map_err(definition)?;
+            TypeKind::Double
+        }
+        TypeName::Bit(length) if length > 64 => {
+            return Err(definition(DefinitionError::DisplayWidth { column: name.to_owned(), max: 64 }));
+        }
+        TypeName::Bit(length) => TypeKind::Bit { length: length as u8 },
+        TypeName::Char(length) => TypeKind::Char { length: length_of(name, length, 255).map_err(definition)? },
+        TypeName::VarChar(length) => TypeKind::VarChar { length: length_of(name, length, 16383).map_err(definition)? },
+        TypeName::Binary(length) => TypeKind::Binary { length: length_of(name, length, 255).map_err(definition)? },
+        TypeName::VarBinary(length) => TypeKind::VarBinary { length: length_of(name, length, 65535).map_err(definition)? },
+        TypeName::TinyText => TypeKind::Text(LobSize::Tiny),
+        TypeName::Text(length) => TypeKind::Text(lob_size(length, 4)),
+        TypeName::MediumText => TypeKind::Text(LobSize::Medium),
+        TypeName::LongText => TypeKind::Text(LobSize::Long),
+        TypeName::TinyBlob => TypeKind::Blob(LobSize::Tiny),
+        TypeName::Blob(length) => TypeKind::Blob(lob_size(length, 1)),
+        TypeName::MediumBlob => TypeKind::Blob(LobSize::Medium),
+        TypeName::LongBlob => TypeKind::Blob(LobSize::Long),
+        TypeName::Date => TypeKind::Date,
+        TypeName::Time(fsp) => TypeKind::Time { fsp: fraction(name, fsp).map_err(definition)? },
+        TypeName::DateTime(fsp) => TypeKind::DateTime { fsp: fraction(name, fsp).map_err(definition)? },
+        TypeName::Timestamp(fsp) => TypeKind::Timestamp { fsp: fraction(name, fsp).map_err(definition)? },
+        TypeName::Year => TypeKind::Year,
+        TypeName::Enum(members) => TypeKind::Enum { members: member_list(name, members, "ENUM").map_err(definition)? },
+        TypeName::Set(members) => TypeKind::Set { members: member_list(name, members, "SET").map_err(definition)? },
+        TypeName::Json => TypeKind::Json,
+        TypeName::Other(what) => return Err(Error::NotSupported(format!("the type {what}"))),
+    };
+    let mut ty = ColumnType::new(kind);
+    ty.unsigned = data_type.unsigned || data_type.zerofill;
+    ty.zerofill = data_type.zerofill;
+    ty.display_width = display_width;
+    ty.float_decimals = float_decimals;
+    set_collation(&mut ty, data_type, table_collation)?;
+    Ok(ty)
+}
+
+fn integer(kind: TypeKind, width: Option<u8>, display_width: &mut Option<u8>) -> TypeKind {
+    *display_width = width;
+    kind
+}
+
+fn decimal(name: &str, precision: u32, scale: u32) -> std::result::Result<TypeKind, DefinitionError> {
+    let column = || name.to_owned();
+    if scale > 30 {
+        return Err(DefinitionError::TooBigScale { column: column(), scale, max: 30 });
+    }
+    let precision = if precision == 0 { 10 } else { precision };
+    if precision > 65 {
+        return Err(DefinitionError::TooBigPrecision { column: column(), precision, max: 65 });
+    }
+    if scale > precision {
+        return Err(DefinitionError::ScaleOverPrecision(column()));
+    }
+    Ok(TypeKind::Decimal { precision: precision as u8, scale: scale as u8 })
+}
+
+fn check_digits(name: &str, digits: Option<(u8, u8)>) -> std::result::Result<Option<u8>, DefinitionError> {
+    match digits {
+        Some((precision, decimals)) if decimals > precision => Err(DefinitionError::ScaleOverPrecision(name.to_owned())),
+        Some((_, decimals)) if decimals > 30 => {
+            Err(DefinitionError::TooBigScale { column: name.to_owned(), scale: decimals.into(), max: 30 })
+        }
+        digits => Ok(digits.map(|(_, decimals)| decimals)),
+    }
+}
+
+fn fraction(name: &str, fsp: u8) -> std::result::Result<u8, DefinitionError> {
+    if fsp > 6 {
+        return Err(DefinitionError::TooBigPrecision { column: name.to_owned(), precision: fsp.into(), max: 6 });
+    }
+    Ok(fsp)
+}
+
+fn length_of(name: &str, length: u64, max: u64) -> std::result::Result<u32, DefinitionError> {
+    match u32::try_from(length) {
+        // VARCHAR over the row limit is judged by bytes, with the table's other rules.
+        Ok(short) if length <= max || max == 16383 && length <= 65535 => Ok(short),
+        _ => Err(DefinitionError::ColumnTooLong { column: name.to_owned(), max }),
+    }
+}
+
+/// TEXT(n) and BLOB(n) are the smallest type that holds n characters.
+fn lob_size(length: Option<u64>, bytes_per_char: u64) -> LobSize {
+    match length.map(|length| length.saturating_mul(bytes_per_char)) {
+        None => LobSize::Regular,
+        Some(bytes) if bytes < 1 << 8 => LobSize::Tiny,
+        Some(bytes) if bytes < 1 << 16 => LobSize::Regular,
+        Some(bytes) if bytes < 1 << 24 => LobSize::Medium,
+        Some(_) => LobSize::Long,
+    }
+}
+
+fn member_list(name: &str, members: &[&[u8]], kind: &'static str) -> std::result::Result<Arc<[String]>, DefinitionError> {
+    let mut list: Vec<String> = Vec::with_capacity(members.len());
+    for member in members {
+        // As in MySQL, members lose their trailing spaces.
+        let member = String::from_utf8_lossy(member).trim_end_matches(' ').to_owned();
+        if list.iter().any(|existing| existing.to_lowercase() == member.to_lowercase()) {
+            return Err(DefinitionError::DuplicateMember { column: name.to_owned(), value: member, kind });
+        }
+        list.push(member);
+    }
+    Ok(list.into())
+}
+
+/// Strings take the column's collation, else that of its character set, else the table's.
+fn set_collation(ty: &mut ColumnType, data_type: &DataType<'_>, table: CollationId) -> Result<()> {
+    let is_text = matches!(
+        ty.kind,
+        TypeKind::Char { .. } | TypeKind::VarChar { .. } | TypeKind::Text(_) | TypeKind::Enum { .. } | TypeKind::Set { .. }
+    );
+    if !is_text {
+        return Ok(());
+    }
+    let mut collation = collation_of(data_type.charset, data_type.collation, table)?;
+    if data_type.binary && data_type.collation.is_none() {
+        let charset = collation.charset();
+        let name = format!("{charset}_bin");
+        collation = collation_of(None, Some(&name), collation)?;
+    }
+    ty.collation = collation;
+    // CHARACTER SET binary makes a binary string of a text type.
+    if collation == CollationId::BINARY {
+        ty.kind = match &ty.kind {
+            TypeKind::Char { length } => TypeKind::Binary { length: *length },
+            TypeKind::VarChar { length } => TypeKind::VarBinary { length: *length },
+            TypeKind::Text(size) => TypeKind::Blob(*size),
+            other => other.clone(),
+        };
+    }
+    Ok(())
+}
+
+/// The value and type of a default literal.
+fn literal_value(expr: &Expr<'_>) -> Option<(Value<'static>, ColumnType)> {
+    let string = || ColumnType::new(TypeKind::VarChar { length: 65535 });
+    match expr {
+        Expr::Unary { op: UnaryOp::Negate, arg } => {
+            let (value, ty) = literal_value(arg)?;
+            let negated = match value {
+                Value::Int(value) => Value::Int(value.checked_neg()?),
+                Value::UInt(value) => Value::Int(0i64.checked_sub_unsigned(value)?),
+                Value::Decimal(value) => Value::Decimal(value.negate()),
+                Value::Double(value) => Value::Double(-value),
+                _ => return None,
+            };
+            Some((negated, ColumnType { unsigned: false, ..ty }))
+        }
+        Expr::Unary { op: UnaryOp::Plus, arg } => literal_value(arg),
+        Expr::Literal(literal) => Some(match literal {
+            Literal::Null => (Value::Null, ColumnType::new(TypeKind::Null)),
+            Literal::Bool(on) => (Value::Int(i64::from(*on)), ColumnType::new(TypeKind::BigInt)),
+            Literal::Int(number) => match i64::try_from(*number) {
+                Ok(number) => (Value::Int(number), ColumnType::new(TypeKind::BigInt)),
+                Err(_) => (Value::UInt(*number), ColumnType::unsigned(TypeKind::BigInt)),
+            },
+            Literal::Decimal(text) => {
+                let decimal = types::Decimal::parse(text.as_bytes()).value;
+                (Value::Decimal(decimal), ColumnType::new(TypeKind::Decimal { precision: 65, scale: 30 }))
+            }
+            Literal::Double(text) => (Value::Double(text.parse().ok()?), ColumnType::new(TypeKind::Double)),
+            Literal::String(text) => (Value::Bytes(text.bytes.to_vec().into()), string()),
+            Literal::Bits(bytes) => {
+                (Value::Bytes(bytes.to_vec().into()), ColumnType::new(TypeKind::VarBinary { length: bytes.len() as u32 }))
+            }
+            Literal::Date(text) | Literal::Time(text) | Literal::Timestamp(text) => {
+                (Value::Bytes(text.to_vec().into()), string())
+            }
+        }),
+        _ => None,
+    }
+}
+
+/// A checked default as the catalog keeps it.
+fn default_text(value: &Value<'_>, ty: &ColumnType) -> String {
+    if let (TypeKind::Binary { .. } | TypeKind::VarBinary { .. } | TypeKind::Blob(_), Value::Bytes(bytes)) = (&ty.kind, value) {
+        return bytes.iter().map(|byte| format!("{byte:02X}")).collect();
+    }
+    if let (TypeKind::Bit { .. }, Value::UInt(bits)) = (&ty.kind, value) {
+        return bits.to_string();
+    }
+    let mut out = Vec::new();
+    convert::write_text(value, ty, &mut out);
+    String::from_utf8_lossy(&out).into_owned()
+}

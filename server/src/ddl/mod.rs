@@ -1,0 +1,350 @@
+//! Definitions: from syntax to `table`'s operations, and the threads that run them.
+//!
+//! The session has committed its open transaction and holds no metadata lock. Syntax becomes owned data (`convert`); a job runs it on
+//! a thread that may block; the session awaits it and can be killed meanwhile. IF EXISTS and IF NOT EXISTS turn the matching errors
+//! into notes here.
+
+mod convert;
+mod threads;
+
+pub use threads::DdlThreads;
+
+use crate::charset;
+use crate::error::{Error, Result};
+use crate::session::{State, without_parameters};
+use convert::Converter;
+use exec::Level;
+use sql::ast::{ColumnName, CreateDatabase, CreateTable, DatabaseOptions, Insert, InsertSource, ObjectName, Query, Statement};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
+use table::ddl::{DdlOptions, NewTable};
+use types::CollationId;
+
+/// What a definition answers.
+#[derive(Debug, Default)]
+pub struct Done {
+    pub affected: u64,
+    pub info: String,
+}
+
+/// Runs a definition.
+pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
+    match statement {
+        Statement::CreateDatabase(create) => create_database(state, create).await,
+        Statement::AlterDatabase { name, options } => alter_database(state, *name, options).await,
+        Statement::DropDatabase { name, if_exists } => drop_database(state, name, *if_exists).await,
+        Statement::CreateTable(create) => create_table(state, create).await,
+        Statement::DropTable { names, if_exists, .. } => drop_tables(state, names, *if_exists).await,
+        Statement::DropView { names, if_exists } => drop_views(state, names, *if_exists),
+        Statement::Truncate { table } => {
+            let (database, name) = qualify(state, table)?;
+            refuse_virtual(state, &database)?;
+            let missing = (database.clone(), name.clone());
+            let done =
+                job(state, move |database_, worker, options| database_.truncate_table(worker, &missing.0, &missing.1, options));
+            done.await.map(|()| Done::default())
+        }
+        Statement::CreateIndex(create) => {
+            let (database, name) = qualify(state, &create.table)?;
+            let index = Converter::new(state).index(&create.key)?;
+            let run = job(state, move |tables, worker, options| tables.create_index(worker, &database, &name, index, options));
+            run.await.map(|()| no_rows())
+        }
+        Statement::DropIndex { name, table } => {
+            let (database, table) = qualify(state, table)?;
+            let index = (*name).to_owned();
+            let run = job(state, move |tables, worker, options| tables.drop_index(worker, &database, &table, &index, options));
+            run.await.map(|()| no_rows())
+        }
+        Statement::AlterTable(alter) => {
+            let (database, name) = qualify(state, &alter.table)?;
+            let def = state.find_table(&alter.table)?;
+            let actions = Converter::new(state).alter(alter, &def)?;
+            if actions.is_empty() {
+                return Ok(no_rows());
+            }
+            let run = job(state, move |tables, worker, options| tables.alter_table(worker, &database, &name, actions, options));
+            let copied = run.await?;
+            Ok(Done { affected: copied, info: format!("Records: {copied}  Duplicates: 0  Warnings: 0") })
+        }
+        Statement::RenameTable { pairs } => {
+            let mut renames = Vec::with_capacity(pairs.len());
+            for (from, to) in *pairs {
+                let ((from_database, from), (to_database, to)) = (qualify(state, from)?, qualify(state, to)?);
+                renames.push((from_database, from, to_database, to));
+            }
+            let run = job(state, move |tables, worker, options| tables.rename_tables(worker, &renames, options));
+            run.await.map(|()| Done::default())
+        }
+        _ => Err(Error::NotSupported("this statement".to_owned())),
+    }
+}
+
+fn no_rows() -> Done {
+    Done { affected: 0, info: "Records: 0  Duplicates: 0  Warnings: 0".to_owned() }
+}
+
+/// Runs `work` on a thread for definitions and awaits it. KILL sets the flag that the work looks at.
+async fn job<T: Send + 'static>(
+    state: &mut State,
+    work: impl FnOnce(&table::Database, &txn::Worker, &DdlOptions) -> table::Result<T> + Send + 'static,
+) -> Result<T> {
+    let cancelled = Arc::new(AtomicBool::new(false));
+    let options = DdlOptions {
+        lock_wait_timeout: state.settings.metadata_lock_wait,
+        cancelled: Some(Arc::clone(&cancelled)),
+        conversion: conversion(state),
+    };
+    let mut wait = state.worker.shared.ddl.run(move |database, worker| work(database, worker, &options));
+    let info = &state.info;
+    info.state.set("waiting for the definition");
+    let outcome = std::future::poll_fn(|cx| {
+        if info.killed() != exec::kill::NONE {
+            // Relaxed: only the flag itself matters.
+            cancelled.store(true, Ordering::Relaxed);
+        }
+        match std::pin::Pin::new(&mut wait).poll(cx) {
+            Poll::Ready(outcome) => Poll::Ready(outcome),
+            Poll::Pending => Poll::Pending,
+        }
+    });
+    match outcome.await {
+        Some(Ok(value)) => Ok(value),
+        Some(Err(error)) => Err(error.into()),
+        None if state.worker.is_stopping() => Err(Error::ShuttingDown),
+        None => Err(Error::Internal("the definition failed; see the server's log".to_owned())),
+    }
+}
+
+/// How ALTER TABLE converts rows for this session.
+fn conversion(state: &State) -> table::ddl::Conversion {
+    let mode = state.settings.mode;
+    table::ddl::Conversion {
+        strict: mode.strict,
+        dates: types::temporal::DateRules {
+            no_zero_date: mode.no_zero_date,
+            no_zero_in_date: mode.no_zero_in_date,
+            allow_invalid: mode.allow_invalid_dates,
+        },
+        zone: state.vars.time_zone.clone(),
+        now_utc_micros: state.vars.statement_start_us,
+    }
+}
+
+/// Database and name of a table, the current database where none is written.
+fn qualify(state: &State, name: &ObjectName<'_>) -> Result<(String, String)> {
+    let database = match name.database {
+        Some(database) => database.to_owned(),
+        None => state.vars.database.clone().ok_or(Error::NoDatabase)?,
+    };
+    Ok((database, name.name.to_owned()))
+}
+
+/// information_schema and its kin are not for changing.
+fn refuse_virtual(state: &State, database: &str) -> Result<()> {
+    if crate::show::is_virtual_database(database) {
+        let user = state.info.user.borrow().clone();
+        let (host, database) = (state.peer.host.clone(), database.to_owned());
+        return Err(Error::DatabaseAccessDenied { user, host, database });
+    }
+    Ok(())
+}
+
+/// The collation that CHARACTER SET and COLLATE stand for; `default` where neither is written.
+pub(crate) fn collation_of(
+    set: Option<&str>,
+    collation: Option<&str>,
+    default: CollationId,
+) -> std::result::Result<CollationId, sql::Error> {
+    let set = match set {
+        Some(name) if name.eq_ignore_ascii_case("default") => None,
+        Some(name) => Some(charset::charset(name).ok_or_else(|| sql::Error::UnknownCharset(name.to_owned()))?),
+        None => None,
+    };
+    let Some(collation) = collation else {
+        return Ok(set.map_or(default, |set| CollationId(charset::default_collation(set).id)));
+    };
+    let found = charset::collation(collation).ok_or_else(|| sql::Error::UnknownCollation(collation.to_owned()))?;
+    match set {
+        Some(set) if set.name != found.charset => {
+            Err(sql::Error::CollationMismatch { collation: collation.to_owned(), charset: set.name.to_owned() })
+        }
+        _ => Ok(CollationId(found.id)),
+    }
+}
+
+async fn create_database(state: &mut State, create: &CreateDatabase<'_>) -> Result<Done> {
+    crate::counters::count(&state.worker.counters.create_db);
+    refuse_virtual(state, create.name)?;
+    let collation = collation_of(create.options.charset, create.options.collation, state.settings.server_collation)?;
+    let name = create.name.to_owned();
+    let made = job(state, move |tables, worker, _| tables.create_database(worker, &name, collation)).await;
+    match made {
+        Ok(()) => Ok(Done { affected: 1, ..Done::default() }),
+        Err(error @ Error::Table(table::Error::DatabaseExists { .. })) if create.if_not_exists => {
+            note(state, &error);
+            Ok(Done { affected: 1, ..Done::default() })
+        }
+        Err(error) => Err(error),
+    }
+}
+
+async fn alter_database(state: &mut State, name: Option<&str>, options: &DatabaseOptions<'_>) -> Result<Done> {
+    let name = match name {
+        Some(name) => name.to_owned(),
+        None => state.vars.database.clone().ok_or(Error::NoDatabase)?,
+    };
+    refuse_virtual(state, &name)?;
+    let collation = collation_of(options.charset, options.collation, state.settings.server_collation)?;
+    job(state, move |tables, worker, _| tables.alter_database(worker, &name, collation)).await?;
+    Ok(Done { affected: 1, ..Done::default() })
+}
+
+async fn drop_database(state: &mut State, name: &str, if_exists: bool) -> Result<Done> {
+    crate::counters::count(&state.worker.counters.drop_db);
+    refuse_virtual(state, name)?;
+    let owned = name.to_owned();
+    let dropped = job(state, move |tables, worker, options| tables.drop_database(worker, &owned, options)).await;
+    match dropped {
+        Ok(count) => {
+            state.forget_database(name);
+            Ok(Done { affected: count as u64, ..Done::default() })
+        }
+        Err(error @ Error::Table(table::Error::DatabaseMissing { .. })) if if_exists => {
+            note(state, &error);
+            Ok(Done::default())
+        }
+        Err(error) => Err(error),
+    }
+}
+
+async fn create_table(state: &mut State, create: &CreateTable<'_>) -> Result<Done> {
+    crate::counters::count(&state.worker.counters.create_table);
+    let (database, _) = qualify(state, &create.name)?;
+    refuse_virtual(state, &database)?;
+    if create.temporary {
+        return Err(Error::NotSupported("CREATE TEMPORARY TABLE".to_owned()));
+    }
+    let schema = state.schema();
+    let Some(database_def) = schema.databases.get(&database) else {
+        return Err(Error::UnknownDatabase(database));
+    };
+    let new = match &create.like {
+        Some(like) => convert::like(&*state.find_table(like)?, &database, create.name.name),
+        None => {
+            let mut new = Converter::new(state).table(create, &database, database_def.collation)?;
+            if let Some(query) = create.query {
+                add_query_columns(state, query, &mut new)?;
+            }
+            new
+        }
+    };
+    let made = job(state, move |tables, worker, _| tables.create_table(worker, new)).await;
+    match made {
+        Ok(_) => match create.query {
+            Some(query) => fill(state, create, query, &database).await,
+            None => Ok(Done::default()),
+        },
+        Err(error @ Error::Table(table::Error::TableExists { .. })) if create.if_not_exists => {
+            note(state, &error);
+            Ok(Done::default())
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// CREATE TABLE ... SELECT: the query's columns that are not defined are added.
+fn add_query_columns(state: &State, query: &Query<'_>, new: &mut NewTable) -> Result<()> {
+    let planned = state.plan(&without_parameters(Statement::Query(query)))?;
+    for column in planned.entry.prepared.columns() {
+        if new.columns.iter().any(|existing| existing.name.eq_ignore_ascii_case(&column.name)) {
+            continue;
+        }
+        new.columns.push(convert::column_of_query(column));
+    }
+    Ok(())
+}
+
+/// Inserts the rows of CREATE TABLE ... SELECT; when that fails the table goes away again.
+async fn fill(state: &mut State, create: &CreateTable<'_>, query: &Query<'_>, database: &str) -> Result<Done> {
+    let filled = insert_rows(state, create, query, database).await;
+    if filled.is_err() {
+        let table = vec![(database.to_owned(), create.name.name.to_owned())];
+        let dropped = job(state, move |tables, worker, options| tables.drop_tables(worker, &table, options)).await;
+        if let Err(error) = dropped {
+            tracing::warn!(?error, "the table of a failed CREATE TABLE ... SELECT stays");
+        }
+    }
+    filled
+}
+
+async fn insert_rows(state: &mut State, create: &CreateTable<'_>, query: &Query<'_>, database: &str) -> Result<Done> {
+    let planned = state.plan(&without_parameters(Statement::Query(query)))?;
+    let names: Vec<String> = planned.entry.prepared.columns().iter().map(|column| column.name.clone()).collect();
+    let columns: Vec<_> = names.iter().map(|name| ColumnName { database: None, table: None, name }).collect();
+    let insert = Insert {
+        replace: false,
+        ignore: false,
+        table: ObjectName { database: Some(database), name: create.name.name },
+        partitions: &[],
+        columns: Some(&columns),
+        source: InsertSource::Query(query),
+        row_alias: None,
+        on_duplicate: &[],
+    };
+    let planned = state.plan(&without_parameters(Statement::Insert(&insert)))?;
+    let done = state.run_alone(&planned.entry).await?;
+    Ok(Done { affected: done.affected, info: format!("Records: {}  Duplicates: 0  Warnings: 0", done.affected) })
+}
+
+/// DROP TABLE: all or none; with IF EXISTS the missing ones are notes.
+async fn drop_tables(state: &mut State, names: &[ObjectName<'_>], if_exists: bool) -> Result<Done> {
+    crate::counters::count(&state.worker.counters.drop_table);
+    let mut present = Vec::with_capacity(names.len());
+    let mut missing = Vec::new();
+    let schema = state.schema();
+    for name in names {
+        let (database, table) = qualify(state, name)?;
+        refuse_virtual(state, &database)?;
+        match schema.table(&database, &table) {
+            Some(_) => present.push((database, table)),
+            None => missing.push((database, table)),
+        }
+    }
+    if !missing.is_empty() && !if_exists {
+        // MySQL names all that are missing, in one message.
+        let list: Vec<_> = missing.iter().map(|(database, table)| format!("{database}.{table}")).collect();
+        return Err(Error::Other { number: 1051, message: format!("Unknown table '{}'", list.join(",")) });
+    }
+    for (database, table) in missing {
+        note(state, &Error::Table(table::Error::UnknownTable { database, table }));
+    }
+    if !present.is_empty() {
+        job(state, move |tables, worker, options| tables.drop_tables(worker, &present, options)).await?;
+    }
+    Ok(Done::default())
+}
+
+/// There are no views, so each is missing.
+fn drop_views(state: &mut State, names: &[ObjectName<'_>], if_exists: bool) -> Result<Done> {
+    for name in names {
+        let (database, table) = qualify(state, name)?;
+        let schema = state.schema();
+        if schema.table(&database, &table).is_some() {
+            return Err(Error::Other { number: 1347, message: format!("'{database}.{table}' is not VIEW") });
+        }
+        let error = Error::Table(table::Error::UnknownTable { database, table });
+        if !if_exists {
+            return Err(error);
+        }
+        note(state, &error);
+    }
+    Ok(Done::default())
+}
+
+/// An error that IF EXISTS or IF NOT EXISTS made harmless.
+fn note(state: &mut State, error: &Error) {
+    let description = error.describe();
+    state.warn(Level::Note, description.number, description.message);
+}

@@ -1,0 +1,135 @@
+//! The threads that run definitions: CREATE, DROP, ALTER, index builds. They may block, so they are not workers.
+//!
+//! Jobs wait in one queue. A second thread starts when a job finds all threads busy, up to `THREADS_MAX`, so that an ALTER that
+//! waits for a long transaction does not stop everybody's CREATE. The first thread also does the catalog's housekeeping.
+
+use crate::StartError;
+use crate::worker::{OneShot, one_shot};
+use parking_lot::{Condvar, Mutex};
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+const THREADS_MAX: usize = 4;
+const HOUSEKEEPING_PERIOD: Duration = Duration::from_secs(1);
+
+type Job = Box<dyn FnOnce(&table::Database, &txn::Worker) + Send>;
+
+#[derive(Default)]
+struct Queue {
+    jobs: VecDeque<Job>,
+    idle: usize,
+    threads: Vec<JoinHandle<()>>,
+    is_finished: bool,
+}
+
+struct Pool {
+    queue: Mutex<Queue>,
+    wake: Condvar,
+    database: Arc<table::Database>,
+    engine: Arc<txn::Engine>,
+}
+
+pub struct DdlThreads(Arc<Pool>);
+
+impl DdlThreads {
+    pub fn start(database: &Arc<table::Database>, engine: &Arc<txn::Engine>) -> Result<Self, StartError> {
+        let pool = Arc::new(Pool {
+            queue: Mutex::default(),
+            wake: Condvar::new(),
+            database: Arc::clone(database),
+            engine: Arc::clone(engine),
+        });
+        let worker = engine.spare_worker().ok_or(StartError::NoSpareWorker)?;
+        let first = spawn(&pool, 0, worker).map_err(StartError::Resource)?;
+        pool.queue.lock().threads.push(first);
+        Ok(Self(pool))
+    }
+
+    /// Queues a job; await its answer. `None` when the job panicked or the server is stopping.
+    pub fn run<T: Send + 'static>(&self, job: impl FnOnce(&table::Database, &txn::Worker) -> T + Send + 'static) -> OneShot<T> {
+        let (reply, wait) = one_shot();
+        let mut queue = self.0.queue.lock();
+        if queue.is_finished {
+            return wait;
+        }
+        queue.jobs.push_back(Box::new(move |database, worker| reply.send(job(database, worker))));
+        if queue.idle < queue.jobs.len() && queue.threads.len() < THREADS_MAX {
+            self.grow(&mut queue);
+        }
+        drop(queue);
+        self.0.wake.notify_one();
+        wait
+    }
+
+    /// One more thread, where the engine still has a worker for it. Without, the job waits for the others.
+    fn grow(&self, queue: &mut Queue) {
+        let Some(worker) = self.0.engine.spare_worker() else { return };
+        match spawn(&self.0, queue.threads.len(), worker) {
+            Ok(thread) => queue.threads.push(thread),
+            Err(error) => tracing::warn!(%error, "no further thread for definitions"),
+        }
+    }
+
+    /// Runs what is queued, writes the catalog's counters, ends the threads.
+    pub fn finish(&self) {
+        let threads = {
+            let mut queue = self.0.queue.lock();
+            queue.is_finished = true;
+            std::mem::take(&mut queue.threads)
+        };
+        self.0.wake.notify_all();
+        for thread in threads {
+            if thread.join().is_err() {
+                tracing::error!("a thread for definitions panicked");
+            }
+        }
+    }
+}
+
+fn spawn(pool: &Arc<Pool>, number: usize, worker: txn::Worker) -> std::io::Result<JoinHandle<()>> {
+    let pool = Arc::clone(pool);
+    std::thread::Builder::new().name(format!("ddl-{number}")).spawn(move || serve(&pool, number == 0, worker))
+}
+
+fn serve(pool: &Pool, keeps_house: bool, worker: txn::Worker) {
+    loop {
+        let job = {
+            let mut queue = pool.queue.lock();
+            if queue.jobs.is_empty() && !queue.is_finished {
+                queue.idle += 1;
+                pool.wake.wait_for(&mut queue, HOUSEKEEPING_PERIOD);
+                queue.idle -= 1;
+            }
+            match queue.jobs.pop_front() {
+                Some(job) => Some(job),
+                None if queue.is_finished => break,
+                None => None,
+            }
+        };
+        match job {
+            Some(job) => run_job(pool, &worker, job),
+            None if keeps_house => keep_house(pool, &worker),
+            None => {}
+        }
+        worker.tick();
+    }
+    if keeps_house && let Err(error) = pool.database.close(&worker) {
+        tracing::error!(%error, "the catalog's counters were not written");
+    }
+}
+
+fn run_job(pool: &Pool, worker: &txn::Worker, job: Job) {
+    if catch_unwind(AssertUnwindSafe(|| job(&pool.database, worker))).is_err() {
+        tracing::error!("a definition panicked");
+    }
+}
+
+fn keep_house(pool: &Pool, worker: &txn::Worker) {
+    match pool.database.housekeeping(worker) {
+        Ok(_) => {}
+        Err(error) => tracing::warn!(%error, "housekeeping of the catalog"),
+    }
+}

@@ -1,0 +1,622 @@
+//! The one place where errors get their MySQL number, SQLSTATE and message (MySQL 8.4's texts).
+//!
+//! Every crate below describes what went wrong as data. [`Error`] gathers those and the server's own; [`Error::describe`] says
+//! it to the client.
+
+use crate::variables;
+use exec::Error as Exec;
+use sql::{Clause, DefinitionError, Error as Sql, NameKind};
+use table::{Error as Table, NameOf};
+use types::convert::Problem;
+
+/// Anything that a client may be told.
+#[derive(Debug)]
+pub enum Error {
+    Sql(Sql),
+    Exec(Exec),
+    Table(Table),
+    Variable(variables::Error),
+    Protocol(protocol::Error),
+
+    /// 1040
+    TooManyConnections,
+    /// 1043
+    BadHandshake,
+    /// 1045
+    AccessDenied {
+        user: String,
+        host: String,
+        using_password: bool,
+    },
+    /// 1044
+    DatabaseAccessDenied {
+        user: String,
+        host: String,
+        database: String,
+    },
+    /// 1046
+    NoDatabase,
+    /// 1047
+    UnknownCommand,
+    /// 1049
+    UnknownDatabase(String),
+    /// 1053
+    ShuttingDown,
+    /// 1065
+    EmptyQuery,
+    /// 1091, 1305 and the like for objects of kinds that do not exist here: `SAVEPOINT x does not exist`
+    DoesNotExist {
+        kind: &'static str,
+        name: String,
+    },
+    /// 1094
+    UnknownThread(u64),
+    /// 1105
+    Internal(String),
+    /// 1146
+    TableMissing {
+        database: String,
+        table: String,
+    },
+    /// 1235
+    NotSupported(String),
+    /// 1243
+    UnknownStatement {
+        handler: String,
+        given_to: &'static str,
+    },
+    /// 1295
+    NotPreparable,
+    /// 1210
+    WrongArguments(&'static str),
+    /// 1251
+    AuthenticationPlugin,
+    /// 1461
+    TooManyStatements {
+        limit: u64,
+    },
+    /// 1568
+    TransactionOpen,
+    /// 1792
+    ReadOnlyTransaction,
+    /// 1421
+    NoCursor {
+        statement_id: u32,
+    },
+    /// 1690 and other conditions that another statement told already
+    Other {
+        number: u16,
+        message: String,
+    },
+}
+
+/// What a client reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Description {
+    pub number: u16,
+    pub state: &'static [u8; 5],
+    pub message: String,
+}
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+macro_rules! wraps {
+    ($($source:ty => $variant:ident),*) => {
+        $(impl From<$source> for Error {
+            fn from(error: $source) -> Self {
+                Error::$variant(error)
+            }
+        })*
+    };
+}
+
+wraps!(Sql => Sql, Exec => Exec, Table => Table, variables::Error => Variable, protocol::Error => Protocol);
+
+impl From<txn::Error> for Error {
+    fn from(error: txn::Error) -> Self {
+        Error::Exec(error.into())
+    }
+}
+
+impl Error {
+    /// Number, SQLSTATE and message.
+    #[cold]
+    pub fn describe(&self) -> Description {
+        let (number, message) = match self {
+            Error::Sql(error) => sql_error(error),
+            Error::Exec(error) => exec_error(error),
+            Error::Table(error) => table_error(error),
+            Error::Variable(error) => variable_error(error),
+            Error::Protocol(error) => protocol_error(error),
+            own => own_error(own),
+        };
+        Description { number, state: sqlstate(number), message }
+    }
+
+    /// Must the whole transaction be rolled back?
+    pub fn ends_transaction(&self) -> bool {
+        matches!(self, Error::Exec(Exec::Deadlock) | Error::Table(Table::Engine(txn::Error::Deadlock)))
+    }
+}
+
+/// A warning's number and message.
+pub fn describe_condition(error: &Exec) -> (u16, String) {
+    exec_error(error)
+}
+
+fn own_error(error: &Error) -> (u16, String) {
+    match error {
+        Error::Sql(_) | Error::Exec(_) | Error::Table(_) | Error::Variable(_) | Error::Protocol(_) => {
+            unreachable!("described by their own functions")
+        }
+        Error::TooManyConnections => (1040, "Too many connections".into()),
+        Error::BadHandshake => (1043, "Bad handshake".into()),
+        Error::AccessDenied { user, host, using_password } => {
+            let using = if *using_password { "YES" } else { "NO" };
+            (1045, format!("Access denied for user '{user}'@'{host}' (using password: {using})"))
+        }
+        Error::DatabaseAccessDenied { user, host, database } => {
+            (1044, format!("Access denied for user '{user}'@'{host}' to database '{database}'"))
+        }
+        Error::NoDatabase => (1046, "No database selected".into()),
+        Error::UnknownCommand => (1047, "Unknown command".into()),
+        Error::UnknownDatabase(name) => (1049, format!("Unknown database '{name}'")),
+        Error::ShuttingDown => (1053, "Server shutdown in progress".into()),
+        Error::EmptyQuery => (1065, "Query was empty".into()),
+        Error::DoesNotExist { kind, name } => (1305, format!("{kind} {name} does not exist")),
+        Error::UnknownThread(id) => (1094, format!("Unknown thread id: {id}")),
+        Error::Internal(message) => (1105, message.clone()),
+        Error::TableMissing { database, table } => (1146, format!("Table '{database}.{table}' doesn't exist")),
+        Error::NotSupported(what) => not_supported(what),
+        Error::UnknownStatement { handler, given_to } => {
+            (1243, format!("Unknown prepared statement handler ({handler}) given to {given_to}"))
+        }
+        Error::NotPreparable => (1295, "This command is not supported in the prepared statement protocol yet".into()),
+        Error::WrongArguments(what) => (1210, format!("Incorrect arguments to {what}")),
+        Error::AuthenticationPlugin => {
+            (1251, "Client does not support authentication protocol requested by server; consider upgrading MySQL client".into())
+        }
+        Error::TooManyStatements { limit } => {
+            (1461, format!("Can't create more than max_prepared_stmt_count statements (current value: {limit})"))
+        }
+        Error::TransactionOpen => {
+            (1568, "Transaction characteristics can't be changed while a transaction is in progress".into())
+        }
+        Error::ReadOnlyTransaction => (1792, "Cannot execute statement in a READ ONLY transaction.".into()),
+        Error::NoCursor { statement_id } => (1421, format!("The statement ({statement_id}) has no open cursor.")),
+        Error::Other { number, message } => (*number, message.clone()),
+    }
+}
+
+fn not_supported(what: &str) -> (u16, String) {
+    (1235, format!("This version of Heddle doesn't yet support '{what}'"))
+}
+
+fn sql_error(error: &Sql) -> (u16, String) {
+    match error {
+        Sql::Syntax { near, line } => (
+            1064,
+            format!(
+                "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version for the \
+                 right syntax to use near '{near}' at line {line}"
+            ),
+        ),
+        Sql::TooDeep => (1436, "Thread stack overrun: the statement is nested too deeply".into()),
+        Sql::InvalidUtf8 { text } => (1300, format!("Invalid utf8mb4 character string: '{text}'")),
+        Sql::NotSupported(what) => not_supported(what),
+        Sql::TooManyColumns => (1117, "Too many columns".into()),
+        Sql::TooManyTables => (1116, "Too many tables; MySQL can only use 61 tables in a join".into()),
+        Sql::TooManyParams => (1390, "Prepared statement contains too many placeholders".into()),
+        Sql::IdentifierTooLong(name) => (1059, format!("Identifier name '{name}' is too long")),
+        Sql::WrongName { kind, name } => match kind {
+            NameKind::Database => (1102, format!("Incorrect database name '{name}'")),
+            NameKind::Table => (1103, format!("Incorrect table name '{name}'")),
+            NameKind::Column => (1166, format!("Incorrect column name '{name}'")),
+        },
+        Sql::UnknownCharset(name) => (1115, format!("Unknown character set: '{name}'")),
+        Sql::UnknownCollation(name) => (1273, format!("Unknown collation: '{name}'")),
+        Sql::CollationMismatch { collation, charset } => {
+            (1253, format!("COLLATION '{collation}' is not valid for CHARACTER SET '{charset}'"))
+        }
+        Sql::IllegalMix(mix) => {
+            (1267, format!("Illegal mix of collations {} and {} for operation '{}'", mix.first, mix.second, mix.operation))
+        }
+        Sql::UnknownColumn { name, clause } => (1054, format!("Unknown column '{name}' in '{}'", clause.name())),
+        Sql::AmbiguousColumn { name, clause } => (1052, format!("Column '{name}' in {} is ambiguous", clause.name())),
+        Sql::UnknownTable { database, table } => (1146, format!("Table '{database}.{table}' doesn't exist")),
+        Sql::UnknownDatabase(name) => (1049, format!("Unknown database '{name}'")),
+        Sql::NoDatabase => (1046, "No database selected".into()),
+        Sql::NotUniqueTable(name) => (1066, format!("Not unique table/alias: '{name}'")),
+        Sql::UnknownTableAll(name) => (1051, format!("Unknown table '{name}'")),
+        Sql::DerivedWithoutAlias => (1248, "Every derived table must have its own alias".into()),
+        Sql::NotGrouped { expression, column, clause } => (1055, not_grouped(*expression, column, *clause)),
+        Sql::MixedGroup { expression, column } => (
+            1140,
+            format!(
+                "In aggregated query without GROUP BY, expression #{expression} of SELECT list contains nonaggregated column \
+                 '{column}'; this is incompatible with sql_mode=only_full_group_by"
+            ),
+        ),
+        Sql::AggregateOrder(number) => (
+            3029,
+            format!("Expression #{number} of ORDER BY contains aggregate function and applies to the result of a non-aggregated query"),
+        ),
+        Sql::InvalidGroupUse => (1111, "Invalid use of group function".into()),
+        Sql::WrongGroupField(name) => (1056, format!("Can't group on '{name}'")),
+        Sql::OrderNotInDistinct { expression, column } => (
+            3065,
+            format!(
+                "Expression #{expression} of ORDER BY clause is not in SELECT list, references column '{column}' which is not \
+                 in SELECT list; this is incompatible with DISTINCT"
+            ),
+        ),
+        Sql::WrongParamCount(name) => (1582, format!("Incorrect parameter count in the call to native function '{name}'")),
+        Sql::WrongParams(name) => (1583, format!("Incorrect parameters in the call to native function '{name}'")),
+        Sql::UnknownFunction(name) => (1305, format!("FUNCTION {name} does not exist")),
+        Sql::UnknownSystemVariable(name) => (1193, format!("Unknown system variable '{name}'")),
+        Sql::GlobalVariable(name) => (1238, format!("Variable '{name}' is a GLOBAL variable")),
+        Sql::ColumnCount { row } => (1136, format!("Column count doesn't match value count at row {row}")),
+        Sql::ColumnTwice(name) => (1110, format!("Column '{name}' specified twice")),
+        Sql::OperandColumns(count) => (1241, format!("Operand should contain {count} column(s)")),
+        Sql::SetColumns => (1222, "The used SELECT statements have a different number of columns".into()),
+        Sql::NoTables => (1096, "No tables used".into()),
+        Sql::WrongUsage(first, second) => (1221, format!("Incorrect usage of {first} and {second}")),
+        Sql::WrongArguments(what) => (1210, format!("Incorrect arguments to {what}")),
+        Sql::Undeclared(name) => (1327, format!("Undeclared variable: {name}")),
+        Sql::UnknownWindow(name) => (3579, format!("Window name '{name}' is not defined.")),
+        Sql::UnknownKey { key, table } => (1176, format!("Key '{key}' doesn't exist in table '{table}'")),
+        Sql::NoDefault(name) => (1364, format!("Field '{name}' doesn't have a default value")),
+        Sql::WrongLiteral { kind, value } => (1525, format!("Incorrect {kind} value: '{value}'")),
+        Sql::OutOfRange { kind, expression } => (1690, format!("{kind} value is out of range in '{expression}'")),
+        Sql::IllegalNumber { kind, value } => (1367, format!("Illegal {kind} '{value}' value found during parsing")),
+        Sql::NotUpdatable { table, statement } => (1288, format!("The target table {table} of the {statement} is not updatable")),
+        Sql::UpdateTableUsed(name) => (1093, format!("You can't specify target table '{name}' for update in FROM clause")),
+        Sql::Definition(error) => definition_error(error),
+    }
+}
+
+fn not_grouped(expression: usize, column: &str, clause: Clause) -> String {
+    let place = match clause {
+        Clause::OrderBy => "ORDER BY clause",
+        Clause::Having => "HAVING clause",
+        _ => "SELECT list",
+    };
+    format!(
+        "Expression #{expression} of {place} is not in GROUP BY clause and contains nonaggregated column '{column}' which is not \
+         functionally dependent on columns in GROUP BY clause; this is incompatible with sql_mode=only_full_group_by"
+    )
+}
+
+const WRONG_PREFIX: &str = "Incorrect prefix key; the used key part isn't a string, the used length is longer than the key part, or \
+                            the storage engine doesn't support unique prefix keys";
+const WRONG_AUTO_KEY: &str = "Incorrect table definition; there can be only one auto column and it must be defined as a key";
+const PRIMARY_NULLABLE: &str = "All parts of a PRIMARY KEY must be NOT NULL; if you need NULL in a key, use UNIQUE instead";
+const DROP_ALL_COLUMNS: &str = "You can't delete all columns with ALTER TABLE; use DROP TABLE instead";
+
+fn definition_error(error: &DefinitionError) -> (u16, String) {
+    use DefinitionError as D;
+    match error {
+        D::DuplicateColumn(name) => (1060, format!("Duplicate column name '{name}'")),
+        D::DuplicateKey(name) => (1061, format!("Duplicate key name '{name}'")),
+        D::MultiplePrimaryKeys => (1068, "Multiple primary key defined".into()),
+        D::KeyColumnMissing(name) => (1072, format!("Key column '{name}' doesn't exist in table")),
+        D::ColumnTooLong { column, max } => (1074, column_too_long(column, *max)),
+        D::InvalidDefault(name) => (1067, format!("Invalid default value for '{name}'")),
+        D::BlobDefault(name) => (1101, blob_default(name)),
+        D::WrongAutoKey => (1075, WRONG_AUTO_KEY.into()),
+        D::WrongColumnSpecifier(name) => (1063, format!("Incorrect column specifier for column '{name}'")),
+        D::TooBigScale { column, scale, max } => {
+            (1425, format!("Too big scale {scale} specified for column '{column}'. Maximum is {max}."))
+        }
+        D::TooBigPrecision { column, precision, max } => {
+            (1426, format!("Too-big precision {precision} specified for '{column}'. Maximum is {max}."))
+        }
+        D::ScaleOverPrecision(name) => {
+            (1427, format!("For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '{name}')."))
+        }
+        D::DisplayWidth { column, max } => (1439, format!("Display width out of range for column '{column}' (max = {max})")),
+        D::BlobKeyWithoutLength(name) => (1170, blob_key(name)),
+        D::WrongPrefix => (1089, WRONG_PREFIX.into()),
+        D::KeyTooLong(max) => (1071, format!("Specified key was too long; max key length is {max} bytes")),
+        D::PrimaryNullable => (1171, PRIMARY_NULLABLE.into()),
+        D::NoColumns => (1113, "A table must have at least 1 column".into()),
+        D::DropAllColumns => (1090, DROP_ALL_COLUMNS.into()),
+        D::CannotDrop(name) => (1091, cannot_drop(name)),
+        D::NoSuchColumn { column, table } => (1054, format!("Unknown column '{column}' in '{table}'")),
+        D::WrongKeyName(name) => (1280, format!("Incorrect index name '{name}'")),
+        D::DuplicateMember { column, value, kind } => {
+            (1291, format!("Column '{column}' has duplicated value '{value}' in {kind}"))
+        }
+        D::UnknownEngine(name) => (1286, format!("Unknown storage engine '{name}'")),
+        D::TooManyKeyParts(max) => (1070, format!("Too many key parts specified; max {max} parts allowed")),
+        D::TooManyKeys(max) => (1069, format!("Too many keys specified; max {max} keys allowed")),
+        D::RowTooLarge => (1118, row_too_large(65535)),
+    }
+}
+
+fn column_too_long(column: &str, max: impl std::fmt::Display) -> String {
+    format!("Column length too big for column '{column}' (max = {max}); use BLOB or TEXT instead")
+}
+
+fn blob_default(name: &str) -> String {
+    format!("BLOB, TEXT, GEOMETRY or JSON column '{name}' can't have a default value")
+}
+
+fn blob_key(name: &str) -> String {
+    format!("BLOB/TEXT column '{name}' used in key specification without a key length")
+}
+
+fn cannot_drop(name: &str) -> String {
+    format!("Can't DROP '{name}'; check that column/key exists")
+}
+
+fn row_too_large(max: usize) -> String {
+    format!(
+        "Row size too large. The maximum row size for the used table type, not counting BLOBs, is {max}. This includes storage \
+         overhead, check the manual. You have to change some columns to TEXT or BLOBs"
+    )
+}
+
+fn exec_error(error: &Exec) -> (u16, String) {
+    match error {
+        Exec::OutOfRange { what, expression } => (1690, format!("{what} value is out of range in '{expression}'")),
+        Exec::DivisionByZero => (1365, "Division by 0".into()),
+        Exec::TruncatedWrongValue { what, value } => (1292, format!("Truncated incorrect {what} value: '{value}'")),
+        Exec::WrongValue { what, value } => (1292, format!("Incorrect {what} value: '{value}'")),
+        Exec::WrongArguments { function } => (1210, format!("Incorrect arguments to {function}")),
+        Exec::WrongValueForFunction { what, value, function } => {
+            (1411, format!("Incorrect {what} value: '{value}' for function {function}"))
+        }
+        Exec::DatetimeOverflow { what } => (1441, format!("Datetime function: {what} field overflow")),
+        Exec::ResultTooLarge { function, limit } => {
+            (1301, format!("Result of {function}() was larger than max_allowed_packet ({limit}) - truncated"))
+        }
+        Exec::CutByGroupConcat { row } => (1260, format!("Row {row} was cut by GROUP_CONCAT()")),
+        Exec::InvalidLogarithm => (3020, "Invalid argument for logarithm".into()),
+        Exec::InvalidJson { argument, function, why, position } => {
+            (3141, format!("Invalid JSON text in argument {argument} to function {function}: \"{why}\" at position {position}."))
+        }
+        Exec::InvalidJsonPath { position } => {
+            (3143, format!("Invalid JSON path expression. The error is around character position {position}."))
+        }
+        Exec::Regex { why } => (3685, why.clone()),
+        Exec::InvalidText { charset, value } => (1300, format!("Invalid {charset} character string: '{value}'")),
+        Exec::WrongLockName { name } => (3057, format!("Incorrect user-level lock name '{name}'.")),
+        Exec::UserLockDeadlock => (
+            3058,
+            "Deadlock found when trying to get user-level lock; try rolling back transaction/releasing locks and restarting \
+             lock acquisition."
+                .into(),
+        ),
+        Exec::UnknownTimeZone { name } => (1298, format!("Unknown or incorrect time zone: '{name}'")),
+        Exec::SubqueryMoreThanOneRow => (1242, "Subquery returns more than 1 row".into()),
+        Exec::DuplicateEntry { value, key } => (1062, format!("Duplicate entry '{value}' for key '{key}'")),
+        Exec::ColumnCannotBeNull { column } => (1048, format!("Column '{column}' cannot be null")),
+        Exec::NoDefault { column } => (1364, format!("Field '{column}' doesn't have a default value")),
+        Exec::ColumnOutOfRange { column, row } => (1264, format!("Out of range value for column '{column}' at row {row}")),
+        Exec::DataTooLong { column, row } => (1406, format!("Data too long for column '{column}' at row {row}")),
+        Exec::DataTruncated { column, row } => (1265, format!("Data truncated for column '{column}' at row {row}")),
+        Exec::WrongValueForColumn { what, value, column, row } => {
+            (1366, format!("Incorrect {what} value: '{value}' for column '{column}' at row {row}"))
+        }
+        Exec::WrongTemporalForColumn { what, value, column, row } => {
+            (1292, format!("Incorrect {what} value: '{value}' for column '{column}' at row {row}"))
+        }
+        Exec::InvalidJsonForColumn { why, position, column } => {
+            (3140, format!("Invalid JSON text: \"{why}\" at position {position} in value for column '{column}'."))
+        }
+        Exec::AutoIncrementExhausted => (1467, "Failed to read auto-increment value from storage engine".into()),
+        Exec::RowTooLarge { limit, .. } => (1118, row_too_large(*limit)),
+        Exec::KeyTooLong { limit, .. } => (1071, format!("Specified key was too long; max key length is {limit} bytes")),
+        Exec::Deadlock => (1213, "Deadlock found when trying to get lock; try restarting transaction".into()),
+        Exec::LockWaitTimeout => (1205, "Lock wait timeout exceeded; try restarting transaction".into()),
+        Exec::NoWait => (3572, "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.".into()),
+        Exec::Interrupted => (1317, "Query execution was interrupted".into()),
+        Exec::QueryTimeout => (3024, "Query execution was interrupted, maximum statement execution time exceeded".into()),
+        Exec::OutOfSortMemory { limit, setting } => {
+            (1038, format!("Out of sort memory ({limit} bytes), consider increasing {setting}"))
+        }
+        Exec::TableChanged { .. } => (1412, "Table definition has changed, please retry transaction".into()),
+        Exec::Full { table } => (1114, format!("The table '{table}' is full")),
+        Exec::Storage(why) => (1030, format!("Got error 168 - '{why}' from storage engine")),
+        Exec::NotSupported(what) => not_supported(what),
+        Exec::ClientGone => (1159, "Got timeout reading communication packets".into()),
+        Exec::Other { number, message } => (*number, message.clone()),
+    }
+}
+
+fn table_error(error: &Table) -> (u16, String) {
+    match error {
+        Table::Engine(error) => exec_error(&clone_engine_error(error).into()),
+        Table::CorruptCatalog { what } => (1030, format!("Got error 168 - 'the catalog is damaged: {what}' from storage engine")),
+        Table::LockWaitTimeout => (1205, "Lock wait timeout exceeded; try restarting transaction".into()),
+        Table::Interrupted => (1317, "Query execution was interrupted".into()),
+        Table::DatabaseExists { database } => (1007, format!("Can't create database '{database}'; database exists")),
+        Table::DatabaseMissing { database } => (1008, format!("Can't drop database '{database}'; database doesn't exist")),
+        Table::UnknownDatabase { database } => (1049, format!("Unknown database '{database}'")),
+        Table::TableExists { table } => (1050, format!("Table '{table}' already exists")),
+        Table::UnknownTable { database, table } => (1051, format!("Unknown table '{database}.{table}'")),
+        Table::TableMissing { database, table } => (1146, format!("Table '{database}.{table}' doesn't exist")),
+        Table::UnknownColumn { column, table } => (1054, format!("Unknown column '{column}' in '{table}'")),
+        Table::DuplicateColumn { column } => (1060, format!("Duplicate column name '{column}'")),
+        Table::DuplicateKeyName { index } => (1061, format!("Duplicate key name '{index}'")),
+        Table::DuplicateEntry { key, index } => (1062, format!("Duplicate entry '{key}' for key '{index}'")),
+        Table::MultiplePrimaryKeys => (1068, "Multiple primary key defined".into()),
+        Table::KeyTooLong { max_bytes } => (1071, format!("Specified key was too long; max key length is {max_bytes} bytes")),
+        Table::KeyColumnMissing { column } => (1072, format!("Key column '{column}' doesn't exist in table")),
+        Table::ColumnTooLong { column, max } => (1074, column_too_long(column, max)),
+        Table::WrongAutoIncrement => (1075, WRONG_AUTO_KEY.into()),
+        Table::WrongColumnType { column } => (1063, format!("Incorrect column specifier for column '{column}'")),
+        Table::InvalidDefault { column } => (1067, format!("Invalid default value for '{column}'")),
+        Table::WrongPrefix => (1089, WRONG_PREFIX.into()),
+        Table::CannotRemoveAllColumns => (1090, DROP_ALL_COLUMNS.into()),
+        Table::CannotDrop { name } => (1091, cannot_drop(name)),
+        Table::BlobDefault { column } => (1101, blob_default(column)),
+        Table::NoColumns => (1113, "A table must have at least 1 column".into()),
+        Table::TooManyColumns => (1117, "Too many columns".into()),
+        Table::TooManyKeys { max } => (1069, format!("Too many keys specified; max {max} keys allowed")),
+        Table::TooManyKeyParts { max } => (1070, format!("Too many key parts specified; max {max} parts allowed")),
+        Table::RowTooLarge { max_bytes } => (1118, row_too_large(*max_bytes)),
+        Table::JsonAsKey { column } => {
+            (3152, format!("JSON column '{column}' supports indexing only via generated columns on a specified JSON path."))
+        }
+        Table::BlobKeyWithoutLength { column } => (1170, blob_key(column)),
+        Table::NullablePrimaryKey => (1171, PRIMARY_NULLABLE.into()),
+        Table::WrongIndexName { index } => (1280, format!("Incorrect index name '{index}'")),
+        Table::NameTooLong { name } => (1059, format!("Identifier name '{name}' is too long")),
+        Table::WrongName { what, name } => match what {
+            NameOf::Database => (1102, format!("Incorrect database name '{name}'")),
+            NameOf::Table => (1103, format!("Incorrect table name '{name}'")),
+            NameOf::Column => (1166, format!("Incorrect column name '{name}'")),
+        },
+        Table::Conversion { problem, column, row } => problem_error(problem, column, *row),
+        Table::InvalidNull => (1138, "Invalid use of NULL value".into()),
+        Table::AutoIncrementUsedUp => (1467, "Failed to read auto-increment value from storage engine".into()),
+        Table::NotSupported { what } => not_supported(what),
+    }
+}
+
+fn clone_engine_error(error: &txn::Error) -> txn::Error {
+    match error {
+        txn::Error::Deadlock => txn::Error::Deadlock,
+        txn::Error::LockWaitTimeout => txn::Error::LockWaitTimeout,
+        txn::Error::WouldBlock => txn::Error::WouldBlock,
+        txn::Error::Interrupted => txn::Error::Interrupted,
+        txn::Error::Storage(why) => txn::Error::Storage(why.clone()),
+        txn::Error::Full => txn::Error::Full,
+        txn::Error::TooLarge { bytes } => txn::Error::TooLarge { bytes: *bytes },
+    }
+}
+
+/// A value that does not fit its column.
+fn problem_error(problem: &Problem, column: &str, row: u64) -> (u16, String) {
+    match problem {
+        Problem::OutOfRange => (1264, format!("Out of range value for column '{column}' at row {row}")),
+        Problem::Truncated => (1265, format!("Data truncated for column '{column}' at row {row}")),
+        Problem::TooLong => (1406, format!("Data too long for column '{column}' at row {row}")),
+        Problem::Incorrect { what, text } => {
+            (1366, format!("Incorrect {what} value: '{text}' for column '{column}' at row {row}"))
+        }
+        Problem::IncorrectTemporal { what, text } => {
+            (1292, format!("Incorrect {what} value: '{text}' for column '{column}' at row {row}"))
+        }
+        Problem::TruncatedIncorrect { what, text } => (1292, format!("Truncated incorrect {what} value: '{text}'")),
+        Problem::TemporalOverflow { what } => (1441, format!("Datetime function: {what} field overflow")),
+        Problem::TimestampGap => (1299, format!("Invalid TIMESTAMP value in column '{column}' at row {row}")),
+        Problem::InvalidJson { position } => {
+            (3140, format!("Invalid JSON text: \"Invalid value.\" at position {position} in value for column '{column}'."))
+        }
+    }
+}
+
+fn variable_error(error: &variables::Error) -> (u16, String) {
+    use variables::Error as V;
+    match error {
+        V::Unknown { name } => (1193, format!("Unknown system variable '{name}'")),
+        V::ReadOnly { name } => (1238, format!("Variable '{name}' is a read only variable")),
+        V::NotSession { name } => (1238, format!("Variable '{name}' is a GLOBAL variable")),
+        V::NotGlobal { name } => (1238, format!("Variable '{name}' is a SESSION variable")),
+        V::SetGlobalNeeded { name } => {
+            (1229, format!("Variable '{name}' is a GLOBAL variable and should be set with SET GLOBAL"))
+        }
+        V::SetSessionNeeded { name } => {
+            (1228, format!("Variable '{name}' is a SESSION variable and can't be used with SET GLOBAL"))
+        }
+        V::WrongValue { name, value } => (1231, format!("Variable '{name}' can't be set to the value of '{value}'")),
+        V::WrongType { name } => (1232, format!("Incorrect argument type to variable '{name}'")),
+        V::UnknownCharset { name } => (1115, format!("Unknown character set: '{name}'")),
+        V::UnknownCollation { name } => (1273, format!("Unknown collation: '{name}'")),
+        V::UnknownTimeZone { name } => (1298, format!("Unknown or incorrect time zone: '{name}'")),
+    }
+}
+
+fn protocol_error(error: &protocol::Error) -> (u16, String) {
+    use protocol::Error as P;
+    match error {
+        P::Malformed { packet: "login", .. } => (1043, "Bad handshake".into()),
+        P::Malformed { .. } => (1835, "Malformed communication packet.".into()),
+        P::TooLarge { .. } => (1153, "Got a packet bigger than 'max_allowed_packet' bytes".into()),
+        P::OutOfOrder { .. } => (1156, "Got packets out of order".into()),
+        P::Uncompress { .. } => (1157, "Couldn't uncompress communication packet".into()),
+        P::OldProtocol => own_error(&Error::AuthenticationPlugin),
+        P::UnknownCommand { .. } => (1047, "Unknown command".into()),
+        P::ParameterRange { what, parameter } => (1292, format!("Incorrect {what} value for parameter {}", parameter + 1)),
+        P::ParameterNumber { .. } => (1210, "Incorrect arguments to mysql_stmt_send_long_data".into()),
+    }
+}
+
+/// The SQLSTATE of an error number (MySQL's `mysql_errno_to_sqlstate`).
+#[rustfmt::skip]
+fn sqlstate(number: u16) -> &'static [u8; 5] {
+    match number {
+        1040 | 1251 => b"08004",
+        1043 | 1047 | 1053 | 1152..=1161 | 1184 | 1189 | 1190 | 1218 => b"08S01",
+        1044 | 1049 | 1055..=1057 | 1059 | 1061 | 1063..=1075 | 1083 | 1084 | 1090 | 1091 | 1101..=1104 | 1106 | 1107 | 1110 | 1112
+        | 1113 | 1115 | 1118 | 1120 | 1121 | 1131 | 1132 | 1138..=1140 | 1142..=1145 | 1147..=1149 | 1162..=1164 | 1166..=1168
+        | 1170 | 1171 | 1172 | 1173 | 1176..=1178 | 1203 | 1211 | 1226..=1227 | 1230..=1232 | 1234 | 1235 | 1239 | 1247 | 1248
+        | 1250 | 1252 | 1253 | 1280 | 1281 | 1286 | 1304 | 1305 | 1308..=1311 | 1313..=1316 | 1318..=1320 | 1322 | 1323 | 1324
+        | 1326 | 1327 | 1330..=1335 | 1337 | 1338 | 1370 | 1403 | 1407 | 1410 | 1413 | 1414 | 1425..=1427 | 1439 | 1453 | 1458
+        | 1460 | 1461 | 1463 | 1582 | 1583 | 3057 | 3143 | 3152 => b"42000",
+        1045 => b"28000",
+        1046 => b"3D000",
+        1048 | 1052 | 1062 | 1169 | 1216 | 1217 | 1451 | 1452 | 1557 | 1761 | 1762 => b"23000",
+        1050 => b"42S01",
+        1051 | 1109 | 1146 => b"42S02",
+        1054 => b"42S22",
+        1058 | 1136 => b"21S01",
+        1060 => b"42S21",
+        1082 => b"42S12",
+        1141 => b"42000",
+        1179 | 1568 => b"25001",
+        1213 => b"40001",
+        1222 | 1241 | 1242 => b"21000",
+        1261..=1263 | 1265 => b"01000",
+        1264 | 1690 => b"22003",
+        1292 | 1367 => b"22007",
+        1317 => b"70100",
+        1365 => b"22012",
+        1406 => b"22001",
+        1441 => b"22008",
+        1792 => b"25006",
+        3020 => b"2201E",
+        3140 | 3141 => b"22032",
+        1037 | 1038 | 1041 => b"HY001",
+        _ => b"HY000",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(error: impl Into<Error>, number: u16, state: &[u8; 5], message: &str) {
+        let found = error.into().describe();
+        assert_eq!((found.number, found.state, found.message.as_str()), (number, state, message));
+    }
+
+    #[test]
+    fn mysqls_words() {
+        check(
+            Sql::Syntax { near: "SELEC 1".into(), line: 1 },
+            1064,
+            b"42000",
+            "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version for the right \
+             syntax to use near 'SELEC 1' at line 1",
+        );
+        check(
+            Exec::DuplicateEntry { value: "1".into(), key: "t.PRIMARY".into() },
+            1062,
+            b"23000",
+            "Duplicate entry '1' for key 't.PRIMARY'",
+        );
+        check(txn::Error::Deadlock, 1213, b"40001", "Deadlock found when trying to get lock; try restarting transaction");
+        check(
+            Error::AccessDenied { user: "eve".into(), host: "10.0.0.1".into(), using_password: true },
+            1045,
+            b"28000",
+            "Access denied for user 'eve'@'10.0.0.1' (using password: YES)",
+        );
+        check(Sql::UnknownTable { database: "d".into(), table: "t".into() }, 1146, b"42S02", "Table 'd.t' doesn't exist");
+        check(Error::ReadOnlyTransaction, 1792, b"25006", "Cannot execute statement in a READ ONLY transaction.");
+    }
+}

@@ -1,0 +1,154 @@
+//! Plans that a worker keeps: by statement digest for text queries, by reference in prepared statements.
+//!
+//! A plan belongs to one worker, so its reference counts are plain numbers. It is valid for one schema version; a statement that
+//! finds another version in the database plans again.
+
+use crate::show::{VirtualReads, virtual_reads};
+use exec::Prepared;
+use protocol::{Capabilities, ColumnDefinition, EncodedHead, WireType, column_flag};
+use sql::plan::{OutputColumn, Plan};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use types::CollationId;
+
+/// Plans kept by each worker.
+const PLANS_MAX: usize = 1024;
+
+/// What a statement counts as in SHOW STATUS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StatementKind {
+    Select,
+    Insert,
+    Replace,
+    Update,
+    Delete,
+}
+
+/// A statement that is ready to run.
+pub struct PlanEntry {
+    pub schema_version: u64,
+    pub prepared: Prepared,
+    pub kind: StatementKind,
+    /// Changes rows.
+    pub writes: bool,
+    /// `SELECT ... INTO @a, @b`: the variables.
+    pub into_variables: Option<Box<[String]>>,
+    pub reads: VirtualReads,
+    head: RefCell<Option<(Option<CollationId>, Rc<EncodedHead>)>>,
+}
+
+impl PlanEntry {
+    pub fn new(schema_version: u64, prepared: Prepared, into_variables: Option<Box<[String]>>) -> Rc<Self> {
+        let (kind, writes) = match &**prepared.plan() {
+            Plan::Query(_) => (StatementKind::Select, false),
+            Plan::Insert(insert) if insert.replace => (StatementKind::Replace, true),
+            Plan::Insert(_) => (StatementKind::Insert, true),
+            Plan::Update(_) => (StatementKind::Update, true),
+            Plan::Delete(_) => (StatementKind::Delete, true),
+        };
+        let reads = virtual_reads(prepared.plan());
+        Rc::new(Self { schema_version, prepared, kind, writes, into_variables, reads, head: RefCell::new(None) })
+    }
+
+    pub fn is_query(&self) -> bool {
+        self.kind == StatementKind::Select
+    }
+
+    /// The head of the result set in wire form for clients that read `results`.
+    pub fn head(&self, agreed: Capabilities, results: Option<CollationId>) -> Rc<EncodedHead> {
+        let mut kept = self.head.borrow_mut();
+        if let Some((key, head)) = &*kept
+            && *key == results
+        {
+            return Rc::clone(head);
+        }
+        let definitions: Vec<_> = self.prepared.columns().iter().map(|column| definition_of(column, results)).collect();
+        let head = Rc::new(EncodedHead::new(agreed, &definitions));
+        *kept = Some((results, Rc::clone(&head)));
+        head
+    }
+}
+
+/// The wire's definition of a column.
+pub fn definition_of<'a>(column: &'a OutputColumn, results: Option<CollationId>) -> ColumnDefinition<'a> {
+    if column.original_name.is_empty() {
+        return ColumnDefinition::expression(&column.name, &column.ty, column.nullable, results);
+    }
+    let mut wire = WireType::of(&column.ty, results);
+    wire.set_flag(column_flag::NOT_NULL, !column.nullable);
+    wire.set_flag(column_flag::PRIMARY_KEY, column.primary_key);
+    wire.set_flag(column_flag::UNIQUE_KEY, column.unique_key);
+    wire.set_flag(column_flag::MULTIPLE_KEY, column.multiple_key);
+    wire.set_flag(column_flag::AUTO_INCREMENT, column.auto_increment);
+    wire.set_flag(column_flag::NO_DEFAULT_VALUE, column.no_default);
+    ColumnDefinition {
+        database: &column.database,
+        table: &column.table_alias,
+        original_table: &column.table,
+        name: &column.name,
+        original_name: &column.original_name,
+        wire,
+    }
+}
+
+/// The plans of text statements, by digest and the session's binding key.
+#[derive(Default)]
+pub struct PlanCache {
+    plans: HashMap<(u128, u64), Rc<PlanEntry>, std::hash::BuildHasherDefault<KeyHasher>>,
+}
+
+impl PlanCache {
+    /// A plan of this schema version.
+    pub fn get(&self, digest: u128, bind_key: u64, schema_version: u64) -> Option<Rc<PlanEntry>> {
+        self.plans.get(&(digest, bind_key)).filter(|plan| plan.schema_version == schema_version).map(Rc::clone)
+    }
+
+    pub fn put(&mut self, digest: u128, bind_key: u64, plan: Rc<PlanEntry>) {
+        if self.plans.len() >= PLANS_MAX {
+            self.make_room(plan.schema_version);
+        }
+        self.plans.insert((digest, bind_key), plan);
+    }
+
+    /// Drops plans of other schema versions, or every second plan where all are current.
+    fn make_room(&mut self, schema_version: u64) {
+        self.plans.retain(|_, plan| plan.schema_version == schema_version);
+        if self.plans.len() >= PLANS_MAX {
+            let mut keep = false;
+            self.plans.retain(|_, _| {
+                keep = !keep;
+                keep
+            });
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.plans.len()
+    }
+}
+
+/// Digests and binding keys are hashes already: mixing them is enough.
+#[derive(Default)]
+struct KeyHasher(u64);
+
+impl std::hash::Hasher for KeyHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_u128(&mut self, value: u128) {
+        self.write_u64(value as u64);
+        self.write_u64((value >> 64) as u64);
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = (self.0.rotate_left(26) ^ value).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+}

@@ -1,0 +1,274 @@
+//! Answers each command but COM_QUERY and the prepared statements' own.
+
+use super::login::{self, LoggedIn, Refused};
+use super::run::ResultSet;
+use super::state::{Answer, State};
+use super::{Client, Next, Session, write_error};
+use crate::connection::{Input, Lost};
+use crate::counters::count;
+use crate::error::{Error, Result};
+use crate::plan_cache::definition_of;
+use crate::worker::gather;
+use protocol::{Command, RowFormat};
+use std::rc::Rc;
+use std::time::Duration;
+
+/// COM_CHANGE_USER, kept beyond its packet.
+pub struct OwnedChangeUser {
+    user: String,
+    proof: Vec<u8>,
+    database: Option<String>,
+    collation: u16,
+    plugin: Option<String>,
+}
+
+impl OwnedChangeUser {
+    pub fn new(change: &protocol::ChangeUser<'_>) -> Self {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Self {
+            user: text(change.user),
+            proof: change.proof.to_vec(),
+            database: change.database.map(text),
+            collation: change.collation.unwrap_or(255),
+            plugin: change.plugin.map(text),
+        }
+    }
+}
+
+impl Session {
+    /// Answers one command. `Err` only when the client is lost.
+    pub(super) async fn command(&mut self, client: &mut Client, command: Command<'_>) -> std::result::Result<Next, Lost> {
+        let state = &mut self.state;
+        state.info.begin(command.name(), state.worker.core.now());
+        count(&state.worker.counters.queries);
+        let outcome = match command {
+            Command::Query { sql, .. } => {
+                count(&state.worker.counters.questions);
+                state.query(client, sql).await
+            }
+            Command::StmtExecute(execute) => {
+                count(&state.worker.counters.questions);
+                self.statements.execute(state, client, &execute).await
+            }
+            Command::StmtPrepare { sql } => self.statements.prepare(state, client, sql).await,
+            Command::StmtSendLongData { statement_id, parameter, data } => {
+                self.statements.send_long_data(state, statement_id, parameter, data);
+                return Ok(Next::Continue);
+            }
+            Command::StmtClose { statement_id } => {
+                self.statements.close(state, statement_id);
+                return Ok(Next::Continue);
+            }
+            Command::StmtReset { statement_id } => self.statements.reset(state, client, statement_id),
+            Command::StmtFetch { statement_id, rows } => self.statements.fetch(state, client, statement_id, rows).await,
+            Command::Ping | Command::Debug => {
+                state.clear_warnings();
+                state.write_ok(client, &Answer::default());
+                Ok(())
+            }
+            Command::InitDb { database } => state.init_db(client, database),
+            Command::FieldList { table, wildcard } => state.field_list(client, table, wildcard),
+            Command::Statistics => state.statistics(client).await,
+            Command::ProcessInfo => state.process_info(client).await,
+            Command::ProcessKill { connection_id } => state.process_kill(client, connection_id).await,
+            Command::ResetConnection => {
+                self.reset_connection(client).await;
+                Ok(())
+            }
+            Command::Refresh { .. } => {
+                state.write_ok(client, &Answer::default());
+                Ok(())
+            }
+            Command::Shutdown => {
+                state.shut_down(client);
+                Ok(())
+            }
+            Command::SetOption { option } => state.set_option(client, option),
+            // The loop answers these two itself.
+            Command::Quit | Command::ChangeUser(_) => return Ok(Next::Close),
+        };
+        match outcome {
+            Ok(()) => {}
+            Err(Error::Exec(exec::Error::ClientGone)) => return Err(Lost::Io(std::io::ErrorKind::BrokenPipe.into())),
+            Err(Error::Protocol(error)) if error.is_fatal() => return Err(Lost::Protocol(error)),
+            Err(error) => {
+                self.state.note_error(&error);
+                write_error(client, &error);
+            }
+        }
+        let next = if self.state.closing { Next::Close } else { Next::Continue };
+        Ok(next)
+    }
+
+    async fn reset_connection(&mut self, client: &mut Client) {
+        let worker = Rc::clone(&self.state.worker);
+        self.state.transaction.rollback(&worker).await;
+        self.statements.clear();
+        let collation = self.state.settings.connection_collation.0;
+        let login = LoggedIn {
+            capabilities: self.state.capabilities,
+            user: self.state.info.user.borrow().clone(),
+            database: None,
+            collation,
+        };
+        let database = self.state.vars.database.clone();
+        self.state.reset(&login);
+        if let Some(database) = database
+            && let Err(error) = self.state.use_database(&database)
+        {
+            tracing::debug!(?error, "the current database is gone");
+        }
+        self.state.changes.clear();
+        self.state.write_ok(client, &Answer::default());
+    }
+
+    /// COM_CHANGE_USER: authenticates again and begins anew.
+    pub(super) async fn change_user(
+        &mut self,
+        client: &mut Client,
+        input: &mut Input,
+        change: OwnedChangeUser,
+    ) -> std::result::Result<Next, Lost> {
+        let worker = Rc::clone(&self.state.worker);
+        let info = Rc::clone(&self.state.info);
+        info.begin("Change user", worker.core.now());
+        self.state.transaction.rollback(&worker).await;
+        self.statements.clear();
+        let deadline = worker.core.now() + Duration::from_secs(10);
+        let peer = self.state.peer.clone();
+        // The proof in the command was made for a nonce that is forgotten, so only an empty one can be right; others are asked again.
+        let plugin = if protocol::auth::is_empty_proof(&change.proof) { change.plugin } else { None };
+        let outcome =
+            login::authenticate(client, input, &info, &peer, &change.user, plugin, change.proof, login::new_nonce(), deadline)
+                .await;
+        let login = LoggedIn {
+            capabilities: self.state.capabilities,
+            user: change.user,
+            database: change.database,
+            collation: change.collation,
+        };
+        let welcome = match outcome {
+            Ok(()) => {
+                *info.user.borrow_mut() = login.user.clone();
+                self.state.reset(&login);
+                self.state.welcome(&login)
+            }
+            Err(Refused::Lost(lost)) => return Err(lost),
+            Err(Refused::Error(error)) => Err(error),
+        };
+        match welcome {
+            Ok(()) => {
+                self.state.write_ok(client, &Answer::default());
+                Ok(Next::Continue)
+            }
+            Err(error) => {
+                write_error(client, &error);
+                Ok(Next::Close)
+            }
+        }
+    }
+}
+
+impl State {
+    fn init_db(&mut self, client: &mut Client, database: &[u8]) -> Result<()> {
+        count(&self.worker.counters.change_db);
+        let name = String::from_utf8_lossy(database).into_owned();
+        if name.is_empty() {
+            return Err(Error::NoDatabase);
+        }
+        self.clear_warnings();
+        self.use_database(&name)?;
+        self.write_ok(client, &Answer::default());
+        Ok(())
+    }
+
+    /// COM_FIELD_LIST: definitions with defaults.
+    fn field_list(&mut self, client: &mut Client, table: &[u8], wildcard: &[u8]) -> Result<()> {
+        let table = String::from_utf8_lossy(table).into_owned();
+        let pattern = if wildcard.is_empty() { &b"%"[..] } else { wildcard };
+        let database = self.vars.database.clone().ok_or(Error::NoDatabase)?;
+        let schema = self.schema();
+        let def = schema.table(&database, &table).ok_or(Error::TableMissing { database, table })?;
+        for column in def.columns.iter().filter(|column| crate::show::like(pattern, column.name.as_bytes())) {
+            let output = crate::show::output_column(def, column);
+            let default = match &column.default {
+                types::schema::ColumnDefault::Literal(Some(text)) => Some(text.as_bytes()),
+                types::schema::ColumnDefault::CurrentTimestamp => Some(&b"CURRENT_TIMESTAMP"[..]),
+                _ => None,
+            };
+            definition_of(&output, self.settings.results).write_with_default(&mut client.output.writer, default);
+        }
+        let ok = protocol::OkPacket { status: self.status(), ..Default::default() };
+        protocol::put_rows_end(&mut client.output.writer, self.capabilities, &ok);
+        Ok(())
+    }
+
+    async fn statistics(&mut self, client: &mut Client) -> Result<()> {
+        let shared = std::sync::Arc::clone(&self.worker.shared);
+        let sums = gather(&shared, |worker| (worker.counters.questions.get(), worker.counters.slow_queries.get())).await;
+        let questions: u64 = sums.iter().map(|(questions, _)| questions).sum();
+        let slow: u64 = sums.iter().map(|(_, slow)| slow).sum();
+        let uptime = shared.started.elapsed().as_secs().max(1);
+        let tables: usize = shared.database.schema().databases.values().map(|database| database.tables.len()).sum();
+        let text = format!(
+            "Uptime: {uptime}  Threads: {}  Questions: {questions}  Slow queries: {slow}  Opens: {tables}  Flush tables: 1  \
+             Open tables: {tables}  Queries per second avg: {:.3}",
+            shared.sessions(),
+            questions as f64 / uptime as f64
+        );
+        protocol::put_statistics(&mut client.output.writer, &text);
+        Ok(())
+    }
+
+    async fn process_info(&mut self, client: &mut Client) -> Result<()> {
+        let result: ResultSet = crate::show::process_list(self, false).await;
+        self.write_result(client, &result, RowFormat::Text).await
+    }
+
+    async fn process_kill(&mut self, client: &mut Client, id: u32) -> Result<()> {
+        self.kill(u64::from(id), exec::kill::CONNECTION).await?;
+        self.write_ok(client, &Answer::default());
+        Ok(())
+    }
+
+    /// KILL: finds the session on whichever worker it is.
+    pub async fn kill(&mut self, id: u64, how: u8) -> Result<()> {
+        let Ok(short) = u32::try_from(id) else { return Err(Error::UnknownThread(id)) };
+        if short == self.info.id {
+            self.info.kill(how);
+            return Err(Error::Exec(exec::Error::Interrupted));
+        }
+        let found = gather(&self.worker.shared, move |worker| match worker.sessions.borrow().get(&short) {
+            Some(session) => {
+                session.kill(how);
+                true
+            }
+            None => false,
+        });
+        match found.await.contains(&true) {
+            true => Ok(()),
+            false => Err(Error::UnknownThread(id)),
+        }
+    }
+
+    /// COM_SHUTDOWN and SHUTDOWN
+    pub fn shut_down(&mut self, client: &mut Client) {
+        tracing::info!(peer = self.peer.address, "a client shuts the server down");
+        self.write_ok(client, &Answer::default());
+        self.worker.shared.begin_stop();
+    }
+
+    fn set_option(&mut self, client: &mut Client, option: u16) -> Result<()> {
+        self.multi_statements = match option {
+            0 => true,
+            1 => false,
+            _ => return Err(Error::UnknownCommand),
+        };
+        let status = self.status();
+        match self.capabilities.has(protocol::Capabilities::DEPRECATE_EOF) {
+            true => self.write_ok(client, &Answer::default()),
+            false => protocol::put_eof(&mut client.output.writer, 0, status),
+        }
+        Ok(())
+    }
+}

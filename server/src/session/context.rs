@@ -1,0 +1,197 @@
+//! What binding reads of the session, and the way from a syntax tree to a plan.
+
+use super::settings::IDS;
+use super::state::State;
+use crate::error::{Error, Result};
+use crate::plan_cache::PlanEntry;
+use crate::variables::{self, Kind, Scope, VariableId};
+use exec::Prepared;
+use sql::Parsed;
+use sql::ast::{Expr, Query, QueryBody, Select, SelectInto, SelectItem, Statement};
+use sql::plan::{Access, BindContext, OutputColumn, Plan, SqlMode};
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+use types::schema::{Schema, TableDef};
+use types::{CollationId, ColumnType, TypeKind, Value};
+
+/// One binding.
+pub struct Binder<'a> {
+    state: &'a State,
+    schema: &'a Schema,
+    /// The plan holds the present value of a variable, so it is good for one execution.
+    is_volatile: Cell<bool>,
+}
+
+impl<'a> Binder<'a> {
+    pub fn new(state: &'a State, schema: &'a Schema) -> Self {
+        Self { state, schema, is_volatile: Cell::new(false) }
+    }
+}
+
+impl BindContext for Binder<'_> {
+    fn database(&self) -> Option<&str> {
+        self.state.vars.database.as_deref()
+    }
+
+    fn schema(&self) -> &Schema {
+        self.schema
+    }
+
+    fn system_variable(&self, global: bool, name: &str) -> Option<(Value<'static>, ColumnType)> {
+        self.is_volatile.set(true);
+        self.state.read_variable(name, global.then_some(Scope::Global)).ok()
+    }
+
+    fn user_variable_type(&self, name: &str) -> Option<ColumnType> {
+        self.is_volatile.set(true);
+        Some(self.state.vars.user_variables.get(&name.to_lowercase())?.ty.clone())
+    }
+
+    fn row_count(&self, table: &TableDef) -> u64 {
+        if table.is_virtual {
+            return 100;
+        }
+        self.state.worker.shared.database.table(table.id).map_or(0, |table| table.estimated_rows())
+    }
+
+    fn sql_mode(&self) -> SqlMode {
+        self.state.settings.mode
+    }
+
+    fn connection_collation(&self) -> CollationId {
+        self.state.settings.connection_collation
+    }
+}
+
+/// A plan, and whether it may be kept.
+pub struct Planned {
+    pub entry: Rc<PlanEntry>,
+    pub is_volatile: bool,
+}
+
+impl State {
+    /// The value and type of `@@name`; `scope`: as written, `None` where it was not.
+    pub fn read_variable(&self, name: &str, scope: Option<Scope>) -> Result<(Value<'static>, ColumnType)> {
+        let id = variables::find(name).ok_or_else(|| variables::Error::Unknown { name: name.to_owned() })?;
+        let definition = id.definition();
+        let value = match (scope, definition.scope) {
+            (Some(Scope::Global), Scope::Session) => {
+                return Err(variables::Error::NotGlobal { name: definition.name.to_owned() }.into());
+            }
+            (Some(Scope::Session), Scope::Global) => {
+                return Err(variables::Error::NotSession { name: definition.name.to_owned() }.into());
+            }
+            (Some(Scope::Global), _) | (_, Scope::Global) => id.value(self.worker.shared.globals().get(id)),
+            _ => self.session_value(id),
+        };
+        Ok((value, type_of(id)))
+    }
+
+    /// The session's value; some variables are computed.
+    pub fn session_value(&self, id: VariableId) -> Value<'static> {
+        let ids = &*IDS;
+        match id {
+            id if id == ids.last_insert_id || id == ids.identity => Value::UInt(self.vars.last_insert_id.get()),
+            id if id == ids.insert_id => Value::UInt(self.vars.insert_id.unwrap_or(0)),
+            id if id == ids.warning_count => Value::UInt(self.vars.warnings.borrow().count()),
+            id if id == ids.error_count => Value::UInt(self.vars.warnings.borrow().error_count()),
+            id if id == ids.pseudo_thread_id => Value::UInt(u64::from(self.info.id)),
+            id if id == ids.timestamp => Value::Double(self.vars.statement_start_us as f64 / 1e6),
+            id => id.value(self.variables.get(id)),
+        }
+    }
+
+    /// Binds and plans a statement on rows.
+    pub fn plan(&self, parsed: &Parsed<'_>) -> Result<Planned> {
+        let into_variables = match &parsed.statement {
+            Statement::Query(query) => into_variables(query)?,
+            _ => None,
+        };
+        let schema = self.schema();
+        let binder = Binder::new(self, &schema);
+        let plan = sql::plan(parsed, &binder)?;
+        if self.settings.safe_updates {
+            check_safe(&plan)?;
+        }
+        let prepared = Prepared::new(&self.worker.shared.database, Arc::new(plan))?;
+        let entry = PlanEntry::new(schema.version, prepared, into_variables);
+        Ok(Planned { entry, is_volatile: binder.is_volatile.get() })
+    }
+
+    /// Makes a plan that the server built itself ready to run.
+    pub fn entry_of(&self, plan: Plan) -> Result<Rc<PlanEntry>> {
+        let version = self.worker.shared.database.schema_version();
+        let prepared = Prepared::new(&self.worker.shared.database, Arc::new(plan))?;
+        Ok(PlanEntry::new(version, prepared, None))
+    }
+
+    /// Binds the WHERE of a SHOW to the columns of its result.
+    pub fn bind_filter(&self, filter: &Expr<'_>, columns: &[OutputColumn]) -> Result<sql::expr::Expr> {
+        let schema = self.schema();
+        Ok(sql::bind_show_filter(filter, columns, &Binder::new(self, &schema))?)
+    }
+
+    /// Computes an expression without tables: the right side of SET, the argument of KILL.
+    pub async fn evaluate(&mut self, expr: &Expr<'_>) -> Result<(Value<'static>, ColumnType)> {
+        let items = [SelectItem::Expr { expr: *expr, alias: None, text: "" }];
+        let select = Select {
+            distinct: false,
+            straight_join: false,
+            calc_found_rows: false,
+            items: &items,
+            from: &[],
+            filter: None,
+            group_by: &[],
+            with_rollup: false,
+            having: None,
+            windows: &[],
+        };
+        let query = Query { with: None, body: QueryBody::Select(&select), order_by: &[], limit: None, locking: &[], into: None };
+        let planned = self.plan(&without_parameters(Statement::Query(&query)))?;
+        let ty = planned.entry.prepared.columns()[0].ty.clone();
+        let mut rows = self.collect(&planned.entry).await?;
+        let value = rows.pop().and_then(|mut row| row.pop()).unwrap_or(Value::Null);
+        Ok((value, ty))
+    }
+}
+
+/// sql_safe_updates: rows are changed through a key, or up to a limit.
+fn check_safe(plan: &Plan) -> Result<()> {
+    let (scan, limit) = match plan {
+        Plan::Update(update) => (&update.scan, &update.limit),
+        Plan::Delete(delete) => (&delete.scan, &delete.limit),
+        Plan::Query(_) | Plan::Insert(_) => return Ok(()),
+    };
+    if limit.is_none() && matches!(scan.access, Access::Full { .. }) {
+        return Err(Error::Other { number: 1175, message: UNSAFE_UPDATE.to_owned() });
+    }
+    Ok(())
+}
+
+const UNSAFE_UPDATE: &str =
+    "You are using safe update mode and you tried to update a table without a WHERE that uses a KEY column. ";
+
+/// A statement that the server made itself, or one whose text had no `?`.
+pub fn without_parameters(statement: Statement<'_>) -> Parsed<'_> {
+    Parsed { statement, params: 0, lifted: 0, end: 0 }
+}
+
+/// The type of `@@name`.
+fn type_of(id: VariableId) -> ColumnType {
+    match id.definition().kind {
+        Kind::Bool | Kind::Signed { .. } => ColumnType::new(TypeKind::BigInt),
+        Kind::Unsigned { .. } => ColumnType::unsigned(TypeKind::BigInt),
+        Kind::Double { .. } => ColumnType::new(TypeKind::Double),
+        _ => ColumnType::new(TypeKind::VarChar { length: 1024 }),
+    }
+}
+
+fn into_variables(query: &Query<'_>) -> Result<Option<Box<[String]>>> {
+    match query.into {
+        None => Ok(None),
+        Some(SelectInto::Variables(names)) => Ok(Some(names.iter().map(|name| (*name).to_owned()).collect())),
+        Some(SelectInto::OutFile(_)) => Err(Error::NotSupported("SELECT ... INTO OUTFILE".to_owned())),
+        Some(SelectInto::DumpFile(_)) => Err(Error::NotSupported("SELECT ... INTO DUMPFILE".to_owned())),
+    }
+}

@@ -1,0 +1,98 @@
+//! What execution needs of the server: sleeping, named locks, the rows of virtual tables.
+
+use crate::show::Gathered;
+use crate::user_lock::Attempt;
+use crate::worker::Worker;
+use exec::{LocalFuture, VirtualRows};
+use std::task::Poll;
+use std::time::Duration;
+use types::Value;
+use types::schema::{Schema, TableDef};
+
+/// The server as one statement sees it.
+pub struct ServerHost<'a> {
+    pub worker: &'a Worker,
+    pub schema: Option<&'a Schema>,
+    /// Collected from all workers where the plan needs it.
+    pub gathered: Option<&'a Gathered>,
+}
+
+impl<'a> ServerHost<'a> {
+    pub fn new(worker: &'a Worker) -> Self {
+        Self { worker, schema: None, gathered: None }
+    }
+}
+
+impl exec::Host for ServerHost<'_> {
+    fn sleep(&self, duration: Duration) -> LocalFuture<'_, ()> {
+        let core = &self.worker.core;
+        Box::pin(core.sleep_until(core.now() + duration))
+    }
+
+    fn get_lock(&self, connection_id: u32, name: &str, timeout: Option<Duration>) -> LocalFuture<'_, exec::Result<bool>> {
+        let name = name.to_owned();
+        Box::pin(async move {
+            let core = &self.worker.core;
+            let locks = &self.worker.shared.user_locks;
+            let deadline = timeout.map(|timeout| core.now() + timeout);
+            let _given_up = GiveUp { worker: self.worker, connection_id, name: &name };
+            std::future::poll_fn(|cx| match locks.attempt(connection_id, &name, cx.waker()) {
+                Attempt::Taken => Poll::Ready(Ok(true)),
+                Attempt::Deadlock => Poll::Ready(Err(exec::Error::UserLockDeadlock)),
+                Attempt::Waiting => match deadline {
+                    Some(deadline) if core.now() >= deadline => Poll::Ready(Ok(false)),
+                    Some(deadline) => {
+                        core.wake_at(deadline);
+                        Poll::Pending
+                    }
+                    None => Poll::Pending,
+                },
+            })
+            .await
+        })
+    }
+
+    fn release_lock(&self, connection_id: u32, name: &str) -> Option<bool> {
+        self.worker.shared.user_locks.release(connection_id, name)
+    }
+
+    fn release_all_locks(&self, connection_id: u32) -> u64 {
+        self.worker.shared.user_locks.release_all(connection_id)
+    }
+
+    fn lock_holder(&self, name: &str) -> Option<u32> {
+        self.worker.shared.user_locks.holder(name)
+    }
+
+    fn virtual_rows(&self, table: &TableDef) -> Option<Box<dyn VirtualRows + '_>> {
+        let rows = crate::show::information_schema_rows(self.worker, self.schema?, self.gathered, &table.name)?;
+        Some(Box::new(Rows(rows.into_iter())))
+    }
+}
+
+/// Takes the connection out of a lock's waiters, however the wait ends.
+struct GiveUp<'a> {
+    worker: &'a Worker,
+    connection_id: u32,
+    name: &'a str,
+}
+
+impl Drop for GiveUp<'_> {
+    fn drop(&mut self) {
+        self.worker.shared.user_locks.give_up(self.connection_id, self.name);
+    }
+}
+
+struct Rows(std::vec::IntoIter<Vec<Value<'static>>>);
+
+impl VirtualRows for Rows {
+    fn next_row(&mut self, row: &mut Vec<Value<'static>>) -> bool {
+        match self.0.next() {
+            Some(next) => {
+                *row = next;
+                true
+            }
+            None => false,
+        }
+    }
+}

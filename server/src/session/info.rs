@@ -1,0 +1,136 @@
+//! What others may know of a session: the process list's line, and the way to kill it. Read on the session's own worker only;
+//! other threads ask by message.
+
+use crate::connection::Interruptible;
+use exec::kill;
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::task::Waker;
+use std::time::Instant;
+
+/// Bytes of a statement that the process list can show.
+const STATEMENT_BYTES_MAX: usize = 16 << 10;
+/// Room for a statement that an idle session keeps.
+const STATEMENT_BYTES_KEPT: usize = 512;
+
+/// One session as others see it.
+#[derive(Debug)]
+pub struct SessionInfo {
+    pub id: u32,
+    pub user: RefCell<String>,
+    /// With the port, as the process list shows it.
+    pub host: String,
+    pub database: RefCell<Option<String>>,
+    /// `Sleep`, `Query`, ...
+    pub command: Cell<&'static str>,
+    /// When `command` began.
+    pub since: Cell<Instant>,
+    /// The `State` column.
+    pub state: Cell<&'static str>,
+    pub in_transaction: Cell<bool>,
+    pub stopping: Cell<bool>,
+    statement: RefCell<Vec<u8>>,
+    killed: Arc<AtomicU8>,
+    waker: Waker,
+}
+
+/// A line of the process list, on its way to another thread.
+#[derive(Clone, Debug)]
+pub struct ProcessLine {
+    pub id: u32,
+    pub user: String,
+    pub host: String,
+    pub database: Option<String>,
+    pub command: &'static str,
+    pub seconds: u64,
+    pub state: &'static str,
+    pub info: Option<String>,
+}
+
+impl SessionInfo {
+    /// `waker` wakes the session's task.
+    pub fn new(id: u32, host: String, now: Instant, waker: Waker) -> Self {
+        Self {
+            id,
+            user: RefCell::new("unauthenticated user".to_owned()),
+            host,
+            database: RefCell::default(),
+            command: Cell::new("Connect"),
+            since: Cell::new(now),
+            state: Cell::new("login"),
+            in_transaction: Cell::new(false),
+            stopping: Cell::new(false),
+            statement: RefCell::default(),
+            killed: Arc::new(AtomicU8::new(kill::NONE)),
+            waker,
+        }
+    }
+
+    /// The flag that execution looks at.
+    pub fn kill_flag(&self) -> Arc<AtomicU8> {
+        Arc::clone(&self.killed)
+    }
+
+    /// KILL: see `exec::kill` for `how`.
+    pub fn kill(&self, how: u8) {
+        // Relaxed: the flag carries no data; the wake-up orders it before the session's next poll.
+        self.killed.fetch_max(how, Ordering::Relaxed);
+        self.waker.wake_by_ref();
+    }
+
+    pub fn killed(&self) -> u8 {
+        self.killed.load(Ordering::Relaxed)
+    }
+
+    /// A command begins.
+    pub fn begin(&self, command: &'static str, now: Instant) {
+        self.command.set(command);
+        self.since.set(now);
+        self.state.set("executing");
+    }
+
+    /// The text that the process list shows.
+    pub fn set_statement(&self, text: &[u8]) {
+        let mut statement = self.statement.borrow_mut();
+        statement.clear();
+        statement.extend_from_slice(&text[..text.len().min(STATEMENT_BYTES_MAX)]);
+    }
+
+    /// The command is done.
+    pub fn end(&self, now: Instant) {
+        self.command.set("Sleep");
+        self.since.set(now);
+        self.state.set("");
+        let mut statement = self.statement.borrow_mut();
+        statement.clear();
+        if statement.capacity() > STATEMENT_BYTES_KEPT {
+            *statement = Vec::new();
+        }
+    }
+
+    pub fn line(&self, now: Instant) -> ProcessLine {
+        let statement = self.statement.borrow();
+        let info = match statement.is_empty() {
+            true => None,
+            false => Some(String::from_utf8_lossy(&statement).into_owned()),
+        };
+        ProcessLine {
+            id: self.id,
+            user: self.user.borrow().clone(),
+            host: self.host.clone(),
+            database: self.database.borrow().clone(),
+            command: self.command.get(),
+            seconds: now.saturating_duration_since(self.since.get()).as_secs(),
+            state: self.state.get(),
+            info,
+        }
+    }
+}
+
+impl Interruptible for SessionInfo {
+    /// Ends a wait for the client: only a killed connection, or one that may end because the server stops.
+    fn is_interrupted(&self) -> bool {
+        self.killed() == kill::CONNECTION || self.stopping.get()
+    }
+}

@@ -1,0 +1,286 @@
+//! A session: one client from greeting to goodbye.
+//!
+//! ```text
+//! serve: login -> loop { payload -> Command -> answer -> flush } -> roll back, give everything back
+//! ```
+//! - `login` authenticates; `command` answers each COM_*; `query` runs text statements, `prepared` prepared ones.
+//! - `state` is what a session is between commands; `run` executes plans; `statement` everything that is not a plan.
+//!
+//! S1: whatever way a session ends (goodbye, a lost client, KILL, a panic, shutdown), its transaction is rolled back, its metadata
+//!     and named locks are released and it leaves the process list.
+//! S2: an answer is complete in the output buffer, or the connection ends.
+
+mod command;
+mod context;
+mod host;
+mod info;
+mod login;
+mod named;
+mod prepared;
+mod query;
+mod run;
+mod set;
+mod settings;
+mod state;
+mod statement;
+mod transaction;
+
+pub use context::without_parameters;
+pub use info::{ProcessLine, SessionInfo};
+pub use query::ArenaGuard;
+pub use run::ResultSet;
+pub use settings::IDS;
+pub use state::{Answer, State};
+
+use crate::connection::{Input, Lost, Output, Socket, Stream};
+use crate::counters::count;
+use crate::error::Error;
+use crate::worker::Worker;
+use login::Refused;
+use prepared::Statements;
+use protocol::Command;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+use std::task::Poll;
+use std::time::Duration;
+
+/// Both directions to the client but the bytes that it sends.
+pub struct Client {
+    pub socket: Socket,
+    pub output: Output,
+}
+
+/// One client's session.
+struct Session {
+    state: State,
+    statements: Statements,
+}
+
+/// Whether the session goes on after a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    Continue,
+    Close,
+}
+
+/// Serves one connection until it ends.
+pub async fn serve(worker: Rc<Worker>, stream: Stream, id: u32) {
+    let peer = stream.peer();
+    let socket = match Socket::new(Rc::clone(&worker.core), stream) {
+        Ok(socket) => socket,
+        Err(error) => {
+            tracing::warn!(%error, peer = peer.address, "a connection could not be registered");
+            return;
+        }
+    };
+    let mut client = Client { socket, output: Output::new(Rc::clone(&worker.buffers)) };
+    let mut input = Input::new(Rc::clone(&worker.buffers));
+    let info = Rc::new(SessionInfo::new(id, peer.address.clone(), worker.core.now(), worker.core.current_waker()));
+    info.stopping.set(worker.is_stopping());
+    let _listed = Listed::new(&worker, &info);
+
+    if worker.shared.sessions() > worker.shared.config.connections_max {
+        client.output.prepare();
+        write_error(&mut client, &Error::TooManyConnections);
+        let _ = client.output.flush(&client.socket, &*info).await;
+        return;
+    }
+    let timeout = worker.shared.globals().get(crate::variables::known("connect_timeout")).as_u64();
+    let deadline = worker.core.now() + Duration::from_secs(timeout);
+    let logged_in = match Box::pin(login::login(&mut client, &mut input, &info, &peer, deadline)).await {
+        Ok(logged_in) => logged_in,
+        Err(refused) => return refuse(&worker, &mut client, &info, &peer.address, refused).await,
+    };
+    let mut session = Session { state: State::new(&worker, &info, peer, &logged_in), statements: Statements::default() };
+    let welcome = session.state.welcome(&logged_in);
+    match &welcome {
+        Ok(()) => session.state.write_ok(&mut client, &Answer::default()),
+        Err(error) => write_error(&mut client, error),
+    }
+    input.reader.set_payload_bytes_max(session.state.settings.packet_bytes_max);
+    info.end(worker.core.now());
+    let ending = match welcome {
+        Ok(()) => session.run(&mut client, &mut input).await,
+        Err(_) => client.output.flush(&client.socket, &*info).await.err(),
+    };
+    session.end().await;
+    if let Some(lost) = ending {
+        report(&worker, &session.state, &mut client, lost).await;
+    }
+    // What was written last (an error, the farewell of a pipelining client) still goes out if the socket takes it.
+    let _ = client.output.flush(&client.socket, &*info).await;
+    worker.counters.bytes_sent.set(worker.counters.bytes_sent.get() + client.output.bytes_sent);
+}
+
+/// A session in the worker's list, for as long as it lives.
+struct Listed {
+    worker: Rc<Worker>,
+    id: u32,
+}
+
+impl Listed {
+    fn new(worker: &Rc<Worker>, info: &Rc<SessionInfo>) -> Self {
+        worker.sessions.borrow_mut().insert(info.id, Rc::clone(info));
+        Self { worker: Rc::clone(worker), id: info.id }
+    }
+}
+
+impl Drop for Listed {
+    fn drop(&mut self) {
+        self.worker.sessions.borrow_mut().remove(&self.id);
+        self.worker.shared.user_locks.release_all(self.id);
+    }
+}
+
+/// Tells a client why it may not come in, and the log where it broke the protocol.
+async fn refuse(worker: &Worker, client: &mut Client, info: &SessionInfo, peer: &str, refused: Refused) {
+    count(&worker.counters.aborted_connects);
+    match refused {
+        Refused::Error(error) => {
+            tracing::info!(peer, reason = error.describe().message, "login refused");
+            write_error(client, &error);
+        }
+        Refused::Lost(Lost::Protocol(error)) => {
+            tracing::warn!(peer, %error, "malformed packet during login; connection closed");
+            write_error(client, &Error::Protocol(error));
+        }
+        Refused::Lost(lost) => {
+            tracing::debug!(peer, ?lost, "the client left during login");
+            return;
+        }
+    }
+    let _ = client.output.flush(&client.socket, info).await;
+}
+
+/// Says why a session ended that the client did not end itself.
+async fn report(worker: &Worker, state: &State, client: &mut Client, lost: Lost) {
+    let peer = state.peer.address.as_str();
+    count(&worker.counters.aborted_clients);
+    match lost {
+        Lost::Closed => tracing::debug!(peer, "the client closed the connection without COM_QUIT"),
+        Lost::Io(error) => tracing::info!(peer, %error, "connection lost"),
+        Lost::Timeout => {
+            tracing::info!(peer, "connection closed: idle for wait_timeout, or not reading for net_write_timeout");
+            let error = Error::Other { number: 4031, message: IDLE.to_owned() };
+            client.output.prepare();
+            client.output.writer.set_sequence(0);
+            write_error(client, &error);
+        }
+        Lost::Interrupted => {
+            let error = if worker.is_stopping() {
+                Error::ShuttingDown
+            } else {
+                Error::Other { number: 3169, message: "Session was killed".to_owned() }
+            };
+            client.output.prepare();
+            write_error(client, &error);
+        }
+        Lost::Protocol(error) => {
+            tracing::warn!(peer, session = state.info.id, %error, "malformed packet; connection closed");
+            client.output.prepare();
+            write_error(client, &Error::Protocol(error));
+        }
+    }
+}
+
+const IDLE: &str = "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for \
+                    configuring this behavior.";
+
+/// Appends an ERR packet.
+#[cold]
+pub fn write_error(client: &mut Client, error: &Error) {
+    let description = error.describe();
+    client.output.prepare();
+    protocol::put_error(&mut client.output.writer, description.number, description.state, &description.message);
+}
+
+impl Session {
+    /// Answers commands until the session ends; `Some`: not by the client's own wish.
+    async fn run(&mut self, client: &mut Client, input: &mut Input) -> Option<Lost> {
+        let worker = Rc::clone(&self.state.worker);
+        let info = Rc::clone(&self.state.info);
+        loop {
+            if !input.has_packet() {
+                if let Err(lost) = client.output.flush(&client.socket, &*info).await {
+                    return Some(lost);
+                }
+                if !input.has_more() {
+                    client.output.release();
+                }
+            }
+            input.reader.set_sequence(0);
+            let deadline = worker.core.now() + self.state.settings.wait_timeout;
+            let payload = match input.next_payload(&client.socket, deadline, &*info).await {
+                Ok(payload) => payload,
+                Err(Lost::Closed) if !self.state.transaction.is_open() => return None,
+                Err(lost) => {
+                    client.output.writer.set_sequence(input.reader.sequence().max(1));
+                    return Some(lost);
+                }
+            };
+            let received = payload.len() as u64 + 4;
+            worker.counters.bytes_received.set(worker.counters.bytes_received.get() + received);
+            client.output.prepare();
+            let sequence = 1 + (payload.len() / protocol::FRAME_BYTES_MAX) as u8;
+            client.output.writer.set_sequence(sequence);
+            client.output.write_timeout = self.state.settings.write_timeout;
+            let next = match Command::parse(payload, self.state.capabilities) {
+                Ok(Command::Quit) => Next::Close,
+                Ok(Command::ChangeUser(change)) => {
+                    let change = command::OwnedChangeUser::new(&change);
+                    match Box::pin(self.change_user(client, input, change)).await {
+                        Ok(next) => next,
+                        Err(lost) => return Some(lost),
+                    }
+                }
+                Ok(command) => match catch_panic(self.command(client, command)).await {
+                    Some(Ok(next)) => next,
+                    Some(Err(lost)) => return Some(lost),
+                    None => self.panicked(client),
+                },
+                Err(error) if error.is_fatal() => return Some(Lost::Protocol(error)),
+                Err(error) => {
+                    write_error(client, &Error::Protocol(error));
+                    Next::Continue
+                }
+            };
+            info.end(worker.core.now());
+            if next == Next::Close {
+                let _ = client.output.flush(&client.socket, &*info).await;
+                return None;
+            }
+            if info.killed() == exec::kill::CONNECTION {
+                return Some(Lost::Interrupted);
+            }
+        }
+    }
+
+    /// A bug of ours: the client is told, the connection ends, everybody else goes on.
+    #[cold]
+    fn panicked(&mut self, client: &mut Client) -> Next {
+        tracing::error!(
+            peer = self.state.peer.address,
+            session = self.state.info.id,
+            "a statement panicked; its transaction is rolled back and the connection closed"
+        );
+        write_error(client, &Error::Internal("Internal error: the statement failed; the connection is closed".to_owned()));
+        Next::Close
+    }
+
+    /// S1
+    async fn end(&mut self) {
+        self.state.transaction.rollback(&self.state.worker).await;
+    }
+}
+
+/// Runs a future to its end; `None` when it panicked, after which it is dropped.
+async fn catch_panic<F: Future>(future: F) -> Option<F::Output> {
+    let mut future = std::pin::pin!(future);
+    std::future::poll_fn(move |cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
+        Ok(Poll::Pending) => Poll::Pending,
+        Ok(Poll::Ready(output)) => Poll::Ready(Some(output)),
+        Err(_) => Poll::Ready(None),
+    })
+    .await
+}

@@ -1,0 +1,100 @@
+//! PREPARE, EXECUTE and DEALLOCATE PREPARE in SQL. Statements are kept as text and planned at each execution.
+
+use super::Client;
+use super::query::PLAN_ATTEMPTS_MAX;
+use super::run::{Destination, Ran, owned};
+use super::state::{Answer, State};
+use crate::error::{Error, Result};
+use protocol::RowFormat;
+use sql::ast::{PrepareSource, Statement};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use types::Value;
+
+/// Statements by lower-case name.
+pub type NamedStatements = BTreeMap<String, (Rc<[u8]>, usize)>;
+
+impl State {
+    /// PREPARE name FROM ...
+    pub fn prepare_named(&mut self, client: &mut Client, name: &str, source: &PrepareSource<'_>) -> Result<()> {
+        let key = name.to_lowercase();
+        // As in MySQL, a failing PREPARE leaves no statement of that name.
+        self.named.remove(&key);
+        let text: Rc<[u8]> = match source {
+            PrepareSource::Text(text) => (*text).into(),
+            PrepareSource::Variable(variable) => match self.vars.user_variables.get(&variable.to_lowercase()) {
+                Some(variable) => match &variable.value {
+                    Value::Bytes(bytes) => bytes.as_ref().into(),
+                    Value::Null => b"NULL"[..].into(),
+                    other => format!("{other:?}").into_bytes().into(),
+                },
+                None => b"NULL"[..].into(),
+            },
+        };
+        let arena = self.worker.arena();
+        let parsed = sql::parse(&arena, &text, &self.settings.mode)?;
+        if text[parsed.end..].iter().any(|byte| !byte.is_ascii_whitespace()) {
+            let near = String::from_utf8_lossy(&text[parsed.end..]).trim().chars().take(80).collect();
+            return Err(Error::Sql(sql::Error::Syntax { near, line: 1 }));
+        }
+        match &parsed.statement {
+            Statement::Empty => return Err(Error::EmptyQuery),
+            Statement::Prepare { .. } | Statement::Execute { .. } | Statement::Deallocate { .. } => {
+                return Err(Error::NotPreparable);
+            }
+            statement if statement.info().plannable => {
+                self.plan(&parsed)?;
+            }
+            _ => {}
+        }
+        let parameters = parsed.params as usize;
+        drop(arena);
+        self.named.insert(key, (text, parameters));
+        let info = "Statement prepared";
+        self.write_ok(client, &Answer { info, ..Answer::default() });
+        Ok(())
+    }
+
+    /// EXECUTE name USING @a, ...
+    pub async fn execute_named(&mut self, client: &mut Client, name: &str, using: &[&str]) -> Result<()> {
+        let Some((text, parameters)) = self.named.get(&name.to_lowercase()).cloned() else {
+            return Err(Error::UnknownStatement { handler: name.to_owned(), given_to: "EXECUTE" });
+        };
+        if parameters != using.len() {
+            return Err(Error::WrongArguments("EXECUTE"));
+        }
+        let values: Vec<Value<'static>> = using
+            .iter()
+            .map(|variable| match self.vars.user_variables.get(&variable.to_lowercase()) {
+                Some(variable) => owned(&variable.value),
+                None => Value::Null,
+            })
+            .collect();
+        let arena = self.worker.arena();
+        let parsed = sql::parse(&arena, &text, &self.settings.mode)?;
+        if !parsed.statement.info().plannable {
+            if !values.is_empty() {
+                return Err(Error::NotSupported("parameters in this kind of statement".to_owned()));
+            }
+            return Box::pin(self.run_other(client, &parsed.statement, RowFormat::Text)).await;
+        }
+        for _ in 0..PLAN_ATTEMPTS_MAX {
+            let planned = self.plan(&parsed)?;
+            self.clear_warnings();
+            let mut to = Destination::Client(RowFormat::Text);
+            if self.run_plan(client, &planned.entry, &values, &mut to).await? == Ran::Done {
+                return Ok(());
+            }
+        }
+        Err(Error::Exec(exec::Error::TableChanged { table: String::new() }))
+    }
+
+    /// DEALLOCATE PREPARE name
+    pub fn deallocate_named(&mut self, client: &mut Client, name: &str) -> Result<()> {
+        if self.named.remove(&name.to_lowercase()).is_none() {
+            return Err(Error::UnknownStatement { handler: name.to_owned(), given_to: "DEALLOCATE PREPARE" });
+        }
+        self.write_ok(client, &Answer::default());
+        Ok(())
+    }
+}

@@ -1,0 +1,344 @@
+//! Prepared statements of the binary protocol: prepare, execute, long data, cursors.
+//!
+//! A statement on rows keeps its plan and the schema version it was made for; when the schema changes it is planned again from its
+//! text, at its next execution. BEGIN, COMMIT and ROLLBACK, which benchmarks prepare, are recognised once. Everything else is parsed
+//! again at each execution.
+
+use super::Client;
+use super::query::PLAN_ATTEMPTS_MAX;
+use super::run::{Destination, Ran};
+use super::settings::IDS;
+use super::state::{Answer, State};
+use crate::counters::count;
+use crate::error::{Error, Result};
+use crate::plan_cache::{PlanEntry, definition_of};
+use protocol::{OkPacket, Parameters, PrepareOk, RowFormat, Status, StmtExecute, recycle};
+use sql::ast::Statement;
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
+use types::Value;
+
+/// The prepared statements of one session.
+#[derive(Default)]
+pub struct Statements {
+    by_id: BTreeMap<u32, PreparedStatement>,
+    last_id: u32,
+    /// Reused for the values of each execution.
+    values: Vec<Value<'static>>,
+}
+
+struct PreparedStatement {
+    text: Rc<[u8]>,
+    parameters: Parameters,
+    work: Work,
+    /// A long data packet was wrong; the next execution says so.
+    long_data_error: Option<protocol::Error>,
+    /// Rows of an open cursor.
+    cursor: Option<VecDeque<Box<[u8]>>>,
+}
+
+/// What an execution does.
+enum Work {
+    Plan {
+        entry: Rc<PlanEntry>,
+        bind_key: u64,
+        is_volatile: bool,
+    },
+    Begin,
+    Commit,
+    Rollback,
+    /// Parsed at each execution.
+    Text,
+}
+
+impl Statements {
+    pub fn clear(&mut self) {
+        self.by_id.clear();
+    }
+
+    /// COM_STMT_PREPARE
+    pub async fn prepare(&mut self, state: &mut State, client: &mut Client, text: &[u8]) -> Result<()> {
+        count(&state.worker.counters.stmt_prepare);
+        state.begin_statement();
+        state.more_results = false;
+        state.clear_warnings();
+        let limit = state.worker.shared.globals().get(IDS.max_prepared_stmt_count).as_u64();
+        if self.by_id.len() as u64 >= limit {
+            return Err(Error::TooManyStatements { limit });
+        }
+        let decoded = match state.settings.client_narrow {
+            Some(narrow) => narrow.decode(text),
+            None => text.into(),
+        };
+        let text = &*decoded;
+        let (work, parameters) = analyse(state, text)?;
+        self.last_id = self.last_id.wrapping_add(1).max(1);
+        let statement_id = self.last_id;
+        let no_columns = [];
+        let columns = match &work {
+            Work::Plan { entry, .. } if entry.into_variables.is_none() => entry.prepared.columns(),
+            _ => &no_columns,
+        };
+        let definitions: Vec<_> = columns.iter().map(|column| definition_of(column, state.settings.results)).collect();
+        PrepareOk {
+            statement_id,
+            columns: definitions.len() as u16,
+            parameters: parameters as u16,
+            warnings: state.warning_count(),
+        }
+        .write(&mut client.output.writer, state.capabilities, &definitions, state.status());
+        let statement = PreparedStatement {
+            text: text.into(),
+            parameters: Parameters::new(parameters),
+            work,
+            long_data_error: None,
+            cursor: None,
+        };
+        self.by_id.insert(statement_id, statement);
+        Ok(())
+    }
+
+    fn find(&mut self, id: u32, given_to: &'static str) -> Result<&mut PreparedStatement> {
+        self.by_id.get_mut(&id).ok_or_else(|| Error::UnknownStatement { handler: id.to_string(), given_to })
+    }
+
+    /// COM_STMT_EXECUTE
+    pub async fn execute(&mut self, state: &mut State, client: &mut Client, execute: &StmtExecute<'_>) -> Result<()> {
+        count(&state.worker.counters.stmt_execute);
+        state.begin_statement();
+        state.more_results = false;
+        let values = std::mem::take(&mut self.values);
+        let statement = self.find(execute.statement_id, "mysqld_stmt_execute")?;
+        state.info.set_statement(&statement.text);
+        if let Some(error) = statement.long_data_error.take() {
+            return Err(Error::Protocol(error));
+        }
+        statement.cursor = None;
+        let outcome = statement.run(state, client, execute, values).await;
+        statement.parameters.forget_long_data();
+        self.values = outcome?;
+        Ok(())
+    }
+
+    /// COM_STMT_SEND_LONG_DATA has no answer.
+    pub fn send_long_data(&mut self, state: &State, id: u32, parameter: u16, data: &[u8]) {
+        let limit = state.settings.packet_bytes_max;
+        if let Some(statement) = self.by_id.get_mut(&id)
+            && let Err(error) = statement.parameters.append_long_data(parameter, data, limit)
+        {
+            statement.long_data_error = Some(match error {
+                // The packets were well formed, so the connection can go on.
+                protocol::Error::TooLarge { .. } => {
+                    protocol::Error::ParameterRange { parameter: parameter.into(), what: "long data" }
+                }
+                other => other,
+            });
+        }
+    }
+
+    /// COM_STMT_CLOSE has no answer.
+    pub fn close(&mut self, state: &State, id: u32) {
+        count(&state.worker.counters.stmt_close);
+        self.by_id.remove(&id);
+    }
+
+    /// COM_STMT_RESET
+    pub fn reset(&mut self, state: &mut State, client: &mut Client, id: u32) -> Result<()> {
+        let statement = self.find(id, "mysqld_stmt_reset")?;
+        statement.parameters.forget_long_data();
+        statement.long_data_error = None;
+        statement.cursor = None;
+        state.write_ok(client, &Answer::default());
+        Ok(())
+    }
+
+    /// COM_STMT_FETCH
+    pub async fn fetch(&mut self, state: &mut State, client: &mut Client, id: u32, count: u32) -> Result<()> {
+        let statement = self.find(id, "mysqld_stmt_fetch")?;
+        let Some(rows) = &mut statement.cursor else {
+            return Err(Error::NoCursor { statement_id: id });
+        };
+        let mut left = count;
+        while left > 0
+            && let Some(row) = rows.pop_front()
+        {
+            client.output.writer.packet(|out| out.extend_from_slice(&row));
+            left -= 1;
+            if client.output.is_full() {
+                let sent = client.output.flush(&client.socket, &*state.info).await;
+                sent.map_err(|_| Error::Exec(exec::Error::ClientGone))?;
+            }
+        }
+        let is_last = rows.is_empty();
+        if is_last {
+            statement.cursor = None;
+        }
+        let more = if is_last { Status::LAST_ROW_SENT } else { Status::CURSOR_EXISTS };
+        let ok = OkPacket { status: state.status().with(more), ..OkPacket::default() };
+        protocol::put_rows_end(&mut client.output.writer, state.capabilities, &ok);
+        Ok(())
+    }
+}
+
+impl PreparedStatement {
+    async fn run(
+        &mut self,
+        state: &mut State,
+        client: &mut Client,
+        execute: &StmtExecute<'_>,
+        values: Vec<Value<'static>>,
+    ) -> Result<Vec<Value<'static>>> {
+        match &self.work {
+            Work::Plan { .. } => {
+                self.refresh_plan(state)?;
+                self.run_plan(state, client, execute, values).await
+            }
+            Work::Begin => {
+                state.clear_warnings();
+                state.begin_transaction(client, None, false).await?;
+                Ok(values)
+            }
+            Work::Commit => {
+                state.clear_warnings();
+                state.commit(client).await?;
+                Ok(values)
+            }
+            Work::Rollback => {
+                state.clear_warnings();
+                state.roll_back(client).await?;
+                Ok(values)
+            }
+            Work::Text => {
+                let text = Rc::clone(&self.text);
+                let arena = state.worker.arena();
+                let parsed = sql::parse(&arena, &text, &state.settings.mode)?;
+                state.run_statement(client, &parsed.statement, RowFormat::Binary).await?;
+                Ok(values)
+            }
+        }
+    }
+
+    /// Plans again when the plan is of another schema, or of other session settings, or holds values of variables.
+    fn refresh_plan(&mut self, state: &mut State) -> Result<()> {
+        let Work::Plan { entry, bind_key, is_volatile } = &self.work else { return Ok(()) };
+        let version = state.worker.shared.database.schema_version();
+        if entry.schema_version == version && *bind_key == state.settings.bind_key && !is_volatile {
+            return Ok(());
+        }
+        self.plan_again(state)
+    }
+
+    #[cold]
+    fn plan_again(&mut self, state: &mut State) -> Result<()> {
+        let (work, parameters) = analyse(state, &self.text)?;
+        if parameters != self.parameters.count() {
+            return Err(Error::Internal("a prepared statement changed its parameters".to_owned()));
+        }
+        self.work = work;
+        Ok(())
+    }
+
+    async fn run_plan(
+        &mut self,
+        state: &mut State,
+        client: &mut Client,
+        execute: &StmtExecute<'_>,
+        values: Vec<Value<'static>>,
+    ) -> Result<Vec<Value<'static>>> {
+        let wants_cursor = execute.wants_cursor();
+        let mut attempts = 0;
+        state.clear_warnings();
+        let mut bound = {
+            let mut bound = recycle(values);
+            read_values(&mut self.parameters, state, execute, &mut bound)?;
+            bound
+        };
+        loop {
+            let Work::Plan { entry, .. } = &self.work else {
+                return Err(Error::Internal("a prepared statement lost its plan".to_owned()));
+            };
+            let entry = Rc::clone(entry);
+            let mut rows = VecDeque::new();
+            let mut to = match wants_cursor && entry.is_query() {
+                true => Destination::Cursor(&mut rows),
+                false => Destination::Client(RowFormat::Binary),
+            };
+            match state.run_plan(client, &entry, &bound, &mut to).await? {
+                Ran::Done => {
+                    let values = recycle(bound);
+                    if wants_cursor && entry.is_query() {
+                        self.cursor = Some(rows);
+                    }
+                    return Ok(values);
+                }
+                Ran::Stale if attempts < PLAN_ATTEMPTS_MAX => {
+                    attempts += 1;
+                    // The values borrow long data from the statement, so they are read again for the new plan.
+                    let kept = recycle(bound);
+                    self.plan_again(state)?;
+                    bound = recycle(kept);
+                    read_values(&mut self.parameters, state, execute, &mut bound)?;
+                }
+                Ran::Stale => return Err(Error::Exec(exec::Error::TableChanged { table: String::new() })),
+            }
+        }
+    }
+}
+
+/// Decodes the values of one execution.
+fn read_values<'v>(
+    parameters: &'v mut Parameters,
+    state: &State,
+    execute: &StmtExecute<'v>,
+    out: &mut Vec<Value<'v>>,
+) -> Result<()> {
+    let narrow = state.settings.client_narrow;
+    let values = parameters.bind(execute, state.capabilities)?;
+    let types = values.types();
+    for (position, value) in values.enumerate() {
+        let value = value?;
+        let is_binary = || types.get(position).is_some_and(|ty| ty.is_binary());
+        out.push(match (narrow, value) {
+            (Some(narrow), Value::Bytes(text)) if !text.is_ascii() && !is_binary() => {
+                Value::Bytes(narrow.decode(&text).into_owned().into())
+            }
+            (_, value) => value,
+        });
+    }
+    Ok(())
+}
+
+/// Parses and, where it is about rows, plans a statement; also says how many parameters it has.
+fn analyse(state: &State, text: &[u8]) -> Result<(Work, usize)> {
+    let arena = state.worker.arena();
+    let parsed = sql::parse(&arena, text, &state.settings.mode)?;
+    let rest = &text[parsed.end..];
+    if rest.iter().any(|byte| !byte.is_ascii_whitespace() && *byte != 0) {
+        let near = String::from_utf8_lossy(rest).trim().chars().take(80).collect();
+        return Err(Error::Sql(sql::Error::Syntax { near, line: 1 }));
+    }
+    let plain_end = sql::ast::TransactionEnd::default();
+    let work = match &parsed.statement {
+        statement if statement.info().plannable => {
+            let planned = state.plan(&parsed)?;
+            Work::Plan { entry: planned.entry, bind_key: state.settings.bind_key, is_volatile: planned.is_volatile }
+        }
+        Statement::Begin { consistent_snapshot: false, read_only: None } => Work::Begin,
+        Statement::Commit(end) if *end == plain_end => Work::Commit,
+        Statement::Rollback(end) if *end == plain_end => Work::Rollback,
+        Statement::Empty => return Err(Error::EmptyQuery),
+        Statement::Unsupported { what } => return Err(Error::NotSupported((*what).to_owned())),
+        Statement::Prepare { .. }
+        | Statement::Execute { .. }
+        | Statement::Deallocate { .. }
+        | Statement::LockTables(_)
+        | Statement::UnlockTables
+        | Statement::Use(_)
+        | Statement::Help(_) => return Err(Error::NotPreparable),
+        _ if parsed.params > 0 => {
+            return Err(Error::NotSupported("parameters in this kind of statement".to_owned()));
+        }
+        _ => Work::Text,
+    };
+    Ok((work, parsed.params as usize))
+}

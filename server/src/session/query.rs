@@ -1,0 +1,207 @@
+//! COM_QUERY: the statements of one text, one after the other.
+//!
+//! A statement on rows is looked up in the worker's plan cache by its digest first, which needs neither a parse nor a plan; every
+//! other one is parsed. Each statement but the last announces that another result follows.
+
+use super::Client;
+use super::context::without_parameters;
+use super::run::{Destination, Ran};
+use super::state::State;
+use crate::counters::count;
+use crate::error::{Error, Result};
+use crate::plan_cache::PlanEntry;
+use protocol::{RowFormat, recycle};
+use sql::ast::Statement;
+use std::rc::Rc;
+use types::Value;
+
+/// How often a statement is planned again because the schema changed meanwhile.
+pub const PLAN_ATTEMPTS_MAX: u32 = 16;
+
+impl State {
+    /// Runs a text of one or several statements. An error ends the text.
+    pub async fn query(&mut self, client: &mut Client, text: &[u8]) -> Result<()> {
+        let decoded = match self.settings.client_narrow {
+            Some(narrow) => narrow.decode(text),
+            None => text.into(),
+        };
+        let mut rest = trim(&decoded);
+        self.more_results = false;
+        self.info.set_statement(rest);
+        loop {
+            self.begin_statement();
+            let consumed = self.one(client, rest).await;
+            self.more_results = false;
+            let consumed = consumed?;
+            rest = trim(&rest[consumed..]);
+            if rest.is_empty() {
+                return Ok(());
+            }
+            count(&self.worker.counters.questions);
+        }
+    }
+
+    /// Runs the first statement of `text` and says where it ends.
+    async fn one(&mut self, client: &mut Client, text: &[u8]) -> Result<usize> {
+        for _ in 0..PLAN_ATTEMPTS_MAX {
+            match self.find_plan(text)? {
+                Found::Plan { entry, values, end } => {
+                    let outcome = self.run_plan(client, &entry, &values, &mut Destination::Client(RowFormat::Text)).await;
+                    self.values = recycle(values);
+                    if outcome? == Ran::Done {
+                        return Ok(end);
+                    }
+                }
+                Found::Nothing => return self.parse_and_run(client, text).await,
+            }
+        }
+        Err(Error::Exec(exec::Error::TableChanged { table: String::new() }))
+    }
+
+    /// Finds the plan of the first statement of `text` by its digest, or makes it. Its literals are the plan's parameters.
+    fn find_plan<'t>(&mut self, text: &'t [u8]) -> Result<Found<'t>> {
+        let worker = Rc::clone(&self.worker);
+        let mut lifted = worker.lifted.borrow_mut();
+        let Some(digest) = sql::digest(text, &self.settings.mode, &mut lifted) else { return Ok(Found::Nothing) };
+        self.look_behind(text, digest.end)?;
+        let version = worker.shared.database.schema_version();
+        let kept = worker.plans.borrow().get(digest.key, self.settings.bind_key, version);
+        let entry = match kept {
+            Some(entry) => {
+                count(&worker.counters.plan_cache_hits);
+                entry
+            }
+            None => {
+                count(&worker.counters.plan_cache_misses);
+                let arena = worker.arena();
+                let parsed = sql::parse_lifted(&arena, text, &self.settings.mode, &lifted)?;
+                if !parsed.statement.info().plannable {
+                    return Ok(Found::Nothing);
+                }
+                let planned = self.plan(&parsed)?;
+                if !planned.is_volatile {
+                    worker.plans.borrow_mut().put(digest.key, self.settings.bind_key, Rc::clone(&planned.entry));
+                }
+                planned.entry
+            }
+        };
+        self.clear_warnings();
+        let mut values = recycle(std::mem::take(&mut self.values));
+        values.extend(lifted.values(text));
+        Ok(Found::Plan { entry, values, end: digest.end })
+    }
+
+    /// Notes whether another statement follows, and refuses it where only one is allowed.
+    fn look_behind(&mut self, text: &[u8], end: usize) -> Result<()> {
+        let rest = trim(&text[end..]);
+        if !rest.is_empty() && !self.multi_statements {
+            return Err(Error::Sql(second_statement(rest, &text[..end])));
+        }
+        self.more_results = !rest.is_empty();
+        Ok(())
+    }
+
+    async fn parse_and_run(&mut self, client: &mut Client, text: &[u8]) -> Result<usize> {
+        let arena = self.worker.arena();
+        let parsed = sql::parse(&arena, text, &self.settings.mode)?;
+        self.look_behind(text, parsed.end)?;
+        if parsed.params > 0 {
+            return Err(Error::Sql(sql::Error::Syntax { near: "?".to_owned(), line: 1 }));
+        }
+        self.run_statement(client, &parsed.statement, RowFormat::Text).await?;
+        Ok(parsed.end)
+    }
+
+    /// Runs a parsed statement and writes its answer.
+    pub async fn run_statement(&mut self, client: &mut Client, statement: &Statement<'_>, format: RowFormat) -> Result<()> {
+        if !statement.info().plannable {
+            // Boxed: rare, and it would make every session larger.
+            return Box::pin(self.run_other(client, statement, format)).await;
+        }
+        for _ in 0..PLAN_ATTEMPTS_MAX {
+            let planned = self.plan(&without_parameters(*statement))?;
+            self.clear_warnings();
+            match self.run_plan(client, &planned.entry, &[], &mut Destination::Client(format)).await? {
+                Ran::Done => return Ok(()),
+                Ran::Stale => {}
+            }
+        }
+        Err(Error::Exec(exec::Error::TableChanged { table: String::new() }))
+    }
+}
+
+/// What the digest of a statement led to.
+enum Found<'t> {
+    Plan {
+        entry: Rc<PlanEntry>,
+        values: Vec<Value<'t>>,
+        end: usize,
+    },
+    /// Not a statement whose plan is kept.
+    Nothing,
+}
+
+/// Takes spaces and zero bytes off both ends.
+fn trim(text: &[u8]) -> &[u8] {
+    let is_space = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0;
+    let start = text.iter().position(|byte| !is_space(byte)).unwrap_or(text.len());
+    let end = text.iter().rposition(|byte| !is_space(byte)).map_or(start, |last| last + 1);
+    &text[start..end]
+}
+
+/// What MySQL says of a second statement where only one is allowed.
+fn second_statement(rest: &[u8], before: &[u8]) -> sql::Error {
+    let near: String = String::from_utf8_lossy(rest).chars().take(80).collect();
+    let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count() as u32;
+    sql::Error::Syntax { near, line }
+}
+
+/// An arena of the worker's, given back when dropped.
+pub struct ArenaGuard {
+    worker: Rc<crate::worker::Worker>,
+    arena: Option<sql::Arena>,
+}
+
+impl ArenaGuard {
+    pub fn new(worker: &Rc<crate::worker::Worker>) -> Self {
+        let arena = worker.arenas.borrow_mut().pop().unwrap_or_default();
+        Self { worker: Rc::clone(worker), arena: Some(arena) }
+    }
+}
+
+impl std::ops::Deref for ArenaGuard {
+    type Target = sql::Arena;
+
+    fn deref(&self) -> &sql::Arena {
+        self.arena.as_ref().expect("present until dropped")
+    }
+}
+
+impl Drop for ArenaGuard {
+    fn drop(&mut self) {
+        /// Arenas that a worker keeps.
+        const ARENAS_MAX: usize = 16;
+        let Some(mut arena) = self.arena.take() else { return };
+        let mut kept = self.worker.arenas.borrow_mut();
+        if kept.len() < ARENAS_MAX {
+            arena.reset();
+            kept.push(arena);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_trimmed() {
+        assert_eq!(trim(b" \n SELECT 1 \0"), b"SELECT 1");
+        assert_eq!(trim(b" \t"), b"");
+    }
+
+    #[test]
+    fn a_second_statement_is_named() {
+        assert_eq!(second_statement(b"SELECT 2", b"SELECT\n1;"), sql::Error::Syntax { near: "SELECT 2".into(), line: 2 });
+    }
+}

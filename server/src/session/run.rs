@@ -1,0 +1,534 @@
+//! Runs plans for a client: metadata locks, transaction, rows out, commit.
+//!
+//! The plan's tables are held and its schema version checked; a stale plan is handed back. A transaction is found or begun. `exec` runs
+//! the plan; rows go straight into the output buffer. Outside of a transaction the statement commits, and the answer is written when the
+//! commit is durable. A failed statement is undone; after a deadlock the whole transaction is.
+
+use super::Client;
+use super::host::ServerHost;
+use super::info::SessionInfo;
+use super::state::{Answer, State};
+use super::transaction::Hold;
+use crate::counters::count;
+use crate::error::{Error, Result};
+use crate::latin1::Narrow;
+use crate::plan_cache::{PlanEntry, StatementKind, definition_of};
+use crate::show::Gathered;
+use exec::{DmlDone, ExecContext, Level, QueryDone, RowSink, UserVariable, kill};
+use protocol::{Capabilities, EncodedHead, OkPacket, PacketWriter, RowEncoder, RowFormat, Status};
+use sql::plan::OutputColumn;
+use std::collections::VecDeque;
+use std::future::Future;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use types::{CollationId, ColumnType, Value};
+
+/// Whether a plan ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ran {
+    Done,
+    /// The schema changed: plan again.
+    Stale,
+}
+
+/// Where the rows of a statement go.
+pub enum Destination<'a> {
+    Client(RowFormat),
+    /// Rows are kept for COM_STMT_FETCH.
+    Cursor(&'a mut VecDeque<Box<[u8]>>),
+}
+
+impl State {
+    /// Runs a plan and writes its answer. On an error nothing of an answer is left in the buffer, unless rows had been sent.
+    pub async fn run_plan(
+        &mut self,
+        client: &mut Client,
+        plan: &Rc<PlanEntry>,
+        params: &[Value<'_>],
+        to: &mut Destination<'_>,
+    ) -> Result<Ran> {
+        let worker = Rc::clone(&self.worker);
+        self.count_statement(plan.kind);
+        let lasting = self.transaction.is_explicit() || !self.settings.autocommit;
+        if plan.writes && self.transaction.next_is_read_only(&self.settings) {
+            return Err(Error::ReadOnlyTransaction);
+        }
+        let hold = self.transaction.hold(&worker, &self.info, plan, &self.settings).await;
+        if hold? == Hold::Stale {
+            return Ok(Ran::Stale);
+        }
+        let gathered = match plan.reads.gathered {
+            true => Some(Gathered::collect(&worker.shared).await),
+            false => None,
+        };
+        let was_open = self.transaction.is_open();
+        let txn = self.transaction.ensure(&worker, &self.settings, lasting);
+        txn.begin_statement(&worker.engine);
+        let mark = if plan.writes { self.transaction.mark() } else { None };
+        let outcome = match plan.is_query() {
+            true => self.run_query(client, plan, params, to, gathered.as_ref(), lasting).await,
+            false => self.run_change(client, plan, params, lasting).await,
+        };
+        match outcome {
+            Ok(()) => {
+                // A statement without tables does not begin a transaction.
+                if lasting && !was_open && !self.transaction.is_explicit() && plan.prepared.tables().is_empty() {
+                    self.transaction.rollback(&worker).await;
+                }
+                Ok(Ran::Done)
+            }
+            Err(error) => {
+                if error.ends_transaction() || !lasting {
+                    self.transaction.rollback(&worker).await;
+                } else {
+                    self.transaction.undo_to(&worker, mark).await;
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn count_statement(&self, kind: StatementKind) {
+        let counters = &self.worker.counters;
+        count(match kind {
+            StatementKind::Select => &counters.select,
+            StatementKind::Insert => &counters.insert,
+            StatementKind::Replace => &counters.replace,
+            StatementKind::Update => &counters.update,
+            StatementKind::Delete => &counters.delete,
+        });
+    }
+
+    async fn run_query(
+        &mut self,
+        client: &mut Client,
+        plan: &Rc<PlanEntry>,
+        params: &[Value<'_>],
+        to: &mut Destination<'_>,
+        gathered: Option<&Gathered>,
+        lasting: bool,
+    ) -> Result<()> {
+        if plan.into_variables.is_some() {
+            return self.run_into_variables(client, plan, params, gathered, lasting).await;
+        }
+        match to {
+            Destination::Client(format) => {
+                let mut sink = ClientSink::new(self, client, plan, *format);
+                let mark = (sink.client.output.writer.len(), sink.client.output.writer.sequence());
+                let done = execute_query(self, plan, params, gathered, &mut sink).await;
+                let drained = sink.drained;
+                let done = match done {
+                    Ok(done) => done,
+                    Err(error) => {
+                        sink.encoder.cancel(&mut sink.client.output.writer);
+                        if !drained {
+                            client.output.writer.truncate(mark.0, mark.1);
+                        }
+                        return Err(error);
+                    }
+                };
+                self.finish_query(&done, lasting).await;
+                self.write_rows_end(client, &done, Status::default());
+            }
+            Destination::Cursor(rows) => {
+                let mut sink = CursorSink::new(plan.prepared.columns().len(), rows);
+                let done = execute_query(self, plan, params, gathered, &mut sink).await?;
+                self.finish_query(&done, lasting).await;
+                self.write_cursor_head(client, plan, &done);
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the statement's own transaction, and sets what the next statement may ask for.
+    async fn finish_query(&mut self, done: &QueryDone, lasting: bool) {
+        self.vars.found_rows = done.rows;
+        self.vars.row_count = -1;
+        if !lasting {
+            let worker = Rc::clone(&self.worker);
+            self.transaction.commit(&worker).await;
+        }
+    }
+
+    fn write_rows_end(&mut self, client: &mut Client, done: &QueryDone, more: Status) {
+        let ok = OkPacket {
+            last_insert_id: done.last_insert_id,
+            status: self.status().with(more),
+            warnings: self.warning_count(),
+            ..OkPacket::default()
+        };
+        protocol::put_rows_end(&mut client.output.writer, self.capabilities, &ok);
+    }
+
+    fn write_cursor_head(&mut self, client: &mut Client, plan: &PlanEntry, done: &QueryDone) {
+        let head = plan.head(self.capabilities, self.settings.results);
+        let status = self.status().with(Status::CURSOR_EXISTS);
+        head.write(&mut client.output.writer, self.capabilities, status);
+        if self.capabilities.has(Capabilities::DEPRECATE_EOF) {
+            self.write_rows_end(client, done, Status::CURSOR_EXISTS);
+        }
+    }
+
+    async fn run_change(&mut self, client: &mut Client, plan: &Rc<PlanEntry>, params: &[Value<'_>], lasting: bool) -> Result<()> {
+        let done = execute_change(self, plan, params).await?;
+        self.transaction.wrote = true;
+        self.vars.row_count = done.affected as i64;
+        if !lasting {
+            let worker = Rc::clone(&self.worker);
+            self.transaction.commit(&worker).await;
+        }
+        let answer = Answer { affected: done.affected, last_insert_id: done.last_insert_id, info: &done.info };
+        self.write_ok(client, &answer);
+        Ok(())
+    }
+
+    /// SELECT ... INTO @a, @b
+    async fn run_into_variables(
+        &mut self,
+        client: &mut Client,
+        plan: &Rc<PlanEntry>,
+        params: &[Value<'_>],
+        gathered: Option<&Gathered>,
+        lasting: bool,
+    ) -> Result<()> {
+        let names = plan.into_variables.as_deref().unwrap_or_default();
+        if names.len() != plan.prepared.columns().len() {
+            return Err(Error::Sql(sql::Error::SetColumns));
+        }
+        let mut sink = FirstRow::default();
+        let done = execute_query(self, plan, params, gathered, &mut sink).await?;
+        if done.rows > 1 {
+            return Err(Error::Other { number: 1172, message: "Result consisted of more than one row".to_owned() });
+        }
+        self.finish_query(&done, lasting).await;
+        if done.rows == 0 {
+            self.warn(Level::Warning, 1329, "No data - zero rows fetched, selected, or processed");
+        }
+        for (name, (value, ty)) in names.iter().zip(sink.values) {
+            self.vars.user_variables.insert(name.to_lowercase(), UserVariable { value, ty });
+        }
+        self.write_ok(client, &Answer { affected: done.rows, ..Answer::default() });
+        Ok(())
+    }
+
+    /// Runs a data change as a transaction of its own, without an answer: the rows of CREATE TABLE ... SELECT.
+    pub async fn run_alone(&mut self, plan: &Rc<PlanEntry>) -> Result<DmlDone> {
+        let worker = Rc::clone(&self.worker);
+        if self.transaction.hold(&worker, &self.info, plan, &self.settings).await? == Hold::Stale {
+            return Err(Error::Exec(exec::Error::TableChanged { table: String::new() }));
+        }
+        self.transaction.ensure(&worker, &self.settings, false).begin_statement(&worker.engine);
+        match execute_change(self, plan, &[]).await {
+            Ok(done) => {
+                self.transaction.commit(&worker).await;
+                Ok(done)
+            }
+            Err(error) => {
+                self.transaction.rollback(&worker).await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Writes a result set that the server made itself.
+    pub async fn write_result(&mut self, client: &mut Client, result: &ResultSet, format: RowFormat) -> Result<()> {
+        let results = self.settings.results;
+        let definitions: Vec<_> = result.columns.iter().map(|column| definition_of(column, results)).collect();
+        protocol::put_result_head(&mut client.output.writer, self.capabilities, &definitions, self.status());
+        let mut encoder = RowEncoder::new(format, result.columns.len());
+        for row in &result.rows {
+            encoder.begin(&mut client.output.writer);
+            for (value, column) in row.iter().zip(&result.columns) {
+                encoder.value(&mut client.output.writer, value, &column.ty);
+            }
+            encoder.end(&mut client.output.writer);
+            if client.output.is_full() {
+                let sent = client.output.flush(&client.socket, &*self.info).await;
+                sent.map_err(|_| Error::Exec(exec::Error::ClientGone))?;
+            }
+        }
+        let done = QueryDone { rows: result.rows.len() as u64, last_insert_id: 0 };
+        self.vars.found_rows = done.rows;
+        self.vars.row_count = -1;
+        self.write_rows_end(client, &done, Status::default());
+        Ok(())
+    }
+
+    /// Runs a query plan and returns its rows; for SHOW ... WHERE and SET x = (SELECT ...).
+    pub async fn collect(&mut self, plan: &Rc<PlanEntry>) -> Result<Vec<Vec<Value<'static>>>> {
+        let worker = Rc::clone(&self.worker);
+        let lasting = self.transaction.is_explicit() || !self.settings.autocommit;
+        if self.transaction.hold(&worker, &self.info, plan, &self.settings).await? == Hold::Stale {
+            return Err(Error::Exec(exec::Error::TableChanged { table: String::new() }));
+        }
+        let was_open = self.transaction.is_open();
+        self.transaction.ensure(&worker, &self.settings, lasting).begin_statement(&worker.engine);
+        let mut sink = AllRows::default();
+        let gathered = match plan.reads.gathered {
+            true => Some(Gathered::collect(&worker.shared).await),
+            false => None,
+        };
+        let outcome = execute_query(self, plan, &[], gathered.as_ref(), &mut sink).await;
+        if !was_open && !self.transaction.is_explicit() {
+            self.transaction.rollback(&worker).await;
+        }
+        outcome?;
+        Ok(sink.rows)
+    }
+}
+
+async fn execute_query<S: RowSink>(
+    state: &mut State,
+    plan: &PlanEntry,
+    params: &[Value<'_>],
+    gathered: Option<&Gathered>,
+    sink: &mut S,
+) -> Result<QueryDone> {
+    let State { worker, info, vars, transaction, .. } = state;
+    let schema = plan.reads.any.then(|| worker.schema());
+    let host = ServerHost { schema: schema.as_deref(), gathered, ..ServerHost::new(worker) };
+    let txn = transaction.txn().expect("the caller made sure of one");
+    let mut context =
+        ExecContext { worker: &worker.engine, txn, database: &worker.shared.database, session: vars, params, host: &host };
+    let run = exec::run_query(&mut context, &plan.prepared, sink);
+    Ok(until_killed(info, run).await?)
+}
+
+async fn execute_change(state: &mut State, plan: &PlanEntry, params: &[Value<'_>]) -> Result<DmlDone> {
+    let State { worker, info, vars, transaction, .. } = state;
+    let host = ServerHost::new(worker);
+    let txn = transaction.txn().expect("the caller made sure of one");
+    let mut context =
+        ExecContext { worker: &worker.engine, txn, database: &worker.shared.database, session: vars, params, host: &host };
+    let run = exec::run_dml(&mut context, &plan.prepared);
+    Ok(until_killed(info, run).await?)
+}
+
+/// Drops the execution when the session is killed; the caller undoes what it did.
+async fn until_killed<T>(info: &SessionInfo, run: impl Future<Output = exec::Result<T>>) -> exec::Result<T> {
+    let mut run = std::pin::pin!(run);
+    std::future::poll_fn(|cx| match info.killed() {
+        kill::NONE => run.as_mut().poll(cx),
+        _ => Poll::Ready(Err(exec::Error::Interrupted)),
+    })
+    .await
+}
+
+/// Rows made by the server itself.
+#[derive(Debug, Default)]
+pub struct ResultSet {
+    pub columns: Vec<OutputColumn>,
+    pub rows: Vec<Vec<Value<'static>>>,
+}
+
+/// Encodes rows into the connection's output.
+struct ClientSink<'a> {
+    client: &'a mut Client,
+    info: Rc<SessionInfo>,
+    head: Rc<EncodedHead>,
+    agreed: Capabilities,
+    status: Status,
+    encoder: RowEncoder,
+    narrow: Option<Narrow>,
+    /// Something has left the buffer, so the answer cannot be taken back.
+    drained: bool,
+}
+
+impl<'a> ClientSink<'a> {
+    fn new(state: &State, client: &'a mut Client, plan: &PlanEntry, format: RowFormat) -> Self {
+        Self {
+            client,
+            info: Rc::clone(&state.info),
+            head: plan.head(state.capabilities, state.settings.results),
+            agreed: state.capabilities,
+            status: state.status(),
+            encoder: RowEncoder::new(format, plan.prepared.columns().len()),
+            narrow: state.settings.results_narrow,
+            drained: false,
+        }
+    }
+}
+
+impl RowSink for ClientSink<'_> {
+    fn start(&mut self, _columns: &[OutputColumn]) {
+        self.head.write(&mut self.client.output.writer, self.agreed, self.status);
+    }
+
+    #[inline]
+    fn begin_row(&mut self) {
+        self.encoder.begin(&mut self.client.output.writer);
+    }
+
+    #[inline]
+    fn value(&mut self, value: &Value<'_>, ty: &ColumnType) {
+        if let (Some(narrow), Value::Bytes(text)) = (self.narrow, value)
+            && ty.collation != CollationId::BINARY
+        {
+            let text = Value::Bytes(narrow.encode(text));
+            return self.encoder.value(&mut self.client.output.writer, &text, ty);
+        }
+        self.encoder.value(&mut self.client.output.writer, value, ty);
+    }
+
+    #[inline]
+    fn end_row(&mut self) {
+        self.encoder.end(&mut self.client.output.writer);
+    }
+
+    fn cancel_row(&mut self) {
+        self.encoder.cancel(&mut self.client.output.writer);
+    }
+
+    #[inline]
+    fn is_full(&self) -> bool {
+        self.client.output.is_full()
+    }
+
+    fn poll_drain(&mut self, _cx: &mut Context<'_>) -> Poll<exec::Result<()>> {
+        self.drained = true;
+        let client = &mut *self.client;
+        client.output.poll_flush(&client.socket, &*self.info).map_err(|_| exec::Error::ClientGone)
+    }
+}
+
+/// Keeps encoded rows for COM_STMT_FETCH.
+struct CursorSink<'a> {
+    writer: PacketWriter,
+    encoder: RowEncoder,
+    rows: &'a mut VecDeque<Box<[u8]>>,
+}
+
+impl<'a> CursorSink<'a> {
+    fn new(columns: usize, rows: &'a mut VecDeque<Box<[u8]>>) -> Self {
+        rows.clear();
+        Self { writer: PacketWriter::new(), encoder: RowEncoder::new(RowFormat::Binary, columns), rows }
+    }
+}
+
+impl RowSink for CursorSink<'_> {
+    fn start(&mut self, _columns: &[OutputColumn]) {}
+
+    fn begin_row(&mut self) {
+        self.writer.clear();
+        self.encoder.begin(&mut self.writer);
+    }
+
+    fn value(&mut self, value: &Value<'_>, ty: &ColumnType) {
+        self.encoder.value(&mut self.writer, value, ty);
+    }
+
+    fn end_row(&mut self) {
+        self.encoder.end(&mut self.writer);
+        self.rows.push_back(payload_of(self.writer.bytes()));
+    }
+
+    fn cancel_row(&mut self) {
+        self.encoder.cancel(&mut self.writer);
+    }
+
+    fn is_full(&self) -> bool {
+        false
+    }
+
+    fn poll_drain(&mut self, _cx: &mut Context<'_>) -> Poll<exec::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// The payload of the frames of one packet.
+fn payload_of(mut frames: &[u8]) -> Box<[u8]> {
+    let mut payload = Vec::with_capacity(frames.len());
+    while let Some((&[a, b, c, _], rest)) = frames.split_first_chunk::<{ protocol::HEADER_BYTES }>() {
+        let length = u32::from_le_bytes([a, b, c, 0]) as usize;
+        payload.extend_from_slice(&rest[..length]);
+        frames = &rest[length..];
+    }
+    payload.into()
+}
+
+/// Keeps the first row.
+#[derive(Default)]
+struct FirstRow {
+    values: Vec<(Value<'static>, ColumnType)>,
+    rows: u64,
+}
+
+impl RowSink for FirstRow {
+    fn start(&mut self, _columns: &[OutputColumn]) {}
+
+    fn begin_row(&mut self) {}
+
+    fn value(&mut self, value: &Value<'_>, ty: &ColumnType) {
+        if self.rows == 0 {
+            self.values.push((owned(value), ty.clone()));
+        }
+    }
+
+    fn end_row(&mut self) {
+        self.rows += 1;
+    }
+
+    fn cancel_row(&mut self) {
+        if self.rows == 0 {
+            self.values.clear();
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        false
+    }
+
+    fn poll_drain(&mut self, _cx: &mut Context<'_>) -> Poll<exec::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// Keeps all rows.
+#[derive(Default)]
+struct AllRows {
+    rows: Vec<Vec<Value<'static>>>,
+    row: Vec<Value<'static>>,
+}
+
+impl RowSink for AllRows {
+    fn start(&mut self, _columns: &[OutputColumn]) {}
+
+    fn begin_row(&mut self) {
+        self.row.clear();
+    }
+
+    fn value(&mut self, value: &Value<'_>, _ty: &ColumnType) {
+        self.row.push(owned(value));
+    }
+
+    fn end_row(&mut self) {
+        self.rows.push(std::mem::take(&mut self.row));
+    }
+
+    fn cancel_row(&mut self) {
+        self.row.clear();
+    }
+
+    fn is_full(&self) -> bool {
+        false
+    }
+
+    fn poll_drain(&mut self, _cx: &mut Context<'_>) -> Poll<exec::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// A copy that borrows nothing.
+pub fn owned(value: &Value<'_>) -> Value<'static> {
+    match value {
+        Value::Null => Value::Null,
+        Value::Int(value) => Value::Int(*value),
+        Value::UInt(value) => Value::UInt(*value),
+        Value::Double(value) => Value::Double(*value),
+        Value::Decimal(value) => Value::Decimal(*value),
+        Value::Bytes(bytes) => Value::Bytes(bytes.to_vec().into()),
+        Value::Date(value) => Value::Date(*value),
+        Value::Time(value) => Value::Time(*value),
+        Value::DateTime(value) => Value::DateTime(*value),
+    }
+}

@@ -1,0 +1,264 @@
+//! SET: variables of the user, of the session, of the server; NAMES; TRANSACTION.
+//!
+//! All assignments of one SET are checked before the first takes effect, except that user variables are assigned in order, because
+//! later expressions may read them.
+
+use super::run::owned;
+use super::settings::{IDS, ISOLATION_LEVELS};
+use super::state::{Change, State};
+use super::transaction::Characteristics;
+use crate::charset::{self, Charset, Collation};
+use crate::error::{Error, Result};
+use crate::variables::{self, Scope, Setting, VariableId};
+use exec::{Level, UserVariable};
+use sql::ast::{Isolation, SetItem, SetValue, VariableScope};
+use std::rc::Rc;
+use types::Value;
+
+/// A checked assignment.
+enum Assignment {
+    Session(VariableId, Setting),
+    Global(VariableId, Setting),
+    Names { set: &'static Charset, collation: &'static Collation },
+    CharacterSet(&'static Charset),
+    NextTransaction(Characteristics),
+    User(String, UserVariable),
+}
+
+impl State {
+    /// Runs SET; the caller answers OK.
+    pub async fn set(&mut self, items: &[SetItem<'_>]) -> Result<()> {
+        let mut assignments = Vec::with_capacity(items.len());
+        for item in items {
+            self.check_item(item, &mut assignments).await?;
+        }
+        let was_autocommit = self.settings.autocommit;
+        for assignment in assignments {
+            self.assign(assignment)?;
+        }
+        self.refresh();
+        if self.settings.autocommit && !was_autocommit && self.transaction.is_open() {
+            let worker = Rc::clone(&self.worker);
+            self.transaction.commit(&worker).await;
+        }
+        if self.settings.track_state && self.changes.is_empty() {
+            self.changes.push(Change::Any);
+        }
+        Ok(())
+    }
+
+    async fn check_item(&mut self, item: &SetItem<'_>, assignments: &mut Vec<Assignment>) -> Result<()> {
+        match item {
+            SetItem::User { name, value } => {
+                let (value, ty) = self.evaluate(value).await?;
+                let variable = UserVariable { value: owned(&value), ty };
+                // Later items of the same SET see it.
+                self.vars.user_variables.insert(name.to_lowercase(), variable.clone());
+                assignments.push(Assignment::User(name.to_lowercase(), variable));
+            }
+            SetItem::System { scope, name, value } => self.check_system(*scope, name, value, assignments).await?,
+            SetItem::Names { charset, collation } => assignments.push(names(*charset, *collation)?),
+            SetItem::CharacterSet(name) => assignments.push(Assignment::CharacterSet(find_charset(*name)?)),
+            SetItem::Transaction { scope, isolation, read_only } => {
+                self.check_transaction(*scope, *isolation, *read_only, assignments)?;
+            }
+            SetItem::Unsupported(what) => return Err(Error::NotSupported((*what).to_owned())),
+        }
+        Ok(())
+    }
+
+    async fn check_system(
+        &mut self,
+        scope: VariableScope,
+        name: &str,
+        value: &SetValue<'_>,
+        assignments: &mut Vec<Assignment>,
+    ) -> Result<()> {
+        let id = variables::find(name).ok_or_else(|| variables::Error::Unknown { name: name.to_owned() })?;
+        let definition = id.definition();
+        let owned_name = definition.name.to_owned();
+        let global = match (scope, definition.scope) {
+            _ if definition.read_only => return Err(variables::Error::ReadOnly { name: owned_name }.into()),
+            (VariableScope::PersistOnly, _) => return Err(Error::NotSupported("SET PERSIST_ONLY".to_owned())),
+            (VariableScope::Global | VariableScope::Persist, Scope::Session) => {
+                return Err(variables::Error::SetSessionNeeded { name: owned_name }.into());
+            }
+            (VariableScope::Global | VariableScope::Persist, _) => true,
+            (VariableScope::Any | VariableScope::Session, Scope::Global) => {
+                return Err(variables::Error::SetGlobalNeeded { name: owned_name }.into());
+            }
+            (VariableScope::Any | VariableScope::Session, _) => false,
+        };
+        let setting = match value {
+            SetValue::Default => match (global, definition.scope) {
+                (true, _) => id.start(),
+                (false, Scope::Session) => id.start(),
+                (false, _) => self.worker.shared.globals().get(id).clone(),
+            },
+            SetValue::Expr(expr) => {
+                let (value, _) = self.evaluate(expr).await?;
+                let (setting, was_moved) = id.check(&value)?;
+                if was_moved {
+                    let message = format!("Truncated incorrect {} value: '{}'", definition.name, number_text(&value));
+                    self.warn(Level::Warning, 1292, message);
+                }
+                setting
+            }
+        };
+        assignments.push(if global { Assignment::Global(id, setting) } else { Assignment::Session(id, setting) });
+        Ok(())
+    }
+
+    fn check_transaction(
+        &mut self,
+        scope: VariableScope,
+        isolation: Option<Isolation>,
+        read_only: Option<bool>,
+        assignments: &mut Vec<Assignment>,
+    ) -> Result<()> {
+        let level = isolation.map(|isolation| match isolation {
+            Isolation::ReadUncommitted => 0,
+            Isolation::ReadCommitted => 1,
+            Isolation::RepeatableRead => 2,
+            Isolation::Serializable => 3,
+        });
+        if scope == VariableScope::Any {
+            if self.transaction.is_open() {
+                return Err(Error::TransactionOpen);
+            }
+            let isolation = level.map(|level: u64| ISOLATION_LEVELS[level as usize]);
+            assignments.push(Assignment::NextTransaction(Characteristics { isolation, read_only }));
+            return Ok(());
+        }
+        let make = |id, setting| match scope {
+            VariableScope::Global => Assignment::Global(id, setting),
+            _ => Assignment::Session(id, setting),
+        };
+        assignments.extend(level.map(|level| make(IDS.transaction_isolation, Setting::UInt(level))));
+        assignments.extend(read_only.map(|on| make(IDS.transaction_read_only, Setting::Int(i64::from(on)))));
+        Ok(())
+    }
+
+    fn assign(&mut self, assignment: Assignment) -> Result<()> {
+        match assignment {
+            Assignment::User(name, variable) => {
+                self.vars.user_variables.insert(name, variable);
+            }
+            Assignment::NextTransaction(characteristics) => self.transaction.set_next(characteristics)?,
+            Assignment::Global(id, setting) => {
+                let companion = companion(id, &setting);
+                self.worker.shared.change_globals(|globals| {
+                    globals.set(id, setting);
+                    if let Some((id, setting)) = companion {
+                        globals.set(id, setting);
+                    }
+                });
+            }
+            Assignment::Names { set, collation } => {
+                for id in [IDS.character_set_client, IDS.character_set_results, IDS.character_set_connection] {
+                    self.set_session(id, Setting::Text(set.name.into()));
+                }
+                self.variables.set(IDS.collation_connection, Setting::Text(collation.name.into()));
+            }
+            Assignment::CharacterSet(set) => {
+                for id in [IDS.character_set_client, IDS.character_set_results] {
+                    self.set_session(id, Setting::Text(set.name.into()));
+                }
+                let database = self.variables.get(IDS.character_set_database).clone();
+                let collation = self.variables.get(IDS.collation_database).clone();
+                self.set_session(IDS.character_set_connection, database);
+                self.variables.set(IDS.collation_connection, collation);
+            }
+            Assignment::Session(id, setting) => {
+                if !self.set_special(id, &setting) {
+                    if let Some((companion, setting)) = companion(id, &setting) {
+                        self.variables.set(companion, setting);
+                    }
+                    self.set_session(id, setting);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn set_session(&mut self, id: VariableId, setting: Setting) {
+        let tracked = &self.settings.tracked_variables;
+        if tracked.iter().any(|name| name == "*" || name == id.name()) {
+            self.changes.push(Change::Variable { name: id.name(), value: id.show(&setting) });
+        }
+        self.variables.set(id, setting);
+    }
+
+    /// Variables that are not stored as variables.
+    fn set_special(&mut self, id: VariableId, setting: &Setting) -> bool {
+        let ids = &*IDS;
+        let number = setting.as_u64();
+        match id {
+            id if id == ids.last_insert_id || id == ids.identity => self.vars.last_insert_id.set(number),
+            id if id == ids.insert_id => self.vars.insert_id = Some(number),
+            id if id == ids.rand_seed1 => self.vars.rand.set([number as u32, self.vars.rand.get()[1]]),
+            id if id == ids.rand_seed2 => self.vars.rand.set([self.vars.rand.get()[0], number as u32]),
+            id if id == ids.timestamp => {
+                let micros = match setting {
+                    Setting::Double(seconds) if *seconds > 0.0 => Some((*seconds * 1e6) as i64),
+                    _ => None,
+                };
+                self.fixed_time_us = micros;
+            }
+            id if id == ids.pseudo_thread_id => {}
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// The character set that goes with a collation, and the other way round.
+fn companion(id: VariableId, setting: &Setting) -> Option<(VariableId, Setting)> {
+    let ids = &*IDS;
+    let pairs = [
+        (ids.character_set_connection, ids.collation_connection),
+        (ids.character_set_database, ids.collation_database),
+        (ids.character_set_server, ids.collation_server),
+    ];
+    for (set, collation) in pairs {
+        if id == set {
+            let found = charset::default_collation(charset::charset(setting.as_text())?);
+            return Some((collation, Setting::Text(found.name.into())));
+        }
+        if id == collation {
+            return Some((set, Setting::Text(charset::collation(setting.as_text())?.charset.into())));
+        }
+    }
+    None
+}
+
+fn find_charset(name: Option<&[u8]>) -> Result<&'static Charset> {
+    let name = String::from_utf8_lossy(name.unwrap_or(b"utf8mb4")).into_owned();
+    charset::charset(&name).ok_or_else(|| variables::Error::UnknownCharset { name }.into())
+}
+
+fn names(set: Option<&[u8]>, collation: Option<&[u8]>) -> Result<Assignment> {
+    let set = find_charset(set)?;
+    let collation = match collation {
+        None => charset::default_collation(set),
+        Some(name) => {
+            let name = String::from_utf8_lossy(name).into_owned();
+            let found = charset::collation(&name).ok_or(variables::Error::UnknownCollation { name: name.clone() })?;
+            if found.charset != set.name {
+                return Err(sql::Error::CollationMismatch { collation: name, charset: set.name.to_owned() }.into());
+            }
+            found
+        }
+    };
+    Ok(Assignment::Names { set, collation })
+}
+
+fn number_text(value: &Value<'_>) -> String {
+    match value {
+        Value::Int(value) => value.to_string(),
+        Value::UInt(value) => value.to_string(),
+        Value::Double(value) => value.to_string(),
+        Value::Decimal(value) => value.to_string(),
+        other => format!("{other:?}"),
+    }
+}

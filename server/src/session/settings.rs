@@ -1,0 +1,143 @@
+//! The system variables that statements read, as typed fields; computed anew whenever a variable of the session is set.
+
+use crate::charset;
+use crate::latin1::Narrow;
+use crate::variables::{self, SessionVariables, Setting, VariableId, known};
+use sql::plan::SqlMode;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash, Hasher};
+use std::sync::LazyLock;
+use std::time::Duration;
+use types::CollationId;
+
+macro_rules! ids {
+    ($($name:ident),* $(,)?) => {
+        /// Identities of the variables that the program itself reads.
+        pub struct Ids {
+            $(pub $name: VariableId,)*
+        }
+
+        pub static IDS: LazyLock<Ids> = LazyLock::new(|| Ids { $($name: known(stringify!($name)),)* });
+    };
+}
+
+ids! {
+    auto_increment_increment, auto_increment_offset, autocommit, character_set_client, character_set_connection,
+    character_set_database, character_set_results, character_set_server, collation_connection, collation_database,
+    collation_server, completion_type, default_week_format, div_precision_increment, error_count, group_concat_max_len,
+    identity, innodb_lock_wait_timeout, insert_id, interactive_timeout, last_insert_id, lock_wait_timeout,
+    max_allowed_packet, max_error_count, max_execution_time, max_prepared_stmt_count, net_write_timeout, pseudo_thread_id,
+    rand_seed1, rand_seed2, session_track_schema, session_track_state_change,
+    session_track_system_variables, sql_mode,
+    sql_notes, sql_safe_updates, sql_select_limit, time_zone, timestamp, transaction_isolation, transaction_read_only,
+    wait_timeout, warning_count,
+}
+
+/// The values in use.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub autocommit: bool,
+    pub isolation: txn::Isolation,
+    pub read_only: bool,
+    pub row_lock_wait: Duration,
+    pub metadata_lock_wait: Duration,
+    pub wait_timeout: Duration,
+    pub write_timeout: Duration,
+    pub mode: SqlMode,
+    /// `None`: character_set_results = NULL.
+    pub results: Option<CollationId>,
+    /// The encoding of the client's text and of results, where it is not UTF-8.
+    pub client_narrow: Option<Narrow>,
+    pub results_narrow: Option<Narrow>,
+    pub connection_collation: CollationId,
+    pub server_collation: CollationId,
+    pub sql_notes: bool,
+    pub safe_updates: bool,
+    pub packet_bytes_max: usize,
+    pub track_schema: bool,
+    pub track_state: bool,
+    /// Lower-case names; `*` is all.
+    pub tracked_variables: Vec<String>,
+    /// Distinguishes plans that the same text would bind to differently.
+    pub bind_key: u64,
+}
+
+pub const ISOLATION_LEVELS: [txn::Isolation; 4] = [
+    txn::Isolation::ReadUncommitted,
+    txn::Isolation::ReadCommitted,
+    txn::Isolation::RepeatableRead,
+    txn::Isolation::Serializable,
+];
+
+impl Settings {
+    pub fn new(variables: &SessionVariables, database: Option<&str>) -> Self {
+        let ids = &*IDS;
+        let number = |id| variables.get(id).as_u64();
+        let on = |id| variables.get(id).as_u64() != 0;
+        let seconds = |id| Duration::from_secs(number(id));
+        let connection_collation = collation_of(variables.get(ids.collation_connection));
+        let mut settings = Self {
+            autocommit: on(ids.autocommit),
+            isolation: ISOLATION_LEVELS[number(ids.transaction_isolation) as usize & 3],
+            read_only: on(ids.transaction_read_only),
+            row_lock_wait: seconds(ids.innodb_lock_wait_timeout),
+            metadata_lock_wait: seconds(ids.lock_wait_timeout),
+            wait_timeout: seconds(ids.wait_timeout),
+            write_timeout: seconds(ids.net_write_timeout),
+            mode: variables::bits_to_mode(number(ids.sql_mode)),
+            results: match variables.get(ids.character_set_results) {
+                Setting::Text(name) => charset::charset(name).map(|set| CollationId(charset::default_collation(set).id)),
+                _ => None,
+            },
+            client_narrow: Narrow::of(variables.get(ids.character_set_client).as_text()),
+            results_narrow: Narrow::of(variables.get(ids.character_set_results).as_text()),
+            connection_collation,
+            server_collation: collation_of(variables.get(ids.collation_server)),
+            sql_notes: on(ids.sql_notes),
+            safe_updates: on(ids.sql_safe_updates),
+            packet_bytes_max: number(ids.max_allowed_packet) as usize,
+            track_schema: on(ids.session_track_schema),
+            track_state: on(ids.session_track_state_change),
+            tracked_variables: variables
+                .get(ids.session_track_system_variables)
+                .as_text()
+                .split(',')
+                .map(|name| name.trim().to_ascii_lowercase())
+                .filter(|name| !name.is_empty())
+                .collect(),
+            bind_key: 0,
+        };
+        settings.bind_key = settings.key(variables, database);
+        settings
+    }
+
+    /// All that binding reads of the session besides the schema.
+    fn key(&self, variables: &SessionVariables, database: Option<&str>) -> u64 {
+        let mut hasher = BuildHasherDefault::<DefaultHasher>::new().build_hasher();
+        database.hash(&mut hasher);
+        variables.get(IDS.sql_mode).as_u64().hash(&mut hasher);
+        self.connection_collation.hash(&mut hasher);
+        self.safe_updates.hash(&mut hasher);
+        hasher.finish()
+    }
+}
+
+fn collation_of(setting: &Setting) -> CollationId {
+    charset::collation(setting.as_text()).map_or(CollationId::UTF8MB4_0900_AI_CI, |collation| CollationId(collation.id))
+}
+
+/// Copies the settings that execution reads into its own session state.
+pub fn apply(variables: &SessionVariables, settings: &Settings, vars: &mut exec::SessionVars) {
+    let ids = &*IDS;
+    let number = |id| variables.get(id).as_u64();
+    vars.sql_mode = settings.mode;
+    vars.collation = settings.connection_collation;
+    vars.group_concat_bytes_max = number(ids.group_concat_max_len) as usize;
+    vars.packet_bytes_max = settings.packet_bytes_max;
+    vars.div_precision_increment = number(ids.div_precision_increment) as u8;
+    vars.auto_increment_increment = number(ids.auto_increment_increment);
+    vars.auto_increment_offset = number(ids.auto_increment_offset);
+    vars.select_limit = number(ids.sql_select_limit);
+    vars.execution_time_max = Duration::from_millis(number(ids.max_execution_time));
+    vars.week_format = number(ids.default_week_format) as u8;
+    vars.warnings.borrow_mut().kept_max = number(ids.max_error_count) as usize;
+}

@@ -1,0 +1,237 @@
+//! What a session is between commands: variables, transaction, diagnostics; and how it answers without rows.
+
+use super::Client;
+use super::info::SessionInfo;
+use super::login::LoggedIn;
+use super::settings::{self, IDS, Settings};
+use super::transaction::Transaction;
+use crate::charset;
+use crate::connection::Peer;
+use crate::error::{Error, Result};
+use crate::variables::{SessionVariables, Setting};
+use crate::worker::Worker;
+use exec::{Level, SessionVars};
+use protocol::{Capabilities, OkPacket, StateChange, Status};
+use std::rc::Rc;
+use types::schema::Schema;
+
+/// The session behind a connection.
+pub struct State {
+    pub worker: Rc<Worker>,
+    pub info: Rc<SessionInfo>,
+    pub peer: Peer,
+    pub capabilities: Capabilities,
+    pub variables: SessionVariables,
+    pub settings: Settings,
+    pub vars: SessionVars,
+    pub transaction: Transaction,
+    /// Changes of state that the next OK packet tells.
+    pub changes: Vec<Change>,
+    /// Another result follows the one that is being written.
+    pub more_results: bool,
+    pub multi_statements: bool,
+    /// COMMIT RELEASE: the connection ends after this answer.
+    pub closing: bool,
+    /// Reused for the literals of each text statement.
+    pub values: Vec<types::Value<'static>>,
+    /// SET timestamp: what NOW() says instead of the clock.
+    pub fixed_time_us: Option<i64>,
+    /// SQL's own PREPARE.
+    pub named: super::named::NamedStatements,
+}
+
+/// A change of session state to tell the client, where it asked for that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    Variable { name: &'static str, value: String },
+    Schema(String),
+    Any,
+}
+
+/// What an OK packet says besides the session's state.
+#[derive(Clone, Debug, Default)]
+pub struct Answer<'a> {
+    pub affected: u64,
+    pub last_insert_id: u64,
+    pub info: &'a str,
+}
+
+impl State {
+    pub fn new(worker: &Rc<Worker>, info: &Rc<SessionInfo>, peer: Peer, login: &LoggedIn) -> Self {
+        let variables = SessionVariables::new(worker.shared.globals());
+        let user = format!("{}@{}", login.user, peer.host);
+        let mut vars = SessionVars::new(info.id, user, format!("{}@localhost", login.user));
+        vars.killed = info.kill_flag();
+        vars.client_found_rows = login.capabilities.has(Capabilities::FOUND_ROWS);
+        vars.version = crate::VERSION;
+        let settings = Settings::new(&variables, None);
+        settings::apply(&variables, &settings, &mut vars);
+        let mut state = Self {
+            worker: Rc::clone(worker),
+            info: Rc::clone(info),
+            peer,
+            capabilities: login.capabilities,
+            variables,
+            settings,
+            vars,
+            transaction: Transaction::default(),
+            changes: Vec::new(),
+            more_results: false,
+            multi_statements: login.capabilities.has(Capabilities::MULTI_STATEMENTS),
+            closing: false,
+            values: Vec::new(),
+            fixed_time_us: None,
+            named: Default::default(),
+        };
+        state.refresh();
+        state
+    }
+
+    /// The first settings of a session that has just proved who it is: character set, database.
+    pub fn welcome(&mut self, login: &LoggedIn) -> Result<()> {
+        self.use_client_collation(login.collation);
+        if self.capabilities.has(Capabilities::INTERACTIVE) {
+            let timeout = self.variables.get(IDS.interactive_timeout).clone();
+            self.variables.set(IDS.wait_timeout, timeout);
+        }
+        self.refresh();
+        if let Some(database) = &login.database {
+            self.use_database(database)?;
+        }
+        self.changes.clear();
+        Ok(())
+    }
+
+    /// The collation of the client's first packet sets the three character set variables. Unknown ones mean the server's own.
+    fn use_client_collation(&mut self, id: u16) {
+        let collation = charset::collation_by_id(id).filter(|collation| collation.charset != "binary");
+        let Some(collation) = collation else { return };
+        // The low byte is all that fits: clients that mean utf8mb4 send one of its collations.
+        for id in [IDS.character_set_client, IDS.character_set_connection, IDS.character_set_results] {
+            self.variables.set(id, Setting::Text(collation.charset.into()));
+        }
+        self.variables.set(IDS.collation_connection, Setting::Text(collation.name.into()));
+    }
+
+    /// Computes what depends on variables again.
+    pub fn refresh(&mut self) {
+        self.settings = Settings::new(&self.variables, self.vars.database.as_deref());
+        settings::apply(&self.variables, &self.settings, &mut self.vars);
+        if let Some(zone) = crate::variables::parse_time_zone(self.variables.get(IDS.time_zone).as_text()) {
+            self.vars.time_zone = zone;
+        }
+    }
+
+    /// COM_RESET_CONNECTION and COM_CHANGE_USER: a new session on the old connection. The caller has rolled back.
+    pub fn reset(&mut self, login: &LoggedIn) {
+        let (worker, info, peer) = (Rc::clone(&self.worker), Rc::clone(&self.info), self.peer.clone());
+        worker.shared.user_locks.release_all(info.id);
+        *self = State::new(&worker, &info, peer, login);
+    }
+
+    /// The published schema with the virtual databases.
+    pub fn schema(&self) -> std::sync::Arc<Schema> {
+        self.worker.schema()
+    }
+
+    /// USE
+    pub fn use_database(&mut self, name: &str) -> Result<()> {
+        let schema = self.schema();
+        let name = if name.eq_ignore_ascii_case("information_schema") { "information_schema" } else { name };
+        let Some(database) = schema.databases.get(name) else {
+            return Err(Error::UnknownDatabase(name.to_owned()));
+        };
+        self.vars.database = Some(name.to_owned());
+        *self.info.database.borrow_mut() = Some(name.to_owned());
+        if let Some(collation) = charset::collation_by_id(database.collation.0) {
+            self.variables.set(IDS.character_set_database, Setting::Text(collation.charset.into()));
+            self.variables.set(IDS.collation_database, Setting::Text(collation.name.into()));
+        }
+        self.refresh();
+        if self.settings.track_schema {
+            self.changes.push(Change::Schema(name.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// The current database went away.
+    pub fn forget_database(&mut self, dropped: &str) {
+        if self.vars.database.as_deref() == Some(dropped) {
+            self.vars.database = None;
+            *self.info.database.borrow_mut() = None;
+            self.refresh();
+        }
+    }
+
+    /// The status bits of an OK or EOF packet.
+    pub fn status(&self) -> Status {
+        let mut status = Status::default();
+        status.set(Status::AUTOCOMMIT, self.settings.autocommit);
+        status.set(Status::IN_TRANSACTION, self.transaction.is_open());
+        status.set(Status::IN_TRANSACTION_READ_ONLY, self.transaction.is_open() && self.transaction.is_read_only());
+        status.set(Status::NO_BACKSLASH_ESCAPES, self.settings.mode.no_backslash_escapes);
+        status.set(Status::MORE_RESULTS, self.more_results);
+        status
+    }
+
+    pub fn warning_count(&self) -> u16 {
+        u16::try_from(self.vars.warnings.borrow().count()).unwrap_or(u16::MAX)
+    }
+
+    /// Forgets the diagnostics of the statement before.
+    pub fn clear_warnings(&mut self) {
+        self.vars.warnings.get_mut().clear();
+    }
+
+    pub fn warn(&self, level: Level, number: u16, message: impl Into<String>) {
+        if level == Level::Note && !self.settings.sql_notes {
+            return;
+        }
+        self.vars.warnings.borrow_mut().push(level, exec::Error::Other { number, message: message.into() });
+    }
+
+    /// Writes the answer of a statement without rows.
+    pub fn write_ok(&mut self, client: &mut Client, answer: &Answer<'_>) {
+        let status = self.status();
+        let warnings = self.warning_count();
+        self.info.in_transaction.set(status.has(Status::IN_TRANSACTION));
+        let mut packet = OkPacket {
+            affected_rows: answer.affected,
+            last_insert_id: answer.last_insert_id,
+            status,
+            warnings,
+            info: answer.info,
+            changes: &[],
+        };
+        if self.changes.is_empty() {
+            return packet.write(&mut client.output.writer, self.capabilities);
+        }
+        let owned = std::mem::take(&mut self.changes);
+        let changes: Vec<_> = owned
+            .iter()
+            .map(|change| match change {
+                Change::Variable { name, value } => StateChange::SystemVariable { name, value },
+                Change::Schema(name) => StateChange::Schema(name),
+                Change::Any => StateChange::Any,
+            })
+            .collect();
+        packet.changes = &changes;
+        packet.write(&mut client.output.writer, self.capabilities);
+    }
+
+    /// A statement begins: its time, and nothing of the last one.
+    pub fn begin_statement(&mut self) {
+        self.vars.statement_start_us = self.fixed_time_us.unwrap_or_else(|| self.worker.wall_clock_us());
+        if self.info.killed() != exec::kill::NONE {
+            self.vars.clear_kill_query();
+        }
+    }
+
+    /// The error of a statement becomes its diagnostics.
+    pub fn note_error(&mut self, error: &Error) {
+        let description = error.describe();
+        self.clear_warnings();
+        self.warn(Level::Error, description.number, description.message);
+        self.vars.row_count = -1;
+    }
+}

@@ -1,0 +1,251 @@
+//! Statements that are not plans: transactions, SET, SHOW, definitions, administration.
+
+use super::Client;
+use super::run::ResultSet;
+use super::state::{Answer, State};
+use crate::counters::count;
+use crate::ddl;
+use crate::error::{Error, Result};
+use crate::show;
+use exec::Level;
+use protocol::RowFormat;
+use sql::ast::{Maintenance, ObjectName, Show, Statement, TransactionEnd};
+use std::rc::Rc;
+use types::Value;
+
+impl State {
+    /// Runs a statement that is not about rows of tables and writes its answer.
+    pub async fn run_other(&mut self, client: &mut Client, statement: &Statement<'_>, format: RowFormat) -> Result<()> {
+        let worker = Rc::clone(&self.worker);
+        let info = statement.info();
+        if !is_diagnostic(statement) {
+            self.clear_warnings();
+        }
+        if info.writes && self.transaction.is_open() && self.transaction.is_read_only() {
+            return Err(Error::ReadOnlyTransaction);
+        }
+        if info.implicit_commit && self.transaction.is_open() {
+            self.transaction.commit(&worker).await;
+        }
+        match statement {
+            Statement::Empty => return Err(Error::EmptyQuery),
+            Statement::Unsupported { what } => return Err(Error::NotSupported((*what).to_owned())),
+
+            Statement::Begin { consistent_snapshot, read_only } => {
+                return self.begin_transaction(client, *read_only, *consistent_snapshot).await;
+            }
+            Statement::Commit(end) => return self.commit_as(client, *end).await,
+            Statement::Rollback(end) => return self.roll_back_as(client, *end).await,
+            Statement::Savepoint(name) => {
+                count(&worker.counters.savepoint);
+                self.transaction.set_savepoint(&worker, &self.settings, name);
+            }
+            Statement::RollbackTo(name) => self.transaction.rollback_to_savepoint(&worker, name).await?,
+            Statement::ReleaseSavepoint(name) => self.transaction.release_savepoint(name)?,
+
+            Statement::Set(items) => {
+                count(&worker.counters.set_option);
+                self.set(items).await?;
+            }
+            Statement::Use(name) => {
+                count(&worker.counters.change_db);
+                self.use_database(name)?;
+            }
+            Statement::Show(what) => {
+                let result = show::show(self, what).await?;
+                return self.write_result(client, &result, format).await;
+            }
+            Statement::Describe { table, column } => {
+                let result = show::describe(self, table, *column)?;
+                return self.write_result(client, &result, format).await;
+            }
+            Statement::Explain { format: explain_format, analyze, statement } => {
+                let result = show::explain(self, *explain_format, *analyze, statement)?;
+                return self.write_result(client, &result, format).await;
+            }
+            Statement::ExplainConnection { .. } => {
+                return Err(Error::NotSupported("EXPLAIN FOR CONNECTION".to_owned()));
+            }
+            Statement::Kill { query, id } => return self.kill_statement(client, *query, id).await,
+            Statement::Do(exprs) => {
+                for expr in *exprs {
+                    self.evaluate(expr).await?;
+                }
+            }
+            Statement::Prepare { name, source } => return self.prepare_named(client, name, source),
+            Statement::Execute { name, using } => return Box::pin(self.execute_named(client, name, using)).await,
+            Statement::Deallocate { name } => return self.deallocate_named(client, name),
+
+            Statement::Flush { what, read_lock, .. } => self.flush(what, *read_lock)?,
+            Statement::TableMaintenance { kind, tables } => {
+                let result = self.maintain(*kind, tables)?;
+                return self.write_result(client, &result, format).await;
+            }
+            Statement::LockTables(tables) => {
+                for table in *tables {
+                    self.find_table(&table.name)?;
+                }
+                self.warn(Level::Note, 1235, "LOCK TABLES is accepted and has no effect; transactions isolate the session");
+            }
+            Statement::UnlockTables => {}
+            Statement::LockInstance { .. } => {
+                return Err(Error::NotSupported("LOCK INSTANCE FOR BACKUP".to_owned()));
+            }
+            Statement::Help(_) => return Err(Error::NotSupported("HELP".to_owned())),
+
+            Statement::Query(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => {
+                return Err(Error::Internal("a plannable statement took the wrong way".to_owned()));
+            }
+            definition => {
+                let done = ddl::run(self, definition).await?;
+                self.vars.row_count = done.affected as i64;
+                let answer = Answer { affected: done.affected, info: &done.info, ..Answer::default() };
+                self.write_ok(client, &answer);
+                return Ok(());
+            }
+        }
+        self.vars.row_count = 0;
+        self.write_ok(client, &Answer::default());
+        Ok(())
+    }
+
+    /// BEGIN and START TRANSACTION; what was open is committed.
+    pub async fn begin_transaction(
+        &mut self,
+        client: &mut Client,
+        read_only: Option<bool>,
+        consistent_snapshot: bool,
+    ) -> Result<()> {
+        let worker = Rc::clone(&self.worker);
+        count(&worker.counters.begin);
+        if self.transaction.is_open() {
+            self.transaction.commit(&worker).await;
+        }
+        self.transaction.begin(&worker, &self.settings, read_only, consistent_snapshot);
+        self.vars.row_count = 0;
+        self.write_ok(client, &Answer::default());
+        Ok(())
+    }
+
+    /// COMMIT
+    pub async fn commit(&mut self, client: &mut Client) -> Result<()> {
+        self.commit_as(client, TransactionEnd::default()).await
+    }
+
+    /// ROLLBACK
+    pub async fn roll_back(&mut self, client: &mut Client) -> Result<()> {
+        self.roll_back_as(client, TransactionEnd::default()).await
+    }
+
+    async fn commit_as(&mut self, client: &mut Client, end: TransactionEnd) -> Result<()> {
+        let worker = Rc::clone(&self.worker);
+        count(&worker.counters.commit);
+        let characteristics = self.transaction.characteristics();
+        self.transaction.commit(&worker).await;
+        self.finish_transaction(client, end, characteristics)
+    }
+
+    async fn roll_back_as(&mut self, client: &mut Client, end: TransactionEnd) -> Result<()> {
+        let worker = Rc::clone(&self.worker);
+        count(&worker.counters.rollback);
+        let characteristics = self.transaction.characteristics();
+        self.transaction.rollback(&worker).await;
+        self.finish_transaction(client, end, characteristics)
+    }
+
+    /// AND CHAIN, RELEASE
+    fn finish_transaction(
+        &mut self,
+        client: &mut Client,
+        end: TransactionEnd,
+        characteristics: super::transaction::Characteristics,
+    ) -> Result<()> {
+        let completion = self.variables.get(super::IDS.completion_type).as_u64();
+        if end.chain.unwrap_or(completion == 1 && end.release != Some(true)) {
+            self.transaction.set_next(characteristics)?;
+            let worker = Rc::clone(&self.worker);
+            self.transaction.begin(&worker, &self.settings, characteristics.read_only, false);
+        } else if end.release.unwrap_or(completion == 2) {
+            self.closing = true;
+        }
+        self.vars.row_count = 0;
+        self.write_ok(client, &Answer::default());
+        Ok(())
+    }
+
+    async fn kill_statement(&mut self, client: &mut Client, query: bool, id: &sql::ast::Expr<'_>) -> Result<()> {
+        let (value, _) = self.evaluate(id).await?;
+        let id = match value {
+            Value::Int(id) if id >= 0 => id as u64,
+            Value::UInt(id) => id,
+            Value::Decimal(_) | Value::Double(_) | Value::Int(_) => return Err(Error::UnknownThread(0)),
+            _ => return Err(Error::UnknownThread(0)),
+        };
+        let how = if query { exec::kill::QUERY } else { exec::kill::CONNECTION };
+        self.kill(id, how).await?;
+        self.write_ok(client, &Answer::default());
+        Ok(())
+    }
+
+    fn flush(&mut self, what: &str, read_lock: bool) -> Result<()> {
+        if read_lock {
+            return Err(Error::NotSupported("FLUSH TABLES ... WITH READ LOCK".to_owned()));
+        }
+        tracing::debug!(what, "FLUSH has nothing to do");
+        Ok(())
+    }
+
+    /// ANALYZE, CHECK, OPTIMIZE, REPAIR TABLE: each table gets its lines.
+    fn maintain(&mut self, kind: Maintenance, tables: &[ObjectName<'_>]) -> Result<ResultSet> {
+        let (op, note) = match kind {
+            Maintenance::Analyze => ("analyze", None),
+            Maintenance::Check => ("check", None),
+            Maintenance::Optimize => ("optimize", Some("Table does not support optimize, doing recreate + analyze instead")),
+            Maintenance::Repair => ("repair", Some("The storage engine for the table doesn't support repair")),
+            Maintenance::Checksum => return Err(Error::NotSupported("CHECKSUM TABLE".to_owned())),
+        };
+        let mut result = show::maintenance_result();
+        for table in tables {
+            let database = table.database.or(self.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
+            let name = format!("{database}.{}", table.name);
+            let mut line = |kind: &str, text: &str| result.rows.push(show::texts(&[&name, op, kind, text]));
+            if self.schema().table(database, table.name).is_none() {
+                line("Error", &format!("Table '{name}' doesn't exist"));
+                line("status", "Operation failed");
+                continue;
+            }
+            if let Some(note) = note {
+                line("note", note);
+            }
+            if kind != Maintenance::Repair {
+                line("status", "OK");
+            }
+        }
+        Ok(result)
+    }
+
+    /// The definition of a table, by its name as written.
+    pub fn find_table(&self, name: &ObjectName<'_>) -> Result<std::sync::Arc<types::schema::TableDef>> {
+        let database = name.database.or(self.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
+        let schema = self.schema();
+        if let Some(table) = schema.table(database, name.name) {
+            return Ok(std::sync::Arc::clone(table));
+        }
+        if show::is_virtual_database(database) {
+            // Its names may be written in any case.
+            let found = schema.table(&database.to_ascii_lowercase(), &name.name.to_ascii_uppercase());
+            if let Some(table) = found {
+                return Ok(std::sync::Arc::clone(table));
+            }
+        }
+        if name.database.is_some() && !schema.databases.contains_key(database) {
+            return Err(Error::UnknownDatabase(database.to_owned()));
+        }
+        Err(Error::TableMissing { database: database.to_owned(), table: name.name.to_owned() })
+    }
+}
+
+/// Leaves the diagnostics of the statement before as they are.
+fn is_diagnostic(statement: &Statement<'_>) -> bool {
+    matches!(statement, Statement::Show(Show::Warnings { .. } | Show::CountWarnings { .. }))
+}

@@ -1,0 +1,299 @@
+//! The session's transaction: BEGIN, autocommit, characteristics, savepoints, metadata locks.
+//!
+//! T1: `held` names every plan whose tables this transaction uses, once each, and holds one share of the metadata lock of each of
+//!     those tables; the shares are given back when the transaction ends, after its changes are visible or undone. A table that is held
+//!     already is not asked for again: behind a waiting DDL statement, which waits for us, that would wait for ever.
+//! T2: outside of a transaction (autocommit, no BEGIN) nothing is held between statements.
+
+use crate::error::{Error, Result};
+use crate::plan_cache::PlanEntry;
+use crate::session::info::SessionInfo;
+use crate::session::settings::Settings;
+use crate::worker::Worker;
+use std::future::Future;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+use txn::{Interrupt, Isolation, Savepoint, Txn};
+
+/// What `SET TRANSACTION` and `START TRANSACTION` say about one transaction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Characteristics {
+    pub isolation: Option<Isolation>,
+    pub read_only: Option<bool>,
+}
+
+#[derive(Default)]
+pub struct Transaction {
+    txn: Option<Txn>,
+    /// BEGIN was said.
+    explicit: bool,
+    /// Of the open transaction.
+    read_only: bool,
+    /// Isolation that BEGIN fixed before the engine's transaction exists.
+    isolation: Option<Isolation>,
+    /// Of the next transaction only.
+    next: Characteristics,
+    savepoints: Vec<(Box<str>, Savepoint)>,
+    held: Vec<Held>,
+    /// Something was read or changed, for the client that tracks transaction state.
+    pub wrote: bool,
+}
+
+/// A plan in use.
+struct Held {
+    plan: Rc<PlanEntry>,
+    /// The tables (by position) whose share was taken for this plan and not for one before.
+    taken: u64,
+}
+
+/// Whether a plan may run now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hold {
+    Held,
+    /// The schema changed since the plan was made: nothing is held, plan again.
+    Stale,
+}
+
+impl Transaction {
+    /// Is a transaction of several statements open?
+    pub fn is_open(&self) -> bool {
+        self.explicit || self.txn.is_some()
+    }
+
+    pub fn is_explicit(&self) -> bool {
+        self.explicit
+    }
+
+    pub fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
+    /// BEGIN. The caller has committed what was open.
+    pub fn begin(&mut self, worker: &Worker, settings: &Settings, read_only: Option<bool>, snapshot: bool) {
+        let next = std::mem::take(&mut self.next);
+        self.explicit = true;
+        self.read_only = read_only.or(next.read_only).unwrap_or(settings.read_only);
+        self.isolation = Some(next.isolation.unwrap_or(settings.isolation));
+        if snapshot {
+            self.ensure(worker, settings, true).take_snapshot(&worker.engine);
+        }
+    }
+
+    /// The engine's transaction for a statement, begun now where there is none. `lasting`: it stays open after the statement
+    /// (inside BEGIN, or without autocommit).
+    pub fn ensure(&mut self, worker: &Worker, settings: &Settings, lasting: bool) -> &mut Txn {
+        if self.txn.is_none() {
+            self.start(worker, settings, lasting);
+        }
+        self.txn.as_mut().expect("made above")
+    }
+
+    fn start(&mut self, worker: &Worker, settings: &Settings, lasting: bool) {
+        let isolation = match self.isolation {
+            Some(isolation) => isolation,
+            None => {
+                let next = std::mem::take(&mut self.next);
+                self.read_only = next.read_only.unwrap_or(settings.read_only);
+                next.isolation.unwrap_or(settings.isolation)
+            }
+        };
+        // A single SELECT needs no locks to be serializable: it is serialized at its snapshot, as in InnoDB.
+        let isolation = match (isolation, lasting) {
+            (Isolation::Serializable, false) => Isolation::RepeatableRead,
+            (isolation, _) => isolation,
+        };
+        let mut txn = worker.engine.begin(isolation);
+        txn.set_lock_wait_timeout(settings.row_lock_wait);
+        self.txn = Some(txn);
+    }
+
+    /// Would a statement outside of BEGIN be read only? (1792 is about the coming transaction then.)
+    pub fn next_is_read_only(&self, settings: &Settings) -> bool {
+        if self.is_open() { self.read_only } else { self.next.read_only.unwrap_or(settings.read_only) }
+    }
+
+    /// SET TRANSACTION for the next one.
+    pub fn set_next(&mut self, characteristics: Characteristics) -> Result<()> {
+        if self.is_open() {
+            return Err(Error::TransactionOpen);
+        }
+        self.next.isolation = characteristics.isolation.or(self.next.isolation);
+        self.next.read_only = characteristics.read_only.or(self.next.read_only);
+        Ok(())
+    }
+
+    /// The characteristics for COMMIT AND CHAIN.
+    pub fn characteristics(&self) -> Characteristics {
+        Characteristics { isolation: self.isolation, read_only: Some(self.read_only) }
+    }
+
+    pub fn txn(&mut self) -> Option<&mut Txn> {
+        self.txn.as_mut()
+    }
+
+    /// Takes shares of the metadata locks of a plan's tables, unless held already, and checks that the plan is still valid.
+    pub async fn hold(&mut self, worker: &Worker, info: &SessionInfo, plan: &Rc<PlanEntry>, settings: &Settings) -> Result<Hold> {
+        if self.held.iter().any(|held| Rc::ptr_eq(&held.plan, plan)) {
+            return Ok(Hold::Held);
+        }
+        let tables = plan.prepared.tables();
+        let mut held = Held { plan: Rc::clone(plan), taken: 0 };
+        for (position, table) in tables.iter().enumerate() {
+            if self.holds(table) {
+                continue;
+            }
+            if let Err(wait) = table.mdl().acquire_shared(worker.index) {
+                // Who holds locks and waits for more may be part of a circle, so that wait is a short one.
+                let longest = match self.held.is_empty() {
+                    true => settings.metadata_lock_wait,
+                    false => settings.metadata_lock_wait.min(settings.row_lock_wait),
+                };
+                if let Err(error) = wait_for_share(worker, info, wait, longest).await {
+                    held.give_back(worker);
+                    return Err(Error::Exec(error));
+                }
+            }
+            held.taken |= 1 << position;
+        }
+        if worker.shared.database.schema_version() != plan.schema_version {
+            held.give_back(worker);
+            return Ok(Hold::Stale);
+        }
+        if !tables.is_empty() {
+            self.held.push(held);
+        }
+        Ok(Hold::Held)
+    }
+
+    /// Is a share of this table's metadata lock held already?
+    fn holds(&self, table: &Arc<table::Table>) -> bool {
+        self.held.iter().any(|held| held.plan.prepared.tables().iter().any(|other| Arc::ptr_eq(other, table)))
+    }
+
+    /// A place to come back to when a statement fails.
+    pub fn mark(&self) -> Option<Savepoint> {
+        self.txn.as_ref().map(Txn::savepoint)
+    }
+
+    /// Undoes what a failed statement did.
+    pub async fn undo_to(&mut self, worker: &Worker, mark: Option<Savepoint>) {
+        let (Some(txn), Some(mark)) = (&mut self.txn, mark) else { return };
+        loop {
+            match txn.rollback_to(&worker.engine, mark) {
+                Ok(()) => return,
+                Err(Interrupt::Stall(stall)) => stall.await,
+                Err(Interrupt::Error(error)) => {
+                    tracing::error!(?error, "a statement could not be undone");
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Commits and waits until the commit is durable.
+    pub async fn commit(&mut self, worker: &Worker) {
+        let stall = self.txn.take().and_then(|mut txn| txn.commit(&worker.engine));
+        self.end(worker);
+        if let Some(stall) = stall {
+            stall.await;
+        }
+    }
+
+    pub async fn rollback(&mut self, worker: &Worker) {
+        if let Some(mut txn) = self.txn.take() {
+            loop {
+                match txn.rollback(&worker.engine) {
+                    Ok(()) => break,
+                    Err(Interrupt::Stall(stall)) => stall.await,
+                    Err(Interrupt::Error(error)) => {
+                        // Recovery undoes it at the next start; until then its rows stay locked.
+                        tracing::error!(?error, "a transaction could not be rolled back");
+                        // Dropping an open one is taken for a bug of ours, which this is not.
+                        #[expect(clippy::forget_non_drop, reason = "whether it has a Drop is the engine's business")]
+                        std::mem::forget(txn);
+                        break;
+                    }
+                }
+            }
+        }
+        self.end(worker);
+    }
+
+    fn end(&mut self, worker: &Worker) {
+        self.explicit = false;
+        self.read_only = false;
+        self.isolation = None;
+        self.wrote = false;
+        self.savepoints.clear();
+        for held in self.held.drain(..) {
+            held.give_back(worker);
+        }
+    }
+
+    /// SAVEPOINT name
+    pub fn set_savepoint(&mut self, worker: &Worker, settings: &Settings, name: &str) {
+        if !self.is_open() && settings.autocommit {
+            // Its transaction would end with the statement.
+            return;
+        }
+        let place = self.ensure(worker, settings, true).savepoint();
+        self.savepoints.retain(|(existing, _)| !existing.eq_ignore_ascii_case(name));
+        self.savepoints.push((name.into(), place));
+    }
+
+    /// ROLLBACK TO SAVEPOINT name
+    pub async fn rollback_to_savepoint(&mut self, worker: &Worker, name: &str) -> Result<()> {
+        let position = self.find_savepoint(name)?;
+        let place = self.savepoints[position].1;
+        self.savepoints.truncate(position + 1);
+        self.undo_to(worker, Some(place)).await;
+        Ok(())
+    }
+
+    /// RELEASE SAVEPOINT name
+    pub fn release_savepoint(&mut self, name: &str) -> Result<()> {
+        let position = self.find_savepoint(name)?;
+        self.savepoints.truncate(position);
+        Ok(())
+    }
+
+    fn find_savepoint(&self, name: &str) -> Result<usize> {
+        let position = self.savepoints.iter().position(|(existing, _)| existing.eq_ignore_ascii_case(name));
+        position.ok_or_else(|| Error::DoesNotExist { kind: "SAVEPOINT", name: name.to_owned() })
+    }
+}
+
+impl Held {
+    fn give_back(&self, worker: &Worker) {
+        for (position, table) in self.plan.prepared.tables().iter().enumerate() {
+            if self.taken & 1 << position != 0 {
+                table.mdl().release_shared(worker.index);
+            }
+        }
+    }
+}
+
+/// Waits for a share.
+#[cold]
+async fn wait_for_share(worker: &Worker, info: &SessionInfo, wait: table::MdlWait, longest: Duration) -> exec::Result<()> {
+    let deadline = worker.core.now() + longest;
+    info.state.set("Waiting for table metadata lock");
+    let mut wait = std::pin::pin!(wait);
+    std::future::poll_fn(|cx| {
+        if wait.as_mut().poll(cx).is_ready() {
+            info.state.set("executing");
+            return Poll::Ready(Ok(()));
+        }
+        if info.killed() != exec::kill::NONE {
+            return Poll::Ready(Err(exec::Error::Interrupted));
+        }
+        if worker.core.now() >= deadline {
+            return Poll::Ready(Err(exec::Error::LockWaitTimeout));
+        }
+        worker.core.wake_at(deadline);
+        Poll::Pending
+    })
+    .await
+}

@@ -1,0 +1,129 @@
+//! What all threads of the server share. Written when clients come and go, when a global variable is set, and by DDL; no
+//! statement on rows writes to it.
+
+use crate::ddl::DdlThreads;
+use crate::user_lock::UserLocks;
+use crate::variables::{Globals, Setting, known};
+use crate::worker::{Message, WorkerRemote};
+use crate::{Config, StartError, VERSION};
+use arc_swap::ArcSwap;
+use parking_lot::Mutex;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Instant;
+
+pub struct Shared {
+    pub config: Config,
+    pub database: Arc<table::Database>,
+    pub engine: Arc<txn::Engine>,
+    pub workers: Vec<Arc<WorkerRemote>>,
+    pub ddl: DdlThreads,
+    pub user_locks: Arc<UserLocks>,
+    pub started: Instant,
+    globals: ArcSwap<Globals>,
+    /// Taken by whoever publishes new globals.
+    globals_writer: Mutex<()>,
+    next_connection: AtomicU32,
+    stopping: AtomicBool,
+}
+
+impl Shared {
+    pub fn new(
+        config: Config,
+        tcp_address: Option<SocketAddr>,
+        database: Arc<table::Database>,
+        engine: Arc<txn::Engine>,
+        workers: Vec<Arc<WorkerRemote>>,
+    ) -> Result<Self, StartError> {
+        let ddl = DdlThreads::start(&database, &engine)?;
+        let globals = initial_globals(&config, tcp_address);
+        Ok(Self {
+            config,
+            database,
+            engine,
+            workers,
+            ddl,
+            user_locks: Arc::default(),
+            started: Instant::now(),
+            globals: ArcSwap::from_pointee(globals),
+            globals_writer: Mutex::new(()),
+            next_connection: AtomicU32::new(1),
+            stopping: AtomicBool::new(false),
+        })
+    }
+
+    pub fn globals(&self) -> Arc<Globals> {
+        self.globals.load_full()
+    }
+
+    /// SET GLOBAL
+    pub fn change_globals(&self, change: impl FnOnce(&mut Globals)) {
+        let _writer = self.globals_writer.lock();
+        let mut next = Globals::clone(&self.globals.load());
+        change(&mut next);
+        self.globals.store(Arc::new(next));
+    }
+
+    pub fn next_connection_id(&self) -> u32 {
+        // Relaxed: the number only has to be unique.
+        self.next_connection.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Connections accepted since the start.
+    pub fn connections_accepted(&self) -> u32 {
+        self.next_connection.load(Ordering::Relaxed) - 1
+    }
+
+    /// Sessions open now, roughly.
+    pub fn sessions(&self) -> usize {
+        self.workers.iter().map(|worker| worker.load.load(Ordering::Relaxed)).sum()
+    }
+
+    pub fn is_stopping(&self) -> bool {
+        // Acquire: pairs with `begin_stop`.
+        self.stopping.load(Ordering::Acquire)
+    }
+
+    /// Tells every worker to stop; `true` for the first call.
+    pub fn begin_stop(&self) -> bool {
+        // AcqRel: one caller wins and sends the messages.
+        if self.stopping.swap(true, Ordering::AcqRel) {
+            return false;
+        }
+        for worker in &self.workers {
+            worker.send(Message::Stop);
+        }
+        true
+    }
+}
+
+fn initial_globals(config: &Config, tcp_address: Option<SocketAddr>) -> Globals {
+    let mut globals = Globals::default();
+    let mut text = |name, value: String| globals.set(known(name), Setting::Text(value.into()));
+    text("version", VERSION.to_owned());
+    text("datadir", format!("{}/", config.data_dir.display()));
+    text("socket", config.socket.as_ref().map(|path| path.display().to_string()).unwrap_or_default());
+    text("bind_address", tcp_address.map(|address| address.ip().to_string()).unwrap_or_default());
+    text("hostname", std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_owned());
+    text("system_time_zone", "UTC".to_owned());
+    text("server_uuid", random_uuid());
+    let mut number = |name, value: u64| globals.set(known(name), Setting::UInt(value));
+    number("port", tcp_address.map_or(0, |address| address.port().into()));
+    number("max_connections", config.connections_max as u64);
+    number("innodb_buffer_pool_size", config.buffer_pool_bytes);
+    let flush = match config.durability {
+        txn::Durability::Full => 1,
+        txn::Durability::Relaxed => 2,
+        txn::Durability::None => 0,
+    };
+    number("innodb_flush_log_at_trx_commit", flush);
+    globals.set(known("skip_networking"), Setting::Int(i64::from(tcp_address.is_none())));
+    globals
+}
+
+fn random_uuid() -> String {
+    let bits: u128 = (rand::random::<u128>() & !(0xf << 76 | 0x3 << 62)) | 0x4 << 76 | 0x2 << 62;
+    let hex = format!("{bits:032x}");
+    format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+}

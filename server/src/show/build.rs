@@ -1,0 +1,108 @@
+//! Building blocks of result sets.
+
+use crate::session::ResultSet;
+use sql::plan::OutputColumn;
+use types::schema::{ColumnDef, TableDef};
+use types::{CollationId, ColumnType, LobSize, TypeKind, Value, show_create};
+
+/// Columns of a result under construction.
+#[derive(Default)]
+pub struct Columns(Vec<OutputColumn>);
+
+impl Columns {
+    pub fn text(self, name: &str, length: u32) -> Self {
+        self.add(name, text_type(length), false)
+    }
+
+    pub fn nullable_text(self, name: &str, length: u32) -> Self {
+        self.add(name, text_type(length), true)
+    }
+
+    pub fn long_text(self, name: &str) -> Self {
+        self.add(name, ColumnType::new(TypeKind::Text(LobSize::Long)), true)
+    }
+
+    pub fn number(self, name: &str) -> Self {
+        self.add(name, ColumnType::unsigned(TypeKind::BigInt), true)
+    }
+
+    pub fn datetime(self, name: &str) -> Self {
+        self.add(name, ColumnType::new(TypeKind::DateTime { fsp: 0 }), true)
+    }
+
+    pub fn add(mut self, name: &str, ty: ColumnType, nullable: bool) -> Self {
+        self.0.push(OutputColumn {
+            name: name.to_owned(),
+            ty,
+            nullable,
+            database: String::new(),
+            table: String::new(),
+            table_alias: String::new(),
+            original_name: String::new(),
+            primary_key: false,
+            unique_key: false,
+            multiple_key: false,
+            auto_increment: false,
+            no_default: false,
+        });
+        self
+    }
+}
+
+fn text_type(length: u32) -> ColumnType {
+    ColumnType { collation: CollationId::UTF8MB4_GENERAL_CI, ..ColumnType::new(TypeKind::VarChar { length }) }
+}
+
+pub fn result(columns: Columns) -> ResultSet {
+    ResultSet { columns: columns.0, rows: Vec::new() }
+}
+
+pub fn text(value: impl Into<String>) -> Value<'static> {
+    Value::Bytes(value.into().into_bytes().into())
+}
+
+pub fn optional(value: Option<impl Into<String>>) -> Value<'static> {
+    value.map_or(Value::Null, text)
+}
+
+pub fn number(value: impl TryInto<u64>) -> Value<'static> {
+    Value::UInt(value.try_into().unwrap_or(0))
+}
+
+/// A row of texts.
+pub fn texts(values: &[&str]) -> Vec<Value<'static>> {
+    values.iter().map(|value| text(*value)).collect()
+}
+
+/// What ANALYZE TABLE and its kin answer.
+pub fn maintenance_result() -> ResultSet {
+    result(Columns::default().text("Table", 128).text("Op", 10).text("Msg_type", 10).long_text("Msg_text"))
+}
+
+/// A table's column as a column of a result.
+pub fn output_column(def: &TableDef, column: &ColumnDef) -> OutputColumn {
+    let position = def.columns.iter().position(|candidate| std::ptr::eq(candidate, column));
+    let key = position.map_or("", |position| show_create::column_key(def, position));
+    OutputColumn {
+        name: column.name.clone(),
+        ty: column.ty.clone(),
+        nullable: column.nullable,
+        database: def.database.clone(),
+        table: def.name.clone(),
+        table_alias: def.name.clone(),
+        original_name: column.name.clone(),
+        primary_key: key == "PRI",
+        unique_key: key == "UNI",
+        multiple_key: key == "MUL",
+        auto_increment: column.auto_increment,
+        no_default: !column.nullable && column.default == types::schema::ColumnDefault::None && !column.auto_increment,
+    }
+}
+
+/// Types with a character set.
+pub fn is_text(ty: &ColumnType) -> bool {
+    matches!(
+        ty.kind,
+        TypeKind::Char { .. } | TypeKind::VarChar { .. } | TypeKind::Text(_) | TypeKind::Enum { .. } | TypeKind::Set { .. }
+    )
+}

@@ -1,0 +1,191 @@
+//! EXPLAIN: the plan as a tree of text, or as the traditional table.
+
+use super::build::{Columns, number, optional, result, text};
+use crate::error::{Error, Result};
+use crate::session::{ResultSet, State, without_parameters};
+use sql::ast::{ExplainFormat, Statement};
+use sql::plan::{Access, InsertSource, Node, Plan, Scan};
+use types::Value;
+use types::schema::IndexKind;
+
+/// Plans the statement and shows the plan; it does not run.
+pub fn explain(state: &State, format: ExplainFormat, analyze: bool, statement: &Statement<'_>) -> Result<ResultSet> {
+    if analyze {
+        return Err(Error::NotSupported("EXPLAIN ANALYZE".to_owned()));
+    }
+    if !statement.info().plannable {
+        return Err(Error::NotSupported("EXPLAIN of this statement".to_owned()));
+    }
+    let planned = state.plan(&without_parameters(*statement))?;
+    let plan = planned.entry.prepared.plan();
+    match format {
+        ExplainFormat::Tree => {
+            let mut made = result(Columns::default().long_text("EXPLAIN"));
+            made.rows.push(vec![text(sql::explain_tree(plan))]);
+            Ok(made)
+        }
+        ExplainFormat::Traditional => Ok(table(plan)),
+        ExplainFormat::Json => Err(Error::NotSupported("EXPLAIN FORMAT=JSON; FORMAT=TREE shows the plan".to_owned())),
+    }
+}
+
+/// The table of MySQL's twelve columns: a line for each table in the order of the join.
+fn table(plan: &Plan) -> ResultSet {
+    let columns = Columns::default()
+        .number("id")
+        .nullable_text("select_type", 19)
+        .nullable_text("table", 64)
+        .nullable_text("partitions", 64)
+        .nullable_text("type", 10)
+        .nullable_text("possible_keys", 4096)
+        .nullable_text("key", 64)
+        .nullable_text("key_len", 4096)
+        .nullable_text("ref", 4096)
+        .number("rows")
+        .add("filtered", percentage(), true)
+        .nullable_text("Extra", 255);
+    let mut made = result(columns);
+    let mut lines = Vec::new();
+    let kind = match plan {
+        Plan::Query(query) => {
+            scans(&query.root, &mut Extra::default(), &mut lines);
+            "SIMPLE"
+        }
+        Plan::Insert(insert) => {
+            if let InsertSource::Query(query) = &insert.source {
+                scans(&query.root, &mut Extra::default(), &mut lines);
+            }
+            "INSERT"
+        }
+        Plan::Update(update) => {
+            lines.push(line(&update.scan, &Extra { filesort: !update.order.is_empty(), ..Extra::default() }));
+            "UPDATE"
+        }
+        Plan::Delete(delete) => {
+            lines.push(line(&delete.scan, &Extra { filesort: !delete.order.is_empty(), ..Extra::default() }));
+            "DELETE"
+        }
+    };
+    if lines.is_empty() {
+        let none = Line { extra: "No tables used".to_owned(), ..Line::default() };
+        lines.push(none);
+    }
+    made.rows = lines.into_iter().map(|line| line.row(kind)).collect();
+    made
+}
+
+/// Two digits after the point.
+fn percentage() -> types::ColumnType {
+    types::ColumnType { float_decimals: Some(2), display_width: Some(5), ..types::ColumnType::new(types::TypeKind::Double) }
+}
+
+#[derive(Clone, Copy, Default)]
+struct Extra {
+    filesort: bool,
+    temporary: bool,
+    filtered: bool,
+    hash: bool,
+}
+
+#[derive(Default)]
+struct Line {
+    table: Option<String>,
+    access: Option<&'static str>,
+    key: Option<String>,
+    rows: Option<u64>,
+    extra: String,
+}
+
+impl Line {
+    fn row(self, kind: &str) -> Vec<Value<'static>> {
+        vec![
+            number(1u64),
+            text(kind),
+            optional(self.table),
+            Value::Null,
+            optional(self.access),
+            optional(self.key.clone()),
+            optional(self.key),
+            Value::Null,
+            Value::Null,
+            self.rows.map_or(Value::Null, number),
+            if self.rows.is_some() { Value::Double(100.0) } else { Value::Null },
+            optional(Some(self.extra).filter(|extra| !extra.is_empty())),
+        ]
+    }
+}
+
+/// The scans below a node, left to right; what the nodes above do is told at the first of them.
+fn scans(node: &Node, extra: &mut Extra, lines: &mut Vec<Line>) {
+    match node {
+        Node::Scan(scan) => {
+            lines.push(line(scan, extra));
+            *extra = Extra::default();
+        }
+        Node::NestedLoop { left, right, .. } => {
+            scans(left, extra, lines);
+            scans(right, extra, lines);
+        }
+        Node::HashJoin { left, right, .. } => {
+            scans(left, extra, lines);
+            scans(right, &mut Extra { hash: true, ..Extra::default() }, lines);
+        }
+        Node::Filter { input, .. } => {
+            extra.filtered = true;
+            scans(input, extra, lines);
+        }
+        Node::Aggregate { input, keys, .. } => {
+            extra.temporary |= !keys.is_empty();
+            scans(input, extra, lines);
+        }
+        Node::Distinct { input, .. } => {
+            extra.temporary = true;
+            scans(input, extra, lines);
+        }
+        Node::Sort { input, .. } => {
+            extra.filesort = true;
+            scans(input, extra, lines);
+        }
+        Node::Project { input, .. } | Node::Limit { input, .. } | Node::Trim { input, .. } => scans(input, extra, lines),
+        Node::Concat { inputs } => {
+            for input in inputs {
+                scans(input, extra, lines);
+            }
+        }
+        Node::OneRow | Node::Values { .. } => {}
+    }
+}
+
+fn line(scan: &Scan, extra: &Extra) -> Line {
+    let index_name = |index: usize| {
+        let index = &scan.table.indexes[index];
+        (index.kind != IndexKind::HiddenRowId).then(|| index.name.clone())
+    };
+    let (access, key, covering) = match &scan.access {
+        Access::Point { index, .. } => ("const", index_name(*index), false),
+        Access::Ranges { index, ranges, covering, .. } => {
+            let is_ref = ranges.iter().all(|range| range.low.is_none() && range.high.is_none());
+            (if is_ref { "ref" } else { "range" }, index_name(*index), *covering)
+        }
+        Access::Full { index, covering, .. } if *index > 0 || *covering => ("index", index_name(*index), *covering),
+        Access::Full { .. } | Access::Virtual => ("ALL", None, false),
+        Access::Nothing => {
+            return Line { extra: "Impossible WHERE".to_owned(), ..Line::default() };
+        }
+    };
+    let notes = [
+        (scan.filter.is_some() || extra.filtered, "Using where"),
+        (covering, "Using index"),
+        (extra.temporary, "Using temporary"),
+        (extra.filesort, "Using filesort"),
+        (extra.hash, "Using join buffer (hash join)"),
+    ];
+    let notes: Vec<_> = notes.iter().filter(|(on, _)| *on).map(|(_, note)| *note).collect();
+    Line {
+        table: Some(scan.alias.clone()),
+        access: Some(access),
+        key,
+        rows: Some(scan.rows.max(1.0) as u64),
+        extra: notes.join("; "),
+    }
+}

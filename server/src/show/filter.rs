@@ -1,0 +1,59 @@
+//! The tail of SHOW: LIKE on one column, WHERE over all.
+
+use crate::error::Result;
+use crate::session::{ResultSet, State};
+use sql::ast::{Expr, ShowFilter};
+use sql::expr::Expr as BoundExpr;
+use sql::plan::{LockWait, Locking, Node, Plan, QueryPlan};
+use types::{CollationId, Value};
+
+/// Keeps the rows that pass; LIKE looks at column `like_column`.
+pub async fn apply(state: &mut State, mut result: ResultSet, filter: ShowFilter<'_>, like_column: usize) -> Result<ResultSet> {
+    match filter {
+        ShowFilter::None => {}
+        ShowFilter::Like(pattern) => result.rows.retain(|row| match &row[like_column] {
+            Value::Bytes(text) => like(pattern, text),
+            _ => false,
+        }),
+        ShowFilter::Where(expr) => result.rows = filter_where(state, &mut result, expr).await?,
+    }
+    Ok(result)
+}
+
+/// Runs a plan that filters the rows, given as literals.
+async fn filter_where(state: &mut State, result: &mut ResultSet, expr: &Expr<'_>) -> Result<Vec<Vec<Value<'static>>>> {
+    let predicate = state.bind_filter(expr, &result.columns)?;
+    let literals = |row: Vec<Value<'static>>| {
+        row.into_iter().zip(&result.columns).map(|(value, column)| BoundExpr::literal(value, column.ty.clone())).collect()
+    };
+    let rows = std::mem::take(&mut result.rows).into_iter().map(literals).collect();
+    let plan = QueryPlan {
+        root: Node::Filter { input: Box::new(Node::Values { rows }), predicate },
+        columns: result.columns.clone(),
+        sources: 0,
+        locking: Locking::None,
+        lock_wait: LockWait::Wait,
+        params: 0,
+    };
+    let entry = state.entry_of(Plan::Query(plan))?;
+    state.collect(&entry).await
+}
+
+/// SQL's LIKE without regard to case, with `\` as escape.
+pub fn like(pattern: &[u8], text: &[u8]) -> bool {
+    types::collation::like(text, pattern, Some(b'\\'), CollationId::UTF8MB4_GENERAL_CI)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns() {
+        assert!(like(b"Wait%", b"wait_timeout"));
+        assert!(like(b"wait\\_timeout", b"WAIT_TIMEOUT"));
+        assert!(!like(b"wait\\_timeout", b"waitXtimeout"));
+        assert!(like(b"_", b"x"));
+        assert!(!like(b"", b"x"));
+    }
+}

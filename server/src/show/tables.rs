@@ -1,0 +1,240 @@
+//! SHOW of databases, tables, columns, indexes, and their definitions.
+
+use super::build::{Columns, is_text, number, optional, result, text, texts};
+use super::schema::{is_virtual_database, visible_databases};
+use crate::error::{Error, Result};
+use crate::session::{ResultSet, State};
+use sql::ast::ObjectName;
+use std::sync::Arc;
+use types::schema::{DatabaseDef, IndexKind, Schema, TableDef};
+use types::{DateTime, Value, show_create};
+
+pub fn databases(state: &State, pattern: Option<&str>) -> ResultSet {
+    let header = match pattern {
+        Some(pattern) => format!("Database ({pattern})"),
+        None => "Database".to_owned(),
+    };
+    let mut made = result(Columns::default().text(&header, 64));
+    let schema = state.schema();
+    made.rows = visible_databases(&schema).map(|database| vec![text(&database.name)]).collect();
+    made
+}
+
+/// A database by name, or the current one.
+fn database(state: &State, schema: &Schema, name: Option<&str>) -> Result<Arc<DatabaseDef>> {
+    let name = match name {
+        Some(name) => name,
+        None => state.vars.database.as_deref().ok_or(Error::NoDatabase)?,
+    };
+    let folded = if is_virtual_database(name) { name.to_ascii_lowercase() } else { name.to_owned() };
+    match schema.databases.get(&folded) {
+        Some(database) => Ok(Arc::clone(database)),
+        None => Err(Error::UnknownDatabase(name.to_owned())),
+    }
+}
+
+pub fn tables(state: &State, full: bool, name: Option<&str>, pattern: Option<&str>) -> Result<ResultSet> {
+    let schema = state.schema();
+    let database = database(state, &schema, name)?;
+    let header = match pattern {
+        Some(pattern) => format!("Tables_in_{} ({pattern})", database.name),
+        None => format!("Tables_in_{}", database.name),
+    };
+    let columns = Columns::default().text(&header, 64);
+    let mut made = result(if full { columns.text("Table_type", 11) } else { columns });
+    made.rows = database
+        .tables
+        .values()
+        .map(|table| match full {
+            true => texts(&[&table.name, table_type(table)]),
+            false => texts(&[&table.name]),
+        })
+        .collect();
+    Ok(made)
+}
+
+pub fn table_type(table: &TableDef) -> &'static str {
+    if table.is_virtual { "SYSTEM VIEW" } else { "BASE TABLE" }
+}
+
+pub fn open_tables(state: &State, name: Option<&str>) -> ResultSet {
+    let mut made = result(Columns::default().text("Database", 64).text("Table", 64).number("In_use").number("Name_locked"));
+    let schema = state.schema();
+    for database in visible_databases(&schema).filter(|database| name.is_none_or(|name| database.name == name)) {
+        for table in database.tables.values().filter(|table| !table.is_virtual) {
+            let open = state.worker.shared.database.table(table.id);
+            let users = open.map_or(0, |table| table.mdl().users());
+            made.rows.push(vec![text(&database.name), text(&table.name), number(users), number(0u64)]);
+        }
+    }
+    made
+}
+
+pub fn columns(state: &State, table: &ObjectName<'_>, full: bool) -> Result<ResultSet> {
+    let def = state.find_table(table)?;
+    let columns = Columns::default().text("Field", 64).long_text("Type");
+    let columns = if full { columns.nullable_text("Collation", 64) } else { columns };
+    let columns = columns.text("Null", 3).text("Key", 3).long_text("Default").nullable_text("Extra", 256);
+    let columns = if full { columns.text("Privileges", 154).long_text("Comment") } else { columns };
+    let mut made = result(columns);
+    for (position, column) in def.columns.iter().enumerate() {
+        let mut row = vec![text(&column.name), text(show_create::type_text(&column.ty))];
+        if full {
+            row.push(optional(is_text(&column.ty).then(|| column.ty.collation.name())));
+        }
+        row.push(text(if column.nullable { "YES" } else { "NO" }));
+        row.push(text(show_create::column_key(&def, position)));
+        row.push(optional(show_create::column_default_text(column)));
+        row.push(text(show_create::column_extra(column)));
+        if full {
+            row.push(text("select,insert,update,references"));
+            row.push(text(&column.comment));
+        }
+        made.rows.push(row);
+    }
+    Ok(made)
+}
+
+/// DESCRIBE table [column or pattern]
+pub fn describe(state: &State, table: &ObjectName<'_>, column: Option<&str>) -> Result<ResultSet> {
+    let mut made = columns(state, table, false)?;
+    if let Some(pattern) = column {
+        made.rows.retain(|row| match &row[0] {
+            Value::Bytes(name) => super::like(pattern.as_bytes(), name),
+            _ => false,
+        });
+    }
+    Ok(made)
+}
+
+pub fn indexes(state: &State, table: &ObjectName<'_>) -> Result<ResultSet> {
+    let def = state.find_table(table)?;
+    let rows = rows_of(state, &def);
+    let columns = Columns::default()
+        .text("Table", 64)
+        .number("Non_unique")
+        .text("Key_name", 64)
+        .number("Seq_in_index")
+        .nullable_text("Column_name", 64)
+        .nullable_text("Collation", 1)
+        .number("Cardinality")
+        .number("Sub_part")
+        .nullable_text("Packed", 10)
+        .text("Null", 3)
+        .text("Index_type", 11)
+        .text("Comment", 8)
+        .text("Index_comment", 2048)
+        .text("Visible", 3)
+        .long_text("Expression");
+    let mut made = result(columns);
+    for index in def.indexes.iter().filter(|index| index.kind != IndexKind::HiddenRowId) {
+        let unique = index.kind != IndexKind::Secondary;
+        for (position, part) in index.columns.iter().enumerate() {
+            let column = &def.columns[part.column];
+            made.rows.push(vec![
+                text(&def.name),
+                number(u64::from(!unique)),
+                text(&index.name),
+                number(position + 1),
+                text(&column.name),
+                text(if part.descending { "D" } else { "A" }),
+                number(rows),
+                part.prefix.map_or(Value::Null, number),
+                Value::Null,
+                text(if column.nullable { "YES" } else { "" }),
+                text("BTREE"),
+                text(""),
+                text(&index.comment),
+                text("YES"),
+                Value::Null,
+            ]);
+        }
+    }
+    Ok(made)
+}
+
+fn rows_of(state: &State, def: &TableDef) -> u64 {
+    state.worker.shared.database.table(def.id).map_or(0, |table| table.estimated_rows())
+}
+
+pub fn create_table(state: &State, table: &ObjectName<'_>) -> Result<ResultSet> {
+    let def = state.find_table(table)?;
+    let next = state.worker.shared.database.table(def.id).and_then(|table| table.next_auto_increment());
+    let mut made = result(Columns::default().text("Table", 64).long_text("Create Table"));
+    made.rows.push(vec![text(&def.name), text(show_create::show_create_table(&def, next))]);
+    Ok(made)
+}
+
+pub fn create_database(state: &State, name: &str, if_not_exists: bool) -> Result<ResultSet> {
+    let schema = state.schema();
+    let def = database(state, &schema, Some(name))?;
+    let statement = show_create::show_create_database(&def, if_not_exists);
+    let mut made = result(Columns::default().text("Database", 64).text("Create Database", 1024));
+    made.rows.push(vec![text(&def.name), text(statement)]);
+    Ok(made)
+}
+
+/// SHOW TABLE STATUS
+pub fn status(state: &State, name: Option<&str>) -> Result<ResultSet> {
+    let schema = state.schema();
+    let database = database(state, &schema, name)?;
+    let columns = Columns::default()
+        .text("Name", 64)
+        .nullable_text("Engine", 64)
+        .number("Version")
+        .nullable_text("Row_format", 10)
+        .number("Rows")
+        .number("Avg_row_length")
+        .number("Data_length")
+        .number("Max_data_length")
+        .number("Index_length")
+        .number("Data_free")
+        .number("Auto_increment")
+        .datetime("Create_time")
+        .datetime("Update_time")
+        .datetime("Check_time")
+        .nullable_text("Collation", 64)
+        .number("Checksum")
+        .nullable_text("Create_options", 256)
+        .long_text("Comment");
+    let mut made = result(columns);
+    for def in database.tables.values() {
+        let open = state.worker.shared.database.table(def.id);
+        let rows = open.as_ref().map_or(0, |table| table.estimated_rows());
+        let next = open.and_then(|table| table.next_auto_increment());
+        made.rows.push(vec![
+            text(&def.name),
+            text("InnoDB"),
+            number(10u64),
+            text("Dynamic"),
+            number(rows),
+            number(0u64),
+            number(0u64),
+            number(0u64),
+            number(0u64),
+            number(0u64),
+            next.map_or(Value::Null, number),
+            created(def),
+            Value::Null,
+            Value::Null,
+            text(def.collation.name()),
+            Value::Null,
+            text(""),
+            text(&def.comment),
+        ]);
+    }
+    Ok(made)
+}
+
+/// When a table was made, in the server's zone.
+pub fn created(def: &TableDef) -> Value<'static> {
+    datetime(def.created_us)
+}
+
+/// A moment as a civil time, without fraction.
+pub fn datetime(utc_us: i64) -> Value<'static> {
+    match types::temporal::TimeZone::Utc.to_civil(utc_us) {
+        Some(civil) => Value::DateTime(DateTime { micros: 0, ..civil }),
+        None => Value::Null,
+    }
+}

@@ -1,0 +1,495 @@
+//! System variables: what they are called, what they may be set to, and their values.
+//!
+//! 1. [`LIST`](list) describes each variable; its position there is its identity ([`VariableId`]).
+//! 2. [`Globals`] is one immutable version of all global values; SET GLOBAL publishes the next one.
+//! 3. [`SessionVariables`] are the globals as of the connect plus what the session has set since: a few entries, so that an idle
+//!    session costs little.
+//! 4. What statements read often is copied out into typed fields whenever a variable is set (`session::settings`).
+
+mod list;
+mod sql_mode;
+
+pub use sql_mode::{bits_to_mode, bits_to_text, parse_bits};
+
+use crate::charset;
+use std::sync::{Arc, LazyLock};
+use types::Value;
+use types::temporal::TimeZone;
+
+/// Where a variable lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    Global,
+    Session,
+    Both,
+}
+
+/// What a variable may be set to.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    Bool,
+    Unsigned {
+        min: u64,
+        max: u64,
+    },
+    Signed {
+        min: i64,
+        max: i64,
+    },
+    Double {
+        min: f64,
+        max: f64,
+    },
+    Text,
+    /// One of these words, or its number.
+    Choice(&'static [&'static str]),
+    Charset {
+        nullable: bool,
+    },
+    Collation,
+    SqlMode,
+    TimeZone,
+}
+
+/// The value that a variable has in a new server.
+#[derive(Clone, Copy, Debug)]
+pub enum Start {
+    Int(i64),
+    UInt(u64),
+    Double(f64),
+    Text(&'static str),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Definition {
+    pub name: &'static str,
+    pub scope: Scope,
+    pub kind: Kind,
+    pub start: Start,
+    pub read_only: bool,
+}
+
+impl Definition {
+    const fn fixed(self) -> Self {
+        Self { read_only: true, ..self }
+    }
+}
+
+/// Position of a variable in the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct VariableId(u16);
+
+/// A variable's value: booleans are `Int` 0 and 1, choices the `UInt` position of the word, `sql_mode` its `UInt` bits.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Setting {
+    Null,
+    Int(i64),
+    UInt(u64),
+    Double(f64),
+    Text(Arc<str>),
+}
+
+impl Setting {
+    pub fn as_u64(&self) -> u64 {
+        match self {
+            Setting::Int(value) => u64::try_from(*value).unwrap_or(0),
+            Setting::UInt(value) => *value,
+            Setting::Double(value) => *value as u64,
+            Setting::Null | Setting::Text(_) => 0,
+        }
+    }
+
+    pub fn as_text(&self) -> &str {
+        match self {
+            Setting::Text(text) => text,
+            _ => "",
+        }
+    }
+}
+
+/// Why a variable was not set or read. The number is MySQL's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// 1193
+    Unknown { name: String },
+    /// 1238, `... is a read only variable`
+    ReadOnly { name: String },
+    /// 1238, `... is a GLOBAL variable`: `@@session.name` of a global one
+    NotSession { name: String },
+    /// 1238, `... is a SESSION variable`: `@@global.name` of a session one
+    NotGlobal { name: String },
+    /// 1229
+    SetGlobalNeeded { name: String },
+    /// 1228
+    SetSessionNeeded { name: String },
+    /// 1231
+    WrongValue { name: String, value: String },
+    /// 1232
+    WrongType { name: String },
+    /// 1115
+    UnknownCharset { name: String },
+    /// 1273
+    UnknownCollation { name: String },
+    /// 1298
+    UnknownTimeZone { name: String },
+}
+
+/// Finds a variable by its name, in any case.
+pub fn find(name: &str) -> Option<VariableId> {
+    let mut lower = [0u8; 64];
+    let lower = lower.get_mut(..name.len())?;
+    lower.copy_from_slice(name.as_bytes());
+    lower.make_ascii_lowercase();
+    let lower = std::str::from_utf8(lower).ok()?;
+    // Names that older servers had and clients still use.
+    let lower = match lower {
+        "tx_isolation" => "transaction_isolation",
+        "tx_read_only" => "transaction_read_only",
+        "storage_engine" => "default_storage_engine",
+        other => other,
+    };
+    let position = list::LIST.binary_search_by(|definition| definition.name.cmp(lower)).ok()?;
+    Some(VariableId(position as u16))
+}
+
+/// Finds a variable that this program names itself.
+pub fn known(name: &'static str) -> VariableId {
+    find(name).expect("the program names only variables of its list")
+}
+
+/// All variables in name order.
+pub fn all() -> impl Iterator<Item = VariableId> {
+    (0..list::LIST.len()).map(|position| VariableId(position as u16))
+}
+
+impl VariableId {
+    pub fn definition(self) -> &'static Definition {
+        &list::LIST[usize::from(self.0)]
+    }
+
+    pub fn name(self) -> &'static str {
+        self.definition().name
+    }
+
+    /// The value in a new server.
+    pub fn start(self) -> Setting {
+        let definition = self.definition();
+        match (definition.start, definition.kind) {
+            (Start::Text(text), Kind::SqlMode) => Setting::UInt(parse_bits(text).expect("the list holds a valid mode")),
+            (Start::Int(value), _) => Setting::Int(value),
+            (Start::UInt(value), _) => Setting::UInt(value),
+            (Start::Double(value), _) => Setting::Double(value),
+            (Start::Text(text), _) => Setting::Text(text.into()),
+        }
+    }
+
+    /// Checks a value for this variable. The second part is true when a number was moved into the variable's range
+    /// (warning 1292).
+    pub fn check(self, value: &Value<'_>) -> Result<(Setting, bool), Error> {
+        let definition = self.definition();
+        match definition.kind {
+            Kind::Bool => check_bool(definition, value).map(|setting| (setting, false)),
+            Kind::Unsigned { min, max } => check_unsigned(definition, value, min, max),
+            Kind::Signed { min, max } => {
+                let number = integer(definition, value)?;
+                let clamped = number.clamp(i128::from(min), i128::from(max));
+                Ok((Setting::Int(clamped as i64), clamped != number))
+            }
+            Kind::Double { min, max } => {
+                let number = double(definition, value)?;
+                let clamped = number.clamp(min, max);
+                Ok((Setting::Double(clamped), clamped != number))
+            }
+            Kind::Text => check_text(definition, value).map(|setting| (setting, false)),
+            Kind::Choice(members) => check_choice(definition, members, value).map(|setting| (setting, false)),
+            Kind::Charset { nullable } => check_charset(definition, nullable, value).map(|setting| (setting, false)),
+            Kind::Collation => check_collation(definition, value).map(|setting| (setting, false)),
+            Kind::SqlMode => check_mode(definition, value).map(|setting| (setting, false)),
+            Kind::TimeZone => check_time_zone(definition, value).map(|setting| (setting, false)),
+        }
+    }
+
+    /// The value as SHOW VARIABLES prints it.
+    pub fn show(self, setting: &Setting) -> String {
+        match (self.definition().kind, setting) {
+            (_, Setting::Null) => String::new(),
+            (Kind::Bool, setting) => (if setting.as_u64() != 0 { "ON" } else { "OFF" }).to_owned(),
+            (Kind::Choice(members), Setting::UInt(position)) => members[*position as usize].to_owned(),
+            (Kind::SqlMode, Setting::UInt(bits)) => bits_to_text(*bits),
+            (_, Setting::Int(value)) => value.to_string(),
+            (_, Setting::UInt(value)) => value.to_string(),
+            (_, Setting::Double(value)) => format!("{value:.6}"),
+            (_, Setting::Text(text)) => text.to_string(),
+        }
+    }
+
+    /// The value as `SELECT @@name` gives it: numbers stay numbers, booleans are 0 and 1.
+    pub fn value(self, setting: &Setting) -> Value<'static> {
+        match (self.definition().kind, setting) {
+            (_, Setting::Null) => Value::Null,
+            (Kind::Bool, setting) => Value::Int(i64::from(setting.as_u64() != 0)),
+            (Kind::Unsigned { .. }, Setting::UInt(value)) => Value::UInt(*value),
+            (Kind::Signed { .. }, Setting::Int(value)) => Value::Int(*value),
+            (_, Setting::Double(value)) => Value::Double(*value),
+            _ => Value::Bytes(self.show(setting).into_bytes().into()),
+        }
+    }
+}
+
+fn wrong_value(definition: &Definition, value: &Value<'_>) -> Error {
+    let value = match value {
+        Value::Null => "NULL".to_owned(),
+        Value::Int(value) => value.to_string(),
+        Value::UInt(value) => value.to_string(),
+        Value::Double(value) => value.to_string(),
+        Value::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        other => format!("{other:?}"),
+    };
+    Error::WrongValue { name: definition.name.to_owned(), value }
+}
+
+fn wrong_type(definition: &Definition) -> Error {
+    Error::WrongType { name: definition.name.to_owned() }
+}
+
+fn integer(definition: &Definition, value: &Value<'_>) -> Result<i128, Error> {
+    match value {
+        Value::Int(value) => Ok(i128::from(*value)),
+        Value::UInt(value) => Ok(i128::from(*value)),
+        Value::Null => Err(wrong_value(definition, value)),
+        _ => Err(wrong_type(definition)),
+    }
+}
+
+fn check_unsigned(definition: &Definition, value: &Value<'_>, min: u64, max: u64) -> Result<(Setting, bool), Error> {
+    let number = integer(definition, value)?;
+    let clamped = number.clamp(i128::from(min), i128::from(max));
+    Ok((Setting::UInt(clamped as u64), clamped != number))
+}
+
+fn double(definition: &Definition, value: &Value<'_>) -> Result<f64, Error> {
+    match value {
+        Value::Int(value) => Ok(*value as f64),
+        Value::UInt(value) => Ok(*value as f64),
+        Value::Double(value) => Ok(*value),
+        Value::Decimal(value) => value.to_string().parse().map_err(|_| wrong_type(definition)),
+        Value::Null => Err(wrong_value(definition, value)),
+        _ => Err(wrong_type(definition)),
+    }
+}
+
+fn text_of<'a>(definition: &Definition, value: &'a Value<'_>) -> Result<&'a str, Error> {
+    match value {
+        Value::Bytes(bytes) => std::str::from_utf8(bytes).map_err(|_| wrong_value(definition, value)),
+        Value::Null => Err(wrong_value(definition, value)),
+        _ => Err(wrong_type(definition)),
+    }
+}
+
+fn check_bool(definition: &Definition, value: &Value<'_>) -> Result<Setting, Error> {
+    let on = match value {
+        Value::Int(0 | 1) | Value::UInt(0 | 1) => matches!(value, Value::Int(1) | Value::UInt(1)),
+        Value::Bytes(bytes) if bytes.eq_ignore_ascii_case(b"on") || bytes.eq_ignore_ascii_case(b"true") => true,
+        Value::Bytes(bytes) if bytes.eq_ignore_ascii_case(b"off") || bytes.eq_ignore_ascii_case(b"false") => false,
+        Value::Double(_) | Value::Decimal(_) => return Err(wrong_type(definition)),
+        _ => return Err(wrong_value(definition, value)),
+    };
+    Ok(Setting::Int(i64::from(on)))
+}
+
+fn check_text(definition: &Definition, value: &Value<'_>) -> Result<Setting, Error> {
+    match value {
+        Value::Null => Ok(Setting::Null),
+        _ => Ok(Setting::Text(text_of(definition, value)?.into())),
+    }
+}
+
+fn check_choice(definition: &Definition, members: &[&str], value: &Value<'_>) -> Result<Setting, Error> {
+    let position = match value {
+        Value::Int(number) => usize::try_from(*number).ok().filter(|&n| n < members.len()),
+        Value::UInt(number) => usize::try_from(*number).ok().filter(|&n| n < members.len()),
+        Value::Bytes(bytes) => members.iter().position(|member| member.as_bytes().eq_ignore_ascii_case(bytes)),
+        Value::Null => None,
+        _ => return Err(wrong_type(definition)),
+    };
+    match position {
+        Some(position) => Ok(Setting::UInt(position as u64)),
+        None => Err(wrong_value(definition, value)),
+    }
+}
+
+fn check_charset(definition: &Definition, nullable: bool, value: &Value<'_>) -> Result<Setting, Error> {
+    if let (Value::Null, true) = (value, nullable) {
+        return Ok(Setting::Null);
+    }
+    if let Value::Int(id) = value
+        && let Some(collation) = u16::try_from(*id).ok().and_then(charset::collation_by_id)
+    {
+        return Ok(Setting::Text(collation.charset.into()));
+    }
+    let name = text_of(definition, value)?;
+    match charset::charset(name) {
+        Some(charset) => Ok(Setting::Text(charset.name.into())),
+        None => Err(Error::UnknownCharset { name: name.to_owned() }),
+    }
+}
+
+fn check_collation(definition: &Definition, value: &Value<'_>) -> Result<Setting, Error> {
+    if let Value::Int(id) = value
+        && let Some(collation) = u16::try_from(*id).ok().and_then(charset::collation_by_id)
+    {
+        return Ok(Setting::Text(collation.name.into()));
+    }
+    let name = text_of(definition, value)?;
+    match charset::collation(name) {
+        Some(collation) => Ok(Setting::Text(collation.name.into())),
+        None => Err(Error::UnknownCollation { name: name.to_owned() }),
+    }
+}
+
+fn check_mode(definition: &Definition, value: &Value<'_>) -> Result<Setting, Error> {
+    match value {
+        Value::Int(_) | Value::UInt(_) => {
+            let number = integer(definition, value)?;
+            match u64::try_from(number).ok().filter(|bits| sql_mode::is_valid(*bits)) {
+                Some(bits) => Ok(Setting::UInt(sql_mode::expand(bits))),
+                None => Err(wrong_value(definition, value)),
+            }
+        }
+        _ => {
+            let text = text_of(definition, value)?;
+            parse_bits(text)
+                .map(Setting::UInt)
+                .map_err(|word| Error::WrongValue { name: definition.name.to_owned(), value: word.to_owned() })
+        }
+    }
+}
+
+fn check_time_zone(definition: &Definition, value: &Value<'_>) -> Result<Setting, Error> {
+    let text = match value {
+        Value::Bytes(_) => text_of(definition, value)?,
+        _ => return Err(wrong_type(definition)),
+    };
+    match parse_time_zone(text) {
+        Some(_) if text.eq_ignore_ascii_case("system") => Ok(Setting::Text("SYSTEM".into())),
+        Some(_) => Ok(Setting::Text(text.into())),
+        None => Err(Error::UnknownTimeZone { name: text.to_owned() }),
+    }
+}
+
+/// `SYSTEM`, `+02:00`, `Europe/Berlin`.
+pub fn parse_time_zone(name: &str) -> Option<TimeZone> {
+    static SYSTEM: LazyLock<TimeZone> = LazyLock::new(TimeZone::detect_system);
+    TimeZone::parse(name, &SYSTEM)
+}
+
+/// One version of all global values.
+#[derive(Clone, Debug)]
+pub struct Globals {
+    values: Vec<Setting>,
+}
+
+impl Default for Globals {
+    fn default() -> Self {
+        Self { values: all().map(VariableId::start).collect() }
+    }
+}
+
+impl Globals {
+    pub fn get(&self, id: VariableId) -> &Setting {
+        &self.values[usize::from(id.0)]
+    }
+
+    pub fn set(&mut self, id: VariableId, value: Setting) {
+        self.values[usize::from(id.0)] = value;
+    }
+}
+
+/// What the variables are for one session.
+#[derive(Debug)]
+pub struct SessionVariables {
+    base: Arc<Globals>,
+    own: Vec<(VariableId, Setting)>,
+}
+
+impl SessionVariables {
+    pub fn new(base: Arc<Globals>) -> Self {
+        Self { base, own: Vec::new() }
+    }
+
+    pub fn get(&self, id: VariableId) -> &Setting {
+        match self.own.binary_search_by_key(&id, |(own, _)| *own) {
+            Ok(position) => &self.own[position].1,
+            Err(_) => self.base.get(id),
+        }
+    }
+
+    pub fn set(&mut self, id: VariableId, value: Setting) {
+        match self.own.binary_search_by_key(&id, |(own, _)| *own) {
+            Ok(position) => self.own[position].1 = value,
+            Err(position) => self.own.insert(position, (id, value)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(text: &str) -> Value<'static> {
+        Value::Bytes(text.as_bytes().to_vec().into())
+    }
+
+    fn check(name: &str, value: Value<'_>, expected: Result<&str, Error>) {
+        let id = find(name).unwrap();
+        assert_eq!(id.check(&value).map(|(setting, _)| id.show(&setting)), expected.map(str::to_owned), "{name} = {value:?}");
+    }
+
+    #[test]
+    fn names_are_sorted() {
+        for pair in list::LIST.windows(2) {
+            assert!(pair[0].name < pair[1].name, "{} and {}", pair[0].name, pair[1].name);
+        }
+    }
+
+    #[test]
+    fn starting_values_are_valid() {
+        for id in all() {
+            let definition = id.definition();
+            if !definition.read_only {
+                let value = id.value(&id.start());
+                assert!(id.check(&value).is_ok(), "{}", definition.name);
+            }
+        }
+    }
+
+    #[test]
+    fn values_are_checked() {
+        let wrong = |name: &str, value: &str| Err(Error::WrongValue { name: name.into(), value: value.into() });
+        check("autocommit", Value::Int(1), Ok("ON"));
+        check("AutoCommit", bytes("off"), Ok("OFF"));
+        check("autocommit", Value::Int(2), wrong("autocommit", "2"));
+        check("autocommit", bytes("maybe"), wrong("autocommit", "maybe"));
+        check("wait_timeout", Value::Int(0), Ok("1"));
+        check("wait_timeout", bytes("10"), Err(Error::WrongType { name: "wait_timeout".into() }));
+        check("tx_isolation", bytes("read-committed"), Ok("READ-COMMITTED"));
+        check("transaction_isolation", bytes("snapshot"), wrong("transaction_isolation", "snapshot"));
+        check("character_set_results", Value::Null, Ok(""));
+        check("character_set_client", bytes("klingon"), Err(Error::UnknownCharset { name: "klingon".into() }));
+        check("collation_connection", bytes("UTF8MB4_BIN"), Ok("utf8mb4_bin"));
+        check("sql_mode", bytes("STRICT_TRANS_TABLES,NOPE"), wrong("sql_mode", "NOPE"));
+        check("sql_mode", bytes(""), Ok(""));
+        check("long_query_time", Value::Int(2), Ok("2.000000"));
+        assert!(find("nosuch").is_none());
+    }
+
+    #[test]
+    fn sessions_see_their_own_values() {
+        let globals = Arc::new(Globals::default());
+        let mut session = SessionVariables::new(Arc::clone(&globals));
+        let id = known("wait_timeout");
+        session.set(id, Setting::UInt(7));
+        assert_eq!(session.get(id), &Setting::UInt(7));
+        assert_eq!(globals.get(id), &Setting::UInt(28800));
+    }
+}

@@ -1,0 +1,554 @@
+//! The executor of one worker thread: tasks, their wakers, their timers and the readiness of their sockets.
+//!
+//! 1. A task is a future in a slot; it is polled only on this thread and need not be `Send`.
+//! 2. A waker marks the slot ready. On the worker's own thread that is a push into a thread-local queue; from another thread it is
+//!    a push into a lock-free queue, and a system call only if the worker is asleep (`Remote::notify`).
+//! 3. A socket event sets the readiness flags of the slot and marks it ready; no waker takes part.
+//! 4. A task has one deadline: the earliest that any future polled during its last turn asked for. The heap holds an entry at most
+//!    `ARM_MAX` ahead and is corrected lazily, so that moving a deadline back (every statement does) writes one cell.
+//!
+//! C1: between turns every live slot holds its future; during its own poll the slot is empty.
+//! C2: `queued` of a slot is true exactly while its number stands in one of the two queues (stale numbers of a reused slot
+//!     only cause a spurious poll, which every future here must bear).
+//! C3: before a worker sleeps it raises `asleep` and then looks at the remote queues again; `notify` pushes first and then
+//!     looks at `asleep`. Both are sequentially consistent, so one of the two sees the other.
+
+use crossbeam_queue::SegQueue;
+use crossbeam_utils::CachePadded;
+use std::cell::{Cell, RefCell};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::{Duration, Instant};
+
+/// The farthest a timer entry is armed ahead; later deadlines are armed again when it fires.
+const ARM_MAX: Duration = Duration::from_secs(60);
+
+type LocalFuture = Pin<Box<dyn Future<Output = ()>>>;
+
+thread_local! {
+    /// Slots that were woken on this thread, and the index of the worker that this thread is.
+    static READY: RefCell<VecDeque<u32>> = const { RefCell::new(VecDeque::new()) };
+    static WORKER: Cell<usize> = const { Cell::new(usize::MAX) };
+}
+
+/// What other threads may do to a worker. `M` is the message type of the host.
+pub struct Remote<M> {
+    index: usize,
+    ready: SegQueue<u32>,
+    messages: SegQueue<M>,
+    asleep: CachePadded<AtomicBool>,
+    waker: mio::Waker,
+    /// The worker has ended; messages are dropped unread, so that whoever waits for an answer learns it.
+    closed: AtomicBool,
+    /// Sessions that the worker serves or has been given; the acceptor chooses by it.
+    pub load: CachePadded<AtomicUsize>,
+}
+
+impl<M> Remote<M> {
+    pub fn new(index: usize, waker: mio::Waker) -> Arc<Self> {
+        Arc::new(Self {
+            index,
+            ready: SegQueue::new(),
+            messages: SegQueue::new(),
+            asleep: CachePadded::new(AtomicBool::new(false)),
+            waker,
+            closed: AtomicBool::new(false),
+            load: CachePadded::new(AtomicUsize::new(0)),
+        })
+    }
+
+    /// Hands a message to the worker; it is taken in the worker's next turn.
+    pub fn send(&self, message: M) {
+        self.messages.push(message);
+        self.notify();
+        // SeqCst: pairs with `close`, as the fence in `notify` stands between the push and this load.
+        if self.closed.load(Ordering::SeqCst) {
+            while self.messages.pop().is_some() {}
+        }
+    }
+
+    /// The worker ends: nobody reads messages any more.
+    pub fn close(&self) {
+        self.closed.store(true, Ordering::SeqCst);
+        while self.messages.pop().is_some() {}
+    }
+
+    pub fn next_message(&self) -> Option<M> {
+        self.messages.pop()
+    }
+
+    fn notify(&self) {
+        // SeqCst: pairs with `prepare_sleep` (C3).
+        std::sync::atomic::fence(Ordering::SeqCst);
+        if self.asleep.load(Ordering::SeqCst) && self.asleep.swap(false, Ordering::SeqCst) {
+            // A failed wake-up can only mean that the descriptor is gone, that is, the worker has ended.
+            let _ = self.waker.wake();
+        }
+    }
+
+    /// Announces that the worker is about to sleep; `false` when there is work to do first.
+    pub fn prepare_sleep(&self) -> bool {
+        self.asleep.store(true, Ordering::SeqCst);
+        std::sync::atomic::fence(Ordering::SeqCst);
+        if self.has_work() {
+            self.asleep.store(false, Ordering::SeqCst);
+            return false;
+        }
+        true
+    }
+
+    pub fn woke_up(&self) {
+        self.asleep.store(false, Ordering::SeqCst);
+    }
+
+    pub fn has_work(&self) -> bool {
+        !self.ready.is_empty() || !self.messages.is_empty()
+    }
+}
+
+/// The waker of one slot.
+struct SlotWaker<M> {
+    slot: u32,
+    queued: AtomicBool,
+    remote: Arc<Remote<M>>,
+}
+
+impl<M: Send + 'static> SlotWaker<M> {
+    fn schedule(&self) {
+        // AcqRel: pairs with the swap in `Core::run_slot`, so that what happened before a wake that finds `queued` set is
+        // seen by the poll that clears it.
+        if self.queued.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        if WORKER.get() == self.remote.index {
+            READY.with_borrow_mut(|ready| ready.push_back(self.slot));
+        } else {
+            self.remote.ready.push(self.slot);
+            self.remote.notify();
+        }
+    }
+}
+
+impl<M: Send + 'static> Wake for SlotWaker<M> {
+    fn wake(self: Arc<Self>) {
+        self.schedule();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.schedule();
+    }
+}
+
+/// Whether the socket of a task may be read or written without `WouldBlock`, as far as the events tell.
+#[derive(Debug, Default)]
+pub struct Readiness {
+    pub readable: Cell<bool>,
+    pub writable: Cell<bool>,
+    /// The peer closed or the socket failed: reading tells which.
+    pub hung_up: Cell<bool>,
+}
+
+struct Slot<M> {
+    future: Option<LocalFuture>,
+    alive: bool,
+    wake: Arc<SlotWaker<M>>,
+    waker: Rc<Waker>,
+    readiness: Rc<Readiness>,
+    /// What the last poll asked for.
+    deadline: Option<Instant>,
+    /// The heap entry that stands for this slot; others with its number are stale.
+    armed: Option<Instant>,
+}
+
+/// The executor of this thread. Shared by `Rc` with the tasks.
+pub struct Core<M> {
+    slots: RefCell<Vec<Slot<M>>>,
+    free: RefCell<Vec<u32>>,
+    live: Cell<usize>,
+    current: Cell<u32>,
+    /// Collects the earliest deadline during a poll.
+    wanted: Cell<Option<Instant>>,
+    now: Cell<Instant>,
+    timers: RefCell<BinaryHeap<Reverse<(Instant, u32)>>>,
+    remote: Arc<Remote<M>>,
+    registry: mio::Registry,
+}
+
+impl<M: Send + 'static> Core<M> {
+    /// Makes this thread the worker `remote` belongs to.
+    pub fn new(remote: Arc<Remote<M>>, registry: mio::Registry) -> Rc<Self> {
+        WORKER.set(remote.index);
+        READY.with_borrow_mut(VecDeque::clear);
+        Rc::new(Self {
+            slots: RefCell::default(),
+            free: RefCell::default(),
+            live: Cell::new(0),
+            current: Cell::new(0),
+            wanted: Cell::new(None),
+            now: Cell::new(Instant::now()),
+            timers: RefCell::default(),
+            remote,
+            registry,
+        })
+    }
+
+    pub fn remote(&self) -> &Arc<Remote<M>> {
+        &self.remote
+    }
+
+    /// The clock as of the beginning of this turn.
+    pub fn now(&self) -> Instant {
+        self.now.get()
+    }
+
+    pub fn set_now(&self, now: Instant) {
+        self.now.set(now);
+    }
+
+    /// Tasks that have not ended.
+    pub fn live(&self) -> usize {
+        self.live.get()
+    }
+
+    /// Starts a task; it is polled in the next turn.
+    pub fn spawn(&self, future: impl Future<Output = ()> + 'static) {
+        let future: LocalFuture = Box::pin(future);
+        let mut slots = self.slots.borrow_mut();
+        let number = match self.free.borrow_mut().pop() {
+            Some(number) => number,
+            None => {
+                let number = u32::try_from(slots.len()).expect("connections are limited far below 2^32");
+                let wake = Arc::new(SlotWaker { slot: number, queued: AtomicBool::new(false), remote: Arc::clone(&self.remote) });
+                slots.push(Slot {
+                    future: None,
+                    alive: false,
+                    waker: Rc::new(Waker::from(Arc::clone(&wake))),
+                    wake,
+                    readiness: Rc::default(),
+                    deadline: None,
+                    armed: None,
+                });
+                number
+            }
+        };
+        let slot = &mut slots[number as usize];
+        slot.future = Some(future);
+        slot.alive = true;
+        slot.readiness = Rc::default();
+        slot.deadline = None;
+        self.live.set(self.live.get() + 1);
+        slot.wake.schedule();
+    }
+
+    /// The waker of the task that runs now, for whoever has to reach it later.
+    pub fn current_waker(&self) -> Waker {
+        self.slots.borrow()[self.current.get() as usize].waker.as_ref().clone()
+    }
+
+    /// Registers the socket of the running task; one socket per task.
+    pub fn register(&self, source: &mut impl mio::event::Source) -> std::io::Result<Rc<Readiness>> {
+        let slot = self.current.get();
+        self.registry.register(source, mio::Token(slot as usize), mio::Interest::READABLE | mio::Interest::WRITABLE)?;
+        Ok(Rc::clone(&self.slots.borrow()[slot as usize].readiness))
+    }
+
+    pub fn deregister(&self, source: &mut impl mio::event::Source) {
+        // The socket is closed next, which removes it in any case.
+        let _ = self.registry.deregister(source);
+    }
+
+    /// Takes one socket event.
+    pub fn on_event(&self, event: &mio::event::Event) {
+        let slots = self.slots.borrow();
+        let Some(slot) = slots.get(event.token().0) else { return };
+        if event.is_readable() {
+            slot.readiness.readable.set(true);
+        }
+        if event.is_writable() {
+            slot.readiness.writable.set(true);
+        }
+        if event.is_read_closed() || event.is_error() {
+            slot.readiness.readable.set(true);
+            slot.readiness.hung_up.set(true);
+        }
+        if slot.alive {
+            slot.wake.schedule();
+        }
+    }
+
+    /// Marks every task ready, for a change that all must notice.
+    pub fn wake_all(&self) {
+        for slot in self.slots.borrow().iter().filter(|slot| slot.alive) {
+            slot.wake.schedule();
+        }
+    }
+
+    /// Is anything ready to run on this thread?
+    pub fn has_ready(&self) -> bool {
+        READY.with_borrow(|ready| !ready.is_empty())
+    }
+
+    /// Takes what other threads woke, fires timers, and polls each task that is ready once. Returns how many ran.
+    pub fn run_ready(&self) -> usize {
+        while let Some(slot) = self.remote.ready.pop() {
+            READY.with_borrow_mut(|ready| ready.push_back(slot));
+        }
+        self.fire_timers();
+        let count = READY.with_borrow(VecDeque::len);
+        for _ in 0..count {
+            let Some(slot) = READY.with_borrow_mut(VecDeque::pop_front) else { break };
+            self.run_slot(slot);
+        }
+        count
+    }
+
+    fn run_slot(&self, number: u32) {
+        let (mut future, waker) = {
+            let mut slots = self.slots.borrow_mut();
+            let slot = &mut slots[number as usize];
+            // AcqRel: pairs with `SlotWaker::schedule`.
+            slot.wake.queued.swap(false, Ordering::AcqRel);
+            let Some(future) = slot.future.take() else { return };
+            (future, Rc::clone(&slot.waker))
+        };
+        self.current.set(number);
+        self.wanted.set(None);
+        let mut context = Context::from_waker(&waker);
+        let outcome = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut context)));
+        match outcome {
+            Ok(Poll::Pending) => {
+                let mut slots = self.slots.borrow_mut();
+                let slot = &mut slots[number as usize];
+                slot.future = Some(future);
+                slot.deadline = self.wanted.get();
+                if let Some(deadline) = slot.deadline
+                    && slot.armed.is_none_or(|armed| deadline < armed)
+                {
+                    self.arm(number, slot, deadline);
+                }
+            }
+            Ok(Poll::Ready(())) => self.end(number, future),
+            Err(_) => {
+                tracing::error!("a session panicked; its connection is closed");
+                self.end(number, future);
+            }
+        }
+    }
+
+    #[cold]
+    fn end(&self, number: u32, future: LocalFuture) {
+        if catch_unwind(AssertUnwindSafe(|| drop(future))).is_err() {
+            tracing::error!("a session panicked while it was cleaned up");
+        }
+        let mut slots = self.slots.borrow_mut();
+        let slot = &mut slots[number as usize];
+        slot.alive = false;
+        slot.deadline = None;
+        self.free.borrow_mut().push(number);
+        self.live.set(self.live.get() - 1);
+    }
+
+    fn arm(&self, number: u32, slot: &mut Slot<M>, deadline: Instant) {
+        let at = deadline.min(self.now.get() + ARM_MAX);
+        if slot.armed.is_some_and(|armed| armed <= at) {
+            return;
+        }
+        slot.armed = Some(at);
+        self.timers.borrow_mut().push(Reverse((at, number)));
+    }
+
+    fn fire_timers(&self) {
+        let now = self.now.get();
+        loop {
+            let Some(Reverse((at, number))) = self.timers.borrow().peek().copied() else { return };
+            if at > now {
+                return;
+            }
+            self.timers.borrow_mut().pop();
+            let mut slots = self.slots.borrow_mut();
+            let slot = &mut slots[number as usize];
+            if slot.armed != Some(at) {
+                continue;
+            }
+            slot.armed = None;
+            match slot.deadline {
+                Some(deadline) if deadline <= now => slot.wake.schedule(),
+                Some(deadline) => self.arm(number, slot, deadline),
+                None => {}
+            }
+        }
+    }
+
+    /// How long the worker may sleep before a timer is due.
+    pub fn until_next_timer(&self) -> Option<Duration> {
+        let Reverse((at, _)) = self.timers.borrow().peek().copied()?;
+        Some(at.saturating_duration_since(self.now.get()))
+    }
+
+    /// Asks that the running task be polled at `deadline` at the latest.
+    pub fn wake_at(&self, deadline: Instant) {
+        let earlier = match self.wanted.get() {
+            Some(wanted) => wanted.min(deadline),
+            None => deadline,
+        };
+        self.wanted.set(Some(earlier));
+    }
+
+    /// Completes at `deadline` (with the resolution of a turn).
+    pub fn sleep_until(&self, deadline: Instant) -> Sleep<'_, M> {
+        Sleep { core: self, deadline }
+    }
+
+    /// Lets the other tasks of this worker have a turn.
+    #[cfg(test)]
+    pub fn yield_now(&self) -> YieldNow {
+        YieldNow(false)
+    }
+}
+
+/// See [`Core::sleep_until`].
+#[must_use]
+pub struct Sleep<'a, M> {
+    core: &'a Core<M>,
+    deadline: Instant,
+}
+
+impl<M: Send + 'static> Future for Sleep<'_, M> {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        if self.core.now() >= self.deadline {
+            return Poll::Ready(());
+        }
+        self.core.wake_at(self.deadline);
+        Poll::Pending
+    }
+}
+
+/// See [`Core::yield_now`].
+#[cfg(test)]
+#[must_use]
+pub struct YieldNow(bool);
+
+#[cfg(test)]
+impl Future for YieldNow {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        if self.0 {
+            return Poll::Ready(());
+        }
+        self.0 = true;
+        context.waker().wake_by_ref();
+        Poll::Pending
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn core() -> (mio::Poll, Rc<Core<()>>) {
+        let poll = mio::Poll::new().unwrap();
+        let waker = mio::Waker::new(poll.registry(), mio::Token(usize::MAX)).unwrap();
+        let registry = poll.registry().try_clone().unwrap();
+        let core = Core::new(Remote::new(0, waker), registry);
+        (poll, core)
+    }
+
+    #[test]
+    fn a_task_runs_until_it_ends() {
+        let (_poll, core) = core();
+        let steps = Rc::new(Cell::new(0));
+        let (task_core, task_steps) = (Rc::clone(&core), Rc::clone(&steps));
+        core.spawn(async move {
+            for _ in 0..3 {
+                task_steps.set(task_steps.get() + 1);
+                task_core.yield_now().await;
+            }
+        });
+        assert_eq!(core.live(), 1);
+        while core.has_ready() {
+            core.run_ready();
+        }
+        assert_eq!((steps.get(), core.live()), (3, 0));
+    }
+
+    #[test]
+    fn timers_fire_in_order_and_can_be_moved() {
+        let (_poll, core) = core();
+        let start = core.now();
+        let log = Rc::new(RefCell::new(Vec::new()));
+        for ms in [30u64, 10, 20] {
+            let (task_core, log) = (Rc::clone(&core), Rc::clone(&log));
+            core.spawn(async move {
+                task_core.sleep_until(start + Duration::from_millis(ms)).await;
+                log.borrow_mut().push(ms);
+            });
+        }
+        for ms in 0..40 {
+            core.set_now(start + Duration::from_millis(ms));
+            core.run_ready();
+        }
+        assert_eq!(*log.borrow(), [10, 20, 30]);
+        assert_eq!(core.until_next_timer(), None);
+    }
+
+    #[test]
+    fn far_deadlines_are_armed_in_steps() {
+        let (_poll, core) = core();
+        let start = core.now();
+        let task_core = Rc::clone(&core);
+        core.spawn(async move { task_core.sleep_until(start + Duration::from_secs(150)).await });
+        core.run_ready();
+        assert_eq!(core.until_next_timer(), Some(ARM_MAX));
+        for s in [60, 120, 149] {
+            core.set_now(start + Duration::from_secs(s));
+            core.run_ready();
+            assert_eq!(core.live(), 1);
+        }
+        core.set_now(start + Duration::from_secs(150));
+        core.run_ready();
+        assert_eq!(core.live(), 0);
+    }
+
+    #[test]
+    fn a_panic_ends_one_task_only() {
+        let (_poll, core) = core();
+        core.spawn(async { panic!("in a session") });
+        let task_core = Rc::clone(&core);
+        core.spawn(async move { task_core.yield_now().await });
+        core.run_ready();
+        assert_eq!(core.live(), 1);
+        core.run_ready();
+        assert_eq!(core.live(), 0);
+    }
+
+    #[test]
+    fn another_thread_wakes_a_sleeping_worker() {
+        let (mut poll, core) = core();
+        let slot_waker: Rc<RefCell<Option<Waker>>> = Rc::default();
+        let (task_core, given) = (Rc::clone(&core), Rc::clone(&slot_waker));
+        core.spawn(async move {
+            *given.borrow_mut() = Some(task_core.current_waker());
+            let mut first = true;
+            std::future::poll_fn(move |_| if std::mem::take(&mut first) { Poll::Pending } else { Poll::Ready(()) }).await;
+        });
+        core.run_ready();
+        let waker = slot_waker.borrow_mut().take().unwrap();
+        assert!(core.remote().prepare_sleep());
+        std::thread::spawn(move || waker.wake()).join().unwrap();
+        let mut events = mio::Events::with_capacity(4);
+        poll.poll(&mut events, Some(Duration::from_secs(5))).unwrap();
+        core.remote().woke_up();
+        core.run_ready();
+        assert_eq!(core.live(), 0);
+    }
+}

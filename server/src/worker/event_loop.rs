@@ -1,0 +1,174 @@
+//! The loop of one worker thread.
+//!
+//! ```text
+//! turn:  messages -> timers -> every ready task once -> host.turn() (the engine's tick) -> one epoll_wait
+//! ```
+//! The `epoll_wait` does not block while anything is ready. When nothing is, the worker first polls for a while (`Spin`) and then
+//! sleeps until an event, a message, or the next timer.
+//!
+//! L1: the clock is read once per turn that had work, and around a sleep; never per statement.
+//! L2: a worker that is asleep or polling costs nothing to others: they look at one flag before they wake it.
+
+use super::core::{Core, Remote};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Events taken by one system call.
+const EVENTS_MAX: usize = 512;
+/// A sleep never lasts longer, so that the engine's `tick` is called now and then.
+const SLEEP_MAX: Duration = Duration::from_secs(1);
+/// The token of the waker; slots count from zero.
+const WAKER_TOKEN: mio::Token = mio::Token(usize::MAX);
+
+/// What the loop serves.
+pub trait Host {
+    type Message: Send + 'static;
+
+    fn message(&self, message: Self::Message);
+    /// Once per turn, after the tasks ran.
+    fn turn(&self);
+    /// Before the thread sleeps: nothing of it is inside the engine until the next `turn`.
+    fn sleeps(&self);
+    /// Should the loop end?
+    fn is_done(&self) -> bool;
+}
+
+/// A worker's poll object before its thread runs.
+pub struct EventLoop<M> {
+    poll: mio::Poll,
+    remote: Arc<Remote<M>>,
+    spin_max: u32,
+}
+
+impl<M: Send + 'static> EventLoop<M> {
+    /// `spin_max`: how many times an idle worker polls before it sleeps, at most.
+    pub fn new(index: usize, spin_max: u32) -> std::io::Result<Self> {
+        let poll = mio::Poll::new()?;
+        let waker = mio::Waker::new(poll.registry(), WAKER_TOKEN)?;
+        Ok(Self { poll, remote: Remote::new(index, waker), spin_max })
+    }
+
+    pub fn remote(&self) -> &Arc<Remote<M>> {
+        &self.remote
+    }
+
+    /// Makes the executor; call it on the thread that will `run`.
+    pub fn core(&self) -> std::io::Result<Rc<Core<M>>> {
+        Ok(Core::new(Arc::clone(&self.remote), self.poll.registry().try_clone()?))
+    }
+
+    /// Runs until the host is done.
+    pub fn run(mut self, core: &Core<M>, host: &impl Host<Message = M>) {
+        let mut events = mio::Events::with_capacity(EVENTS_MAX);
+        let mut spin = Spin::new(self.spin_max);
+        loop {
+            core.set_now(Instant::now());
+            while let Some(message) = self.remote.next_message() {
+                host.message(message);
+            }
+            core.run_ready();
+            host.turn();
+            if host.is_done() {
+                return;
+            }
+            if core.has_ready() || self.remote.has_work() {
+                self.poll_now(&mut events);
+            } else {
+                self.wait(core, host, &mut events, &mut spin);
+            }
+            for event in &events {
+                if event.token() != WAKER_TOKEN {
+                    core.on_event(event);
+                }
+            }
+        }
+    }
+
+    fn poll_now(&mut self, events: &mut mio::Events) {
+        match self.poll.poll(events, Some(Duration::ZERO)) {
+            Ok(()) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => events.clear(),
+            Err(error) => panic!("epoll_wait on a worker's own descriptor: {error}"),
+        }
+    }
+
+    /// Polls for a while, then sleeps.
+    fn wait(&mut self, core: &Core<M>, host: &impl Host<Message = M>, events: &mut mio::Events, spin: &mut Spin) {
+        let timeout = core.until_next_timer().map_or(SLEEP_MAX, |next| next.min(SLEEP_MAX));
+        for polls in 0..=spin.budget() {
+            self.poll_now(events);
+            if !events.is_empty() || self.remote.has_work() {
+                spin.caught(polls);
+                return;
+            }
+        }
+        if timeout.is_zero() || !self.remote.prepare_sleep() {
+            return;
+        }
+        host.sleeps();
+        let before = Instant::now();
+        match self.poll.poll(events, Some(timeout)) {
+            Ok(()) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => events.clear(),
+            Err(error) => panic!("epoll_wait on a worker's own descriptor: {error}"),
+        }
+        host.turn();
+        self.remote.woke_up();
+        spin.slept(before.elapsed());
+    }
+}
+
+/// Decides how often an idle worker polls before it sleeps. Polling pays when work comes within about the time that a wake-up
+/// costs; so the budget grows after sleeps that turn out short and after polls that caught something late, and is halved by
+/// every long sleep. An idle server ends at zero polls.
+struct Spin {
+    budget: u32,
+    max: u32,
+}
+
+/// A sleep shorter than this would have been better spent polling.
+const SHORT_SLEEP: Duration = Duration::from_micros(100);
+
+impl Spin {
+    fn new(max: u32) -> Self {
+        Self { budget: 0, max }
+    }
+
+    fn budget(&self) -> u32 {
+        self.budget
+    }
+
+    fn caught(&mut self, polls: u32) {
+        if polls * 2 > self.budget {
+            self.budget = (self.budget + self.budget / 4 + 1).min(self.max);
+        }
+    }
+
+    fn slept(&mut self, time: Duration) {
+        if time < SHORT_SLEEP {
+            self.budget = (self.budget * 2 + 8).min(self.max);
+        } else {
+            self.budget /= 2;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn polling_grows_with_short_sleeps_and_dies_with_long_ones() {
+        let mut spin = Spin::new(200);
+        assert_eq!(spin.budget(), 0);
+        for _ in 0..10 {
+            spin.slept(Duration::from_micros(20));
+        }
+        assert_eq!(spin.budget(), 200);
+        for _ in 0..10 {
+            spin.slept(Duration::from_millis(20));
+        }
+        assert_eq!(spin.budget(), 0);
+    }
+}

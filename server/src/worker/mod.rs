@@ -1,0 +1,205 @@
+//! A worker: one thread, its event loop, its sessions, its part of the engine.
+//!
+//! Everything here lives on one thread. Others reach a worker by messages only: a new connection, a call to run (SHOW
+//! PROCESSLIST, SHOW STATUS, KILL), the order to stop.
+
+mod accept;
+mod core;
+mod event_loop;
+mod gather;
+
+pub use accept::{Acceptor, Listeners};
+pub use core::{Core, Readiness, Remote};
+pub use event_loop::{EventLoop, Host};
+pub use gather::{OneShot, gather, one_shot};
+
+use crate::connection::{Buffers, Stream};
+use crate::counters::Counters;
+use crate::plan_cache::PlanCache;
+use crate::session::{self, ArenaGuard, SessionInfo};
+use crate::shared::Shared;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+use types::schema::Schema;
+
+/// Something that a worker runs for another thread.
+type Call = Box<dyn FnOnce(&Rc<Worker>) + Send>;
+
+/// What other threads send to a worker.
+pub enum Message {
+    /// A client that the acceptor chose this worker for; its load is counted already.
+    Connection {
+        stream: Stream,
+        id: u32,
+    },
+    Call(Call),
+    Stop,
+}
+
+pub type WorkerCore = Core<Message>;
+pub type WorkerRemote = Remote<Message>;
+
+/// How long running statements may go on when the server stops.
+const STOP_GRACE: Duration = Duration::from_secs(2);
+
+/// The state of one worker thread, shared by its sessions.
+pub struct Worker {
+    pub index: usize,
+    pub core: Rc<WorkerCore>,
+    pub engine: txn::Worker,
+    pub shared: Arc<Shared>,
+    pub buffers: Rc<Buffers>,
+    pub counters: Counters,
+    pub plans: RefCell<PlanCache>,
+    pub sessions: RefCell<BTreeMap<u32, Rc<SessionInfo>>>,
+    pub arenas: RefCell<Vec<sql::Arena>>,
+    /// Where a digest puts the literals.
+    pub lifted: RefCell<sql::Lifted>,
+    /// The published schema with the virtual databases, of the version looked at last.
+    schema: RefCell<Option<(u64, Arc<Schema>)>>,
+    /// A wall clock reading and the turn it belongs to.
+    wall_clock: Cell<(Instant, i64)>,
+    stopping_since: Cell<Option<Instant>>,
+}
+
+impl Worker {
+    /// Runs worker `index` until the server stops. Call it on a thread of its own.
+    pub fn run(event_loop: EventLoop<Message>, index: usize, shared: Arc<Shared>) -> std::io::Result<()> {
+        let core = event_loop.core()?;
+        let worker = Rc::new(Worker {
+            index,
+            core: Rc::clone(&core),
+            engine: shared.engine.worker(index),
+            shared,
+            buffers: Rc::default(),
+            counters: Counters::default(),
+            plans: RefCell::default(),
+            sessions: RefCell::default(),
+            arenas: RefCell::default(),
+            lifted: RefCell::default(),
+            schema: RefCell::default(),
+            wall_clock: Cell::new((Instant::now(), read_wall_clock())),
+            stopping_since: Cell::new(None),
+        });
+        event_loop.run(&core, &worker);
+        core.remote().close();
+        Ok(())
+    }
+
+    /// Memory for one syntax tree.
+    pub fn arena(self: &Rc<Self>) -> ArenaGuard {
+        ArenaGuard::new(self)
+    }
+
+    /// The published schema with the virtual databases.
+    pub fn schema(&self) -> Arc<Schema> {
+        let version = self.shared.database.schema_version();
+        let mut kept = self.schema.borrow_mut();
+        if let Some((kept_version, schema)) = &*kept
+            && *kept_version == version
+        {
+            return Arc::clone(schema);
+        }
+        let schema = Arc::new(crate::show::with_virtual_databases(&self.shared.database.schema()));
+        *kept = Some((schema.version, Arc::clone(&schema)));
+        schema
+    }
+
+    /// Microseconds since the epoch as of this turn. The system's clock is read about once a second, the turns' clock counts on.
+    pub fn wall_clock_us(&self) -> i64 {
+        let (since, base) = self.wall_clock.get();
+        let now = self.core.now();
+        let passed = now.saturating_duration_since(since);
+        if passed < Duration::from_secs(1) {
+            return base + passed.as_micros() as i64;
+        }
+        let read = read_wall_clock();
+        self.wall_clock.set((now, read));
+        read
+    }
+
+    pub fn is_stopping(&self) -> bool {
+        self.stopping_since.get().is_some()
+    }
+
+    fn start_session(self: &Rc<Self>, stream: Stream, id: u32) {
+        let worker = Rc::clone(self);
+        self.core.spawn(async move {
+            let load = LoadGuard(Rc::clone(&worker));
+            session::serve(worker, stream, id).await;
+            drop(load);
+        });
+    }
+
+    /// Ends the sessions that still run when the grace is over.
+    fn hurry(&self) {
+        let Some(since) = self.stopping_since.get() else { return };
+        if self.core.now() > since + STOP_GRACE {
+            for session in self.sessions.borrow().values() {
+                session.kill(exec::kill::CONNECTION);
+            }
+        }
+    }
+}
+
+fn read_wall_clock() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |since| since.as_micros() as i64)
+}
+
+/// Takes a session off the worker's load, however it ends.
+struct LoadGuard(Rc<Worker>);
+
+impl Drop for LoadGuard {
+    fn drop(&mut self) {
+        // Relaxed: the acceptor only needs a rough figure.
+        self.0.core.remote().load.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Host for Rc<Worker> {
+    type Message = Message;
+
+    fn message(&self, message: Message) {
+        match message {
+            Message::Connection { stream, id } => self.start_session(stream, id),
+            Message::Call(call) => {
+                if catch_unwind(AssertUnwindSafe(|| call(self))).is_err() {
+                    tracing::error!("a call of another thread panicked");
+                }
+            }
+            Message::Stop => {
+                self.stopping_since.set(Some(self.core.now()));
+                for session in self.sessions.borrow().values() {
+                    session.stopping.set(true);
+                }
+                self.core.wake_all();
+                let worker = Rc::clone(self);
+                // Keeps a timer running, so that the loop turns until the sessions have ended.
+                self.core.spawn(async move {
+                    while worker.core.live() > 1 {
+                        worker.core.sleep_until(worker.core.now() + Duration::from_millis(20)).await;
+                        worker.hurry();
+                    }
+                });
+            }
+        }
+    }
+
+    fn turn(&self) {
+        self.engine.tick();
+    }
+
+    fn sleeps(&self) {
+        self.engine.park();
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_stopping() && self.core.live() == 0
+    }
+}

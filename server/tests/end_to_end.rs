@@ -1,0 +1,334 @@
+//! The whole server in this process, on a free port, with a real client library.
+
+use mysql::prelude::*;
+use mysql::{Conn, Error, OptsBuilder, Row, Value};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A server over a data directory of its own, gone when dropped.
+struct Server {
+    handle: Option<server::ServerHandle>,
+    engine: Arc<txn::Engine>,
+    port: u16,
+    _directory: tempfile::TempDir,
+}
+
+impl Server {
+    fn start() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let workers = 2;
+        let engine = txn::Engine::open(txn::Config {
+            data_dir: directory.path().join("data"),
+            buffer_pool_bytes: 64 << 20,
+            workers,
+            durability: txn::Durability::None,
+        })
+        .unwrap();
+        let database = table::Database::open(Arc::clone(&engine)).unwrap();
+        let config = server::Config {
+            tcp: Some(([127, 0, 0, 1], 0).into()),
+            socket: Some(directory.path().join("socket")),
+            data_dir: directory.path().join("data"),
+            workers,
+            ..server::Config::default()
+        };
+        let handle = server::start(config, database, Arc::clone(&engine)).unwrap();
+        let port = handle.tcp_address().unwrap().port();
+        Self { handle: Some(handle), engine, port, _directory: directory }
+    }
+
+    fn connect(&self) -> Conn {
+        self.try_connect("root", None).unwrap()
+    }
+
+    fn connect_to(&self, database: &str) -> Conn {
+        let mut conn = self.connect();
+        conn.query_drop(format!("USE {database}")).unwrap();
+        conn
+    }
+
+    fn try_connect(&self, user: &str, password: Option<&str>) -> mysql::Result<Conn> {
+        let options = OptsBuilder::new()
+            .ip_or_hostname(Some("127.0.0.1"))
+            .tcp_port(self.port)
+            .user(Some(user))
+            .pass(password)
+            .prefer_socket(false);
+        Conn::new(options)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let handle = self.handle.take().unwrap();
+        handle.stop();
+        handle.wait();
+        self.engine.shutdown().unwrap();
+    }
+}
+
+fn number(error: &Error) -> u16 {
+    match error {
+        Error::MySqlError(error) => error.code,
+        other => panic!("not an answer of the server: {other}"),
+    }
+}
+
+fn fails(conn: &mut Conn, statement: &str, expected: u16) {
+    let error = conn.query_drop(statement).expect_err(statement);
+    assert_eq!(number(&error), expected, "{statement}: {error}");
+}
+
+fn one<T: mysql::prelude::FromValue>(conn: &mut Conn, statement: &str) -> T {
+    conn.query_first(statement).unwrap().unwrap_or_else(|| panic!("no row: {statement}"))
+}
+
+#[test]
+fn connecting() {
+    let server = Server::start();
+    let mut conn = server.connect();
+    assert_eq!(one::<String>(&mut conn, "SELECT VERSION()"), server::VERSION);
+    assert_eq!(one::<String>(&mut conn, "SELECT @@version_comment LIMIT 1"), "Heddle");
+    conn.ping().unwrap();
+    conn.reset().unwrap();
+    conn.change_user(mysql::ChangeUserOpts::default()).unwrap();
+    assert_eq!(one::<i64>(&mut conn, "SELECT 1"), 1);
+    assert_eq!(number(&server.try_connect("nobody", None).unwrap_err()), 1045);
+    assert_eq!(number(&server.try_connect("root", Some("wrong")).unwrap_err()), 1045);
+    fails(&mut conn, "SELEC 1", 1064);
+    fails(&mut conn, "USE nowhere", 1049);
+    fails(&mut conn, "SELECT * FROM t", 1046);
+}
+
+#[test]
+fn rows_through_both_protocols() {
+    let server = Server::start();
+    let mut conn = server.connect();
+    conn.query_drop("CREATE DATABASE d").unwrap();
+    conn.query_drop("USE d").unwrap();
+    conn.query_drop("CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, name VARCHAR(20) NOT NULL, n DECIMAL(10,2), KEY (name))")
+        .unwrap();
+    conn.query_drop("INSERT INTO t (name, n) VALUES ('a', 1.5), ('b', NULL), ('c', -3)").unwrap();
+    assert_eq!((conn.affected_rows(), conn.last_insert_id()), (3, 1));
+    assert_eq!(conn.info_str(), "Records: 3  Duplicates: 0  Warnings: 0");
+    let rows: Vec<(i32, String, Option<String>)> = conn.query("SELECT id, name, n FROM t ORDER BY id").unwrap();
+    assert_eq!(rows[0], (1, "a".into(), Some("1.50".into())));
+    assert_eq!(rows[1].2, None);
+    let name: Option<String> = conn.exec_first("SELECT name FROM t WHERE id = ?", (2,)).unwrap();
+    assert_eq!(name.as_deref(), Some("b"));
+    let statement = conn.prep("UPDATE t SET n = n + ? WHERE id = ?").unwrap();
+    conn.exec_drop(&statement, (1, 1)).unwrap();
+    assert_eq!(conn.affected_rows(), 1);
+    assert_eq!(one::<String>(&mut conn, "SELECT n FROM t WHERE id = 1"), "2.50");
+    conn.exec_drop("INSERT INTO t VALUES (?, ?, ?)", (10, "it's", Value::NULL)).unwrap();
+    assert_eq!(one::<i32>(&mut conn, "SELECT id FROM t WHERE name = 'it''s'"), 10);
+    conn.query_drop("DELETE FROM t WHERE id >= 3").unwrap();
+    assert_eq!(one::<i64>(&mut conn, "SELECT COUNT(*) FROM t"), 2);
+    fails(&mut conn, "INSERT INTO t VALUES (1, 'x', 0)", 1062);
+    fails(&mut conn, "INSERT INTO t (name) VALUES (NULL)", 1048);
+    fails(&mut conn, "INSERT INTO t (name) VALUES ('a name that is too long for it')", 1406);
+    fails(&mut conn, "SELECT nothing FROM t", 1054);
+    fails(&mut conn, "SELECT * FROM nothing", 1146);
+}
+
+#[test]
+fn several_statements_in_one_text() {
+    let server = Server::start();
+    let mut conn = server.connect();
+    let mut results = conn.query_iter("SELECT 1; SELECT 2, 3; DO 1").unwrap();
+    let mut widths = Vec::new();
+    while let Some(set) = results.iter() {
+        let rows: Vec<Row> = set.map(Result::unwrap).collect();
+        widths.push(rows.first().map_or(0, Row::len));
+    }
+    drop(results);
+    assert_eq!(widths, [1, 2, 0]);
+    assert_eq!(one::<i64>(&mut conn, "SELECT 4"), 4);
+}
+
+#[test]
+fn transactions() {
+    let server = Server::start();
+    let mut first = server.connect();
+    first.query_drop("CREATE DATABASE d").unwrap();
+    first.query_drop("CREATE TABLE d.t (id INT PRIMARY KEY, n INT)").unwrap();
+    first.query_drop("USE d").unwrap();
+    let mut second = server.connect_to("d");
+
+    first.query_drop("BEGIN").unwrap();
+    first.query_drop("INSERT INTO t VALUES (1, 1)").unwrap();
+    assert_eq!(one::<i64>(&mut second, "SELECT COUNT(*) FROM t"), 0);
+    first.query_drop("COMMIT").unwrap();
+    assert_eq!(one::<i64>(&mut second, "SELECT COUNT(*) FROM t"), 1);
+
+    first.query_drop("BEGIN").unwrap();
+    first.query_drop("UPDATE t SET n = 2").unwrap();
+    first.query_drop("SAVEPOINT s").unwrap();
+    first.query_drop("UPDATE t SET n = 3").unwrap();
+    first.query_drop("ROLLBACK TO s").unwrap();
+    assert_eq!(one::<i64>(&mut first, "SELECT n FROM t"), 2);
+    fails(&mut first, "ROLLBACK TO nothing", 1305);
+    first.query_drop("ROLLBACK").unwrap();
+    assert_eq!(one::<i64>(&mut first, "SELECT n FROM t"), 1);
+
+    // A row lock waits, and times out.
+    first.query_drop("BEGIN").unwrap();
+    first.query_drop("UPDATE t SET n = 5 WHERE id = 1").unwrap();
+    second.query_drop("SET innodb_lock_wait_timeout = 1").unwrap();
+    let begun = Instant::now();
+    fails(&mut second, "UPDATE t SET n = 6 WHERE id = 1", 1205);
+    assert!(begun.elapsed() >= Duration::from_millis(900));
+    fails(&mut second, "SELECT * FROM t WHERE id = 1 FOR UPDATE NOWAIT", 3572);
+    first.query_drop("COMMIT").unwrap();
+    second.query_drop("UPDATE t SET n = 6 WHERE id = 1").unwrap();
+
+    first.query_drop("START TRANSACTION READ ONLY").unwrap();
+    fails(&mut first, "UPDATE t SET n = 7", 1792);
+    first.query_drop("COMMIT").unwrap();
+
+    // DDL commits what is open.
+    first.query_drop("SET autocommit = 0").unwrap();
+    first.query_drop("INSERT INTO t VALUES (2, 2)").unwrap();
+    first.query_drop("CREATE TABLE u (a INT)").unwrap();
+    first.query_drop("ROLLBACK").unwrap();
+    assert_eq!(one::<i64>(&mut second, "SELECT COUNT(*) FROM t"), 2);
+}
+
+#[test]
+fn deadlocks_have_one_victim() {
+    let server = Server::start();
+    let mut first = server.connect();
+    first.query_drop("CREATE DATABASE d").unwrap();
+    first.query_drop("USE d").unwrap();
+    first.query_drop("CREATE TABLE t (id INT PRIMARY KEY, n INT)").unwrap();
+    first.query_drop("INSERT INTO t VALUES (1, 0), (2, 0)").unwrap();
+    let mut second = server.connect_to("d");
+    first.query_drop("BEGIN").unwrap();
+    second.query_drop("BEGIN").unwrap();
+    first.query_drop("UPDATE t SET n = 1 WHERE id = 1").unwrap();
+    second.query_drop("UPDATE t SET n = 2 WHERE id = 2").unwrap();
+    let waiting = std::thread::spawn(move || {
+        let outcome = first.query_drop("UPDATE t SET n = 1 WHERE id = 2");
+        (first, outcome)
+    });
+    std::thread::sleep(Duration::from_millis(200));
+    let crossing = second.query_drop("UPDATE t SET n = 2 WHERE id = 1");
+    if crossing.is_ok() {
+        second.query_drop("COMMIT").unwrap();
+    }
+    let (mut first, waited) = waiting.join().unwrap();
+    let failed: Vec<_> = [waited, crossing].into_iter().filter_map(Result::err).map(|error| number(&error)).collect();
+    assert_eq!(failed, [1213]);
+    first.query_drop("COMMIT").unwrap();
+}
+
+#[test]
+fn what_the_server_says_of_itself() {
+    let server = Server::start();
+    let mut conn = server.connect();
+    conn.query_drop("CREATE DATABASE d").unwrap();
+    conn.query_drop("USE d").unwrap();
+    conn.query_drop("CREATE TABLE t (id INT NOT NULL AUTO_INCREMENT, a VARCHAR(9) DEFAULT 'x', PRIMARY KEY (id), KEY k (a))")
+        .unwrap();
+    let databases: Vec<String> = conn.query("SHOW DATABASES").unwrap();
+    assert_eq!(databases, ["d", "information_schema"]);
+    assert_eq!(conn.query::<String, _>("SHOW TABLES").unwrap(), ["t"]);
+    let (_, create): (String, String) = conn.query_first("SHOW CREATE TABLE t").unwrap().unwrap();
+    assert!(
+        create.starts_with("CREATE TABLE `t` (\n  `id` int NOT NULL AUTO_INCREMENT,\n  `a` varchar(9) DEFAULT 'x',\n"),
+        "{create}"
+    );
+    let fields: Vec<(String, String, String, String, Option<String>, String)> = conn.query("DESCRIBE t").unwrap();
+    assert_eq!(fields[0].0, "id");
+    assert_eq!((fields[1].3.as_str(), fields[1].4.as_deref()), ("MUL", Some("x")));
+    let (_, value): (String, String) = conn.query_first("SHOW VARIABLES LIKE 'max_allowed_packet'").unwrap().unwrap();
+    assert_eq!(value, "67108864");
+    let rows: Vec<(String, String)> = conn.query("SHOW VARIABLES WHERE Variable_name IN ('autocommit', 'port')").unwrap();
+    assert_eq!(rows.len(), 2);
+    let tables: Vec<(String, String)> =
+        conn.query("SELECT TABLE_NAME, TABLE_TYPE FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'd'").unwrap();
+    assert_eq!(tables, [("t".to_string(), "BASE TABLE".to_string())]);
+    let processes: Vec<Row> = conn.query("SHOW PROCESSLIST").unwrap();
+    assert_eq!(processes.len(), 1);
+    conn.query_drop("SET @a = 1 + 1, @b = 'x'").unwrap();
+    assert_eq!(conn.query_first::<(i64, String), _>("SELECT @a, @b").unwrap().unwrap(), (2, "x".into()));
+    fails(&mut conn, "SET nothing = 1", 1193);
+    fails(&mut conn, "SET version = 'x'", 1238);
+    fails(&mut conn, "SET max_connections = 5", 1229);
+    fails(&mut conn, "SET autocommit = 7", 1231);
+    let warnings: Vec<(String, u16, String)> = conn.query("SHOW WARNINGS").unwrap();
+    assert_eq!((warnings[0].0.as_str(), warnings[0].1), ("Error", 1231));
+}
+
+#[test]
+fn killing() {
+    let server = Server::start();
+    let mut victim = server.connect();
+    let id: u32 = one(&mut victim, "SELECT CONNECTION_ID()");
+    let sleeping = std::thread::spawn(move || {
+        let outcome = victim.query_drop("SELECT SLEEP(30)");
+        (victim, outcome)
+    });
+    let mut killer = server.connect();
+    std::thread::sleep(Duration::from_millis(200));
+    killer.query_drop(format!("KILL QUERY {id}")).unwrap();
+    let begun = Instant::now();
+    let (mut victim, _) = sleeping.join().unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(5));
+    assert_eq!(one::<i64>(&mut victim, "SELECT 1"), 1);
+    killer.query_drop(format!("KILL {id}")).unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    assert!(victim.query_drop("SELECT 1").is_err());
+    fails(&mut killer, "KILL 4000000", 1094);
+}
+
+#[test]
+fn a_vanished_client_is_rolled_back() {
+    let server = Server::start();
+    let mut conn = server.connect();
+    conn.query_drop("CREATE DATABASE d").unwrap();
+    conn.query_drop("CREATE TABLE d.t (id INT PRIMARY KEY)").unwrap();
+    let mut vanishing = server.connect_to("d");
+    vanishing.query_drop("BEGIN").unwrap();
+    vanishing.query_drop("INSERT INTO t VALUES (1)").unwrap();
+    drop(vanishing);
+    conn.query_drop("USE d").unwrap();
+    conn.query_drop("SET innodb_lock_wait_timeout = 5").unwrap();
+    conn.query_drop("INSERT INTO t VALUES (1)").unwrap();
+    assert_eq!(one::<i64>(&mut conn, "SELECT COUNT(*) FROM t"), 1);
+}
+
+#[test]
+fn many_clients_keep_a_sum() {
+    let server = Server::start();
+    let mut conn = server.connect();
+    conn.query_drop("CREATE DATABASE d").unwrap();
+    conn.query_drop("CREATE TABLE d.account (id INT PRIMARY KEY, balance INT NOT NULL)").unwrap();
+    let values: Vec<_> = (0..50).map(|id| format!("({id}, 100)")).collect();
+    conn.query_drop(format!("INSERT INTO d.account VALUES {}", values.join(","))).unwrap();
+    std::thread::scope(|scope| {
+        for client in 0..8u32 {
+            let server = &server;
+            scope.spawn(move || {
+                let mut conn = server.connect_to("d");
+                let mut state = client + 1;
+                for _ in 0..100 {
+                    state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                    let (from, to) = (state >> 8 & 0xffff, state >> 16 & 0xffff);
+                    let (from, to) = (from % 50, to % 50);
+                    let transfer = |conn: &mut Conn| -> mysql::Result<()> {
+                        conn.query_drop("BEGIN")?;
+                        conn.exec_drop("UPDATE account SET balance = balance - 1 WHERE id = ?", (from,))?;
+                        conn.exec_drop("UPDATE account SET balance = balance + 1 WHERE id = ?", (to,))?;
+                        conn.query_drop("COMMIT")
+                    };
+                    if let Err(error) = transfer(&mut conn) {
+                        assert_eq!(number(&error), 1213, "{error}");
+                        conn.query_drop("ROLLBACK").unwrap();
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!(one::<i64>(&mut conn, "SELECT SUM(balance) FROM d.account"), 5000);
+}

@@ -1,0 +1,184 @@
+//! The syntax tree: what was written, before any name is looked up.
+//!
+//! Every node lives in an [`crate::arena::Arena`] or in the statement's own text, and is `Copy`. Names are UTF-8; string literals
+//! are bytes. The tree's height is bounded by `parser::HEIGHT_MAX`, so recursion over it is safe; chains of AND, OR and of set
+//! operations, which programs make long, are flat lists.
+
+mod ddl;
+mod expr;
+mod print;
+mod query;
+mod session;
+
+pub use ddl::*;
+pub use expr::*;
+pub use query::*;
+pub use session::*;
+
+/// `name` or `database.name`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ObjectName<'a> {
+    pub database: Option<&'a str>,
+    pub name: &'a str,
+}
+
+/// One statement.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Statement<'a> {
+    /// Only spaces and comments; MySQL answers 1065 "Query was empty" (or OK after a comment that it skipped).
+    Empty,
+    Query(&'a Query<'a>),
+    Insert(&'a Insert<'a>),
+    Update(&'a Update<'a>),
+    Delete(&'a Delete<'a>),
+
+    CreateDatabase(CreateDatabase<'a>),
+    AlterDatabase {
+        /// `None`: the current one.
+        name: Option<&'a str>,
+        options: DatabaseOptions<'a>,
+    },
+    DropDatabase {
+        name: &'a str,
+        if_exists: bool,
+    },
+    CreateTable(&'a CreateTable<'a>),
+    DropTable {
+        names: &'a [ObjectName<'a>],
+        if_exists: bool,
+        temporary: bool,
+    },
+    /// DROP VIEW: answered as "no such view", because there are none yet.
+    DropView {
+        names: &'a [ObjectName<'a>],
+        if_exists: bool,
+    },
+    Truncate {
+        table: ObjectName<'a>,
+    },
+    CreateIndex(&'a CreateIndex<'a>),
+    DropIndex {
+        name: &'a str,
+        table: ObjectName<'a>,
+    },
+    AlterTable(&'a AlterTable<'a>),
+    RenameTable {
+        pairs: &'a [(ObjectName<'a>, ObjectName<'a>)],
+    },
+
+    /// BEGIN, START TRANSACTION
+    Begin {
+        consistent_snapshot: bool,
+        /// READ ONLY, READ WRITE; `None` is the session's default.
+        read_only: Option<bool>,
+    },
+    Commit(TransactionEnd),
+    Rollback(TransactionEnd),
+    Savepoint(&'a str),
+    RollbackTo(&'a str),
+    ReleaseSavepoint(&'a str),
+
+    Set(&'a [SetItem<'a>]),
+    Use(&'a str),
+    Show(Show<'a>),
+    /// DESCRIBE t, DESC t col, EXPLAIN t
+    Describe {
+        table: ObjectName<'a>,
+        /// A column name or a LIKE pattern.
+        column: Option<&'a str>,
+    },
+    Explain {
+        format: ExplainFormat,
+        analyze: bool,
+        statement: &'a Statement<'a>,
+    },
+    /// EXPLAIN FOR CONNECTION
+    ExplainConnection {
+        id: u64,
+    },
+    Kill {
+        /// KILL QUERY: the statement, not the connection.
+        query: bool,
+        id: Expr<'a>,
+    },
+    Flush {
+        /// Upper case, as written: `TABLES`, `PRIVILEGES`, `STATUS`, `LOGS`.
+        what: &'a str,
+        tables: &'a [ObjectName<'a>],
+        /// FLUSH TABLES ... WITH READ LOCK, FOR EXPORT
+        read_lock: bool,
+    },
+    TableMaintenance {
+        kind: Maintenance,
+        tables: &'a [ObjectName<'a>],
+    },
+    LockTables(&'a [LockTable<'a>]),
+    UnlockTables,
+    /// LOCK INSTANCE FOR BACKUP and its release.
+    LockInstance {
+        lock: bool,
+    },
+    Prepare {
+        name: &'a str,
+        source: PrepareSource<'a>,
+    },
+    Execute {
+        name: &'a str,
+        /// Names of user variables.
+        using: &'a [&'a str],
+    },
+    Deallocate {
+        name: &'a str,
+    },
+    Do(&'a [Expr<'a>]),
+    Help(&'a [u8]),
+    /// A statement of MySQL's that Heddle does not have yet; the server answers 1235 with this name.
+    Unsupported {
+        what: &'static str,
+    },
+}
+
+/// What a statement does to transactions and data, seen from its syntax alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct StatementInfo {
+    /// Commits the open transaction before it runs.
+    pub implicit_commit: bool,
+    /// Changes rows, tables or databases: not allowed in a READ ONLY transaction (1792).
+    pub writes: bool,
+    /// Returns a result set when it succeeds.
+    pub returns_rows: bool,
+    /// SELECT, INSERT, UPDATE, DELETE, REPLACE: goes through the binder and the planner.
+    pub plannable: bool,
+}
+
+impl Statement<'_> {
+    /// What kind of statement this is, without looking any name up.
+    pub fn info(&self) -> StatementInfo {
+        use Statement as S;
+        let ddl = StatementInfo { implicit_commit: true, writes: true, ..Default::default() };
+        let rows = StatementInfo { returns_rows: true, ..Default::default() };
+        match self {
+            S::Query(query) => {
+                StatementInfo { returns_rows: query.into.is_none(), plannable: true, writes: false, implicit_commit: false }
+            }
+            S::Insert(_) | S::Update(_) | S::Delete(_) => StatementInfo { writes: true, plannable: true, ..Default::default() },
+            S::CreateTable(create) if create.temporary => StatementInfo { writes: false, ..Default::default() },
+            S::DropTable { temporary: true, .. } => StatementInfo::default(),
+            S::CreateDatabase(_)
+            | S::AlterDatabase { .. }
+            | S::DropDatabase { .. }
+            | S::CreateTable(_)
+            | S::DropTable { .. }
+            | S::DropView { .. }
+            | S::Truncate { .. }
+            | S::CreateIndex(_)
+            | S::DropIndex { .. }
+            | S::AlterTable(_)
+            | S::RenameTable { .. } => ddl,
+            S::TableMaintenance { .. } => StatementInfo { implicit_commit: true, returns_rows: true, ..Default::default() },
+            S::Flush { .. } | S::LockTables(_) | S::Begin { .. } => StatementInfo { implicit_commit: true, ..Default::default() },
+            S::Show(_) | S::Describe { .. } | S::Explain { .. } | S::ExplainConnection { .. } | S::Help(_) => rows,
+            _ => StatementInfo::default(),
+        }
+    }
+}

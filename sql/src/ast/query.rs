@@ -1,0 +1,248 @@
+//! SELECT and the statements that change rows, as written.
+
+use super::{ColumnName, Expr, ObjectName, WindowSpec};
+
+/// A query expression: `[WITH] body [ORDER BY] [LIMIT] [FOR UPDATE]`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Query<'a> {
+    pub with: Option<With<'a>>,
+    pub body: QueryBody<'a>,
+    pub order_by: &'a [OrderItem<'a>],
+    pub limit: Option<Limit<'a>>,
+    pub locking: &'a [LockClause<'a>],
+    pub into: Option<SelectInto<'a>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct With<'a> {
+    pub recursive: bool,
+    pub tables: &'a [CommonTable<'a>],
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CommonTable<'a> {
+    pub name: &'a str,
+    pub columns: &'a [&'a str],
+    pub query: &'a Query<'a>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum QueryBody<'a> {
+    Select(&'a Select<'a>),
+    /// In parentheses, with its own ORDER BY and LIMIT.
+    Query(&'a Query<'a>),
+    /// `first op second op third`, of one precedence, to be read from the left.
+    SetOperation {
+        first: &'a QueryBody<'a>,
+        rest: &'a [SetOperand<'a>],
+    },
+    /// VALUES ROW(...), ...
+    Values(&'a [&'a [Expr<'a>]]),
+    /// TABLE t
+    Table(ObjectName<'a>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SetOperand<'a> {
+    pub op: SetOp,
+    pub all: bool,
+    pub body: QueryBody<'a>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SetOp {
+    Union,
+    Except,
+    Intersect,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Select<'a> {
+    pub distinct: bool,
+    pub straight_join: bool,
+    /// SQL_CALC_FOUND_ROWS
+    pub calc_found_rows: bool,
+    pub items: &'a [SelectItem<'a>],
+    /// The comma list; empty without FROM or with FROM DUAL.
+    pub from: &'a [TableRef<'a>],
+    pub filter: Option<&'a Expr<'a>>,
+    pub group_by: &'a [OrderItem<'a>],
+    pub with_rollup: bool,
+    pub having: Option<&'a Expr<'a>>,
+    pub windows: &'a [(&'a str, WindowSpec<'a>)],
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SelectItem<'a> {
+    /// `*`
+    All,
+    /// `t.*`, `d.t.*`
+    TableAll(ObjectName<'a>),
+    Expr {
+        expr: Expr<'a>,
+        alias: Option<&'a str>,
+        /// The text as written: the column's name where there is no alias.
+        text: &'a str,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OrderItem<'a> {
+    pub expr: Expr<'a>,
+    pub descending: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limit<'a> {
+    pub offset: Option<Expr<'a>>,
+    pub count: Expr<'a>,
+}
+
+/// FOR UPDATE, FOR SHARE, LOCK IN SHARE MODE.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LockClause<'a> {
+    pub locking: crate::plan::Locking,
+    pub wait: crate::plan::LockWait,
+    /// OF t, u; empty for all.
+    pub of: &'a [ObjectName<'a>],
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SelectInto<'a> {
+    /// Names of user variables.
+    Variables(&'a [&'a str]),
+    OutFile(&'a [u8]),
+    DumpFile(&'a [u8]),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum TableRef<'a> {
+    Table(&'a TableName<'a>),
+    Derived {
+        query: &'a Query<'a>,
+        alias: &'a str,
+        columns: &'a [&'a str],
+        lateral: bool,
+    },
+    Join(&'a Join<'a>),
+    /// `(a, b)`: a comma list in parentheses.
+    List(&'a [TableRef<'a>]),
+}
+
+/// A table in FROM.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TableName<'a> {
+    pub name: ObjectName<'a>,
+    pub alias: Option<&'a str>,
+    /// PARTITION (p0, p1)
+    pub partitions: &'a [&'a str],
+    pub hints: &'a [IndexHint<'a>],
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IndexHint<'a> {
+    pub kind: IndexHintKind,
+    pub scope: IndexHintScope,
+    pub indexes: &'a [&'a str],
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndexHintKind {
+    Use,
+    Force,
+    Ignore,
+}
+
+/// FOR JOIN, FOR ORDER BY, FOR GROUP BY
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndexHintScope {
+    All,
+    Join,
+    OrderBy,
+    GroupBy,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Join<'a> {
+    pub kind: JoinKind,
+    pub left: TableRef<'a>,
+    pub right: TableRef<'a>,
+    pub condition: JoinCondition<'a>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JoinKind {
+    /// INNER JOIN, CROSS JOIN, JOIN: the same in MySQL.
+    Inner,
+    Straight,
+    Left,
+    Right,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum JoinCondition<'a> {
+    None,
+    On(&'a Expr<'a>),
+    Using(&'a [&'a str]),
+    Natural,
+}
+
+/// INSERT and REPLACE.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Insert<'a> {
+    pub replace: bool,
+    pub ignore: bool,
+    pub table: ObjectName<'a>,
+    pub partitions: &'a [&'a str],
+    /// `None`: all columns in the table's order.
+    pub columns: Option<&'a [ColumnName<'a>]>,
+    pub source: InsertSource<'a>,
+    /// `AS new` or `AS new (a, b)`
+    pub row_alias: Option<RowAlias<'a>>,
+    pub on_duplicate: &'a [Assignment<'a>],
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum InsertSource<'a> {
+    /// `VALUES (...), (...)`; a value may be `Expr::Default(None)`. An empty row means all defaults.
+    Values(&'a [&'a [Expr<'a>]]),
+    /// `SET a = 1, b = 2`
+    Set(&'a [Assignment<'a>]),
+    Query(&'a Query<'a>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowAlias<'a> {
+    pub name: &'a str,
+    pub columns: &'a [&'a str],
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Assignment<'a> {
+    pub column: ColumnName<'a>,
+    pub value: Expr<'a>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Update<'a> {
+    pub with: Option<With<'a>>,
+    pub ignore: bool,
+    /// More than one entry, or a join, is a multi-table update.
+    pub tables: &'a [TableRef<'a>],
+    pub assignments: &'a [Assignment<'a>],
+    pub filter: Option<&'a Expr<'a>>,
+    pub order_by: &'a [OrderItem<'a>],
+    pub limit: Option<Limit<'a>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Delete<'a> {
+    pub with: Option<With<'a>>,
+    pub ignore: bool,
+    /// Multi-table: the tables to delete from. Empty in the single-table form.
+    pub targets: &'a [ObjectName<'a>],
+    pub from: &'a [TableRef<'a>],
+    pub filter: Option<&'a Expr<'a>>,
+    pub order_by: &'a [OrderItem<'a>],
+    pub limit: Option<Limit<'a>>,
+}

@@ -1,0 +1,192 @@
+//! Transactions, SET, SHOW and the rest of what a session is told, as written.
+
+use super::{Expr, ObjectName, VariableScope};
+
+/// COMMIT and ROLLBACK `[AND [NO] CHAIN] [[NO] RELEASE]`; `None` is completion_type's business.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct TransactionEnd {
+    pub chain: Option<bool>,
+    pub release: Option<bool>,
+}
+
+/// One assignment of SET.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SetItem<'a> {
+    User {
+        name: &'a str,
+        value: Expr<'a>,
+    },
+    System {
+        scope: VariableScope,
+        name: &'a str,
+        value: SetValue<'a>,
+    },
+    /// NAMES x [COLLATE y]; `None` is DEFAULT.
+    Names {
+        charset: Option<&'a [u8]>,
+        collation: Option<&'a [u8]>,
+    },
+    /// CHARACTER SET x; `None` is DEFAULT.
+    CharacterSet(Option<&'a [u8]>),
+    Transaction {
+        /// `Any`: the next transaction only.
+        scope: VariableScope,
+        isolation: Option<Isolation>,
+        read_only: Option<bool>,
+    },
+    /// SET PASSWORD, SET ROLE, SET RESOURCE GROUP: 1235 with this name.
+    Unsupported(&'static str),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SetValue<'a> {
+    Default,
+    /// A bare word (`ON`, `utf8mb4`, `READ_COMMITTED`) is given as a string literal.
+    Expr(Expr<'a>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Isolation {
+    ReadUncommitted,
+    ReadCommitted,
+    RepeatableRead,
+    Serializable,
+}
+
+/// The tail of SHOW.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ShowFilter<'a> {
+    None,
+    Like(&'a [u8]),
+    /// An expression over the result's column names.
+    Where(&'a Expr<'a>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Show<'a> {
+    Databases(ShowFilter<'a>),
+    Tables {
+        full: bool,
+        extended: bool,
+        database: Option<&'a str>,
+        filter: ShowFilter<'a>,
+    },
+    TableStatus {
+        database: Option<&'a str>,
+        filter: ShowFilter<'a>,
+    },
+    Columns {
+        full: bool,
+        extended: bool,
+        table: ObjectName<'a>,
+        filter: ShowFilter<'a>,
+    },
+    Index {
+        table: ObjectName<'a>,
+        filter: ShowFilter<'a>,
+    },
+    CreateTable(ObjectName<'a>),
+    CreateDatabase {
+        name: &'a str,
+        if_not_exists: bool,
+    },
+    /// SHOW CREATE VIEW | PROCEDURE | FUNCTION | TRIGGER | EVENT, the kind in capitals.
+    CreateOther {
+        kind: &'static str,
+        name: ObjectName<'a>,
+    },
+    CreateUser,
+    Variables {
+        global: bool,
+        filter: ShowFilter<'a>,
+    },
+    Status {
+        global: bool,
+        filter: ShowFilter<'a>,
+    },
+    ProcessList {
+        full: bool,
+    },
+    /// SHOW WARNINGS LIMIT offset, count
+    Warnings {
+        errors_only: bool,
+        offset: u64,
+        count: Option<u64>,
+    },
+    /// SHOW COUNT(*) WARNINGS | ERRORS
+    CountWarnings {
+        errors_only: bool,
+    },
+    Engines,
+    EngineStatus {
+        /// `InnoDB` or ALL
+        engine: &'a str,
+        /// STATUS, MUTEX, LOGS
+        what: &'a str,
+    },
+    Charsets(ShowFilter<'a>),
+    Collations(ShowFilter<'a>),
+    Grants {
+        /// `None`: the current user.
+        user: Option<&'a str>,
+    },
+    Privileges,
+    Plugins,
+    Triggers {
+        full: bool,
+        database: Option<&'a str>,
+        filter: ShowFilter<'a>,
+    },
+    Events {
+        database: Option<&'a str>,
+        filter: ShowFilter<'a>,
+    },
+    /// SHOW PROCEDURE STATUS, SHOW FUNCTION STATUS
+    Routines {
+        functions: bool,
+        filter: ShowFilter<'a>,
+    },
+    OpenTables {
+        database: Option<&'a str>,
+        filter: ShowFilter<'a>,
+    },
+    /// SHOW BINARY LOG STATUS, SHOW MASTER STATUS
+    BinaryLogStatus,
+    BinaryLogs,
+    ReplicaStatus,
+    Replicas,
+    Profiles,
+    Profile,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExplainFormat {
+    /// The table of 12 columns.
+    Traditional,
+    Tree,
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Maintenance {
+    Analyze,
+    Check,
+    Checksum,
+    Optimize,
+    Repair,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LockTable<'a> {
+    pub name: ObjectName<'a>,
+    pub alias: Option<&'a str>,
+    /// WRITE, not READ.
+    pub write: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PrepareSource<'a> {
+    Text(&'a [u8]),
+    /// A user variable's name.
+    Variable(&'a str),
+}

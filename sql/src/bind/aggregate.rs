@@ -1,0 +1,91 @@
+//! Aggregate calls.
+
+use super::Binder;
+use super::compare::{Coercibility, Derivation};
+use super::expr::numeric_operand;
+use super::typing::{self, Class, class};
+use crate::ast;
+use crate::error::{Error, Result};
+use crate::expr::{Aggregate, Expr, ExprKind};
+use crate::func::AggregateFunction as A;
+use types::{CollationId, ColumnType, LobSize, TypeKind};
+
+/// Slots from here on stand for aggregates until [`super::group`] numbers them.
+pub(super) const AGGREGATE_SLOT: usize = 1 << 32;
+impl Binder<'_> {
+    /// Binds an aggregate call: it becomes a slot, and the aggregate is noted in the scope.
+    pub(super) fn aggregate(&mut self, call: &ast::AggregateCall<'_>) -> Result<Expr> {
+        if self.scope.aggregates.is_none() || self.scope.in_aggregate {
+            if call.function == A::AnyValue && !self.scope.in_aggregate {
+                return self.value(&call.args[0]);
+            }
+            return Err(Error::InvalidGroupUse);
+        }
+        self.scope.in_aggregate = true;
+        let bound = self.aggregate_inside(call);
+        self.scope.in_aggregate = false;
+        let (aggregate, derivation) = bound?;
+        self.derivation = derivation;
+        let (ty, nullable) = (aggregate.ty.clone(), aggregate.nullable);
+        let aggregates = self.scope.aggregates.as_mut().expect("checked above");
+        let slot = match aggregates.iter().position(|a| *a == aggregate) {
+            Some(slot) => slot,
+            None => {
+                aggregates.push(aggregate);
+                aggregates.len() - 1
+            }
+        };
+        Ok(Expr { kind: ExprKind::Slot(AGGREGATE_SLOT + slot), ty, nullable })
+    }
+
+    fn aggregate_inside(&mut self, call: &ast::AggregateCall<'_>) -> Result<(Aggregate, Derivation)> {
+        let mut args = Vec::with_capacity(call.args.len());
+        let mut derivation = Derivation::IGNORABLE;
+        for arg in call.args {
+            args.push(self.value(arg)?);
+            derivation = derivation.combine(self.derivation, "aggregate")?;
+        }
+        let mut order = Vec::new();
+        for item in call.order_by {
+            order.push((self.value(&item.expr)?, item.descending));
+        }
+        let function = call.function;
+        if matches!(function, A::Sum | A::Avg | A::BitAnd | A::BitOr | A::BitXor)
+            || matches!(function, A::StdDevPop | A::StdDevSamp | A::VarPop | A::VarSamp)
+        {
+            args = args.into_iter().map(numeric_operand).collect();
+        }
+        let (ty, nullable) = self.aggregate_type(function, &args, derivation);
+        let derivation = match class(&ty) {
+            Class::String => Derivation { collation: ty.collation, level: derivation.level.min(Coercibility::Coercible) },
+            _ => Derivation::NUMERIC,
+        };
+        let separator = call.separator.unwrap_or(b",").to_vec();
+        Ok((Aggregate { function, args, distinct: call.distinct, order, separator, ty, nullable }, derivation))
+    }
+
+    fn aggregate_type(&self, function: A, args: &[Expr], derivation: Derivation) -> (ColumnType, bool) {
+        match function {
+            A::Count => (typing::bigint(false), false),
+            A::Sum => (typing::sum(&args[0]), true),
+            A::Avg => (typing::average(&args[0]), true),
+            A::AnyValue => (args[0].ty.clone(), args[0].nullable),
+            A::Min | A::Max => {
+                let mut ty = args[0].ty.clone();
+                if let TypeKind::Enum { .. } | TypeKind::Set { .. } = ty.kind {
+                    let length = typing::string_length(&ty) as u32;
+                    ty = ColumnType { collation: ty.collation, ..ColumnType::new(TypeKind::Char { length }) };
+                }
+                (ty, true)
+            }
+            A::GroupConcat => {
+                let collation = self.string_collation(derivation);
+                let binary = collation == CollationId::BINARY;
+                let kind = if binary { TypeKind::Blob(LobSize::Regular) } else { TypeKind::Text(LobSize::Regular) };
+                (ColumnType { collation, ..ColumnType::new(kind) }, true)
+            }
+            A::BitAnd | A::BitOr | A::BitXor => (typing::bigint(true), false),
+            A::StdDevPop | A::StdDevSamp | A::VarPop | A::VarSamp => (typing::double(), true),
+        }
+    }
+}

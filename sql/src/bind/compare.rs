@@ -1,0 +1,170 @@
+//! How two expressions are compared, and the collation that strings of several sources have together.
+
+use super::typing::{self, Class, class};
+use crate::error::{Error, IllegalMix, Result};
+use crate::expr::{CompareAs, Expr, ExprKind};
+use types::{CollationId, ColumnType, TypeKind, Value};
+
+/// MySQL's coercibility of a collation: the lower wins (manual 12.8.4 "Collation Coercibility in Expressions").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Coercibility {
+    Explicit,
+    Implicit,
+    SystemConstant,
+    Coercible,
+    Numeric,
+    Ignorable,
+}
+
+/// A collation with how strongly it is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Derivation {
+    pub collation: CollationId,
+    pub level: Coercibility,
+}
+
+impl Derivation {
+    pub const NUMERIC: Self = Self { collation: CollationId::BINARY, level: Coercibility::Numeric };
+    pub const IGNORABLE: Self = Self { collation: CollationId::BINARY, level: Coercibility::Ignorable };
+
+    fn name(self) -> String {
+        let level = match self.level {
+            Coercibility::Explicit => "EXPLICIT",
+            Coercibility::Implicit => "IMPLICIT",
+            Coercibility::SystemConstant => "SYSCONST",
+            Coercibility::Coercible => "COERCIBLE",
+            Coercibility::Numeric => "NUMERIC",
+            Coercibility::Ignorable => "IGNORABLE",
+        };
+        format!("({},{level})", self.collation.name())
+    }
+
+    /// The derivation of two together; an error where neither wins.
+    pub fn combine(self, other: Self, operation: &str) -> Result<Self> {
+        if self.level != other.level {
+            let (strong, weak) = if self.level < other.level { (self, other) } else { (other, self) };
+            // Bytes win over characters unless they are only a literal's.
+            if weak.collation == CollationId::BINARY && weak.level == Coercibility::Implicit {
+                return Ok(Self { collation: CollationId::BINARY, level: strong.level });
+            }
+            return Ok(strong);
+        }
+        if self.collation == other.collation || self.level >= Coercibility::Numeric {
+            return Ok(self);
+        }
+        if self.collation == CollationId::BINARY || other.collation == CollationId::BINARY {
+            return Ok(Self { collation: CollationId::BINARY, level: self.level });
+        }
+        let (a, b) = (self.collation.charset(), other.collation.charset());
+        if a != b {
+            // The superset wins.
+            let rank = |charset: &str| match charset {
+                "ascii" => 0,
+                "latin1" => 1,
+                "utf8mb3" => 2,
+                _ => 3,
+            };
+            return Ok(if rank(a) >= rank(b) { self } else { other });
+        }
+        if self.level == Coercibility::Explicit {
+            return Err(self.illegal_mix(other, operation));
+        }
+        let is_bin = |d: Self| d.collation.name().ends_with("_bin");
+        if is_bin(self) != is_bin(other) {
+            return Ok(if is_bin(self) { self } else { other });
+        }
+        Err(self.illegal_mix(other, operation))
+    }
+
+    fn illegal_mix(self, other: Self, operation: &str) -> Error {
+        let mix = IllegalMix { first: self.name(), second: other.name(), operation: operation.to_owned() };
+        Error::IllegalMix(Box::new(mix))
+    }
+}
+
+/// The way to compare values of two types, strings by this collation.
+pub(crate) fn compare_as(left: &Expr, right: &Expr, collation: CollationId) -> CompareAs {
+    use Class as C;
+    let (a, b) = (class(&left.ty), class(&right.ty));
+    match (a, b) {
+        (C::Null, C::Null) => CompareAs::Integer,
+        (C::Null, other) | (other, C::Null) => same_class(other, collation),
+        _ if a == b => same_class(a, collation),
+        (C::Date | C::DateTime, C::Date | C::DateTime | C::String | C::Time) => CompareAs::Temporal,
+        (C::String | C::Time, C::Date | C::DateTime) => CompareAs::Temporal,
+        (C::Time, C::String) | (C::String, C::Time) => CompareAs::Time,
+        // A number that a temporal value meets is one, when it is a constant: 20240131.
+        (C::Date | C::DateTime, _) if is_constant(right) => CompareAs::Temporal,
+        (_, C::Date | C::DateTime) if is_constant(left) => CompareAs::Temporal,
+        (C::Time, _) if is_constant(right) => CompareAs::Time,
+        (_, C::Time) if is_constant(left) => CompareAs::Time,
+        (C::Double | C::String, _) | (_, C::Double | C::String) => CompareAs::Double,
+        (C::Decimal, _) | (_, C::Decimal) => CompareAs::Decimal,
+        _ => {
+            let fraction = typing::fsp(&left.ty) > 0 || typing::fsp(&right.ty) > 0;
+            if fraction { CompareAs::Decimal } else { CompareAs::Integer }
+        }
+    }
+}
+
+fn same_class(class: Class, collation: CollationId) -> CompareAs {
+    match class {
+        Class::Null | Class::Integer => CompareAs::Integer,
+        Class::Decimal => CompareAs::Decimal,
+        Class::Double => CompareAs::Double,
+        Class::String => CompareAs::String(collation),
+        Class::Date | Class::DateTime => CompareAs::Temporal,
+        Class::Time => CompareAs::Time,
+    }
+}
+
+pub(crate) fn is_constant(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Literal(_) | ExprKind::Param(_))
+}
+
+/// Where an integer, YEAR or BIT meets a string constant that is exactly an integer, the constant becomes one, so that the
+/// comparison is exact and an index serves it; the same for dates and times. Where a number meets a hexadecimal literal, that is a
+/// number as well.
+pub(crate) fn convert_constants(left: &mut Expr, right: &mut Expr) {
+    convert_constant(left, right);
+    convert_constant(right, left);
+}
+
+pub(crate) fn convert_constant(constant: &mut Expr, other: &Expr) {
+    let ExprKind::Literal(Value::Bytes(bytes)) = &constant.kind else { return };
+    let other_class = class(&other.ty);
+    if super::expr::is_bits_literal(constant) {
+        if matches!(other_class, Class::Integer | Class::Decimal | Class::Double) && bytes.len() <= 8 {
+            *constant = super::expr::bits_as_integer(bytes);
+        }
+        return;
+    }
+    if is_constant(other) {
+        return;
+    }
+    let temporal = match other_class {
+        Class::Date | Class::DateTime => super::literal::datetime_constant(bytes),
+        Class::Time => super::literal::time_constant(bytes),
+        _ => None,
+    };
+    if let Some(literal) = temporal {
+        *constant = literal;
+        return;
+    }
+    if other_class != Class::Integer {
+        return;
+    }
+    if let Some(value) = exact_integer(bytes) {
+        let ty = ColumnType { unsigned: matches!(value, Value::UInt(_)), ..ColumnType::new(TypeKind::BigInt) };
+        *constant = Expr::literal(value, ty);
+    }
+}
+
+/// `' 12 '` and `-3` as integers; nothing for what has any other character.
+fn exact_integer(bytes: &[u8]) -> Option<Value<'static>> {
+    let text = std::str::from_utf8(bytes).ok()?.trim_ascii();
+    if let Ok(value) = text.parse::<i64>() {
+        return Some(Value::Int(value));
+    }
+    text.parse::<u64>().ok().map(Value::UInt)
+}

@@ -1,0 +1,271 @@
+//! INSERT, REPLACE, UPDATE, DELETE.
+
+use super::from::{conjuncts, dotted};
+use super::{Binder, InsertRow, Scope};
+use crate::ast::{self, Expr as AstExpr, InsertSource as AstSource, OrderItem, TableRef};
+use crate::error::{Clause, Error, Result};
+use crate::expr::{Expr, ExprKind};
+use crate::plan::{Assignment, DeletePlan, InsertPlan, InsertSource, LimitPlan, Scan, SortKey, UpdatePlan};
+use crate::planner::{FromBlock, JoinTree, OrderNeed};
+
+impl Binder<'_> {
+    pub(super) fn insert(&mut self, insert: &ast::Insert<'_>) -> Result<InsertPlan> {
+        if !insert.partitions.is_empty() {
+            return Err(Error::NotSupported("partitions".to_owned()));
+        }
+        let table = self.lookup(&insert.table)?;
+        if table.is_virtual {
+            return Err(Error::NotUpdatable { table: table.name.clone(), statement: "INSERT" });
+        }
+        let name = insert.table.name;
+        let (columns, source) = match insert.source {
+            AstSource::Set(assignments) => {
+                let names: Vec<ast::ColumnName<'_>> = assignments.iter().map(|a| a.column).collect();
+                let columns = self.insert_columns(&table, name, &names)?;
+                let row: Vec<AstExpr<'_>> = assignments.iter().map(|a| a.value).collect();
+                let rows = self.insert_rows(&table, &columns, &[&row])?;
+                (columns, InsertSource::Values(rows))
+            }
+            AstSource::Values(rows) => {
+                let columns = self.target_columns(&table, name, insert.columns)?;
+                let rows = self.insert_rows(&table, &columns, rows)?;
+                (columns, InsertSource::Values(rows))
+            }
+            AstSource::Query(query) => {
+                let columns = self.target_columns(&table, name, insert.columns)?;
+                let plan = self.query_plan(query)?;
+                if plan.columns.len() != columns.len() {
+                    return Err(Error::ColumnCount { row: 1 });
+                }
+                (columns, InsertSource::Query(Box::new(plan)))
+            }
+        };
+        let on_duplicate = self.on_duplicate(&table, insert, &columns, &source)?;
+        Ok(InsertPlan {
+            table,
+            columns,
+            source,
+            replace: insert.replace,
+            ignore: insert.ignore,
+            on_duplicate,
+            params: self.param_count(),
+        })
+    }
+
+    fn target_columns(
+        &mut self,
+        table: &types::schema::TableDef,
+        name: &str,
+        columns: Option<&[ast::ColumnName<'_>]>,
+    ) -> Result<Vec<usize>> {
+        match columns {
+            Some(columns) => self.insert_columns(table, name, columns),
+            None => Ok((0..table.columns.len()).filter(|&c| !table.columns[c].invisible).collect()),
+        }
+    }
+
+    fn insert_columns(&self, table: &types::schema::TableDef, name: &str, columns: &[ast::ColumnName<'_>]) -> Result<Vec<usize>> {
+        let mut found = Vec::with_capacity(columns.len());
+        for column in columns {
+            let unknown = || Error::UnknownColumn { name: dotted(column), clause: Clause::InsertList };
+            if column.table.is_some_and(|t| t != name) {
+                return Err(unknown());
+            }
+            let index = table.column_index(column.name).ok_or_else(unknown)?;
+            if found.contains(&index) {
+                return Err(Error::ColumnTwice(column.name.to_owned()));
+            }
+            found.push(index);
+        }
+        Ok(found)
+    }
+
+    /// Rows of VALUES. The table's columns may be named in DEFAULT(column) alone; an empty row is all defaults.
+    fn insert_rows(
+        &mut self,
+        table: &std::sync::Arc<types::schema::TableDef>,
+        columns: &[usize],
+        rows: &[&[AstExpr<'_>]],
+    ) -> Result<Vec<Vec<Option<Expr>>>> {
+        self.scope = Scope::new(0..0, Clause::InsertList);
+        self.add_source(table.clone(), &table.name)?;
+        let mut bound = Vec::with_capacity(rows.len());
+        for (n, row) in rows.iter().enumerate() {
+            if row.len() != columns.len() && !row.is_empty() {
+                return Err(Error::ColumnCount { row: n + 1 });
+            }
+            let mut out = Vec::with_capacity(columns.len());
+            for (value, &column) in row.iter().zip(columns) {
+                out.push(self.assigned(value, &table.columns[column].ty)?);
+            }
+            if out.iter().flatten().any(reads_columns) {
+                return Err(Error::NotSupported("columns in the VALUES of an INSERT".to_owned()));
+            }
+            out.resize_with(columns.len(), || None);
+            bound.push(out);
+        }
+        self.sources.clear();
+        Ok(bound)
+    }
+
+    /// A value for a column; `None` is DEFAULT.
+    fn assigned(&mut self, value: &AstExpr<'_>, ty: &types::ColumnType) -> Result<Option<Expr>> {
+        if let AstExpr::Default(None) = value {
+            return Ok(None);
+        }
+        let mut bound = self.value(value)?;
+        super::expr::adopt(&mut bound, ty);
+        Ok(Some(bound))
+    }
+
+    fn on_duplicate(
+        &mut self,
+        table: &std::sync::Arc<types::schema::TableDef>,
+        insert: &ast::Insert<'_>,
+        columns: &[usize],
+        source: &InsertSource,
+    ) -> Result<Vec<Assignment>> {
+        if insert.on_duplicate.is_empty() {
+            return Ok(Vec::new());
+        }
+        // The existing row is source 0, so a query's own sources are out of sight here.
+        if let (InsertSource::Query(_), true) = (source, names_query_columns(insert)) {
+            return Err(Error::NotSupported("columns of the SELECT in ON DUPLICATE KEY UPDATE".to_owned()));
+        }
+        let query_sources = std::mem::take(&mut self.sources);
+        self.scope = Scope::new(0..0, Clause::FieldList);
+        self.add_source(table.clone(), insert.table.name)?;
+        let names = match insert.row_alias {
+            Some(alias) if !alias.columns.is_empty() => {
+                if alias.columns.len() != columns.len() {
+                    return Err(Error::ColumnCount { row: 1 });
+                }
+                alias.columns.iter().zip(columns).map(|(name, column)| ((*name).to_owned(), *column)).collect()
+            }
+            _ => columns.iter().map(|&c| (table.columns[c].name.clone(), c)).collect(),
+        };
+        let alias = insert.row_alias.map(|a| a.name.to_owned());
+        self.scope.insert_row = Some(InsertRow { alias, columns: names });
+        let assignments = self.assignments(insert.on_duplicate);
+        self.sources = query_sources;
+        assignments
+    }
+
+    fn assignments(&mut self, assignments: &[ast::Assignment<'_>]) -> Result<Vec<Assignment>> {
+        let mut out = Vec::with_capacity(assignments.len());
+        for assignment in assignments {
+            let found = self.find_column(&assignment.column)?;
+            let (source, column) =
+                found.ok_or_else(|| Error::UnknownColumn { name: dotted(&assignment.column), clause: Clause::FieldList })?;
+            let ty = self.sources[source].table.columns[column].ty.clone();
+            out.push(Assignment { column, value: self.assigned(&assignment.value, &ty)? });
+        }
+        Ok(out)
+    }
+
+    pub(super) fn update(&mut self, update: &ast::Update<'_>) -> Result<UpdatePlan> {
+        if update.with.is_some() {
+            return Err(Error::NotSupported("common table expressions".to_owned()));
+        }
+        let tree = self.single_table(update.tables, "multi-table UPDATE", "UPDATE")?;
+        let assignments = self.assignments(update.assignments)?;
+        let (scan, order, limit) = self.changed_rows(tree, update.filter, update.order_by, update.limit.as_ref())?;
+        Ok(UpdatePlan { scan, order, limit, assignments, ignore: update.ignore, params: self.param_count() })
+    }
+
+    pub(super) fn delete(&mut self, delete: &ast::Delete<'_>) -> Result<DeletePlan> {
+        if delete.with.is_some() {
+            return Err(Error::NotSupported("common table expressions".to_owned()));
+        }
+        if !delete.targets.is_empty() && !is_same_table(delete) {
+            return Err(Error::NotSupported("multi-table DELETE".to_owned()));
+        }
+        let tree = self.single_table(delete.from, "multi-table DELETE", "DELETE")?;
+        let (scan, order, limit) = self.changed_rows(tree, delete.filter, delete.order_by, delete.limit.as_ref())?;
+        Ok(DeletePlan { scan, order, limit, ignore: delete.ignore, params: self.param_count() })
+    }
+
+    fn single_table(&mut self, tables: &[TableRef<'_>], what: &'static str, statement: &'static str) -> Result<JoinTree> {
+        let [TableRef::Table(_)] = tables else { return Err(Error::NotSupported(what.to_owned())) };
+        let tree = self.bind_from(tables)?.expect("one table gives a tree");
+        if self.sources[0].table.is_virtual {
+            return Err(Error::NotUpdatable { table: self.sources[0].alias.clone(), statement });
+        }
+        Ok(tree)
+    }
+
+    /// The rows that UPDATE and DELETE change: a scan, and an order where that matters.
+    fn changed_rows(
+        &mut self,
+        tree: JoinTree,
+        filter: Option<&ast::Expr<'_>>,
+        order_by: &[OrderItem<'_>],
+        limit: Option<&ast::Limit<'_>>,
+    ) -> Result<(Scan, Vec<SortKey>, Option<LimitPlan>)> {
+        let filter = match filter {
+            Some(expr) => conjuncts(self.in_clause(Clause::Where, |b| b.predicate(expr))?),
+            None => Vec::new(),
+        };
+        let mut keys = Vec::with_capacity(order_by.len());
+        for item in order_by {
+            let mut expr = self.in_clause(Clause::OrderBy, |b| b.value(&item.expr))?;
+            super::expr::enum_as_number(&mut expr);
+            if super::group::constant(&expr).is_none() {
+                keys.push(SortKey { expr, descending: item.descending });
+            }
+        }
+        let limit = self.limit(limit)?;
+        let need = order_need(&keys);
+        let table = &self.sources[0].table;
+        let block = FromBlock {
+            sources: &self.sources,
+            context: self.context,
+            used: vec![vec![true; table.columns.len()]],
+            straight: false,
+            keeps_rows: true,
+        };
+        let (scan, ordered) = block.plan_scan(&tree, filter, need.as_ref());
+        if ordered {
+            keys.clear();
+        }
+        Ok((scan, keys, limit))
+    }
+}
+
+fn order_need(keys: &[SortKey]) -> Option<OrderNeed> {
+    if keys.is_empty() {
+        return None;
+    }
+    let column = |key: &SortKey| match key.expr.kind {
+        ExprKind::Column { source, column } | ExprKind::ColumnOrdinal { source, column } => {
+            Some((source, column, key.descending))
+        }
+        _ => None,
+    };
+    Some(OrderNeed { columns: keys.iter().map(column).collect::<Option<_>>()?, limit: None })
+}
+
+fn reads_columns(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Column { .. }) || super::children(expr).into_iter().any(reads_columns)
+}
+
+/// `DELETE t FROM t WHERE ...`: the one table, named twice.
+fn is_same_table(delete: &ast::Delete<'_>) -> bool {
+    match (delete.targets, delete.from) {
+        ([target], [TableRef::Table(table)]) => {
+            target.name == table.alias.unwrap_or(table.name.name)
+                && target.database.is_none_or(|d| Some(d) == table.name.database)
+        }
+        _ => false,
+    }
+}
+
+/// Does the update clause of INSERT ... SELECT name a table other than the target?
+fn names_query_columns(insert: &ast::Insert<'_>) -> bool {
+    let target = insert.table.name;
+    let alias = insert.row_alias.map(|a| a.name);
+    insert.on_duplicate.iter().any(|a| match a.value {
+        AstExpr::Column(name) => name.table.is_some_and(|t| t != target && Some(t) != alias),
+        _ => false,
+    })
+}

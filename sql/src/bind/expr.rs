@@ -1,0 +1,696 @@
+//! Expressions: from syntax to typed nodes.
+
+use super::compare::{self, Coercibility, Derivation};
+use super::typing::{self, Class, class};
+use super::{Binder, from::dotted};
+use crate::ast;
+use crate::error::{Error, Result};
+use crate::expr::{ArithmeticOp, CompareOp, Expr, ExprKind, UnaryOp};
+use crate::func::Function;
+use std::borrow::Cow;
+use types::{CollationId, ColumnType, Decimal, TypeKind, Value};
+
+impl Binder<'_> {
+    /// Binds an expression; its collation is in `self.derivation` afterwards.
+    pub(super) fn expr(&mut self, expr: &ast::Expr<'_>) -> Result<Expr> {
+        use ast::Expr as E;
+        match expr {
+            E::Literal(literal) => self.literal(literal),
+            E::Lifted { index, literal } => self.lifted(*index, literal),
+            E::Param(index) => Ok(self.param(*index as usize)),
+            E::Column(name) => self.name(name),
+            E::And(items) => self.logic(items, ExprKind::And),
+            E::Or(items) => self.logic(items, ExprKind::Or),
+            E::Not(arg) => self.not(arg),
+            E::Binary { op, left, right } => self.binary(*op, left, right),
+            E::Unary { op, arg } => self.unary(*op, arg),
+            E::IsNull { arg, negated } => self.is_null(arg, *negated),
+            E::IsTruth { arg, truth, negated } => self.is_truth(arg, *truth, *negated),
+            E::In { arg, list, negated } => self.in_list(arg, list, *negated),
+            E::Between(between) => self.between(between),
+            E::Like(like) => self.like(like),
+            E::Regexp { arg, pattern, negated } => self.regexp(arg, pattern, *negated),
+            E::Case(case) => self.case(case),
+            E::Cast { arg, target } => self.cast(arg, target),
+            E::ConvertUsing { arg, charset } => self.convert_using(arg, charset),
+            E::Collate { arg, collation } => self.collate(arg, collation),
+            E::BinaryCast(arg) => self.cast(arg, &ast::CastTarget::Binary { length: None }),
+            E::DateArithmetic(date) => self.date_arithmetic(date),
+            E::Call(call) => self.call(call),
+            E::Extract { unit, arg } => self.extract(*unit, arg),
+            E::UnitCall { function, unit, args } => self.unit_call(*function, *unit, args),
+            E::Trim { side, what, text } => self.trim(*side, *what, text),
+            E::Aggregate(call) => self.aggregate(call),
+            E::UserVariable(name) => Ok(self.user_variable(name)),
+            E::SystemVariable { scope, name } => self.system_variable(*scope, name),
+            E::InsertValue(column) => self.insert_value_of(column),
+            E::JsonArrow { column, path, unquote } => self.json_arrow(column, path, *unquote),
+            E::Default(Some(column)) => self.default_of(column),
+            E::Row(items) => self.row(items),
+            E::Subquery(query) => match bare_value(query) {
+                Some(value) => self.expr(value),
+                None => rare(expr),
+            },
+            _ => rare(expr),
+        }
+    }
+
+    /// Binds a condition: a single column, not a row.
+    pub(super) fn predicate(&mut self, expr: &ast::Expr<'_>) -> Result<Expr> {
+        let bound = self.expr(expr)?;
+        single(&bound)?;
+        Ok(bound)
+    }
+
+    /// Binds an expression that must be one value.
+    pub(super) fn value(&mut self, expr: &ast::Expr<'_>) -> Result<Expr> {
+        self.predicate(expr)
+    }
+
+    pub(super) fn values(&mut self, exprs: &[ast::Expr<'_>]) -> Result<Vec<Expr>> {
+        exprs.iter().map(|e| self.value(e)).collect()
+    }
+
+    fn lifted(&mut self, index: u32, literal: &ast::Literal<'_>) -> Result<Expr> {
+        let bound = self.literal(literal)?;
+        let index = self.params + index as usize;
+        Ok(Expr { kind: ExprKind::Param(index), nullable: false, ty: bound.ty })
+    }
+
+    fn param(&mut self, index: usize) -> Expr {
+        let collation = self.context.connection_collation();
+        let ty = self.context.param_type(index);
+        self.derivation = Derivation { collation, level: Coercibility::Coercible };
+        let mut ty = ty.unwrap_or_else(|| ColumnType::new(TypeKind::Null));
+        match class(&ty) {
+            Class::String if ty.collation != CollationId::BINARY => ty.collation = collation,
+            Class::String => self.derivation.collation = CollationId::BINARY,
+            _ => {}
+        }
+        Expr { kind: ExprKind::Param(index), ty, nullable: true }
+    }
+
+    fn logic(&mut self, items: &[ast::Expr<'_>], make: fn(Vec<Expr>) -> ExprKind) -> Result<Expr> {
+        let mut bound = Vec::with_capacity(items.len());
+        for item in items {
+            bound.push(self.predicate(item)?);
+        }
+        let nullable = bound.iter().any(|e| e.nullable);
+        Ok(self.boolean(make(bound), nullable))
+    }
+
+    pub(super) fn boolean(&mut self, kind: ExprKind, nullable: bool) -> Expr {
+        self.derivation = Derivation::NUMERIC;
+        Expr { kind, ty: typing::boolean(), nullable }
+    }
+
+    fn not(&mut self, arg: &ast::Expr<'_>) -> Result<Expr> {
+        let arg = self.predicate(arg)?;
+        let nullable = arg.nullable;
+        Ok(self.boolean(ExprKind::Not(Box::new(arg)), nullable))
+    }
+
+    fn binary(&mut self, op: ast::BinaryOp, left: &ast::Expr<'_>, right: &ast::Expr<'_>) -> Result<Expr> {
+        use ast::BinaryOp as B;
+        let op = match op {
+            B::Equal => return self.compare(CompareOp::Equal, left, right),
+            B::NotEqual => return self.compare(CompareOp::NotEqual, left, right),
+            B::Less => return self.compare(CompareOp::Less, left, right),
+            B::LessOrEqual => return self.compare(CompareOp::LessOrEqual, left, right),
+            B::Greater => return self.compare(CompareOp::Greater, left, right),
+            B::GreaterOrEqual => return self.compare(CompareOp::GreaterOrEqual, left, right),
+            B::NullSafeEqual => return self.compare(CompareOp::NullSafeEqual, left, right),
+            B::Xor => {
+                let (left, right) = (self.predicate(left)?, self.predicate(right)?);
+                let nullable = left.nullable || right.nullable;
+                return Ok(self.boolean(ExprKind::Xor(Box::new(left), Box::new(right)), nullable));
+            }
+            B::Concat => return self.concat(left, right),
+            B::SoundsLike => return Err(Error::NotSupported("SOUNDS LIKE".to_owned())),
+            B::Add => ArithmeticOp::Add,
+            B::Subtract => ArithmeticOp::Subtract,
+            B::Multiply => ArithmeticOp::Multiply,
+            B::Divide => ArithmeticOp::Divide,
+            B::IntDivide => ArithmeticOp::IntDivide,
+            B::Modulo => ArithmeticOp::Modulo,
+            B::BitAnd => ArithmeticOp::BitAnd,
+            B::BitOr => ArithmeticOp::BitOr,
+            B::BitXor => ArithmeticOp::BitXor,
+            B::ShiftLeft => ArithmeticOp::ShiftLeft,
+            B::ShiftRight => ArithmeticOp::ShiftRight,
+        };
+        let left = numeric_operand(self.value(left)?);
+        let right = numeric_operand(self.value(right)?);
+        Ok(self.arithmetic(op, left, right))
+    }
+
+    pub(super) fn arithmetic(&mut self, op: ArithmeticOp, mut left: Expr, mut right: Expr) -> Expr {
+        adopt_number(&mut left, &right);
+        adopt_number(&mut right, &left);
+        let ty = typing::arithmetic(op, &left, &right, self.mode.no_unsigned_subtraction);
+        let divides = matches!(op, ArithmeticOp::Divide | ArithmeticOp::IntDivide | ArithmeticOp::Modulo);
+        let nullable = divides || left.nullable || right.nullable;
+        self.derivation = Derivation::NUMERIC;
+        Expr { kind: ExprKind::Arithmetic { op, left: Box::new(left), right: Box::new(right) }, ty, nullable }
+    }
+
+    fn unary(&mut self, op: ast::UnaryOp, arg: &ast::Expr<'_>) -> Result<Expr> {
+        if op == ast::UnaryOp::Not {
+            return self.not(arg);
+        }
+        let arg = self.value(arg)?;
+        if op == ast::UnaryOp::Plus {
+            return Ok(arg);
+        }
+        let arg = numeric_operand(arg);
+        self.derivation = Derivation::NUMERIC;
+        if op == ast::UnaryOp::BitNot {
+            let nullable = arg.nullable;
+            let kind = ExprKind::Unary { op: UnaryOp::BitNot, arg: Box::new(arg) };
+            return Ok(Expr { kind, ty: typing::bigint(true), nullable });
+        }
+        if let Some(literal) = negated_literal(&arg) {
+            return Ok(literal);
+        }
+        let (ty, nullable) = (typing::negate(&arg), arg.nullable);
+        Ok(Expr { kind: ExprKind::Unary { op: UnaryOp::Negate, arg: Box::new(arg) }, ty, nullable })
+    }
+
+    fn compare(&mut self, op: CompareOp, left: &ast::Expr<'_>, right: &ast::Expr<'_>) -> Result<Expr> {
+        let left = self.expr(left)?;
+        let left_derivation = self.derivation;
+        let right = self.expr(right)?;
+        let derivation = left_derivation.combine(self.derivation, op_name(op))?;
+        self.comparison(op, left, right, derivation)
+    }
+
+    /// A comparison of bound operands.
+    pub(super) fn comparison(&mut self, op: CompareOp, mut left: Expr, mut right: Expr, derivation: Derivation) -> Result<Expr> {
+        if matches!(left.kind, ExprKind::Row(_)) || matches!(right.kind, ExprKind::Row(_)) {
+            return self.row_comparison(op, left, right);
+        }
+        prepare_operands(&mut left, &mut right);
+        let by = compare::compare_as(&left, &right, derivation.collation);
+        let nullable = op != CompareOp::NullSafeEqual && (left.nullable || right.nullable);
+        Ok(self.boolean(ExprKind::Compare { op, by, left: Box::new(left), right: Box::new(right) }, nullable))
+    }
+
+    /// `(a, b) op (c, d)`: equality as the pairs' conjunction, so that each may find an index; order as it stands.
+    fn row_comparison(&mut self, op: CompareOp, left: Expr, right: Expr) -> Result<Expr> {
+        let (ExprKind::Row(left), ExprKind::Row(right)) = (left.kind, right.kind) else {
+            return Err(Error::OperandColumns(1));
+        };
+        if left.len() != right.len() {
+            return Err(Error::OperandColumns(left.len()));
+        }
+        let mut pairs = Vec::with_capacity(left.len());
+        let pair_op = if op == CompareOp::NullSafeEqual { op } else { CompareOp::Equal };
+        for (a, b) in left.iter().zip(&right) {
+            let derivation = self.derivation_of(a).combine(self.derivation_of(b), "=")?;
+            pairs.push(self.comparison(pair_op, a.clone(), b.clone(), derivation)?);
+        }
+        let nullable = pairs.iter().any(|p| p.nullable);
+        match op {
+            CompareOp::Equal | CompareOp::NullSafeEqual => Ok(self.boolean(ExprKind::And(pairs), nullable)),
+            CompareOp::NotEqual => {
+                let equal = self.boolean(ExprKind::And(pairs), nullable);
+                Ok(self.boolean(ExprKind::Not(Box::new(equal)), nullable))
+            }
+            _ => {
+                let row = |parts| Box::new(Expr { kind: ExprKind::Row(parts), ty: typing::boolean(), nullable: false });
+                let by = crate::expr::CompareAs::Integer;
+                Ok(self.boolean(ExprKind::Compare { op, by, left: row(left), right: row(right) }, nullable))
+            }
+        }
+    }
+
+    /// The collation of a bound expression, as far as the node tells.
+    pub(super) fn derivation_of(&self, expr: &Expr) -> Derivation {
+        match (&expr.kind, class(&expr.ty)) {
+            (_, Class::Null) => Derivation::IGNORABLE,
+            (ExprKind::Literal(_) | ExprKind::Param(_), Class::String) => {
+                Derivation { collation: expr.ty.collation, level: Coercibility::Coercible }
+            }
+            (_, Class::String) => Derivation { collation: expr.ty.collation, level: Coercibility::Implicit },
+            _ => Derivation::NUMERIC,
+        }
+    }
+
+    fn row(&mut self, items: &[ast::Expr<'_>]) -> Result<Expr> {
+        let parts = items.iter().map(|item| self.expr(item)).collect::<Result<Vec<Expr>>>()?;
+        self.derivation = Derivation::IGNORABLE;
+        Ok(Expr { kind: ExprKind::Row(parts), ty: typing::boolean(), nullable: false })
+    }
+
+    fn is_null(&mut self, arg: &ast::Expr<'_>, negated: bool) -> Result<Expr> {
+        let arg = self.value(arg)?;
+        Ok(self.boolean(ExprKind::IsNull { arg: Box::new(arg), negated }, false))
+    }
+
+    fn is_truth(&mut self, arg: &ast::Expr<'_>, truth: bool, negated: bool) -> Result<Expr> {
+        let arg = self.value(arg)?;
+        Ok(self.boolean(ExprKind::IsTruth { arg: Box::new(arg), truth, negated }, false))
+    }
+
+    fn in_list(&mut self, arg: &ast::Expr<'_>, list: &[ast::Expr<'_>], negated: bool) -> Result<Expr> {
+        let mut arg = self.expr(arg)?;
+        let mut derivation = self.derivation;
+        let mut members = Vec::with_capacity(list.len());
+        for member in list {
+            let member = self.expr(member)?;
+            derivation = derivation.combine(self.derivation, "in")?;
+            members.push(member);
+        }
+        if let ExprKind::Row(parts) = &arg.kind {
+            let columns = parts.len();
+            return self.row_in(arg, columns, members, negated);
+        }
+        for member in &mut members {
+            single(member)?;
+            prepare_operands(&mut arg, member);
+        }
+        let by = members.iter().map(|m| compare::compare_as(&arg, m, derivation.collation));
+        let Some(by) = by.reduce(wider) else { return Err(Error::WrongArguments("IN".to_owned())) };
+        let nullable = arg.nullable || members.iter().any(|m| m.nullable);
+        // One comparison way serves all members, unless their types ask for several.
+        let mixed = members.iter().any(|m| {
+            let own = compare::compare_as(&arg, m, derivation.collation);
+            own != by && class(&m.ty) != Class::Null && is_mixed(own, by)
+        });
+        if mixed {
+            return self.in_as_or(arg, members, derivation, negated);
+        }
+        Ok(self.boolean(ExprKind::In { arg: Box::new(arg), list: members, by, negated }, nullable))
+    }
+
+    /// `x IN (1, 'a')`: each member is compared in its own way.
+    fn in_as_or(&mut self, arg: Expr, members: Vec<Expr>, derivation: Derivation, negated: bool) -> Result<Expr> {
+        let mut parts = Vec::with_capacity(members.len());
+        for member in members {
+            parts.push(self.comparison(CompareOp::Equal, arg.clone(), member, derivation)?);
+        }
+        let nullable = parts.iter().any(|p| p.nullable);
+        let any = self.boolean(ExprKind::Or(parts), nullable);
+        Ok(if negated { self.boolean(ExprKind::Not(Box::new(any)), nullable) } else { any })
+    }
+
+    fn row_in(&mut self, arg: Expr, columns: usize, members: Vec<Expr>, negated: bool) -> Result<Expr> {
+        let mut parts = Vec::with_capacity(members.len());
+        for member in members {
+            if !matches!(&member.kind, ExprKind::Row(row) if row.len() == columns) {
+                return Err(Error::OperandColumns(columns));
+            }
+            parts.push(self.row_comparison(CompareOp::Equal, arg.clone(), member)?);
+        }
+        let nullable = parts.iter().any(|p| p.nullable);
+        let any = self.boolean(ExprKind::Or(parts), nullable);
+        Ok(if negated { self.boolean(ExprKind::Not(Box::new(any)), nullable) } else { any })
+    }
+
+    fn between(&mut self, between: &ast::Between<'_>) -> Result<Expr> {
+        let mut arg = self.value(&between.arg)?;
+        let mut derivation = self.derivation;
+        let mut low = self.value(&between.low)?;
+        derivation = derivation.combine(self.derivation, "between")?;
+        let mut high = self.value(&between.high)?;
+        derivation = derivation.combine(self.derivation, "between")?;
+        prepare_operands(&mut arg, &mut low);
+        prepare_operands(&mut arg, &mut high);
+        let by_low = compare::compare_as(&arg, &low, derivation.collation);
+        let by_high = compare::compare_as(&arg, &high, derivation.collation);
+        let negated = between.negated;
+        let nullable = arg.nullable || low.nullable || high.nullable;
+        if by_low != by_high && class(&low.ty) != Class::Null && class(&high.ty) != Class::Null && is_mixed(by_low, by_high) {
+            let at_least = self.comparison(CompareOp::GreaterOrEqual, arg.clone(), low, derivation)?;
+            let at_most = self.comparison(CompareOp::LessOrEqual, arg, high, derivation)?;
+            let both = self.boolean(ExprKind::And(vec![at_least, at_most]), nullable);
+            return Ok(if negated { self.boolean(ExprKind::Not(Box::new(both)), nullable) } else { both });
+        }
+        let by = wider(by_low, by_high);
+        let kind = ExprKind::Between { arg: Box::new(arg), low: Box::new(low), high: Box::new(high), by, negated };
+        Ok(self.boolean(kind, nullable))
+    }
+
+    fn like(&mut self, like: &ast::Like<'_>) -> Result<Expr> {
+        let mut arg = self.value(&like.arg)?;
+        let arg_derivation = self.derivation;
+        let mut pattern = self.value(&like.pattern)?;
+        let derivation = arg_derivation.combine(self.derivation, "like")?;
+        let escape = self.escape(like.escape.as_ref())?;
+        let text = typing::string(255, self.context.connection_collation());
+        adopt(&mut arg, &text);
+        adopt(&mut pattern, &text);
+        let nullable = arg.nullable || pattern.nullable;
+        let collation = match derivation.level {
+            // Numbers as text.
+            Coercibility::Numeric | Coercibility::Ignorable => self.context.connection_collation(),
+            _ => derivation.collation,
+        };
+        let kind = ExprKind::Like { arg: Box::new(arg), pattern: Box::new(pattern), escape, collation, negated: like.negated };
+        Ok(self.boolean(kind, nullable))
+    }
+
+    /// The escape character of LIKE: a backslash unless said otherwise; none for the empty string.
+    fn escape(&mut self, escape: Option<&ast::Expr<'_>>) -> Result<Option<u8>> {
+        match escape {
+            None => Ok(if self.mode.no_backslash_escapes { None } else { Some(b'\\') }),
+            Some(ast::Expr::Literal(ast::Literal::String(literal))) => match literal.bytes {
+                [] => Ok(None),
+                [one] => Ok(Some(*one)),
+                _ => Err(Error::WrongArguments("ESCAPE".to_owned())),
+            },
+            Some(_) => Err(Error::WrongArguments("ESCAPE".to_owned())),
+        }
+    }
+
+    fn regexp(&mut self, arg: &ast::Expr<'_>, pattern: &ast::Expr<'_>, negated: bool) -> Result<Expr> {
+        let arg = self.value(arg)?;
+        let arg_derivation = self.derivation;
+        let pattern = self.value(pattern)?;
+        arg_derivation.combine(self.derivation, "regexp")?;
+        let nullable = arg.nullable || pattern.nullable;
+        let matches = self.boolean(ExprKind::Call { function: Function::RegexpLike, args: vec![arg, pattern] }, nullable);
+        Ok(if negated { self.boolean(ExprKind::Not(Box::new(matches)), nullable) } else { matches })
+    }
+
+    fn case(&mut self, case: &ast::Case<'_>) -> Result<Expr> {
+        let operand = case.operand.as_ref().map(|o| self.value(o)).transpose()?;
+        let operand_derivation = self.derivation;
+        let mut whens = Vec::with_capacity(case.whens.len());
+        let mut derivation = Derivation::IGNORABLE;
+        for (condition, value) in case.whens {
+            let mut condition = self.value(condition)?;
+            if let Some(operand) = &operand {
+                let both = operand_derivation.combine(self.derivation, "case")?;
+                condition = self.comparison(CompareOp::Equal, operand.clone(), condition, both)?;
+            }
+            let value = self.value(value)?;
+            derivation = derivation.combine(self.derivation, "case")?;
+            whens.push((condition, value));
+        }
+        let otherwise = case.otherwise.as_ref().map(|o| self.value(o)).transpose()?;
+        if otherwise.is_some() {
+            derivation = derivation.combine(self.derivation, "case")?;
+        }
+        let results = whens.iter().map(|(_, value)| value).chain(otherwise.as_ref());
+        let ty = typing::unify(results.clone(), self.string_collation(derivation));
+        let nullable = otherwise.is_none() || results.into_iter().any(|e| e.nullable);
+        self.derivation = derivation;
+        Ok(Expr { kind: ExprKind::Case { whens, otherwise: otherwise.map(Box::new) }, ty, nullable })
+    }
+
+    /// The collation of a string made from operands with this derivation: numbers give the connection's.
+    pub(super) fn string_collation(&self, derivation: Derivation) -> CollationId {
+        match derivation.level {
+            Coercibility::Numeric | Coercibility::Ignorable => self.context.connection_collation(),
+            _ => derivation.collation,
+        }
+    }
+
+    fn cast(&mut self, arg: &ast::Expr<'_>, target: &ast::CastTarget<'_>) -> Result<Expr> {
+        let arg = self.value(arg)?;
+        let arg_derivation = self.derivation;
+        let ty = self.cast_type(target, &arg)?;
+        self.derivation = match class(&ty) {
+            Class::String => Derivation { collation: ty.collation, level: Coercibility::Implicit },
+            _ => Derivation::NUMERIC,
+        };
+        if matches!(arg.kind, ExprKind::Literal(_)) && class(&ty) == Class::String {
+            self.derivation.level = arg_derivation.level.min(Coercibility::Coercible).max(Coercibility::Implicit);
+        }
+        // Casts to numbers give NULL for NULL alone; a wrong date is NULL, and so may be a text.
+        let nullable = arg.nullable || typing::is_temporal(&ty) || class(&ty) == Class::String;
+        Ok(Expr { kind: ExprKind::Cast(Box::new(arg)), ty, nullable })
+    }
+
+    fn cast_type(&self, target: &ast::CastTarget<'_>, arg: &Expr) -> Result<ColumnType> {
+        use ast::CastTarget as T;
+        Ok(match target {
+            T::Signed => typing::bigint(false),
+            T::Unsigned => typing::bigint(true),
+            T::Decimal { precision, scale } => typing::decimal((*precision).into(), (*scale).into()),
+            T::Float => ColumnType::new(TypeKind::Float),
+            T::Double => typing::double(),
+            T::Char { length, charset } => {
+                let collation = match charset {
+                    None => self.context.connection_collation(),
+                    Some(charset) => {
+                        CollationId::of_charset(charset).ok_or_else(|| Error::UnknownCharset((*charset).to_owned()))?
+                    }
+                };
+                typing::string(length.map_or_else(|| typing::string_length(&arg.ty), u64::from), collation)
+            }
+            T::Binary { length } => {
+                // Characters become up to four bytes each.
+                let bytes = typing::string_length(&arg.ty) * typing::bytes_per_char(arg.ty.collation);
+                typing::string(length.map_or(bytes, u64::from), CollationId::BINARY)
+            }
+            T::Date => ColumnType::new(TypeKind::Date),
+            T::Time { fsp } => ColumnType::new(TypeKind::Time { fsp: *fsp }),
+            T::DateTime { fsp } => ColumnType::new(TypeKind::DateTime { fsp: *fsp }),
+            T::Year => ColumnType::unsigned(TypeKind::Year),
+            T::Json => ColumnType::new(TypeKind::Json),
+        })
+    }
+
+    fn convert_using(&mut self, arg: &ast::Expr<'_>, charset: &str) -> Result<Expr> {
+        let arg = self.value(arg)?;
+        let collation = CollationId::of_charset(charset).ok_or_else(|| Error::UnknownCharset(charset.to_owned()))?;
+        let ty = typing::string(typing::string_length(&arg.ty), collation);
+        let nullable = arg.nullable;
+        self.derivation = Derivation { collation, level: Coercibility::Implicit };
+        Ok(Expr { kind: ExprKind::Cast(Box::new(arg)), ty, nullable })
+    }
+
+    fn collate(&mut self, arg: &ast::Expr<'_>, name: &str) -> Result<Expr> {
+        let collation = CollationId::by_name(name).ok_or_else(|| Error::UnknownCollation(name.to_owned()))?;
+        let mut arg = self.value(arg)?;
+        if class(&arg.ty) == Class::String {
+            let charset = arg.ty.collation.charset();
+            if charset != collation.charset() {
+                return Err(Error::CollationMismatch { collation: name.to_owned(), charset: charset.to_owned() });
+            }
+            arg.ty.collation = collation;
+        } else {
+            let ty = typing::string(typing::string_length(&arg.ty), collation);
+            let nullable = arg.nullable;
+            arg = Expr { kind: ExprKind::Cast(Box::new(arg)), ty, nullable };
+        }
+        self.derivation = Derivation { collation, level: Coercibility::Explicit };
+        Ok(arg)
+    }
+
+    fn user_variable(&mut self, name: &str) -> Expr {
+        let collation = self.context.connection_collation();
+        let ty = self.context.user_variable_type(name);
+        let ty = ty.unwrap_or_else(|| typing::string(16_383, collation));
+        self.derivation = match class(&ty) {
+            Class::String => Derivation { collation: ty.collation, level: Coercibility::Implicit },
+            _ => Derivation::NUMERIC,
+        };
+        Expr { kind: ExprKind::UserVariable(name.to_lowercase()), ty, nullable: true }
+    }
+
+    fn system_variable(&mut self, scope: ast::VariableScope, name: &str) -> Result<Expr> {
+        let global = scope == ast::VariableScope::Global;
+        let found = self.context.system_variable(global, name);
+        let (value, ty) = found.ok_or_else(|| Error::UnknownSystemVariable(name.to_owned()))?;
+        self.derivation = match class(&ty) {
+            Class::String => Derivation { collation: ty.collation, level: Coercibility::SystemConstant },
+            _ => Derivation::NUMERIC,
+        };
+        Ok(Expr { nullable: value == Value::Null, kind: ExprKind::Literal(value), ty })
+    }
+
+    fn insert_value_of(&mut self, name: &ast::ColumnName<'_>) -> Result<Expr> {
+        if self.scope.insert_row.is_none() {
+            // Elsewhere it is NULL, as long as the column exists.
+            let column = self.name(name)?;
+            return Ok(Expr { nullable: true, ..Expr::literal(Value::Null, column.ty) });
+        }
+        let table = &self.sources[0].table;
+        let column = table.column_index(name.name);
+        let column = column.ok_or_else(|| Error::UnknownColumn { name: dotted(name), clause: self.scope.clause })?;
+        self.insert_value(column)
+    }
+
+    fn json_arrow(&mut self, column: &ast::ColumnName<'_>, path: &[u8], unquote: bool) -> Result<Expr> {
+        let column = self.name(column)?;
+        let path = self.literal(&ast::Literal::String(ast::StringLiteral { bytes: path, charset: None }))?;
+        let kind = ExprKind::Call { function: Function::JsonExtract, args: vec![column, path] };
+        let extract = Expr { kind, ty: ColumnType::new(TypeKind::Json), nullable: true };
+        self.derivation = Derivation { collation: CollationId::UTF8MB4_BIN, level: Coercibility::Implicit };
+        if !unquote {
+            return Ok(extract);
+        }
+        let ty = ColumnType { collation: CollationId::UTF8MB4_BIN, ..ColumnType::new(TypeKind::Text(types::LobSize::Long)) };
+        Ok(Expr { kind: ExprKind::Call { function: Function::JsonUnquote, args: vec![extract] }, ty, nullable: true })
+    }
+
+    /// DEFAULT(col)
+    fn default_of(&mut self, name: &ast::ColumnName<'_>) -> Result<Expr> {
+        use types::schema::ColumnDefault;
+        let found = self.find_column(name)?;
+        let (source, column) = found.ok_or_else(|| Error::UnknownColumn { name: dotted(name), clause: self.scope.clause })?;
+        let def = &self.sources[source].table.columns[column];
+        self.derivation = self.column_derivation(source, column);
+        let ty = def.ty.clone();
+        match &def.default {
+            ColumnDefault::None if !def.nullable => Err(Error::NoDefault(def.name.clone())),
+            ColumnDefault::None | ColumnDefault::Literal(None) => Ok(Expr::literal(Value::Null, ty)),
+            ColumnDefault::Literal(Some(text)) => {
+                let bytes = Value::Bytes(Cow::Owned(text.as_bytes().to_vec()));
+                let literal = Expr::literal(bytes, typing::string(text.len() as u64, CollationId::UTF8MB4_BIN));
+                if class(&ty) == Class::String {
+                    return Ok(Expr { ty, ..literal });
+                }
+                Ok(Expr { kind: ExprKind::Cast(Box::new(literal)), ty, nullable: false })
+            }
+            ColumnDefault::CurrentTimestamp => Err(Error::NotSupported("DEFAULT(column) of a current timestamp".to_owned())),
+        }
+    }
+}
+
+/// The expression of `(SELECT expr)`: a subquery without tables is its value.
+fn bare_value<'q, 'a>(query: &'q ast::Query<'a>) -> Option<&'q ast::Expr<'a>> {
+    let ast::Query { with: None, body: ast::QueryBody::Select(select), order_by: [], limit: None, .. } = query else {
+        return None;
+    };
+    let plain = select.from.is_empty() && select.filter.is_none() && select.group_by.is_empty() && select.having.is_none();
+    match select.items {
+        [ast::SelectItem::Expr { expr, .. }] if plain && !matches!(expr, ast::Expr::Aggregate(_)) => Some(expr),
+        _ => None,
+    }
+}
+
+/// Forms that are bound nowhere yet, or not here.
+#[cold]
+fn rare(expr: &ast::Expr<'_>) -> Result<Expr> {
+    use ast::Expr as E;
+    Err(Error::NotSupported(
+        match expr {
+            E::Subquery(_) | E::Exists(_) | E::InSubquery { .. } | E::Quantified { .. } => "subqueries",
+            E::Window(_) => "window functions",
+            E::Grouping(_) => "GROUPING",
+            E::AssignVariable { .. } => "assignment of user variables in expressions",
+            E::MemberOf { .. } => "MEMBER OF",
+            E::Match { .. } => "MATCH ... AGAINST",
+            E::Default(_) => "DEFAULT here",
+            _ => "this expression",
+        }
+        .to_owned(),
+    ))
+}
+
+fn single(expr: &Expr) -> Result<()> {
+    if matches!(expr.kind, ExprKind::Row(_)) { Err(Error::OperandColumns(1)) } else { Ok(()) }
+}
+
+fn op_name(op: CompareOp) -> &'static str {
+    match op {
+        CompareOp::Equal => "=",
+        CompareOp::NotEqual => "<>",
+        CompareOp::Less => "<",
+        CompareOp::LessOrEqual => "<=",
+        CompareOp::Greater => ">",
+        CompareOp::GreaterOrEqual => ">=",
+        CompareOp::NullSafeEqual => "<=>",
+    }
+}
+
+/// Gives a parameter without a type the type of what it meets.
+pub(super) fn adopt(param: &mut Expr, ty: &ColumnType) {
+    if matches!(param.kind, ExprKind::Param(_)) && param.ty.kind == TypeKind::Null {
+        param.ty = ty.clone();
+        if let TypeKind::Enum { .. } | TypeKind::Set { .. } = ty.kind {
+            param.ty = typing::string(typing::string_length(ty), ty.collation);
+        }
+    }
+}
+
+fn adopt_number(param: &mut Expr, other: &Expr) {
+    if matches!(param.kind, ExprKind::Param(_)) && param.ty.kind == TypeKind::Null {
+        param.ty = match class(&other.ty) {
+            Class::Integer => typing::bigint(false),
+            Class::Decimal => other.ty.clone(),
+            _ => typing::double(),
+        };
+    }
+}
+
+/// Gives both sides of a comparison the forms in which they compare: parameters get types, constants the other side's kind,
+/// ENUM and SET their numbers where they meet a number.
+fn prepare_operands(left: &mut Expr, right: &mut Expr) {
+    adopt(left, &right.ty);
+    adopt(right, &left.ty);
+    compare::convert_constants(left, right);
+    if class(&right.ty) != Class::String && class(&right.ty) != Class::Null {
+        enum_as_number(left);
+    }
+    if class(&left.ty) != Class::String && class(&left.ty) != Class::Null {
+        enum_as_number(right);
+    }
+}
+
+/// An ENUM or SET column as its number.
+pub(super) fn enum_as_number(expr: &mut Expr) {
+    if let (ExprKind::Column { source, column }, TypeKind::Enum { .. } | TypeKind::Set { .. }) = (&expr.kind, &expr.ty.kind) {
+        expr.kind = ExprKind::ColumnOrdinal { source: *source, column: *column };
+        expr.ty = typing::bigint(true);
+    }
+}
+
+/// An operand of arithmetic: ENUM columns as numbers, hexadecimal literals too.
+pub(super) fn numeric_operand(mut expr: Expr) -> Expr {
+    if let (true, ExprKind::Literal(Value::Bytes(bytes))) = (is_bits_literal(&expr), &expr.kind) {
+        return bits_as_integer(bytes);
+    }
+    enum_as_number(&mut expr);
+    expr
+}
+
+/// A literal `0x..`, `b'..'`: bytes that are a number in numeric context.
+pub(super) fn is_bits_literal(expr: &Expr) -> bool {
+    expr.ty.unsigned && matches!(expr.kind, ExprKind::Literal(Value::Bytes(_)))
+}
+
+/// The last eight bytes as an unsigned number.
+pub(super) fn bits_as_integer(bytes: &[u8]) -> Expr {
+    let value = bytes.iter().rev().take(8).rev().fold(0u64, |sum, byte| (sum << 8) | u64::from(*byte));
+    Expr::literal(Value::UInt(value), typing::bigint(true))
+}
+
+/// `-5` is a literal, also `-9223372036854775808`.
+fn negated_literal(arg: &Expr) -> Option<Expr> {
+    let ExprKind::Literal(value) = &arg.kind else { return None };
+    Some(match value {
+        Value::Int(n) => Expr::literal(Value::Int(n.checked_neg()?), ColumnType { display_width: None, ..arg.ty.clone() }),
+        Value::UInt(n) if *n == 1 << 63 => Expr::literal(Value::Int(i64::MIN), typing::bigint(false)),
+        Value::UInt(n) => Expr::literal(Value::Decimal(Decimal::from_u64(*n).negate()), typing::decimal(20, 0)),
+        Value::Decimal(d) => Expr::literal(Value::Decimal(d.negate()), arg.ty.clone()),
+        Value::Double(x) => Expr::literal(Value::Double(-x), arg.ty.clone()),
+        Value::Null => arg.clone(),
+        _ => return None,
+    })
+}
+
+/// The comparison that serves both of two: the more general one.
+fn wider(a: crate::expr::CompareAs, b: crate::expr::CompareAs) -> crate::expr::CompareAs {
+    use crate::expr::CompareAs as C;
+    match (a, b) {
+        (C::Double, _) | (_, C::Double) => C::Double,
+        (C::String(c), _) | (_, C::String(c)) => C::String(c),
+        (C::Decimal, C::Integer) | (C::Integer, C::Decimal) => C::Decimal,
+        (C::Temporal, _) | (_, C::Temporal) => C::Temporal,
+        (C::Time, _) | (_, C::Time) => C::Time,
+        _ => a,
+    }
+}
+
+/// Two ways of comparing that no single one can stand for.
+fn is_mixed(a: crate::expr::CompareAs, b: crate::expr::CompareAs) -> bool {
+    use crate::expr::CompareAs as C;
+    let number = |c| matches!(c, C::Integer | C::Decimal | C::Double);
+    // Integers and decimals compare as decimals; doubles as doubles, where exactness may be lost.
+    !(number(a) && number(b)) || a == C::Double || b == C::Double
+}

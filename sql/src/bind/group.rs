@@ -1,0 +1,266 @@
+//! GROUP BY and aggregates: expressions over sources become expressions over the slots of the Aggregate operator.
+//!
+//! Slots are the group keys, then the aggregates. A subexpression that equals a group key is that key. A column that is left over
+//! must depend on the keys (ONLY_FULL_GROUP_BY, error 1055); its value is then taken from any row of the group.
+
+use super::aggregate::AGGREGATE_SLOT;
+use super::{Binder, qualified};
+use crate::error::{Clause, Error, Result};
+use crate::expr::{Aggregate, CompareOp, Expr, ExprKind};
+use crate::func::AggregateFunction;
+use types::Value;
+use types::schema::IndexKind;
+
+/// The grouping of one block.
+pub(super) struct Grouping {
+    pub keys: Vec<Expr>,
+    pub aggregates: Vec<Aggregate>,
+    /// Sources all of whose columns depend on the keys.
+    determined: Vec<bool>,
+    /// Single columns that a WHERE equality with a constant or a key determines.
+    constant_columns: Vec<(usize, usize)>,
+    /// ONLY_FULL_GROUP_BY
+    strict: bool,
+}
+
+/// ON of an outer join, and the sources of its right side.
+pub(super) struct OuterCondition<'t> {
+    pub right: Vec<usize>,
+    pub on: &'t [Expr],
+}
+
+impl Binder<'_> {
+    pub(super) fn grouping(
+        &self,
+        keys: Vec<Expr>,
+        aggregates: Vec<Aggregate>,
+        conditions: &[&Expr],
+        outer: &[OuterCondition<'_>],
+    ) -> Grouping {
+        let mut known: Vec<(usize, usize)> = Vec::new();
+        for key in &keys {
+            if let ExprKind::Column { source, column } = key.kind {
+                known.push((source, column));
+            }
+        }
+        let mut determined = vec![false; self.sources.len()];
+        // Equalities spread what is known, until nothing changes.
+        loop {
+            let before = (known.len(), determined.iter().filter(|d| **d).count());
+            for condition in conditions {
+                self.spread(condition, &mut known, &determined);
+            }
+            for condition in outer {
+                spread_outer(condition, &mut known, &determined);
+            }
+            for source in self.scope.visible.clone() {
+                if !determined[source] && self.is_determined(source, &known) {
+                    determined[source] = true;
+                }
+            }
+            if before == (known.len(), determined.iter().filter(|d| **d).count()) {
+                break;
+            }
+        }
+        Grouping { keys, aggregates, determined, constant_columns: known, strict: self.mode.only_full_group_by }
+    }
+
+    /// `a = constant`, `a = b` with b known.
+    fn spread(&self, condition: &Expr, known: &mut Vec<(usize, usize)>, determined: &[bool]) {
+        let ExprKind::Compare { op: CompareOp::Equal, left, right, .. } = &condition.kind else { return };
+        for (a, b) in [(left, right), (right, left)] {
+            let ExprKind::Column { source, column } = a.kind else { continue };
+            let fixed = match b.kind {
+                ExprKind::Literal(_) | ExprKind::Param(_) => true,
+                ExprKind::Column { source, column } => known.contains(&(source, column)) || determined[source],
+                _ => false,
+            };
+            if fixed && !known.contains(&(source, column)) {
+                known.push((source, column));
+            }
+        }
+    }
+
+    /// Is every column of a primary or unique NOT NULL key known?
+    fn is_determined(&self, source: usize, known: &[(usize, usize)]) -> bool {
+        let table = &self.sources[source].table;
+        table.indexes.iter().any(|index| {
+            matches!(index.kind, IndexKind::Primary | IndexKind::Unique)
+                && index.columns.iter().all(|c| known.contains(&(source, c.column)) && !table.columns[c.column].nullable)
+        })
+    }
+}
+
+/// An outer join whose ON reads, of the left side, nothing but what is known: its right side's equated columns are known.
+fn spread_outer(condition: &OuterCondition<'_>, known: &mut Vec<(usize, usize)>, determined: &[bool]) {
+    let is_left_known = |expr: &Expr| {
+        let mut columns = Vec::new();
+        columns_of(expr, &mut columns);
+        columns.iter().all(|&(s, c)| condition.right.contains(&s) || determined[s] || known.contains(&(s, c)))
+    };
+    if !condition.on.iter().all(is_left_known) {
+        return;
+    }
+    for part in condition.on {
+        let ExprKind::Compare { op: CompareOp::Equal, left, right, .. } = &part.kind else { continue };
+        for (a, b) in [(left, right), (right, left)] {
+            let ExprKind::Column { source, column } = a.kind else { continue };
+            let mut others = Vec::new();
+            columns_of(b, &mut others);
+            let from_left = others.iter().all(|(s, _)| !condition.right.contains(s));
+            if condition.right.contains(&source) && from_left && !known.contains(&(source, column)) {
+                known.push((source, column));
+            }
+        }
+    }
+}
+
+fn columns_of(expr: &Expr, out: &mut Vec<(usize, usize)>) {
+    if let ExprKind::Column { source, column } | ExprKind::ColumnOrdinal { source, column } = expr.kind {
+        out.push((source, column));
+    }
+    children(expr).into_iter().for_each(|child| columns_of(child, out));
+}
+
+impl Grouping {
+    /// Rewrites an expression of the select list (number `position` from 1), HAVING or ORDER BY.
+    pub fn rewrite(&mut self, binder: &Binder<'_>, expr: &Expr, position: usize, clause: Clause) -> Result<Expr> {
+        if let Some(key) = self.keys.iter().position(|k| k == expr) {
+            return Ok(self.key_slot(key));
+        }
+        match &expr.kind {
+            ExprKind::Slot(slot) if *slot >= AGGREGATE_SLOT => {
+                let mut out = expr.clone();
+                out.kind = ExprKind::Slot(self.keys.len() + slot - AGGREGATE_SLOT);
+                Ok(out)
+            }
+            ExprKind::Column { source, column } | ExprKind::ColumnOrdinal { source, column } => {
+                self.leftover(binder, expr, *source, *column, position, clause)
+            }
+            _ => {
+                let mut out = expr.clone();
+                for child in children_mut(&mut out) {
+                    let rewritten = self.rewrite(binder, child, position, clause)?;
+                    *child = rewritten;
+                }
+                Ok(out)
+            }
+        }
+    }
+
+    fn key_slot(&self, key: usize) -> Expr {
+        let expr = &self.keys[key];
+        Expr { kind: ExprKind::Slot(key), ty: expr.ty.clone(), nullable: expr.nullable }
+    }
+
+    /// A column that is no key.
+    fn leftover(
+        &mut self,
+        binder: &Binder<'_>,
+        expr: &Expr,
+        source: usize,
+        column: usize,
+        position: usize,
+        clause: Clause,
+    ) -> Result<Expr> {
+        // The number of an ENUM key is taken from any row of its group.
+        let is_key =
+            self.keys.iter().any(|k| matches!(k.kind, ExprKind::Column { source: s, column: c } if (s, c) == (source, column)));
+        let depends = is_key || self.determined[source] || self.constant_columns.contains(&(source, column));
+        if self.strict && !depends {
+            let from = &binder.sources[source];
+            let column = qualified(&from.table, &from.alias, column);
+            return Err(if self.keys.is_empty() {
+                Error::MixedGroup { expression: position, column }
+            } else {
+                Error::NotGrouped { expression: position, column, clause }
+            });
+        }
+        let aggregate = Aggregate {
+            function: AggregateFunction::AnyValue,
+            args: vec![expr.clone()],
+            distinct: false,
+            order: Vec::new(),
+            separator: Vec::new(),
+            ty: expr.ty.clone(),
+            nullable: expr.nullable || self.keys.is_empty(),
+        };
+        let slot = match self.aggregates.iter().position(|a| *a == aggregate) {
+            Some(slot) => slot,
+            None => {
+                self.aggregates.push(aggregate);
+                self.aggregates.len() - 1
+            }
+        };
+        let nullable = expr.nullable || self.keys.is_empty();
+        Ok(Expr { kind: ExprKind::Slot(self.keys.len() + slot), ty: expr.ty.clone(), nullable })
+    }
+}
+
+/// The direct subexpressions.
+pub(crate) fn children_mut(expr: &mut Expr) -> Vec<&mut Expr> {
+    match &mut expr.kind {
+        ExprKind::Literal(_)
+        | ExprKind::Param(_)
+        | ExprKind::Column { .. }
+        | ExprKind::ColumnOrdinal { .. }
+        | ExprKind::Slot(_)
+        | ExprKind::UserVariable(_)
+        | ExprKind::InsertValue { .. } => Vec::new(),
+        ExprKind::Unary { arg, .. }
+        | ExprKind::Not(arg)
+        | ExprKind::IsNull { arg, .. }
+        | ExprKind::IsTruth { arg, .. }
+        | ExprKind::Cast(arg) => vec![arg],
+        ExprKind::Compare { left, right, .. } | ExprKind::Arithmetic { left, right, .. } | ExprKind::Xor(left, right) => {
+            vec![left, right]
+        }
+        ExprKind::And(items) | ExprKind::Or(items) | ExprKind::Row(items) => items.iter_mut().collect(),
+        ExprKind::In { arg, list, .. } => std::iter::once(&mut **arg).chain(list.iter_mut()).collect(),
+        ExprKind::Between { arg, low, high, .. } => vec![arg, low, high],
+        ExprKind::Like { arg, pattern, .. } => vec![arg, pattern],
+        ExprKind::Case { whens, otherwise } => whens
+            .iter_mut()
+            .flat_map(|(condition, value)| [condition, value])
+            .chain(otherwise.iter_mut().map(|o| &mut **o))
+            .collect(),
+        ExprKind::Call { args, .. } => args.iter_mut().collect(),
+    }
+}
+
+/// The direct subexpressions.
+pub(crate) fn children(expr: &Expr) -> Vec<&Expr> {
+    match &expr.kind {
+        ExprKind::Literal(_)
+        | ExprKind::Param(_)
+        | ExprKind::Column { .. }
+        | ExprKind::ColumnOrdinal { .. }
+        | ExprKind::Slot(_)
+        | ExprKind::UserVariable(_)
+        | ExprKind::InsertValue { .. } => Vec::new(),
+        ExprKind::Unary { arg, .. }
+        | ExprKind::Not(arg)
+        | ExprKind::IsNull { arg, .. }
+        | ExprKind::IsTruth { arg, .. }
+        | ExprKind::Cast(arg) => vec![arg],
+        ExprKind::Compare { left, right, .. } | ExprKind::Arithmetic { left, right, .. } | ExprKind::Xor(left, right) => {
+            vec![left, right]
+        }
+        ExprKind::And(items) | ExprKind::Or(items) | ExprKind::Row(items) => items.iter().collect(),
+        ExprKind::In { arg, list, .. } => std::iter::once(&**arg).chain(list.iter()).collect(),
+        ExprKind::Between { arg, low, high, .. } => vec![arg, low, high],
+        ExprKind::Like { arg, pattern, .. } => vec![arg, pattern],
+        ExprKind::Case { whens, otherwise } => {
+            whens.iter().flat_map(|(condition, value)| [condition, value]).chain(otherwise.iter().map(|o| &**o)).collect()
+        }
+        ExprKind::Call { args, .. } => args.iter().collect(),
+    }
+}
+
+/// A constant's value, where the expression is one.
+pub(crate) fn constant(expr: &Expr) -> Option<&Value<'static>> {
+    match &expr.kind {
+        ExprKind::Literal(value) => Some(value),
+        _ => None,
+    }
+}

@@ -1,0 +1,133 @@
+//! Literals as values with types.
+
+use super::Binder;
+use super::compare::{Coercibility, Derivation};
+use super::typing;
+use crate::ast::{Literal, StringLiteral};
+use crate::error::{Error, Result};
+use crate::expr::Expr;
+use std::borrow::Cow;
+use types::temporal::{self, DateRules};
+use types::{CollationId, ColumnType, DateTime, Decimal, TypeKind, Value};
+
+impl Binder<'_> {
+    pub(super) fn literal(&mut self, literal: &Literal<'_>) -> Result<Expr> {
+        self.derivation = Derivation::NUMERIC;
+        Ok(match literal {
+            Literal::Null => {
+                self.derivation = Derivation::IGNORABLE;
+                Expr::literal(Value::Null, ColumnType::new(TypeKind::Null))
+            }
+            Literal::Bool(truth) => Expr::literal(Value::Int(i64::from(*truth)), typing::boolean()),
+            Literal::Int(value) => integer(*value),
+            Literal::Decimal(digits) => decimal(digits)?,
+            Literal::Double(digits) => double(digits)?,
+            Literal::String(string) => self.string_literal(string)?,
+            Literal::Bits(bytes) => {
+                self.derivation = Derivation { collation: CollationId::BINARY, level: Coercibility::Coercible };
+                // Unsigned: what tells it from other binary strings, see `is_bits_literal`.
+                let ty = ColumnType::unsigned(TypeKind::VarBinary { length: bytes.len() as u32 });
+                Expr::literal(bytes_value(bytes), ty)
+            }
+            Literal::Date(text) => date_literal(text)?,
+            Literal::Time(text) => {
+                let parsed = temporal::parse_time(text);
+                if parsed.truncated || parsed.out_of_range || text.is_empty() {
+                    return Err(wrong("TIME", text));
+                }
+                Expr::literal(Value::Time(parsed.value), ColumnType::new(TypeKind::Time { fsp: fraction(text) }))
+            }
+            Literal::Timestamp(text) => {
+                let value = datetime(text).ok_or_else(|| wrong("DATETIME", text))?;
+                Expr::literal(Value::DateTime(value), ColumnType::new(TypeKind::DateTime { fsp: fraction(text) }))
+            }
+        })
+    }
+
+    fn string_literal(&mut self, literal: &StringLiteral<'_>) -> Result<Expr> {
+        let collation = match literal.charset {
+            None => self.context.connection_collation(),
+            Some(charset) => CollationId::of_charset(charset).ok_or_else(|| Error::UnknownCharset(charset.to_owned()))?,
+        };
+        self.derivation = Derivation { collation, level: Coercibility::Coercible };
+        let length =
+            if collation == CollationId::BINARY { literal.bytes.len() } else { types::collation::char_count(literal.bytes) };
+        Ok(Expr::literal(bytes_value(literal.bytes), typing::string(length as u64, collation)))
+    }
+}
+
+fn date_literal(text: &[u8]) -> Result<Expr> {
+    let value = datetime(text).filter(|d| d.time_micros() == 0).ok_or_else(|| wrong("DATE", text))?;
+    Ok(Expr::literal(Value::Date(value.date), ColumnType::new(TypeKind::Date)))
+}
+
+fn wrong(kind: &'static str, text: &[u8]) -> Error {
+    Error::WrongLiteral { kind, value: String::from_utf8_lossy(text).into_owned() }
+}
+
+/// A text that is a date, with or without a time, and nothing more.
+fn datetime(text: &[u8]) -> Option<DateTime> {
+    let parsed = temporal::parse_datetime(text)?;
+    let whole = !parsed.truncated && !parsed.round_up && parsed.offset.is_none();
+    (whole && parsed.value.date.check(DateRules::default()).is_ok()).then_some(parsed.value)
+}
+
+/// A string constant that a date is compared with.
+pub(super) fn datetime_constant(text: &[u8]) -> Option<Expr> {
+    let value = datetime(text)?;
+    if value.time_micros() == 0 && value.date != types::Date::ZERO {
+        return Some(Expr::literal(Value::Date(value.date), ColumnType::new(TypeKind::Date)));
+    }
+    let fsp = if value.micros == 0 { 0 } else { 6 };
+    Some(Expr::literal(Value::DateTime(value), ColumnType::new(TypeKind::DateTime { fsp })))
+}
+
+/// A string constant that a time is compared with.
+pub(super) fn time_constant(text: &[u8]) -> Option<Expr> {
+    let parsed = temporal::parse_time(text);
+    if parsed.truncated || parsed.out_of_range || parsed.round_up || parsed.had_date || text.is_empty() {
+        return None;
+    }
+    Some(Expr::literal(Value::Time(parsed.value), ColumnType::new(TypeKind::Time { fsp: 6 })))
+}
+
+fn bytes_value(bytes: &[u8]) -> Value<'static> {
+    Value::Bytes(Cow::Owned(bytes.to_vec()))
+}
+
+/// Fraction digits of a time's text, at most 6.
+fn fraction(text: &[u8]) -> u8 {
+    let digits =
+        text.iter().position(|&b| b == b'.').map_or(0, |dot| text[dot + 1..].iter().take_while(|b| b.is_ascii_digit()).count());
+    digits.min(6) as u8
+}
+
+pub(super) fn integer(value: u64) -> Expr {
+    // As wide as its digits and a sign.
+    let width = value.checked_ilog10().unwrap_or(0) as u8 + 2;
+    let ty = ColumnType { display_width: Some(width), ..typing::bigint(value > i64::MAX as u64) };
+    match i64::try_from(value) {
+        Ok(value) => Expr::literal(Value::Int(value), ty),
+        Err(_) => Expr::literal(Value::UInt(value), ty),
+    }
+}
+
+fn decimal(digits: &str) -> Result<Expr> {
+    match Decimal::parse_exact(digits) {
+        Some(value) => {
+            // Leading zeros are no digits; all scale digits are.
+            let scale = u32::from(value.scale());
+            let precision = (value.integer_digits() + scale).max(1);
+            Ok(Expr::literal(Value::Decimal(value), typing::decimal(precision, scale)))
+        }
+        None => double(digits),
+    }
+}
+
+fn double(digits: &str) -> Result<Expr> {
+    let value: f64 = digits.parse().unwrap_or(f64::INFINITY);
+    if !value.is_finite() {
+        return Err(Error::IllegalNumber { kind: "double", value: digits.to_owned() });
+    }
+    Ok(Expr::literal(Value::Double(value), typing::double()))
+}

@@ -1,0 +1,714 @@
+//! SELECT, UNION, VALUES: clauses become operators.
+//!
+//! ```text
+//! Trim  Limit  Sort  Distinct  Project  Filter(HAVING)  Aggregate  <joins, WHERE>
+//! ```
+//! from the outside in; what a query does not need is left out.
+
+use super::compare::Derivation;
+use super::from::conjuncts;
+use super::group::{Grouping, OuterCondition, children, constant};
+use super::typing::{self, Class, class};
+use super::{AliasRule, Binder, Scope, SelectColumn};
+use crate::ast::{self, Expr as AstExpr, Literal, OrderItem, Query, QueryBody, Select, SelectItem, SetOp};
+use crate::error::{Clause, Error, Result};
+use crate::expr::{Expr, ExprKind};
+use crate::func::AggregateFunction;
+use crate::plan::{BindContext, LimitPlan, LockWait, Locking, Node, OutputColumn, QueryPlan, SortKey};
+use crate::planner::{FromBlock, JoinTree, OrderNeed};
+use types::schema::{ColumnDefault, IndexKind};
+use types::{ColumnType, TypeKind, Value};
+
+/// A query without its ORDER BY and LIMIT: an operator tree whose slots are the columns.
+pub(super) struct Block {
+    pub node: Node,
+    pub columns: Vec<OutputColumn>,
+    derivations: Vec<Derivation>,
+}
+
+/// ORDER BY and LIMIT that apply to a block.
+#[derive(Clone, Copy)]
+struct Tail<'q, 'a> {
+    order_by: &'q [OrderItem<'a>],
+    limit: Option<&'q ast::Limit<'a>>,
+    locking: bool,
+}
+
+impl Binder<'_> {
+    pub(super) fn query_plan(&mut self, query: &Query<'_>) -> Result<QueryPlan> {
+        let (locking, lock_wait) = match query.locking.last() {
+            Some(clause) => (clause.locking, clause.wait),
+            None => (Locking::None, LockWait::Wait),
+        };
+        let block = self.query(query)?;
+        Ok(QueryPlan {
+            root: block.node,
+            columns: block.columns,
+            sources: self.sources.len(),
+            locking,
+            lock_wait,
+            params: self.param_count(),
+        })
+    }
+
+    /// A query expression with its own ORDER BY and LIMIT.
+    fn query(&mut self, query: &Query<'_>) -> Result<Block> {
+        if query.with.is_some() {
+            return Err(Error::NotSupported("common table expressions".to_owned()));
+        }
+        let tail = Tail { order_by: query.order_by, limit: query.limit.as_ref(), locking: !query.locking.is_empty() };
+        match &query.body {
+            QueryBody::Select(select) => self.select(select, tail),
+            QueryBody::Table(name) => {
+                let name = ast::TableName { name: *name, alias: None, partitions: &[], hints: &[] };
+                let from = [ast::TableRef::Table(&name)];
+                let items = [SelectItem::All];
+                self.select(&Select { from: &from, items: &items, ..EMPTY_SELECT }, tail)
+            }
+            body => {
+                let block = self.body(body)?;
+                self.finish_slots(block, tail)
+            }
+        }
+    }
+
+    fn body(&mut self, body: &QueryBody<'_>) -> Result<Block> {
+        let no_tail = Tail { order_by: &[], limit: None, locking: false };
+        match body {
+            QueryBody::Select(select) => self.select(select, no_tail),
+            QueryBody::Query(query) => self.query(query),
+            QueryBody::Values(rows) => self.values_rows(rows),
+            QueryBody::Table(_) => {
+                let query = Query { with: None, body: *body, order_by: &[], limit: None, locking: &[], into: None };
+                self.query(&query)
+            }
+            QueryBody::SetOperation { first, rest } => {
+                let mut block = self.body(first)?;
+                for operand in *rest {
+                    if operand.op != SetOp::Union {
+                        let what = if operand.op == SetOp::Except { "EXCEPT" } else { "INTERSECT" };
+                        return Err(Error::NotSupported(what.to_owned()));
+                    }
+                    let next = self.body(&operand.body)?;
+                    block = self.union(block, next, operand.all)?;
+                }
+                Ok(block)
+            }
+        }
+    }
+
+    fn values_rows(&mut self, rows: &[&[AstExpr<'_>]]) -> Result<Block> {
+        self.scope = Scope::new(self.sources.len()..self.sources.len(), Clause::FieldList);
+        let mut bound = Vec::with_capacity(rows.len());
+        for (n, row) in rows.iter().enumerate() {
+            if row.len() != rows[0].len() {
+                return Err(Error::ColumnCount { row: n + 1 });
+            }
+            bound.push(self.values(row)?);
+        }
+        let mut columns = Vec::new();
+        for n in 0..rows[0].len() {
+            let cells = bound.iter().map(|row| &row[n]);
+            let ty = typing::unify(cells.clone(), self.context.connection_collation());
+            let nullable = cells.into_iter().any(|e| e.nullable);
+            for row in &mut bound {
+                convert_to(&mut row[n], &ty);
+            }
+            columns.push(plain_column(format!("column_{n}"), ty, nullable));
+        }
+        let derivations = vec![Derivation::NUMERIC; columns.len()];
+        Ok(Block { node: Node::Values { rows: bound }, columns, derivations })
+    }
+
+    /// `a UNION [ALL] b`: types in common, rows one after the other.
+    fn union(&mut self, left: Block, right: Block, all: bool) -> Result<Block> {
+        if left.columns.len() != right.columns.len() {
+            return Err(Error::SetColumns);
+        }
+        let mut types = Vec::with_capacity(left.columns.len());
+        let mut derivations = Vec::with_capacity(left.columns.len());
+        for n in 0..left.columns.len() {
+            let derivation = left.derivations[n].combine(right.derivations[n], "UNION")?;
+            let pair = [slot(n, &left.columns[n]), slot(n, &right.columns[n])];
+            types.push(typing::unify(pair.iter(), self.string_collation(derivation)));
+            derivations.push(derivation);
+        }
+        let columns = left.columns.iter().zip(&right.columns).zip(&types).map(|((a, b), ty)| OutputColumn {
+            nullable: a.nullable || b.nullable,
+            ..plain_column(a.name.clone(), ty.clone(), false)
+        });
+        let columns: Vec<OutputColumn> = columns.collect();
+        let width = columns.len();
+        let mut inputs = match left.node {
+            Node::Concat { inputs } if converts_nothing(&left.columns, &types) => inputs,
+            node => vec![converted(node, &left.columns, &types)],
+        };
+        inputs.push(converted(right.node, &right.columns, &types));
+        let mut node = Node::Concat { inputs };
+        if !all {
+            node = Node::Distinct { input: Box::new(node), columns: width };
+        }
+        Ok(Block { node, columns, derivations })
+    }
+
+    /// ORDER BY and LIMIT over slots alone: of UNION and VALUES.
+    fn finish_slots(&mut self, block: Block, tail: Tail<'_, '_>) -> Result<Block> {
+        let select: Vec<SelectColumn> = block
+            .columns
+            .iter()
+            .enumerate()
+            .map(|(n, c)| SelectColumn { name: c.name.clone(), expr: slot(n, c), derivation: block.derivations[n] })
+            .collect();
+        self.scope = Scope::new(self.sources.len()..self.sources.len(), Clause::OrderBy);
+        self.scope.select = select;
+        let mut keys = Vec::new();
+        for item in tail.order_by {
+            let expr = self.order_expr(&item.expr)?;
+            if is_constant(&expr) {
+                continue;
+            }
+            keys.push(SortKey { expr, descending: item.descending });
+        }
+        let limit = self.limit(tail.limit)?;
+        Ok(Block { node: sorted(block.node, keys, limit), ..block })
+    }
+
+    fn select(&mut self, select: &Select<'_>, tail: Tail<'_, '_>) -> Result<Block> {
+        if select.with_rollup {
+            return Err(Error::NotSupported("WITH ROLLUP".to_owned()));
+        }
+        if !select.windows.is_empty() {
+            return Err(Error::NotSupported("window functions".to_owned()));
+        }
+        if select.calc_found_rows && tail.limit.is_some() {
+            return Err(Error::NotSupported("SQL_CALC_FOUND_ROWS with LIMIT".to_owned()));
+        }
+        let tree = self.bind_from(select.from)?;
+        let filter = match select.filter {
+            Some(expr) => conjuncts(self.in_clause(Clause::Where, |b| b.predicate(expr))?),
+            None => Vec::new(),
+        };
+        self.scope.aggregates = Some(Vec::new());
+        let columns = self.select_items(select.items)?;
+        let keys = self.group_by(select.group_by)?;
+        self.scope.group_keys = keys;
+        let mut having = match select.having {
+            Some(expr) => {
+                self.scope.aliases = AliasRule::Having;
+                Some(self.in_clause(Clause::Having, |b| b.predicate(expr))?)
+            }
+            None => None,
+        };
+        let plain = keys_and_aggregates(&self.scope) == 0;
+        let mut order = self.order_by(tail.order_by)?;
+        if let Some(place) = order.iter().position(|(key, _)| plain && holds_aggregate(key)) {
+            return Err(Error::AggregateOrder(place + 1));
+        }
+        let limit = self.limit(tail.limit)?;
+
+        let aggregates = self.scope.aggregates.take().unwrap_or_default();
+        let keys = std::mem::take(&mut self.scope.group_keys);
+        let mut project: Vec<Expr> = self.scope.select.iter().map(|c| c.expr.clone()).collect();
+        let derivations = self.scope.select.iter().map(|c| c.derivation).collect();
+        let grouped = !keys.is_empty() || !aggregates.is_empty();
+        let one_row = keys.is_empty() && !aggregates.is_empty();
+        let mut grouping = grouped.then(|| {
+            let mut conditions: Vec<&Expr> = filter.iter().collect();
+            let mut outer = Vec::new();
+            if let Some(tree) = &tree {
+                join_conditions(tree, &mut conditions, &mut outer);
+            }
+            self.grouping(keys, aggregates, &conditions, &outer)
+        });
+        if let Some(grouping) = &mut grouping {
+            self.rewrite_grouped(grouping, &mut project, having.as_mut(), &mut order)?;
+        }
+        if one_row {
+            order.clear();
+        }
+        let visible = project.len();
+        let distinct = select.distinct && !one_row;
+        let sort = self.sort_keys(&mut project, order, distinct)?;
+
+        let mut block = FromBlock {
+            sources: &self.sources,
+            context: self.context,
+            used: vec![Vec::new(); self.sources.len()],
+            straight: select.straight_join,
+            keeps_rows: tail.locking,
+        };
+        let over_sources = project.iter().filter(|_| !grouped).chain(having.iter().filter(|_| !grouped));
+        for expr in over_sources.chain(grouping.iter().flat_map(grouping_exprs)).chain(&filter) {
+            block.note_used(expr);
+        }
+        if let Some(tree) = &tree {
+            block.note_used_in_tree(tree);
+        }
+        let extreme = grouping.as_ref().and_then(|g| extreme_need(g, &tree));
+        let need = extreme.clone().or_else(|| order_need(&sort, &project, grouped, &limit));
+        let mut filter = filter;
+        if let Some(found) = extreme.as_ref().and(grouping.as_ref()).and_then(not_null) {
+            filter.push(found);
+        }
+        let mut planned = block.plan(tree, filter, need.as_ref());
+        if extreme.is_some() && planned.ordered {
+            // The first row in order has the extreme value.
+            let one = Expr::literal(Value::Int(1), typing::bigint(false));
+            let limit = LimitPlan { offset: None, count: Some(one) };
+            planned.node = Node::Limit { input: Box::new(planned.node), limit };
+        }
+        if let Some(grouping) = grouping {
+            let Grouping { keys, aggregates, .. } = grouping;
+            planned.node = Node::Aggregate { input: Box::new(planned.node), keys, aggregates };
+            planned.ordered = false;
+        }
+        if let Some(predicate) = having {
+            planned.node = Node::Filter { input: Box::new(planned.node), predicate };
+        }
+        let hidden = project.len() > visible;
+        let mut node = Node::Project { input: Box::new(planned.node), exprs: project };
+        if distinct {
+            node = Node::Distinct { input: Box::new(node), columns: visible };
+        }
+        node = sorted(node, if planned.ordered { Vec::new() } else { sort }, limit);
+        if hidden {
+            node = Node::Trim { input: Box::new(node), columns: visible };
+        }
+        Ok(Block { node, columns, derivations })
+    }
+
+    fn rewrite_grouped(
+        &self,
+        grouping: &mut Grouping,
+        project: &mut [Expr],
+        having: Option<&mut Expr>,
+        order: &mut [(Expr, bool)],
+    ) -> Result<()> {
+        for (n, expr) in project.iter_mut().enumerate() {
+            *expr = grouping.rewrite(self, expr, n + 1, Clause::FieldList)?;
+        }
+        if let Some(expr) = having {
+            *expr = grouping.rewrite(self, expr, 1, Clause::Having)?;
+        }
+        for (n, (expr, _)) in order.iter_mut().enumerate() {
+            *expr = grouping.rewrite(self, expr, n + 1, Clause::OrderBy)?;
+        }
+        Ok(())
+    }
+
+    /// Expands stars, binds expressions; the scope's select list is filled as it goes.
+    fn select_items(&mut self, items: &[SelectItem<'_>]) -> Result<Vec<OutputColumn>> {
+        let mut columns = Vec::with_capacity(items.len());
+        let mut select = Vec::with_capacity(items.len());
+        for item in items {
+            match item {
+                SelectItem::All => self.expand_all(&mut columns, &mut select)?,
+                SelectItem::TableAll(name) => self.expand_table(name, &mut columns, &mut select)?,
+                SelectItem::Expr { expr, alias, text } => {
+                    let mut bound = self.value(expr)?;
+                    let derivation = self.derivation;
+                    if matches!(bound.kind, ExprKind::Param(_)) {
+                        super::expr::adopt(&mut bound, &typing::string(16_383, self.context.connection_collation()));
+                    }
+                    let name = column_name(expr, *alias, text);
+                    columns.push(self.output_column(name.clone(), &bound));
+                    select.push(SelectColumn { name, expr: bound, derivation });
+                }
+            }
+            if columns.len() > crate::parser::COLUMNS_MAX {
+                return Err(Error::TooManyColumns);
+            }
+        }
+        self.scope.select = select;
+        Ok(columns)
+    }
+
+    fn expand_all(&mut self, columns: &mut Vec<OutputColumn>, select: &mut Vec<SelectColumn>) -> Result<()> {
+        if self.scope.visible.is_empty() {
+            return Err(Error::NoTables);
+        }
+        let mut joined: Vec<(usize, usize)> = self.scope.joined.iter().filter_map(|j| j.members.first().copied()).collect();
+        joined.sort_unstable();
+        for first in joined {
+            let Some(entry) = self.scope.joined.iter().find(|j| j.members.first() == Some(&first)) else { continue };
+            let (source, column) = (entry.source, entry.column);
+            self.expand_column(source, column, columns, select);
+        }
+        for source in self.scope.visible.clone() {
+            for column in 0..self.sources[source].table.columns.len() {
+                let is_joined = self.scope.joined.iter().any(|j| j.members.contains(&(source, column)));
+                if !is_joined && !self.sources[source].table.columns[column].invisible {
+                    self.expand_column(source, column, columns, select);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn expand_table(
+        &mut self,
+        name: &ast::ObjectName<'_>,
+        columns: &mut Vec<OutputColumn>,
+        select: &mut Vec<SelectColumn>,
+    ) -> Result<()> {
+        let found = self.scope.visible.clone().find(|&s| {
+            let from = &self.sources[s];
+            let same = from.alias == name.name || (from.table.is_virtual && from.alias.eq_ignore_ascii_case(name.name));
+            same && name.database.is_none_or(|d| d == from.table.database)
+        });
+        let source = found.ok_or_else(|| Error::UnknownTableAll(name.name.to_owned()))?;
+        for column in 0..self.sources[source].table.columns.len() {
+            if !self.sources[source].table.columns[column].invisible {
+                self.expand_column(source, column, columns, select);
+            }
+        }
+        Ok(())
+    }
+
+    fn expand_column(&self, source: usize, column: usize, columns: &mut Vec<OutputColumn>, select: &mut Vec<SelectColumn>) {
+        let expr = self.column(source, column);
+        let name = self.sources[source].table.columns[column].name.clone();
+        columns.push(self.output_column(name.clone(), &expr));
+        select.push(SelectColumn { name, expr, derivation: self.column_derivation(source, column) });
+    }
+
+    fn output_column(&self, name: String, expr: &Expr) -> OutputColumn {
+        let mut output = plain_column(name, expr.ty.clone(), expr.nullable);
+        let ExprKind::Column { source, column } = expr.kind else { return output };
+        let from = &self.sources[source];
+        let def = &from.table.columns[column];
+        output.database = from.table.database.clone();
+        output.table = from.table.name.clone();
+        output.table_alias = from.alias.clone();
+        output.original_name = def.name.clone();
+        output.auto_increment = def.auto_increment;
+        output.no_default = !def.nullable && def.default == ColumnDefault::None && !def.auto_increment;
+        for index in &from.table.indexes {
+            let Some(place) = index.columns.iter().position(|c| c.column == column) else { continue };
+            match index.kind {
+                IndexKind::Primary => output.primary_key = true,
+                IndexKind::Unique if index.columns.len() == 1 => output.unique_key = true,
+                IndexKind::Unique | IndexKind::Secondary if place == 0 => output.multiple_key = true,
+                _ => {}
+            }
+        }
+        output
+    }
+
+    fn group_by(&mut self, items: &[OrderItem<'_>]) -> Result<Vec<Expr>> {
+        let mut keys: Vec<Expr> = Vec::with_capacity(items.len());
+        let aggregates = self.scope.aggregates.take();
+        let outer = std::mem::replace(&mut self.scope.clause, Clause::GroupBy);
+        self.scope.aliases = AliasRule::AfterColumns;
+        for item in items {
+            let key = match &item.expr {
+                AstExpr::Literal(Literal::Int(position)) => self.positional(*position, Clause::GroupBy)?,
+                expr => self.value(expr).map_err(|error| match error {
+                    Error::InvalidGroupUse => Error::WrongGroupField(expr.to_string()),
+                    error => error,
+                })?,
+            };
+            if holds_aggregate(&key) {
+                return Err(Error::WrongGroupField(self.name_of(&key, &item.expr)));
+            }
+            if !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
+        self.scope.aliases = AliasRule::Never;
+        self.scope.clause = outer;
+        self.scope.aggregates = aggregates;
+        Ok(keys)
+    }
+
+    fn name_of(&self, key: &Expr, written: &AstExpr<'_>) -> String {
+        let entry = self.scope.select.iter().find(|s| s.expr == *key);
+        entry.map_or_else(|| written.to_string(), |s| s.name.clone())
+    }
+
+    /// `GROUP BY 2`, `ORDER BY 1`
+    fn positional(&self, position: u64, clause: Clause) -> Result<Expr> {
+        let index = usize::try_from(position).ok().and_then(|p| p.checked_sub(1));
+        let entry = index.and_then(|i| self.scope.select.get(i));
+        entry.map(|s| s.expr.clone()).ok_or_else(|| Error::UnknownColumn { name: position.to_string(), clause })
+    }
+
+    fn order_by(&mut self, items: &[OrderItem<'_>]) -> Result<Vec<(Expr, bool)>> {
+        let outer = std::mem::replace(&mut self.scope.clause, Clause::OrderBy);
+        let mut keys: Vec<(Expr, bool)> = Vec::with_capacity(items.len());
+        for item in items {
+            let expr = self.order_expr(&item.expr)?;
+            // A constant orders nothing; a key that came before decides alone.
+            if !is_constant(&expr) && !keys.iter().any(|(k, _)| *k == expr) {
+                keys.push((expr, item.descending));
+            }
+        }
+        self.scope.clause = outer;
+        Ok(keys)
+    }
+
+    /// A key of ORDER BY: a position, a name of the select list before a column, or an expression.
+    fn order_expr(&mut self, expr: &AstExpr<'_>) -> Result<Expr> {
+        self.scope.aliases = AliasRule::AfterColumns;
+        let bound = match expr {
+            AstExpr::Literal(Literal::Int(position)) => self.positional(*position, Clause::OrderBy)?,
+            AstExpr::Column(name) if name.table.is_none() => match self.find_alias(name.name)? {
+                Some(found) => found,
+                None => self.value(expr)?,
+            },
+            _ => self.value(expr)?,
+        };
+        self.scope.aliases = AliasRule::Never;
+        Ok(bound)
+    }
+
+    /// Sort keys over the projected slots; keys that are not selected are projected behind the columns.
+    fn sort_keys(&self, project: &mut Vec<Expr>, order: Vec<(Expr, bool)>, distinct: bool) -> Result<Vec<SortKey>> {
+        let mut keys = Vec::with_capacity(order.len());
+        for (n, (expr, descending)) in order.into_iter().enumerate() {
+            let mut sorted_by = expr.clone();
+            super::expr::enum_as_number(&mut sorted_by);
+            let place = project.iter().position(|p| *p == sorted_by);
+            let place = match place {
+                Some(place) => place,
+                None => {
+                    if distinct && self.mode.only_full_group_by && !project.contains(&expr) && !over_selected(&expr, project) {
+                        let column = match expr.kind {
+                            ExprKind::Column { source, column } => {
+                                super::qualified(&self.sources[source].table, &self.sources[source].alias, column)
+                            }
+                            _ => String::new(),
+                        };
+                        return Err(Error::OrderNotInDistinct { expression: n + 1, column });
+                    }
+                    project.push(sorted_by.clone());
+                    project.len() - 1
+                }
+            };
+            let expr = Expr { kind: ExprKind::Slot(place), ty: sorted_by.ty, nullable: sorted_by.nullable };
+            keys.push(SortKey { expr, descending });
+        }
+        Ok(keys)
+    }
+
+    pub(super) fn limit(&mut self, limit: Option<&ast::Limit<'_>>) -> Result<Option<LimitPlan>> {
+        let Some(limit) = limit else { return Ok(None) };
+        let mut number = |expr: &AstExpr<'_>| -> Result<Expr> {
+            let mut bound = self.in_clause(Clause::Limit, |b| b.value(expr))?;
+            super::expr::adopt(&mut bound, &typing::bigint(true));
+            Ok(bound)
+        };
+        let offset = limit.offset.as_ref().map(&mut number).transpose()?;
+        Ok(Some(LimitPlan { offset, count: Some(number(&limit.count)?) }))
+    }
+}
+
+/// Binds the WHERE of a SHOW statement: names are the result's columns, and become slots.
+pub fn bind_show_filter(filter: &AstExpr<'_>, columns: &[OutputColumn], context: &dyn BindContext) -> Result<Expr> {
+    let mut binder = Binder::new(context, 0, 0);
+    binder.scope.clause = Clause::Where;
+    binder.scope.aliases = AliasRule::AfterColumns;
+    binder.scope.select = columns
+        .iter()
+        .enumerate()
+        .map(|(n, c)| {
+            let expr = slot(n, c);
+            let derivation = binder.derivation_of(&expr);
+            SelectColumn { name: c.name.clone(), expr, derivation }
+        })
+        .collect();
+    binder.predicate(filter)
+}
+
+const EMPTY_SELECT: Select<'static> = Select {
+    distinct: false,
+    straight_join: false,
+    calc_found_rows: false,
+    items: &[],
+    from: &[],
+    filter: None,
+    group_by: &[],
+    with_rollup: false,
+    having: None,
+    windows: &[],
+};
+
+/// The name of a column without an alias: a column's own, a string literal's text, else the text as written.
+fn column_name(expr: &AstExpr<'_>, alias: Option<&str>, text: &str) -> String {
+    match (alias, expr) {
+        (Some(alias), _) => alias.to_owned(),
+        (None, AstExpr::Column(name)) => name.name.to_owned(),
+        (None, AstExpr::Literal(Literal::String(literal))) => String::from_utf8_lossy(literal.bytes).into_owned(),
+        _ => text.to_owned(),
+    }
+}
+
+fn plain_column(name: String, ty: ColumnType, nullable: bool) -> OutputColumn {
+    OutputColumn {
+        name,
+        ty,
+        nullable,
+        database: String::new(),
+        table: String::new(),
+        table_alias: String::new(),
+        original_name: String::new(),
+        primary_key: false,
+        unique_key: false,
+        multiple_key: false,
+        auto_increment: false,
+        no_default: false,
+    }
+}
+
+fn slot(n: usize, column: &OutputColumn) -> Expr {
+    Expr { kind: ExprKind::Slot(n), ty: column.ty.clone(), nullable: column.nullable }
+}
+
+fn is_constant(expr: &Expr) -> bool {
+    constant(expr).is_some() || matches!(expr.kind, ExprKind::Param(_))
+}
+
+fn holds_aggregate(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Slot(n) if n >= super::aggregate::AGGREGATE_SLOT)
+        || children(expr).into_iter().any(holds_aggregate)
+}
+
+/// Is the expression made of nothing but selected ones?
+fn over_selected(expr: &Expr, project: &[Expr]) -> bool {
+    if project.contains(expr) {
+        return true;
+    }
+    let parts = children(expr);
+    match expr.kind {
+        ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. } | ExprKind::Slot(_) => false,
+        _ => parts.into_iter().all(|part| over_selected(part, project)),
+    }
+}
+
+fn grouping_exprs(grouping: &Grouping) -> impl Iterator<Item = &Expr> {
+    let args = grouping.aggregates.iter().flat_map(|a| a.args.iter().chain(a.order.iter().map(|(e, _)| e)));
+    grouping.keys.iter().chain(args)
+}
+
+fn keys_and_aggregates(scope: &Scope) -> usize {
+    scope.group_keys.len() + scope.aggregates.as_ref().map_or(0, Vec::len)
+}
+
+/// The conditions of inner joins' ON, and those of outer joins with their right sides' sources.
+fn join_conditions<'t>(tree: &'t JoinTree, inner: &mut Vec<&'t Expr>, outer: &mut Vec<OuterCondition<'t>>) {
+    match tree {
+        JoinTree::Table(_) => {}
+        JoinTree::Inner { parts, on, .. } => {
+            parts.iter().for_each(|part| join_conditions(part, inner, outer));
+            inner.extend(on);
+        }
+        JoinTree::Left { left, right, on } => {
+            join_conditions(left, inner, outer);
+            // Inside the right side nothing holds for rows that were not found.
+            let mut sources = Vec::new();
+            crate::planner::tree_sources(right, &mut sources);
+            outer.push(OuterCondition { right: sources, on });
+        }
+    }
+}
+
+/// MIN or MAX of one column of one table, and nothing else: the order in which the first row has it.
+fn extreme_need(grouping: &Grouping, tree: &Option<JoinTree>) -> Option<OrderNeed> {
+    let ([], [aggregate], Some(JoinTree::Table(_))) = (&*grouping.keys, &*grouping.aggregates, tree) else { return None };
+    let descending = match aggregate.function {
+        AggregateFunction::Min => false,
+        AggregateFunction::Max => true,
+        _ => return None,
+    };
+    let arg = &aggregate.args[0];
+    let ExprKind::Column { source, column } = arg.kind else { return None };
+    // Members of ENUM and SET compare as texts here, but are ordered by number.
+    let by_number = matches!(arg.ty.kind, TypeKind::Enum { .. } | TypeKind::Set { .. } | TypeKind::Json);
+    (!by_number).then(|| OrderNeed { columns: vec![(source, column, descending)], limit: Some(1.0) })
+}
+
+/// NULL is no extreme.
+fn not_null(grouping: &Grouping) -> Option<Expr> {
+    let arg = grouping.aggregates.first()?.args.first()?;
+    let kind = ExprKind::IsNull { arg: Box::new(arg.clone()), negated: true };
+    arg.nullable.then(|| Expr { kind, ty: typing::boolean(), nullable: false })
+}
+
+/// The order that an index could give: the sort keys as columns of one table.
+fn order_need(sort: &[SortKey], project: &[Expr], grouped: bool, limit: &Option<LimitPlan>) -> Option<OrderNeed> {
+    if sort.is_empty() || grouped {
+        return None;
+    }
+    let mut columns = Vec::with_capacity(sort.len());
+    for key in sort {
+        let ExprKind::Slot(slot) = key.expr.kind else { return None };
+        match project[slot].kind {
+            ExprKind::Column { source, column } | ExprKind::ColumnOrdinal { source, column } => {
+                columns.push((source, column, key.descending));
+            }
+            _ => return None,
+        }
+    }
+    let number = |expr: &Option<Expr>| match expr.as_ref().map(|e| &e.kind) {
+        Some(ExprKind::Literal(Value::Int(n))) => Some(*n as f64),
+        Some(ExprKind::Literal(Value::UInt(n))) => Some(*n as f64),
+        Some(_) => Some(100.0),
+        None => None,
+    };
+    let rows = limit.as_ref().and_then(|l| Some(number(&l.count)? + number(&l.offset).unwrap_or(0.0)));
+    Some(OrderNeed { columns, limit: rows })
+}
+
+/// Sort and Limit above a node, together where both are asked for.
+fn sorted(node: Node, keys: Vec<SortKey>, limit: Option<LimitPlan>) -> Node {
+    match (keys.is_empty(), limit) {
+        (true, None) => node,
+        (true, Some(limit)) => Node::Limit { input: Box::new(node), limit },
+        (false, None) => Node::Sort { input: Box::new(node), keys, limit: None },
+        (false, Some(limit)) => {
+            let sort = Node::Sort { input: Box::new(node), keys, limit: Some(limit.clone()) };
+            Node::Limit { input: Box::new(sort), limit }
+        }
+    }
+}
+
+fn converts_nothing(columns: &[OutputColumn], types: &[ColumnType]) -> bool {
+    columns.iter().zip(types).all(|(column, ty)| same_representation(&column.ty, ty))
+}
+
+/// Do values of one type stand for themselves in the other?
+fn same_representation(from: &ColumnType, to: &ColumnType) -> bool {
+    if from == to {
+        return true;
+    }
+    match (class(from), class(to)) {
+        (Class::Null, _) => true,
+        (Class::Integer, Class::Integer) => from.unsigned == to.unsigned && from.kind != TypeKind::Year,
+        (Class::String, Class::String) => from.collation == to.collation,
+        (Class::Double, Class::Double) => from.kind == to.kind,
+        _ => false,
+    }
+}
+
+fn convert_to(expr: &mut Expr, ty: &ColumnType) {
+    if same_representation(&expr.ty, ty) {
+        return;
+    }
+    let nullable = expr.nullable;
+    let inner = std::mem::replace(expr, Expr::literal(Value::Null, ColumnType::new(TypeKind::Null)));
+    *expr = Expr { kind: ExprKind::Cast(Box::new(inner)), ty: ty.clone(), nullable };
+}
+
+/// The node with its slots converted to these types.
+fn converted(node: Node, columns: &[OutputColumn], types: &[ColumnType]) -> Node {
+    if converts_nothing(columns, types) {
+        return node;
+    }
+    let exprs = columns.iter().enumerate().map(|(n, column)| {
+        let mut expr = slot(n, column);
+        convert_to(&mut expr, &types[n]);
+        expr
+    });
+    let exprs = exprs.collect();
+    Node::Project { input: Box::new(node), exprs }
+}

@@ -1,0 +1,359 @@
+//! Static types of expressions, as MySQL infers them.
+
+use crate::expr::{ArithmeticOp, Expr, ExprKind};
+use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
+
+/// MySQL's `div_precision_increment`.
+const DIVISION_SCALE: u8 = 4;
+const PRECISION_MAX: u8 = 65;
+const SCALE_MAX: u8 = 30;
+/// Longest VARCHAR an expression may have; longer ones are TEXT.
+const VARCHAR_BYTES_MAX: u64 = 65_535;
+
+/// The families of types that conversions and comparisons tell apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    Null,
+    Integer,
+    Decimal,
+    Double,
+    String,
+    Date,
+    Time,
+    DateTime,
+}
+
+pub(crate) fn class(ty: &ColumnType) -> Class {
+    match ty.kind {
+        TypeKind::Null => Class::Null,
+        TypeKind::TinyInt
+        | TypeKind::SmallInt
+        | TypeKind::MediumInt
+        | TypeKind::Int
+        | TypeKind::BigInt
+        | TypeKind::Year
+        | TypeKind::Bit { .. } => Class::Integer,
+        TypeKind::Decimal { .. } => Class::Decimal,
+        TypeKind::Float | TypeKind::Double => Class::Double,
+        TypeKind::Date => Class::Date,
+        TypeKind::Time { .. } => Class::Time,
+        TypeKind::DateTime { .. } | TypeKind::Timestamp { .. } => Class::DateTime,
+        _ => Class::String,
+    }
+}
+
+pub(crate) fn is_temporal(ty: &ColumnType) -> bool {
+    matches!(class(ty), Class::Date | Class::Time | Class::DateTime)
+}
+
+pub(crate) fn bigint(unsigned: bool) -> ColumnType {
+    ColumnType { unsigned, ..ColumnType::new(TypeKind::BigInt) }
+}
+
+/// The type of comparisons and logic: BIGINT(1).
+pub(crate) fn boolean() -> ColumnType {
+    ColumnType { display_width: Some(1), ..ColumnType::new(TypeKind::BigInt) }
+}
+
+pub(crate) fn double() -> ColumnType {
+    ColumnType::new(TypeKind::Double)
+}
+
+pub(crate) fn decimal(precision: u32, scale: u32) -> ColumnType {
+    let scale = scale.min(SCALE_MAX.into()) as u8;
+    let precision = (precision.min(PRECISION_MAX.into()) as u8).max(scale).max(1);
+    ColumnType::new(TypeKind::Decimal { precision, scale })
+}
+
+/// A string of so many characters: VARCHAR, or a TEXT where that is too long; binary for the binary collation.
+pub(crate) fn string(length: u64, collation: CollationId) -> ColumnType {
+    let binary = collation == CollationId::BINARY;
+    let bytes = length.saturating_mul(bytes_per_char(collation));
+    let kind = match (bytes <= VARCHAR_BYTES_MAX, binary) {
+        (true, true) => TypeKind::VarBinary { length: length as u32 },
+        (true, false) => TypeKind::VarChar { length: length as u32 },
+        (false, true) => TypeKind::Blob(lob_size(bytes)),
+        (false, false) => TypeKind::Text(lob_size(bytes)),
+    };
+    ColumnType { collation, ..ColumnType::new(kind) }
+}
+
+fn lob_size(bytes: u64) -> LobSize {
+    if bytes <= 16_777_215 { LobSize::Medium } else { LobSize::Long }
+}
+
+pub(crate) fn bytes_per_char(collation: CollationId) -> u64 {
+    collation.info().map_or(4, |info| u64::from(info.char_bytes_max))
+}
+
+/// Most characters of the type's values as text.
+pub(crate) fn string_length(ty: &ColumnType) -> u64 {
+    let fraction = |fsp: u8| if fsp == 0 { 0 } else { u64::from(fsp) + 1 };
+    match &ty.kind {
+        TypeKind::Null => 0,
+        TypeKind::TinyInt => 4,
+        TypeKind::SmallInt => 6,
+        TypeKind::MediumInt => 9,
+        TypeKind::Int => 11,
+        TypeKind::BigInt => ty.display_width.map_or(20, u64::from),
+        TypeKind::Decimal { precision, scale } => u64::from(*precision) + 1 + u64::from(*scale > 0),
+        TypeKind::Float => 12,
+        TypeKind::Double => 22,
+        TypeKind::Char { length }
+        | TypeKind::VarChar { length }
+        | TypeKind::Binary { length }
+        | TypeKind::VarBinary { length } => u64::from(*length),
+        TypeKind::Text(size) => lob_bytes(*size) / bytes_per_char(ty.collation),
+        TypeKind::Blob(size) => lob_bytes(*size),
+        TypeKind::Date => 10,
+        TypeKind::Time { fsp } => 10 + fraction(*fsp),
+        TypeKind::DateTime { fsp } | TypeKind::Timestamp { fsp } => 19 + fraction(*fsp),
+        TypeKind::Year => 4,
+        TypeKind::Enum { members } => members.iter().map(|m| m.chars().count() as u64).max().unwrap_or(0),
+        TypeKind::Set { members } => members.iter().map(|m| m.chars().count() as u64 + 1).sum::<u64>().saturating_sub(1),
+        TypeKind::Bit { length } => u64::from(*length).div_ceil(8),
+        TypeKind::Json => lob_bytes(LobSize::Long) / 4,
+    }
+}
+
+fn lob_bytes(size: LobSize) -> u64 {
+    match size {
+        LobSize::Tiny => 255,
+        LobSize::Regular => 65_535,
+        LobSize::Medium => 16_777_215,
+        LobSize::Long => 4_294_967_295,
+    }
+}
+
+/// Fraction digits of a temporal type.
+pub(crate) fn fsp(ty: &ColumnType) -> u8 {
+    match ty.kind {
+        TypeKind::Time { fsp } | TypeKind::DateTime { fsp } | TypeKind::Timestamp { fsp } => fsp,
+        // A string may hold any fraction.
+        TypeKind::Date | TypeKind::Year => 0,
+        _ if class(ty) == Class::String => 6,
+        TypeKind::Decimal { scale, .. } => scale.min(6),
+        TypeKind::Double | TypeKind::Float => 6,
+        _ => 0,
+    }
+}
+
+/// Fraction digits of an expression as a time; a string constant has those that are written.
+pub(crate) fn fsp_of(expr: &Expr) -> u8 {
+    match &expr.kind {
+        ExprKind::Literal(Value::Bytes(text)) => {
+            let Some(point) = text.iter().position(|&b| b == b'.') else { return 0 };
+            text[point + 1..].iter().take_while(|b| b.is_ascii_digit()).count().min(6) as u8
+        }
+        _ => fsp(&expr.ty),
+    }
+}
+
+/// The class of an operand of arithmetic. ENUM and SET are numbers there, but count as the strings they are.
+fn operand_class(expr: &Expr) -> Class {
+    if matches!(expr.kind, ExprKind::ColumnOrdinal { .. }) { Class::Double } else { numeric_class(&expr.ty) }
+}
+
+/// The class of a value in arithmetic: temporal values are numbers like 20240131101500.
+fn numeric_class(ty: &ColumnType) -> Class {
+    match class(ty) {
+        Class::Null | Class::Integer => Class::Integer,
+        Class::Decimal => Class::Decimal,
+        Class::Double | Class::String => Class::Double,
+        Class::Date | Class::Time | Class::DateTime => {
+            if fsp(ty) == 0 {
+                Class::Integer
+            } else {
+                Class::Decimal
+            }
+        }
+    }
+}
+
+/// Precision and scale of a value taken as a decimal.
+pub(crate) fn decimal_shape(expr: &Expr) -> (u32, u32) {
+    match (&expr.kind, &expr.ty.kind) {
+        (_, TypeKind::Decimal { precision, scale }) => (u32::from(*precision), u32::from(*scale)),
+        (ExprKind::Literal(Value::Int(n)), _) => (n.unsigned_abs().checked_ilog10().unwrap_or(0) + 1, 0),
+        (ExprKind::Literal(Value::UInt(n)), _) => (n.checked_ilog10().unwrap_or(0) + 1, 0),
+        (_, TypeKind::Null) => (1, 0),
+        (_, TypeKind::TinyInt) => (3, 0),
+        (_, TypeKind::SmallInt) => (5, 0),
+        (_, TypeKind::MediumInt) => (8, 0),
+        (_, TypeKind::Int) => (10, 0),
+        (_, TypeKind::BigInt) if expr.ty.display_width == Some(1) => (1, 0),
+        (_, TypeKind::BigInt) => (if expr.ty.unsigned { 20 } else { 19 }, 0),
+        (_, TypeKind::Year) => (4, 0),
+        (_, TypeKind::Bit { .. }) => (20, 0),
+        (_, TypeKind::Date) => (8, 0),
+        (_, TypeKind::Time { fsp }) => (7 + u32::from(*fsp), u32::from(*fsp)),
+        (_, TypeKind::DateTime { fsp } | TypeKind::Timestamp { fsp }) => (14 + u32::from(*fsp), u32::from(*fsp)),
+        _ => (PRECISION_MAX.into(), SCALE_MAX.into()),
+    }
+}
+
+/// The type of an arithmetic operation.
+pub(crate) fn arithmetic(op: ArithmeticOp, left: &Expr, right: &Expr, signed_subtract: bool) -> ColumnType {
+    use ArithmeticOp as A;
+    let (a, b) = (operand_class(left), operand_class(right));
+    let unsigned = left.ty.unsigned || right.ty.unsigned;
+    match op {
+        A::BitAnd | A::BitOr | A::BitXor | A::ShiftLeft | A::ShiftRight => return bigint(true),
+        A::IntDivide => return bigint(unsigned),
+        _ if a == Class::Double || b == Class::Double => return double(),
+        _ => {}
+    }
+    let ((p1, s1), (p2, s2)) = (decimal_shape(left), decimal_shape(right));
+    let integers = a == Class::Integer && b == Class::Integer;
+    match op {
+        A::Add | A::Multiply if integers => bigint(unsigned),
+        A::Subtract if integers => bigint(unsigned && !signed_subtract),
+        A::Modulo if integers => bigint(left.ty.unsigned),
+        A::Multiply => decimal(p1 + p2, s1 + s2),
+        A::Divide => decimal(p1 + s2 + u32::from(DIVISION_SCALE), s1 + u32::from(DIVISION_SCALE)),
+        A::Modulo => decimal(p1.max(p2), s1.max(s2)),
+        _ => {
+            let scale = s1.max(s2);
+            decimal((p1 - s1.min(p1)).max(p2 - s2.min(p2)) + scale + 1, scale)
+        }
+    }
+}
+
+/// The type of `-x`.
+pub(crate) fn negate(arg: &Expr) -> ColumnType {
+    match operand_class(arg) {
+        _ if is_temporal(&arg.ty) => double(),
+        Class::Integer => bigint(false),
+        Class::Decimal => {
+            let (precision, scale) = decimal_shape(arg);
+            decimal(precision, scale)
+        }
+        _ => double(),
+    }
+}
+
+/// The type of a number computed from this one without changing its kind: ABS, ROUND and the like.
+pub(crate) fn numeric(arg: &Expr) -> ColumnType {
+    match numeric_class(&arg.ty) {
+        Class::Integer => bigint(arg.ty.unsigned),
+        Class::Decimal => {
+            let (precision, scale) = decimal_shape(arg);
+            decimal(precision, scale)
+        }
+        _ => double(),
+    }
+}
+
+/// The common type of several results: CASE, IF, COALESCE, UNION. The collation is that of the strings among them, given.
+pub(crate) fn unify<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone, collation: CollationId) -> ColumnType {
+    let mut known = exprs.clone().filter(|e| e.ty.kind != TypeKind::Null);
+    let Some(first) = known.next() else { return ColumnType::new(TypeKind::Null) };
+    let mut ty = first.ty.clone();
+    let mut all_same = true;
+    for expr in known.clone() {
+        if expr.ty.kind != ty.kind || expr.ty.unsigned != ty.unsigned {
+            all_same = false;
+        }
+    }
+    if all_same {
+        if class(&ty) == Class::String && !matches!(ty.kind, TypeKind::Json) {
+            if matches!(ty.kind, TypeKind::Enum { .. } | TypeKind::Set { .. }) {
+                return string(string_length(&ty), collation);
+            }
+            ty.collation = collation;
+        }
+        if class(&ty) == Class::Integer {
+            ty.zerofill = false;
+        }
+        return ty;
+    }
+    let known = exprs.filter(|e| e.ty.kind != TypeKind::Null);
+    let classes: Vec<Class> = known.clone().map(|e| class(&e.ty)).collect();
+    let all = |wanted: &[Class]| classes.iter().all(|c| wanted.contains(c));
+    if all(&[Class::Integer]) {
+        return unify_integers(known);
+    }
+    if all(&[Class::Integer, Class::Decimal]) {
+        let (mut digits, mut scale) = (0, 0);
+        for expr in known {
+            let (p, s) = decimal_shape(expr);
+            digits = digits.max(p.saturating_sub(s));
+            scale = scale.max(s);
+        }
+        return decimal(digits + scale, scale);
+    }
+    if all(&[Class::Integer, Class::Decimal, Class::Double]) {
+        return double();
+    }
+    if all(&[Class::Time]) {
+        return ColumnType::new(TypeKind::Time { fsp: known.map(|e| fsp(&e.ty)).max().unwrap_or(0) });
+    }
+    if all(&[Class::Date, Class::Time, Class::DateTime]) {
+        return ColumnType::new(TypeKind::DateTime { fsp: known.map(|e| fsp(&e.ty)).max().unwrap_or(0) });
+    }
+    let lob = |ty: &ColumnType| match ty.kind {
+        TypeKind::Text(size) | TypeKind::Blob(size) => Some(size),
+        TypeKind::Json => Some(LobSize::Long),
+        _ => None,
+    };
+    if let Some(size) = known.clone().filter_map(|e| lob(&e.ty)).max_by_key(|size| lob_bytes(*size)) {
+        let kind = if collation == CollationId::BINARY { TypeKind::Blob(size) } else { TypeKind::Text(size) };
+        return ColumnType { collation, ..ColumnType::new(kind) };
+    }
+    let length = known.map(|e| string_length(&e.ty)).max().unwrap_or(0);
+    string(length, collation)
+}
+
+fn unify_integers<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone) -> ColumnType {
+    let rank = |ty: &ColumnType| match ty.kind {
+        TypeKind::TinyInt => 0,
+        TypeKind::SmallInt | TypeKind::Year => 1,
+        TypeKind::MediumInt => 2,
+        TypeKind::Int => 3,
+        _ => 4,
+    };
+    let widest = exprs.clone().map(|e| rank(&e.ty)).max().unwrap_or(4);
+    let unsigned = exprs.clone().any(|e| e.ty.unsigned || matches!(e.ty.kind, TypeKind::Bit { .. }));
+    let signed = exprs.clone().any(|e| !e.ty.unsigned && !matches!(e.ty.kind, TypeKind::Bit { .. } | TypeKind::Year));
+    if unsigned && signed {
+        // A signed type that holds both: one step wider; above BIGINT only DECIMAL does.
+        let unsigned_rank = exprs.clone().filter(|e| e.ty.unsigned).map(|e| rank(&e.ty)).max().unwrap_or(0);
+        if unsigned_rank == 4 {
+            return decimal(20, 0);
+        }
+        return ColumnType::new(integer_kind(widest.max(unsigned_rank + 1)));
+    }
+    ColumnType { unsigned: unsigned && !signed, ..ColumnType::new(integer_kind(widest)) }
+}
+
+fn integer_kind(rank: u8) -> TypeKind {
+    match rank {
+        0 => TypeKind::TinyInt,
+        1 => TypeKind::SmallInt,
+        2 => TypeKind::MediumInt,
+        3 => TypeKind::Int,
+        _ => TypeKind::BigInt,
+    }
+}
+
+/// The type of SUM.
+pub(crate) fn sum(arg: &Expr) -> ColumnType {
+    match operand_class(arg) {
+        Class::Integer | Class::Decimal => {
+            let (precision, scale) = decimal_shape(arg);
+            decimal(precision + 22, scale)
+        }
+        _ => double(),
+    }
+}
+
+/// The type of AVG.
+pub(crate) fn average(arg: &Expr) -> ColumnType {
+    match operand_class(arg) {
+        Class::Integer | Class::Decimal => {
+            let (precision, scale) = decimal_shape(arg);
+            decimal(precision + u32::from(DIVISION_SCALE), scale + u32::from(DIVISION_SCALE))
+        }
+        _ => double(),
+    }
+}

@@ -1,0 +1,233 @@
+//! What can be wrong with a statement, as data. `server` assigns MySQL's numbers and writes the messages; the number that each
+//! variant stands for is noted beside it.
+
+use std::fmt;
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// 1064 "You have an error in your SQL syntax; ... near '{near}' at line {line}"
+    Syntax { near: String, line: u32 },
+    /// 1436: the statement is nested deeper than the parser follows.
+    TooDeep,
+    /// 1300: a name is not valid UTF-8. `text` is the hex of its first bytes.
+    InvalidUtf8 { text: String },
+    /// 1235 "This version of MySQL doesn't yet support '{0}'"
+    NotSupported(String),
+    /// 1117
+    TooManyColumns,
+    /// 1116
+    TooManyTables,
+    /// 1390 "Prepared statement contains too many placeholders"
+    TooManyParams,
+    /// 1059 "Identifier name '{0}' is too long"
+    IdentifierTooLong(String),
+    /// 1103 "Incorrect table name", 1102 database, 1166 column
+    WrongName { kind: NameKind, name: String },
+    /// 1115 "Unknown character set"
+    UnknownCharset(String),
+    /// 1273 "Unknown collation"
+    UnknownCollation(String),
+    /// 1253 "COLLATION '{collation}' is not valid for CHARACTER SET '{charset}'"
+    CollationMismatch { collation: String, charset: String },
+    /// 1267 "Illegal mix of collations"
+    IllegalMix(Box<IllegalMix>),
+    /// 1054 "Unknown column '{name}' in '{clause}'"
+    UnknownColumn { name: String, clause: Clause },
+    /// 1052 "Column '{name}' in {clause} is ambiguous"
+    AmbiguousColumn { name: String, clause: Clause },
+    /// 1146
+    UnknownTable { database: String, table: String },
+    /// 1049
+    UnknownDatabase(String),
+    /// 1046
+    NoDatabase,
+    /// 1066 "Not unique table/alias"
+    NotUniqueTable(String),
+    /// 1051 "Unknown table '{0}'" of `t.*` and multi-table DELETE (1109 for that)
+    UnknownTableAll(String),
+    /// 1248 "Every derived table must have its own alias"
+    DerivedWithoutAlias,
+    /// 1055 (`expression` is the select item's number from 1)
+    NotGrouped { expression: usize, column: String, clause: Clause },
+    /// 1140: an aggregate without GROUP BY beside a plain column
+    MixedGroup { expression: usize, column: String },
+    /// 1111 "Invalid use of group function"
+    InvalidGroupUse,
+    /// 3029 "Expression #{0} of ORDER BY contains aggregate function and applies to the result of a non-aggregated query"
+    AggregateOrder(usize),
+    /// 1056 "Can't group on '{0}'"
+    WrongGroupField(String),
+    /// 3065 "Expression #{n} of ORDER BY clause is not in SELECT list ... DISTINCT"
+    OrderNotInDistinct { expression: usize, column: String },
+    /// 1582 "Incorrect parameter count in the call to native function '{0}'"
+    WrongParamCount(String),
+    /// 1583 "Incorrect parameters in the call to native function '{0}'"
+    WrongParams(String),
+    /// 1305 "FUNCTION {0} does not exist" (database.name)
+    UnknownFunction(String),
+    /// 1193
+    UnknownSystemVariable(String),
+    /// 1238 "Variable '{0}' is a GLOBAL variable"
+    GlobalVariable(String),
+    /// 1136 "Column count doesn't match value count at row {0}"
+    ColumnCount { row: usize },
+    /// 1110 "Column '{0}' specified twice"
+    ColumnTwice(String),
+    /// 1241 "Operand should contain {0} column(s)"
+    OperandColumns(usize),
+    /// 1222 "The used SELECT statements have a different number of columns"
+    SetColumns,
+    /// 1096 "No tables used"
+    NoTables,
+    /// 1221 "Incorrect usage of {0} and {1}"
+    WrongUsage(&'static str, &'static str),
+    /// 1210 "Incorrect arguments to {0}"
+    WrongArguments(String),
+    /// 1327 "Undeclared variable: {0}" for LIMIT
+    Undeclared(String),
+    /// 3579 "Window name '{0}' is not defined"
+    UnknownWindow(String),
+    /// 1176 "Key '{key}' doesn't exist in table '{table}'"
+    UnknownKey { key: String, table: String },
+    /// 1364 "Field '{0}' doesn't have a default value", known when binding: DEFAULT(col)
+    NoDefault(String),
+    /// 1525 "Incorrect {kind} value: '{value}'" of a date literal
+    WrongLiteral { kind: &'static str, value: String },
+    /// 1690 "{kind} value is out of range in '{expression}'"
+    OutOfRange { kind: &'static str, expression: String },
+    /// 1367 "Illegal {kind} '{value}' value found during parsing"
+    IllegalNumber { kind: &'static str, value: String },
+    /// 1288 "The target table {table} of the {statement} is not updatable"
+    NotUpdatable { table: String, statement: &'static str },
+    /// 1093 "You can't specify target table '{0}' for update in FROM clause"
+    UpdateTableUsed(String),
+    /// A definition is wrong; see [`DefinitionError`].
+    Definition(DefinitionError),
+}
+
+/// Two collations that do not go together, as MySQL's message shows them: `(utf8mb4_bin,EXPLICIT)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IllegalMix {
+    pub first: String,
+    pub second: String,
+    pub operation: String,
+}
+
+/// What is wrong with a CREATE or ALTER TABLE that can be said without looking at data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DefinitionError {
+    /// 1060
+    DuplicateColumn(String),
+    /// 1061
+    DuplicateKey(String),
+    /// 1068
+    MultiplePrimaryKeys,
+    /// 1072 "Key column '{0}' doesn't exist in table"
+    KeyColumnMissing(String),
+    /// 1074 "Column length too big for column '{column}' (max = {max}); use BLOB or TEXT instead"
+    ColumnTooLong { column: String, max: u64 },
+    /// 1067 "Invalid default value for '{0}'"
+    InvalidDefault(String),
+    /// 1101 "BLOB, TEXT, GEOMETRY or JSON column '{0}' can't have a default value"
+    BlobDefault(String),
+    /// 1075 "there can be only one auto column and it must be defined as a key"
+    WrongAutoKey,
+    /// 1063 "Incorrect column specifier for column '{0}'"
+    WrongColumnSpecifier(String),
+    /// 1425 "Too big scale {scale} specified for column '{column}'. Maximum is {max}."
+    TooBigScale { column: String, scale: u32, max: u32 },
+    /// 1426 "Too-big precision {precision} specified for '{column}'. Maximum is {max}."
+    TooBigPrecision { column: String, precision: u32, max: u32 },
+    /// 1427 "For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '{0}')."
+    ScaleOverPrecision(String),
+    /// 1439 "Display width out of range for column '{column}' (max = {max})"
+    DisplayWidth { column: String, max: u32 },
+    /// 1170 "BLOB/TEXT column '{0}' used in key specification without a key length"
+    BlobKeyWithoutLength(String),
+    /// 1089 "Incorrect prefix key; ..."
+    WrongPrefix,
+    /// 1071 "Specified key was too long; max key length is {0} bytes"
+    KeyTooLong(u32),
+    /// 1171 "All parts of a PRIMARY KEY must be NOT NULL"
+    PrimaryNullable,
+    /// 1113 "A table must have at least 1 column"
+    NoColumns,
+    /// 1090 "You can't delete all columns with ALTER TABLE; use DROP TABLE instead"
+    DropAllColumns,
+    /// 1091 "Can't DROP '{0}'; check that column/key exists"
+    CannotDrop(String),
+    /// 1054 in 'table name'
+    NoSuchColumn { column: String, table: String },
+    /// 1280 "Incorrect index name '{0}'"
+    WrongKeyName(String),
+    /// 1291 "Column '{column}' has duplicated value '{value}' in {kind}"
+    DuplicateMember { column: String, value: String, kind: &'static str },
+    /// 1286 "Unknown storage engine '{0}'"
+    UnknownEngine(String),
+    /// 1070 "Too many key parts specified; max {0} parts allowed"
+    TooManyKeyParts(u32),
+    /// 1069 "Too many keys specified; max {0} keys allowed"
+    TooManyKeys(u32),
+    /// 1118 "Row size too large"
+    RowTooLarge,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameKind {
+    Database,
+    Table,
+    Column,
+}
+
+/// The part of a statement that an error names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clause {
+    FieldList,
+    Where,
+    On,
+    GroupBy,
+    Having,
+    OrderBy,
+    /// INSERT ... VALUES and the SELECT list of INSERT ... SELECT
+    InsertList,
+    From,
+    Limit,
+}
+
+impl Clause {
+    /// As MySQL's messages name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::FieldList | Self::InsertList => "field list",
+            Self::Where => "where clause",
+            Self::On => "on clause",
+            Self::GroupBy => "group statement",
+            Self::Having => "having clause",
+            Self::OrderBy => "order clause",
+            Self::From => "from clause",
+            Self::Limit => "limit clause",
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Syntax { near, line } => write!(f, "syntax error near '{near}' at line {line}"),
+            Self::NotSupported(what) => write!(f, "not supported: {what}"),
+            Self::UnknownColumn { name, clause } => write!(f, "unknown column '{name}' in '{}'", clause.name()),
+            Self::AmbiguousColumn { name, clause } => write!(f, "column '{name}' in {} is ambiguous", clause.name()),
+            other => write!(f, "{other:?}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<DefinitionError> for Error {
+    fn from(error: DefinitionError) -> Self {
+        Self::Definition(error)
+    }
+}

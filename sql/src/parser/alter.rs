@@ -1,0 +1,291 @@
+//! ALTER.
+
+use super::Parser;
+use super::ddl::TableElement;
+use crate::arena::ArenaVec;
+use crate::ast::*;
+use crate::error::Result;
+use crate::keyword::Keyword as K;
+use crate::lexer::Token;
+
+impl<'a> Parser<'a> {
+    pub(super) fn alter(&mut self) -> Result<Statement<'a>> {
+        self.bump();
+        match self.token {
+            Token::Keyword(K::Table) => self.alter_table(),
+            Token::Keyword(K::Database | K::Schema) => {
+                self.bump();
+                let name =
+                    if self.at_ident() && !self.at_charset() && !self.at_word("ENCRYPTION") { Some(self.ident()?) } else { None };
+                Ok(Statement::AlterDatabase { name, options: self.database_options()? })
+            }
+            Token::Keyword(K::Procedure) => self.unsupported("ALTER PROCEDURE"),
+            Token::Keyword(K::Function) => self.unsupported("ALTER FUNCTION"),
+            Token::Keyword(K::Sql) => self.unsupported("ALTER VIEW"),
+            Token::Word(word) => {
+                let what = match () {
+                    () if word.eq_ignore_ascii_case(b"USER") => "ALTER USER",
+                    () if word.eq_ignore_ascii_case(b"EVENT") => "ALTER EVENT",
+                    () if word.eq_ignore_ascii_case(b"DEFINER") => "ALTER VIEW",
+                    () if word.eq_ignore_ascii_case(b"VIEW") || word.eq_ignore_ascii_case(b"ALGORITHM") => "ALTER VIEW",
+                    () if word.eq_ignore_ascii_case(b"INSTANCE") => "ALTER INSTANCE",
+                    () if word.eq_ignore_ascii_case(b"SERVER") => "ALTER SERVER",
+                    () if word.eq_ignore_ascii_case(b"TABLESPACE") => "ALTER TABLESPACE",
+                    () if word.eq_ignore_ascii_case(b"UNDO") => "ALTER UNDO TABLESPACE",
+                    () if word.eq_ignore_ascii_case(b"LOGFILE") => "ALTER LOGFILE GROUP",
+                    () if word.eq_ignore_ascii_case(b"RESOURCE") => "ALTER RESOURCE GROUP",
+                    () => return Err(self.error()),
+                };
+                self.unsupported(what)
+            }
+            _ => Err(self.error()),
+        }
+    }
+
+    fn alter_table(&mut self) -> Result<Statement<'a>> {
+        self.bump();
+        let table = self.object_name()?;
+        let mut options = TableOptions::default();
+        let mut actions: ArenaVec<'a, AlterAction<'a>> = self.arena.list();
+        if !matches!(self.token, Token::End | Token::Semicolon) {
+            loop {
+                self.alter_actions(&mut actions, &mut options)?;
+                if !self.accept(Token::Comma) {
+                    break;
+                }
+            }
+        }
+        if self.at_kw(K::Partition) || self.at_word("REMOVE") {
+            actions.push(AlterAction::Unsupported("partitions"));
+            self.skip_partitioning();
+        }
+        let actions = actions.into_bump_slice();
+        Ok(Statement::AlterTable(self.arena.node(AlterTable { table, actions, options })))
+    }
+
+    /// One entry of ALTER TABLE's list; ADD (a INT, b INT) gives several actions.
+    fn alter_actions(&mut self, out: &mut ArenaVec<'a, AlterAction<'a>>, options: &mut TableOptions<'a>) -> Result<()> {
+        let action = match self.token {
+            Token::Keyword(K::Add) => return self.alter_add(out),
+            Token::Keyword(K::Drop) => self.alter_drop()?,
+            Token::Keyword(K::Change) => {
+                self.bump();
+                self.accept_kw(K::Column);
+                let old = self.ident()?;
+                let column = self.column_definition()?;
+                let position = self.column_position()?;
+                AlterAction::ChangeColumn { old, column: self.arena.node(column), position }
+            }
+            Token::Keyword(K::Alter) => self.alter_alter()?,
+            Token::Keyword(K::Rename) => self.alter_rename()?,
+            Token::Keyword(K::Convert) => {
+                self.bump();
+                self.expect_kw(K::To)?;
+                self.charset_keyword()?;
+                let charset = if self.accept_kw(K::Default) { None } else { Some(self.charset_name()?) };
+                let collation = if self.accept_kw(K::Collate) { Some(self.charset_name()?) } else { None };
+                AlterAction::ConvertCharset { charset, collation }
+            }
+            Token::Keyword(K::Order) => {
+                self.order_by()?;
+                AlterAction::Nothing
+            }
+            Token::Keyword(K::Force) => {
+                self.bump();
+                AlterAction::Nothing
+            }
+            Token::Keyword(K::With) => {
+                self.bump();
+                self.expect_word("VALIDATION")?;
+                AlterAction::Nothing
+            }
+            Token::Keyword(K::Partition | K::Check | K::Analyze | K::Optimize) => self.alter_partitions(),
+            Token::Word(_) | Token::Keyword(_) => return self.alter_word(out, options),
+            _ => return Err(self.error()),
+        };
+        out.push(action);
+        Ok(())
+    }
+
+    fn alter_partitions(&mut self) -> AlterAction<'a> {
+        self.skip_partitioning();
+        AlterAction::Unsupported("partitions")
+    }
+
+    fn alter_word(&mut self, out: &mut ArenaVec<'a, AlterAction<'a>>, options: &mut TableOptions<'a>) -> Result<()> {
+        if self.algorithm_or_lock()? {
+            out.push(AlterAction::Nothing);
+            return Ok(());
+        }
+        if self.accept_word("MODIFY") {
+            self.accept_kw(K::Column);
+            let column = self.column_definition()?;
+            let position = self.column_position()?;
+            out.push(AlterAction::ModifyColumn { column: self.arena.node(column), position });
+            return Ok(());
+        }
+        let enable = self.at_word("ENABLE");
+        if enable || self.at_word("DISABLE") {
+            self.bump();
+            self.expect_kw(K::Keys)?;
+            out.push(AlterAction::Keys { enable });
+            return Ok(());
+        }
+        if self.accept_word("WITHOUT") {
+            self.expect_word("VALIDATION")?;
+            out.push(AlterAction::Nothing);
+            return Ok(());
+        }
+        if (self.at_word("IMPORT") || self.at_word("DISCARD")) && self.peek_word("TABLESPACE") {
+            self.bump();
+            self.bump();
+            out.push(AlterAction::Unsupported("ALTER TABLE ... TABLESPACE"));
+            return Ok(());
+        }
+        for word in ["TRUNCATE", "COALESCE", "REORGANIZE", "EXCHANGE", "REBUILD", "REPAIR", "REMOVE", "IMPORT", "DISCARD"] {
+            if self.at_word(word) {
+                let action = self.alter_partitions();
+                out.push(action);
+                return Ok(());
+            }
+        }
+        let mut any = false;
+        while self.table_option(options)? {
+            any = true;
+        }
+        if !any {
+            return Err(self.error());
+        }
+        Ok(())
+    }
+
+    fn alter_add(&mut self, out: &mut ArenaVec<'a, AlterAction<'a>>) -> Result<()> {
+        self.bump();
+        if self.at_kw(K::Partition) {
+            let action = self.alter_partitions();
+            out.push(action);
+            return Ok(());
+        }
+        if let Some(element) = self.key_element()? {
+            out.push(match element {
+                TableElement::Key(key) => AlterAction::AddKey(self.arena.node(key)),
+                TableElement::Check(check) => AlterAction::AddCheck(self.arena.node(check)),
+                TableElement::ForeignKey(key) => AlterAction::AddForeignKey(self.arena.node(key)),
+                TableElement::Column(_) => return Err(self.error()),
+            });
+            return Ok(());
+        }
+        self.accept_kw(K::Column);
+        if self.accept(Token::LeftParen) {
+            loop {
+                let column = self.column_definition()?;
+                out.push(AlterAction::AddColumn { column: self.arena.node(column), position: ColumnPosition::Last });
+                if !self.accept(Token::Comma) {
+                    break;
+                }
+            }
+            return self.expect(Token::RightParen);
+        }
+        let column = self.column_definition()?;
+        let position = self.column_position()?;
+        out.push(AlterAction::AddColumn { column: self.arena.node(column), position });
+        Ok(())
+    }
+
+    fn column_position(&mut self) -> Result<ColumnPosition<'a>> {
+        if self.accept_word("FIRST") {
+            return Ok(ColumnPosition::First);
+        }
+        if self.accept_word("AFTER") {
+            return Ok(ColumnPosition::After(self.ident()?));
+        }
+        Ok(ColumnPosition::Last)
+    }
+
+    fn alter_drop(&mut self) -> Result<AlterAction<'a>> {
+        self.bump();
+        match self.token {
+            Token::Keyword(K::Primary) => {
+                self.bump();
+                self.expect_kw(K::Key)?;
+                Ok(AlterAction::DropPrimaryKey)
+            }
+            Token::Keyword(K::Key | K::Index) => {
+                self.bump();
+                Ok(AlterAction::DropKey(self.key_name()?))
+            }
+            Token::Keyword(K::Foreign) => {
+                self.bump();
+                self.expect_kw(K::Key)?;
+                Ok(AlterAction::DropForeignKey(self.ident()?))
+            }
+            Token::Keyword(K::Constraint | K::Check) => {
+                self.bump();
+                Ok(AlterAction::DropConstraint(self.key_name()?))
+            }
+            Token::Keyword(K::Partition) => Ok(self.alter_partitions()),
+            _ => {
+                self.accept_kw(K::Column);
+                let name = self.ident()?;
+                let _ = self.accept_kw(K::Restrict) || self.accept_kw(K::Cascade);
+                Ok(AlterAction::DropColumn(name))
+            }
+        }
+    }
+
+    fn alter_alter(&mut self) -> Result<AlterAction<'a>> {
+        self.bump();
+        if self.accept_kw(K::Index) {
+            let name = self.key_name()?;
+            let visible = self.accept_word("VISIBLE");
+            if !visible {
+                self.expect_word("INVISIBLE")?;
+            }
+            return Ok(AlterAction::AlterKey { name, visible });
+        }
+        if self.at_kw(K::Check) || self.at_kw(K::Constraint) {
+            self.bump();
+            self.ident()?;
+            self.accept_kw(K::Not);
+            self.expect_word("ENFORCED")?;
+            return Ok(AlterAction::Unsupported("ALTER CHECK"));
+        }
+        self.accept_kw(K::Column);
+        let column = self.ident()?;
+        if self.accept_kw(K::Drop) {
+            self.expect_kw(K::Default)?;
+            return Ok(AlterAction::SetDefault { column, default: None });
+        }
+        self.expect_kw(K::Set)?;
+        if self.accept_word("VISIBLE") {
+            return Ok(AlterAction::SetVisible { column, visible: true });
+        }
+        if self.accept_word("INVISIBLE") {
+            return Ok(AlterAction::SetVisible { column, visible: false });
+        }
+        self.expect_kw(K::Default)?;
+        Ok(AlterAction::SetDefault { column, default: Some(self.default_clause()?) })
+    }
+
+    fn alter_rename(&mut self) -> Result<AlterAction<'a>> {
+        self.bump();
+        match self.token {
+            Token::Keyword(K::Column) => {
+                self.bump();
+                let old = self.ident()?;
+                self.expect_kw(K::To)?;
+                Ok(AlterAction::RenameColumn { old, new: self.ident()? })
+            }
+            Token::Keyword(K::Index | K::Key) => {
+                self.bump();
+                let old = self.key_name()?;
+                self.expect_kw(K::To)?;
+                Ok(AlterAction::RenameKey { old, new: self.key_name()? })
+            }
+            _ => {
+                let _ = self.accept_kw(K::To) || self.accept_kw(K::As) || self.accept(Token::Equal);
+                Ok(AlterAction::RenameTable(self.object_name()?))
+            }
+        }
+    }
+}

@@ -1,0 +1,462 @@
+//! Reads one statement into a syntax tree: recursive descent with one token of lookahead.
+//!
+//! P1: no input panics or overflows the stack: recursion is counted (`DEPTH_MAX`), and so is the height of the tree that is
+//!     made (`HEIGHT_MAX`), because chains of operators grow without recursion of the parser.
+//! P2: a reserved word is never taken for a name; any other word is a name wherever a name may stand.
+//! P3: every loop consumes a token or ends.
+
+mod alter;
+mod ddl;
+mod dml;
+mod expr;
+mod function;
+mod query;
+mod session;
+mod show;
+mod table;
+#[cfg(test)]
+mod tests;
+mod types;
+
+use crate::arena::{Arena, ArenaVec};
+use crate::ast::{ObjectName, Statement};
+use crate::digest::Lifted;
+use crate::error::{Error, Result};
+use crate::keyword::Keyword as K;
+use crate::lexer::{Lexer, Token, unescape};
+use crate::plan::SqlMode;
+
+/// How deep expressions and queries may nest.
+pub const DEPTH_MAX: u32 = 400;
+/// How high the tree of an expression may grow.
+pub const HEIGHT_MAX: u32 = 500;
+/// What a nested query counts for in `DEPTH_MAX`.
+const QUERY_DEPTH: u32 = 8;
+/// MySQL's limits.
+pub(crate) const COLUMNS_MAX: usize = 4096;
+const TABLES_MAX: u32 = 61;
+const PARAMS_MAX: u32 = 65535;
+const NAME_CHARS_MAX: usize = 64;
+/// How much of the text an error shows.
+const NEAR_CHARS_MAX: usize = 80;
+
+/// A statement and where its text ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Parsed<'a> {
+    pub statement: Statement<'a>,
+    /// Number of `?`.
+    pub params: u32,
+    /// Number of literals given as `Expr::Lifted`.
+    pub lifted: u32,
+    /// Offset of the text behind the `;` that ended the statement; the text's length when nothing follows.
+    pub end: usize,
+}
+
+/// Parses the first statement of `text`. Never panics, whatever the bytes are.
+pub fn parse<'a>(arena: &'a Arena, text: &'a [u8], mode: &SqlMode) -> Result<Parsed<'a>> {
+    Parser::new(arena, text, mode, None).run()
+}
+
+/// Like [`parse`], with the literals that `digest` lifted out given as `Expr::Lifted`.
+pub fn parse_lifted<'a>(arena: &'a Arena, text: &'a [u8], mode: &SqlMode, lifted: &'a Lifted) -> Result<Parsed<'a>> {
+    Parser::new(arena, text, mode, Some(lifted)).run()
+}
+
+/// Parses one expression that is the whole text: generated columns, checks, defaults.
+pub fn parse_expression<'a>(arena: &'a Arena, text: &'a [u8], mode: &SqlMode) -> Result<crate::ast::Expr<'a>> {
+    let mut parser = Parser::new(arena, text, mode, None);
+    let expr = parser.expr()?;
+    if parser.token == Token::End { Ok(expr) } else { Err(parser.error()) }
+}
+
+pub(crate) struct Parser<'a> {
+    arena: &'a Arena,
+    text: &'a [u8],
+    lexer: Lexer<'a>,
+    /// The token to be read next, and where it begins.
+    token: Token<'a>,
+    start: usize,
+    /// Where the token before it ended.
+    previous_end: usize,
+    mode: SqlMode,
+    params: u32,
+    tables: u32,
+    depth: u32,
+    /// Height of the expression parsed last.
+    height: u32,
+    lifted: Option<&'a Lifted>,
+    lifted_next: usize,
+}
+
+impl<'a> Parser<'a> {
+    fn new(arena: &'a Arena, text: &'a [u8], mode: &SqlMode, lifted: Option<&'a Lifted>) -> Self {
+        let mut lexer = Lexer::new(text, mode);
+        let (token, start) = lexer.next();
+        Self {
+            arena,
+            text,
+            lexer,
+            token,
+            start,
+            previous_end: 0,
+            mode: *mode,
+            params: 0,
+            tables: 0,
+            depth: 0,
+            height: 0,
+            lifted,
+            lifted_next: 0,
+        }
+    }
+
+    fn run(mut self) -> Result<Parsed<'a>> {
+        let statement = match self.token {
+            Token::End | Token::Semicolon => Statement::Empty,
+            _ => self.statement()?,
+        };
+        let end = match self.token {
+            Token::End => self.text.len(),
+            Token::Semicolon => self.lexer.position(),
+            _ if matches!(statement, Statement::Unsupported { .. }) => self.skip_statement(),
+            _ => return Err(self.error()),
+        };
+        Ok(Parsed { statement, params: self.params, lifted: self.lifted.map_or(0, |l| l.len() as u32), end })
+    }
+
+    /// The rest of a statement that is not understood. A compound statement (a procedure's body) has semicolons of its own, so
+    /// nothing behind it can be told apart.
+    fn skip_statement(&mut self) -> usize {
+        self.text.len()
+    }
+
+    fn statement(&mut self) -> Result<Statement<'a>> {
+        match self.token {
+            Token::Keyword(keyword) => match keyword {
+                K::Select | K::With | K::Values | K::Table => self.query_statement(),
+                K::Insert | K::Replace => self.insert(),
+                K::Update => self.update(None),
+                K::Delete => self.delete(None),
+                K::Set => self.set(),
+                K::Show => self.show(),
+                K::Use => {
+                    self.bump();
+                    Ok(Statement::Use(self.ident()?))
+                }
+                K::Create => self.create(),
+                K::Drop => self.drop_statement(),
+                K::Alter => self.alter(),
+                K::Rename => self.rename(),
+                K::Desc | K::Describe | K::Explain => self.explain(),
+                K::Kill => self.kill(),
+                K::Lock => self.lock(),
+                K::Unlock => self.unlock(),
+                K::Release => self.release_savepoint(),
+                K::Analyze | K::Optimize | K::Check => self.maintenance(),
+                K::Call => self.unsupported("CALL"),
+                K::Grant => self.unsupported("GRANT"),
+                K::Revoke => self.unsupported("REVOKE"),
+                K::Load => self.unsupported("LOAD DATA"),
+                K::Purge => self.unsupported("PURGE BINARY LOGS"),
+                K::Signal => self.unsupported("SIGNAL"),
+                K::Resignal => self.unsupported("RESIGNAL"),
+                K::Get => self.unsupported("GET DIAGNOSTICS"),
+                _ => Err(self.error()),
+            },
+            Token::LeftParen => self.query_statement(),
+            Token::Word(word) => self.word_statement(word),
+            _ => Err(self.error()),
+        }
+    }
+
+    /// A statement that begins with a word that is not reserved.
+    fn word_statement(&mut self, word: &'a [u8]) -> Result<Statement<'a>> {
+        let mut buffer = [0; 16];
+        match uppercase(word, &mut buffer) {
+            b"BEGIN" => self.begin(),
+            b"START" => self.start_transaction(),
+            b"COMMIT" | b"ROLLBACK" => self.transaction_end(),
+            b"SAVEPOINT" => self.savepoint(),
+            b"TRUNCATE" => self.truncate(),
+            b"PREPARE" => self.prepare(),
+            b"EXECUTE" => self.execute(),
+            b"DEALLOCATE" => self.deallocate(),
+            b"DO" => self.do_statement(),
+            b"FLUSH" => self.flush(),
+            b"CHECKSUM" | b"REPAIR" => self.maintenance(),
+            b"HELP" => self.help(),
+            b"HANDLER" => self.unsupported("HANDLER"),
+            b"XA" => self.unsupported("XA"),
+            b"INSTALL" => self.unsupported("INSTALL"),
+            b"UNINSTALL" => self.unsupported("UNINSTALL"),
+            b"CACHE" => self.unsupported("CACHE INDEX"),
+            b"RESET" => self.unsupported("RESET"),
+            b"CHANGE" => self.unsupported("CHANGE REPLICATION SOURCE"),
+            b"STOP" => self.unsupported("STOP REPLICA"),
+            b"BINLOG" => self.unsupported("BINLOG"),
+            b"CLONE" => self.unsupported("CLONE"),
+            b"IMPORT" => self.unsupported("IMPORT TABLE"),
+            b"RESTART" => self.unsupported("RESTART"),
+            b"SHUTDOWN" => self.unsupported("SHUTDOWN"),
+            _ => Err(self.error()),
+        }
+    }
+
+    fn unsupported(&mut self, what: &'static str) -> Result<Statement<'a>> {
+        Ok(Statement::Unsupported { what })
+    }
+
+    // ---- tokens ----
+
+    fn bump(&mut self) {
+        self.previous_end = self.lexer.position();
+        let (token, start) = self.lexer.next();
+        self.token = token;
+        self.start = start;
+    }
+
+    /// The token behind the next one.
+    fn peek(&self) -> Token<'a> {
+        let mut lexer = self.lexer;
+        lexer.next().0
+    }
+
+    /// The next token is of this kind: for tokens without a text.
+    #[inline]
+    fn at(&self, token: Token<'a>) -> bool {
+        std::mem::discriminant(&self.token) == std::mem::discriminant(&token)
+    }
+
+    #[inline]
+    fn accept(&mut self, token: Token<'a>) -> bool {
+        let found = self.at(token);
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    fn expect(&mut self, token: Token<'a>) -> Result<()> {
+        if self.accept(token) { Ok(()) } else { Err(self.error()) }
+    }
+
+    fn at_kw(&self, keyword: K) -> bool {
+        matches!(self.token, Token::Keyword(k) if k == keyword)
+    }
+
+    fn accept_kw(&mut self, keyword: K) -> bool {
+        let found = self.at_kw(keyword);
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    fn expect_kw(&mut self, keyword: K) -> Result<()> {
+        if self.accept_kw(keyword) { Ok(()) } else { Err(self.error()) }
+    }
+
+    /// The next token is this word, which is not reserved.
+    fn at_word(&self, word: &str) -> bool {
+        matches!(self.token, Token::Word(w) if w.eq_ignore_ascii_case(word.as_bytes()))
+    }
+
+    fn accept_word(&mut self, word: &str) -> bool {
+        let found = self.at_word(word);
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    fn expect_word(&mut self, word: &str) -> Result<()> {
+        if self.accept_word(word) { Ok(()) } else { Err(self.error()) }
+    }
+
+    fn peek_kw(&self, keyword: K) -> bool {
+        self.peek() == Token::Keyword(keyword)
+    }
+
+    fn peek_word(&self, word: &str) -> bool {
+        matches!(self.peek(), Token::Word(w) if w.eq_ignore_ascii_case(word.as_bytes()))
+    }
+
+    // ---- errors and bounds ----
+
+    /// A syntax error at the next token.
+    #[cold]
+    fn error(&self) -> Error {
+        let rest = &self.text[self.start.min(self.text.len())..];
+        let near: String =
+            String::from_utf8_lossy(&rest[..rest.len().min(NEAR_CHARS_MAX * 4)]).chars().take(NEAR_CHARS_MAX).collect();
+        let line = 1 + self.text[..self.start.min(self.text.len())].iter().filter(|&&b| b == b'\n').count();
+        Error::Syntax { near, line: u32::try_from(line).unwrap_or(u32::MAX) }
+    }
+
+    fn enter(&mut self, depth: u32) -> Result<()> {
+        self.depth += depth;
+        if self.depth > DEPTH_MAX { Err(Error::TooDeep) } else { Ok(()) }
+    }
+
+    fn leave(&mut self, depth: u32) {
+        self.depth -= depth;
+    }
+
+    /// Notes that the expression made now has parts of this height.
+    fn grow(&mut self, height: u32) -> Result<()> {
+        self.height = height + 1;
+        if self.height > HEIGHT_MAX { Err(Error::TooDeep) } else { Ok(()) }
+    }
+
+    // ---- names and small things ----
+
+    fn utf8(&self, bytes: &'a [u8]) -> Result<&'a str> {
+        std::str::from_utf8(bytes).map_err(|error| {
+            let bad = &bytes[error.valid_up_to()..];
+            let text = bad.iter().take(6).map(|b| format!("\\x{b:02X}")).collect();
+            Error::InvalidUtf8 { text }
+        })
+    }
+
+    fn checked_name(&self, bytes: &'a [u8]) -> Result<&'a str> {
+        let name = self.utf8(bytes)?;
+        if name.len() > NAME_CHARS_MAX && name.chars().count() > NAME_CHARS_MAX {
+            return Err(Error::IdentifierTooLong(name.to_owned()));
+        }
+        Ok(name)
+    }
+
+    fn quoted_name(&self, name: &'a [u8], doubled: bool) -> Result<&'a str> {
+        if !doubled {
+            return self.checked_name(name);
+        }
+        // The quote is the byte before the name.
+        let quote = self.text[self.start];
+        let mut out: ArenaVec<'a, u8> = self.arena.list();
+        unescape(name, quote, false, &mut out);
+        self.checked_name(out.into_bump_slice())
+    }
+
+    fn at_ident(&self) -> bool {
+        matches!(self.token, Token::Word(_) | Token::Quoted { .. } | Token::Underscore(_))
+    }
+
+    /// A name: a word that is not reserved, or anything quoted.
+    fn ident(&mut self) -> Result<&'a str> {
+        let name = match self.token {
+            Token::Word(word) | Token::Underscore(word) => self.checked_name(word)?,
+            Token::Quoted { name, doubled } => self.quoted_name(name, doubled)?,
+            _ => return Err(self.error()),
+        };
+        self.bump();
+        Ok(name)
+    }
+
+    /// `name` or `database.name`
+    fn object_name(&mut self) -> Result<ObjectName<'a>> {
+        let first = self.ident()?;
+        if !self.accept(Token::Dot) {
+            return Ok(ObjectName { database: None, name: first });
+        }
+        Ok(ObjectName { database: Some(first), name: self.ident()? })
+    }
+
+    /// A name, or a string that stands for one (`AS 'x'`, charset and engine names).
+    fn ident_or_string(&mut self) -> Result<&'a str> {
+        if let Token::String { .. } = self.token {
+            let bytes = self.string()?;
+            return self.utf8(bytes);
+        }
+        self.ident()
+    }
+
+    /// A string literal's bytes, without introducer or concatenation.
+    fn string(&mut self) -> Result<&'a [u8]> {
+        let Token::String { raw, quote, escaped } = self.token else { return Err(self.error()) };
+        let bytes = self.resolve(raw, quote, escaped);
+        self.bump();
+        Ok(bytes)
+    }
+
+    fn resolve(&self, raw: &'a [u8], quote: u8, escaped: bool) -> &'a [u8] {
+        if !escaped {
+            return raw;
+        }
+        let mut out: ArenaVec<'a, u8> = self.arena.list();
+        unescape(raw, quote, !self.mode.no_backslash_escapes, &mut out);
+        out.into_bump_slice()
+    }
+
+    /// An unsigned number that fits 64 bits, for lengths and options.
+    fn number(&mut self) -> Result<u64> {
+        let value = match self.token {
+            Token::Int(digits) => parse_int(digits),
+            _ => None,
+        };
+        let value = value.ok_or_else(|| self.error())?;
+        self.bump();
+        Ok(value)
+    }
+
+    /// `(n)`
+    fn number_in_parens(&mut self) -> Result<u64> {
+        self.expect(Token::LeftParen)?;
+        let value = self.number()?;
+        self.expect(Token::RightParen)?;
+        Ok(value)
+    }
+
+    /// One or more of something, with commas between.
+    fn list<T: Copy>(&mut self, mut one: impl FnMut(&mut Self) -> Result<T>) -> Result<&'a [T]> {
+        let mut items = self.arena.list();
+        loop {
+            items.push(one(self)?);
+            if !self.accept(Token::Comma) {
+                return Ok(items.into_bump_slice());
+            }
+        }
+    }
+
+    /// The same, in parentheses.
+    fn paren_list<T: Copy>(&mut self, one: impl FnMut(&mut Self) -> Result<T>) -> Result<&'a [T]> {
+        self.expect(Token::LeftParen)?;
+        let items = self.list(one)?;
+        self.expect(Token::RightParen)?;
+        Ok(items)
+    }
+
+    fn if_exists(&mut self) -> Result<bool> {
+        if !self.at_kw(K::If) {
+            return Ok(false);
+        }
+        self.bump();
+        self.expect_kw(K::Exists)?;
+        Ok(true)
+    }
+
+    fn if_not_exists(&mut self) -> Result<bool> {
+        if !self.at_kw(K::If) {
+            return Ok(false);
+        }
+        self.bump();
+        self.expect_kw(K::Not)?;
+        self.expect_kw(K::Exists)?;
+        Ok(true)
+    }
+}
+
+/// Decimal digits as a number, where they fit.
+pub(crate) fn parse_int(digits: &[u8]) -> Option<u64> {
+    let mut value = 0u64;
+    for digit in digits {
+        value = value.checked_mul(10)?.checked_add(u64::from(digit - b'0'))?;
+    }
+    Some(value)
+}
+
+/// The word in capitals, as far as it fits the buffer; longer words come back empty.
+pub(crate) fn uppercase<'b>(word: &[u8], buffer: &'b mut [u8]) -> &'b [u8] {
+    let Some(out) = buffer.get_mut(..word.len()) else { return &[] };
+    out.copy_from_slice(word);
+    out.make_ascii_uppercase();
+    out
+}

@@ -1,0 +1,403 @@
+//! SELECT, set operations, WITH, VALUES.
+
+use super::{COLUMNS_MAX, Parser, QUERY_DEPTH};
+use crate::arena::ArenaVec;
+use crate::ast::*;
+use crate::error::{Error, Result};
+use crate::keyword::Keyword as K;
+use crate::lexer::Token;
+use crate::plan::{LockWait, Locking};
+
+impl<'a> Parser<'a> {
+    /// A statement that begins with SELECT, WITH, VALUES, TABLE or a parenthesis. WITH may also begin UPDATE and DELETE.
+    pub(super) fn query_statement(&mut self) -> Result<Statement<'a>> {
+        if self.at_kw(K::With) {
+            let with = self.with()?;
+            if self.at_kw(K::Update) {
+                return self.update(Some(with));
+            }
+            if self.at_kw(K::Delete) {
+                return self.delete(Some(with));
+            }
+            return Ok(Statement::Query(self.query_with(Some(with))?));
+        }
+        Ok(Statement::Query(self.query()?))
+    }
+
+    /// A query expression.
+    pub(super) fn query(&mut self) -> Result<&'a Query<'a>> {
+        let with = if self.at_kw(K::With) { Some(self.with()?) } else { None };
+        self.query_with(with)
+    }
+
+    fn query_with(&mut self, with: Option<With<'a>>) -> Result<&'a Query<'a>> {
+        self.enter(QUERY_DEPTH)?;
+        let first = self.query_primary()?;
+        let query = self.query_tail(with, first)?;
+        self.leave(QUERY_DEPTH);
+        Ok(query)
+    }
+
+    /// What follows a query in parentheses that turned out to be the first operand: UNION, ORDER BY, LIMIT.
+    pub(super) fn query_behind(&mut self, first: QueryBody<'a>) -> Result<&'a Query<'a>> {
+        self.query_tail(None, first)
+    }
+
+    fn query_tail(&mut self, with: Option<With<'a>>, first: QueryBody<'a>) -> Result<&'a Query<'a>> {
+        let body = self.set_operations(first)?;
+        let mut query = Query { with, body, order_by: &[], limit: None, locking: &[], into: None };
+        if self.at_kw(K::Into) {
+            query.into = Some(self.select_into()?);
+        }
+        if self.at_kw(K::Order) {
+            query.order_by = self.order_by()?;
+        }
+        if self.at_kw(K::Limit) {
+            query.limit = Some(self.limit()?);
+        }
+        if self.at_kw(K::Procedure) {
+            return Err(Error::NotSupported("PROCEDURE ANALYSE".to_owned()));
+        }
+        if self.at_kw(K::Into) && query.into.is_none() {
+            query.into = Some(self.select_into()?);
+        }
+        query.locking = self.locking()?;
+        if self.at_kw(K::Into) && query.into.is_none() {
+            query.into = Some(self.select_into()?);
+        }
+        // A query in parentheses with nothing around it is itself.
+        if let Query { with: None, body: QueryBody::Query(inner), order_by: [], limit: None, locking: [], into: None } = query {
+            return Ok(inner);
+        }
+        Ok(self.arena.node(query))
+    }
+
+    /// `first UNION a EXCEPT b ...`: INTERSECT binds tighter.
+    fn set_operations(&mut self, first: QueryBody<'a>) -> Result<QueryBody<'a>> {
+        let first = self.intersections(first)?;
+        if !self.at_kw(K::Union) && !self.at_kw(K::Except) {
+            return Ok(first);
+        }
+        let mut rest: ArenaVec<'a, SetOperand<'a>> = self.arena.list();
+        while self.at_kw(K::Union) || self.at_kw(K::Except) {
+            let op = if self.at_kw(K::Union) { SetOp::Union } else { SetOp::Except };
+            let all = self.set_quantifier();
+            let operand = self.query_primary()?;
+            rest.push(SetOperand { op, all, body: self.intersections(operand)? });
+        }
+        Ok(QueryBody::SetOperation { first: self.arena.node(first), rest: rest.into_bump_slice() })
+    }
+
+    fn intersections(&mut self, first: QueryBody<'a>) -> Result<QueryBody<'a>> {
+        if !self.at_kw(K::Intersect) {
+            return Ok(first);
+        }
+        let mut rest: ArenaVec<'a, SetOperand<'a>> = self.arena.list();
+        while self.at_kw(K::Intersect) {
+            let all = self.set_quantifier();
+            rest.push(SetOperand { op: SetOp::Intersect, all, body: self.query_primary()? });
+        }
+        Ok(QueryBody::SetOperation { first: self.arena.node(first), rest: rest.into_bump_slice() })
+    }
+
+    fn set_quantifier(&mut self) -> bool {
+        self.bump();
+        let all = self.accept_kw(K::All);
+        if !all {
+            self.accept_kw(K::Distinct);
+        }
+        all
+    }
+
+    fn query_primary(&mut self) -> Result<QueryBody<'a>> {
+        match self.token {
+            Token::Keyword(K::Select) => Ok(QueryBody::Select(self.select()?)),
+            Token::LeftParen => Ok(QueryBody::Query(self.paren_query()?)),
+            Token::Keyword(K::Values) => {
+                self.bump();
+                let rows = self.list(|p| {
+                    p.expect_kw(K::Row)?;
+                    p.paren_list(|p| p.expr())
+                })?;
+                Ok(QueryBody::Values(rows))
+            }
+            Token::Keyword(K::Table) => {
+                self.bump();
+                self.count_table()?;
+                Ok(QueryBody::Table(self.object_name()?))
+            }
+            _ => Err(self.error()),
+        }
+    }
+
+    /// `(query)`
+    pub(super) fn paren_query(&mut self) -> Result<&'a Query<'a>> {
+        self.expect(Token::LeftParen)?;
+        let query = self.query()?;
+        self.expect(Token::RightParen)?;
+        Ok(query)
+    }
+
+    /// The next tokens are a parenthesis and the beginning of a query.
+    pub(super) fn at_query_in_parens(&self) -> bool {
+        if !self.at(Token::LeftParen) {
+            return false;
+        }
+        let mut lexer = self.lexer;
+        match lexer.next().0 {
+            Token::Keyword(K::Select | K::With | K::Table) => true,
+            Token::Keyword(K::Values) => lexer.next().0 == Token::Keyword(K::Row),
+            _ => false,
+        }
+    }
+
+    fn with(&mut self) -> Result<With<'a>> {
+        self.expect_kw(K::With)?;
+        let recursive = self.accept_kw(K::Recursive);
+        let tables = self.list(|p| {
+            let name = p.ident()?;
+            let columns: &[&str] = if p.at(Token::LeftParen) { p.paren_list(|p| p.ident())? } else { &[] };
+            p.expect_kw(K::As)?;
+            Ok(CommonTable { name, columns, query: p.paren_query()? })
+        })?;
+        Ok(With { recursive, tables })
+    }
+
+    fn select(&mut self) -> Result<&'a Select<'a>> {
+        self.bump();
+        let mut select = Select {
+            distinct: false,
+            straight_join: false,
+            calc_found_rows: false,
+            items: &[],
+            from: &[],
+            filter: None,
+            group_by: &[],
+            with_rollup: false,
+            having: None,
+            windows: &[],
+        };
+        self.select_options(&mut select);
+        select.items = self.select_items()?;
+        // Old style: INTO before FROM.
+        if self.at_kw(K::From) {
+            self.bump();
+            if !self.accept_kw(K::Dual) {
+                select.from = self.table_references()?;
+            }
+        }
+        if self.accept_kw(K::Where) {
+            select.filter = Some(self.expr_ref()?);
+        }
+        if self.accept_kw(K::Group) {
+            self.expect_kw(K::By)?;
+            select.group_by = self.order_items()?;
+            if self.at_kw(K::With) && self.peek_word("ROLLUP") {
+                self.bump();
+                self.bump();
+                select.with_rollup = true;
+            }
+        }
+        if self.accept_kw(K::Having) {
+            select.having = Some(self.expr_ref()?);
+        }
+        if self.accept_kw(K::Window) {
+            select.windows = self.list(|p| {
+                let name = p.ident()?;
+                p.expect_kw(K::As)?;
+                Ok((name, p.window_spec()?))
+            })?;
+        }
+        Ok(self.arena.node(select))
+    }
+
+    fn select_options(&mut self, select: &mut Select<'a>) {
+        loop {
+            match self.token {
+                Token::Keyword(K::Distinct | K::DistinctRow) => select.distinct = true,
+                Token::Keyword(K::StraightJoin) => select.straight_join = true,
+                Token::Keyword(K::SqlCalcFoundRows) => select.calc_found_rows = true,
+                Token::Keyword(K::All | K::HighPriority | K::SqlSmallResult | K::SqlBigResult) => {}
+                Token::Word(word)
+                    if word.len() > 8
+                        && (word.eq_ignore_ascii_case(b"SQL_NO_CACHE")
+                            || word.eq_ignore_ascii_case(b"SQL_CACHE")
+                            || word.eq_ignore_ascii_case(b"SQL_BUFFER_RESULT")) => {}
+                _ => return,
+            }
+            self.bump();
+        }
+    }
+
+    fn select_items(&mut self) -> Result<&'a [SelectItem<'a>]> {
+        let mut items: ArenaVec<'a, SelectItem<'a>> = self.arena.list();
+        if self.accept(Token::Star) {
+            items.push(SelectItem::All);
+            if !self.accept(Token::Comma) {
+                return Ok(items.into_bump_slice());
+            }
+        }
+        loop {
+            items.push(self.select_item()?);
+            if items.len() > COLUMNS_MAX {
+                return Err(Error::TooManyColumns);
+            }
+            if !self.accept(Token::Comma) {
+                return Ok(items.into_bump_slice());
+            }
+        }
+    }
+
+    fn select_item(&mut self) -> Result<SelectItem<'a>> {
+        if self.at_ident()
+            && self.peek() == Token::Dot
+            && let Some(name) = self.table_star()?
+        {
+            return Ok(SelectItem::TableAll(name));
+        }
+        let start = self.start;
+        let expr = self.expr()?;
+        // Names of expressions are text, also where a string literal in them is not UTF-8.
+        let text = match std::str::from_utf8(&self.text[start..self.previous_end]) {
+            Ok(text) => text,
+            Err(_) => self.arena.text(&String::from_utf8_lossy(&self.text[start..self.previous_end])),
+        };
+        let alias = self.select_alias()?;
+        Ok(SelectItem::Expr { expr, alias, text })
+    }
+
+    /// `t.*` and `d.t.*`; nothing is consumed when it is something else.
+    fn table_star(&mut self) -> Result<Option<ObjectName<'a>>> {
+        let mut lexer = self.lexer;
+        lexer.next();
+        match lexer.next().0 {
+            Token::Star => {}
+            Token::Word(_) | Token::Quoted { .. } | Token::Underscore(_)
+                if lexer.next().0 == Token::Dot && lexer.next().0 == Token::Star => {}
+            _ => return Ok(None),
+        }
+        let first = self.ident()?;
+        self.bump();
+        if self.accept(Token::Star) {
+            return Ok(Some(ObjectName { database: None, name: first }));
+        }
+        let name = self.ident()?;
+        self.bump();
+        self.bump();
+        Ok(Some(ObjectName { database: Some(first), name }))
+    }
+
+    fn select_alias(&mut self) -> Result<Option<&'a str>> {
+        if self.accept_kw(K::As) {
+            return Ok(Some(self.alias_name()?));
+        }
+        match self.token {
+            Token::Word(_) | Token::Quoted { .. } | Token::Underscore(_) | Token::String { .. } => Ok(Some(self.alias_name()?)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Aliases of columns may be longer than names (256), and strings.
+    fn alias_name(&mut self) -> Result<&'a str> {
+        if let Token::String { .. } = self.token {
+            let bytes = self.string()?;
+            return match std::str::from_utf8(bytes) {
+                Ok(name) => Ok(name),
+                Err(_) => self.utf8(bytes),
+            };
+        }
+        self.ident()
+    }
+
+    /// ORDER BY a, b DESC
+    pub(super) fn order_by(&mut self) -> Result<&'a [OrderItem<'a>]> {
+        self.expect_kw(K::Order)?;
+        self.expect_kw(K::By)?;
+        self.order_items()
+    }
+
+    fn order_items(&mut self) -> Result<&'a [OrderItem<'a>]> {
+        self.list(|p| {
+            let expr = p.expr()?;
+            let descending = p.accept_kw(K::Desc);
+            if !descending {
+                p.accept_kw(K::Asc);
+            }
+            Ok(OrderItem { expr, descending })
+        })
+    }
+
+    /// LIMIT n, LIMIT offset, n, LIMIT n OFFSET offset
+    pub(super) fn limit(&mut self) -> Result<Limit<'a>> {
+        self.expect_kw(K::Limit)?;
+        let first = self.limit_number()?;
+        if self.accept(Token::Comma) {
+            return Ok(Limit { offset: Some(first), count: self.limit_number()? });
+        }
+        let offset = if self.accept_word("OFFSET") { Some(self.limit_number()?) } else { None };
+        Ok(Limit { offset, count: first })
+    }
+
+    fn limit_number(&mut self) -> Result<Expr<'a>> {
+        match self.token {
+            Token::Param => self.simple_expr(),
+            // Variables of stored programs come this way; they are undeclared for now.
+            Token::Word(word) => Err(Error::Undeclared(self.utf8(word)?.to_owned())),
+            _ => Ok(Expr::Literal(Literal::Int(self.number()?))),
+        }
+    }
+
+    fn locking(&mut self) -> Result<&'a [LockClause<'a>]> {
+        let mut clauses: ArenaVec<'a, LockClause<'a>> = self.arena.list();
+        loop {
+            let mut clause = LockClause { locking: Locking::Share, wait: LockWait::Wait, of: &[] };
+            if self.at_kw(K::Lock) {
+                self.bump();
+                self.expect_kw(K::In)?;
+                self.expect_word("SHARE")?;
+                self.expect_word("MODE")?;
+                clauses.push(clause);
+                continue;
+            }
+            if !self.at_kw(K::For) {
+                return Ok(clauses.into_bump_slice());
+            }
+            self.bump();
+            if self.accept_kw(K::Update) {
+                clause.locking = Locking::Update;
+            } else {
+                self.expect_word("SHARE")?;
+            }
+            if self.accept_kw(K::Of) {
+                clause.of = self.list(|p| p.object_name())?;
+            }
+            if self.accept_word("NOWAIT") {
+                clause.wait = LockWait::NoWait;
+            } else if self.accept_word("SKIP") {
+                self.expect_word("LOCKED")?;
+                clause.wait = LockWait::SkipLocked;
+            }
+            clauses.push(clause);
+        }
+    }
+
+    fn select_into(&mut self) -> Result<SelectInto<'a>> {
+        self.expect_kw(K::Into)?;
+        if self.accept_kw(K::OutFile) {
+            return Err(Error::NotSupported("SELECT ... INTO OUTFILE".to_owned()));
+        }
+        if self.accept_word("DUMPFILE") {
+            return Err(Error::NotSupported("SELECT ... INTO DUMPFILE".to_owned()));
+        }
+        if self.at_ident() {
+            return Err(Error::Undeclared(self.ident()?.to_owned()));
+        }
+        Ok(SelectInto::Variables(self.list(|p| p.user_variable())?))
+    }
+
+    /// Notes one more table in the FROM clause.
+    pub(super) fn count_table(&mut self) -> Result<()> {
+        self.tables += 1;
+        if self.tables > super::TABLES_MAX { Err(Error::TooManyTables) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,379 @@
+//! Data types of columns, and the targets of CAST.
+
+use super::{Parser, uppercase};
+use crate::ast::*;
+use crate::error::{DefinitionError, Error, Result};
+use crate::keyword::Keyword as K;
+use crate::lexer::Token;
+
+impl<'a> Parser<'a> {
+    /// A column's type with its attributes, up to what belongs to the column.
+    pub(super) fn data_type(&mut self, column: &str) -> Result<DataType<'a>> {
+        let mut ty =
+            DataType { name: TypeName::Year, unsigned: false, zerofill: false, charset: None, collation: None, binary: false };
+        self.type_name(column, &mut ty)?;
+        loop {
+            match self.token {
+                Token::Keyword(K::Unsigned) => ty.unsigned = true,
+                Token::Keyword(K::ZeroFill) => {
+                    ty.zerofill = true;
+                    ty.unsigned = true;
+                }
+                Token::Keyword(K::Binary) => ty.binary = true,
+                Token::Word(w) if w.eq_ignore_ascii_case(b"SIGNED") => {}
+                Token::Word(w) if w.eq_ignore_ascii_case(b"ASCII") => ty.charset = Some("latin1"),
+                Token::Word(w) if w.eq_ignore_ascii_case(b"UNICODE") => ty.charset = Some("ucs2"),
+                Token::Word(w) if w.eq_ignore_ascii_case(b"BYTE") => ty.charset = Some("binary"),
+                _ if self.at_charset() => {
+                    self.charset_keyword()?;
+                    ty.charset = Some(self.charset_name()?);
+                    continue;
+                }
+                _ => return Ok(ty),
+            }
+            self.bump();
+        }
+    }
+
+    /// The next tokens are CHARACTER SET or CHARSET.
+    pub(super) fn at_charset(&self) -> bool {
+        match self.token {
+            Token::Keyword(K::Character | K::Char) => self.peek_kw(K::Set),
+            _ => self.at_word("CHARSET"),
+        }
+    }
+
+    pub(super) fn charset_keyword(&mut self) -> Result<()> {
+        if self.accept_word("CHARSET") {
+            return Ok(());
+        }
+        self.bump();
+        self.expect_kw(K::Set)
+    }
+
+    /// The name of a character set or collation: a word, a string, or `binary`.
+    pub(super) fn charset_name(&mut self) -> Result<&'a str> {
+        if self.accept_kw(K::Binary) {
+            return Ok("binary");
+        }
+        self.ident_or_string()
+    }
+
+    fn type_name(&mut self, column: &str, ty: &mut DataType<'a>) -> Result<()> {
+        let Token::Keyword(keyword) = self.token else { return self.word_type(column, ty) };
+        self.bump();
+        ty.name = match keyword {
+            K::TinyInt | K::Int1 => TypeName::TinyInt(self.display_width(column)?),
+            K::SmallInt | K::Int2 => TypeName::SmallInt(self.display_width(column)?),
+            K::MediumInt | K::Int3 | K::MiddleInt => TypeName::MediumInt(self.display_width(column)?),
+            K::Int | K::Integer | K::Int4 => TypeName::Int(self.display_width(column)?),
+            K::BigInt | K::Int8 => TypeName::BigInt(self.display_width(column)?),
+            K::Decimal | K::Dec | K::Numeric => self.decimal()?,
+            K::Float | K::Float4 => self.float(column)?,
+            K::Double | K::Float8 => {
+                self.accept_kw(K::Precision);
+                TypeName::Double(self.float_size(column)?.1)
+            }
+            K::Real if self.mode.real_as_float => self.float(column)?,
+            K::Real => TypeName::Double(self.float_size(column)?.1),
+            K::Char | K::Character => {
+                if self.accept_kw(K::Varying) {
+                    TypeName::VarChar(self.number_in_parens()?)
+                } else if self.at(Token::LeftParen) {
+                    TypeName::Char(self.number_in_parens()?)
+                } else {
+                    TypeName::Char(1)
+                }
+            }
+            K::VarChar | K::VarCharacter => TypeName::VarChar(self.number_in_parens()?),
+            K::Binary => TypeName::Binary(if self.at(Token::LeftParen) { self.number_in_parens()? } else { 1 }),
+            K::VarBinary => TypeName::VarBinary(self.number_in_parens()?),
+            K::TinyBlob => TypeName::TinyBlob,
+            K::Blob => TypeName::Blob(self.optional_number()?),
+            K::MediumBlob => TypeName::MediumBlob,
+            K::LongBlob => TypeName::LongBlob,
+            K::TinyText => TypeName::TinyText,
+            K::MediumText => TypeName::MediumText,
+            K::LongText => TypeName::LongText,
+            K::Long => {
+                if self.accept_kw(K::VarBinary) {
+                    TypeName::MediumBlob
+                } else {
+                    let _ = self.accept_kw(K::VarChar) || self.accept_kw(K::VarCharacter);
+                    TypeName::MediumText
+                }
+            }
+            K::Set => {
+                let members = self.paren_list(|p| p.string())?;
+                TypeName::Set(members)
+            }
+            _ => return Err(self.error()),
+        };
+        Ok(())
+    }
+
+    fn word_type(&mut self, column: &str, ty: &mut DataType<'a>) -> Result<()> {
+        let Token::Word(word) = self.token else { return Err(self.error()) };
+        let mut buffer = [0; 20];
+        let upper = uppercase(word, &mut buffer);
+        ty.name = match upper {
+            b"BOOL" | b"BOOLEAN" => {
+                self.bump();
+                TypeName::TinyInt(Some(1))
+            }
+            b"SERIAL" => {
+                self.bump();
+                ty.unsigned = true;
+                TypeName::BigInt(None)
+            }
+            b"FIXED" => {
+                self.bump();
+                self.decimal()?
+            }
+            b"BIT" => {
+                self.bump();
+                let length = self.optional_number()?.unwrap_or(1);
+                if length > 64 {
+                    return Err(DefinitionError::DisplayWidth { column: column.to_owned(), max: 64 }.into());
+                }
+                TypeName::Bit(length as u32)
+            }
+            b"TEXT" => {
+                self.bump();
+                TypeName::Text(self.optional_number()?)
+            }
+            b"NATIONAL" => {
+                self.bump();
+                ty.charset = Some("utf8mb3");
+                return self.type_name(column, ty);
+            }
+            b"NCHAR" | b"NVARCHAR" => {
+                let varying = upper.len() > 5;
+                self.bump();
+                ty.charset = Some("utf8mb3");
+                let varying = varying || self.accept_kw(K::Varying) || self.accept_kw(K::VarChar);
+                match self.optional_number()? {
+                    Some(n) if varying => TypeName::VarChar(n),
+                    Some(n) => TypeName::Char(n),
+                    None if varying => return Err(self.error()),
+                    None => TypeName::Char(1),
+                }
+            }
+            b"DATE" => {
+                self.bump();
+                TypeName::Date
+            }
+            b"TIME" => {
+                self.bump();
+                TypeName::Time(self.fsp(column)?)
+            }
+            b"DATETIME" => {
+                self.bump();
+                TypeName::DateTime(self.fsp(column)?)
+            }
+            b"TIMESTAMP" => {
+                self.bump();
+                TypeName::Timestamp(self.fsp(column)?)
+            }
+            b"YEAR" => {
+                self.bump();
+                if let Some(width) = self.optional_number()?
+                    && width != 4
+                {
+                    return Err(Error::NotSupported("YEAR(2)".to_owned()));
+                }
+                TypeName::Year
+            }
+            b"ENUM" => {
+                self.bump();
+                TypeName::Enum(self.paren_list(|p| p.string())?)
+            }
+            b"JSON" => {
+                self.bump();
+                TypeName::Json
+            }
+            b"GEOMETRY"
+            | b"POINT"
+            | b"LINESTRING"
+            | b"POLYGON"
+            | b"MULTIPOINT"
+            | b"MULTILINESTRING"
+            | b"MULTIPOLYGON"
+            | b"GEOMETRYCOLLECTION"
+            | b"GEOMCOLLECTION"
+            | b"VECTOR" => {
+                let name = self.utf8(word)?;
+                self.bump();
+                self.optional_number()?;
+                TypeName::Other(name)
+            }
+            _ => return Err(self.error()),
+        };
+        Ok(())
+    }
+
+    fn optional_number(&mut self) -> Result<Option<u64>> {
+        if self.at(Token::LeftParen) { Ok(Some(self.number_in_parens()?)) } else { Ok(None) }
+    }
+
+    fn display_width(&mut self, column: &str) -> Result<Option<u8>> {
+        match self.optional_number()? {
+            None => Ok(None),
+            Some(width) if width <= 255 => Ok(Some(width as u8)),
+            Some(_) => Err(DefinitionError::DisplayWidth { column: column.to_owned(), max: 255 }.into()),
+        }
+    }
+
+    /// The fraction digits of a temporal type, 0 to 6.
+    fn fsp(&mut self, column: &str) -> Result<u8> {
+        match self.optional_number()? {
+            None => Ok(0),
+            Some(fsp) if fsp <= 6 => Ok(fsp as u8),
+            Some(fsp) => {
+                let precision = u32::try_from(fsp).unwrap_or(u32::MAX);
+                Err(DefinitionError::TooBigPrecision { column: column.to_owned(), precision, max: 6 }.into())
+            }
+        }
+    }
+
+    fn decimal(&mut self) -> Result<TypeName<'a>> {
+        if !self.accept(Token::LeftParen) {
+            return Ok(TypeName::Decimal { precision: 10, scale: 0 });
+        }
+        let precision = self.number()?;
+        let scale = if self.accept(Token::Comma) { self.number()? } else { 0 };
+        self.expect(Token::RightParen)?;
+        let clamp = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+        // DECIMAL(0) is DECIMAL(10).
+        let precision = if precision == 0 && scale == 0 { 10 } else { precision };
+        Ok(TypeName::Decimal { precision: clamp(precision), scale: clamp(scale) })
+    }
+
+    /// `(p)` as p, `(m,d)` as that.
+    #[allow(clippy::type_complexity)]
+    fn float_size(&mut self, column: &str) -> Result<(Option<u64>, Option<(u8, u8)>)> {
+        if !self.accept(Token::LeftParen) {
+            return Ok((None, None));
+        }
+        let first = self.number()?;
+        if self.accept(Token::RightParen) {
+            return Ok((Some(first), None));
+        }
+        self.expect(Token::Comma)?;
+        let scale = self.number()?;
+        self.expect(Token::RightParen)?;
+        let column = || column.to_owned();
+        if scale > 30 {
+            let scale = u32::try_from(scale).unwrap_or(u32::MAX);
+            return Err(DefinitionError::TooBigScale { column: column(), scale, max: 30 }.into());
+        }
+        if first > 255 {
+            return Err(DefinitionError::DisplayWidth { column: column(), max: 255 }.into());
+        }
+        if scale > first {
+            return Err(DefinitionError::ScaleOverPrecision(column()).into());
+        }
+        Ok((None, Some((first as u8, scale as u8))))
+    }
+
+    fn float(&mut self, column: &str) -> Result<TypeName<'a>> {
+        match self.float_size(column)? {
+            (None, size) => Ok(TypeName::Float(size)),
+            (Some(precision), _) if precision <= 24 => Ok(TypeName::Float(None)),
+            (Some(precision), _) if precision <= 53 => Ok(TypeName::Double(None)),
+            _ => Err(DefinitionError::WrongColumnSpecifier(column.to_owned()).into()),
+        }
+    }
+
+    /// The type in CAST(x AS type).
+    pub(super) fn cast_target(&mut self) -> Result<CastTarget<'a>> {
+        match self.token {
+            Token::Keyword(keyword) => {
+                self.bump();
+                match keyword {
+                    K::Unsigned => {
+                        self.int_word();
+                        Ok(CastTarget::Unsigned)
+                    }
+                    K::Decimal | K::Dec | K::Numeric => self.cast_decimal(),
+                    K::Char | K::Character => self.cast_char(None),
+                    K::Binary => Ok(CastTarget::Binary { length: self.cast_length()? }),
+                    K::Double => {
+                        self.accept_kw(K::Precision);
+                        Ok(CastTarget::Double)
+                    }
+                    K::Real => Ok(if self.mode.real_as_float { CastTarget::Float } else { CastTarget::Double }),
+                    K::Float => match self.optional_number()? {
+                        Some(precision) if precision > 24 => Ok(CastTarget::Double),
+                        _ => Ok(CastTarget::Float),
+                    },
+                    _ => Err(self.error()),
+                }
+            }
+            Token::Word(word) => {
+                let mut buffer = [0; 12];
+                let upper = uppercase(word, &mut buffer);
+                let known =
+                    matches!(upper, b"SIGNED" | b"DATE" | b"TIME" | b"DATETIME" | b"YEAR" | b"JSON" | b"NCHAR" | b"FIXED");
+                if !known {
+                    if matches!(upper, b"POINT" | b"GEOMETRY" | b"LINESTRING" | b"POLYGON") {
+                        return Err(Error::NotSupported("spatial types".to_owned()));
+                    }
+                    return Err(self.error());
+                }
+                self.bump();
+                match upper {
+                    b"SIGNED" => {
+                        self.int_word();
+                        Ok(CastTarget::Signed)
+                    }
+                    b"FIXED" => self.cast_decimal(),
+                    b"DATE" => Ok(CastTarget::Date),
+                    b"TIME" => Ok(CastTarget::Time { fsp: self.fsp("CAST")? }),
+                    b"DATETIME" => Ok(CastTarget::DateTime { fsp: self.fsp("CAST")? }),
+                    b"YEAR" => Ok(CastTarget::Year),
+                    b"JSON" => Ok(CastTarget::Json),
+                    _ => self.cast_char(Some("utf8mb3")),
+                }
+            }
+            _ => Err(self.error()),
+        }
+    }
+
+    fn int_word(&mut self) {
+        let _ = self.accept_kw(K::Int) || self.accept_kw(K::Integer);
+    }
+
+    fn cast_decimal(&mut self) -> Result<CastTarget<'a>> {
+        let TypeName::Decimal { precision, scale } = self.decimal()? else { return Err(self.error()) };
+        let column = "CAST".to_owned();
+        if scale > precision {
+            return Err(DefinitionError::ScaleOverPrecision(String::new()).into());
+        }
+        if precision > 65 {
+            return Err(DefinitionError::TooBigPrecision { column, precision, max: 65 }.into());
+        }
+        if scale > 30 {
+            return Err(DefinitionError::TooBigScale { column, scale, max: 30 }.into());
+        }
+        Ok(CastTarget::Decimal { precision: precision as u8, scale: scale as u8 })
+    }
+
+    fn cast_length(&mut self) -> Result<Option<u32>> {
+        Ok(self.optional_number()?.map(|n| u32::try_from(n).unwrap_or(u32::MAX)))
+    }
+
+    fn cast_char(&mut self, charset: Option<&'a str>) -> Result<CastTarget<'a>> {
+        let length = self.cast_length()?;
+        let mut charset = charset;
+        if self.at_charset() {
+            self.charset_keyword()?;
+            charset = Some(self.charset_name()?);
+        } else if self.accept_word("ASCII") {
+            charset = Some("latin1");
+        } else if self.accept_word("UNICODE") {
+            charset = Some("ucs2");
+        }
+        Ok(CastTarget::Char { length, charset })
+    }
+}

@@ -1,0 +1,288 @@
+//! Chooses how tables are read and in which order they are joined.
+//!
+//! 1. Outer joins that a condition makes inner ones become inner ([`simplify`]).
+//! 2. A block is flattened: inner tables, then outer joins to be added behind them, and a list of conjuncts.
+//! 3. Inner tables are ordered greedily by estimated cost; each takes the conjuncts that its sources make computable, as access path
+//!    ([`access`]) or as filter ([`join`]).
+//! 4. Outer joins follow; conjuncts over their right sides become filters above them.
+//!
+//! P1: every conjunct is applied exactly once, at the lowest place where all its sources are known, except that an access path may
+//!     apply one that a filter repeats.
+//! P2: the conjuncts of an outer join's ON stay on its right side or at the join.
+
+mod access;
+mod join;
+mod range;
+#[cfg(test)]
+mod tests;
+
+use crate::bind::{Source, children, constant};
+use crate::expr::{CompareAs, CompareOp, Expr, ExprKind};
+use crate::plan::{Access, BindContext, Node, Scan};
+use types::Value;
+
+/// FROM as a tree.
+#[derive(Clone, Debug)]
+pub(crate) enum JoinTree {
+    Table(usize),
+    Inner { parts: Vec<JoinTree>, on: Vec<Expr>, straight: bool },
+    Left { left: Box<JoinTree>, right: Box<JoinTree>, on: Vec<Expr> },
+}
+
+/// The order that would save a sort: (source, column, descending).
+#[derive(Clone, Debug)]
+pub(crate) struct OrderNeed {
+    pub columns: Vec<(usize, usize, bool)>,
+    /// Rows that LIMIT asks for.
+    pub limit: Option<f64>,
+}
+
+/// What the planner knows of a block.
+pub(crate) struct FromBlock<'b> {
+    pub sources: &'b [Source],
+    pub context: &'b dyn BindContext,
+    /// Columns that are read, by source; shorter lists mean false.
+    pub used: Vec<Vec<bool>>,
+    /// SELECT STRAIGHT_JOIN
+    pub straight: bool,
+    /// Rows are locked or changed, so that whole rows are read.
+    pub keeps_rows: bool,
+}
+
+/// A planned FROM with WHERE.
+pub(crate) struct Planned {
+    pub node: Node,
+    /// Rows come in the order asked for.
+    pub ordered: bool,
+}
+
+/// A set of sources.
+pub(crate) type SourceSet = Vec<bool>;
+
+impl<'b> FromBlock<'b> {
+    /// Notes the columns that an expression reads.
+    pub fn note_used(&mut self, expr: &Expr) {
+        if let ExprKind::Column { source, column } | ExprKind::ColumnOrdinal { source, column } = expr.kind {
+            let used = &mut self.used[source];
+            if used.len() <= column {
+                used.resize(self.sources[source].table.columns.len(), false);
+            }
+            used[column] = true;
+        }
+        for child in children(expr) {
+            self.note_used(child);
+        }
+    }
+
+    pub fn note_used_in_tree(&mut self, tree: &JoinTree) {
+        match tree {
+            JoinTree::Table(_) => {}
+            JoinTree::Inner { parts, on, .. } => {
+                parts.iter().for_each(|part| self.note_used_in_tree(part));
+                on.iter().for_each(|expr| self.note_used(expr));
+            }
+            JoinTree::Left { left, right, on } => {
+                self.note_used_in_tree(left);
+                self.note_used_in_tree(right);
+                on.iter().for_each(|expr| self.note_used(expr));
+            }
+        }
+    }
+
+    /// Plans FROM and WHERE.
+    pub fn plan(&self, tree: Option<JoinTree>, filter: Vec<Expr>, need: Option<&OrderNeed>) -> Planned {
+        let Some(filter) = fold_conjuncts(filter) else {
+            return match tree {
+                Some(tree) => self.nothing(&tree),
+                None => Planned { node: filtered(Node::OneRow, vec![falsehood()]), ordered: true },
+            };
+        };
+        let Some(tree) = tree else {
+            return Planned { node: filtered(Node::OneRow, filter), ordered: true };
+        };
+        let tree = simplify(tree, &filter);
+        self.plan_block(tree, filter, &vec![false; self.sources.len()], need)
+    }
+
+    /// Plans the scan of UPDATE and DELETE, and says whether rows come in the order asked for.
+    pub fn plan_scan(&self, tree: &JoinTree, filter: Vec<Expr>, need: Option<&OrderNeed>) -> (Scan, bool) {
+        let JoinTree::Table(source) = *tree else { unreachable!("single-table statements have one table") };
+        let Some(filter) = fold_conjuncts(filter) else { return (self.empty_scan(source), true) };
+        let conjuncts: Vec<&Expr> = filter.iter().collect();
+        let none = vec![false; self.sources.len()];
+        let choice = self.choose_access(source, &conjuncts, &none, need);
+        (choice.scan, choice.ordered)
+    }
+
+    /// No row at all: the first table is not read.
+    fn nothing(&self, tree: &JoinTree) -> Planned {
+        fn first(tree: &JoinTree) -> usize {
+            match tree {
+                JoinTree::Table(source) => *source,
+                JoinTree::Inner { parts, .. } => first(&parts[0]),
+                JoinTree::Left { left, .. } => first(left),
+            }
+        }
+        Planned { node: Node::Scan(self.empty_scan(first(tree))), ordered: true }
+    }
+
+    fn empty_scan(&self, source: usize) -> Scan {
+        let from = &self.sources[source];
+        Scan {
+            source,
+            table: from.table.clone(),
+            alias: from.alias.clone(),
+            access: Access::Nothing,
+            filter: None,
+            columns_used: self.columns_used(source),
+            rows: 0.0,
+        }
+    }
+
+    fn columns_used(&self, source: usize) -> Vec<bool> {
+        let mut used = self.used[source].clone();
+        used.resize(self.sources[source].table.columns.len(), false);
+        used
+    }
+}
+
+/// LEFT joins whose right side a condition requires to be found become inner joins.
+fn simplify(tree: JoinTree, conditions: &[Expr]) -> JoinTree {
+    match tree {
+        JoinTree::Table(_) => tree,
+        JoinTree::Inner { parts, on, straight } => {
+            let mut inner: Vec<Expr> = conditions.to_vec();
+            inner.extend(on.iter().cloned());
+            let parts = parts.into_iter().map(|part| simplify(part, &inner)).collect();
+            JoinTree::Inner { parts, on, straight }
+        }
+        JoinTree::Left { left, right, on } => {
+            let mut sources = Vec::new();
+            tree_sources(&right, &mut sources);
+            if conditions.iter().any(|c| sources.iter().any(|&s| rejects_null(c, s))) {
+                let tree = JoinTree::Inner { parts: vec![*left, *right], on, straight: false };
+                return simplify(tree, conditions);
+            }
+            // ON restricts the right side only.
+            let right = Box::new(simplify(*right, &on));
+            JoinTree::Left { left: Box::new(simplify(*left, conditions)), right, on }
+        }
+    }
+}
+
+pub(crate) fn tree_sources(tree: &JoinTree, out: &mut Vec<usize>) {
+    match tree {
+        JoinTree::Table(source) => out.push(*source),
+        JoinTree::Inner { parts, .. } => parts.iter().for_each(|part| tree_sources(part, out)),
+        JoinTree::Left { left, right, .. } => {
+            tree_sources(left, out);
+            tree_sources(right, out);
+        }
+    }
+}
+
+/// Is the condition never true when all columns of the source are NULL?
+fn rejects_null(condition: &Expr, source: usize) -> bool {
+    match &condition.kind {
+        ExprKind::Compare { op, left, right, .. } => {
+            *op != CompareOp::NullSafeEqual && (null_with(left, source) || null_with(right, source))
+        }
+        ExprKind::In { arg, .. } | ExprKind::Like { arg, .. } => null_with(arg, source),
+        ExprKind::Between { arg, .. } => null_with(arg, source),
+        ExprKind::IsNull { arg, negated: true } => null_with(arg, source),
+        ExprKind::And(parts) => parts.iter().any(|part| rejects_null(part, source)),
+        ExprKind::Or(parts) => parts.iter().all(|part| rejects_null(part, source)),
+        _ => false,
+    }
+}
+
+/// Is the expression NULL when the source's columns are?
+fn null_with(expr: &Expr, source: usize) -> bool {
+    match &expr.kind {
+        ExprKind::Column { source: s, .. } | ExprKind::ColumnOrdinal { source: s, .. } => *s == source,
+        ExprKind::Arithmetic { left, right, .. } => null_with(left, source) || null_with(right, source),
+        ExprKind::Unary { arg, .. } | ExprKind::Cast(arg) => null_with(arg, source),
+        _ => false,
+    }
+}
+
+/// Takes constant conditions out: true ones vanish, a false one gives `None`.
+fn fold_conjuncts(conjuncts: Vec<Expr>) -> Option<Vec<Expr>> {
+    let mut kept = Vec::with_capacity(conjuncts.len());
+    for conjunct in conjuncts {
+        match constant_truth(&conjunct) {
+            Some(true) => {}
+            Some(false) => return None,
+            None => kept.push(conjunct),
+        }
+    }
+    Some(kept)
+}
+
+/// Whether a condition holds, where that is plain from its constants. NULL does not hold.
+fn constant_truth(expr: &Expr) -> Option<bool> {
+    match &expr.kind {
+        ExprKind::Literal(Value::Int(n)) => Some(*n != 0),
+        ExprKind::Literal(Value::UInt(n)) => Some(*n != 0),
+        ExprKind::Literal(Value::Double(x)) => Some(*x != 0.0),
+        ExprKind::Literal(Value::Null) => Some(false),
+        ExprKind::Compare { op, by, left, right } => {
+            let (a, b) = (constant(left), constant(right));
+            if *op != CompareOp::NullSafeEqual && (a == Some(&Value::Null) || b == Some(&Value::Null)) {
+                return Some(false);
+            }
+            match (by, a?, b?) {
+                (CompareAs::Integer, Value::Int(a), Value::Int(b)) => Some(holds(*op, a.cmp(b))),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+fn holds(op: CompareOp, order: std::cmp::Ordering) -> bool {
+    match op {
+        CompareOp::Equal | CompareOp::NullSafeEqual => order.is_eq(),
+        CompareOp::NotEqual => order.is_ne(),
+        CompareOp::Less => order.is_lt(),
+        CompareOp::LessOrEqual => order.is_le(),
+        CompareOp::Greater => order.is_gt(),
+        CompareOp::GreaterOrEqual => order.is_ge(),
+    }
+}
+
+fn falsehood() -> Expr {
+    Expr::literal(Value::Int(0), types::ColumnType::new(types::TypeKind::BigInt))
+}
+
+/// A filter above a node, where there is a condition.
+fn filtered(node: Node, conjuncts: Vec<Expr>) -> Node {
+    match all_of(conjuncts) {
+        Some(predicate) => Node::Filter { input: Box::new(node), predicate },
+        None => node,
+    }
+}
+
+/// The conjunction of conditions.
+fn all_of(mut conjuncts: Vec<Expr>) -> Option<Expr> {
+    if conjuncts.len() < 2 {
+        return conjuncts.pop();
+    }
+    let nullable = conjuncts.iter().any(|c| c.nullable);
+    let ty = conjuncts[0].ty.clone();
+    Some(Expr { kind: ExprKind::And(conjuncts), ty, nullable })
+}
+
+/// Notes the sources that an expression reads.
+fn sources_of(expr: &Expr, out: &mut SourceSet) {
+    if let ExprKind::Column { source, .. } | ExprKind::ColumnOrdinal { source, .. } = expr.kind {
+        out[source] = true;
+    }
+    for child in children(expr) {
+        sources_of(child, out);
+    }
+}
+
+fn is_subset(set: &SourceSet, of: &SourceSet) -> bool {
+    set.iter().zip(of).all(|(a, b)| !a || *b)
+}

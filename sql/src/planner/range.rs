@@ -1,0 +1,401 @@
+//! Range analysis: what the conjuncts say about the key of one index.
+//!
+//! Columns of the index are taken in order. A column with an equality (or IS NULL, `<=>`) becomes part of the ranges' prefix; an IN
+//! list multiplies the ranges; the first column with bounds ends them. Where no plain condition is found, a conjunct that is an OR is
+//! tried: each of its branches, taken with the plain conditions, must give ranges.
+//!
+//! R1: a row that satisfies the conjuncts lies in one of the ranges.
+//! R2: a conjunct in `exact` holds for every row in the ranges, so that no filter need repeat it.
+
+use crate::bind::{Class, class, constant};
+use crate::expr::{CompareAs, CompareOp, Expr, ExprKind};
+use crate::plan::{Bound, KeyRange};
+use std::cell::Cell;
+use types::schema::{IndexDef, TableDef};
+use types::{CollationId, ColumnType, TypeKind, Value};
+
+/// Most ranges of one access path; an index column that would give more is left to the filter.
+const RANGES_MAX: usize = 16_384;
+/// Most ranges that several columns' lists are multiplied to.
+const PRODUCT_MAX: usize = 512;
+/// OR within OR is followed this deep.
+const OR_DEPTH_MAX: usize = 3;
+/// Branches looked at for one index, before its ranges are given up.
+const BRANCHES_MAX: usize = 50_000;
+
+/// What an index can do for the conjuncts.
+#[derive(Clone, Debug)]
+pub(super) struct IndexRanges {
+    pub ranges: Vec<KeyRange>,
+    /// Leading index columns that have one and the same value in all ranges.
+    pub fixed: usize,
+    /// Every range fixes all columns of the index by plain equality.
+    pub all_columns: bool,
+    /// Rows that the ranges are expected to hold, for an index that is not unique.
+    pub rows: f64,
+    /// Positions of conjuncts that need no filter.
+    pub exact: Vec<usize>,
+}
+
+/// One table's view of a list of conjuncts.
+pub(super) struct Analysis<'a> {
+    pub table: &'a TableDef,
+    pub source: usize,
+    /// Sources whose current row is known when this one is read.
+    pub available: &'a [bool],
+    /// Estimated rows of the table.
+    pub total: f64,
+    /// Branches of ORs that may still be looked at.
+    pub budget: Cell<usize>,
+}
+
+/// A condition on one column.
+enum Condition<'e> {
+    Equal(&'e Expr),
+    NullSafeEqual(&'e Expr),
+    IsNull,
+    In(&'e [Expr]),
+    Low(&'e Expr, Bound),
+    High(&'e Expr, Bound),
+    Between(&'e Expr, &'e Expr),
+    /// LIKE 'abc%'
+    Prefix(Expr, Expr),
+}
+
+/// The best of each kind for one column, with the positions of the conjuncts.
+#[derive(Default)]
+struct ColumnConditions<'e> {
+    equal: Option<(usize, Condition<'e>, bool)>,
+    list: Option<(usize, &'e [Expr], bool)>,
+    low: Option<(usize, Expr, Bound, bool)>,
+    high: Option<(usize, Expr, Bound, bool)>,
+}
+
+impl<'a> Analysis<'a> {
+    /// Ranges of an index for these conjuncts; `None` when they say nothing about its first column.
+    pub fn ranges(&self, index: &IndexDef, conjuncts: &[&Expr]) -> Option<IndexRanges> {
+        self.budget.set(BRANCHES_MAX);
+        self.ranges_at(index, conjuncts, 0)
+    }
+
+    fn ranges_at(&self, index: &IndexDef, conjuncts: &[&Expr], depth: usize) -> Option<IndexRanges> {
+        let mut out = IndexRanges {
+            ranges: vec![KeyRange { prefix: Vec::new(), null_safe: Vec::new(), low: None, high: None }],
+            fixed: 0,
+            all_columns: true,
+            rows: self.total,
+            exact: Vec::new(),
+        };
+        let mut plain = true;
+        for (place, part) in index.columns.iter().enumerate() {
+            let found = self.column_conditions(part.column, conjuncts);
+            let cut = part.prefix.is_some();
+            if let Some((position, condition, exact)) = found.equal {
+                let (value, null_safe) = match condition {
+                    Condition::Equal(value) => (value.clone(), false),
+                    Condition::NullSafeEqual(value) => (value.clone(), true),
+                    _ => (null(), true),
+                };
+                plain &= !null_safe;
+                for range in &mut out.ranges {
+                    range.prefix.push(value.clone());
+                    range.null_safe.push(null_safe);
+                }
+                if out.fixed == place {
+                    out.fixed += 1;
+                }
+                out.note(position, exact && !cut);
+                out.rows = self.equal_rows(place, out.rows);
+                continue;
+            }
+            if let Some((position, list, exact)) = found.list {
+                let limit = if out.ranges.len() == 1 { RANGES_MAX } else { PRODUCT_MAX };
+                if out.ranges.len() * list.len() <= limit {
+                    out.multiply(list);
+                    out.note(position, exact && !cut);
+                    out.rows = (list.len() as f64 * self.equal_rows(place, out.rows)).min(out.rows * 0.5);
+                    continue;
+                }
+            }
+            out.all_columns = false;
+            if found.low.is_some() || found.high.is_some() {
+                out.bound(found.low, found.high, cut);
+                return Some(out);
+            }
+            if (place == 0 || out.ranges[0].prefix.len() == place)
+                && let Some(expanded) = self.or_ranges(index, conjuncts, depth, place)
+            {
+                return Some(expanded);
+            }
+            return (place > 0).then_some(out);
+        }
+        out.all_columns &= plain;
+        (!index.columns.is_empty()).then_some(out)
+    }
+
+    /// Follows a conjunct that is an OR: the union of its branches' ranges. `place` is what plain conditions reach already; an OR
+    /// must do better in every branch.
+    fn or_ranges(&self, index: &IndexDef, conjuncts: &[&Expr], depth: usize, place: usize) -> Option<IndexRanges> {
+        if depth >= OR_DEPTH_MAX {
+            return None;
+        }
+        for (position, conjunct) in conjuncts.iter().enumerate() {
+            let ExprKind::Or(branches) = &conjunct.kind else { continue };
+            let mut union = IndexRanges { ranges: Vec::new(), fixed: 0, all_columns: true, rows: 0.0, exact: Vec::new() };
+            let mut others: Vec<&Expr> = conjuncts.to_vec();
+            others.remove(position);
+            let mut exact = true;
+            let fits = branches.iter().all(|branch| {
+                let Some(budget) = self.budget.get().checked_sub(1) else { return false };
+                self.budget.set(budget);
+                let parts: Vec<&Expr> = match &branch.kind {
+                    ExprKind::And(parts) => parts.iter().collect(),
+                    _ => vec![branch],
+                };
+                let own = parts.len();
+                let mut all = parts;
+                all.extend(others.iter().copied());
+                let Some(found) = self.ranges_at(index, &all, depth + 1) else { return false };
+                let better = found.ranges.iter().all(|r| r.prefix.len() > place || r.low.is_some() || r.high.is_some());
+                exact &= (0..own).all(|n| found.exact.contains(&n));
+                union.rows += found.rows;
+                union.all_columns &= found.all_columns;
+                union.ranges.extend(found.ranges);
+                better && union.ranges.len() <= RANGES_MAX
+            });
+            if fits {
+                if exact {
+                    union.exact.push(position);
+                }
+                union.rows = union.rows.min(self.total * 0.6);
+                return Some(union);
+            }
+        }
+        None
+    }
+
+    /// Rows with one value in the index column at `place`, among so many. Without statistics, a group is expected to hold the cube
+    /// root of the table's rows.
+    fn equal_rows(&self, place: usize, rows: f64) -> f64 {
+        if place == 0 { self.total.cbrt().min(rows) } else { (rows * 0.1).max(1.0) }
+    }
+
+    fn column_conditions<'e>(&self, column: usize, conjuncts: &[&'e Expr]) -> ColumnConditions<'e> {
+        let mut found = ColumnConditions::default();
+        for (position, conjunct) in conjuncts.iter().enumerate() {
+            let Some((condition, exact)) = self.condition(column, conjunct) else { continue };
+            match condition {
+                Condition::Equal(_) | Condition::NullSafeEqual(_) | Condition::IsNull => {
+                    if found.equal.is_none() {
+                        found.equal = Some((position, condition, exact));
+                    }
+                }
+                Condition::In(list) => {
+                    if found.list.as_ref().is_none_or(|(_, best, _)| list.len() < best.len()) {
+                        found.list = Some((position, list, exact));
+                    }
+                }
+                Condition::Low(value, bound) => {
+                    if found.low.is_none() {
+                        found.low = Some((position, value.clone(), bound, exact));
+                    }
+                }
+                Condition::High(value, bound) => {
+                    if found.high.is_none() {
+                        found.high = Some((position, value.clone(), bound, exact));
+                    }
+                }
+                Condition::Between(low, high) => {
+                    // One position for two bounds: dropped from the filter only when both are used.
+                    if found.low.is_none() && found.high.is_none() {
+                        found.low = Some((position, low.clone(), Bound::Inclusive, exact));
+                        found.high = Some((position, high.clone(), Bound::Inclusive, exact));
+                    }
+                }
+                Condition::Prefix(low, high) => {
+                    if found.low.is_none() && found.high.is_none() {
+                        found.low = Some((position, low, Bound::Inclusive, false));
+                        found.high = Some((position, high, Bound::Inclusive, false));
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// What a conjunct says about a column, and whether a range says all of it.
+    fn condition<'e>(&self, column: usize, conjunct: &'e Expr) -> Option<(Condition<'e>, bool)> {
+        let ty = &self.table.columns[column].ty;
+        match &conjunct.kind {
+            ExprKind::Compare { op, by, left, right } => {
+                let (value, op) = if self.is_column(left, column) && self.is_known(right) {
+                    (right, *op)
+                } else if self.is_column(right, column) && self.is_known(left) {
+                    (left, mirrored(*op))
+                } else {
+                    return None;
+                };
+                let exact = usable(ty, *by, &value.ty, op == CompareOp::Equal || op == CompareOp::NullSafeEqual)?;
+                let condition = match op {
+                    CompareOp::Equal => Condition::Equal(value),
+                    CompareOp::NullSafeEqual => Condition::NullSafeEqual(value),
+                    CompareOp::Less => Condition::High(value, Bound::Exclusive),
+                    CompareOp::LessOrEqual => Condition::High(value, Bound::Inclusive),
+                    CompareOp::Greater => Condition::Low(value, Bound::Exclusive),
+                    CompareOp::GreaterOrEqual => Condition::Low(value, Bound::Inclusive),
+                    CompareOp::NotEqual => return None,
+                };
+                Some((condition, exact))
+            }
+            ExprKind::In { arg, list, by, negated: false } => {
+                if !self.is_column(arg, column) || !list.iter().all(|value| self.is_known(value)) {
+                    return None;
+                }
+                let mut exact = true;
+                for value in list {
+                    exact &= usable(ty, *by, &value.ty, true)?;
+                }
+                Some((Condition::In(list), exact))
+            }
+            ExprKind::Between { arg, low, high, by, negated: false } => {
+                if !self.is_column(arg, column) || !self.is_known(low) || !self.is_known(high) {
+                    return None;
+                }
+                let exact = usable(ty, *by, &low.ty, false)? & usable(ty, *by, &high.ty, false)?;
+                Some((Condition::Between(low, high), exact))
+            }
+            ExprKind::IsNull { arg, negated: false } => self.is_column(arg, column).then_some((Condition::IsNull, true)),
+            ExprKind::Like { arg, pattern, escape, collation, negated: false } => {
+                if !self.is_column(arg, column) || ty.collation != *collation {
+                    return None;
+                }
+                let (low, high) = like_bounds(pattern, *escape, ty)?;
+                Some((Condition::Prefix(low, high), false))
+            }
+            _ => None,
+        }
+    }
+
+    fn is_column(&self, expr: &Expr, column: usize) -> bool {
+        match expr.kind {
+            ExprKind::Column { source, column: c } | ExprKind::ColumnOrdinal { source, column: c } => {
+                source == self.source && c == column
+            }
+            _ => false,
+        }
+    }
+
+    /// Can the expression be computed before this table is read?
+    fn is_known(&self, expr: &Expr) -> bool {
+        let mut sources = vec![false; self.available.len()];
+        super::sources_of(expr, &mut sources);
+        sources.iter().zip(self.available).all(|(used, known)| !used || *known) && !super::access::is_volatile(expr)
+    }
+}
+
+impl IndexRanges {
+    fn note(&mut self, position: usize, exact: bool) {
+        if exact {
+            self.exact.push(position);
+        }
+    }
+
+    /// One more prefix column with each of these values.
+    fn multiply(&mut self, list: &[Expr]) {
+        let mut ranges = Vec::with_capacity(self.ranges.len() * list.len());
+        for range in &self.ranges {
+            for value in list {
+                let mut next = range.clone();
+                next.prefix.push(value.clone());
+                next.null_safe.push(false);
+                ranges.push(next);
+            }
+        }
+        self.ranges = ranges;
+    }
+
+    /// Bounds on the column behind the prefix.
+    fn bound(&mut self, low: Option<(usize, Expr, Bound, bool)>, high: Option<(usize, Expr, Bound, bool)>, cut: bool) {
+        let both = low.is_some() && high.is_some();
+        self.rows *= if both { 0.05 } else { 0.15 };
+        for (position, _, _, exact) in low.iter().chain(&high) {
+            if *exact && !cut && !self.exact.contains(position) {
+                self.exact.push(*position);
+            }
+        }
+        // A prefix index holds the beginnings of values: a bound may cut off values that begin like it.
+        let keep = |bound: Bound| if cut { Bound::Inclusive } else { bound };
+        for range in &mut self.ranges {
+            range.low = low.as_ref().map(|(_, value, bound, _)| (value.clone(), keep(*bound)));
+            range.high = high.as_ref().map(|(_, value, bound, _)| (value.clone(), keep(*bound)));
+        }
+    }
+}
+
+fn null() -> Expr {
+    Expr::literal(Value::Null, ColumnType::new(TypeKind::Null))
+}
+
+fn mirrored(op: CompareOp) -> CompareOp {
+    match op {
+        CompareOp::Less => CompareOp::Greater,
+        CompareOp::LessOrEqual => CompareOp::GreaterOrEqual,
+        CompareOp::Greater => CompareOp::Less,
+        CompareOp::GreaterOrEqual => CompareOp::LessOrEqual,
+        other => other,
+    }
+}
+
+/// Can an index on a column of this type serve a comparison that is made in this way? `Some(true)`: the key order decides it
+/// exactly; `Some(false)`: the ranges hold all rows, but a filter must judge them.
+fn usable(column: &ColumnType, by: CompareAs, value: &ColumnType, equality: bool) -> Option<bool> {
+    match &column.kind {
+        // Keys are ordinals: equality alone, and numbers.
+        TypeKind::Enum { .. } => match by {
+            CompareAs::String(collation) => {
+                (equality && collation == column.collation && class(value) == Class::String).then_some(false)
+            }
+            CompareAs::Integer => Some(false),
+            _ => None,
+        },
+        TypeKind::Set { .. } => (by == CompareAs::Integer).then_some(false),
+        TypeKind::Json => None,
+        _ => match (class(column), by) {
+            (Class::Integer, CompareAs::Integer) => Some(true),
+            (Class::Integer, CompareAs::Decimal) => Some(true),
+            // `id = '5'` as a parameter: the number it stands for.
+            (Class::Integer, CompareAs::Double) => Some(false),
+            (Class::Decimal, CompareAs::Decimal | CompareAs::Integer) => Some(true),
+            (Class::Decimal, CompareAs::Double) => Some(false),
+            (Class::Double, CompareAs::Double) => Some(matches!(column.kind, TypeKind::Double)),
+            (Class::String, CompareAs::String(collation)) => {
+                (collation == column.collation && class(value) == Class::String).then_some(true)
+            }
+            (Class::Date | Class::DateTime, CompareAs::Temporal) => Some(matches!(class(value), Class::Date | Class::DateTime)),
+            (Class::Time, CompareAs::Time) => Some(class(value) == Class::Time),
+            _ => None,
+        },
+    }
+}
+
+/// The first and the last text that begin with a pattern's literal head. Only collations without padding: with it, texts that end in
+/// control characters sort before the head itself.
+fn like_bounds(pattern: &Expr, escape: Option<u8>, column: &ColumnType) -> Option<(Expr, Expr)> {
+    let Some(Value::Bytes(text)) = constant(pattern) else { return None };
+    if class(column) != Class::String || column.collation.pads_space() {
+        return None;
+    }
+    let prefix = types::collation::like_prefix(text, escape).prefix;
+    if prefix.is_empty() {
+        return None;
+    }
+    let low = Expr::literal(Value::Bytes(prefix.clone().into()), pattern.ty.clone());
+    let mut last = prefix;
+    if column.collation == CollationId::BINARY {
+        last.extend([0xff; 16]);
+    } else {
+        // The character with the highest weight.
+        (0..16).for_each(|_| last.extend("\u{10FFFF}".as_bytes()));
+    }
+    Some((low, Expr::literal(Value::Bytes(last.into()), pattern.ty.clone())))
+}

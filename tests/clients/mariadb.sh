@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# The command line client and its small relatives.
+. "$(dirname "$0")/lib.sh"
+A=(--no-defaults --protocol=tcp "-h$HOST" "-P$PORT" "-u$DBUSER")
+DB=client_mariadb
+q() { mariadb "${A[@]}" -N -B "$@"; }
+export -f q
+q_in() { timeout 60 mariadb "${A[@]}" -N -B --default-character-set=utf8mb4 "$DB"; }
+
+check create_database mariadb "${A[@]}" -e "DROP DATABASE IF EXISTS $DB; CREATE DATABASE $DB CHARACTER SET utf8mb4"
+cat >"$WORK/script.sql" <<'SQL'
+-- a script with comments, several lines, and another delimiter
+CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, a VARCHAR(20) NOT NULL COMMENT 'name', b DECIMAL(10,2) DEFAULT '0.00',
+  d DATETIME DEFAULT CURRENT_TIMESTAMP, bl BLOB, e ENUM('x','y') DEFAULT 'x', u BIGINT UNSIGNED, f DOUBLE,
+  KEY k (a), UNIQUE KEY ub (b)) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+INSERT INTO t (a, b, bl, u, f) VALUES ('a', 1.5, x'00ff270a0d5c', 18446744073709551615, 1.5e100), ('b''c 日本😀', 2, NULL, 0, 0.1);
+DELIMITER //
+INSERT INTO t (a, b) VALUES ('semi;colon', 3)//
+DELIMITER ;
+/*!40101 SET NAMES utf8mb4 */;
+SQL
+if q_in <"$WORK/script.sql" >"$WORK/out" 2>&1; then ok script; else bad "script: $(tail -n 1 "$WORK/out")"; fi
+want rows $'1\ta\n2\tb\'c 日本😀\n3\tsemi;colon' mariadb "${A[@]}" -N -B --default-character-set=utf8mb4 $DB -e "SELECT id, a FROM t ORDER BY id"
+want blob_is_whole 00FF270A0D5C mariadb "${A[@]}" -N -B $DB -e "SELECT HEX(bl) FROM t WHERE id = 1"
+want numbers $'18446744073709551615\t1.5e100' mariadb "${A[@]}" -N -B $DB -e "SELECT u, f FROM t WHERE id = 1"
+want several_statements $'1\n2\n3' mariadb "${A[@]}" -N -B -e "SELECT 1; SELECT 2; SELECT 3"
+has table_output '\| id \| a ' mariadb "${A[@]}" -t $DB -e "SELECT id, a FROM t"
+has vertical '1\. row' mariadb "${A[@]}" $DB -E -e "SELECT * FROM t"
+has xml '<field name="id">1</field>' mariadb "${A[@]}" $DB --xml -e "SELECT id FROM t"
+has html '<TD>1</TD>' mariadb "${A[@]}" $DB -H -e "SELECT id FROM t"
+has column_types 'Type: +(LONG|NEWDECIMAL|VAR_STRING)' mariadb "${A[@]}" $DB -t --column-type-info -e "SELECT id, a, b FROM t LIMIT 1"
+has status 'Threads: [0-9]+' mariadb "${A[@]}" $DB -e "\\s"
+has status_names_the_server 'Server version:.*[0-9]+\.[0-9]+' mariadb "${A[@]}" $DB -e "\\s"
+has use_command t mariadb "${A[@]}" -e "use $DB; show tables"
+has warnings 'Division by 0|division by zero' mariadb "${A[@]}" --show-warnings -e "SELECT 1/0"
+has error_unknown_table 'ERROR 1146 \(42S02\)' mariadb "${A[@]}" $DB -e "SELECT * FROM nosuch"
+has error_syntax 'ERROR 1064 \(42000\)' mariadb "${A[@]}" -e "SELEC 1"
+has error_duplicate 'ERROR 1062 \(23000\).*Duplicate entry' mariadb "${A[@]}" $DB -e "INSERT INTO t (id, a) VALUES (1, 'x')"
+has error_unknown_database "ERROR 1049 \(42000\).*nosuchdb" mariadb "${A[@]}" nosuchdb -e "SELECT 1"
+has error_denied "ERROR 1045 \(28000\)" env MYSQL_PWD=wrong mariadb "${A[@]}" -e "SELECT 1"
+has goes_on_with_force '^7$' bash -c "echo 'SELEC 1; SELECT 7;' | mariadb ${A[*]} -f -N -B"
+has compress '^7$' mariadb "${A[@]}" -C -N -B -e "SELECT 7"
+has quick '^3$' mariadb "${A[@]}" -q -N -B $DB -e "SELECT id FROM t"
+has auto_rehash 'client_mariadb' mariadb "${A[@]}" --auto-rehash $DB -e "SELECT DATABASE()"
+has safe_updates 'ERROR 1175|t' mariadb "${A[@]}" --safe-updates $DB -e "SELECT 't'"
+has interactive '\| *4 *\|' script -qec "mariadb ${A[*]} $DB -e 'SELECT 2 + 2'" /dev/null
+has transaction_is_kept '^3$' mariadb "${A[@]}" -N -B $DB -e "BEGIN; DELETE FROM t; ROLLBACK; SELECT COUNT(*) FROM t"
+has reads_a_long_line '^1000000$' bash -c "{ printf \"SELECT LENGTH('\"; head -c 1000000 /dev/zero | tr '\\0' x; echo \"');\"; } | mariadb ${A[*]} -N -B"
+if [ -n "$SOCKET" ]; then
+  has unix_socket '^5$' mariadb --no-defaults -S "$SOCKET" "-u$DBUSER" -N -B -e "SELECT 5"
+  has unix_socket_default_host 'UNIX|socket' mariadb --no-defaults -S "$SOCKET" "-u$DBUSER" -e "\\s"
+fi
+has show_create 'CREATE TABLE `t`' mariadb "${A[@]}" $DB -e "SHOW CREATE TABLE t"
+has show_index 'PRIMARY' mariadb "${A[@]}" $DB -e "SHOW INDEX FROM t"
+has show_processlist 'Query' mariadb "${A[@]}" $DB -e "SHOW PROCESSLIST"
+has show_status 'Uptime' mariadb "${A[@]}" -e "SHOW STATUS LIKE 'Uptime'"
+has show_databases $DB mariadb "${A[@]}" -e "SHOW DATABASES"
+has explain '.' mariadb "${A[@]}" $DB -e "EXPLAIN SELECT * FROM t WHERE id = 1"
+has admin_ping 'is alive' mariadb-admin "${A[@]}" ping
+has admin_status 'Uptime: [0-9]+' mariadb-admin "${A[@]}" status
+has admin_variables 'max_allowed_packet' mariadb-admin "${A[@]}" variables
+has admin_extended 'Threads_connected' mariadb-admin "${A[@]}" extended-status
+has admin_processlist 'Query' mariadb-admin "${A[@]}" processlist
+has admin_version 'Protocol version' mariadb-admin "${A[@]}" version
+check admin_create mariadb-admin "${A[@]}" create ${DB}_made
+check admin_drop mariadb-admin "${A[@]}" -f drop ${DB}_made
+has list_databases $DB mariadb-show "${A[@]}"
+has list_tables '\bt\b' mariadb-show "${A[@]}" $DB
+has list_columns 'decimal\(10,2\)' mariadb-show "${A[@]}" $DB t
+check cleanup mariadb "${A[@]}" -e "DROP DATABASE $DB"
+total

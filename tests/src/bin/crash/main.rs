@@ -1,0 +1,170 @@
+//! Kills the server under load, starts it again, and checks what it kept. Round after round.
+//!
+//! 1. A server starts (durability full, a pool smaller than the data), clients load it for a moment; 2. `kill -9`;
+//! 3. sometimes it is killed once more while it recovers; 4. it starts, and every client's model of what it was told is
+//!    compared with what is there.
+//!
+//! What must hold after every crash:
+//! - C1: what was acknowledged is there, what was rolled back is not; the one commit whose answer never came is there
+//!   wholly or not at all;
+//! - C2: the sum over all accounts is what it was at the beginning;
+//! - C3: secondary indexes agree with the rows, unique keys are unique;
+//! - C4: tables and indexes are those whose creation or removal was acknowledged;
+//! - C5: transactions left open at the crash left nothing.
+
+mod check;
+mod load;
+mod model;
+mod side;
+
+use clap::Parser;
+use model::Models;
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+use tests::{Address, Report, Server, ServerOptions};
+
+/// Rounds on one data directory before a fresh one.
+const ROUNDS_PER_DIRECTORY: u32 = 12;
+/// Sizes of the buffer pool, in turn: all far below the data of some rounds.
+const POOLS: &[&str] = &["16M", "64M", "32M"];
+
+#[derive(Parser)]
+#[command(about = "Kills the server under load and checks what it recovers")]
+struct Arguments {
+    #[arg(long, default_value_t = 24)]
+    rounds: u32,
+    /// Of all that is random here; printed at the start
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Milliseconds of load in a round, at most
+    #[arg(long, default_value_t = 2000)]
+    load_ms_max: u64,
+    /// Clients that transfer, and as many that write events
+    #[arg(long, default_value_t = 8)]
+    clients: u32,
+    /// Where the data goes; a folder of its own by default
+    #[arg(long)]
+    data: Option<PathBuf>,
+    /// Proves the checks on a running server, HOST:PORT: connections are cut instead of killing it
+    #[arg(long)]
+    against: Option<String>,
+    #[arg(long, default_value = "root")]
+    user: String,
+    #[arg(long, default_value = "")]
+    password: String,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let seed = arguments.seed.unwrap_or_else(|| rand::rng().random());
+    println!("seed {seed}");
+    let mut report = Report::new();
+    let folder =
+        arguments.data.clone().unwrap_or_else(|| std::env::temp_dir().join(format!("heddle-crash-{}", std::process::id())));
+    let outcome = match &arguments.against {
+        Some(at) => against(&arguments, at, seed, &mut report),
+        None => rounds(&arguments, &folder, seed, &mut report),
+    };
+    if let Err(why) = outcome {
+        report.fail("crash", format!("{why} (seed {seed})"));
+    }
+    if report.failed > 0 {
+        println!("     the data: {}", folder.display());
+    } else if arguments.data.is_none() {
+        // Left behind only after a failure.
+        let _ = std::fs::remove_dir_all(&folder);
+    }
+    report.finish()
+}
+
+fn rounds(arguments: &Arguments, folder: &Path, seed: u64, report: &mut Report) -> Result<(), String> {
+    let mut rng = StdRng::seed_from_u64(seed);
+    let mut models = Models::new(arguments.clients);
+    let mut options = ServerOptions::new(folder);
+    options.durability = "full".into();
+    for round in 0..arguments.rounds {
+        let fresh = round % ROUNDS_PER_DIRECTORY == 0;
+        if fresh {
+            let _ = std::fs::remove_dir_all(folder); // the first time it is not there
+            models = Models::new(arguments.clients);
+        }
+        options.buffer_pool = POOLS[round as usize % POOLS.len()].into();
+        let server = Server::start(&options)?;
+        if fresh {
+            load::create(&server.address)?;
+        }
+        let load_ms = rng.random_range(200..=arguments.load_ms_max);
+        let address = server.address.clone();
+        let errors = load::run(&mut models, &address, rng.random(), Duration::from_millis(load_ms), || server.kill());
+        let again = rng.random_range(0..4) == 0;
+        if again {
+            kill_while_starting(&options, rng.random_range(0..120))?;
+        }
+        let server = Server::start(&options)?;
+        let name =
+            format!("round {} (pool {}, {load_ms} ms{})", round + 1, options.buffer_pool, if again { ", twice" } else { "" });
+        judge(report, &name, errors, &mut models, &server.address);
+        if report.failed > 0 {
+            return Err(format!("stopped after {name}"));
+        }
+        if (round + 1) % ROUNDS_PER_DIRECTORY == 0 || round + 1 == arguments.rounds {
+            report.case(&format!("orderly stop after round {}", round + 1), || server.stop());
+            let server = Server::start(&options)?;
+            judge(report, &format!("orderly start after round {}", round + 1), Vec::new(), &mut models, &server.address);
+        }
+    }
+    Ok(())
+}
+
+/// Starts the server and kills it, most likely in the middle of its recovery.
+fn kill_while_starting(options: &ServerOptions, after_ms: u64) -> Result<(), String> {
+    let log = std::fs::File::options().create(true).append(true).open(options.directory.join("server.log"));
+    let log = log.map_err(|e| e.to_string())?;
+    let mut child = std::process::Command::new(&options.binary)
+        .args(["serve", "--bind", "127.0.0.1", "--port", &tests::server::free_port()?.to_string(), "--socket"])
+        .arg(options.directory.join("sql.sock"))
+        .arg("--data-dir")
+        .arg(options.directory.join("data"))
+        .args(["--buffer-pool", &options.buffer_pool, "--durability", &options.durability])
+        .stdin(std::process::Stdio::null())
+        .stdout(log)
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .map_err(|e| e.to_string())?;
+    std::thread::sleep(Duration::from_millis(after_ms));
+    child.kill().and_then(|()| child.wait()).map_err(|e| e.to_string())?;
+    Ok(())
+}
+
+fn judge(report: &mut Report, name: &str, errors: Vec<String>, models: &mut Models, address: &Address) {
+    let mut failures = errors;
+    match check::all(models, address) {
+        Ok(found) => failures.extend(found),
+        Err(why) => failures.push(why),
+    }
+    match failures.first() {
+        None => report.ok(format!("{name}: {}", models.told())),
+        Some(first) => report.fail(name, format!("{first} ({} failures)", failures.len())),
+    }
+    for more in failures.iter().skip(1).take(10) {
+        println!("     {more}");
+    }
+}
+
+/// The same load and checks on a server that is not killed.
+fn against(arguments: &Arguments, at: &str, seed: u64, report: &mut Report) -> Result<(), String> {
+    let mut rng = StdRng::seed_from_u64(seed);
+    let address = Address::parse(at, &arguments.user, &arguments.password)?;
+    let mut models = Models::new(arguments.clients);
+    load::create(&address)?;
+    for round in 0..arguments.rounds {
+        let load_ms = rng.random_range(200..=arguments.load_ms_max);
+        let errors = load::run(&mut models, &address, rng.random(), Duration::from_millis(load_ms), || ());
+        std::thread::sleep(Duration::from_millis(300));
+        judge(report, &format!("round {} ({load_ms} ms, not killed)", round + 1), errors, &mut models, &address);
+    }
+    Ok(())
+}

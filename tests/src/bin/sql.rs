@@ -1,0 +1,132 @@
+//! Runs the scripts of `tests/sql` against a server, or records them.
+//!
+//! Without `--against`, a server of our own is started. Scripts run side by side, each in its own database, once through
+//! the text protocol and once prepared.
+
+use clap::Parser;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tests::{Address, Report, Server, ServerOptions, script};
+
+#[derive(Parser)]
+#[command(about = "Runs SQL scripts in sqllogictest format against a server")]
+struct Arguments {
+    /// Scripts, or folders of them
+    #[arg(default_value = "tests/sql")]
+    paths: Vec<PathBuf>,
+    /// A running server, HOST:PORT, instead of one started for this
+    #[arg(long)]
+    against: Option<String>,
+    #[arg(long, default_value = "root")]
+    user: String,
+    #[arg(long, default_value = "")]
+    password: String,
+    /// Write the server's answers into the scripts; a .sql file of plain statements becomes a new script in tests/sql
+    #[arg(long)]
+    record: bool,
+    /// Scripts at a time
+    #[arg(long, default_value_t = 4)]
+    jobs: usize,
+    /// Only the text protocol
+    #[arg(long)]
+    text_only: bool,
+    /// Stop printing after this many failures of one script
+    #[arg(long, default_value_t = 20)]
+    show: usize,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match start(&arguments) {
+        Ok(code) => code,
+        Err(why) => {
+            println!("FAIL sql: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn start(arguments: &Arguments) -> Result<ExitCode, String> {
+    let files = scripts(&arguments.paths)?;
+    if let Some(at) = &arguments.against {
+        let address = Address::parse(at, &arguments.user, &arguments.password)?;
+        return if arguments.record { record(&files, &address) } else { Ok(run(arguments, &files, &address)) };
+    }
+    if arguments.record {
+        return Err("--record needs a reference server: --against HOST:PORT".into());
+    }
+    let directory = std::env::temp_dir().join(format!("heddle-sql-{}", std::process::id()));
+    let server = Server::start(&ServerOptions::new(&directory))?;
+    let code = run(arguments, &files, &server.address);
+    server.kill();
+    std::fs::remove_dir_all(&directory).map_err(|e| e.to_string())?;
+    Ok(code)
+}
+
+fn scripts(paths: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
+    let mut files = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            let entries = std::fs::read_dir(path).map_err(|e| format!("{}: {e}", path.display()))?;
+            files.extend(entries.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "test")));
+        } else if path.exists() {
+            files.push(path.clone());
+        } else {
+            return Err(format!("{}: no such script", path.display()));
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn run(arguments: &Arguments, files: &[PathBuf], address: &Address) -> ExitCode {
+    let modes: &[bool] = if arguments.text_only { &[false] } else { &[false, true] };
+    let report = Mutex::new(Report::new());
+    for &prepared in modes {
+        let next = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..arguments.jobs.max(1) {
+                scope.spawn(|| {
+                    while let Some(path) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        let outcome = script::run(path, address, prepared);
+                        tell(&mut report.lock().expect("no reporter panics"), path, prepared, &outcome, arguments.show);
+                    }
+                });
+            }
+        });
+    }
+    report.into_inner().expect("no reporter panics").finish()
+}
+
+fn tell(report: &mut Report, path: &Path, prepared: bool, outcome: &script::Outcome, show: usize) {
+    let mode = if prepared { "prepared" } else { "text" };
+    report.passed += outcome.passed;
+    report.failed += outcome.failures.len();
+    let word = if outcome.failures.is_empty() { "ok  " } else { "FAIL" };
+    let total = outcome.passed + outcome.failures.len();
+    println!("{word} {} ({mode}): {} of {total} records", path.display(), outcome.passed);
+    for failure in outcome.failures.iter().take(show) {
+        println!("     {}", failure.chars().take(900).collect::<String>());
+    }
+    if outcome.failures.len() > show {
+        println!("     and {} more", outcome.failures.len() - show);
+    }
+}
+
+fn record(files: &[PathBuf], address: &Address) -> Result<ExitCode, String> {
+    for path in files {
+        if script::name_of(path).starts_with("own_") {
+            println!("left alone {}: its answers are Heddle's own", path.display());
+            continue;
+        }
+        let plain = path.extension().is_some_and(|e| e == "sql");
+        let text = if plain { script::import(path, address) } else { script::record(path, address) };
+        let text = text.map_err(|e| format!("{}: {e}", path.display()))?;
+        let target = if plain { Path::new("tests/sql").join(script::name_of(path)).with_extension("test") } else { path.clone() };
+        std::fs::write(&target, text).map_err(|e| format!("{}: {e}", target.display()))?;
+        println!("recorded {}", target.display());
+    }
+    Ok(ExitCode::SUCCESS)
+}

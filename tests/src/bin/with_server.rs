@@ -1,0 +1,59 @@
+//! Starts a fresh server, runs a program with its address as arguments, and stops the server again.
+//!
+//! usage: with_server NAME PROGRAM [ARGUMENT...]
+//!
+//! The program is called with `HOST PORT USER PASSWORD SOCKET` after its own arguments. The server must still greet
+//! afterwards and end well on SIGTERM; both count as cases beside those the program prints.
+
+use std::process::{Command, ExitCode, Stdio};
+use tests::{Report, Server, ServerOptions};
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [name, program, rest @ ..] = arguments.as_slice() else {
+        eprintln!("usage: with_server NAME PROGRAM [ARGUMENT...]");
+        return ExitCode::FAILURE;
+    };
+    let directory = std::env::temp_dir().join(format!("heddle-{name}-{}", std::process::id()));
+    let mut report = Report::new();
+    match run(&directory, name, program, rest, &mut report) {
+        Ok(()) => {}
+        Err(why) => report.fail(name, why),
+    }
+    if report.failed == 0 {
+        // The log is of interest only after a failure.
+        let _ = std::fs::remove_dir_all(&directory);
+    } else {
+        println!("     the server's log: {}", directory.join("server.log").display());
+    }
+    report.finish()
+}
+
+fn run(directory: &std::path::Path, name: &str, program: &str, rest: &[String], report: &mut Report) -> Result<(), String> {
+    let server = Server::start(&ServerOptions::new(directory))?;
+    let at = &server.address;
+    let socket = at.socket.as_deref().map(|p| p.display().to_string()).unwrap_or_default();
+    let output = Command::new(program)
+        .args(rest)
+        .args([&at.host, &at.port.to_string(), &at.user, &at.password, &socket])
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|e| format!("{program}: {e}"))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let mut seen = 0;
+    for line in text.lines().filter(|l| !l.starts_with("passed/failed/total")) {
+        println!("{line}");
+        seen += usize::from(line.starts_with("ok ") || line.starts_with("FAIL "));
+        report.passed += usize::from(line.starts_with("ok "));
+        report.failed += usize::from(line.starts_with("FAIL "));
+    }
+    if seen == 0 {
+        report.fail(name, format!("{program} ended with {} and reported nothing", output.status));
+    }
+    report.case(&format!("{name}.server_goes_on"), || {
+        if server.address.greets() { Ok(()) } else { Err(tests::server::tail(&server.log)) }
+    });
+    report.case(&format!("{name}.server_stops_well"), || server.stop());
+    Ok(())
+}

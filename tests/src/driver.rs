@@ -1,0 +1,146 @@
+//! A sqllogictest driver over a real client library: text protocol, or prepared statements on request.
+//!
+//! D1: every script has a database of its own name, made anew; its connections start in it with the same settings.
+//! D2: in prepared mode a statement that the protocol cannot prepare (error 1295) goes as text.
+
+use crate::server::Address;
+use crate::text::render;
+use mysql::consts::ColumnType as Wire;
+use mysql::prelude::Queryable;
+use sqllogictest::{DB, DBOutput, DefaultColumnType};
+use std::fmt;
+
+/// What every script's session starts with.
+const SETTINGS: &[&str] = &["SET NAMES utf8mb4", "SET time_zone = '+00:00'", "SET innodb_lock_wait_timeout = 2"];
+/// "This command is not supported in the prepared statement protocol yet".
+const UNSUPPORTED_PREPARED: u16 = 1295;
+
+/// One connection of a script.
+pub struct Wired {
+    conn: mysql::Conn,
+    prepared: bool,
+}
+
+/// An error as scripts see it: `1062 (23000): Duplicate entry ...`.
+#[derive(Debug)]
+pub struct Failure {
+    pub code: u16,
+    pub state: String,
+    pub message: String,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({}): {}", self.code, self.state, self.message)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl From<mysql::Error> for Failure {
+    fn from(error: mysql::Error) -> Self {
+        match error {
+            mysql::Error::MySqlError(e) => Self { code: e.code, state: e.state, message: e.message },
+            other => Self { code: 0, state: "HY000".into(), message: other.to_string() },
+        }
+    }
+}
+
+/// The name of a script's database.
+pub fn database_of(script: &str) -> String {
+    format!("slt_{script}")
+}
+
+/// Makes the script's database anew (D1).
+pub fn make_database(address: &Address, script: &str) -> Result<(), Failure> {
+    let mut conn = address.connect()?;
+    let name = database_of(script);
+    conn.query_drop(format!("DROP DATABASE IF EXISTS {name}"))?;
+    conn.query_drop(format!("CREATE DATABASE {name} CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_ai_ci"))?;
+    Ok(())
+}
+
+pub fn drop_database(address: &Address, script: &str) -> Result<(), Failure> {
+    address.connect()?.query_drop(format!("DROP DATABASE IF EXISTS {}", database_of(script)))?;
+    Ok(())
+}
+
+impl Wired {
+    pub fn open(address: &Address, script: &str, prepared: bool) -> Result<Self, Failure> {
+        let mut conn = address.connect_to(&database_of(script))?;
+        for set in SETTINGS {
+            conn.query_drop(set)?;
+        }
+        Ok(Self { conn, prepared })
+    }
+
+    fn run_text(&mut self, sql: &str) -> Result<DBOutput<DefaultColumnType>, Failure> {
+        let mut result = self.conn.query_iter(sql)?;
+        collect(&mut result)
+    }
+
+    fn run_prepared(&mut self, sql: &str) -> Result<DBOutput<DefaultColumnType>, Failure> {
+        let statement = match self.conn.prep(sql) {
+            Ok(statement) => statement,
+            Err(mysql::Error::MySqlError(e)) if e.code == UNSUPPORTED_PREPARED => return self.run_text(sql),
+            Err(e) => return Err(e.into()),
+        };
+        let output = self.conn.exec_iter(&statement, ()).map_err(Failure::from).and_then(|mut r| collect(&mut r));
+        self.conn.close(statement)?;
+        output
+    }
+}
+
+impl DB for Wired {
+    type Error = Failure;
+    type ColumnType = DefaultColumnType;
+
+    fn run(&mut self, sql: &str) -> Result<DBOutput<DefaultColumnType>, Failure> {
+        if self.prepared && !reads_diagnostics(sql) { self.run_prepared(sql) } else { self.run_text(sql) }
+    }
+
+    fn engine_name(&self) -> &str {
+        "mysql"
+    }
+
+    fn error_sql_state(error: &Failure) -> Option<String> {
+        Some(error.state.clone())
+    }
+}
+
+/// SHOW WARNINGS and SHOW ERRORS tell of the statement before, which a failed preparation would become.
+fn reads_diagnostics(sql: &str) -> bool {
+    let upper = sql.trim_start().to_ascii_uppercase();
+    upper.starts_with("SHOW") && (upper.contains("WARNINGS") || upper.contains("ERRORS"))
+}
+
+fn collect<P: mysql::prelude::Protocol>(
+    result: &mut mysql::QueryResult<'_, '_, '_, P>,
+) -> Result<DBOutput<DefaultColumnType>, Failure> {
+    let columns: Vec<mysql::Column> = result.columns().as_ref().to_vec();
+    if columns.is_empty() {
+        return Ok(DBOutput::StatementComplete(result.affected_rows()));
+    }
+    let mut rows = Vec::new();
+    for row in result.by_ref() {
+        let values = row?.unwrap();
+        rows.push(values.iter().zip(&columns).map(|(value, column)| render(value, column)).collect());
+    }
+    Ok(DBOutput::Rows { types: columns.iter().map(letter).collect(), rows })
+}
+
+/// The script's type letter of a column: `I`, `R` or `T`.
+fn letter(column: &mysql::Column) -> DefaultColumnType {
+    match column.column_type() {
+        Wire::MYSQL_TYPE_TINY
+        | Wire::MYSQL_TYPE_SHORT
+        | Wire::MYSQL_TYPE_INT24
+        | Wire::MYSQL_TYPE_LONG
+        | Wire::MYSQL_TYPE_LONGLONG
+        | Wire::MYSQL_TYPE_YEAR => DefaultColumnType::Integer,
+        Wire::MYSQL_TYPE_FLOAT | Wire::MYSQL_TYPE_DOUBLE | Wire::MYSQL_TYPE_DECIMAL | Wire::MYSQL_TYPE_NEWDECIMAL => {
+            DefaultColumnType::FloatingPoint
+        }
+        _ => DefaultColumnType::Text,
+    }
+}

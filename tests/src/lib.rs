@@ -1,0 +1,16 @@
+//! What the black-box tests share: a server to test, and how results are told.
+//!
+//! The programs in `src/bin` speak to a server over the wire only. Each prints one line per case, `ok NAME` or
+//! `FAIL NAME: why`, and ends with `passed/failed/total: P/F/T`; `cargo xtask` adds those up.
+
+#![forbid(unsafe_code)]
+
+pub mod driver;
+pub mod raw;
+pub mod report;
+pub mod script;
+pub mod server;
+pub mod text;
+
+pub use report::Report;
+pub use server::{Address, Server, ServerOptions};

@@ -1,0 +1,134 @@
+//! A client that sends what it is told, byte for byte: for packets that no library would send.
+//!
+//! It knows just enough of the protocol to log in with an empty password and to frame packets.
+
+use crate::server::Address;
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::time::Duration;
+
+pub const COM_QUIT: u8 = 1;
+pub const COM_QUERY: u8 = 3;
+pub const COM_PING: u8 = 14;
+pub const COM_STMT_PREPARE: u8 = 22;
+pub const COM_STMT_EXECUTE: u8 = 23;
+
+const PROTOCOL_41: u32 = 0x200;
+const SECURE_CONNECTION: u32 = 0x8000;
+const PLUGIN_AUTH: u32 = 0x8_0000;
+const TRANSACTIONS: u32 = 0x2000;
+const LONG_PASSWORD: u32 = 1;
+
+/// First bytes of an answer.
+const ERROR: u8 = 0xff;
+const AUTH_SWITCH: u8 = 0xfe;
+
+/// A connection.
+#[derive(Debug)]
+pub struct Raw {
+    stream: TcpStream,
+}
+
+impl Raw {
+    /// Connects and reads the greeting, and no more.
+    pub fn greeted(address: &Address) -> io::Result<Self> {
+        let mut raw = Self { stream: address.stream()? };
+        raw.read_packet()?;
+        Ok(raw)
+    }
+
+    /// Connects and logs in.
+    pub fn logged_in(address: &Address) -> io::Result<Self> {
+        let mut raw = Self::greeted(address)?;
+        raw.send(1, &login(&address.user))?;
+        loop {
+            let (sequence, answer) = raw.read_packet()?;
+            match answer.first() {
+                Some(0) => return Ok(raw),
+                Some(&AUTH_SWITCH) => raw.send(sequence.wrapping_add(1), &[])?,
+                Some(1) => {} // more authentication data: the fast path is done
+                _ => return Err(io::Error::other(format!("refused: {}", String::from_utf8_lossy(&answer)))),
+            }
+        }
+    }
+
+    pub fn set_timeout(&self, time: Duration) -> io::Result<()> {
+        self.stream.set_read_timeout(Some(time))
+    }
+
+    /// One packet, framed.
+    pub fn send(&mut self, sequence: u8, payload: &[u8]) -> io::Result<()> {
+        let length = (payload.len() as u32).to_le_bytes();
+        let mut bytes = vec![length[0], length[1], length[2], sequence];
+        bytes.extend_from_slice(payload);
+        self.stream.write_all(&bytes)
+    }
+
+    /// A command packet.
+    pub fn command(&mut self, command: u8, arguments: &[u8]) -> io::Result<()> {
+        let mut payload = vec![command];
+        payload.extend_from_slice(arguments);
+        self.send(0, &payload)
+    }
+
+    /// Bytes as they are.
+    pub fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.stream.write_all(bytes)
+    }
+
+    /// A packet's sequence number and payload.
+    pub fn read_packet(&mut self) -> io::Result<(u8, Vec<u8>)> {
+        let mut head = [0; 4];
+        self.stream.read_exact(&mut head)?;
+        let length = u32::from_le_bytes([head[0], head[1], head[2], 0]);
+        let mut payload = vec![0; length as usize];
+        self.stream.read_exact(&mut payload)?;
+        Ok((head[3], payload))
+    }
+
+    /// Sends a command and reads the first packet of its answer: the error number, or `None` when it is no error.
+    pub fn ask(&mut self, command: u8, arguments: &[u8]) -> io::Result<Option<u16>> {
+        self.command(command, arguments)?;
+        let (_, answer) = self.read_packet()?;
+        Ok(match answer.as_slice() {
+            [ERROR, low, high, ..] => Some(u16::from_le_bytes([*low, *high])),
+            _ => None,
+        })
+    }
+
+    /// Reads whatever comes until the server closes or nothing comes for a while; true when it closed.
+    pub fn drain(&mut self, patience: Duration) -> bool {
+        let mut bytes = [0; 4096];
+        if self.stream.set_read_timeout(Some(patience)).is_err() {
+            return true;
+        }
+        loop {
+            match self.stream.read(&mut bytes) {
+                Ok(0) => return true,
+                Ok(_) => {}
+                Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => return false,
+                Err(_) => return true,
+            }
+        }
+    }
+
+    /// Gone without a word.
+    pub fn vanish(self) {
+        // It may be gone already.
+        let _ = self.stream.shutdown(Shutdown::Both);
+    }
+}
+
+/// A handshake response for a user with an empty password.
+pub fn login(user: &str) -> Vec<u8> {
+    let flags = LONG_PASSWORD | PROTOCOL_41 | TRANSACTIONS | SECURE_CONNECTION | PLUGIN_AUTH;
+    let mut payload = flags.to_le_bytes().to_vec();
+    payload.extend((1_u32 << 24).to_le_bytes());
+    payload.push(45); // utf8mb4_general_ci
+    payload.extend([0; 23]);
+    payload.extend(user.as_bytes());
+    payload.push(0);
+    payload.push(0); // empty authentication data
+    payload.extend(b"mysql_native_password\0");
+    payload
+}

@@ -1,0 +1,357 @@
+//! `cargo xtask bench`: sysbench against Heddle and its peers, side by side.
+//!
+//! 1. Heddle is built for release and started (`durability = full`), unless only `--server`s are measured.
+//! 2. Peers come as `--server name=HOST:PORT,pid=N,socket=PATH,user=U,password=P,driver=mysql|pgsql`, or from a folder
+//!    with a `servers.py` that starts them and prints such lines (`--peers`, or `HEDDLE_PEERS`).
+//! 3. For each test, mode and thread count, every server runs once per round, the order reversed every other round, so
+//!    that a slow drift of the machine falls on all alike; the echo server runs once per round beside them.
+//! 4. What is printed per cell: queries per second, the server's CPU time per query, and that divided by the echo's.
+
+use crate::proc::{cargo, cpu_seconds, on_path, quiet, resident_mib, target};
+use clap::Args;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+#[derive(Args)]
+pub struct Options {
+    /// Tests, without the `oltp_` before them
+    #[arg(long, value_delimiter = ',', default_value = "point_select,read_only,read_write")]
+    tests: Vec<String>,
+    #[arg(long, value_delimiter = ',', default_value = "1,16,256")]
+    threads: Vec<u32>,
+    /// auto is prepared statements, disable is text
+    #[arg(long, value_delimiter = ',', default_value = "auto,disable")]
+    ps: Vec<String>,
+    #[arg(long, default_value_t = 3)]
+    rounds: u32,
+    /// Seconds of one run
+    #[arg(long, default_value_t = 5)]
+    time: u32,
+    #[arg(long, default_value_t = 8)]
+    tables: u32,
+    #[arg(long, default_value_t = 100_000)]
+    table_size: u32,
+    /// Another server: name=HOST:PORT[,pid=N][,socket=PATH][,user=U][,password=P][,driver=mysql|pgsql]
+    #[arg(long)]
+    server: Vec<String>,
+    /// A folder with servers.py, which starts peers and prints how to reach them
+    #[arg(long, env = "HEDDLE_PEERS")]
+    peers: Option<PathBuf>,
+    /// Which peers it starts
+    #[arg(long, value_delimiter = ',', default_value = "mysql97,mariadb118,pg18")]
+    peer: Vec<String>,
+    /// Buffer pool of Heddle
+    #[arg(long, default_value = "4G")]
+    pool: String,
+    /// Durability of Heddle
+    #[arg(long, default_value = "full")]
+    durability: String,
+    /// Measure only the servers named on the command line
+    #[arg(long)]
+    without_heddle: bool,
+    /// Where Heddle's data goes; emptied first
+    #[arg(long)]
+    data: Option<PathBuf>,
+}
+
+/// A server under measurement.
+#[derive(Clone, Debug, Default)]
+struct Target {
+    name: String,
+    host: String,
+    port: String,
+    pid: u32,
+    socket: String,
+    user: String,
+    password: String,
+    driver: String,
+}
+
+/// One run of sysbench.
+#[derive(Clone, Copy, Debug, Default)]
+struct Run {
+    queries: f64,
+    seconds: f64,
+    server_cpu: f64,
+    p95_ms: f64,
+}
+
+/// A process of ours that ends with us.
+struct Owned(Child);
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// `cargo xtask bench`.
+pub fn run(root: &Path, options: &Options) -> Result<bool, String> {
+    if !on_path("sysbench") || !on_path("mariadb") {
+        return Err("sysbench and the mariadb client are needed; `cargo xtask ci` installs them".into());
+    }
+    println!("building");
+    let mut packages = vec!["build", "--quiet", "--release", "--package", "echo"];
+    if !options.without_heddle {
+        packages.extend(["--package", "heddle"]);
+    }
+    quiet(&mut cargo(root, &packages))?;
+    let release = target(root).join("release");
+    let folder = options.data.clone().unwrap_or_else(|| target(root).join("bench-data"));
+    let mut targets = Vec::new();
+    let heddle = if options.without_heddle { None } else { Some(start_heddle(&release, &folder, options, &mut targets)?) };
+    for text in &options.server {
+        targets.push(parse_target(text)?);
+    }
+    if let Some(peers) = &options.peers {
+        targets.extend(start_peers(peers, &options.peer)?);
+    }
+    if targets.is_empty() {
+        return Err("no server to measure".into());
+    }
+    let echo_socket = std::env::temp_dir().join(format!("heddle-echo-{}.sock", std::process::id()));
+    let echo = Owned(spawn(Command::new(release.join("echo")).arg("serve").arg("--socket").arg(&echo_socket))?);
+    std::thread::sleep(Duration::from_millis(300));
+    for target in &targets {
+        prepare(target, options)?;
+    }
+    std::thread::sleep(Duration::from_secs(5));
+    let outcome = measure(&targets, options, &release, &echo, &echo_socket);
+    if let Some(heddle) = &heddle {
+        println!("\nHeddle's resident memory at the end: {:.0} MiB", resident_mib(heddle.0.id()));
+    }
+    drop(heddle);
+    outcome.map(|()| true)
+}
+
+fn spawn(command: &mut Command) -> Result<Child, String> {
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().map_err(|e| format!("{command:?}: {e}"))
+}
+
+fn start_heddle(release: &Path, folder: &Path, options: &Options, targets: &mut Vec<Target>) -> Result<Owned, String> {
+    if folder.exists() {
+        std::fs::remove_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    }
+    std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let socket = folder.join("sql.sock");
+    let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).map_err(|e| e.to_string())?.port();
+    let mut command = Command::new(release.join("heddle"));
+    command.args(["serve", "--bind", "127.0.0.1", "--port", &port.to_string(), "--socket"]).arg(&socket);
+    command.arg("--data-dir").arg(folder.join("data"));
+    command.args(["--buffer-pool", &options.pool, "--durability", &options.durability]);
+    let owned = Owned(spawn(&mut command)?);
+    let target = Target {
+        name: "heddle".into(),
+        host: "127.0.0.1".into(),
+        port: port.to_string(),
+        pid: owned.0.id(),
+        socket: socket.display().to_string(),
+        user: "root".into(),
+        password: String::new(),
+        driver: "mysql".into(),
+    };
+    let until = Instant::now() + Duration::from_secs(20);
+    while sql(&target, "SELECT 1").is_err() {
+        if Instant::now() > until {
+            return Err("heddle does not answer".into());
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    targets.push(target);
+    Ok(owned)
+}
+
+/// `name=HOST:PORT,key=value,...`
+fn parse_target(text: &str) -> Result<Target, String> {
+    let wrong = || format!("{text}: want name=HOST:PORT[,key=value...]");
+    let (name, rest) = text.split_once('=').ok_or_else(wrong)?;
+    let mut parts = rest.split(',');
+    let (host, port) = parts.next().and_then(|at| at.rsplit_once(':')).ok_or_else(wrong)?;
+    let mut target =
+        Target { name: name.into(), host: host.into(), port: port.into(), driver: "mysql".into(), ..Target::default() };
+    target.user = "root".into();
+    for part in parts {
+        let (key, value) = part.split_once('=').ok_or_else(wrong)?;
+        match key {
+            "pid" => target.pid = value.parse().map_err(|_| wrong())?,
+            "socket" => target.socket = value.into(),
+            "user" => target.user = value.into(),
+            "password" => target.password = value.into(),
+            "driver" => target.driver = value.into(),
+            _ => return Err(wrong()),
+        }
+    }
+    Ok(target)
+}
+
+fn start_peers(folder: &Path, names: &[String]) -> Result<Vec<Target>, String> {
+    let mut targets = Vec::new();
+    for name in names {
+        quiet(Command::new("python3").arg(folder.join("servers.py")).args(["start", name]))?;
+        let line = quiet(Command::new("python3").arg(folder.join("servers.py")).args(["dsn", name]))?;
+        let line = line.lines().find(|l| l.starts_with(name.as_str())).ok_or_else(|| format!("{name}: did not start"))?;
+        targets.push(parse_target(line)?);
+    }
+    Ok(targets)
+}
+
+/// Runs SQL with the server's command line client.
+fn sql(target: &Target, text: &str) -> Result<String, String> {
+    if target.driver == "pgsql" {
+        let folder = Path::new(&target.socket).parent().map(|p| p.display().to_string()).unwrap_or_else(|| target.host.clone());
+        let mut command = Command::new("psql");
+        command.args(["-X", "-q", "-A", "-t", "-U", &target.user, "-p", &target.port, "-h", &folder, "-d", "postgres"]);
+        for statement in text.split(';').filter(|s| !s.trim().is_empty()) {
+            command.args(["-c", statement]);
+        }
+        return quiet(command.env("PGPASSWORD", &target.password));
+    }
+    let mut command = Command::new("mariadb");
+    command.args(["--no-defaults", "-N", "-B", "-u", &target.user, "-e", text]).env("MYSQL_PWD", &target.password);
+    if target.socket.is_empty() {
+        command.args(["--protocol=tcp", "-h", &target.host, "-P", &target.port]);
+    } else {
+        command.args(["-S", &target.socket]);
+    }
+    quiet(&mut command)
+}
+
+fn sysbench(target: &Target, options: &Options, test: &str, ps: &str, threads: u32, verb: &str) -> Command {
+    let mut command = Command::new("sysbench");
+    command.arg(format!("oltp_{test}")).args([
+        format!("--db-driver={}", target.driver),
+        format!("--tables={}", options.tables),
+        format!("--table-size={}", options.table_size),
+        format!("--threads={threads}"),
+        format!("--time={}", options.time),
+        "--events=0".into(),
+        "--percentile=95".into(),
+        "--rand-type=uniform".into(),
+        format!("--db-ps-mode={ps}"),
+    ]);
+    let driver = &target.driver;
+    command.args([format!("--{driver}-user={}", target.user), format!("--{driver}-password={}", target.password)]);
+    command.arg(format!("--{driver}-db=sbtest"));
+    let folder = Path::new(&target.socket).parent().map(|p| p.display().to_string()).unwrap_or_default();
+    let host = if driver == "pgsql" && !folder.is_empty() { &folder } else { &target.host };
+    if driver == "mysql" && !target.socket.is_empty() {
+        command.arg(format!("--mysql-socket={}", target.socket));
+    } else {
+        command.args([format!("--{driver}-host={host}"), format!("--{driver}-port={}", target.port)]);
+    }
+    command.arg(verb);
+    command
+}
+
+fn prepare(target: &Target, options: &Options) -> Result<(), String> {
+    println!("preparing {}", target.name);
+    let charset = if target.driver == "mysql" { " CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci" } else { "" };
+    sql(target, &format!("DROP DATABASE IF EXISTS sbtest; CREATE DATABASE sbtest{charset}"))?;
+    quiet(&mut sysbench(target, options, "read_write", "auto", options.tables, "prepare"))?;
+    Ok(())
+}
+
+fn run_once(target: &Target, options: &Options, test: &str, ps: &str, threads: u32) -> Result<Run, String> {
+    let before = cpu_seconds(target.pid);
+    let text = quiet(&mut sysbench(target, options, test, ps, threads, "run")).map_err(|e| format!("{}: {e}", target.name))?;
+    let server_cpu = cpu_seconds(target.pid) - before;
+    let number = |label: &str| -> f64 {
+        let line = text.lines().find(|l| l.trim_start().starts_with(label)).unwrap_or_default();
+        let value = line.split(':').nth(1).unwrap_or_default().trim();
+        value.split([' ', 's', '(']).next().and_then(|v| v.parse().ok()).unwrap_or(0.0)
+    };
+    Ok(Run { queries: number("total:"), seconds: number("total time:"), server_cpu, p95_ms: number("95th percentile:") })
+}
+
+/// CPU microseconds of the echo server per request.
+fn echo_once(release: &Path, echo: &Owned, socket: &Path, options: &Options, threads: u32) -> Result<Run, String> {
+    let pid = echo.0.id();
+    let before = cpu_seconds(pid);
+    let mut client = Command::new(release.join("echo"));
+    client.arg("load").arg("--socket").arg(socket);
+    client.args(["--connections", &threads.to_string(), "--seconds", &options.time.to_string()]);
+    let text = quiet(&mut client)?;
+    let server_cpu = cpu_seconds(pid) - before;
+    let queries = text.split_whitespace().next().and_then(|v| v.parse().ok()).unwrap_or(0.0);
+    Ok(Run { queries, seconds: f64::from(options.time), server_cpu, p95_ms: 0.0 })
+}
+
+fn measure(targets: &[Target], options: &Options, release: &Path, echo: &Owned, socket: &Path) -> Result<(), String> {
+    println!("\n| test | mode | threads | server | queries/s | ± % | p95 ms | server CPU µs/query | of the echo's |");
+    println!("|---|---|--:|---|--:|--:|--:|--:|--:|");
+    for test in &options.tests {
+        let warm = options.threads.iter().copied().max().unwrap_or(1).min(16);
+        for target in targets {
+            run_once(target, options, test, "auto", warm)?;
+        }
+        for ps in &options.ps {
+            for &threads in &options.threads {
+                cell(targets, options, test, ps, threads, &mut || echo_once(release, echo, socket, options, threads))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// One row per server.
+fn cell(
+    targets: &[Target],
+    options: &Options,
+    test: &str,
+    ps: &str,
+    threads: u32,
+    echo: &mut dyn FnMut() -> Result<Run, String>,
+) -> Result<(), String> {
+    let mut runs: BTreeMap<usize, Vec<Run>> = BTreeMap::new();
+    let mut floor = Vec::new();
+    for round in 0..options.rounds {
+        floor.push(echo()?);
+        let mut order: Vec<usize> = (0..targets.len()).collect();
+        if round % 2 == 1 {
+            order.reverse();
+        }
+        for at in order {
+            runs.entry(at).or_default().push(run_once(&targets[at], options, test, ps, threads)?);
+        }
+    }
+    let floor_us = cpu_us(&floor);
+    let mode = if ps == "disable" { "text" } else { "prepared" };
+    for (at, runs) in &runs {
+        let each: Vec<f64> = runs.iter().map(|r| r.queries / r.seconds.max(0.001)).collect();
+        let mean = each.iter().sum::<f64>() / each.len() as f64;
+        let (low, high) = each.iter().fold((f64::MAX, 0.0_f64), |(low, high), v| (low.min(*v), high.max(*v)));
+        let p95 = runs.iter().map(|r| r.p95_ms).sum::<f64>() / runs.len() as f64;
+        let cpu = cpu_us(runs);
+        println!(
+            "| {test} | {mode} | {threads} | {} | {mean:.0} | {:.1} | {p95:.2} | {cpu:.1} | {:.2} |",
+            targets[*at].name,
+            (high - low) / 2.0 / mean * 100.0,
+            cpu / floor_us
+        );
+    }
+    let echoed = floor.iter().map(|r| r.queries / r.seconds).sum::<f64>() / floor.len() as f64;
+    println!("| {test} | {mode} | {threads} | (echo) | {echoed:.0} | | | {floor_us:.1} | 1 |");
+    Ok(())
+}
+
+fn cpu_us(runs: &[Run]) -> f64 {
+    let queries: f64 = runs.iter().map(|r| r.queries).sum();
+    runs.iter().map(|r| r.server_cpu).sum::<f64>() * 1e6 / queries.max(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_are_read() {
+        let t = parse_target("a=127.0.0.1:4406,pid=12,socket=x.sock,user=u,password=p,driver=pgsql").expect("well formed");
+        assert_eq!((t.name.as_str(), t.port.as_str(), t.pid, t.driver.as_str()), ("a", "4406", 12, "pgsql"));
+        assert!(parse_target("nonsense").is_err());
+        assert!(parse_target("a=127.0.0.1:1,odd=1").is_err());
+    }
+}

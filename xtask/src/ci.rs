@@ -1,0 +1,107 @@
+//! `cargo xtask ci`: every check, in named steps.
+//!
+//! 1. What the clients need installs in the background while the compiler works.
+//! 2. format, tidy, lints, unit tests; 3. the server is built once, optimized, without link-time optimization, and the test
+//!    programs beside it; 4. SQL scripts, bad input, every client, crashes.
+//!
+//! A step that cannot run because its build failed is not counted as passed.
+
+use crate::clients;
+use crate::install;
+use crate::proc::{cargo, target};
+use crate::step::{Counting, Steps};
+use crate::tidy;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Rounds of kill and recover in a ci run.
+const CRASH_ROUNDS: &str = "24";
+
+/// Runs the steps (all, or those named); true when nothing failed.
+pub fn run(root: &Path, may_install: bool, only: &[String]) -> Result<bool, String> {
+    let mut steps = Steps::new(target(root).join("ci"))?;
+    let wanted = |name: &str| only.is_empty() || only.iter().any(|n| n == name);
+    let needs_server = only.is_empty() || only.iter().any(|n| ["sql", "abuse", "clients", "crash"].contains(&n.as_str()));
+    let needs_tools = may_install && (only.is_empty() || wanted("clients"));
+    std::thread::scope(|scope| {
+        let tools = needs_tools.then(|| scope.spawn(|| install::all(root, &clients::folder(root))));
+        static_checks(root, &mut steps, &wanted);
+        let built = needs_server && build(root, &mut steps);
+        if let Some(tools) = tools {
+            steps.run_with("tools", Counting::Whole, || {
+                tools.join().map_err(|_| "the installer panicked".to_string())?.map(|told| (true, told))
+            });
+        }
+        if built {
+            server_checks(root, &mut steps, &wanted);
+        }
+    });
+    Ok(steps.finish())
+}
+
+fn static_checks(root: &Path, steps: &mut Steps, wanted: &dyn Fn(&str) -> bool) {
+    if wanted("format") {
+        steps.run("format", &mut cargo(root, &["fmt", "--all", "--check"]), Counting::Whole);
+    }
+    if wanted("tidy") {
+        steps.run_with("tidy", Counting::Lines, || Ok(tidy::check(root)));
+    }
+    if wanted("lints") {
+        let lints = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"];
+        steps.run("lints", &mut cargo(root, &lints), Counting::Whole);
+    }
+    if wanted("unit") {
+        let tests = ["test", "--quiet", "--workspace", "--no-fail-fast"];
+        steps.run("unit tests", &mut cargo(root, &tests), Counting::Harness);
+    }
+}
+
+fn server_checks(root: &Path, steps: &mut Steps, wanted: &dyn Fn(&str) -> bool) {
+    if wanted("sql") {
+        steps.run("sql scripts", &mut test_program(root, "sql"), Counting::Lines);
+    }
+    if wanted("abuse") {
+        steps.run("bad input", &mut test_program(root, "abuse"), Counting::Lines);
+    }
+    if wanted("clients") {
+        for name in clients::NAMES {
+            clients::step(root, name, steps);
+        }
+    }
+    if wanted("crash") {
+        steps.run("kill and recover", test_program(root, "crash").args(["--rounds", CRASH_ROUNDS]), Counting::Lines);
+    }
+}
+
+/// The server is optimized; the test programs are as the unit tests are, whose libraries are there already.
+const BUILDS: [&[&str]; 2] =
+    [&["build", "--quiet", "--profile", "ci", "--package", "heddle"], &["build", "--quiet", "--package", "tests", "--bins"]];
+
+/// Builds the server and the test programs.
+pub fn build(root: &Path, steps: &mut Steps) -> bool {
+    let names = ["build server", "build tests"];
+    BUILDS.iter().zip(names).all(|(arguments, name)| steps.run(name, &mut cargo(root, arguments), Counting::Whole))
+}
+
+/// A built program.
+pub fn built(root: &Path, name: &str) -> PathBuf {
+    target(root).join(if name == "heddle" { "ci" } else { "debug" }).join(name)
+}
+
+fn test_program(root: &Path, name: &str) -> Command {
+    let mut command = Command::new(built(root, name));
+    command.current_dir(root).env("HEDDLE_BIN", built(root, "heddle"));
+    command
+}
+
+/// Builds and runs one test program with the terminal as its output: `cargo xtask sql` and its like.
+pub fn program(root: &Path, name: &str, arguments: &[String]) -> Result<bool, String> {
+    for arguments in BUILDS {
+        let status = cargo(root, arguments).status().map_err(|e| e.to_string())?;
+        if !status.success() {
+            return Err("the build failed".into());
+        }
+    }
+    let status = test_program(root, name).args(arguments).stdin(Stdio::null()).status().map_err(|e| format!("{name}: {e}"))?;
+    Ok(status.success())
+}

@@ -1,0 +1,143 @@
+//! The client programs of `tests/clients`: how each is built and called.
+//!
+//! C1: each runs against a server of its own, fresh, which must go on and stop well afterwards (`tests/src/bin/with_server.rs`).
+//! C2: built things go under the target folder; the sources stay clean.
+
+use crate::ci;
+use crate::install;
+use crate::proc::{on_path, quiet, target};
+use crate::step::{Counting, Steps};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The clients, by name.
+pub const NAMES: &[&str] = &["mariadb", "pymysql", "mysqlclient", "connector", "go", "node", "java", "mysql_async", "sysbench"];
+
+/// What to call, or why it cannot be.
+enum Call {
+    Program(Vec<String>),
+    Skip(String),
+}
+
+/// `cargo xtask clients`.
+pub fn run(root: &Path, names: &[String]) -> Result<bool, String> {
+    if let Some(unknown) = names.iter().find(|n| !NAMES.contains(&n.as_str())) {
+        return Err(format!("no client {unknown}; there are {}", NAMES.join(", ")));
+    }
+    let mut steps = Steps::new(target(root).join("ci"))?;
+    if !ci::build(root, &mut steps) {
+        return Ok(steps.finish());
+    }
+    steps.run_with("tools", Counting::Whole, || install::all(root, &folder(root)).map(|told| (true, told)));
+    for name in NAMES {
+        if names.is_empty() || names.iter().any(|n| n == name) {
+            step(root, name, &mut steps);
+        }
+    }
+    Ok(steps.finish())
+}
+
+/// Where built clients live.
+pub fn folder(root: &Path) -> PathBuf {
+    target(root).join("clients")
+}
+
+/// Builds and runs one client as a step.
+pub fn step(root: &Path, name: &str, steps: &mut Steps) {
+    let label = format!("client {name}");
+    match call(root, name) {
+        Ok(Call::Program(arguments)) => {
+            let mut command = Command::new(ci::built(root, "with_server"));
+            command.arg(name).args(arguments).current_dir(root).env("HEDDLE_BIN", ci::built(root, "heddle"));
+            steps.run(&label, &mut command, Counting::Lines);
+        }
+        Ok(Call::Skip(why)) => steps.skip(&label, &why),
+        Err(why) => {
+            steps.run_with(&label, Counting::Whole, || Err(why));
+        }
+    }
+}
+
+fn call(root: &Path, name: &str) -> Result<Call, String> {
+    let source = root.join("tests/clients");
+    let text = |path: PathBuf| path.display().to_string();
+    match name {
+        "mariadb" | "sysbench" => {
+            if !on_path(name) {
+                return Ok(Call::Skip(format!("{name} is not installed")));
+            }
+            Ok(Call::Program(vec!["bash".into(), text(source.join(format!("{name}.sh")))]))
+        }
+        "pymysql" | "mysqlclient" | "connector" => {
+            let python = install::interpreter(&folder(root));
+            if !python.exists() {
+                return Ok(Call::Skip("the Python drivers are not installed".into()));
+            }
+            Ok(Call::Program(vec![text(python), "-Wignore".into(), text(source.join("dbapi.py")), name.into()]))
+        }
+        "go" => go(root, &source),
+        "node" => node(root, &source),
+        "java" => java(root, &source),
+        _ => Ok(Call::Program(vec![text(ci::built(root, "client_mysql_async"))])),
+    }
+}
+
+fn go(root: &Path, source: &Path) -> Result<Call, String> {
+    if !on_path("go") {
+        return Ok(Call::Skip("no go toolchain".into()));
+    }
+    let program = folder(root).join("go-client");
+    quiet(Command::new("go").args(["build", "-o"]).arg(&program).arg(".").current_dir(source.join("go")))?;
+    Ok(Call::Program(vec![program.display().to_string()]))
+}
+
+fn node(root: &Path, source: &Path) -> Result<Call, String> {
+    if !on_path("node") || !on_path("npm") {
+        return Ok(Call::Skip("no node and npm".into()));
+    }
+    let folder = folder(root).join("node");
+    let changed = copy(&source.join("node"), &folder)?;
+    if changed || !folder.join("node_modules").exists() {
+        quiet(
+            Command::new("npm")
+                .args(["install", "--silent", "--no-audit", "--no-fund", "--no-package-lock"])
+                .current_dir(&folder),
+        )?;
+    }
+    Ok(Call::Program(vec!["node".into(), folder.join("main.js").display().to_string()]))
+}
+
+fn java(root: &Path, source: &Path) -> Result<Call, String> {
+    if !on_path("java") || !on_path("mvn") {
+        return Ok(Call::Skip("no java and mvn".into()));
+    }
+    let folder = folder(root).join("java");
+    let changed = copy(&source.join("java"), &folder)?;
+    if changed || !folder.join("lib").exists() {
+        let arguments = ["-q", "-B", "package", "dependency:copy-dependencies", "-DoutputDirectory=lib"];
+        quiet(Command::new("mvn").args(arguments).current_dir(&folder))?;
+    }
+    let path = format!("{0}/target/classes:{0}/lib/*", folder.display());
+    Ok(Call::Program(vec!["java".into(), "-cp".into(), path, "Client".into()]))
+}
+
+/// Copies a folder of sources (C2); true when a file changed.
+fn copy(from: &Path, to: &Path) -> Result<bool, String> {
+    let fail = |path: &Path, e: std::io::Error| format!("{}: {e}", path.display());
+    std::fs::create_dir_all(to).map_err(|e| fail(to, e))?;
+    let mut changed = false;
+    for entry in std::fs::read_dir(from).map_err(|e| fail(from, e))?.flatten() {
+        let (source, copied) = (entry.path(), to.join(entry.file_name()));
+        if source.is_dir() {
+            changed |= copy(&source, &copied)?;
+            continue;
+        }
+        let text = std::fs::read(&source).map_err(|e| fail(&source, e))?;
+        if std::fs::read(&copied).is_ok_and(|have| have == text) {
+            continue;
+        }
+        std::fs::write(&copied, text).map_err(|e| fail(&copied, e))?;
+        changed = true;
+    }
+    Ok(changed)
+}

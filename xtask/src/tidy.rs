@@ -1,0 +1,314 @@
+//! Rules on the repository itself. Each rule is a case: `ok RULE`, or `FAIL RULE: file: what` for every breach.
+//!
+//! - **architecture**: `docs/ARCHITECTURE.md` names no path that is gone;
+//! - **crate order**: a crate uses only crates on lower floors ([`FLOORS`]);
+//! - **storage order**: a folder of `storage` uses only the folders before it ([`STORAGE_ORDER`]);
+//! - **file heads**: every Rust file begins with `//!`;
+//! - **unsafe**: only in [`UNSAFE_CRATES`] and the files of [`UNSAFE_FILES`];
+//! - **file size**: at most [`LINES_MAX`] lines, or a reason in [`LONG_FILES`];
+//! - **left behind**: no unfinished work or debugging output;
+//! - **machines**: no path of one machine, no host of a package registry.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// Crates by floor, lowest first. A crate may use only crates on lower floors.
+const FLOORS: &[&[&str]] = &[
+    &["os", "sync"],
+    &["storage", "types"],
+    &["txn"],
+    &["table", "protocol", "sql"],
+    &["exec"],
+    &["server"],
+    &["heddle", "bench", "sim"],
+];
+
+/// Crates beside the house: they use none of its crates.
+const BESIDE: &[&str] = &["xtask", "tests", "echo"];
+
+/// The folders of `storage`, lowest first.
+const STORAGE_ORDER: &[&str] = &["page", "wal", "buffer", "space", "btree", "recovery"];
+
+const UNSAFE_CRATES: &[&str] = &["sync", "os", "storage"];
+
+/// Files elsewhere that need `unsafe`, with the reason.
+const UNSAFE_FILES: &[(&str, &str)] = &[];
+
+const LINES_MAX: usize = 1000;
+
+/// Files longer than that, with the reason.
+const LONG_FILES: &[(&str, &str)] = &[];
+
+/// One text file of the repository.
+struct Source {
+    path: String,
+    text: String,
+}
+
+/// `cargo xtask tidy`.
+pub fn run(root: &Path) -> Result<bool, String> {
+    let (well, text) = check(root);
+    print!("{text}");
+    Ok(well)
+}
+
+/// Checks every rule: whether all hold, and the lines that tell.
+pub fn check(root: &Path) -> (bool, String) {
+    let sources = match sources(root) {
+        Ok(sources) => sources,
+        Err(why) => return (false, format!("FAIL tidy: {why}\n")),
+    };
+    let rules: [(&str, Vec<String>); 8] = [
+        ("architecture", architecture(root, &sources)),
+        ("crate order", crate_order(&sources)),
+        ("storage order", storage_order(&sources)),
+        ("file heads", file_heads(&sources)),
+        ("unsafe", unsafe_code(&sources)),
+        ("file size", file_size(&sources)),
+        ("left behind", left_behind(&sources)),
+        ("machines", machines(&sources)),
+    ];
+    let mut text = String::new();
+    for (rule, breaches) in &rules {
+        if breaches.is_empty() {
+            text.push_str(&format!("ok   {rule}\n"));
+        }
+        for breach in breaches {
+            text.push_str(&format!("FAIL {rule}: {breach}\n"));
+        }
+    }
+    (rules.iter().all(|(_, breaches)| breaches.is_empty()), text)
+}
+
+/// Tracked files, and new ones that are not ignored.
+fn sources(root: &Path) -> Result<Vec<Source>, String> {
+    let output = Command::new("git")
+        .args(["-c", "safe.directory=*", "ls-files", "--cached", "--others", "--exclude-standard"])
+        .current_dir(root)
+        .output()
+        .map_err(|e| format!("git: {e}"))?;
+    if !output.status.success() {
+        return Err(format!("git ls-files: {}", String::from_utf8_lossy(&output.stderr).trim()));
+    }
+    let names = String::from_utf8_lossy(&output.stdout).into_owned();
+    let read = |path: &str| fs::read_to_string(root.join(path)).ok().map(|text| Source { path: path.into(), text });
+    Ok(names.lines().filter_map(read).collect())
+}
+
+fn rust(sources: &[Source]) -> impl Iterator<Item = &Source> {
+    sources.iter().filter(|s| s.path.ends_with(".rs"))
+}
+
+fn architecture(root: &Path, sources: &[Source]) -> Vec<String> {
+    let Some(page) = sources.iter().find(|s| s.path == "docs/ARCHITECTURE.md") else {
+        return Vec::new();
+    };
+    let named = page.text.split('`').skip(1).step_by(2);
+    named
+        .filter(|name| is_path(name, sources))
+        .filter(|name| !root.join(name.trim_end_matches('/')).exists())
+        .map(|name| format!("docs/ARCHITECTURE.md names {name}, which is gone"))
+        .collect()
+}
+
+/// A name with a slash whose first part is a folder at the top of the repository.
+fn is_path(name: &str, sources: &[Source]) -> bool {
+    let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c));
+    match name.split_once('/') {
+        Some((top, _)) if plain && !top.is_empty() => sources.iter().any(|s| s.path.starts_with(&format!("{top}/"))),
+        _ => false,
+    }
+}
+
+fn crate_order(sources: &[Source]) -> Vec<String> {
+    let mut breaches = Vec::new();
+    let floors: BTreeMap<&str, usize> =
+        FLOORS.iter().enumerate().flat_map(|(floor, crates)| crates.iter().map(move |name| (*name, floor))).collect();
+    let manifests = sources.iter().filter(|s| s.path.ends_with("/Cargo.toml") && !s.path.starts_with("fuzz/"));
+    for manifest in manifests {
+        let Ok(table) = manifest.text.parse::<toml::Table>() else {
+            breaches.push(format!("{}: not readable", manifest.path));
+            continue;
+        };
+        let name = table.get("package").and_then(|p| p.get("name")).and_then(|n| n.as_str()).unwrap_or_default().to_string();
+        let own = floors.get(name.as_str()).copied();
+        if own.is_none() && !BESIDE.contains(&name.as_str()) {
+            breaches.push(format!("{}: the crate {name} has no floor in xtask/src/tidy.rs", manifest.path));
+            continue;
+        }
+        let used = ["dependencies", "build-dependencies"].iter().filter_map(|k| table.get(*k)?.as_table()).flat_map(|t| t.keys());
+        for dependency in used {
+            let Some(floor) = floors.get(dependency.as_str()) else { continue };
+            if own.is_none_or(|own| *floor >= own) {
+                breaches.push(format!("{}: {name} must not use {dependency}", manifest.path));
+            }
+        }
+    }
+    breaches
+}
+
+fn storage_order(sources: &[Source]) -> Vec<String> {
+    let position = |name: &str| STORAGE_ORDER.iter().position(|m| *m == name);
+    let mut breaches = Vec::new();
+    for source in rust(sources) {
+        let Some(rest) = source.path.strip_prefix("storage/src/") else { continue };
+        let module = rest.split(['/', '.']).next().unwrap_or_default();
+        let Some(own) = position(module) else { continue };
+        if rest.ends_with("tests.rs") {
+            continue;
+        }
+        for used in without_tests(&source.text).split("crate::").skip(1) {
+            let other: String = used.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            if position(&other).is_some_and(|other| other > own) {
+                breaches.push(format!("{}: {module} must not use {other}", source.path));
+            }
+        }
+    }
+    breaches.dedup();
+    breaches
+}
+
+/// The part of a file above its own tests, without comments.
+fn without_tests(text: &str) -> String {
+    let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+    code.lines().map(|l| l.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
+}
+
+fn file_heads(sources: &[Source]) -> Vec<String> {
+    let headless = |s: &&Source| !s.text.lines().take(3).any(|l| l.starts_with("//!"));
+    rust(sources).filter(headless).map(|s| format!("{}: no //! head", s.path)).collect()
+}
+
+fn unsafe_code(sources: &[Source]) -> Vec<String> {
+    let mut breaches = Vec::new();
+    for source in rust(sources) {
+        let top = source.path.split('/').next().unwrap_or_default();
+        if UNSAFE_CRATES.contains(&top) || UNSAFE_FILES.iter().any(|(path, _)| *path == source.path) {
+            continue;
+        }
+        for (number, line) in source.text.lines().enumerate() {
+            let code = line.split("//").next().unwrap_or_default();
+            let is_unsafe = ["{", "fn ", "impl", "trait ", "extern "].iter().any(|next| code.contains(&format!("unsafe {next}")));
+            if is_unsafe && !code.contains('"') {
+                breaches.push(format!("{}:{}: unsafe outside {}", source.path, number + 1, UNSAFE_CRATES.join(", ")));
+            }
+        }
+    }
+    breaches
+}
+
+fn file_size(sources: &[Source]) -> Vec<String> {
+    let mut breaches = Vec::new();
+    for source in rust(sources) {
+        let lines = source.text.lines().count();
+        let listed = LONG_FILES.iter().any(|(path, _)| *path == source.path);
+        if lines > LINES_MAX && !listed {
+            breaches.push(format!("{}: {lines} lines; split it along a concept, or list it with a reason", source.path));
+        }
+    }
+    breaches
+}
+
+fn left_behind(sources: &[Source]) -> Vec<String> {
+    // In two parts, so that this file does not breach its own rule.
+    let words = [("TO", "DO"), ("FIX", "ME"), ("todo", "!("), ("unimplemented", "!("), ("dbg", "!(")];
+    let words: Vec<String> = words.iter().map(|(a, b)| format!("{a}{b}")).collect();
+    let mut breaches = Vec::new();
+    for source in rust(sources) {
+        for (number, line) in source.text.lines().enumerate() {
+            if let Some(word) = words.iter().find(|w| line.contains(w.as_str())) {
+                breaches.push(format!("{}:{}: {word}", source.path, number + 1));
+            }
+        }
+    }
+    breaches
+}
+
+fn machines(sources: &[Source]) -> Vec<String> {
+    let folders = ["work", "opt", "root", "home"].map(|f| format!("/{f}/"));
+    let hosts =
+        [("pypi", ".org"), ("npmjs", ".org"), ("repo.maven", ".apache"), ("proxy.golang", ".org"), ("index.crates", ".io")];
+    let hosts = hosts.map(|(a, b)| format!("{a}{b}"));
+    let mut breaches = Vec::new();
+    for source in sources {
+        if source.path == "Cargo.lock" {
+            breaches.extend(lock_sources(source));
+            continue;
+        }
+        for (number, line) in source.text.lines().enumerate() {
+            let path = folders.iter().find(|f| names_folder(line, f));
+            if let Some(what) = path.or_else(|| hosts.iter().find(|h| line.contains(h.as_str()))) {
+                breaches.push(format!("{}:{}: {what}", source.path, number + 1));
+            }
+        }
+    }
+    breaches
+}
+
+/// The folder at the start of a path, not in the middle of one.
+fn names_folder(line: &str, folder: &str) -> bool {
+    line.match_indices(folder).any(|(at, _)| {
+        let before = line[..at].chars().next_back();
+        before.is_none_or(|c| !c.is_alphanumeric() && !"._-/*}~)".contains(c))
+    })
+}
+
+/// The lock file names the one public index and nothing else.
+fn lock_sources(lock: &Source) -> Vec<String> {
+    let public = "registry+https://github.com/rust-lang/crates.io-index";
+    let other = lock.text.lines().filter_map(|l| l.strip_prefix("source = ")).filter(|s| s.trim_matches('"') != public);
+    let mut breaches: Vec<String> = other.map(|s| format!("{}: source {s}", lock.path)).collect();
+    breaches.dedup();
+    breaches
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(path: &str, text: &str) -> Source {
+        Source { path: path.into(), text: text.into() }
+    }
+
+    #[test]
+    fn a_crate_may_not_look_up() {
+        let manifest = |name: &str, uses: &str| {
+            source(
+                &format!("{name}/Cargo.toml"),
+                &format!("[package]\nname = \"{name}\"\n[dependencies]\n{uses}.workspace = true\n"),
+            )
+        };
+        let breaches = |s| crate_order(&[s]).len();
+        assert_eq!(breaches(manifest("table", "txn")), 0);
+        assert_eq!(breaches(manifest("txn", "table")), 1);
+        assert_eq!(breaches(manifest("sql", "protocol")), 1);
+        assert_eq!(breaches(manifest("tests", "types")), 1);
+        assert_eq!(breaches(manifest("unknown", "clap")), 1);
+    }
+
+    #[test]
+    fn storage_folders_keep_their_order() {
+        let breaches = |text| storage_order(&[source("storage/src/wal/append.rs", text)]).len();
+        assert_eq!(breaches("use crate::page::Page;"), 0);
+        assert_eq!(breaches("use crate::buffer::Pool;"), 1);
+        assert_eq!(breaches("// crate::buffer reads this\n#[cfg(test)]\nmod tests { use crate::buffer::Pool; }"), 0);
+    }
+
+    #[test]
+    fn unsafe_is_seen() {
+        let breaches = |path, text| unsafe_code(&[source(path, text)]).len();
+        assert_eq!(breaches("exec/src/lib.rs", "#![forbid(unsafe_code)]\n// unsafe { }"), 0);
+        assert_eq!(breaches("exec/src/lib.rs", "let x = unsafe { y };"), 1);
+        assert_eq!(breaches("sync/src/lib.rs", "let x = unsafe { y };"), 0);
+    }
+
+    #[test]
+    fn paths_of_a_machine_are_seen() {
+        let folder = format!("/{}/", "opt");
+        assert!(names_folder(&format!("cd {folder}x"), &folder));
+        assert!(names_folder(&format!("\"{folder}x\""), &folder));
+        assert!(!names_folder(&format!("a{folder}x"), &folder));
+    }
+}
