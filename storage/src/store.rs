@@ -121,7 +121,7 @@ impl Store {
         keeper.write(|_| {})?;
         let recovering = Arc::new(AtomicBool::new(true));
         let redo_epoch = state.epoch;
-        let checkpoint = checkpointer(&pool, &wal, &counters, &keeper, &recovering);
+        let checkpoint = checkpointer(&pool, &wal, store_worker, &counters, &keeper, &recovering);
         let cleaner = Cleaner::new(
             pool.clone(),
             wal.clone(),
@@ -242,6 +242,7 @@ impl ControlKeeper {
 fn checkpointer(
     pool: &Arc<Pool>,
     wal: &Arc<Wal>,
+    worker: usize,
     counters: &Arc<Counters>,
     keeper: &Arc<ControlKeeper>,
     recovering: &Arc<AtomicBool>,
@@ -258,6 +259,9 @@ fn checkpointer(
         let place = wal.place_of(needed);
         let (clock, sequence) = (counters.clock.load(Ordering::SeqCst), (counters.txn_sequence.lock())());
         if place.position > keeper.state.lock().place.position {
+            // A transaction that ended just now holds nothing back any more, so its end must be on disk before the log that knows
+            // its changes is given up: else a crash would keep the changes and forget that they have to be undone.
+            wal.wait_durable(worker, wal.epoch());
             keeper.write(|state| {
                 state.place = place;
                 state.epoch = needed;
