@@ -209,13 +209,13 @@ impl Store {
 
     fn stop_threads(&self) {
         self.stopped.store(true, Ordering::SeqCst);
-        self.wal.stop();
+        let mut threads = std::mem::take(&mut *self.threads.lock());
+        // The cleaner may be waiting for the log: the flusher, started last, ends last.
+        let flusher = threads.pop();
         self.pool.stop();
-        for thread in std::mem::take(&mut *self.threads.lock()) {
-            if thread.join().is_err() {
-                eprintln!("heddle: a background thread ended in a panic");
-            }
-        }
+        threads.into_iter().for_each(join);
+        self.wal.stop();
+        flusher.into_iter().for_each(join);
     }
 }
 
@@ -283,6 +283,12 @@ fn open_doublewrite(path: &Path) -> Result<File, Error> {
         file.sync()?;
     }
     Ok(file)
+}
+
+fn join(thread: std::thread::JoinHandle<()>) {
+    if thread.join().is_err() {
+        eprintln!("heddle: a background thread ended in a panic");
+    }
 }
 
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> std::thread::JoinHandle<()> {
