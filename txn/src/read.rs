@@ -55,8 +55,10 @@ impl Engine {
         }
         match self.statuses.settled(header.mark) {
             Status::Open => Owner::Other(header.mark),
-            // An aborted transaction's marks are gone before its status says so.
-            Status::Committing | Status::Committed(_) | Status::Old | Status::Aborted => Owner::Committed,
+            // An aborted transaction's marks are gone before its status says so: this is a copy of a version that is no more, and
+            // the row has to be looked at again. Under a latch it does not happen.
+            Status::Aborted => Owner::Other(header.mark),
+            Status::Committing | Status::Committed(_) | Status::Old => Owner::Committed,
         }
     }
 
