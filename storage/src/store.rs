@@ -163,7 +163,7 @@ impl Store {
     fn settle(&self, log_bytes: u64, worker: usize) -> Result<(), Error> {
         self.space.load(log_bytes == 0 && self.control.state.lock().place == LogPlace::default())?;
         if self.space.is_empty() {
-            self.space.add_group(&self.wal, worker)?;
+            crate::error::blocking(|| self.space.add_group(&self.wal, worker, 0))?;
             crate::error::blocking(|| self.create_tree_as(worker, CATALOG_TREE_ID))?;
             self.wal.wait_durable(worker, self.wal.epoch());
         }
