@@ -98,6 +98,10 @@ impl Store {
             Recovered { clock: state.clock, txn_sequence: state.txn_sequence, epoch: state.epoch, ..Recovered::default() };
         recovered.torn_pages = if fresh { 0 } else { restore_torn_pages(&file, &doublewrite)? };
         let log_dir = dir.join("log");
+        if fresh {
+            std::fs::create_dir_all(&log_dir)?;
+            os::sync_dir(dir)?;
+        }
         // The end of the log is needed before it can be continued: one pass reads, the next redoes.
         let mut reader = LogReader::new(&log_dir, state.place);
         let mut scratch = Vec::new();

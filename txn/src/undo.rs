@@ -92,7 +92,11 @@ pub struct Gone;
 
 impl UndoStore {
     pub fn new() -> Self {
-        Self { segments: (0..LEVEL).map(|_| OnceLock::new()).collect(), free: Mutex::new((Vec::new(), 0)), orphans: Mutex::default() }
+        Self {
+            segments: (0..LEVEL).map(|_| OnceLock::new()).collect(),
+            free: Mutex::new((Vec::new(), 0)),
+            orphans: Mutex::default(),
+        }
     }
 
     fn segment(&self, number: u32) -> Option<&Segment> {
