@@ -5,8 +5,7 @@
 //! bit i of the bitmap: word 8 + i / 64, bit i % 64
 //! ```
 //! S1: bits change only together with the pages they stand for, in one STRUCTURE record: an [`Allocation`] holds the bitmap's latch
-//! until its user has logged. S2: allocation pages never leave memory. Latches: a bitmap's latch is taken after those of the tree; only pages that nobody else can
-//! reach yet are latched after it.
+//! until its user has logged. S2: allocation pages never leave memory. Latches: a bitmap's latch is taken last.
 
 use crate::Error;
 use crate::buffer::{PAGES_MAX, PageWrite, Pool};
@@ -25,7 +24,6 @@ const GROWTH_PAGES: std::ops::RangeInclusive<u32> = 256..=8192;
 pub(crate) struct Space {
     pool: Arc<Pool>,
     state: Mutex<State>,
-    growing: Mutex<()>,
 }
 
 struct State {
@@ -71,7 +69,7 @@ impl<'a> Allocation<'a> {
 impl Space {
     pub fn new(pool: Arc<Pool>) -> std::result::Result<Self, Error> {
         let file_pages = (pool.file().bytes()? / PAGE_BYTES as u64) as u32;
-        Ok(Self { pool, state: Mutex::new(State { hints: Vec::new(), file_pages }), growing: Mutex::new(()) })
+        Ok(Self { pool, state: Mutex::new(State { hints: Vec::new(), file_pages }) })
     }
 
     /// Loads the allocation pages of an existing file (after redo). `unlogged`: nothing was ever logged, so a first page that was
@@ -97,16 +95,22 @@ impl Space {
     }
 
     /// Makes the next group's allocation page.
-    pub fn add_group(&self, wal: &Wal, worker: usize) -> std::result::Result<(), Error> {
-        // The state's lock is not held while a frame is waited for: holders of a bitmap's latch take it.
-        let _one_at_a_time = self.growing.lock();
-        let group = self.state.lock().hints.len() as u32;
+    ///
+    /// `group`: its number; nothing is done when another thread has made it.
+    ///
+    /// # Errors
+    /// A stall (the caller may hold latches that the cleaner needs, so this never waits itself); a full disk.
+    pub fn add_group(&self, wal: &Wal, worker: usize, group: u32) -> Result<()> {
+        let mut state = self.state.lock();
+        if group != state.hints.len() as u32 {
+            return Ok(());
+        }
         if u64::from(group + 1) * u64::from(GROUP_PAGES) > u64::from(PAGES_MAX) {
-            return Err(Error::Full("the data file has reached 4 TiB".into()));
+            return Err(Error::Full("the data file has reached 4 TiB".into()).into());
         }
         let id = bitmap_page(group);
-        Self::grow(&self.pool, &mut self.state.lock().file_pages, id)?;
-        let bitmap = blocking(|| self.pool.create(id))?;
+        Self::grow(&self.pool, &mut state.file_pages, id)?;
+        let bitmap = self.pool.create(id)?;
         bitmap.mark_dirty(wal.epoch());
         bitmap.keep_resident();
         let old_lsn = bitmap.page.lsn();
@@ -125,7 +129,7 @@ impl Space {
         write_structure(append.buffer(), &[Part { page: id, lsn, op: PartOp::Image(&image) }]);
         bitmap.set_lsn(lsn);
         drop(append);
-        self.state.lock().hints.push(0);
+        state.hints.push(0);
         Ok(())
     }
 
@@ -153,12 +157,14 @@ impl Space {
                 hint => hint.copied(),
             };
             let Some(hint) = hint else {
-                self.add_group(wal, worker)?;
+                self.add_group(wal, worker, group)?;
                 continue;
             };
             let bitmap = self.pool.latch(bitmap_page(group))?;
-            let pages = free_pages(&bitmap, group, hint, count);
             let mut state = self.state.lock();
+            // Pages below may have been freed before the latch was got.
+            let hint = hint.min(state.hints[group as usize]);
+            let pages = free_pages(&bitmap, group, hint, count);
             if pages.len() < count {
                 state.hints[group as usize] = GROUP_PAGES;
                 continue;
@@ -172,7 +178,7 @@ impl Space {
 
     /// Gives pages back in one STRUCTURE record together with `also` (parts of other pages, already latched by the caller).
     /// The caller has made sure that nobody can reach them.
-    pub fn free(&self, wal: &Wal, worker: usize, pages: &mut [PageId], also: Part<'_>) -> Result<crate::Lsn> {
+    pub fn free(&self, wal: &Wal, worker: usize, pages: &mut Vec<PageId>, also: Part<'_>) -> Result<crate::Lsn> {
         pages.sort_unstable();
         let mut bitmaps = Vec::new();
         for chunk in pages.chunk_by(|a, b| a / GROUP_PAGES == b / GROUP_PAGES) {
