@@ -48,12 +48,15 @@ struct Segment {
 
 /// All segments.
 pub struct UndoStore {
-    segments: Box<[OnceLock<Box<[OnceLock<Segment>]>>]>,
+    segments: Box<[OnceLock<Level>]>,
     /// Segments to be used again, and how many were ever made.
     free: Mutex<(Vec<u32>, u32)>,
     /// Segments of writers that are gone; taken over by the next writer that reclaims.
     orphans: Mutex<Vec<u32>>,
 }
+
+/// A run of segments, made when the first of them is needed.
+type Level = Box<[OnceLock<Segment>]>;
 
 /// One worker's place in it.
 #[derive(Default)]
