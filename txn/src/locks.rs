@@ -326,7 +326,9 @@ impl LockTable {
     ) -> Result<(), ()> {
         let waiting = Waiting { key: key.clone(), cell: cell.clone(), changes };
         self.waiting.lock().insert(cell.txn, waiting);
-        if let Some(cycle) = self.find_cycle(statuses, cell.txn) {
+        // One wait may close several circles: a waiter behind another in a queue waits for that one and for the holder too.
+        let mut broken = HashSet::new();
+        while let Some(cycle) = self.find_cycle(statuses, cell.txn, &broken) {
             self.deadlocks.fetch_add(1, Ordering::Relaxed);
             let victim = {
                 let waiting = self.waiting.lock();
@@ -348,6 +350,7 @@ impl LockTable {
             if victim == cell.txn {
                 return Err(());
             }
+            broken.insert(victim);
         }
         timers.add(Instant::now() + timeout, cell);
         Ok(())
@@ -418,9 +421,11 @@ impl LockTable {
         out
     }
 
-    fn find_cycle(&self, statuses: &StatusTable, start: u64) -> Option<Vec<u64>> {
+    /// A circle of waits through `start` and none of the `broken`, which end.
+    fn find_cycle(&self, statuses: &StatusTable, start: u64, broken: &HashSet<u64>) -> Option<Vec<u64>> {
         let mut path = vec![(start, self.blockers(statuses, start))];
-        let mut seen = HashSet::from([start]);
+        let mut seen = broken.clone();
+        seen.insert(start);
         while let Some((_, next)) = path.last_mut() {
             match next.pop() {
                 Some(txn) if txn == start => return Some(path.iter().map(|(txn, _)| *txn).collect()),
