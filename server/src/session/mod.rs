@@ -41,6 +41,7 @@ use prepared::Statements;
 use protocol::Command;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
@@ -234,11 +235,17 @@ impl Session {
                         Err(lost) => return Some(lost),
                     }
                 }
-                Ok(command) => match catch_panic(self.command(client, command)).await {
-                    Some(Ok(next)) => next,
-                    Some(Err(lost)) => return Some(lost),
-                    None => self.panicked(client),
-                },
+                Ok(command) => {
+                    let outcome = {
+                        // Without a name of its own: the session would hold a second copy of it.
+                        catch_panic(pin!(self.command(client, command))).await
+                    };
+                    match outcome {
+                        Some(Ok(next)) => next,
+                        Some(Err(lost)) => return Some(lost),
+                        None => self.panicked(client),
+                    }
+                }
                 Err(error) if error.is_fatal() => return Some(Lost::Protocol(error)),
                 Err(error) => {
                     write_error(client, &Error::Protocol(error));
@@ -274,9 +281,9 @@ impl Session {
     }
 }
 
-/// Runs a future to its end; `None` when it panicked, after which it is dropped.
-async fn catch_panic<F: Future>(future: F) -> Option<F::Output> {
-    let mut future = std::pin::pin!(future);
+/// Runs a future to its end; `None` when it panicked. It takes the future pinned, because it would hold a second copy of one that is given
+/// by value.
+async fn catch_panic<F: Future>(mut future: Pin<&mut F>) -> Option<F::Output> {
     std::future::poll_fn(move |cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
         Ok(Poll::Pending) => Poll::Pending,
         Ok(Poll::Ready(output)) => Poll::Ready(Some(output)),

@@ -19,6 +19,7 @@ use protocol::{Capabilities, EncodedHead, OkPacket, PacketWriter, RowEncoder, Ro
 use sql::plan::OutputColumn;
 use std::collections::VecDeque;
 use std::future::Future;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::{Context, Poll};
 use types::{CollationId, ColumnType, Value};
@@ -290,8 +291,7 @@ async fn execute_query<S: RowSink>(
     let txn = transaction.txn().expect("the caller made sure of one");
     let mut context =
         ExecContext { worker: &worker.engine, txn, database: &worker.shared.database, session: vars, params, host: &host };
-    let run = exec::run_query(&mut context, &plan.prepared, sink);
-    Ok(until_killed(info, run).await?)
+    Ok(until_killed(info, pin!(exec::run_query(&mut context, &plan.prepared, sink))).await?)
 }
 
 async fn execute_change(state: &mut State, plan: &PlanEntry, params: &[Value<'_>]) -> Result<DmlDone> {
@@ -300,13 +300,12 @@ async fn execute_change(state: &mut State, plan: &PlanEntry, params: &[Value<'_>
     let txn = transaction.txn().expect("the caller made sure of one");
     let mut context =
         ExecContext { worker: &worker.engine, txn, database: &worker.shared.database, session: vars, params, host: &host };
-    let run = exec::run_dml(&mut context, &plan.prepared);
-    Ok(until_killed(info, run).await?)
+    Ok(until_killed(info, pin!(exec::run_dml(&mut context, &plan.prepared))).await?)
 }
 
 /// Drops the execution when the session is killed; the caller undoes what it did.
-async fn until_killed<T>(info: &SessionInfo, run: impl Future<Output = exec::Result<T>>) -> exec::Result<T> {
-    let mut run = std::pin::pin!(run);
+/// It takes the future pinned, because it would hold a second copy of one that is given by value.
+async fn until_killed<T>(info: &SessionInfo, mut run: Pin<&mut impl Future<Output = exec::Result<T>>>) -> exec::Result<T> {
     std::future::poll_fn(|cx| match info.killed() {
         kill::NONE => run.as_mut().poll(cx),
         _ => Poll::Ready(Err(exec::Error::Interrupted)),

@@ -21,7 +21,7 @@ pub fn explain(state: &State, format: ExplainFormat, analyze: bool, statement: &
     match format {
         ExplainFormat::Tree => {
             let mut made = result(Columns::default().long_text("EXPLAIN"));
-            made.rows.push(vec![text(sql::explain_tree(plan))]);
+            made.rows.push(vec![text(sql::explain_tree(plan).trim_end())]);
             Ok(made)
         }
         ExplainFormat::Traditional => Ok(table(plan)),

@@ -200,6 +200,8 @@ pub async fn engine_status(state: &State, what: &str) -> Result<ResultSet> {
         for line in gathered.processes {
             report.push_str(&format!("{} {} {} {} s {}\n", line.id, line.user, line.command, line.seconds, line.state));
         }
+        let engine = state.worker.shared.engine.status();
+        report.push_str(&format!("\nENGINE\n{engine:#?}\n"));
         made.rows.push(texts(&["InnoDB", "", &report]));
     }
     Ok(made)
