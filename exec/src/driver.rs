@@ -68,6 +68,10 @@ pub async fn run_dml(cx: &mut ExecContext<'_>, prepared: &Prepared) -> Result<Dm
         Plan::Query(_) => panic!("run_dml runs data changes only"),
     };
     cx.session.clear_kill_query();
+    if matches!(*prepared.plan, Plan::Insert(_)) {
+        // SET INSERT_ID is for one statement.
+        cx.session.insert_id = None;
+    }
     match result {
         Ok(done) => {
             scratch.give_back();

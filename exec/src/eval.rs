@@ -276,6 +276,15 @@ impl<'a> Env<'a> {
         self.conform(value, &expr.ty, ty)
     }
 
+    /// As [`Self::eval_as`], decimals with as many digits as the type has: COALESCE, GREATEST.
+    pub fn eval_to_scale(&self, expr: &'a Expr, ty: &ColumnType) -> Evaluated<'a> {
+        let value = self.eval_as(expr, ty)?;
+        Ok(match (&value, &ty.kind) {
+            (Value::Decimal(d), TypeKind::Decimal { scale, .. }) => Value::Decimal(d.rescale(*scale).unwrap_or(*d)),
+            _ => value,
+        })
+    }
+
     /// Converts a value to the representation of type `ty`, where it has another.
     #[inline]
     pub fn conform(&self, value: Value<'a>, from: &ColumnType, ty: &ColumnType) -> Evaluated<'a> {
@@ -287,7 +296,8 @@ impl<'a> Env<'a> {
     pub fn finish(&self, value: Value<'a>, from: &ColumnType, ty: &ColumnType) -> Evaluated<'a> {
         let value = self.conform(value, from, ty)?;
         match (&value, &ty.kind) {
-            (Value::Decimal(d), TypeKind::Decimal { scale, .. }) if d.scale() != *scale => {
+            // Fewer digits stay fewer: CASE and IF show each branch's own.
+            (Value::Decimal(d), TypeKind::Decimal { scale, .. }) if d.scale() > *scale => {
                 Ok(Value::Decimal(d.rescale(*scale).unwrap_or(*d)))
             }
             _ => Ok(value),
@@ -547,6 +557,8 @@ impl<'a> Env<'a> {
         match self.eval(expr)? {
             Value::Null => Ok(None),
             Value::Int(n) => Ok(Some(n.into())),
+            // 0x41 and b'1' are numbers where numbers are wanted.
+            Value::Bytes(bytes) if coerce::is_bits_literal(&expr.ty) => Ok(Some(coerce::bits_of(&bytes).into())),
             other => self.as_integer(&other).map(Some),
         }
     }

@@ -95,7 +95,7 @@ impl<'p> Assigner<'p> {
         let stored = match (&assignment.value, &self.defaults[n]) {
             (Some(_), _) if value.is_null() => Value::Null,
             (Some(expr), _) => store::convert(shared, value, &expr.ty, column, row)?,
-            (None, Some(default)) => defaults::value(shared, default, column)?,
+            (None, Some(default)) => defaults::value(shared, default, column, true)?,
             (None, None) => Value::Null,
         };
         if stored.is_null() && !column.nullable { store::not_null(shared, column, shared.strict) } else { Ok(stored) }

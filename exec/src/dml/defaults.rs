@@ -23,6 +23,10 @@ pub(super) fn of_column(shared: &Shared<'_>, column: &ColumnDef) -> Result<Defau
         ColumnDefault::Literal(None) => Default::Value(Value::Null),
         ColumnDefault::Literal(Some(text)) => Default::Value(literal(shared, text, column)?),
         ColumnDefault::None if column.nullable || column.auto_increment => Default::Value(Value::Null),
+        // An ENUM that cannot be NULL has its first member for a default.
+        ColumnDefault::None if matches!(column.ty.kind, TypeKind::Enum { .. }) => {
+            Default::Value(store::implicit_default(&column.ty))
+        }
         ColumnDefault::None => Default::Missing,
     })
 }
@@ -50,8 +54,8 @@ fn hex(text: &str) -> Option<Vec<u8>> {
     digits.chunks_exact(2).map(|pair| Some(digit(pair[0])? << 4 | digit(pair[1])?)).collect()
 }
 
-/// The value of a default for one row.
-pub(super) fn value<'d>(shared: &Shared<'_>, default: &'d Default, column: &ColumnDef) -> Result<Value<'d>> {
+/// The value of a default for one row. `tell`: warn when there is none.
+pub(super) fn value<'d>(shared: &Shared<'_>, default: &'d Default, column: &ColumnDef, tell: bool) -> Result<Value<'d>> {
     match default {
         Default::Value(value) => Ok(value.borrowed()),
         Default::Now => Ok(now(shared, column)),
@@ -60,7 +64,9 @@ pub(super) fn value<'d>(shared: &Shared<'_>, default: &'d Default, column: &Colu
             if shared.strict {
                 return Err(error);
             }
-            shared.session.warn(error);
+            if tell {
+                shared.session.warn(error);
+            }
             Ok(store::implicit_default(&column.ty))
         }
     }

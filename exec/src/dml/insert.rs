@@ -226,24 +226,7 @@ impl<'p> Inserting<'p> {
         // Defaults are lent by a copy of the reference, so that `self` stays free for the counters.
         let defaults = std::mem::take(&mut self.defaults);
         let result = async {
-            let mut generate = false;
-            for (n, column) in def.columns.iter().enumerate() {
-                let auto = self.auto.as_ref().is_some_and(|a| a.column == n);
-                let place = self.given[n].and_then(|place| given.ty(place).map(|ty| (place, ty)));
-                let value = match place {
-                    None => defaults::value(shared, &defaults[n], column)?,
-                    Some((place, _)) if raw[place].is_null() => Value::Null,
-                    Some((place, ty)) => store::convert(shared, &raw[place], ty, column, self.row_number)?,
-                };
-                if auto && (value.is_null() || is_zero(&value) && !shared.session.sql_mode.no_auto_value_on_zero) {
-                    generate = true;
-                    values.push(value);
-                } else if value.is_null() && !column.nullable {
-                    values.push(store::not_null(shared, column, shared.strict || self.single_row && !self.plan.ignore)?);
-                } else {
-                    values.push(value);
-                }
-            }
+            let generate = self.fill(shared, raw, given, &defaults, &mut values)?;
             let mut generated = None;
             if generate {
                 let number = self.generate(worker, shared.session).await?;
@@ -259,6 +242,48 @@ impl<'p> Inserting<'p> {
             *left -= 1;
         }
         result
+    }
+
+    /// Converts the given values and fills in defaults; returns whether the row gets a generated number.
+    fn fill<'v>(
+        &self,
+        shared: &Shared<'_>,
+        raw: &'v [Value<'_>],
+        given: Given<'_>,
+        defaults: &'v [Default],
+        values: &mut Vec<Value<'v>>,
+    ) -> Result<bool>
+    where
+        'p: 'v,
+    {
+        let columns: &'p [types::schema::ColumnDef] = &self.table.def().columns;
+        let strict = shared.strict || self.single_row && !self.plan.ignore;
+        values.resize(columns.len(), Value::Null);
+        let is_auto = |column: usize| self.auto.as_ref().is_some_and(|a| a.column == column);
+        let mut generate = self.auto.as_ref().is_some_and(|a| self.given[a.column].is_none());
+        // Given values first, in the order of the statement's columns: so do the warnings come.
+        for (place, number) in self.plan.columns.iter().enumerate() {
+            let column = &columns[*number];
+            let value = match given.ty(place) {
+                None => defaults::value(shared, &defaults[*number], column, true)?,
+                Some(_) if raw[place].is_null() => Value::Null,
+                Some(ty) => store::convert(shared, &raw[place], ty, column, self.row_number)?,
+            };
+            if is_auto(*number) && (value.is_null() || is_zero(&value) && !shared.session.sql_mode.no_auto_value_on_zero) {
+                generate = true;
+            } else if value.is_null() && !column.nullable {
+                values[*number] = store::not_null(shared, column, strict)?;
+            } else {
+                values[*number] = value;
+            }
+        }
+        for (number, column) in columns.iter().enumerate() {
+            if self.given[number].is_none() && !is_auto(number) {
+                // A missing default is told once.
+                values[number] = defaults::value(shared, &defaults[number], column, self.row_number == 1)?;
+            }
+        }
+        Ok(generate)
     }
 
     /// The next number of the AUTO_INCREMENT column.
@@ -296,7 +321,10 @@ impl<'p> Inserting<'p> {
         let session = shared.session;
         loop {
             let index = match engine!(session, self.table.insert_row(worker, txn, values, &mut self.progress))? {
-                InsertRow::Inserted => break,
+                InsertRow::Inserted => {
+                    self.changes.add(1);
+                    break;
+                }
                 InsertRow::Duplicate { index } => index,
             };
             let plain = self.assigner.is_none() && !self.plan.replace;
@@ -314,6 +342,10 @@ impl<'p> Inserting<'p> {
                 continue;
             }
             if self.plan.replace {
+                if self.is_same(values) {
+                    // The row is there as it would be put: MySQL counts it once.
+                    break;
+                }
                 let old = &self.existing;
                 if engine!(session, self.table.delete_row(worker, txn, old, &mut self.progress))? == WriteRow::Done {
                     self.replaced += 1;
@@ -326,8 +358,13 @@ impl<'p> Inserting<'p> {
             }
         }
         self.inserted += 1;
-        self.changes.add(1);
         self.note_number(worker, session, values, generated).await
+    }
+
+    /// Is the row in the way the same as the new one?
+    fn is_same(&self, values: &[Value<'_>]) -> bool {
+        let row = self.existing.row(self.table);
+        values.iter().enumerate().all(|(column, value)| row.get(column).is_ok_and(|old| old == *value))
     }
 
     /// After an insert: remembers the generated number, or lets the counter know of an explicit one.
@@ -456,7 +493,7 @@ fn is_zero(value: &Value<'_>) -> bool {
     }
 }
 
-/// A generated number as the column stores it; 1467 when it has none so high.
+/// A generated number as the column stores it; 1467 at the very end.
 fn auto_value<'v>(number: u64, column: &types::schema::ColumnDef, row: u64) -> Result<Value<'v>> {
     match coerce::kind_of(&column.ty) {
         coerce::Kind::Double => return Ok(Value::Double(number as f64)),
@@ -464,9 +501,11 @@ fn auto_value<'v>(number: u64, column: &types::schema::ColumnDef, row: u64) -> R
         _ => return Err(Error::ColumnOutOfRange { column: column.name.clone(), row }),
     }
     let (_, max) = coerce::integer_range(&column.ty);
-    if i128::from(number) > max {
+    if number == u64::MAX {
         return Err(Error::AutoIncrementExhausted);
     }
+    // Past its end a narrower column gets its highest number again, which is a duplicate.
+    let number = if i128::from(number) > max { max as u64 } else { number };
     Ok(if coerce::is_unsigned(&column.ty) { Value::UInt(number) } else { Value::Int(number as i64) })
 }
 
