@@ -239,7 +239,9 @@ fn sql_error(error: &Sql) -> (u16, String) {
         ),
         Sql::AggregateOrder(number) => (
             3029,
-            format!("Expression #{number} of ORDER BY contains aggregate function and applies to the result of a non-aggregated query"),
+            format!(
+                "Expression #{number} of ORDER BY contains aggregate function and applies to the result of a non-aggregated query"
+            ),
         ),
         Sql::InvalidGroupUse => (1111, "Invalid use of group function".into()),
         Sql::WrongGroupField(name) => (1056, format!("Can't group on '{name}'")),

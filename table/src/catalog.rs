@@ -99,6 +99,8 @@ pub(crate) struct CatalogTxn<'w> {
 
 impl<'w> CatalogTxn<'w> {
     pub fn begin(worker: &'w Worker) -> Self {
+        // The thread may have slept since its last statement.
+        worker.tick();
         let tree = worker.engine().catalog_tree();
         Self { worker, tree, txn: Some(worker.begin(Isolation::ReadCommitted)), scratch: Vec::new() }
     }

@@ -50,7 +50,6 @@ impl Database {
     /// Reads the catalog (creates it in a new data directory) and opens the tables. Blocks.
     pub fn open(engine: Arc<Engine>) -> Result<Arc<Database>> {
         let worker = engine.spare_worker().ok_or(Error::NotSupported { what: "opening the catalog without a spare worker" })?;
-        worker.tick();
         let mut catalog = CatalogTxn::begin(&worker);
         let mut contents = catalog.load()?;
         if contents.next_table_id == 0 {

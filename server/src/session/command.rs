@@ -61,8 +61,8 @@ impl Session {
             }
             Command::StmtReset { statement_id } => self.statements.reset(state, client, statement_id),
             Command::StmtFetch { statement_id, rows } => self.statements.fetch(state, client, statement_id, rows).await,
+            // SHOW WARNINGS after it still tells of the statement before: some drivers ping before every statement.
             Command::Ping | Command::Debug => {
-                state.clear_warnings();
                 state.write_ok(client, &Answer::default());
                 Ok(())
             }

@@ -148,9 +148,15 @@ impl State {
             windows: &[],
         };
         let query = Query { with: None, body: QueryBody::Select(&select), order_by: &[], limit: None, locking: &[], into: None };
-        let planned = self.plan(&without_parameters(Statement::Query(&query)))?;
-        let ty = planned.entry.prepared.columns()[0].ty.clone();
+        // A subquery that is the whole expression is a query of its own.
+        let query = if let Expr::Subquery(query) = expr { *query } else { &query };
+        let planned = self.plan(&without_parameters(Statement::Query(query)))?;
+        let [column] = planned.entry.prepared.columns() else { return Err(sql::Error::OperandColumns(1).into()) };
+        let ty = column.ty.clone();
         let mut rows = self.collect(&planned.entry).await?;
+        if rows.len() > 1 {
+            return Err(exec::Error::SubqueryMoreThanOneRow.into());
+        }
         let value = rows.pop().and_then(|mut row| row.pop()).unwrap_or(Value::Null);
         Ok((value, ty))
     }

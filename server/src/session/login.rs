@@ -7,7 +7,7 @@ use super::Client;
 use super::info::SessionInfo;
 use crate::connection::{Input, Lost, Peer};
 use crate::error::Error;
-use protocol::auth::Password;
+use protocol::auth::{self, Password};
 use protocol::{Capabilities, Greeting, Login, NONCE_BYTES, Status};
 use std::time::Instant;
 
@@ -52,7 +52,7 @@ fn find_account(user: &str) -> Option<Account> {
 }
 
 pub fn new_nonce() -> [u8; NONCE_BYTES] {
-    protocol::auth::nonce_from(rand::random())
+    auth::nonce_from(rand::random())
 }
 
 /// Greets the client and lets it prove who it is.
@@ -124,8 +124,12 @@ pub async fn authenticate(
     let wanted = password.plugin().filter(|wanted| *wanted != plugin);
     let switch_to = match wanted {
         Some(wanted) => Some(wanted),
-        None if known(&plugin) => None,
-        None => Some(protocol::NATIVE_PASSWORD),
+        None if !known(&plugin) => Some(protocol::NATIVE_PASSWORD),
+        // A wrong proof by SHA-256 has a second chance in the plugin that every client computes alike.
+        None if plugin == protocol::CACHING_SHA2_PASSWORD && !proves(&password, &plugin, &nonce, &proof) => {
+            Some(protocol::NATIVE_PASSWORD)
+        }
+        None => None,
     };
     if let Some(to) = switch_to {
         nonce = new_nonce();
@@ -136,12 +140,22 @@ pub async fn authenticate(
         client.output.writer.set_sequence(input.reader.sequence());
         plugin = to.to_owned();
     }
-    let using_password = !protocol::auth::is_empty_proof(&proof);
-    if account.is_none() || !password.verify(&plugin, &nonce, &proof) {
+    let using_password = !auth::is_empty_proof(&proof);
+    if account.is_none() || !proves(&password, &plugin, &nonce, &proof) {
         return Err(denied(using_password));
     }
     if plugin == protocol::CACHING_SHA2_PASSWORD && using_password {
         protocol::put_fast_auth_ok(&mut client.output.writer);
     }
     Ok(())
+}
+
+/// Is this the proof of the password? Some clients do not send an empty one for an empty password but scramble it like any other.
+fn proves(password: &Password, plugin: &str, nonce: &[u8; NONCE_BYTES], proof: &[u8]) -> bool {
+    if *password != Password::Empty {
+        return password.verify(plugin, nonce, proof);
+    }
+    auth::is_empty_proof(proof)
+        || Password::Native(auth::native_hash(b"")).verify(plugin, nonce, proof)
+        || Password::Sha2(auth::sha2_hash(b"")).verify(plugin, nonce, proof)
 }

@@ -240,7 +240,7 @@ impl Database {
             let missing = || Error::DatabaseMissing { database: name.to_string() };
             let before = published.schema.databases.get(name).ok_or_else(missing)?;
             let handles = before.tables.values().filter_map(|def| published.tables.get(&def.id).cloned()).collect();
-            let locked = LockedTables::lock(handles, deadline, options)?;
+            let locked = LockedTables::lock(worker, handles, deadline, options)?;
             let mut ddl = self.lock_ddl();
             let now = self.published();
             let same =
@@ -306,7 +306,7 @@ impl Database {
     pub fn drop_tables(&self, worker: &Worker, tables: &[(String, String)], options: &DdlOptions) -> Result<()> {
         let unknown =
             |(database, table): &(String, String)| Error::UnknownTable { database: database.clone(), table: table.clone() };
-        let (locked, mut ddl) = self.lock_tables(tables, unknown, options)?;
+        let (locked, mut ddl) = self.lock_tables(worker, tables, unknown, options)?;
         let mut catalog = CatalogTxn::begin(worker);
         for table in &locked.tables {
             unlink_table(&mut catalog, table)?;
@@ -320,7 +320,7 @@ impl Database {
     /// Empties the table by giving it new trees; AUTO_INCREMENT starts over.
     pub fn truncate_table(&self, worker: &Worker, database: &str, name: &str, options: &DdlOptions) -> Result<()> {
         let names = [(database.to_string(), name.to_string())];
-        let (locked, ddl) = self.lock_tables(&names, missing_table, options)?;
+        let (locked, ddl) = self.lock_tables(worker, &names, missing_table, options)?;
         drop(ddl);
         let old = &locked.tables[0];
         let mut def = TableDef::clone(old.def());
@@ -355,7 +355,7 @@ impl Database {
         let mut names: Vec<(String, String)> = renames.iter().filter(existing).map(|r| (r.0.clone(), r.1.clone())).collect();
         names.sort();
         names.dedup();
-        let (locked, mut ddl) = self.lock_tables(&names, missing_table, options)?;
+        let (locked, mut ddl) = self.lock_tables(worker, &names, missing_table, options)?;
         let moved = moved_names(&self.published(), renames)?;
         let mut catalog = CatalogTxn::begin(worker);
         let mut renamed = Vec::new();
@@ -404,7 +404,7 @@ impl Database {
         options: &DdlOptions,
     ) -> Result<u64> {
         let names = [(database.to_string(), table.to_string())];
-        let (locked, ddl) = self.lock_tables(&names, missing_table, options)?;
+        let (locked, ddl) = self.lock_tables(worker, &names, missing_table, options)?;
         drop(ddl);
         let old = &locked.tables[0];
         let plan = alter::plan(old.def(), actions)?;
@@ -476,6 +476,7 @@ impl Database {
     /// Takes tables alone and the DDL mutex, both for names as they are published then.
     fn lock_tables(
         &self,
+        worker: &Worker,
         names: &[(String, String)],
         missing: impl Fn(&(String, String)) -> Error,
         options: &DdlOptions,
@@ -488,7 +489,7 @@ impl Database {
                 published.tables.get(&def.id).cloned().ok_or_else(|| missing(name))
             };
             let tables = names.iter().map(find).collect::<Result<Vec<_>>>()?;
-            let locked = LockedTables::lock(tables, deadline, options)?;
+            let locked = LockedTables::lock(worker, tables, deadline, options)?;
             let ddl = self.lock_ddl();
             if locked.are_current(&self.published()) {
                 return Ok((locked, ddl));
@@ -505,14 +506,14 @@ struct LockedTables {
 
 impl LockedTables {
     /// Locks in the order of table ids, so that two DDL statements do not wait for each other.
-    fn lock(mut tables: Vec<Arc<Table>>, deadline: Instant, options: &DdlOptions) -> Result<Self> {
+    fn lock(worker: &Worker, mut tables: Vec<Arc<Table>>, deadline: Instant, options: &DdlOptions) -> Result<Self> {
         tables.sort_by_key(|table| table.id());
         tables.dedup_by_key(|table| table.id());
-        let mut guards = Vec::with_capacity(tables.len());
-        for table in &tables {
-            guards.push(lock_one(table, deadline, options)?);
-        }
-        Ok(Self { tables, _guards: guards })
+        // A long wait must not hold old versions back.
+        worker.park();
+        let guards = tables.iter().map(|table| lock_one(table, deadline, options)).collect::<Result<Vec<_>>>();
+        worker.tick();
+        Ok(Self { tables, _guards: guards? })
     }
 
     /// Nobody replaced a table between the look at the schema and the lock.

@@ -1,6 +1,7 @@
 //! The crate on the real engine, in a directory of its own.
 
 mod blobs;
+mod crash;
 mod ddl;
 mod rows;
 mod threads;
@@ -20,15 +21,20 @@ pub(crate) struct Fixture {
     directory: PathBuf,
     open: Option<(Arc<Engine>, Arc<Database>)>,
     workers: usize,
+    pool_bytes: u64,
 }
 
 impl Fixture {
     pub fn new(workers: usize) -> Self {
+        Self::with_pool(workers, 64 << 20)
+    }
+
+    pub fn with_pool(workers: usize, pool_bytes: u64) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let directory = std::env::temp_dir().join(format!("heddle-table-{}-{number}", std::process::id()));
         let _ = std::fs::remove_dir_all(&directory);
-        let mut fixture = Self { directory, open: None, workers };
+        let mut fixture = Self { directory, open: None, workers, pool_bytes };
         fixture.open();
         fixture
     }
@@ -36,7 +42,7 @@ impl Fixture {
     fn open(&mut self) {
         let config = Config {
             data_dir: self.directory.clone(),
-            buffer_pool_bytes: 64 << 20,
+            buffer_pool_bytes: self.pool_bytes,
             workers: self.workers,
             durability: Durability::None,
         };

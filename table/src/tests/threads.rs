@@ -290,3 +290,49 @@ fn ddl_and_transactions_alternate() {
     check_indexes(&ddl_worker, &database.table_by_name("d", "a").expect("there"));
     while database.housekeeping(&ddl_worker).expect("frees") {}
 }
+
+#[test]
+fn a_table_larger_than_the_pool_is_written_and_read_back() {
+    const EACH: i64 = 6000;
+    let mut fixture = Fixture::with_pool(THREADS + 1, 4 << 20);
+    {
+        let worker = fixture.worker(THREADS);
+        let columns = vec![
+            not_null(column("id", TypeKind::Int)),
+            not_null(column("k", TypeKind::Int)),
+            column("pad", TypeKind::VarChar { length: 1500 }),
+        ];
+        let indexes = vec![index("", NewIndexKind::Primary, &["id"]), index("k", NewIndexKind::Secondary, &["k"])];
+        let table = create(fixture.database(), &worker, table("big", columns, indexes));
+        std::thread::scope(|scope| {
+            for thread in 0..THREADS {
+                let (table, engine) = (&table, fixture.engine());
+                scope.spawn(move || {
+                    let worker = engine.worker(thread);
+                    worker.tick();
+                    let mut rng = StdRng::seed_from_u64(thread as u64);
+                    for n in 0..EACH {
+                        let id = n * THREADS as i64 + thread as i64;
+                        let pad = "p".repeat(rng.random_range(400..1400));
+                        let mut txn = begin(&worker);
+                        let values = [Value::Int(id), Value::Int(rng.random_range(0..1_000_000)), text(&pad)];
+                        assert_eq!(insert(&worker, &mut txn, table, &values), InsertRow::Inserted);
+                        if n % 10 == 9 {
+                            let other = rng.random_range(0..n) * THREADS as i64 + thread as i64;
+                            let changes = [(1, Value::Int(rng.random_range(0..1_000_000)))];
+                            assert_eq!(update(&worker, &mut txn, table, &[Value::Int(other)], &changes), WriteRow::Done);
+                        }
+                        commit(&worker, txn);
+                        worker.tick();
+                    }
+                });
+            }
+        });
+        assert_eq!(scan_all(&worker, &table, 1).len() as i64, EACH * THREADS as i64);
+    }
+    fixture.reopen();
+    let worker = fixture.worker(0);
+    let table = fixture.database().table_by_name("d", "big").expect("it is still there");
+    assert_eq!(table.estimated_rows() as i64, EACH * THREADS as i64);
+    check_indexes(&worker, &table);
+}
