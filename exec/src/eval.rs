@@ -103,6 +103,8 @@ impl<'a> Shared<'a> {
 pub(crate) struct Waits {
     outcomes: RefCell<Vec<Option<i64>>>,
     next: Cell<usize>,
+    /// There are outcomes.
+    any: Cell<bool>,
     /// BENCHMARK: rounds done.
     pub rounds: Cell<u64>,
 }
@@ -118,6 +120,7 @@ impl Waits {
     /// Records how a wait ended; evaluation of the row starts over.
     pub fn record(&self, outcome: Option<i64>) {
         self.outcomes.borrow_mut().push(outcome);
+        self.any.set(true);
         self.restart();
     }
 
@@ -126,12 +129,13 @@ impl Waits {
         self.next.set(0);
     }
 
-    /// The row is done.
+    /// What an operator evaluates for one row is done.
     #[inline]
     pub fn forget(&self) {
-        if !self.outcomes.borrow().is_empty() {
+        if self.any.get() {
             self.outcomes.borrow_mut().clear();
             self.next.set(0);
+            self.any.set(false);
         }
     }
 }

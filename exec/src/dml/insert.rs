@@ -43,7 +43,7 @@ pub(crate) async fn insert(
         InsertSource::Values(rows) => {
             let mut clock = Slice::new(Duration::ZERO);
             insert.single_row = rows.len() == 1;
-            insert.rows_left = Some(rows.len() as u64);
+            insert.rows_known = Some(rows.len() as u64);
             let env = Env { sources: &[], slots: &[], insert: &[], overlay: &[], shared: &shared };
             let mut raw = recycle(std::mem::take(&mut scratch.values));
             for row in rows {
@@ -99,7 +99,12 @@ struct AutoIncrement {
     /// Numbers reserved and not used: the next one, and how many of the sequence.
     next: u64,
     left: u64,
+    /// How often numbers were reserved: without a known number of rows each time twice as many, as InnoDB does.
+    reservations: u32,
 }
+
+/// The most numbers reserved at once for rows of unknown number.
+const RESERVED_MAX: u64 = 65_535;
 
 struct Inserting<'p> {
     plan: &'p InsertPlan,
@@ -114,8 +119,8 @@ struct Inserting<'p> {
     /// The row in the way of one that is inserted.
     existing: RowBuf,
     single_row: bool,
-    /// Rows of a VALUES list still to come, this one included.
-    rows_left: Option<u64>,
+    /// Rows of a VALUES list.
+    rows_known: Option<u64>,
     row_number: u64,
     inserted: u64,
     replaced: u64,
@@ -141,7 +146,12 @@ impl<'p> Inserting<'p> {
             defaults.push(defaults::of_column(shared, column)?);
         }
         let assigner = (!plan.on_duplicate.is_empty()).then(|| Assigner::new(shared, table, &plan.on_duplicate));
-        let auto = columns.iter().position(|c| c.auto_increment).map(|column| AutoIncrement { column, next: 0, left: 0 });
+        let auto = columns.iter().position(|c| c.auto_increment).map(|column| AutoIncrement {
+            column,
+            next: 0,
+            left: 0,
+            reservations: 0,
+        });
         Ok(Self {
             plan,
             table,
@@ -153,7 +163,7 @@ impl<'p> Inserting<'p> {
             progress: std::mem::take(&mut scratch.progress),
             existing: std::mem::take(&mut scratch.row),
             single_row: false,
-            rows_left: None,
+            rows_known: None,
             row_number: 0,
             inserted: 0,
             replaced: 0,
@@ -238,9 +248,6 @@ impl<'p> Inserting<'p> {
         }
         .await;
         self.defaults = defaults;
-        if let Some(left) = &mut self.rows_left {
-            *left -= 1;
-        }
         result
     }
 
@@ -292,9 +299,13 @@ impl<'p> Inserting<'p> {
             return Ok(id);
         }
         let (step, offset) = (session.auto_increment_increment.max(1), session.auto_increment_offset);
-        let rows = self.rows_left.unwrap_or(1).max(1);
+        let known = self.rows_known;
         let auto = self.auto.as_mut().expect("called for a table with such a column");
         if auto.left == 0 {
+            let rows = match known {
+                Some(rows) if auto.reservations == 0 => rows,
+                _ => (1 << auto.reservations.min(16)).min(RESERVED_MAX),
+            };
             // Numbers of the sequence offset, offset + step, ...: `rows` of them lie in any `rows * step` numbers.
             let count = rows.saturating_mul(step);
             let first = engine!(session, self.table.reserve_auto_increment(worker, count))?;
@@ -302,6 +313,7 @@ impl<'p> Inserting<'p> {
             let offset = if offset > step { 0 } else { offset % step };
             auto.next = first + (offset + step - first % step) % step;
             auto.left = rows;
+            auto.reservations += 1;
         }
         let number = auto.next;
         auto.left -= 1;
@@ -382,10 +394,14 @@ impl<'p> Inserting<'p> {
             }
             return Ok(());
         }
-        let Some(auto) = &self.auto else { return Ok(()) };
+        let Some(auto) = &mut self.auto else { return Ok(()) };
         // Zero and negative numbers do not count.
         let number = coerce::plain_integer(&values[auto.column]).and_then(|n| u64::try_from(n).ok()).unwrap_or(0);
         if number > 0 {
+            if number >= auto.next {
+                // The next generated number is above this one.
+                auto.left = 0;
+            }
             engine!(session, self.table.note_auto_increment(worker, number))?;
         }
         self.last_explicit = number;
