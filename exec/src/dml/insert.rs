@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::eval::{Env, Shared, Step};
 use crate::operator::{Builder, Operator, collect_scans};
 use crate::packed::{self, Packer};
-use crate::prepared::Prepared;
+use crate::prepared::{InsertShape, Prepared};
 use crate::run::{Run, Slice, Source, SourceState, Sources};
 use crate::scratch::{Scratch, recycle};
 use crate::session::SessionVars;
@@ -34,11 +34,11 @@ pub(crate) async fn insert(
     scratch: &mut Scratch,
     changes: &mut Changes,
 ) -> Result<DmlDone> {
-    let table = prepared.target.as_ref().expect("an INSERT has a target");
+    let (table, shape) = prepared.target.as_ref().expect("an INSERT has a target");
     changes.of(table);
     let strict = is_strict(cx.session, plan.ignore);
     let shared = Shared { strict, ..Shared::new(cx.session, cx.params, cx.host) };
-    let mut insert = Inserting::new(plan, table, &shared, scratch, changes)?;
+    let mut insert = Inserting::new(plan, table, shape, scratch, changes)?;
     match &plan.source {
         InsertSource::Values(rows) => {
             let mut clock = Slice::new(Duration::ZERO);
@@ -109,9 +109,7 @@ const RESERVED_MAX: u64 = 65_535;
 struct Inserting<'p> {
     plan: &'p InsertPlan,
     table: &'p Table,
-    /// For each column of the table its place in the given rows.
-    given: Vec<Option<usize>>,
-    defaults: Vec<Default>,
+    shape: &'p InsertShape,
     assigner: Option<Assigner<'p>>,
     auto: Option<AutoIncrement>,
     changes: &'p mut Changes,
@@ -134,18 +132,12 @@ impl<'p> Inserting<'p> {
     fn new(
         plan: &'p InsertPlan,
         table: &'p Table,
-        shared: &Shared<'_>,
+        shape: &'p InsertShape,
         scratch: &mut Scratch,
         changes: &'p mut Changes,
     ) -> Result<Self> {
         let columns = &table.def().columns;
-        let mut given = vec![None; columns.len()];
-        plan.columns.iter().enumerate().for_each(|(n, column)| given[*column] = Some(n));
-        let mut defaults = Vec::with_capacity(columns.len());
-        for column in columns {
-            defaults.push(defaults::of_column(shared, column)?);
-        }
-        let assigner = (!plan.on_duplicate.is_empty()).then(|| Assigner::new(shared, table, &plan.on_duplicate));
+        let assigner = (!plan.on_duplicate.is_empty()).then(|| Assigner::new(table, &plan.on_duplicate));
         let auto = columns.iter().position(|c| c.auto_increment).map(|column| AutoIncrement {
             column,
             next: 0,
@@ -155,8 +147,7 @@ impl<'p> Inserting<'p> {
         Ok(Self {
             plan,
             table,
-            given,
-            defaults,
+            shape,
             assigner: assigner.transpose()?,
             auto,
             changes,
@@ -233,41 +224,27 @@ impl<'p> Inserting<'p> {
         self.row_number += 1;
         let def = self.table.def();
         let mut values: Vec<Value<'_>> = Vec::with_capacity(def.columns.len());
-        // Defaults are lent by a copy of the reference, so that `self` stays free for the counters.
-        let defaults = std::mem::take(&mut self.defaults);
-        let result = async {
-            let generate = self.fill(shared, raw, given, &defaults, &mut values)?;
-            let mut generated = None;
-            if generate {
-                let number = self.generate(worker, shared.session).await?;
-                let auto = self.auto.as_ref().expect("a generated number has a column").column;
-                values[auto] = auto_value(number, &def.columns[auto], self.row_number)?;
-                generated = Some(number);
-            }
-            self.put(worker, txn, shared, &values, generated).await
+        let mut generated = None;
+        if self.fill(shared, raw, given, &mut values)? {
+            let number = self.generate(worker, shared.session).await?;
+            let auto = self.auto.as_ref().expect("a generated number has a column").column;
+            values[auto] = auto_value(number, &def.columns[auto], self.row_number)?;
+            generated = Some(number);
         }
-        .await;
-        self.defaults = defaults;
-        result
+        self.put(worker, txn, shared, &values, generated).await
     }
 
     /// Converts the given values and fills in defaults; returns whether the row gets a generated number.
-    fn fill<'v>(
-        &self,
-        shared: &Shared<'_>,
-        raw: &'v [Value<'_>],
-        given: Given<'_>,
-        defaults: &'v [Default],
-        values: &mut Vec<Value<'v>>,
-    ) -> Result<bool>
+    fn fill<'v>(&self, shared: &Shared<'_>, raw: &'v [Value<'_>], given: Given<'_>, values: &mut Vec<Value<'v>>) -> Result<bool>
     where
         'p: 'v,
     {
         let columns: &'p [types::schema::ColumnDef] = &self.table.def().columns;
+        let defaults: &'p [Default] = &self.shape.defaults;
         let strict = shared.strict || self.single_row && !self.plan.ignore;
         values.resize(columns.len(), Value::Null);
         let is_auto = |column: usize| self.auto.as_ref().is_some_and(|a| a.column == column);
-        let mut generate = self.auto.as_ref().is_some_and(|a| self.given[a.column].is_none());
+        let mut generate = self.auto.as_ref().is_some_and(|a| self.shape.given[a.column].is_none());
         // Given values first, in the order of the statement's columns: so do the warnings come.
         for (place, number) in self.plan.columns.iter().enumerate() {
             let column = &columns[*number];
@@ -285,7 +262,7 @@ impl<'p> Inserting<'p> {
             }
         }
         for (number, column) in columns.iter().enumerate() {
-            if self.given[number].is_none() && !is_auto(number) {
+            if self.shape.given[number].is_none() && !is_auto(number) {
                 // A missing default is told once.
                 values[number] = defaults::value(shared, &defaults[number], column, self.row_number == 1)?;
             }

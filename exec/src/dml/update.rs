@@ -33,7 +33,7 @@ pub(crate) async fn update(
     let table = target(prepared);
     changes.of(table);
     let mut run = start_run(cx, table, plan.ignore);
-    let assigner = Assigner::new(&run.shared, table, &plan.assignments)?;
+    let assigner = Assigner::new(table, &plan.assignments)?;
     let limit = limit_of(&mut run, plan.limit.as_ref()).await?;
     let mut update = Updating { table, assigner: &assigner, ignore: plan.ignore, matched: 0, changed: 0 };
     let mut progress = std::mem::take(&mut scratch.progress);
