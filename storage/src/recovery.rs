@@ -1,8 +1,9 @@
 //! Redo: brings every page to the state that the log describes, and finds the transactions that did not end.
 //!
-//! 1. Read epochs from the checkpoint to the last complete one. 2. Within an epoch, order each page's changes by LSN (records of one
-//! page may stand in several workers' chunks). 3. Apply each change to its page unless the page's LSN says that it is there already.
-//! 4. Remember the row changes of every transaction that has neither a COMMIT nor an ABORTED record: `txn` undoes them by key.
+//! - Epochs are read from the checkpoint to the last complete one.
+//! - Within an epoch each page's changes are ordered by LSN (records of one page may stand in several workers' chunks).
+//! - Each change is applied to its page unless the page's LSN says that it is there already.
+//! - Redo remembers the row changes of every transaction that has neither a COMMIT nor an ABORTED record: `txn` undoes them by key.
 
 use crate::error::blocking;
 use crate::page::{Page, PageId};

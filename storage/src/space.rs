@@ -5,7 +5,8 @@
 //! bit i of the bitmap: word 8 + i / 64, bit i % 64
 //! ```
 //! S1: bits change only together with the pages they stand for, in one STRUCTURE record: an [`Allocation`] holds the bitmap's latch
-//! until its user has logged. S2: allocation pages never leave memory. Latches: a bitmap's latch is taken last.
+//! until its user has logged. S2: allocation pages never leave memory. Latches: a bitmap's latch is taken after those of the tree; only pages that nobody else can
+//! reach yet are latched after it.
 
 use crate::Error;
 use crate::buffer::{PAGES_MAX, PageWrite, Pool};
@@ -24,6 +25,7 @@ const GROWTH_PAGES: std::ops::RangeInclusive<u32> = 256..=8192;
 pub(crate) struct Space {
     pool: Arc<Pool>,
     state: Mutex<State>,
+    growing: Mutex<()>,
 }
 
 struct State {
@@ -69,7 +71,7 @@ impl<'a> Allocation<'a> {
 impl Space {
     pub fn new(pool: Arc<Pool>) -> std::result::Result<Self, Error> {
         let file_pages = (pool.file().bytes()? / PAGE_BYTES as u64) as u32;
-        Ok(Self { pool, state: Mutex::new(State { hints: Vec::new(), file_pages }) })
+        Ok(Self { pool, state: Mutex::new(State { hints: Vec::new(), file_pages }), growing: Mutex::new(()) })
     }
 
     /// Loads the allocation pages of an existing file (after redo). `unlogged`: nothing was ever logged, so a first page that was
@@ -96,13 +98,14 @@ impl Space {
 
     /// Makes the next group's allocation page.
     pub fn add_group(&self, wal: &Wal, worker: usize) -> std::result::Result<(), Error> {
-        let mut state = self.state.lock();
-        let group = state.hints.len() as u32;
+        // The state's lock is not held while a frame is waited for: holders of a bitmap's latch take it.
+        let _one_at_a_time = self.growing.lock();
+        let group = self.state.lock().hints.len() as u32;
         if u64::from(group + 1) * u64::from(GROUP_PAGES) > u64::from(PAGES_MAX) {
             return Err(Error::Full("the data file has reached 4 TiB".into()));
         }
         let id = bitmap_page(group);
-        Self::grow(&self.pool, &mut state.file_pages, id)?;
+        Self::grow(&self.pool, &mut self.state.lock().file_pages, id)?;
         let bitmap = blocking(|| self.pool.create(id))?;
         bitmap.mark_dirty(wal.epoch());
         bitmap.keep_resident();
@@ -122,7 +125,7 @@ impl Space {
         write_structure(append.buffer(), &[Part { page: id, lsn, op: PartOp::Image(&image) }]);
         bitmap.set_lsn(lsn);
         drop(append);
-        state.hints.push(0);
+        self.state.lock().hints.push(0);
         Ok(())
     }
 
@@ -169,7 +172,7 @@ impl Space {
 
     /// Gives pages back in one STRUCTURE record together with `also` (parts of other pages, already latched by the caller).
     /// The caller has made sure that nobody can reach them.
-    pub fn free(&self, wal: &Wal, worker: usize, pages: &mut Vec<PageId>, also: Part<'_>) -> Result<crate::Lsn> {
+    pub fn free(&self, wal: &Wal, worker: usize, pages: &mut [PageId], also: Part<'_>) -> Result<crate::Lsn> {
         pages.sort_unstable();
         let mut bitmaps = Vec::new();
         for chunk in pages.chunk_by(|a, b| a / GROUP_PAGES == b / GROUP_PAGES) {

@@ -121,7 +121,7 @@ impl Store {
         keeper.write(|_| {})?;
         let recovering = Arc::new(AtomicBool::new(true));
         let redo_epoch = state.epoch;
-        let checkpoint = checkpointer(&pool, &wal, &counters, &keeper, &recovering);
+        let checkpoint = checkpointer(&pool, &wal, &counters, &keeper, &recovering, store_worker);
         let cleaner = Cleaner::new(
             pool.clone(),
             wal.clone(),
@@ -245,6 +245,7 @@ fn checkpointer(
     counters: &Arc<Counters>,
     keeper: &Arc<ControlKeeper>,
     recovering: &Arc<AtomicBool>,
+    worker: usize,
 ) -> Box<dyn Fn() -> Result<u64, Error> + Send> {
     let (pool, wal, counters, keeper) = (pool.clone(), wal.clone(), counters.clone(), keeper.clone());
     let recovering = recovering.clone();
@@ -258,6 +259,9 @@ fn checkpointer(
         let place = wal.place_of(needed);
         let (clock, sequence) = (counters.clock.load(Ordering::SeqCst), (counters.txn_sequence.lock())());
         if place.position > keeper.state.lock().place.position {
+            // A transaction gives up its undo pin when its COMMIT or ABORTED record is in a buffer. Before the records that it would
+            // have to be undone from go, that record must be on disk.
+            wal.wait_durable(worker, wal.epoch());
             keeper.write(|state| {
                 state.place = place;
                 state.epoch = needed;

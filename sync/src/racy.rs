@@ -68,7 +68,7 @@ impl RacyWords {
         }
         out.reserve(bytes + 16);
         let mut at = skip;
-        if at % 8 != 0 && at < end {
+        if !at.is_multiple_of(8) && at < end {
             let word = self.raw(start + at / 8);
             let take = (8 - at % 8).min(end - at);
             out.extend_from_slice(&word[at % 8..at % 8 + take]);

@@ -137,11 +137,14 @@ pub struct LockTable {
     /// Who waits for what.
     waiting: Mutex<HashMap<u64, Waiting>>,
     /// Rows whose queue a transaction must see to at its end.
-    asked: Box<[Mutex<HashMap<u64, Vec<LockKey>>>]>,
+    asked: Box<[Mutex<AskedRows>]>,
     pub waits: AtomicU64,
     pub deadlocks: AtomicU64,
     last_deadlock: Mutex<Option<String>>,
 }
+
+/// Transaction -> rows whose queue it must see to.
+type AskedRows = HashMap<u64, Vec<LockKey>>;
 
 /// What an operation that wants a row learns.
 pub enum Claim {
@@ -174,7 +177,7 @@ impl LockTable {
         self.shard(key.tree, &key.key)
     }
 
-    fn asked_of(&self, txn: u64) -> &Mutex<HashMap<u64, Vec<LockKey>>> {
+    fn asked_of(&self, txn: u64) -> &Mutex<AskedRows> {
         &self.asked[txn as usize % self.asked.len()]
     }
 

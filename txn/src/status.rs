@@ -110,7 +110,7 @@ impl StatusTable {
         let mine = &self.workers[worker];
         // Relaxed: only this worker moves it.
         let sequence = mine.next.load(Ordering::Relaxed);
-        if sequence % CHUNK as u64 == 0 {
+        if sequence.is_multiple_of(CHUNK as u64) {
             mine.add_chunk(sequence, horizon())?;
         }
         mine.next.store(sequence + 1, Ordering::SeqCst);

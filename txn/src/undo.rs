@@ -48,10 +48,13 @@ struct Segment {
 
 /// All segments.
 pub struct UndoStore {
-    segments: Box<[OnceLock<Box<[OnceLock<Segment>]>>]>,
+    segments: Box<[OnceLock<Level>]>,
     /// Segments to be used again, and how many were ever made.
     free: Mutex<(Vec<u32>, u32)>,
 }
+
+/// A run of segments, made when the first of them is needed.
+type Level = Box<[OnceLock<Segment>]>;
 
 /// One worker's place in it.
 #[derive(Default)]

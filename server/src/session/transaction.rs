@@ -211,7 +211,6 @@ impl Transaction {
                         // Recovery undoes it at the next start; until then its rows stay locked.
                         tracing::error!(?error, "a transaction could not be rolled back");
                         // Dropping an open one is taken for a bug of ours, which this is not.
-                        #[expect(clippy::forget_non_drop, reason = "whether it has a Drop is the engine's business")]
                         std::mem::forget(txn);
                         break;
                     }

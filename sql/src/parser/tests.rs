@@ -1,3 +1,5 @@
+//! The parser: statements and what they print as.
+
 use super::*;
 use crate::test_mode;
 

@@ -1,7 +1,7 @@
 //! Freeing a whole tree.
 //!
-//! 1. Read the inner pages to learn every page's number (leaves are not read). 2. In one STRUCTURE record make the root a free page
-//! and clear all the bits: after a crash the tree is there whole, or gone. The caller has made sure that nobody reaches the tree;
+//! First the inner pages are read to learn every page's number (leaves are not read). Then one STRUCTURE record makes the root a
+//! free page and clears all the bits: after a crash the tree is there whole, or gone. The caller has made sure that nobody reaches the tree;
 //! undo and purge records that still name it meet [`Error::NoSuchTree`].
 
 use crate::error::{Result, blocking};
@@ -22,7 +22,7 @@ impl Store {
         blocking(|| self.free_tree(worker, tree, &mut pages))
     }
 
-    fn free_tree(&self, worker: usize, tree: TreeRef, pages: &mut Vec<PageId>) -> Result<()> {
+    fn free_tree(&self, worker: usize, tree: TreeRef, pages: &mut [PageId]) -> Result<()> {
         let root = self.pool.latch(tree.root)?;
         self.mark(&[&root]);
         let old_lsn = root.page.lsn();

@@ -7,7 +7,7 @@
 //! T2: when the child's version was taken before the parent validated, the child covered the key at that moment, and any later
 //! change of the child shows in its version.
 //! T3: a structure change latches the parent, then the child, by upgrading the versions of the descent (never waiting), then the
-//! new pages, then the allocation page. It is one STRUCTURE record.
+//! allocation page, then the new pages, which nobody else can reach. It is one STRUCTURE record.
 //! A leaf that is empty stays until its tree is dropped or truncated.
 
 mod drop;

@@ -1,3 +1,5 @@
+//! Pages against a map, and damaged pages.
+
 use super::*;
 use std::collections::BTreeMap;
 

@@ -95,7 +95,7 @@ fn end(out: &mut [u8], start: usize) {
 pub fn write_row(out: &mut Vec<u8>, page: PageId, lsn: Lsn, change: &RowChange<'_>) {
     let start = begin(out, ROW);
     let (old_header, old_payload) = change.old.unwrap_or((RecordHeader::default(), &[]));
-    let bits = u8::from(change.old.is_some()) * HAD_OLD | u8::from(change.compensation) * COMPENSATION;
+    let bits = (u8::from(change.old.is_some()) * HAD_OLD) | (u8::from(change.compensation) * COMPENSATION);
     let op = match change.op {
         RowOp::Put => 0,
         RowOp::Remove => 1,
