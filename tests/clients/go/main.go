@@ -195,7 +195,9 @@ func suite(tag, params string) {
 			}()
 		}
 		group.Wait()
-		want(len(fails) == 0, "%d failed", len(fails))
+		close(fails)
+		first := <-fails
+		want(first == nil, "%d more failures and %v", len(fails), first)
 		want(one[int](d, "SELECT n FROM t WHERE v='k6'") == 400, "lost updates")
 	})
 	run(tag+"cancel", func() {
