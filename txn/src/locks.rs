@@ -8,7 +8,9 @@
 //!    queue. 3. The head repeats its operation; it leaves the queue when it gets the row, and is then itself asked by those behind it.
 //!    Others that come meanwhile queue behind (first come, first served).
 //! 4. Deadlocks are searched when a wait begins: depth first from the new waiter along (waiter -> holder, conflicting locks, earlier
-//!    waiters). Of a cycle the transaction with the fewest changes is the victim.
+//!    waiters). The search looks at one row after the other while others move on, so a cycle it finds is looked at once more: it is one
+//!    only if each step still stands and nobody of it has stopped waiting since the first look (who waits changes nothing, so then all
+//!    steps stood at one time). Of a cycle the transaction with the fewest changes is the victim.
 //!
 //! K1: entries of a row are added and judged under its leaf's latch. K2: a shard's counter is the number of its rows; a row is in the map
 //! exactly while it has a lock or a waiter. K3: whoever leaves the front of a queue wakes the next.
@@ -23,7 +25,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use storage::TreeRef;
 use sync::CachePadded;
 
@@ -34,6 +36,12 @@ const SHARDS: usize = 1024;
 pub struct LockKey {
     tree: u32,
     key: Box<[u8]>,
+}
+
+impl LockKey {
+    pub fn is(&self, tree: TreeRef, key: &[u8]) -> bool {
+        self.tree == tree.id && *self.key == *key
+    }
 }
 
 const WAITING: u8 = 0;
@@ -56,6 +64,10 @@ impl WaitCell {
         {
             waker.wake();
         }
+    }
+
+    fn waits(&self) -> bool {
+        self.state.load(Ordering::Acquire) == WAITING
     }
 
     pub fn time_out(&self) {
@@ -142,6 +154,8 @@ pub struct LockTable {
     pub deadlocks: AtomicU64,
     last_deadlock: Mutex<Option<String>>,
 }
+
+type Blockers = SmallVec<[u64; 8]>;
 
 /// Transaction -> rows whose queue it must see to.
 type AskedRows = HashMap<u64, Vec<LockKey>>;
@@ -330,7 +344,7 @@ impl LockTable {
         key: &LockKey,
         cell: &Arc<WaitCell>,
         changes: u64,
-        timeout: Duration,
+        deadline: Instant,
     ) -> Result<(), ()> {
         let waiting = Waiting { key: key.clone(), cell: cell.clone(), changes };
         self.waiting.lock().insert(cell.txn, waiting);
@@ -358,7 +372,7 @@ impl LockTable {
                 return Err(());
             }
         }
-        timers.add(Instant::now() + timeout, cell);
+        timers.add(deadline, cell);
         Ok(())
     }
 
@@ -411,33 +425,40 @@ impl LockTable {
         }
     }
 
-    /// Whom `txn` waits for.
-    fn blockers(&self, statuses: &StatusTable, txn: u64) -> SmallVec<[u64; 8]> {
-        let mut out = SmallVec::new();
+    /// Whom `txn` waits for, and in which wait.
+    fn blockers(&self, statuses: &StatusTable, txn: u64) -> Option<(Arc<WaitCell>, Blockers)> {
+        let (key, cell) = self.waiting.lock().get(&txn).map(|w| (w.key.clone(), w.cell.clone()))?;
         // One that has been woken, or is a victim already, repeats its operation and searches anew if it has to wait again.
-        let still = |w: &&Waiting| w.cell.state.load(Ordering::Acquire) == WAITING;
-        let Some(key) = self.waiting.lock().get(&txn).filter(still).map(|w| w.key.clone()) else { return out };
+        if !cell.waits() {
+            return None;
+        }
         let map = self.shard_of(&key).map.lock();
-        let Some(row) = map.get(&key) else { return out };
-        let Some(position) = row.position(txn) else { return out };
+        let row = map.get(&key)?;
+        let position = row.position(txn)?;
         let mode = row.queue[position].mode;
+        let mut out = Blockers::new();
         if row.holder != 0 && row.holder != txn && matches!(statuses.status(row.holder), Status::Open | Status::Committing) {
             out.push(row.holder);
         }
         out.extend(row.conflicts(txn, mode));
         out.extend(row.queue.iter().take(position).map(|w| w.cell.txn));
-        out
+        Some((cell, out))
     }
 
+    /// A cycle of waits through `start`.
     fn find_cycle(&self, statuses: &StatusTable, start: u64) -> Option<Vec<u64>> {
-        let mut path = vec![(start, self.blockers(statuses, start))];
+        let mut path: Vec<(Arc<WaitCell>, Blockers)> = self.blockers(statuses, start).into_iter().collect();
         let mut seen = HashSet::from([start]);
         while let Some((_, next)) = path.last_mut() {
             match next.pop() {
-                Some(txn) if txn == start => return Some(path.iter().map(|(txn, _)| *txn).collect()),
+                Some(txn) if txn == start => {
+                    if self.is_cycle(statuses, &path) {
+                        return Some(path.iter().map(|(cell, _)| cell.txn).collect());
+                    }
+                }
                 Some(txn) => {
                     if seen.insert(txn) {
-                        path.push((txn, self.blockers(statuses, txn)));
+                        path.extend(self.blockers(statuses, txn));
                     }
                 }
                 None => {
@@ -446,6 +467,16 @@ impl LockTable {
             }
         }
         None
+    }
+
+    /// The second look at a cycle: see 4. above.
+    fn is_cycle(&self, statuses: &StatusTable, path: &[(Arc<WaitCell>, Blockers)]) -> bool {
+        let mut next = path.iter().cycle().skip(1);
+        let stands = path.iter().all(|(cell, _)| {
+            let to = next.next().map_or(0, |(cell, _)| cell.txn);
+            self.blockers(statuses, cell.txn).is_some_and(|(now, blockers)| Arc::ptr_eq(&now, cell) && blockers.contains(&to))
+        });
+        stands && path.iter().all(|(cell, _)| cell.waits())
     }
 
     /// Rows with locks or waiters, for tests and status.

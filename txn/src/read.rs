@@ -141,7 +141,7 @@ impl Txn {
     /// # Errors
     /// A stall; 1205 or 1213 when the wait ends badly.
     pub fn read_latest(&mut self, worker: &Worker, tree: TreeRef, key: &[u8], payload: &mut Vec<u8>) -> Result<Option<Seen>> {
-        self.resume(worker, tree, key)?;
+        self.resume_look(worker)?;
         let engine = &*worker.engine;
         loop {
             let leaf = engine.store.read_leaf(tree, key)?;

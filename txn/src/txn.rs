@@ -14,7 +14,7 @@ use crate::undo::{SegmentList, UndoHead, UndoKind};
 use crate::{Error, Interrupt, LockMode, Result, Stall, TreeRef, Worker};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use storage::Durability;
 use storage::page::RecordHeader;
 use storage::wal::record::{RowChange, RowOp, write_aborted, write_commit};
@@ -31,6 +31,14 @@ pub enum Isolation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Savepoint(u64);
 
+/// A place in the queue of a row.
+struct Wait {
+    name: LockKey,
+    cell: Arc<WaitCell>,
+    /// When the wait for this row, which may go on after a wake-up, has lasted too long.
+    deadline: Instant,
+}
+
 /// One transaction of one session; lives on the worker that began it. Dropping an unfinished one is a bug (asserted);
 /// call `rollback`.
 pub struct Txn {
@@ -44,7 +52,7 @@ pub struct Txn {
     pub(crate) segments: SegmentList,
     /// First epoch, once something was changed.
     writer_epoch: Option<u64>,
-    wait: Option<(LockKey, Arc<WaitCell>, TreeRef, Vec<u8>)>,
+    wait: Option<Wait>,
     pub(crate) explicit: Vec<LockKey>,
     lock_wait_timeout: Duration,
 }
@@ -80,8 +88,12 @@ impl Txn {
         self.snapshot.get_or_insert_with(|| worker.snapshots.take(worker.engine.clock())).timestamp
     }
 
+    /// A statement of a transaction that goes on is over: a place in a queue that it did not need any more is given up.
+    pub fn end_statement(&mut self, worker: &Worker) {
+        self.leave_wait(worker);
+    }
+
     /// READ COMMITTED and below: the next read takes a fresh snapshot. Call at the start of each statement (any level).
-    /// Also forgets a lock wait that the previous statement gave up.
     pub fn begin_statement(&mut self, worker: &Worker) {
         self.leave_wait(worker);
         if matches!(self.isolation, Isolation::ReadCommitted | Isolation::ReadUncommitted) {
@@ -115,7 +127,7 @@ impl Txn {
         }
     }
 
-    /// Joins the queue of a row. The caller's latch is released by `release`.
+    /// Joins the queue of a row, or takes its place in it again. The caller's latch is released by `release`.
     pub(crate) fn wait_for(
         &mut self,
         worker: &Worker,
@@ -126,11 +138,13 @@ impl Txn {
         release: impl FnOnce(),
     ) -> Interrupt {
         let engine = &worker.engine;
+        let before = self.wait.take_if(|wait| wait.name.is(tree, key)).map(|wait| wait.deadline);
+        self.leave_wait(worker);
         let (name, cell) = engine.locks.enqueue(&engine.statuses, self.id, tree, key, mode, holder);
         release();
-        let (changes, timeout) = (self.changes, self.lock_wait_timeout);
-        self.wait = Some((name.clone(), cell.clone(), tree, key.to_vec()));
-        match engine.locks.begin_wait(&engine.statuses, &engine.timers, &name, &cell, changes, timeout) {
+        let deadline = before.unwrap_or_else(|| Instant::now() + self.lock_wait_timeout);
+        self.wait = Some(Wait { name: name.clone(), cell: cell.clone(), deadline });
+        match engine.locks.begin_wait(&engine.statuses, &engine.timers, &name, &cell, self.changes, deadline) {
             Ok(()) => Interrupt::Stall(Stall::Lock(cell)),
             Err(()) => {
                 self.leave_wait(worker);
@@ -139,32 +153,42 @@ impl Txn {
         }
     }
 
-    /// At the start of every operation that may lock: how did the last wait end? A wait for another row is given up.
+    /// At the start of every operation that takes a row: how did the last wait end? A place in the queue of another row is given up.
     #[inline]
     pub(crate) fn resume(&mut self, worker: &Worker, tree: TreeRef, key: &[u8]) -> Result<()> {
-        if self.wait.is_none() { Ok(()) } else { self.resume_slow(worker, tree, key) }
+        if self.wait.is_some() {
+            self.judge_wait(worker)?;
+            if self.wait.as_ref().is_some_and(|wait| !wait.name.is(tree, key)) {
+                self.leave_wait(worker);
+            }
+        }
+        Ok(())
+    }
+
+    /// At the start of every operation that looks at a row: how did the last wait end? The place in the queue stays: the reading of an
+    /// index entry that leads to the row waited for, say, comes before the row itself.
+    #[inline]
+    pub(crate) fn resume_look(&mut self, worker: &Worker) -> Result<()> {
+        if self.wait.is_none() { Ok(()) } else { self.judge_wait(worker) }
     }
 
     #[cold]
-    fn resume_slow(&mut self, worker: &Worker, tree: TreeRef, key: &[u8]) -> Result<()> {
-        let Some((_, cell, waited_tree, waited_key)) = &self.wait else { return Ok(()) };
-        let end = worker.engine.locks.end_wait(cell);
-        if end == WaitEnd::Woken && *waited_tree == tree && waited_key == key {
-            return Ok(());
-        }
+    fn judge_wait(&mut self, worker: &Worker) -> Result<()> {
+        let Some(wait) = &self.wait else { return Ok(()) };
+        let error = match worker.engine.locks.end_wait(&wait.cell) {
+            WaitEnd::Woken => return Ok(()),
+            WaitEnd::Victim => Error::Deadlock,
+            WaitEnd::TimedOut => Error::LockWaitTimeout,
+        };
         self.leave_wait(worker);
-        match end {
-            WaitEnd::Woken => Ok(()),
-            WaitEnd::Victim => Err(Error::Deadlock.into()),
-            WaitEnd::TimedOut => Err(Error::LockWaitTimeout.into()),
-        }
+        Err(error.into())
     }
 
     /// Gives up the place in a queue, if any.
     pub(crate) fn leave_wait(&mut self, worker: &Worker) {
-        if let Some((key, cell, ..)) = self.wait.take() {
-            worker.engine.locks.end_wait(&cell);
-            worker.engine.locks.leave(&key, self.id);
+        if let Some(wait) = self.wait.take() {
+            worker.engine.locks.end_wait(&wait.cell);
+            worker.engine.locks.leave(&wait.name, self.id);
         }
     }
 

@@ -63,6 +63,7 @@ impl State {
             false => None,
         };
         let was_open = self.transaction.is_open();
+        self.vars.in_transaction = lasting;
         let txn = self.transaction.ensure(&worker, &self.settings, lasting);
         txn.begin_statement(&worker.engine);
         let mark = if plan.writes { self.transaction.mark() } else { None };
@@ -70,6 +71,9 @@ impl State {
             true => self.run_query(client, plan, params, to, gathered.as_ref(), lasting).await,
             false => self.run_change(client, plan, params, lasting).await,
         };
+        if let Some(txn) = self.transaction.txn() {
+            txn.end_statement(&worker.engine);
+        }
         match outcome {
             Ok(()) => {
                 // A statement without tables does not begin a transaction.

@@ -103,6 +103,48 @@ fn transfers_preserve_the_sum_in_every_snapshot_and_index() {
     check_indexes(&worker, &table);
 }
 
+/// Autocommit updates of one row, found by a unique key: each waits its turn in the row's queue, and none is a deadlock.
+#[test]
+fn updates_of_one_row_through_a_unique_key_queue_without_deadlocks() {
+    const WRITERS: usize = 8;
+    const UPDATES: i64 = 200;
+    let fixture = Fixture::new(WRITERS + 1);
+    let worker = fixture.worker(WRITERS);
+    let table = account_table(&fixture, &worker);
+    let mut txn = begin(&worker);
+    insert(&worker, &mut txn, &table, &[Value::Int(1), Value::Int(0), text("ada"), Value::Int(0)]);
+    commit(&worker, txn);
+    std::thread::scope(|scope| {
+        for thread in 0..WRITERS {
+            let (table, engine) = (&table, fixture.engine());
+            scope.spawn(move || {
+                let worker = engine.worker(thread);
+                worker.tick();
+                let (mut row, mut progress, mut key) = (RowBuf::new(), Progress::new(), Vec::new());
+                assert!(table.encode_point_key(1, &[text("ada")], &mut key));
+                for _ in 0..UPDATES {
+                    let mut txn = begin(&worker);
+                    loop {
+                        let found = blocking(|| table.point(&worker, &mut txn, 1, &key, RowRead::Latest, &mut row));
+                        assert!(found.expect("nobody holds two rows"), "the row stays");
+                        let Value::Int(balance) = row.row(table).get(1).expect("decodes") else { unreachable!() };
+                        let changes = [(3, Value::Int(balance % 7)), (1, Value::Int(balance + 1))];
+                        match blocking(|| table.update_row(&worker, &mut txn, &row, &changes, &mut progress)) {
+                            Ok(WriteRow::Done) => break,
+                            Ok(WriteRow::Changed) => {}
+                            other => panic!("{other:?}"),
+                        }
+                    }
+                    commit(&worker, txn);
+                    worker.tick();
+                }
+            });
+        }
+    });
+    assert_eq!(total(&scan_all(&worker, &table, 0)), WRITERS as i64 * UPDATES);
+    check_indexes(&worker, &table);
+}
+
 #[test]
 fn racing_inserts_of_one_key_leave_one_row() {
     let fixture = Fixture::new(THREADS + 1);

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -177,6 +178,27 @@ func suite(tag, params string) {
 		want(number(err) == 1205, "%v", err)
 		exec(a, "ROLLBACK")
 		exec(b, "SET SESSION innodb_lock_wait_timeout=DEFAULT")
+	})
+	run(tag+"concurrent_increments", func() {
+		exec(d, "UPDATE t SET n=0 WHERE v='k6'")
+		var group sync.WaitGroup
+		fails := make(chan error, 400)
+		for i := 0; i < 8; i++ {
+			group.Add(1)
+			go func() {
+				defer group.Done()
+				for j := 0; j < 50; j++ {
+					if _, err := d.Exec("UPDATE t SET n=n+1 WHERE v=?", "k6"); err != nil {
+						fails <- err
+					}
+				}
+			}()
+		}
+		group.Wait()
+		close(fails)
+		first := <-fails
+		want(first == nil, "%d more failures and %v", len(fails), first)
+		want(one[int](d, "SELECT n FROM t WHERE v='k6'") == 400, "lost updates")
 	})
 	run(tag+"cancel", func() {
 		c, stop := context.WithTimeout(ctx, 300*time.Millisecond)
