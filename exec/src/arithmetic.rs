@@ -3,7 +3,7 @@
 use crate::coerce::{self, Kind};
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Pause};
-use sql::expr::{ArithmeticOp, Expr};
+use sql::expr::{ArithmeticOp, Expr, ExprKind};
 use types::{Decimal, Value};
 
 /// Computes a binary operator.
@@ -41,6 +41,10 @@ pub(crate) fn negate<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr) -> Evalua
         (value, Kind::Double) => Value::Double(-env.as_double(&value)?),
         (value, _) => {
             let n = -env.as_integer(&value)?;
+            if n < i64::MIN.into() && matches!(arg.kind, ExprKind::Param(_)) {
+                // A literal that the plan cache took out: with its sign it is a decimal.
+                return Ok(Value::Decimal(Decimal::from_i128(n)));
+            }
             integer_result(env, node, n)?
         }
     })

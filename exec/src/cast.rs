@@ -23,7 +23,13 @@ pub(crate) fn eval<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr) -> Evaluate
             Ok(Value::Double(if node.ty.kind == TypeKind::Float { f64::from(x as f32) } else { x }))
         }
         Kind::Text => text(env, value, &arg.ty, &node.ty),
-        Kind::Date => Ok(env.as_datetime(&value)?.map_or(Value::Null, |d| Value::Date(d.date))),
+        Kind::Date => {
+            let mut warnings = Warnings::new();
+            let context = coerce::store_context(env.session(), false);
+            let date = convert::to_date(&value, &arg.ty, &context, &mut warnings);
+            env.report(warnings)?;
+            Ok(date.map_or(Value::Null, Value::Date))
+        }
         Kind::DateTime => {
             let fsp = fsp(&node.ty);
             let truncate = env.session().sql_mode.time_truncate_fractional;

@@ -131,6 +131,16 @@ pub(crate) fn is_unsigned(ty: &ColumnType) -> bool {
     ty.unsigned || matches!(ty.kind, TypeKind::Bit { .. })
 }
 
+/// The binder's mark of 0x41 and b'1': binary strings that are unsigned.
+pub(crate) fn is_bits_literal(ty: &ColumnType) -> bool {
+    ty.unsigned && matches!(ty.kind, TypeKind::VarBinary { .. })
+}
+
+/// Bytes as a big-endian number; the last eight count.
+pub(crate) fn bits_of(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0, |n, b| n << 8 | u64::from(*b))
+}
+
 /// How values of one type compare with each other.
 pub(crate) fn compare_as_of(ty: &ColumnType) -> CompareAs {
     match kind_of(ty) {

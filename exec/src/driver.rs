@@ -68,6 +68,10 @@ pub async fn run_dml(cx: &mut ExecContext<'_>, prepared: &Prepared) -> Result<Dm
         Plan::Query(_) => panic!("run_dml runs data changes only"),
     };
     cx.session.clear_kill_query();
+    if matches!(*prepared.plan, Plan::Insert(_)) {
+        // SET INSERT_ID is for one statement.
+        cx.session.insert_id = None;
+    }
     match result {
         Ok(done) => {
             scratch.give_back();
@@ -168,23 +172,30 @@ async fn query<S: RowSink>(
     let mut rows = match simple_scan(&plan.root) {
         Some((scan, exprs)) => {
             let table = prepared.sources[scan.source].as_deref().expect("a stored table's scan has its table resolved");
-            let mut operator = ScanOperator::new(scan, table, lock);
-            operator.borrow_buffers(scratch);
-            run.sources[scan.source].row = std::mem::take(&mut scratch.row);
-            Rows::Scan(operator, exprs)
+            Rows::Scan(ScanOperator::new(scan, table, lock), exprs)
         }
         None => match &plan.root {
             Node::Project { input, exprs } => Rows::Project(builder.build(input), exprs),
             root => Rows::Slots(builder.build(root)),
         },
     };
+    match &mut rows {
+        Rows::Scan(operator, _) => operator.borrow_buffers(scratch),
+        Rows::Project(operator, _) | Rows::Slots(operator) => operator.borrow_buffers(scratch),
+    }
+    if let Some(source) = run.sources.first_mut() {
+        source.row = std::mem::take(&mut scratch.row);
+    }
     // A LIMIT in the statement counts more than sql_select_limit.
     let limited = matches!(plan.root, Node::Limit { .. } | Node::Sort { limit: Some(_), .. } | Node::Trim { .. });
     let rows_max = if limited { u64::MAX } else { run.shared.session.select_limit };
     let result = pump(&mut rows, &mut run, &plan.columns, sink, rows_max).await;
-    if let Rows::Scan(operator, _) = &mut rows {
-        operator.return_buffers(scratch);
-        scratch.row = std::mem::take(&mut run.sources[operator.source()].row);
+    match &mut rows {
+        Rows::Scan(operator, _) => operator.return_buffers(scratch),
+        Rows::Project(operator, _) | Rows::Slots(operator) => operator.return_buffers(scratch),
+    }
+    if let Some(source) = run.sources.first_mut() {
+        scratch.row = std::mem::take(&mut source.row);
     }
     result
 }
@@ -211,6 +222,7 @@ async fn pump<'p, S: RowSink>(
             sink.cancel_row();
             run.resolve(pause).await?;
         }
+        run.row_done();
         count += 1;
         if sink.is_full() {
             poll_fn(|cx| sink.poll_drain(cx)).await?;

@@ -103,6 +103,8 @@ impl<'a> Shared<'a> {
 pub(crate) struct Waits {
     outcomes: RefCell<Vec<Option<i64>>>,
     next: Cell<usize>,
+    /// There are outcomes.
+    any: Cell<bool>,
     /// BENCHMARK: rounds done.
     pub rounds: Cell<u64>,
 }
@@ -118,6 +120,7 @@ impl Waits {
     /// Records how a wait ended; evaluation of the row starts over.
     pub fn record(&self, outcome: Option<i64>) {
         self.outcomes.borrow_mut().push(outcome);
+        self.any.set(true);
         self.restart();
     }
 
@@ -126,12 +129,13 @@ impl Waits {
         self.next.set(0);
     }
 
-    /// The row is done.
+    /// What an operator evaluates for one row is done.
     #[inline]
     pub fn forget(&self) {
-        if !self.outcomes.borrow().is_empty() {
+        if self.any.get() {
             self.outcomes.borrow_mut().clear();
             self.next.set(0);
+            self.any.set(false);
         }
     }
 }
@@ -276,6 +280,15 @@ impl<'a> Env<'a> {
         self.conform(value, &expr.ty, ty)
     }
 
+    /// As [`Self::eval_as`], decimals with as many digits as the type has: COALESCE, GREATEST.
+    pub fn eval_to_scale(&self, expr: &'a Expr, ty: &ColumnType) -> Evaluated<'a> {
+        let value = self.eval_as(expr, ty)?;
+        Ok(match (&value, &ty.kind) {
+            (Value::Decimal(d), TypeKind::Decimal { scale, .. }) => Value::Decimal(d.rescale(*scale).unwrap_or(*d)),
+            _ => value,
+        })
+    }
+
     /// Converts a value to the representation of type `ty`, where it has another.
     #[inline]
     pub fn conform(&self, value: Value<'a>, from: &ColumnType, ty: &ColumnType) -> Evaluated<'a> {
@@ -287,7 +300,8 @@ impl<'a> Env<'a> {
     pub fn finish(&self, value: Value<'a>, from: &ColumnType, ty: &ColumnType) -> Evaluated<'a> {
         let value = self.conform(value, from, ty)?;
         match (&value, &ty.kind) {
-            (Value::Decimal(d), TypeKind::Decimal { scale, .. }) if d.scale() != *scale => {
+            // Fewer digits stay fewer: CASE and IF show each branch's own.
+            (Value::Decimal(d), TypeKind::Decimal { scale, .. }) if d.scale() > *scale => {
                 Ok(Value::Decimal(d.rescale(*scale).unwrap_or(*d)))
             }
             _ => Ok(value),
@@ -547,6 +561,8 @@ impl<'a> Env<'a> {
         match self.eval(expr)? {
             Value::Null => Ok(None),
             Value::Int(n) => Ok(Some(n.into())),
+            // 0x41 and b'1' are numbers where numbers are wanted.
+            Value::Bytes(bytes) if coerce::is_bits_literal(&expr.ty) => Ok(Some(coerce::bits_of(&bytes).into())),
             other => self.as_integer(&other).map(Some),
         }
     }

@@ -21,6 +21,8 @@ pub(crate) enum KeyKind {
     Decimal(u8),
     Double,
     Text(CollationId),
+    /// ENUM by its members' order, SET by its bits.
+    Ordinal,
     Temporal,
     Time,
 }
@@ -29,6 +31,7 @@ impl KeyKind {
     /// Of values of one static type: GROUP BY, DISTINCT, ORDER BY.
     pub fn of_type(ty: &ColumnType) -> Self {
         match coerce::kind_of(ty) {
+            Kind::Text if matches!(ty.kind, TypeKind::Enum { .. } | TypeKind::Set { .. }) => KeyKind::Ordinal,
             Kind::Integer => KeyKind::Integer,
             Kind::Decimal => KeyKind::Decimal(scale_of(ty)),
             Kind::Double => KeyKind::Double,
@@ -76,6 +79,13 @@ pub(crate) fn encode(env: &Env<'_>, kind: KeyKind, value: &Value<'_>, ty: &Colum
         KeyKind::Text(collation) => {
             let text = env.as_text(crate::eval::borrow(value), ty)?;
             coerce::write_sort_key(collation, &text, out);
+        }
+        KeyKind::Ordinal => {
+            let ordinal = match ty.kind {
+                TypeKind::Enum { .. } => types::row::enum_ordinal(ty, value).map(u64::from),
+                _ => types::row::set_bits(ty, value),
+            };
+            out.extend_from_slice(&ordinal.unwrap_or(0).to_be_bytes());
         }
         KeyKind::Temporal => match env.as_datetime(value)? {
             Some(d) => out.extend_from_slice(&d.pack().to_be_bytes()),

@@ -1,8 +1,9 @@
 //! A plan made ready to run: tables resolved, the way to run it chosen. Immutable and shared by executions.
 
+use crate::dml::{ColumnDefaultValue, default_of_column};
 use crate::error::{Error, Result};
 use crate::operator::collect_scans;
-use sql::plan::{InsertSource, Node, OutputColumn, Plan, QueryPlan, Scan};
+use sql::plan::{InsertPlan, InsertSource, Node, OutputColumn, Plan, QueryPlan, Scan};
 use std::sync::Arc;
 use table::Table;
 use types::schema::TableDef;
@@ -12,8 +13,8 @@ pub struct Prepared {
     pub(crate) plan: Arc<Plan>,
     /// By source of the query, or of an UPDATE or DELETE (whose table is source 0). `None` is a virtual table.
     pub(crate) sources: Vec<Option<Arc<Table>>>,
-    /// The table an INSERT writes.
-    pub(crate) target: Option<Arc<Table>>,
+    /// The table an INSERT writes, and how.
+    pub(crate) target: Option<(Arc<Table>, InsertShape)>,
     /// Every stored table, once.
     tables: Vec<Arc<Table>>,
 }
@@ -28,7 +29,7 @@ impl Prepared {
         match &*plan {
             Plan::Query(query) => prepared.sources = resolve_query(query, &resolve)?,
             Plan::Insert(insert) => {
-                prepared.target = Some(resolve(&insert.table)?);
+                prepared.target = Some((resolve(&insert.table)?, InsertShape::new(insert)?));
                 if let InsertSource::Query(query) = &insert.source {
                     prepared.sources = resolve_query(query, &resolve)?;
                 }
@@ -36,7 +37,7 @@ impl Prepared {
             Plan::Update(update) => prepared.sources = vec![Some(resolve(&update.scan.table)?)],
             Plan::Delete(delete) => prepared.sources = vec![Some(resolve(&delete.scan.table)?)],
         }
-        for table in prepared.sources.iter().flatten().chain(&prepared.target) {
+        for table in prepared.sources.iter().flatten().chain(prepared.target.as_ref().map(|(table, _)| table)) {
             if !prepared.tables.iter().any(|t| t.id() == table.id()) {
                 prepared.tables.push(table.clone());
             }
@@ -59,6 +60,23 @@ impl Prepared {
     /// Every stored table the plan uses, once: what the caller takes metadata locks on.
     pub fn tables(&self) -> &[Arc<Table>] {
         &self.tables
+    }
+}
+
+/// Where the columns of inserted rows come from.
+pub(crate) struct InsertShape {
+    /// For each column of the table its place in the given rows.
+    pub given: Vec<Option<usize>>,
+    pub defaults: Vec<ColumnDefaultValue>,
+}
+
+impl InsertShape {
+    fn new(plan: &InsertPlan) -> Result<Self> {
+        let columns = &plan.table.columns;
+        let mut given = vec![None; columns.len()];
+        plan.columns.iter().enumerate().for_each(|(n, column)| given[*column] = Some(n));
+        let defaults: Result<Vec<_>> = columns.iter().map(default_of_column).collect();
+        Ok(Self { given, defaults: defaults? })
     }
 }
 

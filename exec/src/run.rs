@@ -8,6 +8,7 @@ use crate::eval::{Env, Pause, Shared};
 use crate::session::{SessionVars, kill};
 use crate::wait;
 use smallvec::SmallVec;
+use sql::expr::Expr;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use table::{RowBuf, Table};
@@ -180,9 +181,20 @@ impl<'a> Run<'a> {
         wait::resolve(pause, &self.shared, &mut self.clock).await
     }
 
-    /// A row moved on: sleeps of the row before are over and done with.
+    /// Is a predicate true of the current row?
     #[inline]
-    pub fn next_row(&mut self) {
+    pub fn judge<'e>(&'e self, slots: &'e [u8], predicate: &'e Expr) -> std::result::Result<bool, Pause>
+    where
+        'a: 'e,
+    {
+        let truth = self.env(slots).is_true(predicate)?;
+        self.row_done();
+        Ok(truth)
+    }
+
+    /// What an operator evaluates for one row is evaluated to the end: nothing of it is repeated, so its sleeps are forgotten.
+    #[inline]
+    pub fn row_done(&self) {
         self.shared.waits.forget();
     }
 }

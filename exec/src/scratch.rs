@@ -3,6 +3,7 @@
 //! Each thread keeps a few sets of them; a statement takes a set when it begins and gives it back when it ends. An idle session holds
 //! none. A statement that is dropped half-way (its connection is gone) drops its set with it.
 
+use crate::operator::SortEntry;
 use std::cell::RefCell;
 use table::{RowBuf, RowCursor};
 use types::Value;
@@ -20,12 +21,15 @@ pub(crate) struct Scratch {
     pub progress: table::Progress,
     /// A packed row.
     pub slots: Vec<u8>,
+    /// Rows of a sort, and what is sorted.
+    pub arena: Vec<u8>,
+    pub entries: Vec<SortEntry>,
 }
 
 /// Sets kept by a thread: as many statements as are usually under way on it at once.
 const KEPT_MAX: usize = 16;
 /// A set whose buffers grew over this is not kept.
-const KEPT_BYTES_MAX: usize = 64 << 10;
+const KEPT_BYTES_MAX: usize = 256 << 10;
 
 thread_local! {
     static POOL: RefCell<Vec<Scratch>> = const { RefCell::new(Vec::new()) };
@@ -37,7 +41,10 @@ impl Scratch {
     }
 
     pub fn give_back(self) {
-        let bytes = self.key.capacity() + self.row.payload().len() + self.slots.capacity() + self.ranges.capacity() * 48;
+        let ranges = self.ranges.capacity() * size_of::<table::EncodedRange>();
+        let sort = self.arena.capacity() + self.entries.capacity() * size_of::<SortEntry>();
+        let values = self.values.capacity() * size_of::<Value<'_>>();
+        let bytes = self.key.capacity() + self.row.payload().len() + self.slots.capacity() + ranges + sort + values;
         if bytes > KEPT_BYTES_MAX {
             return;
         }

@@ -97,16 +97,22 @@ impl Space {
     }
 
     /// Makes the next group's allocation page.
-    pub fn add_group(&self, wal: &Wal, worker: usize) -> std::result::Result<(), Error> {
-        // The state's lock is not held while a frame is waited for: holders of a bitmap's latch take it.
+    ///
+    /// `group`: its number; nothing is done when another thread has made it.
+    ///
+    /// # Errors
+    /// A stall (the caller may hold latches that the cleaner needs, so this never waits for a frame itself); a full disk.
+    pub fn add_group(&self, wal: &Wal, worker: usize, group: u32) -> Result<()> {
         let _one_at_a_time = self.growing.lock();
-        let group = self.state.lock().hints.len() as u32;
+        if group != self.state.lock().hints.len() as u32 {
+            return Ok(());
+        }
         if u64::from(group + 1) * u64::from(GROUP_PAGES) > u64::from(PAGES_MAX) {
-            return Err(Error::Full("the data file has reached 4 TiB".into()));
+            return Err(Error::Full("the data file has reached 4 TiB".into()).into());
         }
         let id = bitmap_page(group);
         Self::grow(&self.pool, &mut self.state.lock().file_pages, id)?;
-        let bitmap = blocking(|| self.pool.create(id))?;
+        let bitmap = self.pool.create(id)?;
         bitmap.mark_dirty(wal.epoch());
         bitmap.keep_resident();
         let old_lsn = bitmap.page.lsn();
@@ -153,12 +159,14 @@ impl Space {
                 hint => hint.copied(),
             };
             let Some(hint) = hint else {
-                self.add_group(wal, worker)?;
+                self.add_group(wal, worker, group)?;
                 continue;
             };
             let bitmap = self.pool.latch(bitmap_page(group))?;
-            let pages = free_pages(&bitmap, group, hint, count);
             let mut state = self.state.lock();
+            // Pages below may have been freed before the latch was got.
+            let hint = hint.min(state.hints[group as usize]);
+            let pages = free_pages(&bitmap, group, hint, count);
             if pages.len() < count {
                 state.hints[group as usize] = GROUP_PAGES;
                 continue;

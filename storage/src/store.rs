@@ -98,6 +98,10 @@ impl Store {
             Recovered { clock: state.clock, txn_sequence: state.txn_sequence, epoch: state.epoch, ..Recovered::default() };
         recovered.torn_pages = if fresh { 0 } else { restore_torn_pages(&file, &doublewrite)? };
         let log_dir = dir.join("log");
+        if fresh {
+            std::fs::create_dir_all(&log_dir)?;
+            os::sync_dir(dir)?;
+        }
         // The end of the log is needed before it can be continued: one pass reads, the next redoes.
         let mut reader = LogReader::new(&log_dir, state.place);
         let mut scratch = Vec::new();
@@ -163,7 +167,7 @@ impl Store {
     fn settle(&self, log_bytes: u64, worker: usize) -> Result<(), Error> {
         self.space.load(log_bytes == 0 && self.control.state.lock().place == LogPlace::default())?;
         if self.space.is_empty() {
-            self.space.add_group(&self.wal, worker)?;
+            crate::error::blocking(|| self.space.add_group(&self.wal, worker, 0))?;
             crate::error::blocking(|| self.create_tree_as(worker, CATALOG_TREE_ID))?;
             self.wal.wait_durable(worker, self.wal.epoch());
         }
@@ -209,13 +213,13 @@ impl Store {
 
     fn stop_threads(&self) {
         self.stopped.store(true, Ordering::SeqCst);
-        self.wal.stop();
+        let mut threads = std::mem::take(&mut *self.threads.lock());
+        // The cleaner may be waiting for the log: the flusher, started last, ends last.
+        let flusher = threads.pop();
         self.pool.stop();
-        for thread in std::mem::take(&mut *self.threads.lock()) {
-            if thread.join().is_err() {
-                eprintln!("heddle: a background thread ended in a panic");
-            }
-        }
+        threads.into_iter().for_each(join);
+        self.wal.stop();
+        flusher.into_iter().for_each(join);
     }
 }
 
@@ -283,6 +287,12 @@ fn open_doublewrite(path: &Path) -> Result<File, Error> {
         file.sync()?;
     }
     Ok(file)
+}
+
+fn join(thread: std::thread::JoinHandle<()>) {
+    if thread.join().is_err() {
+        eprintln!("heddle: a background thread ended in a panic");
+    }
 }
 
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> std::thread::JoinHandle<()> {

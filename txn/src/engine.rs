@@ -84,10 +84,11 @@ impl Engine {
         let (store, recovered) = Store::open(&store_config, sequence_of)?;
         store.counters.clock.fetch_max(recovered.clock, Ordering::SeqCst);
         undo_losers(&store, workers - 1, &recovered)?;
-        store.recovery_finished();
         let statuses = Arc::new(StatusTable::new(workers, recovered.txn_sequence));
         let for_checkpoint = statuses.clone();
         *store.counters.txn_sequence.lock() = Box::new(move || for_checkpoint.last_sequence());
+        // From here on the checkpoint moves, and it writes the sequence down.
+        store.recovery_finished();
         let engine = Arc::new(Self {
             store,
             statuses,
@@ -124,10 +125,8 @@ impl Engine {
         self.handed_out.lock().len() - 1
     }
 
+    /// `index` has been marked as handed out.
     fn hand_out(self: &Arc<Self>, index: usize) -> Worker {
-        let mut handed_out = self.handed_out.lock();
-        assert!(!handed_out[index], "each worker is handed out once");
-        handed_out[index] = true;
         let worker = Worker {
             engine: self.clone(),
             index,
@@ -144,14 +143,17 @@ impl Engine {
     /// The handle of worker `index` (`0..config.workers`); each index is handed out once.
     pub fn worker(self: &Arc<Self>, index: usize) -> Worker {
         assert!(index < self.configured, "workers are numbered below Config::workers");
+        let before = std::mem::replace(&mut self.handed_out.lock()[index], true);
+        assert!(!before, "each worker is handed out once");
         self.hand_out(index)
     }
 
     /// A worker beyond the configured ones, for DDL threads, tests and tools (a few are kept in reserve).
     pub fn spare_worker(self: &Arc<Self>) -> Option<Worker> {
         let free = {
-            let handed_out = self.handed_out.lock();
-            (self.configured..handed_out.len() - 1).find(|index| !handed_out[*index])
+            let mut handed_out = self.handed_out.lock();
+            let free = (self.configured..handed_out.len() - 1).find(|index| !handed_out[*index]);
+            free.inspect(|index| handed_out[*index] = true)
         };
         free.map(|index| self.hand_out(index))
     }
@@ -369,6 +371,7 @@ impl Drop for Worker {
     fn drop(&mut self) {
         // A thread that is gone holds nothing back; its number can be handed out again.
         self.snapshots.park(&self.engine.horizon, self.index);
+        self.engine.undo.adopt(&mut self.undo.borrow_mut());
         self.engine.handed_out.lock()[self.index] = false;
     }
 }

@@ -230,7 +230,12 @@ impl LockTable {
             if let Some(position) = row.position(txn) {
                 row.queue.remove(position);
             }
-            row.holder = txn;
+            match mode {
+                LockMode::Exclusive => row.holder = txn,
+                // Shared waiters that came after this one was woken go with it.
+                LockMode::Share if row.queue.front().is_some_and(|w| w.mode == LockMode::Share) => row.wake_front(),
+                LockMode::Share => {}
+            }
             self.ask_for_rest(statuses, row, txn, &name);
             if row.is_idle() {
                 map.remove(&name);
@@ -329,9 +334,8 @@ impl LockTable {
     ) -> Result<(), ()> {
         let waiting = Waiting { key: key.clone(), cell: cell.clone(), changes };
         self.waiting.lock().insert(cell.txn, waiting);
-        // One wait may close several circles: a waiter behind another in a queue waits for that one and for the holder too.
-        let mut broken = HashSet::new();
-        while let Some(cycle) = self.find_cycle(statuses, cell.txn, &broken) {
+        // Again after each victim: the new wait may have closed several cycles.
+        while let Some(cycle) = self.find_cycle(statuses, cell.txn) {
             self.deadlocks.fetch_add(1, Ordering::Relaxed);
             let victim = {
                 let waiting = self.waiting.lock();
@@ -353,7 +357,6 @@ impl LockTable {
             if victim == cell.txn {
                 return Err(());
             }
-            broken.insert(victim);
         }
         timers.add(Instant::now() + timeout, cell);
         Ok(())
@@ -411,7 +414,9 @@ impl LockTable {
     /// Whom `txn` waits for.
     fn blockers(&self, statuses: &StatusTable, txn: u64) -> SmallVec<[u64; 8]> {
         let mut out = SmallVec::new();
-        let Some(key) = self.waiting.lock().get(&txn).map(|w| w.key.clone()) else { return out };
+        // One that has been woken, or is a victim already, repeats its operation and searches anew if it has to wait again.
+        let still = |w: &&Waiting| w.cell.state.load(Ordering::Acquire) == WAITING;
+        let Some(key) = self.waiting.lock().get(&txn).filter(still).map(|w| w.key.clone()) else { return out };
         let map = self.shard_of(&key).map.lock();
         let Some(row) = map.get(&key) else { return out };
         let Some(position) = row.position(txn) else { return out };
@@ -424,11 +429,9 @@ impl LockTable {
         out
     }
 
-    /// A circle of waits through `start` and none of the `broken`, which end.
-    fn find_cycle(&self, statuses: &StatusTable, start: u64, broken: &HashSet<u64>) -> Option<Vec<u64>> {
+    fn find_cycle(&self, statuses: &StatusTable, start: u64) -> Option<Vec<u64>> {
         let mut path = vec![(start, self.blockers(statuses, start))];
-        let mut seen = broken.clone();
-        seen.insert(start);
+        let mut seen = HashSet::from([start]);
         while let Some((_, next)) = path.last_mut() {
             match next.pop() {
                 Some(txn) if txn == start => return Some(path.iter().map(|(txn, _)| *txn).collect()),

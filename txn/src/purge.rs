@@ -91,7 +91,9 @@ pub(crate) fn run(engine: &Weak<Engine>, worker: usize, bell: &Bell) {
         if left {
             engine.purge.pending.store(true, Ordering::SeqCst);
         } else {
-            bell.state.lock().0 = engine.purge.pending.load(Ordering::SeqCst);
+            // Looked at under the lock: a push between the two would set the bell, and this would silence it for ever.
+            let mut state = bell.state.lock();
+            state.0 = engine.purge.pending.load(Ordering::SeqCst);
         }
     }
 }

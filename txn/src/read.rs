@@ -55,8 +55,10 @@ impl Engine {
         }
         match self.statuses.settled(header.mark) {
             Status::Open => Owner::Other(header.mark),
-            // An aborted transaction's marks are gone before its status says so.
-            Status::Committing | Status::Committed(_) | Status::Old | Status::Aborted => Owner::Committed,
+            // An aborted transaction's marks are gone before its status says so: this is a copy of a version that is no more, and
+            // the row has to be looked at again. Under a latch it does not happen.
+            Status::Aborted => Owner::Other(header.mark),
+            Status::Committing | Status::Committed(_) | Status::Old => Owner::Committed,
         }
     }
 
@@ -145,6 +147,7 @@ impl Txn {
             let leaf = engine.store.read_leaf(tree, key)?;
             let Ok(slot) = leaf.page.search(key) else {
                 if leaf.valid() {
+                    self.leave_wait(worker);
                     return Ok(None);
                 }
                 continue;
@@ -160,6 +163,9 @@ impl Txn {
                 Owner::Committed => {
                     let claim = engine.locks.claim(&engine.statuses, self.id, tree, key, LockMode::Exclusive, false);
                     if matches!(claim, Claim::Free) {
+                        if record.header.is_tombstone() {
+                            self.leave_wait(worker);
+                        }
                         return Ok(found());
                     }
                 }
@@ -214,7 +220,9 @@ impl Txn {
         };
         let record = leaf.page.record(slot);
         let owner = engine.owner(record.header, self.id);
-        let claim = || engine.locks.claim(&engine.statuses, self.id, tree, key, mode, true);
+        // Of a row that is gone nothing is taken: those behind in the queue come next.
+        let gone = record.header.is_tombstone();
+        let claim = || engine.locks.claim(&engine.statuses, self.id, tree, key, mode, !gone);
         let holder = match owner {
             Owner::Me => None,
             Owner::Other(holder) => Some(holder),
@@ -231,10 +239,12 @@ impl Txn {
                 WaitPolicy::SkipLocked => Ok(None),
             };
         }
-        self.forget_wait();
-        if record.header.is_tombstone() {
+        if gone {
+            drop(leaf);
+            self.leave_wait(worker);
             return Ok(None);
         }
+        self.forget_wait();
         payload.clear();
         assert!(leaf.page.payload(&record, payload), "P1: a latched page has whole records");
         if owner != Owner::Me {

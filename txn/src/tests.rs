@@ -1,6 +1,7 @@
 //! The engine under threads, against models, and over restarts.
 
 use crate::*;
+use std::future::Future;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -301,4 +302,59 @@ fn lock_waits_time_out_and_refuse() {
     assert_eq!(wait(&b, || other.insert(&b, tree, &key(1), b"x")).expect("ok"), InsertOutcome::Duplicate);
     wait(&b, || other.rollback(&b)).expect("ok");
     assert_eq!(engine.status().locked_rows, 0);
+}
+
+#[test]
+fn shared_waiters_go_together() {
+    let dir = TempDir::new("shared");
+    let engine = open(&dir, 8);
+    let worker = engine.worker(0);
+    let tree = wait(&worker, || worker.create_tree()).expect("tree");
+    let mut writer = worker.begin(Isolation::ReadCommitted);
+    wait(&worker, || writer.insert(&worker, tree, b"k", b"1")).expect("inserts");
+    let mut payload = Vec::new();
+    let mut share = |txn: &mut Txn| txn.lock_row(&worker, tree, b"k", LockMode::Share, WaitPolicy::Wait, &mut payload);
+    let (mut first, mut second) = (worker.begin(Isolation::ReadCommitted), worker.begin(Isolation::ReadCommitted));
+    assert!(matches!(share(&mut first), Err(Interrupt::Stall(_))));
+    assert!(writer.commit(&worker).is_none());
+    // The first is woken; the second comes before it has tried again.
+    let Err(Interrupt::Stall(mut stall)) = share(&mut second) else { panic!("the queue is first come, first served") };
+    assert!(matches!(share(&mut first), Ok(Some(_))));
+    let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+    assert!(std::pin::Pin::new(&mut stall).poll(&mut cx).is_ready());
+    assert!(matches!(share(&mut second), Ok(Some(_))));
+    assert!(first.commit(&worker).is_none() && second.commit(&worker).is_none());
+    assert_eq!(engine.status().locked_rows, 0);
+}
+
+#[test]
+fn a_waiter_that_splits_keeps_its_place() {
+    let dir = TempDir::new("splits");
+    let engine = open(&dir, 8);
+    let worker = engine.worker(0);
+    let tree = wait(&worker, || worker.create_tree()).expect("tree");
+    let mut setup = worker.begin(Isolation::ReadCommitted);
+    for n in 0..400u64 {
+        wait(&worker, || setup.insert(&worker, tree, &key(n), b"row")).expect("inserts");
+    }
+    assert!(setup.commit(&worker).is_none());
+    let mut holder = worker.begin(Isolation::ReadCommitted);
+    let mut payload = Vec::new();
+    let row = key(7);
+    let seen = wait(&worker, || holder.lock_row(&worker, tree, &row, LockMode::Exclusive, WaitPolicy::Wait, &mut payload));
+    let seen = seen.expect("locks").expect("is there");
+    let (mut first, mut second) = (worker.begin(Isolation::ReadCommitted), worker.begin(Isolation::ReadCommitted));
+    let big = [b'x'; 3000];
+    for n in 8..12u64 {
+        let seen = wait(&worker, || first.read_latest(&worker, tree, &key(n), &mut payload)).expect("reads").expect("is there");
+        wait(&worker, || first.update(&worker, tree, &key(n), seen, &big)).expect("updates");
+    }
+    assert!(matches!(first.update(&worker, tree, &row, seen, &big), Err(Interrupt::Stall(_))));
+    assert!(matches!(second.update(&worker, tree, &row, seen, &big), Err(Interrupt::Stall(_))));
+    assert!(holder.commit(&worker).is_none());
+    assert_eq!(wait(&worker, || first.update(&worker, tree, &row, seen, &big)).expect("updates"), WriteOutcome::Done);
+    assert!(first.commit(&worker).is_none());
+    assert_eq!(wait(&worker, || second.update(&worker, tree, &row, seen, &big)).expect("looks"), WriteOutcome::Changed);
+    assert!(second.commit(&worker).is_none());
+    assert_eq!((engine.status().locked_rows, engine.status().deadlocks), (0, 0));
 }

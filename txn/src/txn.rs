@@ -314,8 +314,13 @@ impl Txn {
         if first_epoch.is_some() {
             write_aborted(engine.store.wal.append(worker.index).buffer(), self.id);
         }
-        // Above the clock: see StatusTable::abort.
-        self.end(worker, engine.clock().load(Ordering::Acquire) + 1, false);
+        // Above every snapshot so far (see StatusTable::abort). One that has written takes a timestamp, so that the horizon passes it
+        // and its undo memory comes back also while nobody commits.
+        let end = match first_epoch {
+            Some(_) => engine.clock().fetch_add(1, Ordering::AcqRel) + 1,
+            None => engine.clock().load(Ordering::Acquire),
+        };
+        self.end(worker, end, false);
         if let Some(epoch) = first_epoch {
             worker.close_writer(epoch);
         }

@@ -51,6 +51,8 @@ pub struct UndoStore {
     segments: Box<[OnceLock<Level>]>,
     /// Segments to be used again, and how many were ever made.
     free: Mutex<(Vec<u32>, u32)>,
+    /// Segments of writers that are gone; taken over by the next writer that reclaims.
+    orphans: Mutex<Vec<u32>>,
 }
 
 /// A run of segments, made when the first of them is needed.
@@ -93,7 +95,11 @@ pub struct Gone;
 
 impl UndoStore {
     pub fn new() -> Self {
-        Self { segments: (0..LEVEL).map(|_| OnceLock::new()).collect(), free: Mutex::new((Vec::new(), 0)) }
+        Self {
+            segments: (0..LEVEL).map(|_| OnceLock::new()).collect(),
+            free: Mutex::new((Vec::new(), 0)),
+            orphans: Mutex::default(),
+        }
     }
 
     fn segment(&self, number: u32) -> Option<&Segment> {
@@ -223,8 +229,15 @@ impl UndoStore {
         }
     }
 
+    /// Takes over the segments of a writer that ends.
+    pub fn adopt(&self, writer: &mut UndoWriter) {
+        let ended = std::mem::take(writer);
+        self.orphans.lock().extend(ended.current.into_iter().chain(ended.retired));
+    }
+
     /// Gives back what nobody can need.
     pub fn reclaim(&self, writer: &mut UndoWriter, horizon: u64) {
+        writer.retired.extend(self.orphans.lock().drain(..));
         writer.retired.retain(|number| {
             let segment = self.own(*number);
             let needed = segment.pins.load(Ordering::Acquire) > 0 || segment.last_end.load(Ordering::Acquire) > horizon;

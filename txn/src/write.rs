@@ -104,8 +104,10 @@ impl Txn {
             let leaf = engine.store.latch_leaf(new.tree, new.key)?;
             let slot = leaf.page.search(new.key);
             let header = slot.ok().map(|index| leaf.page.record(index).header);
+            // The row is taken only when nothing can come between: a split may stall, and the place in the queue must survive it.
+            let room = leaf.page.has_room(slot, new.flags, new.key, new.payload.len());
             let verdict = match judge(self.id, header) {
-                Verdict::Go if header.is_none_or(|h| h.mark != self.id) => self.claim(worker, new),
+                Verdict::Go if header.is_none_or(|h| h.mark != self.id) => self.claim(worker, new, room),
                 other => other,
             };
             match verdict {
@@ -119,7 +121,7 @@ impl Txn {
                     return Err(self.wait_for(worker, new.tree, new.key, LockMode::Exclusive, holder, || drop(leaf)));
                 }
             }
-            if !leaf.page.has_room(slot, new.flags, new.key, new.payload.len()) {
+            if !room {
                 drop(leaf);
                 engine.store.split(worker.index, new.tree, new.key)?;
                 continue;
@@ -130,9 +132,9 @@ impl Txn {
         }
     }
 
-    fn claim(&self, worker: &Worker, new: &NewVersion<'_>) -> Verdict {
+    fn claim(&self, worker: &Worker, new: &NewVersion<'_>, takes: bool) -> Verdict {
         let engine = &*worker.engine;
-        match engine.locks.claim(&engine.statuses, self.id, new.tree, new.key, LockMode::Exclusive, true) {
+        match engine.locks.claim(&engine.statuses, self.id, new.tree, new.key, LockMode::Exclusive, takes) {
             Claim::Free => Verdict::Go,
             Claim::Conflict => Verdict::Wait(None),
         }

@@ -29,7 +29,7 @@ pub(super) struct Assigner<'p> {
 pub(super) type ColumnChanges<'v> = Vec<(usize, Value<'v>)>;
 
 impl<'p> Assigner<'p> {
-    pub fn new(shared: &Shared<'_>, table: &'p Table, assignments: &'p [Assignment]) -> Result<Self> {
+    pub fn new(table: &'p Table, assignments: &'p [Assignment]) -> Result<Self> {
         let columns = &table.def().columns;
         let assigned = |column: usize| assignments.iter().any(|a| a.column == column);
         let sequential = assignments.iter().enumerate().any(|(n, later)| {
@@ -37,7 +37,7 @@ impl<'p> Assigner<'p> {
         });
         let mut defaults = Vec::with_capacity(assignments.len());
         for assignment in assignments {
-            let default = assignment.value.is_none().then(|| defaults::of_column(shared, &columns[assignment.column]));
+            let default = assignment.value.is_none().then(|| defaults::of_column(&columns[assignment.column]));
             defaults.push(default.transpose()?);
         }
         let touched = (0..columns.len()).filter(|c| columns[*c].on_update_now && !assigned(*c)).collect();
@@ -95,7 +95,7 @@ impl<'p> Assigner<'p> {
         let stored = match (&assignment.value, &self.defaults[n]) {
             (Some(_), _) if value.is_null() => Value::Null,
             (Some(expr), _) => store::convert(shared, value, &expr.ty, column, row)?,
-            (None, Some(default)) => defaults::value(shared, default, column)?,
+            (None, Some(default)) => defaults::value(shared, default, column, true)?,
             (None, None) => Value::Null,
         };
         if stored.is_null() && !column.nullable { store::not_null(shared, column, shared.strict) } else { Ok(stored) }

@@ -51,6 +51,7 @@ impl RowKeys {
             while let Err(pause) = keys.add(run, scan.source, order) {
                 run.resolve(pause).await?;
             }
+            run.row_done();
             if let Err(pause) = run.charge(keys.arena.capacity() - before + size_of::<Row>()) {
                 run.resolve(pause).await?;
             }

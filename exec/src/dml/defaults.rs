@@ -1,4 +1,4 @@
-//! Column defaults, made into values once for each statement.
+//! Column defaults, made into values once for each plan.
 
 use super::store;
 use crate::coerce;
@@ -6,35 +6,43 @@ use crate::error::{Error, Result};
 use crate::eval::Shared;
 use types::convert::{self, Warnings};
 use types::schema::{ColumnDef, ColumnDefault};
+use types::temporal::TimeZone;
 use types::{ColumnType, DateTime, TypeKind, Value};
 
 /// What a column gets when the statement gives it nothing.
-pub(super) enum Default {
+pub(crate) enum Default {
     Value(Value<'static>),
+    /// A TIMESTAMP's literal: what moment it means depends on the session's zone.
+    Text(String),
     Now,
     /// NOT NULL without a DEFAULT clause: 1364.
     Missing,
 }
 
 /// The default of a column.
-pub(super) fn of_column(shared: &Shared<'_>, column: &ColumnDef) -> Result<Default> {
+pub(crate) fn of_column(column: &ColumnDef) -> Result<Default> {
     Ok(match &column.default {
         ColumnDefault::CurrentTimestamp => Default::Now,
         ColumnDefault::Literal(None) => Default::Value(Value::Null),
-        ColumnDefault::Literal(Some(text)) => Default::Value(literal(shared, text, column)?),
+        ColumnDefault::Literal(Some(text)) if matches!(column.ty.kind, TypeKind::Timestamp { .. }) => Default::Text(text.clone()),
+        ColumnDefault::Literal(Some(text)) => Default::Value(literal(&TimeZone::Utc, text, column)?),
         ColumnDefault::None if column.nullable || column.auto_increment => Default::Value(Value::Null),
+        // An ENUM that cannot be NULL has its first member for a default.
+        ColumnDefault::None if matches!(column.ty.kind, TypeKind::Enum { .. }) => {
+            Default::Value(store::implicit_default(&column.ty))
+        }
         ColumnDefault::None => Default::Missing,
     })
 }
 
-fn literal(shared: &Shared<'_>, text: &str, column: &ColumnDef) -> Result<Value<'static>> {
+fn literal(zone: &TimeZone, text: &str, column: &ColumnDef) -> Result<Value<'static>> {
     let binary = matches!(column.ty.kind, TypeKind::Binary { .. } | TypeKind::VarBinary { .. } | TypeKind::Blob(_));
     let value = match binary.then(|| hex(text)).flatten() {
         Some(bytes) => Value::Bytes(bytes.into()),
         None => Value::text(text.as_bytes()),
     };
     let from = ColumnType::new(TypeKind::VarChar { length: 0 });
-    let context = convert::StoreContext { zone: &shared.session.time_zone, ..convert::StoreContext::lax() };
+    let context = convert::StoreContext { zone, ..convert::StoreContext::lax() };
     let stored = convert::store(&value, &from, &column.ty, &context, &mut Warnings::new());
     // The definition checked the text against the type.
     let wrong = |_| Error::Storage(format!("the default of column '{}' cannot be read", column.name));
@@ -50,17 +58,20 @@ fn hex(text: &str) -> Option<Vec<u8>> {
     digits.chunks_exact(2).map(|pair| Some(digit(pair[0])? << 4 | digit(pair[1])?)).collect()
 }
 
-/// The value of a default for one row.
-pub(super) fn value<'d>(shared: &Shared<'_>, default: &'d Default, column: &ColumnDef) -> Result<Value<'d>> {
+/// The value of a default for one row. `tell`: warn when there is none.
+pub(super) fn value<'d>(shared: &Shared<'_>, default: &'d Default, column: &ColumnDef, tell: bool) -> Result<Value<'d>> {
     match default {
         Default::Value(value) => Ok(value.borrowed()),
+        Default::Text(text) => literal(&shared.session.time_zone, text, column),
         Default::Now => Ok(now(shared, column)),
         Default::Missing => {
             let error = Error::NoDefault { column: column.name.clone() };
             if shared.strict {
                 return Err(error);
             }
-            shared.session.warn(error);
+            if tell {
+                shared.session.warn(error);
+            }
             Ok(store::implicit_default(&column.ty))
         }
     }

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::eval::{Env, Shared, Step};
 use crate::operator::{Builder, Operator, collect_scans};
 use crate::packed::{self, Packer};
-use crate::prepared::Prepared;
+use crate::prepared::{InsertShape, Prepared};
 use crate::run::{Run, Slice, Source, SourceState, Sources};
 use crate::scratch::{Scratch, recycle};
 use crate::session::SessionVars;
@@ -34,16 +34,16 @@ pub(crate) async fn insert(
     scratch: &mut Scratch,
     changes: &mut Changes,
 ) -> Result<DmlDone> {
-    let table = prepared.target.as_ref().expect("an INSERT has a target");
+    let (table, shape) = prepared.target.as_ref().expect("an INSERT has a target");
     changes.of(table);
     let strict = is_strict(cx.session, plan.ignore);
     let shared = Shared { strict, ..Shared::new(cx.session, cx.params, cx.host) };
-    let mut insert = Inserting::new(plan, table, &shared, scratch, changes)?;
+    let mut insert = Inserting::new(plan, table, shape, scratch, changes)?;
     match &plan.source {
         InsertSource::Values(rows) => {
             let mut clock = Slice::new(Duration::ZERO);
             insert.single_row = rows.len() == 1;
-            insert.rows_left = Some(rows.len() as u64);
+            insert.rows_known = Some(rows.len() as u64);
             let env = Env { sources: &[], slots: &[], insert: &[], overlay: &[], shared: &shared };
             let mut raw = recycle(std::mem::take(&mut scratch.values));
             for row in rows {
@@ -99,14 +99,17 @@ struct AutoIncrement {
     /// Numbers reserved and not used: the next one, and how many of the sequence.
     next: u64,
     left: u64,
+    /// How often numbers were reserved: without a known number of rows each time twice as many, as InnoDB does.
+    reservations: u32,
 }
+
+/// The most numbers reserved at once for rows of unknown number.
+const RESERVED_MAX: u64 = 65_535;
 
 struct Inserting<'p> {
     plan: &'p InsertPlan,
     table: &'p Table,
-    /// For each column of the table its place in the given rows.
-    given: Vec<Option<usize>>,
-    defaults: Vec<Default>,
+    shape: &'p InsertShape,
     assigner: Option<Assigner<'p>>,
     auto: Option<AutoIncrement>,
     changes: &'p mut Changes,
@@ -114,8 +117,8 @@ struct Inserting<'p> {
     /// The row in the way of one that is inserted.
     existing: RowBuf,
     single_row: bool,
-    /// Rows of a VALUES list still to come, this one included.
-    rows_left: Option<u64>,
+    /// Rows of a VALUES list.
+    rows_known: Option<u64>,
     row_number: u64,
     inserted: u64,
     replaced: u64,
@@ -129,31 +132,29 @@ impl<'p> Inserting<'p> {
     fn new(
         plan: &'p InsertPlan,
         table: &'p Table,
-        shared: &Shared<'_>,
+        shape: &'p InsertShape,
         scratch: &mut Scratch,
         changes: &'p mut Changes,
     ) -> Result<Self> {
         let columns = &table.def().columns;
-        let mut given = vec![None; columns.len()];
-        plan.columns.iter().enumerate().for_each(|(n, column)| given[*column] = Some(n));
-        let mut defaults = Vec::with_capacity(columns.len());
-        for column in columns {
-            defaults.push(defaults::of_column(shared, column)?);
-        }
-        let assigner = (!plan.on_duplicate.is_empty()).then(|| Assigner::new(shared, table, &plan.on_duplicate));
-        let auto = columns.iter().position(|c| c.auto_increment).map(|column| AutoIncrement { column, next: 0, left: 0 });
+        let assigner = (!plan.on_duplicate.is_empty()).then(|| Assigner::new(table, &plan.on_duplicate));
+        let auto = columns.iter().position(|c| c.auto_increment).map(|column| AutoIncrement {
+            column,
+            next: 0,
+            left: 0,
+            reservations: 0,
+        });
         Ok(Self {
             plan,
             table,
-            given,
-            defaults,
+            shape,
             assigner: assigner.transpose()?,
             auto,
             changes,
             progress: std::mem::take(&mut scratch.progress),
             existing: std::mem::take(&mut scratch.row),
             single_row: false,
-            rows_left: None,
+            rows_known: None,
             row_number: 0,
             inserted: 0,
             replaced: 0,
@@ -223,42 +224,50 @@ impl<'p> Inserting<'p> {
         self.row_number += 1;
         let def = self.table.def();
         let mut values: Vec<Value<'_>> = Vec::with_capacity(def.columns.len());
-        // Defaults are lent by a copy of the reference, so that `self` stays free for the counters.
-        let defaults = std::mem::take(&mut self.defaults);
-        let result = async {
-            let mut generate = false;
-            for (n, column) in def.columns.iter().enumerate() {
-                let auto = self.auto.as_ref().is_some_and(|a| a.column == n);
-                let place = self.given[n].and_then(|place| given.ty(place).map(|ty| (place, ty)));
-                let value = match place {
-                    None => defaults::value(shared, &defaults[n], column)?,
-                    Some((place, _)) if raw[place].is_null() => Value::Null,
-                    Some((place, ty)) => store::convert(shared, &raw[place], ty, column, self.row_number)?,
-                };
-                if auto && (value.is_null() || is_zero(&value) && !shared.session.sql_mode.no_auto_value_on_zero) {
-                    generate = true;
-                    values.push(value);
-                } else if value.is_null() && !column.nullable {
-                    values.push(store::not_null(shared, column, shared.strict || self.single_row && !self.plan.ignore)?);
-                } else {
-                    values.push(value);
-                }
-            }
-            let mut generated = None;
-            if generate {
-                let number = self.generate(worker, shared.session).await?;
-                let auto = self.auto.as_ref().expect("a generated number has a column").column;
-                values[auto] = auto_value(number, &def.columns[auto], self.row_number)?;
-                generated = Some(number);
-            }
-            self.put(worker, txn, shared, &values, generated).await
+        let mut generated = None;
+        if self.fill(shared, raw, given, &mut values)? {
+            let number = self.generate(worker, shared.session).await?;
+            let auto = self.auto.as_ref().expect("a generated number has a column").column;
+            values[auto] = auto_value(number, &def.columns[auto], self.row_number)?;
+            generated = Some(number);
         }
-        .await;
-        self.defaults = defaults;
-        if let Some(left) = &mut self.rows_left {
-            *left -= 1;
+        self.put(worker, txn, shared, &values, generated).await
+    }
+
+    /// Converts the given values and fills in defaults; returns whether the row gets a generated number.
+    fn fill<'v>(&self, shared: &Shared<'_>, raw: &'v [Value<'_>], given: Given<'_>, values: &mut Vec<Value<'v>>) -> Result<bool>
+    where
+        'p: 'v,
+    {
+        let columns: &'p [types::schema::ColumnDef] = &self.table.def().columns;
+        let defaults: &'p [Default] = &self.shape.defaults;
+        let strict = shared.strict || self.single_row && !self.plan.ignore;
+        values.resize(columns.len(), Value::Null);
+        let is_auto = |column: usize| self.auto.as_ref().is_some_and(|a| a.column == column);
+        let mut generate = self.auto.as_ref().is_some_and(|a| self.shape.given[a.column].is_none());
+        // Given values first, in the order of the statement's columns: so do the warnings come.
+        for (place, number) in self.plan.columns.iter().enumerate() {
+            let column = &columns[*number];
+            let value = match given.ty(place) {
+                None => defaults::value(shared, &defaults[*number], column, true)?,
+                Some(_) if raw[place].is_null() => Value::Null,
+                Some(ty) => store::convert(shared, &raw[place], ty, column, self.row_number)?,
+            };
+            if is_auto(*number) && (value.is_null() || is_zero(&value) && !shared.session.sql_mode.no_auto_value_on_zero) {
+                generate = true;
+            } else if value.is_null() && !column.nullable {
+                values[*number] = store::not_null(shared, column, strict)?;
+            } else {
+                values[*number] = value;
+            }
         }
-        result
+        for (number, column) in columns.iter().enumerate() {
+            if self.shape.given[number].is_none() && !is_auto(number) {
+                // A missing default is told once.
+                values[number] = defaults::value(shared, &defaults[number], column, self.row_number == 1)?;
+            }
+        }
+        Ok(generate)
     }
 
     /// The next number of the AUTO_INCREMENT column.
@@ -267,9 +276,13 @@ impl<'p> Inserting<'p> {
             return Ok(id);
         }
         let (step, offset) = (session.auto_increment_increment.max(1), session.auto_increment_offset);
-        let rows = self.rows_left.unwrap_or(1).max(1);
+        let known = self.rows_known;
         let auto = self.auto.as_mut().expect("called for a table with such a column");
         if auto.left == 0 {
+            let rows = match known {
+                Some(rows) if auto.reservations == 0 => rows,
+                _ => (1 << auto.reservations.min(16)).min(RESERVED_MAX),
+            };
             // Numbers of the sequence offset, offset + step, ...: `rows` of them lie in any `rows * step` numbers.
             let count = rows.saturating_mul(step);
             let first = engine!(session, self.table.reserve_auto_increment(worker, count))?;
@@ -277,6 +290,7 @@ impl<'p> Inserting<'p> {
             let offset = if offset > step { 0 } else { offset % step };
             auto.next = first + (offset + step - first % step) % step;
             auto.left = rows;
+            auto.reservations += 1;
         }
         let number = auto.next;
         auto.left -= 1;
@@ -296,7 +310,10 @@ impl<'p> Inserting<'p> {
         let session = shared.session;
         loop {
             let index = match engine!(session, self.table.insert_row(worker, txn, values, &mut self.progress))? {
-                InsertRow::Inserted => break,
+                InsertRow::Inserted => {
+                    self.changes.add(1);
+                    break;
+                }
                 InsertRow::Duplicate { index } => index,
             };
             let plain = self.assigner.is_none() && !self.plan.replace;
@@ -314,6 +331,10 @@ impl<'p> Inserting<'p> {
                 continue;
             }
             if self.plan.replace {
+                if self.is_same(values) {
+                    // The row is there as it would be put: MySQL counts it once.
+                    break;
+                }
                 let old = &self.existing;
                 if engine!(session, self.table.delete_row(worker, txn, old, &mut self.progress))? == WriteRow::Done {
                     self.replaced += 1;
@@ -326,8 +347,13 @@ impl<'p> Inserting<'p> {
             }
         }
         self.inserted += 1;
-        self.changes.add(1);
         self.note_number(worker, session, values, generated).await
+    }
+
+    /// Is the row in the way the same as the new one?
+    fn is_same(&self, values: &[Value<'_>]) -> bool {
+        let row = self.existing.row(self.table);
+        values.iter().enumerate().all(|(column, value)| row.get(column).is_ok_and(|old| old == *value))
     }
 
     /// After an insert: remembers the generated number, or lets the counter know of an explicit one.
@@ -345,10 +371,14 @@ impl<'p> Inserting<'p> {
             }
             return Ok(());
         }
-        let Some(auto) = &self.auto else { return Ok(()) };
+        let Some(auto) = &mut self.auto else { return Ok(()) };
         // Zero and negative numbers do not count.
         let number = coerce::plain_integer(&values[auto.column]).and_then(|n| u64::try_from(n).ok()).unwrap_or(0);
         if number > 0 {
+            if number >= auto.next {
+                // The next generated number is above this one.
+                auto.left = 0;
+            }
             engine!(session, self.table.note_auto_increment(worker, number))?;
         }
         self.last_explicit = number;
@@ -456,7 +486,7 @@ fn is_zero(value: &Value<'_>) -> bool {
     }
 }
 
-/// A generated number as the column stores it; 1467 when it has none so high.
+/// A generated number as the column stores it; 1467 at the very end.
 fn auto_value<'v>(number: u64, column: &types::schema::ColumnDef, row: u64) -> Result<Value<'v>> {
     match coerce::kind_of(&column.ty) {
         coerce::Kind::Double => return Ok(Value::Double(number as f64)),
@@ -464,9 +494,11 @@ fn auto_value<'v>(number: u64, column: &types::schema::ColumnDef, row: u64) -> R
         _ => return Err(Error::ColumnOutOfRange { column: column.name.clone(), row }),
     }
     let (_, max) = coerce::integer_range(&column.ty);
-    if i128::from(number) > max {
+    if number == u64::MAX {
         return Err(Error::AutoIncrementExhausted);
     }
+    // Past its end a narrower column gets its highest number again, which is a duplicate.
+    let number = if i128::from(number) > max { max as u64 } else { number };
     Ok(if coerce::is_unsigned(&column.ty) { Value::UInt(number) } else { Value::Int(number as i64) })
 }
 

@@ -15,6 +15,7 @@ mod insert;
 mod store;
 mod update;
 
+pub(crate) use defaults::{Default as ColumnDefaultValue, of_column as default_of_column};
 pub(crate) use delete::delete;
 pub(crate) use insert::insert;
 pub(crate) use update::update;

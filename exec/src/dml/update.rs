@@ -33,7 +33,7 @@ pub(crate) async fn update(
     let table = target(prepared);
     changes.of(table);
     let mut run = start_run(cx, table, plan.ignore);
-    let assigner = Assigner::new(&run.shared, table, &plan.assignments)?;
+    let assigner = Assigner::new(table, &plan.assignments)?;
     let limit = limit_of(&mut run, plan.limit.as_ref()).await?;
     let mut update = Updating { table, assigner: &assigner, ignore: plan.ignore, matched: 0, changed: 0 };
     let mut progress = std::mem::take(&mut scratch.progress);
@@ -163,6 +163,7 @@ impl Updating<'_> {
         while let Err(pause) = self.assigner.evaluate(&env, number, &mut raw) {
             wait::resolve(pause, shared, clock).await?;
         }
+        shared.waits.forget();
         let mut changes: ColumnChanges<'_> = Vec::with_capacity(raw.len());
         self.assigner.changes(shared, &sources[0], &raw, number, &mut changes)?;
         let mut done = true;
@@ -207,5 +208,14 @@ pub(super) fn new_row<'v>(table: &'v Table, old: &'v table::RowBuf, changes: &'v
 /// 1062, naming the key's values and `table.index`.
 pub(super) fn duplicate(table: &Table, index: usize, values: &[Value<'_>]) -> Error {
     let def = table.def();
-    Error::DuplicateEntry { value: table.key_text(index, values), key: format!("{}.{}", def.name, def.indexes[index].name) }
+    let mut value = table.key_text(index, values);
+    if value.len() > DUPLICATE_TEXT_BYTES_MAX {
+        value.truncate(
+            value.char_indices().map(|(at, _)| at).take_while(|at| *at <= DUPLICATE_TEXT_BYTES_MAX).last().unwrap_or(0),
+        );
+    }
+    Error::DuplicateEntry { value, key: format!("{}.{}", def.name, def.indexes[index].name) }
 }
+
+/// MySQL cuts the key in the message about a duplicate after so many bytes.
+const DUPLICATE_TEXT_BYTES_MAX: usize = 64;

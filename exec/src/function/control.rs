@@ -12,7 +12,7 @@ pub(super) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: 
         Function::If => env.eval_as(if env.is_true(&args[0])? { &args[1] } else { &args[2] }, &node.ty),
         Function::IfNull | Function::Coalesce => {
             for arg in args {
-                let value = env.eval_as(arg, &node.ty)?;
+                let value = env.eval_to_scale(arg, &node.ty)?;
                 if !matches!(value, Value::Null) {
                     return Ok(value);
                 }

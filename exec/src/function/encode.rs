@@ -7,7 +7,7 @@ use sha2::Digest;
 use sql::expr::Expr;
 use sql::func::Function;
 use std::borrow::Cow;
-use types::{TypeKind, Value};
+use types::Value;
 
 /// Computes one of the encoding functions.
 pub(super) fn call<'a>(env: &Env<'a>, function: Function, args: &'a [Expr]) -> Evaluated<'a> {
@@ -44,13 +44,8 @@ fn lower_hex(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Does HEX take the argument as a number?
-fn is_number(arg: &Expr) -> bool {
-    crate::coerce::is_numeric(&arg.ty) && !matches!(arg.ty.kind, TypeKind::Bit { .. })
-}
-
 fn hex<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
-    if is_number(arg) {
+    if crate::coerce::is_numeric(&arg.ty) {
         let Some(n) = env.integer(arg)? else { return Ok(Value::Null) };
         // Out of range numbers are clamped; negative ones show as their two's complement.
         let bits = if n < 0 { n.max(i64::MIN.into()) as i64 as u64 } else { n.min(u64::MAX.into()) as u64 };

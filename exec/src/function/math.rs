@@ -227,7 +227,7 @@ fn greatest_least<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr], greatest:
     for arg in args {
         let value = match by {
             CompareAs::Temporal | CompareAs::Time => env.eval(arg)?,
-            _ => env.eval_as(arg, &node.ty)?,
+            _ => env.eval_to_scale(arg, &node.ty)?,
         };
         if matches!(value, Value::Null) {
             return Ok(Value::Null);

@@ -290,6 +290,8 @@ impl Concat {
     fn finish<'e>(&'e mut self, env: &Env<'_>, plan: &Aggregate) -> Value<'e> {
         let limit = env.session().group_concat_bytes_max;
         let mut entries = std::mem::take(&mut self.entries);
+        // Of equal rows MySQL shows the later one first.
+        entries.reverse();
         entries.sort_by(|a, b| a.0.cmp(&b.0));
         for (_, text) in &entries {
             if !self.cut {

@@ -72,6 +72,10 @@ impl<'p> AggregateOperator<'p> {
         self.accumulators.extend(self.aggregates.iter().map(Accumulator::new));
     }
 
+    pub fn first_input(&mut self) -> &mut Operator<'p> {
+        &mut self.input
+    }
+
     pub fn next(&mut self, run: &mut Run<'p>) -> Step<bool> {
         loop {
             match self.state {
@@ -80,6 +84,7 @@ impl<'p> AggregateOperator<'p> {
                 }
                 State::Group => {
                     let group = self.find_group(run)?;
+                    run.row_done();
                     self.state = State::Feed { group, aggregate: 0 };
                 }
                 State::Feed { group, aggregate } => {
@@ -137,6 +142,7 @@ impl<'p> AggregateOperator<'p> {
             self.state = State::Feed { group, aggregate: n };
             let env = run.env(self.input.slots());
             grown += self.accumulators[first + n].add(&env, plan)?;
+            run.row_done();
         }
         if grown > 0 {
             self.state = State::Take;

@@ -23,6 +23,10 @@ impl<'p> Distinct<'p> {
         Self { input, kinds, seen: ByteSet::default(), key: Vec::new(), pending: false }
     }
 
+    pub fn first_input(&mut self) -> &mut Operator<'p> {
+        &mut self.input
+    }
+
     pub fn next(&mut self, run: &mut Run<'p>) -> Step<bool> {
         loop {
             if !self.pending {

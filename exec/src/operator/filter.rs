@@ -17,6 +17,10 @@ impl<'p> Filter<'p> {
         Self { input, predicate, pending: false }
     }
 
+    pub fn first_input(&mut self) -> &mut Operator<'p> {
+        &mut self.input
+    }
+
     pub fn next(&mut self, run: &mut Run<'p>) -> Step<bool> {
         loop {
             if !self.pending {
@@ -25,7 +29,7 @@ impl<'p> Filter<'p> {
                 }
                 self.pending = true;
             }
-            let keep = run.env(self.input.slots()).is_true(self.predicate)?;
+            let keep = run.judge(self.input.slots(), self.predicate)?;
             self.pending = false;
             if keep {
                 return Ok(true);

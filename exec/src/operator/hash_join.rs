@@ -83,6 +83,10 @@ impl<'p> HashJoin<'p> {
         }
     }
 
+    pub fn first_input(&mut self) -> &mut Operator<'p> {
+        &mut self.left
+    }
+
     pub fn next(&mut self, run: &mut Run<'p>) -> Step<bool> {
         loop {
             match self.state {
@@ -111,7 +115,7 @@ impl<'p> HashJoin<'p> {
                     self.restore(run, row);
                     run.tick()?;
                     let keep = match self.on {
-                        Some(on) => run.env(&[]).is_true(on)?,
+                        Some(on) => run.judge(&[], on)?,
                         None => true,
                     };
                     self.state = State::Chain { row: self.rows[row as usize].next, matched: matched || keep };
@@ -149,6 +153,7 @@ impl<'p> HashJoin<'p> {
             let ty: &ColumnType = &expr.ty;
             keys::encode(&env, *kind, &value, ty, &mut self.key)?;
         }
+        run.row_done();
         Ok(true)
     }
 

@@ -18,6 +18,10 @@ impl<'p> Limit<'p> {
         Self { input, plan, left: None }
     }
 
+    pub fn first_input(&mut self) -> &mut Operator<'p> {
+        &mut self.input
+    }
+
     pub fn next(&mut self, run: &mut Run<'p>) -> Step<bool> {
         if self.left.is_none() {
             let env = run.env(&[]);

@@ -22,9 +22,11 @@ mod values;
 
 pub(crate) use limit::evaluate_count;
 pub(crate) use scan::{ScanOperator, SourceLock};
+pub(crate) use sort::Entry as SortEntry;
 
 use crate::eval::Step;
 use crate::run::Run;
+use crate::scratch::Scratch;
 use sql::plan::{Access, Node};
 use table::Table;
 
@@ -132,6 +134,46 @@ impl<'p> Operator<'p> {
             Operator::OneRow(_) | Operator::Scan(_) | Operator::Virtual(_) | Operator::NestedLoop(_) | Operator::HashJoin(_) => {
                 &[]
             }
+        }
+    }
+
+    /// Takes buffers of earlier statements: each operator what it uses, the first of its kind.
+    pub fn borrow_buffers(&mut self, scratch: &mut Scratch) {
+        match self {
+            Operator::Scan(op) => op.borrow_buffers(scratch),
+            Operator::Sort(op) => op.borrow_buffers(scratch),
+            Operator::Project(op) => op.borrow_buffers(scratch),
+            other => {
+                if let Some(input) = other.first_input() {
+                    input.borrow_buffers(scratch);
+                }
+            }
+        }
+    }
+
+    pub fn return_buffers(&mut self, scratch: &mut Scratch) {
+        match self {
+            Operator::Scan(op) => op.return_buffers(scratch),
+            Operator::Sort(op) => op.return_buffers(scratch),
+            Operator::Project(op) => op.return_buffers(scratch),
+            other => {
+                if let Some(input) = other.first_input() {
+                    input.return_buffers(scratch);
+                }
+            }
+        }
+    }
+
+    /// The input that is read first, of operators that keep no buffers of their own.
+    fn first_input(&mut self) -> Option<&mut Operator<'p>> {
+        match self {
+            Operator::NestedLoop(op) => Some(op.first_input()),
+            Operator::HashJoin(op) => Some(op.first_input()),
+            Operator::Filter(op) => Some(op.first_input()),
+            Operator::Aggregate(op) => Some(op.first_input()),
+            Operator::Distinct(op) => Some(op.first_input()),
+            Operator::Limit(op) => Some(op.first_input()),
+            _ => None,
         }
     }
 

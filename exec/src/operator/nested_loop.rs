@@ -36,6 +36,10 @@ impl<'p> NestedLoop<'p> {
         Self { left, right, left_join, on, right_sources, state: State::Left }
     }
 
+    pub fn first_input(&mut self) -> &mut Operator<'p> {
+        &mut self.left
+    }
+
     pub fn next(&mut self, run: &mut Run<'p>) -> Step<bool> {
         loop {
             match self.state {
@@ -59,7 +63,7 @@ impl<'p> NestedLoop<'p> {
                 }
                 State::Judge { matched } => {
                     let keep = match self.on {
-                        Some(on) => run.env(&[]).is_true(on)?,
+                        Some(on) => run.judge(&[], on)?,
                         None => true,
                     };
                     self.state = State::Right { matched: matched || keep };

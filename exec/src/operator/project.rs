@@ -4,6 +4,7 @@ use super::Operator;
 use crate::eval::Step;
 use crate::packed::Packer;
 use crate::run::Run;
+use crate::scratch::Scratch;
 use sql::expr::Expr;
 
 pub(crate) struct Project<'p> {
@@ -16,6 +17,16 @@ pub(crate) struct Project<'p> {
 impl<'p> Project<'p> {
     pub fn new(input: Operator<'p>, exprs: &'p [Expr]) -> Self {
         Self { input, exprs, row: Vec::new(), pending: false }
+    }
+
+    pub fn borrow_buffers(&mut self, scratch: &mut Scratch) {
+        self.row = std::mem::take(&mut scratch.slots);
+        self.input.borrow_buffers(scratch);
+    }
+
+    pub fn return_buffers(&mut self, scratch: &mut Scratch) {
+        scratch.slots = std::mem::take(&mut self.row);
+        self.input.return_buffers(scratch);
     }
 
     pub fn next(&mut self, run: &mut Run<'p>) -> Step<bool> {
@@ -33,6 +44,7 @@ impl<'p> Project<'p> {
             packer.push(&env.finish(value, &expr.ty, &expr.ty)?);
         }
         self.pending = false;
+        run.row_done();
         Ok(true)
     }
 

@@ -86,11 +86,6 @@ impl<'p> ScanOperator<'p> {
         }
     }
 
-    /// The source whose row it sets.
-    pub fn source(&self) -> usize {
-        self.plan.source
-    }
-
     /// Uses buffers that are there already.
     pub fn borrow_buffers(&mut self, scratch: &mut Scratch) {
         self.key = std::mem::take(&mut scratch.key);
@@ -125,7 +120,7 @@ impl<'p> ScanOperator<'p> {
                 Stage::Acquire => self.acquire(run)?,
                 Stage::Judge => {
                     let keep = match &self.plan.filter {
-                        Some(filter) => run.env(&[]).is_true(filter)?,
+                        Some(filter) => run.judge(&[], filter)?,
                         None => true,
                     };
                     if keep && self.current {
@@ -194,7 +189,6 @@ impl<'p> ScanOperator<'p> {
             return Ok(Stage::Done);
         }
         source.state = SourceState::Stored;
-        run.next_row();
         self.current = true;
         Ok(Stage::Load)
     }
@@ -212,7 +206,6 @@ impl<'p> ScanOperator<'p> {
             Some(SourceLock::Lock(..)) => false,
         };
         let held = source.row.held_by_other();
-        run.next_row();
         Ok(if !self.current && held { Stage::Acquire } else { Stage::Load })
     }
 
@@ -307,7 +300,7 @@ impl<'p> VirtualScan<'p> {
                 self.pending = true;
             }
             let keep = match &self.plan.filter {
-                Some(filter) => run.env(&[]).is_true(filter)?,
+                Some(filter) => run.judge(&[], filter)?,
                 None => true,
             };
             self.pending = false;
@@ -335,7 +328,6 @@ impl<'p> VirtualScan<'p> {
         let mut packer = Packer::new(&mut source.bytes, self.plan.table.columns.len());
         self.row.iter().take(self.plan.table.columns.len()).for_each(|value| packer.push(value));
         source.state = SourceState::Packed;
-        run.next_row();
         Ok(true)
     }
 }

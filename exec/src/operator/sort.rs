@@ -11,6 +11,7 @@ use crate::eval::Step;
 use crate::keys::{self, KeyKind};
 use crate::packed::{self, Packer};
 use crate::run::Run;
+use crate::scratch::Scratch;
 use sql::plan::{LimitPlan, SortKey};
 
 /// Never select among fewer rows than this.
@@ -32,8 +33,9 @@ pub(crate) struct Sort<'p> {
     pending: bool,
 }
 
+/// One row in the arena.
 #[derive(Clone, Copy)]
-struct Entry {
+pub(crate) struct Entry {
     /// The key's first bytes, big-endian.
     prefix: u64,
     /// Where the key begins in the arena.
@@ -67,6 +69,20 @@ impl<'p> Sort<'p> {
             state: State::Start,
             pending: false,
         }
+    }
+
+    pub fn borrow_buffers(&mut self, scratch: &mut Scratch) {
+        self.arena = std::mem::take(&mut scratch.arena);
+        self.arena.clear();
+        self.entries = std::mem::take(&mut scratch.entries);
+        self.entries.clear();
+        self.input.borrow_buffers(scratch);
+    }
+
+    pub fn return_buffers(&mut self, scratch: &mut Scratch) {
+        scratch.arena = std::mem::take(&mut self.arena);
+        scratch.entries = std::mem::take(&mut self.entries);
+        self.input.return_buffers(scratch);
     }
 
     pub fn next(&mut self, run: &mut Run<'p>) -> Step<bool> {
@@ -118,6 +134,7 @@ impl<'p> Sort<'p> {
                 return Err(pause);
             }
             self.pending = false;
+            run.row_done();
             let bytes = self.arena.capacity() + self.entries.capacity() * size_of::<Entry>();
             run.charge(bytes - self.charged_bytes.min(bytes))?;
             self.charged_bytes = self.charged_bytes.max(bytes);

@@ -12,8 +12,7 @@ pub(crate) struct OneRow {
 }
 
 impl OneRow {
-    pub fn next(&mut self, run: &mut Run<'_>) -> Step<bool> {
-        run.next_row();
+    pub fn next(&mut self, _run: &mut Run<'_>) -> Step<bool> {
         Ok(!std::mem::replace(&mut self.done, true))
     }
 
@@ -45,7 +44,7 @@ impl<'p> ValuesRows<'p> {
             let value = env.eval_as(expr, &first.ty)?;
             packer.push(&env.finish(value, &first.ty, &first.ty)?);
         }
-        run.next_row();
+        run.row_done();
         self.next += 1;
         Ok(true)
     }

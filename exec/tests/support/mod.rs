@@ -1,7 +1,7 @@
 //! A database on the real engine, in a directory of its own, and SQL statements run on it without a server.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use exec::{DmlDone, Error, ExecContext, NoHost, Prepared, RowSink, SessionVars};
+use exec::{DmlDone, Error, ExecContext, Host, NoHost, Prepared, RowSink, SessionVars};
 use sql::plan::{BindContext, OutputColumn, Plan, SqlMode};
 use std::future::Future;
 use std::path::PathBuf;
@@ -231,6 +231,10 @@ impl Client {
     }
 
     pub fn execute(&mut self, prepared: &Prepared, params: &[Value<'_>]) -> Result<Answer, Error> {
+        self.execute_with(prepared, params, &NoHost)
+    }
+
+    pub fn execute_with(&mut self, prepared: &Prepared, params: &[Value<'_>], host: &dyn Host) -> Result<Answer, Error> {
         let single = self.txn.is_none();
         let mut txn = self.txn.take().unwrap_or_else(|| self.worker.begin(self.isolation));
         txn.begin_statement(&self.worker);
@@ -241,7 +245,7 @@ impl Client {
                 database: &self.database,
                 session: &mut self.session,
                 params,
-                host: &NoHost,
+                host,
             };
             match &**prepared.plan() {
                 Plan::Query(_) => {

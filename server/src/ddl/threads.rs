@@ -96,6 +96,8 @@ fn spawn(pool: &Arc<Pool>, number: usize, worker: txn::Worker) -> std::io::Resul
 
 fn serve(pool: &Pool, keeps_house: bool, worker: txn::Worker) {
     loop {
+        // Asleep, this thread holds no old versions back.
+        worker.park();
         let job = {
             let mut queue = pool.queue.lock();
             if queue.jobs.is_empty() && !queue.is_finished {
@@ -109,13 +111,14 @@ fn serve(pool: &Pool, keeps_house: bool, worker: txn::Worker) {
                 None => None,
             }
         };
+        worker.tick();
         match job {
             Some(job) => run_job(pool, &worker, job),
             None if keeps_house => keep_house(pool, &worker),
             None => {}
         }
-        worker.tick();
     }
+    worker.tick();
     if keeps_house && let Err(error) = pool.database.close(&worker) {
         tracing::error!(%error, "the catalog's counters were not written");
     }

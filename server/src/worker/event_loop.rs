@@ -62,6 +62,8 @@ impl<M: Send + 'static> EventLoop<M> {
     pub fn run(mut self, core: &Core<M>, host: &impl Host<Message = M>) {
         let mut events = mio::Events::with_capacity(EVENTS_MAX);
         let mut spin = Spin::new(self.spin_max);
+        // The engine's bound stands before the first message may use the engine.
+        host.turn();
         loop {
             core.set_now(Instant::now());
             while let Some(message) = self.remote.next_message() {

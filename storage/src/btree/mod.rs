@@ -70,15 +70,25 @@ impl Store {
                 if !node.valid() {
                     continue 'restart;
                 }
-                if child_level != level - 1 {
-                    if next.valid() {
-                        return Err(Error::Corrupt { page: child, why: "its level does not fit its parent's".into() }.into());
+                // A tree that is dropped during the descent leaves its inner pages as they were, and its children may be used anew.
+                if child_level != level - 1 || next.page.tree_id() != tree.id {
+                    if next.valid() && self.is_there(tree)? {
+                        return Err(Error::Corrupt { page: child, why: "it does not fit its parent".into() }.into());
                     }
                     continue 'restart;
                 }
                 node = next;
             }
         }
+    }
+
+    /// Does the root still belong to the tree? Pages are freed only after that.
+    #[cold]
+    fn is_there(&self, tree: TreeRef) -> Result<bool> {
+        let root = self.pool.latch(tree.root)?;
+        let there = root.page.tree_id() == tree.id;
+        root.release_unchanged();
+        Ok(there)
     }
 
     /// Latches the leaf that covers `key`.

@@ -127,7 +127,11 @@ impl Cleaner {
             self.requests.done.notify_all();
         }
         self.make_free()?;
-        self.wal.prepare_segments()?;
+        match self.wal.prepare_segments() {
+            // There are spare segments still; room may come before they are used up.
+            Err(Error::Full(_)) => {}
+            other => other?,
+        }
         let written = self.wal.written();
         if written - *checkpoint_position > self.log_bytes_soft {
             self.write_older_than(self.wal.epoch_at(written - self.log_bytes_soft / 2))?;

@@ -28,7 +28,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use sync::CachePadded;
 
 /// Epochs sit in the upper 40 bits of an LSN.
@@ -80,6 +80,8 @@ pub struct Wal {
     flusher_parked: AtomicBool,
     flusher: Mutex<Option<std::thread::Thread>>,
     stop: AtomicBool,
+    /// `relaxed`: somebody waits, so the flusher must not pause.
+    urgent: AtomicBool,
     /// Byte position after the last written block.
     written: AtomicU64,
     places: Mutex<VecDeque<EpochPlace>>,
@@ -170,6 +172,7 @@ impl Wal {
             flusher_parked: AtomicBool::new(false),
             flusher: Mutex::new(None),
             stop: AtomicBool::new(false),
+            urgent: AtomicBool::new(false),
             written: AtomicU64::new(place.position),
             places: Mutex::new(VecDeque::from([EpochPlace { epoch: begin.0, place: begin.1 }, EpochPlace { epoch, place }])),
             segments: writer.pool(),
@@ -232,6 +235,9 @@ impl Wal {
     /// A stall that ends when `epoch` is durable; asks for the flush.
     pub fn durable_stall(&self, worker: usize, epoch: u64) -> crate::Stall {
         self.request_flush(worker);
+        if self.durability == Durability::Relaxed && !self.urgent.swap(true, Ordering::SeqCst) {
+            self.flusher.lock().iter().for_each(std::thread::Thread::unpark);
+        }
         crate::Stall::Durable(DurableStall { waits: self.logs[worker].waits.clone(), epoch })
     }
 
@@ -309,8 +315,8 @@ impl Wal {
     /// Stops the flusher after a last flush.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::SeqCst);
-        self.flusher_parked.store(true, Ordering::SeqCst);
-        self.wake_flusher();
+        self.flusher_parked.store(false, Ordering::SeqCst);
+        self.flusher.lock().iter().for_each(std::thread::Thread::unpark);
     }
 }
 
@@ -333,12 +339,24 @@ impl Flusher {
                     os::fatal(&format!("the log cannot be written: {e}"));
                 }
                 if self.wal.durability == Durability::Relaxed && !stopping {
-                    std::thread::park_timeout(RELAXED_FLUSH_INTERVAL);
+                    self.pause();
                 }
             }
             if stopping {
                 return;
             }
+        }
+    }
+
+    /// `relaxed`: lets commits gather, unless somebody waits (for room in a buffer, or to write pages).
+    fn pause(&self) {
+        let until = Instant::now() + RELAXED_FLUSH_INTERVAL;
+        while !self.wal.urgent.load(Ordering::SeqCst) && !self.wal.stop.load(Ordering::SeqCst) {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            std::thread::park_timeout(left);
         }
     }
 
@@ -360,6 +378,8 @@ impl Flusher {
 
     fn flush(&mut self) -> Result<(), crate::Error> {
         let wal = &*self.wal;
+        // Cleared before the epoch ends: what was asked for before is in it.
+        wal.urgent.store(false, Ordering::SeqCst);
         for log in &wal.logs {
             log.wants_flush.store(false, Ordering::SeqCst);
         }

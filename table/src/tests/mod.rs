@@ -46,7 +46,15 @@ impl Fixture {
             workers: self.workers,
             durability: Durability::None,
         };
-        let engine = Engine::open(config).expect("the directory is ours");
+        // A child process that another test starts holds our descriptors, and so the directory's lock, until it runs its program.
+        let until = std::time::Instant::now() + std::time::Duration::from_secs(5);
+        let engine = loop {
+            match Engine::open(config.clone()) {
+                Ok(engine) => break engine,
+                Err(error) if std::time::Instant::now() > until => panic!("the directory is ours: {error}"),
+                Err(_) => std::thread::sleep(std::time::Duration::from_millis(20)),
+            }
+        };
         let database = Database::open(engine.clone()).expect("the catalog is readable");
         self.open = Some((engine, database));
     }
