@@ -145,7 +145,11 @@ impl PacketReader {
                         return Ok(Read::more(consumed));
                     };
                     let (length, number) = decode_header(*header);
-                    self.accept(length, number)?;
+                    match self.accept(length, number) {
+                        // Told by the next call, when what came before the bad frame is done with.
+                        Err(_) if consumed > 0 => return Ok(Read { consumed, payload: None, is_gathered: false }),
+                        accepted => accepted?,
+                    }
                     consumed += HEADER_BYTES;
                     self.state = State::Body { left: length, last: length < FRAME_BYTES_MAX };
                 }
