@@ -98,7 +98,7 @@ impl<'a> Converter<'a> {
     fn default(&self, name: &str, clause: &DefaultClause<'_>, ty: &ColumnType, nullable: bool) -> Result<ColumnDefault> {
         let invalid = || sql_error(DefinitionError::InvalidDefault(name.to_owned()).into());
         let literal = match clause {
-            DefaultClause::None => return Ok(if nullable { ColumnDefault::Literal(None) } else { ColumnDefault::None }),
+            DefaultClause::None => return Ok(ColumnDefault::None),
             DefaultClause::Now(fsp) => {
                 return if fsp_of(ty) == Some(*fsp) { Ok(ColumnDefault::CurrentTimestamp) } else { Err(invalid()) };
             }

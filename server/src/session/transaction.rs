@@ -157,7 +157,10 @@ impl Transaction {
             }
             held.taken |= 1 << position;
         }
-        if worker.shared.database.schema_version() != plan.schema_version {
+        let database = &worker.shared.database;
+        // Changes of other tables do not concern the plan: with the shares in hand its own tables stay as they are.
+        let is_current = |table: &Arc<table::Table>| database.table(table.def().id).is_some_and(|now| Arc::ptr_eq(&now, table));
+        if database.schema_version() != plan.schema_version && !tables.iter().all(is_current) {
             held.give_back(worker);
             return Ok(Hold::Stale);
         }

@@ -4,6 +4,7 @@
 //! the text protocol and once prepared.
 
 use clap::Parser;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -81,7 +82,45 @@ fn scripts(paths: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
+/// Records whose answer is known to differ from MySQL's, one a line: `FILE:LINE  why`. They are counted apart; one that has come to
+/// agree is a failure until it is taken off the list.
+struct KnownGaps {
+    listed: BTreeSet<String>,
+    met: BTreeSet<String>,
+}
+
+impl KnownGaps {
+    fn read(path: &Path) -> Self {
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let lines = text.lines().filter(|line| !line.starts_with('#'));
+        Self {
+            listed: lines.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect(),
+            met: BTreeSet::new(),
+        }
+    }
+
+    /// Is this failure a listed one?
+    fn covers(&mut self, failure: &str) -> bool {
+        let place: String = failure.splitn(3, ':').take(2).collect::<Vec<_>>().join(":");
+        self.listed.contains(&place) && {
+            self.met.insert(place);
+            true
+        }
+    }
+
+    /// Tells of the gaps; those of the scripts that ran and agree now are failures.
+    fn finish(&self, report: &mut Report, files: &[PathBuf]) {
+        let ran = |place: &str| files.iter().any(|f| place.split(':').next().is_some_and(|name| f.ends_with(name)));
+        for place in self.listed.difference(&self.met).filter(|place| ran(place)) {
+            println!("FAIL {place} agrees with MySQL now: take it off the list of known gaps");
+            report.failed += 1;
+        }
+        println!("     {} records are known gaps", self.met.len());
+    }
+}
+
 fn run(arguments: &Arguments, files: &[PathBuf], address: &Address) -> ExitCode {
+    let gaps = Mutex::new(KnownGaps::read(Path::new("tests/sql/known_gaps.txt")));
     let modes: &[bool] = if arguments.text_only { &[false] } else { &[false, true] };
     let report = Mutex::new(Report::new());
     for &prepared in modes {
@@ -90,14 +129,18 @@ fn run(arguments: &Arguments, files: &[PathBuf], address: &Address) -> ExitCode 
             for _ in 0..arguments.jobs.max(1) {
                 scope.spawn(|| {
                     while let Some(path) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        let outcome = script::run(path, address, prepared);
+                        let mut outcome = script::run(path, address, prepared);
+                        let mut gaps = gaps.lock().expect("no reporter panics");
+                        outcome.failures.retain(|failure| !gaps.covers(failure));
                         tell(&mut report.lock().expect("no reporter panics"), path, prepared, &outcome, arguments.show);
                     }
                 });
             }
         });
     }
-    report.into_inner().expect("no reporter panics").finish()
+    let mut report = report.into_inner().expect("no reporter panics");
+    gaps.into_inner().expect("no reporter panics").finish(&mut report, files);
+    report.finish()
 }
 
 fn tell(report: &mut Report, path: &Path, prepared: bool, outcome: &script::Outcome, show: usize) {

@@ -8,6 +8,11 @@
 use std::process::{Command, ExitCode, Stdio};
 use tests::{Report, Server, ServerOptions};
 
+/// How long a program may take.
+const PROGRAM_SECONDS_MAX: &str = "420";
+/// What timeout(1) ends with when it had to end the program.
+const TIMED_OUT: i32 = 124;
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [name, program, rest @ ..] = arguments.as_slice() else {
@@ -33,7 +38,9 @@ fn run(directory: &std::path::Path, name: &str, program: &str, rest: &[String], 
     let server = Server::start(&ServerOptions::new(directory))?;
     let at = &server.address;
     let socket = at.socket.as_deref().map(|p| p.display().to_string()).unwrap_or_default();
-    let output = Command::new(program)
+    // A client that hangs is a failure, not the end of the run.
+    let output = Command::new("timeout")
+        .args(["--kill-after=5", PROGRAM_SECONDS_MAX, program])
         .args(rest)
         .args([&at.host, &at.port.to_string(), &at.user, &at.password, &socket])
         .stdin(Stdio::null())
@@ -48,7 +55,10 @@ fn run(directory: &std::path::Path, name: &str, program: &str, rest: &[String], 
         report.passed += usize::from(line.starts_with("ok "));
         report.failed += usize::from(line.starts_with("FAIL "));
     }
-    if seen == 0 {
+    if output.status.code() == Some(TIMED_OUT) {
+        let last = text.lines().last().unwrap_or_default();
+        report.fail(name, format!("not done after {PROGRAM_SECONDS_MAX} s; its last line: {last}"));
+    } else if seen == 0 {
         report.fail(name, format!("{program} ended with {} and reported nothing", output.status));
     }
     report.case(&format!("{name}.server_goes_on"), || {
