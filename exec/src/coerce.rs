@@ -200,33 +200,10 @@ pub(crate) fn strings_equal(id: CollationId, a: &[u8], b: &[u8]) -> bool {
     collation::equal(a, b, id)
 }
 
-/// Appends bytes that order, and are equal, as the strings are; no string's bytes begin with another's whole bytes.
+/// Appends bytes that order, and are equal, as the strings are. A sort key delimits itself (`types::collation`, C2): no string's bytes begin
+/// with another's whole bytes.
 pub(crate) fn write_sort_key(id: CollationId, text: &[u8], out: &mut Vec<u8>) {
-    let start = out.len();
     collation::sort_key(text, id, out);
-    escape(out, start);
-}
-
-/// Makes `out[start..]` self-delimiting without changing its order: a zero byte becomes `00 FF`, the end is `00 00`.
-fn escape(out: &mut Vec<u8>, start: usize) {
-    let zeros = out[start..].iter().filter(|b| **b == 0).count();
-    let old_end = out.len();
-    out.resize(old_end + zeros + 2, 0);
-    if zeros == 0 {
-        return;
-    }
-    let (mut from, mut to) = (old_end, old_end + zeros);
-    while from > start {
-        from -= 1;
-        if out[from] == 0 {
-            to -= 2;
-            out[to] = 0;
-            out[to + 1] = 0xFF;
-        } else {
-            to -= 1;
-            out[to] = out[from];
-        }
-    }
 }
 
 pub(crate) fn charset_of(id: CollationId) -> &'static str {
@@ -473,26 +450,5 @@ impl<'a> Env<'a> {
         let t = convert::to_time(value, &ColumnType::new(TypeKind::Null), &context, &mut warnings);
         self.report(warnings)?;
         Ok(t)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn escaping_keeps_order_and_ends() {
-        let encode = |text: &[u8]| {
-            let mut out = b"x".to_vec();
-            out.extend_from_slice(text);
-            escape(&mut out, 1);
-            out
-        };
-        assert_eq!(encode(b"ab"), b"xab\0\0");
-        assert_eq!(encode(b"\0a\0"), b"x\0\xFFa\0\xFF\0\0");
-        let mut texts: Vec<&[u8]> = vec![b"", b"\0", b"\0\0", b"\0a", b"a", b"a\0", b"a\0b", b"ab"];
-        let encoded: Vec<Vec<u8>> = texts.iter().map(|t| encode(t)).collect();
-        assert!(encoded.windows(2).all(|w| w[0] < w[1]));
-        texts.dedup();
     }
 }

@@ -107,8 +107,8 @@ impl PacketReader {
         self.state != State::Idle
     }
 
-    /// The next payload of `input`, the bytes that have not been consumed. Call again with what is left until it answers `None`,
-    /// then with more.
+    /// The next payload of `input`, the bytes that have not been consumed. Call again with what is left until it consumes
+    /// nothing, then with more.
     pub fn next<'a>(&'a mut self, input: &'a [u8]) -> Result<Read<'a>> {
         if self.state == State::Idle {
             let Some((header, rest)) = input.split_first_chunk::<HEADER_BYTES>() else {
@@ -145,7 +145,11 @@ impl PacketReader {
                         return Ok(Read::more(consumed));
                     };
                     let (length, number) = decode_header(*header);
-                    self.accept(length, number)?;
+                    match self.accept(length, number) {
+                        // Told by the next call, when what came before the bad frame is done with.
+                        Err(_) if consumed > 0 => return Ok(Read::more(consumed)),
+                        accepted => accepted?,
+                    }
                     consumed += HEADER_BYTES;
                     self.state = State::Body { left: length, last: length < FRAME_BYTES_MAX };
                 }

@@ -216,21 +216,45 @@ impl Input {
     pub async fn next_payload(&mut self, socket: &Socket, deadline: Instant, stop: &impl Interruptible) -> Result<&[u8], Lost> {
         let place = loop {
             let read = self.reader.next(&self.buffer[self.start..self.end]).map_err(Lost::Protocol)?;
-            let consumed = read.consumed;
+            let (consumed, is_gathered) = (read.consumed, read.is_gathered);
             let length = read.payload.map(<[u8]>::len);
             self.start += consumed;
             match length {
-                // A payload that lies in the input is consumed together with its header, any other one is not.
-                Some(length) if consumed == length + protocol::HEADER_BYTES => {
-                    break Place::Buffer { start: self.start - length, end: self.start };
-                }
-                Some(_) => break Place::Reader,
+                Some(_) if is_gathered => break Place::Reader,
+                Some(length) => break Place::Buffer { start: self.start - length, end: self.start },
+                // The reader stopped early: it has something to say about what follows.
+                None if consumed > 0 && self.has_more() => {}
                 None => self.read_more(socket, deadline, stop).await?,
             }
         };
         match place {
             Place::Buffer { start, end } => Ok(&self.buffer[start..end]),
             Place::Reader => Ok(self.reader.gathered()),
+        }
+    }
+
+    /// Reads over the rest of a payload that is too large, so that the client comes to read why it is turned away. The number of its last
+    /// frame, if it came before the deadline.
+    pub async fn skip_payload(&mut self, socket: &Socket, deadline: Instant, stop: &impl Interruptible) -> Option<u8> {
+        loop {
+            while self.end - self.start < protocol::HEADER_BYTES {
+                self.read_more(socket, deadline, stop).await.ok()?;
+            }
+            let &[a, b, c, sequence] = self.buffer[self.start..self.end].first_chunk().expect("read above");
+            self.start += protocol::HEADER_BYTES;
+            let length = u32::from_le_bytes([a, b, c, 0]) as usize;
+            let mut left = length;
+            while left > 0 {
+                if self.start == self.end {
+                    self.read_more(socket, deadline, stop).await.ok()?;
+                }
+                let skipped = left.min(self.end - self.start);
+                self.start += skipped;
+                left -= skipped;
+            }
+            if length < protocol::FRAME_BYTES_MAX {
+                return Some(sequence);
+            }
         }
     }
 

@@ -70,10 +70,20 @@ impl PlanEntry {
     }
 }
 
+/// A column without an alias is named by its expression's text, up to MySQL's 256 characters.
+fn clip(name: &str) -> &str {
+    const NAME_CHARS_MAX: usize = 256;
+    match name.char_indices().nth(NAME_CHARS_MAX) {
+        Some((end, _)) => &name[..end],
+        None => name,
+    }
+}
+
 /// The wire's definition of a column.
 pub fn definition_of<'a>(column: &'a OutputColumn, results: Option<CollationId>) -> ColumnDefinition<'a> {
+    let name = clip(&column.name);
     if column.original_name.is_empty() {
-        return ColumnDefinition::expression(&column.name, &column.ty, column.nullable, results);
+        return ColumnDefinition::expression(name, &column.ty, column.nullable, results);
     }
     let mut wire = WireType::of(&column.ty, results);
     wire.set_flag(column_flag::NOT_NULL, !column.nullable);
@@ -86,7 +96,7 @@ pub fn definition_of<'a>(column: &'a OutputColumn, results: Option<CollationId>)
         database: &column.database,
         table: &column.table_alias,
         original_table: &column.table,
-        name: &column.name,
+        name,
         original_name: &column.original_name,
         wire,
     }

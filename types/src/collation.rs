@@ -124,8 +124,10 @@ pub fn sort_key(text: &[u8], collation: CollationId, out: &mut Vec<u8>) {
         Method::General => general_key(trim(text), out),
         Method::Uca900(levels) => {
             for level in 0..usize::from(levels) {
-                for weight in Uca::new(text, level) {
-                    out.extend_from_slice(&weight.to_be_bytes());
+                if !weights::push_ascii(text, level, out) {
+                    for weight in Uca::new(text, level) {
+                        out.extend_from_slice(&weight.to_be_bytes());
+                    }
                 }
                 out.extend_from_slice(&[0, 0]);
             }

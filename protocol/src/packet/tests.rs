@@ -12,7 +12,8 @@ fn read_all(reader: &mut PacketReader, stream: &[u8], piece: usize) -> Result<Ve
         loop {
             let read = reader.next(&input)?;
             let consumed = read.consumed;
-            let done = read.payload.is_none();
+            // A reader that stops before the end has something to say about what follows.
+            let done = read.payload.is_none() && (consumed == 0 || consumed == input.len());
             payloads.extend(read.payload.map(<[u8]>::to_vec));
             input.drain(..consumed);
             if done {

@@ -185,6 +185,9 @@ async fn report(worker: &Worker, state: &State, client: &mut Client, lost: Lost)
     }
 }
 
+/// How long a client that sends too much is listened to, so that it comes to read why it is turned away.
+const LINGER: Duration = Duration::from_secs(5);
+
 const IDLE: &str = "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for \
                     configuring this behavior.";
 
@@ -216,7 +219,15 @@ impl Session {
                 Ok(payload) => payload,
                 Err(Lost::Closed) if !self.state.transaction.is_open() => return None,
                 Err(lost) => {
-                    client.output.writer.set_sequence(input.reader.sequence().max(1));
+                    let last = match lost {
+                        Lost::Protocol(protocol::Error::TooLarge { .. }) => {
+                            let deadline = worker.core.now() + LINGER;
+                            Box::pin(input.skip_payload(&client.socket, deadline, &*info)).await
+                        }
+                        _ => None,
+                    };
+                    let next = last.map_or(input.reader.sequence().max(1), |last| last.wrapping_add(1));
+                    client.output.writer.set_sequence(next);
                     return Some(lost);
                 }
             };

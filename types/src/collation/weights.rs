@@ -197,6 +197,42 @@ static UCA_ASCII: [[u16; 128]; LEVELS] = {
     tables
 };
 
+/// The same as bytes of a sort key.
+static UCA_ASCII_BYTES: [[[u8; 2]; 128]; LEVELS] = {
+    let mut tables = [[[0; 2]; 128]; LEVELS];
+    let mut level = 0;
+    while level < LEVELS {
+        let mut i = 0;
+        while i < 128 {
+            tables[level][i] = UCA_ASCII[level][i].to_be_bytes();
+            i += 1;
+        }
+        level += 1;
+    }
+    tables
+};
+
+/// Appends the weights of one level of a text of ASCII without ignorable characters, which most texts are; `false`: it is not such
+/// a text, and nothing was appended.
+pub(crate) fn push_ascii(text: &[u8], level: usize, out: &mut Vec<u8>) -> bool {
+    if !text.is_ascii() {
+        return false;
+    }
+    let table = &UCA_ASCII_BYTES[level];
+    let start = out.len();
+    out.resize(start + 2 * text.len(), 0);
+    let mut ignorable = false;
+    for (weight, &byte) in out[start..].chunks_exact_mut(2).zip(text) {
+        let bytes = table[usize::from(byte & 0x7f)];
+        ignorable |= bytes == [0, 0];
+        weight.copy_from_slice(&bytes);
+    }
+    if ignorable {
+        out.truncate(start);
+    }
+    !ignorable
+}
+
 /// The weights of a text on one level, ignorable characters left out.
 #[derive(Clone)]
 pub(crate) struct Uca<'a> {
