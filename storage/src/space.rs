@@ -83,13 +83,26 @@ impl Space {
             match blocking(|| self.pool.latch(page)) {
                 Ok(latched) if latched.page.page_type() == PageType::Bitmap as u8 => latched.keep_resident(),
                 // The file grew, and the crash came before the group was made.
-                Ok(_) | Err(Error::Corrupt { .. }) if group > 0 || unlogged => break,
+                Err(Error::Corrupt { .. }) if self.was_never_written(page)? && (group > 0 || unlogged) => break,
                 Ok(_) => return Err(Error::Corrupt { page, why: "not an allocation page".into() }),
                 Err(e) => return Err(e),
             }
             self.state.lock().hints.push(0);
         }
         Ok(())
+    }
+
+    fn was_never_written(&self, page: PageId) -> std::result::Result<bool, Error> {
+        let mut image = os::AlignedBuf::new(PAGE_BYTES);
+        self.pool.file().read_at(&mut image, u64::from(page) * PAGE_BYTES as u64)?;
+        Ok(image.iter().all(|byte| *byte == 0))
+    }
+
+    /// Is the page in use?
+    pub fn is_allocated(&self, page: PageId) -> std::result::Result<bool, Error> {
+        let bitmap = blocking(|| self.pool.latch(bitmap_page(page / GROUP_PAGES)))?;
+        let bit = (page % GROUP_PAGES) as usize;
+        Ok(bitmap.page.words().load(HEADER_WORDS + bit / 64) & 1 << (bit % 64) != 0)
     }
 
     pub fn is_empty(&self) -> bool {
