@@ -58,7 +58,7 @@ impl RowCursor {
     }
 
     /// Places the cursor before the first (with `reverse`, after the last) row of `range` in `index`. `covering` only where
-    /// [`Table::covers`] said yes; it has no effect on the clustered index and with `ReadMode::Latest`.
+    /// [`Table::covers`] said yes; it has no effect on the clustered index and but for `ReadMode::Snapshot`.
     pub fn open(&mut self, table: &Table, index: usize, range: &EncodedRange, reverse: bool, mode: ReadMode, covering: bool) {
         let tree = table.indexes[index].tree;
         match &mut self.scan {
@@ -70,7 +70,7 @@ impl RowCursor {
         self.pending = false;
         self.batch = BATCH_ROWS;
         self.counted = (index == 0 && range.low.is_empty() && range.high.is_empty()).then_some(0);
-        if !covering || index == 0 || mode == ReadMode::Latest {
+        if !covering || index == 0 || mode != ReadMode::Snapshot {
             self.covering = None;
         } else if self.covering.as_ref().is_none_or(|present| !present.is_for(table, index)) {
             self.covering = Some(Covering::new(table, index));
@@ -93,6 +93,7 @@ impl RowCursor {
     ///
     /// With `Latest`, rows of the clustered index come without `seen`, and possibly `held_by_other`: lock or reread before judging.
     /// Rows found through a secondary index have been read current (waiting where held) and have `seen`.
+    /// With `Lock` all rows are current and locked, and have `seen`; of an index's entries also the gaps around them are locked.
     #[inline]
     pub fn next(&mut self, table: &Table, worker: &Worker, txn: &mut Txn, row: &mut RowBuf) -> txn::Result<bool> {
         if self.index == 0 {
@@ -114,6 +115,7 @@ impl RowCursor {
                 row.payload.clear();
                 row.payload.extend_from_slice(found.payload);
                 row.held_by_other = found.held_by_other;
+                row.seen = found.seen;
                 if !found.held_by_other {
                     // `RowBuf::row` relies on it; a held row may be empty and is judged after it was read again.
                     table.stored_row(&row.payload)?;
@@ -196,7 +198,11 @@ impl RowCursor {
         }
         row.key.clear();
         row.key.extend_from_slice(&self.clustered);
-        let how = if self.mode == ReadMode::Snapshot { RowRead::Snapshot } else { RowRead::Latest };
+        let how = match self.mode {
+            ReadMode::Snapshot => RowRead::Snapshot,
+            ReadMode::Latest => RowRead::Latest,
+            ReadMode::Lock(mode, policy) => RowRead::Lock(mode, policy),
+        };
         if !table.reread(worker, txn, how, row)? {
             return Ok(false);
         }

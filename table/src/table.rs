@@ -273,7 +273,8 @@ impl Table {
 
     // --- single rows ---
 
-    /// The row with this key of the primary or a unique index (`encode_point_key`), read into `row`. `false`: there is none.
+    /// The row with this key of the primary or a unique index (`encode_point_key`), read into `row`. `false`: there is none; a current
+    /// read of a transaction that knows no phantoms then has locked the gap where it would be.
     #[inline]
     pub fn point(
         &self,
@@ -287,7 +288,7 @@ impl Table {
         if index == 0 {
             row.key.clear();
             row.key.extend_from_slice(key);
-            return self.reread(worker, txn, how, row);
+            return Ok(self.reread(worker, txn, how, row)? || self.reread_or_lock_gap(worker, txn, how, row)?);
         }
         self.point_by_index(worker, txn, index, key, how, row)
     }
@@ -302,16 +303,21 @@ impl Table {
         row: &mut RowBuf,
     ) -> txn::Result<bool> {
         let tree = self.indexes[index].tree;
-        if how == RowRead::Snapshot {
-            return Ok(txn.read(worker, tree, key, &mut row.key)? && self.reread(worker, txn, how, row)?);
-        }
+        let (mode, policy) = match how {
+            RowRead::Snapshot => return Ok(txn.read(worker, tree, key, &mut row.key)? && self.reread(worker, txn, how, row)?),
+            RowRead::Latest => (LockMode::Exclusive, WaitPolicy::Wait),
+            RowRead::Lock(mode, policy) => (mode, policy),
+        };
         // Another transaction may commit between the two reads: until the row has the key that led to it, look again.
         for _ in 0..POINT_RETRIES_MAX {
-            if txn.read_latest(worker, tree, key, &mut row.key)?.is_none() {
-                return Ok(false);
+            if txn.read_current(worker, tree, key, mode, policy, &mut row.key)?.is_none() {
+                if !txn.locks_gaps() || txn.lock_gap(worker, tree, key, mode)? || policy == WaitPolicy::SkipLocked {
+                    return Ok(false);
+                }
+                continue;
             }
             if !self.reread(worker, txn, how, row)? {
-                if matches!(how, RowRead::Lock(_, WaitPolicy::SkipLocked)) {
+                if policy == WaitPolicy::SkipLocked {
                     return Ok(false);
                 }
                 continue;
@@ -321,6 +327,28 @@ impl Table {
             }
         }
         Err(codec::storage_error("an index entry leads to no row, or to a row with another key"))
+    }
+
+    /// The row `row.key()` was not there: its gap is locked, unless it has come meanwhile (`true`: it is read).
+    #[cold]
+    fn reread_or_lock_gap(&self, worker: &Worker, txn: &mut Txn, how: RowRead, row: &mut RowBuf) -> txn::Result<bool> {
+        let (mode, policy) = match how {
+            RowRead::Snapshot => return Ok(false),
+            RowRead::Latest => (LockMode::Exclusive, WaitPolicy::Wait),
+            RowRead::Lock(mode, policy) => (mode, policy),
+        };
+        if !txn.locks_gaps() {
+            return Ok(false);
+        }
+        loop {
+            if txn.lock_gap(worker, self.indexes[0].tree, &row.key, mode)? {
+                return Ok(false);
+            }
+            let there = self.reread(worker, txn, how, row)?;
+            if there || policy == WaitPolicy::SkipLocked {
+                return Ok(there);
+            }
+        }
     }
 
     /// Reads the row whose clustered key is `row.key()` again, as `how` says, in place. `false`: it is gone.

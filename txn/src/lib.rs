@@ -11,8 +11,10 @@
 mod engine;
 mod error;
 mod horizon;
+mod lock_range;
 mod locks;
 mod purge;
+mod ranges;
 mod read;
 mod scan;
 mod status;

@@ -2,20 +2,22 @@
 //!
 //! A writer's mark in the record is its exclusive lock; a writer that meets nobody never comes here beyond one load of a shard's counter.
 //! This table holds what a mark cannot say: locks of locking reads, and waiters. Rows are named by tree and key, so splits move nothing.
+//! Locks on ranges of keys, which also keep others from inserting, are in `ranges`; who meets one waits in the queue of its own key.
 //!
 //! 1. Who meets a conflict (under the leaf's latch) joins the row's queue and asks the blockers, through their status word, to
 //!    come by at their end. 2. A transaction that ends, and was asked or holds explicit locks, removes itself and wakes the head of each
 //!    queue. 3. The head repeats its operation; it leaves the queue when it gets the row, and is then itself asked by those behind it.
 //!    Others that come meanwhile queue behind (first come, first served).
-//! 4. Deadlocks are searched when a wait begins: depth first from the new waiter along (waiter -> holder, conflicting locks, earlier
-//!    waiters). The search looks at one row after the other while others move on, so a cycle it finds is looked at once more: it is one
+//! 4. Deadlocks are searched when a wait begins: depth first from the new waiter along (waiter -> holder, conflicting locks and
+//!    ranges, earlier waiters). The search looks at one row after the other while others move on, so a cycle it finds is looked at once more: it is one
 //!    only if each step still stands and nobody of it has stopped waiting since the first look (who waits changes nothing, so then all
 //!    steps stood at one time). Of a cycle the transaction with the fewest changes is the victim.
 //!
 //! K1: entries of a row are added and judged under its leaf's latch. K2: a shard's counter is the number of its rows; a row is in the map
 //! exactly while it has a lock or a waiter. K3: whoever leaves the front of a queue wakes the next.
-//! Latches: page latch -> shard -> statuses; the map of waits is never held together with a shard.
+//! Latches: page latch -> shard -> slot of the ranges -> statuses; the map of waits is never held together with a shard.
 
+use crate::ranges::{Owners, RangeTable};
 use crate::status::{Status, StatusTable};
 use crate::{LockMode, Timers};
 use parking_lot::Mutex;
@@ -93,9 +95,33 @@ pub enum WaitEnd {
     TimedOut,
 }
 
+/// What an operation wants of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Want {
+    Row(LockMode),
+    /// To put a row where none is: ranges of any mode are in the way.
+    Insert,
+}
+
+impl Want {
+    /// What it is to those who want the same row.
+    fn mode(self) -> LockMode {
+        match self {
+            Want::Row(mode) => mode,
+            Want::Insert => LockMode::Exclusive,
+        }
+    }
+}
+
 struct Waiter {
     cell: Arc<WaitCell>,
-    mode: LockMode,
+    want: Want,
+}
+
+impl Waiter {
+    fn mode(&self) -> LockMode {
+        self.want.mode()
+    }
 }
 
 #[derive(Default)]
@@ -120,7 +146,7 @@ impl Row {
 
     fn wake_front(&self) {
         for (index, waiter) in self.queue.iter().enumerate() {
-            if index > 0 && (waiter.mode == LockMode::Exclusive || self.queue[0].mode == LockMode::Exclusive) {
+            if index > 0 && (waiter.mode() == LockMode::Exclusive || self.queue[0].mode() == LockMode::Exclusive) {
                 break;
             }
             waiter.cell.finish(WOKEN);
@@ -145,6 +171,7 @@ struct Waiting {
 
 pub struct LockTable {
     shards: Box<[CachePadded<Shard>]>,
+    pub ranges: RangeTable,
     hasher: RandomState,
     /// Who waits for what.
     waiting: Mutex<HashMap<u64, Waiting>>,
@@ -171,6 +198,7 @@ impl LockTable {
         let shard = || CachePadded::new(Shard { rows: AtomicU32::new(0), map: Mutex::default() });
         Self {
             shards: (0..SHARDS).map(|_| shard()).collect(),
+            ranges: RangeTable::new(),
             hasher: RandomState::new(),
             waiting: Mutex::default(),
             asked: (0..64).map(|_| Mutex::default()).collect(),
@@ -203,13 +231,16 @@ impl LockTable {
     /// May `txn` take the row, whose record no other open transaction has marked? When it `takes` the row it leaves the queue.
     /// Under the leaf's latch (K1).
     #[inline]
-    pub fn claim(&self, statuses: &StatusTable, txn: u64, tree: TreeRef, key: &[u8], mode: LockMode, takes: bool) -> Claim {
+    pub fn claim(&self, statuses: &StatusTable, txn: u64, tree: TreeRef, key: &[u8], want: Want, takes: bool) -> Claim {
+        if !self.ranges.blockers(statuses, txn, tree.id, key, want).is_empty() {
+            return Claim::Conflict;
+        }
         // A data-independent shortcut: most trees' rows have no entries at all.
         let shard = self.shard(tree.id, key);
         if shard.rows.load(Ordering::SeqCst) == 0 {
             Claim::Free
         } else {
-            self.claim_slow(shard, statuses, txn, tree, key, mode, takes)
+            self.claim_slow(shard, statuses, txn, tree, key, want, takes)
         }
     }
 
@@ -222,20 +253,22 @@ impl LockTable {
         txn: u64,
         tree: TreeRef,
         key: &[u8],
-        mode: LockMode,
+        want: Want,
         takes: bool,
     ) -> Claim {
+        let mode = want.mode();
         let name = LockKey { tree: tree.id, key: key.into() };
         let mut map = shard.map.lock();
         let Some(row) = map.get_mut(&name) else { return Claim::Free };
         if row.conflicts(txn, mode).next().is_some() {
             return Claim::Conflict;
         }
-        let holds = row.grants.iter().any(|(other, _)| *other == txn);
+        let holds = row.grants.iter().any(|(other, _)| *other == txn) || self.ranges.holds(txn, tree.id, key, LockMode::Share);
         match row.position(txn) {
             Some(0) => {}
             // A shared waiter may go with the shared ones before it.
-            Some(position) if mode == LockMode::Share && row.queue.iter().take(position).all(|w| w.mode == LockMode::Share) => {}
+            Some(position) if mode == LockMode::Share && row.queue.iter().take(position).all(|w| w.mode() == LockMode::Share) => {
+            }
             Some(_) => return Claim::Conflict,
             None if row.queue.is_empty() || holds => {}
             None => return Claim::Conflict,
@@ -247,7 +280,7 @@ impl LockTable {
             match mode {
                 LockMode::Exclusive => row.holder = txn,
                 // Shared waiters that came after this one was woken go with it.
-                LockMode::Share if row.queue.front().is_some_and(|w| w.mode == LockMode::Share) => row.wake_front(),
+                LockMode::Share if row.queue.front().is_some_and(|w| w.mode() == LockMode::Share) => row.wake_front(),
                 LockMode::Share => {}
             }
             self.ask_for_rest(statuses, row, txn, &name);
@@ -279,8 +312,12 @@ impl LockTable {
         true
     }
 
-    /// Grants an explicit lock; the caller has `claim`ed the row. Under the leaf's latch (K1).
-    pub fn grant(&self, txn: u64, tree: TreeRef, key: &[u8], mode: LockMode) -> LockKey {
+    /// Grants an explicit lock; the caller has `claim`ed the row. Under the leaf's latch (K1). The name of the row when this is the
+    /// transaction's first lock on it, to be `release`d at its end.
+    pub fn grant(&self, txn: u64, tree: TreeRef, key: &[u8], mode: LockMode) -> Option<LockKey> {
+        if self.ranges.holds(txn, tree.id, key, mode) {
+            return None;
+        }
         let name = LockKey { tree: tree.id, key: key.into() };
         let shard = self.shard(tree.id, key);
         let mut map = shard.map.lock();
@@ -289,11 +326,17 @@ impl LockTable {
             Row::default()
         });
         match row.grants.iter_mut().find(|(other, _)| *other == txn) {
-            Some(grant) if mode == LockMode::Exclusive => grant.1 = mode,
-            Some(_) => {}
-            None => row.grants.push((txn, mode)),
+            Some(grant) => {
+                if mode == LockMode::Exclusive {
+                    grant.1 = mode;
+                }
+                None
+            }
+            None => {
+                row.grants.push((txn, mode));
+                Some(name)
+            }
         }
-        name
     }
 
     /// Joins the row's queue. `holder`: the open transaction whose mark stands in the record, if any. Under the leaf's latch (K1).
@@ -303,7 +346,7 @@ impl LockTable {
         txn: u64,
         tree: TreeRef,
         key: &[u8],
-        mode: LockMode,
+        want: Want,
         holder: Option<u64>,
     ) -> (LockKey, Arc<WaitCell>) {
         self.waits.fetch_add(1, Ordering::Relaxed);
@@ -315,7 +358,7 @@ impl LockTable {
             shard.rows.fetch_add(1, Ordering::SeqCst);
             Row::default()
         });
-        let waiter = Waiter { cell: cell.clone(), mode };
+        let waiter = Waiter { cell: cell.clone(), want };
         match row.position(txn) {
             // Woken, and found the row taken again: keeps its place.
             Some(position) => row.queue[position] = waiter,
@@ -326,7 +369,9 @@ impl LockTable {
             row.holder = holder;
             blocked |= self.ask(statuses, holder, &name);
         }
-        for other in row.conflicts(txn, mode).collect::<SmallVec<[u64; 4]>>() {
+        let mut others: Owners = row.conflicts(txn, want.mode()).collect();
+        others.extend(self.ranges.blockers(statuses, txn, tree.id, key, want));
+        for other in others {
             blocked |= self.ask(statuses, other, &name);
         }
         // Somebody before it in the queue: whoever that is will be asked in its turn. Nobody at all: everything changed meanwhile.
@@ -403,8 +448,11 @@ impl LockTable {
         }
     }
 
-    /// A transaction has ended: its explicit locks go, and the heads of the queues it held up are woken.
-    pub fn release(&self, txn: u64, waited: bool, explicit: &mut Vec<LockKey>) {
+    /// A transaction has ended: its ranges and explicit locks go, and the heads of the queues it held up are woken.
+    pub fn release(&self, txn: u64, waited: bool, explicit: &mut Vec<LockKey>, range_trees: &mut Vec<u32>) {
+        for tree in range_trees.drain(..) {
+            self.ranges.release(txn, tree);
+        }
         if waited {
             let rows = self.asked_of(txn).lock().remove(&txn);
             explicit.extend(rows.into_iter().flatten());
@@ -435,12 +483,13 @@ impl LockTable {
         let map = self.shard_of(&key).map.lock();
         let row = map.get(&key)?;
         let position = row.position(txn)?;
-        let mode = row.queue[position].mode;
+        let want = row.queue[position].want;
         let mut out = Blockers::new();
         if row.holder != 0 && row.holder != txn && matches!(statuses.status(row.holder), Status::Open | Status::Committing) {
             out.push(row.holder);
         }
-        out.extend(row.conflicts(txn, mode));
+        out.extend(row.conflicts(txn, want.mode()));
+        out.extend(self.ranges.blockers(statuses, txn, key.tree, &key.key, want));
         out.extend(row.queue.iter().take(position).map(|w| w.cell.txn));
         Some((cell, out))
     }
@@ -479,9 +528,9 @@ impl LockTable {
         stands && path.iter().all(|(cell, _)| cell.waits())
     }
 
-    /// Rows with locks or waiters, for tests and status.
+    /// Rows with locks or waiters, and trees with ranges, for tests and status.
     pub fn rows(&self) -> u32 {
-        self.shards.iter().map(|s| s.rows.load(Ordering::SeqCst)).sum()
+        self.shards.iter().map(|s| s.rows.load(Ordering::SeqCst)).sum::<u32>() + self.ranges.pairs()
     }
 }
 

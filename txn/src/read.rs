@@ -3,9 +3,9 @@
 //! The newest version is copied out of the leaf and validated; only then is its visibility judged, from the copy. Older versions are
 //! a cold walk through undo memory.
 
-use crate::locks::Claim;
+use crate::locks::{Claim, Want};
 use crate::status::{Status, is_txn};
-use crate::{Engine, Error, Interrupt, Isolation, Result, TreeRef, Txn, Worker};
+use crate::{Engine, Error, Isolation, Result, TreeRef, Txn, Worker};
 use storage::page::{FROZEN, RecordHeader};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,7 +145,24 @@ impl Txn {
     ///
     /// # Errors
     /// A stall; 1205 or 1213 when the wait ends badly.
+    #[inline]
     pub fn read_latest(&mut self, worker: &Worker, tree: TreeRef, key: &[u8], payload: &mut Vec<u8>) -> Result<Option<Seen>> {
+        self.read_current(worker, tree, key, LockMode::Exclusive, WaitPolicy::Wait, payload)
+    }
+
+    /// Current read of a row that another transaction does not hold in a mode that conflicts with `mode`; nothing is locked.
+    ///
+    /// # Errors
+    /// As `lock_row`.
+    pub fn read_current(
+        &mut self,
+        worker: &Worker,
+        tree: TreeRef,
+        key: &[u8],
+        mode: LockMode,
+        policy: WaitPolicy,
+        payload: &mut Vec<u8>,
+    ) -> Result<Option<Seen>> {
         self.resume_look(worker)?;
         let engine = &*worker.engine;
         loop {
@@ -162,43 +179,52 @@ impl Txn {
             if !leaf.page.payload(&record, payload) || !leaf.valid() {
                 continue;
             }
-            let found = || (!record.header.is_tombstone()).then_some(Seen(record.header.mark));
             match engine.owner(record.header, self.id) {
-                Owner::Me => return Ok(found()),
+                Owner::Me => return Ok((!record.header.is_tombstone()).then_some(Seen(record.header.mark))),
+                // Nothing is there to wait for.
+                Owner::Committed if record.header.is_tombstone() => {
+                    self.leave_wait(worker);
+                    return Ok(None);
+                }
                 Owner::Committed => {
-                    let claim = engine.locks.claim(&engine.statuses, self.id, tree, key, LockMode::Exclusive, false);
+                    let claim = engine.locks.claim(&engine.statuses, self.id, tree, key, Want::Row(mode), false);
                     if matches!(claim, Claim::Free) {
-                        if record.header.is_tombstone() {
-                            self.leave_wait(worker);
-                        }
-                        return Ok(found());
+                        return Ok(Some(Seen(record.header.mark)));
                     }
                 }
                 Owner::Other(_) => {}
             }
             // Somebody has it: judged again, and queued for, under the latch.
-            if let Some(interrupt) = self.wait_if_held(worker, tree, key, LockMode::Exclusive)? {
-                return Err(interrupt);
+            match (self.wait_if_held(worker, tree, key, mode, policy)?, policy) {
+                (false, _) => {}
+                (true, WaitPolicy::SkipLocked) => return Ok(None),
+                (true, _) => return Err(Error::WouldBlock.into()),
             }
         }
     }
 
-    /// Queues for the row if, under the latch, it is still held. `None`: it is not.
-    fn wait_if_held(&mut self, worker: &Worker, tree: TreeRef, key: &[u8], mode: LockMode) -> Result<Option<Interrupt>> {
+    /// Queues for the row if, under the latch, it is still held, and the policy is to wait. `false`: it is not held.
+    fn wait_if_held(&mut self, worker: &Worker, tree: TreeRef, key: &[u8], mode: LockMode, policy: WaitPolicy) -> Result<bool> {
         self.ensure_id(worker)?;
         let engine = &*worker.engine;
         let leaf = engine.store.latch_leaf(tree, key)?;
-        let Ok(slot) = leaf.page.search(key) else { return Ok(None) };
-        let holder = match engine.owner(leaf.page.record(slot).header, self.id) {
-            Owner::Me => return Ok(None),
+        let Ok(slot) = leaf.page.search(key) else { return Ok(false) };
+        let header = leaf.page.record(slot).header;
+        let holder = match engine.owner(header, self.id) {
+            Owner::Me => return Ok(false),
             Owner::Other(holder) => Some(holder),
+            Owner::Committed if header.is_tombstone() => return Ok(false),
             Owner::Committed => None,
         };
-        let claim = engine.locks.claim(&engine.statuses, self.id, tree, key, mode, false);
+        let want = Want::Row(mode);
+        let claim = engine.locks.claim(&engine.statuses, self.id, tree, key, want, false);
         if holder.is_none() && matches!(claim, Claim::Free) {
-            return Ok(None);
+            return Ok(false);
         }
-        Ok(Some(self.wait_for(worker, tree, key, mode, holder, || drop(leaf))))
+        match policy {
+            WaitPolicy::Wait => Err(self.wait_for(worker, tree, key, want, holder, || drop(leaf))),
+            WaitPolicy::NoWait | WaitPolicy::SkipLocked => Ok(true),
+        }
     }
 
     /// Current read that also locks the row until the transaction ends.
@@ -227,18 +253,18 @@ impl Txn {
         let owner = engine.owner(record.header, self.id);
         // Of a row that is gone nothing is taken: those behind in the queue come next.
         let gone = record.header.is_tombstone();
-        let claim = || engine.locks.claim(&engine.statuses, self.id, tree, key, mode, !gone);
+        let want = Want::Row(mode);
+        let claim = || engine.locks.claim(&engine.statuses, self.id, tree, key, want, true);
         let holder = match owner {
-            Owner::Me => None,
             Owner::Other(holder) => Some(holder),
-            Owner::Committed if matches!(claim(), Claim::Free) => None,
-            Owner::Committed => Some(0),
+            Owner::Committed if !gone && matches!(claim(), Claim::Conflict) => Some(0),
+            Owner::Me | Owner::Committed => None,
         };
         if let Some(holder) = holder {
             return match policy {
                 WaitPolicy::Wait => {
                     let holder = (holder != 0).then_some(holder);
-                    Err(self.wait_for(worker, tree, key, mode, holder, || drop(leaf)))
+                    Err(self.wait_for(worker, tree, key, want, holder, || drop(leaf)))
                 }
                 WaitPolicy::NoWait => Err(Error::WouldBlock.into()),
                 WaitPolicy::SkipLocked => Ok(None),
@@ -253,10 +279,7 @@ impl Txn {
         payload.clear();
         assert!(leaf.page.payload(&record, payload), "P1: a latched page has whole records");
         if owner != Owner::Me {
-            let name = engine.locks.grant(self.id, tree, key, mode);
-            if !self.explicit.contains(&name) {
-                self.explicit.push(name);
-            }
+            self.explicit.extend(engine.locks.grant(self.id, tree, key, mode));
         }
         Ok(Some(Seen(record.header.mark)))
     }

@@ -5,7 +5,7 @@
 //! nothing is held between calls and splits do not matter.
 
 use crate::read::{Owner, View};
-use crate::{Result, TreeRef, Txn, Worker};
+use crate::{LockMode, Result, Seen, TreeRef, Txn, WaitPolicy, Worker};
 use storage::buffer::PageRead;
 use storage::page::RecordHeader;
 
@@ -17,27 +17,30 @@ pub enum ReadMode {
     /// The latest committed version or the transaction's own; a row that another open transaction holds is returned as its key with
     /// [`ScanRow::held_by_other`] set (its payload is the version below the open one, or empty): `lock_row` it, then judge it.
     Latest,
+    /// As `Latest`, and the rows and the gaps around them are locked until the transaction ends, for the isolation levels that know no
+    /// phantoms (`lock_range`). Every row comes with [`ScanRow::seen`].
+    Lock(LockMode, WaitPolicy),
 }
 
-struct Slot {
-    key: (u32, u32),
-    payload: (u32, u32),
-    header: RecordHeader,
-    held_by_other: bool,
+pub(crate) struct Slot {
+    pub key: (u32, u32),
+    pub payload: (u32, u32),
+    pub header: RecordHeader,
+    pub held_by_other: bool,
 }
 
 /// A scan over one key range. Keeps its place as a key; holds no latch and no pin between calls.
 pub struct Scan {
-    tree: TreeRef,
-    low: Vec<u8>,
-    high: Vec<u8>,
-    reverse: bool,
+    pub(crate) tree: TreeRef,
+    pub(crate) low: Vec<u8>,
+    pub(crate) high: Vec<u8>,
+    pub(crate) reverse: bool,
     mode: ReadMode,
     /// Forward: the next key to look at. Reverse: everything from here on is done.
-    place: Vec<u8>,
-    done: bool,
-    bytes: Vec<u8>,
-    slots: Vec<Slot>,
+    pub(crate) place: Vec<u8>,
+    pub(crate) done: bool,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) slots: Vec<Slot>,
     next: usize,
     older: Vec<u8>,
 }
@@ -47,6 +50,8 @@ pub struct ScanRow<'a> {
     pub key: &'a [u8],
     pub payload: &'a [u8],
     pub held_by_other: bool,
+    /// The version, of a row that this scan has locked.
+    pub seen: Option<Seen>,
 }
 
 /// Where the copy of a leaf ended.
@@ -100,9 +105,12 @@ impl Scan {
     /// # Errors
     /// A stall while a page is read; damage.
     pub fn fill(&mut self, txn: &mut Txn, worker: &Worker, rows_max: usize) -> Result<bool> {
-        let view = txn.view(worker);
         self.next = 0;
         self.slots.clear();
+        if let ReadMode::Lock(mode, policy) = self.mode {
+            return self.fill_locked(txn, worker, rows_max.max(1), mode, policy);
+        }
+        let view = txn.view(worker);
         while !self.done {
             let leaf = if self.reverse {
                 worker.engine.store.read_leaf_before(self.tree, &self.place)?
@@ -203,7 +211,7 @@ impl Scan {
             let keep = match self.mode {
                 ReadMode::Snapshot if engine.sees(view, header) => !header.is_tombstone(),
                 ReadMode::Snapshot => self.replace(index, view, worker)?,
-                ReadMode::Latest => match engine.owner(header, txn) {
+                ReadMode::Latest | ReadMode::Lock(..) => match engine.owner(header, txn) {
                     Owner::Me | Owner::Committed => !header.is_tombstone(),
                     Owner::Other(_) => {
                         let newest = View { snapshot: u64::MAX >> 1, dirty: false, ..view };
@@ -247,6 +255,7 @@ impl Scan {
         let slot = self.slots.get(self.next)?;
         self.next += 1;
         let range = |(from, to): (u32, u32)| &self.bytes[from as usize..to as usize];
-        Some(ScanRow { key: range(slot.key), payload: range(slot.payload), held_by_other: slot.held_by_other })
+        let seen = matches!(self.mode, ReadMode::Lock(..)).then_some(Seen(slot.header.mark));
+        Some(ScanRow { key: range(slot.key), payload: range(slot.payload), held_by_other: slot.held_by_other, seen })
     }
 }

@@ -8,7 +8,7 @@
 
 use crate::engine::LOCK_WAIT_TIMEOUT;
 use crate::horizon::Snapshot;
-use crate::locks::{LockKey, WaitCell, WaitEnd};
+use crate::locks::{LockKey, WaitCell, WaitEnd, Want};
 use crate::purge::Job;
 use crate::undo::{SegmentList, UndoHead, UndoKind};
 use crate::{Error, Interrupt, LockMode, Result, Stall, TreeRef, Worker};
@@ -54,6 +54,8 @@ pub struct Txn {
     writer_epoch: Option<u64>,
     wait: Option<Wait>,
     pub(crate) explicit: Vec<LockKey>,
+    /// Trees in which it holds ranges of keys.
+    pub(crate) range_trees: Vec<u32>,
     lock_wait_timeout: Duration,
 }
 
@@ -70,6 +72,7 @@ impl Txn {
             writer_epoch: None,
             wait: None,
             explicit: Vec::new(),
+            range_trees: Vec::new(),
             lock_wait_timeout: LOCK_WAIT_TIMEOUT,
         }
     }
@@ -133,14 +136,14 @@ impl Txn {
         worker: &Worker,
         tree: TreeRef,
         key: &[u8],
-        mode: LockMode,
+        want: Want,
         holder: Option<u64>,
         release: impl FnOnce(),
     ) -> Interrupt {
         let engine = &worker.engine;
         let before = self.wait.take_if(|wait| wait.name.is(tree, key)).map(|wait| wait.deadline);
         self.leave_wait(worker);
-        let (name, cell) = engine.locks.enqueue(&engine.statuses, self.id, tree, key, mode, holder);
+        let (name, cell) = engine.locks.enqueue(&engine.statuses, self.id, tree, key, want, holder);
         release();
         let deadline = before.unwrap_or_else(|| Instant::now() + self.lock_wait_timeout);
         self.wait = Some(Wait { name: name.clone(), cell: cell.clone(), deadline });
@@ -211,11 +214,15 @@ impl Txn {
         self.changes
     }
 
-    /// Undoes everything since the savepoint; row locks stay until the transaction ends (as in InnoDB, mostly).
+    /// Undoes everything since the savepoint; the rows that are as they were before stay locked until the transaction ends.
     ///
     /// # Errors
     /// A stall: await it and call again.
     pub fn rollback_to(&mut self, worker: &Worker, savepoint: Savepoint) -> Result<()> {
+        self.undo_until(worker, savepoint, true)
+    }
+
+    fn undo_until(&mut self, worker: &Worker, savepoint: Savepoint, keep_locks: bool) -> Result<()> {
         self.leave_wait(worker);
         let mut scratch = worker.scratch.take();
         let mut undone = Ok(());
@@ -227,7 +234,7 @@ impl Txn {
                 .undo
                 .read(self.undo_last, Some(&mut scratch.key), Some(&mut scratch.payload))
                 .expect("U1: an open transaction's undo is pinned");
-            undone = self.undo(worker, &head, &scratch.key, &scratch.payload);
+            undone = self.undo(worker, &head, &scratch.key, &scratch.payload, keep_locks);
             if undone.is_err() {
                 break;
             }
@@ -238,7 +245,7 @@ impl Txn {
         undone
     }
 
-    fn undo(&self, worker: &Worker, head: &UndoHead, key: &[u8], payload: &[u8]) -> Result<()> {
+    fn undo(&mut self, worker: &Worker, head: &UndoHead, key: &[u8], payload: &[u8], keep_lock: bool) -> Result<()> {
         let store = &worker.engine.store;
         store.wal.check_buffer(worker.index)?;
         loop {
@@ -263,6 +270,10 @@ impl Txn {
             }
             let undo = RowChange { op, tree: head.tree, txn: self.id, key, header, payload, old: None, compensation: true };
             store.change_row(worker.index, &leaf, slot, &undo);
+            if keep_lock && op == RowOp::Put && header.mark != self.id {
+                // The mark that was the lock is gone; whoever waits for this transaction goes on waiting.
+                self.explicit.extend(worker.engine.locks.grant(self.id, head.tree, key, LockMode::Exclusive));
+            }
             return Ok(());
         }
     }
@@ -306,8 +317,8 @@ impl Txn {
         let engine = &worker.engine;
         let statuses = &engine.statuses;
         let waited = if committed { statuses.commit(self.id, end) } else { statuses.abort(self.id, end) };
-        if waited || !self.explicit.is_empty() {
-            engine.locks.release(self.id, waited, &mut self.explicit);
+        if waited || !self.explicit.is_empty() || !self.range_trees.is_empty() {
+            engine.locks.release(self.id, waited, &mut self.explicit, &mut self.range_trees);
         }
         if committed && self.deletes && self.undo_last != 0 {
             engine.undo.pin(&self.segments);
@@ -332,7 +343,7 @@ impl Txn {
         if self.id == 0 {
             return Ok(());
         }
-        self.rollback_to(worker, Savepoint(0))?;
+        self.undo_until(worker, Savepoint(0), false)?;
         let engine = &worker.engine;
         let first_epoch = self.writer_epoch.take();
         if first_epoch.is_some() {

@@ -3,7 +3,7 @@
 //! Under the leaf's latch: 1. judge the record (mine, another's, committed) and the lock table; 2. remember the old version in undo;
 //! 3. log and apply the new one. When there is no room the latch is given up, the leaf split, and the operation starts over.
 
-use crate::locks::Claim;
+use crate::locks::{Claim, Want};
 use crate::read::{Owner, Seen};
 use crate::undo::{UndoEntry, UndoKind};
 use crate::{Error, KEY_BYTES_MAX, LockMode, RECORD_BYTES_MAX, Result, TreeRef, Txn, Worker};
@@ -47,7 +47,7 @@ impl Txn {
     /// A stall; 1205, 1213; a record or key over the limits.
     pub fn insert(&mut self, worker: &Worker, tree: TreeRef, key: &[u8], payload: &[u8]) -> Result<InsertOutcome> {
         let new = NewVersion { tree, key, flags: 0, payload };
-        let done = self.change(worker, &new, |txn, header| match header {
+        let done = self.change(worker, &new, Want::Insert, |txn, header| match header {
             None => Verdict::Go,
             Some(header) => match worker.engine.owner(header, txn) {
                 Owner::Other(holder) => Verdict::Wait(Some(holder)),
@@ -75,7 +75,7 @@ impl Txn {
     }
 
     fn replace(&mut self, worker: &Worker, new: &NewVersion<'_>, seen: Seen) -> Result<WriteOutcome> {
-        let done = self.change(worker, new, |txn, header| match header {
+        let done = self.change(worker, new, Want::Row(LockMode::Exclusive), |txn, header| match header {
             Some(header) if header.mark == seen.0 && !header.is_tombstone() => match worker.engine.owner(header, txn) {
                 // A dirty read cannot be a base to write on.
                 Owner::Other(holder) => Verdict::Wait(Some(holder)),
@@ -91,6 +91,7 @@ impl Txn {
         &mut self,
         worker: &Worker,
         new: &NewVersion<'_>,
+        want: Want,
         judge: impl Fn(u64, Option<RecordHeader>) -> Verdict,
     ) -> Result<bool> {
         if new.key.len() > KEY_BYTES_MAX || new.key.len() + new.payload.len() > RECORD_BYTES_MAX {
@@ -107,7 +108,7 @@ impl Txn {
             // The row is taken only when nothing can come between: a split may stall, and the place in the queue must survive it.
             let room = leaf.page.has_room(slot, new.flags, new.key, new.payload.len());
             let verdict = match judge(self.id, header) {
-                Verdict::Go if header.is_none_or(|h| h.mark != self.id) => self.claim(worker, new, room),
+                Verdict::Go if header.is_none_or(|h| h.mark != self.id) => self.claim(worker, new, want, room),
                 other => other,
             };
             match verdict {
@@ -118,7 +119,7 @@ impl Txn {
                     return Ok(false);
                 }
                 Verdict::Wait(holder) => {
-                    return Err(self.wait_for(worker, new.tree, new.key, LockMode::Exclusive, holder, || drop(leaf)));
+                    return Err(self.wait_for(worker, new.tree, new.key, want, holder, || drop(leaf)));
                 }
             }
             if !room {
@@ -132,9 +133,9 @@ impl Txn {
         }
     }
 
-    fn claim(&self, worker: &Worker, new: &NewVersion<'_>, takes: bool) -> Verdict {
+    fn claim(&self, worker: &Worker, new: &NewVersion<'_>, want: Want, takes: bool) -> Verdict {
         let engine = &*worker.engine;
-        match engine.locks.claim(&engine.statuses, self.id, new.tree, new.key, LockMode::Exclusive, takes) {
+        match engine.locks.claim(&engine.statuses, self.id, new.tree, new.key, want, takes) {
             Claim::Free => Verdict::Go,
             Claim::Conflict => Verdict::Wait(None),
         }

@@ -1,0 +1,250 @@
+//! Locks on ranges of keys: what locking scans have read, and the gaps where a locking read found nothing.
+//!
+//! ```text
+//! tree 7:  transaction A   exclusive [c, k) [q, end)    shared -
+//!          transaction B   exclusive -                  shared [a, f)
+//! ```
+//! A range is `from <= key < to` in byte order (an empty `to` is the end of the tree). It locks every row whose key lies in it, and keeps
+//! others from inserting any key in it. As in InnoDB, ranges themselves never conflict: two transactions may hold the same gap, whatever
+//! their modes, and then neither can insert into it. What conflicts is a key with a range of another open transaction:
+//!
+//! | wanted           | shared range | exclusive range |
+//! |------------------|--------------|-----------------|
+//! | row, shared      | -            | waits           |
+//! | row, exclusive   | waits        | waits           |
+//! | insert of a key  | waits        | waits           |
+//!
+//! A range names keys, not records: nothing has to be handed on when a record that bounds a gap is inserted, purged or moved by a split.
+//!
+//! R1: a range is added under the latch of the one leaf that covers all of it, after each of its rows has been judged to be free under
+//!     the same latch; whoever changes or inserts a key looks here under the latch of the leaf that covers the key. So of a range and a
+//!     change one comes first, and sees (the change: by the counter; the range: by the record's mark) or precedes the other.
+//! R2: hence a row inside a range of one transaction is never locked, nor can it be, by another in a conflicting mode.
+//! R3: a slot's counter is the number of (tree, transaction) pairs in it; zero, one load, is all that others pay when there are none.
+//! R4: of one transaction, tree and mode ranges neither overlap nor touch.
+//! Latches: page latch -> shard of the lock table -> slot -> statuses.
+
+use crate::LockMode;
+use crate::locks::Want;
+use crate::status::{Status, StatusTable};
+use parking_lot::Mutex;
+use smallvec::SmallVec;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Bound::{Included, Unbounded};
+use std::sync::atomic::{AtomicU32, Ordering};
+use sync::CachePadded;
+
+const SLOTS: usize = 256;
+
+type Key = Box<[u8]>;
+
+/// Those of another transaction that stand in the way.
+pub type Owners = SmallVec<[u64; 4]>;
+
+/// Disjoint ranges: from -> to.
+#[derive(Default)]
+struct Ranges(BTreeMap<Key, Key>);
+
+/// Does a range that ends at `to` go as far as `key`?
+fn reaches(to: &[u8], key: &[u8]) -> bool {
+    to.is_empty() || to >= key
+}
+
+impl Ranges {
+    /// The range that begins at or before `key`.
+    fn before(&self, key: &[u8]) -> Option<(&Key, &Key)> {
+        self.0.range::<[u8], _>((Unbounded, Included(key))).next_back()
+    }
+
+    fn contains(&self, key: &[u8]) -> bool {
+        self.before(key).is_some_and(|(_, to)| to.is_empty() || key < &**to)
+    }
+
+    /// Adds `from..to`, joined with what it touches (R4).
+    fn add(&mut self, from: &[u8], to: &[u8]) {
+        let before = self.0.range_mut::<[u8], _>((Unbounded, Included(from))).next_back();
+        let start: Key = match before {
+            Some((_, end)) if end.is_empty() || !to.is_empty() && reaches(end, to) => return,
+            Some((start, end)) if reaches(end, from) => {
+                *end = to.into();
+                start.clone()
+            }
+            _ => {
+                self.0.insert(from.into(), to.into());
+                from.into()
+            }
+        };
+        // Ranges that begin inside of the new one, or where it ends.
+        loop {
+            let mut after = self.0.range::<[u8], _>((std::ops::Bound::Excluded(&*start), Unbounded));
+            let Some((next, end)) = after.next().filter(|(next, _)| reaches(to, next)) else { return };
+            let (next, end) = (next.clone(), end.clone());
+            self.0.remove(&next);
+            if !to.is_empty() && reaches(&end, to) {
+                self.0.insert(start, end);
+                return;
+            }
+        }
+    }
+}
+
+/// The ranges of one transaction in one tree.
+struct Owned {
+    txn: u64,
+    shared: Ranges,
+    exclusive: Ranges,
+}
+
+impl Owned {
+    /// Does it keep another transaction from what it wants?
+    fn blocks(&self, key: &[u8], want: Want) -> bool {
+        self.exclusive.contains(key) || want != Want::Row(LockMode::Share) && self.shared.contains(key)
+    }
+
+    /// Does it hold the row in this mode?
+    fn holds(&self, key: &[u8], mode: LockMode) -> bool {
+        self.exclusive.contains(key) || mode == LockMode::Share && self.shared.contains(key)
+    }
+}
+
+#[derive(Default)]
+struct Slot {
+    pairs: AtomicU32,
+    trees: Mutex<HashMap<u32, Vec<Owned>>>,
+}
+
+/// The range locks of all trees.
+pub struct RangeTable {
+    slots: Box<[CachePadded<Slot>]>,
+}
+
+impl RangeTable {
+    pub fn new() -> Self {
+        Self { slots: (0..SLOTS).map(|_| CachePadded::default()).collect() }
+    }
+
+    fn slot(&self, tree: u32) -> &Slot {
+        &self.slots[tree as usize % SLOTS]
+    }
+
+    /// May there be ranges in this tree? Under the latch of the key's leaf (R1).
+    #[inline]
+    pub fn any(&self, tree: u32) -> bool {
+        // Acquire: what the caller's latch makes visible anyway; it pairs with the Release in `add` for those who look without one.
+        self.slot(tree).pairs.load(Ordering::Acquire) != 0
+    }
+
+    /// Open transactions other than `txn` whose ranges are in the way of `want` at `key`.
+    #[inline]
+    pub fn blockers(&self, statuses: &StatusTable, txn: u64, tree: u32, key: &[u8], want: Want) -> Owners {
+        if self.any(tree) { self.find_blockers(statuses, txn, tree, key, want) } else { Owners::new() }
+    }
+
+    #[cold]
+    fn find_blockers(&self, statuses: &StatusTable, txn: u64, tree: u32, key: &[u8], want: Want) -> Owners {
+        let trees = self.slot(tree).trees.lock();
+        let owners = trees.get(&tree).map_or(&[][..], Vec::as_slice);
+        // One that has ended holds nothing, though its ranges may be here for a moment yet.
+        let open = |owned: &Owned| matches!(statuses.status(owned.txn), Status::Open | Status::Committing);
+        owners.iter().filter(|o| o.txn != txn && o.blocks(key, want) && open(o)).map(|o| o.txn).collect()
+    }
+
+    /// Does `txn` hold the row with this key by a range?
+    #[inline]
+    pub fn holds(&self, txn: u64, tree: u32, key: &[u8], mode: LockMode) -> bool {
+        self.any(tree)
+            && self.slot(tree).trees.lock().get(&tree).is_some_and(|o| o.iter().any(|o| o.txn == txn && o.holds(key, mode)))
+    }
+
+    /// Adds a range; `true`: the first of this transaction in this tree, to be `release`d at its end. Under the leaf's latch (R1).
+    pub fn add(&self, txn: u64, tree: u32, mode: LockMode, from: &[u8], to: &[u8]) -> bool {
+        debug_assert!(to.is_empty() || from < to, "a range is not empty");
+        let slot = self.slot(tree);
+        let mut trees = slot.trees.lock();
+        let owners = trees.entry(tree).or_default();
+        let mut is_first = false;
+        let at = owners.iter().position(|o| o.txn == txn).unwrap_or_else(|| {
+            is_first = true;
+            // Release: see `any`.
+            slot.pairs.fetch_add(1, Ordering::Release);
+            owners.push(Owned { txn, shared: Ranges::default(), exclusive: Ranges::default() });
+            owners.len() - 1
+        });
+        let owned = &mut owners[at];
+        match mode {
+            LockMode::Share => owned.shared.add(from, to),
+            LockMode::Exclusive => owned.exclusive.add(from, to),
+        }
+        is_first
+    }
+
+    /// The transaction has ended: its ranges in this tree go.
+    pub fn release(&self, txn: u64, tree: u32) {
+        let slot = self.slot(tree);
+        let mut trees = slot.trees.lock();
+        let Some(owners) = trees.get_mut(&tree) else { return };
+        let before = owners.len();
+        owners.retain(|o| o.txn != txn);
+        slot.pairs.fetch_sub((before - owners.len()) as u32, Ordering::Release);
+        if owners.is_empty() {
+            trees.remove(&tree);
+        }
+    }
+
+    /// (tree, transaction) pairs with ranges, for tests and status.
+    pub fn pairs(&self) -> u32 {
+        self.slots.iter().map(|s| s.pairs.load(Ordering::Relaxed)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(added: &[(&str, &str)], expected: &[(&str, &str)]) {
+        let mut ranges = Ranges::default();
+        added.iter().for_each(|(from, to)| ranges.add(from.as_bytes(), to.as_bytes()));
+        let found: Vec<_> = ranges.0.iter().map(|(from, to)| (&**from, &**to)).collect();
+        let expected: Vec<_> = expected.iter().map(|(from, to)| (from.as_bytes(), to.as_bytes())).collect();
+        assert_eq!(found, expected, "{added:?}");
+    }
+
+    #[test]
+    fn ranges_that_touch_are_joined() {
+        check(&[("a", "c"), ("e", "g")], &[("a", "c"), ("e", "g")]);
+        check(&[("a", "c"), ("c", "g")], &[("a", "g")]);
+        check(&[("c", "g"), ("a", "c")], &[("a", "g")]);
+        check(&[("a", "c"), ("e", "g"), ("b", "f")], &[("a", "g")]);
+        check(&[("b", "c"), ("e", "f"), ("h", "k"), ("a", "i")], &[("a", "k")]);
+        check(&[("b", "c"), ("e", ""), ("a", "d")], &[("a", "d"), ("e", "")]);
+        check(&[("b", "c"), ("e", "f"), ("a", "")], &[("a", "")]);
+        check(&[("", ""), ("a", "b"), ("c", "")], &[("", "")]);
+        check(&[("a", "z"), ("c", "d"), ("a", "z"), ("a", "b")], &[("a", "z")]);
+        check(&[("a", "b"), ("a", "d"), ("c", "e")], &[("a", "e")]);
+    }
+
+    /// Random ranges over small keys against a set of keys.
+    #[test]
+    fn ranges_agree_with_a_set() {
+        let mut state = 7u64;
+        let mut random = |below: u64| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) % below
+        };
+        for _ in 0..200 {
+            let mut ranges = Ranges::default();
+            let mut set = [false; 40];
+            for _ in 0..12 {
+                let from = random(38) as usize;
+                let to = from + 1 + random(40 - from as u64 - 1) as usize;
+                let end = if to == 39 { vec![] } else { vec![to as u8] };
+                ranges.add(&[from as u8], &end);
+                let reach = if end.is_empty() { 40 } else { to };
+                set[from..reach].fill(true);
+            }
+            assert!((0..40).all(|key| ranges.contains(&[key as u8]) == set[key]));
+            let ends: Vec<_> = ranges.0.iter().collect();
+            assert!(ends.windows(2).all(|w| !w[0].1.is_empty() && w[0].1 < w[1].0), "R4");
+        }
+    }
+}
