@@ -33,11 +33,15 @@ impl RowKeys {
         table: &'p Table,
         order: &'p [SortKey],
         rows_max: u64,
+        semi_consistent: bool,
     ) -> Result<Self> {
         let lock = SourceLock::Lock(LockMode::Exclusive, WaitPolicy::Wait);
-        let mut operator = ScanOperator::new(scan, table, Some(lock));
         let mut keys = Self::default();
         let limit = if order.is_empty() { rows_max } else { u64::MAX };
+        let mut operator = ScanOperator::new(scan, table, Some(lock)).one_by_one(limit < u64::MAX);
+        if semi_consistent {
+            operator = operator.semi_consistent();
+        }
         while (keys.rows.len() as u64) < limit {
             match operator.next(run) {
                 Ok(true) => {}

@@ -29,7 +29,7 @@ pub(crate) async fn delete(
     let mut progress = std::mem::take(&mut scratch.progress);
     let mut deleted = 0;
     if plan.order.is_empty() {
-        let mut operator = ScanOperator::new(&plan.scan, table, Some(SourceLock::Latest));
+        let mut operator = ScanOperator::new(&plan.scan, table, Some(SourceLock::Latest)).one_by_one(plan.limit.is_some());
         operator.borrow_buffers(scratch);
         run.sources[0].row = std::mem::take(&mut scratch.row);
         while deleted < limit {
@@ -51,7 +51,7 @@ pub(crate) async fn delete(
         operator.return_buffers(scratch);
         scratch.row = std::mem::take(&mut run.sources[0].row);
     } else {
-        let keys = RowKeys::collect(&mut run, &plan.scan, table, &plan.order, limit).await?;
+        let keys = RowKeys::collect(&mut run, &plan.scan, table, &plan.order, limit, false).await?;
         for key in keys.iter() {
             while reread(&mut run, table, key, &plan.scan.columns_used).await? {
                 if delete_row(&mut run, table, &mut progress).await? {

@@ -12,7 +12,7 @@ use crate::context::ExecContext;
 use crate::driver::DmlDone;
 use crate::error::{Error, Result};
 use crate::eval::{Env, Shared, Step};
-use crate::operator::{Builder, Operator, collect_scans};
+use crate::operator::{Builder, Operator, SourceLock, collect_scans};
 use crate::packed::{self, Packer};
 use crate::prepared::{InsertShape, Prepared};
 use crate::run::{Run, Slice, Source, SourceState, Sources};
@@ -20,7 +20,7 @@ use crate::scratch::{Scratch, recycle};
 use crate::session::SessionVars;
 use crate::wait::{self, engine};
 use sql::expr::Expr;
-use sql::plan::{InsertPlan, InsertSource, OutputColumn, QueryPlan};
+use sql::plan::{InsertPlan, InsertSource, Node, OutputColumn, QueryPlan};
 use std::time::Duration;
 use table::{InsertRow, Progress, RowBuf, RowRead, Table, WriteRow};
 use txn::{LockMode, Txn, WaitPolicy, Worker};
@@ -185,7 +185,10 @@ impl<'p> Inserting<'p> {
             prepared.sources.iter().map(|table| Source { table: table.as_deref(), ..Source::default() }).collect();
         let own = Shared { strict: shared.strict, ..Shared::new(shared.session, shared.params, shared.host) };
         let mut run = Run::new(worker, txn, own, sources, Slice::new(Duration::ZERO));
-        let mut operator = Builder { tables: &prepared.sources, lock: None }.build(&query.root);
+        // What the new rows are made of stays so until they are committed, where the isolation level promises that.
+        let lock = run.txn.locks_gaps().then_some(SourceLock::Lock(LockMode::Share, WaitPolicy::Wait));
+        let is_limited = matches!(query.root, Node::Limit { .. } | Node::Trim { .. });
+        let mut operator = Builder { tables: &prepared.sources, lock, is_limited }.build(&query.root);
         if reads_target {
             let rows = read_all(&mut operator, &mut run, query.columns.len()).await?;
             let mut rest = rows.as_slice();

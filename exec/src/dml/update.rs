@@ -20,6 +20,7 @@ use sql::plan::{Access, LimitPlan, Scan, UpdatePlan};
 use std::sync::Arc;
 use std::time::Duration;
 use table::{Progress, RowRead, Table, WriteRow};
+use txn::{LockMode, WaitPolicy};
 use types::Value;
 
 /// Runs an UPDATE.
@@ -39,7 +40,8 @@ pub(crate) async fn update(
     let mut progress = std::mem::take(&mut scratch.progress);
     let mut values = recycle(std::mem::take(&mut scratch.values));
     if plan.order.is_empty() && !moves_in_scan(&plan.scan, &assigner) {
-        let mut operator = ScanOperator::new(&plan.scan, table, Some(SourceLock::Latest));
+        let operator = ScanOperator::new(&plan.scan, table, Some(SourceLock::Latest));
+        let mut operator = operator.one_by_one(plan.limit.is_some()).semi_consistent();
         operator.borrow_buffers(scratch);
         run.sources[0].row = std::mem::take(&mut scratch.row);
         while update.matched < limit {
@@ -60,7 +62,7 @@ pub(crate) async fn update(
         operator.return_buffers(scratch);
         scratch.row = std::mem::take(&mut run.sources[0].row);
     } else {
-        let keys = RowKeys::collect(&mut run, &plan.scan, table, &plan.order, limit).await?;
+        let keys = RowKeys::collect(&mut run, &plan.scan, table, &plan.order, limit, true).await?;
         for key in keys.iter() {
             loop {
                 if !reread(&mut run, table, key, &plan.scan.columns_used).await? {
@@ -167,9 +169,8 @@ impl Updating<'_> {
         let mut changes: ColumnChanges<'_> = Vec::with_capacity(raw.len());
         self.assigner.changes(shared, &sources[0], &raw, number, &mut changes)?;
         let mut done = true;
-        if changes.is_empty() {
-            self.matched += 1;
-        } else {
+        let unchanged = changes.is_empty();
+        if !unchanged {
             let old = &sources[0].row;
             match engine!(shared.session, self.table.update_row(worker, txn, old, &changes, progress))? {
                 WriteRow::Done => {
@@ -188,7 +189,16 @@ impl Updating<'_> {
             }
         }
         drop(changes);
-        Ok((done, recycle(raw)))
+        let values = recycle(raw);
+        if unchanged {
+            // It matches, so it is locked like one that is changed.
+            let row = &mut sources[0].row;
+            let (seen, mode) = (row.seen(), LockMode::Exclusive);
+            let there = engine!(shared.session, self.table.lock_current(worker, txn, mode, WaitPolicy::Wait, row))?;
+            done = there && row.seen() == seen;
+            self.matched += u64::from(done);
+        }
+        Ok((done, values))
     }
 }
 

@@ -53,6 +53,8 @@ pub(crate) struct Builder<'p> {
     pub tables: &'p [Option<std::sync::Arc<Table>>],
     /// Row locks for the scans, in a locking read.
     pub lock: Option<SourceLock>,
+    /// A LIMIT may stop the scans.
+    pub is_limited: bool,
 }
 
 impl<'p> Builder<'p> {
@@ -62,7 +64,10 @@ impl<'p> Builder<'p> {
             Node::Scan(scan) if matches!(scan.access, Access::Virtual) => {
                 Operator::Virtual(Box::new(scan::VirtualScan::new(scan)))
             }
-            Node::Scan(scan) => Operator::Scan(Box::new(ScanOperator::new(scan, self.table(scan.source), self.lock))),
+            Node::Scan(scan) => {
+                let operator = ScanOperator::new(scan, self.table(scan.source), self.lock);
+                Operator::Scan(Box::new(operator.one_by_one(self.is_limited)))
+            }
             Node::NestedLoop { left, right, left_join, on } => {
                 let sources = sources_of(right);
                 let (left, right) = (self.build(left), self.build(right));

@@ -9,8 +9,14 @@
 //!              `-> Acquire <--'   Acquire: lock or read the current version, then Load and Judge again
 //! ```
 //!
-//! Plain reads judge the snapshot's version. Locking reads and data changes judge the latest version first, without a lock, and again
-//! once they have it: a row that does not match is never locked.
+//! Plain reads judge the snapshot's version. What locking reads and data changes do depends on the isolation level, as in InnoDB:
+//!
+//! - REPEATABLE READ, SERIALIZABLE: the cursor locks what it reads, rows and gaps, before it is judged; all rows come current. Of a
+//!   unique key the row alone is locked, and the gap only where there is none. A row that is about to be changed by its unique key is
+//!   not locked first: the change's mark is the lock, and only a row that turns out not to match is locked for its own sake.
+//! - READ COMMITTED and below: the latest version is judged first, without a lock, and again once it is locked: a row that does not match
+//!   is never locked. One that another transaction holds is waited for and then judged; an UPDATE judges its committed version first,
+//!   and goes on where that does not match (a *semi-consistent* read).
 
 use crate::access;
 use crate::context::VirtualRows;
@@ -33,6 +39,8 @@ pub(crate) enum SourceLock {
     Latest,
 }
 
+const BATCH_ROWS: usize = 64;
+
 /// A running scan.
 pub(crate) struct ScanOperator<'p> {
     plan: &'p Scan,
@@ -47,6 +55,10 @@ pub(crate) struct ScanOperator<'p> {
     key: Vec<u8>,
     covering: bool,
     stage: Stage,
+    /// The most rows that the cursor may read, and lock, ahead of those emitted.
+    batch: usize,
+    /// Held rows are judged by their committed version first.
+    semi_consistent: bool,
     /// The row is the version the statement wants: nothing is left to acquire.
     current: bool,
 }
@@ -60,6 +72,10 @@ enum Stage {
     Load,
     Judge,
     Acquire,
+    /// Wait for a held row, then judge its latest version.
+    AwaitHeld,
+    /// Lock the row of a unique key, which does not match.
+    LockRefused,
     Done,
 }
 
@@ -82,8 +98,22 @@ impl<'p> ScanOperator<'p> {
             key: Vec::new(),
             covering,
             stage: Stage::Start,
+            batch: BATCH_ROWS,
+            semi_consistent: false,
             current: false,
         }
+    }
+
+    /// The scan may be stopped before its end: rows are read one by one, so that none is locked that is not emitted.
+    pub fn one_by_one(mut self, is_limited: bool) -> Self {
+        self.batch = if is_limited { 1 } else { BATCH_ROWS };
+        self
+    }
+
+    /// For UPDATE: see the head of the file.
+    pub fn semi_consistent(mut self) -> Self {
+        self.semi_consistent = true;
+        self
     }
 
     /// Uses buffers that are there already.
@@ -113,11 +143,13 @@ impl<'p> ScanOperator<'p> {
         loop {
             self.stage = match self.stage {
                 Stage::Start => self.start(run)?,
-                Stage::NextRange => self.open_next_range(),
+                Stage::NextRange => self.open_next_range(run.txn.locks_gaps()),
                 Stage::Point => self.point(run)?,
                 Stage::Read => self.read(run)?,
                 Stage::Load => self.load(run)?,
                 Stage::Acquire => self.acquire(run)?,
+                Stage::AwaitHeld => self.await_held(run)?,
+                Stage::LockRefused => self.lock_refused(run)?,
                 Stage::Judge => {
                     let keep = match &self.plan.filter {
                         Some(filter) => run.judge(&[], filter)?,
@@ -127,7 +159,13 @@ impl<'p> ScanOperator<'p> {
                         self.stage = self.after_row();
                         return Ok(true);
                     }
-                    if keep { Stage::Acquire } else { self.after_row() }
+                    match keep {
+                        true => Stage::Acquire,
+                        false if self.is_point() && self.lock == Some(SourceLock::Latest) && run.txn.locks_gaps() => {
+                            Stage::LockRefused
+                        }
+                        false => self.after_row(),
+                    }
                 }
                 Stage::Done => return Ok(false),
             };
@@ -164,7 +202,7 @@ impl<'p> ScanOperator<'p> {
         })
     }
 
-    fn open_next_range(&mut self) -> Stage {
+    fn open_next_range(&mut self, locks_gaps: bool) -> Stage {
         let (index, reverse) = match self.plan.access {
             Access::Ranges { index, reverse, .. } | Access::Full { index, reverse, .. } => (index, reverse),
             _ => return Stage::Done,
@@ -175,8 +213,16 @@ impl<'p> ScanOperator<'p> {
             _ => return Stage::Done,
         };
         self.next_range = if reverse { at } else { at + 1 };
-        let mode = if self.lock.is_some() { ReadMode::Latest } else { ReadMode::Snapshot };
+        let mode = match self.lock {
+            None => ReadMode::Snapshot,
+            Some(_) if !locks_gaps => ReadMode::Latest,
+            Some(SourceLock::Lock(mode, policy)) => ReadMode::Lock(mode, policy),
+            Some(SourceLock::Latest) => ReadMode::Lock(LockMode::Exclusive, WaitPolicy::Wait),
+        };
         self.cursor.open(self.table, index, &self.ranges[at], reverse, mode, self.covering);
+        if self.lock.is_some() {
+            self.cursor.set_batch(self.batch);
+        }
         Stage::Read
     }
 
@@ -202,11 +248,19 @@ impl<'p> ScanOperator<'p> {
         source.state = SourceState::Stored;
         self.current = match self.lock {
             None => true,
-            Some(SourceLock::Latest) => source.row.seen().is_some(),
-            Some(SourceLock::Lock(..)) => false,
+            Some(SourceLock::Lock(..)) if !run.txn.locks_gaps() => false,
+            Some(_) => source.row.seen().is_some(),
         };
-        let held = source.row.held_by_other();
-        Ok(if !self.current && held { Stage::Acquire } else { Stage::Load })
+        if self.current || !source.row.held_by_other() {
+            return Ok(Stage::Load);
+        }
+        Ok(match self.lock {
+            // Without a committed version there is nothing that could match.
+            _ if self.semi_consistent && source.row.payload().is_empty() => Stage::Read,
+            _ if self.semi_consistent => Stage::Load,
+            Some(SourceLock::Lock(_, WaitPolicy::NoWait | WaitPolicy::SkipLocked)) => Stage::Acquire,
+            _ => Stage::AwaitHeld,
+        })
     }
 
     /// Brings in large columns that lie outside of the row.
@@ -254,6 +308,22 @@ impl<'p> ScanOperator<'p> {
         Ok(Stage::Load)
     }
 
+    /// Waits until nobody holds the row, and reads it.
+    fn await_held(&mut self, run: &mut Run<'p>) -> Step<Stage> {
+        let row = &mut run.sources[self.plan.source].row;
+        let there = self.table.reread(run.worker, run.txn, RowRead::Latest, row)?;
+        self.current = self.lock == Some(SourceLock::Latest);
+        Ok(if there { Stage::Load } else { self.after_row() })
+    }
+
+    fn lock_refused(&mut self, run: &mut Run<'p>) -> Step<Stage> {
+        let row = &mut run.sources[self.plan.source].row;
+        let (seen, mode) = (row.seen(), LockMode::Exclusive);
+        let there = self.table.lock_current(run.worker, run.txn, mode, WaitPolicy::Wait, row)?;
+        // Changed between the two reads: judged again.
+        Ok(if there && row.seen() != seen { Stage::Load } else { Stage::Done })
+    }
+
     fn how(&self) -> RowRead {
         match self.lock {
             None => RowRead::Snapshot,
@@ -267,8 +337,12 @@ impl<'p> ScanOperator<'p> {
         matches!(self.plan.access, Access::Ranges { index: 0, .. } | Access::Full { index: 0, .. })
     }
 
+    fn is_point(&self) -> bool {
+        matches!(self.plan.access, Access::Point { .. })
+    }
+
     fn after_row(&self) -> Stage {
-        if matches!(self.plan.access, Access::Point { .. }) { Stage::Done } else { Stage::Read }
+        if self.is_point() { Stage::Done } else { Stage::Read }
     }
 }
 
