@@ -99,6 +99,10 @@ impl RowCursor {
         if self.index == 0 {
             return self.next_clustered(table, worker, txn, row);
         }
+        if self.covering.is_some() && txn.has_changed_unseen() {
+            // The rows tell what the entries do not.
+            self.covering = None;
+        }
         if self.covering.is_some() {
             return self.next_covering(table, worker, txn, row);
         }
@@ -206,10 +210,10 @@ impl RowCursor {
         if !table.reread(worker, txn, how, row)? {
             return Ok(false);
         }
-        if self.mode == ReadMode::Snapshot {
+        if self.mode == ReadMode::Snapshot && !txn.has_changed_unseen() {
             return Ok(true);
         }
-        Ok(table.index_entry_of(worker, txn, self.index, row)? && row.entry == self.entry)
+        Ok(table.index_entry_of(worker, txn, self.index, how, row)? && row.entry == self.entry)
     }
 
     /// Locks the row that `next` gave last and reads its current version. `false`: it is gone, the entry that led to it is not its entry
@@ -229,6 +233,6 @@ impl RowCursor {
         if self.index == 0 || self.covering.is_some() {
             return Ok(true);
         }
-        Ok(table.index_entry_of(worker, txn, self.index, row)? && row.entry == self.entry)
+        Ok(table.index_entry_of(worker, txn, self.index, RowRead::Lock(mode, policy), row)? && row.entry == self.entry)
     }
 }

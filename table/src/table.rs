@@ -254,14 +254,21 @@ impl Table {
         if index == 0 {
             return Ok(range.contains(&row.key));
         }
-        Ok(self.index_entry_of(worker, txn, index, row)? && range.contains(&row.entry))
+        Ok(self.index_entry_of(worker, txn, index, RowRead::Latest, row)? && range.contains(&row.entry))
     }
 
     /// The entry key that `row` has in this index, into `row.entry`. `false`: the row changed while its large values were read.
-    pub(crate) fn index_entry_of(&self, worker: &Worker, txn: &mut Txn, index: usize, row: &mut RowBuf) -> txn::Result<bool> {
+    pub(crate) fn index_entry_of(
+        &self,
+        worker: &Worker,
+        txn: &mut Txn,
+        index: usize,
+        how: RowRead,
+        row: &mut RowBuf,
+    ) -> txn::Result<bool> {
         let codec = &self.indexes[index].codec;
         let has_large = self.has_externals(row);
-        if has_large && !self.load_columns(worker, txn, RowRead::Latest, |column| codec.has_column(column), row)? {
+        if has_large && !self.load_columns(worker, txn, how, |column| codec.has_column(column), row)? {
             return Ok(false);
         }
         let mut entry = std::mem::take(&mut row.entry);
@@ -304,7 +311,13 @@ impl Table {
     ) -> txn::Result<bool> {
         let tree = self.indexes[index].tree;
         let (mode, policy) = match how {
-            RowRead::Snapshot => return Ok(txn.read(worker, tree, key, &mut row.key)? && self.reread(worker, txn, how, row)?),
+            RowRead::Snapshot => {
+                let found = txn.read(worker, tree, key, &mut row.key)? && self.reread(worker, txn, how, row)?;
+                if !found || !txn.has_changed_unseen() {
+                    return Ok(found);
+                }
+                return Ok(self.index_entry_of(worker, txn, index, how, row)? && row.entry == key);
+            }
             RowRead::Latest => (LockMode::Exclusive, WaitPolicy::Wait),
             RowRead::Lock(mode, policy) => (mode, policy),
         };
@@ -322,7 +335,7 @@ impl Table {
                 }
                 continue;
             }
-            if self.index_entry_of(worker, txn, index, row)? && row.entry == key {
+            if self.index_entry_of(worker, txn, index, how, row)? && row.entry == key {
                 return Ok(true);
             }
         }

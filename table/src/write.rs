@@ -11,11 +11,13 @@
 //! W2: each step is one engine call that is repeated until it answers; `Progress` says which step is next. What a step needs is computed
 //!     again from the arguments at each repetition, so the caller repeats the call with the same arguments.
 //! W3: an operation that answers anything but success leaves nothing of itself behind.
+//! W4: a row that the transaction's snapshot does not see becomes visible to it with the change. So do then its index entries, also those
+//!     that stay as they are: they are written once more; and from then on the transaction asks the row itself whether an entry is its.
 
 use crate::blob::ChunkPlace;
 use crate::codec::{self, Source};
 use crate::{RowBuf, RowRead, Table};
-use txn::{InsertOutcome, Interrupt, RECORD_BYTES_MAX, Savepoint, Txn, Worker, WriteOutcome};
+use txn::{InsertOutcome, Interrupt, RECORD_BYTES_MAX, Savepoint, Seen, Txn, Worker, WriteOutcome};
 use types::Value;
 use types::row::{ExternalRef, Field, StoredRow};
 use types::schema::IndexKind;
@@ -26,6 +28,8 @@ use types::schema::IndexKind;
 pub struct Progress {
     step: Step,
     savepoint: Option<Savepoint>,
+    /// W4 applies.
+    unseen: bool,
     /// The row's (new) clustered key and stored bytes.
     key: Vec<u8>,
     payload: Vec<u8>,
@@ -69,6 +73,7 @@ impl Progress {
     pub fn reset(&mut self) {
         self.step = Step::Start;
         self.savepoint = None;
+        self.unseen = false;
         self.externals.clear();
         self.freed.clear();
         self.place = ChunkPlace::default();
@@ -220,8 +225,9 @@ impl Table {
             match p.step {
                 Step::Start => {
                     p.savepoint = Some(txn.savepoint());
-                    p.step =
-                        if self.needs_expansion(old, |k| self.index_changes(k, changes)) { Step::Expand } else { Step::Encode };
+                    p.unseen = self.changes_unseen(worker, txn, seen);
+                    let concerns = |k| p.unseen || self.index_changes(k, changes);
+                    p.step = if self.needs_expansion(old, concerns) { Step::Expand } else { Step::Encode };
                 }
                 Step::Expand => {
                     if !self.expand_indexed(worker, txn, old, p)? {
@@ -303,6 +309,7 @@ impl Table {
         loop {
             match p.step {
                 Step::Start => {
+                    self.changes_unseen(worker, txn, seen);
                     p.step = if self.needs_expansion(old, |_| true) { Step::Expand } else { Step::Clustered };
                 }
                 Step::Expand | Step::Encode => {
@@ -351,7 +358,7 @@ impl Table {
         p: &mut Progress,
     ) -> txn::Result<Step> {
         let moves = p.key != old.key;
-        if !moves && !self.index_changes(k, changes) {
+        if !moves && !p.unseen && !self.index_changes(k, changes) {
             return Ok(Step::IndexDelete(k + 1));
         }
         let codec = &self.indexes[k].codec;
@@ -362,15 +369,25 @@ impl Table {
             self.delete_entry(worker, txn, k, &p.old_entry, &mut p.scratch)?;
             return Ok(Step::IndexInsert(k));
         }
-        if moves && codec.kind == IndexKind::Unique {
-            // Same index key, other primary key: the entry points elsewhere now.
+        if moves && codec.kind == IndexKind::Unique || p.unseen {
+            // Same index key, other primary key: the entry points elsewhere now. Or W4.
             let tree = self.indexes[k].tree;
             let seen = txn.read_latest(worker, tree, &p.entry, &mut p.scratch)?.ok_or_else(missing_entry)?;
-            if txn.update(worker, tree, &p.entry, seen, &p.key)? == WriteOutcome::Changed {
+            let payload = if codec.kind == IndexKind::Unique { &p.key[..] } else { &[] };
+            if txn.update(worker, tree, &p.entry, seen, payload)? == WriteOutcome::Changed {
                 return Err(codec::storage_error("an index entry was changed without its row"));
             }
         }
         Ok(Step::IndexDelete(k + 1))
+    }
+
+    /// Does a change of the version `seen` fall under W4?
+    fn changes_unseen(&self, worker: &Worker, txn: &mut Txn, seen: Seen) -> bool {
+        let unseen = self.indexes.len() > 1 && txn.is_unseen(worker, seen);
+        if unseen {
+            txn.note_changed_unseen();
+        }
+        unseen
     }
 
     /// Inserts the entry of index `k` for the row `source` with clustered key `key`.

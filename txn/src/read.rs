@@ -111,6 +111,27 @@ impl Txn {
         }
     }
 
+    /// Is the version that a current read saw newer than this transaction's snapshot, which lasts? Whoever changes such a row makes it
+    /// visible to itself, and must see to it that this is so by whatever way it is found.
+    #[inline]
+    pub fn is_unseen(&self, worker: &Worker, seen: Seen) -> bool {
+        self.snapshot.as_ref().is_some_and(|snapshot| {
+            let view = View { txn: self.id, snapshot: snapshot.timestamp, dirty: false };
+            self.locks_gaps() && !worker.engine.sees(view, RecordHeader { mark: seen.0, ..RecordHeader::default() })
+        })
+    }
+
+    /// Remembers that such a row is changed.
+    pub fn note_changed_unseen(&mut self) {
+        self.changed_unseen = true;
+    }
+
+    /// Such rows have been changed: what an index tells of a snapshot may not be so of this transaction's own versions.
+    #[inline]
+    pub fn has_changed_unseen(&self) -> bool {
+        self.changed_unseen
+    }
+
     /// Consistent read: the version visible to this transaction's snapshot (its own changes included). `payload` is cleared and
     /// filled. `false`: no visible row.
     ///

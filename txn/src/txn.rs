@@ -57,6 +57,8 @@ pub struct Txn {
     /// Trees in which it holds ranges of keys.
     pub(crate) range_trees: Vec<u32>,
     lock_wait_timeout: Duration,
+    /// It has changed rows that its snapshot does not see.
+    pub(crate) changed_unseen: bool,
 }
 
 impl Txn {
@@ -74,6 +76,7 @@ impl Txn {
             explicit: Vec::new(),
             range_trees: Vec::new(),
             lock_wait_timeout: LOCK_WAIT_TIMEOUT,
+            changed_unseen: false,
         }
     }
 

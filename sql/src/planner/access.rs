@@ -16,6 +16,8 @@ use types::schema::{IndexDef, IndexKind, TableDef};
 const SEEK_COST: f64 = 5.0;
 /// A row that is found through a secondary index and fetched from the clustered one.
 const FETCH_COST: f64 = 5.0;
+/// What a statement that locks the rows it reads adds to reading all of them: others would have to wait for it.
+const LOCK_ALL_COST: f64 = 20.0;
 /// Sorting, per row and level.
 const SORT_COST: f64 = 0.3;
 /// Rows of a table of the server itself.
@@ -173,7 +175,8 @@ impl FromBlock<'_> {
                 continue;
             }
             let read = self.rows_read(total, &[], conjuncts, need.filter(|_| ordered));
-            let cost = SEEK_COST + read * per_row + sort_cost(total, need, ordered);
+            let locks = if self.keeps_rows { LOCK_ALL_COST } else { 0.0 };
+            let cost = SEEK_COST + read * per_row + sort_cost(total, need, ordered) + locks;
             let access = Access::Full { index: number, reverse, covering: covering && number > 0 };
             out.push(Candidate { access, rows: total, cost, exact: Vec::new(), ordered, selective: false });
         }

@@ -96,7 +96,7 @@ struct Entry {
 }
 
 fn entry_of(worker: &Worker, table: &Table, index: usize, row: &mut RowBuf, txn: &mut Txn) -> Result<Entry> {
-    if !blocking(|| table.index_entry_of(worker, txn, index, row))? {
+    if !blocking(|| table.index_entry_of(worker, txn, index, RowRead::Latest, row))? {
         return Err(Error::Engine(txn::Error::Storage("a large value changed under an exclusive lock".to_string())));
     }
     Ok(Entry { key: row.entry.as_slice().into(), clustered_key: row.key().into() })
