@@ -335,3 +335,6 @@ fn before_range(page: Page<'_>, index: usize, low: &[u8], out: &mut Vec<u8>) {
     }
     behind(page, index, out);
 }
+
+#[cfg(test)]
+mod tests;

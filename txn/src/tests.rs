@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-struct TempDir(PathBuf);
+pub(crate) struct TempDir(PathBuf);
 
 impl TempDir {
-    fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let dir = std::env::temp_dir().join(format!("heddle-txn-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&dir);
         Self(dir)
@@ -22,13 +22,13 @@ impl Drop for TempDir {
     }
 }
 
-fn open(dir: &TempDir, pool_mib: u64) -> Arc<Engine> {
+pub(crate) fn open(dir: &TempDir, pool_mib: u64) -> Arc<Engine> {
     Engine::open(Config { data_dir: dir.0.clone(), buffer_pool_bytes: pool_mib << 20, workers: 4, durability: Durability::None })
         .expect("opens")
 }
 
 /// Repeats a call, waiting out its stalls.
-fn wait<T>(worker: &Worker, mut call: impl FnMut() -> Result<T>) -> std::result::Result<T, Error> {
+pub(crate) fn wait<T>(worker: &Worker, mut call: impl FnMut() -> Result<T>) -> std::result::Result<T, Error> {
     loop {
         worker.tick();
         match call() {
@@ -42,11 +42,11 @@ fn wait<T>(worker: &Worker, mut call: impl FnMut() -> Result<T>) -> std::result:
     }
 }
 
-fn key(n: u64) -> [u8; 8] {
+pub(crate) fn key(n: u64) -> [u8; 8] {
     n.to_be_bytes()
 }
 
-fn all_rows(worker: &Worker, tree: TreeRef, reverse: bool) -> Vec<(u64, Vec<u8>)> {
+pub(crate) fn all_rows(worker: &Worker, tree: TreeRef, reverse: bool) -> Vec<(u64, Vec<u8>)> {
     worker.tick();
     let mut txn = worker.begin(Isolation::RepeatableRead);
     let mut scan = Scan::new(tree, &[], &[], reverse, ReadMode::Snapshot);

@@ -21,7 +21,7 @@ const CRASH_ROUNDS: &str = "24";
 pub fn run(root: &Path, may_install: bool, only: &[String]) -> Result<bool, String> {
     let mut steps = Steps::new(target(root).join("ci"))?;
     let wanted = |name: &str| only.is_empty() || only.iter().any(|n| n == name);
-    let needs_server = only.is_empty() || only.iter().any(|n| ["sql", "abuse", "clients", "crash"].contains(&n.as_str()));
+    let needs_server = only.is_empty() || only.iter().any(|n| ["sql", "isolation", "abuse", "clients", "crash"].contains(&n.as_str()));
     let needs_tools = may_install && (only.is_empty() || wanted("clients"));
     std::thread::scope(|scope| {
         let tools = needs_tools.then(|| scope.spawn(|| install::all(root, &clients::folder(root))));
@@ -59,6 +59,9 @@ fn static_checks(root: &Path, steps: &mut Steps, wanted: &dyn Fn(&str) -> bool) 
 fn server_checks(root: &Path, steps: &mut Steps, wanted: &dyn Fn(&str) -> bool) {
     if wanted("sql") {
         steps.run("sql scripts", &mut test_program(root, "sql"), Counting::Lines);
+    }
+    if wanted("isolation") {
+        steps.run("isolation levels", &mut test_program(root, "isolation"), Counting::Lines);
     }
     if wanted("abuse") {
         steps.run("bad input", &mut test_program(root, "abuse"), Counting::Lines);

@@ -1,15 +1,16 @@
 //! One command for developers: `cargo xtask WORD`.
 //!
-//! | word      | does                                                                       |
-//! |-----------|----------------------------------------------------------------------------|
-//! | `ci`      | everything that must hold, installing what the tests need where missing      |
-//! | `tidy`    | rules on the repository itself                                             |
-//! | `sql`     | the scripts of `tests/sql`, or records them from a reference server        |
-//! | `clients` | the client programs of `tests/clients` against a fresh server              |
-//! | `crash`   | kill -9 under load, restart, check; round after round                      |
-//! | `abuse`   | bad input over the wire                                                    |
-//! | `fuzz`    | the fuzz targets, each for some seconds                                    |
-//! | `bench`   | sysbench against Heddle and its peers, with the echo server as the floor   |
+//! | word        | does                                                                        |
+//! |-------------|-----------------------------------------------------------------------------|
+//! | `ci`        | everything that must hold, installing what the tests need where missing     |
+//! | `tidy`      | rules on the repository itself                                              |
+//! | `sql`       | the scripts of `tests/sql`, or records them from a reference server         |
+//! | `clients`   | the client programs of `tests/clients` against a fresh server               |
+//! | `crash`     | kill -9 under load, restart, check; round after round                       |
+//! | `isolation` | what concurrent sessions see of each other, at every isolation level        |
+//! | `abuse`     | bad input over the wire                                                     |
+//! | `fuzz`      | the fuzz targets, each for some seconds                                     |
+//! | `bench`     | sysbench against Heddle and its peers, with the echo server as the floor    |
 
 #![forbid(unsafe_code)]
 
@@ -57,6 +58,11 @@ enum Word {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Runs concurrent sessions at every isolation level; `-- --help` shows more
+    Isolation {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Sends bad input over the wire and checks that the server goes on
     Abuse {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -80,6 +86,7 @@ fn main() -> ExitCode {
         Word::Sql { arguments } => ci::program(&root, "sql", &arguments),
         Word::Clients { names } => clients::run(&root, &names),
         Word::Crash { arguments } => ci::program(&root, "crash", &arguments),
+        Word::Isolation { arguments } => ci::program(&root, "isolation", &arguments),
         Word::Abuse { arguments } => ci::program(&root, "abuse", &arguments),
         Word::Fuzz { targets, seconds } => fuzz::run(&root, &targets, seconds),
         Word::Bench(options) => bench::run(&root, &options),

@@ -1,0 +1,94 @@
+//! What sessions see of each other: each scenario runs at each isolation level and must go as its script says.
+//!
+//! Sessions are threads with a connection each. A step gives one session a statement and says how it ends: with an answer, or by
+//! waiting for another session. The sessions' tables are made anew for every run.
+
+mod scenarios;
+mod session;
+
+use clap::Parser;
+use scenarios::{LEVELS, SCENARIOS, Scenario, Step};
+use session::Session;
+use std::process::ExitCode;
+use std::time::Duration;
+use tests::{Address, Report, Server, ServerOptions};
+
+pub const DATABASE: &str = "isolation_levels";
+/// A statement that has not ended after this waits.
+const SETTLED: Duration = Duration::from_millis(200);
+/// A statement that should end does so well within this.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+#[derive(Parser)]
+#[command(about = "Runs concurrent sessions at every isolation level and checks what they see")]
+struct Arguments {
+    /// A running server, HOST:PORT, instead of one started for this
+    #[arg(long)]
+    against: Option<String>,
+    #[arg(long, default_value = "root")]
+    user: String,
+    #[arg(long, default_value = "")]
+    password: String,
+    /// Only scenarios whose name contains this
+    #[arg(long, default_value = "")]
+    only: String,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let mut report = Report::new();
+    let outcome = match &arguments.against {
+        Some(at) => {
+            Address::parse(at, &arguments.user, &arguments.password).map(|address| run(&arguments.only, &address, &mut report))
+        }
+        None => own_server(&arguments.only, &mut report),
+    };
+    if let Err(why) = outcome {
+        report.fail("isolation", why);
+    }
+    report.finish()
+}
+
+fn own_server(only: &str, report: &mut Report) -> Result<(), String> {
+    let folder = std::env::temp_dir().join(format!("heddle-isolation-{}", std::process::id()));
+    let server = Server::start(&ServerOptions::new(&folder))?;
+    run(only, &server.address, report);
+    server.kill();
+    std::fs::remove_dir_all(&folder).map_err(|e| e.to_string())
+}
+
+fn run(only: &str, address: &Address, report: &mut Report) {
+    for scenario in SCENARIOS.iter().filter(|s| s.name.contains(only)) {
+        for (number, level) in LEVELS.iter().enumerate() {
+            report.case(&format!("{} at {level}", scenario.name), || play(address, scenario, number));
+        }
+    }
+}
+
+/// Plays one scenario at one level.
+fn play(address: &Address, scenario: &Scenario, level: usize) -> Result<(), String> {
+    session::prepare(address, scenario.setup)?;
+    let mut sessions: Vec<(char, Session)> = Vec::new();
+    for (number, step) in scenario.steps.iter().enumerate() {
+        if !sessions.iter().any(|(name, _)| *name == step.who) {
+            sessions.push((step.who, Session::start(address, LEVELS[level])?));
+        }
+        let session = sessions.iter_mut().find(|(name, _)| *name == step.who).map(|(_, session)| session);
+        let Some(expected) = step.expected(level) else { continue };
+        let found = session.map_or(Ok(String::new()), |session| perform(session, step, expected))?;
+        if found != expected {
+            let Step { who, sql, .. } = step;
+            return Err(format!("step {}, {who}: {sql}: {found} and not {expected}", number + 1));
+        }
+    }
+    Ok(())
+}
+
+/// Gives the session its statement, or waits for the end of the one that it is at; tells how it ended.
+fn perform(session: &mut Session, step: &Step, expected: &str) -> Result<String, String> {
+    if !step.is_end_of_wait() {
+        session.give(step.sql)?;
+    }
+    let patience = if expected == scenarios::WAITS { SETTLED } else { PATIENCE };
+    Ok(session.answer(patience).unwrap_or_else(|| scenarios::WAITS.to_owned()))
+}

@@ -1,0 +1,285 @@
+//! The scenarios, as data. What is expected is what InnoDB does.
+
+/// The levels, in the order of what is expected of each.
+pub const LEVELS: [&str; 4] = ["READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"];
+/// The statement has to wait for another session.
+pub const WAITS: &str = "waits";
+
+pub struct Scenario {
+    pub name: &'static str,
+    pub setup: &'static [&'static str],
+    pub steps: &'static [Step],
+}
+
+pub struct Step {
+    pub who: char,
+    /// Empty: the end of the statement that the session has been waiting with.
+    pub sql: &'static str,
+    expected: Expected,
+}
+
+enum Expected {
+    Always(&'static str),
+    /// By level; an empty one leaves the step out.
+    Levels([&'static str; 4]),
+}
+
+impl Step {
+    pub fn is_end_of_wait(&self) -> bool {
+        self.sql.is_empty()
+    }
+
+    /// `None`: not at this level.
+    pub fn expected(&self, level: usize) -> Option<&'static str> {
+        match self.expected {
+            Expected::Always(text) => Some(text),
+            Expected::Levels(texts) => Some(texts[level]).filter(|text| !text.is_empty()),
+        }
+    }
+}
+
+const fn at(who: char, sql: &'static str, expected: &'static str) -> Step {
+    Step { who, sql, expected: Expected::Always(expected) }
+}
+
+/// What is expected differs by level.
+const fn by(who: char, sql: &'static str, expected: [&'static str; 4]) -> Step {
+    Step { who, sql, expected: Expected::Levels(expected) }
+}
+
+/// The end of a wait, at the levels where there was one.
+const fn end(who: char, expected: [&'static str; 4]) -> Step {
+    Step { who, sql: "", expected: Expected::Levels(expected) }
+}
+
+const BEGIN: &str = "BEGIN";
+const COMMIT: &str = "COMMIT";
+const DONE: &str = "0 rows";
+
+const ACCOUNTS: &[&str] = &[
+    "CREATE TABLE account (owner VARCHAR(20) PRIMARY KEY, balance INT, branch INT, KEY (branch))",
+    "INSERT INTO account VALUES ('ann', 100, 1), ('bob', 200, 1), ('eve', 300, 4)",
+];
+const SHIFTS: &[&str] = &[
+    "CREATE TABLE shift (id INT PRIMARY KEY, doctor VARCHAR(20), on_call INT)",
+    "INSERT INTO shift VALUES (10, 'ann', 1), (20, 'bob', 1), (50, 'eve', 0)",
+];
+
+pub const SCENARIOS: &[Scenario] = &[
+    Scenario {
+        name: "dirty read",
+        setup: ACCOUNTS,
+        steps: &[
+            at('a', BEGIN, DONE),
+            at('a', "UPDATE account SET balance = 0 WHERE owner = 'ann'", "1 rows"),
+            at('b', BEGIN, DONE),
+            by('b', "SELECT balance FROM account WHERE owner = 'ann'", ["0", "100", "100", WAITS]),
+            at('a', "ROLLBACK", DONE),
+            end('b', ["", "", "", "100"]),
+            at('b', "SELECT balance FROM account WHERE owner = 'ann'", "100"),
+        ],
+    },
+    Scenario {
+        name: "a read repeated",
+        setup: ACCOUNTS,
+        steps: &[
+            at('a', BEGIN, DONE),
+            at('a', "SELECT SUM(balance) FROM account", "600"),
+            by('b', "UPDATE account SET balance = balance + 1", ["3 rows", "3 rows", "3 rows", WAITS]),
+            by('a', "SELECT SUM(balance) FROM account", ["603", "603", "600", "600"]),
+            at('a', COMMIT, DONE),
+            end('b', ["", "", "", "3 rows"]),
+            at('a', "SELECT SUM(balance) FROM account", "603"),
+        ],
+    },
+    Scenario {
+        name: "lost update by read and write",
+        setup: ACCOUNTS,
+        steps: &[
+            at('a', BEGIN, DONE),
+            at('b', BEGIN, DONE),
+            at('a', "SELECT balance FROM account WHERE owner = 'bob'", "200"),
+            at('b', "SELECT balance FROM account WHERE owner = 'bob'", "200"),
+            by('a', "UPDATE account SET balance = 210 WHERE owner = 'bob'", ["1 rows", "1 rows", "1 rows", WAITS]),
+            by('b', "UPDATE account SET balance = 220 WHERE owner = 'bob'", [WAITS, WAITS, WAITS, "error 1213"]),
+            end('a', ["", "", "", "1 rows"]),
+            at('a', COMMIT, DONE),
+            end('b', ["1 rows", "1 rows", "1 rows", ""]),
+            at('b', COMMIT, DONE),
+            by('c', "SELECT balance FROM account WHERE owner = 'bob'", ["220", "220", "220", "210"]),
+        ],
+    },
+    Scenario {
+        name: "no lost update with a lock or in one statement",
+        setup: ACCOUNTS,
+        steps: &[
+            at('a', BEGIN, DONE),
+            at('a', "SELECT balance FROM account WHERE owner = 'bob' FOR UPDATE", "200"),
+            at('b', "UPDATE account SET balance = balance + 20 WHERE owner = 'bob'", WAITS),
+            at('a', "UPDATE account SET balance = 210 WHERE owner = 'bob'", "1 rows"),
+            at('a', COMMIT, DONE),
+            end('b', ["1 rows"; 4]),
+            at('c', "SELECT balance FROM account WHERE owner = 'bob'", "230"),
+        ],
+    },
+    Scenario {
+        name: "write skew",
+        setup: SHIFTS,
+        steps: &[
+            at('a', BEGIN, DONE),
+            at('b', BEGIN, DONE),
+            at('a', "SELECT COUNT(*) FROM shift WHERE on_call = 1", "2"),
+            at('b', "SELECT COUNT(*) FROM shift WHERE on_call = 1", "2"),
+            by('a', "UPDATE shift SET on_call = 0 WHERE id = 10", ["1 rows", "1 rows", "1 rows", WAITS]),
+            by('b', "UPDATE shift SET on_call = 0 WHERE id = 20", ["1 rows", "1 rows", "1 rows", "error 1213"]),
+            end('a', ["", "", "", "1 rows"]),
+            at('a', COMMIT, DONE),
+            at('b', COMMIT, DONE),
+            by('c', "SELECT COUNT(*) FROM shift WHERE on_call = 1", ["0", "0", "0", "1"]),
+        ],
+    },
+    Scenario {
+        name: "phantom in plain reads",
+        setup: SHIFTS,
+        steps: &[
+            at('a', BEGIN, DONE),
+            at('a', "SELECT id FROM shift WHERE id > 15 ORDER BY id", "20 50"),
+            by('b', "INSERT INTO shift VALUES (30, 'zoe', 1)", ["1 rows", "1 rows", "1 rows", WAITS]),
+            by('a', "SELECT id FROM shift WHERE id > 15 ORDER BY id", ["20 30 50", "20 30 50", "20 50", "20 50"]),
+            at('a', COMMIT, DONE),
+            end('b', ["", "", "", "1 rows"]),
+            at('a', "SELECT id FROM shift WHERE id > 15 ORDER BY id", "20 30 50"),
+        ],
+    },
+    Scenario {
+        name: "phantom in locking reads",
+        setup: SHIFTS,
+        steps: &[
+            at('a', BEGIN, DONE),
+            at('a', "SELECT id FROM shift WHERE id BETWEEN 15 AND 40 FOR UPDATE", "20"),
+            by('b', "INSERT INTO shift VALUES (30, 'zoe', 1)", ["1 rows", "1 rows", WAITS, WAITS]),
+            at('c', "INSERT INTO shift VALUES (60, 'kim', 1)", "1 rows"),
+            by('a', "SELECT id FROM shift WHERE id BETWEEN 15 AND 40 FOR UPDATE", ["20 30", "20 30", "20", "20"]),
+            at('a', COMMIT, DONE),
+            end('b', ["", "", "1 rows", "1 rows"]),
+        ],
+    },
+    Scenario {
+        name: "phantom through a secondary index",
+        setup: ACCOUNTS,
+        steps: &[
+            at('a', BEGIN, DONE),
+            at('a', "SELECT owner FROM account WHERE branch = 2 FOR UPDATE", "-"),
+            by('b', "INSERT INTO account VALUES ('joe', 1, 2)", ["1 rows", "1 rows", WAITS, WAITS]),
+            // A move into the gap is an insert there.
+            by('c', "UPDATE account SET branch = 3 WHERE owner = 'eve'", ["1 rows", "1 rows", WAITS, WAITS]),
+            at('d', "UPDATE account SET balance = 301 WHERE owner = 'bob'", "1 rows"),
+            at('a', COMMIT, DONE),
+            end('b', ["", "", "1 rows", "1 rows"]),
+            end('c', ["", "", "1 rows", "1 rows"]),
+        ],
+    },
+    Scenario {
+        name: "a key that nobody has",
+        setup: SHIFTS,
+        steps: &[
+            at('a', BEGIN, DONE),
+            at('b', BEGIN, DONE),
+            at('a', "DELETE FROM shift WHERE id = 30", "0 rows"),
+            at('b', "SELECT id FROM shift WHERE id = 31 FOR UPDATE", "-"),
+            by('a', "INSERT INTO shift VALUES (30, 'zoe', 1)", ["1 rows", "1 rows", WAITS, WAITS]),
+            by('b', "INSERT INTO shift VALUES (31, 'kim', 1)", ["1 rows", "1 rows", "error 1213", "error 1213"]),
+            end('a', ["", "", "1 rows", "1 rows"]),
+            at('a', COMMIT, DONE),
+            at('b', COMMIT, DONE),
+            by('c', "SELECT id FROM shift WHERE id IN (30, 31)", ["30 31", "30 31", "30", "30"]),
+        ],
+    },
+    Scenario {
+        name: "rows that do not match",
+        setup: SHIFTS,
+        steps: &[
+            at('a', BEGIN, DONE),
+            at('a', "UPDATE shift SET doctor = 'max' WHERE on_call = 0", "1 rows"),
+            // Where rows that do not match are unlocked again, others may change them.
+            by('b', "UPDATE shift SET doctor = 'sue' WHERE id = 10", ["1 rows", "1 rows", WAITS, WAITS]),
+            at('a', COMMIT, DONE),
+            end('b', ["", "", "1 rows", "1 rows"]),
+            at('a', BEGIN, DONE),
+            at('a', "UPDATE shift SET on_call = 2 WHERE id = 10", "1 rows"),
+            // A semi-consistent read judges the committed version first and need not wait.
+            by('b', "UPDATE shift SET on_call = 3 WHERE on_call = 0", ["1 rows", "1 rows", WAITS, WAITS]),
+            at('a', COMMIT, DONE),
+            end('b', ["", "", "1 rows", "1 rows"]),
+        ],
+    },
+    Scenario {
+        name: "a job queue",
+        setup: SHIFTS,
+        steps: &[
+            at('a', BEGIN, DONE),
+            at('b', BEGIN, DONE),
+            at('c', BEGIN, DONE),
+            at('a', "SELECT id FROM shift WHERE on_call = 1 ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED", "10"),
+            at('b', "SELECT id FROM shift WHERE on_call = 1 ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED", "20"),
+            at('c', "SELECT id FROM shift WHERE on_call = 1 ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED", "-"),
+            at('c', "SELECT id FROM shift WHERE id = 10 FOR SHARE NOWAIT", "error 3572"),
+            at('a', "DELETE FROM shift WHERE id = 10", "1 rows"),
+            at('a', COMMIT, DONE),
+            at('b', "ROLLBACK", DONE),
+            at('c', "SELECT id FROM shift WHERE on_call = 1 ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED", "20"),
+        ],
+    },
+    Scenario {
+        name: "what stays locked",
+        setup: SHIFTS,
+        steps: &[
+            at('a', BEGIN, DONE),
+            // The same value again, and a change that a savepoint takes back.
+            at('a', "UPDATE shift SET on_call = on_call WHERE id = 10", "0 rows"),
+            at('a', "SAVEPOINT here", DONE),
+            at('a', "UPDATE shift SET on_call = 5 WHERE id = 20", "1 rows"),
+            at('a', "ROLLBACK TO here", DONE),
+            at('b', "UPDATE shift SET doctor = 'b' WHERE id = 10", WAITS),
+            at('c', "UPDATE shift SET doctor = 'c' WHERE id = 20", WAITS),
+            at('d', "UPDATE shift SET doctor = 'd' WHERE id = 50", "1 rows"),
+            at('a', COMMIT, DONE),
+            end('b', ["1 rows"; 4]),
+            end('c', ["1 rows"; 4]),
+        ],
+    },
+    Scenario {
+        name: "own changes of rows that the snapshot does not see",
+        setup: ACCOUNTS,
+        steps: &[
+            at('a', BEGIN, DONE),
+            at('a', "SELECT COUNT(*) FROM account WHERE owner = 'none'", "0"),
+            // At SERIALIZABLE the reader has locked the gap behind the last name before 'none' only.
+            by('b', "INSERT INTO account VALUES ('amy', 1, 7)", ["1 rows"; 4]),
+            by('b', "UPDATE account SET branch = 8 WHERE owner = 'bob'", ["1 rows"; 4]),
+            at('a', "UPDATE account SET balance = 2 WHERE owner IN ('amy', 'bob')", "2 rows"),
+            by('a', "SELECT owner FROM account WHERE branch = 7", ["amy"; 4]),
+            by('a', "SELECT COUNT(*) FROM account WHERE branch = 1", ["1"; 4]),
+            by('a', "SELECT COUNT(*) FROM account WHERE branch = 8", ["1"; 4]),
+            by('a', "SELECT COUNT(*) FROM account", ["4"; 4]),
+            at('a', COMMIT, DONE),
+        ],
+    },
+    Scenario {
+        name: "insert from a query",
+        setup: &[
+            "CREATE TABLE source (id INT PRIMARY KEY, v INT)",
+            "INSERT INTO source VALUES (1, 1), (5, 5)",
+            "CREATE TABLE target (id INT PRIMARY KEY, v INT)",
+        ],
+        steps: &[
+            at('a', BEGIN, DONE),
+            at('a', "INSERT INTO target SELECT * FROM source", "2 rows"),
+            by('b', "INSERT INTO source VALUES (3, 3)", ["1 rows", "1 rows", WAITS, WAITS]),
+            by('c', "UPDATE source SET v = 6 WHERE id = 5", ["1 rows", "1 rows", WAITS, WAITS]),
+            at('a', COMMIT, DONE),
+            end('b', ["", "", "1 rows", "1 rows"]),
+            end('c', ["", "", "1 rows", "1 rows"]),
+        ],
+    },
+];
