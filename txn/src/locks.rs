@@ -23,6 +23,7 @@ use crate::{LockMode, Timers};
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::fmt::Write as _;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -406,19 +407,29 @@ impl LockTable {
                 }
                 victim
             };
-            let names: Vec<String> =
-                cycle.iter().map(|txn| format!("transaction {}", crate::status::sequence_of(*txn))).collect();
-            *self.last_deadlock.lock() = Some(format!(
-                "{} wait for each other; transaction {} is rolled back",
-                names.join(", "),
-                crate::status::sequence_of(victim)
-            ));
+            *self.last_deadlock.lock() = Some(self.describe(&cycle, victim));
             if victim == cell.txn {
                 return Err(());
             }
         }
         timers.add(deadline, cell);
         Ok(())
+    }
+
+    /// The report of a deadlock: who waited for what, and who gave way.
+    #[cold]
+    fn describe(&self, cycle: &[u64], victim: u64) -> String {
+        let mut text = String::new();
+        let waiting = self.waiting.lock();
+        for (number, txn) in cycle.iter().enumerate() {
+            let Some(Waiting { key, changes, .. }) = waiting.get(txn) else { continue };
+            // Writing to a String cannot fail.
+            let _ = write!(text, "*** ({}) {}, {changes} changes\nwaits for tree {}, key ", number + 1, name_of(*txn), key.tree);
+            key.key.iter().for_each(|byte| drop(write!(text, "{byte:02x}")));
+            text.push('\n');
+        }
+        let number = cycle.iter().position(|txn| *txn == victim).map_or(0, |at| at + 1);
+        text + &format!("*** WE ROLL BACK TRANSACTION ({number})")
     }
 
     /// The wait is over: how? Forgets it as a wait, but keeps the place in the queue.
@@ -532,6 +543,11 @@ impl LockTable {
     pub fn rows(&self) -> u32 {
         self.shards.iter().map(|s| s.rows.load(Ordering::SeqCst)).sum::<u32>() + self.ranges.pairs()
     }
+}
+
+/// A transaction as people see it.
+fn name_of(txn: u64) -> String {
+    format!("TRANSACTION {}-{}", crate::status::worker_of(txn), crate::status::sequence_of(txn))
 }
 
 impl Default for LockTable {

@@ -46,7 +46,7 @@ pub fn sequence_of(id: u64) -> u64 {
     id & SEQUENCE_MASK
 }
 
-fn worker_of(id: u64) -> usize {
+pub fn worker_of(id: u64) -> usize {
     (id >> WORKER_SHIFT) as usize & 0xff
 }
 

@@ -21,7 +21,8 @@ const CRASH_ROUNDS: &str = "24";
 pub fn run(root: &Path, may_install: bool, only: &[String]) -> Result<bool, String> {
     let mut steps = Steps::new(target(root).join("ci"))?;
     let wanted = |name: &str| only.is_empty() || only.iter().any(|n| n == name);
-    let needs_server = only.is_empty() || only.iter().any(|n| ["sql", "isolation", "abuse", "clients", "crash"].contains(&n.as_str()));
+    let needs_server =
+        only.is_empty() || only.iter().any(|n| ["sql", "isolation", "abuse", "clients", "crash"].contains(&n.as_str()));
     let needs_tools = may_install && (only.is_empty() || wanted("clients"));
     std::thread::scope(|scope| {
         let tools = needs_tools.then(|| scope.spawn(|| install::all(root, &clients::folder(root))));

@@ -201,6 +201,9 @@ pub async fn engine_status(state: &State, what: &str) -> Result<ResultSet> {
             report.push_str(&format!("{} {} {} {} s {}\n", line.id, line.user, line.command, line.seconds, line.state));
         }
         let engine = state.worker.shared.engine.status();
+        if let Some(deadlock) = &engine.last_deadlock {
+            report.push_str(&format!("\nLATEST DETECTED DEADLOCK\n{deadlock}\n"));
+        }
         report.push_str(&format!("\nENGINE\n{engine:#?}\n"));
         made.rows.push(texts(&["InnoDB", "", &report]));
     }
