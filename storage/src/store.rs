@@ -66,9 +66,9 @@ struct ControlKeeper {
 /// Tree ids are leased in the control file in runs of this many.
 const TREE_ID_LEASE: u32 = 256;
 /// The catalog's tree exists in every data directory.
-const CATALOG_TREE_ID: u32 = 1;
+pub(crate) const CATALOG_TREE_ID: u32 = 1;
 /// The first page that is ever allocated.
-const CATALOG_ROOT: crate::page::PageId = 2;
+pub(crate) const CATALOG_ROOT: crate::page::PageId = 2;
 
 impl Store {
     /// Opens or creates the directory and redoes the log. `sequence_of` extracts the sequence number of a transaction id.
@@ -213,7 +213,9 @@ impl Store {
         self.checkpoint();
         self.checkpoint();
         self.stop_threads();
-        self.control.write(|state| state.clean = true)
+        // A transaction that could not be ended (see `server`) is undone by the next start.
+        let ended = self.wal.oldest_undo_epoch() == u64::MAX;
+        self.control.write(|state| state.clean = ended)
     }
 
     fn stop_threads(&self) {
