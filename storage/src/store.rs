@@ -105,10 +105,14 @@ impl Store {
             os::sync_dir(dir)?;
         }
         // The end of the log is needed before it can be continued: one pass reads, the next redoes.
+        recovered.log_dir.clone_from(&log_dir);
         let mut reader = LogReader::new(&log_dir, state.place);
         let mut scratch = Vec::new();
-        while let Some(epoch) = reader.next_epoch(&mut scratch)? {
+        loop {
+            let place = reader.end();
+            let Some(epoch) = reader.next_epoch(&mut scratch)? else { break };
             recovered.epoch = recovered.epoch.max(epoch);
+            recovered.places.push(place);
         }
         drop(scratch);
         let end = reader.end();
