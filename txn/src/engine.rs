@@ -255,7 +255,7 @@ fn undo_losers(store: &Store, worker: usize, recovered: &Recovered) -> std::resu
             }
         }
         write_aborted(store.wal.append(worker).buffer(), *txn);
-        if store.wal.check_room(worker).is_err() {
+        if store.wal.check_buffer(worker).is_err() {
             store.wal.wait_durable(worker, store.wal.epoch());
         }
     }

@@ -160,6 +160,66 @@ fn snapshots_are_stable_and_deletes_are_purged() {
     let _ = again.commit(&a);
 }
 
+fn records(engine: &Engine, tree: TreeRef) -> usize {
+    let mut count = 0;
+    let (mut place, mut fence) = (Vec::new(), Vec::new());
+    loop {
+        storage::blocking(|| {
+            let leaf = engine.store.latch_leaf(tree, &place)?;
+            count += leaf.page.slots();
+            fence.clear();
+            assert!(leaf.page.high_fence(&mut fence));
+            Ok(())
+        })
+        .expect("reads");
+        if fence.is_empty() {
+            return count;
+        }
+        std::mem::swap(&mut place, &mut fence);
+    }
+}
+
+/// Rows that were deleted, but not purged before the server stopped, are taken out when a scan meets them.
+#[test]
+fn tombstones_of_an_earlier_run_are_swept() {
+    let dir = TempDir::new("sweep");
+    let rows = 2_000;
+    let tree = {
+        let engine = open(&dir, 8);
+        let (a, b) = (engine.worker(0), engine.worker(1));
+        let tree = wait(&a, || a.create_tree()).expect("a tree");
+        let mut txn = a.begin(Isolation::RepeatableRead);
+        for n in 0..rows {
+            wait(&a, || txn.insert(&a, tree, &key(n), &[1; 40])).expect("ok");
+        }
+        let _ = txn.commit(&a);
+        b.tick();
+        let mut reader = b.begin(Isolation::RepeatableRead);
+        reader.take_snapshot(&b);
+        let mut txn = a.begin(Isolation::RepeatableRead);
+        let mut payload = Vec::new();
+        for n in (0..rows).filter(|n| n % 10 != 0) {
+            let seen = wait(&a, || txn.read_latest(&a, tree, &key(n), &mut payload)).expect("ok").expect("there");
+            wait(&a, || txn.delete(&a, tree, &key(n), seen)).expect("ok");
+        }
+        let _ = txn.commit(&a);
+        engine.shutdown().expect("stops");
+        assert!(engine.status().purge_backlog > 0, "the reader holds the purge back");
+        assert!(reader.commit(&b).is_none());
+        tree
+    };
+    let engine = open(&dir, 8);
+    assert_eq!(records(&engine, tree) as u64, rows);
+    let worker = engine.worker(0);
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while records(&engine, tree) as u64 > rows / 10 && std::time::Instant::now() < until {
+        assert_eq!(all_rows(&worker, tree, false).len() as u64, rows / 10);
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert_eq!(records(&engine, tree) as u64, rows / 10);
+    assert_eq!(all_rows(&worker, tree, false).len() as u64, rows / 10);
+}
+
 #[test]
 fn savepoints_undo_their_part() {
     let dir = TempDir::new("savepoint");
