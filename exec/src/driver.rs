@@ -63,7 +63,7 @@ pub async fn run_dml(cx: &mut ExecContext<'_>, prepared: &Prepared) -> Result<Dm
     let mut changes = crate::dml::Changes::default();
     let result = match &*prepared.plan {
         Plan::Insert(plan) => crate::dml::insert(cx, prepared, plan, &mut scratch, &mut changes).await,
-        Plan::Update(plan) => crate::dml::update(cx, prepared, plan, &mut scratch, &mut changes).await,
+        Plan::Update(plan) => crate::dml::update(cx, prepared, plan, &mut scratch).await,
         Plan::Delete(plan) => crate::dml::delete(cx, prepared, plan, &mut scratch, &mut changes).await,
         Plan::Query(_) => panic!("run_dml runs data changes only"),
     };
@@ -85,7 +85,7 @@ pub async fn run_dml(cx: &mut ExecContext<'_>, prepared: &Prepared) -> Result<Dm
             }
             // A deadlock's victim is rolled back whole, by the caller.
             if error != Error::Deadlock {
-                changes.forget(cx.worker);
+                changes.forget(cx.worker, prepared);
                 wait::roll_back_statement(cx, savepoint).await?;
             }
             Err(error)

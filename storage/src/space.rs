@@ -41,8 +41,13 @@ pub(crate) struct Allocation<'a> {
     pub pages: Vec<PageId>,
 }
 
-fn bitmap_page(group: u32) -> PageId {
+pub(crate) fn bitmap_page(group: u32) -> PageId {
     if group == 0 { 1 } else { group * GROUP_PAGES }
+}
+
+/// Is the page with this index within its group in use?
+pub(crate) fn is_bit_set(bitmap: crate::page::Page<'_>, index: u32) -> bool {
+    bitmap.words().load(HEADER_WORDS + index as usize / 64) & 1 << (index % 64) != 0
 }
 
 /// Sets or clears bits of an allocation page; `bits` are indexes within the group, u32 little-endian.
@@ -101,8 +106,7 @@ impl Space {
     /// Is the page in use?
     pub fn is_allocated(&self, page: PageId) -> std::result::Result<bool, Error> {
         let bitmap = blocking(|| self.pool.latch(bitmap_page(page / GROUP_PAGES)))?;
-        let bit = (page % GROUP_PAGES) as usize;
-        Ok(bitmap.page.words().load(HEADER_WORDS + bit / 64) & 1 << (bit % 64) != 0)
+        Ok(is_bit_set(bitmap.page, page % GROUP_PAGES))
     }
 
     pub fn is_empty(&self) -> bool {

@@ -66,9 +66,9 @@ struct ControlKeeper {
 /// Tree ids are leased in the control file in runs of this many.
 const TREE_ID_LEASE: u32 = 256;
 /// The catalog's tree exists in every data directory.
-const CATALOG_TREE_ID: u32 = 1;
+pub(crate) const CATALOG_TREE_ID: u32 = 1;
 /// The first page that is ever allocated.
-const CATALOG_ROOT: crate::page::PageId = 2;
+pub(crate) const CATALOG_ROOT: crate::page::PageId = 2;
 
 impl Store {
     /// Opens or creates the directory and redoes the log. `sequence_of` extracts the sequence number of a transaction id.
@@ -105,10 +105,14 @@ impl Store {
             os::sync_dir(dir)?;
         }
         // The end of the log is needed before it can be continued: one pass reads, the next redoes.
+        recovered.log_dir.clone_from(&log_dir);
         let mut reader = LogReader::new(&log_dir, state.place);
         let mut scratch = Vec::new();
-        while let Some(epoch) = reader.next_epoch(&mut scratch)? {
+        loop {
+            let place = reader.end();
+            let Some(epoch) = reader.next_epoch(&mut scratch)? else { break };
             recovered.epoch = recovered.epoch.max(epoch);
+            recovered.places.push(place);
         }
         drop(scratch);
         let end = reader.end();
@@ -213,7 +217,9 @@ impl Store {
         self.checkpoint();
         self.checkpoint();
         self.stop_threads();
-        self.control.write(|state| state.clean = true)
+        // A transaction that could not be ended (see `server`) is undone by the next start.
+        let ended = self.wal.oldest_undo_epoch() == u64::MAX;
+        self.control.write(|state| state.clean = ended)
     }
 
     fn stop_threads(&self) {

@@ -68,6 +68,11 @@ enum Word {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Works on a table several times as large as the buffer pool
+    Larger {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Runs the fuzz targets (all without arguments), each for some seconds
     Fuzz {
         targets: Vec<String>,
@@ -88,6 +93,7 @@ fn main() -> ExitCode {
         Word::Crash { arguments } => ci::program(&root, "crash", &arguments),
         Word::Isolation { arguments } => ci::program(&root, "isolation", &arguments),
         Word::Abuse { arguments } => ci::program(&root, "abuse", &arguments),
+        Word::Larger { arguments } => ci::program(&root, "larger", &arguments),
         Word::Fuzz { targets, seconds } => fuzz::run(&root, &targets, seconds),
         Word::Bench(options) => bench::run(&root, &options),
     };

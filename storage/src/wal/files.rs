@@ -279,6 +279,11 @@ impl LogReader {
         Self { dir: dir.into(), next: start, end: start, run: 0, segment: None, bytes_read: 0 }
     }
 
+    /// Goes to another epoch's place.
+    pub fn seek(&mut self, place: LogPlace) {
+        (self.next, self.end, self.run) = (place, place, 0);
+    }
+
     /// Where writing continues.
     pub fn end(&self) -> LogPlace {
         self.end
