@@ -425,7 +425,9 @@ impl LockTable {
             let Some(Waiting { key, changes, .. }) = waiting.get(txn) else { continue };
             // Writing to a String cannot fail.
             let _ = write!(text, "*** ({}) {}, {changes} changes\nwaits for tree {}, key ", number + 1, name_of(*txn), key.tree);
-            key.key.iter().for_each(|byte| drop(write!(text, "{byte:02x}")));
+            for byte in &key.key {
+                let _ = write!(text, "{byte:02x}");
+            }
             text.push('\n');
         }
         let number = cycle.iter().position(|txn| *txn == victim).map_or(0, |at| at + 1);
