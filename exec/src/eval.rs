@@ -3,7 +3,7 @@
 //! A value borrows from the row, the parameter or the plan where it can, so comparisons of columns and constants allocate nothing.
 //! Logic has three values; NULL is [`Value::Null`].
 //!
-//! V1: evaluation changes nothing but what lies in cells of the session (warnings, random state) and in [`Waits`]; it may be
+//! V1: evaluation changes nothing but what lies in cells of the session (warnings, random state, `@a := x`) and in [`Waits`]; it may be
 //!     repeated for the same row, which is how SLEEP and GET_LOCK wait: they answer with a [`Pause`], the driver waits, and the
 //!     repetition finds the outcome in [`Waits`].
 //! V2: the depth of an expression is bounded by the parser, so recursion is.
@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::in_list::InLists;
 use crate::packed;
 use crate::run::{Source, SourceState};
-use crate::session::SessionVars;
+use crate::session::{SessionVars, UserVariable};
 use sql::expr::{CompareAs, CompareOp, Expr, ExprKind, UnaryOp};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -224,10 +224,8 @@ impl<'a> Env<'a> {
             ExprKind::Cast(arg) => crate::cast::eval(self, expr, arg),
             ExprKind::Call { function, args } => crate::function::call(self, *function, expr, args),
             ExprKind::ColumnOrdinal { source, column } => self.ordinal(*source, *column),
-            ExprKind::UserVariable(name) => {
-                let variable = self.session().user_variables.get(name.as_str());
-                Ok(variable.map_or(Value::Null, |v| borrow(&v.value)))
-            }
+            ExprKind::UserVariable(name) => self.user_variable(name, &expr.ty),
+            ExprKind::AssignVariable { name, value } => self.assign_variable(name, value, &expr.ty),
             ExprKind::InsertValue { column } => Ok(self.insert.get(*column).map_or(Value::Null, borrow)),
             ExprKind::Row(_) => Err(Error::NotSupported("row constructors here".into()).into()),
         }
@@ -272,6 +270,29 @@ impl<'a> Env<'a> {
             SourceState::Packed => return Ok(packed::get(&source.bytes, column)),
         };
         Ok(row.ordinal(column)?.map_or(Value::Null, Value::UInt))
+    }
+
+    /// The value of `@name`; of one that this statement has set, in the type that it was bound with.
+    fn user_variable(&self, name: &str, ty: &ColumnType) -> Evaluated<'a> {
+        let session = self.session();
+        let assigned = session.assigned_variables.borrow();
+        if !assigned.is_empty()
+            && let Some(variable) = assigned.get(name)
+        {
+            return Ok(self.conform(borrow(&variable.value), &variable.ty, ty)?.into_owned());
+        }
+        Ok(session.user_variables.get(name).map_or(Value::Null, |v| borrow(&v.value)))
+    }
+
+    fn assign_variable(&self, name: &str, value: &'a Expr, ty: &ColumnType) -> Evaluated<'a> {
+        let value = self.eval_as(value, ty)?;
+        let variable = UserVariable { value: borrow(&value).into_owned(), ty: ty.clone() };
+        let mut assigned = self.session().assigned_variables.borrow_mut();
+        match assigned.get_mut(name) {
+            Some(known) => *known = variable,
+            None => drop(assigned.insert(name.to_owned(), variable)),
+        }
+        Ok(value)
     }
 
     /// The value of `expr` in the representation of another static type: of CASE, IF, COALESCE and the like.

@@ -255,6 +255,12 @@ fn sql_error(error: &Sql) -> (u16, String) {
         Sql::WrongParamCount(name) => (1582, format!("Incorrect parameter count in the call to native function '{name}'")),
         Sql::WrongParams(name) => (1583, format!("Incorrect parameters in the call to native function '{name}'")),
         Sql::UnknownFunction(name) => (1305, format!("FUNCTION {name} does not exist")),
+        Sql::FunctionApart(name) => (
+            1630,
+            format!(
+                "FUNCTION {name} does not exist. Check the 'Function Name Parsing and Resolution' section in the Reference Manual"
+            ),
+        ),
         Sql::UnknownSystemVariable(name) => (1193, format!("Unknown system variable '{name}'")),
         Sql::GlobalVariable(name) => (1238, format!("Variable '{name}' is a GLOBAL variable")),
         Sql::ColumnCount { row } => (1136, format!("Column count doesn't match value count at row {row}")),

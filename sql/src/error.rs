@@ -67,6 +67,8 @@ pub enum Error {
     WrongParams(String),
     /// 1305 "FUNCTION {0} does not exist" (database.name)
     UnknownFunction(String),
+    /// 1630 "FUNCTION {0} does not exist. Check the 'Function Name Parsing and Resolution' section in the Reference Manual"
+    FunctionApart(String),
     /// 1193
     UnknownSystemVariable(String),
     /// 1238 "Variable '{0}' is a GLOBAL variable"

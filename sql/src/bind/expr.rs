@@ -42,6 +42,7 @@ impl Binder<'_> {
             E::Trim { side, what, text } => self.trim(*side, *what, text),
             E::Aggregate(call) => self.aggregate(call),
             E::UserVariable(name) => Ok(self.user_variable(name)),
+            E::AssignVariable { name, value } => self.assign_variable(name, value),
             E::SystemVariable { scope, name } => self.system_variable(*scope, name),
             E::InsertValue(column) => self.insert_value_of(column),
             E::JsonArrow { column, path, unquote } => self.json_arrow(column, path, *unquote),
@@ -443,7 +444,11 @@ impl Binder<'_> {
             T::Binary { length } => {
                 // Characters become up to four bytes each.
                 let bytes = typing::string_length(&arg.ty) * typing::bytes_per_char(arg.ty.collation);
-                typing::string(length.map_or(bytes, u64::from), CollationId::BINARY)
+                match length {
+                    Some(length) if *length <= CAST_BINARY_MAX => ColumnType::new(TypeKind::Binary { length: *length }),
+                    Some(length) => typing::string((*length).into(), CollationId::BINARY),
+                    None => typing::string(bytes, CollationId::BINARY),
+                }
             }
             T::Date => ColumnType::new(TypeKind::Date),
             T::Time { fsp } => ColumnType::new(TypeKind::Time { fsp: *fsp }),
@@ -489,6 +494,26 @@ impl Binder<'_> {
             _ => Derivation::NUMERIC,
         };
         Expr { kind: ExprKind::UserVariable(name.to_lowercase()), ty, nullable: true }
+    }
+
+    /// `@name := value`. A variable holds a BIGINT, a DECIMAL, a DOUBLE or a string; whatever else is assigned becomes a string.
+    fn assign_variable(&mut self, name: &str, value: &ast::Expr<'_>) -> Result<Expr> {
+        let value = self.value(value)?;
+        let ty = match class(&value.ty) {
+            Class::Integer => typing::bigint(typing::is_unsigned(&value.ty)),
+            Class::Decimal => value.ty.clone(),
+            Class::Double => typing::double(),
+            Class::Null => typing::string(0, CollationId::BINARY),
+            Class::String => typing::string(typing::string_length(&value.ty), value.ty.collation),
+            _ => typing::string(typing::string_length(&value.ty), self.context.connection_collation()),
+        };
+        self.derivation = match class(&ty) {
+            Class::String => Derivation { collation: ty.collation, level: Coercibility::Implicit },
+            _ => Derivation::NUMERIC,
+        };
+        let nullable = value.nullable;
+        let kind = ExprKind::AssignVariable { name: name.to_lowercase(), value: Box::new(value) };
+        Ok(Expr { kind, ty, nullable })
     }
 
     fn system_variable(&mut self, scope: ast::VariableScope, name: &str) -> Result<Expr> {
@@ -551,6 +576,9 @@ impl Binder<'_> {
     }
 }
 
+/// CAST AS BINARY(n) up to this length pads; longer ones are BLOBs.
+const CAST_BINARY_MAX: u32 = 65_535;
+
 /// The expression of `(SELECT expr)`: a subquery without tables is its value.
 fn bare_value<'q, 'a>(query: &'q ast::Query<'a>) -> Option<&'q ast::Expr<'a>> {
     let ast::Query { with: None, body: ast::QueryBody::Select(select), order_by: [], limit: None, .. } = query else {
@@ -572,7 +600,6 @@ fn rare(expr: &ast::Expr<'_>) -> Result<Expr> {
             E::Subquery(_) | E::Exists(_) | E::InSubquery { .. } | E::Quantified { .. } => "subqueries",
             E::Window(_) => "window functions",
             E::Grouping(_) => "GROUPING",
-            E::AssignVariable { .. } => "assignment of user variables in expressions",
             E::MemberOf { .. } => "MEMBER OF",
             E::Match { .. } => "MATCH ... AGAINST",
             E::Default(_) => "DEFAULT here",

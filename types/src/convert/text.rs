@@ -72,7 +72,8 @@ fn write_double(value: f64, ty: &ColumnType, out: &mut Vec<u8>) {
 
 fn write_decimal(value: &Decimal, ty: &ColumnType, out: &mut Vec<u8>) {
     match ty.kind {
-        TypeKind::Decimal { scale, .. } if scale != value.scale() => value.rescale(scale).unwrap_or(*value).write(out),
+        // Fewer digits stay fewer: IF and CASE show each branch's own.
+        TypeKind::Decimal { scale, .. } if scale < value.scale() => value.rescale(scale).unwrap_or(*value).write(out),
         _ => value.write(out),
     }
 }
