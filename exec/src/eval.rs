@@ -252,7 +252,7 @@ impl<'a> Env<'a> {
 
     /// A stored value as expressions see it: TIMESTAMP in the session's zone.
     #[inline]
-    fn shown(&self, value: Value<'a>, ty: &ColumnType) -> Value<'a> {
+    pub fn shown(&self, value: Value<'a>, ty: &ColumnType) -> Value<'a> {
         match value {
             Value::DateTime(utc) if matches!(ty.kind, TypeKind::Timestamp { .. }) => {
                 Value::DateTime(self.session().time_zone.from_stored(utc))
@@ -262,6 +262,12 @@ impl<'a> Env<'a> {
     }
 
     fn ordinal(&self, source: usize, column: usize) -> Evaluated<'a> {
+        if !self.overlay.is_empty()
+            && source == 0
+            && let Some((_, value)) = self.overlay.iter().find(|(c, _)| *c == column)
+        {
+            return Ok(member_number(value, self.sources[0].stored_table().layout().column_type(column)));
+        }
         let source = &self.sources[source];
         let row = match source.state {
             SourceState::Stored => source.row.row(source.stored_table()),
@@ -629,6 +635,17 @@ impl<'a> Env<'a> {
         let value = self.eval(expr)?;
         self.as_time(&value)
     }
+}
+
+/// The number of an ENUM's member, the bits of a SET's; the empty text of an ENUM is 0.
+fn member_number<'a>(value: &Value<'_>, ty: &ColumnType) -> Value<'a> {
+    let Value::Bytes(text) = value else { return Value::Null };
+    let position = |members: &[String], name: &[u8]| members.iter().position(|m| m.as_bytes() == name);
+    Value::UInt(match &ty.kind {
+        TypeKind::Enum { members } => position(members, text).map_or(0, |n| n as u64 + 1),
+        TypeKind::Set { members } => text.split(|b| *b == b',').filter_map(|name| position(members, name)).map(|n| 1 << n).sum(),
+        _ => 0,
+    })
 }
 
 /// Does an order satisfy an operator?

@@ -154,7 +154,7 @@ pub enum DefinitionError {
     KeyTooLong(u32),
     /// 1171 "All parts of a PRIMARY KEY must be NOT NULL"
     PrimaryNullable,
-    /// 1113 "A table must have at least 1 column"
+    /// 4028 "A table must have at least one visible column."
     NoColumns,
     /// 1090 "You can't delete all columns with ALTER TABLE; use DROP TABLE instead"
     DropAllColumns,

@@ -6,7 +6,7 @@
 use super::assign::{Assigner, ColumnChanges};
 use super::defaults::{self, Default};
 use super::update::{duplicate, new_row};
-use super::{Changes, insert_info, is_strict, store};
+use super::{Changes, given, insert_info, is_strict, store};
 use crate::coerce;
 use crate::context::ExecContext;
 use crate::driver::DmlDone;
@@ -50,6 +50,10 @@ pub(crate) async fn insert(
                 if let Err(pause) = clock.tick(shared.session) {
                     wait::resolve(pause, &shared, &mut clock).await?;
                 }
+                if plan.reads_row {
+                    insert.row_that_reads(cx.worker, cx.txn, &shared, row, &mut clock).await?;
+                    continue;
+                }
                 while let Err(pause) = evaluate_row(&env, row, &mut raw) {
                     wait::resolve(pause, &shared, &mut clock).await?;
                 }
@@ -81,14 +85,17 @@ fn evaluate_row<'e>(env: &Env<'e>, row: &'e [Option<Expr>], raw: &mut Vec<Value<
 enum Given<'g> {
     Exprs(&'g [Option<Expr>]),
     Columns(&'g [OutputColumn]),
+    /// Converted to the columns' types already.
+    Converted(&'g [Option<Expr>]),
 }
 
 impl<'g> Given<'g> {
-    /// `None` is DEFAULT.
-    fn ty(self, n: usize) -> Option<&'g types::ColumnType> {
+    /// The type of value `n`, which is for this column; `None` is DEFAULT.
+    fn ty(self, n: usize, column: &'g types::schema::ColumnDef) -> Option<&'g types::ColumnType> {
         match self {
             Given::Exprs(exprs) => exprs[n].as_ref().map(|e| &e.ty),
             Given::Columns(columns) => Some(&columns[n].ty),
+            Given::Converted(exprs) => exprs[n].as_ref().map(|_| &column.ty),
         }
     }
 }
@@ -212,6 +219,27 @@ impl<'p> Inserting<'p> {
         }
     }
 
+    /// Inserts one row of VALUES whose expressions read columns of the row.
+    async fn row_that_reads(
+        &mut self,
+        worker: &Worker,
+        txn: &mut Txn,
+        shared: &Shared<'_>,
+        exprs: &[Option<Expr>],
+        clock: &mut Slice,
+    ) -> Result<()> {
+        let evaluate =
+            || given::evaluate(shared, self.table, &self.shape.defaults, &self.plan.columns, exprs, self.row_number + 1);
+        let raw = loop {
+            match evaluate() {
+                Ok(raw) => break raw,
+                Err(pause) => wait::resolve(pause, shared, clock).await?,
+            }
+        };
+        shared.waits.forget();
+        self.row(worker, txn, shared, &raw, Given::Converted(exprs)).await
+    }
+
     /// Inserts one row of given values.
     async fn row(
         &mut self,
@@ -248,7 +276,7 @@ impl<'p> Inserting<'p> {
         // Given values first, in the order of the statement's columns: so do the warnings come.
         for (place, number) in self.plan.columns.iter().enumerate() {
             let column = &columns[*number];
-            let value = match given.ty(place) {
+            let value = match given.ty(place, column) {
                 None => defaults::value(shared, &defaults[*number], column, true)?,
                 Some(_) if raw[place].is_null() => Value::Null,
                 Some(ty) => store::convert(shared, &raw[place], ty, column, self.row_number)?,

@@ -11,6 +11,7 @@ mod assign;
 mod collect;
 mod defaults;
 mod delete;
+mod given;
 mod insert;
 mod store;
 mod update;

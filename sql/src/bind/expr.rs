@@ -384,6 +384,7 @@ impl Binder<'_> {
             if let Some(operand) = &operand {
                 let both = operand_derivation.combine(self.derivation, "case")?;
                 condition = self.comparison(CompareOp::Equal, operand.clone(), condition, both)?;
+                compare_times(&mut condition);
             }
             let value = self.value(value)?;
             derivation = derivation.combine(self.derivation, "case")?;
@@ -421,7 +422,11 @@ impl Binder<'_> {
         }
         // Casts to numbers give NULL for NULL alone; a wrong date is NULL, and so may be a text.
         let nullable = arg.nullable || typing::is_temporal(&ty) || class(&ty) == Class::String;
-        Ok(Expr { kind: ExprKind::Cast(Box::new(arg)), ty, nullable })
+        let cast = Expr { kind: ExprKind::Cast(Box::new(arg)), ty, nullable };
+        Ok(match target {
+            ast::CastTarget::Binary { length: Some(length) } => padded(cast, *length),
+            _ => cast,
+        })
     }
 
     fn cast_type(&self, target: &ast::CastTarget<'_>, arg: &Expr) -> Result<ColumnType> {
@@ -444,11 +449,7 @@ impl Binder<'_> {
             T::Binary { length } => {
                 // Characters become up to four bytes each.
                 let bytes = typing::string_length(&arg.ty) * typing::bytes_per_char(arg.ty.collation);
-                match length {
-                    Some(length) if *length <= CAST_BINARY_MAX => ColumnType::new(TypeKind::Binary { length: *length }),
-                    Some(length) => typing::string((*length).into(), CollationId::BINARY),
-                    None => typing::string(bytes, CollationId::BINARY),
-                }
+                typing::string(length.map_or(bytes, u64::from), CollationId::BINARY)
             }
             T::Date => ColumnType::new(TypeKind::Date),
             T::Time { fsp } => ColumnType::new(TypeKind::Time { fsp: *fsp }),
@@ -488,7 +489,16 @@ impl Binder<'_> {
     fn user_variable(&mut self, name: &str) -> Expr {
         let collation = self.context.connection_collation();
         let ty = self.context.user_variable_type(name);
-        let ty = ty.unwrap_or_else(|| typing::string(16_383, collation));
+        // Strings of any length.
+        let text = |size, collation| ColumnType { collation, ..ColumnType::new(TypeKind::Text(size)) };
+        let ty = match ty {
+            Some(ty) if ty.collation == CollationId::BINARY && class(&ty) == Class::String => {
+                ColumnType::new(TypeKind::Blob(types::LobSize::Long))
+            }
+            Some(ty) if class(&ty) == Class::String => text(types::LobSize::Long, ty.collation),
+            Some(ty) => ty,
+            None => text(types::LobSize::Medium, collation),
+        };
         self.derivation = match class(&ty) {
             Class::String => Derivation { collation: ty.collation, level: Coercibility::Implicit },
             _ => Derivation::NUMERIC,
@@ -530,8 +540,9 @@ impl Binder<'_> {
     fn insert_value_of(&mut self, name: &ast::ColumnName<'_>) -> Result<Expr> {
         if self.scope.insert_row.is_none() {
             // Elsewhere it is NULL, as long as the column exists.
-            let column = self.name(name)?;
-            return Ok(Expr { nullable: true, ..Expr::literal(Value::Null, column.ty) });
+            self.name(name)?;
+            self.derivation = Derivation::IGNORABLE;
+            return Ok(Expr::literal(Value::Null, ColumnType::new(TypeKind::Null)));
         }
         let table = &self.sources[0].table;
         let column = table.column_index(name.name);
@@ -576,8 +587,13 @@ impl Binder<'_> {
     }
 }
 
-/// CAST AS BINARY(n) up to this length pads; longer ones are BLOBs.
-const CAST_BINARY_MAX: u32 = 65_535;
+/// CAST(... AS BINARY(n)) gives n bytes: what is shorter gets zero bytes behind.
+fn padded(cast: Expr, length: u32) -> Expr {
+    let zero = Expr::literal(Value::text(b"\0"), typing::string(1, CollationId::BINARY));
+    let ty = cast.ty.clone();
+    let args = vec![cast, super::literal::integer(length.into()), zero];
+    Expr { kind: ExprKind::Call { function: Function::RPad, args }, ty, nullable: true }
+}
 
 /// The expression of `(SELECT expr)`: a subquery without tables is its value.
 fn bare_value<'q, 'a>(query: &'q ast::Query<'a>) -> Option<&'q ast::Expr<'a>> {
@@ -611,6 +627,15 @@ fn rare(expr: &ast::Expr<'_>) -> Result<Expr> {
 
 fn single(expr: &Expr) -> Result<()> {
     if matches!(expr.kind, ExprKind::Row(_)) { Err(Error::OperandColumns(1)) } else { Ok(()) }
+}
+
+/// CASE compares a TIME with a text as times, where `=` takes both for texts.
+fn compare_times(condition: &mut Expr) {
+    if let ExprKind::Compare { by, left, right, .. } = &mut condition.kind
+        && let (Class::Time, Class::String) | (Class::String, Class::Time) = (class(&left.ty), class(&right.ty))
+    {
+        *by = crate::expr::CompareAs::Time;
+    }
 }
 
 fn op_name(op: CompareOp) -> &'static str {
@@ -696,7 +721,6 @@ fn negated_literal(arg: &Expr) -> Option<Expr> {
         Value::UInt(n) => Expr::literal(Value::Decimal(Decimal::from_u64(*n).negate()), typing::decimal(20, 0)),
         Value::Decimal(d) => Expr::literal(Value::Decimal(d.negate()), arg.ty.clone()),
         Value::Double(x) => Expr::literal(Value::Double(-x), arg.ty.clone()),
-        Value::Null => arg.clone(),
         _ => return None,
     })
 }

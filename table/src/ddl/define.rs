@@ -58,7 +58,7 @@ pub(crate) fn now_us() -> i64 {
 
 /// What concerns columns alone.
 pub(crate) fn check_columns(columns: &[ColumnDef]) -> Result<()> {
-    if columns.is_empty() {
+    if columns.iter().all(|column| column.invisible) {
         return Err(Error::NoColumns);
     }
     if columns.len() > COLUMNS_MAX {
@@ -134,8 +134,8 @@ pub(crate) fn add_index(columns: &mut [ColumnDef], indexes: &mut Vec<IndexDef>, 
     }
     if kind == IndexKind::Primary {
         parts.iter().for_each(|part| columns[part.column].nullable = false);
-        if let Some(part) = parts.iter().find(|p| columns[p.column].default == ColumnDefault::Literal(None)) {
-            return Err(Error::InvalidDefault { column: columns[part.column].name.clone() });
+        if parts.iter().any(|p| columns[p.column].default == ColumnDefault::Literal(None)) {
+            return Err(Error::NullablePrimaryKey);
         }
     }
     let name = index_name(columns, indexes, index, &parts)?;
