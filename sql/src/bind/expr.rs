@@ -716,6 +716,10 @@ pub(super) fn bits_as_integer(bytes: &[u8]) -> Expr {
 fn negated_literal(arg: &Expr) -> Option<Expr> {
     let ExprKind::Literal(value) = &arg.kind else { return None };
     Some(match value {
+        // The negative of a negative integer is a DECIMAL.
+        Value::Int(n) if *n < 0 => {
+            Expr::literal(Value::Decimal(Decimal::from_i64(*n).negate()), typing::decimal(typing::decimal_shape(arg).0, 0))
+        }
         Value::Int(n) => Expr::literal(Value::Int(n.checked_neg()?), ColumnType { display_width: None, ..arg.ty.clone() }),
         Value::UInt(n) if *n == 1 << 63 => Expr::literal(Value::Int(i64::MIN), typing::bigint(false)),
         Value::UInt(n) => Expr::literal(Value::Decimal(Decimal::from_u64(*n).negate()), typing::decimal(20, 0)),
