@@ -149,7 +149,13 @@ impl<'a> Converter<'a> {
                 KeyPart::Expr { .. } => Err(Error::NotSupported("functional key parts".to_owned())),
             })
             .collect::<Result<_>>()?;
-        Ok(NewIndex { name: key.name.unwrap_or_default().to_owned(), kind, columns, comment: text(key.comment) })
+        Ok(NewIndex {
+            name: key.name.unwrap_or_default().to_owned(),
+            kind,
+            columns,
+            comment: text(key.comment),
+            using_btree: key.using_btree,
+        })
     }
 
     /// ALTER TABLE: its actions and table options.
@@ -309,6 +315,7 @@ pub fn like(def: &TableDef, database: &str, name: &str) -> NewTable {
                     descending: part.descending,
                 })
                 .collect(),
+            using_btree: index.using_btree,
             comment: index.comment.clone(),
         })
         .collect();
@@ -372,7 +379,7 @@ fn text(bytes: Option<&[u8]>) -> String {
 fn column_keys(definition: &ColumnDefinition<'_>, indexes: &mut Vec<NewIndex>) {
     let mut add = |kind| {
         let column = NewIndexColumn { name: definition.name.to_owned(), prefix: None, descending: false };
-        indexes.push(NewIndex { name: String::new(), kind, columns: vec![column], comment: String::new() });
+        indexes.push(NewIndex { name: String::new(), kind, columns: vec![column], comment: String::new(), using_btree: false });
     };
     if definition.primary_key {
         add(NewIndexKind::Primary);

@@ -278,7 +278,7 @@ impl Binder<'_> {
         if let Some(predicate) = having {
             planned.node = Node::Filter { input: Box::new(planned.node), predicate };
         }
-        if !planned.ordered && !grouped && !distinct && !sort.is_empty() && project[..visible].iter().any(assigns) {
+        if !planned.ordered && !distinct && !sort.is_empty() && project[..visible].iter().any(assigns) {
             let node = assigned_in_order(planned.node, project, visible, sort, limit);
             return Ok(Block { node, columns, derivations });
         }
@@ -766,9 +766,9 @@ fn assigned_in_order(
     Node::Project { input: Box::new(sorted), exprs: project }
 }
 
-/// Makes the columns that an expression reads slots of the projection `below`.
+/// Makes the columns (or keys and aggregates) that an expression reads slots of the projection `below`.
 fn read_from_slots(expr: &mut Expr, below: &mut Vec<Expr>) {
-    if matches!(expr.kind, ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. }) {
+    if matches!(expr.kind, ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. } | ExprKind::Slot(_)) {
         let place = below.iter().position(|e| e == expr).unwrap_or_else(|| {
             below.push(expr.clone());
             below.len() - 1

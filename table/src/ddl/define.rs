@@ -139,7 +139,15 @@ pub(crate) fn add_index(columns: &mut [ColumnDef], indexes: &mut Vec<IndexDef>, 
         }
     }
     let name = index_name(columns, indexes, index, &parts)?;
-    indexes.push(IndexDef { name, kind, columns: parts, comment: index.comment.clone(), tree_id: 0, root_page: 0 });
+    indexes.push(IndexDef {
+        name,
+        kind,
+        columns: parts,
+        comment: index.comment.clone(),
+        using_btree: index.using_btree,
+        tree_id: 0,
+        root_page: 0,
+    });
     Ok(())
 }
 
@@ -222,6 +230,7 @@ pub(crate) fn hidden_index() -> IndexDef {
         kind: IndexKind::HiddenRowId,
         columns: Vec::new(),
         comment: String::new(),
+        using_btree: false,
         tree_id: 0,
         root_page: 0,
     }
