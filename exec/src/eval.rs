@@ -462,8 +462,8 @@ impl<'a> Env<'a> {
         Ok(match order {
             Some(order) => Some(holds(op, order)),
             None => {
-                self.refuse_constant(by, left, &a)?;
-                self.refuse_constant(by, right, &b)?;
+                self.refuse_constant(by, left, &a, &right.ty)?;
+                self.refuse_constant(by, right, &b, &left.ty)?;
                 (op == CompareOp::NullSafeEqual).then_some(false)
             }
         })
@@ -471,13 +471,14 @@ impl<'a> Env<'a> {
 
     /// A constant text that is no date, compared with a date, is an error (1525); one of a column only a warning.
     #[cold]
-    fn refuse_constant(&self, by: CompareAs, expr: &Expr, value: &Value<'_>) -> Step<()> {
+    fn refuse_constant(&self, by: CompareAs, expr: &Expr, value: &Value<'_>, other: &ColumnType) -> Step<()> {
         if let Value::Bytes(text) = value
             && by == CompareAs::Temporal
             && matches!(expr.kind, ExprKind::Literal(_) | ExprKind::Param(_))
             && self.as_datetime(value)?.is_none()
         {
-            let message = format!("Incorrect DATE value: '{}'", String::from_utf8_lossy(text));
+            let kind = if coerce::kind_of(other) == Kind::DateTime { "DATETIME" } else { "DATE" };
+            let message = format!("Incorrect {kind} value: '{}'", String::from_utf8_lossy(text));
             return Err(Error::Other { number: 1525, message }.into());
         }
         Ok(())

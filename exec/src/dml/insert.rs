@@ -6,7 +6,7 @@
 use super::assign::{Assigner, ColumnChanges};
 use super::defaults::{self, Default};
 use super::update::{duplicate, new_row};
-use super::{Changes, given, insert_info, is_strict, store};
+use super::{Changes, changed_number, given, insert_info, is_strict, store};
 use crate::coerce;
 use crate::context::ExecContext;
 use crate::driver::DmlDone;
@@ -308,8 +308,9 @@ impl<'p> Inserting<'p> {
         let auto = self.auto.as_mut().expect("called for a table with such a column");
         if auto.left == 0 {
             let rows = match known {
-                Some(rows) if auto.reservations == 0 => rows,
-                _ => (1 << auto.reservations.min(16)).min(RESERVED_MAX),
+                // The rows that are left.
+                Some(rows) => (rows + 1).saturating_sub(self.row_number).max(1),
+                None => (1 << auto.reservations.min(16)).min(RESERVED_MAX),
             };
             // Numbers of the sequence offset, offset + step, ...: `rows` of them lie in any `rows * step` numbers.
             let count = rows.saturating_mul(step);
@@ -324,6 +325,16 @@ impl<'p> Inserting<'p> {
         auto.left -= 1;
         auto.next = auto.next.saturating_add(step);
         Ok(number)
+    }
+
+    /// The row in whose place another one is gets no number: the next row has it.
+    fn give_back(&mut self, session: &SessionVars, generated: Option<u64>) {
+        if let (Some(number), Some(auto)) = (generated, &mut self.auto)
+            && auto.next == number.saturating_add(session.auto_increment_increment.max(1))
+        {
+            auto.next = number;
+            auto.left += 1;
+        }
     }
 
     /// Inserts a complete row, and deals with the one in its way.
@@ -351,6 +362,7 @@ impl<'p> Inserting<'p> {
                     return Err(error);
                 }
                 session.warn(error);
+                self.give_back(session, generated);
                 return Ok(());
             }
             let how = RowRead::Lock(LockMode::Exclusive, WaitPolicy::Wait);
@@ -371,6 +383,7 @@ impl<'p> Inserting<'p> {
                 continue;
             }
             if self.update_existing(worker, txn, shared, values).await? {
+                self.give_back(session, generated);
                 return Ok(());
             }
         }
@@ -401,7 +414,8 @@ impl<'p> Inserting<'p> {
         }
         let Some(auto) = &mut self.auto else { return Ok(()) };
         // Zero and negative numbers do not count.
-        let number = coerce::plain_integer(&values[auto.column]).and_then(|n| u64::try_from(n).ok()).unwrap_or(0);
+        let given = coerce::plain_integer(&values[auto.column]).unwrap_or(0);
+        let number = u64::try_from(given).unwrap_or(0);
         if number > 0 {
             if number >= auto.next {
                 // The next generated number is above this one.
@@ -409,7 +423,7 @@ impl<'p> Inserting<'p> {
             }
             engine!(session, self.table.note_auto_increment(worker, number))?;
         }
-        self.last_explicit = number;
+        self.last_explicit = given as u64;
         Ok(())
     }
 
@@ -457,6 +471,14 @@ impl<'p> Inserting<'p> {
                 WriteRow::Done => {
                     self.touched += 1;
                     self.updated += 1;
+                    let changed = changed_number(self.table, &changes);
+                    if let Some(number) = changed {
+                        engine!(session, self.table.note_auto_increment(worker, number))?;
+                    }
+                    if let Some(auto) = &self.auto {
+                        let kept = || old.row(self.table).get(auto.column).ok().and_then(|value| coerce::plain_integer(&value));
+                        self.last_explicit = changed.or_else(|| kept().map(|n| n as u64)).unwrap_or(0);
+                    }
                 }
                 WriteRow::Changed => done = false,
                 WriteRow::Duplicate { index } => {
@@ -486,7 +508,7 @@ impl<'p> Inserting<'p> {
                 number
             }
             (None, Some(number)) => number,
-            (None, None) if self.inserted > 0 => self.last_explicit,
+            (None, None) if self.inserted + self.updated > 0 => self.last_explicit,
             (None, None) => 0,
         };
         let duplicates = match (&self.assigner, self.plan.replace) {
