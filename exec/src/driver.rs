@@ -11,7 +11,7 @@ use crate::scratch::Scratch;
 use crate::sink::RowSink;
 use crate::wait;
 use sql::expr::Expr;
-use sql::plan::{LockWait, Locking, Node, OutputColumn, Plan, QueryPlan};
+use sql::plan::{DeletePlan, LockWait, Locking, Node, OutputColumn, Plan, QueryPlan, UpdatePlan};
 use std::future::poll_fn;
 use txn::{Isolation, LockMode, WaitPolicy};
 
@@ -66,7 +66,7 @@ pub async fn run_dml(cx: &mut ExecContext<'_>, prepared: &Prepared) -> Result<Dm
     cx.session.settle_variables();
     let result = match &*prepared.plan {
         Plan::Insert(plan) => crate::dml::insert(cx, prepared, plan, &mut scratch, &mut changes).await,
-        Plan::Update(plan) => crate::dml::update(cx, prepared, plan, &mut scratch, &mut changes).await,
+        Plan::Update(plan) => crate::dml::update(cx, prepared, plan, &mut scratch).await,
         Plan::Delete(plan) => crate::dml::delete(cx, prepared, plan, &mut scratch, &mut changes).await,
         Plan::Query(_) => panic!("run_dml runs data changes only"),
     };
@@ -82,15 +82,27 @@ pub async fn run_dml(cx: &mut ExecContext<'_>, prepared: &Prepared) -> Result<Dm
             cx.session.row_count = done.affected as i64;
             Ok(done)
         }
-        Err(error) => {
+        Err(mut error) => {
             cx.session.row_count = -1;
+            if let Error::Full { table } = &mut error {
+                *table = changed_table(&prepared.plan).to_owned();
+            }
             // A deadlock's victim is rolled back whole, by the caller.
             if error != Error::Deadlock {
-                changes.forget(cx.worker);
+                changes.forget(cx.worker, prepared);
                 wait::roll_back_statement(cx, savepoint).await?;
             }
             Err(error)
         }
+    }
+}
+
+/// The name of the table that a data change is for.
+fn changed_table(plan: &Plan) -> &str {
+    match plan {
+        Plan::Insert(plan) => &plan.table.name,
+        Plan::Update(UpdatePlan { scan, .. }) | Plan::Delete(DeletePlan { scan, .. }) => &scan.table.name,
+        Plan::Query(_) => "",
     }
 }
 

@@ -6,10 +6,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use protocol::{Capabilities, Command, CompressedReader, Login, PacketReader};
+use protocol::{Capabilities, Command, CompressedReader, Login, PacketReader, Unpacked};
 
 const PAYLOAD_BYTES_MAX: usize = 100_000;
-const PLAIN_BYTES_MAX: usize = 40_000;
+const ROOM_BYTES: usize = 1_000;
 
 fuzz_target!(|data: &[u8]| {
     let Some((&[choice, piece], stream)) = data.split_first_chunk::<2>() else { return };
@@ -24,19 +24,22 @@ fuzz_target!(|data: &[u8]| {
 
 fn compressed(stream: &[u8], piece: usize, mut session: Session) {
     let mut reader = CompressedReader::new();
-    let (mut raw, mut plain) = (Vec::new(), Vec::new());
+    let (mut raw, mut plain) = (Vec::new(), [0; ROOM_BYTES]);
     for bytes in stream.chunks(piece) {
         raw.extend_from_slice(bytes);
         loop {
-            let Ok(consumed) = reader.read(&raw, &mut plain, PLAIN_BYTES_MAX) else { return };
-            raw.drain(..consumed);
-            if consumed == 0 && plain.is_empty() {
+            let Ok(read) = reader.read(&raw, &mut plain) else { return };
+            raw.drain(..read.consumed);
+            if read == Unpacked::default() {
                 break;
             }
-            if !session.read(&plain) {
+            if !session.read(&plain[..read.written]) {
                 return;
             }
-            plain.clear();
+            if reader.is_between_frames() {
+                // Some inputs are clients that begin each frame with 0, some count.
+                reader.set_sequence(if piece & 1 == 0 { 0 } else { reader.sequence() });
+            }
         }
     }
 }

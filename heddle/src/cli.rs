@@ -10,6 +10,7 @@ use std::ffi::OsString;
 #[derive(Debug)]
 pub enum Command {
     Serve(ServeFlags),
+    Check(CheckFlags),
 }
 
 /// Why nothing is run.
@@ -42,6 +43,25 @@ enum CliCommand {
     /// Run the server (what 'heddle' does without a command)
     #[command(after_help = SERVE_EXAMPLES, long_about = SERVE_ABOUT)]
     Serve(ServeFlags),
+    /// Check a data directory for damage while no server runs on it
+    #[command(long_about = CHECK_ABOUT)]
+    Check(CheckFlags),
+}
+
+const CHECK_ABOUT: &str = "Check a data directory for damage while no server runs on it. Nothing is changed.
+
+Every page is verified (checksum and structure), every tree (each page in its place, keys in order), every row, and every index against \
+                           its table. What is wrong is named on standard error, and the exit status is 1 then.";
+
+/// What `heddle check` is asked.
+#[derive(Args, Clone, Debug)]
+pub struct CheckFlags {
+    /// The data directory
+    #[arg(value_name = "DIRECTORY", default_value = "heddle-data")]
+    pub dir: std::path::PathBuf,
+    /// Threads that read [default: one per CPU]
+    #[arg(long, value_name = "COUNT")]
+    pub threads: Option<usize>,
 }
 
 const SERVE_ABOUT: &str = "Run the server until Ctrl-C or SIGTERM; a second Ctrl-C stops it at once (no committed data is lost).
@@ -128,6 +148,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, S
     }
     match Cli::try_parse_from(arguments) {
         Ok(Cli { command: CliCommand::Serve(flags) }) => Ok(Command::Serve(flags)),
+        Ok(Cli { command: CliCommand::Check(flags) }) => Ok(Command::Check(flags)),
         Err(error) => Err(stop(&error)),
     }
 }
@@ -177,7 +198,7 @@ mod tests {
 
     #[test]
     fn help_is_for_people() {
-        for words in ["heddle --help", "heddle -h", "heddle serve --help", "heddle --version"] {
+        for words in ["heddle --help", "heddle -h", "heddle serve --help", "heddle check --help", "heddle --version"] {
             let Err(Stop::Print(text)) = parse_words(words) else { panic!("{words}") };
             assert!(text.to_lowercase().contains("heddle"), "{text}");
         }

@@ -1,9 +1,10 @@
 //! The `heddle` program: opens everything, decides nothing.
 //!
-//! `heddle` and `heddle serve` run the server ([`serve`]). Settings come from flags, environment and a file ([`settings`]). What goes
+//! `heddle` and `heddle serve` run the server ([`serve`]); `heddle check` verifies a data directory ([`check`]). Settings come from flags, environment and a file ([`settings`]). What goes
 //! wrong is one line on standard error and exit status 1.
 #![forbid(unsafe_code)]
 
+mod check;
 mod cli;
 mod config_file;
 mod limits;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
     };
     let result = match command {
         cli::Command::Serve(flags) => settings::Settings::load(&flags).map_err(|e| e.to_string()).and_then(serve::run),
+        cli::Command::Check(flags) => check::run(&flags.dir, flags.threads),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -6,8 +6,9 @@
 //! Frames and packets do not line up: a frame may hold many packets, a packet may span frames. The frames have their own numbers, which
 //! begin at 0 with each command; the numbers of the packets inside are not checked by anyone.
 //!
-//! Reading is a stream with bounded memory: 1. a header; 2. bytes go through the inflater (or are copied) into the caller's plain buffer
-//! until that holds `plain_bytes_max`; 3. at the end of the frame the length has to be the promised one.
+//! Reading is a stream with bounded memory: 1. a header; 2. bytes go through the inflater (or are copied) into the room that the caller
+//! has for plain bytes; 3. at the end of the frame the length has to be the promised one, and the reader stops, so that the next header is
+//! looked at when more is asked for: a client that did not wait for an answer begins its next command at number 0 again.
 //!
 //! Invariant: a frame never yields more than the length that its header promises, at most 16 MiB.
 
@@ -18,8 +19,6 @@ const HEADER_BYTES: usize = 7;
 const FRAME_BYTES_MAX: usize = 0xff_ffff;
 /// Shorter answers are sent as they are (MySQL's MIN_COMPRESS_LENGTH).
 const COMPRESS_ABOVE: usize = 50;
-/// How much room a step of the inflater gets.
-const STEP_BYTES: usize = 16 << 10;
 
 /// Takes the outer frames off what a client sends.
 #[derive(Debug, Default)]
@@ -27,6 +26,15 @@ pub struct CompressedReader {
     sequence: u8,
     state: State,
     inflater: Option<Box<Decompress>>,
+}
+
+/// What [`CompressedReader::read`] did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unpacked {
+    /// Bytes at the start of the frames that are done with.
+    pub consumed: usize,
+    /// Plain bytes that were written.
+    pub written: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,23 +62,37 @@ impl CompressedReader {
         self.sequence = sequence;
     }
 
-    /// Moves bytes from `raw` to the end of `plain`; answers how many of `raw` are done with. Stops where `raw` ends or `plain` holds
-    /// `plain_bytes_max` bytes: then take packets out of `plain` and call again, also with nothing new.
-    pub fn read(&mut self, raw: &[u8], plain: &mut Vec<u8>, plain_bytes_max: usize) -> Result<usize> {
-        let mut consumed = 0;
-        while plain.len() < plain_bytes_max {
-            let rest = &raw[consumed..];
-            let before = (consumed, plain.len(), self.state);
-            consumed += match self.state {
-                State::Header => self.read_header(rest)?,
-                State::Plain { left } => self.copy(rest, left.min(plain_bytes_max - plain.len()), left, plain),
-                State::Deflated { left, plain_left } => self.inflate(rest, left, plain_left, plain)?,
+    /// Gives the inflater's memory back, for a connection that goes idle.
+    pub fn release_memory(&mut self) {
+        if self.is_between_frames() {
+            self.inflater = None;
+        }
+    }
+
+    /// Is it between two frames?
+    pub fn is_between_frames(&self) -> bool {
+        self.state == State::Header
+    }
+
+    /// Moves bytes from `raw` to the start of `plain`, at most to the end of a frame. Call again with what is left until it gives nothing,
+    /// then with more.
+    pub fn read(&mut self, raw: &[u8], plain: &mut [u8]) -> Result<Unpacked> {
+        let mut done = Unpacked::default();
+        while done.written < plain.len() && (done.written == 0 || !self.is_between_frames()) {
+            let (rest, room) = (&raw[done.consumed..], &mut plain[done.written..]);
+            let state = self.state;
+            let step = match state {
+                State::Header => Unpacked { consumed: self.read_header(rest)?, written: 0 },
+                State::Plain { left } => self.copy(rest, left, room),
+                State::Deflated { left, plain_left } => self.inflate(rest, left, plain_left, room)?,
             };
-            if before == (consumed, plain.len(), self.state) {
+            if step == Unpacked::default() && self.state == state {
                 break;
             }
+            done.consumed += step.consumed;
+            done.written += step.written;
         }
-        Ok(consumed)
+        Ok(done)
     }
 
     fn read_header(&mut self, rest: &[u8]) -> Result<usize> {
@@ -92,25 +114,23 @@ impl CompressedReader {
         Ok(HEADER_BYTES)
     }
 
-    fn copy(&mut self, rest: &[u8], room: usize, left: usize, plain: &mut Vec<u8>) -> usize {
-        let taken = room.min(rest.len());
-        plain.extend_from_slice(&rest[..taken]);
+    fn copy(&mut self, rest: &[u8], left: usize, room: &mut [u8]) -> Unpacked {
+        let taken = left.min(room.len()).min(rest.len());
+        room[..taken].copy_from_slice(&rest[..taken]);
         self.state = if taken == left { State::Header } else { State::Plain { left: left - taken } };
-        taken
+        Unpacked { consumed: taken, written: taken }
     }
 
-    fn inflate(&mut self, rest: &[u8], left: usize, plain_left: usize, plain: &mut Vec<u8>) -> Result<usize> {
+    fn inflate(&mut self, rest: &[u8], left: usize, plain_left: usize, room: &mut [u8]) -> Result<Unpacked> {
         let inflater = self.inflater.as_mut().expect("made with the frame's header");
         let input = &rest[..left.min(rest.len())];
-        let room = plain_left.clamp(1, STEP_BYTES);
+        // One byte even where none is due: what comes then is too much, or the end.
+        let room_bytes = room.len().min(plain_left.max(1));
         let (read, written) = (inflater.total_in(), inflater.total_out());
-        let start = plain.len();
-        plain.resize(start + room, 0);
         let status = inflater
-            .decompress(input, &mut plain[start..], FlushDecompress::None)
+            .decompress(input, &mut room[..room_bytes], FlushDecompress::None)
             .map_err(|_| Error::Uncompress { why: "not zlib data" })?;
         let (read, written) = ((inflater.total_in() - read) as usize, (inflater.total_out() - written) as usize);
-        plain.truncate(start + written);
         if written > plain_left {
             return Err(Error::Uncompress { why: "more data than promised" });
         }
@@ -121,7 +141,7 @@ impl CompressedReader {
             _ if left == 0 && read == 0 && written == 0 => return Err(Error::Uncompress { why: "the data is cut short" }),
             _ => State::Deflated { left, plain_left },
         };
-        Ok(read)
+        Ok(Unpacked { consumed: read, written })
     }
 }
 

@@ -6,11 +6,16 @@
 //! 3. Answers are appended to the output buffer and sent with one write when the command, or the batch of commands that came
 //!    together, is done; earlier only when more than `DRAIN_ABOVE` bytes wait.
 //!
-//! N1: `readiness.readable` is false only if the last read found the socket empty and no event came since.
+//! 4. With the compressed protocol both directions have a stage more (`compression`), which is looked at once per read and per write.
+
+mod bytes;
+mod compression;
 
 use crate::worker::{Readiness, WorkerCore};
-use protocol::{PacketReader, PacketWriter};
-use std::cell::RefCell;
+use bytes::Bytes;
+use compression::{Packing, Unpacking};
+use protocol::{CompressedWriter, PacketReader, PacketWriter};
+use std::cell::{Cell, RefCell};
 use std::io::{self, Read, Write};
 use std::rc::Rc;
 use std::task::Poll;
@@ -31,6 +36,7 @@ const POOL_MAX: usize = 64;
 pub struct Buffers {
     input: RefCell<Vec<Vec<u8>>>,
     output: RefCell<Vec<Vec<u8>>>,
+    packer: RefCell<CompressedWriter>,
 }
 
 impl Buffers {
@@ -181,31 +187,48 @@ impl Drop for Socket {
 pub struct Input {
     buffers: Rc<Buffers>,
     pub reader: PacketReader,
-    /// Empty while the session waits for a command.
-    buffer: Vec<u8>,
-    start: usize,
-    end: usize,
+    /// Owns nothing while the session waits for a command.
+    bytes: Bytes,
+    unpacking: Option<Box<Unpacking>>,
 }
 
 /// Where the payload that was read last lies.
 enum Place {
-    Buffer { start: usize, end: usize },
+    Bytes { length: usize },
     Reader,
 }
 
 impl Input {
     pub fn new(buffers: Rc<Buffers>) -> Self {
-        Self { buffers, reader: PacketReader::for_login(), buffer: Vec::new(), start: 0, end: 0 }
+        Self { buffers, reader: PacketReader::for_login(), bytes: Bytes::default(), unpacking: None }
+    }
+
+    /// What comes from now on is compressed, and what goes out too; call it when the login's answer has been sent.
+    pub fn start_compression(&mut self, output: &mut Output) {
+        let sequence = Rc::new(Cell::new(0));
+        self.reader.set_check_sequence(false);
+        self.unpacking = Some(Unpacking::new(std::mem::take(&mut self.bytes), Rc::clone(&sequence)));
+        output.packing = Some(Packing::new(sequence));
+    }
+
+    /// The next packet is a command: the numbers of packets begin anew.
+    pub fn begin_command(&mut self) {
+        self.reader.set_sequence(0);
+        if let Some(unpacking) = &self.unpacking
+            && self.bytes.is_empty()
+        {
+            unpacking.begin_command();
+        }
     }
 
     /// Are there bytes that have been read and not been answered?
     pub fn has_more(&self) -> bool {
-        self.start < self.end
+        !self.bytes.is_empty() || self.unpacking.as_ref().is_some_and(|unpacking| unpacking.has_more())
     }
 
     /// Has a whole packet been read already?
     pub fn has_packet(&self) -> bool {
-        let bytes = &self.buffer[self.start..self.end];
+        let bytes = self.bytes.unused();
         match bytes.first_chunk::<{ protocol::HEADER_BYTES }>() {
             Some(&[a, b, c, _]) => bytes.len() >= protocol::HEADER_BYTES + u32::from_le_bytes([a, b, c, 0]) as usize,
             None => false,
@@ -215,20 +238,20 @@ impl Input {
     /// The next payload. It is valid until the next call.
     pub async fn next_payload(&mut self, socket: &Socket, deadline: Instant, stop: &impl Interruptible) -> Result<&[u8], Lost> {
         let place = loop {
-            let read = self.reader.next(&self.buffer[self.start..self.end]).map_err(Lost::Protocol)?;
+            let read = self.reader.next(self.bytes.unused()).map_err(Lost::Protocol)?;
             let (consumed, is_gathered) = (read.consumed, read.is_gathered);
             let length = read.payload.map(<[u8]>::len);
-            self.start += consumed;
+            self.bytes.consume(consumed);
             match length {
                 Some(_) if is_gathered => break Place::Reader,
-                Some(length) => break Place::Buffer { start: self.start - length, end: self.start },
+                Some(length) => break Place::Bytes { length },
                 // The reader stopped early: it has something to say about what follows.
-                None if consumed > 0 && self.has_more() => {}
+                None if consumed > 0 && !self.bytes.is_empty() => {}
                 None => self.read_more(socket, deadline, stop).await?,
             }
         };
         match place {
-            Place::Buffer { start, end } => Ok(&self.buffer[start..end]),
+            Place::Bytes { length } => Ok(self.bytes.used(length)),
             Place::Reader => Ok(self.reader.gathered()),
         }
     }
@@ -237,19 +260,19 @@ impl Input {
     /// frame, if it came before the deadline.
     pub async fn skip_payload(&mut self, socket: &Socket, deadline: Instant, stop: &impl Interruptible) -> Option<u8> {
         loop {
-            while self.end - self.start < protocol::HEADER_BYTES {
+            while self.bytes.len() < protocol::HEADER_BYTES {
                 self.read_more(socket, deadline, stop).await.ok()?;
             }
-            let &[a, b, c, sequence] = self.buffer[self.start..self.end].first_chunk().expect("read above");
-            self.start += protocol::HEADER_BYTES;
+            let &[a, b, c, sequence] = self.bytes.unused().first_chunk().expect("read above");
+            self.bytes.consume(protocol::HEADER_BYTES);
             let length = u32::from_le_bytes([a, b, c, 0]) as usize;
             let mut left = length;
             while left > 0 {
-                if self.start == self.end {
+                if self.bytes.is_empty() {
                     self.read_more(socket, deadline, stop).await.ok()?;
                 }
-                let skipped = left.min(self.end - self.start);
-                self.start += skipped;
+                let skipped = left.min(self.bytes.len());
+                self.bytes.consume(skipped);
                 left -= skipped;
             }
             if length < protocol::FRAME_BYTES_MAX {
@@ -259,54 +282,19 @@ impl Input {
     }
 
     async fn read_more(&mut self, socket: &Socket, deadline: Instant, stop: &impl Interruptible) -> Result<(), Lost> {
-        loop {
-            if !socket.readiness.readable.get() {
-                if self.start == self.end {
-                    self.release();
-                }
-                socket.readable(deadline, stop).await?;
-            }
-            self.make_room();
-            let room = self.buffer.len() - self.end;
-            match socket.stream.read(&mut self.buffer[self.end..]) {
-                Ok(0) if self.start == self.end && !self.reader.is_inside_payload() => return Err(Lost::Closed),
-                Ok(0) => return Err(Lost::Io(io::ErrorKind::UnexpectedEof.into())),
-                Ok(count) => {
-                    self.end += count;
-                    // N1: less than asked for means that the socket is empty; unless the peer has closed, which comes last.
-                    if count < room && !socket.readiness.hung_up.get() {
-                        socket.readiness.readable.set(false);
-                    }
-                    return Ok(());
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => socket.readiness.readable.set(false),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(Lost::Io(error)),
-            }
+        if self.bytes.is_empty() {
+            self.reader.release_memory();
         }
-    }
-
-    fn make_room(&mut self) {
-        if self.buffer.is_empty() {
-            self.buffer = self.buffers.take_input();
-            (self.start, self.end) = (0, 0);
+        let more = match &mut self.unpacking {
+            None => self.bytes.read(&self.buffers, socket, deadline, stop).await?,
+            // Boxed: the session's future need not be larger for what few connections use.
+            Some(unpacking) => Box::pin(unpacking.read(&mut self.bytes, &self.buffers, socket, deadline, stop)).await?,
+        };
+        match more {
+            true => Ok(()),
+            false if self.bytes.is_empty() && !self.reader.is_inside_payload() => Err(Lost::Closed),
+            false => Err(Lost::Io(io::ErrorKind::UnexpectedEof.into())),
         }
-        if self.start == self.end {
-            (self.start, self.end) = (0, 0);
-        } else if self.start > 0 {
-            self.buffer.copy_within(self.start..self.end, 0);
-            (self.start, self.end) = (0, self.end - self.start);
-        }
-        debug_assert!(self.end < self.buffer.len(), "the reader consumes frames that fill the buffer");
-    }
-
-    /// Gives the buffers back: the session has nothing to do.
-    pub fn release(&mut self) {
-        if self.start == self.end && !self.buffer.is_empty() {
-            self.buffers.give_input(std::mem::take(&mut self.buffer));
-            (self.start, self.end) = (0, 0);
-        }
-        self.reader.release_memory();
     }
 }
 
@@ -314,8 +302,9 @@ impl Input {
 pub struct Output {
     buffers: Rc<Buffers>,
     pub writer: PacketWriter,
-    /// How many of the writer's bytes the socket has taken.
+    /// How many of the writer's bytes the socket, or the packing, has taken.
     sent: usize,
+    packing: Option<Box<Packing>>,
     has_buffer: bool,
     pub write_timeout: Duration,
     deadline: Option<Instant>,
@@ -329,6 +318,7 @@ impl Output {
             buffers,
             writer: PacketWriter::new(),
             sent: 0,
+            packing: None,
             has_buffer: false,
             write_timeout: Duration::from_secs(60),
             deadline: None,
@@ -355,22 +345,54 @@ impl Output {
         std::future::poll_fn(|_| self.poll_flush(socket, stop)).await
     }
 
+    /// The answer that follows is one to nothing in particular.
+    pub fn restart_sequence(&mut self) {
+        self.writer.set_sequence(0);
+        if let Some(packing) = &self.packing {
+            packing.set_sequence(0);
+        }
+    }
+
     /// As `flush`, for one poll.
     pub fn poll_flush(&mut self, socket: &Socket, stop: &impl Interruptible) -> Poll<Result<(), Lost>> {
+        if self.packing.is_some() {
+            return self.poll_flush_packed(socket, stop);
+        }
         while self.sent < self.writer.len() {
-            if !socket.readiness.writable.get() {
-                return self.wait(socket, stop);
-            }
-            match socket.stream.write(&self.writer.bytes()[self.sent..]) {
-                Ok(0) => return Poll::Ready(Err(Lost::Io(io::ErrorKind::WriteZero.into()))),
-                Ok(count) => {
+            match send(socket, &self.writer.bytes()[self.sent..]) {
+                Sent::Bytes(count) => {
                     self.sent += count;
                     self.bytes_sent += count as u64;
                     self.deadline = None;
                 }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => socket.readiness.writable.set(false),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Poll::Ready(Err(Lost::Io(error))),
+                Sent::Nothing => return self.wait(socket, stop),
+                Sent::Failed(error) => return Poll::Ready(Err(Lost::Io(error))),
+            }
+        }
+        self.writer.clear();
+        self.sent = 0;
+        Poll::Ready(Ok(()))
+    }
+
+    #[cold]
+    fn poll_flush_packed(&mut self, socket: &Socket, stop: &impl Interruptible) -> Poll<Result<(), Lost>> {
+        let packing = self.packing.as_mut().expect("looked at by the caller");
+        loop {
+            if packing.waiting().is_empty() {
+                let plain = &self.writer.bytes()[self.sent..];
+                if plain.is_empty() {
+                    break;
+                }
+                self.sent += packing.pack(plain, &self.buffers);
+            }
+            match send(socket, packing.waiting()) {
+                Sent::Bytes(count) => {
+                    packing.consume(count);
+                    self.bytes_sent += count as u64;
+                    self.deadline = None;
+                }
+                Sent::Nothing => return self.wait(socket, stop),
+                Sent::Failed(error) => return Poll::Ready(Err(Lost::Io(error))),
             }
         }
         self.writer.clear();
@@ -398,8 +420,33 @@ impl Output {
             self.writer.swap_buffer(&mut buffer);
             self.buffers.give_output(buffer);
             self.has_buffer = false;
+            if let Some(packing) = &mut self.packing {
+                packing.release();
+            }
         }
     }
+}
+
+/// What became of bytes for the socket.
+enum Sent {
+    Bytes(usize),
+    /// It takes none now.
+    Nothing,
+    Failed(io::Error),
+}
+
+#[inline]
+fn send(socket: &Socket, bytes: &[u8]) -> Sent {
+    while socket.readiness.writable.get() {
+        match socket.stream.write(bytes) {
+            Ok(0) => return Sent::Failed(io::ErrorKind::WriteZero.into()),
+            Ok(count) => return Sent::Bytes(count),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => socket.readiness.writable.set(false),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Sent::Failed(error),
+        }
+    }
+    Sent::Nothing
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ pub(crate) struct ControlState {
     pub txn_sequence: u64,
     /// Tree ids at and above this were never given out.
     pub next_tree_id: u32,
-    /// Stopped in good order: the log after `place` is empty.
+    /// Stopped in good order: the pages have all that the log has, and no transaction is open.
     pub clean: bool,
 }
 

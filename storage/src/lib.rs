@@ -7,6 +7,7 @@ pub mod btree;
 pub mod buffer;
 mod control;
 pub mod error;
+pub mod offline;
 pub mod page;
 pub mod recovery;
 mod space;

@@ -41,8 +41,13 @@ pub(crate) struct Allocation<'a> {
     pub pages: Vec<PageId>,
 }
 
-fn bitmap_page(group: u32) -> PageId {
+pub(crate) fn bitmap_page(group: u32) -> PageId {
     if group == 0 { 1 } else { group * GROUP_PAGES }
+}
+
+/// Is the page with this index within its group in use?
+pub(crate) fn is_bit_set(bitmap: crate::page::Page<'_>, index: u32) -> bool {
+    bitmap.words().load(HEADER_WORDS + index as usize / 64) & 1 << (index % 64) != 0
 }
 
 /// Sets or clears bits of an allocation page; `bits` are indexes within the group, u32 little-endian.
@@ -83,13 +88,25 @@ impl Space {
             match blocking(|| self.pool.latch(page)) {
                 Ok(latched) if latched.page.page_type() == PageType::Bitmap as u8 => latched.keep_resident(),
                 // The file grew, and the crash came before the group was made.
-                Ok(_) | Err(Error::Corrupt { .. }) if group > 0 || unlogged => break,
+                Err(Error::Corrupt { .. }) if self.was_never_written(page)? && (group > 0 || unlogged) => break,
                 Ok(_) => return Err(Error::Corrupt { page, why: "not an allocation page".into() }),
                 Err(e) => return Err(e),
             }
             self.state.lock().hints.push(0);
         }
         Ok(())
+    }
+
+    fn was_never_written(&self, page: PageId) -> std::result::Result<bool, Error> {
+        let mut image = os::AlignedBuf::new(PAGE_BYTES);
+        self.pool.file().read_at(&mut image, u64::from(page) * PAGE_BYTES as u64)?;
+        Ok(image.iter().all(|byte| *byte == 0))
+    }
+
+    /// Is the page in use?
+    pub fn is_allocated(&self, page: PageId) -> std::result::Result<bool, Error> {
+        let bitmap = blocking(|| self.pool.latch(bitmap_page(page / GROUP_PAGES)))?;
+        Ok(is_bit_set(bitmap.page, page % GROUP_PAGES))
     }
 
     pub fn is_empty(&self) -> bool {

@@ -66,7 +66,9 @@ struct ControlKeeper {
 /// Tree ids are leased in the control file in runs of this many.
 const TREE_ID_LEASE: u32 = 256;
 /// The catalog's tree exists in every data directory.
-const CATALOG_TREE_ID: u32 = 1;
+pub(crate) const CATALOG_TREE_ID: u32 = 1;
+/// The first page that is ever allocated.
+pub(crate) const CATALOG_ROOT: crate::page::PageId = 2;
 
 impl Store {
     /// Opens or creates the directory and redoes the log. `sequence_of` extracts the sequence number of a transaction id.
@@ -103,10 +105,14 @@ impl Store {
             os::sync_dir(dir)?;
         }
         // The end of the log is needed before it can be continued: one pass reads, the next redoes.
+        recovered.log_dir.clone_from(&log_dir);
         let mut reader = LogReader::new(&log_dir, state.place);
         let mut scratch = Vec::new();
-        while let Some(epoch) = reader.next_epoch(&mut scratch)? {
+        loop {
+            let place = reader.end();
+            let Some(epoch) = reader.next_epoch(&mut scratch)? else { break };
             recovered.epoch = recovered.epoch.max(epoch);
+            recovered.places.push(place);
         }
         drop(scratch);
         let end = reader.end();
@@ -168,6 +174,9 @@ impl Store {
         self.space.load(log_bytes == 0 && self.control.state.lock().place == LogPlace::default())?;
         if self.space.is_empty() {
             crate::error::blocking(|| self.space.add_group(&self.wal, worker, 0))?;
+        }
+        // Also when the first start was cut off between the two.
+        if !self.space.is_allocated(CATALOG_ROOT)? {
             crate::error::blocking(|| self.create_tree_as(worker, CATALOG_TREE_ID))?;
             self.wal.wait_durable(worker, self.wal.epoch());
         }
@@ -176,7 +185,7 @@ impl Store {
 
     /// The tree that every data directory has.
     pub fn catalog_tree(&self) -> TreeRef {
-        TreeRef { id: CATALOG_TREE_ID, root: 2 }
+        TreeRef { id: CATALOG_TREE_ID, root: CATALOG_ROOT }
     }
 
     pub(crate) fn next_tree_id(&self) -> Result<u32, Error> {
@@ -208,7 +217,9 @@ impl Store {
         self.checkpoint();
         self.checkpoint();
         self.stop_threads();
-        self.control.write(|state| state.clean = true)
+        // A transaction that could not be ended (see `server`) is undone by the next start.
+        let ended = self.wal.oldest_undo_epoch() == u64::MAX;
+        self.control.write(|state| state.clean = ended)
     }
 
     fn stop_threads(&self) {

@@ -41,14 +41,14 @@ impl Load {
     }
 }
 
-fn chunk_key(blob: u64, chunk: u32) -> [u8; CHUNK_KEY_BYTES] {
+pub(crate) fn chunk_key(blob: u64, chunk: u32) -> [u8; CHUNK_KEY_BYTES] {
     let mut key = [0; CHUNK_KEY_BYTES];
     key[..8].copy_from_slice(&blob.to_be_bytes());
     key[8..].copy_from_slice(&chunk.to_be_bytes());
     key
 }
 
-fn chunks_of(length: u64) -> u32 {
+pub(crate) fn chunks_of(length: u64) -> u32 {
     length.div_ceil(CHUNK_BYTES as u64) as u32
 }
 

@@ -124,26 +124,15 @@ impl<'w> CatalogTxn<'w> {
     }
 
     pub fn load(&mut self) -> Result<Contents> {
-        let mut contents = Contents::default();
-        let mut chunks: BTreeMap<u64, Vec<u8>> = BTreeMap::new();
-        let mut format = None;
+        let mut loader = Loader::default();
         let mut scan = Scan::new(self.tree, &[], &[], false, ReadMode::Latest);
         let (worker, txn) = (self.worker, self.txn.as_mut().expect("open until commit"));
         while blocking(|| scan.fill(txn, worker, 256))? {
             while let Some(row) = scan.next_row() {
-                load_record(row.key, row.payload, &mut contents, &mut chunks, &mut format)?;
+                loader.add(row.key, row.payload)?;
             }
         }
-        for (id, json) in chunks {
-            contents.tables.push(parse_table(id, &json)?);
-        }
-        match format {
-            None if contents.databases.is_empty() && contents.tables.is_empty() => {}
-            Some(FORMAT) => {}
-            Some(other) => return Err(corrupt(format!("format {other}, this version reads {FORMAT}"))),
-            None => return Err(corrupt("no meta record")),
-        }
-        Ok(contents)
+        loader.finish()
     }
 
     pub fn put_meta(&mut self, next_table_id: u64) -> Result<()> {
@@ -268,6 +257,35 @@ pub(crate) fn lease_auto_increment(worker: &Worker, id: TableId, bound: u64) -> 
             blocking(|| txn.rollback(worker))?;
             Err(interrupt)
         }
+    }
+}
+
+/// Puts the catalog's records together.
+#[derive(Default)]
+pub(crate) struct Loader {
+    contents: Contents,
+    /// Table id -> the JSON of its definition, as far as it was met.
+    chunks: BTreeMap<u64, Vec<u8>>,
+    format: Option<u32>,
+}
+
+impl Loader {
+    /// Takes the next record, in key order.
+    pub fn add(&mut self, key: &[u8], payload: &[u8]) -> Result<()> {
+        load_record(key, payload, &mut self.contents, &mut self.chunks, &mut self.format)
+    }
+
+    pub fn finish(mut self) -> Result<Contents> {
+        for (id, json) in &self.chunks {
+            self.contents.tables.push(parse_table(*id, json)?);
+        }
+        match self.format {
+            None if self.contents.databases.is_empty() && self.contents.tables.is_empty() => {}
+            Some(FORMAT) => {}
+            Some(other) => return Err(corrupt(format!("format {other}, this version reads {FORMAT}"))),
+            None => return Err(corrupt("no meta record")),
+        }
+        Ok(self.contents)
     }
 }
 

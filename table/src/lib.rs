@@ -27,6 +27,7 @@ mod database;
 pub mod ddl;
 mod error;
 pub mod mdl;
+pub mod offline;
 mod row_buf;
 mod table;
 mod write;

@@ -416,13 +416,16 @@ class Cases:
     def compressed(self):
         if DRIVER == "pymysql":
             return
-        compress = 32  # the capability's bit; the connector compresses even where the server does not offer it
-        if DRIVER == "connector" and not self.c._handshake["capabilities"] & compress:
-            return
         conn = connect(compress=True)
+        same([tuple(r) for r in rows(conn, "SHOW STATUS LIKE 'Compression'")], [("Compression", "ON")])
+        same([tuple(r) for r in rows(self.c, "SHOW STATUS LIKE 'Compression'")], [("Compression", "OFF")])
+        same(rows(conn, "SELECT 1")[0][0], 1)
         same(len(rows(conn, "SELECT REPEAT('a', 200000)")[0][0]), 200000)
         run(conn, "INSERT INTO t (v, t) VALUES ('packed', %s)", ("b" * 200000,))
         same(rows(conn, "SELECT LENGTH(t) FROM t WHERE v = 'packed'"), [(200000,)])
+        noise = "".join(f"{(i * 2654435761) % 4294967296:08x}" for i in range(400000))  # over 3 MB that hardly compress
+        same(rows(conn, f"SELECT '{noise}'")[0][0] == noise, True)
+        same(errno(lambda: run(conn, "SELEC 1")), 1064)
         conn.rollback()
         conn.close()
 

@@ -18,6 +18,7 @@ const SECURE_CONNECTION: u32 = 0x8000;
 const PLUGIN_AUTH: u32 = 0x8_0000;
 const TRANSACTIONS: u32 = 0x2000;
 const LONG_PASSWORD: u32 = 1;
+const COMPRESS: u32 = 0x20;
 
 /// First bytes of an answer.
 const ERROR: u8 = 0xff;
@@ -39,8 +40,20 @@ impl Raw {
 
     /// Connects and logs in.
     pub fn logged_in(address: &Address) -> io::Result<Self> {
+        Self::logged_in_with(address, 0)
+    }
+
+    /// Connects and logs in; from here on everything is in compressed frames, which are the caller's.
+    pub fn compressed(address: &Address) -> io::Result<Self> {
+        Self::logged_in_with(address, COMPRESS)
+    }
+
+    fn logged_in_with(address: &Address, flags: u32) -> io::Result<Self> {
         let mut raw = Self::greeted(address)?;
-        raw.send(1, &login(&address.user))?;
+        let mut answer = login(&address.user);
+        let flags = flags | u32::from_le_bytes([answer[0], answer[1], answer[2], answer[3]]);
+        answer[..4].copy_from_slice(&flags.to_le_bytes());
+        raw.send(1, &answer)?;
         loop {
             let (sequence, answer) = raw.read_packet()?;
             match answer.first() {
@@ -74,6 +87,14 @@ impl Raw {
     /// Bytes as they are.
     pub fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.stream.write_all(bytes)
+    }
+
+    /// One frame of the compressed protocol that promises `plain_length` bytes (0: `bytes` are not compressed).
+    pub fn frame(&mut self, sequence: u8, plain_length: u32, bytes: &[u8]) -> io::Result<()> {
+        let mut frame = (bytes.len() as u32 | u32::from(sequence) << 24).to_le_bytes().to_vec();
+        frame.extend(&plain_length.to_le_bytes()[..3]);
+        frame.extend_from_slice(bytes);
+        self.stream.write_all(&frame)
     }
 
     /// A packet's sequence number and payload.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use storage::page::RecordHeader;
-use storage::recovery::{Recovered, UndoChange};
+use storage::recovery::Recovered;
 use storage::wal::record::{RowChange, RowOp, write_aborted};
 use storage::{Durability, Store, StoreConfig, blocking};
 
@@ -246,41 +246,37 @@ fn describe(recovered: &Recovered) -> String {
 
 /// Undoes, by key, what transactions without an end have changed.
 fn undo_losers(store: &Store, worker: usize, recovered: &Recovered) -> std::result::Result<(), Error> {
-    for (txn, changes) in &recovered.losers {
-        for change in changes.iter().rev() {
-            match blocking(|| undo_loser(store, worker, *txn, change)) {
-                // Dropped after the change was made.
-                Ok(()) | Err(storage::Error::NoSuchTree) => {}
-                Err(e) => return Err(e.into()),
-            }
-        }
+    storage::recovery::undo_losers(recovered, |change| match blocking(|| undo_loser(store, worker, change)) {
+        // Dropped after the change was made.
+        Ok(()) | Err(storage::Error::NoSuchTree) => Ok(()),
+        Err(e) => Err(e),
+    })?;
+    for txn in recovered.losers.keys() {
         write_aborted(store.wal.append(worker).buffer(), *txn);
-        if store.wal.check_room(worker).is_err() {
-            store.wal.wait_durable(worker, store.wal.epoch());
-        }
     }
     Ok(())
 }
 
-fn undo_loser(store: &Store, worker: usize, txn: u64, change: &UndoChange) -> storage::Result<()> {
+fn undo_loser(store: &Store, worker: usize, change: &RowChange<'_>) -> storage::Result<()> {
+    store.wal.check_buffer(worker)?;
     loop {
-        let leaf = store.latch_leaf(change.tree, &change.key)?;
-        let slot = leaf.page.search(&change.key);
+        let leaf = store.latch_leaf(change.tree, change.key)?;
+        let slot = leaf.page.search(change.key);
         // A change that a rollback before the crash has undone already is recognised by the mark.
-        let own = slot.is_ok_and(|index| leaf.page.record(index).header.mark == txn);
+        let own = slot.is_ok_and(|index| leaf.page.record(index).header.mark == change.txn);
         if !own {
             return Ok(());
         }
-        let (op, header, payload) = match &change.old {
-            Some((header, payload)) => (RowOp::Put, *header, &payload[..]),
-            None => (RowOp::Remove, RecordHeader::default(), &[][..]),
+        let (op, (header, payload)) = match change.old {
+            Some(old) => (RowOp::Put, old),
+            None => (RowOp::Remove, (RecordHeader::default(), &[][..])),
         };
-        if op == RowOp::Put && !leaf.page.has_room(slot, header.flags, &change.key, payload.len()) {
+        if op == RowOp::Put && !leaf.page.has_room(slot, header.flags, change.key, payload.len()) {
             drop(leaf);
-            store.split(worker, change.tree, &change.key)?;
+            store.split(worker, change.tree, change.key)?;
             continue;
         }
-        let undo = RowChange { op, tree: change.tree, txn, key: &change.key, header, payload, old: None, compensation: true };
+        let undo = RowChange { op, header, payload, old: None, compensation: true, ..*change };
         store.change_row(worker, &leaf, slot, &undo);
         return Ok(());
     }

@@ -3,21 +3,28 @@
 //! A commit that deleted something queues a job with its worker: the head of its undo chain. The purge thread takes jobs whose commit
 //! lies below the horizon, walks the chain, and removes each record that is still the tombstone this transaction left.
 //! The job pins the undo segments until it is done.
+//!
+//! Tombstones may outlive their jobs: a crash or a stop forgets the queue, and a re-insert over one that is rolled back puts it there again. A scan
+//! that meets one of a transaction older than every snapshot names the leaf, and the thread sweeps it.
 
-use crate::Engine;
 use crate::undo::{SegmentList, UndoKind};
+use crate::{Engine, TreeRef};
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use storage::blocking;
+use storage::buffer::PageWrite;
 use storage::page::RecordHeader;
 use storage::wal::record::{RowChange, RowOp};
 use sync::CachePadded;
 
 /// How long the thread lets jobs gather, and how often it looks again at jobs that are still too young.
 const PAUSE: Duration = Duration::from_millis(10);
+
+/// Leaves to be swept that may wait; beyond this a later scan names them again.
+const SWEEPS_MAX: usize = 1024;
 
 /// One committed transaction's tombstones.
 pub(crate) struct Job {
@@ -35,6 +42,8 @@ pub(crate) struct Bell {
 
 pub(crate) struct Purge {
     queues: Box<[CachePadded<Mutex<VecDeque<Job>>>]>,
+    /// Leaves, each by a key in it, that hold tombstones nobody has a job for.
+    sweeps: Mutex<Vec<(TreeRef, Vec<u8>)>>,
     /// Jobs may be queued: the thread is awake or has been rung.
     pending: AtomicBool,
     bell: Arc<Bell>,
@@ -44,6 +53,7 @@ impl Purge {
     pub fn new(workers: usize) -> Self {
         Self {
             queues: (0..workers).map(|_| CachePadded::new(Mutex::default())).collect(),
+            sweeps: Mutex::default(),
             pending: AtomicBool::new(false),
             bell: Arc::default(),
         }
@@ -55,6 +65,21 @@ impl Purge {
 
     pub fn push(&self, worker: usize, job: Job) {
         self.queues[worker].lock().push_back(job);
+        self.ring();
+    }
+
+    /// A scan has met a tombstone that is dead for everyone in the leaf of `key`.
+    #[cold]
+    pub fn sweep(&self, tree: TreeRef, key: &[u8]) {
+        let mut sweeps = self.sweeps.lock();
+        if sweeps.len() < SWEEPS_MAX && !sweeps.iter().rev().take(4).any(|(t, k)| t.id == tree.id && k == key) {
+            sweeps.push((tree, key.to_vec()));
+            drop(sweeps);
+            self.ring();
+        }
+    }
+
+    fn ring(&self) {
         // A plain load while the thread is busy; the write comes only when it sleeps.
         if !self.pending.load(Ordering::SeqCst) && !self.pending.swap(true, Ordering::SeqCst) {
             self.bell.state.lock().0 = true;
@@ -100,8 +125,17 @@ pub(crate) fn run(engine: &Weak<Engine>, worker: usize, bell: &Bell) {
 
 /// Does what can be done; `true`: jobs are left.
 fn round(engine: &Engine, worker: usize) -> bool {
+    if engine.store.wal.is_full() {
+        return true;
+    }
     let horizon = engine.horizon();
     let mut left = false;
+    for (tree, key) in std::mem::take(&mut *engine.purge.sweeps.lock()) {
+        match blocking(|| sweep_leaf(engine, worker, tree, &key)) {
+            Ok(()) | Err(storage::Error::NoSuchTree) => {}
+            Err(e) => eprintln!("heddle: purge: {e}"),
+        }
+    }
     for queue in &engine.purge.queues {
         loop {
             let job = {
@@ -126,6 +160,29 @@ fn round(engine: &Engine, worker: usize) -> bool {
     left
 }
 
+/// Takes out of the leaf of `key` what was deleted before every snapshot.
+fn sweep_leaf(engine: &Engine, worker: usize, tree: TreeRef, key: &[u8]) -> storage::Result<()> {
+    engine.store.wal.check_room(worker)?;
+    let leaf = engine.store.latch_leaf(tree, key)?;
+    let mut dead = Vec::new();
+    for slot in (0..leaf.page.slots()).rev() {
+        let record = leaf.page.record(slot);
+        if engine.is_dead(record.header) {
+            dead.clear();
+            assert!(leaf.page.key(&record, &mut dead), "P1: a latched page has whole records");
+            remove(engine, worker, &leaf, tree, slot, &dead, record.header.mark);
+        }
+    }
+    Ok(())
+}
+
+/// Removes a tombstone that the transaction `txn` has left.
+fn remove(engine: &Engine, worker: usize, leaf: &PageWrite<'_>, tree: TreeRef, slot: usize, key: &[u8], txn: u64) {
+    let header = RecordHeader::default();
+    let change = RowChange { op: RowOp::Remove, tree, txn, key, header, payload: &[], old: None, compensation: true };
+    engine.store.change_row(worker, leaf, Ok(slot), &change);
+}
+
 fn purge(engine: &Engine, worker: usize, job: &Job) -> Result<(), storage::Error> {
     let mut key = Vec::new();
     let mut address = job.undo_last;
@@ -139,21 +196,10 @@ fn purge(engine: &Engine, worker: usize, job: &Job) -> Result<(), storage::Error
             let done = blocking(|| {
                 engine.store.wal.check_room(worker)?;
                 let leaf = engine.store.latch_leaf(head.tree, &key)?;
-                let slot = leaf.page.search(&key);
-                let Ok(index) = slot else { return Ok(()) };
-                let header = leaf.page.record(index).header;
+                let Ok(slot) = leaf.page.search(&key) else { return Ok(()) };
+                let header = leaf.page.record(slot).header;
                 if header.is_tombstone() && header.mark == job.txn {
-                    let change = RowChange {
-                        op: RowOp::Remove,
-                        tree: head.tree,
-                        txn: job.txn,
-                        key: &key,
-                        header: RecordHeader::default(),
-                        payload: &[],
-                        old: None,
-                        compensation: true,
-                    };
-                    engine.store.change_row(worker, &leaf, slot, &change);
+                    remove(engine, worker, &leaf, head.tree, slot, &key, job.txn);
                 }
                 Ok(())
             });

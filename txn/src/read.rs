@@ -78,6 +78,11 @@ impl Engine {
         }
     }
 
+    /// Is this a tombstone that was left before every snapshot, so that a purge would have taken it out by now?
+    pub(crate) fn is_dead(&self, header: RecordHeader) -> bool {
+        header.is_tombstone() && is_txn(header.mark) && self.statuses.status(header.mark) == Status::Old
+    }
+
     /// Walks to the newest visible version below `header`; its payload replaces `payload`. `None`: there is none.
     #[cold]
     pub(crate) fn older(&self, view: View, mut header: RecordHeader, payload: &mut Vec<u8>) -> Result<Option<RecordHeader>> {

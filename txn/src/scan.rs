@@ -197,6 +197,7 @@ impl Scan {
     fn judge(&mut self, view: View, txn: u64, worker: &Worker) -> Result<()> {
         let engine = &*worker.engine;
         let mut kept = 0;
+        let mut met_dead = false;
         for index in 0..self.slots.len() {
             let header = self.slots[index].header;
             let keep = match self.mode {
@@ -218,6 +219,10 @@ impl Scan {
             if keep {
                 self.slots.swap(kept, index);
                 kept += 1;
+            } else if !met_dead && engine.is_dead(header) {
+                met_dead = true;
+                let (from, to) = self.slots[index].key;
+                engine.purge.sweep(self.tree, &self.bytes[from as usize..to as usize]);
             }
         }
         self.slots.truncate(kept);

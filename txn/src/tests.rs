@@ -160,6 +160,133 @@ fn snapshots_are_stable_and_deletes_are_purged() {
     let _ = again.commit(&a);
 }
 
+/// The directory as a crash at this moment would leave it.
+fn crashed_copy(from: &TempDir, name: &str) -> TempDir {
+    let to = TempDir::new(name);
+    std::fs::create_dir_all(to.0.join("log")).expect("makes");
+    for folder in ["", "log"] {
+        for entry in std::fs::read_dir(from.0.join(folder)).expect("lists") {
+            let path = entry.expect("an entry").path();
+            if path.is_file() {
+                std::fs::copy(&path, to.0.join(folder).join(path.file_name().expect("a name"))).expect("copies");
+            }
+        }
+    }
+    to
+}
+
+/// A transaction changes a row, undoes that (another one changes the row and commits), and changes it again: a crash undoes only the last
+/// change of it.
+#[test]
+fn recovery_undoes_an_open_transaction_from_its_last_change_back() {
+    let dir = TempDir::new("losers");
+    let config = Config { data_dir: dir.0.clone(), buffer_pool_bytes: 8 << 20, workers: 4, durability: Durability::Full };
+    let engine = Engine::open(config).expect("opens");
+    let (a, b) = (engine.worker(0), engine.worker(1));
+    let tree = wait(&a, || a.create_tree()).expect("a tree");
+    let put = |worker: &Worker, txn: &mut Txn, n: u64, value: &[u8]| {
+        let mut payload = Vec::new();
+        match wait(worker, || txn.read_latest(worker, tree, &key(n), &mut payload)).expect("ok") {
+            Some(seen) => {
+                assert_eq!(wait(worker, || txn.update(worker, tree, &key(n), seen, value)).expect("ok"), WriteOutcome::Done)
+            }
+            None => {
+                assert_eq!(wait(worker, || txn.insert(worker, tree, &key(n), value)).expect("ok"), InsertOutcome::Inserted)
+            }
+        }
+    };
+    let commit = |worker: &Worker, mut txn: Txn| txn.commit(worker).into_iter().for_each(Stall::wait_blocking);
+    let mut setup = a.begin(Isolation::ReadCommitted);
+    put(&a, &mut setup, 1, b"first");
+    commit(&a, setup);
+
+    let mut loser = a.begin(Isolation::ReadCommitted);
+    put(&a, &mut loser, 7, b"mine");
+    let savepoint = loser.savepoint();
+    put(&a, &mut loser, 1, b"undone");
+    put(&a, &mut loser, 8, b"undone");
+    wait(&a, || loser.rollback_to(&a, savepoint)).expect("ok");
+    let mut other = b.begin(Isolation::ReadCommitted);
+    put(&b, &mut other, 1, b"second");
+    put(&b, &mut other, 8, b"other");
+    commit(&b, other);
+    put(&a, &mut loser, 1, b"lost");
+    put(&a, &mut loser, 1, b"lost, too");
+    put(&a, &mut loser, 7, b"mine again");
+    // Its commit brings the log of all to the disk.
+    let mut last = b.begin(Isolation::ReadCommitted);
+    put(&b, &mut last, 9, b"last");
+    commit(&b, last);
+
+    let copy = crashed_copy(&dir, "losers-crashed");
+    wait(&a, || loser.rollback(&a)).expect("ok");
+    let expected = [(1, b"second".to_vec()), (8, b"other".to_vec()), (9, b"last".to_vec())];
+    assert_eq!(all_rows(&a, tree, false), expected);
+    let recovered = open(&copy, 8);
+    assert_eq!(all_rows(&recovered.worker(0), tree, false), expected);
+    recovered.shutdown().expect("stops");
+}
+
+fn records(engine: &Engine, tree: TreeRef) -> usize {
+    let mut count = 0;
+    let (mut place, mut fence) = (Vec::new(), Vec::new());
+    loop {
+        storage::blocking(|| {
+            let leaf = engine.store.latch_leaf(tree, &place)?;
+            count += leaf.page.slots();
+            fence.clear();
+            assert!(leaf.page.high_fence(&mut fence));
+            Ok(())
+        })
+        .expect("reads");
+        if fence.is_empty() {
+            return count;
+        }
+        std::mem::swap(&mut place, &mut fence);
+    }
+}
+
+/// Rows that were deleted, but not purged before the server stopped, are taken out when a scan meets them.
+#[test]
+fn tombstones_of_an_earlier_run_are_swept() {
+    let dir = TempDir::new("sweep");
+    let rows = 2_000;
+    let tree = {
+        let engine = open(&dir, 8);
+        let (a, b) = (engine.worker(0), engine.worker(1));
+        let tree = wait(&a, || a.create_tree()).expect("a tree");
+        let mut txn = a.begin(Isolation::RepeatableRead);
+        for n in 0..rows {
+            wait(&a, || txn.insert(&a, tree, &key(n), &[1; 40])).expect("ok");
+        }
+        let _ = txn.commit(&a);
+        b.tick();
+        let mut reader = b.begin(Isolation::RepeatableRead);
+        reader.take_snapshot(&b);
+        let mut txn = a.begin(Isolation::RepeatableRead);
+        let mut payload = Vec::new();
+        for n in (0..rows).filter(|n| n % 10 != 0) {
+            let seen = wait(&a, || txn.read_latest(&a, tree, &key(n), &mut payload)).expect("ok").expect("there");
+            wait(&a, || txn.delete(&a, tree, &key(n), seen)).expect("ok");
+        }
+        let _ = txn.commit(&a);
+        engine.shutdown().expect("stops");
+        assert!(engine.status().purge_backlog > 0, "the reader holds the purge back");
+        assert!(reader.commit(&b).is_none());
+        tree
+    };
+    let engine = open(&dir, 8);
+    assert_eq!(records(&engine, tree) as u64, rows);
+    let worker = engine.worker(0);
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while records(&engine, tree) as u64 > rows / 10 && std::time::Instant::now() < until {
+        assert_eq!(all_rows(&worker, tree, false).len() as u64, rows / 10);
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert_eq!(records(&engine, tree) as u64, rows / 10);
+    assert_eq!(all_rows(&worker, tree, false).len() as u64, rows / 10);
+}
+
 #[test]
 fn savepoints_undo_their_part() {
     let dir = TempDir::new("savepoint");

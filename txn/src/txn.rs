@@ -240,7 +240,7 @@ impl Txn {
 
     fn undo(&self, worker: &Worker, head: &UndoHead, key: &[u8], payload: &[u8]) -> Result<()> {
         let store = &worker.engine.store;
-        store.wal.check_room(worker.index)?;
+        store.wal.check_buffer(worker.index)?;
         loop {
             let leaf = match store.latch_leaf(head.tree, key) {
                 Err(storage::Interrupt::Error(storage::Error::NoSuchTree)) => return Ok(()),

@@ -37,6 +37,8 @@ pub enum UndoKind {
     Delete,
 }
 
+/// On lines of its own: every transaction writes its counters, and neighbours belong to other workers.
+#[repr(align(128))]
 struct Segment {
     words: Box<RacyWords>,
     generation: AtomicU32,

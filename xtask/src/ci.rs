@@ -2,7 +2,8 @@
 //!
 //! 1. What the clients need installs in the background while the compiler works.
 //! 2. format, tidy, lints, unit tests; 3. the server is built once, optimized, without link-time optimization, and the test
-//!    programs beside it; 4. SQL scripts, bad input, every client, crashes.
+//!    programs beside it; 4. SQL scripts, bad input, data larger than memory, every client,
+//!    crashes.
 //!
 //! A step that cannot run because its build failed is not counted as passed.
 
@@ -21,7 +22,8 @@ const CRASH_ROUNDS: &str = "24";
 pub fn run(root: &Path, may_install: bool, only: &[String]) -> Result<bool, String> {
     let mut steps = Steps::new(target(root).join("ci"))?;
     let wanted = |name: &str| only.is_empty() || only.iter().any(|n| n == name);
-    let needs_server = only.is_empty() || only.iter().any(|n| ["sql", "abuse", "clients", "crash"].contains(&n.as_str()));
+    let needs_server =
+        only.is_empty() || only.iter().any(|n| ["sql", "abuse", "larger", "clients", "crash"].contains(&n.as_str()));
     let needs_tools = may_install && (only.is_empty() || wanted("clients"));
     std::thread::scope(|scope| {
         let tools = needs_tools.then(|| scope.spawn(|| install::all(root, &clients::folder(root))));
@@ -62,6 +64,9 @@ fn server_checks(root: &Path, steps: &mut Steps, wanted: &dyn Fn(&str) -> bool) 
     }
     if wanted("abuse") {
         steps.run("bad input", &mut test_program(root, "abuse"), Counting::Lines);
+    }
+    if wanted("larger") {
+        steps.run("larger than memory", &mut test_program(root, "larger"), Counting::Lines);
     }
     if wanted("clients") {
         for name in clients::NAMES {

@@ -62,6 +62,11 @@ enum Word {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Works on a table several times as large as the buffer pool
+    Larger {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Runs the fuzz targets (all without arguments), each for some seconds
     Fuzz {
         targets: Vec<String>,
@@ -81,6 +86,7 @@ fn main() -> ExitCode {
         Word::Clients { names } => clients::run(&root, &names),
         Word::Crash { arguments } => ci::program(&root, "crash", &arguments),
         Word::Abuse { arguments } => ci::program(&root, "abuse", &arguments),
+        Word::Larger { arguments } => ci::program(&root, "larger", &arguments),
         Word::Fuzz { targets, seconds } => fuzz::run(&root, &targets, seconds),
         Word::Bench(options) => bench::run(&root, &options),
     };

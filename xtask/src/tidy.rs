@@ -7,9 +7,11 @@
 //! - **unsafe**: only in [`UNSAFE_CRATES`] and the files of [`UNSAFE_FILES`];
 //! - **file size**: at most [`LINES_MAX`] lines, or a reason in [`LONG_FILES`];
 //! - **left behind**: no unfinished work or debugging output;
+//! - **dependencies**: `docs/decisions/dependencies.md` names every library that a manifest names, and no manifest offers one that
+//!   nobody uses;
 //! - **machines**: no path of one machine, no host of a package registry.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -34,7 +36,10 @@ const STORAGE_ORDER: &[&str] = &["page", "wal", "buffer", "space", "btree", "rec
 const UNSAFE_CRATES: &[&str] = &["sync", "os", "storage"];
 
 /// Files elsewhere that need `unsafe`, with the reason.
-const UNSAFE_FILES: &[(&str, &str)] = &[("exec/tests/allocations.rs", "a global allocator that counts")];
+const UNSAFE_FILES: &[(&str, &str)] = &[
+    ("exec/tests/allocations.rs", "a global allocator that counts"),
+    ("server/tests/stepping/mod.rs", "signal handlers that read a thread's registers"),
+];
 
 const LINES_MAX: usize = 1000;
 
@@ -60,7 +65,7 @@ pub fn check(root: &Path) -> (bool, String) {
         Ok(sources) => sources,
         Err(why) => return (false, format!("FAIL tidy: {why}\n")),
     };
-    let rules: [(&str, Vec<String>); 8] = [
+    let rules: [(&str, Vec<String>); 9] = [
         ("architecture", architecture(root, &sources)),
         ("crate order", crate_order(&sources)),
         ("storage order", storage_order(&sources)),
@@ -68,6 +73,7 @@ pub fn check(root: &Path) -> (bool, String) {
         ("unsafe", unsafe_code(&sources)),
         ("file size", file_size(&sources)),
         ("left behind", left_behind(&sources)),
+        ("dependencies", dependencies(&sources)),
         ("machines", machines(&sources)),
     ];
     let mut text = String::new();
@@ -226,6 +232,35 @@ fn left_behind(sources: &[Source]) -> Vec<String> {
     breaches
 }
 
+const DEPENDENCIES_PAGE: &str = "docs/decisions/dependencies.md";
+
+fn dependencies(sources: &[Source]) -> Vec<String> {
+    let manifests = sources.iter().filter(|s| s.path == "Cargo.toml" || s.path.ends_with("/Cargo.toml"));
+    let (mut own, mut used, mut offered) = (BTreeSet::new(), BTreeMap::new(), BTreeSet::new());
+    for manifest in manifests {
+        // One that cannot be read is told by the crate order.
+        let Ok(table) = manifest.text.parse::<toml::Table>() else { continue };
+        own.extend(table.get("package").and_then(|p| p.get("name")).and_then(|n| n.as_str()).map(str::to_string));
+        let names = |of: &toml::Table| -> Vec<String> {
+            let kinds = ["dependencies", "dev-dependencies", "build-dependencies"];
+            kinds.iter().filter_map(|kind| of.get(*kind)?.as_table()).flat_map(|t| t.keys().cloned()).collect()
+        };
+        used.extend(names(&table).into_iter().map(|name| (name, manifest.path.clone())));
+        let by_target = table.get("target").and_then(|t| t.as_table()).into_iter().flat_map(|t| t.values());
+        used.extend(by_target.filter_map(|t| t.as_table()).flat_map(names).map(|name| (name, manifest.path.clone())));
+        offered.extend(table.get("workspace").and_then(|w| w.as_table()).map(names).unwrap_or_default());
+    }
+    let page = sources.iter().find(|s| s.path == DEPENDENCIES_PAGE).map_or("", |s| s.text.as_str());
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let named: BTreeSet<&str> = page.split(|c| !word(c)).collect();
+    let unnamed = used.iter().filter(|(name, _)| !own.contains(*name) && !named.contains(name.as_str()));
+    let unused = offered.iter().filter(|name| !own.contains(*name) && !used.contains_key(*name));
+    unnamed
+        .map(|(name, path)| format!("{path}: {DEPENDENCIES_PAGE} does not name {name}"))
+        .chain(unused.map(|name| format!("Cargo.toml: nobody uses {name}")))
+        .collect()
+}
+
 fn machines(sources: &[Source]) -> Vec<String> {
     let folders = ["work", "opt", "root", "home"].map(|f| format!("/{f}/"));
     let hosts =
@@ -302,6 +337,18 @@ mod tests {
         assert_eq!(breaches("exec/src/lib.rs", "#![forbid(unsafe_code)]\n// unsafe { }"), 0);
         assert_eq!(breaches("exec/src/lib.rs", "let x = unsafe { y };"), 1);
         assert_eq!(breaches("sync/src/lib.rs", "let x = unsafe { y };"), 0);
+    }
+
+    #[test]
+    fn a_library_is_named_and_used() {
+        let workspace = source("Cargo.toml", "[workspace.dependencies]\nours = { path = \"ours\" }\nlib-a = \"1\"\n");
+        let ours =
+            |uses: &str| source("ours/Cargo.toml", &format!("[package]\nname = \"ours\"\n[dev-dependencies]\n{uses} = \"1\"\n"));
+        let page = || source(DEPENDENCIES_PAGE, "| a need | lib-a 1 | |");
+        assert!(dependencies(&[workspace, ours("lib-a"), page()]).is_empty());
+        assert_eq!(dependencies(&[ours("lib"), page()]).len(), 1);
+        let workspace = source("Cargo.toml", "[workspace.dependencies]\nlib-a = \"1\"\n");
+        assert_eq!(dependencies(&[workspace, page()]).len(), 1);
     }
 
     #[test]

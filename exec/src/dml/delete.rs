@@ -23,7 +23,6 @@ pub(crate) async fn delete(
     changes: &mut Changes,
 ) -> Result<DmlDone> {
     let table = target(prepared);
-    changes.of(table);
     let mut run = start_run(cx, table, plan.ignore);
     let limit = limit_of(&mut run, plan.limit.as_ref()).await?;
     let mut progress = std::mem::take(&mut scratch.progress);

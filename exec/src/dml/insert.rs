@@ -35,7 +35,6 @@ pub(crate) async fn insert(
     changes: &mut Changes,
 ) -> Result<DmlDone> {
     let (table, shape) = prepared.target.as_ref().expect("an INSERT has a target");
-    changes.of(table);
     let strict = is_strict(cx.session, plan.ignore);
     let shared = Shared { strict, ..Shared::new(cx.session, cx.params, cx.host) };
     let mut insert = Inserting::new(plan, table, shape, scratch, changes)?;

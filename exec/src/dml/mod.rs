@@ -21,32 +21,29 @@ pub(crate) use delete::delete;
 pub(crate) use insert::insert;
 pub(crate) use update::update;
 
+use crate::prepared::Prepared;
 use crate::session::SessionVars;
-use std::sync::Arc;
-use table::Table;
 use txn::Worker;
 
-/// What a statement has done to the number of rows: taken back when it is undone.
+/// What a statement has done to the number of rows: taken back when it is undone. It does not hold the table, whose count of owners is
+/// shared by all workers.
 #[derive(Default)]
 pub(crate) struct Changes {
-    table: Option<Arc<Table>>,
     rows: i64,
 }
 
 impl Changes {
-    fn of(&mut self, table: &Arc<Table>) {
-        self.table = Some(table.clone());
-    }
-
     fn add(&mut self, rows: i64) {
         self.rows += rows;
     }
 
     /// The statement is rolled back.
-    pub fn forget(&self, worker: &Worker) {
-        if let Some(table) = &self.table
-            && self.rows != 0
-        {
+    pub fn forget(&self, worker: &Worker, prepared: &Prepared) {
+        if self.rows != 0 {
+            let table = match &prepared.target {
+                Some((table, _)) => table,
+                None => update::target(prepared),
+            };
             table.adjust_estimated_rows(worker, -self.rows);
         }
     }

@@ -5,7 +5,7 @@
 
 use super::assign::{Assigner, ColumnChanges};
 use super::collect::RowKeys;
-use super::{Changes, changed_number, is_strict, update_info};
+use super::{changed_number, is_strict, update_info};
 use crate::context::ExecContext;
 use crate::driver::DmlDone;
 use crate::error::{Error, Result};
@@ -28,10 +28,8 @@ pub(crate) async fn update(
     prepared: &Prepared,
     plan: &UpdatePlan,
     scratch: &mut Scratch,
-    changes: &mut Changes,
 ) -> Result<DmlDone> {
     let table = target(prepared);
-    changes.of(table);
     let mut run = start_run(cx, table, plan.ignore);
     let assigner = Assigner::new(table, &plan.assignments)?;
     let limit = limit_of(&mut run, plan.limit.as_ref()).await?;

@@ -9,19 +9,18 @@ fn compress(plain: &[u8]) -> Vec<u8> {
     out
 }
 
-fn read_all(stream: &[u8], piece: usize, plain_bytes_max: usize) -> Result<Vec<u8>> {
+fn read_all(stream: &[u8], piece: usize, room: usize) -> Result<Vec<u8>> {
     let mut reader = CompressedReader::new();
-    let (mut raw, mut plain, mut all) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut raw, mut plain, mut all) = (Vec::new(), vec![0; room], Vec::new());
     for bytes in stream.chunks(piece) {
         raw.extend_from_slice(bytes);
         loop {
-            let consumed = reader.read(&raw, &mut plain, plain_bytes_max)?;
-            assert!(plain.len() < plain_bytes_max + STEP_BYTES);
-            raw.drain(..consumed);
-            if consumed == 0 && plain.is_empty() {
+            let read = reader.read(&raw, &mut plain)?;
+            raw.drain(..read.consumed);
+            all.extend_from_slice(&plain[..read.written]);
+            if read == Unpacked::default() {
                 break;
             }
-            all.append(&mut plain);
         }
     }
     assert!(raw.len() < HEADER_BYTES);
@@ -55,6 +54,20 @@ fn data_over_a_frame() {
 }
 
 #[test]
+fn the_reader_stops_after_a_frame() {
+    let mut stream = compress(b"first");
+    let length = stream.len();
+    stream.extend(compress(b"second"));
+    let (mut reader, mut plain) = (CompressedReader::new(), [0; 100]);
+    assert_eq!(reader.read(&stream, &mut plain), Ok(Unpacked { consumed: length, written: 5 }));
+    assert!(reader.is_between_frames());
+    let rest = &stream[length..];
+    assert_eq!(reader.read(rest, &mut plain), Err(Error::OutOfOrder { expected: 1, found: 0 }));
+    reader.set_sequence(0);
+    assert_eq!(reader.read(rest, &mut plain), Ok(Unpacked { consumed: rest.len(), written: 6 }));
+}
+
+#[test]
 fn broken_frames_are_refused() {
     let good = compress(&[7; 1000]);
     let broken = |change: &dyn Fn(&mut Vec<u8>)| {
@@ -84,11 +97,11 @@ proptest! {
             stream[2] = 0;
         }
         let mut reader = CompressedReader::new();
-        let mut plain = Vec::new();
+        let mut plain = vec![0; 1 << 12];
         let mut at = 0;
         for end in (0..=stream.len()).step_by(piece) {
-            match reader.read(&stream[at..end.max(at)], &mut plain, 1 << 20) {
-                Ok(consumed) => at += consumed,
+            match reader.read(&stream[at..end.max(at)], &mut plain) {
+                Ok(read) => at += read.consumed,
                 Err(_) => break,
             }
         }

@@ -19,6 +19,7 @@ struct Echo {
     core: Rc<WorkerCore>,
     buffers: Rc<Buffers>,
     copies: usize,
+    compressed: bool,
     done: std::cell::Cell<bool>,
 }
 
@@ -37,11 +38,15 @@ impl Host for Rc<Echo> {
             let mut output = Output::new(Rc::clone(&host.buffers));
             input.reader.set_check_sequence(false);
             input.reader.set_payload_bytes_max(64 << 20);
+            if host.compressed {
+                input.start_compression(&mut output);
+            }
             loop {
                 if !input.has_packet() && output.flush(&socket, &Never).await.is_err() {
                     return;
                 }
                 output.release();
+                input.begin_command();
                 let deadline = host.core.now() + Duration::from_secs(20);
                 let Ok(payload) = input.next_payload(&socket, deadline, &Never).await else { return };
                 output.prepare();
@@ -66,12 +71,16 @@ impl Host for Rc<Echo> {
 
 /// Starts the server with one client.
 fn start(copies: usize) -> (UnixStream, JoinHandle<()>) {
+    start_with(copies, false)
+}
+
+fn start_with(copies: usize, compressed: bool) -> (UnixStream, JoinHandle<()>) {
     let (server, client) = UnixStream::pair().unwrap();
     server.set_nonblocking(true).unwrap();
     let thread = std::thread::spawn(move || {
         let event_loop = EventLoop::<Message>::new(0, 50).unwrap();
         let core = event_loop.core().unwrap();
-        let host = Rc::new(Echo { core: Rc::clone(&core), buffers: Rc::default(), copies, done: false.into() });
+        let host = Rc::new(Echo { core: Rc::clone(&core), buffers: Rc::default(), copies, compressed, done: false.into() });
         event_loop.remote().send(Message::Connection { stream: Stream::Unix(mio::net::UnixStream::from_std(server)), id: 1 });
         event_loop.remote().send(Message::Stop);
         event_loop.run(&core, &host);
@@ -102,6 +111,116 @@ fn read_payload(client: &mut UnixStream) -> Vec<u8> {
 
 fn pattern(length: usize) -> Vec<u8> {
     (0..length).map(|n| (n * 31 % 251) as u8).collect()
+}
+
+/// Frames around `bytes`, from number 0 on.
+fn frames(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    CompressedWriter::new().write(bytes, &mut out, &mut 0);
+    out
+}
+
+/// A payload out of frames, the first of which has this number; no more may come with it.
+fn read_compressed(client: &mut UnixStream, first: u8) -> Vec<u8> {
+    let mut reader = protocol::CompressedReader::new();
+    reader.set_sequence(first);
+    let (mut raw, mut plain, mut room) = (Vec::new(), Vec::new(), [0; 1000]);
+    loop {
+        let read = reader.read(&raw, &mut room).unwrap();
+        raw.drain(..read.consumed);
+        plain.extend_from_slice(&room[..read.written]);
+        if let Some(&[a, b, c, _]) = plain.first_chunk::<4>()
+            && plain.len() == 4 + u32::from_le_bytes([a, b, c, 0]) as usize
+        {
+            assert!(raw.is_empty() && reader.is_between_frames());
+            return plain.split_off(4);
+        }
+        if read == protocol::Unpacked::default() {
+            let start = raw.len();
+            raw.resize(start + 10_000, 0);
+            let count = client.read(&mut raw[start..]).unwrap();
+            assert_ne!(count, 0, "closed");
+            raw.truncate(start + count);
+        }
+    }
+}
+
+#[test]
+fn compressed_payloads_of_all_sizes_come_back() {
+    let (mut client, thread) = start_with(1, true);
+    for length in [0, 1, 45, 46, 47, 1000, 16 << 10, (32 << 10) - 4, 32 << 10, 100_000, (16 << 20) - 6] {
+        let payload = pattern(length);
+        let mut sender = client.try_clone().unwrap();
+        let bytes = frames(&packet(&payload));
+        let sending = std::thread::spawn(move || sender.write_all(&bytes).unwrap());
+        assert!(read_compressed(&mut client, 1) == payload, "length {length}");
+        sending.join().unwrap();
+    }
+    drop(client);
+    thread.join().unwrap();
+}
+
+#[test]
+fn commands_that_come_together_are_answered_in_frames_of_their_own() {
+    let (mut client, thread) = start_with(1, true);
+    let both = [frames(&packet(b"first")), frames(&packet(b"second"))].concat();
+    client.write_all(&both).unwrap();
+    // Both answers, each beginning where its command ended.
+    let mut answers = [0; 7 + 4 + 5 + 7 + 4 + 6];
+    client.read_exact(&mut answers).unwrap();
+    assert_eq!((answers[3], &answers[11..16]), (1, &b"first"[..]));
+    assert_eq!((answers[16 + 3], &answers[27..]), (1, &b"second"[..]));
+    // One frame with two packets is one frame with two answers.
+    client.write_all(&frames(&[packet(b"third"), packet(b"fourth")].concat())).unwrap();
+    let mut answers = [0; 7 + 4 + 5 + 4 + 6];
+    client.read_exact(&mut answers).unwrap();
+    assert_eq!((answers[3], &answers[11..16], &answers[20..]), (1, &b"third"[..], &b"fourth"[..]));
+    for byte in frames(&packet(&pattern(200))) {
+        client.write_all(&[byte]).unwrap();
+    }
+    assert_eq!(read_compressed(&mut client, 1), pattern(200));
+    drop(client);
+    thread.join().unwrap();
+}
+
+#[test]
+fn a_large_compressed_answer_waits_for_its_reader() {
+    let (mut client, thread) = start_with(200, true);
+    let payload = pattern(50_000);
+    client.write_all(&frames(&packet(&payload))).unwrap();
+    std::thread::sleep(Duration::from_millis(50));
+    client.shutdown(std::net::Shutdown::Write).unwrap();
+    let mut raw = Vec::new();
+    client.read_to_end(&mut raw).unwrap();
+    assert!(raw.len() < 200 * payload.len() / 4, "{} bytes", raw.len());
+    let first = u32::from_le_bytes([raw[4], raw[5], raw[6], 0]) as usize;
+    assert_eq!(first % (4 + payload.len()), 0, "whole packets in a frame");
+    let mut reader = protocol::CompressedReader::new();
+    reader.set_sequence(1);
+    let (mut at, mut plain, mut room) = (0, Vec::new(), vec![0; 100_000]);
+    while at < raw.len() {
+        let read = reader.read(&raw[at..], &mut room).unwrap();
+        at += read.consumed;
+        plain.extend_from_slice(&room[..read.written]);
+    }
+    assert_eq!(plain.len(), 200 * (4 + payload.len()));
+    assert!(plain.chunks(4 + payload.len()).all(|packet| packet[4..] == payload));
+    thread.join().unwrap();
+}
+
+#[test]
+fn broken_frames_end_the_connection() {
+    let whole = frames(&packet(&pattern(2000)));
+    let mut wrong_number = whole.clone();
+    wrong_number[3] = 9;
+    let mut wrong_length = whole.clone();
+    wrong_length[4] ^= 1;
+    for bytes in [wrong_number, wrong_length, b"\x05\0\0\0\x64\0\0hello".to_vec()] {
+        let (mut client, thread) = start_with(1, true);
+        client.write_all(&bytes).unwrap();
+        assert_eq!(client.read(&mut [0; 100]).unwrap(), 0);
+        thread.join().unwrap();
+    }
 }
 
 #[test]
@@ -154,6 +273,12 @@ fn a_client_may_vanish_anywhere() {
     for length in [0, 2, 5] {
         let (mut client, thread) = start(1);
         client.write_all(&packet(b"half")[..length]).unwrap();
+        drop(client);
+        thread.join().unwrap();
+    }
+    for length in [2, 7, 9] {
+        let (mut client, thread) = start_with(1, true);
+        client.write_all(&frames(&packet(b"half"))[..length]).unwrap();
         drop(client);
         thread.join().unwrap();
     }

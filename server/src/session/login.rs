@@ -35,9 +35,9 @@ impl From<Lost> for Refused {
     }
 }
 
-/// What we offer: everything of the codec but what needs files, compression or keys.
+/// What we offer: everything of the codec but what needs files or keys.
 pub fn offered() -> Capabilities {
-    Capabilities::SUPPORTED.without(Capabilities::LOCAL_FILES).without(Capabilities::COMPRESS)
+    Capabilities::SUPPORTED.without(Capabilities::LOCAL_FILES)
 }
 
 /// An account as authentication sees it.

@@ -102,6 +102,9 @@ pub async fn serve(worker: Rc<Worker>, stream: Stream, id: u32) {
     input.reader.set_payload_bytes_max(session.state.settings.packet_bytes_max);
     info.end(worker.core.now());
     let ending = match welcome {
+        Ok(()) if logged_in.capabilities.has(protocol::Capabilities::COMPRESS) => {
+            session.run_compressed(&mut client, &mut input).await
+        }
         Ok(()) => session.run(&mut client, &mut input).await,
         Err(_) => client.output.flush(&client.socket, &*info).await.err(),
     };
@@ -165,7 +168,7 @@ async fn report(worker: &Worker, state: &State, client: &mut Client, lost: Lost)
             tracing::info!(peer, "connection closed: idle for wait_timeout, or not reading for net_write_timeout");
             let error = Error::Other { number: 4031, message: IDLE.to_owned() };
             client.output.prepare();
-            client.output.writer.set_sequence(0);
+            client.output.restart_sequence();
             write_error(client, &error);
         }
         Lost::Interrupted => {
@@ -200,6 +203,16 @@ pub fn write_error(client: &mut Client, error: &Error) {
 }
 
 impl Session {
+    /// As `run`, with frames around the packets from here on: the login's answer goes out without.
+    #[cold]
+    async fn run_compressed(&mut self, client: &mut Client, input: &mut Input) -> Option<Lost> {
+        if let Err(lost) = client.output.flush(&client.socket, &*self.state.info).await {
+            return Some(lost);
+        }
+        input.start_compression(&mut client.output);
+        Box::pin(self.run(client, input)).await
+    }
+
     /// Answers commands until the session ends; `Some`: not by the client's own wish.
     async fn run(&mut self, client: &mut Client, input: &mut Input) -> Option<Lost> {
         let worker = Rc::clone(&self.state.worker);
@@ -213,7 +226,7 @@ impl Session {
                     client.output.release();
                 }
             }
-            input.reader.set_sequence(0);
+            input.begin_command();
             let deadline = worker.core.now() + self.state.settings.wait_timeout;
             let payload = match input.next_payload(&client.socket, deadline, &*info).await {
                 Ok(payload) => payload,

@@ -69,7 +69,7 @@ impl State {
         let mark = if plan.writes { self.transaction.mark() } else { None };
         let outcome = match plan.is_query() {
             true => self.run_query(client, plan, params, to, gathered.as_ref(), lasting).await,
-            false => self.run_change(client, plan, params, lasting).await,
+            false => self.run_change(client, plan, params, gathered.as_ref(), lasting).await,
         };
         if let Some(txn) = self.transaction.txn() {
             txn.end_statement(&worker.engine);
@@ -86,7 +86,7 @@ impl State {
                 if error.ends_transaction() || !lasting {
                     self.transaction.rollback(&worker).await;
                 } else {
-                    self.transaction.undo_to(&worker, mark).await;
+                    self.transaction.undo_to(&worker, mark).await?;
                 }
                 Err(error)
             }
@@ -174,8 +174,15 @@ impl State {
         }
     }
 
-    async fn run_change(&mut self, client: &mut Client, plan: &Rc<PlanEntry>, params: &[Value<'_>], lasting: bool) -> Result<()> {
-        let done = execute_change(self, plan, params).await?;
+    async fn run_change(
+        &mut self,
+        client: &mut Client,
+        plan: &Rc<PlanEntry>,
+        params: &[Value<'_>],
+        gathered: Option<&Gathered>,
+        lasting: bool,
+    ) -> Result<()> {
+        let done = execute_change(self, plan, params, gathered).await?;
         self.transaction.wrote = true;
         self.vars.row_count = done.affected as i64;
         if !lasting {
@@ -223,7 +230,11 @@ impl State {
             return Err(Error::Exec(exec::Error::TableChanged { table: String::new() }));
         }
         self.transaction.ensure(&worker, &self.settings, false).begin_statement(&worker.engine);
-        match execute_change(self, plan, &[]).await {
+        let gathered = match plan.reads.gathered {
+            true => Some(Gathered::collect(&worker.shared).await),
+            false => None,
+        };
+        match execute_change(self, plan, &[], gathered.as_ref()).await {
             Ok(done) => {
                 self.transaction.commit(&worker).await;
                 Ok(done)
@@ -298,9 +309,15 @@ async fn execute_query<S: RowSink>(
     Ok(until_killed(info, pin!(exec::run_query(&mut context, &plan.prepared, sink))).await?)
 }
 
-async fn execute_change(state: &mut State, plan: &PlanEntry, params: &[Value<'_>]) -> Result<DmlDone> {
+async fn execute_change(
+    state: &mut State,
+    plan: &PlanEntry,
+    params: &[Value<'_>],
+    gathered: Option<&Gathered>,
+) -> Result<DmlDone> {
     let State { worker, info, vars, transaction, .. } = state;
-    let host = ServerHost::new(worker);
+    let schema = plan.reads.any.then(|| worker.schema());
+    let host = ServerHost { schema: schema.as_deref(), gathered, ..ServerHost::new(worker) };
     let txn = transaction.txn().expect("the caller made sure of one");
     let mut context =
         ExecContext { worker: &worker.engine, txn, database: &worker.shared.database, session: vars, params, host: &host };

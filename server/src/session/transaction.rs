@@ -11,11 +11,15 @@ use crate::session::info::SessionInfo;
 use crate::session::settings::Settings;
 use crate::worker::Worker;
 use std::future::Future;
+use std::mem::ManuallyDrop;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 use txn::{Interrupt, Isolation, Savepoint, Txn};
+
+/// How soon a rollback that failed is tried again.
+const ROLLBACK_RETRY: Duration = Duration::from_secs(1);
 
 /// What `SET TRANSACTION` and `START TRANSACTION` say about one transaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -180,16 +184,22 @@ impl Transaction {
         self.txn.as_ref().map(Txn::savepoint)
     }
 
-    /// Undoes what a failed statement did.
-    pub async fn undo_to(&mut self, worker: &Worker, mark: Option<Savepoint>) {
-        let (Some(txn), Some(mark)) = (&mut self.txn, mark) else { return };
+    /// Undoes what was done since `mark`.
+    ///
+    /// # Errors
+    /// 1181: that was not possible (a full disk, an unreadable page). Nothing of the transaction may be committed then, so it is rolled
+    /// back whole, in the background as far as necessary.
+    pub async fn undo_to(&mut self, worker: &Rc<Worker>, mark: Option<Savepoint>) -> Result<()> {
+        let (Some(txn), Some(mark)) = (&mut self.txn, mark) else { return Ok(()) };
         loop {
             match txn.rollback_to(&worker.engine, mark) {
-                Ok(()) => return,
+                Ok(()) => return Ok(()),
                 Err(Interrupt::Stall(stall)) => stall.await,
                 Err(Interrupt::Error(error)) => {
-                    tracing::error!(?error, "a statement could not be undone");
-                    return;
+                    let message = format!("Got error '{error}' during ROLLBACK; the whole transaction is rolled back");
+                    tracing::error!("{message}");
+                    self.rollback(worker).await;
+                    return Err(Error::Other { number: 1181, message });
                 }
             }
         }
@@ -204,23 +214,44 @@ impl Transaction {
         }
     }
 
-    pub async fn rollback(&mut self, worker: &Worker) {
+    pub async fn rollback(&mut self, worker: &Rc<Worker>) {
         if let Some(mut txn) = self.txn.take() {
             loop {
                 match txn.rollback(&worker.engine) {
                     Ok(()) => break,
                     Err(Interrupt::Stall(stall)) => stall.await,
                     Err(Interrupt::Error(error)) => {
-                        // Recovery undoes it at the next start; until then its rows stay locked.
-                        tracing::error!(?error, "a transaction could not be rolled back");
-                        // Dropping an open one is taken for a bug of ours, which this is not.
-                        std::mem::forget(txn);
+                        tracing::error!("a transaction cannot be rolled back yet ({error}): its rows stay locked meanwhile");
+                        self.roll_back_later(worker, txn);
                         break;
                     }
                 }
             }
         }
         self.end(worker);
+    }
+
+    /// Goes on trying to roll back, while the session does something else. The tables stay held as long.
+    #[cold]
+    fn roll_back_later(&mut self, worker: &Rc<Worker>, txn: Txn) {
+        // Dropping an open transaction is a bug, except when the server stops: the next start undoes it.
+        let mut txn = ManuallyDrop::new(txn);
+        let held = std::mem::take(&mut self.held);
+        let task_worker = Rc::clone(worker);
+        worker.core.spawn(async move {
+            let worker = task_worker;
+            while !worker.is_stopping() {
+                match txn.rollback(&worker.engine) {
+                    Ok(()) => {
+                        tracing::info!("a transaction that could not be rolled back before is rolled back now");
+                        held.iter().for_each(|held| held.give_back(&worker));
+                        return;
+                    }
+                    Err(Interrupt::Stall(stall)) => stall.await,
+                    Err(Interrupt::Error(_)) => worker.core.sleep_until(worker.core.now() + ROLLBACK_RETRY).await,
+                }
+            }
+        });
     }
 
     fn end(&mut self, worker: &Worker) {
@@ -246,12 +277,11 @@ impl Transaction {
     }
 
     /// ROLLBACK TO SAVEPOINT name
-    pub async fn rollback_to_savepoint(&mut self, worker: &Worker, name: &str) -> Result<()> {
+    pub async fn rollback_to_savepoint(&mut self, worker: &Rc<Worker>, name: &str) -> Result<()> {
         let position = self.find_savepoint(name)?;
         let place = self.savepoints[position].1;
         self.savepoints.truncate(position + 1);
-        self.undo_to(worker, Some(place)).await;
-        Ok(())
+        self.undo_to(worker, Some(place)).await
     }
 
     /// RELEASE SAVEPOINT name

@@ -128,7 +128,16 @@ pub async fn status(state: &State) -> ResultSet {
     }
     let mut made = result(Columns::default().text("Variable_name", 64).nullable_text("Value", 1024));
     made.rows = values.into_iter().map(|(name, value)| vec![text(name), text(value.to_string())]).collect();
-    for (name, value) in [("Compression", "OFF"), ("Ssl_cipher", ""), ("Ssl_version", ""), ("Rsa_public_key", "")] {
+    let compressed = state.capabilities.has(protocol::Capabilities::COMPRESS);
+    let algorithm = if compressed { "zlib" } else { "" };
+    for (name, value) in [
+        ("Compression", if compressed { "ON" } else { "OFF" }),
+        ("Compression_algorithm", algorithm),
+        ("Compression_level", if compressed { "1" } else { "0" }),
+        ("Ssl_cipher", ""),
+        ("Ssl_version", ""),
+        ("Rsa_public_key", ""),
+    ] {
         made.rows.push(texts(&[name, value]));
     }
     made.rows.sort_by(|a, b| match (&a[0], &b[0]) {

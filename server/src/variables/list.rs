@@ -385,6 +385,7 @@ pub(super) static LIST: &[Definition] = &[
     switch("print_identified_with_as_hex", BOTH, false),
     switch("profiling", BOTH, false),
     int("profiling_history_size", BOTH, 15, 0, 100),
+    fixed(text("protocol_compression_algorithms", GLOBAL, "zlib,uncompressed")),
     int("protocol_version", GLOBAL, 10, 0, U32).fixed(),
     text("proxy_user", SESSION, "").fixed(),
     int("pseudo_replica_mode", SESSION, 0, 0, 1),

@@ -411,15 +411,11 @@ impl Binder<'_> {
 
     fn cast(&mut self, arg: &ast::Expr<'_>, target: &ast::CastTarget<'_>) -> Result<Expr> {
         let arg = self.value(arg)?;
-        let arg_derivation = self.derivation;
         let ty = self.cast_type(target, &arg)?;
         self.derivation = match class(&ty) {
             Class::String => Derivation { collation: ty.collation, level: Coercibility::Implicit },
             _ => Derivation::NUMERIC,
         };
-        if matches!(arg.kind, ExprKind::Literal(_)) && class(&ty) == Class::String {
-            self.derivation.level = arg_derivation.level.min(Coercibility::Coercible).max(Coercibility::Implicit);
-        }
         // Casts to numbers give NULL for NULL alone; a wrong date is NULL, and so may be a text.
         let nullable = arg.nullable || typing::is_temporal(&ty) || class(&ty) == Class::String;
         let cast = Expr { kind: ExprKind::Cast(Box::new(arg)), ty, nullable };

@@ -83,16 +83,16 @@ impl Binder<'_> {
                 self.query(&query)
             }
             QueryBody::SetOperation { first, rest } => {
-                let mut block = self.body(first)?;
+                let mut blocks = vec![self.body(first)?];
                 for operand in *rest {
                     if operand.op != SetOp::Union {
                         let what = if operand.op == SetOp::Except { "EXCEPT" } else { "INTERSECT" };
                         return Err(Error::NotSupported(what.to_owned()));
                     }
-                    let next = self.body(&operand.body)?;
-                    block = self.union(block, next, operand.all)?;
+                    blocks.push(self.body(&operand.body)?);
                 }
-                Ok(block)
+                let alls: Vec<bool> = rest.iter().map(|operand| operand.all).collect();
+                self.union(blocks, &alls)
             }
         }
     }
@@ -120,35 +120,47 @@ impl Binder<'_> {
         Ok(Block { node: Node::Values { rows: bound }, columns, derivations })
     }
 
-    /// `a UNION [ALL] b`: types in common, rows one after the other.
-    fn union(&mut self, left: Block, right: Block, all: bool) -> Result<Block> {
-        if left.columns.len() != right.columns.len() {
+    /// `a UNION [ALL] b UNION [ALL] c`: types in common to all, rows one after the other. `alls` tells of each UNION whether it is ALL;
+    /// one that is not makes all rows before it distinct.
+    fn union(&mut self, blocks: Vec<Block>, alls: &[bool]) -> Result<Block> {
+        let (types, derivations) = self.union_types(&blocks)?;
+        let width = types.len();
+        let columns = (0..width).map(|n| {
+            let nullable = blocks.iter().any(|block| block.columns[n].nullable);
+            plain_column(blocks[0].columns[n].name.clone(), types[n].clone(), nullable)
+        });
+        let columns = columns.collect();
+        let mut nodes = blocks.into_iter().map(|block| converted(block.node, &block.columns, &types));
+        let mut inputs: Vec<Node> = nodes.by_ref().take(1).collect();
+        for (next, all) in nodes.zip(alls) {
+            inputs.push(next);
+            if !all {
+                let union = Node::Concat { inputs: std::mem::take(&mut inputs) };
+                inputs.push(Node::Distinct { input: Box::new(union), columns: width });
+            }
+        }
+        let node = if inputs.len() == 1 { inputs.remove(0) } else { Node::Concat { inputs } };
+        Ok(Block { node, columns, derivations })
+    }
+
+    /// The types of a union's columns, and their collations.
+    fn union_types(&self, blocks: &[Block]) -> Result<(Vec<ColumnType>, Vec<Derivation>)> {
+        let width = blocks[0].columns.len();
+        if blocks.iter().any(|block| block.columns.len() != width) {
             return Err(Error::SetColumns);
         }
-        let mut types = Vec::with_capacity(left.columns.len());
-        let mut derivations = Vec::with_capacity(left.columns.len());
-        for n in 0..left.columns.len() {
-            let derivation = left.derivations[n].combine(right.derivations[n], "UNION")?;
-            let pair = [slot(n, &left.columns[n]), slot(n, &right.columns[n])];
-            types.push(typing::unify(pair.iter(), self.string_collation(derivation)));
+        let mut types = Vec::with_capacity(width);
+        let mut derivations = Vec::with_capacity(width);
+        for n in 0..width {
+            let mut derivation = blocks[0].derivations[n];
+            for block in &blocks[1..] {
+                derivation = derivation.combine(block.derivations[n], "UNION")?;
+            }
+            let slots: Vec<Expr> = blocks.iter().map(|block| slot(n, &block.columns[n])).collect();
+            types.push(typing::unify(slots.iter(), self.string_collation(derivation)));
             derivations.push(derivation);
         }
-        let columns = left.columns.iter().zip(&right.columns).zip(&types).map(|((a, b), ty)| OutputColumn {
-            nullable: a.nullable || b.nullable,
-            ..plain_column(a.name.clone(), ty.clone(), false)
-        });
-        let columns: Vec<OutputColumn> = columns.collect();
-        let width = columns.len();
-        let mut inputs = match left.node {
-            Node::Concat { inputs } if converts_nothing(&left.columns, &types) => inputs,
-            node => vec![converted(node, &left.columns, &types)],
-        };
-        inputs.push(converted(right.node, &right.columns, &types));
-        let mut node = Node::Concat { inputs };
-        if !all {
-            node = Node::Distinct { input: Box::new(node), columns: width };
-        }
-        Ok(Block { node, columns, derivations })
+        Ok((types, derivations))
     }
 
     /// ORDER BY and LIMIT over slots alone: of UNION and VALUES.
@@ -220,11 +232,11 @@ impl Binder<'_> {
             }
             self.grouping(keys, aggregates, &conditions, &outer)
         });
-        if let Some(grouping) = &mut grouping {
-            self.rewrite_grouped(grouping, &mut project, having.as_mut(), &mut order)?;
-        }
         if one_row {
             order.clear();
+        }
+        if let Some(grouping) = &mut grouping {
+            self.rewrite_grouped(grouping, &mut project, having.as_mut(), &mut order)?;
         }
         let visible = project.len();
         let distinct = select.distinct && !one_row;
@@ -582,8 +594,11 @@ fn column_name(expr: &AstExpr<'_>, alias: Option<&str>, text: &str) -> String {
     match (alias, expr) {
         (Some(alias), _) => alias.to_owned(),
         (None, AstExpr::Column(name)) => name.name.to_owned(),
+        (None, AstExpr::Literal(Literal::Null)) => "NULL".to_owned(),
         // A plus sign is not there after parsing.
-        (None, AstExpr::Unary { op: ast::UnaryOp::Plus, arg }) if matches!(arg, AstExpr::Column(_)) => {
+        (None, AstExpr::Unary { op: ast::UnaryOp::Plus, arg })
+            if matches!(arg, AstExpr::Column(_) | AstExpr::Literal(Literal::Null)) =>
+        {
             column_name(arg, None, text)
         }
         (None, AstExpr::Literal(Literal::String(literal))) => String::from_utf8_lossy(literal.bytes).into_owned(),

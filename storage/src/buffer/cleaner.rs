@@ -128,8 +128,11 @@ impl Cleaner {
         }
         self.make_free()?;
         match self.wal.prepare_segments() {
-            // There are spare segments still; room may come before they are used up.
-            Err(Error::Full(_)) => {}
+            // What lies before the checkpoint can be used again.
+            Err(Error::Full(_)) => {
+                self.write_older_than(u64::MAX)?;
+                *checkpoint_position = (self.checkpoint)()?;
+            }
             other => other?,
         }
         let written = self.wal.written();

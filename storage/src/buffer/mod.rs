@@ -303,8 +303,14 @@ impl Pool {
 
     #[cold]
     fn miss(self: &Arc<Self>, page: PageId) -> Interrupt {
-        if let Some(e) = self.failed.lock().get(&page) {
-            return Interrupt::Error(e.clone());
+        {
+            let mut failed = self.failed.lock();
+            match failed.get(&page) {
+                // The device may answer the next time; a damaged page stays damaged.
+                Some(Error::Io(_)) => return Interrupt::Error(failed.remove(&page).expect("found above")),
+                Some(e) => return Interrupt::Error(e.clone()),
+                None => {}
+            }
         }
         if page == 0 {
             return Interrupt::Error(Error::Corrupt { page, why: "page 0 is not a page of a tree".into() });

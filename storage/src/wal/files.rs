@@ -8,12 +8,14 @@
 //! F1: block sequence numbers are consecutive; a block lies within one segment. F2: an epoch is one block, or several parts of which
 //! the last says so; an epoch without its last part did not happen. F3: `run` grows with each start, so a stale block that happens
 //! to have the wanted number is recognised. F4: segments are written full of zeros, or recycled, before they are used: a flush
-//! never changes the file's size or extents.
+//! never changes the file's size or extents. F5: while spare segments cannot be made (`is_full`), nothing new is begun: what is under way ends in
+//! the spare segments that are there.
 
 use crate::Error;
 use os::{AlignedBuf, File, IO_ALIGN};
 use parking_lot::Mutex;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 pub const SEGMENT_BYTES: u64 = 16 << 20;
 const HEADER_BYTES: usize = 64;
@@ -21,7 +23,10 @@ const MAGIC: u64 = u64::from_le_bytes(*b"HEDLOG01");
 /// Payload of one block at the most.
 const PAYLOAD_BYTES_MAX: usize = 4 << 20;
 /// Segments kept ready ahead of the one being written.
-const SPARE_SEGMENTS: u64 = 2;
+const SPARE_SEGMENTS: u64 = 3;
+
+/// A segment in the making.
+const FRESH: &str = "fresh.tmp";
 
 /// A place in the log: byte position and number of the block there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -45,6 +50,10 @@ pub struct LogWriter {
 pub struct SegmentPool {
     dir: PathBuf,
     state: Mutex<PoolState>,
+    /// F5
+    full: AtomicBool,
+    #[cfg(test)]
+    pub out_of_space: AtomicBool,
 }
 
 #[derive(Default)]
@@ -59,6 +68,16 @@ fn segment_path(dir: &Path, number: u64) -> PathBuf {
 }
 
 impl SegmentPool {
+    fn new(dir: &Path, prepared_below: u64) -> Self {
+        Self {
+            dir: dir.into(),
+            state: Mutex::new(PoolState { prepared_below, recyclable: Vec::new() }),
+            full: AtomicBool::new(false),
+            #[cfg(test)]
+            out_of_space: AtomicBool::new(false),
+        }
+    }
+
     /// Makes the segments that writing at `position` will need soon. Called off the commit path.
     pub fn prepare(&self, position: u64) -> Result<(), Error> {
         let wanted = position / SEGMENT_BYTES + 1 + SPARE_SEGMENTS;
@@ -70,11 +89,42 @@ impl SegmentPool {
                     std::fs::rename(segment_path(&self.dir, old), segment_path(&self.dir, number))?;
                     os::sync_dir(&self.dir)?;
                 }
-                None => fill_segment(&self.dir, number)?,
+                None => {
+                    let made = self.fill(number);
+                    if let Err(Error::Full(_)) = made {
+                        self.full.store(true, Ordering::Relaxed);
+                    }
+                    made?;
+                }
             }
             state.prepared_below = number + 1;
         }
+        self.full.store(false, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// The disk has no room for another spare segment.
+    pub fn is_full(&self) -> bool {
+        // Relaxed: the spare segments are the margin.
+        self.full.load(Ordering::Relaxed)
+    }
+
+    fn fill(&self, number: u64) -> Result<(), Error> {
+        #[cfg(test)]
+        if self.out_of_space.load(Ordering::Relaxed) {
+            return Err(Error::Full("no space left on device".into()));
+        }
+        let made = fill_segment(&self.dir, number);
+        if made.is_err() {
+            // Half a segment would only take more of the room.
+            let _ = std::fs::remove_file(self.dir.join(FRESH));
+        }
+        made
+    }
+
+    /// Is the segment there, if not the spare ones after it?
+    fn has(&self, number: u64) -> bool {
+        number < self.state.lock().prepared_below
     }
 
     /// Segments that end at or before `position` may be used again (or deleted, when there are many).
@@ -105,7 +155,7 @@ fn fill_segment(dir: &Path, number: u64) -> Result<(), Error> {
     if path.exists() {
         return Ok(());
     }
-    let fresh = dir.join("fresh.tmp");
+    let fresh = dir.join(FRESH);
     let file = File::open(&fresh, true)?;
     let zeros = AlignedBuf::new(1 << 20);
     for at in (0..SEGMENT_BYTES).step_by(zeros.len()) {
@@ -122,8 +172,7 @@ impl LogWriter {
     pub fn open(dir: &Path, place: LogPlace, run: u32, sync: bool) -> Result<Self, Error> {
         std::fs::create_dir_all(dir)?;
         let first = place.position / SEGMENT_BYTES;
-        let pool =
-            SegmentPool { dir: dir.into(), state: Mutex::new(PoolState { prepared_below: first, recyclable: Vec::new() }) };
+        let pool = SegmentPool::new(dir, first);
         // Segments beyond the end hold nothing valid; those that exist are taken as they are.
         pool.prepare(place.position)?;
         let pool = std::sync::Arc::new(pool);
@@ -195,7 +244,10 @@ impl LogWriter {
     fn open_segment(&mut self) -> Result<(), Error> {
         let number = self.place.position / SEGMENT_BYTES;
         if self.segment.as_ref().is_none_or(|(open, _)| *open != number) {
-            self.pool.prepare(self.place.position)?;
+            match self.pool.prepare(self.place.position) {
+                Err(Error::Full(_)) if self.pool.has(number) => {}
+                made => made?,
+            }
             self.segment = Some((number, File::open(&segment_path(&self.dir, number), false)?));
         }
         Ok(())
@@ -225,6 +277,11 @@ pub struct LogReader {
 impl LogReader {
     pub fn new(dir: &Path, start: LogPlace) -> Self {
         Self { dir: dir.into(), next: start, end: start, run: 0, segment: None, bytes_read: 0 }
+    }
+
+    /// Goes to another epoch's place.
+    pub fn seek(&mut self, place: LogPlace) {
+        (self.next, self.end, self.run) = (place, place, 0);
     }
 
     /// Where writing continues.
@@ -298,4 +355,48 @@ struct Block {
     payload: usize,
     part: u32,
     last: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_leaves_the_spare_segments() {
+        let dir = std::env::temp_dir().join(format!("heddle-log-full-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&dir);
+        let mut writer = LogWriter::open(&dir, LogPlace::default(), 1, false).expect("opens");
+        let pool = writer.pool();
+        pool.out_of_space.store(true, Ordering::Relaxed);
+        let payload = vec![7; PAYLOAD_BYTES_MAX];
+        let mut epoch = 0;
+        let mut write = |writer: &mut LogWriter| {
+            epoch += 1;
+            writer.write_epoch(epoch, &payload)
+        };
+        let segment_of = |writer: &LogWriter| writer.place().position / SEGMENT_BYTES;
+        while segment_of(&writer) == 0 {
+            assert!(!pool.is_full(), "the spare segments were made at the start");
+            write(&mut writer).expect("room in the first segment");
+        }
+        let place = writer.place();
+        // Into the second segment: one more spare one is wanted, and there is no room for it.
+        write(&mut writer).expect("a spare segment");
+        assert!(pool.is_full());
+        // What lies before the checkpoint is used again.
+        pool.recycle_before(SEGMENT_BYTES).expect("recycles");
+        pool.prepare(writer.place().position).expect("recycled");
+        assert!(!pool.is_full());
+        // To the very end of what there is, and no further.
+        while segment_of(&writer) <= SPARE_SEGMENTS + 1 && write(&mut writer).is_ok() {}
+        assert!(pool.is_full());
+        assert!(matches!(write(&mut writer), Err(Error::Full(_))));
+        let mut reader = LogReader::new(&dir, place);
+        let mut read = Vec::new();
+        assert!(reader.next_epoch(&mut read).expect("reads").is_some_and(|epoch| epoch > 1));
+        pool.out_of_space.store(false, Ordering::Relaxed);
+        pool.prepare(writer.place().position).expect("room again");
+        assert!(!pool.is_full());
+        std::fs::remove_dir_all(&dir).expect("removes");
+    }
 }

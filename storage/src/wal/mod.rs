@@ -215,9 +215,27 @@ impl Wal {
         Append { buffers, log, epoch }
     }
 
-    /// Too much is buffered by this worker: a stall until it is flushed.
+    /// Before a change is begun: is there room for it, on disk and in the buffer?
+    ///
+    /// # Errors
+    /// A stall as of `check_buffer`; a full disk.
     #[inline]
     pub fn check_room(&self, worker: usize) -> crate::error::Result<()> {
+        if self.is_full() {
+            return Err(crate::Error::Full("no room for the log".into()).into());
+        }
+        self.check_buffer(worker)
+    }
+
+    /// The disk has no room for more log: only what ends transactions may still be written.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.segments.is_full()
+    }
+
+    /// Too much is buffered by this worker: a stall until it is flushed.
+    #[inline]
+    pub fn check_buffer(&self, worker: usize) -> crate::error::Result<()> {
         if self.logs[worker].buffered.load(Ordering::Relaxed) < BUFFER_BYTES_SOFT {
             return Ok(());
         }

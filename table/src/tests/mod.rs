@@ -3,6 +3,7 @@
 mod blobs;
 mod crash;
 mod ddl;
+mod offline;
 mod rows;
 mod threads;
 
@@ -74,6 +75,11 @@ impl Fixture {
         worker
     }
 
+    /// Does somebody (a worker of the test, a child process) still hold the directory's lock?
+    fn is_in_use(&self) -> bool {
+        crate::offline::check(&self.directory, 1, &|_| {}).is_err()
+    }
+
     /// Stops cleanly and starts again. Workers must be gone.
     pub fn reopen(&mut self) {
         self.close();
@@ -103,6 +109,17 @@ impl Drop for Fixture {
     fn drop(&mut self) {
         if let Some((engine, _)) = self.open.take() {
             let _ = engine.shutdown();
+            drop(engine);
+            if !std::thread::panicking() && !self.is_in_use() {
+                // Whatever a test did, what it leaves is whole.
+                let tell = |event: crate::offline::Event<'_>| {
+                    if let crate::offline::Event::Problem(what) = event {
+                        eprintln!("{what}");
+                    }
+                };
+                let summary = crate::offline::check(&self.directory, 2, &tell).expect("readable");
+                assert_eq!(summary.problems, 0);
+            }
         }
         let _ = std::fs::remove_dir_all(&self.directory);
     }

@@ -253,6 +253,20 @@ func main() {
 		must(err)
 		want(n == 1, "%d rows found", n)
 	})
+	run("compress", func() {
+		d := open(db, "&compress=true")
+		defer d.Close()
+		d.SetMaxOpenConns(1)
+		var name, value string
+		must(d.QueryRow("SHOW STATUS LIKE 'Compression'").Scan(&name, &value))
+		want(value == "ON", "Compression is %s", value)
+		big := strings.Repeat("compressed ", 100_000)
+		want(one[int](d, "SELECT LENGTH(?)", big) == len(big), "the length differs")
+		want(one[string](d, "SELECT REPEAT('compressed ', 100000)") == big, "the value differs")
+		_, err := d.Exec("SELEC 1")
+		want(err != nil && strings.Contains(err.Error(), "1064"), "%v", err)
+		must(d.Ping())
+	})
 	if len(os.Args) > 5 && os.Args[5] != "" {
 		run("unix_socket", func() {
 			d, err := sql.Open("mysql", fmt.Sprintf("%s:%s@unix(%s)/", os.Args[3], os.Args[4], os.Args[5]))

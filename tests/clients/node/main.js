@@ -137,6 +137,10 @@ await run("session", async () => {
   await run("compress", async () => {
     const z = await open({ compress: true });
     same((await query(z, "SELECT REPEAT('a',200000) r"))[0].r.length, 200000);
+    same((await query(z, "SHOW STATUS LIKE 'Compression'"))[0].Value, "ON");
+    same((await execute(z, "SELECT LENGTH(?) n", ["b".repeat(300000)]))[0].n, 300000);
+    await z.changeUser({ user, password, database: db });
+    same((await query(z, "SELECT 1 x"))[0].x, 1);
     await z.end();
   });
   await run("pool", async () => {

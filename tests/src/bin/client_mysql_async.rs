@@ -254,6 +254,13 @@ async fn compress(to: &To) -> Outcome {
     let mut conn = Conn::new(to.options(Some(DATABASE)).compression(Some(Compression::default()))).await?;
     let text: Option<String> = conn.query_first("SELECT REPEAT('a', 200000)").await?;
     same(text.map(|t| t.len()), Some(200_000))?;
+    let status: Option<(String, String)> = conn.query_first("SHOW STATUS LIKE 'Compression'").await?;
+    same(status.map(|(_, value)| value), Some("ON".to_string()))?;
+    let length: Option<u32> = conn.exec_first("SELECT LENGTH(?)", ("b".repeat(300_000),)).await?;
+    same(length, Some(300_000))?;
+    conn.change_user(ChangeUserOpts::default()).await?;
+    let one: Option<i32> = conn.exec_first("SELECT ? + 1", (1,)).await?;
+    same(one, Some(2))?;
     conn.disconnect().await?;
     Ok(())
 }

@@ -1,8 +1,11 @@
 //! Packets that no client sends. The connection may answer or be closed; the server goes on.
 
 use crate::Bystander;
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
 use rand::rngs::StdRng;
 use rand::{Rng, RngCore, SeedableRng};
+use std::io::Write;
 use std::time::Duration;
 use tests::raw::{COM_PING, COM_QUERY, COM_STMT_EXECUTE, COM_STMT_PREPARE, Raw, login};
 use tests::{Address, Report};
@@ -35,6 +38,8 @@ pub fn run(address: &Address, seed: u64, packets: u32, bystander: &mut Bystander
     case("executions cut short", &mut || short_executions(address));
     case("executions with wrong parts", &mut || odd_executions(address));
     case("long data for nobody", &mut || long_data(address));
+    case("compressed frames that lie", &mut || lying_frames(address));
+    case("compressed frames of random bytes", &mut || random_frames(address, &mut rng, packets));
     case("random commands", &mut || random_commands(address, &mut rng, packets));
     case("valid packets with flipped bits", &mut || flipped(address, &mut rng, packets * 10));
 }
@@ -240,6 +245,95 @@ fn long_data(address: &Address) -> Sent {
     }
     raw.command(COM_STMT_EXECUTE, &execution())?;
     raw.drain(PATIENCE);
+    Ok(())
+}
+
+fn deflate(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("a vector takes everything")
+}
+
+/// A text command of this many bytes.
+fn query(length: usize) -> Vec<u8> {
+    let mut packet = (length as u32).to_le_bytes().to_vec();
+    packet.push(COM_QUERY);
+    packet.extend(vec![b' '; length - 1]);
+    packet
+}
+
+fn lying_frames(address: &Address) -> Sent {
+    let plain = query(4000);
+    let length = plain.len() as u32;
+    let good = deflate(&plain);
+    let mut no_zlib = good.clone();
+    no_zlib[0] = 0;
+    let mut flipped = good.clone();
+    *flipped.last_mut().expect("a checksum") ^= 1;
+    let mut longer = good.clone();
+    longer.extend([0; 20]);
+    for (sequence, promised, bytes) in [
+        (0, length, &good[..]),
+        (7, length, &good),
+        (0, length - 1, &good),
+        (0, length + 1, &good),
+        (0, 1, &good),
+        (0, 0xff_ffff, &good),
+        (0, 0, &good),
+        (0, length, &good[..good.len() / 2]),
+        (0, length, &no_zlib),
+        (0, length, &flipped),
+        (0, length, &longer),
+        (0, length, &[]),
+        (0, 0, &[]),
+        (0, 0, &plain[..3]),
+    ] {
+        let mut raw = Raw::compressed(address)?;
+        raw.frame(sequence, promised, bytes)?;
+        raw.drain(PATIENCE);
+        raw.vanish();
+    }
+    // Packets where frames are due, empty frames without end, and a frame that never ends.
+    let mut raw = Raw::compressed(address)?;
+    raw.command(COM_QUERY, b"SELECT 1")?;
+    raw.drain(PATIENCE);
+    let mut raw = Raw::compressed(address)?;
+    for sequence in 0..10_000_u32 {
+        raw.frame(sequence as u8, 0, &[])?;
+    }
+    raw.vanish();
+    let mut raw = Raw::compressed(address)?;
+    raw.bytes(&[0xff, 0xff, 0xff, 0, 0xff, 0xff, 0xff])?;
+    raw.bytes(&good[..good.len() - 5])?;
+    raw.drain(PATIENCE);
+    raw.vanish();
+    // Small frames that unpack to 16 MiB each, for a packet over every limit.
+    let mut raw = Raw::compressed(address)?;
+    let bomb = deflate(&vec![0xff; 0xff_ffff]);
+    for sequence in 0..20 {
+        raw.frame(sequence, 0xff_ffff, &bomb)?;
+    }
+    raw.drain(PATIENCE * 10);
+    raw.vanish();
+    Ok(())
+}
+
+fn random_frames(address: &Address, rng: &mut StdRng, packets: u32) -> Sent {
+    let good = deflate(&query(3000));
+    for _ in 0..packets * 5 {
+        let mut raw = Raw::compressed(address)?;
+        let mut bytes = good.clone();
+        if rng.random_range(0..3) == 0 {
+            bytes = vec![0; rng.random_range(0..200)];
+            rng.fill_bytes(&mut bytes);
+        } else {
+            for _ in 0..rng.random_range(1..6) {
+                let at = rng.random_range(0..bytes.len());
+                bytes[at] ^= 1 << rng.random_range(0..8);
+            }
+        }
+        raw.frame(0, rng.random_range(0..2) * 3004, &bytes)?;
+        raw.drain(PATIENCE / 10);
+    }
     Ok(())
 }
 

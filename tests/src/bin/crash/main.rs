@@ -10,7 +10,8 @@
 //! - C2: the sum over all accounts is what it was at the beginning;
 //! - C3: secondary indexes agree with the rows, unique keys are unique;
 //! - C4: tables and indexes are those whose creation or removal was acknowledged;
-//! - C5: transactions left open at the crash left nothing.
+//! - C5: transactions left open at the crash left nothing;
+//! - C6: after an orderly stop `heddle check` finds no damage.
 
 mod check;
 mod load;
@@ -112,6 +113,7 @@ fn rounds(arguments: &Arguments, folder: &Path, seed: u64, report: &mut Report) 
         }
         if (round + 1) % ROUNDS_PER_DIRECTORY == 0 || round + 1 == arguments.rounds {
             report.case(&format!("orderly stop after round {}", round + 1), || server.stop());
+            report.case(&format!("heddle check after round {}", round + 1), || check_offline(&options));
             let server = Server::start(&options)?;
             judge(report, &format!("orderly start after round {}", round + 1), Vec::new(), &mut models, &server.address);
         }
@@ -137,6 +139,21 @@ fn kill_while_starting(options: &ServerOptions, after_ms: u64) -> Result<(), Str
     std::thread::sleep(Duration::from_millis(after_ms));
     child.kill().and_then(|()| child.wait()).map_err(|e| e.to_string())?;
     Ok(())
+}
+
+/// C6
+fn check_offline(options: &ServerOptions) -> Result<(), String> {
+    let output = std::process::Command::new(&options.binary)
+        .arg("check")
+        .arg(options.directory.join("data"))
+        .output()
+        .map_err(|e| e.to_string())?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    // Not clean would mean that only single pages were looked at.
+    match output.status.success() && said.contains("stopped in good order") && !said.contains("lost space") {
+        true => Ok(()),
+        false => Err(format!("{said}{}", String::from_utf8_lossy(&output.stderr))),
+    }
 }
 
 fn judge(report: &mut Report, name: &str, errors: Vec<String>, models: &mut Models, address: &Address) {

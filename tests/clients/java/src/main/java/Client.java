@@ -256,6 +256,16 @@ public class Client {
         run("compress", () -> {
             try (Connection c = open("", "&useCompression=true")) {
                 same(String.valueOf(one(c, "SELECT REPEAT('a', 200000)")).length(), 200000);
+                try (Statement s = c.createStatement(); ResultSet r = s.executeQuery("SHOW STATUS LIKE 'Compression'")) {
+                    r.next();
+                    same(r.getString(2), "ON");
+                }
+                try (PreparedStatement p = c.prepareStatement("SELECT LENGTH(?)")) {
+                    p.setString(1, "b".repeat(300000));
+                    ResultSet r = p.executeQuery();
+                    r.next();
+                    same(r.getInt(1), 300000);
+                }
             }
         });
         System.out.printf("passed/failed/total: %d/%d/%d%n", passed, failed, passed + failed);

@@ -1,0 +1,112 @@
+//! `heddle check` on directories that are whole, and on ones that are not.
+
+use super::*;
+use crate::offline::{Event, PAGE_BYTES, Summary, check};
+use std::os::unix::fs::FileExt;
+use std::sync::Mutex;
+use txn::WriteOutcome;
+
+const ROWS: i64 = 3_000;
+
+/// id, name (unique, sometimes NULL), note (large at times, with an index on its start), n (indexed)
+fn filled(fixture: &Fixture) -> Arc<Table> {
+    let worker = fixture.worker(0);
+    let columns = vec![
+        not_null(column("id", TypeKind::Int)),
+        column("name", TypeKind::VarChar { length: 20 }),
+        column("note", TypeKind::Text(types::LobSize::Regular)),
+        column("n", TypeKind::Int),
+    ];
+    let indexes = vec![
+        index("", NewIndexKind::Primary, &["id"]),
+        index("name", NewIndexKind::Unique, &["name"]),
+        prefix_index("note", NewIndexKind::Secondary, "note", 40),
+        index("n", NewIndexKind::Secondary, &["n", "name"]),
+    ];
+    let table = create(fixture.database(), &worker, table("t", columns, indexes));
+    let mut txn = begin(&worker);
+    for id in 0..ROWS {
+        let name = format!("name {id}");
+        let note = format!("{id} ").repeat(if id % 50 == 0 { 3_000 } else { 3 });
+        let name = if id % 7 == 0 { Value::Null } else { text(&name) };
+        insert(&worker, &mut txn, &table, &[Value::Int(id), name, text(&note), Value::Int(id % 10)]);
+    }
+    commit(&worker, txn);
+    table
+}
+
+fn look(fixture: &Fixture) -> (Summary, Vec<String>) {
+    let said = Mutex::new(Vec::new());
+    let tell = |event: Event<'_>| match event {
+        Event::Problem(what) => said.lock().expect("no panic").push(what.to_owned()),
+        Event::LostPages(pages) => said.lock().expect("no panic").push(format!("{pages} lost pages")),
+        _ => {}
+    };
+    let summary = check(&fixture.directory, 3, &tell).expect("the directory is readable");
+    (summary, said.into_inner().expect("no panic"))
+}
+
+#[test]
+fn a_whole_directory_has_no_problems() {
+    let mut fixture = Fixture::new(1);
+    filled(&fixture);
+    assert!(check(&fixture.directory, 1, &|_| {}).is_err(), "a server runs on it");
+    fixture.close();
+    let (summary, said) = look(&fixture);
+    assert_eq!(said, [""; 0]);
+    assert_eq!(summary, Summary { problems: 0, tables: 1, rows: ROWS as u64 });
+    assert!(check(&fixture.directory.join("log"), 1, &|_| {}).is_err(), "no data directory");
+}
+
+#[test]
+fn entries_without_rows_and_rows_without_entries_are_named() {
+    let mut fixture = Fixture::new(1);
+    let table = filled(&fixture);
+    {
+        let worker = fixture.worker(0);
+        let mut txn = begin(&worker);
+        let mut payload = Vec::new();
+        let key = {
+            let (mut row, mut key) = (RowBuf::new(), Vec::new());
+            assert!(table.encode_point_key(0, &[Value::Int(5)], &mut key));
+            assert!(blocking(|| table.point(&worker, &mut txn, 0, &key, RowRead::Latest, &mut row)).expect("reads"));
+            let mut entry = Vec::new();
+            let row = row.row(&table);
+            table.indexes[3].codec.encode_entry(crate::codec::Source::Row(row), &key, &mut entry).expect("encodes");
+            entry
+        };
+        let tree = table.indexes[3].tree;
+        let seen = blocking(|| txn.read_latest(&worker, tree, &key, &mut payload)).expect("reads").expect("the entry is there");
+        assert_eq!(blocking(|| txn.delete(&worker, tree, &key, seen)).expect("deletes"), WriteOutcome::Done);
+        let tree = table.indexes[1].tree;
+        blocking(|| txn.insert(&worker, tree, b"\x01of nobody", b"\x80\0\0\x01")).expect("inserts");
+        commit(&worker, txn);
+    }
+    drop(table);
+    fixture.close();
+    let (summary, said) = look(&fixture);
+    assert_eq!(summary.problems, 2, "{said:?}");
+    let has = |what: &str| assert!(said.iter().any(|s| s.contains(what)), "{what} is not in {said:?}");
+    has("index n has no entry for the row under key 0x");
+    has("index name has an entry 0x016f66206e6f626f6479 that belongs to no row");
+}
+
+#[test]
+fn damaged_bytes_are_named() {
+    let mut fixture = Fixture::new(1);
+    let table = filled(&fixture);
+    let root = table.indexes[0].tree.root;
+    drop(table);
+    fixture.close();
+    let file = std::fs::OpenOptions::new().read(true).write(true).open(fixture.directory.join("heddle.data")).expect("opens");
+    let at = u64::from(root) * PAGE_BYTES as u64 + 9_000;
+    let mut byte = [0];
+    file.read_exact_at(&mut byte, at).expect("reads");
+    file.write_all_at(&[byte[0] ^ 0x10], at).expect("writes");
+    // The copy of the page that was on its way home would be put back.
+    std::fs::remove_file(fixture.directory.join("heddle.doublewrite")).expect("removes");
+    let (summary, said) = look(&fixture);
+    assert!(summary.problems >= 2, "{said:?}");
+    assert!(said[0].starts_with(&format!("page {root}: checksum")), "{said:?}");
+    assert!(said.iter().any(|s| s.starts_with(&format!("table d.t: page {root}: the root"))), "{said:?}");
+}
