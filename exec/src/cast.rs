@@ -111,7 +111,8 @@ fn text<'a>(env: &Env<'a>, value: Value<'a>, from: &ColumnType, ty: &ColumnType)
     if text.len() > length && char_count(&text, binary) > length {
         let end = char_offset(&text, length, binary);
         let what = if binary { "BINARY" } else { "CHAR" };
-        env.session().warn(Error::TruncatedWrongValue { what, value: String::from_utf8_lossy(&text).into_owned() });
+        let message = format!("Truncated incorrect {what}({length}) value: '{}'", String::from_utf8_lossy(&text));
+        env.session().warn(Error::Other { number: 1292, message });
         let mut text = text.into_owned();
         text.truncate(end);
         return Ok(Value::Bytes(Cow::Owned(text)));

@@ -33,6 +33,11 @@ impl Printer<'_> {
             ExprKind::UserVariable(name) => {
                 let _ = write!(self.out, "@`{name}`");
             }
+            ExprKind::AssignVariable { name, value } => {
+                let _ = write!(self.out, "(@{name}:=");
+                self.expr(value);
+                self.out.push(')');
+            }
             ExprKind::Unary { op, arg } => {
                 self.out.push(if *op == UnaryOp::Negate { '-' } else { '~' });
                 self.in_brackets(arg);

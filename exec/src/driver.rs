@@ -43,8 +43,10 @@ pub async fn run_query<S: RowSink>(cx: &mut ExecContext<'_>, prepared: &Prepared
     let Plan::Query(plan) = &*prepared.plan else { panic!("run_query runs queries only") };
     cx.session.last_insert_id_set.set(None);
     let mut scratch = Scratch::take();
+    cx.session.settle_variables();
     let rows = query(cx, prepared, plan, sink, &mut scratch).await;
     scratch.give_back();
+    cx.session.settle_variables();
     cx.session.clear_kill_query();
     cx.session.row_count = -1;
     let rows = rows?;
@@ -61,12 +63,14 @@ pub async fn run_dml(cx: &mut ExecContext<'_>, prepared: &Prepared) -> Result<Dm
     let savepoint = cx.txn.savepoint();
     let mut scratch = Scratch::take();
     let mut changes = crate::dml::Changes::default();
+    cx.session.settle_variables();
     let result = match &*prepared.plan {
         Plan::Insert(plan) => crate::dml::insert(cx, prepared, plan, &mut scratch, &mut changes).await,
         Plan::Update(plan) => crate::dml::update(cx, prepared, plan, &mut scratch).await,
         Plan::Delete(plan) => crate::dml::delete(cx, prepared, plan, &mut scratch, &mut changes).await,
         Plan::Query(_) => panic!("run_dml runs data changes only"),
     };
+    cx.session.settle_variables();
     cx.session.clear_kill_query();
     if matches!(*prepared.plan, Plan::Insert(_)) {
         // SET INSERT_ID is for one statement.

@@ -3,7 +3,7 @@
 //! A value borrows from the row, the parameter or the plan where it can, so comparisons of columns and constants allocate nothing.
 //! Logic has three values; NULL is [`Value::Null`].
 //!
-//! V1: evaluation changes nothing but what lies in cells of the session (warnings, random state) and in [`Waits`]; it may be
+//! V1: evaluation changes nothing but what lies in cells of the session (warnings, random state, `@a := x`) and in [`Waits`]; it may be
 //!     repeated for the same row, which is how SLEEP and GET_LOCK wait: they answer with a [`Pause`], the driver waits, and the
 //!     repetition finds the outcome in [`Waits`].
 //! V2: the depth of an expression is bounded by the parser, so recursion is.
@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::in_list::InLists;
 use crate::packed;
 use crate::run::{Source, SourceState};
-use crate::session::SessionVars;
+use crate::session::{SessionVars, UserVariable};
 use sql::expr::{CompareAs, CompareOp, Expr, ExprKind, UnaryOp};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -224,10 +224,8 @@ impl<'a> Env<'a> {
             ExprKind::Cast(arg) => crate::cast::eval(self, expr, arg),
             ExprKind::Call { function, args } => crate::function::call(self, *function, expr, args),
             ExprKind::ColumnOrdinal { source, column } => self.ordinal(*source, *column),
-            ExprKind::UserVariable(name) => {
-                let variable = self.session().user_variables.get(name.as_str());
-                Ok(variable.map_or(Value::Null, |v| borrow(&v.value)))
-            }
+            ExprKind::UserVariable(name) => self.user_variable(name, &expr.ty),
+            ExprKind::AssignVariable { name, value } => self.assign_variable(name, value, &expr.ty),
             ExprKind::InsertValue { column } => Ok(self.insert.get(*column).map_or(Value::Null, borrow)),
             ExprKind::Row(_) => Err(Error::NotSupported("row constructors here".into()).into()),
         }
@@ -254,7 +252,7 @@ impl<'a> Env<'a> {
 
     /// A stored value as expressions see it: TIMESTAMP in the session's zone.
     #[inline]
-    fn shown(&self, value: Value<'a>, ty: &ColumnType) -> Value<'a> {
+    pub fn shown(&self, value: Value<'a>, ty: &ColumnType) -> Value<'a> {
         match value {
             Value::DateTime(utc) if matches!(ty.kind, TypeKind::Timestamp { .. }) => {
                 Value::DateTime(self.session().time_zone.from_stored(utc))
@@ -264,6 +262,12 @@ impl<'a> Env<'a> {
     }
 
     fn ordinal(&self, source: usize, column: usize) -> Evaluated<'a> {
+        if !self.overlay.is_empty()
+            && source == 0
+            && let Some((_, value)) = self.overlay.iter().find(|(c, _)| *c == column)
+        {
+            return Ok(member_number(value, self.sources[0].stored_table().layout().column_type(column)));
+        }
         let source = &self.sources[source];
         let row = match source.state {
             SourceState::Stored => source.row.row(source.stored_table()),
@@ -272,6 +276,29 @@ impl<'a> Env<'a> {
             SourceState::Packed => return Ok(packed::get(&source.bytes, column)),
         };
         Ok(row.ordinal(column)?.map_or(Value::Null, Value::UInt))
+    }
+
+    /// The value of `@name`; of one that this statement has set, in the type that it was bound with.
+    fn user_variable(&self, name: &str, ty: &ColumnType) -> Evaluated<'a> {
+        let session = self.session();
+        let assigned = session.assigned_variables.borrow();
+        if !assigned.is_empty()
+            && let Some(variable) = assigned.get(name)
+        {
+            return Ok(self.conform(borrow(&variable.value), &variable.ty, ty)?.into_owned());
+        }
+        Ok(session.user_variables.get(name).map_or(Value::Null, |v| borrow(&v.value)))
+    }
+
+    fn assign_variable(&self, name: &str, value: &'a Expr, ty: &ColumnType) -> Evaluated<'a> {
+        let value = self.eval_as(value, ty)?;
+        let variable = UserVariable { value: borrow(&value).into_owned(), ty: ty.clone() };
+        let mut assigned = self.session().assigned_variables.borrow_mut();
+        match assigned.get_mut(name) {
+            Some(known) => *known = variable,
+            None => drop(assigned.insert(name.to_owned(), variable)),
+        }
+        Ok(value)
     }
 
     /// The value of `expr` in the representation of another static type: of CASE, IF, COALESCE and the like.
@@ -435,8 +462,8 @@ impl<'a> Env<'a> {
         Ok(match order {
             Some(order) => Some(holds(op, order)),
             None => {
-                self.refuse_constant(by, left, &a)?;
-                self.refuse_constant(by, right, &b)?;
+                self.refuse_constant(by, left, &a, &right.ty)?;
+                self.refuse_constant(by, right, &b, &left.ty)?;
                 (op == CompareOp::NullSafeEqual).then_some(false)
             }
         })
@@ -444,13 +471,14 @@ impl<'a> Env<'a> {
 
     /// A constant text that is no date, compared with a date, is an error (1525); one of a column only a warning.
     #[cold]
-    fn refuse_constant(&self, by: CompareAs, expr: &Expr, value: &Value<'_>) -> Step<()> {
+    fn refuse_constant(&self, by: CompareAs, expr: &Expr, value: &Value<'_>, other: &ColumnType) -> Step<()> {
         if let Value::Bytes(text) = value
             && by == CompareAs::Temporal
             && matches!(expr.kind, ExprKind::Literal(_) | ExprKind::Param(_))
             && self.as_datetime(value)?.is_none()
         {
-            let message = format!("Incorrect DATE value: '{}'", String::from_utf8_lossy(text));
+            let kind = if coerce::kind_of(other) == Kind::DateTime { "DATETIME" } else { "DATE" };
+            let message = format!("Incorrect {kind} value: '{}'", String::from_utf8_lossy(text));
             return Err(Error::Other { number: 1525, message }.into());
         }
         Ok(())
@@ -608,6 +636,17 @@ impl<'a> Env<'a> {
         let value = self.eval(expr)?;
         self.as_time(&value)
     }
+}
+
+/// The number of an ENUM's member, the bits of a SET's; the empty text of an ENUM is 0.
+fn member_number<'a>(value: &Value<'_>, ty: &ColumnType) -> Value<'a> {
+    let Value::Bytes(text) = value else { return Value::Null };
+    let position = |members: &[String], name: &[u8]| members.iter().position(|m| m.as_bytes() == name);
+    Value::UInt(match &ty.kind {
+        TypeKind::Enum { members } => position(members, text).map_or(0, |n| n as u64 + 1),
+        TypeKind::Set { members } => text.split(|b| *b == b',').filter_map(|name| position(members, name)).map(|n| 1 << n).sum(),
+        _ => 0,
+    })
 }
 
 /// Does an order satisfy an operator?

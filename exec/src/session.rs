@@ -28,6 +28,8 @@ pub mod kill {
 pub struct SessionVars {
     /// `@name`, by lower-case name.
     pub user_variables: HashMap<String, UserVariable>,
+    /// What `@name := value` has set in the statement that runs; see [`Self::settle_variables`].
+    pub assigned_variables: RefCell<HashMap<String, UserVariable>>,
     /// LAST_INSERT_ID() as of the previous statement.
     pub last_insert_id: Cell<u64>,
     /// Set by LAST_INSERT_ID(n) while a statement runs: the statement's result reports it to the client.
@@ -89,6 +91,7 @@ impl SessionVars {
     pub fn new(connection_id: u32, user: String, current_user: String) -> Self {
         Self {
             user_variables: HashMap::new(),
+            assigned_variables: RefCell::default(),
             last_insert_id: Cell::new(0),
             last_insert_id_set: Cell::new(None),
             found_rows: 0,
@@ -117,6 +120,14 @@ impl SessionVars {
             week_format: 0,
             client_found_rows: false,
             in_transaction: false,
+        }
+    }
+
+    /// Between statements: what expressions have assigned joins the other variables.
+    pub fn settle_variables(&mut self) {
+        let assigned = self.assigned_variables.get_mut();
+        if !assigned.is_empty() {
+            self.user_variables.extend(assigned.drain());
         }
     }
 

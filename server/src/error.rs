@@ -255,6 +255,12 @@ fn sql_error(error: &Sql) -> (u16, String) {
         Sql::WrongParamCount(name) => (1582, format!("Incorrect parameter count in the call to native function '{name}'")),
         Sql::WrongParams(name) => (1583, format!("Incorrect parameters in the call to native function '{name}'")),
         Sql::UnknownFunction(name) => (1305, format!("FUNCTION {name} does not exist")),
+        Sql::FunctionApart(name) => (
+            1630,
+            format!(
+                "FUNCTION {name} does not exist. Check the 'Function Name Parsing and Resolution' section in the Reference Manual"
+            ),
+        ),
         Sql::UnknownSystemVariable(name) => (1193, format!("Unknown system variable '{name}'")),
         Sql::GlobalVariable(name) => (1238, format!("Variable '{name}' is a GLOBAL variable")),
         Sql::ColumnCount { row } => (1136, format!("Column count doesn't match value count at row {row}")),
@@ -321,7 +327,7 @@ fn definition_error(error: &DefinitionError) -> (u16, String) {
         D::WrongPrefix => (1089, WRONG_PREFIX.into()),
         D::KeyTooLong(max) => (1071, format!("Specified key was too long; max key length is {max} bytes")),
         D::PrimaryNullable => (1171, PRIMARY_NULLABLE.into()),
-        D::NoColumns => (1113, "A table must have at least 1 column".into()),
+        D::NoColumns => (4028, "A table must have at least one visible column.".into()),
         D::DropAllColumns => (1090, DROP_ALL_COLUMNS.into()),
         D::CannotDrop(name) => (1091, cannot_drop(name)),
         D::NoSuchColumn { column, table } => (1054, format!("Unknown column '{column}' in '{table}'")),
@@ -454,7 +460,7 @@ fn table_error(error: &Table) -> (u16, String) {
         Table::CannotRemoveAllColumns => (1090, DROP_ALL_COLUMNS.into()),
         Table::CannotDrop { name } => (1091, cannot_drop(name)),
         Table::BlobDefault { column } => (1101, blob_default(column)),
-        Table::NoColumns => (1113, "A table must have at least 1 column".into()),
+        Table::NoColumns => (4028, "A table must have at least one visible column.".into()),
         Table::TooManyColumns => (1117, "Too many columns".into()),
         Table::TooManyKeys { max } => (1069, format!("Too many keys specified; max {max} keys allowed")),
         Table::TooManyKeyParts { max } => (1070, format!("Too many key parts specified; max {max} parts allowed")),

@@ -67,6 +67,8 @@ pub enum Error {
     WrongParams(String),
     /// 1305 "FUNCTION {0} does not exist" (database.name)
     UnknownFunction(String),
+    /// 1630 "FUNCTION {0} does not exist. Check the 'Function Name Parsing and Resolution' section in the Reference Manual"
+    FunctionApart(String),
     /// 1193
     UnknownSystemVariable(String),
     /// 1238 "Variable '{0}' is a GLOBAL variable"
@@ -152,7 +154,7 @@ pub enum DefinitionError {
     KeyTooLong(u32),
     /// 1171 "All parts of a PRIMARY KEY must be NOT NULL"
     PrimaryNullable,
-    /// 1113 "A table must have at least 1 column"
+    /// 4028 "A table must have at least one visible column."
     NoColumns,
     /// 1090 "You can't delete all columns with ALTER TABLE; use DROP TABLE instead"
     DropAllColumns,

@@ -253,6 +253,7 @@ impl Printer {
             ExprKind::Column { source, column } | ExprKind::ColumnOrdinal { source, column } => self.column(*source, *column),
             ExprKind::Slot(n) => format!("#{}", n + 1),
             ExprKind::UserVariable(name) => format!("@{name}"),
+            ExprKind::AssignVariable { name, value } => format!("(@{name} := {})", self.expr(value)),
             ExprKind::Unary { op: UnaryOp::Negate, arg } => format!("-{}", self.expr(arg)),
             ExprKind::Unary { op: UnaryOp::BitNot, arg } => format!("~{}", self.expr(arg)),
             ExprKind::Compare { op, left, right, .. } => self.infix(left, compare_sign(*op), right),

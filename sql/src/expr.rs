@@ -37,6 +37,11 @@ pub enum ExprKind {
     Slot(usize),
     /// `@name`
     UserVariable(String),
+    /// `@name := value`: evaluation sets the variable, and its value is the one set.
+    AssignVariable {
+        name: String,
+        value: Box<Expr>,
+    },
     Unary {
         op: UnaryOp,
         arg: Box<Expr>,

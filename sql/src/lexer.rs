@@ -148,8 +148,10 @@ pub struct Lexer<'a> {
     no_backslash_escapes: bool,
     /// Inside `/*! ... `, whose `*/` is to be skipped.
     in_version_comment: bool,
-    /// The last token was a name: `.5` after it is a dot and a name.
+    /// The last token was a name: a dot after it is followed by a name.
     after_name: bool,
+    /// Where the last name without quotes ended: `.5` right behind it is a dot and a name.
+    name_end: usize,
     /// The last token was the dot after a name: what follows is a name.
     after_dot: bool,
 }
@@ -163,6 +165,7 @@ impl<'a> Lexer<'a> {
             no_backslash_escapes: mode.no_backslash_escapes,
             in_version_comment: false,
             after_name: false,
+            name_end: usize::MAX,
             after_dot: false,
         }
     }
@@ -200,7 +203,9 @@ impl<'a> Lexer<'a> {
                 Class::Other => self.token(byte),
             };
             self.after_dot = self.after_name && matches!(token, Token::Dot);
-            self.after_name = matches!(token, Token::Word(_) | Token::Keyword(_) | Token::Quoted { .. } | Token::Underscore(_));
+            let is_bare = matches!(token, Token::Word(_) | Token::Keyword(_) | Token::Underscore(_));
+            self.after_name = is_bare || matches!(token, Token::Quoted { .. });
+            self.name_end = if is_bare { self.position } else { usize::MAX };
             return (token, start);
         }
     }
@@ -231,7 +236,7 @@ impl<'a> Lexer<'a> {
             b'"' => self.quoted_string(b'"'),
             b'`' => self.quoted_name(b'`'),
             b'@' => self.variable(),
-            b'.' if self.byte(1).is_ascii_digit() && !self.after_name => self.number(),
+            b'.' if self.byte(1).is_ascii_digit() && self.name_end != self.position => self.number(),
             _ => self.operator(byte),
         }
     }
@@ -576,6 +581,7 @@ mod tests {
             "SELECT a.1b, .5 1.e5 1e 1.5",
             "Keyword:SELECT Word:a Dot:. Word:1b Comma:, Decimal:.5 Double:1.e5 Word:1e Decimal:1.5",
         );
+        check("a. 1b `a`.1b a .1b", "Word:a Dot:. Word:1b Quoted:`a` Decimal:.1 Word:b Word:a Decimal:.1 Word:b");
         check("t.select x'4D' 0x1f 0b01 b'1' 0xg", "Word:t Dot:. Word:select Hex:x'4D' Hex:0x1f Bits:0b01 Bits:b'1' Word:0xg");
         check("a<=>b<>c!=d", "Word:a NullSafeEqual:<=> Word:b NotEqual:<> Word:c NotEqual:!= Word:d");
         check("/*!40101 a */ b /*!99999 c /* x */ d */ e /*M!1 f */", "Word:a Word:b Word:e");

@@ -203,6 +203,8 @@ pub struct InsertPlan {
     /// Target columns in the order of the row source.
     pub columns: Vec<usize>,
     pub source: InsertSource,
+    /// Values read columns of their own row (source 0): as given before them, else the defaults.
+    pub reads_row: bool,
     /// REPLACE
     pub replace: bool,
     /// INSERT IGNORE

@@ -190,6 +190,7 @@ impl TableMaker {
             kind,
             columns,
             comment: String::new(),
+            using_btree: false,
             tree_id: 0,
             root_page: 0,
         });

@@ -58,7 +58,7 @@ pub enum Error {
     CannotDrop { name: String },
     /// 1101
     BlobDefault { column: String },
-    /// 1113
+    /// 4028: none that is visible
     NoColumns,
     /// 1117
     TooManyColumns,

@@ -95,6 +95,9 @@ pub struct IndexDef {
     pub kind: IndexKind,
     pub columns: Vec<IndexColumn>,
     pub comment: String,
+    /// The definition says USING BTREE, which every index is; shown again by SHOW CREATE TABLE.
+    #[serde(default)]
+    pub using_btree: bool,
     /// Identity and root page of the tree; filled in by `table` when it makes the tree.
     pub tree_id: u32,
     pub root_page: u32,

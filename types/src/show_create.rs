@@ -340,6 +340,9 @@ fn key_line(table: &TableDef, index: &IndexDef) -> String {
         IndexKind::Unique => format!("  UNIQUE KEY {name} ({columns})"),
         IndexKind::Secondary => format!("  KEY {name} ({columns})"),
     };
+    if index.using_btree {
+        out.push_str(" USING BTREE");
+    }
     if !index.comment.is_empty() {
         push(&mut out, format_args!(" COMMENT {}", quoted_text(&index.comment)));
     }
@@ -381,7 +384,7 @@ mod tests {
 
     fn key(name: &str, kind: IndexKind, columns: &[(usize, Option<u32>, bool)]) -> IndexDef {
         let columns = columns.iter().map(|&(column, prefix, descending)| IndexColumn { column, prefix, descending }).collect();
-        IndexDef { name: name.into(), kind, columns, comment: String::new(), tree_id: 0, root_page: 0 }
+        IndexDef { name: name.into(), kind, columns, comment: String::new(), using_btree: false, tree_id: 0, root_page: 0 }
     }
 
     fn table() -> TableDef {

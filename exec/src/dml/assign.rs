@@ -144,6 +144,7 @@ fn reads(expr: &Expr, column: usize) -> bool {
         | ExprKind::UserVariable(_)
         | ExprKind::InsertValue { .. } => false,
         ExprKind::Unary { arg, .. } | ExprKind::Not(arg) | ExprKind::Cast(arg) => reads(arg, column),
+        ExprKind::AssignVariable { value, .. } => reads(value, column),
         ExprKind::IsNull { arg, .. } | ExprKind::IsTruth { arg, .. } => reads(arg, column),
         ExprKind::Compare { left, right, .. } | ExprKind::Arithmetic { left, right, .. } | ExprKind::Xor(left, right) => {
             reads(left, column) || reads(right, column)

@@ -6,7 +6,7 @@
 use super::assign::{Assigner, ColumnChanges};
 use super::defaults::{self, Default};
 use super::update::{duplicate, new_row};
-use super::{Changes, insert_info, is_strict, store};
+use super::{Changes, changed_number, given, insert_info, is_strict, store};
 use crate::coerce;
 use crate::context::ExecContext;
 use crate::driver::DmlDone;
@@ -49,6 +49,10 @@ pub(crate) async fn insert(
                 if let Err(pause) = clock.tick(shared.session) {
                     wait::resolve(pause, &shared, &mut clock).await?;
                 }
+                if plan.reads_row {
+                    insert.row_that_reads(cx.worker, cx.txn, &shared, row, &mut clock).await?;
+                    continue;
+                }
                 while let Err(pause) = evaluate_row(&env, row, &mut raw) {
                     wait::resolve(pause, &shared, &mut clock).await?;
                 }
@@ -80,14 +84,17 @@ fn evaluate_row<'e>(env: &Env<'e>, row: &'e [Option<Expr>], raw: &mut Vec<Value<
 enum Given<'g> {
     Exprs(&'g [Option<Expr>]),
     Columns(&'g [OutputColumn]),
+    /// Converted to the columns' types already.
+    Converted(&'g [Option<Expr>]),
 }
 
 impl<'g> Given<'g> {
-    /// `None` is DEFAULT.
-    fn ty(self, n: usize) -> Option<&'g types::ColumnType> {
+    /// The type of value `n`, which is for this column; `None` is DEFAULT.
+    fn ty(self, n: usize, column: &'g types::schema::ColumnDef) -> Option<&'g types::ColumnType> {
         match self {
             Given::Exprs(exprs) => exprs[n].as_ref().map(|e| &e.ty),
             Given::Columns(columns) => Some(&columns[n].ty),
+            Given::Converted(exprs) => exprs[n].as_ref().map(|_| &column.ty),
         }
     }
 }
@@ -214,6 +221,27 @@ impl<'p> Inserting<'p> {
         }
     }
 
+    /// Inserts one row of VALUES whose expressions read columns of the row.
+    async fn row_that_reads(
+        &mut self,
+        worker: &Worker,
+        txn: &mut Txn,
+        shared: &Shared<'_>,
+        exprs: &[Option<Expr>],
+        clock: &mut Slice,
+    ) -> Result<()> {
+        let evaluate =
+            || given::evaluate(shared, self.table, &self.shape.defaults, &self.plan.columns, exprs, self.row_number + 1);
+        let raw = loop {
+            match evaluate() {
+                Ok(raw) => break raw,
+                Err(pause) => wait::resolve(pause, shared, clock).await?,
+            }
+        };
+        shared.waits.forget();
+        self.row(worker, txn, shared, &raw, Given::Converted(exprs)).await
+    }
+
     /// Inserts one row of given values.
     async fn row(
         &mut self,
@@ -250,7 +278,7 @@ impl<'p> Inserting<'p> {
         // Given values first, in the order of the statement's columns: so do the warnings come.
         for (place, number) in self.plan.columns.iter().enumerate() {
             let column = &columns[*number];
-            let value = match given.ty(place) {
+            let value = match given.ty(place, column) {
                 None => defaults::value(shared, &defaults[*number], column, true)?,
                 Some(_) if raw[place].is_null() => Value::Null,
                 Some(ty) => store::convert(shared, &raw[place], ty, column, self.row_number)?,
@@ -282,8 +310,9 @@ impl<'p> Inserting<'p> {
         let auto = self.auto.as_mut().expect("called for a table with such a column");
         if auto.left == 0 {
             let rows = match known {
-                Some(rows) if auto.reservations == 0 => rows,
-                _ => (1 << auto.reservations.min(16)).min(RESERVED_MAX),
+                // The rows that are left.
+                Some(rows) => (rows + 1).saturating_sub(self.row_number).max(1),
+                None => (1 << auto.reservations.min(16)).min(RESERVED_MAX),
             };
             // Numbers of the sequence offset, offset + step, ...: `rows` of them lie in any `rows * step` numbers.
             let count = rows.saturating_mul(step);
@@ -298,6 +327,16 @@ impl<'p> Inserting<'p> {
         auto.left -= 1;
         auto.next = auto.next.saturating_add(step);
         Ok(number)
+    }
+
+    /// The row in whose place another one is gets no number: the next row has it.
+    fn give_back(&mut self, session: &SessionVars, generated: Option<u64>) {
+        if let (Some(number), Some(auto)) = (generated, &mut self.auto)
+            && auto.next == number.saturating_add(session.auto_increment_increment.max(1))
+        {
+            auto.next = number;
+            auto.left += 1;
+        }
     }
 
     /// Inserts a complete row, and deals with the one in its way.
@@ -325,6 +364,7 @@ impl<'p> Inserting<'p> {
                     return Err(error);
                 }
                 session.warn(error);
+                self.give_back(session, generated);
                 return Ok(());
             }
             let how = RowRead::Lock(LockMode::Exclusive, WaitPolicy::Wait);
@@ -345,6 +385,7 @@ impl<'p> Inserting<'p> {
                 continue;
             }
             if self.update_existing(worker, txn, shared, values).await? {
+                self.give_back(session, generated);
                 return Ok(());
             }
         }
@@ -375,7 +416,8 @@ impl<'p> Inserting<'p> {
         }
         let Some(auto) = &mut self.auto else { return Ok(()) };
         // Zero and negative numbers do not count.
-        let number = coerce::plain_integer(&values[auto.column]).and_then(|n| u64::try_from(n).ok()).unwrap_or(0);
+        let given = coerce::plain_integer(&values[auto.column]).unwrap_or(0);
+        let number = u64::try_from(given).unwrap_or(0);
         if number > 0 {
             if number >= auto.next {
                 // The next generated number is above this one.
@@ -383,7 +425,7 @@ impl<'p> Inserting<'p> {
             }
             engine!(session, self.table.note_auto_increment(worker, number))?;
         }
-        self.last_explicit = number;
+        self.last_explicit = given as u64;
         Ok(())
     }
 
@@ -431,6 +473,14 @@ impl<'p> Inserting<'p> {
                 WriteRow::Done => {
                     self.touched += 1;
                     self.updated += 1;
+                    let changed = changed_number(self.table, &changes);
+                    if let Some(number) = changed {
+                        engine!(session, self.table.note_auto_increment(worker, number))?;
+                    }
+                    if let Some(auto) = &self.auto {
+                        let kept = || old.row(self.table).get(auto.column).ok().and_then(|value| coerce::plain_integer(&value));
+                        self.last_explicit = changed.or_else(|| kept().map(|n| n as u64)).unwrap_or(0);
+                    }
                 }
                 WriteRow::Changed => done = false,
                 WriteRow::Duplicate { index } => {
@@ -460,7 +510,7 @@ impl<'p> Inserting<'p> {
                 number
             }
             (None, Some(number)) => number,
-            (None, None) if self.inserted > 0 => self.last_explicit,
+            (None, None) if self.inserted + self.updated > 0 => self.last_explicit,
             (None, None) => 0,
         };
         let duplicates = match (&self.assigner, self.plan.replace) {

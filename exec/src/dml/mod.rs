@@ -11,6 +11,7 @@ mod assign;
 mod collect;
 mod defaults;
 mod delete;
+mod given;
 mod insert;
 mod store;
 mod update;
@@ -61,4 +62,10 @@ fn update_info(session: &SessionVars, matched: u64, changed: u64) -> String {
 /// `Records: 3  Duplicates: 0  Warnings: 0`
 fn insert_info(session: &SessionVars, records: u64, duplicates: u64) -> String {
     format!("Records: {records}  Duplicates: {duplicates}  Warnings: {}", session.warnings.borrow().count())
+}
+
+/// The number that changed columns give a table's AUTO_INCREMENT column; zero and negative numbers do not count.
+fn changed_number(table: &table::Table, changes: &assign::ColumnChanges<'_>) -> Option<u64> {
+    let (_, value) = changes.iter().find(|(column, _)| table.def().columns[*column].auto_increment)?;
+    u64::try_from(crate::coerce::plain_integer(value)?).ok().filter(|n| *n > 0)
 }

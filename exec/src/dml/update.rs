@@ -5,7 +5,7 @@
 
 use super::assign::{Assigner, ColumnChanges};
 use super::collect::RowKeys;
-use super::{is_strict, update_info};
+use super::{changed_number, is_strict, update_info};
 use crate::context::ExecContext;
 use crate::driver::DmlDone;
 use crate::error::{Error, Result};
@@ -174,6 +174,9 @@ impl Updating<'_> {
                 WriteRow::Done => {
                     self.matched += 1;
                     self.changed += 1;
+                    if let Some(number) = changed_number(self.table, &changes) {
+                        engine!(shared.session, self.table.note_auto_increment(worker, number))?;
+                    }
                 }
                 WriteRow::Changed => done = false,
                 WriteRow::Duplicate { index } => {

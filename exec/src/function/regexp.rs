@@ -66,11 +66,42 @@ fn with_pattern<T>(env: &Env<'_>, pattern: &[u8], flags: Flags, using: impl Fn(&
         .unicode(!flags.binary)
         .size_limit(PATTERN_BYTES_MAX)
         .build()
-        .map_err(|error| Error::Regex { why: error.to_string() })?;
+        .map_err(|error| refused(&error))?;
     let result = using(&regex);
     if recent.len() == RECENT_MAX {
         recent.remove(0);
     }
     recent.push((pattern.to_vec(), flags, regex));
     Ok(result)
+}
+
+/// What is wrong with a pattern, in MySQL's words. The parser tells it as text alone, in its last line.
+#[cold]
+fn refused(error: &regex::Error) -> Error {
+    let text = error.to_string();
+    let why = text.rsplit("error: ").next().unwrap_or_default();
+    let has = |words: &[&str]| words.iter().any(|word| why.contains(word));
+    if has(&["backreference", "look-around"]) {
+        return Error::NotSupported(format!("these regular expressions ({})", why.trim()));
+    }
+    let (number, message) = if has(&["unclosed group", "unopened group"]) {
+        (3691, "Mismatched parenthesis in regular expression.")
+    } else if has(&["unclosed character class"]) {
+        (3696, "The regular expression contains an unclosed bracket expression.")
+    } else if has(&["invalid character class range"]) {
+        (3697, "The regular expression contains an [x-y] character range where x comes after y.")
+    } else if has(&["invalid repetition count range"]) {
+        (3693, "The maximum is less than the minumum in a {min,max} interval.")
+    } else if has(&["repetition quantifier", "counted repetition", "decimal"]) {
+        (3692, "Incorrect description of a {min,max} interval.")
+    } else if has(&["escape sequence"]) {
+        (3689, "Unrecognized escape sequence in regular expression.")
+    } else if has(&["repetition operator missing"]) {
+        (3688, "Syntax error in regular expression on line 1, character 1.")
+    } else if has(&["capture group name"]) {
+        (3887, "A capture group has an invalid name.")
+    } else {
+        return Error::Regex { why: "Illegal argument to a regular expression.".into() };
+    };
+    Error::Other { number, message: message.into() }
 }

@@ -48,6 +48,11 @@ impl<'p> Limit<'p> {
         Ok(true)
     }
 
+    pub fn rewind(&mut self, run: &mut Run<'p>) {
+        self.left = None;
+        self.input.rewind(run);
+    }
+
     pub fn slots(&self) -> &[u8] {
         self.input.slots()
     }

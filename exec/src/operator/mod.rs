@@ -191,12 +191,12 @@ impl<'p> Operator<'p> {
             Operator::NestedLoop(op) => op.rewind(run),
             Operator::HashJoin(op) => op.rewind(run),
             Operator::Filter(op) => op.rewind(run),
-            // The planner puts only scans, joins and filters inside of joins.
+            Operator::Limit(op) => op.rewind(run),
+            // The planner puts only scans, joins, filters and limits inside of joins.
             Operator::Aggregate(_)
             | Operator::Project(_)
             | Operator::Distinct(_)
             | Operator::Sort(_)
-            | Operator::Limit(_)
             | Operator::Values(_)
             | Operator::Concat(_) => unreachable!("only operators over sources are inside of joins"),
         }

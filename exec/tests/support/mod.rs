@@ -58,6 +58,7 @@ impl Fixture {
                 kind,
                 columns: words[1..].iter().map(part).collect(),
                 comment: String::new(),
+                using_btree: false,
             });
         }
         let table = NewTable {

@@ -149,7 +149,13 @@ impl<'a> Converter<'a> {
                 KeyPart::Expr { .. } => Err(Error::NotSupported("functional key parts".to_owned())),
             })
             .collect::<Result<_>>()?;
-        Ok(NewIndex { name: key.name.unwrap_or_default().to_owned(), kind, columns, comment: text(key.comment) })
+        Ok(NewIndex {
+            name: key.name.unwrap_or_default().to_owned(),
+            kind,
+            columns,
+            comment: text(key.comment),
+            using_btree: key.using_btree,
+        })
     }
 
     /// ALTER TABLE: its actions and table options.
@@ -309,6 +315,7 @@ pub fn like(def: &TableDef, database: &str, name: &str) -> NewTable {
                     descending: part.descending,
                 })
                 .collect(),
+            using_btree: index.using_btree,
             comment: index.comment.clone(),
         })
         .collect();
@@ -372,7 +379,7 @@ fn text(bytes: Option<&[u8]>) -> String {
 fn column_keys(definition: &ColumnDefinition<'_>, indexes: &mut Vec<NewIndex>) {
     let mut add = |kind| {
         let column = NewIndexColumn { name: definition.name.to_owned(), prefix: None, descending: false };
-        indexes.push(NewIndex { name: String::new(), kind, columns: vec![column], comment: String::new() });
+        indexes.push(NewIndex { name: String::new(), kind, columns: vec![column], comment: String::new(), using_btree: false });
     };
     if definition.primary_key {
         add(NewIndexKind::Primary);
@@ -420,11 +427,11 @@ pub fn column_type(name: &str, data_type: &DataType<'_>, table_collation: Collat
         TypeName::BigInt(width) => integer(TypeKind::BigInt, width, &mut display_width),
         TypeName::Decimal { precision, scale } => decimal(name, precision, scale).map_err(definition)?,
         TypeName::Float(digits) => {
-            float_decimals = check_digits(name, digits).map_err(definition)?;
+            (display_width, float_decimals) = check_digits(name, digits).map_err(definition)?;
             TypeKind::Float
         }
         TypeName::Double(digits) => {
-            float_decimals = check_digits(name, digits).map_err(definition)?;
+            (display_width, float_decimals) = check_digits(name, digits).map_err(definition)?;
             TypeKind::Double
         }
         TypeName::Bit(length) if length > 64 => {
@@ -482,13 +489,14 @@ fn decimal(name: &str, precision: u32, scale: u32) -> std::result::Result<TypeKi
     Ok(TypeKind::Decimal { precision: precision as u8, scale: scale as u8 })
 }
 
-fn check_digits(name: &str, digits: Option<(u8, u8)>) -> std::result::Result<Option<u8>, DefinitionError> {
+/// `FLOAT(m,d)`: the digits in all and those after the point.
+fn check_digits(name: &str, digits: Option<(u8, u8)>) -> std::result::Result<(Option<u8>, Option<u8>), DefinitionError> {
     match digits {
         Some((precision, decimals)) if decimals > precision => Err(DefinitionError::ScaleOverPrecision(name.to_owned())),
         Some((_, decimals)) if decimals > 30 => {
             Err(DefinitionError::TooBigScale { column: name.to_owned(), scale: decimals.into(), max: 30 })
         }
-        digits => Ok(digits.map(|(_, decimals)| decimals)),
+        digits => Ok(digits.unzip()),
     }
 }
 
@@ -523,8 +531,8 @@ fn member_list(name: &str, members: &[&[u8]], kind: &'static str) -> std::result
     for member in members {
         // As in MySQL, members lose their trailing spaces.
         let member = String::from_utf8_lossy(member).trim_end_matches(' ').to_owned();
-        if list.iter().any(|existing| existing.to_lowercase() == member.to_lowercase()) {
-            return Err(DefinitionError::DuplicateMember { column: name.to_owned(), value: member, kind });
+        if let Some(first) = list.iter().find(|existing| existing.to_lowercase() == member.to_lowercase()) {
+            return Err(DefinitionError::DuplicateMember { column: name.to_owned(), value: first.clone(), kind });
         }
         list.push(member);
     }

@@ -141,13 +141,8 @@ pub fn find(name: &str) -> Option<VariableId> {
     lower.copy_from_slice(name.as_bytes());
     lower.make_ascii_lowercase();
     let lower = std::str::from_utf8(lower).ok()?;
-    // Names that older servers had and clients still use.
-    let lower = match lower {
-        "tx_isolation" => "transaction_isolation",
-        "tx_read_only" => "transaction_read_only",
-        "storage_engine" => "default_storage_engine",
-        other => other,
-    };
+    // A name that older servers had and clients still use.
+    let lower = if lower == "storage_engine" { "default_storage_engine" } else { lower };
     let position = list::LIST.binary_search_by(|definition| definition.name.cmp(lower)).ok()?;
     Some(VariableId(position as u16))
 }
@@ -472,7 +467,8 @@ mod tests {
         check("autocommit", bytes("maybe"), wrong("autocommit", "maybe"));
         check("wait_timeout", Value::Int(0), Ok("1"));
         check("wait_timeout", bytes("10"), Err(Error::WrongType { name: "wait_timeout".into() }));
-        check("tx_isolation", bytes("read-committed"), Ok("READ-COMMITTED"));
+        check("tx_isolation", bytes("read-committed"), Err(Error::Unknown { name: "tx_isolation".into() }));
+        check("transaction_isolation", bytes("read-committed"), Ok("READ-COMMITTED"));
         check("transaction_isolation", bytes("snapshot"), wrong("transaction_isolation", "snapshot"));
         check("character_set_results", Value::Null, Ok(""));
         check("character_set_client", bytes("klingon"), Err(Error::UnknownCharset { name: "klingon".into() }));

@@ -139,6 +139,7 @@ pub struct KeyDefinition<'a> {
     pub parts: &'a [KeyPart<'a>],
     pub comment: Option<&'a [u8]>,
     pub invisible: bool,
+    pub using_btree: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -325,6 +325,8 @@ pub struct Call<'a> {
     pub args: &'a [Expr<'a>],
     /// CHAR(... USING charset), CAST-like suffixes.
     pub using: Option<&'a str>,
+    /// A space stands before the parenthesis, where the function must not have one.
+    pub apart: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -92,7 +92,8 @@ pub(crate) fn compare_as(left: &Expr, right: &Expr, collation: CollationId) -> C
         _ if a == b => same_class(a, collation),
         (C::Date | C::DateTime, C::Date | C::DateTime | C::String | C::Time) => CompareAs::Temporal,
         (C::String | C::Time, C::Date | C::DateTime) => CompareAs::Temporal,
-        (C::Time, C::String) | (C::String, C::Time) => CompareAs::Time,
+        (C::Time, C::String) => time_with_text(left, right, collation),
+        (C::String, C::Time) => time_with_text(right, left, collation),
         // A number that a temporal value meets is one, when it is a constant: 20240131.
         (C::Date | C::DateTime, _) if is_constant(right) => CompareAs::Temporal,
         (_, C::Date | C::DateTime) if is_constant(left) => CompareAs::Temporal,
@@ -105,6 +106,19 @@ pub(crate) fn compare_as(left: &Expr, right: &Expr, collation: CollationId) -> C
             if fraction { CompareAs::Decimal } else { CompareAs::Integer }
         }
     }
+}
+
+/// A TIME column compares with a constant text as times. All else compares as texts, where `10:00` is not `10:00:00`; so does a text
+/// that is no time, since constants that are have become times before.
+fn time_with_text(time: &Expr, text: &Expr, collation: CollationId) -> CompareAs {
+    let is_column = matches!(time.kind, ExprKind::Column { .. });
+    let is_text = matches!(text.kind, ExprKind::Literal(_)) || reads_rows(text);
+    if is_column && !is_text { CompareAs::Time } else { CompareAs::String(collation) }
+}
+
+fn reads_rows(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. } | ExprKind::Slot(_))
+        || super::children(expr).into_iter().any(reads_rows)
 }
 
 fn same_class(class: Class, collation: CollationId) -> CompareAs {
@@ -144,7 +158,7 @@ pub(crate) fn convert_constant(constant: &mut Expr, other: &Expr) {
     }
     let temporal = match other_class {
         Class::Date | Class::DateTime => super::literal::datetime_constant(bytes),
-        Class::Time => super::literal::time_constant(bytes),
+        Class::Time if matches!(other.kind, ExprKind::Column { .. }) => super::literal::time_constant(bytes),
         _ => None,
     };
     if let Some(literal) = temporal {

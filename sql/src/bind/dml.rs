@@ -40,11 +40,16 @@ impl Binder<'_> {
                 (columns, InsertSource::Query(Box::new(plan)))
             }
         };
+        let reads_row = match &source {
+            InsertSource::Values(rows) => rows.iter().flatten().flatten().any(reads_columns),
+            InsertSource::Query(_) => false,
+        };
         let on_duplicate = self.on_duplicate(&table, insert, &columns, &source)?;
         Ok(InsertPlan {
             table,
             columns,
             source,
+            reads_row,
             replace: insert.replace,
             ignore: insert.ignore,
             on_duplicate,
@@ -80,7 +85,7 @@ impl Binder<'_> {
         Ok(found)
     }
 
-    /// Rows of VALUES. The table's columns may be named in DEFAULT(column) alone; an empty row is all defaults.
+    /// Rows of VALUES, which may name the table's columns; an empty row is all defaults.
     fn insert_rows(
         &mut self,
         table: &std::sync::Arc<types::schema::TableDef>,
@@ -97,9 +102,6 @@ impl Binder<'_> {
             let mut out = Vec::with_capacity(columns.len());
             for (value, &column) in row.iter().zip(columns) {
                 out.push(self.assigned(value, &table.columns[column].ty)?);
-            }
-            if out.iter().flatten().any(reads_columns) {
-                return Err(Error::NotSupported("columns in the VALUES of an INSERT".to_owned()));
             }
             out.resize_with(columns.len(), || None);
             bound.push(out);
@@ -146,15 +148,16 @@ impl Binder<'_> {
         };
         let alias = insert.row_alias.map(|a| a.name.to_owned());
         self.scope.insert_row = Some(InsertRow { alias, columns: names });
+        self.scope.rivals = query_sources;
         let assignments = self.assignments(insert.on_duplicate);
-        self.sources = query_sources;
+        self.sources = std::mem::take(&mut self.scope.rivals);
         assignments
     }
 
     fn assignments(&mut self, assignments: &[ast::Assignment<'_>]) -> Result<Vec<Assignment>> {
         let mut out = Vec::with_capacity(assignments.len());
         for assignment in assignments {
-            let found = self.find_column(&assignment.column)?;
+            let found = self.find_visible(&assignment.column)?;
             let (source, column) =
                 found.ok_or_else(|| Error::UnknownColumn { name: dotted(&assignment.column), clause: Clause::FieldList })?;
             let ty = self.sources[source].table.columns[column].ty.clone();
@@ -246,7 +249,8 @@ fn order_need(keys: &[SortKey]) -> Option<OrderNeed> {
 }
 
 fn reads_columns(expr: &Expr) -> bool {
-    matches!(expr.kind, ExprKind::Column { .. }) || super::children(expr).into_iter().any(reads_columns)
+    matches!(expr.kind, ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. })
+        || super::children(expr).into_iter().any(reads_columns)
 }
 
 /// `DELETE t FROM t WHERE ...`: the one table, named twice.

@@ -42,6 +42,7 @@ impl Binder<'_> {
             E::Trim { side, what, text } => self.trim(*side, *what, text),
             E::Aggregate(call) => self.aggregate(call),
             E::UserVariable(name) => Ok(self.user_variable(name)),
+            E::AssignVariable { name, value } => self.assign_variable(name, value),
             E::SystemVariable { scope, name } => self.system_variable(*scope, name),
             E::InsertValue(column) => self.insert_value_of(column),
             E::JsonArrow { column, path, unquote } => self.json_arrow(column, path, *unquote),
@@ -383,6 +384,7 @@ impl Binder<'_> {
             if let Some(operand) = &operand {
                 let both = operand_derivation.combine(self.derivation, "case")?;
                 condition = self.comparison(CompareOp::Equal, operand.clone(), condition, both)?;
+                compare_times(&mut condition);
             }
             let value = self.value(value)?;
             derivation = derivation.combine(self.derivation, "case")?;
@@ -409,18 +411,18 @@ impl Binder<'_> {
 
     fn cast(&mut self, arg: &ast::Expr<'_>, target: &ast::CastTarget<'_>) -> Result<Expr> {
         let arg = self.value(arg)?;
-        let arg_derivation = self.derivation;
         let ty = self.cast_type(target, &arg)?;
         self.derivation = match class(&ty) {
             Class::String => Derivation { collation: ty.collation, level: Coercibility::Implicit },
             _ => Derivation::NUMERIC,
         };
-        if matches!(arg.kind, ExprKind::Literal(_)) && class(&ty) == Class::String {
-            self.derivation.level = arg_derivation.level.min(Coercibility::Coercible).max(Coercibility::Implicit);
-        }
         // Casts to numbers give NULL for NULL alone; a wrong date is NULL, and so may be a text.
         let nullable = arg.nullable || typing::is_temporal(&ty) || class(&ty) == Class::String;
-        Ok(Expr { kind: ExprKind::Cast(Box::new(arg)), ty, nullable })
+        let cast = Expr { kind: ExprKind::Cast(Box::new(arg)), ty, nullable };
+        Ok(match target {
+            ast::CastTarget::Binary { length: Some(length) } => padded(cast, *length),
+            _ => cast,
+        })
     }
 
     fn cast_type(&self, target: &ast::CastTarget<'_>, arg: &Expr) -> Result<ColumnType> {
@@ -483,12 +485,41 @@ impl Binder<'_> {
     fn user_variable(&mut self, name: &str) -> Expr {
         let collation = self.context.connection_collation();
         let ty = self.context.user_variable_type(name);
-        let ty = ty.unwrap_or_else(|| typing::string(16_383, collation));
+        // Strings of any length.
+        let text = |size, collation| ColumnType { collation, ..ColumnType::new(TypeKind::Text(size)) };
+        let ty = match ty {
+            Some(ty) if ty.collation == CollationId::BINARY && class(&ty) == Class::String => {
+                ColumnType::new(TypeKind::Blob(types::LobSize::Long))
+            }
+            Some(ty) if class(&ty) == Class::String => text(types::LobSize::Long, ty.collation),
+            Some(ty) => ty,
+            None => text(types::LobSize::Medium, collation),
+        };
         self.derivation = match class(&ty) {
             Class::String => Derivation { collation: ty.collation, level: Coercibility::Implicit },
             _ => Derivation::NUMERIC,
         };
         Expr { kind: ExprKind::UserVariable(name.to_lowercase()), ty, nullable: true }
+    }
+
+    /// `@name := value`. A variable holds a BIGINT, a DECIMAL, a DOUBLE or a string; whatever else is assigned becomes a string.
+    fn assign_variable(&mut self, name: &str, value: &ast::Expr<'_>) -> Result<Expr> {
+        let value = self.value(value)?;
+        let ty = match class(&value.ty) {
+            Class::Integer => typing::bigint(typing::is_unsigned(&value.ty)),
+            Class::Decimal => value.ty.clone(),
+            Class::Double => typing::double(),
+            Class::Null => typing::string(0, CollationId::BINARY),
+            Class::String => typing::string(typing::string_length(&value.ty), value.ty.collation),
+            _ => typing::string(typing::string_length(&value.ty), self.context.connection_collation()),
+        };
+        self.derivation = match class(&ty) {
+            Class::String => Derivation { collation: ty.collation, level: Coercibility::Implicit },
+            _ => Derivation::NUMERIC,
+        };
+        let nullable = value.nullable;
+        let kind = ExprKind::AssignVariable { name: name.to_lowercase(), value: Box::new(value) };
+        Ok(Expr { kind, ty, nullable })
     }
 
     fn system_variable(&mut self, scope: ast::VariableScope, name: &str) -> Result<Expr> {
@@ -505,8 +536,9 @@ impl Binder<'_> {
     fn insert_value_of(&mut self, name: &ast::ColumnName<'_>) -> Result<Expr> {
         if self.scope.insert_row.is_none() {
             // Elsewhere it is NULL, as long as the column exists.
-            let column = self.name(name)?;
-            return Ok(Expr { nullable: true, ..Expr::literal(Value::Null, column.ty) });
+            self.name(name)?;
+            self.derivation = Derivation::IGNORABLE;
+            return Ok(Expr::literal(Value::Null, ColumnType::new(TypeKind::Null)));
         }
         let table = &self.sources[0].table;
         let column = table.column_index(name.name);
@@ -551,6 +583,14 @@ impl Binder<'_> {
     }
 }
 
+/// CAST(... AS BINARY(n)) gives n bytes: what is shorter gets zero bytes behind.
+fn padded(cast: Expr, length: u32) -> Expr {
+    let zero = Expr::literal(Value::text(b"\0"), typing::string(1, CollationId::BINARY));
+    let ty = cast.ty.clone();
+    let args = vec![cast, super::literal::integer(length.into()), zero];
+    Expr { kind: ExprKind::Call { function: Function::RPad, args }, ty, nullable: true }
+}
+
 /// The expression of `(SELECT expr)`: a subquery without tables is its value.
 fn bare_value<'q, 'a>(query: &'q ast::Query<'a>) -> Option<&'q ast::Expr<'a>> {
     let ast::Query { with: None, body: ast::QueryBody::Select(select), order_by: [], limit: None, .. } = query else {
@@ -572,7 +612,6 @@ fn rare(expr: &ast::Expr<'_>) -> Result<Expr> {
             E::Subquery(_) | E::Exists(_) | E::InSubquery { .. } | E::Quantified { .. } => "subqueries",
             E::Window(_) => "window functions",
             E::Grouping(_) => "GROUPING",
-            E::AssignVariable { .. } => "assignment of user variables in expressions",
             E::MemberOf { .. } => "MEMBER OF",
             E::Match { .. } => "MATCH ... AGAINST",
             E::Default(_) => "DEFAULT here",
@@ -584,6 +623,15 @@ fn rare(expr: &ast::Expr<'_>) -> Result<Expr> {
 
 fn single(expr: &Expr) -> Result<()> {
     if matches!(expr.kind, ExprKind::Row(_)) { Err(Error::OperandColumns(1)) } else { Ok(()) }
+}
+
+/// CASE compares a TIME with a text as times, where `=` takes both for texts.
+fn compare_times(condition: &mut Expr) {
+    if let ExprKind::Compare { by, left, right, .. } = &mut condition.kind
+        && let (Class::Time, Class::String) | (Class::String, Class::Time) = (class(&left.ty), class(&right.ty))
+    {
+        *by = crate::expr::CompareAs::Time;
+    }
 }
 
 fn op_name(op: CompareOp) -> &'static str {
@@ -664,12 +712,15 @@ pub(super) fn bits_as_integer(bytes: &[u8]) -> Expr {
 fn negated_literal(arg: &Expr) -> Option<Expr> {
     let ExprKind::Literal(value) = &arg.kind else { return None };
     Some(match value {
+        // The negative of a negative integer is a DECIMAL.
+        Value::Int(n) if *n < 0 => {
+            Expr::literal(Value::Decimal(Decimal::from_i64(*n).negate()), typing::decimal(typing::decimal_shape(arg).0, 0))
+        }
         Value::Int(n) => Expr::literal(Value::Int(n.checked_neg()?), ColumnType { display_width: None, ..arg.ty.clone() }),
         Value::UInt(n) if *n == 1 << 63 => Expr::literal(Value::Int(i64::MIN), typing::bigint(false)),
         Value::UInt(n) => Expr::literal(Value::Decimal(Decimal::from_u64(*n).negate()), typing::decimal(20, 0)),
         Value::Decimal(d) => Expr::literal(Value::Decimal(d.negate()), arg.ty.clone()),
         Value::Double(x) => Expr::literal(Value::Double(-x), arg.ty.clone()),
-        Value::Null => arg.clone(),
         _ => return None,
     })
 }

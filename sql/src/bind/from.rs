@@ -320,8 +320,18 @@ impl Binder<'_> {
         Err(self.unknown(name))
     }
 
-    /// Looks a column up among the visible sources.
+    /// Looks a column up among the visible sources; one that a rival has as well is ambiguous.
     pub(super) fn find_column(&self, name: &ColumnName<'_>) -> Result<Option<(usize, usize)>> {
+        let found = self.find_visible(name)?;
+        let has = |rival: &Source| matches_table(rival, name) && rival.table.column_index(name.name).is_some();
+        if found.is_some() && self.scope.rivals.iter().any(has) {
+            return Err(Error::AmbiguousColumn { name: dotted(name), clause: self.scope.clause });
+        }
+        Ok(found)
+    }
+
+    /// Looks a column up among the visible sources alone.
+    pub(super) fn find_visible(&self, name: &ColumnName<'_>) -> Result<Option<(usize, usize)>> {
         let range = self.scope.visible.clone();
         if name.table.is_none() {
             let joined = self.scope.joined.iter().find(|j| j.name.eq_ignore_ascii_case(name.name) && range.contains(&j.source));

@@ -195,6 +195,10 @@ impl Binder<'_> {
         if let Some(database) = call.name.database {
             return Err(Error::UnknownFunction(format!("{database}.{name}")));
         }
+        if call.apart {
+            let Some(database) = self.context.database() else { return Err(Error::NoDatabase) };
+            return Err(Error::FunctionApart(format!("{database}.{name}")));
+        }
         let upper = name.to_ascii_uppercase();
         let Ok(found) = FUNCTIONS.binary_search_by(|entry| entry.0.cmp(upper.as_str())) else {
             return Err(self.unknown_function(name, &upper));
@@ -513,7 +517,10 @@ impl Binder<'_> {
                     let (precision, scale) = typing::decimal_shape(&args[0]);
                     if precision - scale < 18 { typing::bigint(false) } else { typing::decimal(precision - scale + 1, 0) }
                 }
-                _ => typing::numeric(&args[0]),
+                _ => match typing::numeric(&args[0]) {
+                    ty if class(&ty) == Class::Double => typing::double(),
+                    ty => ty,
+                },
             },
             F::Round => rounded(args, 1),
             F::Truncate => rounded(args, 0),
@@ -523,7 +530,8 @@ impl Binder<'_> {
             // Doubles.
             F::Sqrt | F::Pow | F::Exp | F::Ln | F::Log | F::Log2 | F::Log10 => typing::double(),
             F::Sin | F::Cos | F::Tan | F::Asin | F::Acos | F::Atan | F::Cot => typing::double(),
-            F::Degrees | F::Radians | F::Pi | F::Rand => typing::double(),
+            F::Degrees | F::Radians | F::Rand => typing::double(),
+            F::Pi => typing::pi(),
             // Dates.
             F::Now | F::SysDate | F::UtcTimestamp => ColumnType::new(TypeKind::DateTime { fsp: precision(args)? }),
             F::CurTime | F::UtcTime => ColumnType::new(TypeKind::Time { fsp: precision(args)? }),
@@ -722,7 +730,7 @@ fn rounded(args: &[Expr], carry: u32) -> ColumnType {
                 None => typing::decimal(precision, scale),
             }
         }
-        TypeKind::BigInt => typing::bigint(args[0].ty.unsigned),
+        TypeKind::BigInt => typing::bigint(typing::is_unsigned(&args[0].ty)),
         _ => typing::double(),
     }
 }

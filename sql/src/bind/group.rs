@@ -211,6 +211,7 @@ pub(crate) fn children_mut(expr: &mut Expr) -> Vec<&mut Expr> {
         | ExprKind::Not(arg)
         | ExprKind::IsNull { arg, .. }
         | ExprKind::IsTruth { arg, .. }
+        | ExprKind::AssignVariable { value: arg, .. }
         | ExprKind::Cast(arg) => vec![arg],
         ExprKind::Compare { left, right, .. } | ExprKind::Arithmetic { left, right, .. } | ExprKind::Xor(left, right) => {
             vec![left, right]
@@ -242,6 +243,7 @@ pub(crate) fn children(expr: &Expr) -> Vec<&Expr> {
         | ExprKind::Not(arg)
         | ExprKind::IsNull { arg, .. }
         | ExprKind::IsTruth { arg, .. }
+        | ExprKind::AssignVariable { value: arg, .. }
         | ExprKind::Cast(arg) => vec![arg],
         ExprKind::Compare { left, right, .. } | ExprKind::Arithmetic { left, right, .. } | ExprKind::Xor(left, right) => {
             vec![left, right]

@@ -70,6 +70,8 @@ pub(crate) struct Scope {
     pub in_aggregate: bool,
     /// ON DUPLICATE KEY UPDATE: the names of the row that would have been inserted.
     pub insert_row: Option<InsertRow>,
+    /// ON DUPLICATE KEY UPDATE: the sources of the query, whose names must not be taken for the target's.
+    pub rivals: Vec<Source>,
 }
 
 /// When a bare name may mean an entry of the select list.
@@ -109,6 +111,7 @@ impl Scope {
             aggregates: None,
             in_aggregate: false,
             insert_row: None,
+            rivals: Vec::new(),
         }
     }
 }

@@ -12,10 +12,10 @@ use super::typing::{self, Class, class};
 use super::{AliasRule, Binder, Scope, SelectColumn};
 use crate::ast::{self, Expr as AstExpr, Literal, OrderItem, Query, QueryBody, Select, SelectItem, SetOp};
 use crate::error::{Clause, Error, Result};
-use crate::expr::{Expr, ExprKind};
+use crate::expr::{Aggregate, Expr, ExprKind};
 use crate::func::AggregateFunction;
 use crate::plan::{BindContext, LimitPlan, LockWait, Locking, Node, OutputColumn, QueryPlan, SortKey};
-use crate::planner::{FromBlock, JoinTree, OrderNeed};
+use crate::planner::{FromBlock, JoinTree, OrderNeed, Planned};
 use types::schema::{ColumnDefault, IndexKind};
 use types::{ColumnType, TypeKind, Value};
 
@@ -83,16 +83,16 @@ impl Binder<'_> {
                 self.query(&query)
             }
             QueryBody::SetOperation { first, rest } => {
-                let mut block = self.body(first)?;
+                let mut blocks = vec![self.body(first)?];
                 for operand in *rest {
                     if operand.op != SetOp::Union {
                         let what = if operand.op == SetOp::Except { "EXCEPT" } else { "INTERSECT" };
                         return Err(Error::NotSupported(what.to_owned()));
                     }
-                    let next = self.body(&operand.body)?;
-                    block = self.union(block, next, operand.all)?;
+                    blocks.push(self.body(&operand.body)?);
                 }
-                Ok(block)
+                let alls: Vec<bool> = rest.iter().map(|operand| operand.all).collect();
+                self.union(blocks, &alls)
             }
         }
     }
@@ -120,35 +120,47 @@ impl Binder<'_> {
         Ok(Block { node: Node::Values { rows: bound }, columns, derivations })
     }
 
-    /// `a UNION [ALL] b`: types in common, rows one after the other.
-    fn union(&mut self, left: Block, right: Block, all: bool) -> Result<Block> {
-        if left.columns.len() != right.columns.len() {
+    /// `a UNION [ALL] b UNION [ALL] c`: types in common to all, rows one after the other. `alls` tells of each UNION whether it is ALL;
+    /// one that is not makes all rows before it distinct.
+    fn union(&mut self, blocks: Vec<Block>, alls: &[bool]) -> Result<Block> {
+        let (types, derivations) = self.union_types(&blocks)?;
+        let width = types.len();
+        let columns = (0..width).map(|n| {
+            let nullable = blocks.iter().any(|block| block.columns[n].nullable);
+            plain_column(blocks[0].columns[n].name.clone(), types[n].clone(), nullable)
+        });
+        let columns = columns.collect();
+        let mut nodes = blocks.into_iter().map(|block| converted(block.node, &block.columns, &types));
+        let mut inputs: Vec<Node> = nodes.by_ref().take(1).collect();
+        for (next, all) in nodes.zip(alls) {
+            inputs.push(next);
+            if !all {
+                let union = Node::Concat { inputs: std::mem::take(&mut inputs) };
+                inputs.push(Node::Distinct { input: Box::new(union), columns: width });
+            }
+        }
+        let node = if inputs.len() == 1 { inputs.remove(0) } else { Node::Concat { inputs } };
+        Ok(Block { node, columns, derivations })
+    }
+
+    /// The types of a union's columns, and their collations.
+    fn union_types(&self, blocks: &[Block]) -> Result<(Vec<ColumnType>, Vec<Derivation>)> {
+        let width = blocks[0].columns.len();
+        if blocks.iter().any(|block| block.columns.len() != width) {
             return Err(Error::SetColumns);
         }
-        let mut types = Vec::with_capacity(left.columns.len());
-        let mut derivations = Vec::with_capacity(left.columns.len());
-        for n in 0..left.columns.len() {
-            let derivation = left.derivations[n].combine(right.derivations[n], "UNION")?;
-            let pair = [slot(n, &left.columns[n]), slot(n, &right.columns[n])];
-            types.push(typing::unify(pair.iter(), self.string_collation(derivation)));
+        let mut types = Vec::with_capacity(width);
+        let mut derivations = Vec::with_capacity(width);
+        for n in 0..width {
+            let mut derivation = blocks[0].derivations[n];
+            for block in &blocks[1..] {
+                derivation = derivation.combine(block.derivations[n], "UNION")?;
+            }
+            let slots: Vec<Expr> = blocks.iter().map(|block| slot(n, &block.columns[n])).collect();
+            types.push(typing::unify(slots.iter(), self.string_collation(derivation)));
             derivations.push(derivation);
         }
-        let columns = left.columns.iter().zip(&right.columns).zip(&types).map(|((a, b), ty)| OutputColumn {
-            nullable: a.nullable || b.nullable,
-            ..plain_column(a.name.clone(), ty.clone(), false)
-        });
-        let columns: Vec<OutputColumn> = columns.collect();
-        let width = columns.len();
-        let mut inputs = match left.node {
-            Node::Concat { inputs } if converts_nothing(&left.columns, &types) => inputs,
-            node => vec![converted(node, &left.columns, &types)],
-        };
-        inputs.push(converted(right.node, &right.columns, &types));
-        let mut node = Node::Concat { inputs };
-        if !all {
-            node = Node::Distinct { input: Box::new(node), columns: width };
-        }
-        Ok(Block { node, columns, derivations })
+        Ok((types, derivations))
     }
 
     /// ORDER BY and LIMIT over slots alone: of UNION and VALUES.
@@ -220,16 +232,20 @@ impl Binder<'_> {
             }
             self.grouping(keys, aggregates, &conditions, &outer)
         });
-        if let Some(grouping) = &mut grouping {
-            self.rewrite_grouped(grouping, &mut project, having.as_mut(), &mut order)?;
-        }
         if one_row {
             order.clear();
+        }
+        if let Some(grouping) = &mut grouping {
+            self.rewrite_grouped(grouping, &mut project, having.as_mut(), &mut order)?;
         }
         let visible = project.len();
         let distinct = select.distinct && !one_row;
         let sort = self.sort_keys(&mut project, order, distinct)?;
 
+        let extremes = match &mut grouping {
+            Some(grouping) if filter.is_empty() && !tail.locking => self.extreme_rows(grouping, &tree),
+            _ => None,
+        };
         let mut block = FromBlock {
             sources: &self.sources,
             context: self.context,
@@ -250,12 +266,21 @@ impl Binder<'_> {
         if let Some(found) = extreme.as_ref().and(grouping.as_ref()).and_then(not_null) {
             filter.push(found);
         }
-        let mut planned = block.plan(tree, filter, need.as_ref());
+        let planned = match (&extremes, &grouping) {
+            (Some(needs), Some(grouping)) => plan_extremes(&block, grouping, needs),
+            _ => None,
+        };
+        if let (None, Some(needs), Some(grouping)) = (&planned, &extremes, &mut grouping) {
+            // One scan of the table after all.
+            for (aggregate, need) in grouping.aggregates.iter_mut().zip(needs) {
+                aggregate.args[0].kind = ExprKind::Column { source: needs[0].columns[0].0, column: need.columns[0].1 };
+                block.note_used(&aggregate.args[0]);
+            }
+        }
+        let mut planned = planned.unwrap_or_else(|| block.plan(tree, filter, need.as_ref()));
         if extreme.is_some() && planned.ordered {
             // The first row in order has the extreme value.
-            let one = Expr::literal(Value::Int(1), typing::bigint(false));
-            let limit = LimitPlan { offset: None, count: Some(one) };
-            planned.node = Node::Limit { input: Box::new(planned.node), limit };
+            planned.node = first_row(planned.node);
         }
         if let Some(grouping) = grouping {
             let Grouping { keys, aggregates, .. } = grouping;
@@ -264,6 +289,10 @@ impl Binder<'_> {
         }
         if let Some(predicate) = having {
             planned.node = Node::Filter { input: Box::new(planned.node), predicate };
+        }
+        if !planned.ordered && !distinct && !sort.is_empty() && project[..visible].iter().any(assigns) {
+            let node = assigned_in_order(planned.node, project, visible, sort, limit);
+            return Ok(Block { node, columns, derivations });
         }
         let hidden = project.len() > visible;
         let mut node = Node::Project { input: Box::new(planned.node), exprs: project };
@@ -275,6 +304,33 @@ impl Binder<'_> {
             node = Node::Trim { input: Box::new(node), columns: visible };
         }
         Ok(Block { node, columns, derivations })
+    }
+
+    /// MIN and MAX of several columns of one table, each of which an index begins with: each reads the table as a source of its own,
+    /// in the order in which its first row has the value.
+    fn extreme_rows(&mut self, grouping: &mut Grouping, tree: &Option<JoinTree>) -> Option<Vec<OrderNeed>> {
+        let (true, Some(JoinTree::Table(table))) = (grouping.keys.is_empty() && grouping.aggregates.len() > 1, tree) else {
+            return None;
+        };
+        let def = &self.sources[*table].table;
+        let begins_index = |column: usize| {
+            let leads = |c: &types::schema::IndexColumn| c.column == column && c.prefix.is_none();
+            def.indexes.iter().any(|index| index.columns.first().is_some_and(leads))
+        };
+        let needs: Vec<OrderNeed> = grouping.aggregates.iter().map_while(extreme_order).collect();
+        let served = needs.len() == grouping.aggregates.len() && needs.iter().all(|need| begins_index(need.columns[0].1));
+        if !served || def.is_virtual {
+            return None;
+        }
+        let mut needs = needs;
+        for (aggregate, need) in grouping.aggregates.iter_mut().zip(&mut needs).skip(1) {
+            let (_, column, descending) = need.columns[0];
+            let source = self.sources.len();
+            self.sources.push(self.sources[*table].clone());
+            aggregate.args[0].kind = ExprKind::Column { source, column };
+            need.columns[0] = (source, column, descending);
+        }
+        Some(needs)
     }
 
     fn rewrite_grouped(
@@ -538,6 +594,13 @@ fn column_name(expr: &AstExpr<'_>, alias: Option<&str>, text: &str) -> String {
     match (alias, expr) {
         (Some(alias), _) => alias.to_owned(),
         (None, AstExpr::Column(name)) => name.name.to_owned(),
+        (None, AstExpr::Literal(Literal::Null)) => "NULL".to_owned(),
+        // A plus sign is not there after parsing.
+        (None, AstExpr::Unary { op: ast::UnaryOp::Plus, arg })
+            if matches!(arg, AstExpr::Column(_) | AstExpr::Literal(Literal::Null)) =>
+        {
+            column_name(arg, None, text)
+        }
         (None, AstExpr::Literal(Literal::String(literal))) => String::from_utf8_lossy(literal.bytes).into_owned(),
         _ => text.to_owned(),
     }
@@ -614,7 +677,14 @@ fn join_conditions<'t>(tree: &'t JoinTree, inner: &mut Vec<&'t Expr>, outer: &mu
 
 /// MIN or MAX of one column of one table, and nothing else: the order in which the first row has it.
 fn extreme_need(grouping: &Grouping, tree: &Option<JoinTree>) -> Option<OrderNeed> {
-    let ([], [aggregate], Some(JoinTree::Table(_))) = (&*grouping.keys, &*grouping.aggregates, tree) else { return None };
+    match (&*grouping.keys, &*grouping.aggregates, tree) {
+        ([], [aggregate], Some(JoinTree::Table(_))) => extreme_order(aggregate),
+        _ => None,
+    }
+}
+
+/// The order in which the first row has the MIN or MAX of a column.
+fn extreme_order(aggregate: &Aggregate) -> Option<OrderNeed> {
     let descending = match aggregate.function {
         AggregateFunction::Min => false,
         AggregateFunction::Max => true,
@@ -627,9 +697,34 @@ fn extreme_need(grouping: &Grouping, tree: &Option<JoinTree>) -> Option<OrderNee
     (!by_number).then(|| OrderNeed { columns: vec![(source, column, descending)], limit: Some(1.0) })
 }
 
+/// One row that has, for each aggregate in its own source, the row with the extreme value; NULLs where there is none. `None`: some
+/// source is better not read in order.
+fn plan_extremes(block: &FromBlock<'_>, grouping: &Grouping, needs: &[OrderNeed]) -> Option<Planned> {
+    let mut node = Node::OneRow;
+    for (aggregate, need) in grouping.aggregates.iter().zip(needs) {
+        let tree = JoinTree::Table(need.columns[0].0);
+        let filter = is_not_null(&aggregate.args[0]).into_iter().collect();
+        let planned = block.plan(Some(tree), filter, Some(need));
+        if !planned.ordered {
+            return None;
+        }
+        let right = Box::new(first_row(planned.node));
+        node = Node::NestedLoop { left: Box::new(node), right, left_join: true, on: None };
+    }
+    Some(Planned { node, ordered: false })
+}
+
+fn first_row(node: Node) -> Node {
+    let one = Expr::literal(Value::Int(1), typing::bigint(false));
+    Node::Limit { input: Box::new(node), limit: LimitPlan { offset: None, count: Some(one) } }
+}
+
 /// NULL is no extreme.
 fn not_null(grouping: &Grouping) -> Option<Expr> {
-    let arg = grouping.aggregates.first()?.args.first()?;
+    is_not_null(grouping.aggregates.first()?.args.first()?)
+}
+
+fn is_not_null(arg: &Expr) -> Option<Expr> {
     let kind = ExprKind::IsNull { arg: Box::new(arg.clone()), negated: true };
     arg.nullable.then(|| Expr { kind, ty: typing::boolean(), nullable: false })
 }
@@ -657,6 +752,46 @@ fn order_need(sort: &[SortKey], project: &[Expr], grouped: bool, limit: &Option<
     };
     let rows = limit.as_ref().and_then(|l| Some(number(&l.count)? + number(&l.offset).unwrap_or(0.0)));
     Some(OrderNeed { columns, limit: rows })
+}
+
+fn assigns(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::AssignVariable { .. }) || children(expr).into_iter().any(assigns)
+}
+
+/// A select list that assigns variables is evaluated in the order of the result, for `@n := @n + 1` to number the rows: what it reads
+/// is sorted, and the list is evaluated above.
+fn assigned_in_order(
+    input: Node,
+    mut project: Vec<Expr>,
+    visible: usize,
+    mut sort: Vec<SortKey>,
+    limit: Option<LimitPlan>,
+) -> Node {
+    let keys = sort.iter().map(|key| match key.expr.kind {
+        ExprKind::Slot(slot) => project[slot].clone(),
+        _ => key.expr.clone(),
+    });
+    let mut below: Vec<Expr> = keys.collect();
+    for (n, key) in sort.iter_mut().enumerate() {
+        key.expr.kind = ExprKind::Slot(n);
+    }
+    project.truncate(visible);
+    project.iter_mut().for_each(|expr| read_from_slots(expr, &mut below));
+    let sorted = sorted(Node::Project { input: Box::new(input), exprs: below }, sort, limit);
+    Node::Project { input: Box::new(sorted), exprs: project }
+}
+
+/// Makes the columns (or keys and aggregates) that an expression reads slots of the projection `below`.
+fn read_from_slots(expr: &mut Expr, below: &mut Vec<Expr>) {
+    if matches!(expr.kind, ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. } | ExprKind::Slot(_)) {
+        let place = below.iter().position(|e| e == expr).unwrap_or_else(|| {
+            below.push(expr.clone());
+            below.len() - 1
+        });
+        expr.kind = ExprKind::Slot(place);
+        return;
+    }
+    super::group::children_mut(expr).into_iter().for_each(|child| read_from_slots(child, below));
 }
 
 /// Sort and Limit above a node, together where both are asked for.

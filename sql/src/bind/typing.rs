@@ -42,6 +42,11 @@ pub(crate) fn class(ty: &ColumnType) -> Class {
     }
 }
 
+/// Are the type's integers unsigned? BIT is, without saying so.
+pub(crate) fn is_unsigned(ty: &ColumnType) -> bool {
+    ty.unsigned || matches!(ty.kind, TypeKind::Bit { .. })
+}
+
 pub(crate) fn is_temporal(ty: &ColumnType) -> bool {
     matches!(class(ty), Class::Date | Class::Time | Class::DateTime)
 }
@@ -57,6 +62,44 @@ pub(crate) fn boolean() -> ColumnType {
 
 pub(crate) fn double() -> ColumnType {
     ColumnType::new(TypeKind::Double)
+}
+
+/// A DOUBLE that shows so many digits after the point, as it comes of `DOUBLE(m,d)` and of PI(); `shape` has the digits before
+/// and after the point. `None`: as many as it takes.
+fn fixed_double(shape: Option<(u32, u32)>) -> ColumnType {
+    let Some((whole, decimals)) = shape.filter(|(_, decimals)| *decimals <= SCALE_MAX.into()) else { return double() };
+    let width = (whole + decimals).min(u8::MAX.into()) as u8;
+    ColumnType { float_decimals: Some(decimals as u8), display_width: Some(width), ..double() }
+}
+
+/// Characters before and after the point of a value that is part of a DOUBLE: as many as its type shows. `None`: any number.
+fn fixed_shape(expr: &Expr) -> Option<(u32, u32)> {
+    let decimals = match class(&expr.ty) {
+        Class::Double => expr.ty.float_decimals?.into(),
+        Class::String => return None,
+        _ if matches!(expr.kind, ExprKind::ColumnOrdinal { .. }) => return None,
+        _ => decimal_shape(expr).1,
+    };
+    let length = match (&expr.ty.kind, expr.ty.display_width) {
+        (TypeKind::Float | TypeKind::Double, Some(width)) => width.into(),
+        _ => string_length(&expr.ty) as u32,
+    };
+    Some((length.saturating_sub(decimals), decimals))
+}
+
+/// The shape of a DOUBLE made of several values: the most digits on both sides of the point.
+fn common_shape<'e>(exprs: impl IntoIterator<Item = &'e Expr>) -> Option<(u32, u32)> {
+    let mut shape = (0, 0);
+    for expr in exprs {
+        let (whole, decimals) = fixed_shape(expr)?;
+        shape = (whole.max(shape.0), decimals.max(shape.1));
+    }
+    Some(shape)
+}
+
+/// PI(): six digits are shown.
+pub(crate) fn pi() -> ColumnType {
+    fixed_double(Some((2, 6)))
 }
 
 pub(crate) fn decimal(precision: u32, scale: u32) -> ColumnType {
@@ -157,9 +200,10 @@ fn operand_class(expr: &Expr) -> Class {
 /// The class of a value in arithmetic: temporal values are numbers like 20240131101500.
 fn numeric_class(ty: &ColumnType) -> Class {
     match class(ty) {
-        Class::Null | Class::Integer => Class::Integer,
+        Class::Integer => Class::Integer,
         Class::Decimal => Class::Decimal,
-        Class::Double | Class::String => Class::Double,
+        // A bare NULL counts as a text.
+        Class::Null | Class::Double | Class::String => Class::Double,
         Class::Date | Class::Time | Class::DateTime => {
             if fsp(ty) == 0 {
                 Class::Integer
@@ -196,11 +240,17 @@ pub(crate) fn decimal_shape(expr: &Expr) -> (u32, u32) {
 pub(crate) fn arithmetic(op: ArithmeticOp, left: &Expr, right: &Expr, signed_subtract: bool) -> ColumnType {
     use ArithmeticOp as A;
     let (a, b) = (operand_class(left), operand_class(right));
-    let unsigned = left.ty.unsigned || right.ty.unsigned;
+    let unsigned = is_unsigned(&left.ty) || is_unsigned(&right.ty);
     match op {
         A::BitAnd | A::BitOr | A::BitXor | A::ShiftLeft | A::ShiftRight => return bigint(true),
         A::IntDivide => return bigint(unsigned),
-        _ if a == Class::Double || b == Class::Double => return double(),
+        _ if a == Class::Double || b == Class::Double => {
+            let mut shape = common_shape([left, right]);
+            if let (A::Divide, Some((_, decimals))) = (op, &mut shape) {
+                *decimals += u32::from(DIVISION_SCALE);
+            }
+            return fixed_double(shape);
+        }
         _ => {}
     }
     let ((p1, s1), (p2, s2)) = (decimal_shape(left), decimal_shape(right));
@@ -208,7 +258,7 @@ pub(crate) fn arithmetic(op: ArithmeticOp, left: &Expr, right: &Expr, signed_sub
     match op {
         A::Add | A::Multiply if integers => bigint(unsigned),
         A::Subtract if integers => bigint(unsigned && !signed_subtract),
-        A::Modulo if integers => bigint(left.ty.unsigned),
+        A::Modulo if integers => bigint(is_unsigned(&left.ty)),
         A::Multiply => decimal(p1 + p2, s1 + s2),
         A::Divide => decimal(p1 + s2 + u32::from(DIVISION_SCALE), s1 + u32::from(DIVISION_SCALE)),
         A::Modulo => decimal(p1.max(p2), s1.max(s2)),
@@ -228,19 +278,19 @@ pub(crate) fn negate(arg: &Expr) -> ColumnType {
             let (precision, scale) = decimal_shape(arg);
             decimal(precision, scale)
         }
-        _ => double(),
+        _ => fixed_double(fixed_shape(arg)),
     }
 }
 
 /// The type of a number computed from this one without changing its kind: ABS, ROUND and the like.
 pub(crate) fn numeric(arg: &Expr) -> ColumnType {
     match numeric_class(&arg.ty) {
-        Class::Integer => bigint(arg.ty.unsigned),
+        Class::Integer => bigint(is_unsigned(&arg.ty)),
         Class::Decimal => {
             let (precision, scale) = decimal_shape(arg);
             decimal(precision, scale)
         }
-        _ => double(),
+        _ => fixed_double(fixed_shape(arg)),
     }
 }
 
@@ -265,6 +315,10 @@ pub(crate) fn unify<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone, collation
         if class(&ty) == Class::Integer {
             ty.zerofill = false;
         }
+        if class(&ty) == Class::Double {
+            let fixed = fixed_double(common_shape(known.chain([first])));
+            (ty.float_decimals, ty.display_width) = (fixed.float_decimals, fixed.display_width);
+        }
         return ty;
     }
     let known = exprs.filter(|e| e.ty.kind != TypeKind::Null);
@@ -283,7 +337,7 @@ pub(crate) fn unify<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone, collation
         return decimal(digits + scale, scale);
     }
     if all(&[Class::Integer, Class::Decimal, Class::Double]) {
-        return double();
+        return fixed_double(common_shape(known));
     }
     if all(&[Class::Time]) {
         return ColumnType::new(TypeKind::Time { fsp: known.map(|e| fsp(&e.ty)).max().unwrap_or(0) });
@@ -313,11 +367,11 @@ fn unify_integers<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone) -> ColumnTy
         _ => 4,
     };
     let widest = exprs.clone().map(|e| rank(&e.ty)).max().unwrap_or(4);
-    let unsigned = exprs.clone().any(|e| e.ty.unsigned || matches!(e.ty.kind, TypeKind::Bit { .. }));
-    let signed = exprs.clone().any(|e| !e.ty.unsigned && !matches!(e.ty.kind, TypeKind::Bit { .. } | TypeKind::Year));
+    let unsigned = exprs.clone().any(|e| is_unsigned(&e.ty));
+    let signed = exprs.clone().any(|e| !is_unsigned(&e.ty) && e.ty.kind != TypeKind::Year);
     if unsigned && signed {
         // A signed type that holds both: one step wider; above BIGINT only DECIMAL does.
-        let unsigned_rank = exprs.clone().filter(|e| e.ty.unsigned).map(|e| rank(&e.ty)).max().unwrap_or(0);
+        let unsigned_rank = exprs.clone().filter(|e| is_unsigned(&e.ty)).map(|e| rank(&e.ty)).max().unwrap_or(0);
         if unsigned_rank == 4 {
             return decimal(20, 0);
         }
@@ -343,7 +397,7 @@ pub(crate) fn sum(arg: &Expr) -> ColumnType {
             let (precision, scale) = decimal_shape(arg);
             decimal(precision + 22, scale)
         }
-        _ => double(),
+        _ => fixed_double(fixed_shape(arg)),
     }
 }
 
@@ -354,6 +408,6 @@ pub(crate) fn average(arg: &Expr) -> ColumnType {
             let (precision, scale) = decimal_shape(arg);
             decimal(precision + u32::from(DIVISION_SCALE), scale + u32::from(DIVISION_SCALE))
         }
-        _ => double(),
+        _ => fixed_double(fixed_shape(arg).map(|(whole, decimals)| (whole, decimals + u32::from(DIVISION_SCALE)))),
     }
 }

@@ -246,7 +246,7 @@ impl<'a> Parser<'a> {
 
     /// `[name] [USING BTREE] (parts) [options]`
     fn key_definition(&mut self, kind: KeyKind, constraint: Option<&'a str>) -> Result<KeyDefinition<'a>> {
-        let mut key = KeyDefinition { kind, name: constraint, parts: &[], comment: None, invisible: false };
+        let mut key = KeyDefinition { kind, name: constraint, parts: &[], comment: None, invisible: false, using_btree: false };
         if self.at_ident() {
             let name = self.ident()?;
             key.name = Some(name);
@@ -280,7 +280,8 @@ impl<'a> Parser<'a> {
     fn key_options(&mut self, key: &mut KeyDefinition<'a>) -> Result<()> {
         loop {
             if self.accept_kw(K::Using) || self.accept_word("TYPE") {
-                self.ident()?;
+                // HASH is a B-tree as well, but not shown.
+                key.using_btree = self.ident()?.eq_ignore_ascii_case("BTREE");
             } else if self.accept_word("COMMENT") {
                 key.comment = Some(self.string()?);
             } else if self.accept_word("KEY_BLOCK_SIZE") {
@@ -631,7 +632,7 @@ impl<'a> Parser<'a> {
     fn create_index(&mut self, kind: KeyKind) -> Result<Statement<'a>> {
         self.expect_kw(K::Index)?;
         let name = self.ident()?;
-        let mut key = KeyDefinition { kind, name: Some(name), parts: &[], comment: None, invisible: false };
+        let mut key = KeyDefinition { kind, name: Some(name), parts: &[], comment: None, invisible: false, using_btree: false };
         self.key_options(&mut key)?;
         self.expect_kw(K::On)?;
         let table = self.object_name()?;

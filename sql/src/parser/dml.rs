@@ -143,7 +143,8 @@ impl<'a> Parser<'a> {
     fn dml_tail(&mut self) -> Result<(Option<&'a Expr<'a>>, &'a [OrderItem<'a>], Option<Limit<'a>>)> {
         let filter = if self.accept_kw(K::Where) { Some(self.expr_ref()?) } else { None };
         let order_by: &[OrderItem<'a>] = if self.at_kw(K::Order) { self.order_by()? } else { &[] };
-        let limit = if self.at_kw(K::Limit) { Some(self.limit()?) } else { None };
+        // Without an offset.
+        let limit = if self.accept_kw(K::Limit) { Some(Limit { offset: None, count: self.limit_number()? }) } else { None };
         if self.at_word("RETURNING") {
             return Err(Error::NotSupported("RETURNING".to_owned()));
         }

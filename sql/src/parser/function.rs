@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::func::AggregateFunction as A;
 use crate::keyword::Keyword as K;
 use crate::lexer::Token;
+use std::ops::RangeInclusive;
 
 /// What INTERVAL turned out to begin.
 pub(super) enum Interval<'a> {
@@ -94,11 +95,14 @@ impl<'a> Parser<'a> {
             }
             // Reserved words that are functions as well.
             K::If | K::Left | K::Right | K::Repeat | K::Replace | K::Insert | K::Mod | K::Database | K::Schema => {
+                let count = match keyword {
+                    K::Database | K::Schema => 0,
+                    K::If | K::Replace => 3,
+                    K::Insert => 4,
+                    _ => 2,
+                };
                 let name = self.keyword_text(start)?;
-                if !self.at(Token::LeftParen) {
-                    return Err(self.error());
-                }
-                self.plain_call(ObjectName { database: None, name })
+                self.call_with_args(ObjectName { database: None, name }, count..=count, false)
             }
             _ => Err(self.error()),
         }
@@ -116,32 +120,51 @@ impl<'a> Parser<'a> {
     }
 
     fn call(&self, name: &'a str, args: &'a [Expr<'a>]) -> Expr<'a> {
-        Expr::Call(self.arena.node(Call { name: ObjectName { database: None, name }, args, using: None }))
+        let name = ObjectName { database: None, name };
+        Expr::Call(self.arena.node(Call { name, args, using: None, apart: false }))
     }
 
     /// `(a, b, ...)` behind a function's name.
     pub(super) fn plain_call(&mut self, name: ObjectName<'a>) -> Result<Expr<'a>> {
-        self.expect(Token::LeftParen)?;
-        let args = self.args_to_paren()?;
-        Ok(Expr::Call(self.arena.node(Call { name, args, using: None })))
+        self.call_with_args(name, 0..=usize::MAX, false)
     }
 
-    /// Arguments, none too, and the closing parenthesis.
-    fn args_to_paren(&mut self) -> Result<&'a [Expr<'a>]> {
-        if self.accept(Token::RightParen) {
+    /// `(a, b, ...)` of a function whose grammar says how many arguments there are.
+    fn call_with_args(&mut self, name: ObjectName<'a>, count: RangeInclusive<usize>, apart: bool) -> Result<Expr<'a>> {
+        self.expect(Token::LeftParen)?;
+        let args = self.args_to_paren(count)?;
+        Ok(Expr::Call(self.arena.node(Call { name, args, using: None, apart })))
+    }
+
+    /// So many arguments, none too, and the closing parenthesis.
+    fn args_to_paren(&mut self, count: RangeInclusive<usize>) -> Result<&'a [Expr<'a>]> {
+        if *count.start() == 0 && self.accept(Token::RightParen) {
             self.height = 1;
             return Ok(&[]);
         }
-        let args = self.expr_list()?;
+        let mut args: ArenaVec<'a, Expr<'a>> = self.arena.list();
+        let mut height = 0;
+        while args.len() < *count.end() {
+            args.push(self.expr()?);
+            height = height.max(self.height);
+            if args.len() < *count.start() {
+                self.expect(Token::Comma)?;
+            } else if args.len() == *count.end() || !self.accept(Token::Comma) {
+                break;
+            }
+        }
         self.expect(Token::RightParen)?;
-        self.grow(self.height)?;
-        Ok(args)
+        self.grow(height)?;
+        Ok(args.into_bump_slice())
     }
 
     /// A call whose name is a plain word; some have a grammar of their own.
-    pub(super) fn word_call(&mut self, word: &'a [u8], name: &'a str, _start: usize) -> Result<Expr<'a>> {
+    pub(super) fn word_call(&mut self, word: &'a [u8], name: &'a str, start: usize) -> Result<Expr<'a>> {
         let mut buffer = [0; 16];
         let upper = uppercase(word, &mut buffer);
+        if self.start != start + word.len() && !self.mode.ignore_space && is_adjacent(upper) {
+            return self.call_with_args(ObjectName { database: None, name }, 0..=usize::MAX, true);
+        }
         if let Some(function) = aggregate(upper) {
             return self.aggregate_call(function);
         }
@@ -157,7 +180,7 @@ impl<'a> Parser<'a> {
             b"TIMESTAMPDIFF" => self.unit_call(UnitFunction::TimestampDiff),
             b"GET_FORMAT" => self.get_format(name),
             b"WEIGHT_STRING" => self.weight_string(name),
-            _ => self.plain_call(ObjectName { database: None, name }),
+            _ => self.call_with_args(ObjectName { database: None, name }, arguments(upper), false),
         }
     }
 
@@ -199,7 +222,7 @@ impl<'a> Parser<'a> {
         let start = self.start;
         let name = self.keyword_text(start)?;
         self.expect(Token::LeftParen)?;
-        let args = self.args_to_paren()?;
+        let args = self.args_to_paren(0..=usize::MAX)?;
         let height = self.height;
         if self.accept_kw(K::From) {
             self.expect_word("FIRST")?;
@@ -363,7 +386,7 @@ impl<'a> Parser<'a> {
         self.expect(Token::RightParen)?;
         self.grow(height)?;
         let name = ObjectName { database: None, name: "CHAR" };
-        Ok(Expr::Call(self.arena.node(Call { name, args, using })))
+        Ok(Expr::Call(self.arena.node(Call { name, args, using, apart: false })))
     }
 
     fn extract(&mut self) -> Result<Expr<'a>> {
@@ -574,6 +597,51 @@ impl<'a> Parser<'a> {
         };
         self.bump();
         Ok(unit)
+    }
+}
+
+/// Functions that are called only with the parenthesis right behind the name, unless IGNORE_SPACE is set.
+fn is_adjacent(upper: &[u8]) -> bool {
+    aggregate(upper).is_some_and(|function| function != A::AnyValue)
+        || matches!(
+            upper,
+            b"ADDDATE"
+                | b"CAST"
+                | b"CURDATE"
+                | b"CURTIME"
+                | b"DATE_ADD"
+                | b"DATE_SUB"
+                | b"EXTRACT"
+                | b"JSON_ARRAYAGG"
+                | b"JSON_OBJECTAGG"
+        )
+        || matches!(
+            upper,
+            b"MID"
+                | b"NOW"
+                | b"POSITION"
+                | b"SESSION_USER"
+                | b"SUBDATE"
+                | b"SUBSTR"
+                | b"SUBSTRING"
+                | b"SYSDATE"
+                | b"SYSTEM_USER"
+                | b"TRIM"
+        )
+}
+
+/// How many arguments the grammar asks for; with another number other functions are an error of their own.
+fn arguments(upper: &[u8]) -> RangeInclusive<usize> {
+    match upper {
+        b"ASCII" | b"CHARSET" | b"COLLATION" | b"DATE" | b"DAY" | b"HOUR" | b"MICROSECOND" | b"MINUTE" | b"MONTH"
+        | b"QUARTER" => 1..=1,
+        b"REVERSE" | b"SECOND" | b"TIME" | b"YEAR" => 1..=1,
+        b"TIMESTAMP" | b"WEEK" => 1..=2,
+        b"FORMAT" => 2..=3,
+        b"TRUNCATE" => 2..=2,
+        b"ROW_COUNT" | b"USER" => 0..=0,
+        b"COALESCE" => 1..=usize::MAX,
+        _ => 0..=usize::MAX,
     }
 }
 

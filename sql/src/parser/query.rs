@@ -338,7 +338,7 @@ impl<'a> Parser<'a> {
         Ok(Limit { offset, count: first })
     }
 
-    fn limit_number(&mut self) -> Result<Expr<'a>> {
+    pub(super) fn limit_number(&mut self) -> Result<Expr<'a>> {
         match self.token {
             Token::Param => self.simple_expr(),
             // Variables of stored programs come this way; they are undeclared for now.

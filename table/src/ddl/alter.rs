@@ -273,6 +273,7 @@ fn recheck_keys(columns: &[ColumnDef], indexes: &[IndexDef]) -> Result<()> {
             },
             columns: parts.collect(),
             comment: String::new(),
+            using_btree: false,
         };
         add_index(&mut columns, &mut again, &index)?;
     }

@@ -58,7 +58,7 @@ pub(crate) fn now_us() -> i64 {
 
 /// What concerns columns alone.
 pub(crate) fn check_columns(columns: &[ColumnDef]) -> Result<()> {
-    if columns.is_empty() {
+    if columns.iter().all(|column| column.invisible) {
         return Err(Error::NoColumns);
     }
     if columns.len() > COLUMNS_MAX {
@@ -134,12 +134,20 @@ pub(crate) fn add_index(columns: &mut [ColumnDef], indexes: &mut Vec<IndexDef>, 
     }
     if kind == IndexKind::Primary {
         parts.iter().for_each(|part| columns[part.column].nullable = false);
-        if let Some(part) = parts.iter().find(|p| columns[p.column].default == ColumnDefault::Literal(None)) {
-            return Err(Error::InvalidDefault { column: columns[part.column].name.clone() });
+        if parts.iter().any(|p| columns[p.column].default == ColumnDefault::Literal(None)) {
+            return Err(Error::NullablePrimaryKey);
         }
     }
     let name = index_name(columns, indexes, index, &parts)?;
-    indexes.push(IndexDef { name, kind, columns: parts, comment: index.comment.clone(), tree_id: 0, root_page: 0 });
+    indexes.push(IndexDef {
+        name,
+        kind,
+        columns: parts,
+        comment: index.comment.clone(),
+        using_btree: index.using_btree,
+        tree_id: 0,
+        root_page: 0,
+    });
     Ok(())
 }
 
@@ -222,6 +230,7 @@ pub(crate) fn hidden_index() -> IndexDef {
         kind: IndexKind::HiddenRowId,
         columns: Vec::new(),
         comment: String::new(),
+        using_btree: false,
         tree_id: 0,
         root_page: 0,
     }

@@ -126,6 +126,8 @@ pub struct NewIndex {
     pub kind: NewIndexKind,
     pub columns: Vec<NewIndexColumn>,
     pub comment: String,
+    /// USING BTREE was written.
+    pub using_btree: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,6 +178,7 @@ impl NewTable {
                 })
                 .collect(),
             comment: index.comment.clone(),
+            using_btree: index.using_btree,
         });
         Self {
             database: database.to_string(),

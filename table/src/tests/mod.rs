@@ -151,12 +151,12 @@ pub(crate) fn counted(mut column: ColumnDef) -> ColumnDef {
 
 pub(crate) fn index(name: &str, kind: NewIndexKind, columns: &[&str]) -> NewIndex {
     let columns = columns.iter().map(|c| NewIndexColumn { name: c.to_string(), prefix: None, descending: false }).collect();
-    NewIndex { name: name.to_string(), kind, columns, comment: String::new() }
+    NewIndex { name: name.to_string(), kind, columns, comment: String::new(), using_btree: false }
 }
 
 pub(crate) fn prefix_index(name: &str, kind: NewIndexKind, column: &str, prefix: u32) -> NewIndex {
     let columns = vec![NewIndexColumn { name: column.to_string(), prefix: Some(prefix), descending: false }];
-    NewIndex { name: name.to_string(), kind, columns, comment: String::new() }
+    NewIndex { name: name.to_string(), kind, columns, comment: String::new(), using_btree: false }
 }
 
 pub(crate) fn table(name: &str, columns: Vec<ColumnDef>, indexes: Vec<NewIndex>) -> NewTable {

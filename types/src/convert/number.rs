@@ -403,7 +403,7 @@ fn plain_f64(value: &Value<'_>) -> f64 {
 /// The leading number of a text as a double.
 pub fn text_to_f64(text: &[u8], warnings: &mut Warnings) -> f64 {
     let (number, consumed) = parse_f64(text);
-    if consumed == 0 || has_garbage(text, consumed) || number.is_infinite() {
+    if has_garbage(text, consumed) || number.is_infinite() {
         warnings.warn(incorrect("DOUBLE", text));
     }
     if number.is_infinite() { f64::MAX.copysign(number) } else { number }

@@ -72,7 +72,8 @@ fn write_double(value: f64, ty: &ColumnType, out: &mut Vec<u8>) {
 
 fn write_decimal(value: &Decimal, ty: &ColumnType, out: &mut Vec<u8>) {
     match ty.kind {
-        TypeKind::Decimal { scale, .. } if scale != value.scale() => value.rescale(scale).unwrap_or(*value).write(out),
+        // Fewer digits stay fewer: IF and CASE show each branch's own.
+        TypeKind::Decimal { scale, .. } if scale < value.scale() => value.rescale(scale).unwrap_or(*value).write(out),
         _ => value.write(out),
     }
 }
@@ -136,7 +137,8 @@ pub fn write_time(value: Time, fsp: u8, out: &mut Vec<u8>) {
 
 fn write_clock(hours: u32, minute: u8, second: u8, out: &mut Vec<u8>) {
     if hours >= 100 {
-        out.push(b'0' + (hours / 100) as u8);
+        // Above 838 only in messages about what is cut.
+        out.extend_from_slice(itoa::Buffer::new().format(hours / 100).as_bytes());
     }
     push_pair(hours, out);
     out.push(b':');
