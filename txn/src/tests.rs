@@ -175,8 +175,8 @@ fn crashed_copy(from: &TempDir, name: &str) -> TempDir {
     to
 }
 
-/// A transaction changes a row, undoes that (another one changes the row and commits), and changes it again: a crash undoes only the last
-/// change of it.
+/// A transaction inserts a row, undoes that (another one inserts the row and commits), and changes it: a crash undoes only the last change
+/// of it. What it changed, undid and changed again is undone once.
 #[test]
 fn recovery_undoes_an_open_transaction_from_its_last_change_back() {
     let dir = TempDir::new("losers");
@@ -207,9 +207,9 @@ fn recovery_undoes_an_open_transaction_from_its_last_change_back() {
     put(&a, &mut loser, 8, b"undone");
     wait(&a, || loser.rollback_to(&a, savepoint)).expect("ok");
     let mut other = b.begin(Isolation::ReadCommitted);
-    put(&b, &mut other, 1, b"second");
     put(&b, &mut other, 8, b"other");
     commit(&b, other);
+    put(&a, &mut loser, 8, b"lost");
     put(&a, &mut loser, 1, b"lost");
     put(&a, &mut loser, 1, b"lost, too");
     put(&a, &mut loser, 7, b"mine again");
@@ -220,7 +220,7 @@ fn recovery_undoes_an_open_transaction_from_its_last_change_back() {
 
     let copy = crashed_copy(&dir, "losers-crashed");
     wait(&a, || loser.rollback(&a)).expect("ok");
-    let expected = [(1, b"second".to_vec()), (8, b"other".to_vec()), (9, b"last".to_vec())];
+    let expected = [(1, b"first".to_vec()), (8, b"other".to_vec()), (9, b"last".to_vec())];
     assert_eq!(all_rows(&a, tree, false), expected);
     let recovered = open(&copy, 8);
     assert_eq!(all_rows(&recovered.worker(0), tree, false), expected);

@@ -101,7 +101,7 @@ fn names() {
     check("SELECT a FROM t ORDER BY MAX(a)", "error: AggregateOrder(1)");
     check("SELECT MAX(a) FROM t GROUP BY MAX(a)", "error: WrongGroupField(\"MAX(a)\")");
     check("SELECT 1 FROM t JOIN (u JOIN p ON p.a = t.id)", "error: unknown column 't.id' in 'on clause'");
-    check("SELECT VALUES(a) FROM t", "VALUES(a): int null");
+    check("SELECT VALUES(a) FROM t", "VALUES(a): null null");
     check("SELECT @@nope", "error: UnknownSystemVariable(\"nope\")");
     check(
         "SELECT 'a' COLLATE utf8mb4_bin = 'b' COLLATE utf8mb4_general_ci",

@@ -207,7 +207,7 @@ fn numbers_print_like_mysql() {
     assert_eq!(fill(TypeKind::Int, Some(5), Value::UInt(42)), "00042");
     assert_eq!(fill(TypeKind::Float, None, Value::Double(1.5)), "0000000001.5");
     assert_eq!(fill(TypeKind::Double, None, Value::Double(1.5)), "00000000000000000001.5");
-    let decimal = Value::Decimal(Decimal::parse_exact("1.5").unwrap());
+    let decimal = Value::Decimal(Decimal::parse_exact("1.50").unwrap());
     assert_eq!(fill(TypeKind::Decimal { precision: 8, scale: 2 }, None, decimal), "000001.50");
 }
 
