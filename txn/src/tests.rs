@@ -485,3 +485,38 @@ fn a_waiter_that_splits_keeps_its_place() {
     assert!(second.commit(&worker).is_none());
     assert_eq!((engine.status().locked_rows, engine.status().deadlocks), (0, 0));
 }
+
+/// A place in a queue is waited for like a lock: the holder waits for one that stands behind another one, which waits for the holder.
+#[test]
+fn a_deadlock_through_a_place_in_a_queue_is_found() {
+    let dir = TempDir::new("queue-deadlock");
+    let engine = open(&dir, 8);
+    let worker = engine.worker(0);
+    let tree = wait(&worker, || worker.create_tree()).expect("tree");
+    let mut setup = worker.begin(Isolation::ReadCommitted);
+    for n in 1..=2u64 {
+        wait(&worker, || setup.insert(&worker, tree, &key(n), b"row")).expect("inserts");
+    }
+    assert!(setup.commit(&worker).is_none());
+    let mut payload = Vec::new();
+    let mut lock = |txn: &mut Txn, n: u64, mode| txn.lock_row(&worker, tree, &key(n), mode, WaitPolicy::Wait, &mut payload);
+    let [mut holder, mut between, mut other] = std::array::from_fn(|_| worker.begin(Isolation::ReadCommitted));
+    assert!(matches!(lock(&mut holder, 1, LockMode::Share), Ok(Some(_))));
+    assert!(matches!(lock(&mut other, 2, LockMode::Exclusive), Ok(Some(_))));
+    // It holds nothing itself.
+    let Err(Interrupt::Stall(mut between_waits)) = lock(&mut between, 1, LockMode::Exclusive) else { panic!("the row is held") };
+    // Its mode would go with the holder's, but first come, first served.
+    let Err(Interrupt::Stall(mut other_waits)) = lock(&mut other, 1, LockMode::Share) else {
+        panic!("another one waits already")
+    };
+    assert!(matches!(lock(&mut holder, 2, LockMode::Share), Err(Interrupt::Error(Error::Deadlock))));
+    wait(&worker, || holder.rollback(&worker)).expect("rolls back");
+    let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+    assert!(std::pin::Pin::new(&mut between_waits).poll(&mut cx).is_ready());
+    assert!(std::pin::Pin::new(&mut other_waits).poll(&mut cx).is_pending());
+    assert!(matches!(lock(&mut between, 1, LockMode::Exclusive), Ok(Some(_))));
+    assert!(between.commit(&worker).is_none());
+    assert!(matches!(lock(&mut other, 1, LockMode::Share), Ok(Some(_))));
+    assert!(other.commit(&worker).is_none());
+    assert_eq!((engine.status().locked_rows, engine.status().deadlocks), (0, 1));
+}

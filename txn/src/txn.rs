@@ -150,7 +150,10 @@ impl Txn {
         release();
         let deadline = before.unwrap_or_else(|| Instant::now() + self.lock_wait_timeout);
         self.wait = Some(Wait { name: name.clone(), cell: cell.clone(), deadline });
-        match engine.locks.begin_wait(&engine.statuses, &engine.timers, &name, &cell, self.changes, deadline) {
+        // A new place is the last of its queue.
+        let holds_nothing = self.undo_last == 0 && self.explicit.is_empty() && self.range_trees.is_empty();
+        let weight = if holds_nothing && before.is_none() { None } else { Some(self.changes) };
+        match engine.locks.begin_wait(&engine.statuses, &engine.timers, &name, &cell, weight, deadline) {
             Ok(()) => Interrupt::Stall(Stall::Lock(cell)),
             Err(()) => {
                 self.leave_wait(worker);
