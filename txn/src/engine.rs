@@ -9,12 +9,12 @@ use crate::{Error, Isolation, Result, Timers, TreeRef, Txn};
 use parking_lot::Mutex;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use storage::page::RecordHeader;
 use storage::recovery::Recovered;
 use storage::wal::record::{RowChange, RowOp, write_aborted};
 use storage::{Durability, Store, StoreConfig, blocking};
+use sync::atomic::{AtomicU64, Ordering};
 
 /// Workers beyond the configured ones: DDL threads, tools, tests.
 const SPARE_WORKERS: usize = 4;
