@@ -63,6 +63,10 @@ pub struct EngineStatus {
     pub undo_bytes: u64,
     pub undo_memory_bytes: u64,
     pub undo_file_bytes: u64,
+    /// The timestamp of the newest commit.
+    pub clock: u64,
+    /// Commits since the oldest snapshot that somebody uses: InnoDB's length of the history list.
+    pub history: u64,
     pub purge_backlog: usize,
     pub lock_waits: u64,
     pub deadlocks: u64,
@@ -188,6 +192,7 @@ impl Engine {
     pub fn status(&self) -> EngineStatus {
         let (pool_dirty, pool_used) = self.store.pool.usage();
         let (read, written, evicted) = self.store.pool.page_counts();
+        let clock = self.clock().load(Ordering::Acquire);
         EngineStatus {
             pool_frames: self.store.pool.frame_count(),
             pool_used,
@@ -200,6 +205,8 @@ impl Engine {
             undo_bytes: self.undo.bytes(),
             undo_memory_bytes: self.undo.memory_bytes(),
             undo_file_bytes: self.undo.file_bytes(),
+            clock,
+            history: clock.saturating_sub(self.horizon()),
             purge_backlog: self.purge.backlog(),
             lock_waits: self.locks.waits.load(Ordering::Relaxed),
             deadlocks: self.locks.deadlocks.load(Ordering::Relaxed),

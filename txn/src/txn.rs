@@ -215,6 +215,11 @@ impl Txn {
         self.undo_last != 0
     }
 
+    /// The commit clock of the snapshot that its consistent reads see, once it has one.
+    pub fn snapshot_time(&self) -> Option<u64> {
+        self.snapshot.as_ref().map(|snapshot| snapshot.timestamp)
+    }
+
     /// How many records it has changed.
     pub fn changes(&self) -> u64 {
         self.changes
