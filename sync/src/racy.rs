@@ -9,6 +9,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+const WORDS_PER_LINE: usize = 8;
+
 /// A run of 64-bit words. `#[repr(transparent)]` over the atomics, so page memory can be viewed as one.
 #[repr(transparent)]
 pub struct RacyWords([AtomicU64]);
@@ -51,6 +53,16 @@ impl RacyWords {
     #[inline]
     pub fn store(&self, index: usize, value: u64) {
         self.0[index].store(value.to_le(), Ordering::Relaxed);
+    }
+
+    /// Asks for the cache lines of `words` words at `start` ahead of need. Beyond the end it does nothing.
+    #[inline]
+    pub fn prefetch(&self, start: usize, words: usize) {
+        if let Some(run) = self.0.get(start..start + words) {
+            run.iter().step_by(WORDS_PER_LINE).for_each(crate::prefetch);
+            // The run need not begin with a line.
+            run.last().into_iter().for_each(crate::prefetch);
+        }
     }
 
     /// Eight bytes at a byte offset that is a multiple of 8, in memory order.

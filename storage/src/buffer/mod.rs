@@ -249,6 +249,17 @@ impl Pool {
         }
     }
 
+    /// Asks for the frame and the head of a page that will be read soon, where it is in memory.
+    #[inline]
+    pub fn prefetch(&self, page: PageId) {
+        // Relaxed: a hint.
+        let word = self.word(page).load(Ordering::Relaxed);
+        if word != 0 && word != LOADING {
+            sync::prefetch(self.frame(word - 1));
+            self.page_of(word - 1).prefetch_head();
+        }
+    }
+
     /// Latches a page.
     ///
     /// # Errors

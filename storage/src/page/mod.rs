@@ -37,6 +37,11 @@ pub const FORMAT: u16 = 1;
 /// Slots that fit at all.
 pub const SLOTS_MAX: usize = PAGE_WORDS - HEADER_WORDS;
 
+/// Enough for rows of about 100 bytes; of pages with more slots the search waits for some.
+const PREFETCH_SLOTS_MAX: usize = 128;
+/// The head, key and first 100 bytes or so of a record.
+const PREFETCH_RECORD_WORDS: usize = 18;
+
 const _: () = assert!(PAGE_WORDS <= u16::MAX as usize, "word indexes fit 16 bits");
 
 /// Page number in the data file; byte offset = id * 16 KiB.
@@ -225,6 +230,24 @@ impl<'a> Page<'a> {
         self.0.load(HEADER_WORDS + index)
     }
 
+    /// Asks for the page's head ahead of need.
+    #[inline]
+    pub fn prefetch_head(self) {
+        self.0.prefetch(0, HEADER_WORDS);
+    }
+
+    /// Asks for the slots that a search will look at.
+    #[inline]
+    pub fn prefetch_slots(self) {
+        self.0.prefetch(HEADER_WORDS, self.slots().min(PREFETCH_SLOTS_MAX));
+    }
+
+    /// Asks for the record of slot `index`.
+    #[inline]
+    pub fn prefetch_record(self, index: usize) {
+        self.0.prefetch(self.slot(index) as u16 as usize, PREFETCH_RECORD_WORDS);
+    }
+
     /// The record of slot `index`.
     #[inline]
     pub fn record(self, index: usize) -> RecordRef {
@@ -270,11 +293,33 @@ impl<'a> Page<'a> {
     /// The slot of `key` (`Ok`), or the slot where it would stand (`Err`). The key must be covered (P1).
     #[inline]
     pub fn search(self, key: &[u8]) -> Result<usize, usize> {
-        let suffix = key.get(self.prefix_bytes()..).unwrap_or_default();
+        self.search_from(self.first_like(key), key)
+    }
+
+    /// The first slot whose head is not below that of `key`: no record before it has the key. Looks at no record.
+    #[inline]
+    pub fn first_like(self, key: &[u8]) -> usize {
+        let head = head_of(self.suffix(key));
+        let (mut low, mut count) = (0, self.slots());
+        // Without a branch on what is read: which half it is cannot be predicted.
+        while count > 0 {
+            let half = count / 2;
+            let below = self.head(low + half) < head;
+            low = if below { low + half + 1 } else { low };
+            count = if below { count - half - 1 } else { half };
+        }
+        low
+    }
+
+    /// [`Self::search`] from `first_like(key)` on.
+    #[inline]
+    pub fn search_from(self, first: usize, key: &[u8]) -> Result<usize, usize> {
+        let suffix = self.suffix(key);
         let head = head_of(suffix);
-        let (mut low, mut high) = (0, self.slots());
+        let (mut low, mut high) = (first, self.slots());
+        // Nearly always the first one decides.
+        let mut middle = low;
         while low < high {
-            let middle = (low + high) / 2;
             let slot = self.slot(middle);
             let order = match ((slot >> 32) as u32).cmp(&head) {
                 Ordering::Equal => self.compare_suffix(slot as u16 as usize, suffix),
@@ -285,8 +330,20 @@ impl<'a> Page<'a> {
                 Ordering::Greater => high = middle,
                 Ordering::Equal => return Ok(middle),
             }
+            middle = (low + high) / 2;
         }
         Err(low)
+    }
+
+    #[inline]
+    fn suffix(self, key: &[u8]) -> &[u8] {
+        key.get(self.prefix_bytes()..).unwrap_or_default()
+    }
+
+    /// The head of a slot's key.
+    #[inline]
+    fn head(self, index: usize) -> u32 {
+        (self.slot(index) >> 32) as u32
     }
 
     #[inline]

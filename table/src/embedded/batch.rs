@@ -2,7 +2,7 @@
 
 use super::{Error, Result};
 use crate::{InsertRow, Progress, RowBuf, RowRead, StoredRow, Table, WriteRow};
-use txn::{Interrupt, Txn, Worker};
+use txn::{Interrupt, KeyList, LockMode, Txn, WaitPolicy, Worker};
 use types::Value;
 use types::convert::Problem;
 
@@ -50,6 +50,9 @@ pub struct Update<'a> {
 /// Buffers reused from batch to batch.
 #[derive(Default)]
 pub(super) struct Buffers {
+    /// Encoded keys and the stored row of a batch of reads.
+    keys: KeyList,
+    payload: Vec<u8>,
     key: Vec<u8>,
     row: RowBuf,
     progress: Progress,
@@ -72,16 +75,68 @@ pub(super) struct Batch<'b> {
 }
 
 impl Batch<'_> {
-    /// Hands each key's row to `each`, with the key's position.
+    /// Hands each key's row in the snapshot to `each`, with the key's position.
     pub fn read<'v, K: AsRef<[Value<'v>]>>(
         &mut self,
         keys: &[K],
-        how: RowRead,
+        mut each: impl FnMut(usize, Option<StoredRow<'_>>),
+    ) -> Result<()> {
+        for (part, keys) in keys.chunks(KEYS_PER_TICK).enumerate() {
+            let before = part * KEYS_PER_TICK;
+            if part > 0 {
+                self.worker.tick();
+            }
+            self.read_part(keys, |position, row| each(before + position, row))?;
+        }
+        Ok(())
+    }
+
+    fn read_part<'v, K: AsRef<[Value<'v>]>>(
+        &mut self,
+        keys: &[K],
+        mut each: impl FnMut(usize, Option<StoredRow<'_>>),
+    ) -> Result<()> {
+        self.buffers.keys.clear();
+        for key in keys {
+            self.buffers.keys.push_with(|bytes| self.table.fit_key_or_none(key.as_ref(), bytes))?;
+        }
+        let (table, worker) = (self.table, self.worker);
+        let tree = table.indexes[0].tree;
+        let mut next = 0;
+        loop {
+            let Buffers { keys: encoded, payload, .. } = &mut *self.buffers;
+            let txn = &mut *self.txn;
+            wait_out(worker, || {
+                txn.read_many(worker, tree, encoded, &mut next, payload, |position, payload| {
+                    let row = payload.map(|payload| table.stored_row(payload)).transpose();
+                    // Large values come by another way, and so does the error about a row that is damaged.
+                    let Ok(row) = row else { return false };
+                    if table.blob_tree.is_some() && row.is_some_and(|row| row.has_external()) {
+                        return false;
+                    }
+                    each(position, row);
+                    true
+                })
+            })?;
+            if next == keys.len() {
+                return Ok(());
+            }
+            let found = self.find(keys[next].as_ref(), RowRead::Snapshot)?;
+            each(next, found.then(|| self.buffers.row.row(table)));
+            next += 1;
+        }
+    }
+
+    /// Hands each key's newest row to `each`, locked.
+    pub fn lock<'v, K: AsRef<[Value<'v>]>>(
+        &mut self,
+        keys: &[K],
+        mode: LockMode,
         mut each: impl FnMut(usize, Option<StoredRow<'_>>),
     ) -> Result<()> {
         for (position, key) in keys.iter().enumerate() {
             self.tick(position);
-            let found = self.find(key.as_ref(), how)?;
+            let found = self.find(key.as_ref(), RowRead::Lock(mode, WaitPolicy::Wait))?;
             each(position, found.then(|| self.buffers.row.row(self.table)));
         }
         Ok(())
@@ -144,6 +199,7 @@ impl Batch<'_> {
     fn find(&mut self, key: &[Value<'_>], how: RowRead) -> Result<bool> {
         let Self { table, worker, txn, buffers } = self;
         let Buffers { key: encoded, row, .. } = &mut **buffers;
+        encoded.clear();
         if !table.fit_key(key, encoded)? {
             return Ok(false);
         }

@@ -89,14 +89,14 @@ impl Table {
         Ok(values.iter().enumerate().map(|(column, value)| self.fit_column(column, value)).collect())
     }
 
-    /// The clustered key of these values of the primary key's columns. `false`: no row can have it.
+    /// Appends the clustered key of these values of the primary key's columns. `false`: no row can have it, and what was appended is
+    /// no key of a row.
     #[inline]
     pub(super) fn fit_key(&self, values: &[Value<'_>], key: &mut Vec<u8>) -> Result<bool> {
         let parts = self.indexes[0].codec.parts();
         if parts.len() != values.len() {
             return Err(if parts.is_empty() { Error::NoPrimaryKey } else { wrong_number(parts.len(), values.len()) });
         }
-        key.clear();
         for (part, value) in parts.iter().zip(values) {
             let Ok(value) = fit(value, &part.ty) else { return Ok(false) };
             if value.is_null() || part.encode(&value, key).is_err() {
@@ -104,6 +104,16 @@ impl Table {
             }
         }
         Ok(true)
+    }
+
+    /// [`Self::fit_key`]; for values that no row can have the empty key, which is that of no row.
+    #[inline]
+    pub(super) fn fit_key_or_none(&self, values: &[Value<'_>], keys: &mut Vec<u8>) -> Result<()> {
+        let start = keys.len();
+        if !self.fit_key(values, keys)? {
+            keys.truncate(start);
+        }
+        Ok(())
     }
 }
 

@@ -75,6 +75,7 @@ pub use types::{ColumnType, TypeKind, Value, convert::Problem};
 use crate::Database;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use txn::{Config, Durability, Engine, Worker};
 
 /// How a data directory is opened.
@@ -107,6 +108,7 @@ pub struct Embedded {
     database: Arc<Database>,
     /// Every session holds a clone.
     sessions: Arc<()>,
+    is_closed: AtomicBool,
 }
 
 impl Embedded {
@@ -122,7 +124,7 @@ impl Embedded {
             durability: if options.sync { Durability::Relaxed } else { Durability::None },
         })?;
         let database = Database::open(engine.clone())?;
-        let embedded = Self { engine, database, sessions: Arc::new(()) };
+        let embedded = Self { engine, database, sessions: Arc::new(()), is_closed: AtomicBool::new(false) };
         let worker = embedded.spare_worker()?;
         while embedded.database.housekeeping(&worker)? {}
         drop(worker);
@@ -192,13 +194,18 @@ impl Embedded {
         Ok(Session::new(worker, self.sessions.clone()))
     }
 
-    /// Writes everything home and releases the directory; without it the next start does so from the log.
+    /// Writes everything home and releases the directory. So does dropping it, without telling what went wrong; what could not be written
+    /// is taken from the log by the next start.
     ///
     /// # Errors
     /// Sessions are open; I/O.
     pub fn close(&self) -> Result<()> {
         if Arc::strong_count(&self.sessions) > 1 {
             return Err(Error::SessionsOpen);
+        }
+        // SeqCst: once in a life.
+        if self.is_closed.swap(true, Ordering::SeqCst) {
+            return Ok(());
         }
         let worker = self.spare_worker()?;
         self.database.close(&worker)?;
@@ -212,5 +219,12 @@ impl Embedded {
         let worker = self.engine.spare_worker().ok_or(Error::TooManySessions)?;
         worker.tick();
         Ok(worker)
+    }
+}
+
+impl Drop for Embedded {
+    fn drop(&mut self) {
+        // Told by `close`.
+        let _ = self.close();
     }
 }

@@ -2,11 +2,11 @@
 
 use super::batch::{Batch, Buffers, Outcome, Update, wait, wait_out};
 use super::{Error, Result};
-use crate::{RowRead, StoredRow, Table};
+use crate::{StoredRow, Table};
 use smallvec::SmallVec;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use txn::{Durability, Interrupt, Isolation, LockMode, Txn, WaitPolicy, Worker};
+use txn::{Durability, Interrupt, Isolation, LockMode, Txn, Worker};
 use types::Value;
 
 /// How soon a rollback that found no room on disk is tried again.
@@ -138,7 +138,7 @@ impl<'s> Transaction<'s> {
         keys: &[K],
         each: impl FnMut(usize, Option<StoredRow<'_>>),
     ) -> Result<()> {
-        self.batch(table, |batch| batch.read(keys, RowRead::Snapshot, each))
+        self.batch(table, |batch| batch.read(keys, each))
     }
 
     /// As `read`, of the newest committed rows, which stay locked until the transaction ends.
@@ -152,7 +152,7 @@ impl<'s> Transaction<'s> {
         mode: LockMode,
         each: impl FnMut(usize, Option<StoredRow<'_>>),
     ) -> Result<()> {
-        self.batch(table, |batch| batch.read(keys, RowRead::Lock(mode, WaitPolicy::Wait), each))
+        self.batch(table, |batch| batch.lock(keys, mode, each))
     }
 
     /// As [`Session::insert`].
