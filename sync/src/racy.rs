@@ -71,28 +71,28 @@ impl RacyWords {
         self.0.get(index).map_or([0; 8], |w| w.load(Ordering::Relaxed).to_ne_bytes())
     }
 
-    /// Copies bytes that start at word `start` to the end of `out`. `false` (and nothing copied) beyond the end.
+    /// Copies `bytes` bytes, `skip` bytes behind word `start`, to the end of `out`. `false` (and nothing copied) beyond the end.
     #[inline]
     pub fn append_bytes(&self, start: usize, skip: usize, bytes: usize, out: &mut Vec<u8>) -> bool {
-        let end = skip + bytes;
-        if start + end.div_ceil(8) > self.0.len() {
-            return false;
+        let shift = skip % 8;
+        let (first, end) = (start + skip / 8, start + (skip + bytes).div_ceil(8));
+        let Some(run) = self.0.get(first..end.max(first)) else { return false };
+        out.reserve(bytes + 8);
+        let target = out.spare_capacity_mut().as_mut_ptr().cast::<u8>();
+        let mut words = run.iter().map(|word| u64::from_le(word.load(Ordering::Relaxed)));
+        if let Some(word) = words.next() {
+            // SAFETY: eight bytes were reserved beyond the end. What is written behind the first word's bytes is overwritten, or lies
+            // behind the new length.
+            unsafe { target.cast::<u64>().write_unaligned((word >> (8 * shift)).to_le()) };
         }
-        out.reserve(bytes + 16);
-        let mut at = skip;
-        if !at.is_multiple_of(8) && at < end {
-            let word = self.raw(start + at / 8);
-            let take = (8 - at % 8).min(end - at);
-            out.extend_from_slice(&word[at % 8..at % 8 + take]);
-            at += take;
-        }
-        while at + 8 <= end {
-            out.extend_from_slice(&self.raw(start + at / 8));
+        let mut at = 8 - shift;
+        for word in words {
+            // SAFETY: the last word begins before byte `bytes`: it ends within the eight bytes beyond.
+            unsafe { target.add(at).cast::<u64>().write_unaligned(word.to_le()) };
             at += 8;
         }
-        if at < end {
-            out.extend_from_slice(&self.raw(start + at / 8)[..end - at]);
-        }
+        // SAFETY: the words of the run cover `bytes` bytes behind `skip`, all of which were just written.
+        unsafe { out.set_len(out.len() + bytes) };
         true
     }
 
@@ -199,6 +199,17 @@ mod tests {
             assert_eq!(out, second);
             assert!(words.compare_bytes(1, a, &first).is_eq());
             assert!(!words.append_bytes(8, 0, 40, &mut out));
+            assert!(!words.append_bytes(20, 0, 0, &mut out));
+            assert_eq!(out, second, "what does not fit leaves nothing behind");
+            let all = [first, second].concat();
+            for skip in 0..=all.len() {
+                for bytes in 0..=all.len() - skip {
+                    out.clear();
+                    out.push(7);
+                    assert!(words.append_bytes(1, skip, bytes, &mut out));
+                    assert_eq!(out[1..], all[skip..skip + bytes], "{skip} {bytes}");
+                }
+            }
         }
     }
 

@@ -124,6 +124,19 @@ fn head_of(suffix: &[u8]) -> u32 {
     }
 }
 
+/// The first eight bytes of a key suffix: orders as they do, zero-padded.
+#[inline]
+fn word_of(suffix: &[u8]) -> u64 {
+    match suffix.first_chunk::<8>() {
+        Some(eight) => u64::from_be_bytes(*eight),
+        None => {
+            let mut eight = [0; 8];
+            eight[..suffix.len()].copy_from_slice(suffix);
+            u64::from_be_bytes(eight)
+        }
+    }
+}
+
 impl<'a> Page<'a> {
     pub fn new(words: &'a RacyWords) -> Self {
         debug_assert_eq!(words.len(), PAGE_WORDS);
@@ -315,8 +328,29 @@ impl<'a> Page<'a> {
     #[inline]
     pub fn search_from(self, first: usize, key: &[u8]) -> Result<usize, usize> {
         let suffix = self.suffix(key);
-        let head = head_of(suffix);
-        let (mut low, mut high) = (first, self.slots());
+        if first == self.slots() || self.head(first) != head_of(suffix) {
+            return Err(first);
+        }
+        match self.compare_suffix(self.slot(first) as u16 as usize, suffix) {
+            Ordering::Equal => Ok(first),
+            Ordering::Greater => Err(first),
+            Ordering::Less => self.search_alike(first + 1, suffix),
+        }
+    }
+
+    /// The search among slots whose heads are not below that of `suffix`: by the first eight bytes, again without a branch; then whole
+    /// keys are compared.
+    fn search_alike(self, first: usize, suffix: &[u8]) -> Result<usize, usize> {
+        let (head, word) = (head_of(suffix), word_of(suffix));
+        let (mut low, mut count) = (first, self.slots().saturating_sub(first));
+        while count > 0 {
+            let half = count / 2;
+            let slot = self.slot(low + half);
+            let below = ((slot >> 32) as u32 == head) & (self.first_word(slot as u16 as usize) < word);
+            low = if below { low + half + 1 } else { low };
+            count = if below { count - half - 1 } else { half };
+        }
+        let mut high = self.slots();
         // Nearly always the first one decides.
         let mut middle = low;
         while low < high {
@@ -333,6 +367,16 @@ impl<'a> Page<'a> {
             middle = (low + high) / 2;
         }
         Err(low)
+    }
+
+    /// The first eight bytes of a record's key behind the page's prefix, as `word_of` has them.
+    #[inline]
+    fn first_word(self, at: usize) -> u64 {
+        let w = self.0.load(at);
+        let body = at + RecordHeader::words((w >> 32) as u8);
+        let missing = 8 - (w as u16 as usize).min(8);
+        // A shift by 64 is none: a key without bytes has the least word.
+        self.0.load(body).swap_bytes().checked_shr(8 * missing as u32).map_or(0, |bytes| bytes << (8 * missing))
     }
 
     #[inline]
