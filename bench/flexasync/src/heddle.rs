@@ -3,9 +3,7 @@
 use crate::{Bytes, Operation, Session, Store, sum_of, value_of};
 use std::path::Path;
 use std::sync::Arc;
-use table::embedded::{
-    Acknowledge, ColumnType, Embedded, Error, NewTable, Options, Outcome, Table, TypeKind, Update, Value,
-};
+use table::embedded::{Acknowledge, ColumnType, Embedded, Error, NewTable, Options, Outcome, Table, TypeKind, Update, Value};
 
 pub struct Heddle {
     embedded: Embedded,
@@ -81,8 +79,7 @@ impl Session for HeddleSession<'_> {
             Operation::Update => {
                 self.make_values(keys, round);
                 let changes: Vec<_> = self.values.iter().map(|value| [(1, Value::text(value))]).collect();
-                let updates: Vec<_> =
-                    self.keys.iter().zip(&changes).map(|(key, changes)| Update { key, changes }).collect();
+                let updates: Vec<_> = self.keys.iter().zip(&changes).map(|(key, changes)| Update { key, changes }).collect();
                 self.session.update(table, &updates, acknowledge).map(count)
             }
             Operation::Delete => self.session.delete(table, &self.keys, acknowledge).map(count),

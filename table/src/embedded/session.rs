@@ -64,7 +64,12 @@ impl Session {
     ///
     /// # Errors
     /// Then nothing was inserted: rows that do not go with the table; the engine's errors.
-    pub fn insert<'v, R: AsRef<[Value<'v>]>>(&mut self, table: &Table, rows: &[R], acknowledge: Acknowledge) -> Result<&[Outcome]> {
+    pub fn insert<'v, R: AsRef<[Value<'v>]>>(
+        &mut self,
+        table: &Table,
+        rows: &[R],
+        acknowledge: Acknowledge,
+    ) -> Result<&[Outcome]> {
         let mut transaction = self.begin_with(Isolation::ReadCommitted);
         transaction.insert(table, rows)?;
         transaction.commit(acknowledge)?;
@@ -86,7 +91,12 @@ impl Session {
     ///
     /// # Errors
     /// As `insert`.
-    pub fn delete<'v, K: AsRef<[Value<'v>]>>(&mut self, table: &Table, keys: &[K], acknowledge: Acknowledge) -> Result<&[Outcome]> {
+    pub fn delete<'v, K: AsRef<[Value<'v>]>>(
+        &mut self,
+        table: &Table,
+        keys: &[K],
+        acknowledge: Acknowledge,
+    ) -> Result<&[Outcome]> {
         let mut transaction = self.begin_with(Isolation::ReadCommitted);
         transaction.delete(table, keys)?;
         transaction.commit(acknowledge)?;
@@ -230,7 +240,10 @@ impl<'s> Transaction<'s> {
         if self.is_over {
             return Err(Error::Over);
         }
-        self.session.worker.tick();
+        // The first one comes right after the tick of `begin_with`.
+        if !self.held.is_empty() {
+            self.session.worker.tick();
+        }
         let done = self.hold(table).and_then(|()| {
             let Session { worker, buffers, .. } = &mut *self.session;
             self.txn.begin_statement(worker);

@@ -265,6 +265,7 @@ fn transfer(session: &mut Session, table: &Table, from: i64, to: i64) -> Result<
         }
     })?;
     let changes = [[(2, Value::Int(stock[0] - 1))], [(2, Value::Int(stock[1] + 1))]];
-    transaction.update(table, &[Update { key: &key(from), changes: &changes[0] }, Update { key: &key(to), changes: &changes[1] }])?;
+    transaction
+        .update(table, &[Update { key: &key(from), changes: &changes[0] }, Update { key: &key(to), changes: &changes[1] }])?;
     transaction.commit(Acknowledge::NotDurable)
 }
