@@ -120,10 +120,10 @@ impl RacyWords {
             at += 8;
         }
         if at < common {
-            let word = self.raw(start + at / 8);
-            let order = word[..common - at].cmp(&other[at..common]);
-            if order.is_ne() {
-                return order;
+            let mine = u64::from_be_bytes(self.raw(start + at / 8)) >> (8 * (8 - (common - at)));
+            let theirs = leading_bytes(&other[at..common]);
+            if mine != theirs {
+                return mine.cmp(&theirs);
             }
         }
         bytes.cmp(&other.len())
@@ -178,6 +178,12 @@ impl RacyWords {
             to.store(*from, Ordering::Relaxed);
         }
     }
+}
+
+/// Up to eight bytes as a number that orders as they do; few enough that a loop is quicker than a call.
+#[inline]
+fn leading_bytes(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! Heddle beside RocksDB and LMDB: the four operations of `flexasync`, one process, the same keys and rows.
 //!
-//! `cargo run --release` in this folder. Rounds are interleaved: in each every store does each operation in turn, and the order of the stores
-//! moves on by one from round to round. Printed are medians over the rounds, and each store's median relative to Heddle's
-//! in the same round. Threads that find no free processor make absolute figures worse, ratios less so.
+//! `cargo run --release` in this folder. Every store is filled; then come rounds of reads at each batch size, then rounds of updates, deletes and
+//! inserts. Rounds are interleaved: in each every store has its turn, and the order moves on by one from round to round. Printed are medians
+//! over the rounds, and in brackets the median of the ratio to Heddle in the same round. Reads are also given per second of processor
+//! time, which other programs on the machine disturb less.
 //!
 //! What the others are asked for is their good case; see `rocks.rs` and `lmdb.rs`. They take neither locks nor checks that a key is new or there, and
 //! keep no indexes; Heddle does what its SQL side would.
@@ -11,9 +12,12 @@ mod lmdb;
 mod rocks;
 
 use clap::Parser;
-use flexasync::{Load, OPERATIONS, Rates, Store, heddle::Heddle, pretty};
+use flexasync::{Load, Operation, Rate, Store, heddle::Heddle, pretty};
 use std::path::PathBuf;
 use std::time::Duration;
+
+/// Keys per transaction when the stores are filled.
+const FILL_BATCH: usize = 300;
 
 #[derive(Parser)]
 #[command(about = "Heddle, RocksDB and LMDB in one process, by primary key")]
@@ -28,9 +32,12 @@ struct Arguments {
     rounds: usize,
     #[arg(long, default_value_t = std::thread::available_parallelism().map_or(4, |n| n.get().min(4)))]
     threads: usize,
-    /// Keys per transaction; several numbers make several tables
-    #[arg(long, value_delimiter = ',', default_values_t = [1, 100])]
+    /// Keys per transaction of reads
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 10, 100, 300])]
     batch: Vec<usize>,
+    /// Keys per transaction of updates, deletes and inserts
+    #[arg(long, default_value_t = 100)]
+    write_batch: usize,
     /// Commits are on disk before they return
     #[arg(long)]
     durable: bool,
@@ -49,37 +56,52 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Box::new(rocks::Rocks::open(&folder.join("rocksdb-plain"), rocks::Kind::Plain, arguments.durable)?),
         Box::new(lmdb::Lmdb::open(&folder.join("lmdb"), arguments.durable)?),
     ];
+    let time = Duration::from_secs_f64(arguments.seconds);
+    let load = |batch: usize| Load { rows: arguments.rows, threads: arguments.threads.max(1), batch: batch.max(1), time };
+    for store in &stores {
+        flexasync::measure(&**store, &load(FILL_BATCH), Operation::Insert);
+    }
+    println!("{} rows of 100 bytes, {} threads; rows per second (ratio to Heddle)", arguments.rows, arguments.threads);
+    let names: Vec<&str> = stores.iter().map(|store| store.name()).collect();
+    println!("| | {} |\n|{}", names.join(" | "), "---|".repeat(names.len() + 1));
     for &batch in &arguments.batch {
-        let load = Load {
-            rows: arguments.rows,
-            threads: arguments.threads.max(1),
-            batch: batch.max(1),
-            time: Duration::from_secs_f64(arguments.seconds),
-        };
-        compare(&stores, &load, arguments.rounds.max(1));
+        let rounds = rounds(&stores, &load(batch), &[Operation::Read], arguments.rounds);
+        print_line(&format!("read, batches of {batch}"), &rounds[0], |rate| rate.per_second);
+        print_line(&format!("read, batches of {batch}, per core"), &rounds[0], |rate| rate.per_core);
+    }
+    let writes = [Operation::Update, Operation::Delete, Operation::Insert];
+    let rounds = rounds(&stores, &load(arguments.write_batch), &writes, arguments.rounds);
+    for (operation, rounds) in writes.iter().zip(&rounds) {
+        print_line(&format!("{operation:?}, batches of {}", arguments.write_batch), rounds, |rate| rate.per_second);
     }
     Ok(())
 }
 
-fn compare(stores: &[Box<dyn Store>], load: &Load, rounds: usize) {
-    let mut rates: Vec<Vec<Rates>> = vec![Vec::new(); stores.len()];
-    for round in 0..rounds {
+/// For each operation, for each round, the rate of each store.
+fn rounds(stores: &[Box<dyn Store>], load: &Load, operations: &[Operation], rounds: usize) -> Vec<Vec<Vec<Rate>>> {
+    let mut rates = vec![Vec::new(); operations.len()];
+    for round in 0..rounds.max(1) {
+        let mut of_round = vec![vec![None; stores.len()]; operations.len()];
         for turn in 0..stores.len() {
             let store = (round + turn) % stores.len();
-            rates[store].push(flexasync::run(&*stores[store], load));
+            for (operation, of_round) in operations.iter().zip(&mut of_round) {
+                of_round[store] = Some(flexasync::measure(&*stores[store], load, *operation));
+            }
+        }
+        for (rates, of_round) in rates.iter_mut().zip(of_round) {
+            rates.push(of_round.into_iter().flatten().collect());
         }
     }
-    println!("\n{} rows, {} threads, batches of {}; rows per second (relative to Heddle)", load.rows, load.threads, load.batch);
-    println!("| store | insert | read | update | delete |");
-    println!("|---|---|---|---|---|");
-    for (store, of_store) in stores.iter().zip(&rates) {
-        let cells = OPERATIONS.iter().enumerate().map(|(operation, _)| {
-            let rate = median(of_store.iter().map(|rates| rates[operation]));
-            let relative = median(of_store.iter().zip(&rates[0]).map(|(theirs, ours)| theirs[operation] / ours[operation]));
-            format!("{} ({relative:.2})", pretty(rate))
-        });
-        println!("| {} | {} |", store.name(), cells.collect::<Vec<_>>().join(" | "));
-    }
+    rates
+}
+
+fn print_line(what: &str, rounds: &[Vec<Rate>], figure: impl Fn(&Rate) -> f64) {
+    let cells = (0..rounds[0].len()).map(|store| {
+        let rate = median(rounds.iter().map(|round| figure(&round[store])));
+        let ratio = median(rounds.iter().map(|round| figure(&round[store]) / figure(&round[0])));
+        format!("{} ({ratio:.2})", pretty(rate))
+    });
+    println!("| {what} | {} |", cells.collect::<Vec<_>>().join(" | "));
 }
 
 fn median(values: impl Iterator<Item = f64>) -> f64 {

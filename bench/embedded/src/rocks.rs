@@ -9,11 +9,13 @@
 
 use flexasync::{Operation, Session, Store, sum_of, value_of};
 use rocksdb::{
-    BlockBasedOptions, Cache, DB, DataBlockIndexType, KeyEncodingType, Options, PlainTableFactoryOptions, ReadOptions, SliceTransform,
-    WriteBatch, WriteOptions,
+    BlockBasedOptions, Cache, ColumnFamilyDescriptor, DB, DataBlockIndexType, KeyEncodingType, Options, PlainTableFactoryOptions,
+    ReadOptions, SliceTransform, WriteBatch, WriteOptions,
 };
 use std::path::Path;
 
+/// The one that every database has.
+const FAMILY: &str = "default";
 const KEY_BYTES: usize = 8;
 const CACHE_BYTES: usize = 1 << 30;
 const MEMTABLE_BYTES: usize = 256 << 20;
@@ -54,7 +56,8 @@ impl Rocks {
                 });
             }
         }
-        Ok(Self { db: DB::open(&options, folder)?, kind, durable })
+        let family = ColumnFamilyDescriptor::new(FAMILY, options.clone());
+        Ok(Self { db: DB::open_cf_descriptors(&options, folder, [family])?, kind, durable })
     }
 }
 
@@ -112,7 +115,7 @@ impl RocksSession<'_> {
             }
         } else {
             let names: Vec<_> = keys.iter().map(|key| key.to_be_bytes()).collect();
-            let family = db.cf_handle("default").expect("every database has it");
+            let family = db.cf_handle(FAMILY).expect("every database has it");
             for value in db.batched_multi_get_cf_opt(family, &names, false, &self.reads) {
                 value?.iter().for_each(|value| add(value));
             }

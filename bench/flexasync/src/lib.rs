@@ -78,21 +78,41 @@ pub struct Load {
     pub time: Duration,
 }
 
-/// Rows per second of each operation, in the order of [`OPERATIONS`].
-pub type Rates = [f64; 4];
+/// What an operation came to.
+#[derive(Clone, Copy, Debug)]
+pub struct Rate {
+    /// Rows per second of all threads together.
+    pub per_second: f64,
+    /// Rows per second of processor time that the threads used, which neither other programs nor the stopping of this one change much.
+    /// It says nothing of what a store does on threads of its own.
+    pub per_core: f64,
+}
 
-/// Runs one pass.
+/// Runs one pass: the rates of [`OPERATIONS`].
 ///
 /// # Panics
 /// When the store loses a row.
-pub fn run(store: &dyn Store, load: &Load) -> Rates {
+pub fn run(store: &dyn Store, load: &Load) -> [Rate; 4] {
+    OPERATIONS.map(|operation| measure(store, load, operation))
+}
+
+/// Does one operation. Inserts want an empty store, the others a full one.
+///
+/// # Panics
+/// When the store loses a row.
+pub fn measure(store: &dyn Store, load: &Load, operation: Operation) -> Rate {
     let keys = shuffled_keys(load);
-    let mut rates = [0.0; 4];
-    for (rate, operation) in rates.iter_mut().zip(OPERATIONS) {
-        *rate = run_operation(store, load, operation, &keys);
-        store.settle(operation);
+    let barrier = Barrier::new(keys.len());
+    let rates: Vec<Rate> = std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            keys.iter().map(|keys| scope.spawn(|| run_thread(store, load, operation, keys, &barrier))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("a thread of the load")).collect()
+    });
+    store.settle(operation);
+    Rate {
+        per_second: rates.iter().map(|rate| rate.per_second).sum(),
+        per_core: rates.iter().map(|rate| rate.per_core).sum::<f64>() / rates.len() as f64,
     }
-    rates
 }
 
 /// Each thread's keys.
@@ -102,41 +122,36 @@ fn shuffled_keys(load: &Load) -> Vec<Vec<u64>> {
     keys.chunks(keys.len().div_ceil(load.threads).max(1)).map(<[u64]>::to_vec).collect()
 }
 
-fn run_operation(store: &dyn Store, load: &Load, operation: Operation, keys: &[Vec<u64>]) -> f64 {
-    let barrier = Barrier::new(keys.len());
-    std::thread::scope(|scope| {
-        let threads: Vec<_> =
-            keys.iter().map(|keys| scope.spawn(|| run_thread(store, load, operation, keys, &barrier))).collect();
-        threads.into_iter().map(|thread| thread.join().expect("a thread of the load")).sum()
-    })
-}
-
-/// The rate of one thread.
-fn run_thread(store: &dyn Store, load: &Load, operation: Operation, keys: &[u64], barrier: &Barrier) -> f64 {
+fn run_thread(store: &dyn Store, load: &Load, operation: Operation, keys: &[u64], barrier: &Barrier) -> Rate {
     let mut session = store.session();
     let (mut sum, mut done) = (0, 0);
     barrier.wait();
-    let start = Instant::now();
-    for round in 1.. {
+    let (start, processor) = (Instant::now(), processor_time());
+    let timed = matches!(operation, Operation::Read | Operation::Update);
+    'rounds: for round in 1.. {
         for batch in keys.chunks(load.batch) {
             let found = session.run(operation, batch, round, &mut sum);
             assert_eq!(found, batch.len(), "{}: {operation:?} of round {round} missed rows", store.name());
             done += batch.len();
-            let timed = matches!(operation, Operation::Read | Operation::Update);
             if timed && start.elapsed() >= load.time {
-                return finish(done, start, sum);
+                break 'rounds;
             }
         }
-        if matches!(operation, Operation::Insert | Operation::Delete) {
+        if !timed {
             break;
         }
     }
-    finish(done, start, sum)
+    std::hint::black_box(sum);
+    Rate {
+        per_second: done as f64 / start.elapsed().as_secs_f64(),
+        per_core: done as f64 / (processor_time() - processor).as_secs_f64(),
+    }
 }
 
-fn finish(done: usize, start: Instant, sum: u64) -> f64 {
-    std::hint::black_box(sum);
-    done as f64 / start.elapsed().as_secs_f64()
+/// Of this thread.
+fn processor_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
 }
 
 /// Thousands or millions, for tables.
@@ -154,7 +169,7 @@ mod tests {
         let store = heddle::Heddle::open(folder.path(), 2, 64 << 20, false).expect("a new directory");
         let load = Load { rows: 2000, threads: 2, batch: 7, time: Duration::from_millis(20) };
         let rates = run(&store, &load);
-        assert!(rates.iter().all(|rate| *rate > 0.0), "{rates:?}");
+        assert!(rates.iter().all(|rate| rate.per_second > 0.0 && rate.per_core > 0.0), "{rates:?}");
     }
 
     #[test]

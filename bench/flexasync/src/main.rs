@@ -58,7 +58,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 batch: batch.max(1),
                 time: Duration::from_secs_f64(arguments.seconds),
             };
-            let rates = run(&store, &load).map(pretty);
+            let rates = run(&store, &load).map(|rate| pretty(rate.per_second));
             println!("| {threads} | {batch} | {} |", rates.join(" | "));
         }
     }

@@ -116,11 +116,8 @@ pub struct Page<'a>(&'a RacyWords);
 fn head_of(suffix: &[u8]) -> u32 {
     match suffix.first_chunk::<4>() {
         Some(four) => u32::from_be_bytes(*four),
-        None => {
-            let mut four = [0; 4];
-            four[..suffix.len()].copy_from_slice(suffix);
-            u32::from_be_bytes(four)
-        }
+        // Too few bytes for a copy to be worth its call.
+        None => suffix.iter().zip([24, 16, 8]).fold(0, |head, (byte, shift)| head | u32::from(*byte) << shift),
     }
 }
 
