@@ -12,6 +12,12 @@ pub use memory::{AlignedBuf, Reservation};
 /// Alignment of direct I/O: buffers, offsets and lengths.
 pub const IO_ALIGN: usize = 4096;
 
+/// The two words in which the kernel names what this processor has beyond its basis (`AT_HWCAP` and `AT_HWCAP2`, getauxval(3)); their
+/// bits mean something else on each architecture.
+pub fn hardware_capabilities() -> (usize, usize) {
+    rustix::param::linux_hwcap()
+}
+
 /// Prints one line and ends the process at once, without unwinding: for failures after which no state may be trusted
 /// (a failed sync of the log: what the kernel holds of it is unknown; see "Can Applications Recover from fsync Failures?", ATC 2020).
 pub fn fatal(what: &str) -> ! {

@@ -31,7 +31,7 @@ const FLOORS: &[&[&str]] = &[
 const BESIDE: &[&str] = &["xtask", "tests", "echo"];
 
 /// The folders of `storage`, lowest first.
-const STORAGE_ORDER: &[&str] = &["page", "wal", "buffer", "space", "btree", "recovery"];
+const STORAGE_ORDER: &[&str] = &["crc", "page", "wal", "buffer", "space", "btree", "recovery"];
 
 const UNSAFE_CRATES: &[&str] = &["sync", "os", "storage"];
 
