@@ -1,10 +1,12 @@
-//! The operating system as the engine sees it: files, memory reservations, the data directory's lock.
+//! The operating system as the engine sees it: files, memory reservations, the data directory's lock,
+//! what machine this is.
 //!
 //! Knows nothing of pages or logs. Every call that can fail returns `std::io::Error` with the path in the message.
 //! Files are opened for direct I/O where the file system allows it, so callers pass [`AlignedBuf`]s.
 
 mod file;
 mod memory;
+pub mod topology;
 
 pub use file::{DirLock, File, LockError, sync_dir};
 pub use memory::{AlignedBuf, Reservation};

@@ -12,5 +12,5 @@ mod racy;
 pub mod spin;
 
 pub use crossbeam_utils::CachePadded;
-pub use latch::{LatchGuard, Version, VersionLatch};
+pub use latch::{LatchGuard, SPIN_US_MAX, Version, VersionLatch};
 pub use racy::RacyWords;

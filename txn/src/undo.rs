@@ -21,7 +21,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use storage::TreeRef;
 use storage::page::RecordHeader;
-use sync::RacyWords;
+use sync::{CachePadded, RacyWords};
 
 const SEGMENT_WORDS: usize = 1 << 15;
 const HEADER_WORDS: usize = 5;
@@ -37,8 +37,6 @@ pub enum UndoKind {
     Delete,
 }
 
-/// On lines of its own: every transaction writes its counters, and neighbours belong to other workers.
-#[repr(align(128))]
 struct Segment {
     words: Box<RacyWords>,
     generation: AtomicU32,
@@ -58,7 +56,8 @@ pub struct UndoStore {
 }
 
 /// A run of segments, made when the first of them is needed.
-type Level = Box<[OnceLock<Segment>]>;
+/// Each segment on lines of its own: every transaction writes its counters, and neighbours belong to other workers.
+type Level = Box<[OnceLock<CachePadded<Segment>>]>;
 
 /// One worker's place in it.
 #[derive(Default)]
@@ -105,7 +104,7 @@ impl UndoStore {
     }
 
     fn segment(&self, number: u32) -> Option<&Segment> {
-        self.segments.get(number as usize / LEVEL)?.get()?[number as usize % LEVEL].get()
+        Some(self.segments.get(number as usize / LEVEL)?.get()?[number as usize % LEVEL].get()?)
     }
 
     fn own(&self, number: u32) -> &Segment {
@@ -130,11 +129,13 @@ impl UndoStore {
             }
         };
         let level = self.segments[number as usize / LEVEL].get_or_init(|| (0..LEVEL).map(|_| OnceLock::new()).collect());
-        level[number as usize % LEVEL].get_or_init(|| Segment {
-            words: RacyWords::boxed(SEGMENT_WORDS),
-            generation: AtomicU32::new(1),
-            pins: AtomicU32::new(0),
-            last_end: AtomicU64::new(0),
+        level[number as usize % LEVEL].get_or_init(|| {
+            CachePadded::new(Segment {
+                words: RacyWords::boxed(SEGMENT_WORDS),
+                generation: AtomicU32::new(1),
+                pins: AtomicU32::new(0),
+                last_end: AtomicU64::new(0),
+            })
         });
         number
     }
