@@ -6,7 +6,7 @@
 //! 3. Unit tests of the crates that decide about bytes run under QEMU.
 //! 4. A data directory goes from the native server to the emulated one and back (`tests/src/bin/machines.rs`): recovery, queries,
 //!    changes, `heddle check` on both sides.
-//! 5. With `--sql`, every SQL script runs against the emulated server.
+//! 5. Every SQL script runs against the emulated server.
 //!
 //! X1: a machine whose tools cannot be had is skipped by name. A machine that was asked for by name and skipped fails the run only
 //! when nothing ran at all.
@@ -63,15 +63,8 @@ const MACHINES: &[Machine] = &[
 /// The crates that decide about bytes, in memory and on disk; their unit tests run under emulation.
 const TESTED: &[&str] = &["sync", "os", "types", "storage", "protocol", "txn", "table"];
 
-/// What to do beside the usual.
-pub struct Options {
-    pub may_install: bool,
-    /// All SQL scripts too.
-    pub sql: bool,
-}
-
 /// Runs all machines, or those named; true when nothing failed.
-pub fn run(root: &Path, names: &[String], options: &Options) -> Result<bool, String> {
+pub fn run(root: &Path, names: &[String], may_install: bool) -> Result<bool, String> {
     if let Some(unknown) =
         names.iter().find(|name| !MACHINES.iter().any(|m| m.name == name.as_str() || m.triple == name.as_str()))
     {
@@ -83,15 +76,15 @@ pub fn run(root: &Path, names: &[String], options: &Options) -> Result<bool, Str
     for machine in MACHINES {
         let is_wanted = names.is_empty() || names.iter().any(|name| name == machine.name || name == machine.triple);
         if is_wanted && !std::env::consts::ARCH.starts_with(machine.name) {
-            one(root, machine, has_native, options, &mut steps);
+            one(root, machine, has_native, may_install, &mut steps);
         }
     }
     Ok(steps.finish())
 }
 
-fn one(root: &Path, machine: &Machine, has_native: bool, options: &Options, steps: &mut Steps) {
+fn one(root: &Path, machine: &Machine, has_native: bool, may_install: bool, steps: &mut Steps) {
     let name = machine.name;
-    if let Err(why) = tools(machine, options.may_install) {
+    if let Err(why) = tools(machine, may_install) {
         steps.skip(name, &why); // X1
         return;
     }
@@ -115,11 +108,9 @@ fn one(root: &Path, machine: &Machine, has_native: bool, options: &Options, step
     let mut data = Command::new(ci::built(root, "machines"));
     data.env("HEDDLE_BIN", ci::built(root, "heddle")).arg("--other").arg(&server).args(["--name", name]);
     steps.run(&format!("{name} data"), &mut data, Counting::Lines);
-    if options.sql {
-        let mut sql = Command::new(ci::built(root, "sql"));
-        sql.current_dir(root).env("HEDDLE_BIN", &server);
-        steps.run(&format!("{name} sql scripts"), &mut sql, Counting::Lines);
-    }
+    let mut sql = Command::new(ci::built(root, "sql"));
+    sql.current_dir(root).env("HEDDLE_BIN", &server);
+    steps.run(&format!("{name} sql scripts"), &mut sql, Counting::Lines);
 }
 
 impl Machine {
@@ -218,8 +209,7 @@ mod tests {
 
     #[test]
     fn an_unknown_machine_is_named() {
-        let options = Options { may_install: false, sql: false };
-        let why = run(Path::new("."), &["vax".to_string()], &options).expect_err("there is no vax");
+        let why = run(Path::new("."), &["vax".to_string()], false).expect_err("there is no vax");
         assert!(why.contains("vax") && why.contains("s390x"), "{why}");
     }
 

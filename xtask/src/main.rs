@@ -81,9 +81,6 @@ enum Word {
         /// Install nothing; a machine whose tools are missing is skipped by name
         #[arg(long)]
         no_install: bool,
-        /// Run all SQL scripts against the emulated server too
-        #[arg(long)]
-        sql: bool,
     },
     /// Runs the fuzz targets (all without arguments), each for some seconds
     Fuzz {
@@ -106,9 +103,7 @@ fn main() -> ExitCode {
         Word::Isolation { arguments } => ci::program(&root, "isolation", &arguments),
         Word::Abuse { arguments } => ci::program(&root, "abuse", &arguments),
         Word::Larger { arguments } => ci::program(&root, "larger", &arguments),
-        Word::Cross { machines, no_install, sql } => {
-            cross::run(&root, &machines, &cross::Options { may_install: !no_install, sql })
-        }
+        Word::Cross { machines, no_install } => cross::run(&root, &machines, !no_install),
         Word::Fuzz { targets, seconds } => fuzz::run(&root, &targets, seconds),
         Word::Bench(options) => bench::run(&root, &options),
     };
