@@ -351,6 +351,15 @@ mod tests {
     }
 
     #[test]
+    fn native_byte_order_is_found() {
+        let breaches = |path: &str, text: &str| byte_order(&[source(path, text)]).len();
+        assert_eq!(breaches("storage/src/x.rs", "let n = u32::from_ne_bytes(b);\nlet b = n.to_ne_bytes();"), 2);
+        assert_eq!(breaches("storage/src/x.rs", "let n = inline_bytes_max(); // to_ne_bytes"), 0);
+        assert_eq!(breaches("storage/src/x.rs", "p.read_unaligned()\nmem::transmute(x)"), 2);
+        assert_eq!(breaches("exec/src/packed.rs", "n.to_ne_bytes()"), 0);
+    }
+
+    #[test]
     fn storage_folders_keep_their_order() {
         let breaches = |text| storage_order(&[source("storage/src/wal/append.rs", text)]).len();
         assert_eq!(breaches("use crate::page::Page;"), 0);
