@@ -39,13 +39,31 @@ impl Kind {
     }
 }
 
+/// How many threads share the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threads {
+    One,
+    All,
+}
+
+/// Bytes per second of each of [`KINDS`].
+pub type Rates = [f64; 3];
+
 /// One size of the working set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
     pub bytes: u64,
-    /// Bytes per second of each of [`KINDS`], with one thread and with all.
-    pub one: [f64; 3],
-    pub all: [f64; 3],
+    pub one: Rates,
+    pub all: Rates,
+}
+
+impl Point {
+    pub fn rates(&self, threads: Threads) -> &Rates {
+        match threads {
+            Threads::One => &self.one,
+            Threads::All => &self.all,
+        }
+    }
 }
 
 /// All sizes, ascending.

@@ -1,6 +1,6 @@
 //! The curves of [`bandwidth`](super::bandwidth) as text for a terminal, and as a picture.
 
-use super::bandwidth::{Curves, KINDS, Point};
+use super::bandwidth::{Curves, KINDS, Kind, Rates, Threads};
 use crate::size;
 use os::topology::Topology;
 use std::fmt::Write;
@@ -26,16 +26,16 @@ pub fn text(curves: &Curves) -> String {
     let _ = writeln!(text, "{:>10}  {:^23}  {:^23}", "", "one thread", all);
     let names = KINDS.map(|kind| format!("{:>7}", kind.name())).join(" ");
     let _ = writeln!(text, "{:>10}  {names}  {names}", "");
-    let numbers = |rates: &[f64; 3]| rates.map(|rate| format!("{:>7.1}", gigabytes(rate))).join(" ");
+    let numbers = |rates: &Rates| rates.map(|rate| format!("{:>7.1}", gigabytes(rate))).join(" ");
     for point in &curves.points {
         let _ = writeln!(text, "{:>10}  {}  {}", size::text(point.bytes), numbers(&point.one), numbers(&point.all));
     }
-    let top = |of: fn(&Point) -> f64| curves.points.iter().map(of).fold(f64::MIN_POSITIVE, f64::max);
-    let bars: [(&str, fn(&Point) -> f64); 2] = [("one thread", |p| p.one[0]), (&all, |p| p.all[0])];
-    for (name, of) in bars {
-        let _ = writeln!(text, "\nread, {name}; a full bar is {:.1} GB/s", gigabytes(top(of)));
-        for point in &curves.points {
-            let _ = writeln!(text, "{:>10}  {}", size::text(point.bytes), bar(of(point) / top(of)));
+    for (name, which) in [("one thread", Threads::One), (&all, Threads::All)] {
+        let reads: Vec<f64> = curves.points.iter().map(|point| point.rates(which)[Kind::Read as usize]).collect();
+        let most = reads.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+        let _ = writeln!(text, "\nread, {name}; a full bar is {:.1} GB/s", gigabytes(most));
+        for (point, rate) in curves.points.iter().zip(reads) {
+            let _ = writeln!(text, "{:>10}  {}", size::text(point.bytes), bar(rate / most));
         }
     }
     text
@@ -92,15 +92,14 @@ pub fn svg(curves: &Curves, topology: &Topology) -> String {
     );
     grid(&mut svg, &axes, step, curves);
     cache_ends(&mut svg, &axes, topology, (first.bytes, last.bytes));
-    let series: [(String, &str, fn(&Point) -> &[f64; 3]); 2] =
-        [("one thread".into(), "none", |p| &p.one), (threads(curves.threads), "6 4", |p| &p.all)];
+    let all = threads(curves.threads);
     let mut row = 0.0;
-    for (name, dashes, of) in &series {
+    for (name, dashes, which) in [("one thread", "none", Threads::One), (&all, "6 4", Threads::All)] {
         for (kind, colour) in KINDS.iter().zip(COLOURS) {
             let corners: Vec<String> = curves
                 .points
                 .iter()
-                .map(|point| format!("{:.1},{:.1}", axes.x(point.bytes), axes.y(of(point)[*kind as usize])))
+                .map(|point| format!("{:.1},{:.1}", axes.x(point.bytes), axes.y(point.rates(which)[*kind as usize])))
                 .collect();
             let line = format!("fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\" stroke-dasharray=\"{dashes}\"");
             let (x, y) = (WIDTH - RIGHT + 12.0, TOP + 12.0 + 20.0 * row);
@@ -161,6 +160,7 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::bandwidth::Point;
     use super::*;
 
     fn curves() -> Curves {
