@@ -1,8 +1,8 @@
 //! How fast memory is read, written and copied, by how much of it is in use.
 //!
 //! 1. Working sets grow from 1 MB to four times the last cache, in steps of the square root of two.
-//! 2. One thread has the whole set, or all usable CPUs have a thread each and equal parts of it. Each thread is bound to its CPU,
-//!    and touches its part first, so that the memory is near.
+//! 2. One thread has the whole set, on whatever CPU the kernel likes; or all usable CPUs have a thread each, bound to it, and equal
+//!    parts of the set. Each thread touches its part first, so that the memory is near.
 //! 3. All threads begin together and go over their parts again and again for a moment; the best of a few tries counts.
 //!
 //! Read: bytes read. Write: bytes written. Copy: bytes read and bytes written, together.
@@ -16,8 +16,8 @@ const BYTES_MIN: u64 = 1 << 20;
 /// Where the kernel does not tell how large the last cache is.
 const LAST_CACHE_DEFAULT: u64 = 32 << 20;
 /// One try.
-const TRY: Duration = Duration::from_millis(25);
-const TRIES: usize = 3;
+const TRY: Duration = Duration::from_millis(12);
+const TRIES: usize = 6;
 
 /// What is done with the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,12 +79,15 @@ pub struct Curves {
 /// Measures; `tell` hears how many points are done, of how many.
 pub fn measure(topology: &Topology, tell: impl Fn(usize, usize)) -> Curves {
     let usable = topology.usable.clone().filter(|cpus| !cpus.is_empty());
-    let cpus = usable.unwrap_or_else(|| (0..std::thread::available_parallelism().map_or(1, usize::from) as u32).collect());
+    let cpus: Vec<Option<u32>> = match usable {
+        Some(cpus) => cpus.into_iter().map(Some).collect(),
+        None => vec![None; std::thread::available_parallelism().map_or(1, usize::from)],
+    };
     let sizes = sizes(topology.last_cache_bytes().unwrap_or(LAST_CACHE_DEFAULT), topology.memory_bytes);
     let points = sizes.iter().enumerate().map(|(done, bytes)| {
         tell(done, sizes.len());
-        let rates = |cpus: &[u32]| KINDS.map(|kind| rate(kind, *bytes, cpus));
-        Point { bytes: *bytes, one: rates(&cpus[..1]), all: rates(&cpus) }
+        let rates = |cpus: &[Option<u32>]| KINDS.map(|kind| rate(kind, *bytes, cpus));
+        Point { bytes: *bytes, one: rates(&[None]), all: rates(&cpus) }
     });
     Curves { points: points.collect(), threads: cpus.len(), is_slow_build: cfg!(debug_assertions) }
 }
@@ -98,8 +101,8 @@ fn sizes(last_cache: u64, memory: Option<u64>) -> Vec<u64> {
     sizes
 }
 
-/// Bytes per second of a thread on each of the CPUs.
-fn rate(kind: Kind, bytes: u64, cpus: &[u32]) -> f64 {
+/// Bytes per second of all threads together: one for each of the CPUs, bound to it where it is given.
+fn rate(kind: Kind, bytes: u64, cpus: &[Option<u32>]) -> f64 {
     let words = (bytes / 8) as usize / cpus.len();
     let barrier = Barrier::new(cpus.len());
     let tries: Vec<[f64; TRIES]> = std::thread::scope(|scope| {
@@ -109,9 +112,11 @@ fn rate(kind: Kind, bytes: u64, cpus: &[u32]) -> f64 {
     (0..TRIES).map(|i| tries.iter().map(|rates| rates[i]).sum()).fold(0.0, f64::max)
 }
 
-fn thread(kind: Kind, words: usize, cpu: u32, barrier: &Barrier) -> [f64; TRIES] {
-    // A container may refuse it; the numbers are then those of wherever the kernel puts us.
-    let _ = bind_thread(cpu);
+fn thread(kind: Kind, words: usize, cpu: Option<u32>, barrier: &Barrier) -> [f64; TRIES] {
+    if let Some(cpu) = cpu {
+        // A container may refuse it; the numbers are then those of wherever the kernel puts us.
+        let _ = bind_thread(cpu);
+    }
     let mut work = Work::new(kind, words);
     work.pass(1);
     [(); TRIES].map(|()| {
@@ -195,6 +200,6 @@ mod tests {
                 Kind::Copy => assert_eq!(work.target, work.words),
             }
         }
-        assert!(rate(Kind::Read, 1 << 20, &[0]) > 0.0);
+        assert!(rate(Kind::Read, 1 << 20, &[None, Some(0)]) > 0.0);
     }
 }

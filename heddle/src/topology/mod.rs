@@ -9,6 +9,7 @@ use crate::cli::TopologyFlags;
 use crate::size;
 use os::topology::{Cache, CpuLimit, HugePages, Node, Topology};
 use std::fmt::Write;
+use std::io::IsTerminal;
 
 /// Prints the topology; the error is one line for the person who asked.
 pub fn run(flags: &TopologyFlags) -> Result<(), String> {
@@ -18,10 +19,15 @@ pub fn run(flags: &TopologyFlags) -> Result<(), String> {
     if !flags.bandwidth && flags.svg.is_none() {
         return Ok(());
     }
+    let is_watched = std::io::stderr().is_terminal();
     let curves = bandwidth::measure(&topology, |done, points| {
-        eprint!("\rmeasuring memory: {done} of {points} points ");
+        if is_watched {
+            eprint!("\rmeasuring memory: {done} of {points} sizes ");
+        }
     });
-    eprint!("\r{:60}\r", "");
+    if is_watched {
+        eprint!("\r{:40}\r", "");
+    }
     print!("\n{}", plot::text(&curves));
     if let Some(path) = &flags.svg {
         std::fs::write(path, plot::svg(&curves, &topology)).map_err(|e| format!("{}: {e}", path.display()))?;
