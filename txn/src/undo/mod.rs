@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use storage::TreeRef;
 use storage::blocks::Blocks;
 use storage::page::RecordHeader;
-use sync::RacyWords;
+use sync::{CachePadded, RacyWords};
 
 const SEGMENT_WORDS: usize = 1 << 15;
 const SEGMENT_BYTES: usize = SEGMENT_WORDS * 8;
@@ -46,8 +46,6 @@ pub enum UndoKind {
     Delete,
 }
 
-/// On lines of its own: every transaction writes its counters, and neighbours belong to other workers.
-#[repr(align(128))]
 struct Segment {
     generation: AtomicU32,
     /// Its words are in the file; it has no memory.
@@ -79,7 +77,8 @@ struct Free {
 /// A run of segments, made when the first of them is needed.
 struct Level {
     blocks: Blocks,
-    segments: Box<[OnceLock<Segment>]>,
+    /// Each on lines of its own: every transaction writes its counters, and neighbours belong to other workers.
+    segments: Box<[OnceLock<CachePadded<Segment>>]>,
 }
 
 /// One worker's place in it.
@@ -148,7 +147,7 @@ impl UndoStore {
     }
 
     fn segment(&self, number: u32) -> Option<&Segment> {
-        self.levels.get(number as usize / LEVEL)?.get()?.segments[number as usize % LEVEL].get()
+        Some(self.levels.get(number as usize / LEVEL)?.get()?.segments[number as usize % LEVEL].get()?)
     }
 
     fn own(&self, number: u32) -> &Segment {
@@ -206,11 +205,13 @@ impl UndoStore {
             blocks: Blocks::new(LEVEL, SEGMENT_WORDS).unwrap_or_else(|e| os::fatal(&e.to_string())),
             segments: (0..LEVEL).map(|_| OnceLock::new()).collect(),
         });
-        level.segments[number as usize % LEVEL].get_or_init(|| Segment {
-            generation: AtomicU32::new(1),
-            in_file: AtomicBool::new(false),
-            pins: AtomicU32::new(0),
-            last_end: AtomicU64::new(0),
+        level.segments[number as usize % LEVEL].get_or_init(|| {
+            CachePadded::new(Segment {
+                generation: AtomicU32::new(1),
+                in_file: AtomicBool::new(false),
+                pins: AtomicU32::new(0),
+                last_end: AtomicU64::new(0),
+            })
         });
         number
     }
