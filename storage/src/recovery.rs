@@ -16,10 +16,10 @@ use crate::wal::{LogPlace, LogReader, chunks};
 use crate::{Error, Lsn, Store};
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::time::Instant;
+use os::time::Instant;
 
 /// Log redone at a time.
-const BATCH_BYTES: usize = 8 << 20;
+const BATCH_BYTES: usize = if cfg!(sim) { 64 << 10 } else { 8 << 20 };
 /// More threads than this find no more to do at once.
 const THREADS_MAX: usize = 16;
 
@@ -97,7 +97,7 @@ fn redo_batch(
     from: u64,
     sequence_of: &impl Fn(u64) -> u64,
 ) -> Result<(), Error> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
+    let threads = os::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
     let mut shares: Vec<Vec<(PageId, Lsn, Change<'_>)>> = (0..threads).map(|_| Vec::new()).collect();
     let mut share = |page: PageId, lsn: Lsn, change| shares[page as usize % threads].push((page, lsn, change));
     for (index, payload) in batch.iter().enumerate() {
@@ -129,7 +129,7 @@ fn redo_batch(
         changes.sort_unstable_by_key(|(page, lsn, _)| (*page, *lsn));
         changes.iter().try_for_each(|(page, lsn, change)| redo_change(store, *page, *lsn, change, from))
     };
-    std::thread::scope(|scope| {
+    os::thread::scope(|scope| {
         let threads: Vec<_> =
             shares.into_iter().filter(|share| !share.is_empty()).map(|share| scope.spawn(|| work(share))).collect();
         threads.into_iter().try_for_each(|thread| thread.join().expect("redo does not panic"))

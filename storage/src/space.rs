@@ -14,13 +14,13 @@ use crate::error::{Result, blocking};
 use crate::page::{HEADER_WORDS, PAGE_BYTES, PAGE_WORDS, PageId, PageType};
 use crate::wal::Wal;
 use crate::wal::record::{Part, PartOp, write_structure};
-use parking_lot::Mutex;
+use sync::Mutex;
 use std::sync::Arc;
 
 /// Pages one allocation page stands for.
 pub const GROUP_PAGES: u32 = ((PAGE_WORDS - HEADER_WORDS) * 64) as u32;
 /// The file grows by an eighth, within these bounds (in pages).
-const GROWTH_PAGES: std::ops::RangeInclusive<u32> = 256..=8192;
+const GROWTH_PAGES: std::ops::RangeInclusive<u32> = if cfg!(sim) { 16..=64 } else { 256..=8192 };
 
 pub(crate) struct Space {
     pool: Arc<Pool>,

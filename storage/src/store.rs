@@ -16,10 +16,10 @@ use crate::space::Space;
 use crate::wal::{Durability, LogPlace, LogReader, Wal};
 use crate::{Error, TreeRef};
 use os::{DirLock, File, LockError};
-use parking_lot::Mutex;
+use sync::Mutex;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use sync::CachePadded;
 
 /// How a store is opened.
@@ -51,7 +51,7 @@ pub struct Store {
     recovering: Arc<AtomicBool>,
     control: Arc<ControlKeeper>,
     requests: Arc<CleanRequests>,
-    threads: Mutex<Vec<std::thread::JoinHandle<()>>>,
+    threads: Mutex<Vec<os::thread::JoinHandle<()>>>,
     stopped: AtomicBool,
     _lock: DirLock,
 }
@@ -101,7 +101,7 @@ impl Store {
         recovered.torn_pages = if fresh { 0 } else { restore_torn_pages(&file, &doublewrite)? };
         let log_dir = dir.join("log");
         if fresh {
-            std::fs::create_dir_all(&log_dir)?;
+            os::fs::create_dir_all(&log_dir)?;
             os::sync_dir(dir)?;
         }
         // The end of the log is needed before it can be continued: one pass reads, the next redoes.
@@ -270,7 +270,8 @@ fn checkpointer(
         }
         // The order matters: the epoch first, then what may need older ones (see Pool::oldest_dirty_epoch, Wal::pin_undo).
         let now = wal.epoch();
-        let needed = now.min(wal.oldest_undo_epoch()).min(pool.oldest_dirty_epoch());
+        let open = if os::mutated("forget-checkpoint-pin") { u64::MAX } else { wal.oldest_undo_epoch() };
+        let needed = now.min(open).min(pool.oldest_dirty_epoch());
         let place = wal.place_of(needed);
         let (clock, sequence) = (counters.clock.load(Ordering::SeqCst), (counters.txn_sequence.lock())());
         if place.position > keeper.state.lock().place.position {
@@ -300,25 +301,25 @@ fn open_doublewrite(path: &Path) -> Result<File, Error> {
     Ok(file)
 }
 
-fn join(thread: std::thread::JoinHandle<()>) {
+fn join(thread: os::thread::JoinHandle<()>) {
     if thread.join().is_err() {
         eprintln!("heddle: a background thread ended in a panic");
     }
 }
 
-fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> std::thread::JoinHandle<()> {
-    std::thread::Builder::new().name(name.into()).spawn(run).expect("threads can be started at start-up")
+fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> os::thread::JoinHandle<()> {
+    os::thread::Builder::new().name(name.into()).spawn(run).expect("threads can be started at start-up")
 }
 
 /// Locks the directory, making it when missing. `true`: it holds no data yet.
 fn enter(dir: &Path) -> Result<(DirLock, bool), Error> {
-    std::fs::create_dir_all(dir)
+    os::fs::create_dir_all(dir)
         .map_err(|e| Error::Directory(format!("cannot make the data directory {}: {e}", dir.display()).into()))?;
-    let has_control = dir.join("heddle.control").exists();
+    let has_control = os::fs::exists(&dir.join("heddle.control"));
     if !has_control {
-        let foreign = std::fs::read_dir(dir)
+        let foreign = os::fs::list(dir)
             .map_err(|e| Error::Directory(format!("cannot read {}: {e}", dir.display()).into()))?
-            .filter_map(|entry| entry.ok().map(|e| e.file_name()))
+            .into_iter()
             .find(|name| !is_our_own(name));
         if let Some(name) = foreign {
             let what = format!(

@@ -11,8 +11,8 @@
 //! L2: a reader never writes the word.
 //! L3: a waiter spins a bounded, calibrated time, then parks; whoever releases a latch with PARKED set wakes all parked.
 
-use crate::spin;
-use std::sync::atomic::{AtomicU64, Ordering, fence};
+use crate::atomic::{AtomicU64, Ordering, fence};
+use crate::{lock, spin};
 
 const LOCKED: u64 = 1;
 const PARKED: u64 = 2;
@@ -76,6 +76,10 @@ impl VersionLatch {
         // Acquire fence: the relaxed page loads before it are ordered before the load of the word. Pairs with the Release fence
         // in `lock`: a reader that saw a writer's byte also sees its LOCKED bit or a later version.
         fence(Ordering::Acquire);
+        #[cfg(sim)]
+        if os::sim::mutated("drop-validation") {
+            return true;
+        }
         self.0.load(Ordering::Relaxed) & !PARKED == version.0
     }
 
@@ -134,18 +138,7 @@ impl VersionLatch {
         if word & PARKED == 0 && self.0.compare_exchange(word, word | PARKED, Ordering::Relaxed, Ordering::Relaxed).is_err() {
             return;
         }
-        let key = std::ptr::from_ref(&self.0) as usize;
-        // SAFETY: the key is the address of this latch, which outlives the call; the callbacks neither panic nor park.
-        unsafe {
-            parking_lot_core::park(
-                key,
-                || self.0.load(Ordering::Relaxed) & (LOCKED | PARKED) == LOCKED | PARKED,
-                || {},
-                |_, _| {},
-                parking_lot_core::DEFAULT_PARK_TOKEN,
-                None,
-            );
-        }
+        lock::park(&self.0, || self.0.load(Ordering::Relaxed) & (LOCKED | PARKED) == LOCKED | PARKED);
     }
 
     #[inline]
@@ -169,9 +162,7 @@ impl VersionLatch {
 
     #[cold]
     fn wake_parked(&self) {
-        let key = std::ptr::from_ref(&self.0) as usize;
-        // SAFETY: as in `park`.
-        unsafe { parking_lot_core::unpark_all(key, parking_lot_core::DEFAULT_UNPARK_TOKEN) };
+        lock::unpark_all(&self.0);
     }
 }
 

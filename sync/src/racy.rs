@@ -66,6 +66,8 @@ impl RacyWords {
         if start + end.div_ceil(8) > self.0.len() {
             return false;
         }
+        #[cfg(sim)]
+        os::sim::point();
         out.reserve(bytes + 16);
         let mut at = skip;
         if !at.is_multiple_of(8) && at < end {

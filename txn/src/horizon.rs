@@ -8,7 +8,7 @@
 //! more and takes the lesser. With sequential consistency one of the two sees the other, so no snapshot is taken below a horizon in use.
 
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicU64, Ordering};
+use sync::atomic::{AtomicU64, Ordering};
 use sync::CachePadded;
 
 /// The published bounds.

@@ -27,11 +27,11 @@
 use crate::LockMode;
 use crate::locks::Want;
 use crate::status::{Status, StatusTable};
-use parking_lot::Mutex;
+use sync::Mutex;
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound::{Included, Unbounded};
-use std::sync::atomic::{AtomicU32, Ordering};
+use sync::atomic::{AtomicU32, Ordering};
 use sync::CachePadded;
 
 const SLOTS: usize = 256;

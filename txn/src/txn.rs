@@ -13,8 +13,9 @@ use crate::purge::Job;
 use crate::undo::{SegmentList, UndoHead, UndoKind};
 use crate::{Error, Interrupt, LockMode, Result, Stall, TreeRef, Worker};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use sync::atomic::Ordering;
+use os::time::Instant;
+use std::time::Duration;
 use storage::Durability;
 use storage::page::RecordHeader;
 use storage::wal::record::{RowChange, RowOp, write_aborted, write_commit};
@@ -304,6 +305,7 @@ impl Txn {
             self.end(worker, end, true);
             worker.close_writer(first_epoch);
             match wal.durability() {
+                Durability::Full if os::mutated("early-acknowledgement") => wal.request_flush(worker.index),
                 Durability::Full => flush = Some(Stall::Storage(wal.durable_stall(worker.index, epoch))),
                 Durability::Relaxed => wal.request_flush(worker.index),
                 Durability::None => {}

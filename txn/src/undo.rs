@@ -15,15 +15,15 @@
 //! is registered. U2: memory is never unmapped, words are read atomically and the generation is checked after: a broken rule shows
 //! as `Gone`, not as nonsense.
 
-use parking_lot::Mutex;
+use sync::Mutex;
 use smallvec::SmallVec;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use storage::TreeRef;
 use storage::page::RecordHeader;
 use sync::RacyWords;
 
-const SEGMENT_WORDS: usize = 1 << 15;
+const SEGMENT_WORDS: usize = if cfg!(sim) { 1 << 10 } else { 1 << 15 };
 const HEADER_WORDS: usize = 5;
 const LEVEL: usize = 1024;
 
@@ -209,7 +209,7 @@ impl UndoStore {
         let whole = key.is_none_or(|out| words.append_bytes(at + HEADER_WORDS, 0, head.key_bytes, out))
             && payload.is_none_or(|out| words.append_bytes(at + HEADER_WORDS, head.key_bytes, head.payload_bytes, out));
         // Acquire: pairs with the Release in `reclaim`; U2.
-        std::sync::atomic::fence(Ordering::Acquire);
+        sync::atomic::fence(Ordering::Acquire);
         let now = u64::from(segment.generation.load(Ordering::Acquire) & 0xffff);
         if whole && now == generation { Ok(head) } else { Err(Gone) }
     }
@@ -242,6 +242,7 @@ impl UndoStore {
         writer.retired.extend(self.orphans.lock().drain(..));
         writer.retired.retain(|number| {
             let segment = self.own(*number);
+            let horizon = if os::mutated("early-reuse") { u64::MAX } else { horizon };
             let needed = segment.pins.load(Ordering::Acquire) > 0 || segment.last_end.load(Ordering::Acquire) > horizon;
             if !needed {
                 let next = (segment.generation.load(Ordering::Relaxed) & 0xffff) % 0xffff + 1;

@@ -17,7 +17,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Pages written between two syncs at the most.
-pub(crate) const BATCH_PAGES: usize = 128;
+pub(crate) const BATCH_PAGES: usize = if cfg!(sim) { 12 } else { 128 };
 /// How often the cleaner looks at the length of the log.
 const ROUND: Duration = Duration::from_millis(500);
 
@@ -244,11 +244,14 @@ impl Cleaner {
             return Ok(());
         }
         let lsn_max = self.batch.iter().map(|c| c.lsn).max().unwrap_or(0);
-        if !Pool::log_covers(&self.wal, lsn_max) {
+        let unsafe_to_write = !Pool::log_covers(&self.wal, lsn_max) && !os::mutated("page-before-log");
+        if unsafe_to_write {
             self.wal.wait_durable(self.worker, lsn_max >> crate::wal::EPOCH_SHIFT);
         }
-        debug_assert!(Pool::log_covers(&self.wal, lsn_max), "B3");
-        self.doublewrite.write_at(&self.buf[..self.batch.len() * PAGE_BYTES], 0)?;
+        debug_assert!(os::mutated("page-before-log") || Pool::log_covers(&self.wal, lsn_max), "B3");
+        if !os::mutated("skip-doublewrite") {
+            self.doublewrite.write_at(&self.buf[..self.batch.len() * PAGE_BYTES], 0)?;
+        }
         if self.sync {
             self.doublewrite.sync()?;
         }
