@@ -69,7 +69,16 @@ pub enum Outcome {
     InDoubt,
     /// It lasts, as it must, or as it turned out.
     Committed,
+    /// It was committed, others may have seen it, and a crash has taken it back. Nobody was told that it lasts.
+    Lost,
     Aborted,
+}
+
+impl Outcome {
+    /// Have others seen it as committed?
+    pub fn was_visible(self) -> bool {
+        matches!(self, Outcome::Committed | Outcome::Lost)
+    }
 }
 
 #[derive(Clone, Debug)]

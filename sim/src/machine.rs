@@ -180,8 +180,8 @@ fn found(run: &Run, worker: &Worker) -> Result<Trees, Error> {
     if inserted != InsertOutcome::Inserted {
         fail("the catalog's row is there and was not found");
     }
-    // If the machine crashes from here on, the rows may be there.
-    run.recorder.state().history.base = base;
+    // If the machine crashes from here on, the rows may be there. What an earlier life has done is lost, as it may be.
+    run.recorder.state().history = History { base, transactions: Vec::new(), lasting_keys: run.plan.lasting_keys };
     if let Some(stall) = txn.commit(worker) {
         stall.wait_blocking();
     }

@@ -29,12 +29,12 @@ pub fn settle(history: &mut History, journal: &BTreeMap<u64, Number>, acknowledg
                 if transaction.acknowledged && acknowledged_lasts {
                     return Err(format!("transaction {} was acknowledged and is lost", transaction.number));
                 }
-                transaction.outcome = Outcome::Aborted;
+                transaction.outcome = Outcome::Lost;
             }
             Outcome::Open => transaction.outcome = Outcome::Aborted,
-            Outcome::Aborted => {}
+            Outcome::Lost | Outcome::Aborted => {}
         }
-        if transaction.outcome == Outcome::Aborted && writes && transaction.number == last {
+        if transaction.outcome != Outcome::Committed && writes && transaction.number == last {
             return Err(format!("transaction {} was not committed, and its journal entry is there", transaction.number));
         }
     }

@@ -32,6 +32,8 @@ pub struct Recovered {
     pub losers: HashMap<u64, usize>,
     pub log_bytes: u64,
     pub torn_pages: usize,
+    /// Above every page that the log names: the file had grown as far.
+    pub(crate) pages_end: PageId,
     /// The last epoch in the log.
     pub epoch: u64,
     pub(crate) log_dir: PathBuf,
@@ -99,7 +101,10 @@ fn redo_batch(
 ) -> Result<(), Error> {
     let threads = os::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
     let mut shares: Vec<Vec<(PageId, Lsn, Change<'_>)>> = (0..threads).map(|_| Vec::new()).collect();
-    let mut share = |page: PageId, lsn: Lsn, change| shares[page as usize % threads].push((page, lsn, change));
+    let mut share = |page: PageId, lsn: Lsn, change| {
+        recovered.pages_end = recovered.pages_end.max(page.saturating_add(1));
+        shares[page as usize % threads].push((page, lsn, change));
+    };
     for (index, payload) in batch.iter().enumerate() {
         for mut chunk in chunks(payload) {
             while let Some(record) = record::read(&mut chunk)? {

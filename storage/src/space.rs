@@ -80,9 +80,16 @@ impl Space {
     }
 
     /// Loads the allocation pages of an existing file (after redo). `unlogged`: nothing was ever logged, so a first page that was
-    /// never written only means that the very first start was cut off.
-    pub fn load(&self, unlogged: bool) -> std::result::Result<(), Error> {
-        let groups = self.state.lock().file_pages.div_ceil(GROUP_PAGES);
+    /// never written only means that the very first start was cut off. `pages_end`: above every page that redo has touched; a crash may
+    /// have taken back the growth of the file, which is synced only with the pages in it.
+    pub fn load(&self, unlogged: bool, pages_end: PageId) -> std::result::Result<(), Error> {
+        let groups = {
+            let file_pages = &mut self.state.lock().file_pages;
+            if pages_end > *file_pages {
+                Self::grow(&self.pool, file_pages, pages_end - 1)?;
+            }
+            file_pages.div_ceil(GROUP_PAGES)
+        };
         for group in 0..groups {
             let page = bitmap_page(group);
             match blocking(|| self.pool.latch(page)) {

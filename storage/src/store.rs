@@ -160,7 +160,7 @@ impl Store {
         });
         let mut reader = LogReader::new(&log_dir, store.control.state.lock().place);
         let done = redo(&store, &mut reader, &mut recovered, redo_epoch, sequence_of)
-            .and_then(|()| store.settle(recovered.log_bytes, store_worker));
+            .and_then(|()| store.settle(&recovered, store_worker));
         if let Err(e) = done {
             store.stop_threads();
             return Err(e);
@@ -170,8 +170,9 @@ impl Store {
     }
 
     /// After redo: the allocation pages come into memory; a fresh directory gets its first pages.
-    fn settle(&self, log_bytes: u64, worker: usize) -> Result<(), Error> {
-        self.space.load(log_bytes == 0 && self.control.state.lock().place == LogPlace::default())?;
+    fn settle(&self, recovered: &Recovered, worker: usize) -> Result<(), Error> {
+        let unlogged = recovered.log_bytes == 0 && self.control.state.lock().place == LogPlace::default();
+        self.space.load(unlogged, recovered.pages_end)?;
         if self.space.is_empty() {
             crate::error::blocking(|| self.space.add_group(&self.wal, worker, 0))?;
         }

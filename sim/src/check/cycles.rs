@@ -13,7 +13,7 @@
 //! G-single one rw, G2 several.
 //! Only keys that are never deleted take part: their lists give the order of the versions without any clock.
 
-use crate::history::{Act, History, Key, Outcome, ReadKind};
+use crate::history::{Act, History, Key, ReadKind};
 use std::collections::{BTreeMap, HashMap};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,7 +55,7 @@ fn orders(history: &History) -> BTreeMap<Key, &[u64]> {
             *longest = list;
         }
     };
-    for transaction in history.transactions.iter().filter(|t| t.outcome == Outcome::Committed) {
+    for transaction in history.transactions.iter().filter(|t| t.outcome.was_visible()) {
         for operation in transaction.operations.iter().filter(|o| o.key < history.lasting_keys && !o.undone) {
             match &operation.act {
                 Act::Read { kind: ReadKind::Dirty, .. } => {}
@@ -82,7 +82,7 @@ fn build(history: &History) -> (Graph, u64) {
         nodes.push((commit, snapshots));
     }
     let mut writer_of: HashMap<u64, usize> = HashMap::new();
-    for (index, transaction) in history.transactions.iter().enumerate().filter(|(_, t)| t.outcome == Outcome::Committed) {
+    for (index, transaction) in history.transactions.iter().enumerate().filter(|(_, t)| t.outcome.was_visible()) {
         for (operation, elements) in transaction.writes() {
             if let Some(last) = elements.and_then(|e| e.last()).filter(|_| !operation.undone) {
                 writer_of.insert(*last, index);
@@ -96,7 +96,7 @@ fn build(history: &History) -> (Graph, u64) {
         rest.iter().find_map(|element| writer_of.get(element)).copied()
     };
     let mut dependencies = 0;
-    for (index, transaction) in history.transactions.iter().enumerate().filter(|(_, t)| t.outcome == Outcome::Committed) {
+    for (index, transaction) in history.transactions.iter().enumerate().filter(|(_, t)| t.outcome.was_visible()) {
         for operation in transaction.operations.iter().filter(|o| o.key < history.lasting_keys && !o.undone) {
             let (commit, key) = (nodes[index].0, operation.key);
             let list: &[u64] = match &operation.act {

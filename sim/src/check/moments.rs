@@ -8,10 +8,11 @@
 //! - A transaction reads its own changes.
 
 use super::versions::{Version, Versions};
-use crate::history::{Act, History, Key, Operation, ReadKind, Span, Time, Transaction};
+use crate::history::{Act, History, Key, Operation, Outcome, ReadKind, Span, Time, Transaction};
 use std::collections::BTreeMap;
 
 struct Reader<'a> {
+    history: &'a History,
     index: usize,
     transaction: &'a Transaction,
 }
@@ -27,7 +28,7 @@ struct Window {
 pub fn check(history: &History, versions: &Versions<'_>) -> Result<u64, String> {
     let mut reads = 0;
     for (index, transaction) in history.transactions.iter().enumerate() {
-        let reader = Reader { index, transaction };
+        let reader = Reader { history, index, transaction };
         reader.check(versions).map_err(|why| {
             format!("transaction {} ({:?}, {:?}): {why}", transaction.number, transaction.level, transaction.outcome)
         })?;
@@ -43,7 +44,8 @@ fn exclusive(history: &History, versions: &Versions<'_>) -> Result<(), String> {
         for pair in list.windows(2) {
             let (Some(first), Some(second)) = (pair[0].writer, pair[1].writer) else { continue };
             let first_one = &history.transactions[first];
-            if first != second && pair[1].written.to < first_one.finish.from {
+            // As in InnoDB, an insertion that was undone holds no lock any more.
+            if first != second && !pair[0].undone && pair[1].written.to < first_one.finish.from {
                 let second = history.transactions[second].number;
                 return Err(format!("dirty write: transaction {second} wrote key {key} while {} had it", first_one.number));
             }
@@ -156,6 +158,11 @@ impl Reader<'_> {
         let dirty = kind == ReadKind::Dirty;
         if !list[at].counts && !dirty && list[at].writer != Some(self.index) {
             return Err(format!("reads {found:?} of key {key}, which was rolled back or replaced before the commit (G1a, G1b)"));
+        }
+        // What follows from a change that a crash took back is gone with it.
+        let wrote = self.transaction.outcome == Outcome::Committed && self.transaction.writes().next().is_some();
+        if wrote && !dirty && list[at].writer.is_some_and(|writer| self.history.transactions[writer].outcome == Outcome::Lost) {
+            return Err(format!("reads {found:?} of key {key}, whose commit was lost, and was committed itself"));
         }
         Ok(at)
     }

@@ -1,6 +1,6 @@
 //! The versions of each key, in the order in which they were written.
 
-use crate::history::{Act, History, Key, Outcome, Span, Time};
+use crate::history::{Act, History, Key, Span, Time};
 use std::collections::BTreeMap;
 
 /// One version of a row, or of its absence.
@@ -11,6 +11,8 @@ pub struct Version<'a> {
     pub written: Span,
     /// It is the last of its transaction, which has committed.
     pub counts: bool,
+    /// A rollback to a savepoint took it back.
+    pub undone: bool,
     /// When it became visible to others, if it did.
     pub visible: Span,
 }
@@ -23,7 +25,7 @@ const START: Span = Span { from: 0, to: 0 };
 fn of_key<'v, 'a>(versions: &'v mut Versions<'a>, history: &'a History, key: Key) -> &'v mut Vec<Version<'a>> {
     versions.entry(key).or_insert_with(|| {
         let elements = history.base.get(&key).map(Vec::as_slice);
-        vec![Version { writer: None, elements, written: START, counts: true, visible: START }]
+        vec![Version { writer: None, elements, written: START, counts: true, undone: false, visible: START }]
     })
 }
 
@@ -42,7 +44,8 @@ pub fn collect(history: &History) -> Versions<'_> {
                     writer: Some(index),
                     elements: elements.as_deref(),
                     written: operation.span,
-                    counts: is_last && transaction.outcome == Outcome::Committed,
+                    counts: is_last && transaction.outcome.was_visible(),
+                    undone: operation.undone,
                     visible: transaction.finish,
                 });
             }
@@ -52,12 +55,16 @@ pub fn collect(history: &History) -> Versions<'_> {
     versions
 }
 
-/// Each committed version carries on the list of the committed one before it: no update is lost. A row that is new starts a list.
+/// Each version of a committed transaction carries on the list of the one before it: no update is lost. A row that is new starts a list.
 pub fn follow_each_other(versions: &Versions<'_>, history: &History) -> Result<(), String> {
     for (key, list) in versions {
-        let mut counting = list.iter().filter(|version| version.counts);
-        let mut before = counting.next();
-        for version in counting {
+        let lasts = |version: &&Version<'_>| {
+            let visible = version.writer.is_none_or(|index| history.transactions[index].outcome.was_visible());
+            visible && !version.undone
+        };
+        let mut lasting = list.iter().filter(lasts);
+        let mut before = lasting.next();
+        for version in lasting {
             let old = before.and_then(|b| b.elements).unwrap_or(&[]);
             if let Some(new) = version.elements
                 && !new.starts_with(old)
