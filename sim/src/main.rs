@@ -47,6 +47,9 @@ mod command {
         /// Runs one seed in this process
         #[arg(long, hide = true)]
         one: bool,
+        /// The CPU for it
+        #[arg(long, hide = true)]
+        cpu: Option<usize>,
     }
 
     pub fn main() -> ExitCode {
@@ -76,6 +79,7 @@ mod command {
         if !os::sim::random::replaces_system_randomness() {
             eprintln!("sim: hash maps differ from run to run here, so that a seed may not show the same again");
         }
+        scheduler::pin(options.cpu.unwrap_or(0));
         scheduler::start(seed, &again);
         if options.trace {
             scheduler::speak();

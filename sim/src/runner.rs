@@ -16,10 +16,11 @@ pub struct Batch {
 }
 
 /// A seed takes no longer than this, or does not end.
-const SEED_MAX: Duration = Duration::from_secs(300);
+const SEED_MAX: Duration = Duration::from_secs(120);
 
 struct Running {
     seed: u64,
+    cpu: usize,
     child: Child,
     began: Instant,
 }
@@ -51,7 +52,8 @@ pub fn run(batch: &Batch, mut tell: impl FnMut(u64, Duration)) -> std::io::Resul
     loop {
         let more = failure.is_none() && began.elapsed() < batch.duration && next - batch.first_seed < batch.seeds;
         if more && running.len() < batch.jobs {
-            running.push(start(&program, next, batch.mutation.as_deref())?);
+            let cpu = (0..batch.jobs).find(|cpu| running.iter().all(|r| r.cpu != *cpu)).unwrap_or(0);
+            running.push(start(&program, next, cpu, batch.mutation.as_deref())?);
             next += 1;
             continue;
         }
@@ -82,15 +84,15 @@ pub fn run(batch: &Batch, mut tell: impl FnMut(u64, Duration)) -> std::io::Resul
     }
 }
 
-fn start(program: &std::path::Path, seed: u64, mutation: Option<&str>) -> std::io::Result<Running> {
+fn start(program: &std::path::Path, seed: u64, cpu: usize, mutation: Option<&str>) -> std::io::Result<Running> {
     let mut command = Command::new(program);
-    command.args(["--one", "--seed", &seed.to_string()]);
+    command.args(["--one", "--seed", &seed.to_string(), "--cpu", &cpu.to_string()]);
     if let Some(name) = mutation {
         command.args(["--mutate", name]);
     }
     let log = std::fs::File::create(log_path(seed))?;
     command.stdin(Stdio::null()).stderr(Stdio::from(log.try_clone()?)).stdout(Stdio::from(log));
-    Ok(Running { seed, child: command.spawn()?, began: Instant::now() })
+    Ok(Running { seed, cpu, child: command.spawn()?, began: Instant::now() })
 }
 
 fn log_path(seed: u64) -> std::path::PathBuf {

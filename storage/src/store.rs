@@ -298,6 +298,8 @@ fn open_doublewrite(path: &Path) -> Result<File, Error> {
         let zeros = os::AlignedBuf::new(wanted as usize);
         file.write_at(&zeros, 0)?;
         file.sync()?;
+        // Also its name: without it no page that a crash tears could be put back.
+        path.parent().map_or(Ok(()), os::sync_dir)?;
     }
     Ok(file)
 }

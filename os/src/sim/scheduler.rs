@@ -125,7 +125,6 @@ pub(super) fn with<T>(what: impl FnOnce(&mut World) -> T) -> T {
 
 /// Begins the run: the caller is the driver. `again` is what to type to repeat it.
 pub fn start(seed: u64, again: &str) {
-    pin();
     let mut rng = Rng::new(seed);
     let gate = Arc::new(Gate::default());
     let _ = gate.thread.set(std::thread::current());
@@ -160,9 +159,9 @@ pub fn start(seed: u64, again: &str) {
 }
 
 /// One thread runs at a time: on one CPU the turn goes over faster.
-fn pin() {
+pub fn pin(cpu: usize) {
     let mut cpus = rustix::thread::CpuSet::new();
-    cpus.set(rustix::thread::sched_getcpu());
+    cpus.set(cpu);
     // Only a matter of speed.
     let _ = rustix::thread::sched_setaffinity(None, &cpus);
 }
@@ -455,7 +454,8 @@ impl World {
     }
 
     fn crash_is_due(&self) -> bool {
-        self.crash_at.is_some_and(|(at, _)| self.choices >= at)
+        // The driver is no part of the machine.
+        self.current != 0 && self.crash_at.is_some_and(|(at, _)| self.choices >= at)
     }
 
     /// Makes the next thread the current one. `false`: nobody will ever run.
