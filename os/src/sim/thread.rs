@@ -1,6 +1,7 @@
 //! Threads of the simulated machine, with the names of `std::thread`.
 
 use super::scheduler::{self, point};
+use std::cell::RefCell;
 use std::io;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
@@ -115,23 +116,33 @@ impl<T> JoinHandle<T> {
 }
 
 /// As `std::thread::Scope`.
-pub struct Scope<'scope, 'env: 'scope>(&'scope std::thread::Scope<'scope, 'env>);
+pub struct Scope<'scope, 'env: 'scope> {
+    inner: &'scope std::thread::Scope<'scope, 'env>,
+    started: RefCell<Vec<usize>>,
+}
 
 pub struct ScopedJoinHandle<'scope, T> {
     number: usize,
     inner: std::thread::ScopedJoinHandle<'scope, T>,
 }
 
-/// As `std::thread::scope`, but every thread must be joined by its handle.
+/// As `std::thread::scope`.
 pub fn scope<'env, T>(run: impl for<'scope> FnOnce(&Scope<'scope, 'env>) -> T) -> T {
-    std::thread::scope(|scope| run(&Scope(scope)))
+    std::thread::scope(|inner| {
+        let scope = Scope { inner, started: RefCell::default() };
+        let value = run(&scope);
+        // Before the real scope waits for them, without giving the turn away.
+        scope.started.take().into_iter().for_each(scheduler::join);
+        value
+    })
 }
 
 impl<'scope> Scope<'scope, '_> {
     pub fn spawn<T: Send + 'scope>(&self, run: impl FnOnce() -> T + Send + 'scope) -> ScopedJoinHandle<'scope, T> {
         let seat = scheduler::new_thread("scoped");
         let number = seat.number();
-        let inner = self.0.spawn(move || {
+        self.started.borrow_mut().push(number);
+        let inner = self.inner.spawn(move || {
             seat.begin();
             let value = run();
             seat.end();
