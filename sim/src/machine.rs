@@ -50,11 +50,7 @@ pub fn run(seed: u64) {
     note(format_args!("{plan:?}"));
     let recorder = Recorder::default();
     recorder.state().history.lasting_keys = plan.lasting_keys;
-    let run = Run {
-        plan,
-        recorder,
-        founded: Arc::default(),
-    };
+    let run = Run { plan, recorder, founded: Arc::default() };
     for life in 0..run.plan.lives {
         let last = life + 1 == run.plan.lives;
         let crash = if last { None } else { Plan::crash(&mut rng) };
@@ -67,12 +63,7 @@ pub fn run(seed: u64) {
     }
 }
 
-fn live(
-    run: &Run,
-    rng: &mut Rng,
-    crash: Option<(u64, os::sim::disk::CrashKind)>,
-    faults: os::sim::disk::Faults,
-) {
+fn live(run: &Run, rng: &mut Rng, crash: Option<(u64, os::sim::disk::CrashKind)>, faults: os::sim::disk::Faults) {
     set_faults(|f| *f = Default::default());
     let (this, mut own) = (run.clone(), rng.fork());
     let schedule = Plan::schedule(rng);

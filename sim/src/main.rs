@@ -142,11 +142,19 @@ mod command {
                 Ok(runner::Outcome { failure: Some(failure), seeds, duration }) => {
                     let first = failure.text.lines().find(|line| line.starts_with("FAIL")).unwrap_or_default();
                     let why: String = first.chars().take(160).collect();
-                    println!("ok   {name}: found by seed {} ({seeds} seeds, {:.1} s): {why}", failure.seed, duration.as_secs_f64());
+                    println!(
+                        "ok   {name}: found by seed {} ({seeds} seeds, {:.1} s): {why}",
+                        failure.seed,
+                        duration.as_secs_f64()
+                    );
                 }
                 Ok(outcome) => {
                     well = false;
-                    println!("FAIL {name} ({what}): not found in {} seeds, {:.0} s", outcome.seeds, outcome.duration.as_secs_f64());
+                    println!(
+                        "FAIL {name} ({what}): not found in {} seeds, {:.0} s",
+                        outcome.seeds,
+                        outcome.duration.as_secs_f64()
+                    );
                 }
                 Err(e) => {
                     well = false;

@@ -44,7 +44,8 @@ impl Plan {
             4 => vec![Level::ReadCommitted, Level::RepeatableRead, Level::Serializable],
             _ => vec![Level::ReadUncommitted, Level::ReadCommitted, Level::RepeatableRead, Level::Serializable],
         };
-        let durability = *rng.pick(&[Durability::Full, Durability::Full, Durability::Full, Durability::Full, Durability::Relaxed]);
+        let durability =
+            *rng.pick(&[Durability::Full, Durability::Full, Durability::Full, Durability::Full, Durability::Relaxed]);
         let mut sometimes = |value: u64| if rng.chance(1, 5) { value } else { 0 };
         let faults = Faults {
             read_error: sometimes(2_000),

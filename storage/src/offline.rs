@@ -8,6 +8,7 @@
 //! O2: after a crash single pages are sound (or have a sound copy in the doublewrite area), but pages need not fit each other until the log is
 //! redone: then only step 1 means anything (it looks at the structure, too), and `is_clean` says so.
 
+use crate::buffer::doublewrite;
 use crate::control::Control;
 use crate::page::{PAGE_BYTES, PAGE_WORDS, Page, PageId, PageType, RecordHeader, check, check_envelope};
 use crate::space::{GROUP_PAGES, bitmap_page, is_bit_set};
@@ -16,8 +17,8 @@ use crate::{Error, TreeRef};
 use os::{DirLock, File, LockError};
 use std::collections::HashSet;
 use std::path::Path;
-use sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use sync::RacyWords;
+use sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// Pages read at a time: what a core's cache holds.
 const RUN_PAGES: usize = 32;
@@ -348,16 +349,9 @@ fn open(path: &Path) -> Result<File, Error> {
 }
 
 fn sound_copies(path: &Path) -> Result<HashSet<PageId>, Error> {
-    let mut copies = HashSet::new();
     if !os::fs::exists(path) {
-        return Ok(copies);
+        return Ok(HashSet::new());
     }
-    let bytes = os::fs::read(path)?;
-    for image in bytes.chunks_exact(PAGE_BYTES) {
-        let id = u32::from_le_bytes([image[8], image[9], image[10], image[11]]);
-        if id != 0 && check_envelope(image, id).is_ok() {
-            copies.insert(id);
-        }
-    }
-    Ok(copies)
+    let copies = doublewrite::sound_copies(&open(path)?)?;
+    Ok(copies.into_iter().map(|copy| copy.page).collect())
 }

@@ -14,9 +14,9 @@ use crate::space::change_bits;
 use crate::wal::record::{self, PartOp, Record, RowChange};
 use crate::wal::{LogPlace, LogReader, chunks};
 use crate::{Error, Lsn, Store};
+use os::time::Instant;
 use std::collections::HashMap;
 use std::path::PathBuf;
-use os::time::Instant;
 
 /// Log redone at a time.
 const BATCH_BYTES: usize = if cfg!(sim) { 64 << 10 } else { 8 << 20 };

@@ -14,8 +14,8 @@ use crate::error::{Result, blocking};
 use crate::page::{HEADER_WORDS, PAGE_BYTES, PAGE_WORDS, PageId, PageType};
 use crate::wal::Wal;
 use crate::wal::record::{Part, PartOp, write_structure};
-use sync::Mutex;
 use std::sync::Arc;
+use sync::Mutex;
 
 /// Pages one allocation page stands for.
 pub const GROUP_PAGES: u32 = ((PAGE_WORDS - HEADER_WORDS) * 64) as u32;

@@ -9,18 +9,18 @@
 //! ```
 //! The checkpoint is a rolling one: it stands at the first log block that a changed page or an open transaction may still need.
 
-use crate::buffer::{BATCH_PAGES, CleanRequests, Cleaner, CleanerConfig, Pool, restore_torn_pages};
+use crate::buffer::{CleanRequests, Cleaner, CleanerConfig, Pool, doublewrite};
 use crate::control::{Control, ControlState};
 use crate::recovery::{Recovered, redo};
 use crate::space::Space;
 use crate::wal::{Durability, LogPlace, LogReader, Wal};
 use crate::{Error, TreeRef};
 use os::{DirLock, File, LockError};
-use sync::Mutex;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use sync::CachePadded;
+use sync::Mutex;
+use sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// How a store is opened.
 #[derive(Clone, Debug)]
@@ -95,10 +95,10 @@ impl Store {
             Control::open(&control_path)?
         };
         let file = File::open(&dir.join("heddle.data"), true)?;
-        let doublewrite = dir.join("heddle.doublewrite");
+        let area = dir.join("heddle.doublewrite");
         let mut recovered =
             Recovered { clock: state.clock, txn_sequence: state.txn_sequence, epoch: state.epoch, ..Recovered::default() };
-        recovered.torn_pages = if fresh { 0 } else { restore_torn_pages(&file, &doublewrite)? };
+        recovered.torn_pages = if fresh { 0 } else { doublewrite::restore_torn_pages(&file, &area)? };
         let log_dir = dir.join("log");
         if fresh {
             os::fs::create_dir_all(&log_dir)?;
@@ -137,7 +137,7 @@ impl Store {
             wal.clone(),
             CleanerConfig {
                 worker: store_worker,
-                doublewrite: open_doublewrite(&doublewrite)?,
+                doublewrite: doublewrite::open(&area)?,
                 sync: config.durability != Durability::None,
                 log_bytes_soft: config.log_bytes_soft,
                 checkpoint,
@@ -289,19 +289,6 @@ fn checkpointer(
         }
         Ok(place.position)
     })
-}
-
-fn open_doublewrite(path: &Path) -> Result<File, Error> {
-    let file = File::open(path, true)?;
-    let wanted = (BATCH_PAGES * crate::page::PAGE_BYTES) as u64;
-    if file.bytes()? < wanted {
-        let zeros = os::AlignedBuf::new(wanted as usize);
-        file.write_at(&zeros, 0)?;
-        file.sync()?;
-        // Also its name: without it no page that a crash tears could be put back.
-        path.parent().map_or(Ok(()), os::sync_dir)?;
-    }
-    Ok(file)
 }
 
 fn join(thread: os::thread::JoinHandle<()>) {

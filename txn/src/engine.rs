@@ -6,15 +6,15 @@ use crate::purge::Purge;
 use crate::status::{StatusTable, sequence_of};
 use crate::undo::{UndoStore, UndoWriter};
 use crate::{Error, Isolation, Result, Timers, TreeRef, Txn};
-use sync::Mutex;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
-use sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use storage::page::RecordHeader;
 use storage::recovery::Recovered;
 use storage::wal::record::{RowChange, RowOp, write_aborted};
 use storage::{Durability, Store, StoreConfig, blocking};
+use sync::Mutex;
+use sync::atomic::{AtomicU64, Ordering};
 
 /// Workers beyond the configured ones: DDL threads, tools, tests.
 const SPARE_WORKERS: usize = 4;

@@ -8,8 +8,8 @@
 //! more and takes the lesser. With sequential consistency one of the two sees the other, so no snapshot is taken below a horizon in use.
 
 use std::cell::RefCell;
-use sync::atomic::{AtomicU64, Ordering};
 use sync::CachePadded;
+use sync::atomic::{AtomicU64, Ordering};
 
 /// The published bounds.
 pub struct Horizon {

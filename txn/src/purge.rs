@@ -9,9 +9,7 @@
 
 use crate::undo::{SegmentList, UndoKind};
 use crate::{Engine, TreeRef};
-use sync::{Condvar, Mutex};
 use std::collections::VecDeque;
-use sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use storage::blocking;
@@ -19,6 +17,8 @@ use storage::buffer::PageWrite;
 use storage::page::RecordHeader;
 use storage::wal::record::{RowChange, RowOp};
 use sync::CachePadded;
+use sync::atomic::{AtomicBool, Ordering};
+use sync::{Condvar, Mutex};
 
 /// How long the thread lets jobs gather, and how often it looks again at jobs that are still too young.
 const PAUSE: Duration = Duration::from_millis(10);

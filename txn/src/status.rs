@@ -12,10 +12,10 @@
 //! X2: a status of a chunk in use is never reset; the base moves before a chunk is used again, and readers look at the base after
 //! they have read the status.
 
-use sync::Mutex;
 use std::sync::OnceLock;
-use sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use sync::CachePadded;
+use sync::Mutex;
+use sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 const TXN_BIT: u64 = 1 << 63;
 const WORKER_SHIFT: u32 = 55;

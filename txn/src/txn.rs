@@ -12,13 +12,13 @@ use crate::locks::{LockKey, WaitCell, WaitEnd, Want};
 use crate::purge::Job;
 use crate::undo::{SegmentList, UndoHead, UndoKind};
 use crate::{Error, Interrupt, LockMode, Result, Stall, TreeRef, Worker};
-use std::sync::Arc;
-use sync::atomic::Ordering;
 use os::time::Instant;
+use std::sync::Arc;
 use std::time::Duration;
 use storage::Durability;
 use storage::page::RecordHeader;
 use storage::wal::record::{RowChange, RowOp, write_aborted, write_commit};
+use sync::atomic::Ordering;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Isolation {

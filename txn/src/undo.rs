@@ -15,13 +15,13 @@
 //! is registered. U2: memory is never unmapped, words are read atomically and the generation is checked after: a broken rule shows
 //! as `Gone`, not as nonsense.
 
-use sync::Mutex;
 use smallvec::SmallVec;
 use std::sync::OnceLock;
-use sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use storage::TreeRef;
 use storage::page::RecordHeader;
+use sync::Mutex;
 use sync::RacyWords;
+use sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 const SEGMENT_WORDS: usize = if cfg!(sim) { 1 << 10 } else { 1 << 15 };
 const HEADER_WORDS: usize = 5;

@@ -84,7 +84,8 @@ fn write_skew_is_a_cycle_of_locking_reads_only() {
 fn a_reader_between_two_commits_is_a_single_cycle() {
     let first = transaction(1, Level::RepeatableRead, None, vec![write(1, 1, &[10])], 2);
     let second = transaction(2, Level::RepeatableRead, None, vec![write(1, 3, &[10, 20]), write(2, 3, &[21])], 4);
-    let reader = transaction(3, Level::RepeatableRead, Some(5), vec![read(1, 5, SNAPSHOT, &[10]), read(2, 6, SNAPSHOT, &[21])], 7);
+    let reader =
+        transaction(3, Level::RepeatableRead, Some(5), vec![read(1, 5, SNAPSHOT, &[10]), read(2, 6, SNAPSHOT, &[21])], 7);
     let found = super::cycles::check(&history(vec![first, second, reader])).expect_err("an anomaly");
     assert!(found.starts_with("G-single"), "{found}");
 }

@@ -16,20 +16,21 @@
 //! Readers write nothing, except the REFERENCED bit of a frame whose bit the clock hand has cleared.
 
 mod cleaner;
+pub(crate) mod doublewrite;
 mod reader;
 
-pub(crate) use cleaner::{BATCH_PAGES, CleanRequests, Cleaner, CleanerConfig, restore_torn_pages};
+pub(crate) use cleaner::{CleanRequests, Cleaner, CleanerConfig};
 
 use crate::error::{Interrupt, Result, Stall};
 use crate::page::{PAGE_BYTES, PAGE_WORDS, Page, PageId};
 use crate::wal::Wal;
 use crate::{Error, Lsn};
 use os::{File, Reservation};
-use sync::{Condvar, Mutex};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
-use sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
+use sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use sync::{Condvar, Mutex};
 use sync::{LatchGuard, RacyWords, Version, VersionLatch};
 
 /// Page numbers stop here: 2^28 pages are 4 TiB.

@@ -13,8 +13,8 @@
 
 use crate::Error;
 use os::{AlignedBuf, File, IO_ALIGN};
-use sync::Mutex;
 use std::path::{Path, PathBuf};
+use sync::Mutex;
 use sync::atomic::{AtomicBool, Ordering};
 
 /// (The simulator's are small, so that runs of seconds use many.)

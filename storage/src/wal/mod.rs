@@ -22,15 +22,15 @@ pub use files::{LogPlace, LogReader, SegmentPool};
 
 use crate::page::Lsn;
 use files::LogWriter;
-use sync::{Mutex, MutexGuard};
+use os::time::Instant;
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
-use sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
-use os::time::Instant;
 use std::time::Duration;
 use sync::CachePadded;
+use sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use sync::{Mutex, MutexGuard};
 
 /// Epochs sit in the upper 40 bits of an LSN.
 pub const EPOCH_SHIFT: u32 = 24;
