@@ -100,10 +100,9 @@ impl Store {
             Recovered { clock: state.clock, txn_sequence: state.txn_sequence, epoch: state.epoch, ..Recovered::default() };
         recovered.torn_pages = if fresh { 0 } else { doublewrite::restore_torn_pages(&file, &area)? };
         let log_dir = dir.join("log");
-        if fresh {
-            os::fs::create_dir_all(&log_dir)?;
-            os::sync_dir(dir)?;
-        }
+        os::fs::create_dir_all(&log_dir)?;
+        // Also when an earlier start was cut off before it came here.
+        os::sync_dir(dir)?;
         // The end of the log is needed before it can be continued: one pass reads, the next redoes.
         recovered.log_dir.clone_from(&log_dir);
         let mut reader = LogReader::new(&log_dir, state.place);

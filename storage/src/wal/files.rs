@@ -175,8 +175,23 @@ impl LogWriter {
         let pool = SegmentPool::new(dir, first);
         // Segments beyond the end hold nothing valid; those that exist are taken as they are.
         pool.prepare(place.position)?;
+        if sync {
+            Self::make_durable(dir, place)?;
+        }
         let pool = std::sync::Arc::new(pool);
         Ok(Self { dir: dir.into(), segment: None, place, run, sync, buf: AlignedBuf::new(64 << 10), pool })
+    }
+
+    /// What was read of the log may have been written by a process that was killed before it could sync. It counts from now on, so it must
+    /// last: the blocks of the last segment (those before were synced when they were full), and the names of all.
+    fn make_durable(dir: &Path, end: LogPlace) -> Result<(), Error> {
+        if let Some(last) = end.position.checked_sub(1) {
+            let path = segment_path(dir, last / SEGMENT_BYTES);
+            if os::fs::exists(&path) {
+                File::open(&path, false)?.sync()?;
+            }
+        }
+        Ok(os::sync_dir(dir)?)
     }
 
     pub fn pool(&self) -> std::sync::Arc<SegmentPool> {
