@@ -41,6 +41,9 @@ mod command {
         /// Tries every mutation in turn, and fails if one is not found
         #[arg(long)]
         mutations: bool,
+        /// Runs each seed twice, and fails if the two differ
+        #[arg(long)]
+        twice: bool,
         /// Prints every event
         #[arg(long)]
         trace: bool,
@@ -63,6 +66,7 @@ mod command {
         }
         let many = options.seeds.is_some() || options.minutes.is_some();
         match options.seed {
+            _ if options.twice => twice(&options),
             Some(seed) if options.one || !(many || options.mutations) => one(seed, &options),
             _ if options.mutations => mutations(&options),
             _ => batch(&options),
@@ -132,6 +136,22 @@ mod command {
                 ExitCode::SUCCESS
             }
         }
+    }
+
+    /// Every seed says everything: two runs of it leave the same trace.
+    fn twice(options: &Options) -> ExitCode {
+        let first = options.seed.unwrap_or_else(new_seed);
+        let mut well = true;
+        for seed in first..first + options.seeds.unwrap_or(1) {
+            match (runner::output(seed), runner::output(seed)) {
+                (Ok(one), Ok(two)) if one == two => println!("ok   twice the same: {}", one.trim_start_matches("ok   ").trim()),
+                (one, two) => {
+                    well = false;
+                    println!("FAIL seed {seed}: two runs differ:\n{one:?}\n{two:?}");
+                }
+            }
+        }
+        if well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
 
     fn mutations(options: &Options) -> ExitCode {

@@ -84,6 +84,15 @@ pub fn run(batch: &Batch, mut tell: impl FnMut(u64, Duration)) -> std::io::Resul
     }
 }
 
+/// What one seed prints.
+///
+/// # Errors
+/// A process that cannot be started.
+pub fn output(seed: u64) -> std::io::Result<String> {
+    let output = Command::new(std::env::current_exe()?).args(["--one", "--seed", &seed.to_string()]).output()?;
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
 fn start(program: &std::path::Path, seed: u64, cpu: usize, mutation: Option<&str>) -> std::io::Result<Running> {
     let mut command = Command::new(program);
     command.args(["--one", "--seed", &seed.to_string(), "--cpu", &cpu.to_string()]);

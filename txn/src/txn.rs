@@ -294,9 +294,15 @@ impl Txn {
         let mut flush = None;
         let end;
         if let Some(first_epoch) = self.writer_epoch.take() {
-            engine.statuses.begin_commit(self.id);
+            let early = os::mutated("early-timestamp");
+            if !early {
+                engine.statuses.begin_commit(self.id);
+            }
             // AcqRel: a snapshot that includes the timestamp sees `committing` or later.
             end = engine.clock().fetch_add(1, Ordering::AcqRel) + 1;
+            if early {
+                engine.statuses.begin_commit(self.id);
+            }
             let epoch = {
                 let mut append = wal.append(worker.index);
                 write_commit(append.buffer(), self.id, end);

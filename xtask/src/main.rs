@@ -9,6 +9,7 @@
 //! | `crash`     | kill -9 under load, restart, check; round after round                       |
 //! | `isolation` | what concurrent sessions see of each other, at every isolation level        |
 //! | `abuse`     | bad input over the wire                                                     |
+//! | `sim`       | the engine on a simulated machine, seed after seed                          |
 //! | `fuzz`      | the fuzz targets, each for some seconds                                     |
 //! | `bench`     | sysbench against Heddle and its peers, with the echo server as the floor    |
 
@@ -20,6 +21,7 @@ mod clients;
 mod fuzz;
 mod install;
 mod proc;
+mod sim;
 mod step;
 mod tidy;
 
@@ -73,6 +75,11 @@ enum Word {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Runs the engine on a simulated machine, seed after seed, for --minutes M; `-- --help` shows more
+    Sim {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Runs the fuzz targets (all without arguments), each for some seconds
     Fuzz {
         targets: Vec<String>,
@@ -94,6 +101,7 @@ fn main() -> ExitCode {
         Word::Isolation { arguments } => ci::program(&root, "isolation", &arguments),
         Word::Abuse { arguments } => ci::program(&root, "abuse", &arguments),
         Word::Larger { arguments } => ci::program(&root, "larger", &arguments),
+        Word::Sim { arguments } => sim::run(&root, &arguments),
         Word::Fuzz { targets, seconds } => fuzz::run(&root, &targets, seconds),
         Word::Bench(options) => bench::run(&root, &options),
     };

@@ -15,6 +15,9 @@ pub const MUTATIONS: &[(&str, &str)] = &[
     ("early-reuse", "undo memory is used again while snapshots need it"),
     ("forget-range", "a locking scan does not lock the gaps that it has passed"),
     ("forget-checkpoint-pin", "the checkpoint passes the log of open transactions"),
+    ("early-timestamp", "a commit takes its timestamp before its status says that it is about to"),
+    ("careless-horizon", "the bounds of snapshots are not looked at again after a horizon was announced"),
+    ("lost-wakeup", "who waits for the log does not look again before it sleeps"),
     ("skip-compensation", "what a rollback does is not logged"),
 ];
 

@@ -36,7 +36,7 @@ impl Rng {
 
     /// Below `bound` (0 when that is 0).
     pub fn below(&mut self, bound: u64) -> u64 {
-        (u128::from(self.next_u64()) * u128::from(bound) >> 64) as u64
+        ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
     /// Within the range, both ends included.

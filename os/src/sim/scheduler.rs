@@ -148,7 +148,9 @@ pub fn start(seed: u64, again: &str) {
         counters: BTreeMap::new(),
     });
     std::panic::set_hook(Box::new(|info| {
-        let what = info.payload_as_str().unwrap_or("a panic");
+        let payload = info.payload();
+        let what = payload.downcast_ref::<String>().map(String::as_str).or(payload.downcast_ref::<&str>().copied());
+        let what = what.unwrap_or("without words");
         let at = info.location().map(ToString::to_string).unwrap_or_default();
         let mut text = format!("panic at {at}: {what}");
         if std::env::var_os("RUST_BACKTRACE").is_some() {

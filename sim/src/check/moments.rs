@@ -11,6 +11,9 @@ use super::versions::{Version, Versions};
 use crate::history::{Act, History, Key, Operation, Outcome, ReadKind, Span, Time, Transaction};
 use std::collections::BTreeMap;
 
+/// What the reader itself made of a row, and whether that was undone.
+type OwnWrite<'a> = (&'a Option<Vec<u64>>, bool);
+
 struct Reader<'a> {
     history: &'a History,
     index: usize,
@@ -81,7 +84,7 @@ impl Reader<'_> {
     fn check(&self, versions: &Versions<'_>) -> Result<(), String> {
         let mut windows: Vec<Window> = self.transaction.snapshots.iter().map(|span| (*span).into()).collect();
         let mut absent = Vec::new();
-        let mut own: BTreeMap<Key, Vec<(&Option<Vec<u64>>, bool)>> = BTreeMap::new();
+        let mut own: BTreeMap<Key, Vec<OwnWrite<'_>>> = BTreeMap::new();
         for operation in &self.transaction.operations {
             let list = &versions[&operation.key];
             let (kind, found) = match &operation.act {

@@ -109,7 +109,7 @@ impl DurableStall {
         let mut list = self.waits.list.lock();
         // Looked at again under the lock: the flusher stores first and takes the lock after, so either it is seen here, or the
         // flusher finds the waker.
-        if durable() {
+        if durable() && !os::mutated("lost-wakeup") {
             return Poll::Ready(());
         }
         list.push((self.epoch, cx.waker().clone()));
