@@ -1,5 +1,6 @@
 //! Files by position, and the lock of a data directory.
 
+use crate::LockError;
 use rustix::fs::{FallocateFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use std::io;
@@ -30,6 +31,12 @@ impl File {
             Err(Errno::INVAL) => rustix::fs::open(path, flags, mode),
             other => other,
         };
+        Ok(Self { fd: fd.map_err(|e| named(path, "cannot open", e))?, path: path.into() })
+    }
+
+    /// Opens for reading, through the system's cache.
+    pub fn open_to_read(path: &Path) -> io::Result<Self> {
+        let fd = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
         Ok(Self { fd: fd.map_err(|e| named(path, "cannot open", e))?, path: path.into() })
     }
 
@@ -86,19 +93,29 @@ impl File {
     }
 }
 
+/// Names in directories; none of these is durable before [`sync_dir`].
+pub mod fs {
+    pub use std::fs::{create_dir_all, read, remove_file, rename};
+
+    use std::ffi::OsString;
+    use std::io;
+    use std::path::Path;
+
+    pub fn exists(path: &Path) -> bool {
+        path.exists()
+    }
+
+    /// The names in a directory.
+    pub fn list(dir: &Path) -> io::Result<Vec<OsString>> {
+        std::fs::read_dir(dir)?.map(|entry| entry.map(|e| e.file_name())).collect()
+    }
+}
+
 /// Makes creations, renames and deletions in a directory durable.
 pub fn sync_dir(path: &Path) -> io::Result<()> {
     let fd = rustix::fs::open(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
         .map_err(|e| named(path, "cannot open directory", e))?;
     rustix::fs::fsync(&fd).map_err(|e| named(path, "cannot sync directory", e))
-}
-
-/// Why a directory could not be locked.
-#[derive(Debug)]
-pub enum LockError {
-    /// Another process has it.
-    Held,
-    Io(io::Error),
 }
 
 /// An exclusive advisory lock; released when dropped or when the process ends.

@@ -1,17 +1,45 @@
-//! The operating system as the engine sees it: files, memory reservations, the data directory's lock,
-//! what machine this is.
+//! The operating system as the engine sees it: files, threads, time, memory reservations, the data directory's lock, what machine this is.
 //!
 //! Knows nothing of pages or logs. Every call that can fail returns `std::io::Error` with the path in the message.
 //! Files are opened for direct I/O where the file system allows it, so callers pass [`AlignedBuf`]s.
+//!
+//! Built with `--cfg sim`, files, threads and time are those of a simulated machine (`sim`) that one seed drives. Otherwise [`thread`]
+//! and [`time`] are the standard library's own.
 
+#[cfg(not(sim))]
 mod file;
 mod memory;
 mod scratch;
+#[cfg(sim)]
+pub mod sim;
 pub mod topology;
 
-pub use file::{DirLock, File, LockError, sync_dir};
+#[cfg(not(sim))]
+pub use file::{DirLock, File, fs, sync_dir};
 pub use memory::{AlignedBuf, Reservation};
 pub use scratch::ScratchFile;
+#[cfg(sim)]
+pub use sim::file::{DirLock, File, fs, sync_dir};
+
+/// Threads of the engine: the standard library's, or the simulated machine's.
+pub mod thread {
+    #[cfg(sim)]
+    pub use crate::sim::thread::{
+        Builder, JoinHandle, Thread, available_parallelism, current, park, park_timeout, scope, sleep, yield_now,
+    };
+    #[cfg(not(sim))]
+    pub use std::thread::{
+        Builder, JoinHandle, Thread, available_parallelism, current, park, park_timeout, scope, sleep, yield_now,
+    };
+}
+
+/// Clocks of the engine: the standard library's, or the simulated machine's.
+pub mod time {
+    #[cfg(sim)]
+    pub use crate::sim::time::Instant;
+    #[cfg(not(sim))]
+    pub use std::time::Instant;
+}
 
 /// Alignment of direct I/O: buffers, offsets and lengths.
 pub const IO_ALIGN: usize = 4096;
@@ -22,9 +50,28 @@ pub fn hardware_capabilities() -> (usize, usize) {
     rustix::param::linux_hwcap()
 }
 
+/// Why a directory could not be locked.
+#[derive(Debug)]
+pub enum LockError {
+    /// Another process has it.
+    Held,
+    Io(std::io::Error),
+}
+
 /// Prints one line and ends the process at once, without unwinding: for failures after which no state may be trusted
 /// (a failed sync of the log: what the kernel holds of it is unknown; see "Can Applications Recover from fsync Failures?", ATC 2020).
+#[cfg(not(sim))]
 pub fn fatal(what: &str) -> ! {
     eprintln!("heddle: fatal: {what}; stopping. The data directory is recovered from its log at the next start.");
     std::process::abort()
 }
+
+/// Is this mistake to be made here? Only the simulator ever says yes; see `sim/mutation.rs` for the list.
+#[cfg(not(sim))]
+#[inline(always)]
+pub const fn mutated(_name: &str) -> bool {
+    false
+}
+
+#[cfg(sim)]
+pub use sim::{mutated, scheduler::fatal};

@@ -16,7 +16,10 @@ impl Blocks {
     /// # Errors
     /// No address space.
     pub fn new(count: usize, words: usize) -> std::io::Result<Self> {
-        assert!((words * 8).is_multiple_of(64 << 10), "blocks are whole pages, whatever the system's page size");
+        assert!(
+            (words * 8).is_multiple_of(if cfg!(sim) { 4 << 10 } else { 64 << 10 }),
+            "blocks are whole pages, whatever the system's page size"
+        );
         Ok(Self { memory: Reservation::new(count * words * 8)?, words, count })
     }
 

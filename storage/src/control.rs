@@ -43,8 +43,12 @@ pub(crate) struct Control {
 
 impl Control {
     pub fn create(path: &Path, state: &ControlState) -> Result<Self, Error> {
-        let control = Self { file: File::open(path, true)?, sync: true };
+        // Whole before it has its name: a start that is cut off here leaves no control file, and the next one begins anew.
+        let unnamed = path.with_extension("new");
+        let control = Self { file: File::open(&unnamed, true)?, sync: true };
         control.write(state)?;
+        os::fs::rename(&unnamed, path)?;
+        path.parent().map_or(Ok(()), os::sync_dir)?;
         Ok(control)
     }
 

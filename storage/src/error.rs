@@ -88,7 +88,7 @@ impl From<Error> for Interrupt {
 
 pub type Result<T> = std::result::Result<T, Interrupt>;
 
-struct ThreadWaker(std::thread::Thread);
+struct ThreadWaker(os::thread::Thread);
 
 impl Wake for ThreadWaker {
     fn wake(self: Arc<Self>) {
@@ -99,12 +99,12 @@ impl Wake for ThreadWaker {
 /// Runs a future on this thread.
 pub fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = std::pin::pin!(future);
-    let waker = Waker::from(Arc::new(ThreadWaker(std::thread::current())));
+    let waker = Waker::from(Arc::new(ThreadWaker(os::thread::current())));
     let mut cx = Context::from_waker(&waker);
     loop {
         match future.as_mut().poll(&mut cx) {
             Poll::Ready(out) => return out,
-            Poll::Pending => std::thread::park(),
+            Poll::Pending => os::thread::park(),
         }
     }
 }

@@ -8,18 +8,17 @@
 //! O2: after a crash single pages are sound (or have a sound copy in the doublewrite area), but pages need not fit each other until the log is
 //! redone: then only step 1 means anything (it looks at the structure, too), and `is_clean` says so.
 
+use crate::buffer::doublewrite;
 use crate::control::Control;
 use crate::page::{PAGE_BYTES, PAGE_WORDS, Page, PageId, PageType, RecordHeader, check, check_envelope};
 use crate::space::{GROUP_PAGES, bitmap_page, is_bit_set};
 use crate::store::{CATALOG_ROOT, CATALOG_TREE_ID};
 use crate::{Error, TreeRef};
-use os::{DirLock, LockError};
+use os::{DirLock, File, LockError};
 use std::collections::HashSet;
-use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use sync::RacyWords;
+use sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// Pages read at a time: what a core's cache holds.
 const RUN_PAGES: usize = 32;
@@ -79,7 +78,7 @@ impl Offline {
     /// A directory that is no data directory, is in use, or cannot be read.
     pub fn open(dir: &Path) -> Result<Self, Error> {
         let control = dir.join("heddle.control");
-        if !control.exists() {
+        if !os::fs::exists(&control) {
             let what = format!("{} is not a Heddle data directory (it has no heddle.control)", dir.display());
             return Err(Error::Directory(what.into()));
         }
@@ -89,7 +88,7 @@ impl Offline {
         })?;
         let (_, state) = Control::open(&control)?;
         let data = open(&dir.join("heddle.data"))?;
-        let pages = (data.metadata()?.len() / PAGE_BYTES as u64) as u32;
+        let pages = (data.bytes()? / PAGE_BYTES as u64) as u32;
         let copies = sound_copies(&dir.join("heddle.doublewrite"))?;
         let reached = (0..pages).map(|_| AtomicBool::new(false)).collect();
         Ok(Self { data, pages, clean: state.clean, copies, reached, _lock: lock })
@@ -115,7 +114,7 @@ impl Offline {
     /// A file that cannot be read; what is wrong with pages is in the answer.
     pub fn check_pages(&self, threads: usize, progress: &(dyn Fn(u32) + Sync)) -> Result<PageCounts, Error> {
         let next = AtomicU32::new(0);
-        let parts: Vec<Result<PageCounts, Error>> = std::thread::scope(|scope| {
+        let parts: Vec<Result<PageCounts, Error>> = os::thread::scope(|scope| {
             let work = || {
                 let mut counts = PageCounts::default();
                 let mut run = vec![0; RUN_PAGES * PAGE_BYTES];
@@ -126,7 +125,7 @@ impl Offline {
                     }
                     let count = (self.pages - first).min(RUN_PAGES as u32);
                     let run = &mut run[..count as usize * PAGE_BYTES];
-                    self.data.read_exact_at(run, u64::from(first) * PAGE_BYTES as u64)?;
+                    self.data.read_at(run, u64::from(first) * PAGE_BYTES as u64)?;
                     for (id, image) in (first..).zip(run.chunks_exact(PAGE_BYTES)) {
                         self.count_page(id, image, &mut counts);
                     }
@@ -248,7 +247,7 @@ impl Offline {
         }
         let mut image = vec![0; PAGE_BYTES];
         self.data
-            .read_exact_at(&mut image, u64::from(part.page) * PAGE_BYTES as u64)
+            .read_at(&mut image, u64::from(part.page) * PAGE_BYTES as u64)
             .map_err(|e| problem(format!("cannot be read: {e}")))?;
         check(&image, part.page).map_err(|what| problem(format!("the {} is damaged: {what}", of())))?;
         words.write_bytes(0, &image, &[]);
@@ -287,7 +286,7 @@ impl Offline {
             if bitmap >= self.pages {
                 break;
             }
-            self.data.read_exact_at(&mut image, u64::from(bitmap) * PAGE_BYTES as u64)?;
+            self.data.read_at(&mut image, u64::from(bitmap) * PAGE_BYTES as u64)?;
             words.write_bytes(0, &image, &[]);
             let page = Page::new(&words);
             let is_bitmap = page.page_type() == PageType::Bitmap as u8;
@@ -346,20 +345,13 @@ fn children(part: &Subtree, page: Page<'_>, problems: &mut Vec<Problem>) -> Vec<
 }
 
 fn open(path: &Path) -> Result<File, Error> {
-    File::open(path).map_err(|e| Error::Io(format!("cannot open {}: {e}", path.display()).into()))
+    Ok(File::open_to_read(path)?)
 }
 
 fn sound_copies(path: &Path) -> Result<HashSet<PageId>, Error> {
-    let mut copies = HashSet::new();
-    if !path.exists() {
-        return Ok(copies);
+    if !os::fs::exists(path) {
+        return Ok(HashSet::new());
     }
-    let bytes = std::fs::read(path)?;
-    for image in bytes.chunks_exact(PAGE_BYTES) {
-        let id = u32::from_le_bytes([image[8], image[9], image[10], image[11]]);
-        if id != 0 && check_envelope(image, id).is_ok() {
-            copies.insert(id);
-        }
-    }
-    Ok(copies)
+    let copies = doublewrite::sound_copies(&open(path)?)?;
+    Ok(copies.into_iter().map(|copy| copy.page).collect())
 }

@@ -14,12 +14,12 @@ use crate::space::change_bits;
 use crate::wal::record::{self, PartOp, Record, RowChange};
 use crate::wal::{LogPlace, LogReader, chunks};
 use crate::{Error, Lsn, Store};
+use os::time::Instant;
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::time::Instant;
 
 /// Log redone at a time.
-const BATCH_BYTES: usize = 8 << 20;
+const BATCH_BYTES: usize = if cfg!(sim) { 64 << 10 } else { 8 << 20 };
 /// More threads than this find no more to do at once.
 const THREADS_MAX: usize = 16;
 
@@ -32,6 +32,8 @@ pub struct Recovered {
     pub losers: HashMap<u64, usize>,
     pub log_bytes: u64,
     pub torn_pages: usize,
+    /// Above every page that the log names: the file had grown as far.
+    pub(crate) pages_end: PageId,
     /// The last epoch in the log.
     pub epoch: u64,
     pub(crate) log_dir: PathBuf,
@@ -97,9 +99,12 @@ fn redo_batch(
     from: u64,
     sequence_of: &impl Fn(u64) -> u64,
 ) -> Result<(), Error> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
+    let threads = os::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
     let mut shares: Vec<Vec<(PageId, Lsn, Change<'_>)>> = (0..threads).map(|_| Vec::new()).collect();
-    let mut share = |page: PageId, lsn: Lsn, change| shares[page as usize % threads].push((page, lsn, change));
+    let mut share = |page: PageId, lsn: Lsn, change| {
+        recovered.pages_end = recovered.pages_end.max(page.saturating_add(1));
+        shares[page as usize % threads].push((page, lsn, change));
+    };
     for (index, payload) in batch.iter().enumerate() {
         for mut chunk in chunks(payload) {
             while let Some(record) = record::read(&mut chunk)? {
@@ -129,7 +134,7 @@ fn redo_batch(
         changes.sort_unstable_by_key(|(page, lsn, _)| (*page, *lsn));
         changes.iter().try_for_each(|(page, lsn, change)| redo_change(store, *page, *lsn, change, from))
     };
-    std::thread::scope(|scope| {
+    os::thread::scope(|scope| {
         let threads: Vec<_> =
             shares.into_iter().filter(|share| !share.is_empty()).map(|share| scope.spawn(|| work(share))).collect();
         threads.into_iter().try_for_each(|thread| thread.join().expect("redo does not panic"))

@@ -14,13 +14,13 @@ use crate::error::{Result, blocking};
 use crate::page::{HEADER_WORDS, PAGE_BYTES, PAGE_WORDS, PageId, PageType};
 use crate::wal::Wal;
 use crate::wal::record::{Part, PartOp, write_structure};
-use parking_lot::Mutex;
 use std::sync::Arc;
+use sync::Mutex;
 
 /// Pages one allocation page stands for.
 pub const GROUP_PAGES: u32 = ((PAGE_WORDS - HEADER_WORDS) * 64) as u32;
 /// The file grows by an eighth, within these bounds (in pages).
-const GROWTH_PAGES: std::ops::RangeInclusive<u32> = 256..=8192;
+const GROWTH_PAGES: std::ops::RangeInclusive<u32> = if cfg!(sim) { 16..=64 } else { 256..=8192 };
 
 pub(crate) struct Space {
     pool: Arc<Pool>,
@@ -80,9 +80,16 @@ impl Space {
     }
 
     /// Loads the allocation pages of an existing file (after redo). `unlogged`: nothing was ever logged, so a first page that was
-    /// never written only means that the very first start was cut off.
-    pub fn load(&self, unlogged: bool) -> std::result::Result<(), Error> {
-        let groups = self.state.lock().file_pages.div_ceil(GROUP_PAGES);
+    /// never written only means that the very first start was cut off. `pages_end`: above every page that redo has touched; a crash may
+    /// have taken back the growth of the file, which is synced only with the pages in it.
+    pub fn load(&self, unlogged: bool, pages_end: PageId) -> std::result::Result<(), Error> {
+        let groups = {
+            let file_pages = &mut self.state.lock().file_pages;
+            if pages_end > *file_pages {
+                Self::grow(&self.pool, file_pages, pages_end - 1)?;
+            }
+            file_pages.div_ceil(GROUP_PAGES)
+        };
         for group in 0..groups {
             let page = bitmap_page(group);
             match blocking(|| self.pool.latch(page)) {

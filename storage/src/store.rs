@@ -9,17 +9,17 @@
 //! ```
 //! The checkpoint is a rolling one: it stands at the first log block that a changed page or an open transaction may still need.
 
-use crate::buffer::{BATCH_PAGES, CleanRequests, Cleaner, CleanerConfig, Pool, restore_torn_pages};
+use crate::buffer::{CleanRequests, Cleaner, CleanerConfig, Pool, doublewrite};
 use crate::control::{Control, ControlState};
 use crate::recovery::{Recovered, redo};
 use crate::space::Space;
 use crate::wal::{Durability, LogPlace, LogReader, Wal};
 use crate::{Error, TreeRef};
 use os::{DirLock, File, LockError};
-use parking_lot::Mutex;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use sync::CachePadded;
+use sync::Mutex;
 use sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// How a store is opened.
@@ -51,7 +51,7 @@ pub struct Store {
     recovering: Arc<AtomicBool>,
     control: Arc<ControlKeeper>,
     requests: Arc<CleanRequests>,
-    threads: Mutex<Vec<std::thread::JoinHandle<()>>>,
+    threads: Mutex<Vec<os::thread::JoinHandle<()>>>,
     stopped: AtomicBool,
     _lock: DirLock,
 }
@@ -95,15 +95,14 @@ impl Store {
             Control::open(&control_path)?
         };
         let file = File::open(&dir.join("heddle.data"), true)?;
-        let doublewrite = dir.join("heddle.doublewrite");
+        let area = dir.join("heddle.doublewrite");
         let mut recovered =
             Recovered { clock: state.clock, txn_sequence: state.txn_sequence, epoch: state.epoch, ..Recovered::default() };
-        recovered.torn_pages = if fresh { 0 } else { restore_torn_pages(&file, &doublewrite)? };
+        recovered.torn_pages = if fresh { 0 } else { doublewrite::restore_torn_pages(&file, &area)? };
         let log_dir = dir.join("log");
-        if fresh {
-            std::fs::create_dir_all(&log_dir)?;
-            os::sync_dir(dir)?;
-        }
+        os::fs::create_dir_all(&log_dir)?;
+        // Also when an earlier start was cut off before it came here.
+        os::sync_dir(dir)?;
         // The end of the log is needed before it can be continued: one pass reads, the next redoes.
         recovered.log_dir.clone_from(&log_dir);
         let mut reader = LogReader::new(&log_dir, state.place);
@@ -137,7 +136,7 @@ impl Store {
             wal.clone(),
             CleanerConfig {
                 worker: store_worker,
-                doublewrite: open_doublewrite(&doublewrite)?,
+                doublewrite: doublewrite::open(&area)?,
                 sync: config.durability != Durability::None,
                 log_bytes_soft: config.log_bytes_soft,
                 checkpoint,
@@ -160,7 +159,7 @@ impl Store {
         });
         let mut reader = LogReader::new(&log_dir, store.control.state.lock().place);
         let done = redo(&store, &mut reader, &mut recovered, redo_epoch, sequence_of)
-            .and_then(|()| store.settle(recovered.log_bytes, store_worker));
+            .and_then(|()| store.settle(&recovered, store_worker));
         if let Err(e) = done {
             store.stop_threads();
             return Err(e);
@@ -170,8 +169,9 @@ impl Store {
     }
 
     /// After redo: the allocation pages come into memory; a fresh directory gets its first pages.
-    fn settle(&self, log_bytes: u64, worker: usize) -> Result<(), Error> {
-        self.space.load(log_bytes == 0 && self.control.state.lock().place == LogPlace::default())?;
+    fn settle(&self, recovered: &Recovered, worker: usize) -> Result<(), Error> {
+        let unlogged = recovered.log_bytes == 0 && self.control.state.lock().place == LogPlace::default();
+        self.space.load(unlogged, recovered.pages_end)?;
         if self.space.is_empty() {
             crate::error::blocking(|| self.space.add_group(&self.wal, worker, 0))?;
         }
@@ -270,7 +270,8 @@ fn checkpointer(
         }
         // The order matters: the epoch first, then what may need older ones (see Pool::oldest_dirty_epoch, Wal::pin_undo).
         let now = wal.epoch();
-        let needed = now.min(wal.oldest_undo_epoch()).min(pool.oldest_dirty_epoch());
+        let open = if os::mutated("forget-checkpoint-pin") { u64::MAX } else { wal.oldest_undo_epoch() };
+        let needed = now.min(open).min(pool.oldest_dirty_epoch());
         let place = wal.place_of(needed);
         let (clock, sequence) = (counters.clock.load(Ordering::SeqCst), (counters.txn_sequence.lock())());
         if place.position > keeper.state.lock().place.position {
@@ -289,36 +290,25 @@ fn checkpointer(
     })
 }
 
-fn open_doublewrite(path: &Path) -> Result<File, Error> {
-    let file = File::open(path, true)?;
-    let wanted = (BATCH_PAGES * crate::page::PAGE_BYTES) as u64;
-    if file.bytes()? < wanted {
-        let zeros = os::AlignedBuf::new(wanted as usize);
-        file.write_at(&zeros, 0)?;
-        file.sync()?;
-    }
-    Ok(file)
-}
-
-fn join(thread: std::thread::JoinHandle<()>) {
+fn join(thread: os::thread::JoinHandle<()>) {
     if thread.join().is_err() {
         eprintln!("heddle: a background thread ended in a panic");
     }
 }
 
-fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> std::thread::JoinHandle<()> {
-    std::thread::Builder::new().name(name.into()).spawn(run).expect("threads can be started at start-up")
+fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> os::thread::JoinHandle<()> {
+    os::thread::Builder::new().name(name.into()).spawn(run).expect("threads can be started at start-up")
 }
 
 /// Locks the directory, making it when missing. `true`: it holds no data yet.
 fn enter(dir: &Path) -> Result<(DirLock, bool), Error> {
-    std::fs::create_dir_all(dir)
+    os::fs::create_dir_all(dir)
         .map_err(|e| Error::Directory(format!("cannot make the data directory {}: {e}", dir.display()).into()))?;
-    let has_control = dir.join("heddle.control").exists();
+    let has_control = os::fs::exists(&dir.join("heddle.control"));
     if !has_control {
-        let foreign = std::fs::read_dir(dir)
+        let foreign = os::fs::list(dir)
             .map_err(|e| Error::Directory(format!("cannot read {}: {e}", dir.display()).into()))?
-            .filter_map(|entry| entry.ok().map(|e| e.file_name()))
+            .into_iter()
             .find(|name| !is_our_own(name));
         if let Some(name) = foreign {
             let what = format!(

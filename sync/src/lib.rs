@@ -4,24 +4,20 @@
 //! - [`RacyWords`]: bytes that optimistic readers may read while a latch holder writes them.
 //! - [`CachePadded`], and per-worker state built from it, keep one worker's writes off another's cache lines.
 //! - [`prefetch`]: a cache line is asked for ahead of need.
+//! - [`atomic`], [`Mutex`], [`Condvar`]: what the engine uses, so that the simulator (`--cfg sim`) can take the turn at each use.
 //! - [`spin`]: bounded spinning in nanoseconds, calibrated once.
 //!
 //! Nothing here knows of pages, transactions or sessions.
 
+pub mod atomic;
 mod latch;
+mod lock;
 mod prefetch;
 mod racy;
 pub mod spin;
 
-/// The standard atomics; under `--cfg loom` those of the model checker.
-pub mod atomic {
-    #[cfg(loom)]
-    pub use loom::sync::atomic::*;
-    #[cfg(not(loom))]
-    pub use std::sync::atomic::*;
-}
-
 pub use crossbeam_utils::CachePadded;
 pub use latch::{LatchGuard, SPIN_US_MAX, Version, VersionLatch};
+pub use lock::{Condvar, Mutex, MutexGuard};
 pub use prefetch::prefetch;
 pub use racy::RacyWords;

@@ -77,6 +77,8 @@ impl RacyWords {
         let shift = skip % 8;
         let (first, end) = (start + skip / 8, start + (skip + bytes).div_ceil(8));
         let Some(run) = self.0.get(first..end.max(first)) else { return false };
+        #[cfg(sim)]
+        os::sim::point();
         out.reserve(bytes + 8);
         let target = out.spare_capacity_mut().as_mut_ptr().cast::<u8>();
         let mut words = run.iter().map(|word| u64::from_le(word.load(Ordering::Relaxed)));

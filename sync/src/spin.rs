@@ -32,8 +32,17 @@ pub fn spin_until(_us: u32, mut done: impl FnMut() -> bool) -> bool {
     done()
 }
 
+/// Lets others run for a while, as a spinning thread does.
+#[cfg(sim)]
+pub fn spin_until(us: u32, mut done: impl FnMut() -> bool) -> bool {
+    (0..us).any(|_| {
+        os::thread::yield_now();
+        done()
+    })
+}
+
 /// Spins for up to `us` microseconds until `done` holds; tells whether it did.
-#[cfg(not(loom))]
+#[cfg(not(any(loom, sim)))]
 pub fn spin_until(us: u32, mut done: impl FnMut() -> bool) -> bool {
     for _ in 0..us.saturating_mul(turns_per_us()) {
         if done() {

@@ -6,7 +6,6 @@ use crate::purge::Purge;
 use crate::status::{StatusTable, sequence_of};
 use crate::undo::{UndoStore, UndoWriter};
 use crate::{Error, Isolation, Result, Timers, TreeRef, Txn};
-use parking_lot::Mutex;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,12 +13,13 @@ use storage::page::RecordHeader;
 use storage::recovery::Recovered;
 use storage::wal::record::{RowChange, RowOp, write_aborted};
 use storage::{Durability, Store, StoreConfig, blocking};
+use sync::Mutex;
 use sync::atomic::{AtomicU64, Ordering};
 
 /// Workers beyond the configured ones: DDL threads, tools, tests.
 const SPARE_WORKERS: usize = 4;
 /// Log that may pile up before changed pages are written home.
-const LOG_BYTES_SOFT: u64 = 1 << 30;
+const LOG_BYTES_SOFT: u64 = if cfg!(sim) { 256 << 10 } else { 1 << 30 };
 
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -43,7 +43,7 @@ pub struct Engine {
     pub(crate) purge: Purge,
     configured: usize,
     handed_out: Mutex<Vec<bool>>,
-    threads: Mutex<Vec<std::thread::JoinHandle<()>>>,
+    threads: Mutex<Vec<os::thread::JoinHandle<()>>>,
     /// What the last recovery did, for people; empty after a clean stop.
     recovery: String,
 }
@@ -119,7 +119,7 @@ impl Engine {
     fn start_threads(self: &Arc<Self>) {
         let timers = self.timers.clone();
         let spawn = |name: &str, run: Box<dyn FnOnce() + Send>| {
-            std::thread::Builder::new().name(name.into()).spawn(run).expect("threads can be started at start-up")
+            os::thread::Builder::new().name(name.into()).spawn(run).expect("threads can be started at start-up")
         };
         let mut threads = self.threads.lock();
         threads.push(spawn("heddle-timer", Box::new(move || timers.run())));
@@ -252,7 +252,7 @@ impl Engine {
         self.undo.stop_spilling();
         for thread in std::mem::take(&mut *self.threads.lock()) {
             // The last reference may be dropped by one of these threads.
-            if thread.thread().id() != std::thread::current().id() && thread.join().is_err() {
+            if thread.thread().id() != os::thread::current().id() && thread.join().is_err() {
                 eprintln!("heddle: a background thread ended in a panic");
             }
         }

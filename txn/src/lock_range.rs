@@ -77,6 +77,9 @@ impl Txn {
     }
 
     fn add_range(&mut self, worker: &Worker, tree: TreeRef, mode: LockMode, from: &[u8], to: &[u8]) {
+        if os::mutated("forget-range") {
+            return;
+        }
         if (to.is_empty() || from < to) && worker.engine.locks.ranges.add(self.id, tree.id, mode, from, to) {
             self.range_trees.push(tree.id);
         }

@@ -22,17 +22,17 @@
 use crate::ranges::{Owners, RangeTable};
 use crate::status::{Status, StatusTable};
 use crate::{LockMode, Timers};
-use parking_lot::Mutex;
+use os::time::Instant;
 use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt::Write as _;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
-use std::time::Instant;
 use storage::TreeRef;
 use sync::CachePadded;
+use sync::Mutex;
+use sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 const SHARDS: usize = 1024;
 

@@ -27,12 +27,12 @@
 use crate::LockMode;
 use crate::locks::Want;
 use crate::status::{Status, StatusTable};
-use parking_lot::Mutex;
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound::{Included, Unbounded};
-use std::sync::atomic::{AtomicU32, Ordering};
 use sync::CachePadded;
+use sync::Mutex;
+use sync::atomic::{AtomicU32, Ordering};
 
 const SLOTS: usize = 256;
 

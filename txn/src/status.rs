@@ -12,19 +12,31 @@
 //! X2: a status of a chunk in use is never reset; the base moves before a chunk is used again, and readers look at the base after
 //! they have read the status.
 
-use parking_lot::Mutex;
 use std::sync::OnceLock;
 use sync::CachePadded;
+use sync::Mutex;
 use sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 const TXN_BIT: u64 = 1 << 63;
 const WORKER_SHIFT: u32 = 55;
 const SEQUENCE_MASK: u64 = (1 << WORKER_SHIFT) - 1;
 
-const CHUNK_BITS: u32 = if cfg!(loom) { 1 } else { 12 };
+const CHUNK_BITS: u32 = if cfg!(loom) {
+    1
+} else if cfg!(sim) {
+    5
+} else {
+    12
+};
 const CHUNK: usize = 1 << CHUNK_BITS;
 /// Chunks one worker may have in use: 33 million transactions since the oldest snapshot.
-const CHUNKS_MAX: usize = if cfg!(loom) { 4 } else { 8192 };
+const CHUNKS_MAX: usize = if cfg!(loom) {
+    4
+} else if cfg!(sim) {
+    256
+} else {
+    8192
+};
 
 const OPEN: u64 = 0;
 const COMMITTING: u64 = 1;
@@ -159,7 +171,7 @@ impl StatusTable {
             sync::spin::spin_until(20, || self.status(id) != Status::Committing);
             match self.status(id) {
                 // The committer was descheduled.
-                Status::Committing => std::thread::yield_now(),
+                Status::Committing => os::thread::yield_now(),
                 other => return other,
             }
         }

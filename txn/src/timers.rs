@@ -1,11 +1,11 @@
 //! Timeouts of lock waits: one thread, asleep while nobody waits.
 
 use crate::locks::WaitCell;
-use parking_lot::{Condvar, Mutex};
+use os::time::Instant;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::{Arc, Weak};
-use std::time::Instant;
+use sync::{Condvar, Mutex};
 
 const SWEEP_AT_LEAST: usize = 4096;
 

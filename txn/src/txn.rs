@@ -12,12 +12,13 @@ use crate::locks::{LockKey, WaitCell, WaitEnd, Want};
 use crate::purge::Job;
 use crate::undo::{ReadError, SegmentList, UndoHead, UndoKind};
 use crate::{Error, Interrupt, LockMode, Result, Stall, TreeRef, Worker};
+use os::time::Instant;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use storage::Durability;
 use storage::page::RecordHeader;
 use storage::wal::record::{RowChange, RowOp, write_aborted, write_commit};
+use sync::atomic::Ordering;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Isolation {
@@ -310,9 +311,15 @@ impl Txn {
         let mut flush = None;
         let end;
         if let Some(first_epoch) = self.writer_epoch.take() {
-            engine.statuses.begin_commit(self.id);
+            let early = os::mutated("early-timestamp");
+            if !early {
+                engine.statuses.begin_commit(self.id);
+            }
             // AcqRel: a snapshot that includes the timestamp sees `committing` or later.
             end = engine.clock().fetch_add(1, Ordering::AcqRel) + 1;
+            if early {
+                engine.statuses.begin_commit(self.id);
+            }
             let epoch = {
                 let mut append = wal.append(worker.index);
                 write_commit(append.buffer(), self.id, end);
@@ -321,6 +328,7 @@ impl Txn {
             self.end(worker, end, true);
             worker.close_writer(first_epoch);
             match durability {
+                Durability::Full if os::mutated("early-acknowledgement") => wal.request_flush(worker.index),
                 Durability::Full => flush = Some(Stall::Storage(wal.durable_stall(worker.index, epoch))),
                 Durability::Relaxed => wal.request_flush(worker.index),
                 Durability::None => {}

@@ -1,7 +1,7 @@
 //! `cargo xtask ci`: every check, in named steps.
 //!
 //! 1. What the clients need installs in the background while the compiler works.
-//! 2. format, tidy, lints, unit tests; 3. the server is built once, optimized, without link-time optimization, and the test
+//! 2. format, tidy, lints, unit tests, the simulator; 3. the server is built once, optimized, without link-time optimization, and the test
 //!    programs beside it; 4. SQL scripts, bad input, data larger than memory, every client,
 //!    crashes.
 //!
@@ -10,6 +10,7 @@
 use crate::clients;
 use crate::install;
 use crate::proc::{cargo, target};
+use crate::sim;
 use crate::step::{Counting, Steps};
 use crate::tidy;
 use std::path::{Path, PathBuf};
@@ -28,6 +29,9 @@ pub fn run(root: &Path, may_install: bool, only: &[String]) -> Result<bool, Stri
     std::thread::scope(|scope| {
         let tools = needs_tools.then(|| scope.spawn(|| install::all(root, &clients::folder(root))));
         static_checks(root, &mut steps, &wanted);
+        if wanted("simulator") {
+            sim::steps(root, &mut steps);
+        }
         let built = needs_server && build(root, &mut steps);
         if let Some(tools) = tools {
             steps.run_with("tools", Counting::Whole, || {

@@ -11,6 +11,7 @@
 //! | `isolation` | what concurrent sessions see of each other, at every isolation level        |
 //! | `abuse`     | bad input over the wire                                                     |
 //! | `cross`     | builds for other processors and tests there, under emulation                |
+//! | `sim`       | the engine on a simulated machine, seed after seed                          |
 //! | `fuzz`      | the fuzz targets, each for some seconds                                     |
 //! | `bench`     | sysbench against Heddle and its peers, with the echo server as the floor    |
 
@@ -23,6 +24,7 @@ mod cross;
 mod fuzz;
 mod install;
 mod proc;
+mod sim;
 mod step;
 mod tidy;
 
@@ -85,6 +87,11 @@ enum Word {
         #[arg(long)]
         no_install: bool,
     },
+    /// Runs the engine on a simulated machine, seed after seed, for --minutes M; `-- --help` shows more
+    Sim {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Runs the fuzz targets (all without arguments), each for some seconds
     Fuzz {
         targets: Vec<String>,
@@ -108,6 +115,7 @@ fn main() -> ExitCode {
         Word::Abuse { arguments } => ci::program(&root, "abuse", &arguments),
         Word::Larger { arguments } => ci::program(&root, "larger", &arguments),
         Word::Cross { machines, no_install } => cross::run(&root, &machines, !no_install),
+        Word::Sim { arguments } => sim::run(&root, &arguments),
         Word::Fuzz { targets, seconds } => fuzz::run(&root, &targets, seconds),
         Word::Bench(options) => bench::run(&root, &options),
     };

@@ -4,20 +4,18 @@
 //! 1. copy each page under its version (no latch held), remembering its LSN and the log's epoch;
 //! 2. wait until the log is durable up to the highest LSN (B3);
 //! 3. write the copies to the doublewrite area, sync; write them home, sync. A crash in between leaves either the old page or a
-//!    whole copy in the doublewrite area, which `restore_torn_pages` puts back;
+//!    whole copy in the doublewrite area, which the next start puts back (`doublewrite`);
 //! 4. mark those frames clean that have not changed since; the others keep the epoch of step 1 as their recovery epoch.
 //!
 //! Eviction is a clock: a frame whose REFERENCED bit is set loses it; the next time round a clean one is freed, a changed one is
 //! written first. Latches: one frame at a time, try-only when evicting.
 
+use super::doublewrite::{AREA_BYTES, BATCH_PAGES, HEAD_BYTES, write_head};
 use super::*;
-use crate::page::{check_envelope, seal};
+use crate::page::seal;
 use os::AlignedBuf;
-use std::path::Path;
 use std::time::Duration;
 
-/// Pages written between two syncs at the most.
-pub(crate) const BATCH_PAGES: usize = 128;
 /// How often the cleaner looks at the length of the log.
 const ROUND: Duration = Duration::from_millis(500);
 
@@ -85,7 +83,7 @@ impl Cleaner {
             worker: config.worker,
             doublewrite: config.doublewrite,
             sync: config.sync,
-            buf: AlignedBuf::new(BATCH_PAGES * PAGE_BYTES),
+            buf: AlignedBuf::new(AREA_BYTES),
             hand: 0,
             batch: Vec::new(),
             log_bytes_soft: config.log_bytes_soft,
@@ -217,7 +215,7 @@ impl Cleaner {
             return;
         }
         let frame = self.pool.frame(number);
-        let at = self.batch.len() * PAGE_BYTES;
+        let at = HEAD_BYTES + self.batch.len() * PAGE_BYTES;
         loop {
             let epoch = self.wal.epoch();
             let version = frame.latch.read_wait();
@@ -244,16 +242,21 @@ impl Cleaner {
             return Ok(());
         }
         let lsn_max = self.batch.iter().map(|c| c.lsn).max().unwrap_or(0);
-        if !Pool::log_covers(&self.wal, lsn_max) {
+        let unsafe_to_write = !Pool::log_covers(&self.wal, lsn_max) && !os::mutated("page-before-log");
+        if unsafe_to_write {
             self.wal.wait_durable(self.worker, lsn_max >> crate::wal::EPOCH_SHIFT);
         }
-        debug_assert!(Pool::log_covers(&self.wal, lsn_max), "B3");
-        self.doublewrite.write_at(&self.buf[..self.batch.len() * PAGE_BYTES], 0)?;
+        debug_assert!(os::mutated("page-before-log") || Pool::log_covers(&self.wal, lsn_max), "B3");
+        if !os::mutated("skip-doublewrite") {
+            write_head(&mut self.buf, self.batch.iter().map(|c| (c.page, c.lsn)));
+            self.doublewrite.write_at(&self.buf[..HEAD_BYTES + self.batch.len() * PAGE_BYTES], 0)?;
+        }
         if self.sync {
             self.doublewrite.sync()?;
         }
         for (index, copied) in self.batch.iter().enumerate() {
-            let image = &self.buf[index * PAGE_BYTES..(index + 1) * PAGE_BYTES];
+            let at = HEAD_BYTES + index * PAGE_BYTES;
+            let image = &self.buf[at..at + PAGE_BYTES];
             self.pool.file.write_at(image, u64::from(copied.page) * PAGE_BYTES as u64)?;
         }
         if self.sync {
@@ -274,37 +277,4 @@ impl Cleaner {
         }
         Ok(())
     }
-}
-
-/// Puts pages back that a crash left half written: a sound copy in the doublewrite area replaces an unsound page at home.
-/// Returns how many were restored.
-pub(crate) fn restore_torn_pages(file: &File, doublewrite: &Path) -> std::result::Result<usize, Error> {
-    let area = File::open(doublewrite, true)?;
-    let (mut copy, mut home) = (AlignedBuf::new(PAGE_BYTES), AlignedBuf::new(PAGE_BYTES));
-    let mut best: HashMap<PageId, (Lsn, u64)> = HashMap::new();
-    let slots = area.bytes()?.min((BATCH_PAGES * PAGE_BYTES) as u64) / PAGE_BYTES as u64;
-    for slot in 0..slots {
-        area.read_at(&mut copy, slot * PAGE_BYTES as u64)?;
-        let id = u32::from_le_bytes([copy[8], copy[9], copy[10], copy[11]]);
-        if id == 0 || check_envelope(&copy, id).is_err() {
-            continue;
-        }
-        let lsn = u64::from_le_bytes(copy[16..24].try_into().expect("eight bytes"));
-        let entry = best.entry(id).or_insert((lsn, slot));
-        if entry.0 < lsn {
-            *entry = (lsn, slot);
-        }
-    }
-    let mut restored = 0;
-    for (id, (_, slot)) in best {
-        let at = u64::from(id) * PAGE_BYTES as u64;
-        file.read_at(&mut home, at)?;
-        if check_envelope(&home, id).is_err() {
-            area.read_at(&mut copy, slot * PAGE_BYTES as u64)?;
-            file.write_at(&copy, at)?;
-            restored += 1;
-        }
-    }
-    file.sync()?;
-    Ok(restored)
 }

@@ -16,26 +16,29 @@
 //! Readers write nothing, except the REFERENCED bit of a frame whose bit the clock hand has cleared.
 
 mod cleaner;
+pub(crate) mod doublewrite;
 mod reader;
 
-pub(crate) use cleaner::{BATCH_PAGES, CleanRequests, Cleaner, CleanerConfig, restore_torn_pages};
+pub(crate) use cleaner::{CleanRequests, Cleaner, CleanerConfig};
 
 use crate::error::{Interrupt, Result, Stall};
 use crate::page::{PAGE_BYTES, PAGE_WORDS, Page, PageId};
 use crate::wal::Wal;
 use crate::{Error, Lsn};
 use os::{File, Reservation};
-use parking_lot::{Condvar, Mutex};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
+use sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use sync::{Condvar, Mutex};
 use sync::{LatchGuard, RacyWords, Version, VersionLatch};
 
 /// Page numbers stop here: 2^28 pages are 4 TiB.
 pub const PAGES_MAX: u32 = 1 << 28;
 /// A pool needs this many frames to run at all.
-pub const FRAMES_MIN: usize = 256;
+pub const FRAMES_MIN: usize = if cfg!(sim) { 64 } else { 256 };
+/// As many are kept free at the least.
+const FREE_FRAMES_MIN: usize = if cfg!(sim) { 12 } else { 32 };
 
 const LOADING: u32 = u32::MAX;
 const WAIT_SHARDS: usize = 64;
@@ -185,7 +188,7 @@ impl Pool {
             file,
             fresh: AtomicUsize::new(0),
             free: Mutex::default(),
-            free_below: (frame_count / 16).clamp(32, 4096),
+            free_below: (frame_count / 16).clamp(FREE_FRAMES_MIN, 4096),
             waits: (0..WAIT_SHARDS).map(|_| WaitShard::default()).collect(),
             frame_waits: Mutex::default(),
             reads: Mutex::default(),
@@ -439,10 +442,10 @@ impl Pool {
     }
 
     /// Starts the threads that read pages and the one that cleans; they end at `stop`.
-    pub(crate) fn start(self: &Arc<Self>, cleaner: Cleaner) -> Vec<std::thread::JoinHandle<()>> {
+    pub(crate) fn start(self: &Arc<Self>, cleaner: Cleaner) -> Vec<os::thread::JoinHandle<()>> {
         let mut threads = reader::start(self);
         threads.push(
-            std::thread::Builder::new()
+            os::thread::Builder::new()
                 .name("heddle-cleaner".into())
                 .spawn(move || cleaner.run())
                 .expect("threads can be started at start-up"),

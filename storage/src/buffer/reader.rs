@@ -8,13 +8,13 @@ use crate::page::check_envelope;
 use os::AlignedBuf;
 
 /// Enough to keep a device with a few requests in flight busy.
-const READER_THREADS: usize = 8;
+const READER_THREADS: usize = if cfg!(sim) { 3 } else { 8 };
 
-pub(super) fn start(pool: &Arc<Pool>) -> Vec<std::thread::JoinHandle<()>> {
+pub(super) fn start(pool: &Arc<Pool>) -> Vec<os::thread::JoinHandle<()>> {
     (0..READER_THREADS)
         .map(|index| {
             let pool = pool.clone();
-            std::thread::Builder::new()
+            os::thread::Builder::new()
                 .name(format!("heddle-read-{index}"))
                 .stack_size(256 << 10)
                 .spawn(move || run(&pool))
@@ -85,7 +85,7 @@ impl PageStall {
         let mut waited = std::time::Duration::ZERO;
         let step = std::time::Duration::from_micros(200);
         while self.pool.free_frames() == 0 && !self.pool.stop.load(Ordering::SeqCst) && waited < step * 50 {
-            std::thread::sleep(step);
+            os::thread::sleep(step);
             waited += step;
         }
     }

@@ -22,19 +22,22 @@ pub use files::{LogPlace, LogReader, SegmentPool};
 
 use crate::page::Lsn;
 use files::LogWriter;
-use parking_lot::{Mutex, MutexGuard};
+use os::time::Instant;
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use sync::CachePadded;
+use sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use sync::{Mutex, MutexGuard};
 
 /// Epochs sit in the upper 40 bits of an LSN.
 pub const EPOCH_SHIFT: u32 = 24;
 /// Above this many bytes in one worker's buffer its writers wait for a flush.
-const BUFFER_BYTES_SOFT: usize = 8 << 20;
+const BUFFER_BYTES_SOFT: usize = if cfg!(sim) { 64 << 10 } else { 8 << 20 };
+/// The place of an epoch is noted when the log has grown by as much since the last note.
+const PLACE_BYTES: u64 = if cfg!(sim) { 8 << 10 } else { 256 << 10 };
 /// `relaxed`: the longest time before a commit reaches the disk.
 const RELAXED_FLUSH_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -78,7 +81,7 @@ pub struct Wal {
     logs: Box<[CachePadded<WorkerLog>]>,
     durability: Durability,
     flusher_parked: AtomicBool,
-    flusher: Mutex<Option<std::thread::Thread>>,
+    flusher: Mutex<Option<os::thread::Thread>>,
     stop: AtomicBool,
     /// `relaxed`: somebody waits, so the flusher must not pause.
     urgent: AtomicBool,
@@ -106,7 +109,7 @@ impl DurableStall {
         let mut list = self.waits.list.lock();
         // Looked at again under the lock: the flusher stores first and takes the lock after, so either it is seen here, or the
         // flusher finds the waker.
-        if durable() {
+        if durable() && !os::mutated("lost-wakeup") {
             return Poll::Ready(());
         }
         list.push((self.epoch, cx.waker().clone()));
@@ -259,7 +262,7 @@ impl Wal {
     pub fn durable_stall(&self, worker: usize, epoch: u64) -> crate::Stall {
         self.request_flush(worker);
         if self.durability == Durability::Relaxed && !self.urgent.swap(true, Ordering::SeqCst) {
-            self.flusher.lock().iter().for_each(std::thread::Thread::unpark);
+            self.flusher.lock().iter().for_each(os::thread::Thread::unpark);
         }
         crate::Stall::Durable(DurableStall { waits: self.logs[worker].waits.clone(), epoch })
     }
@@ -339,7 +342,7 @@ impl Wal {
     pub fn stop(&self) {
         self.stop.store(true, Ordering::SeqCst);
         self.flusher_parked.store(false, Ordering::SeqCst);
-        self.flusher.lock().iter().for_each(std::thread::Thread::unpark);
+        self.flusher.lock().iter().for_each(os::thread::Thread::unpark);
     }
 }
 
@@ -354,7 +357,7 @@ pub struct Flusher {
 impl Flusher {
     /// Runs until `Wal::stop`.
     pub fn run(mut self) {
-        *self.wal.flusher.lock() = Some(std::thread::current());
+        *self.wal.flusher.lock() = Some(os::thread::current());
         loop {
             let stopping = self.wal.stop.load(Ordering::SeqCst);
             if stopping || self.wait_for_work() {
@@ -379,7 +382,7 @@ impl Flusher {
             if left.is_zero() {
                 return;
             }
-            std::thread::park_timeout(left);
+            os::thread::park_timeout(left);
         }
     }
 
@@ -394,7 +397,7 @@ impl Flusher {
             self.wal.flusher_parked.store(false, Ordering::SeqCst);
             return true;
         }
-        std::thread::park();
+        os::thread::park();
         self.wal.flusher_parked.store(false, Ordering::SeqCst);
         wanted()
     }
@@ -436,7 +439,7 @@ impl Flusher {
     fn note_place(&self, epoch: u64) {
         let mut places = self.wal.places.lock();
         let place = self.writer.place();
-        if places.back().is_none_or(|last| last.place.position + (256 << 10) <= place.position) {
+        if places.back().is_none_or(|last| last.place.position + PLACE_BYTES <= place.position) {
             places.push_back(EpochPlace { epoch, place });
         }
     }

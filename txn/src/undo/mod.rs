@@ -19,18 +19,17 @@ mod spill;
 
 pub use spill::Room;
 
-use parking_lot::Mutex;
 use smallvec::SmallVec;
 use spill::Spill;
 use std::collections::VecDeque;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use storage::TreeRef;
 use storage::blocks::Blocks;
 use storage::page::RecordHeader;
-use sync::{CachePadded, RacyWords};
+use sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use sync::{CachePadded, Mutex, RacyWords};
 
-const SEGMENT_WORDS: usize = 1 << 15;
+const SEGMENT_WORDS: usize = if cfg!(sim) { 1 << 10 } else { 1 << 15 };
 const SEGMENT_BYTES: usize = SEGMENT_WORDS * 8;
 const HEADER_WORDS: usize = 5;
 const LEVEL: usize = 1024;
@@ -290,7 +289,7 @@ impl UndoStore {
             let whole = key.as_mut().is_none_or(|out| words.append_bytes(start, 0, key_bytes, out))
                 && payload.as_mut().is_none_or(|out| words.append_bytes(start, key_bytes, found.payload_bytes, out));
             // Acquire: pairs with the Release in `reclaim`, and with the mark that precedes the release of the memory; U2, V2.
-            std::sync::atomic::fence(Ordering::Acquire);
+            sync::atomic::fence(Ordering::Acquire);
             if segment.in_file.load(Ordering::Acquire) {
                 key.iter_mut().for_each(|out| out.truncate(kept.0));
                 payload.iter_mut().for_each(|out| out.truncate(kept.1));
@@ -300,7 +299,7 @@ impl UndoStore {
         }
         if head.is_none() && segment.in_file.load(Ordering::Acquire) {
             head = Some(self.read_file(number, at, key, payload).map_err(ReadError::Io)?);
-            std::sync::atomic::fence(Ordering::Acquire);
+            sync::atomic::fence(Ordering::Acquire);
         }
         let now = u64::from(segment.generation.load(Ordering::Acquire) & 0xffff);
         head.filter(|_| now == generation).ok_or(ReadError::Gone)
@@ -366,6 +365,7 @@ impl UndoStore {
 
     fn reclaim_segment(&self, number: u32, horizon: u64) -> bool {
         let segment = self.own(number);
+        let horizon = if os::mutated("early-reuse") { u64::MAX } else { horizon };
         if segment.pins.load(Ordering::Acquire) > 0 || segment.last_end.load(Ordering::Acquire) > horizon {
             return false;
         }

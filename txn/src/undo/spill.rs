@@ -10,11 +10,10 @@
 //!     and finds it unmarked and of the same generation afterwards has read undo.
 
 use super::{SEGMENT_BYTES, UndoStore};
-use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
-use sync::CachePadded;
+use sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use sync::{CachePadded, Condvar, Mutex};
 
 /// How long the thread waits after a failed write.
 const RETRY: Duration = Duration::from_secs(1);

@@ -1,0 +1,35 @@
+//! Mistakes put into the engine on purpose, one at a time, to see that the simulator finds them. They exist in simulated builds only.
+
+use std::sync::OnceLock;
+
+/// Name, and what is done wrong.
+pub const MUTATIONS: &[(&str, &str)] = &[
+    ("skip-log", "one change of a row in sixteen is not logged"),
+    ("drop-validation", "optimistic readers believe what they have read without looking at the version again"),
+    ("page-before-log", "changed pages are written without waiting for the log"),
+    ("forget-lock", "a locking read does not note its lock"),
+    ("early-purge", "tombstones are removed at once, whatever snapshots there are"),
+    ("early-acknowledgement", "a commit is acknowledged before its log is durable"),
+    ("skip-log-sync", "the log is written and not synced"),
+    ("skip-doublewrite", "pages are written home without a copy in the doublewrite area"),
+    ("early-reuse", "undo memory is used again while snapshots need it"),
+    ("forget-range", "a locking scan does not lock the gaps that it has passed"),
+    ("forget-checkpoint-pin", "the checkpoint passes the log of open transactions"),
+    ("early-timestamp", "a commit takes its timestamp before its status says that it is about to"),
+    ("careless-horizon", "the bounds of snapshots are not looked at again after a horizon was announced"),
+    ("lost-wakeup", "who waits for the log does not look again before it sleeps"),
+    ("skip-compensation", "what a rollback does is not logged"),
+];
+
+static CHOSEN: OnceLock<String> = OnceLock::new();
+
+/// Chooses the mistake for the whole run. `false`: there is none of that name.
+pub fn choose(name: &str) -> bool {
+    MUTATIONS.iter().any(|(known, _)| *known == name) && CHOSEN.set(name.into()).is_ok()
+}
+
+/// Is this the mistake to be made? Asked at the place where it would be.
+pub fn mutated(name: &str) -> bool {
+    debug_assert!(MUTATIONS.iter().any(|(known, _)| *known == name), "every mutation is listed");
+    CHOSEN.get().is_some_and(|chosen| chosen == name)
+}

@@ -1,0 +1,27 @@
+//! The simulator: random sessions on the engine, on a simulated machine, checked against what transactions promise.
+//!
+//! ```text
+//! plan      what a seed makes of a run: sessions, isolation levels, schedule, faults, crashes
+//! session   transactions, step by step, as futures on workers          -> history
+//! machine   one life of the engine: open, compare, run, crash or stop
+//! history   what sessions did and saw; check/ judges it; model says what must be on the disk
+//! runner    many seeds, each in a process of its own
+//! ```
+//! `history`, `model` and `check` know nothing of the engine and are there in every build; the rest exists under `--cfg sim` only.
+#![forbid(unsafe_code)]
+
+pub mod check;
+pub mod history;
+pub mod model;
+pub mod payload;
+pub mod recorder;
+pub mod runner;
+
+#[cfg(sim)]
+pub mod executor;
+#[cfg(sim)]
+pub mod machine;
+#[cfg(sim)]
+pub mod plan;
+#[cfg(sim)]
+pub mod session;

@@ -1,0 +1,132 @@
+//! Many seeds: each in a process of its own, several at once, until the time is over or one has failed.
+
+use std::io::Read;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How many seeds to run, and how.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    pub first_seed: u64,
+    /// At most.
+    pub seeds: u64,
+    pub duration: Duration,
+    pub jobs: usize,
+    pub mutation: Option<String>,
+}
+
+/// A seed takes no longer than this, or does not end.
+const SEED_MAX: Duration = Duration::from_secs(120);
+
+struct Running {
+    seed: u64,
+    cpu: usize,
+    child: Child,
+    began: Instant,
+}
+
+/// The seed that failed, and what it said.
+pub struct Failure {
+    pub seed: u64,
+    pub text: String,
+}
+
+/// What a batch came to.
+pub struct Outcome {
+    pub seeds: u64,
+    pub duration: Duration,
+    pub failure: Option<Failure>,
+}
+
+/// Runs seeds; `tell` hears of progress about every ten seconds.
+///
+/// # Errors
+/// Processes that cannot be started.
+pub fn run(batch: &Batch, mut tell: impl FnMut(u64, Duration)) -> std::io::Result<Outcome> {
+    let program = std::env::current_exe()?;
+    let began = Instant::now();
+    let mut told = began;
+    let (mut next, mut done) = (batch.first_seed, 0);
+    let mut running: Vec<Running> = Vec::new();
+    let mut failure: Option<Failure> = None;
+    loop {
+        let more = failure.is_none() && began.elapsed() < batch.duration && next - batch.first_seed < batch.seeds;
+        if more && running.len() < batch.jobs {
+            let cpu = (0..batch.jobs).find(|cpu| running.iter().all(|r| r.cpu != *cpu)).unwrap_or(0);
+            running.push(start(&program, next, cpu, batch.mutation.as_deref())?);
+            next += 1;
+            continue;
+        }
+        if running.is_empty() {
+            return Ok(Outcome { seeds: done, duration: began.elapsed(), failure });
+        }
+        let mut index = 0;
+        while index < running.len() {
+            match finish(&mut running[index])? {
+                None => index += 1,
+                Some(verdict) => {
+                    let ended = running.swap_remove(index);
+                    done += 1;
+                    if let Some(text) = verdict {
+                        // Of several that fail at once the lowest seed is told.
+                        if failure.as_ref().is_none_or(|f| ended.seed < f.seed) {
+                            failure = Some(Failure { seed: ended.seed, text });
+                        }
+                    }
+                }
+            }
+        }
+        if told.elapsed() > Duration::from_secs(10) {
+            told = Instant::now();
+            tell(done, began.elapsed());
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// What one seed prints.
+///
+/// # Errors
+/// A process that cannot be started.
+pub fn output(seed: u64) -> std::io::Result<String> {
+    let output = Command::new(std::env::current_exe()?).args(["--one", "--seed", &seed.to_string()]).output()?;
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+fn start(program: &std::path::Path, seed: u64, cpu: usize, mutation: Option<&str>) -> std::io::Result<Running> {
+    let mut command = Command::new(program);
+    command.args(["--one", "--seed", &seed.to_string(), "--cpu", &cpu.to_string()]);
+    if let Some(name) = mutation {
+        command.args(["--mutate", name]);
+    }
+    let log = std::fs::File::create(log_path(seed))?;
+    command.stdin(Stdio::null()).stderr(Stdio::from(log.try_clone()?)).stdout(Stdio::from(log));
+    Ok(Running { seed, cpu, child: command.spawn()?, began: Instant::now() })
+}
+
+fn log_path(seed: u64) -> std::path::PathBuf {
+    std::env::temp_dir().join(format!("heddle-sim-{}-{seed}", std::process::id()))
+}
+
+/// `None`: it runs. `Some(None)`: all was well. Else what it said.
+fn finish(running: &mut Running) -> std::io::Result<Option<Option<String>>> {
+    let status = match running.child.try_wait()? {
+        Some(status) => status,
+        None if running.began.elapsed() < SEED_MAX => return Ok(None),
+        None => {
+            running.child.kill()?;
+            running.child.wait()?
+        }
+    };
+    let path = log_path(running.seed);
+    let mut text = String::new();
+    std::fs::File::open(&path)?.read_to_string(&mut text)?;
+    std::fs::remove_file(&path)?;
+    if status.success() {
+        return Ok(Some(None));
+    }
+    if !text.contains("FAIL") {
+        text.push_str(&format!("FAIL seed {}: the run ended with {status}\n", running.seed));
+    }
+    Ok(Some(Some(text)))
+}

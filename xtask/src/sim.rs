@@ -1,0 +1,50 @@
+//! `cargo xtask sim`: builds the simulator and runs it.
+//!
+//! `--cfg sim` puts a simulated machine in the place of threads, clocks, locks and files (`os/src/sim/mod.rs`), so it is built apart from everything
+//! else, in a target directory of its own.
+
+use crate::proc::{cargo, target};
+use crate::step::{Counting, Steps};
+use std::path::Path;
+use std::process::Command;
+
+/// What `cargo xtask ci` gives it.
+const CI_MINUTES: &str = "2";
+/// Seeds that are run twice, to see that a seed says everything.
+const CI_TWICE: &str = "30";
+/// Seeds within which every mutation is found.
+const CI_MUTATION_SEEDS: &str = "400";
+
+fn build(root: &Path) -> Command {
+    let mut command = cargo(root, &["build", "--quiet", "--profile", "sim", "--package", "sim", "--target-dir"]);
+    command.arg(target(root).join("sim")).env("RUSTFLAGS", "--cfg sim -D warnings");
+    command
+}
+
+fn program(root: &Path) -> Command {
+    let mut command = Command::new(target(root).join("sim").join("sim").join("sim"));
+    command.current_dir(root);
+    command
+}
+
+/// Runs it with the terminal as its output; true when it found nothing.
+pub fn run(root: &Path, arguments: &[String]) -> Result<bool, String> {
+    let built = build(root).status().map_err(|e| e.to_string())?;
+    if !built.success() {
+        return Err("the build failed".into());
+    }
+    let status = program(root).args(arguments).status().map_err(|e| format!("sim: {e}"))?;
+    Ok(status.success())
+}
+
+/// The steps of `cargo xtask ci`.
+pub fn steps(root: &Path, steps: &mut Steps) {
+    if !steps.run("build simulator", &mut build(root), Counting::Whole) {
+        return;
+    }
+    let twice = ["--twice", "--seed", "1", "--seeds", CI_TWICE];
+    steps.run("simulator repeats", program(root).args(twice), Counting::Lines);
+    let mutations = ["--mutations", "--seed", "1", "--seeds", CI_MUTATION_SEEDS];
+    steps.run("simulator mutations", program(root).args(mutations), Counting::Lines);
+    steps.run("simulator", program(root).args(["--minutes", CI_MINUTES]), Counting::Lines);
+}
