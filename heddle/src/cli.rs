@@ -8,6 +8,7 @@ use std::ffi::OsString;
 
 /// What to run.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "there is one of it")]
 pub enum Command {
     Serve(ServeFlags),
     Check(CheckFlags),
@@ -40,6 +41,7 @@ struct Cli {
 }
 
 #[derive(Debug, Subcommand)]
+#[allow(clippy::large_enum_variant, reason = "there is one of it")]
 enum CliCommand {
     /// Run the server (what 'heddle' does without a command)
     #[command(after_help = SERVE_EXAMPLES, long_about = SERVE_ABOUT)]
@@ -119,6 +121,10 @@ pub struct ServeFlags {
     /// Memory for cached pages, such as 512M or 4G [default: a quarter of the memory]
     #[arg(long, value_name = "SIZE")]
     pub buffer_pool: Option<String>,
+    /// Memory for old row versions that somebody may still read or roll back to; more of them go to a file that is gone with the server
+    /// [default: a quarter of the buffer pool]
+    #[arg(long, value_name = "SIZE")]
+    pub undo_memory: Option<String>,
     /// Threads that run statements [default: one per CPU]
     #[arg(long, value_name = "COUNT")]
     pub workers: Option<String>,
@@ -146,6 +152,7 @@ impl ServeFlags {
             "socket" => &self.socket,
             "data-dir" => &self.data_dir,
             "buffer-pool" => &self.buffer_pool,
+            "undo-memory" => &self.undo_memory,
             "workers" => &self.workers,
             "durability" => &self.durability,
             "max-connections" => &self.max_connections,

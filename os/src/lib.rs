@@ -6,10 +6,12 @@
 
 mod file;
 mod memory;
+mod scratch;
 pub mod topology;
 
 pub use file::{DirLock, File, LockError, sync_dir};
 pub use memory::{AlignedBuf, Reservation};
+pub use scratch::ScratchFile;
 
 /// Alignment of direct I/O: buffers, offsets and lengths.
 pub const IO_ALIGN: usize = 4096;

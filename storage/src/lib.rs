@@ -3,6 +3,7 @@
 //! Order inside this crate: crc -> page -> wal -> buffer -> space -> btree -> recovery; each uses only what stands before it.
 //! Knows nothing of transactions beyond passing their marks through, and nothing of rows.
 
+pub mod blocks;
 pub mod btree;
 pub mod buffer;
 mod control;

@@ -19,8 +19,8 @@ use os::{DirLock, File, LockError};
 use parking_lot::Mutex;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use sync::CachePadded;
+use sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// How a store is opened.
 #[derive(Clone, Debug)]

@@ -11,11 +11,8 @@
 //! L2: a reader never writes the word.
 //! L3: a waiter spins a bounded, calibrated time, then parks; whoever releases a latch with PARKED set wakes all parked.
 
+use crate::atomic::{AtomicU64, Ordering, fence};
 use crate::spin;
-#[cfg(loom)]
-use loom::sync::atomic::{AtomicU64, Ordering, fence};
-#[cfg(not(loom))]
-use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 const LOCKED: u64 = 1;
 const PARKED: u64 = 2;

@@ -11,6 +11,14 @@ mod latch;
 mod racy;
 pub mod spin;
 
+/// The standard atomics; under `--cfg loom` those of the model checker.
+pub mod atomic {
+    #[cfg(loom)]
+    pub use loom::sync::atomic::*;
+    #[cfg(not(loom))]
+    pub use std::sync::atomic::*;
+}
+
 pub use crossbeam_utils::CachePadded;
 pub use latch::{LatchGuard, SPIN_US_MAX, Version, VersionLatch};
 pub use racy::RacyWords;

@@ -4,6 +4,7 @@
 //! |-------------|-----------------------------------------------------------------------------|
 //! | `ci`        | everything that must hold, installing what the tests need where missing     |
 //! | `tidy`      | rules on the repository itself                                              |
+//! | `models`    | every interleaving of the primitives of concurrency, with loom              |
 //! | `sql`       | the scripts of `tests/sql`, or records them from a reference server         |
 //! | `clients`   | the client programs of `tests/clients` against a fresh server               |
 //! | `crash`     | kill -9 under load, restart, check; round after round                       |
@@ -48,6 +49,8 @@ enum Word {
     },
     /// Checks rules on the repository itself
     Tidy,
+    /// Explores every interleaving of small models of the latch, the commit clock and the horizon
+    Models,
     /// Runs SQL scripts (all of tests/sql without arguments); `-- --help` shows more
     Sql {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -97,6 +100,7 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse().word {
         Word::Ci { no_install, steps } => ci::run(&root, !no_install, &steps),
         Word::Tidy => tidy::run(&root),
+        Word::Models => ci::models(&root).status().map(|status| status.success()).map_err(|e| e.to_string()),
         Word::Sql { arguments } => ci::program(&root, "sql", &arguments),
         Word::Clients { names } => clients::run(&root, &names),
         Word::Crash { arguments } => ci::program(&root, "crash", &arguments),
