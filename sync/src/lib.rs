@@ -3,11 +3,13 @@
 //! - [`VersionLatch`]: an 8-byte latch that readers validate instead of taking.
 //! - [`RacyWords`]: bytes that optimistic readers may read while a latch holder writes them.
 //! - [`CachePadded`], and per-worker state built from it, keep one worker's writes off another's cache lines.
+//! - [`prefetch`]: a cache line is asked for ahead of need.
 //! - [`spin`]: bounded spinning in nanoseconds, calibrated once.
 //!
 //! Nothing here knows of pages, transactions or sessions.
 
 mod latch;
+mod prefetch;
 mod racy;
 pub mod spin;
 
@@ -21,4 +23,5 @@ pub mod atomic {
 
 pub use crossbeam_utils::CachePadded;
 pub use latch::{LatchGuard, SPIN_US_MAX, Version, VersionLatch};
+pub use prefetch::prefetch;
 pub use racy::RacyWords;

@@ -162,9 +162,19 @@ impl Engine {
 
     /// A worker beyond the configured ones, for DDL threads, tests and tools (a few are kept in reserve).
     pub fn spare_worker(self: &Arc<Self>) -> Option<Worker> {
+        let last = self.own_worker();
+        self.worker_among(self.configured..last)
+    }
+
+    /// Any of the configured workers that nobody has.
+    pub fn free_worker(self: &Arc<Self>) -> Option<Worker> {
+        self.worker_among(0..self.configured)
+    }
+
+    fn worker_among(self: &Arc<Self>, mut indexes: std::ops::Range<usize>) -> Option<Worker> {
         let free = {
             let mut handed_out = self.handed_out.lock();
-            let free = (self.configured..handed_out.len() - 1).find(|index| !handed_out[*index]);
+            let free = indexes.find(|index| !handed_out[*index]);
             free.inspect(|index| handed_out[*index] = true)
         };
         free.map(|index| self.hand_out(index))
@@ -187,6 +197,11 @@ impl Engine {
     /// Every snapshot in use, or yet to be taken, is at or above this timestamp.
     pub(crate) fn horizon(&self) -> u64 {
         self.horizon.compute(self.clock())
+    }
+
+    /// What a plain `Txn::commit` waits for.
+    pub fn durability(&self) -> Durability {
+        self.store.wal.durability()
     }
 
     pub fn status(&self) -> EngineStatus {

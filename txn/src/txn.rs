@@ -295,6 +295,11 @@ impl Txn {
 
     /// Commits; visible to others at once. `Some(stall)`: await it before acknowledging (the log flush). Never fails once called.
     pub fn commit(&mut self, worker: &Worker) -> Option<Stall> {
+        self.commit_as(worker, worker.engine.store.wal.durability())
+    }
+
+    /// [`Self::commit`] with a durability of its own; where the engine never syncs its log, this does not either.
+    pub fn commit_as(&mut self, worker: &Worker, durability: Durability) -> Option<Stall> {
         self.leave_wait(worker);
         self.release_snapshot(worker);
         if self.id == 0 {
@@ -315,7 +320,7 @@ impl Txn {
             };
             self.end(worker, end, true);
             worker.close_writer(first_epoch);
-            match wal.durability() {
+            match durability {
                 Durability::Full => flush = Some(Stall::Storage(wal.durable_stall(worker.index, epoch))),
                 Durability::Relaxed => wal.request_flush(worker.index),
                 Durability::None => {}

@@ -175,10 +175,12 @@ impl Pool {
     /// A pool of `bytes` over `file`. Memory is reserved, not touched.
     pub fn new(file: File, bytes: u64) -> std::result::Result<Arc<Self>, Error> {
         let frame_count = ((bytes / PAGE_BYTES as u64) as usize).clamp(FRAMES_MIN, PAGES_MAX as usize - 2);
+        let memory = Reservation::new(frame_count * PAGE_BYTES)?;
+        memory.prefer_large_pages();
         Ok(Arc::new(Self {
             frames: Reservation::new(frame_count * size_of::<Frame>())?,
             frame_count,
-            memory: Reservation::new(frame_count * PAGE_BYTES)?,
+            memory,
             table: Reservation::new(PAGES_MAX as usize * size_of::<AtomicU32>())?,
             file,
             fresh: AtomicUsize::new(0),
@@ -248,6 +250,17 @@ impl Pool {
                 }
                 return Ok(PageRead { frame, version, page: self.page_of(number) });
             }
+        }
+    }
+
+    /// Asks for the frame and the head of a page that will be read soon, where it is in memory.
+    #[inline]
+    pub fn prefetch(&self, page: PageId) {
+        // Relaxed: a hint.
+        let word = self.word(page).load(Ordering::Relaxed);
+        if word != 0 && word != LOADING {
+            sync::prefetch(self.frame(word - 1));
+            self.page_of(word - 1).prefetch_head();
         }
     }
 

@@ -147,8 +147,7 @@ impl UndoStore {
     }
 
     fn segment(&self, number: u32) -> Option<&Segment> {
-        let level = self.levels.get(number as usize / LEVEL)?.get()?;
-        Some(level.segments[number as usize % LEVEL].get()?)
+        Some(self.levels.get(number as usize / LEVEL)?.get()?.segments[number as usize % LEVEL].get()?)
     }
 
     fn own(&self, number: u32) -> &Segment {
