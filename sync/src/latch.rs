@@ -18,7 +18,7 @@ const LOCKED: u64 = 1;
 const PARKED: u64 = 2;
 const ONE_VERSION: u64 = 4;
 /// How long a waiter spins before it parks.
-const SPIN_US_MAX: u32 = 4;
+pub const SPIN_US_MAX: u32 = 4;
 
 /// What a reader saw; to be validated after reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -22,6 +22,6 @@ pub mod atomic {
 }
 
 pub use crossbeam_utils::CachePadded;
-pub use latch::{LatchGuard, Version, VersionLatch};
+pub use latch::{LatchGuard, SPIN_US_MAX, Version, VersionLatch};
 pub use prefetch::prefetch;
 pub use racy::RacyWords;

@@ -96,7 +96,7 @@ impl RacyWords {
         true
     }
 
-    /// Copies whole words into `out`. `false` beyond the end.
+    /// Copies whole words into `out` as they are in memory (`u64::from_le` reads one). `false` beyond the end.
     #[inline]
     pub fn copy_words(&self, start: usize, out: &mut [u64]) -> bool {
         let Some(source) = self.0.get(start..start + out.len()) else { return false };
@@ -171,7 +171,7 @@ impl RacyWords {
         }
     }
 
-    /// Fills `self` from plain words (lengths equal). Latch held (R2).
+    /// Fills `self` from words as `copy_words` gives them (lengths equal). Latch held (R2).
     pub fn fill_from(&self, source: &[u64]) {
         assert_eq!(source.len(), self.0.len());
         for (to, from) in self.0.iter().zip(source) {

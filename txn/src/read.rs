@@ -89,10 +89,7 @@ impl Engine {
     pub(crate) fn older(&self, view: View, mut header: RecordHeader, payload: &mut Vec<u8>) -> Result<Option<RecordHeader>> {
         while header.prev != 0 {
             payload.clear();
-            let head = self
-                .undo
-                .read(header.prev, None, Some(payload))
-                .map_err(|_| Error::Storage("an old row version is gone while a snapshot needs it".into()))?;
+            let head = self.undo.read(header.prev, None, Some(payload)).map_err(|e| Error::Storage(e.to_string()))?;
             header = head.old;
             if self.sees(view, header) {
                 return Ok(Some(header));

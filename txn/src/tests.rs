@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-pub(crate) struct TempDir(PathBuf);
+pub(crate) struct TempDir(pub(crate) PathBuf);
 
 impl TempDir {
     pub(crate) fn new(name: &str) -> Self {
@@ -23,8 +23,14 @@ impl Drop for TempDir {
 }
 
 pub(crate) fn open(dir: &TempDir, pool_mib: u64) -> Arc<Engine> {
-    Engine::open(Config { data_dir: dir.0.clone(), buffer_pool_bytes: pool_mib << 20, workers: 4, durability: Durability::None })
-        .expect("opens")
+    Engine::open(Config {
+        data_dir: dir.0.clone(),
+        buffer_pool_bytes: pool_mib << 20,
+        undo_memory_bytes: 64 << 20,
+        workers: 4,
+        durability: Durability::None,
+    })
+    .expect("opens")
 }
 
 /// Repeats a call, waiting out its stalls.
@@ -180,7 +186,13 @@ fn crashed_copy(from: &TempDir, name: &str) -> TempDir {
 #[test]
 fn recovery_undoes_an_open_transaction_from_its_last_change_back() {
     let dir = TempDir::new("losers");
-    let config = Config { data_dir: dir.0.clone(), buffer_pool_bytes: 8 << 20, workers: 4, durability: Durability::Full };
+    let config = Config {
+        data_dir: dir.0.clone(),
+        buffer_pool_bytes: 8 << 20,
+        undo_memory_bytes: 64 << 20,
+        workers: 4,
+        durability: Durability::Full,
+    };
     let engine = Engine::open(config).expect("opens");
     let (a, b) = (engine.worker(0), engine.worker(1));
     let tree = wait(&a, || a.create_tree()).expect("a tree");
@@ -596,4 +608,57 @@ fn a_batch_of_reads_is_one_snapshot() {
         stop.store(true, Ordering::Relaxed);
     });
     assert!(engine.status().pages_evicted > 0);
+}
+
+/// Old versions beyond the memory for them go to a file: a snapshot reads them there, and a rollback goes back by them.
+#[test]
+fn a_long_snapshot_and_a_big_rollback_need_little_memory() {
+    const ROWS: u64 = 20_000;
+    let dir = TempDir::new("undo-memory");
+    let config = Config {
+        data_dir: dir.0.clone(),
+        buffer_pool_bytes: 16 << 20,
+        undo_memory_bytes: 1 << 20,
+        workers: 2,
+        durability: Durability::None,
+    };
+    let engine = Engine::open(config).expect("opens");
+    let (a, b) = (engine.worker(0), engine.worker(1));
+    let tree = wait(&a, || a.create_tree()).expect("a tree");
+    let mut setup = a.begin(Isolation::RepeatableRead);
+    for n in 0..ROWS {
+        wait(&a, || setup.insert(&a, tree, &key(n), &[0; 100])).expect("inserts");
+    }
+    assert!(setup.commit(&a).is_none());
+    b.tick();
+    let mut reader = b.begin(Isolation::RepeatableRead);
+    reader.take_snapshot(&b);
+    b.park();
+    let update_all = |round: u8| {
+        let mut txn = a.begin(Isolation::RepeatableRead);
+        let mut payload = Vec::new();
+        for n in 0..ROWS {
+            let seen = wait(&a, || txn.read_latest(&a, tree, &key(n), &mut payload)).expect("reads").expect("is there");
+            wait(&a, || txn.update(&a, tree, &key(n), seen, &[round; 100])).expect("updates");
+        }
+        txn
+    };
+    for round in 1..=3 {
+        assert!(update_all(round).commit(&a).is_none());
+        let status = engine.status();
+        assert!(status.undo_memory_bytes <= 3 << 20 && status.undo_file_bytes > 0, "{status:?}");
+    }
+    let mut payload = Vec::new();
+    for n in 0..ROWS {
+        assert!(wait(&b, || reader.read(&b, tree, &key(n), &mut payload)).expect("reads"));
+        assert_eq!(payload, [0; 100]);
+    }
+    assert!(reader.commit(&b).is_none());
+    let mut undone = update_all(4);
+    wait(&a, || undone.rollback(&a)).expect("rolls back");
+    assert!(all_rows(&b, tree, false).iter().all(|(_, payload)| *payload == [3; 100]));
+    a.tick();
+    b.tick();
+    a.park();
+    assert!(engine.status().undo_bytes <= 1 << 20, "{:?}", engine.status());
 }

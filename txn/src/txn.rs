@@ -10,7 +10,7 @@ use crate::engine::LOCK_WAIT_TIMEOUT;
 use crate::horizon::Snapshot;
 use crate::locks::{LockKey, WaitCell, WaitEnd, Want};
 use crate::purge::Job;
-use crate::undo::{SegmentList, UndoHead, UndoKind};
+use crate::undo::{ReadError, SegmentList, UndoHead, UndoKind};
 use crate::{Error, Interrupt, LockMode, Result, Stall, TreeRef, Worker};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -215,6 +215,11 @@ impl Txn {
         self.undo_last != 0
     }
 
+    /// The commit clock of the snapshot that its consistent reads see, once it has one.
+    pub fn snapshot_time(&self) -> Option<u64> {
+        self.snapshot.as_ref().map(|snapshot| snapshot.timestamp)
+    }
+
     /// How many records it has changed.
     pub fn changes(&self) -> u64 {
         self.changes
@@ -235,11 +240,15 @@ impl Txn {
         while self.undo_last != savepoint.0 && self.undo_last != 0 {
             scratch.key.clear();
             scratch.payload.clear();
-            let head = worker
-                .engine
-                .undo
-                .read(self.undo_last, Some(&mut scratch.key), Some(&mut scratch.payload))
-                .expect("U1: an open transaction's undo is pinned");
+            let read = worker.engine.undo.read(self.undo_last, Some(&mut scratch.key), Some(&mut scratch.payload));
+            let head = match read {
+                Ok(head) => head,
+                Err(e) => {
+                    debug_assert!(!matches!(e, ReadError::Gone), "U1: an open transaction's undo is pinned");
+                    undone = Err(Error::Storage(e.to_string()).into());
+                    break;
+                }
+            };
             undone = self.undo(worker, &head, &scratch.key, &scratch.payload, keep_locks);
             if undone.is_err() {
                 break;

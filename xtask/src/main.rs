@@ -10,6 +10,7 @@
 //! | `crash`     | kill -9 under load, restart, check; round after round                       |
 //! | `isolation` | what concurrent sessions see of each other, at every isolation level        |
 //! | `abuse`     | bad input over the wire                                                     |
+//! | `cross`     | builds for other processors and tests there, under emulation                |
 //! | `fuzz`      | the fuzz targets, each for some seconds                                     |
 //! | `bench`     | sysbench against Heddle and its peers, with the echo server as the floor    |
 
@@ -18,6 +19,7 @@
 mod bench;
 mod ci;
 mod clients;
+mod cross;
 mod fuzz;
 mod install;
 mod proc;
@@ -76,6 +78,13 @@ enum Word {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Builds for other processors (all, or those named: aarch64, powerpc64le, s390x) and tests there, under QEMU
+    Cross {
+        machines: Vec<String>,
+        /// Install nothing; a machine whose tools are missing is skipped by name
+        #[arg(long)]
+        no_install: bool,
+    },
     /// Runs the fuzz targets (all without arguments), each for some seconds
     Fuzz {
         targets: Vec<String>,
@@ -98,6 +107,7 @@ fn main() -> ExitCode {
         Word::Isolation { arguments } => ci::program(&root, "isolation", &arguments),
         Word::Abuse { arguments } => ci::program(&root, "abuse", &arguments),
         Word::Larger { arguments } => ci::program(&root, "larger", &arguments),
+        Word::Cross { machines, no_install } => cross::run(&root, &machines, !no_install),
         Word::Fuzz { targets, seconds } => fuzz::run(&root, &targets, seconds),
         Word::Bench(options) => bench::run(&root, &options),
     };

@@ -45,8 +45,10 @@ const DIRTY: u32 = 2;
 /// Never evicted: allocation pages.
 const RESIDENT: u32 = 4;
 
-/// All zero is a frame that was never used.
-#[repr(align(64))]
+/// All zero is a frame that was never used. Each has a cache line of its own, as long as the target's lines may be.
+#[cfg_attr(any(target_arch = "aarch64", target_arch = "powerpc64"), repr(align(128)))]
+#[cfg_attr(target_arch = "s390x", repr(align(256)))]
+#[cfg_attr(not(any(target_arch = "aarch64", target_arch = "powerpc64", target_arch = "s390x")), repr(align(64)))]
 struct Frame {
     latch: VersionLatch,
     page: AtomicU32,
@@ -54,7 +56,7 @@ struct Frame {
     recovery_epoch: AtomicU64,
 }
 
-const _: () = assert!(size_of::<Frame>() == 64);
+const _: () = assert!(size_of::<Frame>() == align_of::<Frame>());
 
 type WaitShard = Mutex<HashMap<PageId, Vec<Waker>>>;
 

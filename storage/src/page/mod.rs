@@ -26,6 +26,7 @@ mod edit;
 pub use check::{check, check_envelope};
 pub use edit::{NoRoom, separator};
 
+use crate::crc::crc32c;
 use std::cmp::Ordering;
 use sync::RacyWords;
 
@@ -416,7 +417,7 @@ impl<'a> Page<'a> {
 
 /// Computes the checksum that belongs into the first four bytes.
 pub fn checksum(bytes: &[u8]) -> u32 {
-    crc_fast::checksum(crc_fast::CrcAlgorithm::Crc32Iscsi, &bytes[4..]) as u32
+    crc32c(&bytes[4..])
 }
 
 /// Writes the checksum into a page image.

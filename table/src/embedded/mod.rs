@@ -120,6 +120,7 @@ impl Embedded {
         let engine = Engine::open(Config {
             data_dir: options.data_dir.clone(),
             buffer_pool_bytes: options.buffer_pool_bytes,
+            undo_memory_bytes: options.buffer_pool_bytes / 4,
             workers: options.sessions_max,
             durability: if options.sync { Durability::Relaxed } else { Durability::None },
         })?;
