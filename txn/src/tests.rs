@@ -533,6 +533,83 @@ fn a_deadlock_through_a_place_in_a_queue_is_found() {
     assert_eq!((engine.status().locked_rows, engine.status().deadlocks), (0, 1));
 }
 
+/// A batch of reads is one snapshot, in the order of its keys, while rows change, leaves split and pages come and go.
+#[test]
+fn a_batch_of_reads_is_one_snapshot() {
+    const ROWS: u64 = 3_000;
+    let dir = TempDir::new("read-many");
+    let engine = open(&dir, 4);
+    let row = |balance: u64| [balance.to_be_bytes().as_slice(), &[7; 2_000]].concat();
+    let balance = |payload: &[u8]| u64::from_be_bytes(payload[..8].try_into().expect("8 bytes"));
+    let tree = {
+        let worker = engine.worker(3);
+        let tree = wait(&worker, || worker.create_tree()).expect("a tree");
+        for first in (0..ROWS).step_by(100) {
+            let mut txn = worker.begin(Isolation::RepeatableRead);
+            for n in first..first + 100 {
+                wait(&worker, || txn.insert(&worker, tree, &key(2 * n), &row(1_000))).expect("ok");
+            }
+            drop(txn.commit(&worker));
+        }
+        tree
+    };
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let (worker, stop, row) = (engine.worker(0), &stop, &row);
+        scope.spawn(move || {
+            let (mut n, mut payload) = (0u64, Vec::new());
+            while !stop.load(Ordering::Relaxed) {
+                n += 1;
+                let mut txn = worker.begin(Isolation::ReadCommitted);
+                for (account, delta) in [(n * 7 % ROWS, 1), (n * 13 % ROWS, u64::MAX)] {
+                    let name = key(2 * account);
+                    let seen = wait(&worker, || txn.read_latest(&worker, tree, &name, &mut payload)).expect("ok").expect("there");
+                    let next = row(balance(&payload).wrapping_add(delta));
+                    wait(&worker, || txn.update(&worker, tree, &name, seen, &next)).expect("ok");
+                }
+                // Not among the keys read.
+                wait(&worker, || txn.insert(&worker, tree, &key(2 * (n * 31 % ROWS) + 1), &row(0))).expect("ok");
+                drop(txn.commit(&worker));
+            }
+        });
+        let worker = engine.worker(1);
+        let mut keys = KeyList::default();
+        for n in 0..ROWS + 5 {
+            let place = (n * 1_001) % (ROWS + 5);
+            keys.push_with(|bytes| Ok::<_, ()>(bytes.extend_from_slice(&key(2 * place)))).expect("never fails");
+        }
+        for _ in 0..20 {
+            let mut txn = worker.begin(Isolation::ReadCommitted);
+            let (mut next, mut payload, mut positions, mut sum, mut found) = (0, Vec::new(), 0, 0u64, 0);
+            while next < keys.len() {
+                wait(&worker, || {
+                    txn.read_many(&worker, tree, &keys, &mut next, &mut payload, |position, payload| {
+                        if positions % 100 == 99 && payload.is_some_and(|p| p.len() == 2_008) && found % 2 == 0 {
+                            // The caller may take a key over.
+                            positions += 1;
+                            sum = sum.wrapping_add(balance(payload.unwrap_or_default()));
+                            found += 1;
+                            return false;
+                        }
+                        assert_eq!(position, positions);
+                        positions += 1;
+                        sum = sum.wrapping_add(payload.map_or(0, balance));
+                        found += u64::from(payload.is_some());
+                        true
+                    })
+                })
+                .expect("ok");
+                // Given back: done already.
+                next = positions;
+            }
+            assert_eq!((found, sum), (ROWS, ROWS * 1_000));
+            drop(txn.commit(&worker));
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    assert!(engine.status().pages_evicted > 0);
+}
+
 /// Old versions beyond the memory for them go to a file: a snapshot reads them there, and a rollback goes back by them.
 #[test]
 fn a_long_snapshot_and_a_big_rollback_need_little_memory() {

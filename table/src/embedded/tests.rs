@@ -74,6 +74,14 @@ fn check_whole(embedded: &Embedded, table: &Table) {
     check_indexes(&worker, table);
 }
 
+/// A session may go from thread to thread, and all threads may share what it came from.
+const _: fn() = || {
+    fn is_send<T: Send>() {}
+    fn is_shared<T: Send + Sync>() {}
+    is_send::<Session>();
+    is_shared::<Embedded>();
+};
+
 #[test]
 fn every_key_has_its_own_outcome() {
     let folder = Folder::new();
