@@ -81,6 +81,7 @@ impl Plan {
         Schedule {
             points_per_choice: *rng.pick(&[1, 3, 10, 40, 200]),
             weight_max: *rng.pick(&[1, 1, 4, 30]),
+            choices_per_stay: *rng.pick(&[0, 100, 1_000, 10_000]),
             parallelism: rng.within(1..=4) as usize,
         }
     }

@@ -19,6 +19,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// What one point costs in virtual time.
 const POINT_NS: u64 = 60;
+/// The longest time that a thread gets no CPU although it could run.
+const STAY_NS_MAX: u64 = 15_000_000;
 /// A run that needs more virtual time than this makes no progress.
 const RUN_NS_MAX: u64 = 3_000_000_000_000;
 
@@ -40,6 +42,8 @@ pub struct Schedule {
     pub points_per_choice: u64,
     /// Some threads are this much slower than others.
     pub weight_max: u64,
+    /// One choice in so many takes the CPU away from the thread for a long time, wherever it is. 0: none does.
+    pub choices_per_stay: u64,
     pub parallelism: usize,
 }
 
@@ -130,7 +134,7 @@ pub fn start(seed: u64, again: &str) {
     let _ = gate.thread.set(std::thread::current());
     let driver = Slot { name: "driver".into(), state: State::Ready, permit: false, timed_out: false, weight: 1, gate };
     let disk = Disk::new(rng.fork());
-    let schedule = Schedule { points_per_choice: 16, weight_max: 1, parallelism: 1 };
+    let schedule = Schedule { points_per_choice: 16, weight_max: 1, choices_per_stay: 0, parallelism: 1 };
     *lock() = Some(World {
         seed,
         rng,
@@ -281,6 +285,11 @@ fn choose() {
     the_world.begin_choice();
     if the_world.crash_is_due() {
         return crash_now(world);
+    }
+    let often = the_world.schedule.choices_per_stay;
+    if often > 0 && the_world.current != 0 && the_world.rng.chance(1, often) {
+        let (me, until) = (the_world.current, the_world.now_ns + the_world.rng.within(10_000..=STAY_NS_MAX));
+        the_world.threads[me].state = State::Blocked(SLEEPING, Some(until));
     }
     switch(world);
 }
