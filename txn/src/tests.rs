@@ -576,11 +576,11 @@ fn a_batch_of_reads_is_one_snapshot() {
         let mut keys = KeyList::default();
         for n in 0..ROWS + 5 {
             let place = (n * 1_001) % (ROWS + 5);
-            keys.push_with(|bytes| {
+            let push = |bytes: &mut Vec<u8>| {
                 bytes.extend_from_slice(&key(2 * place));
-                Ok::<_, ()>(())
-            })
-            .expect("never fails");
+                Ok::<(), ()>(())
+            };
+            keys.push_with(push).expect("never fails");
         }
         for _ in 0..20 {
             let mut txn = worker.begin(Isolation::ReadCommitted);
