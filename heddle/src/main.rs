@@ -1,7 +1,8 @@
 //! The `heddle` program: opens everything, decides nothing.
 //!
-//! `heddle` and `heddle serve` run the server ([`serve`]); `heddle check` verifies a data directory ([`check`]). Settings come from flags, environment and a file ([`settings`]). What goes
-//! wrong is one line on standard error and exit status 1.
+//! `heddle` and `heddle serve` run the server ([`serve`]); `heddle check` verifies a data directory ([`check`]); `heddle topology`
+//! tells of the machine ([`topology`]). Settings come from flags, environment and a file ([`settings`]). What goes wrong is one line on
+//! standard error and exit status 1.
 #![forbid(unsafe_code)]
 
 mod check;
@@ -11,6 +12,7 @@ mod limits;
 mod serve;
 mod settings;
 mod size;
+mod topology;
 
 use std::process::ExitCode;
 
@@ -30,6 +32,7 @@ fn main() -> ExitCode {
     let result = match command {
         cli::Command::Serve(flags) => settings::Settings::load(&flags).map_err(|e| e.to_string()).and_then(serve::run),
         cli::Command::Check(flags) => check::run(&flags.dir, flags.threads),
+        cli::Command::Topology(flags) => topology::run(&flags),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

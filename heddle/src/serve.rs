@@ -28,6 +28,7 @@ pub fn run(settings: Settings) -> Result<(), String> {
     let engine = txn::Engine::open(txn::Config {
         data_dir: settings.data_dir.clone(),
         buffer_pool_bytes: settings.buffer_pool_bytes,
+        undo_memory_bytes: settings.undo_memory_bytes,
         workers: settings.workers,
         durability: settings.durability,
     })

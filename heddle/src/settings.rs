@@ -13,10 +13,21 @@ use std::path::PathBuf;
 use txn::Durability;
 
 /// The settings, by the names of their flags.
-pub const KEYS: &[&str] =
-    &["port", "bind", "socket", "data-dir", "buffer-pool", "workers", "durability", "max-connections", "log-level"];
+pub const KEYS: &[&str] = &[
+    "port",
+    "bind",
+    "socket",
+    "data-dir",
+    "buffer-pool",
+    "undo-memory",
+    "workers",
+    "durability",
+    "max-connections",
+    "log-level",
+];
 
 const BUFFER_POOL_BYTES_MIN: u64 = 8 << 20;
+const UNDO_MEMORY_BYTES_MIN: u64 = 1 << 20;
 const BUFFER_POOL_DEFAULT_BYTES_MIN: u64 = 128 << 20;
 const WORKERS_MAX: usize = 1024;
 const CONNECTIONS_MAX: usize = 100_000;
@@ -29,6 +40,7 @@ pub struct Settings {
     pub socket: Socket,
     pub data_dir: PathBuf,
     pub buffer_pool_bytes: u64,
+    pub undo_memory_bytes: u64,
     pub workers: usize,
     pub durability: Durability,
     pub connections_max: usize,
@@ -75,12 +87,14 @@ impl Settings {
             None => BTreeMap::new(),
         };
         let sources = Sources { flags, environment: &environment, file, path: path.unwrap_or_default() };
+        let buffer_pool_bytes = sources.read("buffer-pool", parse_buffer_pool)?.unwrap_or_else(default_buffer_pool_bytes);
         Ok(Self {
             port: sources.read("port", parse_port)?.unwrap_or(3306),
             bind: sources.read("bind", parse_address)?.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)),
             socket: sources.read("socket", parse_socket)?.unwrap_or(Socket::Default),
             data_dir: sources.read("data-dir", parse_path)?.unwrap_or_else(|| PathBuf::from("heddle-data")),
-            buffer_pool_bytes: sources.read("buffer-pool", parse_buffer_pool)?.unwrap_or_else(default_buffer_pool_bytes),
+            buffer_pool_bytes,
+            undo_memory_bytes: sources.read("undo-memory", parse_undo_memory)?.unwrap_or(buffer_pool_bytes / 4),
             workers: sources.read("workers", |text| parse_count(text, WORKERS_MAX))?.unwrap_or_else(default_workers),
             durability: sources.read("durability", parse_durability)?.unwrap_or(Durability::Full),
             connections_max: sources.read("max-connections", |text| parse_count(text, CONNECTIONS_MAX))?.unwrap_or(4096),
@@ -158,10 +172,16 @@ fn parse_socket(text: &str) -> Result<Socket, String> {
 }
 
 fn parse_buffer_pool(text: &str) -> Result<u64, String> {
+    parse_size(text, BUFFER_POOL_BYTES_MIN)
+}
+
+fn parse_undo_memory(text: &str) -> Result<u64, String> {
+    parse_size(text, UNDO_MEMORY_BYTES_MIN)
+}
+
+fn parse_size(text: &str, least: u64) -> Result<u64, String> {
     match size::parse(text)? {
-        bytes if bytes < BUFFER_POOL_BYTES_MIN => {
-            Err(format!("'{text}' is too small; the least is {}", size::text(BUFFER_POOL_BYTES_MIN)))
-        }
+        bytes if bytes < least => Err(format!("'{text}' is too small; the least is {}", size::text(least))),
         bytes => Ok(bytes),
     }
 }

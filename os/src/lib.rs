@@ -1,4 +1,4 @@
-//! The operating system as the engine sees it: files, threads, time, memory reservations, the data directory's lock.
+//! The operating system as the engine sees it: files, threads, time, memory reservations, the data directory's lock, what machine this is.
 //!
 //! Knows nothing of pages or logs. Every call that can fail returns `std::io::Error` with the path in the message.
 //! Files are opened for direct I/O where the file system allows it, so callers pass [`AlignedBuf`]s.
@@ -9,12 +9,15 @@
 #[cfg(not(sim))]
 mod file;
 mod memory;
+mod scratch;
 #[cfg(sim)]
 pub mod sim;
+pub mod topology;
 
 #[cfg(not(sim))]
 pub use file::{DirLock, File, fs, sync_dir};
 pub use memory::{AlignedBuf, Reservation};
+pub use scratch::ScratchFile;
 #[cfg(sim)]
 pub use sim::file::{DirLock, File, fs, sync_dir};
 
@@ -40,6 +43,12 @@ pub mod time {
 
 /// Alignment of direct I/O: buffers, offsets and lengths.
 pub const IO_ALIGN: usize = 4096;
+
+/// The two words in which the kernel names what this processor has beyond its basis (`AT_HWCAP` and `AT_HWCAP2`, getauxval(3)); their
+/// bits mean something else on each architecture.
+pub fn hardware_capabilities() -> (usize, usize) {
+    rustix::param::linux_hwcap()
+}
 
 /// Why a directory could not be locked.
 #[derive(Debug)]

@@ -31,12 +31,33 @@ impl Reservation {
         Ok(Self { start: start.cast(), bytes })
     }
 
+    /// Asks for large pages, so that random accesses need fewer translations of addresses. Where there are none nothing changes.
+    pub fn prefer_large_pages(&self) {
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::mm::{Advice, madvise};
+            // SAFETY: the range is ours, and this advice does not change what it holds.
+            let _ = unsafe { madvise(self.start.cast(), self.bytes, Advice::LinuxHugepage) };
+        }
+    }
+
     pub fn start(&self) -> *mut u8 {
         self.start
     }
 
     pub fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// Gives the memory of a range back to the system; it reads as zeros until it is written again.
+    ///
+    /// # Safety
+    /// Whoever reads the range meanwhile does so atomically. The range lies inside the reservation, and `start` is a multiple of the
+    /// system's page.
+    pub unsafe fn release(&self, start: usize, bytes: usize) -> io::Result<()> {
+        // SAFETY: a range of our own mapping, by the caller's promise.
+        unsafe { rustix::mm::madvise(self.start.add(start).cast(), bytes, rustix::mm::Advice::LinuxDontNeed) }
+            .map_err(io::Error::from)
     }
 }
 

@@ -20,6 +20,7 @@ impl Server {
         let engine = txn::Engine::open(txn::Config {
             data_dir: directory.path().join("data"),
             buffer_pool_bytes: 64 << 20,
+            undo_memory_bytes: 64 << 20,
             workers,
             durability: txn::Durability::None,
         })

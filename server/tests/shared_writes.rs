@@ -88,8 +88,13 @@ fn a_point_select_writes_nothing_that_is_shared() {
     }
     let directory = tempfile::tempdir().unwrap();
     let (workers, data_dir) = (2, directory.path().join("data"));
-    let config =
-        txn::Config { data_dir: data_dir.clone(), buffer_pool_bytes: 64 << 20, workers, durability: txn::Durability::None };
+    let config = txn::Config {
+        data_dir: data_dir.clone(),
+        buffer_pool_bytes: 64 << 20,
+        undo_memory_bytes: 64 << 20,
+        workers,
+        durability: txn::Durability::None,
+    };
     let engine = txn::Engine::open(config).unwrap();
     let database = table::Database::open(Arc::clone(&engine)).unwrap();
     let config = server::Config { tcp: Some(([127, 0, 0, 1], 0).into()), data_dir, workers, ..server::Config::default() };

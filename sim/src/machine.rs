@@ -83,6 +83,8 @@ fn config(plan: &Plan) -> Config {
     Config {
         data_dir: PathBuf::from(DIRECTORY),
         buffer_pool_bytes: plan.pool_bytes,
+        // A few segments, so that old versions go to the scratch file.
+        undo_memory_bytes: 64 << 10,
         workers: plan.workers,
         durability: plan.durability,
     }

@@ -7,6 +7,7 @@
 //! ```
 
 use crate::Error;
+use crate::crc::crc32c;
 use crate::wal::LogPlace;
 use os::{AlignedBuf, File};
 use std::path::Path;
@@ -80,7 +81,7 @@ impl Control {
         put(&state.next_tree_id.to_le_bytes());
         put(&u32::from(state.clean).to_le_bytes());
         debug_assert_eq!(at, USED_BYTES - 8);
-        let crc = crc_fast::checksum(crc_fast::CrcAlgorithm::Crc32Iscsi, &buf[..USED_BYTES - 8]) as u32;
+        let crc = crc32c(&buf[..USED_BYTES - 8]);
         buf[USED_BYTES - 8..USED_BYTES - 4].copy_from_slice(&crc.to_le_bytes());
         self.file.write_at(&buf, (state.generation % 2) * SLOT_BYTES as u64)?;
         if self.sync {
@@ -93,7 +94,7 @@ impl Control {
 fn parse(slot: &[u8]) -> Option<ControlState> {
     let u64_at = |at: usize| u64::from_le_bytes(slot[at..at + 8].try_into().expect("eight bytes"));
     let u32_at = |at: usize| u32::from_le_bytes(slot[at..at + 4].try_into().expect("four bytes"));
-    let crc = crc_fast::checksum(crc_fast::CrcAlgorithm::Crc32Iscsi, &slot[..USED_BYTES - 8]) as u32;
+    let crc = crc32c(&slot[..USED_BYTES - 8]);
     if u64_at(0) != MAGIC || u32_at(8) != FORMAT || u32_at(USED_BYTES - 8) != crc {
         return None;
     }

@@ -1,11 +1,13 @@
 //! Pages, the log, the buffer pool and B+trees: bytes under keys, safe on disk.
 //!
-//! Order inside this crate: page -> wal -> buffer -> space -> btree -> recovery; each uses only what stands before it.
+//! Order inside this crate: crc -> page -> wal -> buffer -> space -> btree -> recovery; each uses only what stands before it.
 //! Knows nothing of transactions beyond passing their marks through, and nothing of rows.
 
+pub mod blocks;
 pub mod btree;
 pub mod buffer;
 mod control;
+mod crc;
 pub mod error;
 pub mod offline;
 pub mod page;

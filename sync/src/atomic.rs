@@ -1,6 +1,9 @@
-//! Atomics: the standard library's. Under the simulator each access is a point where another thread may get its turn.
+//! Atomics: the standard library's; those of the model checker under `--cfg loom`. Under the simulator each access is a point where another
+//! thread may get its turn.
 
-#[cfg(not(sim))]
+#[cfg(loom)]
+pub use loom::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+#[cfg(not(any(loom, sim)))]
 pub use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 
 #[cfg(sim)]

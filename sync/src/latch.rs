@@ -18,7 +18,7 @@ const LOCKED: u64 = 1;
 const PARKED: u64 = 2;
 const ONE_VERSION: u64 = 4;
 /// How long a waiter spins before it parks.
-const SPIN_US_MAX: u32 = 4;
+pub const SPIN_US_MAX: u32 = 4;
 
 /// What a reader saw; to be validated after reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,8 +26,9 @@ pub struct Version(u64);
 
 /// See the module's head.
 #[derive(Debug)]
-pub struct VersionLatch(AtomicU64);
+pub struct VersionLatch(AtomicU64, #[cfg(loom)] model::Parking);
 
+#[cfg(not(loom))]
 const _: () = assert!(size_of::<VersionLatch>() == 8);
 
 /// Exclusive ownership; released on drop.
@@ -36,8 +37,14 @@ const _: () = assert!(size_of::<VersionLatch>() == 8);
 pub struct LatchGuard<'a>(&'a VersionLatch);
 
 impl VersionLatch {
+    #[cfg(not(loom))]
     pub const fn new() -> Self {
         Self(AtomicU64::new(0))
+    }
+
+    #[cfg(loom)]
+    pub fn new() -> Self {
+        Self(AtomicU64::new(0), model::Parking::default())
     }
 
     /// The version to validate later; `None` while a writer holds the latch.
@@ -138,7 +145,11 @@ impl VersionLatch {
         if word & PARKED == 0 && self.0.compare_exchange(word, word | PARKED, Ordering::Relaxed, Ordering::Relaxed).is_err() {
             return;
         }
-        lock::park(&self.0, || self.0.load(Ordering::Relaxed) & (LOCKED | PARKED) == LOCKED | PARKED);
+        let still_held = || self.0.load(Ordering::Relaxed) & (LOCKED | PARKED) == LOCKED | PARKED;
+        #[cfg(loom)]
+        self.1.park(still_held);
+        #[cfg(not(loom))]
+        lock::park(&self.0, still_held);
     }
 
     #[inline]
@@ -162,6 +173,9 @@ impl VersionLatch {
 
     #[cold]
     fn wake_parked(&self) {
+        #[cfg(loom)]
+        self.1.unpark_all();
+        #[cfg(not(loom))]
         lock::unpark_all(&self.0);
     }
 }
@@ -187,7 +201,127 @@ impl Drop for LatchGuard<'_> {
     }
 }
 
-#[cfg(test)]
+/// The latch in every interleaving (and every reordering that the memory model allows) of a few threads: `cargo xtask models`.
+#[cfg(loom)]
+mod model {
+    use loom::sync::{Condvar, Mutex};
+
+    /// What `parking_lot_core` promises: `validate` and going to sleep are one step for those who wake.
+    #[derive(Debug, Default)]
+    pub struct Parking(Mutex<()>, Condvar);
+
+    impl Parking {
+        pub fn park(&self, validate: impl Fn() -> bool) {
+            let guard = self.0.lock().expect("no panics");
+            if validate() {
+                drop(self.1.wait(guard).expect("no panics"));
+            }
+        }
+
+        pub fn unpark_all(&self) {
+            let _guard = self.0.lock().expect("no panics");
+            self.1.notify_all();
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use crate::VersionLatch;
+        use loom::sync::Arc;
+        use loom::sync::atomic::{AtomicU64, Ordering};
+        use loom::thread;
+
+        struct Page {
+            latch: VersionLatch,
+            words: [AtomicU64; 2],
+        }
+
+        fn page() -> Arc<Page> {
+            Arc::new(Page { latch: VersionLatch::new(), words: [AtomicU64::new(0), AtomicU64::new(0)] })
+        }
+
+        impl Page {
+            fn both(&self) -> [u64; 2] {
+                [self.words[0].load(Ordering::Relaxed), self.words[1].load(Ordering::Relaxed)]
+            }
+
+            fn increment(&self) {
+                self.words.iter().for_each(|w| w.store(w.load(Ordering::Relaxed) + 1, Ordering::Relaxed));
+            }
+        }
+
+        #[test]
+        fn what_validates_is_consistent() {
+            loom::model(|| {
+                let page = page();
+                let other = page.clone();
+                let writer = thread::spawn(move || {
+                    for _ in 0..2 {
+                        let _guard = other.latch.lock();
+                        other.increment();
+                    }
+                });
+                if let Some(version) = page.latch.read() {
+                    let [a, b] = page.both();
+                    if page.latch.validate(version) {
+                        assert_eq!(a, b);
+                    }
+                }
+                writer.join().expect("the writer");
+                assert_eq!(page.both(), [2, 2]);
+            });
+        }
+
+        #[test]
+        fn holders_exclude_each_other_and_nobody_sleeps_for_ever() {
+            let mut builder = loom::model::Builder::new();
+            // All schedules with up to three preemptions: without a bound three threads take hours.
+            builder.preemption_bound = Some(3);
+            builder.check(|| {
+                let page = page();
+                let threads: Vec<_> = (0..2)
+                    .map(|_| {
+                        let page = page.clone();
+                        thread::spawn(move || {
+                            let _guard = page.latch.lock();
+                            page.increment();
+                        })
+                    })
+                    .collect();
+                {
+                    let _guard = page.latch.lock();
+                    page.increment();
+                }
+                threads.into_iter().for_each(|t| t.join().expect("a thread"));
+                assert_eq!(page.both(), [3, 3]);
+            });
+        }
+
+        #[test]
+        fn an_upgrade_means_that_nothing_changed() {
+            loom::model(|| {
+                let page = page();
+                let other = page.clone();
+                let writer = thread::spawn(move || {
+                    let _guard = other.latch.lock();
+                    other.increment();
+                });
+                let version = page.latch.read_wait();
+                let [a, b] = page.both();
+                if let Some(_guard) = page.latch.try_upgrade(version) {
+                    assert_eq!(page.both(), [a, b]);
+                    assert_eq!(a, b);
+                    page.increment();
+                }
+                writer.join().expect("the writer");
+                let [a, b] = page.both();
+                assert_eq!(a, b);
+            });
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
     use crate::RacyWords;

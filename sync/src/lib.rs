@@ -3,6 +3,7 @@
 //! - [`VersionLatch`]: an 8-byte latch that readers validate instead of taking.
 //! - [`RacyWords`]: bytes that optimistic readers may read while a latch holder writes them.
 //! - [`CachePadded`], and per-worker state built from it, keep one worker's writes off another's cache lines.
+//! - [`prefetch`]: a cache line is asked for ahead of need.
 //! - [`atomic`], [`Mutex`], [`Condvar`]: what the engine uses, so that the simulator (`--cfg sim`) can take the turn at each use.
 //! - [`spin`]: bounded spinning in nanoseconds, calibrated once.
 //!
@@ -11,10 +12,12 @@
 pub mod atomic;
 mod latch;
 mod lock;
+mod prefetch;
 mod racy;
 pub mod spin;
 
 pub use crossbeam_utils::CachePadded;
-pub use latch::{LatchGuard, Version, VersionLatch};
+pub use latch::{LatchGuard, SPIN_US_MAX, Version, VersionLatch};
 pub use lock::{Condvar, Mutex, MutexGuard};
+pub use prefetch::prefetch;
 pub use racy::RacyWords;

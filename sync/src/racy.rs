@@ -9,6 +9,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+const WORDS_PER_LINE: usize = 8;
+
 /// A run of 64-bit words. `#[repr(transparent)]` over the atomics, so page memory can be viewed as one.
 #[repr(transparent)]
 pub struct RacyWords([AtomicU64]);
@@ -53,40 +55,50 @@ impl RacyWords {
         self.0[index].store(value.to_le(), Ordering::Relaxed);
     }
 
+    /// Asks for the cache lines of `words` words at `start` ahead of need. Beyond the end it does nothing.
+    #[inline]
+    pub fn prefetch(&self, start: usize, words: usize) {
+        if let Some(run) = self.0.get(start..start + words) {
+            run.iter().step_by(WORDS_PER_LINE).for_each(crate::prefetch);
+            // The run need not begin with a line.
+            run.last().into_iter().for_each(crate::prefetch);
+        }
+    }
+
     /// Eight bytes at a byte offset that is a multiple of 8, in memory order.
     #[inline]
     fn raw(&self, index: usize) -> [u8; 8] {
         self.0.get(index).map_or([0; 8], |w| w.load(Ordering::Relaxed).to_ne_bytes())
     }
 
-    /// Copies bytes that start at word `start` to the end of `out`. `false` (and nothing copied) beyond the end.
+    /// Copies `bytes` bytes, `skip` bytes behind word `start`, to the end of `out`. `false` (and nothing copied) beyond the end.
     #[inline]
     pub fn append_bytes(&self, start: usize, skip: usize, bytes: usize, out: &mut Vec<u8>) -> bool {
-        let end = skip + bytes;
-        if start + end.div_ceil(8) > self.0.len() {
-            return false;
-        }
+        let shift = skip % 8;
+        let (first, end) = (start + skip / 8, start + (skip + bytes).div_ceil(8));
+        let Some(run) = self.0.get(first..end.max(first)) else { return false };
         #[cfg(sim)]
         os::sim::point();
-        out.reserve(bytes + 16);
-        let mut at = skip;
-        if !at.is_multiple_of(8) && at < end {
-            let word = self.raw(start + at / 8);
-            let take = (8 - at % 8).min(end - at);
-            out.extend_from_slice(&word[at % 8..at % 8 + take]);
-            at += take;
+        out.reserve(bytes + 8);
+        let target = out.spare_capacity_mut().as_mut_ptr().cast::<u8>();
+        let mut words = run.iter().map(|word| u64::from_le(word.load(Ordering::Relaxed)));
+        if let Some(word) = words.next() {
+            // SAFETY: eight bytes were reserved beyond the end. What is written behind the first word's bytes is overwritten, or lies
+            // behind the new length.
+            unsafe { target.cast::<u64>().write_unaligned((word >> (8 * shift)).to_le()) };
         }
-        while at + 8 <= end {
-            out.extend_from_slice(&self.raw(start + at / 8));
+        let mut at = 8 - shift;
+        for word in words {
+            // SAFETY: the last word begins before byte `bytes`: it ends within the eight bytes beyond.
+            unsafe { target.add(at).cast::<u64>().write_unaligned(word.to_le()) };
             at += 8;
         }
-        if at < end {
-            out.extend_from_slice(&self.raw(start + at / 8)[..end - at]);
-        }
+        // SAFETY: the words of the run cover `bytes` bytes behind `skip`, all of which were just written.
+        unsafe { out.set_len(out.len() + bytes) };
         true
     }
 
-    /// Copies whole words into `out`. `false` beyond the end.
+    /// Copies whole words into `out` as they are in memory (`u64::from_le` reads one). `false` beyond the end.
     #[inline]
     pub fn copy_words(&self, start: usize, out: &mut [u64]) -> bool {
         let Some(source) = self.0.get(start..start + out.len()) else { return false };
@@ -110,10 +122,10 @@ impl RacyWords {
             at += 8;
         }
         if at < common {
-            let word = self.raw(start + at / 8);
-            let order = word[..common - at].cmp(&other[at..common]);
-            if order.is_ne() {
-                return order;
+            let mine = u64::from_be_bytes(self.raw(start + at / 8)) >> (8 * (8 - (common - at)));
+            let theirs = leading_bytes(&other[at..common]);
+            if mine != theirs {
+                return mine.cmp(&theirs);
             }
         }
         bytes.cmp(&other.len())
@@ -161,13 +173,19 @@ impl RacyWords {
         }
     }
 
-    /// Fills `self` from plain words (lengths equal). Latch held (R2).
+    /// Fills `self` from words as `copy_words` gives them (lengths equal). Latch held (R2).
     pub fn fill_from(&self, source: &[u64]) {
         assert_eq!(source.len(), self.0.len());
         for (to, from) in self.0.iter().zip(source) {
             to.store(*from, Ordering::Relaxed);
         }
     }
+}
+
+/// Up to eight bytes as a number that orders as they do; few enough that a loop is quicker than a call.
+#[inline]
+fn leading_bytes(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 #[cfg(test)]
@@ -189,6 +207,17 @@ mod tests {
             assert_eq!(out, second);
             assert!(words.compare_bytes(1, a, &first).is_eq());
             assert!(!words.append_bytes(8, 0, 40, &mut out));
+            assert!(!words.append_bytes(20, 0, 0, &mut out));
+            assert_eq!(out, second, "what does not fit leaves nothing behind");
+            let all = [first, second].concat();
+            for skip in 0..=all.len() {
+                for bytes in 0..=all.len() - skip {
+                    out.clear();
+                    out.push(7);
+                    assert!(words.append_bytes(1, skip, bytes, &mut out));
+                    assert_eq!(out[1..], all[skip..skip + bytes], "{skip} {bytes}");
+                }
+            }
         }
     }
 

@@ -26,6 +26,12 @@ pub fn turns_per_us() -> u32 {
     })
 }
 
+/// Under a model checker time does not pass: one look.
+#[cfg(loom)]
+pub fn spin_until(_us: u32, mut done: impl FnMut() -> bool) -> bool {
+    done()
+}
+
 /// Lets others run for a while, as a spinning thread does.
 #[cfg(sim)]
 pub fn spin_until(us: u32, mut done: impl FnMut() -> bool) -> bool {
@@ -36,7 +42,7 @@ pub fn spin_until(us: u32, mut done: impl FnMut() -> bool) -> bool {
 }
 
 /// Spins for up to `us` microseconds until `done` holds; tells whether it did.
-#[cfg(not(sim))]
+#[cfg(not(any(loom, sim)))]
 pub fn spin_until(us: u32, mut done: impl FnMut() -> bool) -> bool {
     for _ in 0..us.saturating_mul(turns_per_us()) {
         if done() {

@@ -207,6 +207,7 @@ impl NextVersion {
     pub fn put_table(&mut self, table: Table) {
         let def = table.def().clone();
         if let Some(before) = self.tables.insert(def.id, Arc::new(table)) {
+            before.set_replaced();
             self.remove_name(before.def());
         }
         if let Some(database) = self.databases.get_mut(&def.database) {
@@ -216,6 +217,7 @@ impl NextVersion {
 
     pub fn remove_table(&mut self, id: TableId) {
         if let Some(before) = self.tables.remove(&id) {
+            before.set_replaced();
             self.remove_name(before.def());
         }
     }

@@ -25,6 +25,7 @@ mod counters;
 mod cursor;
 mod database;
 pub mod ddl;
+pub mod embedded;
 mod error;
 pub mod mdl;
 pub mod offline;

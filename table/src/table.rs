@@ -5,6 +5,7 @@ use crate::codec::{self, IndexCodec, Source};
 use crate::counters::{Counters, last_key};
 use crate::{EncodedRange, MetadataLock, RowBuf, RowLayout, StoredRow};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use txn::{LockMode, TreeRef, Txn, WaitPolicy, Worker};
 use types::schema::{IndexKind, TableDef, TableId};
 use types::{ColumnType, TypeKind, Value};
@@ -25,6 +26,7 @@ pub struct Table {
     pub(crate) counters: Arc<Counters>,
     pub(crate) mdl: Arc<MetadataLock>,
     rebuilt_at: u64,
+    replaced: AtomicBool,
 }
 
 struct AutoIncrement {
@@ -87,8 +89,20 @@ impl Table {
             counters,
             mdl,
             rebuilt_at,
+            replaced: AtomicBool::new(false),
             def,
         }
+    }
+
+    /// Has DDL put another table, or none, in the place of this one? Whoever asks holds a share of the metadata lock, under which the
+    /// answer does not change.
+    pub fn is_replaced(&self) -> bool {
+        // Relaxed: it is set while the metadata lock is held exclusively (D2), which orders it.
+        self.replaced.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_replaced(&self) {
+        self.replaced.store(true, Ordering::Relaxed);
     }
 
     pub fn def(&self) -> &Arc<TableDef> {
@@ -155,6 +169,10 @@ impl Table {
     /// The next AUTO_INCREMENT number, for SHOW; `None` without such a column.
     pub fn next_auto_increment(&self) -> Option<u64> {
         self.auto_increment.as_ref().map(|_| self.counters.next_auto())
+    }
+
+    pub(crate) fn auto_increment_column(&self) -> Option<usize> {
+        self.auto_increment.as_ref().map(|auto| self.def.indexes[auto.index].columns[0].column)
     }
 
     /// The highest number the AUTO_INCREMENT column can hold.

@@ -25,6 +25,8 @@ const LOG_BYTES_SOFT: u64 = if cfg!(sim) { 256 << 10 } else { 1 << 30 };
 pub struct Config {
     pub data_dir: std::path::PathBuf,
     pub buffer_pool_bytes: u64,
+    /// Old row versions that may stay in memory; beyond this they go to a file.
+    pub undo_memory_bytes: u64,
     /// Threads that will each own a [`Worker`]; the engine adds its own background threads.
     pub workers: usize,
     pub durability: Durability,
@@ -35,7 +37,7 @@ pub struct Engine {
     pub(crate) store: Arc<Store>,
     pub(crate) statuses: Arc<StatusTable>,
     pub(crate) horizon: Horizon,
-    pub(crate) undo: UndoStore,
+    pub(crate) undo: Arc<UndoStore>,
     pub(crate) locks: LockTable,
     pub(crate) timers: Arc<Timers>,
     pub(crate) purge: Purge,
@@ -57,7 +59,14 @@ pub struct EngineStatus {
     pub pages_evicted: u64,
     pub log_flushes: u64,
     pub log_bytes: u64,
+    /// Old row versions that are kept, and the parts of these in memory and in the file. Memory may hold more: what is used again.
     pub undo_bytes: u64,
+    pub undo_memory_bytes: u64,
+    pub undo_file_bytes: u64,
+    /// The timestamp of the newest commit.
+    pub clock: u64,
+    /// Commits since the oldest snapshot that somebody uses: InnoDB's length of the history list.
+    pub history: u64,
     pub purge_backlog: usize,
     pub lock_waits: u64,
     pub deadlocks: u64,
@@ -74,6 +83,7 @@ impl Engine {
     pub fn open(config: Config) -> std::result::Result<Arc<Engine>, Error> {
         // The last worker is the engine's own: recovery, purge.
         let workers = config.workers + SPARE_WORKERS + 1;
+        let data_dir = config.data_dir.clone();
         let store_config = StoreConfig {
             data_dir: config.data_dir,
             buffer_pool_bytes: config.buffer_pool_bytes,
@@ -93,7 +103,7 @@ impl Engine {
             store,
             statuses,
             horizon: Horizon::new(workers),
-            undo: UndoStore::new(),
+            undo: Arc::new(UndoStore::new(&data_dir, config.undo_memory_bytes).map_err(|e| Error::Storage(e.to_string()))?),
             locks: LockTable::new(),
             timers: Arc::new(Timers::default()),
             purge: Purge::new(workers),
@@ -113,6 +123,8 @@ impl Engine {
         };
         let mut threads = self.threads.lock();
         threads.push(spawn("heddle-timer", Box::new(move || timers.run())));
+        let undo = self.undo.clone();
+        threads.push(spawn("heddle-undo", Box::new(move || undo.run_spilling())));
         // The purge thread must not keep the engine alive: it holds the engine only while it works.
         let weak = Arc::downgrade(self);
         let index = self.own_worker();
@@ -150,9 +162,19 @@ impl Engine {
 
     /// A worker beyond the configured ones, for DDL threads, tests and tools (a few are kept in reserve).
     pub fn spare_worker(self: &Arc<Self>) -> Option<Worker> {
+        let last = self.own_worker();
+        self.worker_among(self.configured..last)
+    }
+
+    /// Any of the configured workers that nobody has.
+    pub fn free_worker(self: &Arc<Self>) -> Option<Worker> {
+        self.worker_among(0..self.configured)
+    }
+
+    fn worker_among(self: &Arc<Self>, mut indexes: std::ops::Range<usize>) -> Option<Worker> {
         let free = {
             let mut handed_out = self.handed_out.lock();
-            let free = (self.configured..handed_out.len() - 1).find(|index| !handed_out[*index]);
+            let free = indexes.find(|index| !handed_out[*index]);
             free.inspect(|index| handed_out[*index] = true)
         };
         free.map(|index| self.hand_out(index))
@@ -177,9 +199,15 @@ impl Engine {
         self.horizon.compute(self.clock())
     }
 
+    /// What a plain `Txn::commit` waits for.
+    pub fn durability(&self) -> Durability {
+        self.store.wal.durability()
+    }
+
     pub fn status(&self) -> EngineStatus {
         let (pool_dirty, pool_used) = self.store.pool.usage();
         let (read, written, evicted) = self.store.pool.page_counts();
+        let clock = self.clock().load(Ordering::Acquire);
         EngineStatus {
             pool_frames: self.store.pool.frame_count(),
             pool_used,
@@ -190,6 +218,10 @@ impl Engine {
             log_flushes: self.store.wal.flushes(),
             log_bytes: self.store.wal.written(),
             undo_bytes: self.undo.bytes(),
+            undo_memory_bytes: self.undo.memory_bytes(),
+            undo_file_bytes: self.undo.file_bytes(),
+            clock,
+            history: clock.saturating_sub(self.horizon()),
             purge_backlog: self.purge.backlog(),
             lock_waits: self.locks.waits.load(Ordering::Relaxed),
             deadlocks: self.locks.deadlocks.load(Ordering::Relaxed),
@@ -217,6 +249,7 @@ impl Engine {
     fn stop_threads(&self) {
         self.timers.stop();
         self.purge.stop();
+        self.undo.stop_spilling();
         for thread in std::mem::take(&mut *self.threads.lock()) {
             // The last reference may be dropped by one of these threads.
             if thread.thread().id() != os::thread::current().id() && thread.join().is_err() {

@@ -89,6 +89,12 @@ impl From<Error> for Interrupt {
     }
 }
 
+impl From<storage::Stall> for Interrupt {
+    fn from(stall: storage::Stall) -> Self {
+        Self::Stall(Stall::Storage(stall))
+    }
+}
+
 impl From<storage::Error> for Interrupt {
     fn from(e: storage::Error) -> Self {
         Self::Error(e.into())

@@ -8,10 +8,12 @@
 //!    come by at their end. 2. A transaction that ends, and was asked or holds explicit locks, removes itself and wakes the head of each
 //!    queue. 3. The head repeats its operation; it leaves the queue when it gets the row, and is then itself asked by those behind it.
 //!    Others that come meanwhile queue behind (first come, first served).
-//! 4. Deadlocks are searched when a wait begins: depth first from the new waiter along (waiter -> holder, conflicting locks and
-//!    ranges, earlier waiters). The search looks at one row after the other while others move on, so a cycle it finds is looked at once more: it is one
-//!    only if each step still stands and nobody of it has stopped waiting since the first look (who waits changes nothing, so then all
-//!    steps stood at one time). Of a cycle the transaction with the fewest changes is the victim.
+//! 4. Deadlocks are searched when a wait begins, unless nobody can wait for the waiter: depth first from the new waiter along (waiter ->
+//!    holder, conflicting locks and ranges). A waiter also waits for those before it in the queue; these wait for the same row, so what
+//!    they wait for is added to what it waits for itself, in the same look at the row, and they are no steps of their own. The search
+//!    looks at one row after the other while others move on, so a cycle it finds is looked at once more: it is one only if each step
+//!    still stands and nobody of it has stopped waiting since the first look (who waits changes nothing, so then all steps stood at one
+//!    time). Of a cycle the transaction with the fewest changes is the victim.
 //!
 //! K1: entries of a row are added and judged under its leaf's latch. K2: a shard's counter is the number of its rows; a row is in the map
 //! exactly while it has a lock or a waiter. K3: whoever leaves the front of a queue wakes the next.
@@ -382,20 +384,23 @@ impl LockTable {
         (name, cell)
     }
 
-    /// Starts the timer and searches for a deadlock. After `enqueue`, no latch held. `Err`: the waiter itself is the victim.
+    /// Starts the timer and searches for a deadlock. After `enqueue`, no latch held. `weight`: the waiter's changes; `None` when nobody can
+    /// wait for it: it holds nothing, and stands at the end of its queue. `Err`: the waiter itself is the victim.
     pub fn begin_wait(
         &self,
         statuses: &StatusTable,
         timers: &Timers,
         key: &LockKey,
         cell: &Arc<WaitCell>,
-        changes: u64,
+        weight: Option<u64>,
         deadline: Instant,
     ) -> Result<(), ()> {
-        let waiting = Waiting { key: key.clone(), cell: cell.clone(), changes };
+        let waiting = Waiting { key: key.clone(), cell: cell.clone(), changes: weight.unwrap_or(0) };
         self.waiting.lock().insert(cell.txn, waiting);
         // Again after each victim: the new wait may have closed several cycles.
-        while let Some(cycle) = self.find_cycle(statuses, cell.txn) {
+        while weight.is_some()
+            && let Some(cycle) = self.find_cycle(statuses, cell.txn)
+        {
             self.deadlocks.fetch_add(1, Ordering::Relaxed);
             let victim = {
                 let waiting = self.waiting.lock();
@@ -486,8 +491,9 @@ impl LockTable {
         }
     }
 
-    /// Whom `txn` waits for, and in which wait.
-    fn blockers(&self, statuses: &StatusTable, txn: u64) -> Option<(Arc<WaitCell>, Blockers)> {
+    /// Whom `txn` waits for, and in which wait: those who hold what it, or a waiter before it, wants, and `start` if that is one of the
+    /// waiters before it.
+    fn blockers(&self, statuses: &StatusTable, txn: u64, start: u64) -> Option<(Arc<WaitCell>, Blockers)> {
         let (key, cell) = self.waiting.lock().get(&txn).map(|w| (w.key.clone(), w.cell.clone()))?;
         // One that has been woken, or is a victim already, repeats its operation and searches anew if it has to wait again.
         if !cell.waits() {
@@ -496,20 +502,30 @@ impl LockTable {
         let map = self.shard_of(&key).map.lock();
         let row = map.get(&key)?;
         let position = row.position(txn)?;
-        let want = row.queue[position].want;
+        let mut wants: SmallVec<[Want; 3]> = SmallVec::from_slice(&[row.queue[position].want]);
         let mut out = Blockers::new();
+        // One that has been woken waits for nothing; if it has to wait again it searches, with this one behind it.
+        for before in row.queue.iter().take(position).filter(|w| w.cell.waits()) {
+            if before.cell.txn == start {
+                out.push(start);
+            }
+            if !wants.contains(&before.want) {
+                wants.push(before.want);
+            }
+        }
         if row.holder != 0 && row.holder != txn && matches!(statuses.status(row.holder), Status::Open | Status::Committing) {
             out.push(row.holder);
         }
-        out.extend(row.conflicts(txn, want.mode()));
-        out.extend(self.ranges.blockers(statuses, txn, key.tree, &key.key, want));
-        out.extend(row.queue.iter().take(position).map(|w| w.cell.txn));
+        for want in wants {
+            out.extend(row.conflicts(txn, want.mode()));
+            out.extend(self.ranges.blockers(statuses, txn, key.tree, &key.key, want));
+        }
         Some((cell, out))
     }
 
     /// A cycle of waits through `start`.
     fn find_cycle(&self, statuses: &StatusTable, start: u64) -> Option<Vec<u64>> {
-        let mut path: Vec<(Arc<WaitCell>, Blockers)> = self.blockers(statuses, start).into_iter().collect();
+        let mut path: Vec<(Arc<WaitCell>, Blockers)> = self.blockers(statuses, start, start).into_iter().collect();
         let mut seen = HashSet::from([start]);
         while let Some((_, next)) = path.last_mut() {
             match next.pop() {
@@ -520,7 +536,7 @@ impl LockTable {
                 }
                 Some(txn) => {
                     if seen.insert(txn) {
-                        path.extend(self.blockers(statuses, txn));
+                        path.extend(self.blockers(statuses, txn, start));
                     }
                 }
                 None => {
@@ -533,10 +549,12 @@ impl LockTable {
 
     /// The second look at a cycle: see 4. above.
     fn is_cycle(&self, statuses: &StatusTable, path: &[(Arc<WaitCell>, Blockers)]) -> bool {
+        let start = path[0].0.txn;
         let mut next = path.iter().cycle().skip(1);
         let stands = path.iter().all(|(cell, _)| {
             let to = next.next().map_or(0, |(cell, _)| cell.txn);
-            self.blockers(statuses, cell.txn).is_some_and(|(now, blockers)| Arc::ptr_eq(&now, cell) && blockers.contains(&to))
+            self.blockers(statuses, cell.txn, start)
+                .is_some_and(|(now, blockers)| Arc::ptr_eq(&now, cell) && blockers.contains(&to))
         });
         stands && path.iter().all(|(cell, _)| cell.waits())
     }

@@ -7,7 +7,7 @@
 //! Tombstones may outlive their jobs: a crash or a stop forgets the queue, and a re-insert over one that is rolled back puts it there again. A scan
 //! that meets one of a transaction older than every snapshot names the leaf, and the thread sweeps it.
 
-use crate::undo::{SegmentList, UndoKind};
+use crate::undo::{ReadError, SegmentList, UndoKind};
 use crate::{Engine, TreeRef};
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
@@ -188,9 +188,13 @@ fn purge(engine: &Engine, worker: usize, job: &Job) -> Result<(), storage::Error
     let mut address = job.undo_last;
     while address != 0 {
         key.clear();
-        let Ok(head) = engine.undo.read(address, Some(&mut key), None) else {
-            debug_assert!(false, "U1: a purge job pins its undo");
-            return Ok(());
+        let head = match engine.undo.read(address, Some(&mut key), None) {
+            Ok(head) => head,
+            Err(ReadError::Io(e)) => return Err(e.into()),
+            Err(ReadError::Gone) => {
+                debug_assert!(false, "U1: a purge job pins its undo");
+                return Ok(());
+            }
         };
         if head.kind == UndoKind::Delete {
             let done = blocking(|| {

@@ -6,6 +6,7 @@
 use crate::locks::{Claim, Want};
 use crate::status::{Status, is_txn};
 use crate::{Engine, Error, Isolation, Result, TreeRef, Txn, Worker};
+use storage::btree::{Copied, Descents, GROUP, KeyList};
 use storage::page::{FROZEN, RecordHeader};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,10 +89,7 @@ impl Engine {
     pub(crate) fn older(&self, view: View, mut header: RecordHeader, payload: &mut Vec<u8>) -> Result<Option<RecordHeader>> {
         while header.prev != 0 {
             payload.clear();
-            let head = self
-                .undo
-                .read(header.prev, None, Some(payload))
-                .map_err(|_| Error::Storage("an old row version is gone while a snapshot needs it".into()))?;
+            let head = self.undo.read(header.prev, None, Some(payload)).map_err(|e| Error::Storage(e.to_string()))?;
             header = head.old;
             if self.sees(view, header) {
                 return Ok(Some(header));
@@ -159,6 +157,43 @@ impl Txn {
             return Ok(!header.is_tombstone());
         }
         Ok(engine.older(view, header, payload)?.is_some_and(|h| !h.is_tombstone()))
+    }
+
+    /// Consistent reads of many keys, from `*next` on: `each` gets a key's number and its visible payload, if there is one. Where `each`
+    /// answers `false` the keys from that one on are the caller's again. `*next` is the first key that is not done, also at a stall, after
+    /// which the same call goes on.
+    ///
+    /// # Errors
+    /// As `read`.
+    pub fn read_many(
+        &mut self,
+        worker: &Worker,
+        tree: TreeRef,
+        keys: &KeyList,
+        next: &mut usize,
+        payload: &mut Vec<u8>,
+        mut each: impl FnMut(usize, Option<&[u8]>) -> bool,
+    ) -> Result<()> {
+        let view = self.view(worker);
+        let engine = &*worker.engine;
+        while *next < keys.len() {
+            let first = *next;
+            let descents = Descents::begin(&engine.store, tree, keys, first);
+            for n in 0..(keys.len() - first).min(GROUP) {
+                payload.clear();
+                let found = match descents.copy(n, keys.get(first + n), payload) {
+                    Copied::Absent => false,
+                    Copied::Record(header) if engine.sees(view, header) => !header.is_tombstone(),
+                    Copied::Record(header) => engine.older(view, header, payload)?.is_some_and(|h| !h.is_tombstone()),
+                    Copied::Unknown => self.read(worker, tree, keys.get(first + n), payload)?,
+                };
+                if !each(first + n, found.then_some(&payload[..])) {
+                    return Ok(());
+                }
+                *next += 1;
+            }
+        }
+        Ok(())
     }
 
     /// Current read: the latest committed version or this transaction's own. Waits while another transaction holds the row.

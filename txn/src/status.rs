@@ -21,10 +21,22 @@ const TXN_BIT: u64 = 1 << 63;
 const WORKER_SHIFT: u32 = 55;
 const SEQUENCE_MASK: u64 = (1 << WORKER_SHIFT) - 1;
 
-const CHUNK_BITS: u32 = if cfg!(sim) { 5 } else { 12 };
+const CHUNK_BITS: u32 = if cfg!(loom) {
+    1
+} else if cfg!(sim) {
+    5
+} else {
+    12
+};
 const CHUNK: usize = 1 << CHUNK_BITS;
 /// Chunks one worker may have in use: 33 million transactions since the oldest snapshot.
-const CHUNKS_MAX: usize = if cfg!(sim) { 256 } else { 8192 };
+const CHUNKS_MAX: usize = if cfg!(loom) {
+    4
+} else if cfg!(sim) {
+    256
+} else {
+    8192
+};
 
 const OPEN: u64 = 0;
 const COMMITTING: u64 = 1;
@@ -239,7 +251,82 @@ impl WorkerStatus {
     }
 }
 
-#[cfg(test)]
+/// Every interleaving of a few threads: `cargo xtask models`.
+#[cfg(all(test, loom))]
+mod model {
+    use super::*;
+    use loom::sync::Arc;
+    use loom::thread;
+
+    /// A snapshot that includes a commit's timestamp sees the transaction as committed, never as open.
+    #[test]
+    fn a_snapshot_sees_what_was_committed_before_it() {
+        loom::model(|| {
+            let shared = Arc::new((StatusTable::new(2, 0), AtomicU64::new(0)));
+            let ids = [0, 1].map(|worker| shared.0.open(worker, || 0).expect("room"));
+            let writers = [0, 1].map(|n| {
+                let shared = shared.clone();
+                thread::spawn(move || {
+                    let (table, clock) = &*shared;
+                    table.begin_commit(ids[n]);
+                    let timestamp = clock.fetch_add(1, Ordering::AcqRel) + 1;
+                    table.commit(ids[n], timestamp);
+                    timestamp
+                })
+            });
+            let (table, clock) = &*shared;
+            let snapshot = clock.load(Ordering::Acquire);
+            let seen = ids.map(|id| table.status(id));
+            let timestamps = writers.map(|writer| writer.join().expect("a writer"));
+            for (seen, timestamp) in seen.into_iter().zip(timestamps) {
+                if snapshot >= timestamp {
+                    assert!(matches!(seen, Status::Committing | Status::Committed(_)), "{seen:?} at {timestamp} in {snapshot}");
+                }
+            }
+        });
+    }
+
+    /// X2: the status of a mark is its own, or `Old`, however its chunk is used again.
+    #[test]
+    fn a_status_is_never_that_of_another_transaction() {
+        loom::model(|| {
+            let table = Arc::new(StatusTable::new(1, 0));
+            let first = table.open(0, || 0).expect("room");
+            table.commit(first, 1);
+            let second = table.open(0, || 0).expect("room");
+            table.commit(second, 2);
+            let reader = {
+                let table = table.clone();
+                thread::spawn(move || table.status(first))
+            };
+            // The first chunk is full and below the horizon: it is used for these.
+            for timestamp in 3..5 {
+                let id = table.open(0, || 2).expect("room");
+                table.commit(id, timestamp);
+            }
+            let seen = reader.join().expect("the reader");
+            assert!(matches!(seen, Status::Old | Status::Committed(1)), "{seen:?}");
+        });
+    }
+
+    /// Who asks to be woken is either told that the transaction has ended, or the transaction is told at its end.
+    #[test]
+    fn nobody_waits_for_one_that_has_ended() {
+        loom::model(|| {
+            let table = Arc::new(StatusTable::new(1, 0));
+            let id = table.open(0, || 0).expect("room");
+            let waiter = {
+                let table = table.clone();
+                thread::spawn(move || table.set_waited(id))
+            };
+            table.begin_commit(id);
+            let told = table.commit(id, 1);
+            assert_eq!(waiter.join().expect("the waiter"), told);
+        });
+    }
+}
+
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-pub(crate) struct TempDir(PathBuf);
+pub(crate) struct TempDir(pub(crate) PathBuf);
 
 impl TempDir {
     pub(crate) fn new(name: &str) -> Self {
@@ -23,8 +23,14 @@ impl Drop for TempDir {
 }
 
 pub(crate) fn open(dir: &TempDir, pool_mib: u64) -> Arc<Engine> {
-    Engine::open(Config { data_dir: dir.0.clone(), buffer_pool_bytes: pool_mib << 20, workers: 4, durability: Durability::None })
-        .expect("opens")
+    Engine::open(Config {
+        data_dir: dir.0.clone(),
+        buffer_pool_bytes: pool_mib << 20,
+        undo_memory_bytes: 64 << 20,
+        workers: 4,
+        durability: Durability::None,
+    })
+    .expect("opens")
 }
 
 /// Repeats a call, waiting out its stalls.
@@ -180,7 +186,13 @@ fn crashed_copy(from: &TempDir, name: &str) -> TempDir {
 #[test]
 fn recovery_undoes_an_open_transaction_from_its_last_change_back() {
     let dir = TempDir::new("losers");
-    let config = Config { data_dir: dir.0.clone(), buffer_pool_bytes: 8 << 20, workers: 4, durability: Durability::Full };
+    let config = Config {
+        data_dir: dir.0.clone(),
+        buffer_pool_bytes: 8 << 20,
+        undo_memory_bytes: 64 << 20,
+        workers: 4,
+        durability: Durability::Full,
+    };
     let engine = Engine::open(config).expect("opens");
     let (a, b) = (engine.worker(0), engine.worker(1));
     let tree = wait(&a, || a.create_tree()).expect("a tree");
@@ -484,4 +496,173 @@ fn a_waiter_that_splits_keeps_its_place() {
     assert_eq!(wait(&worker, || second.update(&worker, tree, &row, seen, &big)).expect("looks"), WriteOutcome::Changed);
     assert!(second.commit(&worker).is_none());
     assert_eq!((engine.status().locked_rows, engine.status().deadlocks), (0, 0));
+}
+
+/// A place in a queue is waited for like a lock: the holder waits for one that stands behind another one, which waits for the holder.
+#[test]
+fn a_deadlock_through_a_place_in_a_queue_is_found() {
+    let dir = TempDir::new("queue-deadlock");
+    let engine = open(&dir, 8);
+    let worker = engine.worker(0);
+    let tree = wait(&worker, || worker.create_tree()).expect("tree");
+    let mut setup = worker.begin(Isolation::ReadCommitted);
+    for n in 1..=2u64 {
+        wait(&worker, || setup.insert(&worker, tree, &key(n), b"row")).expect("inserts");
+    }
+    assert!(setup.commit(&worker).is_none());
+    let mut payload = Vec::new();
+    let mut lock = |txn: &mut Txn, n: u64, mode| txn.lock_row(&worker, tree, &key(n), mode, WaitPolicy::Wait, &mut payload);
+    let [mut holder, mut between, mut other] = std::array::from_fn(|_| worker.begin(Isolation::ReadCommitted));
+    assert!(matches!(lock(&mut holder, 1, LockMode::Share), Ok(Some(_))));
+    assert!(matches!(lock(&mut other, 2, LockMode::Exclusive), Ok(Some(_))));
+    // It holds nothing itself.
+    let Err(Interrupt::Stall(mut between_waits)) = lock(&mut between, 1, LockMode::Exclusive) else { panic!("the row is held") };
+    // Its mode would go with the holder's, but first come, first served.
+    let Err(Interrupt::Stall(mut other_waits)) = lock(&mut other, 1, LockMode::Share) else {
+        panic!("another one waits already")
+    };
+    assert!(matches!(lock(&mut holder, 2, LockMode::Share), Err(Interrupt::Error(Error::Deadlock))));
+    wait(&worker, || holder.rollback(&worker)).expect("rolls back");
+    let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+    assert!(std::pin::Pin::new(&mut between_waits).poll(&mut cx).is_ready());
+    assert!(std::pin::Pin::new(&mut other_waits).poll(&mut cx).is_pending());
+    assert!(matches!(lock(&mut between, 1, LockMode::Exclusive), Ok(Some(_))));
+    assert!(between.commit(&worker).is_none());
+    assert!(matches!(lock(&mut other, 1, LockMode::Share), Ok(Some(_))));
+    assert!(other.commit(&worker).is_none());
+    assert_eq!((engine.status().locked_rows, engine.status().deadlocks), (0, 1));
+}
+
+/// A batch of reads is one snapshot, in the order of its keys, while rows change, leaves split and pages come and go.
+#[test]
+fn a_batch_of_reads_is_one_snapshot() {
+    const ROWS: u64 = 3_000;
+    let dir = TempDir::new("read-many");
+    let engine = open(&dir, 4);
+    let row = |balance: u64| [balance.to_be_bytes().as_slice(), &[7; 2_000]].concat();
+    let balance = |payload: &[u8]| u64::from_be_bytes(payload[..8].try_into().expect("8 bytes"));
+    let tree = {
+        let worker = engine.worker(3);
+        let tree = wait(&worker, || worker.create_tree()).expect("a tree");
+        for first in (0..ROWS).step_by(100) {
+            let mut txn = worker.begin(Isolation::RepeatableRead);
+            for n in first..first + 100 {
+                wait(&worker, || txn.insert(&worker, tree, &key(2 * n), &row(1_000))).expect("ok");
+            }
+            drop(txn.commit(&worker));
+        }
+        tree
+    };
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let (worker, stop, row) = (engine.worker(0), &stop, &row);
+        scope.spawn(move || {
+            let (mut n, mut payload) = (0u64, Vec::new());
+            while !stop.load(Ordering::Relaxed) {
+                n += 1;
+                let mut txn = worker.begin(Isolation::ReadCommitted);
+                for (account, delta) in [(n * 7 % ROWS, 1), (n * 13 % ROWS, u64::MAX)] {
+                    let name = key(2 * account);
+                    let seen = wait(&worker, || txn.read_latest(&worker, tree, &name, &mut payload)).expect("ok").expect("there");
+                    let next = row(balance(&payload).wrapping_add(delta));
+                    wait(&worker, || txn.update(&worker, tree, &name, seen, &next)).expect("ok");
+                }
+                // Not among the keys read.
+                wait(&worker, || txn.insert(&worker, tree, &key(2 * (n * 31 % ROWS) + 1), &row(0))).expect("ok");
+                drop(txn.commit(&worker));
+            }
+        });
+        let worker = engine.worker(1);
+        let mut keys = KeyList::default();
+        for n in 0..ROWS + 5 {
+            let place = (n * 1_001) % (ROWS + 5);
+            keys.push_with(|bytes| {
+                bytes.extend_from_slice(&key(2 * place));
+                Ok::<_, ()>(())
+            })
+            .expect("never fails");
+        }
+        for _ in 0..20 {
+            let mut txn = worker.begin(Isolation::ReadCommitted);
+            let (mut next, mut payload, mut positions, mut sum, mut found) = (0, Vec::new(), 0, 0u64, 0);
+            while next < keys.len() {
+                wait(&worker, || {
+                    txn.read_many(&worker, tree, &keys, &mut next, &mut payload, |position, payload| {
+                        if positions % 100 == 99 && payload.is_some_and(|p| p.len() == 2_008) && found % 2 == 0 {
+                            // The caller may take a key over.
+                            positions += 1;
+                            sum = sum.wrapping_add(balance(payload.unwrap_or_default()));
+                            found += 1;
+                            return false;
+                        }
+                        assert_eq!(position, positions);
+                        positions += 1;
+                        sum = sum.wrapping_add(payload.map_or(0, balance));
+                        found += u64::from(payload.is_some());
+                        true
+                    })
+                })
+                .expect("ok");
+                // Given back: done already.
+                next = positions;
+            }
+            assert_eq!((found, sum), (ROWS, ROWS * 1_000));
+            drop(txn.commit(&worker));
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    assert!(engine.status().pages_evicted > 0);
+}
+
+/// Old versions beyond the memory for them go to a file: a snapshot reads them there, and a rollback goes back by them.
+#[test]
+fn a_long_snapshot_and_a_big_rollback_need_little_memory() {
+    const ROWS: u64 = 20_000;
+    let dir = TempDir::new("undo-memory");
+    let config = Config {
+        data_dir: dir.0.clone(),
+        buffer_pool_bytes: 16 << 20,
+        undo_memory_bytes: 1 << 20,
+        workers: 2,
+        durability: Durability::None,
+    };
+    let engine = Engine::open(config).expect("opens");
+    let (a, b) = (engine.worker(0), engine.worker(1));
+    let tree = wait(&a, || a.create_tree()).expect("a tree");
+    let mut setup = a.begin(Isolation::RepeatableRead);
+    for n in 0..ROWS {
+        wait(&a, || setup.insert(&a, tree, &key(n), &[0; 100])).expect("inserts");
+    }
+    assert!(setup.commit(&a).is_none());
+    b.tick();
+    let mut reader = b.begin(Isolation::RepeatableRead);
+    reader.take_snapshot(&b);
+    b.park();
+    let update_all = |round: u8| {
+        let mut txn = a.begin(Isolation::RepeatableRead);
+        let mut payload = Vec::new();
+        for n in 0..ROWS {
+            let seen = wait(&a, || txn.read_latest(&a, tree, &key(n), &mut payload)).expect("reads").expect("is there");
+            wait(&a, || txn.update(&a, tree, &key(n), seen, &[round; 100])).expect("updates");
+        }
+        txn
+    };
+    for round in 1..=3 {
+        assert!(update_all(round).commit(&a).is_none());
+        let status = engine.status();
+        assert!(status.undo_memory_bytes <= 3 << 20 && status.undo_file_bytes > 0, "{status:?}");
+    }
+    let mut payload = Vec::new();
+    for n in 0..ROWS {
+        assert!(wait(&b, || reader.read(&b, tree, &key(n), &mut payload)).expect("reads"));
+        assert_eq!(payload, [0; 100]);
+    }
+    assert!(reader.commit(&b).is_none());
+    let mut undone = update_all(4);
+    wait(&a, || undone.rollback(&a)).expect("rolls back");
+    assert!(all_rows(&b, tree, false).iter().all(|(_, payload)| *payload == [3; 100]));
+    a.tick();
+    b.tick();
+    a.park();
+    assert!(engine.status().undo_bytes <= 1 << 20, "{:?}", engine.status());
 }

@@ -7,6 +7,8 @@ use std::collections::BinaryHeap;
 use std::sync::{Arc, Weak};
 use sync::{Condvar, Mutex};
 
+const SWEEP_AT_LEAST: usize = 4096;
+
 struct Entry {
     at: Instant,
     cell: Weak<WaitCell>,
@@ -32,6 +34,8 @@ impl Ord for Entry {
 #[derive(Default)]
 struct State {
     heap: BinaryHeap<Reverse<Entry>>,
+    /// At this length dead entries are swept.
+    sweep_at: usize,
     stop: bool,
 }
 
@@ -45,9 +49,10 @@ pub struct Timers {
 impl Timers {
     pub fn add(&self, at: Instant, cell: &Arc<WaitCell>) {
         let mut state = self.state.lock();
-        // Waits that ended leave dead entries; sweep when they pile up.
-        if state.heap.len() > 4096 {
+        // Waits that ended leave dead entries.
+        if state.heap.len() >= state.sweep_at {
             state.heap.retain(|Reverse(e)| e.cell.strong_count() > 0);
+            state.sweep_at = SWEEP_AT_LEAST.max(2 * state.heap.len());
         }
         let first = state.heap.peek().is_none_or(|Reverse(e)| at < e.at);
         state.heap.push(Reverse(Entry { at, cell: Arc::downgrade(cell) }));

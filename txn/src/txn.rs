@@ -10,7 +10,7 @@ use crate::engine::LOCK_WAIT_TIMEOUT;
 use crate::horizon::Snapshot;
 use crate::locks::{LockKey, WaitCell, WaitEnd, Want};
 use crate::purge::Job;
-use crate::undo::{SegmentList, UndoHead, UndoKind};
+use crate::undo::{ReadError, SegmentList, UndoHead, UndoKind};
 use crate::{Error, Interrupt, LockMode, Result, Stall, TreeRef, Worker};
 use os::time::Instant;
 use std::sync::Arc;
@@ -151,7 +151,10 @@ impl Txn {
         release();
         let deadline = before.unwrap_or_else(|| Instant::now() + self.lock_wait_timeout);
         self.wait = Some(Wait { name: name.clone(), cell: cell.clone(), deadline });
-        match engine.locks.begin_wait(&engine.statuses, &engine.timers, &name, &cell, self.changes, deadline) {
+        // A new place is the last of its queue.
+        let holds_nothing = self.undo_last == 0 && self.explicit.is_empty() && self.range_trees.is_empty();
+        let weight = if holds_nothing && before.is_none() { None } else { Some(self.changes) };
+        match engine.locks.begin_wait(&engine.statuses, &engine.timers, &name, &cell, weight, deadline) {
             Ok(()) => Interrupt::Stall(Stall::Lock(cell)),
             Err(()) => {
                 self.leave_wait(worker);
@@ -213,6 +216,11 @@ impl Txn {
         self.undo_last != 0
     }
 
+    /// The commit clock of the snapshot that its consistent reads see, once it has one.
+    pub fn snapshot_time(&self) -> Option<u64> {
+        self.snapshot.as_ref().map(|snapshot| snapshot.timestamp)
+    }
+
     /// How many records it has changed.
     pub fn changes(&self) -> u64 {
         self.changes
@@ -233,11 +241,15 @@ impl Txn {
         while self.undo_last != savepoint.0 && self.undo_last != 0 {
             scratch.key.clear();
             scratch.payload.clear();
-            let head = worker
-                .engine
-                .undo
-                .read(self.undo_last, Some(&mut scratch.key), Some(&mut scratch.payload))
-                .expect("U1: an open transaction's undo is pinned");
+            let read = worker.engine.undo.read(self.undo_last, Some(&mut scratch.key), Some(&mut scratch.payload));
+            let head = match read {
+                Ok(head) => head,
+                Err(e) => {
+                    debug_assert!(!matches!(e, ReadError::Gone), "U1: an open transaction's undo is pinned");
+                    undone = Err(Error::Storage(e.to_string()).into());
+                    break;
+                }
+            };
             undone = self.undo(worker, &head, &scratch.key, &scratch.payload, keep_locks);
             if undone.is_err() {
                 break;
@@ -284,6 +296,11 @@ impl Txn {
 
     /// Commits; visible to others at once. `Some(stall)`: await it before acknowledging (the log flush). Never fails once called.
     pub fn commit(&mut self, worker: &Worker) -> Option<Stall> {
+        self.commit_as(worker, worker.engine.store.wal.durability())
+    }
+
+    /// [`Self::commit`] with a durability of its own; where the engine never syncs its log, this does not either.
+    pub fn commit_as(&mut self, worker: &Worker, durability: Durability) -> Option<Stall> {
         self.leave_wait(worker);
         self.release_snapshot(worker);
         if self.id == 0 {
@@ -310,7 +327,7 @@ impl Txn {
             };
             self.end(worker, end, true);
             worker.close_writer(first_epoch);
-            match wal.durability() {
+            match durability {
                 Durability::Full if os::mutated("early-acknowledgement") => wal.request_flush(worker.index),
                 Durability::Full => flush = Some(Stall::Storage(wal.durable_stall(worker.index, epoch))),
                 Durability::Relaxed => wal.request_flush(worker.index),

@@ -5,7 +5,7 @@
 
 use crate::locks::{Claim, Want};
 use crate::read::{Owner, Seen};
-use crate::undo::{UndoEntry, UndoKind};
+use crate::undo::{Room, UndoEntry, UndoKind};
 use crate::{Error, KEY_BYTES_MAX, LockMode, RECORD_BYTES_MAX, Result, TreeRef, Txn, Worker};
 use storage::buffer::PageWrite;
 use storage::page::{RecordHeader, TOMBSTONE};
@@ -101,6 +101,12 @@ impl Txn {
         self.ensure_id(worker)?;
         let engine = &*worker.engine;
         engine.store.wal.check_room(worker.index)?;
+        match engine.undo.room() {
+            Room::Yes => {}
+            // Old versions are on their way to the file; the log's pace is a good moment to look again.
+            Room::NotYet => return Err(engine.store.wal.stall_for_flush(worker.index).into()),
+            Room::DiskFull => return Err(Error::Full.into()),
+        }
         loop {
             let leaf = engine.store.latch_leaf(new.tree, new.key)?;
             let slot = leaf.page.search(new.key);

@@ -60,6 +60,17 @@ fn static_checks(root: &Path, steps: &mut Steps, wanted: &dyn Fn(&str) -> bool) 
         let tests = ["test", "--quiet", "--workspace", "--no-fail-fast"];
         steps.run("unit tests", &mut cargo(root, &tests), Counting::Harness);
     }
+    if wanted("models") {
+        steps.run("models", &mut models(root), Counting::Harness);
+    }
+}
+
+/// The tests named `model` with loom's atomics in place of the standard ones; built apart, because everything is built anew for that.
+pub fn models(root: &Path) -> Command {
+    let mut command =
+        cargo(root, &["test", "--quiet", "--profile", "ci", "--package", "sync", "--package", "txn", "--lib", "model::"]);
+    command.env("RUSTFLAGS", "--cfg loom").env("CARGO_TARGET_DIR", target(root).join("loom"));
+    command
 }
 
 fn server_checks(root: &Path, steps: &mut Steps, wanted: &dyn Fn(&str) -> bool) {

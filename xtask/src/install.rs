@@ -54,14 +54,20 @@ fn packages(told: &mut Vec<String>) -> Result<(), String> {
     if missing.is_empty() {
         return Ok(());
     }
+    debian(&missing)?;
+    told.push(format!("packages {}", missing.join(" ")));
+    Ok(())
+}
+
+/// Installs Debian packages.
+pub fn debian(packages: &[&str]) -> Result<(), String> {
     if !on_path("apt-get") {
-        return Err(format!("apt-get is not here; install these by hand: {}", missing.join(" ")));
+        return Err(format!("apt-get is not here; install these by hand: {}", packages.join(" ")));
     }
     quiet(&mut apt(&["update", "-q"]))?;
     let mut install = vec!["install", "-q", "-y", "--no-install-recommends"];
-    install.extend(&missing);
+    install.extend(packages);
     quiet(&mut apt(&install))?;
-    told.push(format!("packages {}", missing.join(" ")));
     Ok(())
 }
 

@@ -4,11 +4,13 @@
 //! |-------------|-----------------------------------------------------------------------------|
 //! | `ci`        | everything that must hold, installing what the tests need where missing     |
 //! | `tidy`      | rules on the repository itself                                              |
+//! | `models`    | every interleaving of the primitives of concurrency, with loom              |
 //! | `sql`       | the scripts of `tests/sql`, or records them from a reference server         |
 //! | `clients`   | the client programs of `tests/clients` against a fresh server               |
 //! | `crash`     | kill -9 under load, restart, check; round after round                       |
 //! | `isolation` | what concurrent sessions see of each other, at every isolation level        |
 //! | `abuse`     | bad input over the wire                                                     |
+//! | `cross`     | builds for other processors and tests there, under emulation                |
 //! | `sim`       | the engine on a simulated machine, seed after seed                          |
 //! | `fuzz`      | the fuzz targets, each for some seconds                                     |
 //! | `bench`     | sysbench against Heddle and its peers, with the echo server as the floor    |
@@ -18,6 +20,7 @@
 mod bench;
 mod ci;
 mod clients;
+mod cross;
 mod fuzz;
 mod install;
 mod proc;
@@ -48,6 +51,8 @@ enum Word {
     },
     /// Checks rules on the repository itself
     Tidy,
+    /// Explores every interleaving of small models of the latch, the commit clock and the horizon
+    Models,
     /// Runs SQL scripts (all of tests/sql without arguments); `-- --help` shows more
     Sql {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -75,6 +80,13 @@ enum Word {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Builds for other processors (all, or those named: aarch64, powerpc64le, s390x) and tests there, under QEMU
+    Cross {
+        machines: Vec<String>,
+        /// Install nothing; a machine whose tools are missing is skipped by name
+        #[arg(long)]
+        no_install: bool,
+    },
     /// Runs the engine on a simulated machine, seed after seed, for --minutes M; `-- --help` shows more
     Sim {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -95,12 +107,14 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse().word {
         Word::Ci { no_install, steps } => ci::run(&root, !no_install, &steps),
         Word::Tidy => tidy::run(&root),
+        Word::Models => ci::models(&root).status().map(|status| status.success()).map_err(|e| e.to_string()),
         Word::Sql { arguments } => ci::program(&root, "sql", &arguments),
         Word::Clients { names } => clients::run(&root, &names),
         Word::Crash { arguments } => ci::program(&root, "crash", &arguments),
         Word::Isolation { arguments } => ci::program(&root, "isolation", &arguments),
         Word::Abuse { arguments } => ci::program(&root, "abuse", &arguments),
         Word::Larger { arguments } => ci::program(&root, "larger", &arguments),
+        Word::Cross { machines, no_install } => cross::run(&root, &machines, !no_install),
         Word::Sim { arguments } => sim::run(&root, &arguments),
         Word::Fuzz { targets, seconds } => fuzz::run(&root, &targets, seconds),
         Word::Bench(options) => bench::run(&root, &options),

@@ -9,6 +9,7 @@
 //! - **left behind**: no unfinished work or debugging output;
 //! - **dependencies**: `docs/decisions/dependencies.md` names every library that a manifest names, and no manifest offers one that
 //!   nobody uses;
+//! - **byte order**: the machine's own byte order is used only in the files of [`NATIVE_ORDER_FILES`];
 //! - **machines**: no path of one machine, no host of a package registry.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,21 +25,32 @@ const FLOORS: &[&[&str]] = &[
     &["table", "protocol", "sql"],
     &["exec"],
     &["server"],
-    &["heddle", "bench", "sim"],
+    &["heddle", "bench", "sim", "flexasync"],
+    &["embedded"],
 ];
 
 /// Crates beside the house: they use none of its crates.
 const BESIDE: &[&str] = &["xtask", "tests", "echo"];
 
 /// The folders of `storage`, lowest first.
-const STORAGE_ORDER: &[&str] = &["page", "wal", "buffer", "space", "btree", "recovery"];
+const STORAGE_ORDER: &[&str] = &["crc", "page", "wal", "buffer", "space", "btree", "recovery"];
 
 const UNSAFE_CRATES: &[&str] = &["sync", "os", "storage"];
 
 /// Files elsewhere that need `unsafe`, with the reason.
 const UNSAFE_FILES: &[(&str, &str)] = &[
     ("exec/tests/allocations.rs", "a global allocator that counts"),
+    ("table/tests/allocations.rs", "a global allocator that counts"),
+    ("bench/embedded/src/lmdb.rs", "LMDB maps a file that nobody else must change"),
     ("server/tests/stepping/mod.rs", "signal handlers that read a thread's registers"),
+];
+
+/// Files that may use the machine's own byte order, with the reason. Everything on disk and on the wire names its order.
+const NATIVE_ORDER_FILES: &[(&str, &str)] = &[
+    ("sync/src/racy.rs", "words are moved as they are in memory, which is as on disk"),
+    ("exec/src/packed.rs", "rows of a sort or a hash table never leave the process"),
+    ("exec/src/operator/hash_join.rs", "as above"),
+    ("exec/src/dml/insert.rs", "as above"),
 ];
 
 const LINES_MAX: usize = 1000;
@@ -65,7 +77,7 @@ pub fn check(root: &Path) -> (bool, String) {
         Ok(sources) => sources,
         Err(why) => return (false, format!("FAIL tidy: {why}\n")),
     };
-    let rules: [(&str, Vec<String>); 9] = [
+    let rules: [(&str, Vec<String>); 10] = [
         ("architecture", architecture(root, &sources)),
         ("crate order", crate_order(&sources)),
         ("storage order", storage_order(&sources)),
@@ -74,6 +86,7 @@ pub fn check(root: &Path) -> (bool, String) {
         ("file size", file_size(&sources)),
         ("left behind", left_behind(&sources)),
         ("dependencies", dependencies(&sources)),
+        ("byte order", byte_order(&sources)),
         ("machines", machines(&sources)),
     ];
     let mut text = String::new();
@@ -205,6 +218,23 @@ fn unsafe_code(sources: &[Source]) -> Vec<String> {
     breaches
 }
 
+fn byte_order(sources: &[Source]) -> Vec<String> {
+    let mut breaches = Vec::new();
+    for source in rust(sources).filter(|s| !NATIVE_ORDER_FILES.iter().any(|(path, _)| *path == s.path)) {
+        for (number, line) in source.text.lines().enumerate() {
+            let code = line.split("//").next().unwrap_or_default();
+            let is_native = ["ne_bytes", "read_unaligned", "write_unaligned", "transmute"].iter().any(|word| {
+                let mut around = code.match_indices(word).map(|(at, _)| code[..at].chars().next_back());
+                around.any(|before| before.is_some_and(|c| "_:. ".contains(c)))
+            });
+            if is_native && !code.contains('"') {
+                breaches.push(format!("{}:{}: the machine's own byte order", source.path, number + 1));
+            }
+        }
+    }
+    breaches
+}
+
 fn file_size(sources: &[Source]) -> Vec<String> {
     let mut breaches = Vec::new();
     for source in rust(sources) {
@@ -321,6 +351,15 @@ mod tests {
         assert_eq!(breaches(manifest("sql", "protocol")), 1);
         assert_eq!(breaches(manifest("tests", "types")), 1);
         assert_eq!(breaches(manifest("unknown", "clap")), 1);
+    }
+
+    #[test]
+    fn native_byte_order_is_found() {
+        let breaches = |path: &str, text: &str| byte_order(&[source(path, text)]).len();
+        assert_eq!(breaches("storage/src/x.rs", "let n = u32::from_ne_bytes(b);\nlet b = n.to_ne_bytes();"), 2);
+        assert_eq!(breaches("storage/src/x.rs", "let n = inline_bytes_max(); // to_ne_bytes"), 0);
+        assert_eq!(breaches("storage/src/x.rs", "p.read_unaligned()\nmem::transmute(x)"), 2);
+        assert_eq!(breaches("exec/src/packed.rs", "n.to_ne_bytes()"), 0);
     }
 
     #[test]

@@ -29,7 +29,13 @@ impl Fixture {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let directory = std::env::temp_dir().join(format!("heddle-exec-{}-{number}", std::process::id()));
         let _ = std::fs::remove_dir_all(&directory);
-        let config = Config { data_dir: directory.clone(), buffer_pool_bytes: 64 << 20, workers, durability: Durability::None };
+        let config = Config {
+            data_dir: directory.clone(),
+            buffer_pool_bytes: 64 << 20,
+            undo_memory_bytes: 64 << 20,
+            workers,
+            durability: Durability::None,
+        };
         let engine = Engine::open(config).expect("the directory is ours");
         let database = Database::open(engine.clone()).expect("a new catalog");
         let worker = engine.spare_worker().expect("a spare worker");

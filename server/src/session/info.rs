@@ -28,7 +28,8 @@ pub struct SessionInfo {
     pub since: Cell<Instant>,
     /// The `State` column.
     pub state: Cell<&'static str>,
-    pub in_transaction: Cell<bool>,
+    /// The transaction of several statements that is open, as of the end of its latest statement.
+    pub transaction: Cell<Option<OpenTransaction>>,
     pub stopping: Cell<bool>,
     statement: RefCell<Vec<u8>>,
     killed: Arc<AtomicU8>,
@@ -46,6 +47,19 @@ pub struct ProcessLine {
     pub seconds: u64,
     pub state: &'static str,
     pub info: Option<String>,
+    pub transaction: Option<OpenTransaction>,
+    /// How long `transaction` is open.
+    pub transaction_seconds: u64,
+}
+
+/// What others may know of an open transaction.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenTransaction {
+    pub since: Instant,
+    /// Records changed.
+    pub changes: u64,
+    /// The commit clock of the snapshot that it reads.
+    pub snapshot: Option<u64>,
 }
 
 impl SessionInfo {
@@ -59,7 +73,7 @@ impl SessionInfo {
             command: Cell::new("Connect"),
             since: Cell::new(now),
             state: Cell::new("login"),
-            in_transaction: Cell::new(false),
+            transaction: Cell::new(None),
             stopping: Cell::new(false),
             statement: RefCell::default(),
             killed: Arc::new(AtomicU8::new(kill::NONE)),
@@ -124,6 +138,8 @@ impl SessionInfo {
             seconds: now.saturating_duration_since(self.since.get()).as_secs(),
             state: self.state.get(),
             info,
+            transaction: self.transaction.get(),
+            transaction_seconds: self.transaction.get().map_or(0, |open| now.saturating_duration_since(open.since).as_secs()),
         }
     }
 }

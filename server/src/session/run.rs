@@ -74,6 +74,9 @@ impl State {
         if let Some(txn) = self.transaction.txn() {
             txn.end_statement(&worker.engine);
         }
+        if lasting {
+            self.note_transaction();
+        }
         match outcome {
             Ok(()) => {
                 // A statement without tables does not begin a transaction.
@@ -87,6 +90,9 @@ impl State {
                     self.transaction.rollback(&worker).await;
                 } else {
                     self.transaction.undo_to(&worker, mark).await?;
+                }
+                if lasting {
+                    self.note_transaction();
                 }
                 Err(error)
             }

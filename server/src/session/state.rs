@@ -1,7 +1,7 @@
 //! What a session is between commands: variables, transaction, diagnostics; and how it answers without rows.
 
 use super::Client;
-use super::info::SessionInfo;
+use super::info::{OpenTransaction, SessionInfo};
 use super::login::LoggedIn;
 use super::settings::{self, IDS, Settings};
 use super::transaction::Transaction;
@@ -190,11 +190,22 @@ impl State {
         self.vars.warnings.borrow_mut().push(level, exec::Error::Other { number, message: message.into() });
     }
 
+    /// Lets others know what is open.
+    pub fn note_transaction(&mut self) {
+        let open = self.transaction.is_open().then(|| {
+            let since = self.info.transaction.get().map_or_else(|| self.worker.core.now(), |open| open.since);
+            let txn = self.transaction.txn();
+            let (changes, snapshot) = txn.map_or((0, None), |txn| (txn.changes(), txn.snapshot_time()));
+            OpenTransaction { since, changes, snapshot }
+        });
+        self.info.transaction.set(open);
+    }
+
     /// Writes the answer of a statement without rows.
     pub fn write_ok(&mut self, client: &mut Client, answer: &Answer<'_>) {
         let status = self.status();
         let warnings = self.warning_count();
-        self.info.in_transaction.set(status.has(Status::IN_TRANSACTION));
+        self.note_transaction();
         let mut packet = OkPacket {
             affected_rows: answer.affected,
             last_insert_id: answer.last_insert_id,

@@ -110,6 +110,7 @@ pub async fn status(state: &State) -> ResultSet {
         *values.entry("Heddle_plan_cache_plans").or_default() += plans;
     }
     let uptime = shared.started.elapsed().as_secs();
+    let engine = shared.engine.status();
     let tables: usize = shared.database.schema().databases.values().map(|database| database.tables.len()).sum();
     for (name, value) in [
         ("Connections", u64::from(shared.connections_accepted())),
@@ -122,6 +123,20 @@ pub async fn status(state: &State) -> ResultSet {
         ("Uptime", uptime),
         ("Uptime_since_flush_status", uptime),
         ("Innodb_page_size", 16384),
+        ("Innodb_buffer_pool_pages_total", engine.pool_frames as u64),
+        ("Innodb_buffer_pool_pages_data", engine.pool_used as u64),
+        ("Innodb_buffer_pool_pages_dirty", engine.pool_dirty as u64),
+        ("Innodb_buffer_pool_pages_free", (engine.pool_frames - engine.pool_used) as u64),
+        ("Innodb_pages_read", engine.pages_read),
+        ("Innodb_pages_written", engine.pages_written),
+        ("Innodb_os_log_written", engine.log_bytes),
+        ("Innodb_os_log_fsyncs", engine.log_flushes),
+        ("Innodb_row_lock_waits", engine.lock_waits),
+        ("Innodb_deadlocks", engine.deadlocks),
+        ("Heddle_history_length", engine.history),
+        ("Heddle_undo_bytes", engine.undo_bytes),
+        ("Heddle_undo_memory_bytes", engine.undo_memory_bytes),
+        ("Heddle_undo_file_bytes", engine.undo_file_bytes),
         ("Prepared_stmt_count", 0),
     ] {
         values.insert(name, value);
@@ -199,24 +214,76 @@ pub async fn engine_status(state: &State, what: &str) -> Result<ResultSet> {
     let mut made = result(Columns::default().text("Type", 10).text("Name", 512).long_text("Status"));
     if what.eq_ignore_ascii_case("status") {
         let gathered = Gathered::collect(&state.worker.shared).await;
-        let mut report = format!(
-            "Heddle {}\nUptime {} s, {} workers, {} sessions\n\nSESSIONS\n",
-            env!("CARGO_PKG_VERSION"),
-            state.worker.shared.started.elapsed().as_secs(),
-            state.worker.shared.workers.len(),
-            gathered.processes.len()
+        let shared = &state.worker.shared;
+        let report = engine_report(
+            &gathered.processes,
+            &shared.engine.status(),
+            format!(
+                "Heddle {}, up {} s, {} workers, {} sessions",
+                env!("CARGO_PKG_VERSION"),
+                shared.started.elapsed().as_secs(),
+                shared.workers.len(),
+                gathered.processes.len()
+            ),
         );
-        for line in gathered.processes {
-            report.push_str(&format!("{} {} {} {} s {}\n", line.id, line.user, line.command, line.seconds, line.state));
-        }
-        let engine = state.worker.shared.engine.status();
-        if let Some(deadlock) = &engine.last_deadlock {
-            report.push_str(&format!("\nLATEST DETECTED DEADLOCK\n{deadlock}\n"));
-        }
-        report.push_str(&format!("\nENGINE\n{engine:#?}\n"));
         made.rows.push(texts(&["InnoDB", "", &report]));
     }
     Ok(made)
+}
+
+/// SHOW ENGINE INNODB STATUS, in sections as InnoDB has them.
+fn engine_report(sessions: &[ProcessLine], engine: &txn::EngineStatus, title: String) -> String {
+    let mut report = title;
+    let mut section = |title: &str, lines: &[String]| {
+        let rule = "-".repeat(title.len());
+        report += &format!("\n\n{rule}\n{title}\n{rule}\n{}", lines.join("\n"));
+    };
+    if let Some(deadlock) = &engine.last_deadlock {
+        section("LATEST DETECTED DEADLOCK", std::slice::from_ref(deadlock));
+    }
+    let mut lines = vec![format!("Commit clock {}", engine.clock), format!("History list length {}", engine.history)];
+    let oldest = sessions.iter().filter_map(|line| Some((line.transaction?.snapshot?, line))).min_by_key(|(at, _)| *at);
+    if let Some((at, line)) = oldest {
+        let behind = engine.clock.saturating_sub(at);
+        lines.push(format!("Oldest snapshot {at}, {behind} commits behind, of session {}", line.id));
+    }
+    for line in sessions {
+        if let Some(open) = line.transaction {
+            let snapshot = open.snapshot.map_or_else(String::new, |at| format!(", snapshot {at}"));
+            let (seconds, changes) = (line.transaction_seconds, open.changes);
+            lines.push(format!("---TRANSACTION of session {}, ACTIVE {seconds} sec, {changes} changes{snapshot}", line.id));
+        }
+        let info = line.info.as_deref().unwrap_or_default();
+        lines.push(format!(
+            "session {} {} {} {} {} s {} {info}",
+            line.id, line.user, line.host, line.command, line.seconds, line.state
+        ));
+    }
+    lines.push(format!(
+        "{} lock waits, {} deadlocks, {} rows locked or waited for",
+        engine.lock_waits, engine.deadlocks, engine.locked_rows
+    ));
+    section("TRANSACTIONS", &lines);
+    let mib = |bytes: u64| format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20));
+    let undo = [
+        format!("Old row versions kept {}", mib(engine.undo_bytes)),
+        format!("In memory {}, in the file {}", mib(engine.undo_memory_bytes), mib(engine.undo_file_bytes)),
+        format!("Transactions to purge {}", engine.purge_backlog),
+    ];
+    section("UNDO AND PURGE", &undo);
+    let log = [format!("Log written {}", mib(engine.log_bytes)), format!("Log flushes {}", engine.log_flushes)];
+    section("LOG", &log);
+    let pool = [
+        format!("Buffer pool size {} pages", engine.pool_frames),
+        format!("Database pages {}", engine.pool_used),
+        format!("Modified db pages {}", engine.pool_dirty),
+        format!("Pages read {}, written {}, evicted {}", engine.pages_read, engine.pages_written, engine.pages_evicted),
+    ];
+    section("BUFFER POOL AND MEMORY", &pool);
+    if !engine.recovery.is_empty() {
+        section("LAST RECOVERY", std::slice::from_ref(&engine.recovery));
+    }
+    report + "\n"
 }
 
 pub fn charsets() -> ResultSet {

@@ -10,9 +10,11 @@
 //! allocation page, then the new pages, which nobody else can reach. It is one STRUCTURE record.
 //! A leaf that is empty stays until its tree is dropped or truncated.
 
+mod batch;
 mod drop;
 mod split;
 
+pub use batch::{Copied, Descents, GROUP, KeyList};
 pub(crate) use split::insert_child;
 
 use crate::buffer::{PageRead, PageWrite};

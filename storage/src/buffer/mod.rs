@@ -48,8 +48,10 @@ const DIRTY: u32 = 2;
 /// Never evicted: allocation pages.
 const RESIDENT: u32 = 4;
 
-/// All zero is a frame that was never used.
-#[repr(align(64))]
+/// All zero is a frame that was never used. Each has a cache line of its own, as long as the target's lines may be.
+#[cfg_attr(any(target_arch = "aarch64", target_arch = "powerpc64"), repr(align(128)))]
+#[cfg_attr(target_arch = "s390x", repr(align(256)))]
+#[cfg_attr(not(any(target_arch = "aarch64", target_arch = "powerpc64", target_arch = "s390x")), repr(align(64)))]
 struct Frame {
     latch: VersionLatch,
     page: AtomicU32,
@@ -57,7 +59,7 @@ struct Frame {
     recovery_epoch: AtomicU64,
 }
 
-const _: () = assert!(size_of::<Frame>() == 64);
+const _: () = assert!(size_of::<Frame>() == align_of::<Frame>());
 
 type WaitShard = Mutex<HashMap<PageId, Vec<Waker>>>;
 
@@ -176,10 +178,12 @@ impl Pool {
     /// A pool of `bytes` over `file`. Memory is reserved, not touched.
     pub fn new(file: File, bytes: u64) -> std::result::Result<Arc<Self>, Error> {
         let frame_count = ((bytes / PAGE_BYTES as u64) as usize).clamp(FRAMES_MIN, PAGES_MAX as usize - 2);
+        let memory = Reservation::new(frame_count * PAGE_BYTES)?;
+        memory.prefer_large_pages();
         Ok(Arc::new(Self {
             frames: Reservation::new(frame_count * size_of::<Frame>())?,
             frame_count,
-            memory: Reservation::new(frame_count * PAGE_BYTES)?,
+            memory,
             table: Reservation::new(PAGES_MAX as usize * size_of::<AtomicU32>())?,
             file,
             fresh: AtomicUsize::new(0),
@@ -249,6 +253,17 @@ impl Pool {
                 }
                 return Ok(PageRead { frame, version, page: self.page_of(number) });
             }
+        }
+    }
+
+    /// Asks for the frame and the head of a page that will be read soon, where it is in memory.
+    #[inline]
+    pub fn prefetch(&self, page: PageId) {
+        // Relaxed: a hint.
+        let word = self.word(page).load(Ordering::Relaxed);
+        if word != 0 && word != LOADING {
+            sync::prefetch(self.frame(word - 1));
+            self.page_of(word - 1).prefetch_head();
         }
     }
 

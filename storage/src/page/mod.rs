@@ -26,6 +26,7 @@ mod edit;
 pub use check::{check, check_envelope};
 pub use edit::{NoRoom, separator};
 
+use crate::crc::crc32c;
 use std::cmp::Ordering;
 use sync::RacyWords;
 
@@ -36,6 +37,11 @@ pub const HEADER_WORDS: usize = 8;
 pub const FORMAT: u16 = 1;
 /// Slots that fit at all.
 pub const SLOTS_MAX: usize = PAGE_WORDS - HEADER_WORDS;
+
+/// Enough for rows of about 100 bytes; of pages with more slots the search waits for some.
+const PREFETCH_SLOTS_MAX: usize = 128;
+/// The head, key and first 100 bytes or so of a record.
+const PREFETCH_RECORD_WORDS: usize = 18;
 
 const _: () = assert!(PAGE_WORDS <= u16::MAX as usize, "word indexes fit 16 bits");
 
@@ -111,10 +117,20 @@ pub struct Page<'a>(&'a RacyWords);
 fn head_of(suffix: &[u8]) -> u32 {
     match suffix.first_chunk::<4>() {
         Some(four) => u32::from_be_bytes(*four),
+        // Too few bytes for a copy to be worth its call.
+        None => suffix.iter().zip([24, 16, 8]).fold(0, |head, (byte, shift)| head | u32::from(*byte) << shift),
+    }
+}
+
+/// The first eight bytes of a key suffix: orders as they do, zero-padded.
+#[inline]
+fn word_of(suffix: &[u8]) -> u64 {
+    match suffix.first_chunk::<8>() {
+        Some(eight) => u64::from_be_bytes(*eight),
         None => {
-            let mut four = [0; 4];
-            four[..suffix.len()].copy_from_slice(suffix);
-            u32::from_be_bytes(four)
+            let mut eight = [0; 8];
+            eight[..suffix.len()].copy_from_slice(suffix);
+            u64::from_be_bytes(eight)
         }
     }
 }
@@ -225,6 +241,24 @@ impl<'a> Page<'a> {
         self.0.load(HEADER_WORDS + index)
     }
 
+    /// Asks for the page's head ahead of need.
+    #[inline]
+    pub fn prefetch_head(self) {
+        self.0.prefetch(0, HEADER_WORDS);
+    }
+
+    /// Asks for the slots that a search will look at.
+    #[inline]
+    pub fn prefetch_slots(self) {
+        self.0.prefetch(HEADER_WORDS, self.slots().min(PREFETCH_SLOTS_MAX));
+    }
+
+    /// Asks for the record of slot `index`.
+    #[inline]
+    pub fn prefetch_record(self, index: usize) {
+        self.0.prefetch(self.slot(index) as u16 as usize, PREFETCH_RECORD_WORDS);
+    }
+
     /// The record of slot `index`.
     #[inline]
     pub fn record(self, index: usize) -> RecordRef {
@@ -270,11 +304,54 @@ impl<'a> Page<'a> {
     /// The slot of `key` (`Ok`), or the slot where it would stand (`Err`). The key must be covered (P1).
     #[inline]
     pub fn search(self, key: &[u8]) -> Result<usize, usize> {
-        let suffix = key.get(self.prefix_bytes()..).unwrap_or_default();
-        let head = head_of(suffix);
-        let (mut low, mut high) = (0, self.slots());
+        self.search_from(self.first_like(key), key)
+    }
+
+    /// The first slot whose head is not below that of `key`: no record before it has the key. Looks at no record.
+    #[inline]
+    pub fn first_like(self, key: &[u8]) -> usize {
+        let head = head_of(self.suffix(key));
+        let (mut low, mut count) = (0, self.slots());
+        // Without a branch on what is read: which half it is cannot be predicted.
+        while count > 0 {
+            let half = count / 2;
+            let below = self.head(low + half) < head;
+            low = if below { low + half + 1 } else { low };
+            count = if below { count - half - 1 } else { half };
+        }
+        low
+    }
+
+    /// [`Self::search`] from `first_like(key)` on.
+    #[inline]
+    pub fn search_from(self, first: usize, key: &[u8]) -> Result<usize, usize> {
+        let suffix = self.suffix(key);
+        if first == self.slots() || self.head(first) != head_of(suffix) {
+            return Err(first);
+        }
+        match self.compare_suffix(self.slot(first) as u16 as usize, suffix) {
+            Ordering::Equal => Ok(first),
+            Ordering::Greater => Err(first),
+            Ordering::Less => self.search_alike(first + 1, suffix),
+        }
+    }
+
+    /// The search among slots whose heads are not below that of `suffix`: by the first eight bytes, again without a branch; then whole
+    /// keys are compared.
+    fn search_alike(self, first: usize, suffix: &[u8]) -> Result<usize, usize> {
+        let (head, word) = (head_of(suffix), word_of(suffix));
+        let (mut low, mut count) = (first, self.slots().saturating_sub(first));
+        while count > 0 {
+            let half = count / 2;
+            let slot = self.slot(low + half);
+            let below = ((slot >> 32) as u32 == head) & (self.first_word(slot as u16 as usize) < word);
+            low = if below { low + half + 1 } else { low };
+            count = if below { count - half - 1 } else { half };
+        }
+        let mut high = self.slots();
+        // Nearly always the first one decides.
+        let mut middle = low;
         while low < high {
-            let middle = (low + high) / 2;
             let slot = self.slot(middle);
             let order = match ((slot >> 32) as u32).cmp(&head) {
                 Ordering::Equal => self.compare_suffix(slot as u16 as usize, suffix),
@@ -285,8 +362,30 @@ impl<'a> Page<'a> {
                 Ordering::Greater => high = middle,
                 Ordering::Equal => return Ok(middle),
             }
+            middle = (low + high) / 2;
         }
         Err(low)
+    }
+
+    /// The first eight bytes of a record's key behind the page's prefix, as `word_of` has them.
+    #[inline]
+    fn first_word(self, at: usize) -> u64 {
+        let w = self.0.load(at);
+        let body = at + RecordHeader::words((w >> 32) as u8);
+        let missing = 8 - (w as u16 as usize).min(8);
+        // A shift by 64 is none: a key without bytes has the least word.
+        self.0.load(body).swap_bytes().checked_shr(8 * missing as u32).map_or(0, |bytes| bytes << (8 * missing))
+    }
+
+    #[inline]
+    fn suffix(self, key: &[u8]) -> &[u8] {
+        key.get(self.prefix_bytes()..).unwrap_or_default()
+    }
+
+    /// The head of a slot's key.
+    #[inline]
+    fn head(self, index: usize) -> u32 {
+        (self.slot(index) >> 32) as u32
     }
 
     #[inline]
@@ -318,7 +417,7 @@ impl<'a> Page<'a> {
 
 /// Computes the checksum that belongs into the first four bytes.
 pub fn checksum(bytes: &[u8]) -> u32 {
-    crc_fast::checksum(crc_fast::CrcAlgorithm::Crc32Iscsi, &bytes[4..]) as u32
+    crc32c(&bytes[4..])
 }
 
 /// Writes the checksum into a page image.

@@ -12,6 +12,7 @@
 //! the spare segments that are there.
 
 use crate::Error;
+use crate::crc::crc32c_of_parts;
 use os::{AlignedBuf, File, IO_ALIGN};
 use std::path::{Path, PathBuf};
 use sync::Mutex;
@@ -271,11 +272,7 @@ impl LogWriter {
 
 /// CRC-32C of header (with a zero crc field) and payload.
 fn block_crc(block: &[u8]) -> u32 {
-    let mut digest = crc_fast::Digest::new(crc_fast::CrcAlgorithm::Crc32Iscsi);
-    digest.update(&block[..40]);
-    digest.update(&[0; 4]);
-    digest.update(&block[44..]);
-    digest.finalize() as u32
+    crc32c_of_parts(&[&block[..40], &[0; 4], &block[44..]])
 }
 
 /// The reading end, for recovery: whole epochs from `start` to the last complete one.

@@ -250,7 +250,12 @@ impl Wal {
         if bytes < BUFFER_BYTES_SOFT {
             return Ok(());
         }
-        Err(crate::Interrupt::Stall(self.durable_stall(worker, self.epoch())))
+        Err(crate::Interrupt::Stall(self.stall_for_flush(worker)))
+    }
+
+    /// A stall until what has been logged so far is flushed.
+    pub fn stall_for_flush(&self, worker: usize) -> crate::Stall {
+        self.durable_stall(worker, self.epoch())
     }
 
     /// A stall that ends when `epoch` is durable; asks for the flush.

@@ -15,8 +15,13 @@ const ROWS: i64 = 300;
 const STEPS: u64 = 6;
 
 fn open(directory: &Path) -> (Arc<Engine>, Arc<Database>) {
-    let config =
-        Config { data_dir: directory.to_path_buf(), buffer_pool_bytes: 16 << 20, workers: 1, durability: Durability::Full };
+    let config = Config {
+        data_dir: directory.to_path_buf(),
+        buffer_pool_bytes: 16 << 20,
+        undo_memory_bytes: 16 << 20,
+        workers: 1,
+        durability: Durability::Full,
+    };
     let engine = Engine::open(config).expect("the directory opens");
     let database = Database::open(engine.clone()).expect("the catalog is readable");
     (engine, database)

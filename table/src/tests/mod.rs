@@ -44,6 +44,7 @@ impl Fixture {
         let config = Config {
             data_dir: self.directory.clone(),
             buffer_pool_bytes: self.pool_bytes,
+            undo_memory_bytes: 64 << 20,
             workers: self.workers,
             durability: Durability::None,
         };

@@ -1,0 +1,188 @@
+//! Undo that memory has no room for: full segments go to a scratch file, oldest first, and are read where they lie.
+//!
+//! 1. A worker whose segment is full queues it. 2. When more than the limit is in memory the thread writes the first of the queue to its
+//!    place in the file (segment number times segment size), marks it, and gives its memory back. 3. A reader that finds the mark, or
+//!    finds it set after it has read, reads the file. 4. Writers wait when twice the limit is in memory, and are told that the disk is
+//!    full when it is.
+//!
+//! V1: a segment's memory is given back, and the segment is used again, only under the mutex, and only one of both for a generation.
+//! V2: the mark is set before the memory goes and cleared under the next generation, so whoever reads the words of an unmarked segment
+//!     and finds it unmarked and of the same generation afterwards has read undo.
+
+use super::{SEGMENT_BYTES, UndoStore};
+use std::collections::VecDeque;
+use std::time::Duration;
+use sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use sync::{CachePadded, Condvar, Mutex};
+
+/// How long the thread waits after a failed write.
+const RETRY: Duration = Duration::from_secs(1);
+
+pub(super) struct Spill {
+    file: os::ScratchFile,
+    /// Segments that may be in memory.
+    limit: u32,
+    state: Mutex<State>,
+    changed: Condvar,
+    counts: CachePadded<Counts>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Full segments in memory, oldest first, with their generation when they became full.
+    full: VecDeque<(u32, u32)>,
+    stop: bool,
+}
+
+#[derive(Default)]
+struct Counts {
+    /// Segments that have memory.
+    in_memory: AtomicU32,
+    in_file: AtomicU32,
+    /// The last write to the file failed.
+    failed: AtomicBool,
+}
+
+impl Spill {
+    /// # Errors
+    /// The file cannot be made.
+    pub fn new(directory: &std::path::Path, limit_bytes: u64) -> std::io::Result<Self> {
+        Ok(Self {
+            file: os::ScratchFile::new(directory)?,
+            limit: u32::try_from(limit_bytes / SEGMENT_BYTES as u64).unwrap_or(u32::MAX / 2).max(1),
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            counts: CachePadded::default(),
+        })
+    }
+
+    pub fn memory_bytes(&self) -> u64 {
+        u64::from(self.counts.in_memory.load(Ordering::Relaxed)) * SEGMENT_BYTES as u64
+    }
+
+    pub fn file_bytes(&self) -> u64 {
+        u64::from(self.counts.in_file.load(Ordering::Relaxed)) * SEGMENT_BYTES as u64
+    }
+
+    /// A segment has got memory.
+    pub fn add_memory(&self) {
+        self.counts.in_memory.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn is_over(&self) -> bool {
+        self.counts.in_memory.load(Ordering::Relaxed) > self.limit
+    }
+
+    /// A segment is full: it may go.
+    pub fn queue(&self, number: u32, generation: u32) {
+        let mut state = self.state.lock();
+        state.full.push_back((number, generation));
+        if self.is_over() {
+            self.changed.notify_one();
+        }
+    }
+
+    /// Runs `reuse` while no memory is being given back (V1).
+    pub fn without_spilling<T>(&self, reuse: impl FnOnce() -> T) -> T {
+        let _state = self.state.lock();
+        reuse()
+    }
+
+    /// A segment in the file is not needed any more.
+    pub fn forget(&self, number: u32) {
+        self.counts.in_file.fetch_sub(1, Ordering::Relaxed);
+        self.file.discard(place_of(number, 0), SEGMENT_BYTES as u64);
+    }
+
+    /// Is there room for more undo in memory? Only writers that go on without bound come to a `No`.
+    #[inline]
+    pub fn room(&self) -> Room {
+        if self.counts.in_memory.load(Ordering::Relaxed) <= 2 * self.limit { Room::Yes } else { self.room_over_limit() }
+    }
+
+    #[cold]
+    fn room_over_limit(&self) -> Room {
+        if self.state.lock().full.is_empty() {
+            return Room::Yes;
+        }
+        self.changed.notify_one();
+        if self.counts.failed.load(Ordering::Relaxed) { Room::DiskFull } else { Room::NotYet }
+    }
+
+    pub fn read(&self, number: u32, word: usize, out: &mut [u8]) -> std::io::Result<()> {
+        self.file.read_at(out, place_of(number, word))
+    }
+
+    pub fn stop(&self) {
+        self.state.lock().stop = true;
+        self.changed.notify_one();
+    }
+}
+
+fn place_of(number: u32, word: usize) -> u64 {
+    u64::from(number) * SEGMENT_BYTES as u64 + word as u64 * 8
+}
+
+/// See [`Spill::room`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    Yes,
+    NotYet,
+    DiskFull,
+}
+
+impl UndoStore {
+    /// The thread that writes segments out.
+    pub fn run_spilling(&self) {
+        let spill = &self.spill;
+        let mut buf = Vec::new();
+        loop {
+            let (number, generation) = {
+                let mut state = spill.state.lock();
+                loop {
+                    if state.stop {
+                        return;
+                    }
+                    match state.full.front() {
+                        Some(first) if spill.is_over() => break *first,
+                        _ => spill.changed.wait(&mut state),
+                    }
+                }
+            };
+            match self.spill_segment(number, generation, &mut buf) {
+                Ok(()) => spill.counts.failed.store(false, Ordering::Relaxed),
+                Err(e) => {
+                    if !spill.counts.failed.swap(true, Ordering::Relaxed) {
+                        eprintln!("heddle: old row versions stay in memory: {e}");
+                    }
+                    let mut state = spill.state.lock();
+                    if !state.stop {
+                        spill.changed.wait_for(&mut state, RETRY);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The first of the queue; only this thread takes from it.
+    fn spill_segment(&self, number: u32, generation: u32, buf: &mut Vec<u8>) -> std::io::Result<()> {
+        let spill = &self.spill;
+        let segment = self.own(number);
+        let is_current = || segment.generation.load(Ordering::Acquire) == generation;
+        if is_current() {
+            buf.clear();
+            self.words(number).append_bytes(0, 0, SEGMENT_BYTES, buf);
+            spill.file.write_at(buf, place_of(number, 0))?;
+        }
+        let mut state = spill.state.lock();
+        state.full.pop_front();
+        // It may have been used again since, or while it was written.
+        if is_current() {
+            segment.in_file.store(true, Ordering::SeqCst);
+            spill.counts.in_file.fetch_add(1, Ordering::Relaxed);
+            spill.counts.in_memory.fetch_sub(1, Ordering::Relaxed);
+            self.release(number);
+        }
+        Ok(())
+    }
+}
