@@ -114,6 +114,10 @@ fn life(run: &Run, rng: &mut Rng, faults: os::sim::disk::Faults) {
     serve(run, rng, &engine, trees);
     set_faults(|f| *f = Default::default());
     let broken = faults_seen() > before;
+    if run.plan.durability != Durability::Full {
+        // What is judged now must not be lost later.
+        engine.checkpoint();
+    }
     match look(run, &spare, trees) {
         Ok(()) => {}
         Err(e) if broken => return note(format_args!("cannot be read: {e}")),

@@ -56,13 +56,13 @@ fn fetch(pool: &Arc<Pool>, page: PageId, buf: &mut AlignedBuf) {
     }
     let Some(number) = wait_for_frame(pool) else { return };
     let frame = pool.frame(number);
-    {
-        let _latch = frame.latch.lock();
-        pool.page_of(number).words().write_bytes(0, buf, &[]);
-        frame.flags.store(REFERENCED, Ordering::Relaxed);
-        frame.page.store(page, Ordering::Relaxed);
-    }
     pool.counters.pages_read.fetch_add(1, Ordering::Relaxed);
+    let _latch = frame.latch.lock();
+    pool.page_of(number).words().write_bytes(0, buf, &[]);
+    frame.flags.store(REFERENCED, Ordering::Relaxed);
+    frame.page.store(page, Ordering::Relaxed);
+    // B2: under the latch. The cleaner may take a frame that has a page; were it to come before the page table names the frame, the
+    // table would name it for ever, and whoever wants the page would look for it there in vain.
     pool.publish(page, number);
 }
 
