@@ -38,7 +38,7 @@ mod command {
         /// Makes a mistake in the engine
         #[arg(long, value_name = "NAME")]
         mutate: Option<String>,
-        /// Tries every mutation in turn, and fails if one is not found
+        /// Tries every mutation but the rare ones in turn, and fails if one is not found
         #[arg(long)]
         mutations: bool,
         /// Runs each seed twice, and fails if the two differ
@@ -58,10 +58,10 @@ mod command {
     pub fn main() -> ExitCode {
         let options = Options::parse();
         if let Some(name) = &options.mutate
-            && !mutation::MUTATIONS.iter().any(|(known, _)| known == name)
+            && !mutation::all().any(|(known, _)| known == name)
         {
             eprintln!("sim: no mutation {name}; there are:");
-            mutation::MUTATIONS.iter().for_each(|(name, what)| eprintln!("  {name:<24} {what}"));
+            mutation::all().for_each(|(name, what)| eprintln!("  {name:<24} {what}"));
             return ExitCode::FAILURE;
         }
         let many = options.seeds.is_some() || options.minutes.is_some();

@@ -13,7 +13,7 @@ const CI_MINUTES: &str = "2";
 /// Seeds that are run twice, to see that a seed says everything.
 const CI_TWICE: &str = "30";
 /// Seeds within which every mutation is found.
-const CI_MUTATION_SEEDS: &str = "400";
+const CI_MUTATION_SEEDS: &str = "2000";
 
 fn build(root: &Path) -> Command {
     let mut command = cargo(root, &["build", "--quiet", "--profile", "sim", "--package", "sim", "--target-dir"]);

@@ -22,7 +22,7 @@ const POINT_NS: u64 = 60;
 /// The longest time that a thread gets no CPU although it could run.
 const STAY_NS_MAX: u64 = 15_000_000;
 /// A run that needs more virtual time than this makes no progress.
-const RUN_NS_MAX: u64 = 3_000_000_000_000;
+const RUN_NS_MAX: u64 = 200_000_000_000;
 
 /// How a machine stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -449,7 +449,7 @@ fn next_or_fail(mut world: MutexGuard<'static, Option<World>>) -> Arc<Gate> {
 }
 
 fn stuck() -> ! {
-    fail("every thread waits, and for no time: a wake-up was lost, or the run does not end")
+    fail("every thread waits, and for no time, or nothing is done for too long: a wake-up was lost, or a loop does not end")
 }
 
 impl World {
@@ -471,6 +471,9 @@ impl World {
 
     /// Makes the next thread the current one. `false`: nobody will ever run.
     fn pick_next(&mut self) -> bool {
+        if self.now_ns > RUN_NS_MAX {
+            return false;
+        }
         loop {
             let mut total = 0;
             let mut earliest = u64::MAX;
@@ -502,7 +505,7 @@ impl World {
                     }
                 }
             }
-            if earliest == u64::MAX || earliest > RUN_NS_MAX {
+            if earliest == u64::MAX {
                 return false;
             }
             self.now_ns = earliest;

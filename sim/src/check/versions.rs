@@ -69,8 +69,16 @@ pub fn follow_each_other(versions: &Versions<'_>, history: &History) -> Result<(
             if let Some(new) = version.elements
                 && !new.starts_with(old)
             {
-                let writer = version.writer.map_or(0, |index| history.transactions[index].number);
-                return Err(format!("lost update: transaction {writer} made {new:?} of key {key}, which was {old:?}"));
+                let name = |version: Option<&Version<'_>>| {
+                    let writer = version.and_then(|v| v.writer).map(|index| &history.transactions[index]);
+                    let (number, outcome) = writer.map_or((0, None), |w| (w.number, Some(w.outcome)));
+                    format!("transaction {number} ({outcome:?}, {:?})", version.map(|v| (v.written, v.visible)))
+                };
+                return Err(format!(
+                    "lost update: {} made {new:?} of key {key}, which {} had made {old:?}",
+                    name(Some(version)),
+                    name(before)
+                ));
             }
             before = Some(version);
         }
