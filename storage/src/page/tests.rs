@@ -124,6 +124,11 @@ fn damage_is_named() {
     let mut flipped = good.clone();
     flipped[9000] ^= 1;
     assert!(check(&flipped, 7).expect_err("bit flip").contains("checksum"));
+    // An empty fence that lies nowhere.
+    let empty = RacyWords::boxed(PAGE_WORDS);
+    Page::new(&empty).format(PageType::Tree, 0, 7, 3, b"", b"");
+    empty.store(4, 0x0a3d);
+    assert!(check(&sealed(&empty), 7).expect_err("beyond the page").contains("low fence"));
     // Random damage under a valid checksum never panics.
     let mut random = Random(1);
     for _ in 0..2_000 {
