@@ -40,6 +40,8 @@ pub enum ReadKind {
     Snapshot(usize),
     /// The newest version, locked until the transaction ends.
     Locked,
+    /// The newest committed version, or the transaction's own; nothing is locked.
+    Current,
     /// Whatever is there, committed or not.
     Dirty,
 }

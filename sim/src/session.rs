@@ -265,6 +265,9 @@ impl Session {
                     scheduler::fail(&format!("a scan of {low}..{high} gives key {key} after {:?}", found.last()));
                 }
                 let elements = if row.payload.is_empty() { Vec::new() } else { decode(key, row.payload) };
+                if mode == ReadMode::Latest && !row.held_by_other {
+                    self.note_read(open, key, from, ReadKind::Current, Some(elements.clone()));
+                }
                 found.push((key, elements));
             }
         }
@@ -297,6 +300,15 @@ impl Session {
         self.recorder.operation(open.entry, key, self.recorder.since(from), Act::Write { elements });
     }
 
+    /// The newest version of a row, which is not locked.
+    async fn newest(&self, open: &mut Open, key: Key, row: &mut Vec<u8>) -> Result<Option<(Seen, Vec<u64>)>, Error> {
+        let from = self.recorder.now();
+        let seen = settle(|| open.txn.read_latest(&self.worker, self.trees.rows, &key_bytes(key), row)).await?;
+        let found = seen.map(|seen| (seen, decode(key, row)));
+        self.note_read(open, key, from, ReadKind::Current, found.as_ref().map(|(_, elements)| elements.clone()));
+        Ok(found)
+    }
+
     /// Adds an element to the row's list: UPDATE, or INSERT where there is none.
     async fn append(&mut self, open: &mut Open, key: Key) -> Result<(), Error> {
         let bytes = key_bytes(key);
@@ -306,8 +318,7 @@ impl Session {
             let current = if locks_first {
                 self.lock(open, key, LockMode::Exclusive, WaitPolicy::Wait).await?
             } else {
-                let seen = settle(|| open.txn.read_latest(&self.worker, self.trees.rows, &bytes, &mut row)).await?;
-                seen.map(|seen| (seen, decode(key, &row)))
+                self.newest(open, key, &mut row).await?
             };
             let from = self.recorder.now();
             let Some((seen, mut elements)) = current else {
@@ -353,8 +364,7 @@ impl Session {
         let bytes = key_bytes(key);
         let mut row = Vec::new();
         loop {
-            let seen = settle(|| open.txn.read_latest(&self.worker, self.trees.rows, &bytes, &mut row)).await?;
-            let Some(seen) = seen else { return Ok(()) };
+            let Some((seen, _)) = self.newest(open, key, &mut row).await? else { return Ok(()) };
             let from = self.recorder.now();
             if settle(|| open.txn.delete(&self.worker, self.trees.rows, &bytes, seen)).await? == WriteOutcome::Done {
                 self.note_write(open, key, from, None);

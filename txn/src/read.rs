@@ -235,7 +235,13 @@ impl Txn {
             if !leaf.page.payload(&record, payload) || !leaf.valid() {
                 continue;
             }
-            match engine.owner(record.header, self.id) {
+            let owner = engine.owner(record.header, self.id);
+            // A mark names a transaction, which may have changed the row again before it committed: the copy is its last word only if the
+            // page is the same still after the commit was seen.
+            if owner == Owner::Committed && !leaf.valid() {
+                continue;
+            }
+            match owner {
                 Owner::Me => return Ok((!record.header.is_tombstone()).then_some(Seen(record.header.mark))),
                 // Nothing is there to wait for.
                 Owner::Committed if record.header.is_tombstone() => {

@@ -119,7 +119,7 @@ impl Scan {
             };
             let mut fence = std::mem::take(&mut self.older);
             let copied = self.copy(&leaf, rows_max.max(1), &mut fence);
-            if let Some(stop) = copied.filter(|_| leaf.valid()) {
+            if let Some(stop) = copied.filter(|_| leaf.valid() && self.find_holders(&leaf, txn.id, worker)) {
                 self.advance(&stop, &fence);
             } else {
                 self.slots.clear();
@@ -127,12 +127,26 @@ impl Scan {
                 continue;
             }
             self.older = fence;
-            self.judge(view, txn.id, worker)?;
+            self.judge(view, worker)?;
             if !self.slots.is_empty() {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// Between steps 2 and 3, for current reads: who has each row. `false`: the leaf has changed since. A mark names a transaction, which may
+    /// have changed a row again before it committed: the copy is its last word only if the leaf is the same still after the commit
+    /// was seen. (A snapshot does not ask: what it sees was committed before it was taken.)
+    #[inline]
+    fn find_holders(&mut self, leaf: &PageRead<'_>, txn: u64, worker: &Worker) -> bool {
+        if self.mode == ReadMode::Snapshot {
+            return true;
+        }
+        for slot in &mut self.slots {
+            slot.held_by_other = matches!(worker.engine.owner(slot.header, txn), Owner::Other(_));
+        }
+        leaf.valid()
     }
 
     /// Step 2. `None`: a torn read.
@@ -202,7 +216,7 @@ impl Scan {
     }
 
     /// Step 3.
-    fn judge(&mut self, view: View, txn: u64, worker: &Worker) -> Result<()> {
+    fn judge(&mut self, view: View, worker: &Worker) -> Result<()> {
         let engine = &*worker.engine;
         let mut kept = 0;
         let mut met_dead = false;
@@ -211,18 +225,15 @@ impl Scan {
             let keep = match self.mode {
                 ReadMode::Snapshot if engine.sees(view, header) => !header.is_tombstone(),
                 ReadMode::Snapshot => self.replace(index, view, worker)?,
-                ReadMode::Latest | ReadMode::Lock(..) => match engine.owner(header, txn) {
-                    Owner::Me | Owner::Committed => !header.is_tombstone(),
-                    Owner::Other(_) => {
-                        let newest = View { snapshot: u64::MAX >> 1, dirty: false, ..view };
-                        if !self.replace(index, newest, worker)? {
-                            let (_, key_end) = self.slots[index].key;
-                            self.slots[index].payload = (key_end, key_end);
-                        }
-                        self.slots[index].held_by_other = true;
-                        true
+                ReadMode::Latest | ReadMode::Lock(..) if !self.slots[index].held_by_other => !header.is_tombstone(),
+                ReadMode::Latest | ReadMode::Lock(..) => {
+                    let newest = View { snapshot: u64::MAX >> 1, dirty: false, ..view };
+                    if !self.replace(index, newest, worker)? {
+                        let (_, key_end) = self.slots[index].key;
+                        self.slots[index].payload = (key_end, key_end);
                     }
-                },
+                    true
+                }
             };
             if keep {
                 self.slots.swap(kept, index);

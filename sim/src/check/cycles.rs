@@ -111,7 +111,7 @@ fn build(history: &History) -> (Graph, u64) {
                         dependencies += 1;
                     }
                 }
-                Act::Read { kind: ReadKind::Dirty, .. } => {}
+                Act::Read { kind: ReadKind::Dirty | ReadKind::Current, .. } => {}
                 Act::Read { kind, found } => {
                     let reader = match kind {
                         ReadKind::Snapshot(snapshot) => nodes[index].1[*snapshot],

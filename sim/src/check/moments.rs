@@ -108,6 +108,7 @@ impl Reader<'_> {
                 match kind {
                     ReadKind::Snapshot(snapshot) => absent.push((operation, snapshot)),
                     ReadKind::Locked => self.check_locked(operation, list, &self.absences(list))?,
+                    ReadKind::Current => self.check_newest(operation, list, &self.absences(list))?,
                     ReadKind::Dirty => {}
                 }
                 continue;
@@ -128,6 +129,7 @@ impl Reader<'_> {
                     windows[snapshot] = window;
                 }
                 ReadKind::Locked => self.check_locked(operation, list, &[at])?,
+                ReadKind::Current => self.check_newest(operation, list, &[at])?,
                 ReadKind::Dirty => {}
             }
         }
@@ -170,13 +172,20 @@ impl Reader<'_> {
         Ok(at)
     }
 
-    /// One of the versions at `candidates` was the newest committed one during the call, and stays so until the transaction ends.
-    fn check_locked(&self, operation: &Operation, list: &[Version<'_>], candidates: &[usize]) -> Result<(), String> {
+    /// One of the versions at `candidates` was the newest committed one during the call.
+    fn check_newest(&self, operation: &Operation, list: &[Version<'_>], candidates: &[usize]) -> Result<(), String> {
         let Operation { key, span, .. } = operation;
         let fits = candidates.iter().any(|at| !Window::from(*span).meet(window_of(list, *at)).is_empty());
-        if !fits {
-            return Err(format!("a locking read at {span:?} of key {key} does not give the newest version: {:?}", operation.act));
+        if fits {
+            return Ok(());
         }
+        Err(format!("a read of the newest version at {span:?} of key {key} does not give it: {:?}", operation.act))
+    }
+
+    /// And stays so until the transaction ends.
+    fn check_locked(&self, operation: &Operation, list: &[Version<'_>], candidates: &[usize]) -> Result<(), String> {
+        self.check_newest(operation, list, candidates)?;
+        let Operation { key, span, .. } = operation;
         let gone = matches!(operation.act, Act::Read { found: None, .. });
         if gone && !self.transaction.level.locks_gaps() {
             return Ok(());
