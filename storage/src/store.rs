@@ -119,8 +119,10 @@ impl Store {
         };
         let file = File::open(&dir.join("heddle.data"), true)?;
         let area = dir.join("heddle.doublewrite");
-        let mut recovered =
-            Recovered { clock: state.clock, txn_sequence: state.txn_sequence, epoch: state.epoch, ..Recovered::default() };
+        // Epochs without records are not written, so the log alone does not say how far they have come: none at or below the redo epoch may be
+        // used again, its records would not be redone.
+        let epoch = state.epoch.max(state.redo_epoch);
+        let mut recovered = Recovered { clock: state.clock, txn_sequence: state.txn_sequence, epoch, ..Recovered::default() };
         recovered.torn_pages = if fresh { 0 } else { doublewrite::restore_torn_pages(&file, &area)? };
         let log_dir = dir.join("log");
         os::fs::create_dir_all(&log_dir)?;
@@ -241,9 +243,11 @@ impl Store {
         self.wal.written().saturating_sub(from)
     }
 
-    /// Open transactions of the last run are undone: from now on the checkpoint may move.
+    /// Open transactions of the last run are undone: from now on the checkpoint may move. What was redone is written in the background, so
+    /// that the next restart need not do it again.
     pub fn recovery_finished(&self) {
         self.recovering.store(false, Ordering::SeqCst);
+        self.requests.ask(&self.pool);
     }
 
     /// Writes every changed page and moves the checkpoint.
@@ -320,7 +324,7 @@ fn checkpointer(
         let place = wal.place_of(needed);
         let (clock, sequence) = (counters.clock.load(Ordering::SeqCst), (counters.txn_sequence.lock())());
         let known = *keeper.state.lock();
-        if place.position > known.place.position || redo > known.redo_epoch {
+        if place.position > known.place.position || redo_position > wal.position_of(known.redo_epoch) {
             // A transaction gives up its undo pin when its COMMIT or ABORTED record is in a buffer. Before the records that it would
             // have to be undone from go, that record must be on disk.
             wal.wait_durable(worker, wal.epoch());

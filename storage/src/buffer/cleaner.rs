@@ -77,13 +77,20 @@ pub(crate) struct CleanRequests {
 }
 
 impl CleanRequests {
-    /// Writes all pages changed so far and moves the checkpoint; returns when done.
-    pub fn flush_all(&self, pool: &Pool) {
-        let mut state = self.state.lock();
-        state.0 += 1;
-        let mine = state.0;
-        drop(state);
+    /// Has all pages changed so far written and the checkpoint moved; returns the number of the request.
+    pub fn ask(&self, pool: &Pool) -> u64 {
+        let mine = {
+            let mut state = self.state.lock();
+            state.0 += 1;
+            state.0
+        };
         pool.ring_cleaner();
+        mine
+    }
+
+    /// As `ask`; returns when done.
+    pub fn flush_all(&self, pool: &Pool) {
+        let mine = self.ask(pool);
         let mut state = self.state.lock();
         while state.1 < mine {
             self.done.wait(&mut state);
@@ -164,9 +171,9 @@ impl Cleaner {
         self.keep_pace()
     }
 
-    /// Sweeps as far as the log has grown, and on while it is too long.
+    /// Sweeps as far as the log has grown, and on while it is too long; not much more than a circle at once.
     fn keep_pace(&mut self) -> std::result::Result<(), Error> {
-        loop {
+        for _ in 0..STEPS + 1 {
             let bound = self.wal.redo_bytes_max();
             let length = self.wal.written().saturating_sub(self.sweep.redo_from);
             self.sweep.hurrying = length > bound / 16 * if self.sweep.hurrying { CALM } else { HURRY };
@@ -187,6 +194,7 @@ impl Cleaner {
             }
             self.make_free()?;
         }
+        Ok(())
     }
 
     fn sweep_step(&mut self, step: usize) -> std::result::Result<(), Error> {

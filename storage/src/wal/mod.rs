@@ -494,8 +494,8 @@ impl Flusher {
             }
         }
         if !self.payload.is_empty() {
-            self.note_place(epoch);
             self.writer.write_epoch(epoch, &self.payload)?;
+            self.note_place(epoch + 1);
             self.payload.shrink_to(4 << 20);
             let end = self.writer.place().position;
             wal.written.store(end, Ordering::Relaxed);
@@ -513,6 +513,7 @@ impl Flusher {
         Ok(())
     }
 
+    /// Epoch `epoch` begins where the log ends now.
     fn note_place(&self, epoch: u64) {
         let mut places = self.wal.places.lock();
         let place = self.writer.place();
