@@ -15,7 +15,7 @@ use crate::buffer::{CleanRequests, Cleaner, CleanerConfig, Pool, doublewrite};
 use crate::control::{Control, ControlState};
 use crate::recovery::{Recovered, redo, survey};
 use crate::space::Space;
-use crate::wal::{Durability, LogPlace, LogReader, Wal};
+use crate::wal::{Durability, LogPlace, LogReader, Wal, WalConfig};
 use crate::{Error, TreeRef};
 use os::time::Instant;
 use os::{DirLock, File, LockError};
@@ -145,9 +145,11 @@ impl Store {
             end,
             first_epoch,
             state.run,
-            config.workers + 1,
-            config.durability,
-            redo_bytes(state.redo_rate, config.recovery_target),
+            &WalConfig {
+                workers: config.workers + 1,
+                durability: config.durability,
+                redo_bytes_max: redo_bytes(state.redo_rate, config.recovery_target),
+            },
         )?;
         let pool = Pool::new(file, config.buffer_pool_bytes)?;
         let counters =

@@ -13,6 +13,7 @@
 //! | `cross`     | builds for other processors and tests there, under emulation                |
 //! | `sim`       | the engine on a simulated machine, seed after seed                          |
 //! | `fuzz`      | the fuzz targets, each for some seconds                                     |
+//! | `contention`| hot rows, hot pages, many connections: what they cost                      |
 //! | `bench`     | sysbench against Heddle and its peers, with the echo server as the floor    |
 
 #![forbid(unsafe_code)]
@@ -75,6 +76,11 @@ enum Word {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Measures hot rows, hot pages and idle connections; `-- --help` shows more
+    Contention {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Works on a table several times as large as the buffer pool
     Larger {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -114,6 +120,7 @@ fn main() -> ExitCode {
         Word::Isolation { arguments } => ci::program(&root, "isolation", &arguments),
         Word::Abuse { arguments } => ci::program(&root, "abuse", &arguments),
         Word::Larger { arguments } => ci::program(&root, "larger", &arguments),
+        Word::Contention { arguments } => ci::program(&root, "contention", &arguments),
         Word::Cross { machines, no_install } => cross::run(&root, &machines, !no_install),
         Word::Sim { arguments } => sim::run(&root, &arguments),
         Word::Fuzz { targets, seconds } => fuzz::run(&root, &targets, seconds),
