@@ -192,6 +192,14 @@ impl<'p> Sort<'p> {
         self.entries.sort_unstable_by(|a, b| compare(arena, a, b));
     }
 
+    pub fn rewind(&mut self, run: &mut Run<'p>) {
+        self.entries.clear();
+        self.arena.clear();
+        self.state = State::Start;
+        self.pending = false;
+        self.input.rewind(run);
+    }
+
     pub fn slots(&self) -> &[u8] {
         let State::Emit(next) = self.state else { return &[] };
         let entry = &self.entries[next - 1];

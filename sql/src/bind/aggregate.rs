@@ -24,6 +24,9 @@ impl Binder<'_> {
         self.scope.in_aggregate = true;
         let bound = self.aggregate_inside(call);
         self.scope.in_aggregate = false;
+        if bound.as_ref().is_ok_and(|(aggregate, _)| self.belongs_outside(aggregate)) {
+            return Err(Error::NotSupported("aggregates of outer columns in a subquery".to_owned()));
+        }
         let (aggregate, derivation) = bound?;
         self.derivation = derivation;
         let (ty, nullable) = (aggregate.ty.clone(), aggregate.nullable);
@@ -38,7 +41,15 @@ impl Binder<'_> {
         Ok(Expr { kind: ExprKind::Slot(AGGREGATE_SLOT + slot), ty, nullable })
     }
 
-    fn aggregate_inside(&mut self, call: &ast::AggregateCall<'_>) -> Result<(Aggregate, Derivation)> {
+    /// Does the aggregate read columns, but none of this block? It is one of a block around it then.
+    fn belongs_outside(&self, aggregate: &Aggregate) -> bool {
+        let Some(args) = self.levels.iter().rev().find_map(|level| level.args_source) else { return false };
+        let of_args = |e: &Expr| matches!(e.kind, ExprKind::Column { source, .. } if source == args);
+        let own = |e: &Expr| matches!(e.kind, ExprKind::Column { source, .. } if source != args);
+        aggregate.args.iter().any(|arg| arg.any(&of_args)) && !aggregate.args.iter().any(|arg| arg.any(&own))
+    }
+
+    pub(super) fn aggregate_inside(&mut self, call: &ast::AggregateCall<'_>) -> Result<(Aggregate, Derivation)> {
         let mut args = Vec::with_capacity(call.args.len());
         let mut derivation = Derivation::IGNORABLE;
         for arg in call.args {
