@@ -26,6 +26,8 @@ pub(crate) struct CommonTable {
 
 #[derive(Clone, Debug)]
 enum Meaning {
+    /// Its query cannot be bound.
+    Wrong(Box<Error>),
     /// Becomes part of the block that names it; with its columns' names.
     Block(Box<BoundSelect>, Vec<String>),
     Stored { def: Arc<TableDef>, kind: SourceKind },
@@ -43,7 +45,12 @@ impl Binder<'_> {
             if self.common_tables[first..].iter().any(|t| t.name.eq_ignore_ascii_case(table.name)) {
                 return Err(Error::NotUniqueTable(table.name.to_owned()));
             }
-            let meaning = if with.recursive { self.recursive(table)? } else { self.common(table)? };
+            // One that nobody names may be wrong.
+            let (on_null_side, mark) = (self.on_null_side, self.common_tables.len());
+            let meaning = if with.recursive { self.recursive(table) } else { self.common(table) };
+            self.on_null_side = on_null_side;
+            self.common_tables.truncate(mark);
+            let meaning = meaning.unwrap_or_else(|error| Meaning::Wrong(Box::new(error)));
             self.common_tables.push(CommonTable { name: table.name.to_owned(), meaning });
         }
         Ok(())
@@ -56,8 +63,9 @@ impl Binder<'_> {
         match bound {
             Bound::Select(select) if self.is_repeatable(&select) => Ok(Meaning::Block(select, names)),
             bound => {
+                let key = bound.key();
                 let block = self.finish(bound)?;
-                Ok(self.shared(table.name, names, block, None))
+                Ok(self.shared(table.name, names, block, key, None))
             }
         }
     }
@@ -79,7 +87,14 @@ impl Binder<'_> {
     }
 
     /// A common table expression whose rows are kept in a store of their own.
-    fn shared(&mut self, name: &str, names: Vec<String>, block: Block, table: Option<usize>) -> Meaning {
+    fn shared(
+        &mut self,
+        name: &str,
+        names: Vec<String>,
+        block: Block,
+        key: Option<Vec<usize>>,
+        table: Option<usize>,
+    ) -> Meaning {
         let table = table.unwrap_or_else(|| self.new_table());
         let def = derived_def(name, &names, &block);
         let reads = outside_reads(&block.node);
@@ -89,7 +104,7 @@ impl Binder<'_> {
         let rows = node_rows(&block.node);
         let (columns, input) = (block.columns.len(), Arc::new(block.node));
         let plan = Derived { input, columns, lateral: false, shared: Some(table), resets: Vec::new() };
-        Meaning::Stored { def, kind: SourceKind::Derived { plan, rows, reads } }
+        Meaning::Stored { def, kind: SourceKind::Derived { plan, rows, reads, key } }
     }
 
     fn new_table(&mut self) -> usize {
@@ -169,7 +184,7 @@ impl Binder<'_> {
         if steps.is_empty() {
             let block = self.union(seeds, &seed_alls)?;
             let block = self.finish_slots(block, self.tail(query))?;
-            return Ok(Some(self.shared(table.name, names, block, Some(store))));
+            return Ok(Some(self.shared(table.name, names, block, None, Some(store))));
         }
         if !query.order_by.is_empty() {
             return Err(Error::NotSupported("ORDER BY over UNION in recursive Common Table Expression".to_owned()));
@@ -183,31 +198,29 @@ impl Binder<'_> {
             if step.columns.len() != types.len() {
                 return Err(Error::SetColumns);
             }
-            nodes.push(converted(step.node, &step.columns, &types));
+            // Texts keep their length here, for one that is too long is an error.
+            nodes.push(converted(step.node, &step.columns, &types.iter().map(unlimited).collect::<Vec<_>>()));
         }
         let columns: Vec<(String, ColumnType)> = names.iter().cloned().zip(types.iter().cloned()).collect();
         let seed_node = converted(seed.node, &seed.columns, &types);
         seed.node = Node::Recursive { table: store, seed: Box::new(seed_node), steps: nodes, distinct, columns, limit };
         seed.columns = names.iter().zip(types).map(|(name, ty)| plain_column(name.clone(), ty, true)).collect();
-        Ok(Some(self.shared(table.name, names, seed, Some(store))))
+        Ok(Some(self.shared(table.name, names, seed, None, Some(store))))
     }
 
     /// What a bare table name in FROM means as a common table expression; `None`: it names none.
     pub(super) fn common_table(&mut self, name: &str, alias: Option<&str>) -> Result<Option<JoinTree>> {
         let Some(found) = self.common_tables.iter().rposition(|t| t.name.eq_ignore_ascii_case(name)) else { return Ok(None) };
         let depth = self.levels.len();
-        let on_null_side = self.on_null_side;
         let alias = alias.unwrap_or(name);
         let wrong = |why| Err(Error::Recursive { why, table: name.to_owned() });
         let source = match &mut self.common_tables[found].meaning {
+            Meaning::Wrong(error) => return Err((**error).clone()),
             Meaning::Unseeded => return wrong(RecursiveError::NoSeed),
             Meaning::Work { def, table, depth: own, uses } => {
                 *uses += 1;
                 if depth != *own || *uses > 1 {
                     return wrong(RecursiveError::SeveralUses);
-                }
-                if on_null_side {
-                    return wrong(RecursiveError::NullSide);
                 }
                 Source::new(def.clone(), alias, SourceKind::Work(*table))
             }
@@ -224,7 +237,7 @@ impl Binder<'_> {
                     let rows = node_rows(&block.node);
                     let (columns, input, lateral) = (names.len(), Arc::new(block.node), !reads.is_empty());
                     let plan = Derived { input, columns, lateral, shared: None, resets: Vec::new() };
-                    let source = Source::new(def, alias, SourceKind::Derived { plan, rows, reads });
+                    let source = Source::new(def, alias, SourceKind::Derived { plan, rows, reads, key: None });
                     Ok(Some(JoinTree::Table(self.push_source(source)?)))
                 };
             }
@@ -245,6 +258,16 @@ impl Binder<'_> {
         tree.map_sources(&moved);
         select.filter.iter_mut().chain(&mut select.project).for_each(|expr| expr.map_sources(&moved));
         select
+    }
+}
+
+/// A text type of any length, or the type as it is.
+fn unlimited(ty: &ColumnType) -> ColumnType {
+    match ty.kind {
+        TypeKind::Char { .. } | TypeKind::VarChar { .. } | TypeKind::Binary { .. } | TypeKind::VarBinary { .. } => {
+            super::typing::string(16_383, ty.collation)
+        }
+        _ => ty.clone(),
     }
 }
 

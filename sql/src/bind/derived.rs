@@ -27,9 +27,10 @@ impl Binder<'_> {
         match bound {
             Bound::Select(select) if self.is_mergeable(&select) => self.merge(*select, names, alias),
             bound => {
+                let key = bound.key();
                 let block = self.finish(bound)?;
                 let def = derived_def(alias, &names, &block);
-                let kind = stored(block, level.resets);
+                let kind = stored(block, level.resets, key);
                 Ok(JoinTree::Table(self.push_source(Source::new(def, alias, kind))?))
             }
         }
@@ -55,7 +56,7 @@ impl Binder<'_> {
 }
 
 /// The kind of a source whose rows are kept.
-fn stored(block: Block, resets: Vec<usize>) -> SourceKind {
+fn stored(block: Block, resets: Vec<usize>, key: Option<Vec<usize>>) -> SourceKind {
     let reads = outside_reads(&block.node);
     let rows = node_rows(&block.node);
     let plan = Derived {
@@ -65,7 +66,7 @@ fn stored(block: Block, resets: Vec<usize>) -> SourceKind {
         shared: None,
         resets,
     };
-    SourceKind::Derived { plan, rows, reads }
+    SourceKind::Derived { plan, rows, reads, key }
 }
 
 /// The columns of other sources that a tree reads.

@@ -184,12 +184,12 @@ impl Binder<'_> {
     }
 
     pub(super) fn update(&mut self, update: &ast::Update<'_>) -> Result<Plan> {
+        // Of one table, that comes first: it is source 0.
+        let tree = self.single_table(update.tables, update.with.as_ref(), "UPDATE")?;
         if let Some(with) = &update.with {
             self.with(with)?;
         }
-        let Some(tree) = self.single_table(update.tables, "UPDATE")? else {
-            return self.update_join(update);
-        };
+        let Some(tree) = tree else { return self.update_join(update) };
         let assignments = self.assignments(update.assignments)?;
         let (scan, order, limit) = self.changed_rows(tree, update.filter, update.order_by, update.limit.as_ref())?;
         self.refuse_target(&[(&scan.table, &scan.alias)])?;
@@ -199,15 +199,12 @@ impl Binder<'_> {
     }
 
     pub(super) fn delete(&mut self, delete: &ast::Delete<'_>) -> Result<Plan> {
+        let single = delete.targets.is_empty() || is_same_table(delete);
+        let tree = if single { self.single_table(delete.from, delete.with.as_ref(), "DELETE")? } else { None };
         if let Some(with) = &delete.with {
             self.with(with)?;
         }
-        if !delete.targets.is_empty() && !is_same_table(delete) {
-            return self.delete_join(delete);
-        }
-        let Some(tree) = self.single_table(delete.from, "DELETE")? else {
-            return self.delete_join(delete);
-        };
+        let Some(tree) = tree else { return self.delete_join(delete) };
         let (scan, order, limit) = self.changed_rows(tree, delete.filter, delete.order_by, delete.limit.as_ref())?;
         self.refuse_target(&[(&scan.table, &scan.alias)])?;
         let parts = self.parts();
@@ -215,12 +212,20 @@ impl Binder<'_> {
     }
 
     /// The one stored table that the statement names.
-    fn single_table(&mut self, tables: &[TableRef<'_>], statement: &'static str) -> Result<Option<JoinTree>> {
-        let [TableRef::Table(_)] = tables else { return Ok(None) };
+    fn single_table(
+        &mut self,
+        tables: &[TableRef<'_>],
+        with: Option<&ast::With<'_>>,
+        statement: &'static str,
+    ) -> Result<Option<JoinTree>> {
+        let [TableRef::Table(table)] = tables else { return Ok(None) };
+        let is_common = |with: &ast::With<'_>| with.tables.iter().any(|t| t.name.eq_ignore_ascii_case(table.name.name));
+        if table.name.database.is_none() && with.is_some_and(is_common) {
+            return Err(Error::NotUpdatable { table: table.alias.unwrap_or(table.name.name).to_owned(), statement });
+        }
         let tree = self.bind_from(tables)?.expect("one table gives a tree");
-        let &[source] = self.scope.visible.as_slice() else { unreachable!("one table is one source") };
-        let from = &self.sources[source];
-        if from.table.is_virtual || source != 0 {
+        let from = &self.sources[0];
+        if from.table.is_virtual {
             return Err(Error::NotUpdatable { table: from.alias.clone(), statement });
         }
         Ok(Some(tree))

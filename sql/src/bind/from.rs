@@ -28,9 +28,9 @@ pub(crate) struct Source {
 #[derive(Clone, Debug)]
 pub(crate) enum SourceKind {
     Table,
-    /// A derived table or a common table expression whose rows are kept, with about how many there are, and the columns of other
-    /// sources that it reads.
-    Derived { plan: Derived, rows: f64, reads: Vec<(usize, usize)> },
+    /// A derived table or a common table expression whose rows are kept, with about how many there are, the columns of other
+    /// sources that it reads, and those of its own that tell its rows apart.
+    Derived { plan: Derived, rows: f64, reads: Vec<(usize, usize)>, key: Option<Vec<usize>> },
     /// A derived table that became part of the block: its columns are expressions over other sources.
     Merged(Vec<Expr>),
     /// The rows of the round before of a recursive common table expression.
@@ -188,6 +188,10 @@ impl Binder<'_> {
                 self.using(&names, first, middle, join.kind)?
             }
         };
+        if join.kind == JoinKind::Right && matches!(join.condition, JoinCondition::Using(_) | JoinCondition::Natural) {
+            // It is a LEFT JOIN the other way round, also for `*`.
+            self.scope.visible[first..].rotate_left(middle - first);
+        }
         let nullable = match join.kind {
             JoinKind::Inner | JoinKind::Straight => 0..0,
             JoinKind::Left => middle_source..self.sources.len(),

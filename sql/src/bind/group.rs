@@ -124,10 +124,8 @@ impl Binder<'_> {
 
     /// Is every column of a primary or unique NOT NULL key known?
     fn is_determined(&self, source: usize, known: &[(usize, usize)]) -> bool {
-        if let super::SourceKind::Derived { .. } = &self.sources[source].kind {
-            // All of its columns are known.
-            let columns = self.sources[source].table.columns.len();
-            return columns > 0 && (0..columns).all(|column| known.contains(&(source, column)));
+        if let super::SourceKind::Derived { key: Some(key), .. } = &self.sources[source].kind {
+            return key.iter().all(|column| known.contains(&(source, *column)));
         }
         let table = &self.sources[source].table;
         table.indexes.iter().any(|index| {

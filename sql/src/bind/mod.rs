@@ -229,5 +229,8 @@ impl<'c> Binder<'c> {
 
 /// A column of a table as MySQL's messages name it.
 pub(crate) fn qualified(table: &TableDef, alias: &str, column: usize) -> String {
-    format!("{}.{}.{}", table.database, alias, table.columns[column].name)
+    match table.database.as_str() {
+        "" => format!("{alias}.{}", table.columns[column].name),
+        database => format!("{database}.{alias}.{}", table.columns[column].name),
+    }
 }

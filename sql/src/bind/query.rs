@@ -36,6 +36,17 @@ pub(super) enum Bound {
 }
 
 impl Bound {
+    /// Columns that tell the rows apart: the group keys, where all of them are selected, or all columns of a DISTINCT one.
+    pub fn key(&self) -> Option<Vec<usize>> {
+        let Bound::Select(select) = self else { return None };
+        if select.distinct {
+            return Some((0..select.visible).collect());
+        }
+        let grouping = select.grouping.as_ref().filter(|_| !select.rollup)?;
+        let place = |key: usize| select.project[..select.visible].iter().position(|e| e.kind == ExprKind::Slot(key));
+        (0..grouping.keys.len()).map(place).collect()
+    }
+
     pub fn columns(&self) -> &[OutputColumn] {
         match self {
             Bound::Select(select) => &select.columns,
