@@ -109,7 +109,7 @@ pub(crate) struct Run<'a> {
 }
 
 /// The plan of a statement without subqueries.
-static NO_PARTS: Parts = Parts { sources: 0, subqueries: Vec::new(), tables: 0 };
+static NO_PARTS: Parts = Parts { sources: 0, subqueries: Vec::new(), stores: Vec::new() };
 
 /// The CPU budget of a statement: when to let others run, when to give up.
 pub(crate) struct Slice {
@@ -184,10 +184,10 @@ impl<'a> Run<'a> {
     /// The statement's subqueries and common table expressions, if it has any.
     #[inline]
     pub fn with_parts(mut self, parts: &'a Parts, tables: &'a [Option<Arc<Table>>], lock: Option<SourceLock>) -> Self {
-        if !parts.subqueries.is_empty() || parts.tables > 0 {
+        if !parts.subqueries.is_empty() || !parts.stores.is_empty() {
             self.shared.subqueries = Subqueries::new(parts.subqueries.len());
             self.operators.resize_with(parts.subqueries.len(), || None);
-            self.stores.resize_with(parts.tables, RowStore::default);
+            self.stores.resize_with(parts.stores.len(), RowStore::default);
             (self.parts, self.tables, self.subquery_lock) = (parts, tables, lock);
         }
         self

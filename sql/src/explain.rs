@@ -11,7 +11,7 @@ use crate::expr::{
     Aggregate, ArithmeticOp, CompareOp, Expr, ExprKind, Subquery, SubqueryTest, UnaryOp, WindowCall, WindowFunction,
 };
 use crate::plan::{
-    Access, Bound, Derived, InsertSource, JoinKind, KeyRange, LimitPlan, Node, Plan, Scan, SortKey, SubqueryPlan,
+    Access, Bound, InsertSource, JoinKind, KeyRange, LimitPlan, Node, Plan, Scan, SortKey, SubqueryPlan,
 };
 use std::fmt::Write;
 use std::sync::Arc;
@@ -76,6 +76,8 @@ fn join_name(kind: JoinKind) -> &'static str {
 struct Printer {
     /// Tables by source number.
     tables: Vec<Option<(String, Arc<TableDef>)>>,
+    /// The queries of shared row stores.
+    stores: Vec<Arc<Node>>,
     /// Shared row stores whose plan has been shown.
     shown: Vec<bool>,
     /// The expressions that a source of arguments stands for.
@@ -94,14 +96,7 @@ impl Printer {
             Plan::Delete(delete) => note_scan(&delete.scan, &mut tables),
             Plan::Query(_) | Plan::Insert(_) | Plan::Change(_) => {}
         }
-        let mut stores = 0;
-        for root in plan.roots() {
-            root.walk_scans(&mut |scan| {
-                if let Access::Derived(Derived { shared: Some(table), .. }) = scan.access {
-                    stores = stores.max(table + 1);
-                }
-            });
-        }
+        let stores = plan.stores().to_vec();
         // What subqueries are given shows as what it is outside.
         let mut arguments = Vec::new();
         let all: Vec<&SubqueryPlan> = plan.subqueries().iter().collect();
@@ -109,7 +104,7 @@ impl Printer {
         for root in plan.roots() {
             root.walk_exprs(&mut |expr| note(expr));
         }
-        Self { tables, shown: vec![false; stores], arguments, out: String::new() }
+        Self { tables, shown: vec![false; stores.len()], stores, arguments, out: String::new() }
     }
 
     fn line(&mut self, depth: usize, text: &str) {
@@ -298,8 +293,14 @@ impl Printer {
                 let seen = derived.shared.is_some_and(|table| std::mem::replace(&mut self.shown[table], true));
                 let note = if seen { " (shown above)" } else { "" };
                 self.line(depth + 1, &format!("Materialize {what}{note}"));
-                if !seen {
-                    self.node(&derived.input, depth + 2);
+                let stores = std::mem::take(&mut self.stores);
+                let input = derived.shared.map(|table| &stores[table]).or(derived.input.as_ref());
+                if let Some(input) = input.filter(|_| !seen) {
+                    let input = input.clone();
+                    self.stores = stores;
+                    self.node(&input, depth + 2);
+                } else {
+                    self.stores = stores;
                 }
                 return;
             }

@@ -32,8 +32,8 @@ pub struct Parts {
     pub sources: usize,
     /// By the number in [`crate::expr::Subquery`].
     pub subqueries: Vec<SubqueryPlan>,
-    /// The number of row stores that common table expressions share; see [`Derived::shared`].
-    pub tables: usize,
+    /// The queries of common table expressions that are read in several places, or recursive; see [`Derived::shared`].
+    pub stores: Vec<Arc<Node>>,
 }
 
 /// A subquery of an expression.
@@ -279,12 +279,15 @@ pub enum Access {
 /// A query whose rows are read as a table. They are kept in memory and read from there; the source's columns are its slots.
 #[derive(Clone, Debug)]
 pub struct Derived {
-    pub input: Arc<Node>,
+    /// `None`: that of the shared store.
+    pub input: Option<Arc<Node>>,
     pub columns: usize,
     /// It reads rows of the query around it, so it is run again whenever the scan starts over.
     pub lateral: bool,
     /// The store of a common table expression that is read in several places: the first scan fills it.
     pub shared: Option<usize>,
+    /// The columns of other sources that its query reads.
+    pub reads: Vec<(usize, usize)>,
     /// Shared row stores inside that depend on the rows around it: emptied before each run.
     pub resets: Vec<usize>,
 }

@@ -1,25 +1,35 @@
 //! Walks over plans and expressions: for whoever looks for something in all of them.
 
 use crate::expr::{Expr, FrameBound, WindowFunction};
-use crate::plan::{Access, Node, Plan, Scan, SubqueryKeep, SubqueryPlan};
+use crate::plan::{Access, Node, Parts, Plan, Scan, SubqueryKeep, SubqueryPlan};
 
 impl Plan {
-    /// The subqueries of its expressions.
-    pub fn subqueries(&self) -> &[SubqueryPlan] {
+    /// What the statement runs beside its main tree.
+    pub fn parts(&self) -> &Parts {
         use crate::plan::InsertSource;
         match self {
-            Plan::Query(query) => &query.parts.subqueries,
+            Plan::Query(query) => &query.parts,
             Plan::Insert(insert) => match &insert.source {
-                InsertSource::Query(query) => &query.parts.subqueries,
-                InsertSource::Values(_) => &insert.parts.subqueries,
+                InsertSource::Query(query) => &query.parts,
+                InsertSource::Values(_) => &insert.parts,
             },
-            Plan::Update(update) => &update.parts.subqueries,
-            Plan::Delete(delete) => &delete.parts.subqueries,
-            Plan::Change(change) => &change.parts.subqueries,
+            Plan::Update(update) => &update.parts,
+            Plan::Delete(delete) => &delete.parts,
+            Plan::Change(change) => &change.parts,
         }
     }
 
-    /// The trees of the plan: the main one, then those of subqueries.
+    /// The subqueries of its expressions.
+    pub fn subqueries(&self) -> &[SubqueryPlan] {
+        &self.parts().subqueries
+    }
+
+    /// The statement's common table expressions that are kept.
+    pub fn stores(&self) -> &[std::sync::Arc<Node>] {
+        &self.parts().stores
+    }
+
+    /// The trees of the plan: the main one, then those of subqueries and of common table expressions that are kept.
     pub fn roots(&self) -> Vec<&Node> {
         use crate::plan::InsertSource;
         let main = match self {
@@ -31,16 +41,17 @@ impl Plan {
             Plan::Update(_) | Plan::Delete(_) => None,
             Plan::Change(change) => Some(&change.root),
         };
-        main.into_iter().chain(self.subqueries().iter().map(|s| &s.root)).collect()
+        let subqueries = self.subqueries().iter().map(|s| &s.root);
+        main.into_iter().chain(subqueries).chain(self.stores().iter().map(|store| &**store)).collect()
     }
 }
 
 impl Node {
-    /// The inputs of this node; the input of a derived table too.
+    /// The inputs of this node; the input of a derived table too, but not what is shared.
     pub fn inputs(&self) -> Vec<&Node> {
         match self {
             Node::OneRow | Node::Values { .. } => Vec::new(),
-            Node::Scan(Scan { access: Access::Derived(derived), .. }) => vec![&derived.input],
+            Node::Scan(Scan { access: Access::Derived(derived), .. }) => derived.input.iter().map(|input| &**input).collect(),
             Node::Scan(_) => Vec::new(),
             Node::NestedLoop { left, right, .. } | Node::HashJoin { left, right, .. } | Node::SetOperation { left, right, .. } => {
                 vec![left, right]

@@ -3,11 +3,11 @@
 //! Stores that several scans share belong to the run: the first scan fills one, the others find it complete. A store is emptied when
 //! what its query reads from outside has changed; whoever scans it then fills it anew.
 
-use super::Operator;
+use super::{Builder, Operator};
 use crate::eval::Step;
 use crate::packed::{self, Packer};
 use crate::run::{Run, SourceState};
-use sql::plan::{Derived, Scan};
+use sql::plan::{Derived, Node, Scan};
 
 /// Packed rows in one arena.
 #[derive(Default)]
@@ -54,12 +54,12 @@ impl RowStore {
 pub(crate) struct DerivedScan<'p> {
     plan: &'p Scan,
     derived: &'p Derived,
-    input: Operator<'p>,
+    /// Made when it is run: of the scans of a shared store only one does that.
+    input: Option<Operator<'p>>,
+    builder: Builder<'p>,
     /// The rows, where they are not shared.
     own: RowStore,
     state: State,
-    /// The input has been read from since it was made.
-    started: bool,
     next: usize,
     /// A row is there and not judged yet.
     pending: bool,
@@ -73,8 +73,9 @@ enum State {
 }
 
 impl<'p> DerivedScan<'p> {
-    pub fn new(plan: &'p Scan, derived: &'p Derived, input: Operator<'p>) -> Self {
-        Self { plan, derived, input, own: RowStore::default(), state: State::Start, started: false, next: 0, pending: false }
+    pub fn new(plan: &'p Scan, derived: &'p Derived, builder: Builder<'p>) -> Self {
+        let own = RowStore::default();
+        Self { plan, derived, input: None, builder, own, state: State::Start, next: 0, pending: false }
     }
 
     pub fn next(&mut self, run: &mut Run<'p>) -> Step<bool> {
@@ -117,16 +118,25 @@ impl<'p> DerivedScan<'p> {
             Some(shared) => run.stores[shared].clear(),
             None => self.own.clear(),
         }
-        if self.started {
-            self.input.rewind(run);
+        match &mut self.input {
+            Some(input) => input.rewind(run),
+            None => {
+                let parts = run.parts;
+                let node: &'p Node = match (self.derived.shared, &self.derived.input) {
+                    (Some(shared), _) => &**parts.stores.get(shared).expect("the plan has a query for each store"),
+                    (None, Some(input)) => input,
+                    (None, None) => &Node::OneRow,
+                };
+                self.input = Some(self.builder.build(node));
+            }
         }
-        self.started = true;
         self.state = State::Fill;
     }
 
     fn fill(&mut self, run: &mut Run<'p>) -> Step<()> {
-        while self.input.next(run)? {
-            let slots = self.input.slots();
+        let input = self.input.as_mut().expect("made before the store is filled");
+        while input.next(run)? {
+            let slots = input.slots();
             let grown = match self.derived.shared {
                 Some(shared) => run.stores[shared].push(slots, self.derived.columns),
                 None => self.own.push(slots, self.derived.columns),

@@ -61,6 +61,7 @@ pub(crate) enum Operator<'p> {
 }
 
 /// What operators are built with.
+#[derive(Clone, Copy)]
 pub(crate) struct Builder<'p> {
     /// By source.
     pub tables: &'p [Option<std::sync::Arc<Table>>],
@@ -79,11 +80,14 @@ impl<'p> Builder<'p> {
             Node::Scan(scan) if matches!(scan.access, Access::Virtual) => {
                 Operator::Virtual(Box::new(scan::VirtualScan::new(scan)))
             }
+            // No row of what is no stored table.
+            Node::Scan(scan) if self.tables[scan.source].is_none() && matches!(scan.access, Access::Nothing) => {
+                Operator::Concat(Box::new(concat::Concat::new(Vec::new())))
+            }
             Node::Scan(scan) => {
                 match &scan.access {
                     Access::Derived(derived) => {
-                        let input = self.build(&derived.input);
-                        return Operator::Derived(Box::new(derived::DerivedScan::new(scan, derived, input)));
+                        return Operator::Derived(Box::new(derived::DerivedScan::new(scan, derived, *self)));
                     }
                     Access::Work { table } => return Operator::Work(Box::new(derived::WorkScan::new(scan, *table))),
                     _ => {}

@@ -77,6 +77,11 @@ fn table(plan: &Plan) -> ResultSet {
         let kind = if subquery.args.is_some() { "DEPENDENT SUBQUERY" } else { "SUBQUERY" };
         lines.extend(own.into_iter().map(|line| Line { block: Some((n as u64 + 2, kind)), ..line }));
     }
+    for store in plan.stores() {
+        let mut own = Vec::new();
+        scans(store, &mut Extra::default(), &mut own);
+        lines.extend(own.into_iter().map(|line| Line { block: line.block.or(Some((2, "DERIVED"))), ..line }));
+    }
     if lines.is_empty() {
         let none = Line { extra: "No tables used".to_owned(), ..Line::default() };
         lines.push(none);
@@ -137,7 +142,9 @@ fn scans(node: &Node, extra: &mut Extra, lines: &mut Vec<Line>) {
             *extra = Extra::default();
             if let Access::Derived(derived) = &scan.access {
                 let mut own = Vec::new();
-                scans(&derived.input, &mut Extra::default(), &mut own);
+                if let Some(input) = &derived.input {
+                    scans(input, &mut Extra::default(), &mut own);
+                }
                 lines.extend(own.into_iter().map(|line| Line { block: line.block.or(Some((2, "DERIVED"))), ..line }));
             }
         }

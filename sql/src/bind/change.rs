@@ -32,6 +32,9 @@ impl Binder<'_> {
         if update.limit.is_some() {
             return Err(Error::WrongUsage("UPDATE", "LIMIT"));
         }
+        if let Some(with) = &update.with {
+            self.with(with)?;
+        }
         let tree = self.bind_from(update.tables)?.expect("the grammar wants a table");
         let mut targets: Vec<ChangeTarget> = Vec::new();
         for assignment in update.assignments {
@@ -64,8 +67,17 @@ impl Binder<'_> {
         if delete.limit.is_some() {
             return Err(Error::WrongUsage("DELETE", "LIMIT"));
         }
+        if let Some(with) = &delete.with {
+            self.with(with)?;
+        }
         let tree = self.bind_from(delete.from)?.expect("the grammar wants a table");
         let mut targets: Vec<ChangeTarget> = Vec::new();
+        if delete.targets.is_empty() {
+            // Of one table.
+            let source = self.scope.visible[0];
+            let table = self.changeable(source, "DELETE")?;
+            targets.push(ChangeTarget { source, table, assignments: Vec::new() });
+        }
         for name in delete.targets {
             let names = |&source: &usize| {
                 let from = &self.sources[source];
@@ -117,8 +129,9 @@ impl Binder<'_> {
         update: bool,
     ) -> Result<Plan> {
         let mut tree = Some(tree);
+        self.changed = targets.iter().map(|t| (t.table.id, self.sources[t.source].alias.clone())).collect();
         let filter = match filter {
-            Some(expr) => self.in_clause(Clause::Where, |b| b.where_clause(expr, &mut tree, false))?,
+            Some(expr) => self.in_clause(Clause::Where, |b| b.where_clause(expr, &mut tree, true))?,
             None => Vec::new(),
         };
         let named: Vec<(&Arc<TableDef>, &str)> =

@@ -17,6 +17,9 @@ use std::sync::Arc;
 use types::schema::TableDef;
 use types::{ColumnType, TypeKind};
 
+/// A block of more tables is run once, and its rows are kept.
+const REPEATED_TABLES_MAX: usize = 4;
+
 /// A common table expression in sight.
 #[derive(Clone, Debug)]
 pub(crate) struct CommonTable {
@@ -82,6 +85,9 @@ impl Binder<'_> {
                 return false;
             }
         }
+        if sources.len() > REPEATED_TABLES_MAX {
+            return false;
+        }
         let are_stored = sources.iter().all(|&s| matches!(self.sources[s].kind, SourceKind::Table));
         are_stored && !select.filter.iter().any(has_subquery) && self.is_mergeable(select)
     }
@@ -102,14 +108,16 @@ impl Binder<'_> {
             self.note_resets(&[table]);
         }
         let rows = node_rows(&block.node);
-        let (columns, input) = (block.columns.len(), Arc::new(block.node));
-        let plan = Derived { input, columns, lateral: false, shared: Some(table), resets: Vec::new() };
+        let columns = block.columns.len();
+        self.stores[table] = Some(Arc::new(block.node));
+        let plan =
+            Derived { input: None, columns, lateral: false, shared: Some(table), reads: reads.clone(), resets: Vec::new() };
         Meaning::Stored { def, kind: SourceKind::Derived { plan, rows, reads, key } }
     }
 
     fn new_table(&mut self) -> usize {
-        self.tables += 1;
-        self.tables - 1
+        self.stores.push(None);
+        self.stores.len() - 1
     }
 
     /// Stores that depend on the blocks around are emptied when the nearest one that is run again is.
@@ -138,11 +146,7 @@ impl Binder<'_> {
         let query = table.query;
         let QueryBody::SetOperation { first, rest } = &query.body else {
             // Naming itself here is an error.
-            let subqueries = self.subqueries.len();
-            let sources = self.sources.len();
             self.bind_query(query)?;
-            self.subqueries.truncate(subqueries);
-            self.sources.truncate(sources);
             return Ok(None);
         };
         if query.with.is_some() || rest.iter().any(|operand| operand.op != SetOp::Union) {
@@ -235,8 +239,9 @@ impl Binder<'_> {
                     let def = derived_def(alias, &names, &block);
                     let reads = outside_reads(&block.node);
                     let rows = node_rows(&block.node);
-                    let (columns, input, lateral) = (names.len(), Arc::new(block.node), !reads.is_empty());
-                    let plan = Derived { input, columns, lateral, shared: None, resets: Vec::new() };
+                    let (columns, lateral) = (names.len(), !reads.is_empty());
+                    let input = Some(Arc::new(block.node));
+                    let plan = Derived { input, columns, lateral, shared: None, reads: reads.clone(), resets: Vec::new() };
                     let source = Source::new(def, alias, SourceKind::Derived { plan, rows, reads, key: None });
                     Ok(Some(JoinTree::Table(self.push_source(source)?)))
                 };

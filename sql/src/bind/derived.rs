@@ -10,11 +10,21 @@ use super::{Binder, LevelKind};
 use crate::ast::Query;
 use crate::error::{DefinitionError, Error, Result};
 use crate::expr::{Expr, ExprKind};
-use crate::plan::{Derived, Node};
+use crate::plan::{Access, Derived, Node};
 use crate::planner::{JoinTree, is_volatile, node_rows};
 use std::sync::Arc;
 use types::schema::{ColumnDef, ColumnDefault, TableDef, TableId};
 use types::{CollationId, ColumnType};
+
+/// A block of more tables is run on its own.
+const MERGED_TABLES_MAX: usize = 20;
+/// So is one with an expression of more parts than this, which stands wherever its column is named.
+const MERGED_SIZE_MAX: usize = 64;
+
+/// How many parts an expression has.
+fn size(expr: &Expr) -> usize {
+    1 + expr.parts().into_iter().map(size).sum::<usize>()
+}
 
 impl Binder<'_> {
     /// `(query) AS alias (columns)` in FROM.
@@ -43,27 +53,36 @@ impl Binder<'_> {
         };
         // A row of NULLs is made of NULL columns; other expressions would not be NULL in it.
         let is_null_in_null_row = |expr: &Expr| !self.on_null_side || matches!(expr.kind, ExprKind::Column { .. });
-        select.is_plain() && select.project.iter().all(|expr| is_plain(expr) && is_null_in_null_row(expr))
+        select.is_plain()
+            && select.tree.as_ref().is_some_and(|tree| tree.tables() <= MERGED_TABLES_MAX)
+            && select.project.iter().all(|expr| is_plain(expr) && is_null_in_null_row(expr) && size(expr) <= MERGED_SIZE_MAX)
     }
 
     pub(super) fn merge(&mut self, select: BoundSelect, names: Vec<String>, alias: &str) -> Result<JoinTree> {
         let columns = names.into_iter().zip(&select.project).map(|(name, expr)| column_def(name, expr.ty.clone(), expr.nullable));
         let def = table_def(alias, columns.collect());
         self.push_source(Source::new(def, alias, SourceKind::Merged(select.project)))?;
-        let tree = select.tree.expect("a plain block has tables");
-        Ok(JoinTree::Inner { parts: vec![tree], on: select.filter, straight: false })
+        // Blocks that are merged one into the other make no deep tree.
+        Ok(match select.tree.expect("a plain block has tables") {
+            JoinTree::Inner { parts, mut on, straight: false } => {
+                on.extend(select.filter);
+                JoinTree::Inner { parts, on, straight: false }
+            }
+            tree => JoinTree::Inner { parts: vec![tree], on: select.filter, straight: false },
+        })
     }
 }
 
 /// The kind of a source whose rows are kept.
-fn stored(block: Block, resets: Vec<usize>, key: Option<Vec<usize>>) -> SourceKind {
+pub(super) fn stored(block: Block, resets: Vec<usize>, key: Option<Vec<usize>>) -> SourceKind {
     let reads = outside_reads(&block.node);
     let rows = node_rows(&block.node);
     let plan = Derived {
         columns: block.columns.len(),
-        input: Arc::new(block.node),
+        input: Some(Arc::new(block.node)),
         lateral: !reads.is_empty(),
         shared: None,
+        reads: reads.clone(),
         resets,
     };
     SourceKind::Derived { plan, rows, reads, key }
@@ -72,8 +91,13 @@ fn stored(block: Block, resets: Vec<usize>, key: Option<Vec<usize>>) -> SourceKi
 /// The columns of other sources that a tree reads.
 pub(super) fn outside_reads(node: &Node) -> Vec<(usize, usize)> {
     let mut inside = Vec::new();
-    node.walk_scans(&mut |scan| inside.push(scan.source));
     let mut reads = Vec::new();
+    node.walk_scans(&mut |scan| inside.push(scan.source));
+    node.walk_scans(&mut |scan| {
+        if let Access::Derived(Derived { shared: Some(_), reads: of_store, .. }) = &scan.access {
+            reads.extend(of_store.iter().filter(|(source, _)| !inside.contains(source)));
+        }
+    });
     node.walk_exprs(&mut |expr| note_reads(expr, &inside, &mut reads));
     reads
 }

@@ -1,6 +1,7 @@
 //! INSERT, REPLACE, UPDATE, DELETE.
 
 use super::from::{conjuncts, dotted};
+use super::subquery::joinable;
 use super::{Binder, InsertRow, Scope, SourceKind};
 use crate::ast::{self, Expr as AstExpr, InsertSource as AstSource, OrderItem, TableRef};
 use crate::error::{Clause, Error, Result};
@@ -185,11 +186,12 @@ impl Binder<'_> {
 
     pub(super) fn update(&mut self, update: &ast::Update<'_>) -> Result<Plan> {
         // Of one table, that comes first: it is source 0.
-        let tree = self.single_table(update.tables, update.with.as_ref(), "UPDATE")?;
+        let single = !(joins(update.filter, update.order_by, &update.limit) && is_plain(update.assignments));
+        let tree = if single { self.single_table(update.tables, update.with.as_ref(), "UPDATE")? } else { None };
+        let Some(tree) = tree else { return self.update_join(update) };
         if let Some(with) = &update.with {
             self.with(with)?;
         }
-        let Some(tree) = tree else { return self.update_join(update) };
         let assignments = self.assignments(update.assignments)?;
         let (scan, order, limit) = self.changed_rows(tree, update.filter, update.order_by, update.limit.as_ref())?;
         self.refuse_target(&[(&scan.table, &scan.alias)])?;
@@ -199,12 +201,13 @@ impl Binder<'_> {
     }
 
     pub(super) fn delete(&mut self, delete: &ast::Delete<'_>) -> Result<Plan> {
-        let single = delete.targets.is_empty() || is_same_table(delete);
+        let single = (delete.targets.is_empty() || is_same_table(delete))
+            && !joins(delete.filter, delete.order_by, &delete.limit);
         let tree = if single { self.single_table(delete.from, delete.with.as_ref(), "DELETE")? } else { None };
+        let Some(tree) = tree else { return self.delete_join(delete) };
         if let Some(with) = &delete.with {
             self.with(with)?;
         }
-        let Some(tree) = tree else { return self.delete_join(delete) };
         let (scan, order, limit) = self.changed_rows(tree, delete.filter, delete.order_by, delete.limit.as_ref())?;
         self.refuse_target(&[(&scan.table, &scan.alias)])?;
         let parts = self.parts();
@@ -281,6 +284,22 @@ impl Binder<'_> {
         }
         Ok((scan, keys, limit))
     }
+}
+
+/// Is there a condition that may become a join with a subquery's tables, and no order that joins do not keep?
+fn joins(filter: Option<&ast::Expr<'_>>, order_by: &[OrderItem<'_>], limit: &Option<ast::Limit<'_>>) -> bool {
+    let parts = match filter {
+        Some(AstExpr::And(parts)) => *parts,
+        Some(part) => std::slice::from_ref(part),
+        None => &[],
+    };
+    order_by.is_empty() && limit.is_none() && parts.iter().any(|part| joinable(part).is_some())
+}
+
+/// Does no assignment read what another has set?
+fn is_plain(assignments: &[ast::Assignment<'_>]) -> bool {
+    let is_constant = |value: &AstExpr<'_>| matches!(value, AstExpr::Literal(_) | AstExpr::Lifted { .. } | AstExpr::Param(_));
+    assignments.len() == 1 || assignments.iter().all(|a| is_constant(&a.value))
 }
 
 fn order_need(keys: &[SortKey]) -> Option<OrderNeed> {

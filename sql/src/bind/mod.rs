@@ -35,10 +35,11 @@ use crate::ast::Statement;
 use crate::error::{Clause, Error, Result};
 use crate::expr::{Aggregate, Expr, WindowCall};
 use crate::parser::Parsed;
-use crate::plan::{BindContext, Parts, Plan, SqlMode, SubqueryPlan};
+use crate::plan::{BindContext, Node, Parts, Plan, SqlMode, SubqueryPlan};
 use compare::Derivation;
 use from::JoinedColumn;
-use types::schema::TableDef;
+use std::sync::Arc;
+use types::schema::{TableDef, TableId};
 
 /// Binds and plans a statement that touches rows (`StatementInfo::plannable`).
 pub fn plan(parsed: &Parsed<'_>, context: &dyn BindContext) -> Result<Plan> {
@@ -181,10 +182,12 @@ pub(crate) struct Binder<'c> {
     /// The blocks around, innermost last.
     pub levels: Vec<Level>,
     pub subqueries: Vec<SubqueryPlan>,
-    /// Shared row stores handed out.
-    pub tables: usize,
+    /// The queries of shared row stores; `None` while one is being bound.
+    pub stores: Vec<Option<Arc<Node>>>,
     /// The common table expressions in sight, innermost last.
     pub common_tables: Vec<common::CommonTable>,
+    /// The tables that the statement changes, by the names it gives them.
+    pub changed: Vec<(TableId, String)>,
     /// What is bound of FROM may be left out by an outer join.
     pub on_null_side: bool,
     /// The collation of the expression bound last.
@@ -202,8 +205,9 @@ impl<'c> Binder<'c> {
             scope: Scope::new(Vec::new(), Clause::FieldList),
             levels: Vec::new(),
             subqueries: Vec::new(),
-            tables: 0,
+            stores: Vec::new(),
             common_tables: Vec::new(),
+            changed: Vec::new(),
             on_null_side: false,
             derivation: Derivation::IGNORABLE,
         }
@@ -211,7 +215,9 @@ impl<'c> Binder<'c> {
 
     /// What the statement runs beside its main tree, once all is bound.
     fn parts(&mut self) -> Parts {
-        Parts { sources: self.sources.len(), subqueries: std::mem::take(&mut self.subqueries), tables: self.tables }
+        // One whose query could not be bound is named nowhere.
+        let stores = std::mem::take(&mut self.stores).into_iter().map(|store| store.unwrap_or_else(|| Arc::new(Node::OneRow)));
+        Parts { sources: self.sources.len(), subqueries: std::mem::take(&mut self.subqueries), stores: stores.collect() }
     }
 
     fn param_count(&self) -> usize {

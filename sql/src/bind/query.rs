@@ -98,6 +98,14 @@ impl BoundSelect {
             && !self.project.iter().any(assigns)
     }
 
+    /// The same values, each once.
+    pub fn distinct_values(mut self) -> Self {
+        self.project.truncate(self.visible);
+        self.sort.clear();
+        self.distinct = true;
+        self
+    }
+
     pub fn aggregates(&self) -> bool {
         self.grouping.is_some() || !self.windows.is_empty()
     }

@@ -10,22 +10,25 @@
 //! - IN and EXISTS that WHERE asks for become joins, where the subquery is a plain block: see [`Binder::semi_join`].
 
 use super::compare::{self, Derivation};
-use super::derived::{column_def, table_def};
+use super::derived::{column_def, derived_def, stored, table_def};
 use super::expr::{adopt, op_name, prepare_operands};
 use super::from::{Source, SourceKind};
 use super::query::{Block, Bound, BoundSelect, slot};
-use super::typing;
+use super::typing::{self, Class, class};
 use super::{Binder, Level, LevelKind, Scope};
 use crate::ast::{self, Query};
 use crate::error::{Clause, Error, Result};
 use crate::expr::{CompareAs, CompareOp, Expr, ExprKind, Subquery, SubqueryTest};
 use crate::plan::{JoinKind, SubqueryKeep, SubqueryPlan};
-use crate::planner::{JoinTree, is_volatile, tree_sources};
+use crate::planner::{JoinTree, is_volatile, node_rows, tree_sources};
 use std::sync::Arc;
 use types::{ColumnType, Value};
 
 /// How deep blocks may be nested; MySQL's limit.
 const NESTING_MAX: usize = 63;
+
+/// A subquery's values are looked up one by one when the table has more rows than so many for each of them.
+const VALUES_FACTOR: f64 = 5.0;
 
 /// The comparison of IN, ANY and ALL.
 #[derive(Clone, Copy)]
@@ -236,6 +239,7 @@ impl Binder<'_> {
         let (bound, level) = self.nested(LevelKind::Subquery, |b| b.bind_query(query))?;
         match bound {
             Bound::Select(select) if self.may_join(left.as_deref(), &select, &level, anti) => {
+                self.refuse_changed(&select)?;
                 self.join_subquery(left.unwrap_or_default(), *select, &level, anti, tree)?;
                 Ok(None)
             }
@@ -272,6 +276,58 @@ impl Binder<'_> {
         !sources.iter().any(reads_args)
     }
 
+    /// 1093: the block reads a table that the statement changes.
+    fn refuse_changed(&self, select: &BoundSelect) -> Result<()> {
+        let mut sources = Vec::new();
+        if let Some(tree) = &select.tree {
+            tree_sources(tree, &mut sources);
+        }
+        let tables = sources.into_iter().map(|s| &self.sources[s]).filter(|s| matches!(s.kind, SourceKind::Table));
+        for table in tables {
+            if let Some((_, name)) = self.changed.iter().find(|(id, _)| *id == table.table.id && !table.table.is_virtual) {
+                return Err(Error::UpdateTableUsed(name.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    /// `x IN (query)` where the query gives few rows and an index finds x: the query's distinct values as a table, which may then be read
+    /// first.
+    fn join_values(
+        &mut self,
+        left: &[(Expr, Derivation)],
+        select: &BoundSelect,
+        level: &Level,
+        tree: &mut Option<JoinTree>,
+    ) -> Result<bool> {
+        let [(arg, derivation)] = left else { return Ok(false) };
+        let ExprKind::Column { source, column } = arg.kind else { return Ok(false) };
+        let from = &self.sources[source];
+        let leads = |index: &types::schema::IndexDef| {
+            index.columns.first().is_some_and(|c| c.column == column && c.prefix.is_none())
+        };
+        let indexed = matches!(from.kind, SourceKind::Table) && from.table.indexes.iter().any(leads);
+        if !level.args.is_empty() || !indexed || !is_one_kind(arg, &select.project[0]) {
+            return Ok(false);
+        }
+        let rows = self.context.row_count(&from.table) as f64;
+        let derivation = derivation.combine(select.derivations[0], "=")?;
+        let block = self.plan_select(select.clone().distinct_values())?;
+        if node_rows(&block.node) * VALUES_FACTOR > rows {
+            return Ok(false);
+        }
+        let names = ["value".to_owned()];
+        let def = derived_def("<subquery>", &names, &block);
+        let source = Source::new(def, "<subquery>", stored(block, Vec::new(), Some(vec![0])));
+        self.sources.push(source);
+        let values = self.sources.len() - 1;
+        let right = self.column(values, 0);
+        let on = vec![self.comparison(CompareOp::Equal, arg.clone(), right, derivation)?];
+        let outer = tree.take().expect("checked by the caller");
+        *tree = Some(JoinTree::Inner { parts: vec![outer, JoinTree::Table(values)], on, straight: false });
+        Ok(true)
+    }
+
     fn join_subquery(
         &mut self,
         left: Vec<(Expr, Derivation)>,
@@ -280,6 +336,9 @@ impl Binder<'_> {
         anti: bool,
         tree: &mut Option<JoinTree>,
     ) -> Result<()> {
+        if !anti && self.join_values(&left, &select, level, tree)? {
+            return Ok(());
+        }
         let mut right_tree = select.tree.take().expect("a joinable block has tables");
         let mut on = std::mem::take(&mut select.filter);
         if let Some(args) = level.args_source {
@@ -298,8 +357,18 @@ impl Binder<'_> {
     }
 }
 
+/// Are values of both types equal exactly when their representations are?
+fn is_one_kind(a: &Expr, b: &Expr) -> bool {
+    match (class(&a.ty), class(&b.ty)) {
+        (Class::Integer, Class::Integer) => true,
+        (Class::String, Class::String) => a.ty.collation == b.ty.collation,
+        (Class::Date | Class::DateTime | Class::Time, _) => a.ty.kind == b.ty.kind,
+        _ => false,
+    }
+}
+
 /// IN and EXISTS, negated or not: the left operand, the query, and whether it must not hold.
-fn joinable<'e, 'a>(filter: &'e ast::Expr<'a>) -> Option<(Option<&'e ast::Expr<'a>>, &'e Query<'a>, bool)> {
+pub(super) fn joinable<'e, 'a>(filter: &'e ast::Expr<'a>) -> Option<(Option<&'e ast::Expr<'a>>, &'e Query<'a>, bool)> {
     match filter {
         ast::Expr::Exists(query) => Some((None, query, false)),
         ast::Expr::InSubquery { arg, query, negated } => Some((Some(arg), query, *negated)),

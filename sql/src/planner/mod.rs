@@ -39,6 +39,13 @@ impl JoinTree {
         JoinTree::Left { left: Box::new(left), right: Box::new(right), on, kind: JoinKind::Left }
     }
 
+    /// How many tables it has.
+    pub fn tables(&self) -> usize {
+        let mut sources = Vec::new();
+        tree_sources(self, &mut sources);
+        sources.len()
+    }
+
     /// The conditions of its joins.
     pub fn conditions<'t>(&'t self, out: &mut Vec<&'t Expr>) {
         match self {
