@@ -36,6 +36,7 @@ impl Binder<'_> {
             self.with(with)?;
         }
         let tree = self.bind_from(update.tables)?.expect("the grammar wants a table");
+        self.changed = self.stored_tables();
         let mut targets: Vec<ChangeTarget> = Vec::new();
         for assignment in update.assignments {
             let found = self.find_visible(&assignment.column)?;
@@ -94,6 +95,12 @@ impl Binder<'_> {
         }
         targets.sort_by_key(|target| target.source);
         self.change(tree, targets, delete.filter, delete.ignore, false)
+    }
+
+    /// The stored tables that may be named, any of which the statement may change.
+    pub(super) fn stored_tables(&self) -> Vec<(types::schema::TableId, String)> {
+        let visible = self.scope.visible.iter().map(|&s| &self.sources[s]);
+        visible.filter(|s| matches!(s.kind, SourceKind::Table)).map(|s| (s.table.id, s.alias.clone())).collect()
     }
 
     /// The stored table that a source is; 1288 for everything else.

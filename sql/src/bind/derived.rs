@@ -11,7 +11,7 @@ use crate::ast::Query;
 use crate::error::{DefinitionError, Error, Result};
 use crate::expr::{Expr, ExprKind};
 use crate::plan::{Access, Derived, Node};
-use crate::planner::{JoinTree, is_volatile, node_rows};
+use crate::planner::{JoinTree, is_volatile, node_rows, tree_sources};
 use std::sync::Arc;
 use types::schema::{ColumnDef, ColumnDefault, TableDef, TableId};
 use types::{CollationId, ColumnType};
@@ -53,7 +53,14 @@ impl Binder<'_> {
         };
         // A row of NULLs is made of NULL columns; other expressions would not be NULL in it.
         let is_null_in_null_row = |expr: &Expr| !self.on_null_side || matches!(expr.kind, ExprKind::Column { .. });
+        // What a derived table reads of a table that is changed, it has read before.
+        let reads_changed = |tree: &JoinTree| {
+            let mut sources = Vec::new();
+            tree_sources(tree, &mut sources);
+            sources.iter().any(|&s| self.changed.iter().any(|(id, _)| *id == self.sources[s].table.id))
+        };
         select.is_plain()
+            && !(!self.changed.is_empty() && select.tree.as_ref().is_some_and(reads_changed))
             && select.tree.as_ref().is_some_and(|tree| tree.tables() <= MERGED_TABLES_MAX)
             && select.project.iter().all(|expr| is_plain(expr) && is_null_in_null_row(expr) && size(expr) <= MERGED_SIZE_MAX)
     }

@@ -231,6 +231,7 @@ impl Binder<'_> {
         if from.table.is_virtual {
             return Err(Error::NotUpdatable { table: from.alias.clone(), statement });
         }
+        self.changed = self.stored_tables();
         Ok(Some(tree))
     }
 

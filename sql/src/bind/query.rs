@@ -303,9 +303,11 @@ impl Binder<'_> {
         }
         if let Some(grouping) = &mut grouping {
             self.rewrite_grouped(grouping, &mut project, having.as_mut(), &mut order)?;
-            for window in &mut windows {
+            for (n, window) in windows.iter_mut().enumerate() {
+                let reads = |e: &Expr| e.kind == ExprKind::Slot(WINDOW_SLOT + n);
+                let position = project.iter().position(|expr| expr.any(&reads)).map_or(1, |place| place + 1);
                 for expr in window.exprs_mut() {
-                    *expr = grouping.rewrite(self, expr, 1, Clause::FieldList)?;
+                    *expr = grouping.rewrite(self, expr, position, Clause::FieldList)?;
                 }
             }
         }

@@ -9,9 +9,15 @@ use crate::expr::Expr;
 use crate::plan::Node;
 use types::ColumnType;
 
+/// INTERSECT and EXCEPT in a row: each stands in the one before.
+const OPERATIONS_MAX: usize = 200;
+
 impl Binder<'_> {
     /// `first op second op third`, from the left.
     pub(super) fn set_operation(&mut self, first: &QueryBody<'_>, rest: &[SetOperand<'_>]) -> Result<Block> {
+        if rest.iter().filter(|operand| operand.op != SetOp::Union).count() > OPERATIONS_MAX {
+            return Err(Error::TooDeep);
+        }
         let mut block = self.body(first)?;
         let mut rest = rest.iter().peekable();
         while let Some(operand) = rest.next() {
@@ -58,15 +64,16 @@ impl Binder<'_> {
             plain_column(blocks[0].columns[n].name.clone(), types[n].clone(), nullable)
         });
         let columns = columns.collect();
-        let mut nodes = blocks.into_iter().map(|block| converted(block.node, &block.columns, &types));
-        let mut inputs: Vec<Node> = nodes.by_ref().take(1).collect();
-        for (next, all) in nodes.zip(alls) {
-            inputs.push(next);
-            if !all {
-                let union = Node::Concat { inputs: std::mem::take(&mut inputs) };
-                inputs.push(Node::Distinct { input: Box::new(union), columns: width });
-            }
+        // Rows that come before the last UNION DISTINCT are distinct with it.
+        let distinct = alls.iter().rposition(|all| !all).map_or(0, |last| last + 2);
+        let mut inputs: Vec<Node> =
+            blocks.into_iter().map(|block| converted(block.node, &block.columns, &types)).collect();
+        let rest = inputs.split_off(distinct);
+        if distinct > 0 {
+            let union = Node::Concat { inputs: std::mem::take(&mut inputs) };
+            inputs.push(Node::Distinct { input: Box::new(union), columns: width });
         }
+        inputs.extend(rest);
         let node = if inputs.len() == 1 { inputs.remove(0) } else { Node::Concat { inputs } };
         Ok(Block { node, columns, derivations })
     }

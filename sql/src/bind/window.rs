@@ -17,6 +17,9 @@ use types::{ColumnType, TypeKind, Value};
 /// Slots from here on stand for window functions until the block is planned.
 pub(super) const WINDOW_SLOT: usize = 1 << 33;
 
+/// Windows of one query; MySQL's limit.
+const WINDOWS_MAX: usize = 127;
+
 /// A frame whose offsets are bound, but not yet applied to an order.
 #[derive(Clone, Debug)]
 pub(crate) struct BoundFrame {
@@ -210,6 +213,9 @@ impl Binder<'_> {
         let (ty, nullable) = (bound.ty.clone(), bound.nullable);
         let bound = BoundWindow { partition: window.partition, order: window.order, call: bound };
         let windows = self.scope.windows.as_mut().expect("put back above");
+        if windows.len() >= WINDOWS_MAX && windows.iter().all(|w| w.partition != bound.partition || w.order != bound.order) {
+            return Err(Error::NotSupported(format!("more than {WINDOWS_MAX} windows")));
+        }
         let slot = windows.iter().position(|w| *w == bound).unwrap_or_else(|| {
             windows.push(bound);
             windows.len() - 1
