@@ -204,7 +204,6 @@ impl Waits {
     pub fn restart(&self) {
         self.next.set(0);
     }
-
 }
 
 /// One row context, and what all of them share.

@@ -348,11 +348,15 @@ fn window(why: WindowError, name: &str) -> (u16, String) {
         ),
         WindowError::TemporalOffset => (
             3588,
-            format!("Window '{name}' with RANGE frame has ORDER BY expression of datetime type. Only INTERVAL bound value allowed."),
+            format!(
+                "Window '{name}' with RANGE frame has ORDER BY expression of datetime type. Only INTERVAL bound value allowed."
+            ),
         ),
         WindowError::NumericOffset => (
             3589,
-            format!("Window '{name}' with RANGE frame has ORDER BY expression of numeric type, INTERVAL bound value not allowed."),
+            format!(
+                "Window '{name}' with RANGE frame has ORDER BY expression of numeric type, INTERVAL bound value not allowed."
+            ),
         ),
         WindowError::NotConstant => (3590, format!("Window '{name}' has a non-constant frame bound.")),
         WindowError::DefinedTwice => (3591, format!("Window '{name}' is defined twice.")),

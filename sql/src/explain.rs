@@ -10,9 +10,7 @@
 use crate::expr::{
     Aggregate, ArithmeticOp, CompareOp, Expr, ExprKind, Subquery, SubqueryTest, UnaryOp, WindowCall, WindowFunction,
 };
-use crate::plan::{
-    Access, Bound, InsertSource, JoinKind, KeyRange, LimitPlan, Node, Plan, Scan, SortKey, SubqueryPlan,
-};
+use crate::plan::{Access, Bound, InsertSource, JoinKind, KeyRange, LimitPlan, Node, Plan, Scan, SortKey, SubqueryPlan};
 use std::fmt::Write;
 use std::sync::Arc;
 use types::schema::{IndexDef, IndexKind, TableDef};

@@ -129,12 +129,24 @@ pub struct Subquery {
 #[derive(Clone, Debug, PartialEq)]
 pub enum SubqueryTest {
     /// A column of the one row; NULL where there is none.
-    Value { column: usize },
-    Exists { negated: bool },
+    Value {
+        column: usize,
+    },
+    Exists {
+        negated: bool,
+    },
     /// `left op ANY (rows)`, or ALL; `negated` for NOT IN, where `op` is `=`.
-    Compare { op: CompareOp, by: Vec<CompareAs>, types: Vec<ColumnType>, all: bool, negated: bool },
+    Compare {
+        op: CompareOp,
+        by: Vec<CompareAs>,
+        types: Vec<ColumnType>,
+        all: bool,
+        negated: bool,
+    },
     /// The same, compared while the subquery runs, with `left` among the arguments.
-    Probe { negated: bool },
+    Probe {
+        negated: bool,
+    },
 }
 
 /// A call of a window function.

@@ -61,7 +61,10 @@ pub enum SubqueryKeep {
     /// Whether there is a row.
     Exists,
     /// All rows, to be compared in these ways with values of these types.
-    Rows { by: Vec<CompareAs>, left: Vec<ColumnType> },
+    Rows {
+        by: Vec<CompareAs>,
+        left: Vec<ColumnType>,
+    },
     /// Whether the comparison, over the arguments and a row's slots, is true for any row, or for all.
     Any(Expr),
     All(Expr),

@@ -53,7 +53,9 @@ impl Node {
             Node::OneRow | Node::Values { .. } => Vec::new(),
             Node::Scan(Scan { access: Access::Derived(derived), .. }) => derived.input.iter().map(|input| &**input).collect(),
             Node::Scan(_) => Vec::new(),
-            Node::NestedLoop { left, right, .. } | Node::HashJoin { left, right, .. } | Node::SetOperation { left, right, .. } => {
+            Node::NestedLoop { left, right, .. }
+            | Node::HashJoin { left, right, .. }
+            | Node::SetOperation { left, right, .. } => {
                 vec![left, right]
             }
             Node::Filter { input, .. }

@@ -124,13 +124,7 @@ pub(super) async fn reread(run: &mut Run<'_>, table: &Table, key: &[u8], wanted:
 }
 
 /// As [`reread`], of any source.
-pub(super) async fn reread_source(
-    run: &mut Run<'_>,
-    source: usize,
-    table: &Table,
-    key: &[u8],
-    wanted: &[bool],
-) -> Result<bool> {
+pub(super) async fn reread_source(run: &mut Run<'_>, source: usize, table: &Table, key: &[u8], wanted: &[bool]) -> Result<bool> {
     if let Err(pause) = run.tick() {
         run.resolve(pause).await?;
     }

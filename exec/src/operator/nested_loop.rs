@@ -27,13 +27,7 @@ enum State {
 }
 
 impl<'p> NestedLoop<'p> {
-    pub fn new(
-        left: Operator<'p>,
-        right: Operator<'p>,
-        kind: JoinKind,
-        on: Option<&'p Expr>,
-        right_sources: Vec<usize>,
-    ) -> Self {
+    pub fn new(left: Operator<'p>, right: Operator<'p>, kind: JoinKind, on: Option<&'p Expr>, right_sources: Vec<usize>) -> Self {
         Self { left, right, kind, on, right_sources, state: State::Left }
     }
 

@@ -3,8 +3,8 @@
 //!
 //! Whoever reads from here keeps each row in the table's store before it asks for the next one; a round is a range of that store.
 
-use super::limit::evaluate_count;
 use super::Operator;
+use super::limit::evaluate_count;
 use crate::error::Error;
 use crate::eval::Step;
 use crate::hash::ByteSet;

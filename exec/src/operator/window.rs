@@ -210,9 +210,7 @@ impl<'p> WindowOperator<'p> {
             WindowFunction::RowNumber => unsigned(row + 1),
             WindowFunction::Rank => unsigned(first_peer + 1),
             WindowFunction::DenseRank => unsigned(self.group_of[row] as usize + 1),
-            WindowFunction::PercentRank => {
-                Ok(Value::Double(if rows > 1 { first_peer as f64 / (rows - 1) as f64 } else { 0.0 }))
-            }
+            WindowFunction::PercentRank => Ok(Value::Double(if rows > 1 { first_peer as f64 / (rows - 1) as f64 } else { 0.0 })),
             WindowFunction::CumeDist => Ok(Value::Double(behind_peers as f64 / rows as f64)),
             WindowFunction::Ntile => {
                 let env = run.env(self.row_slots(row));
@@ -295,7 +293,13 @@ impl<'p> WindowOperator<'p> {
         };
         let start = match &call.frame.start {
             FrameBound::UnboundedPreceding => 0,
-            FrameBound::CurrentRow => if range { first_peer } else { row },
+            FrameBound::CurrentRow => {
+                if range {
+                    first_peer
+                } else {
+                    row
+                }
+            }
             FrameBound::Preceding(n) if !range => row.saturating_sub(count(n)?),
             FrameBound::Following(n) if !range => row.saturating_add(count(n)?).min(rows),
             FrameBound::Preceding(key) | FrameBound::Following(key) => self.key_bound(run, key, row, true)?,
@@ -303,7 +307,13 @@ impl<'p> WindowOperator<'p> {
         };
         let end = match &call.frame.end {
             FrameBound::UnboundedPreceding => 0,
-            FrameBound::CurrentRow => if range { behind_peers } else { row + 1 },
+            FrameBound::CurrentRow => {
+                if range {
+                    behind_peers
+                } else {
+                    row + 1
+                }
+            }
             FrameBound::Preceding(n) if !range => (row + 1).saturating_sub(count(n)?),
             FrameBound::Following(n) if !range => (row + 1).saturating_add(count(n)?).min(rows),
             FrameBound::Preceding(key) | FrameBound::Following(key) => self.key_bound(run, key, row, false)?,

@@ -1,9 +1,9 @@
 //! Aggregate calls.
 
-use super::{Binder, LevelKind};
 use super::compare::{Coercibility, Derivation};
 use super::expr::numeric_operand;
 use super::typing::{self, Class, class};
+use super::{Binder, LevelKind};
 use crate::ast;
 use crate::error::{Clause, Error, Result};
 use crate::expr::{Aggregate, Expr, ExprKind};

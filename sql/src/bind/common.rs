@@ -33,11 +33,19 @@ enum Meaning {
     Wrong(Box<Error>),
     /// Becomes part of the block that names it; with its columns' names.
     Block(Box<BoundSelect>, Vec<String>),
-    Stored { def: Arc<TableDef>, kind: SourceKind },
+    Stored {
+        def: Arc<TableDef>,
+        kind: SourceKind,
+    },
     /// A recursive one whose first block is bound: it has no columns yet.
     Unseeded,
     /// A recursive one whose recursive blocks are bound, at this depth of nesting.
-    Work { def: Arc<TableDef>, table: usize, depth: usize, uses: usize },
+    Work {
+        def: Arc<TableDef>,
+        table: usize,
+        depth: usize,
+        uses: usize,
+    },
 }
 
 impl Binder<'_> {
@@ -93,14 +101,7 @@ impl Binder<'_> {
     }
 
     /// A common table expression whose rows are kept in a store of their own.
-    fn shared(
-        &mut self,
-        name: &str,
-        names: Vec<String>,
-        block: Block,
-        key: Option<Vec<usize>>,
-        table: Option<usize>,
-    ) -> Meaning {
+    fn shared(&mut self, name: &str, names: Vec<String>, block: Block, key: Option<Vec<usize>>, table: Option<usize>) -> Meaning {
         let table = table.unwrap_or_else(|| self.new_table());
         let def = derived_def(name, &names, &block);
         let reads = outside_reads(&block.node);
@@ -283,4 +284,3 @@ fn working_type(ty: ColumnType) -> ColumnType {
         _ => ty,
     }
 }
-

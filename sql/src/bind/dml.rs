@@ -201,8 +201,8 @@ impl Binder<'_> {
     }
 
     pub(super) fn delete(&mut self, delete: &ast::Delete<'_>) -> Result<Plan> {
-        let single = (delete.targets.is_empty() || is_same_table(delete))
-            && !joins(delete.filter, delete.order_by, &delete.limit);
+        let single =
+            (delete.targets.is_empty() || is_same_table(delete)) && !joins(delete.filter, delete.order_by, &delete.limit);
         let tree = if single { self.single_table(delete.from, delete.with.as_ref(), "DELETE")? } else { None };
         let Some(tree) = tree else { return self.delete_join(delete) };
         if let Some(with) = &delete.with {

@@ -30,7 +30,12 @@ pub(crate) enum SourceKind {
     Table,
     /// A derived table or a common table expression whose rows are kept, with about how many there are, the columns of other
     /// sources that it reads, and those of its own that tell its rows apart.
-    Derived { plan: Derived, rows: f64, reads: Vec<(usize, usize)>, key: Option<Vec<usize>> },
+    Derived {
+        plan: Derived,
+        rows: f64,
+        reads: Vec<(usize, usize)>,
+        key: Option<Vec<usize>>,
+    },
     /// A derived table that became part of the block: its columns are expressions over other sources.
     Merged(Vec<Expr>),
     /// The rows of the round before of a recursive common table expression.

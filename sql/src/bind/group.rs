@@ -80,8 +80,7 @@ impl Binder<'_> {
                 known.push((source, column));
             }
         }
-        let mut determined: Vec<bool> =
-            self.sources.iter().map(|s| matches!(s.kind, super::SourceKind::Arguments)).collect();
+        let mut determined: Vec<bool> = self.sources.iter().map(|s| matches!(s.kind, super::SourceKind::Arguments)).collect();
         // Keys that are rolled up determine nothing.
         let conditions = if rollup { &[] } else { conditions };
         let outer = if rollup { &[] } else { outer };

@@ -7,9 +7,9 @@
 
 use super::aggregate::AGGREGATE_SLOT;
 use super::compare::Derivation;
-use super::window::WINDOW_SLOT;
 use super::group::{Grouping, OuterCondition, children, constant};
 use super::typing::{self, Class, class};
+use super::window::WINDOW_SLOT;
 use super::{AliasRule, Binder, BoundWindow, Scope, SelectColumn, SourceKind};
 use crate::ast::{self, Expr as AstExpr, Literal, OrderItem, Query, QueryBody, Select, SelectItem};
 use crate::error::{Clause, Error, Result};

@@ -66,8 +66,7 @@ impl Binder<'_> {
         let columns = columns.collect();
         // Rows that come before the last UNION DISTINCT are distinct with it.
         let distinct = alls.iter().rposition(|all| !all).map_or(0, |last| last + 2);
-        let mut inputs: Vec<Node> =
-            blocks.into_iter().map(|block| converted(block.node, &block.columns, &types)).collect();
+        let mut inputs: Vec<Node> = blocks.into_iter().map(|block| converted(block.node, &block.columns, &types)).collect();
         let rest = inputs.split_off(distinct);
         if distinct > 0 {
             let union = Node::Concat { inputs: std::mem::take(&mut inputs) };

@@ -149,7 +149,9 @@ impl Binder<'_> {
         let left = self.expr(arg)?;
         let derivation = self.derivation;
         Ok(match left.kind {
-            ExprKind::Row(parts) => parts.into_iter().map(|part| (self.derivation_of(&part), part)).map(|(d, p)| (p, d)).collect(),
+            ExprKind::Row(parts) => {
+                parts.into_iter().map(|part| (self.derivation_of(&part), part)).map(|(d, p)| (p, d)).collect()
+            }
             _ => vec![(left, derivation)],
         })
     }
@@ -244,7 +246,9 @@ impl Binder<'_> {
                 Ok(None)
             }
             bound => Ok(Some(match left {
-                Some(left) => self.compared_subquery(left, bound, level, Test { op: CompareOp::Equal, all: false, negated: anti })?,
+                Some(left) => {
+                    self.compared_subquery(left, bound, level, Test { op: CompareOp::Equal, all: false, negated: anti })?
+                }
                 None => self.exists_of(bound, level, anti)?,
             })),
         }
@@ -303,9 +307,8 @@ impl Binder<'_> {
         let [(arg, derivation)] = left else { return Ok(false) };
         let ExprKind::Column { source, column } = arg.kind else { return Ok(false) };
         let from = &self.sources[source];
-        let leads = |index: &types::schema::IndexDef| {
-            index.columns.first().is_some_and(|c| c.column == column && c.prefix.is_none())
-        };
+        let leads =
+            |index: &types::schema::IndexDef| index.columns.first().is_some_and(|c| c.column == column && c.prefix.is_none());
         let indexed = matches!(from.kind, SourceKind::Table) && from.table.indexes.iter().any(leads);
         if !level.args.is_empty() || !indexed || !is_one_kind(arg, &select.project[0]) {
             return Ok(false);

@@ -388,8 +388,7 @@ pub(super) fn over_windows(input: Node, mut windows: Vec<BoundWindow>, project: 
         let (same, others): (Vec<_>, Vec<_>) = left.into_iter().partition(|(_, w)| w.partition == partition && w.order == order);
         left = others;
         let order: Vec<SortKey> = order.into_iter().map(|(expr, descending)| SortKey { expr, descending }).collect();
-        let mut keys: Vec<SortKey> =
-            partition.iter().map(|expr| SortKey { expr: expr.clone(), descending: false }).collect();
+        let mut keys: Vec<SortKey> = partition.iter().map(|expr| SortKey { expr: expr.clone(), descending: false }).collect();
         keys.extend(order.iter().cloned());
         if !keys.is_empty() {
             node = Node::Sort { input: Box::new(node), keys, limit: None };

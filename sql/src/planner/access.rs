@@ -67,14 +67,7 @@ impl FromBlock<'_> {
                 SourceKind::Work(table) => Access::Work { table: *table },
                 _ => Access::Virtual,
             };
-            best = Some(Candidate {
-                access,
-                rows: total,
-                cost: total,
-                exact: Vec::new(),
-                ordered: false,
-                selective: false,
-            });
+            best = Some(Candidate { access, rows: total, cost: total, exact: Vec::new(), ordered: false, selective: false });
         }
         for (number, index) in table.indexes.iter().enumerate() {
             let allowed = from.indexes.as_ref().is_none_or(|allowed| allowed.contains(&number)) || number == 0;

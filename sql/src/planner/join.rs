@@ -268,15 +268,7 @@ impl FromBlock<'_> {
     }
 
     /// Adds an outer join: looked up row by row where its conditions find an index, else through a hash table.
-    fn left_join(
-        &self,
-        left: Node,
-        right: JoinTree,
-        on: Vec<Expr>,
-        kind: JoinKind,
-        available: &SourceSet,
-        rows: f64,
-    ) -> Node {
+    fn left_join(&self, left: Node, right: JoinTree, on: Vec<Expr>, kind: JoinKind, available: &SourceSet, rows: f64) -> Node {
         let mut inside = Vec::new();
         super::tree_sources(&right, &mut inside);
         if let Some(source) = single_table(&right).filter(|s| !self.is_lateral(*s)) {

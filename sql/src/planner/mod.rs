@@ -29,9 +29,18 @@ use types::Value;
 #[derive(Clone, Debug)]
 pub(crate) enum JoinTree {
     Table(usize),
-    Inner { parts: Vec<JoinTree>, on: Vec<Expr>, straight: bool },
+    Inner {
+        parts: Vec<JoinTree>,
+        on: Vec<Expr>,
+        straight: bool,
+    },
     /// LEFT JOIN, semi- and anti-join.
-    Left { left: Box<JoinTree>, right: Box<JoinTree>, on: Vec<Expr>, kind: JoinKind },
+    Left {
+        left: Box<JoinTree>,
+        right: Box<JoinTree>,
+        on: Vec<Expr>,
+        kind: JoinKind,
+    },
 }
 
 impl JoinTree {
