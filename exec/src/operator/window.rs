@@ -17,7 +17,7 @@ use crate::run::Run;
 use sql::expr::{Expr, FrameBound, WindowCall, WindowFunction};
 use sql::plan::SortKey;
 use std::cmp::Ordering;
-use types::Value;
+use types::{TypeKind, Value};
 
 pub(crate) struct WindowOperator<'p> {
     input: Operator<'p>,
@@ -255,7 +255,12 @@ impl<'p> WindowOperator<'p> {
     fn value_at(&self, run: &Run<'p>, call: &'p WindowCall, expr: &'p Expr, row: usize) -> Step<Value<'static>> {
         let env = run.env(self.row_slots(row));
         let value = env.eval_short(expr)?;
-        Ok(env.finish(value, &expr.ty, &call.ty)?.into_owned())
+        let value = env.finish(value, &expr.ty, &call.ty)?.into_owned();
+        Ok(match (&value, &call.ty.kind) {
+            // A default shows as many digits as the values do.
+            (Value::Decimal(number), TypeKind::Decimal { scale, .. }) => Value::Decimal(number.rescale(*scale).unwrap_or(*number)),
+            _ => value,
+        })
     }
 
     fn aggregate(&mut self, run: &mut Run<'p>, call: &'p WindowCall, row: usize) -> Step<Value<'static>> {
