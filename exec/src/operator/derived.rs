@@ -123,7 +123,7 @@ impl<'p> DerivedScan<'p> {
             None => {
                 let parts = run.parts;
                 let node: &'p Node = match (self.derived.shared, &self.derived.input) {
-                    (Some(shared), _) => &**parts.stores.get(shared).expect("the plan has a query for each store"),
+                    (Some(shared), _) => parts.stores.get(shared).expect("the plan has a query for each store"),
                     (None, Some(input)) => input,
                     (None, None) => &Node::OneRow,
                 };

@@ -258,7 +258,9 @@ impl<'p> WindowOperator<'p> {
         let value = env.finish(value, &expr.ty, &call.ty)?.into_owned();
         Ok(match (&value, &call.ty.kind) {
             // A default shows as many digits as the values do.
-            (Value::Decimal(number), TypeKind::Decimal { scale, .. }) => Value::Decimal(number.rescale(*scale).unwrap_or(*number)),
+            (Value::Decimal(number), TypeKind::Decimal { scale, .. }) => {
+                Value::Decimal(number.rescale(*scale).unwrap_or(*number))
+            }
             _ => value,
         })
     }

@@ -60,7 +60,7 @@ impl Binder<'_> {
             sources.iter().any(|&s| self.changed.iter().any(|(id, _)| *id == self.sources[s].table.id))
         };
         select.is_plain()
-            && !(!self.changed.is_empty() && select.tree.as_ref().is_some_and(reads_changed))
+            && !select.tree.as_ref().is_some_and(reads_changed)
             && select.tree.as_ref().is_some_and(|tree| tree.tables() <= MERGED_TABLES_MAX)
             && select.project.iter().all(|expr| is_plain(expr) && is_null_in_null_row(expr) && size(expr) <= MERGED_SIZE_MAX)
     }

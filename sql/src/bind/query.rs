@@ -30,6 +30,7 @@ pub(super) struct Block {
 
 /// A query that is bound, and planned only if it is no SELECT.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "it lives for a moment, while a statement is planned")]
 pub(super) enum Bound {
     Select(Box<BoundSelect>),
     Block(Block),
