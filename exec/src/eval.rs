@@ -15,6 +15,7 @@ use crate::in_list::InLists;
 use crate::packed;
 use crate::run::{Source, SourceState};
 use crate::session::{SessionVars, UserVariable};
+use crate::subquery::Subqueries;
 use sql::expr::{CompareAs, CompareOp, Expr, ExprKind, UnaryOp};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -32,6 +33,9 @@ pub(crate) enum Pause {
     Yield,
     /// SLEEP: wait, record the outcome in [`Waits`], call again.
     Sleep(Duration),
+    /// GET_LOCK: the same.
+    /// A subquery's value is not known for the arguments that it was given: run it, then call again.
+    Subquery(usize),
     /// GET_LOCK: the same.
     GetLock {
         name: String,
@@ -79,6 +83,7 @@ pub(crate) struct Shared<'a> {
     pub waits: Waits,
     pub in_lists: InLists,
     pub patterns: crate::function::Patterns,
+    pub subqueries: Subqueries,
     /// RAND(seed): the argument's address, the seed, the generator's state.
     pub seeds: RefCell<Vec<(usize, u32, [u32; 2])>>,
 }
@@ -93,9 +98,78 @@ impl<'a> Shared<'a> {
             waits: Waits::default(),
             in_lists: InLists::default(),
             patterns: Default::default(),
+            subqueries: Subqueries::default(),
             seeds: RefCell::default(),
         }
     }
+
+    /// What an operator evaluates for one row is done: nothing of it is repeated.
+    #[inline]
+    pub fn row_done(&self) {
+        if self.session.row_dirty.get() {
+            self.forget_row();
+        }
+    }
+
+    #[cold]
+    fn forget_row(&self) {
+        self.session.row_dirty.set(false);
+        self.session.row_warnings.set(0);
+        self.waits.outcomes.borrow_mut().clear();
+        self.waits.next.set(0);
+        self.waits.assigned.borrow_mut().clear();
+        for id in self.waits.volatile.borrow_mut().drain(..) {
+            self.subqueries.forget(id);
+        }
+    }
+
+    /// Evaluation of the same row starts over: what it has changed is taken back.
+    pub fn restart_row(&self) {
+        self.waits.restart();
+        let mut variables = self.session.assigned_variables.borrow_mut();
+        for (name, before) in self.waits.assigned.borrow_mut().drain(..).rev() {
+            match before {
+                Some(before) => variables.insert(name, before),
+                None => variables.remove(&name),
+            };
+        }
+        let warnings = self.session.row_warnings.replace(0);
+        if warnings > 0 {
+            self.session.warnings.borrow_mut().drop_last(warnings);
+        }
+    }
+
+    /// Sets aside what the current row has gathered, while other rows are evaluated.
+    pub fn set_row_aside(&self) -> RowAside {
+        RowAside {
+            outcomes: self.waits.outcomes.take(),
+            next: self.waits.next.replace(0),
+            assigned: self.waits.assigned.take(),
+            volatile: self.waits.volatile.take(),
+            warnings: self.session.row_warnings.replace(0),
+            dirty: self.session.row_dirty.replace(false),
+        }
+    }
+
+    pub fn take_row_back(&self, aside: RowAside) {
+        self.row_done();
+        self.waits.outcomes.replace(aside.outcomes);
+        self.waits.next.set(aside.next);
+        self.waits.assigned.replace(aside.assigned);
+        self.waits.volatile.replace(aside.volatile);
+        self.session.row_warnings.set(aside.warnings);
+        self.session.row_dirty.set(aside.dirty);
+    }
+}
+
+/// See [`Shared::set_row_aside`].
+pub(crate) struct RowAside {
+    outcomes: Vec<Option<i64>>,
+    next: usize,
+    assigned: Vec<(String, Option<UserVariable>)>,
+    volatile: Vec<usize>,
+    warnings: u32,
+    dirty: bool,
 }
 
 /// The outcomes of waits that the current row's expressions have asked for, in order of evaluation.
@@ -103,8 +177,10 @@ impl<'a> Shared<'a> {
 pub(crate) struct Waits {
     outcomes: RefCell<Vec<Option<i64>>>,
     next: Cell<usize>,
-    /// There are outcomes.
-    any: Cell<bool>,
+    /// User variables that the row has assigned, with what they were.
+    assigned: RefCell<Vec<(String, Option<UserVariable>)>>,
+    /// Volatile subqueries that were run for the row.
+    pub volatile: RefCell<Vec<usize>>,
     /// BENCHMARK: rounds done.
     pub rounds: Cell<u64>,
 }
@@ -118,25 +194,15 @@ impl Waits {
     }
 
     /// Records how a wait ended; evaluation of the row starts over.
-    pub fn record(&self, outcome: Option<i64>) {
+    pub fn record(&self, session: &SessionVars, outcome: Option<i64>) {
         self.outcomes.borrow_mut().push(outcome);
-        self.any.set(true);
+        session.row_dirty.set(true);
         self.restart();
     }
 
     /// Evaluation of the same row starts over.
     pub fn restart(&self) {
         self.next.set(0);
-    }
-
-    /// What an operator evaluates for one row is done.
-    #[inline]
-    pub fn forget(&self) {
-        if self.any.get() {
-            self.outcomes.borrow_mut().clear();
-            self.next.set(0);
-            self.any.set(false);
-        }
     }
 }
 
@@ -227,8 +293,18 @@ impl<'a> Env<'a> {
             ExprKind::UserVariable(name) => self.user_variable(name, &expr.ty),
             ExprKind::AssignVariable { name, value } => self.assign_variable(name, value, &expr.ty),
             ExprKind::InsertValue { column } => Ok(self.insert.get(*column).map_or(Value::Null, borrow)),
+            ExprKind::Subquery(subquery) => crate::subquery::eval(self, subquery),
             ExprKind::Row(_) => Err(Error::NotSupported("row constructors here".into()).into()),
         }
+    }
+
+    /// As [`Self::eval`], for a value that is used at once.
+    pub fn eval_short<'s>(&'s self, expr: &'s Expr) -> Evaluated<'s>
+    where
+        'a: 's,
+    {
+        let env: Env<'s> = *self;
+        env.eval(expr)
     }
 
     #[inline]
@@ -273,7 +349,13 @@ impl<'a> Env<'a> {
             SourceState::Stored => source.row.row(source.stored_table()),
             SourceState::Copied => source.copied_row()?,
             SourceState::Null => return Ok(Value::Null),
-            SourceState::Packed => return Ok(packed::get(&source.bytes, column)),
+            SourceState::Packed => {
+                let value = packed::get(&source.bytes, column);
+                return Ok(match source.def {
+                    Some(def) => member_number(&value, &def.columns[column].ty),
+                    None => value,
+                });
+            }
         };
         Ok(row.ordinal(column)?.map_or(Value::Null, Value::UInt))
     }
@@ -293,11 +375,10 @@ impl<'a> Env<'a> {
     fn assign_variable(&self, name: &str, value: &'a Expr, ty: &ColumnType) -> Evaluated<'a> {
         let value = self.eval_as(value, ty)?;
         let variable = UserVariable { value: borrow(&value).into_owned(), ty: ty.clone() };
-        let mut assigned = self.session().assigned_variables.borrow_mut();
-        match assigned.get_mut(name) {
-            Some(known) => *known = variable,
-            None => drop(assigned.insert(name.to_owned(), variable)),
-        }
+        let before = self.session().assigned_variables.borrow_mut().insert(name.to_owned(), variable);
+        // Taken back where the row is evaluated once more.
+        self.shared.waits.assigned.borrow_mut().push((name.to_owned(), before));
+        self.session().row_dirty.set(true);
         Ok(value)
     }
 

@@ -29,6 +29,7 @@ mod run;
 mod scratch;
 mod session;
 mod sink;
+mod subquery;
 #[cfg(test)]
 mod tests;
 mod wait;

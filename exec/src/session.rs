@@ -77,6 +77,12 @@ pub struct SessionVars {
     pub client_found_rows: bool,
     /// A transaction was begun, or autocommit is off: SERIALIZABLE reads lock.
     pub in_transaction: bool,
+    /// cte_max_recursion_depth
+    pub recursion_depth_max: u64,
+    /// The row that is evaluated has left something behind that must not outlive it: a warning that would be given twice, a variable.
+    pub row_dirty: Cell<bool>,
+    /// Warnings that the row has given.
+    pub row_warnings: Cell<u32>,
 }
 
 /// A `@name` with the type it got from its assignment.
@@ -120,11 +126,16 @@ impl SessionVars {
             week_format: 0,
             client_found_rows: false,
             in_transaction: false,
+            recursion_depth_max: 1000,
+            row_dirty: Cell::new(false),
+            row_warnings: Cell::new(0),
         }
     }
 
     /// Between statements: what expressions have assigned joins the other variables.
     pub fn settle_variables(&mut self) {
+        self.row_dirty.set(false);
+        self.row_warnings.set(0);
         let assigned = self.assigned_variables.get_mut();
         if !assigned.is_empty() {
             self.user_variables.extend(assigned.drain());
@@ -143,10 +154,14 @@ impl SessionVars {
     }
 
     pub fn warn(&self, error: Error) {
+        self.row_warnings.set(self.row_warnings.get() + 1);
+        self.row_dirty.set(true);
         self.warnings.borrow_mut().push(Level::Warning, error);
     }
 
     pub fn note(&self, error: Error) {
+        self.row_warnings.set(self.row_warnings.get() + 1);
+        self.row_dirty.set(true);
         self.warnings.borrow_mut().push(Level::Note, error);
     }
 }
@@ -208,6 +223,13 @@ impl Warnings {
         if self.list.len() < self.kept_max {
             self.list.push(Warning { level, error });
         }
+    }
+
+    /// Takes the last few back.
+    pub fn drop_last(&mut self, number: u32) {
+        self.count = self.count.saturating_sub(number.into());
+        let kept = usize::try_from(self.count).unwrap_or(usize::MAX);
+        self.list.truncate(kept);
     }
 
     /// How many conditions there were, also those not kept: `@@warning_count`, and the count in OK and EOF packets.

@@ -5,7 +5,7 @@
 
 use crate::variables;
 use exec::Error as Exec;
-use sql::{Clause, DefinitionError, Error as Sql, NameKind};
+use sql::{Clause, DefinitionError, Error as Sql, NameKind, RecursiveError, WindowError};
 use table::{Error as Table, NameOf};
 use types::convert::Problem;
 
@@ -229,6 +229,27 @@ fn sql_error(error: &Sql) -> (u16, String) {
         Sql::NotUniqueTable(name) => (1066, format!("Not unique table/alias: '{name}'")),
         Sql::UnknownTableAll(name) => (1051, format!("Unknown table '{name}'")),
         Sql::DerivedWithoutAlias => (1248, "Every derived table must have its own alias".into()),
+        Sql::DerivedColumns => (
+            1353,
+            "In definition of view, derived table or common table expression, SELECT list and column names list have different \
+             column counts"
+                .into(),
+        ),
+        Sql::TooManyLevels(most) => (1473, format!("Too high level of nesting for select (maximum {most})")),
+        Sql::Recursive { why, table } => recursive(*why, table),
+        Sql::WindowContext(name) => (3593, format!("You cannot use the window function '{name}' in this context.'")),
+        Sql::Window { why, name } => window(*why, name),
+        Sql::WindowOrderTwice { window, base } => {
+            (3583, format!("Window '{window}' cannot inherit '{base}' since both contain an ORDER BY clause."))
+        }
+        Sql::GroupingArgument(number) => (3602, format!("Argument #{number} of GROUPING function is not in GROUP BY")),
+        Sql::UnknownTarget { table, clause } => (1109, format!("Unknown table '{table}' in {clause}")),
+        Sql::UpdatedTwice(first, second) => (
+            1706,
+            format!(
+                "Primary key/partition key update is not allowed since the table is updated both as '{first}' and '{second}'."
+            ),
+        ),
         Sql::NotGrouped { expression, column, clause } => (1055, not_grouped(*expression, column, *clause)),
         Sql::MixedGroup { expression, column } => (
             1140,
@@ -280,6 +301,71 @@ fn sql_error(error: &Sql) -> (u16, String) {
         Sql::NotUpdatable { table, statement } => (1288, format!("The target table {table} of the {statement} is not updatable")),
         Sql::UpdateTableUsed(name) => (1093, format!("You can't specify target table '{name}' for update in FROM clause")),
         Sql::Definition(error) => definition_error(error),
+    }
+}
+
+/// The message about a common table expression that names itself wrongly.
+fn recursive(why: RecursiveError, table: &str) -> (u16, String) {
+    let block = format!("In recursive query block of Recursive Common Table Expression '{table}', the recursive table must");
+    let whole = format!("Recursive Common Table Expression '{table}'");
+    match why {
+        RecursiveError::NoSeed => (3573, format!("{whole} should contain a UNION")),
+        RecursiveError::SeedBehindStep => {
+            (3574, format!("{whole} should have one or more non-recursive query blocks followed by one or more recursive ones"))
+        }
+        RecursiveError::Aggregation => {
+            (3575, format!("{whole} can contain neither aggregation nor window functions in recursive query block"))
+        }
+        RecursiveError::NullSide => (
+            3576,
+            format!(
+                "{block} neither be in the right argument of a LEFT JOIN, nor be forced to be non-first with join order hints"
+            ),
+        ),
+        RecursiveError::SeveralUses => (3577, format!("{block} be referenced only once, and not in any subquery")),
+    }
+}
+
+/// The message about a window that is defined wrongly.
+fn window(why: WindowError, name: &str) -> (u16, String) {
+    match why {
+        WindowError::Circular => (3580, "There is a circularity in the window dependency graph.".into()),
+        WindowError::ChildPartitions => (3581, "A window which depends on another cannot define partitioning.".into()),
+        WindowError::BaseHasFrame => {
+            (3582, format!("Window '{name}' has a frame definition, so cannot be referenced by another window."))
+        }
+        WindowError::StartsAtEnd => (3584, format!("Window '{name}': frame start cannot be UNBOUNDED FOLLOWING.")),
+        WindowError::EndsAtStart => (3585, format!("Window '{name}': frame end cannot be UNBOUNDED PRECEDING.")),
+        WindowError::FrameBound => {
+            (3586, format!("Window '{name}': frame start or end is negative, NULL or of non-integral type"))
+        }
+        WindowError::RangeOrder => (
+            3587,
+            format!(
+                "Window '{name}' with RANGE N PRECEDING/FOLLOWING frame requires exactly one ORDER BY expression, of numeric or \
+                 temporal type"
+            ),
+        ),
+        WindowError::TemporalOffset => (
+            3588,
+            format!(
+                "Window '{name}' with RANGE frame has ORDER BY expression of datetime type. Only INTERVAL bound value allowed."
+            ),
+        ),
+        WindowError::NumericOffset => (
+            3589,
+            format!(
+                "Window '{name}' with RANGE frame has ORDER BY expression of numeric type, INTERVAL bound value not allowed."
+            ),
+        ),
+        WindowError::NotConstant => (3590, format!("Window '{name}' has a non-constant frame bound.")),
+        WindowError::DefinedTwice => (3591, format!("Window '{name}' is defined twice.")),
+        WindowError::Position => (
+            3592,
+            format!(
+                "Window '{name}': ORDER BY or PARTITION BY uses legacy position indication which is not supported, use expression."
+            ),
+        ),
     }
 }
 
@@ -397,6 +483,12 @@ fn exec_error(error: &Exec) -> (u16, String) {
                 .into(),
         ),
         Exec::UnknownTimeZone { name } => (1298, format!("Unknown or incorrect time zone: '{name}'")),
+        Exec::RecursionTooDeep { rounds } => (
+            3636,
+            format!(
+                "Recursive query aborted after {rounds} iterations. Try increasing @@cte_max_recursion_depth to a larger value."
+            ),
+        ),
         Exec::SubqueryMoreThanOneRow => (1242, "Subquery returns more than 1 row".into()),
         Exec::DuplicateEntry { value, key } => (1062, format!("Duplicate entry '{value}' for key '{key}'")),
         Exec::ColumnCannotBeNull { column } => (1048, format!("Column '{column}' cannot be null")),

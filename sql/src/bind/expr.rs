@@ -50,8 +50,16 @@ impl Binder<'_> {
             E::Row(items) => self.row(items),
             E::Subquery(query) => match bare_value(query) {
                 Some(value) => self.expr(value),
+                None => self.scalar_subquery(query),
+            },
+            E::Exists(query) => self.exists(query, false),
+            E::InSubquery { arg, query, negated } => self.in_subquery(arg, query, *negated),
+            E::Quantified { op, all, left, query } => match compare_op(*op) {
+                Some(op) => self.quantified(op, *all, left, query),
                 None => rare(expr),
             },
+            E::Window(call) => self.window_call(call),
+            E::Grouping(args) => self.grouping_call(args),
             _ => rare(expr),
         }
     }
@@ -609,9 +617,6 @@ fn rare(expr: &ast::Expr<'_>) -> Result<Expr> {
     use ast::Expr as E;
     Err(Error::NotSupported(
         match expr {
-            E::Subquery(_) | E::Exists(_) | E::InSubquery { .. } | E::Quantified { .. } => "subqueries",
-            E::Window(_) => "window functions",
-            E::Grouping(_) => "GROUPING",
             E::MemberOf { .. } => "MEMBER OF",
             E::Match { .. } => "MATCH ... AGAINST",
             E::Default(_) => "DEFAULT here",
@@ -634,7 +639,22 @@ fn compare_times(condition: &mut Expr) {
     }
 }
 
-fn op_name(op: CompareOp) -> &'static str {
+/// The comparison that an operator is.
+fn compare_op(op: ast::BinaryOp) -> Option<CompareOp> {
+    use ast::BinaryOp as B;
+    Some(match op {
+        B::Equal => CompareOp::Equal,
+        B::NotEqual => CompareOp::NotEqual,
+        B::Less => CompareOp::Less,
+        B::LessOrEqual => CompareOp::LessOrEqual,
+        B::Greater => CompareOp::Greater,
+        B::GreaterOrEqual => CompareOp::GreaterOrEqual,
+        B::NullSafeEqual => CompareOp::NullSafeEqual,
+        _ => return None,
+    })
+}
+
+pub(super) fn op_name(op: CompareOp) -> &'static str {
     match op {
         CompareOp::Equal => "=",
         CompareOp::NotEqual => "<>",
@@ -668,7 +688,7 @@ fn adopt_number(param: &mut Expr, other: &Expr) {
 
 /// Gives both sides of a comparison the forms in which they compare: parameters get types, constants the other side's kind,
 /// ENUM and SET their numbers where they meet a number.
-fn prepare_operands(left: &mut Expr, right: &mut Expr) {
+pub(super) fn prepare_operands(left: &mut Expr, right: &mut Expr) {
     adopt(left, &right.ty);
     adopt(right, &left.ty);
     compare::convert_constants(left, right);

@@ -602,7 +602,7 @@ impl<'a> Parser<'a> {
 
 /// Functions that are called only with the parenthesis right behind the name, unless IGNORE_SPACE is set.
 fn is_adjacent(upper: &[u8]) -> bool {
-    aggregate(upper).is_some_and(|function| function != A::AnyValue)
+    aggregate(upper).is_some_and(|function| !matches!(function, A::AnyValue | A::Avg))
         || matches!(
             upper,
             b"ADDDATE"
