@@ -59,11 +59,21 @@ pub(super) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: 
         F::Extract => extract(env, args),
         F::PeriodAdd | F::PeriodDiff => period(env, function, args),
         F::ConvertTz => convert_tz(env, args),
+        F::ToUtc => to_utc(env, &args[0]),
         F::DateFormat => super::date_format::date_format(env, args),
         F::TimeFormat => super::date_format::time_format(env, args),
         F::StrToDate => super::str_to_date::str_to_date(env, node, args),
         _ => unreachable!("{function:?} is not a date function"),
     }
+}
+
+/// A moment of the session's zone in UTC.
+fn to_utc<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
+    let Some(civil) = env.datetime(arg)? else { return Ok(Value::Null) };
+    Ok(match env.session().time_zone.to_utc(civil) {
+        Moment::At(micros) => DateTime::from_utc_micros(micros).map_or(Value::Null, Value::DateTime),
+        _ => Value::Null,
+    })
 }
 
 fn text(s: &'static str) -> Value<'static> {

@@ -31,6 +31,9 @@ pub(super) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: 
         Function::Pow => pow(env, node, args),
         Function::Pi => Ok(Value::Double(std::f64::consts::PI)),
         Function::Rand => rand(env, args),
+        Function::BitCount if args[0].ty.is_binary_string() && !crate::coerce::is_bits_literal(&args[0].ty) => {
+            Ok(env.text(&args[0])?.map_or(Value::Null, |s| Value::Int(s.iter().map(|b| i64::from(b.count_ones())).sum())))
+        }
         Function::BitCount => Ok(env.bits(&args[0])?.map_or(Value::Null, |n| Value::Int(i64::from(n.count_ones())))),
         Function::Greatest | Function::Least => greatest_least(env, node, args, function == Function::Greatest),
         Function::Interval => interval(env, args),

@@ -21,7 +21,7 @@ macro_rules! ids {
 }
 
 ids! {
-    auto_increment_increment, auto_increment_offset, autocommit, character_set_client, character_set_connection,
+    auto_increment_increment, auto_increment_offset, autocommit, block_encryption_mode, character_set_client, character_set_connection,
     character_set_database, character_set_results, character_set_server, collation_connection, collation_database,
     collation_server, completion_type, default_week_format, div_precision_increment, error_count, group_concat_max_len,
     identity, innodb_lock_wait_timeout, insert_id, interactive_timeout, last_insert_id, lock_wait_timeout,
@@ -138,6 +138,9 @@ pub fn apply(variables: &SessionVariables, settings: &Settings, vars: &mut exec:
     vars.auto_increment_offset = number(ids.auto_increment_offset);
     vars.select_limit = number(ids.sql_select_limit);
     vars.execution_time_max = Duration::from_millis(number(ids.max_execution_time));
+    let modes = variables::block_encryption_modes();
+    let mode = modes.get(number(ids.block_encryption_mode) as usize).and_then(|name| exec::BlockEncryption::parse(name));
+    vars.block_encryption = mode.unwrap_or_default();
     vars.week_format = number(ids.default_week_format) as u8;
     vars.warnings.borrow_mut().kept_max = number(ids.max_error_count) as usize;
 }

@@ -89,6 +89,7 @@ pub(crate) fn compare_as(left: &Expr, right: &Expr, collation: CollationId) -> C
     match (a, b) {
         (C::Null, C::Null) => CompareAs::Integer,
         (C::Null, other) | (other, C::Null) => same_class(other, collation),
+        (C::Json, _) | (_, C::Json) => CompareAs::Json,
         _ if a == b => same_class(a, collation),
         (C::Date | C::DateTime, C::Date | C::DateTime | C::String | C::Time) => CompareAs::Temporal,
         (C::String | C::Time, C::Date | C::DateTime) => CompareAs::Temporal,
@@ -129,6 +130,7 @@ fn same_class(class: Class, collation: CollationId) -> CompareAs {
         Class::String => CompareAs::String(collation),
         Class::Date | Class::DateTime => CompareAs::Temporal,
         Class::Time => CompareAs::Time,
+        Class::Json => CompareAs::Json,
     }
 }
 

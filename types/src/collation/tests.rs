@@ -69,7 +69,7 @@ fn weights_are_mysqls() {
         all
     };
     assert_eq!(fingerprint(0..0x11_0000, levels), AS_CS_FINGERPRINT);
-    assert_eq!(fingerprint(0..0x1_0000, |text| General::new(text).collect()), GENERAL_FINGERPRINT);
+    assert_eq!(fingerprint(0..0x1_0000, |text| General::new(text, Simple::General).collect()), GENERAL_FINGERPRINT);
 }
 
 #[test]
