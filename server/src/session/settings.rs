@@ -115,6 +115,7 @@ impl Settings {
         let mut hasher = BuildHasherDefault::<DefaultHasher>::new().build_hasher();
         database.hash(&mut hasher);
         variables.get(IDS.sql_mode).as_u64().hash(&mut hasher);
+        variables.get(IDS.div_precision_increment).as_u64().hash(&mut hasher);
         self.connection_collation.hash(&mut hasher);
         self.safe_updates.hash(&mut hasher);
         hasher.finish()
