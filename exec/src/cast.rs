@@ -95,10 +95,13 @@ fn json<'a>(value: Value<'a>, from: &ColumnType) -> Evaluated<'a> {
 /// A value that is not NULL as the node's type.
 fn converted<'a>(env: &Env<'a>, value: Value<'a>, from: &ColumnType, node: &'a Expr) -> Evaluated<'a> {
     match coerce::kind_of(&node.ty) {
-        Kind::Integer => integer(env, value, &node.ty),
+        Kind::Integer => integer(env, &value, &node.ty),
         Kind::Decimal => decimal(env, &value, &node.ty),
         Kind::Double => {
             let x = env.as_double(&value)?;
+            if node.ty.kind == TypeKind::Float && x.abs() > f32::MAX.into() {
+                return Err(Error::OutOfRange { what: "FLOAT", expression: coerce::plain_text(&value) }.into());
+            }
             Ok(Value::Double(if node.ty.kind == TypeKind::Float { f64::from(x as f32) } else { x }))
         }
         Kind::Json => json(value, from),
@@ -130,22 +133,27 @@ fn fsp(ty: &ColumnType) -> u8 {
     }
 }
 
-fn integer<'a>(env: &Env<'a>, value: Value<'a>, ty: &ColumnType) -> Evaluated<'a> {
+fn integer<'a>(env: &Env<'a>, value: &Value<'a>, ty: &ColumnType) -> Evaluated<'a> {
     let mut warnings = Warnings::new();
     let result = if ty.unsigned {
         Value::UInt(match value {
-            Value::UInt(n) => n,
-            Value::Int(n) => n as u64,
-            ref other => convert::to_u64(other, &mut warnings),
+            Value::UInt(n) => *n,
+            Value::Int(n) => *n as u64,
+            Value::Double(x) => x.round_ties_even() as i64 as u64,
+            other => convert::to_u64(other, &mut warnings),
         })
     } else {
         Value::Int(match value {
-            Value::Int(n) => n,
-            Value::UInt(n) => n as i64,
-            ref other => convert::to_i64(other, &mut warnings),
+            Value::Int(n) => *n,
+            Value::UInt(n) => *n as i64,
+            other => convert::to_i64(other, &mut warnings),
         })
     };
     env.report(warnings)?;
+    if ty.unsigned && matches!(value, Value::Bytes(text) if text.trim_ascii_start().starts_with(b"-")) && result != Value::UInt(0) {
+        let message = "Cast to unsigned converted negative integer to its positive complement".into();
+        env.problem(Error::Other { number: 1105, message })?;
+    }
     Ok(result)
 }
 

@@ -485,6 +485,18 @@ impl<'a> Env<'a> {
             Value::Date(_) => return Ok(Some(Time::default())),
             _ => {}
         }
+        let number = match value {
+            Value::Int(n) => Some(n.unsigned_abs() as f64),
+            Value::UInt(n) => Some(*n as f64),
+            Value::Double(x) => Some(x.abs()),
+            Value::Decimal(d) => Some(d.to_f64().abs()),
+            _ => None,
+        };
+        let beyond = number.is_some_and(|n| n >= 8_385_960.0 && !(1e10..1e14).contains(&n));
+        if beyond || matches!(value, Value::Bytes(text) if text.trim_ascii().is_empty()) {
+            self.problem(Error::TruncatedWrongValue { what: "time", value: plain_text(value) })?;
+            return Ok(None);
+        }
         let mut warnings = Warnings::new();
         let context = store_context(self.session(), false);
         let t = convert::to_time(value, &ColumnType::new(TypeKind::Null), &context, &mut warnings);

@@ -637,7 +637,11 @@ impl<'a> Env<'a> {
 
     /// As 64 bits: negative numbers in two's complement.
     pub fn bits(&self, expr: &'a Expr) -> Step<Option<u64>> {
-        Ok(self.integer(expr)?.map(coerce::wrap_bits))
+        Ok(match self.number(expr)? {
+            // Doubles end at the signed bounds.
+            Value::Double(x) if !coerce::is_string(&expr.ty) => Some(coerce::wrap_bits((x.round_ties_even() as i64).into())),
+            _ => self.integer(expr)?.map(coerce::wrap_bits),
+        })
     }
 
     pub fn datetime(&self, expr: &'a Expr) -> Step<Option<types::DateTime>> {

@@ -155,6 +155,8 @@ pub enum Function {
     ConvertTz,
     /// A TIMESTAMP in UTC: CAST(... AT TIME ZONE).
     ToUtc,
+    /// CAST(... AS YEAR)
+    ToYear,
     // session and information
     Database,
     User,

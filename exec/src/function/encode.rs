@@ -3,7 +3,7 @@
 use super::locale;
 use super::string::{is_binary, too_large};
 use crate::error::Error;
-use crate::eval::{Env, Evaluated};
+use crate::eval::{Env, Evaluated, Step};
 use sha2::Digest;
 use sql::expr::Expr;
 use sql::func::Function;
@@ -21,8 +21,8 @@ pub(super) fn call<'a>(env: &Env<'a>, function: Function, args: &'a [Expr]) -> E
         Function::Crc32 => crc32(env, &args[0]),
         Function::ToBase64 => to_base64(env, &args[0]),
         Function::FromBase64 => from_base64(env, &args[0]),
-        Function::Bin => convert_base(env, env.text(&args[0])?, 10, 2),
-        Function::Oct => convert_base(env, env.text(&args[0])?, 10, 8),
+        Function::Bin => convert_base(env, digits_of(env, &args[0])?, 10, 2),
+        Function::Oct => convert_base(env, digits_of(env, &args[0])?, 10, 8),
         Function::Conv => conv(env, args),
         Function::Format => format(env, args),
         Function::InetAton => inet_aton(env, &args[0]),
@@ -152,14 +152,20 @@ fn to_radix(mut n: u64, radix: u32) -> Vec<u8> {
 /// CONV(text, from, to): a negative base takes, or shows, the number as signed; digits after the first wrong one are ignored.
 fn conv<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     let (Some(from), Some(to)) = (env.integer(&args[1])?, env.integer(&args[2])?) else { return Ok(Value::Null) };
-    // 0x41 is a number here.
-    let s = match env.eval(&args[0])? {
-        Value::Bytes(bytes) if crate::coerce::is_bits_literal(&args[0].ty) => {
-            Some(Cow::Owned(crate::coerce::bits_of(&bytes).to_string().into_bytes()))
-        }
-        _ => env.text(&args[0])?,
-    };
+    let s = digits_of(env, &args[0])?;
     convert_base(env, s, from, to)
+}
+
+/// The text of a number; 0x41 and BIT are numbers here.
+fn digits_of<'a>(env: &Env<'a>, arg: &'a Expr) -> Step<Option<Cow<'a, [u8]>>> {
+    let number = |n: String| Ok(Some(Cow::Owned(n.into_bytes())));
+    match env.eval(arg)? {
+        Value::Bytes(bytes) if crate::coerce::is_bits_literal(&arg.ty) => number(crate::coerce::bits_of(&bytes).to_string()),
+        Value::UInt(n) => number(n.to_string()),
+        Value::Int(n) => number(n.to_string()),
+        Value::Null => Ok(None),
+        other => Ok(Some(env.as_text(other, &arg.ty)?)),
+    }
 }
 
 fn convert_base<'a>(env: &Env<'a>, s: Option<Cow<'a, [u8]>>, from: i128, to: i128) -> Evaluated<'a> {

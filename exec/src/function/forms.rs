@@ -43,7 +43,8 @@ fn sound(letter: char) -> Option<u8> {
 fn soundex<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
     let Some(text) = env.text(arg)? else { return Ok(Value::Null) };
     let text = String::from_utf8_lossy(&text);
-    let upper = |c: char| c.to_uppercase().next().unwrap_or(c);
+    // Other letters than English ones stay as they are.
+    let upper = |c: char| c.to_ascii_uppercase();
     let mut letters = text.chars().map(upper).skip_while(|c| !c.is_alphabetic());
     let Some(first) = letters.next() else { return Ok(Value::Bytes(Cow::Borrowed(b""))) };
     let mut out = first.to_string();

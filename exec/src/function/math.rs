@@ -8,6 +8,15 @@ use types::{TypeKind, Value};
 
 /// Computes one of the numeric functions; the kind of the result is the node's static type.
 pub(super) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: &'a [Expr]) -> Evaluated<'a> {
+    let value = compute(env, function, node, args)?;
+    // Dates are computed as doubles.
+    if crate::coerce::kind_of(&node.ty) == crate::coerce::Kind::Double && matches!(value, Value::Int(_) | Value::Decimal(_)) {
+        return Ok(Value::Double(env.as_double(&value)?));
+    }
+    Ok(value)
+}
+
+fn compute<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: &'a [Expr]) -> Evaluated<'a> {
     match function {
         Function::Abs => abs(env, node, &args[0]),
         Function::Ceiling | Function::Floor => ceiling_floor(env, node, &args[0], function == Function::Ceiling),

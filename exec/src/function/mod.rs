@@ -159,7 +159,8 @@ pub(crate) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: 
         | F::PeriodAdd
         | F::PeriodDiff
         | F::ConvertTz
-        | F::ToUtc => date::call(env, function, node, args),
+        | F::ToUtc
+        | F::ToYear => date::call(env, function, node, args),
         F::Charset
         | F::Collation
         | F::Coercibility

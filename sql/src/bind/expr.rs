@@ -422,6 +422,11 @@ impl Binder<'_> {
 
     fn cast(&mut self, arg: &ast::Expr<'_>, target: &ast::CastTarget<'_>) -> Result<Expr> {
         let arg = self.value(arg)?;
+        if *target == ast::CastTarget::Year {
+            self.derivation = Derivation::NUMERIC;
+            let kind = ExprKind::Call { function: Function::ToYear, args: vec![arg] };
+            return Ok(Expr { kind, ty: typing::bigint(false), nullable: true });
+        }
         let ty = self.cast_type(target, &arg)?;
         self.derivation = match class(&ty) {
             Class::String | Class::Json => Derivation { collation: ty.collation, level: Coercibility::Implicit },

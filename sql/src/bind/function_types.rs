@@ -223,6 +223,7 @@ impl Binder<'_> {
             F::Timestamp => ColumnType::new(TypeKind::DateTime { fsp: args.iter().map(typing::fsp_of).max().unwrap_or(0) }),
             F::TimeDiff => ColumnType::new(TypeKind::Time { fsp: typing::fsp_of(&args[0]).max(typing::fsp_of(&args[1])) }),
             F::AddTime | F::SubTime => added_time(args, connection),
+            F::SecToTime if class(&args[0].ty) == Class::String => ColumnType::new(TypeKind::Time { fsp: 6 }),
             F::SecToTime => ColumnType::new(TypeKind::Time { fsp: typing::fsp_of(&args[0]) }),
             F::MakeTime => ColumnType::new(TypeKind::Time { fsp: typing::fsp_of(&args[2]) }),
             F::FromUnixTime if args.len() == 1 => ColumnType::new(TypeKind::DateTime { fsp: typing::fsp_of(&args[0]) }),
@@ -237,6 +238,7 @@ impl Binder<'_> {
                 _ => typing::bigint(false),
             },
             F::Year => ColumnType::unsigned(TypeKind::Year),
+            F::ToYear => typing::bigint(false),
             F::Crc32 | F::InetAton => typing::bigint(true),
             F::ConnectionId | F::LastInsertId => typing::bigint(true),
             F::RegexpLike

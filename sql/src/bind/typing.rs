@@ -307,6 +307,9 @@ pub(crate) fn negate(arg: &Expr) -> ColumnType {
 
 /// The type of a number computed from this one without changing its kind: ABS, ROUND and the like.
 pub(crate) fn numeric(arg: &Expr) -> ColumnType {
+    if is_temporal(&arg.ty) {
+        return double();
+    }
     match numeric_class(&arg.ty) {
         Class::Integer => bigint(is_unsigned(&arg.ty)),
         Class::Decimal => {
