@@ -150,7 +150,8 @@ fn integer<'a>(env: &Env<'a>, value: &Value<'a>, ty: &ColumnType) -> Evaluated<'
         })
     };
     env.report(warnings)?;
-    if ty.unsigned && matches!(value, Value::Bytes(text) if text.trim_ascii_start().starts_with(b"-")) && result != Value::UInt(0) {
+    if ty.unsigned && matches!(value, Value::Bytes(text) if text.trim_ascii_start().starts_with(b"-")) && result != Value::UInt(0)
+    {
         let message = "Cast to unsigned converted negative integer to its positive complement".into();
         env.problem(Error::Other { number: 1105, message })?;
     }

@@ -219,7 +219,9 @@ impl<'a> Env<'a> {
             }
             ExprKind::Arithmetic { op, left, right } => crate::arithmetic::eval(self, expr, *op, left, right),
             ExprKind::Unary { op: UnaryOp::Negate, arg } => crate::arithmetic::negate(self, expr, arg),
-            ExprKind::Unary { op: UnaryOp::BitNot, arg } if expr.ty.is_binary_string() => crate::arithmetic::invert_bits(self, arg),
+            ExprKind::Unary { op: UnaryOp::BitNot, arg } if expr.ty.is_binary_string() => {
+                crate::arithmetic::invert_bits(self, arg)
+            }
             ExprKind::Unary { op: UnaryOp::BitNot, arg } => Ok(self.bits(arg)?.map_or(Value::Null, |n| Value::UInt(!n))),
             ExprKind::Case { whens, otherwise } => self.case(expr, whens, otherwise.as_deref()),
             ExprKind::Cast(arg) => crate::cast::eval(self, expr, arg),

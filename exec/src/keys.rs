@@ -130,7 +130,8 @@ fn warn_of_containers(env: &Env<'_>, value: &Value<'_>, ty: &ColumnType) {
     if matches!(value, Value::Null) || crate::function::document_of(value, ty).is_scalar() {
         return;
     }
-    let warned = |w: &crate::session::Warning| matches!(&w.error, crate::Error::Other { number: 1235, message } if message == WORDS);
+    let warned =
+        |w: &crate::session::Warning| matches!(&w.error, crate::Error::Other { number: 1235, message } if message == WORDS);
     if !env.session().warnings.borrow().list().iter().any(warned) {
         env.session().warn(crate::Error::Other { number: 1235, message: WORDS.into() });
     }

@@ -15,10 +15,41 @@ const LIST: &str = "?, ...";
 /// Names of functions that MySQL's grammar knows: they are words, not names.
 fn is_function(word: &str) -> bool {
     const FUNCTIONS: &[&str] = &[
-        "ADDDATE", "AVG", "BIT_AND", "BIT_OR", "BIT_XOR", "CAST", "COUNT", "CURDATE", "CURTIME", "DATE_ADD", "DATE_SUB", "EXTRACT",
-        "GROUP_CONCAT", "JSON_ARRAYAGG", "JSON_OBJECTAGG", "MAX", "MID", "MIN", "NOW", "POSITION", "SESSION_USER", "STD", "STDDEV",
-        "STDDEV_POP", "STDDEV_SAMP", "SUBDATE", "SUBSTR", "SUBSTRING", "SUM", "SYSDATE", "SYSTEM_USER", "TRIM", "VARIANCE",
-        "VAR_POP", "VAR_SAMP",
+        "ADDDATE",
+        "AVG",
+        "BIT_AND",
+        "BIT_OR",
+        "BIT_XOR",
+        "CAST",
+        "COUNT",
+        "CURDATE",
+        "CURTIME",
+        "DATE_ADD",
+        "DATE_SUB",
+        "EXTRACT",
+        "GROUP_CONCAT",
+        "JSON_ARRAYAGG",
+        "JSON_OBJECTAGG",
+        "MAX",
+        "MID",
+        "MIN",
+        "NOW",
+        "POSITION",
+        "SESSION_USER",
+        "STD",
+        "STDDEV",
+        "STDDEV_POP",
+        "STDDEV_SAMP",
+        "SUBDATE",
+        "SUBSTR",
+        "SUBSTRING",
+        "SUM",
+        "SYSDATE",
+        "SYSTEM_USER",
+        "TRIM",
+        "VARIANCE",
+        "VAR_POP",
+        "VAR_SAMP",
     ];
     FUNCTIONS.iter().any(|known| known.eq_ignore_ascii_case(word))
 }
@@ -37,7 +68,9 @@ pub fn normalized(text: &[u8], mode: &SqlMode) -> Result<String> {
             Token::Word(_) if is_function(&written) => written.to_ascii_uppercase(),
             Token::Word(_) => format!("`{written}`"),
             Token::Keyword(_) => written.to_ascii_uppercase(),
-            Token::String { .. } | Token::National { .. } | Token::Int(_) | Token::Decimal(_) | Token::Double(_) => "?".to_owned(),
+            Token::String { .. } | Token::National { .. } | Token::Int(_) | Token::Decimal(_) | Token::Double(_) => {
+                "?".to_owned()
+            }
             Token::Hex(_) | Token::Bits(_) | Token::Param => "?".to_owned(),
             _ => written.into_owned(),
         };
@@ -71,7 +104,8 @@ fn push(words: &mut Vec<String>, word: String) {
 
 /// `( ?, ... )` is `(...)`, and a second one behind a comma is `/* , ... */`.
 fn shorten_row(words: &mut Vec<String>) {
-    let tail = |words: &[String], wanted: &[&str]| words.len() >= wanted.len() && words[words.len() - wanted.len()..].iter().eq(wanted);
+    let tail =
+        |words: &[String], wanted: &[&str]| words.len() >= wanted.len() && words[words.len() - wanted.len()..].iter().eq(wanted);
     for (list, short) in [(&["(", LIST, ")"][..], "(...)"), (&["(", "?", ")"][..], "(?)")] {
         if tail(words, list) {
             words.truncate(words.len() - list.len());

@@ -56,7 +56,13 @@ impl Charset {
         }
         let byte = |character| match self {
             Self::Latin1 => latin1_byte(character).unwrap_or(b'?'),
-            _ => if character.is_ascii() { character as u8 } else { b'?' },
+            _ => {
+                if character.is_ascii() {
+                    character as u8
+                } else {
+                    b'?'
+                }
+            }
         };
         Cow::Owned(String::from_utf8_lossy(text).chars().map(byte).collect())
     }

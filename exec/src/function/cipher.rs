@@ -90,9 +90,8 @@ fn fold_key(key: &[u8], length: usize) -> Vec<u8> {
 /// The key by the derivation function that the arguments name.
 fn derived_key<'a>(env: &Env<'a>, key: &[u8], args: &'a [Expr], length: usize) -> Step<Option<Vec<u8>>> {
     let Some(function) = env.text(&args[0])? else { return Ok(None) };
-    let optional = |n: usize| -> Step<Cow<'a, [u8]>> {
-        Ok(args.get(n).map(|arg| env.text(arg)).transpose()?.flatten().unwrap_or_default())
-    };
+    let optional =
+        |n: usize| -> Step<Cow<'a, [u8]>> { Ok(args.get(n).map(|arg| env.text(arg)).transpose()?.flatten().unwrap_or_default()) };
     let salt = optional(1)?;
     if function.eq_ignore_ascii_case(b"hkdf") {
         return Ok(Some(hkdf(key, &salt, &optional(2)?, length)));

@@ -348,11 +348,7 @@ fn build(pattern: &[u8], flags: Flags) -> Result<Pattern, Error> {
         }
     }
     let other = if prefix.is_empty() { text.into_owned() } else { format!("(?{prefix}){text}") };
-    match fancy_regex::RegexBuilder::new(&other)
-        .backtrack_limit(BACKTRACKS_MAX)
-        .delegate_size_limit(PATTERN_BYTES_MAX)
-        .build()
-    {
+    match fancy_regex::RegexBuilder::new(&other).backtrack_limit(BACKTRACKS_MAX).delegate_size_limit(PATTERN_BYTES_MAX).build() {
         Ok(regex) => Ok(Pattern { engine: Engine::Other(Box::new(regex)), anchored }),
         Err(_) => Err(refused(&error)),
     }
@@ -361,7 +357,8 @@ fn build(pattern: &[u8], flags: Flags) -> Result<Pattern, Error> {
 /// `[:name:]` of a class that does not exist.
 fn has_unknown_class(pattern: &str) -> bool {
     const CLASSES: [&str; 14] = [
-        "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper", "word", "xdigit",
+        "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper", "word",
+        "xdigit",
     ];
     let mut rest = pattern;
     while let Some(at) = rest.find("[:") {

@@ -34,9 +34,24 @@ const fn text(name: &'static str, scope: Scope, start: &'static str) -> Definiti
 
 /// The members of `block_encryption_mode`, in MySQL's order.
 pub(super) const BLOCK_ENCRYPTION_MODES: &[&str] = &[
-    "aes-128-ecb", "aes-192-ecb", "aes-256-ecb", "aes-128-cbc", "aes-192-cbc", "aes-256-cbc", "aes-128-cfb1", "aes-192-cfb1",
-    "aes-256-cfb1", "aes-128-cfb8", "aes-192-cfb8", "aes-256-cfb8", "aes-128-cfb128", "aes-192-cfb128", "aes-256-cfb128",
-    "aes-128-ofb", "aes-192-ofb", "aes-256-ofb",
+    "aes-128-ecb",
+    "aes-192-ecb",
+    "aes-256-ecb",
+    "aes-128-cbc",
+    "aes-192-cbc",
+    "aes-256-cbc",
+    "aes-128-cfb1",
+    "aes-192-cfb1",
+    "aes-256-cfb1",
+    "aes-128-cfb8",
+    "aes-192-cfb8",
+    "aes-256-cfb8",
+    "aes-128-cfb128",
+    "aes-192-cfb128",
+    "aes-256-cfb128",
+    "aes-128-ofb",
+    "aes-192-ofb",
+    "aes-256-ofb",
 ];
 
 const fn choice(name: &'static str, scope: Scope, members: &'static [&'static str], start: u64) -> Definition {

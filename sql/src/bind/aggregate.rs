@@ -57,7 +57,9 @@ impl Binder<'_> {
         }
         let (ty, nullable) = self.aggregate_type(function, &args, derivation);
         let derivation = match class(&ty) {
-            Class::String | Class::Json => Derivation { collation: ty.collation, level: derivation.level.min(Coercibility::Coercible) },
+            Class::String | Class::Json => {
+                Derivation { collation: ty.collation, level: derivation.level.min(Coercibility::Coercible) }
+            }
             _ => Derivation::NUMERIC,
         };
         let separator = call.separator.unwrap_or(b",").to_vec();

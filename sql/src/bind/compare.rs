@@ -115,7 +115,9 @@ fn is_date_constant(expr: &Expr) -> bool {
         ExprKind::Param(_) => return true,
         ExprKind::Literal(Value::Int(n)) => n.to_string(),
         ExprKind::Literal(Value::UInt(n)) => n.to_string(),
-        ExprKind::Literal(_) => return is_constant(expr) && !matches!(&expr.kind, ExprKind::Literal(Value::Decimal(_) | Value::Double(_))),
+        ExprKind::Literal(_) => {
+            return is_constant(expr) && !matches!(&expr.kind, ExprKind::Literal(Value::Decimal(_) | Value::Double(_)));
+        }
         _ => return false,
     };
     // Zero is the zero date.

@@ -145,7 +145,8 @@ impl Binder<'_> {
         };
         let (left, right) = (self.value(left)?, self.value(right)?);
         if typing::is_bit_operation(op, &left, &right) {
-            let right = if matches!(op, ArithmeticOp::ShiftLeft | ArithmeticOp::ShiftRight) { numeric_operand(right) } else { right };
+            let right =
+                if matches!(op, ArithmeticOp::ShiftLeft | ArithmeticOp::ShiftRight) { numeric_operand(right) } else { right };
             return Ok(self.arithmetic(op, left, right));
         }
         Ok(self.arithmetic(op, numeric_operand(left), numeric_operand(right)))
@@ -539,7 +540,9 @@ impl Binder<'_> {
             Class::Decimal => value.ty.clone(),
             Class::Double => typing::double(),
             Class::Null => typing::string(0, CollationId::BINARY),
-            Class::Json => ColumnType { collation: CollationId::UTF8MB4_BIN, ..ColumnType::new(TypeKind::Text(types::LobSize::Long)) },
+            Class::Json => {
+                ColumnType { collation: CollationId::UTF8MB4_BIN, ..ColumnType::new(TypeKind::Text(types::LobSize::Long)) }
+            }
             Class::String => typing::string(typing::string_length(&value.ty), value.ty.collation),
             _ => typing::string(typing::string_length(&value.ty), self.context.connection_collation()),
         };

@@ -74,7 +74,13 @@ impl Binder<'_> {
         }
     }
 
-    pub(super) fn call_type(&self, function: F, args: &[Expr], collation: CollationId, using: Option<&str>) -> Result<ColumnType> {
+    pub(super) fn call_type(
+        &self,
+        function: F,
+        args: &[Expr],
+        collation: CollationId,
+        using: Option<&str>,
+    ) -> Result<ColumnType> {
         let connection = self.context.connection_collation();
         let text = |length: u64| typing::string(length, connection);
         let length = |n: usize| typing::string_length(&args[n].ty);
@@ -152,7 +158,9 @@ impl Binder<'_> {
             }
             F::JsonType => ColumnType { collation: CollationId::UTF8MB4_0900_AI_CI, ..text(17) },
             F::JsonPretty => ColumnType { collation: CollationId::UTF8MB4_BIN, ..ColumnType::new(TypeKind::Text(LobSize::Long)) },
-            F::JsonQuote => ColumnType { collation: CollationId::UTF8MB4_BIN, ..typing::string(length(0) * 6 + 2, CollationId::UTF8MB4_BIN) },
+            F::JsonQuote => {
+                ColumnType { collation: CollationId::UTF8MB4_BIN, ..typing::string(length(0) * 6 + 2, CollationId::UTF8MB4_BIN) }
+            }
             F::JsonExtract
             | F::JsonObject
             | F::JsonArray
@@ -168,9 +176,13 @@ impl Binder<'_> {
             | F::JsonSearch
             | F::JsonSet
             | F::JsonSchemaReport => ColumnType::new(TypeKind::Json),
-            F::AesEncrypt => typing::string((length(0) * typing::bytes_per_char(args[0].ty.collation) / 16 + 1) * 16, CollationId::BINARY),
+            F::AesEncrypt => {
+                typing::string((length(0) * typing::bytes_per_char(args[0].ty.collation) / 16 + 1) * 16, CollationId::BINARY)
+            }
             F::AesDecrypt => typing::string(length(0) * typing::bytes_per_char(args[0].ty.collation), CollationId::BINARY),
-            F::Compress => typing::string(length(0) * typing::bytes_per_char(args[0].ty.collation) * 11 / 10 + 32, CollationId::BINARY),
+            F::Compress => {
+                typing::string(length(0) * typing::bytes_per_char(args[0].ty.collation) * 11 / 10 + 32, CollationId::BINARY)
+            }
             F::Uncompress | F::LoadFile => ColumnType::new(TypeKind::Blob(LobSize::Long)),
             F::RandomBytes => typing::string(1024, CollationId::BINARY),
             F::StatementDigest => text(64),
@@ -184,14 +196,27 @@ impl Binder<'_> {
             F::Soundex => typing::string(length(0).max(4), collation),
             F::WeightString => ColumnType::new(TypeKind::Blob(LobSize::Long)),
             F::RegexpSubstr => typing::string(length(0), collation),
-            F::RegexpReplace => ColumnType { collation, ..ColumnType::new(if collation == CollationId::BINARY { TypeKind::Blob(LobSize::Long) } else { TypeKind::Text(LobSize::Long) }) },
+            F::RegexpReplace => ColumnType {
+                collation,
+                ..ColumnType::new(if collation == CollationId::BINARY {
+                    TypeKind::Blob(LobSize::Long)
+                } else {
+                    TypeKind::Text(LobSize::Long)
+                })
+            },
             F::GetFormat => text(17),
             F::NameConst => args[1].ty.clone(),
             F::FormatBytes => text(11),
             F::FormatPicoTime => text(17),
             F::PsCurrentThreadId | F::PsThreadId => typing::bigint(true),
-            F::CurrentRole => ColumnType { collation: CollationId::of_charset("utf8mb3").unwrap_or(connection), ..ColumnType::new(TypeKind::Text(LobSize::Medium)) },
-            F::RolesGraphml => ColumnType { collation: CollationId::of_charset("utf8mb3").unwrap_or(connection), ..ColumnType::new(TypeKind::Text(LobSize::Long)) },
+            F::CurrentRole => ColumnType {
+                collation: CollationId::of_charset("utf8mb3").unwrap_or(connection),
+                ..ColumnType::new(TypeKind::Text(LobSize::Medium))
+            },
+            F::RolesGraphml => ColumnType {
+                collation: CollationId::of_charset("utf8mb3").unwrap_or(connection),
+                ..ColumnType::new(TypeKind::Text(LobSize::Long))
+            },
             F::IcuVersion => system_text(60),
             // The argument's type.
             F::Abs => typing::numeric(&args[0]),
@@ -420,4 +445,3 @@ pub(super) fn date_add_type(date: &Expr, amount: &Expr, unit: ast::IntervalUnit,
         _ => typing::string(29, collation),
     }
 }
-

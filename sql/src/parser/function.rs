@@ -674,16 +674,7 @@ impl<'a> Parser<'a> {
 /// Functions that are called only with the parenthesis right behind the name, unless IGNORE_SPACE is set.
 fn is_adjacent(upper: &[u8]) -> bool {
     aggregate(upper).is_some_and(|function| function != A::AnyValue)
-        || matches!(
-            upper,
-            b"ADDDATE"
-                | b"CAST"
-                | b"CURDATE"
-                | b"CURTIME"
-                | b"DATE_ADD"
-                | b"DATE_SUB"
-                | b"EXTRACT"
-        )
+        || matches!(upper, b"ADDDATE" | b"CAST" | b"CURDATE" | b"CURTIME" | b"DATE_ADD" | b"DATE_SUB" | b"EXTRACT")
         || matches!(
             upper,
             b"MID"

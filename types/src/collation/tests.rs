@@ -222,7 +222,10 @@ fn order_is_mysqls() {
         for pair in ranked.windows(2) {
             let expected = pair[0].0.cmp(&pair[1].0);
             let (a, b) = (pair[0].1, pair[1].1);
-            if compare(a, b, collation) != expected || key(a).cmp(&key(b)) != expected || equal(a, b, collation) != expected.is_eq() {
+            if compare(a, b, collation) != expected
+                || key(a).cmp(&key(b)) != expected
+                || equal(a, b, collation) != expected.is_eq()
+            {
                 let show = |text: &[u8]| String::from_utf8_lossy(text).into_owned();
                 wrong.push(format!("{}: {:?} {expected:?} {:?}", collation.name(), show(a), show(b)));
             }

@@ -3,8 +3,8 @@
 use super::{Problem, StoreContext, Warnings, write_text};
 use crate::charset::Charset;
 use crate::collation::{self, prefix_bytes, trim};
-use crate::row::set_names;
 use crate::json::{self, Json};
+use crate::row::set_names;
 use crate::{ColumnType, LobSize, TypeKind, Value};
 use std::borrow::Cow;
 

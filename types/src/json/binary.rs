@@ -318,7 +318,8 @@ impl<'b> Container<'b> {
 pub fn lookup<'b>(document: &'b [u8], path: &Path) -> Decoded<Option<Cow<'b, [u8]>>> {
     let mut at = document;
     for leg in path.legs() {
-        let container = at.first().is_some_and(|tag| (ARRAY..=OBJECT + WIDE).contains(tag)).then(|| Container::open(at)).transpose()?;
+        let container =
+            at.first().is_some_and(|tag| (ARRAY..=OBJECT + WIDE).contains(tag)).then(|| Container::open(at)).transpose()?;
         let next = match (leg, container) {
             (Leg::Member(name), Some(object)) if object.object => object.member(name)?,
             (Leg::Item(place), Some(array)) if !array.object => match place.index(array.count) {

@@ -242,7 +242,10 @@ impl Parser<'_> {
             let from = self.place()?;
             let spaced = self.text.get(self.at).is_some_and(u8::is_ascii_whitespace);
             self.skip_spaces();
-            if spaced && self.text[self.at..].starts_with(b"to") && self.text.get(self.at + 2).is_some_and(u8::is_ascii_whitespace) {
+            if spaced
+                && self.text[self.at..].starts_with(b"to")
+                && self.text.get(self.at + 2).is_some_and(u8::is_ascii_whitespace)
+            {
                 self.at += 2;
                 self.skip_spaces();
                 let to = self.place()?;

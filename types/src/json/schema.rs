@@ -153,9 +153,7 @@ impl Validator<'_> {
         if let Some(Json::Object(dependencies)) = schema.member("dependencies") {
             for (name, wanted) in dependencies.iter().filter(|(name, _)| value.member(name).is_some()) {
                 let met = match wanted {
-                    Json::Array(names) => {
-                        names.iter().all(|n| matches!(n, Json::String(n) if value.member(n).is_some()))
-                    }
+                    Json::Array(names) => names.iter().all(|n| matches!(n, Json::String(n) if value.member(n).is_some())),
                     part => self.check(part, value, &mut place.below(&format!("dependencies/{name}"), ""), references).is_ok(),
                 };
                 if !met {

@@ -30,7 +30,8 @@ pub(super) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: 
         }
         F::JsonLength => length(env, args),
         F::JsonType => {
-            Ok(document(env, args, 0, "json_type")?.map_or(Value::Null, |j| Value::Bytes(Cow::Borrowed(j.type_name().as_bytes()))))
+            Ok(document(env, args, 0, "json_type")?
+                .map_or(Value::Null, |j| Value::Bytes(Cow::Borrowed(j.type_name().as_bytes()))))
         }
         F::JsonDepth => Ok(document(env, args, 0, "json_depth")?.map_or(Value::Null, |j| Value::Int(j.depth() as i64))),
         F::JsonContains => contains(env, args),
@@ -64,8 +65,10 @@ fn answer<'a>(env: &Env<'a>, document: Json) -> Evaluated<'a> {
     }
     let binary = document.to_binary();
     if binary.len() > env.session().packet_bytes_max {
-        let message =
-            format!("Result of json_binary::serialize() was larger than max_allowed_packet ({}) - truncated", env.session().packet_bytes_max);
+        let message = format!(
+            "Result of json_binary::serialize() was larger than max_allowed_packet ({}) - truncated",
+            env.session().packet_bytes_max
+        );
         return Err(Error::Other { number: 1301, message }.into());
     }
     Ok(Value::Bytes(Cow::Owned(binary)))
@@ -107,7 +110,9 @@ pub(crate) fn document_of(value: &Value<'_>, ty: &ColumnType) -> Json {
 pub(crate) fn json_value<'a>(env: &Env<'a>, arg: &'a Expr) -> Step<Json> {
     let value = env.eval(arg)?;
     let ty = &arg.ty;
-    if is_boolean(arg) && let Value::Int(n) = value {
+    if is_boolean(arg)
+        && let Value::Int(n) = value
+    {
         return Ok(Json::Bool(n != 0));
     }
     Ok(document_of(&value, ty))
@@ -297,7 +302,9 @@ fn contains<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
 
 fn keys<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     match part(env, args, 1, "json_keys")? {
-        Some(Json::Object(members)) => answer(env, Json::Array(members.into_iter().map(|(name, _)| Json::String(name)).collect())),
+        Some(Json::Object(members)) => {
+            answer(env, Json::Array(members.into_iter().map(|(name, _)| Json::String(name)).collect()))
+        }
         _ => Ok(Value::Null),
     }
 }
