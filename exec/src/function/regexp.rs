@@ -17,8 +17,11 @@ use types::Value;
 /// Compiled patterns of one execution, the last few used.
 #[derive(Default)]
 pub(crate) struct Patterns {
-    recent: RefCell<Vec<(Vec<u8>, Flags, Rc<Pattern>)>>,
+    recent: RefCell<Vec<Recent>>,
 }
+
+/// A pattern's text, its flags, and what they compile to.
+type Recent = (Vec<u8>, Flags, Rc<Pattern>);
 
 const RECENT_MAX: usize = 8;
 /// Compiled size of one pattern.

@@ -1,3 +1,5 @@
+//! Documents: what prints, parses, stores, orders and is found as in MySQL; damaged bytes never panic.
+
 use super::*;
 use proptest::prelude::*;
 
