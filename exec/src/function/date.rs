@@ -101,10 +101,10 @@ fn to_year<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
         number => env.as_integer(number)?,
     };
     Ok(match number {
-        0 if !is_text => Value::Int(0),
-        0..70 => Value::Int(number as i64 + 2000),
-        70..100 => Value::Int(number as i64 + 1900),
-        1901..=2155 => Value::Int(number as i64),
+        0 if !is_text => Value::UInt(0),
+        0..70 => Value::UInt(number as u64 + 2000),
+        70..100 => Value::UInt(number as u64 + 1900),
+        1901..=2155 => Value::UInt(number as u64),
         _ => {
             env.session().warn(Error::TruncatedWrongValue { what: "YEAR", value: coerce::plain_text(&value) });
             Value::Null

@@ -426,7 +426,7 @@ impl Binder<'_> {
         if *target == ast::CastTarget::Year {
             self.derivation = Derivation::NUMERIC;
             let kind = ExprKind::Call { function: Function::ToYear, args: vec![arg] };
-            return Ok(Expr { kind, ty: typing::bigint(false), nullable: true });
+            return Ok(Expr { kind, ty: ColumnType::unsigned(TypeKind::Year), nullable: true });
         }
         let ty = self.cast_type(target, &arg)?;
         self.derivation = match class(&ty) {

@@ -64,8 +64,6 @@ impl Binder<'_> {
             | F::FoundRows
             | F::Sleep
             | F::Benchmark
-            | F::JsonObject
-            | F::JsonArray
             | F::UuidShort
             | F::CurrentRole
             | F::IcuVersion => false,
@@ -263,7 +261,7 @@ impl Binder<'_> {
                 _ => typing::bigint(false),
             },
             F::Year => ColumnType::unsigned(TypeKind::Year),
-            F::ToYear => typing::bigint(false),
+            F::ToYear => ColumnType::unsigned(TypeKind::Year),
             F::Crc32 | F::InetAton => typing::bigint(true),
             F::ConnectionId | F::LastInsertId => typing::bigint(true),
             F::RegexpLike
