@@ -285,6 +285,9 @@ impl<'a> Env<'a> {
             }
             ExprKind::Arithmetic { op, left, right } => crate::arithmetic::eval(self, expr, *op, left, right),
             ExprKind::Unary { op: UnaryOp::Negate, arg } => crate::arithmetic::negate(self, expr, arg),
+            ExprKind::Unary { op: UnaryOp::BitNot, arg } if expr.ty.is_binary_string() => {
+                crate::arithmetic::invert_bits(self, arg)
+            }
             ExprKind::Unary { op: UnaryOp::BitNot, arg } => Ok(self.bits(arg)?.map_or(Value::Null, |n| Value::UInt(!n))),
             ExprKind::Case { whens, otherwise } => self.case(expr, whens, otherwise.as_deref()),
             ExprKind::Cast(arg) => crate::cast::eval(self, expr, arg),
@@ -400,7 +403,8 @@ impl<'a> Env<'a> {
     /// Converts a value to the representation of type `ty`, where it has another.
     #[inline]
     pub fn conform(&self, value: Value<'a>, from: &ColumnType, ty: &ColumnType) -> Evaluated<'a> {
-        if coerce::suits(&value, ty) { Ok(value) } else { self.conform_slow(value, from, ty) }
+        let same_form = coerce::is_document(from) == coerce::is_document(ty);
+        if coerce::suits(&value, ty) && same_form { Ok(value) } else { self.conform_slow(value, from, ty) }
     }
 
     /// The value as it leaves a projection: of the type's representation, decimals with the type's digits.
@@ -417,7 +421,15 @@ impl<'a> Env<'a> {
     }
 
     fn conform_slow(&self, value: Value<'a>, from: &ColumnType, ty: &ColumnType) -> Evaluated<'a> {
+        if matches!(value, Value::Null) {
+            return Ok(value);
+        }
+        if !matches!(coerce::kind_of(ty), Kind::Text | Kind::Json) && coerce::is_document(from) {
+            let plain = self.plain(value, from);
+            return self.conform_slow(plain, &ColumnType::new(TypeKind::Null), ty);
+        }
         match coerce::kind_of(ty) {
+            Kind::Json => Ok(Value::Bytes(Cow::Owned(crate::function::document_of(&value, from).to_binary()))),
             Kind::Integer => {
                 let n = self.as_integer(&value)?;
                 Ok(if ty.unsigned {
@@ -477,7 +489,7 @@ impl<'a> Env<'a> {
             }
             _ => {
                 let value = self.eval(expr)?;
-                self.value_truth(&value)
+                self.value_truth(&self.plain(value, &expr.ty))
             }
         }
     }
@@ -640,6 +652,10 @@ impl<'a> Env<'a> {
                 }
                 _ => Some(self.as_decimal(a)?.cmp(&self.as_decimal(b)?)),
             },
+            CompareAs::Json => {
+                use crate::function::document_of;
+                Some(document_of(a, a_type).compare(&document_of(b, b_type)))
+            }
             CompareAs::Double => self.as_double(a)?.partial_cmp(&self.as_double(b)?),
             CompareAs::String(collation) => {
                 let (a, b) = (self.as_text(borrow(a), a_type)?, self.as_text(borrow(b), b_type)?);
@@ -660,9 +676,14 @@ impl<'a> Env<'a> {
     pub fn text(&self, expr: &'a Expr) -> Step<Option<Text<'a>>> {
         match self.eval(expr)? {
             Value::Null => Ok(None),
-            Value::Bytes(s) => Ok(Some(s)),
+            Value::Bytes(s) if !coerce::is_document(&expr.ty) => Ok(Some(s)),
             other => Ok(Some(self.as_text(other, &expr.ty)?)),
         }
+    }
+
+    /// The bytes of an expression's text in its character set, for functions of bytes: LENGTH, HEX, MD5.
+    pub fn bytes(&self, expr: &'a Expr) -> Step<Option<Text<'a>>> {
+        Ok(self.text(expr)?.map(|text| coerce::encoded(text, &expr.ty)))
     }
 
     /// As an integer, rounded; texts are read up to the first character that is no digit, with a warning.
@@ -672,21 +693,21 @@ impl<'a> Env<'a> {
             Value::Int(n) => Ok(Some(n.into())),
             // 0x41 and b'1' are numbers where numbers are wanted.
             Value::Bytes(bytes) if coerce::is_bits_literal(&expr.ty) => Ok(Some(coerce::bits_of(&bytes).into())),
-            other => self.as_integer(&other).map(Some),
+            other => self.as_integer(&self.plain(other, &expr.ty)).map(Some),
         }
     }
 
     pub fn double(&self, expr: &'a Expr) -> Step<Option<f64>> {
         match self.eval(expr)? {
             Value::Null => Ok(None),
-            other => self.as_double(&other).map(Some),
+            other => self.as_double(&self.plain(other, &expr.ty)).map(Some),
         }
     }
 
     pub fn decimal(&self, expr: &'a Expr) -> Step<Option<types::Decimal>> {
         match self.eval(expr)? {
             Value::Null => Ok(None),
-            other => self.as_decimal(&other).map(Some),
+            other => self.as_decimal(&self.plain(other, &expr.ty)).map(Some),
         }
     }
 
@@ -694,28 +715,32 @@ impl<'a> Env<'a> {
     /// doubles.
     pub fn number(&self, expr: &'a Expr) -> Evaluated<'a> {
         let value = self.eval(expr)?;
-        self.as_number(value)
+        self.as_number(self.plain(value, &expr.ty))
     }
 
     /// As 64 bits: negative numbers in two's complement.
     pub fn bits(&self, expr: &'a Expr) -> Step<Option<u64>> {
-        Ok(self.integer(expr)?.map(coerce::wrap_bits))
+        Ok(match self.number(expr)? {
+            // Doubles end at the signed bounds.
+            Value::Double(x) if !coerce::is_string(&expr.ty) => Some(coerce::wrap_bits((x.round_ties_even() as i64).into())),
+            _ => self.integer(expr)?.map(coerce::wrap_bits),
+        })
     }
 
     pub fn datetime(&self, expr: &'a Expr) -> Step<Option<types::DateTime>> {
         let value = self.eval(expr)?;
-        self.as_datetime(&value)
+        self.as_datetime(&self.plain(value, &expr.ty))
     }
 
     /// A date of which some parts may be zero: for functions that take parts of dates.
     pub fn loose_datetime(&self, expr: &'a Expr) -> Step<Option<types::DateTime>> {
         let value = self.eval(expr)?;
-        self.as_loose_datetime(&value)
+        self.as_loose_datetime(&self.plain(value, &expr.ty))
     }
 
     pub fn time(&self, expr: &'a Expr) -> Step<Option<types::Time>> {
         let value = self.eval(expr)?;
-        self.as_time(&value)
+        self.as_time(&self.plain(value, &expr.ty))
     }
 }
 

@@ -73,6 +73,8 @@ pub struct SessionVars {
     pub execution_time_max: Duration,
     /// default_week_format
     pub week_format: u8,
+    /// block_encryption_mode
+    pub block_encryption: BlockEncryption,
     /// CLIENT_FOUND_ROWS: UPDATE reports matched rows as affected.
     pub client_found_rows: bool,
     /// A transaction was begun, or autocommit is off: SERIALIZABLE reads lock.
@@ -83,6 +85,52 @@ pub struct SessionVars {
     pub row_dirty: Cell<bool>,
     /// Warnings that the row has given.
     pub row_warnings: Cell<u32>,
+}
+
+/// How AES_ENCRYPT works: `aes-128-ecb`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockEncryption {
+    pub key_bytes: usize,
+    pub mode: BlockMode,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockMode {
+    Ecb,
+    Cbc,
+    Cfb1,
+    Cfb8,
+    Cfb128,
+    Ofb,
+}
+
+impl Default for BlockEncryption {
+    fn default() -> Self {
+        Self { key_bytes: 16, mode: BlockMode::Ecb }
+    }
+}
+
+impl BlockEncryption {
+    /// `aes-BITS-MODE`, as the variable spells it.
+    pub fn parse(name: &str) -> Option<Self> {
+        let (bits, mode) = name.strip_prefix("aes-")?.split_once('-')?;
+        let key_bytes = match bits {
+            "128" => 16,
+            "192" => 24,
+            "256" => 32,
+            _ => return None,
+        };
+        let mode = match mode {
+            "ecb" => BlockMode::Ecb,
+            "cbc" => BlockMode::Cbc,
+            "cfb1" => BlockMode::Cfb1,
+            "cfb8" => BlockMode::Cfb8,
+            "cfb128" => BlockMode::Cfb128,
+            "ofb" => BlockMode::Ofb,
+            _ => return None,
+        };
+        Some(Self { key_bytes, mode })
+    }
 }
 
 /// A `@name` with the type it got from its assignment.
@@ -124,6 +172,7 @@ impl SessionVars {
             select_limit: u64::MAX,
             execution_time_max: Duration::ZERO,
             week_format: 0,
+            block_encryption: BlockEncryption::default(),
             client_found_rows: false,
             in_transaction: false,
             recursion_depth_max: 1000,

@@ -203,6 +203,7 @@ fn sql_error(error: &Sql) -> (u16, String) {
         ),
         Sql::TooDeep => (1436, "Thread stack overrun: the statement is nested too deeply".into()),
         Sql::InvalidUtf8 { text } => (1300, format!("Invalid utf8mb4 character string: '{text}'")),
+        Sql::InvalidText { charset, text } => (1300, format!("Invalid {charset} character string: '{text}'")),
         Sql::NotSupported(what) => not_supported(what),
         Sql::TooManyColumns => (1117, "Too many columns".into()),
         Sql::TooManyTables => (1116, "Too many tables; MySQL can only use 61 tables in a join".into()),
@@ -603,9 +604,11 @@ fn problem_error(problem: &Problem, column: &str, row: u64) -> (u16, String) {
         Problem::TruncatedIncorrect { what, text } => (1292, format!("Truncated incorrect {what} value: '{text}'")),
         Problem::TemporalOverflow { what } => (1441, format!("Datetime function: {what} field overflow")),
         Problem::TimestampGap => (1299, format!("Invalid TIMESTAMP value in column '{column}' at row {row}")),
-        Problem::InvalidJson { position } => {
-            (3140, format!("Invalid JSON text: \"Invalid value.\" at position {position} in value for column '{column}'."))
+        Problem::InvalidJson { why, position } => {
+            (3140, format!("Invalid JSON text: \"{why}\" at position {position} in value for column '{column}'."))
         }
+        Problem::DeepJson => (3157, "The JSON document exceeds the maximum depth.".into()),
+        Problem::BinaryJson => (3144, "Cannot create a JSON value from a string with CHARACTER SET 'binary'.".into()),
     }
 }
 
@@ -656,7 +659,7 @@ fn sqlstate(number: u16) -> &'static [u8; 5] {
         | 1170 | 1171 | 1172 | 1173 | 1176..=1178 | 1203 | 1211 | 1226..=1227 | 1230..=1232 | 1234 | 1235 | 1239 | 1247 | 1248
         | 1250 | 1252 | 1253 | 1280 | 1281 | 1286 | 1304 | 1305 | 1308..=1311 | 1313..=1316 | 1318..=1320 | 1322 | 1323 | 1324
         | 1326 | 1327 | 1330..=1335 | 1337 | 1338 | 1370 | 1403 | 1407 | 1410 | 1413 | 1414 | 1425..=1427 | 1439 | 1453 | 1458
-        | 1460 | 1461 | 1463 | 1582 | 1583 | 3057 | 3143 | 3152 => b"42000",
+        | 1460 | 1461 | 1463 | 1582 | 1583 | 3057 | 3143 | 3149 | 3152..=3154 | 3165 => b"42000",
         1045 => b"28000",
         1046 => b"3D000",
         1048 | 1052 | 1062 | 1169 | 1216 | 1217 | 1451 | 1452 | 1557 | 1761 | 1762 => b"23000",
@@ -679,7 +682,9 @@ fn sqlstate(number: u16) -> &'static [u8; 5] {
         1441 => b"22008",
         1792 => b"25006",
         3020 => b"2201E",
-        3140 | 3141 => b"22032",
+        3140 | 3141 | 3144 | 3146 | 3157 | 3158 | 3853 => b"22032",
+        3966 => b"22035",
+        3967 => b"22034",
         1037 | 1038 | 1041 => b"HY001",
         _ => b"HY000",
     }

@@ -13,6 +13,8 @@ pub enum Error {
     TooDeep,
     /// 1300: a name is not valid UTF-8. `text` is the hex of its first bytes.
     InvalidUtf8 { text: String },
+    /// 1300: bytes behind `_charset` that are no text of it, as hexadecimal digits.
+    InvalidText { charset: &'static str, text: String },
     /// 1235 "This version of MySQL doesn't yet support '{0}'"
     NotSupported(String),
     /// 1117

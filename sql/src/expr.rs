@@ -225,6 +225,8 @@ pub enum CompareAs {
     /// DATE, DATETIME, TIMESTAMP; strings are parsed.
     Temporal,
     Time,
+    /// One side is a JSON document; the other becomes one.
+    Json,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -399,6 +399,10 @@ pub trait BindContext {
     fn sql_mode(&self) -> SqlMode;
     /// collation_connection: of string literals.
     fn connection_collation(&self) -> types::CollationId;
+    /// div_precision_increment: digits that a division adds to the fraction.
+    fn div_precision_increment(&self) -> u8 {
+        4
+    }
     /// The type of the value that parameter `index` has in the execution the plan is for, where it is known. Without it (at
     /// PREPARE) a parameter takes the type that its place suggests. A plan is good for values of the same types.
     fn param_type(&self, _index: usize) -> Option<ColumnType> {

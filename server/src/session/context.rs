@@ -59,6 +59,10 @@ impl BindContext for Binder<'_> {
         self.state.settings.mode
     }
 
+    fn div_precision_increment(&self) -> u8 {
+        self.state.vars.div_precision_increment
+    }
+
     fn connection_collation(&self) -> CollationId {
         self.state.settings.connection_collation
     }

@@ -104,7 +104,9 @@ impl Binder<'_> {
         }
         let (ty, nullable) = self.aggregate_type(function, &args, derivation);
         let derivation = match class(&ty) {
-            Class::String => Derivation { collation: ty.collation, level: derivation.level.min(Coercibility::Coercible) },
+            Class::String | Class::Json => {
+                Derivation { collation: ty.collation, level: derivation.level.min(Coercibility::Coercible) }
+            }
             _ => Derivation::NUMERIC,
         };
         let separator = call.separator.unwrap_or(b",").to_vec();
@@ -115,7 +117,7 @@ impl Binder<'_> {
         match function {
             A::Count => (typing::bigint(false), false),
             A::Sum => (typing::sum(&args[0]), true),
-            A::Avg => (typing::average(&args[0]), true),
+            A::Avg => (typing::average(&args[0], self.context.div_precision_increment()), true),
             A::AnyValue => (args[0].ty.clone(), args[0].nullable),
             A::Min | A::Max => {
                 let mut ty = args[0].ty.clone();
@@ -131,7 +133,9 @@ impl Binder<'_> {
                 let kind = if binary { TypeKind::Blob(LobSize::Regular) } else { TypeKind::Text(LobSize::Regular) };
                 (ColumnType { collation, ..ColumnType::new(kind) }, true)
             }
+            A::BitAnd | A::BitOr | A::BitXor if typing::is_bit_string(&args[0]) => (typing::bit_string(&args[0]), false),
             A::BitAnd | A::BitOr | A::BitXor => (typing::bigint(true), false),
+            A::JsonArrayAgg | A::JsonObjectAgg => (ColumnType::new(TypeKind::Json), true),
             A::StdDevPop | A::StdDevSamp | A::VarPop | A::VarSamp => (typing::double(), true),
         }
     }

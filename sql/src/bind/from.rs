@@ -8,7 +8,6 @@ use crate::expr::{CompareOp, Expr, ExprKind};
 use crate::plan::Derived;
 use crate::planner::JoinTree;
 use std::sync::Arc;
-use types::TypeKind;
 use types::schema::TableDef;
 
 /// A table of the statement, or what is read like one.
@@ -301,10 +300,8 @@ impl Binder<'_> {
     pub(super) fn column_derivation(&self, source: usize, column: usize) -> Derivation {
         let ty = &self.sources[source].table.columns[column].ty;
         match class(ty) {
-            super::Class::String => {
-                let collation = if ty.kind == TypeKind::Json { types::CollationId::UTF8MB4_BIN } else { ty.collation };
-                Derivation { collation, level: Coercibility::Implicit }
-            }
+            super::Class::String => Derivation { collation: ty.collation, level: Coercibility::Implicit },
+            super::Class::Json => Derivation { collation: types::CollationId::UTF8MB4_BIN, level: Coercibility::Implicit },
             _ => Derivation::NUMERIC,
         }
     }

@@ -16,6 +16,8 @@ mod dml;
 mod expr;
 mod from;
 mod function;
+mod function_names;
+mod function_types;
 mod group;
 mod literal;
 mod query;

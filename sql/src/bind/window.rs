@@ -362,7 +362,7 @@ impl Binder<'_> {
                     let ty = typing::decimal(20, 0);
                     left = Expr { kind: ExprKind::Cast(Box::new(left)), ty, nullable: key.nullable };
                 }
-                let ty = typing::arithmetic(op, &left, offset, false);
+                let ty = typing::arithmetic(op, &left, offset, false, self.context.div_precision_increment());
                 let kind = ExprKind::Arithmetic { op, left: Box::new(left), right: Box::new(offset.clone()) };
                 Ok(Expr { kind, ty, nullable: true })
             }

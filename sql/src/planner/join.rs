@@ -378,7 +378,7 @@ fn hash_pair(expr: &Expr, inside: &[usize], count: usize) -> Option<(Expr, Expr)
         }
         CompareAs::Decimal => class(&left.ty) == Class::Decimal && left.ty.kind == right.ty.kind,
         CompareAs::Temporal | CompareAs::Time => left.ty.kind == right.ty.kind,
-        CompareAs::Double => false,
+        CompareAs::Double | CompareAs::Json => false,
     };
     if !same {
         return None;
