@@ -20,7 +20,7 @@ use sync::Mutex;
 /// Pages one allocation page stands for.
 pub const GROUP_PAGES: u32 = ((PAGE_WORDS - HEADER_WORDS) * 64) as u32;
 /// The file grows by an eighth, within these bounds (in pages).
-const GROWTH_PAGES: std::ops::RangeInclusive<u32> = if cfg!(sim) { 16..=64 } else { 256..=8192 };
+const GROWTH_PAGES: std::ops::RangeInclusive<u32> = if cfg!(any(sim, miri)) { 16..=64 } else { 256..=8192 };
 
 pub(crate) struct Space {
     pool: Arc<Pool>,

@@ -8,7 +8,7 @@ use crate::page::check_envelope;
 use os::AlignedBuf;
 
 /// Enough to keep a device with a few requests in flight busy.
-const READER_THREADS: usize = if cfg!(sim) { 3 } else { 8 };
+const READER_THREADS: usize = if cfg!(any(sim, miri)) { 3 } else { 8 };
 
 pub(super) fn start(pool: &Arc<Pool>) -> Vec<os::thread::JoinHandle<()>> {
     (0..READER_THREADS)
