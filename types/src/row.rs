@@ -487,10 +487,7 @@ pub struct StoredRow<'a> {
 /// The bytes of one column.
 enum Raw<'a> {
     Null,
-    Bytes {
-        bytes: &'a [u8],
-        external: bool,
-    },
+    Bytes { bytes: &'a [u8], external: bool },
 }
 
 impl<'a> StoredRow<'a> {
