@@ -15,6 +15,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use stepping::{Trace, thread_named, trace};
 
+/// The server's own: which objects lie side by side is a matter of the allocator.
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 const WARM_UP: usize = 50;
 /// Rows on leaves of their own.
 const KEYS: [u32; 2] = [500_000, 3_500_000];
