@@ -350,6 +350,47 @@ fn savepoints_undo_their_part() {
     assert_eq!(all_rows(&worker, tree, false), vec![(1, b"one".to_vec())]);
 }
 
+/// A row as it is between two changes of one transaction, copied before its commit and judged after it.
+#[test]
+fn current_reads_take_no_version_between_two_changes() {
+    let dir = TempDir::new("between");
+    let engine = open(&dir, 8);
+    let (a, b) = (engine.worker(0), std::rc::Rc::new(engine.worker(1)));
+    let tree = wait(&a, || a.create_tree()).expect("a tree");
+    let mut setup = a.begin(Isolation::ReadCommitted);
+    wait(&a, || setup.insert(&a, tree, &key(1), b"first")).expect("ok");
+    let _ = setup.commit(&a);
+    let change = move |worker: &Worker, txn: &mut Txn, value: &[u8]| {
+        let mut payload = Vec::new();
+        let seen = wait(worker, || txn.read_latest(worker, tree, &key(1), &mut payload)).expect("ok").expect("there");
+        assert_eq!(wait(worker, || txn.update(worker, tree, &key(1), seen, value)).expect("ok"), WriteOutcome::Done);
+    };
+    // Both ways of reading what is current; the second writer works on the same thread, between two steps of the reader.
+    for by_scan in [false, true] {
+        let mut writer = b.begin(Isolation::ReadCommitted);
+        change(&b, &mut writer, b"between");
+        let other = b.clone();
+        interleave::at_next(move || {
+            change(&other, &mut writer, b"last");
+            assert!(writer.commit(&other).is_none());
+        });
+        let mut reader = a.begin(Isolation::ReadCommitted);
+        let found = if by_scan {
+            let mut scan = Scan::new(tree, &[], &[], false, ReadMode::Latest);
+            assert!(wait(&a, || scan.fill(&mut reader, &a, 10)).expect("scans"));
+            let row = scan.next_row().expect("a row");
+            assert!(!row.held_by_other);
+            row.payload.to_vec()
+        } else {
+            let mut payload = Vec::new();
+            assert!(wait(&a, || reader.read_latest(&a, tree, &key(1), &mut payload)).expect("reads").is_some());
+            payload
+        };
+        assert_eq!(found, b"last", "by a scan: {by_scan}");
+        let _ = reader.commit(&a);
+    }
+}
+
 /// Transfers between accounts by several threads: the sum never changes, deadlocks are found, nothing hangs.
 #[test]
 fn transfers_keep_the_sum() {
