@@ -202,6 +202,33 @@ impl Space {
         }
     }
 
+    /// Latches the allocation page of a page.
+    pub fn latch_bitmap_of(&self, page: PageId) -> Result<PageWrite<'_>> {
+        self.pool.latch(bitmap_page(page / GROUP_PAGES))
+    }
+
+    /// Have the pages the same allocation page?
+    pub fn is_one_group(&self, pages: &[PageId]) -> bool {
+        pages.iter().all(|page| page / GROUP_PAGES == pages[0] / GROUP_PAGES)
+    }
+
+    /// Clears the bits of pages of one group, whose latched and marked allocation page is `bitmap`; what a log record says of that. Its user logs
+    /// it, sets the LSN, and then calls `note_free`.
+    pub fn clear(&self, bitmap: &PageWrite<'_>, pages: &[PageId]) -> Vec<u8> {
+        let bits: Vec<u8> = pages.iter().flat_map(|page| (page % GROUP_PAGES).to_le_bytes()).collect();
+        change_bits(bitmap.page, &bits, false);
+        bits
+    }
+
+    /// Pages of one group are free: the search for free ones begins at the first of them, or before.
+    pub fn note_free(&self, pages: &[PageId]) {
+        let hints = &mut self.state.lock().hints;
+        for page in pages {
+            let hint = &mut hints[(page / GROUP_PAGES) as usize];
+            *hint = (*hint).min(page % GROUP_PAGES);
+        }
+    }
+
     /// Gives pages back in one STRUCTURE record together with `also` (parts of other pages, already latched by the caller).
     /// The caller has made sure that nobody can reach them.
     pub fn free(&self, wal: &Wal, worker: usize, pages: &mut [PageId], also: Part<'_>) -> Result<crate::Lsn> {

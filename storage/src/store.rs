@@ -47,6 +47,8 @@ pub struct Store {
     pub pool: Arc<Pool>,
     pub wal: Arc<Wal>,
     pub(crate) space: Space,
+    /// Held by whoever takes pages out of trees; before any latch.
+    pub(crate) shrinking: Mutex<()>,
     pub counters: Arc<Counters>,
     recovering: Arc<AtomicBool>,
     control: Arc<ControlKeeper>,
@@ -147,6 +149,7 @@ impl Store {
         threads.push(spawn("heddle-log", move || flusher.run()));
         let store = Arc::new(Self {
             space: Space::new(pool.clone())?,
+            shrinking: Mutex::new(()),
             pool,
             wal,
             counters,

@@ -258,6 +258,115 @@ fn records(engine: &Engine, tree: TreeRef) -> usize {
     }
 }
 
+fn until(what: &str, done: impl Fn() -> bool) {
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while !done() {
+        assert!(std::time::Instant::now() < deadline, "{what}");
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+
+/// Rows are inserted at one end and deleted at the other, for so long that parents of leaves are used up, too: the tree has the pages that its
+/// rows need, and their numbers are used again.
+#[test]
+fn a_queue_does_not_grow() {
+    const WINDOW: u64 = 200;
+    let rounds: u64 = if cfg!(miri) { 2 } else { 60 };
+    let dir = TempDir::new("queue");
+    let engine = open(&dir, 8);
+    let (worker, other) = (engine.worker(0), engine.worker(1));
+    let tree = wait(&worker, || worker.create_tree()).expect("a tree");
+    let pages = || {
+        until("purge has no work left", || engine.status().purge_backlog == 0 && engine.purge.is_idle());
+        engine.store.tree_pages(tree).expect("reads").len()
+    };
+    // Four rows to a leaf.
+    let payload = [7; 3_800];
+    let (mut sizes, mut numbers) = (Vec::new(), 0);
+    for round in 0..rounds {
+        let mut txn = worker.begin(Isolation::ReadCommitted);
+        for n in round * WINDOW..(round + 1) * WINDOW {
+            wait(&worker, || txn.insert(&worker, tree, &key(n), &payload)).expect("ok");
+        }
+        let _ = txn.commit(&worker);
+        let mut txn = other.begin(Isolation::ReadCommitted);
+        let mut seen_payload = Vec::new();
+        for n in (round.max(1) - 1) * WINDOW..round * WINDOW {
+            let seen = wait(&other, || txn.read_latest(&other, tree, &key(n), &mut seen_payload)).expect("ok").expect("there");
+            wait(&other, || txn.delete(&other, tree, &key(n), seen)).expect("ok");
+        }
+        let _ = txn.commit(&other);
+        worker.tick();
+        other.tick();
+        worker.park();
+        other.park();
+        if round % 10 == 9 || cfg!(miri) {
+            sizes.push(pages());
+            numbers = engine.store.tree_pages(tree).expect("reads").into_iter().max().unwrap_or(0);
+            assert_eq!(all_rows(&worker, tree, round % 20 == 9).len() as u64, WINDOW);
+            worker.park();
+        }
+    }
+    let largest = *sizes.iter().max().expect("rounds");
+    assert!(largest < 3 * (WINDOW as usize / 4 + 2), "{sizes:?}");
+    assert!(cfg!(miri) || numbers < 600, "page numbers are used again: {numbers}");
+    drop((worker, other));
+    engine.shutdown().expect("stops");
+    drop(engine);
+    let engine = open(&dir, 8);
+    assert_eq!(all_rows(&engine.worker(0), tree, false).len() as u64, WINDOW);
+    assert!(engine.store.tree_pages(tree).expect("reads").len() <= largest);
+}
+
+/// What purge does to a tree of which everything is deleted, and who looks meanwhile.
+#[test]
+fn a_tree_is_emptied_under_readers_and_filled_again() {
+    const ROWS: u64 = if cfg!(miri) { 40 } else { 4_000 };
+    let dir = TempDir::new("emptied");
+    let engine = open(&dir, 8);
+    let worker = engine.worker(0);
+    let tree = wait(&worker, || worker.create_tree()).expect("a tree");
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for (index, reverse) in [(1, false), (2, true)] {
+            let (engine, stop) = (&engine, &stop);
+            scope.spawn(move || {
+                let worker = engine.worker(index);
+                while !stop.load(Ordering::Relaxed) {
+                    // Each round writes and deletes in one transaction each: a snapshot sees all rows or none.
+                    let found = all_rows(&worker, tree, reverse);
+                    assert!(found.is_empty() || found.len() as u64 == ROWS, "{} rows", found.len());
+                    worker.park();
+                }
+            });
+        }
+        for round in 0..if cfg!(miri) { 1 } else { 6 } {
+            let mut txn = worker.begin(Isolation::RepeatableRead);
+            for n in 0..ROWS {
+                let n = if round % 2 == 0 { n } else { n * 7 % ROWS };
+                wait(&worker, || txn.insert(&worker, tree, &key(n), &[round as u8; 700])).expect("ok");
+            }
+            let _ = txn.commit(&worker);
+            let mut txn = worker.begin(Isolation::RepeatableRead);
+            let mut payload = Vec::new();
+            for n in 0..ROWS {
+                // From both ends, and from the middle.
+                let n = [n, ROWS - 1 - n, (n + ROWS / 2) % ROWS][round % 3];
+                let seen = wait(&worker, || txn.read_latest(&worker, tree, &key(n), &mut payload)).expect("ok").expect("there");
+                wait(&worker, || txn.delete(&worker, tree, &key(n), seen)).expect("ok");
+            }
+            let _ = txn.commit(&worker);
+            worker.tick();
+            worker.park();
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    until("purge has no work left", || engine.status().purge_backlog == 0 && engine.purge.is_idle());
+    let left = engine.store.tree_pages(tree).expect("reads").len();
+    assert!(left < 8, "{left} pages of an empty tree");
+    assert!(all_rows(&worker, tree, false).is_empty());
+}
+
 /// Rows that were deleted, but not purged before the server stopped, are taken out when a scan meets them.
 #[test]
 fn tombstones_of_an_earlier_run_are_swept() {

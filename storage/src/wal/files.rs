@@ -97,7 +97,9 @@ impl SegmentPool {
         let mut state = self.state.lock();
         while state.prepared_below < wanted {
             let number = state.prepared_below;
-            match state.recyclable.pop() {
+            // A spare one of an earlier run is taken as it is.
+            let is_there = os::fs::exists(&segment_path(&self.dir, number));
+            match state.recyclable.pop_if(|_| !is_there) {
                 Some(old) => {
                     os::fs::rename(segment_path(&self.dir, old), segment_path(&self.dir, number))?;
                     os::sync_dir(&self.dir)?;
@@ -383,6 +385,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "a block is as large as a segment there")]
     fn a_full_disk_leaves_the_spare_segments() {
         let dir = std::env::temp_dir().join(format!("heddle-log-full-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&dir);

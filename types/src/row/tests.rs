@@ -1,6 +1,7 @@
 //! Rows: round trips of every type, old rows, damaged bytes.
 
 use super::*;
+use crate::schema::ColumnDefault;
 use crate::{LobSize, TypeKind as K};
 use proptest::prelude::*;
 use std::sync::Arc;
