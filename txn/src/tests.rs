@@ -266,56 +266,66 @@ fn until(what: &str, done: impl Fn() -> bool) {
     }
 }
 
-/// Rows are inserted at one end and deleted at the other, for so long that parents of leaves are used up, too: the tree has the pages that its
-/// rows need, and their numbers are used again.
-#[test]
-fn a_queue_does_not_grow() {
-    const WINDOW: u64 = 200;
-    let rounds: u64 = if cfg!(miri) { 2 } else { 60 };
-    let dir = TempDir::new("queue");
-    let engine = open(&dir, 8);
+/// Rows are inserted at one end and deleted at the other, for long: the tree has the pages that its rows need, and their numbers are used
+/// again. A wide queue has many parents of leaves, which are used up, too.
+fn queue(name: &str, pool_mib: u64, width: u64, rounds: u64) {
+    let dir = TempDir::new(name);
+    let engine = open(&dir, pool_mib);
     let (worker, other) = (engine.worker(0), engine.worker(1));
     let tree = wait(&worker, || worker.create_tree()).expect("a tree");
     let pages = || {
         until("purge has no work left", || engine.status().purge_backlog == 0 && engine.purge.is_idle());
-        engine.store.tree_pages(tree).expect("reads").len()
+        engine.store.tree_pages(tree).expect("reads")
     };
-    // Four rows to a leaf.
-    let payload = [7; 3_800];
-    let (mut sizes, mut numbers) = (Vec::new(), 0);
-    for round in 0..rounds {
-        let mut txn = worker.begin(Isolation::ReadCommitted);
-        for n in round * WINDOW..(round + 1) * WINDOW {
-            wait(&worker, || txn.insert(&worker, tree, &key(n), &payload)).expect("ok");
-        }
-        let _ = txn.commit(&worker);
+    let delete = |rows: std::ops::Range<u64>| {
         let mut txn = other.begin(Isolation::ReadCommitted);
-        let mut seen_payload = Vec::new();
-        for n in (round.max(1) - 1) * WINDOW..round * WINDOW {
-            let seen = wait(&other, || txn.read_latest(&other, tree, &key(n), &mut seen_payload)).expect("ok").expect("there");
+        let mut payload = Vec::new();
+        for n in rows {
+            let seen = wait(&other, || txn.read_latest(&other, tree, &key(n), &mut payload)).expect("ok").expect("there");
             wait(&other, || txn.delete(&other, tree, &key(n), seen)).expect("ok");
         }
         let _ = txn.commit(&other);
-        worker.tick();
-        other.tick();
-        worker.park();
-        other.park();
-        if round % 10 == 9 || cfg!(miri) {
-            sizes.push(pages());
-            numbers = engine.store.tree_pages(tree).expect("reads").into_iter().max().unwrap_or(0);
-            assert_eq!(all_rows(&worker, tree, round % 20 == 9).len() as u64, WINDOW);
-            worker.park();
+        [&worker, &other].into_iter().for_each(|w| {
+            w.tick();
+            w.park();
+        });
+    };
+    let mut largest = 0;
+    for round in 0..rounds {
+        let mut txn = worker.begin(Isolation::ReadCommitted);
+        for n in round * width..(round + 1) * width {
+            // Four rows to a leaf.
+            wait(&worker, || txn.insert(&worker, tree, &key(n), &[7; 3_800])).expect("ok");
         }
+        let _ = txn.commit(&worker);
+        delete(round.max(1) * width - width..round * width);
+        let pages = pages();
+        largest = largest.max(pages.len() as u64);
+        assert!(pages.len() as u64 <= width / 4 + width / 400 + 4, "round {round}: {} pages", pages.len());
+        // Two widths, before the older one is deleted.
+        assert!(pages.iter().all(|number| u64::from(*number) < 3 * (width / 4 + 10)), "round {round}: {:?}", pages.iter().max());
+        assert_eq!(all_rows(&worker, tree, round % 2 == 0).len() as u64, width);
+        worker.park();
     }
-    let largest = *sizes.iter().max().expect("rounds");
-    assert!(largest < 3 * (WINDOW as usize / 4 + 2), "{sizes:?}");
-    assert!(cfg!(miri) || numbers < 600, "page numbers are used again: {numbers}");
+    delete((rounds - 1) * width..rounds * width);
+    assert!(pages().len() < 6, "{} pages of an empty tree", pages().len());
     drop((worker, other));
     engine.shutdown().expect("stops");
     drop(engine);
-    let engine = open(&dir, 8);
-    assert_eq!(all_rows(&engine.worker(0), tree, false).len() as u64, WINDOW);
-    assert!(engine.store.tree_pages(tree).expect("reads").len() <= largest);
+    let engine = open(&dir, pool_mib);
+    assert!(all_rows(&engine.worker(0), tree, false).is_empty());
+}
+
+#[test]
+fn a_queue_does_not_grow() {
+    queue("queue", 8, 200, if cfg!(miri) { 2 } else { 60 });
+}
+
+#[test]
+fn a_wide_queue_uses_up_its_inner_pages() {
+    if !cfg!(miri) {
+        queue("wide-queue", 64, 4_000, 3);
+    }
 }
 
 /// What purge does to a tree of which everything is deleted, and who looks meanwhile.
