@@ -125,6 +125,10 @@ pub struct ServeFlags {
     /// [default: a quarter of the buffer pool]
     #[arg(long, value_name = "SIZE")]
     pub undo_memory: Option<String>,
+    /// How long a start after a crash may take to apply the log: it bounds how much log may be ahead of the pages on disk
+    /// [default: 20]
+    #[arg(long, value_name = "SECONDS")]
+    pub recovery_target_seconds: Option<String>,
     /// Threads that run statements [default: one per CPU]
     #[arg(long, value_name = "COUNT")]
     pub workers: Option<String>,
@@ -153,6 +157,7 @@ impl ServeFlags {
             "data-dir" => &self.data_dir,
             "buffer-pool" => &self.buffer_pool,
             "undo-memory" => &self.undo_memory,
+            "recovery-target-seconds" => &self.recovery_target_seconds,
             "workers" => &self.workers,
             "durability" => &self.durability,
             "max-connections" => &self.max_connections,

@@ -29,6 +29,7 @@ pub fn run(settings: Settings) -> Result<(), String> {
         data_dir: settings.data_dir.clone(),
         buffer_pool_bytes: settings.buffer_pool_bytes,
         undo_memory_bytes: settings.undo_memory_bytes,
+        recovery_target: settings.recovery_target,
         workers: settings.workers,
         durability: settings.durability,
     })

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
+use std::time::Duration;
 use txn::Durability;
 
 /// The settings, by the names of their flags.
@@ -20,6 +21,7 @@ pub const KEYS: &[&str] = &[
     "data-dir",
     "buffer-pool",
     "undo-memory",
+    "recovery-target-seconds",
     "workers",
     "durability",
     "max-connections",
@@ -30,6 +32,7 @@ const BUFFER_POOL_BYTES_MIN: u64 = 8 << 20;
 const UNDO_MEMORY_BYTES_MIN: u64 = 1 << 20;
 const BUFFER_POOL_DEFAULT_BYTES_MIN: u64 = 128 << 20;
 const WORKERS_MAX: usize = 1024;
+const RECOVERY_TARGET_SECONDS_MAX: usize = 86_400;
 const CONNECTIONS_MAX: usize = 100_000;
 
 /// How the server is to run.
@@ -41,6 +44,7 @@ pub struct Settings {
     pub data_dir: PathBuf,
     pub buffer_pool_bytes: u64,
     pub undo_memory_bytes: u64,
+    pub recovery_target: Duration,
     pub workers: usize,
     pub durability: Durability,
     pub connections_max: usize,
@@ -95,6 +99,9 @@ impl Settings {
             data_dir: sources.read("data-dir", parse_path)?.unwrap_or_else(|| PathBuf::from("heddle-data")),
             buffer_pool_bytes,
             undo_memory_bytes: sources.read("undo-memory", parse_undo_memory)?.unwrap_or(buffer_pool_bytes / 4),
+            recovery_target: sources
+                .read("recovery-target-seconds", |text| parse_count(text, RECOVERY_TARGET_SECONDS_MAX))?
+                .map_or(txn::RECOVERY_TARGET, |seconds| Duration::from_secs(seconds as u64)),
             workers: sources.read("workers", |text| parse_count(text, WORKERS_MAX))?.unwrap_or_else(default_workers),
             durability: sources.read("durability", parse_durability)?.unwrap_or(Durability::Full),
             connections_max: sources.read("max-connections", |text| parse_count(text, CONNECTIONS_MAX))?.unwrap_or(4096),

@@ -21,6 +21,7 @@ impl Server {
             data_dir: directory.path().join("data"),
             buffer_pool_bytes: 64 << 20,
             undo_memory_bytes: 64 << 20,
+            recovery_target: txn::RECOVERY_TARGET,
             workers,
             durability: txn::Durability::None,
         })

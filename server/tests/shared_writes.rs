@@ -170,6 +170,7 @@ fn a_point_select_writes_nothing_that_is_shared() {
         data_dir: data_dir.clone(),
         buffer_pool_bytes: 64 << 20,
         undo_memory_bytes: 64 << 20,
+        recovery_target: txn::RECOVERY_TARGET,
         workers,
         durability: txn::Durability::None,
     };

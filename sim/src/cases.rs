@@ -35,7 +35,14 @@ pub fn run(only: Option<&str>) {
 }
 
 fn open(dir: &Path, durability: Durability) -> Result<Arc<Engine>, Error> {
-    Engine::open(Config { data_dir: dir.into(), buffer_pool_bytes: 1 << 20, undo_memory_bytes: 64 << 10, workers: 1, durability })
+    Engine::open(Config {
+        data_dir: dir.into(),
+        buffer_pool_bytes: 1 << 20,
+        undo_memory_bytes: 64 << 10,
+        workers: 1,
+        durability,
+        recovery_target: std::time::Duration::from_secs(10),
+    })
 }
 
 fn must<T>(done: Result<T, Error>, what: &str) -> T {

@@ -85,6 +85,7 @@ fn config(plan: &Plan) -> Config {
         buffer_pool_bytes: plan.pool_bytes,
         // A few segments, so that old versions go to the scratch file.
         undo_memory_bytes: 64 << 10,
+        recovery_target: txn::RECOVERY_TARGET,
         workers: plan.workers,
         durability: plan.durability,
     }

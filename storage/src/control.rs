@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! heddle.control: two slots of 4096 bytes, written in turn; the one with the higher generation and a right checksum counts
-//! magic u64 | format u32 | run u32 | generation u64 | log position u64 | log sequence u64 | epoch u64 | clock u64 | txn sequence u64 |
-//! next tree id u32 | clean u32 | crc u32
+//! magic u64 | format u32 | run u32 | generation u64 | log position u64 | log sequence u64 | epoch u64 | redo epoch u64 | clock u64 |
+//! txn sequence u64 | redo rate u64 | next tree id u32 | clean u32 | crc u32 | zeros u32
 //! ```
 
 use crate::Error;
@@ -14,23 +14,27 @@ use std::path::Path;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"HEDDLE01");
 /// The format of the whole data directory, the files beside this one included. `docs/FORMATS.md` has the list.
-pub(crate) const FORMAT: u32 = 2;
+pub(crate) const FORMAT: u32 = 3;
 const SLOT_BYTES: usize = 4096;
-const USED_BYTES: usize = 80;
+const USED_BYTES: usize = 96;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ControlState {
     /// Counts starts.
     pub run: u32,
     pub generation: u64,
-    /// Redo begins here.
+    /// The log is needed from here on.
     pub place: LogPlace,
-    /// All epochs below are reflected in the data file.
+    /// The epoch at `place`: no transaction that was open has changes in earlier ones.
     pub epoch: u64,
+    /// All epochs below are reflected in the data file; at or above `epoch`.
+    pub redo_epoch: u64,
     /// No commit timestamp given out is above this, as far as the log before `place` knows.
     pub clock: u64,
     /// Likewise for transaction sequence numbers.
     pub txn_sequence: u64,
+    /// Bytes of log that a recovery here has redone per second; 0: none was long enough to tell.
+    pub redo_rate: u64,
     /// Tree ids at and above this were never given out.
     pub next_tree_id: u32,
     /// Stopped in good order: the pages have all that the log has, and no transaction is open.
@@ -73,7 +77,16 @@ impl Control {
         put(&MAGIC.to_le_bytes());
         put(&FORMAT.to_le_bytes());
         put(&state.run.to_le_bytes());
-        let words = [state.generation, state.place.position, state.place.sequence, state.epoch, state.clock, state.txn_sequence];
+        let words = [
+            state.generation,
+            state.place.position,
+            state.place.sequence,
+            state.epoch,
+            state.redo_epoch,
+            state.clock,
+            state.txn_sequence,
+            state.redo_rate,
+        ];
         words.iter().for_each(|w| put(&w.to_le_bytes()));
         put(&state.next_tree_id.to_le_bytes());
         put(&u32::from(state.clean).to_le_bytes());
@@ -116,10 +129,12 @@ fn parse(slot: &[u8]) -> Option<ControlState> {
         generation: u64_at(16),
         place: LogPlace { position: u64_at(24), sequence: u64_at(32) },
         epoch: u64_at(40),
-        clock: u64_at(48),
-        txn_sequence: u64_at(56),
-        next_tree_id: u32_at(64),
-        clean: u32_at(68) != 0,
+        redo_epoch: u64_at(48),
+        clock: u64_at(56),
+        txn_sequence: u64_at(64),
+        redo_rate: u64_at(72),
+        next_tree_id: u32_at(80),
+        clean: u32_at(84) != 0,
     })
 }
 
@@ -132,8 +147,10 @@ mod tests {
         generation: 6,
         place: LogPlace { position: 4096, sequence: 1 },
         epoch: 9,
+        redo_epoch: 9,
         clock: 10,
         txn_sequence: 11,
+        redo_rate: 0,
         next_tree_id: 12,
         clean: true,
     };

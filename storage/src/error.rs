@@ -2,7 +2,7 @@
 
 use crate::buffer::PageStall;
 use crate::page::PageId;
-use crate::wal::DurableStall;
+use crate::wal::{CheckpointStall, DurableStall};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -53,6 +53,8 @@ pub enum Stall {
     Page(PageStall),
     /// The log is being flushed.
     Durable(DurableStall),
+    /// Changed pages are being written, so that a restart need not redo too much.
+    Checkpoint(CheckpointStall),
 }
 
 impl Future for Stall {
@@ -62,6 +64,7 @@ impl Future for Stall {
         match self.get_mut() {
             Self::Page(stall) => stall.poll_ready(cx),
             Self::Durable(stall) => stall.poll_ready(cx),
+            Self::Checkpoint(stall) => stall.poll_ready(cx),
         }
     }
 }

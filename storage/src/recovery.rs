@@ -1,7 +1,9 @@
 //! Recovery: brings every page to the state that the log describes, and finds what transactions without an end have changed.
 //!
-//! - Epochs are read from the checkpoint to the last complete one, and redone in batches of some megabytes. In a batch each page belongs to one
-//!   thread, which applies the page's changes ordered by LSN (records of one page may stand in several workers' chunks).
+//! - Epochs are read from the checkpoint to the last complete one, and redone in batches of some megabytes; while one is redone the next is
+//!   read. In a batch each page belongs to one thread, which applies the page's changes ordered by LSN (records of one page may stand in several
+//!   workers' chunks), and asks for the pages that it will need soon.
+//! - Epochs below the redo epoch are only looked through: no page lacks their changes, but a transaction that never ended may have made some.
 //! - Each change is applied to its page unless the page's LSN says that it is there already.
 //! - A transaction that has neither a COMMIT nor an ABORTED record is a *loser*. Its changes are not remembered (it may be a large one): when redo
 //!   is done, the log is read once more, backwards epoch by epoch, and `txn` undoes them by key.
@@ -22,6 +24,8 @@ use std::path::PathBuf;
 const BATCH_BYTES: usize = if cfg!(sim) { 64 << 10 } else { 8 << 20 };
 /// More threads than this find no more to do at once.
 const THREADS_MAX: usize = 16;
+/// Pages that a thread asks for before it needs them.
+const PAGES_AHEAD: usize = if cfg!(sim) { 2 } else { 16 };
 
 /// What recovery found out.
 #[derive(Debug, Default)]
@@ -47,18 +51,44 @@ enum Change<'a> {
 }
 
 /// A line of progress each second.
-struct Progress(Instant);
+struct Progress {
+    shown: Instant,
+    /// 0: not known.
+    total: u64,
+}
 
 impl Progress {
+    fn new(total: u64) -> Self {
+        Self { shown: Instant::now(), total }
+    }
+
     fn show(&mut self, what: &str, bytes: u64) {
-        if self.0.elapsed().as_secs() >= 1 {
-            eprintln!("heddle: recovery: {} MiB of log {what}", bytes >> 20);
-            self.0 = Instant::now();
+        if self.shown.elapsed().as_secs() >= 1 {
+            let of = if self.total == 0 { String::new() } else { format!(" of {}", self.total >> 20) };
+            eprintln!("heddle: recovery: {}{of} MiB of log {what}", bytes >> 20);
+            self.shown = Instant::now();
         }
     }
 }
 
-/// Reads the log and redoes it. `from`: the checkpoint's epoch; `sequence_of`: the sequence number within a transaction id.
+/// Some epochs, with their numbers.
+type Batch = Vec<(u64, Vec<u8>)>;
+
+/// Finds the end of the log and where each epoch begins.
+pub(crate) fn survey(reader: &mut LogReader, recovered: &mut Recovered) -> Result<(), Error> {
+    let mut progress = Progress::new(0);
+    let mut scratch = Vec::new();
+    loop {
+        let place = reader.end();
+        let Some(epoch) = reader.next_epoch(&mut scratch)? else { return Ok(()) };
+        recovered.epoch = recovered.epoch.max(epoch);
+        recovered.places.push(place);
+        progress.show("found", reader.bytes_read());
+    }
+}
+
+/// Reads the log and redoes it. `from`: the epoch below which the pages have everything; `sequence_of`: the sequence number within a
+/// transaction id.
 pub(crate) fn redo(
     store: &Store,
     reader: &mut LogReader,
@@ -66,34 +96,40 @@ pub(crate) fn redo(
     from: u64,
     sequence_of: impl Fn(u64) -> u64,
 ) -> Result<(), Error> {
-    let mut progress = Progress(Instant::now());
-    let mut batch: Vec<Vec<u8>> = Vec::new();
-    let (mut bytes, mut first) = (0, 0);
-    loop {
-        let mut payload = Vec::new();
-        let more = reader.next_epoch(&mut payload)?.is_some();
-        if more {
-            bytes += payload.len();
-            batch.push(payload);
-        }
-        if bytes >= BATCH_BYTES || !more {
+    let mut progress = Progress::new(recovered.log_bytes);
+    let mut batch = read_batch(reader)?;
+    let mut first = 0;
+    while !batch.is_empty() {
+        let next = os::thread::scope(|scope| {
+            let next = scope.spawn(|| read_batch(reader).map(|batch| (batch, reader.bytes_read())));
             redo_batch(store, &batch, first, recovered, from, &sequence_of)?;
-            first += batch.len();
-            batch.clear();
-            bytes = 0;
-            progress.show("applied", reader.bytes_read());
-        }
-        if !more {
-            recovered.log_bytes = reader.bytes_read();
-            return Ok(());
-        }
+            next.join().expect("reading does not panic")
+        });
+        first += batch.len();
+        let bytes_read;
+        (batch, bytes_read) = next?;
+        progress.show("applied", bytes_read);
     }
+    Ok(())
+}
+
+/// The next epochs, some megabytes of them; none at the end of the log.
+fn read_batch(reader: &mut LogReader) -> Result<Batch, Error> {
+    let mut batch = Batch::new();
+    let mut bytes = 0;
+    while bytes < BATCH_BYTES {
+        let mut payload = Vec::new();
+        let Some(epoch) = reader.next_epoch(&mut payload)? else { break };
+        bytes += payload.len();
+        batch.push((epoch, payload));
+    }
+    Ok(batch)
 }
 
 /// Redoes some epochs; the first of them is the one at `first` in `recovered.places`.
 fn redo_batch(
     store: &Store,
-    batch: &[Vec<u8>],
+    batch: &[(u64, Vec<u8>)],
     first: usize,
     recovered: &mut Recovered,
     from: u64,
@@ -101,11 +137,15 @@ fn redo_batch(
 ) -> Result<(), Error> {
     let threads = os::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
     let mut shares: Vec<Vec<(PageId, Lsn, Change<'_>)>> = (0..threads).map(|_| Vec::new()).collect();
-    let mut share = |page: PageId, lsn: Lsn, change| {
+    let mut share = |redone: bool, page: PageId, lsn: Lsn, change| {
         recovered.pages_end = recovered.pages_end.max(page.saturating_add(1));
+        if !redone {
+            return;
+        }
         shares[page as usize % threads].push((page, lsn, change));
     };
-    for (index, payload) in batch.iter().enumerate() {
+    for (index, (epoch, payload)) in batch.iter().enumerate() {
+        let redone = *epoch >= from;
         for mut chunk in chunks(payload) {
             while let Some(record) = record::read(&mut chunk)? {
                 match record {
@@ -114,9 +154,9 @@ fn redo_batch(
                         if !change.compensation {
                             recovered.losers.entry(change.txn).or_insert(first + index);
                         }
-                        share(page, lsn, Change::Row(change));
+                        share(redone, page, lsn, Change::Row(change));
                     }
-                    Record::Structure(parts) => parts.into_iter().for_each(|p| share(p.page, p.lsn, Change::Part(p.op))),
+                    Record::Structure(parts) => parts.into_iter().for_each(|p| share(redone, p.page, p.lsn, Change::Part(p.op))),
                     Record::Commit { txn, timestamp } => {
                         recovered.clock = recovered.clock.max(timestamp);
                         recovered.txn_sequence = recovered.txn_sequence.max(sequence_of(txn));
@@ -132,7 +172,13 @@ fn redo_batch(
     let work = |mut changes: Vec<(PageId, Lsn, Change<'_>)>| {
         // LSNs of one page are distinct and grow: each page's changes in the order they were made.
         changes.sort_unstable_by_key(|(page, lsn, _)| (*page, *lsn));
-        changes.iter().try_for_each(|(page, lsn, change)| redo_change(store, *page, *lsn, change, from))
+        let mut ahead = changes.chunk_by(|a, b| a.0 == b.0);
+        let mut fetch = |pages: usize| ahead.by_ref().take(pages).for_each(|changes| fetch_first(store, changes));
+        fetch(PAGES_AHEAD);
+        changes.chunk_by(|a, b| a.0 == b.0).try_for_each(|of_page| {
+            fetch(1);
+            of_page.iter().try_for_each(|(page, lsn, change)| redo_change(store, *page, *lsn, change, from))
+        })
     };
     os::thread::scope(|scope| {
         let threads: Vec<_> =
@@ -147,11 +193,11 @@ fn redo_batch(
 /// Those of `undo`; a log that cannot be read any more.
 pub fn undo_losers(recovered: &Recovered, mut undo: impl FnMut(&RowChange<'_>) -> Result<(), Error>) -> Result<(), Error> {
     let Some(oldest) = recovered.losers.values().min() else { return Ok(()) };
-    let mut progress = Progress(Instant::now());
+    let mut progress = Progress::new(0);
     let mut reader = LogReader::new(&recovered.log_dir, LogPlace::default());
     let mut payload = Vec::new();
     for place in recovered.places[*oldest..].iter().rev() {
-        reader.seek(*place);
+        reader.seek_back(*place);
         if reader.next_epoch(&mut payload)?.is_none() {
             return Err(Error::Io(format!("the log cannot be read again at byte {}", place.position).into()));
         }
@@ -172,6 +218,15 @@ pub fn undo_losers(recovered: &Recovered, mut undo: impl FnMut(&RowChange<'_>) -
     Ok(())
 }
 
+/// Asks for a page, unless it will be written anew.
+fn fetch_first(store: &Store, changes: &[(PageId, Lsn, Change<'_>)]) {
+    if let [(page, _, change), ..] = changes
+        && !matches!(change, Change::Part(PartOp::Image(_)))
+    {
+        store.pool.fetch(*page);
+    }
+}
+
 fn redo_change(store: &Store, id: PageId, lsn: Lsn, change: &Change<'_>, from: u64) -> Result<(), Error> {
     let page = match change {
         Change::Part(PartOp::Image(_)) => blocking(|| store.pool.create(id))?,
@@ -180,7 +235,7 @@ fn redo_change(store: &Store, id: PageId, lsn: Lsn, change: &Change<'_>, from: u
     if page.page.lsn() >= lsn {
         return Ok(());
     }
-    // The change is in the log from the checkpoint's epoch on, so that is where it would have to be read again.
+    // The change is in the log from the epoch where redo began, so that is where it would have to be read again.
     page.mark_dirty(from);
     let applied = apply(page.page, change);
     page.set_lsn(lsn);

@@ -7,17 +7,21 @@
 //! DIR/heddle.doublewrite  the last batch of pages on their way home
 //! DIR/log/                the write-ahead log
 //! ```
-//! The checkpoint is a rolling one: it stands at the first log block that a changed page or an open transaction may still need.
+//! The checkpoint is a rolling one: it stands at the first log block that a changed page or an open transaction may still need. How far
+//! redo may have to go is bounded by a time, the recovery target: what a restart has redone per second, here, in the past, says how much
+//! log that is. (An open transaction keeps its log beyond that bound; what is older than every changed page is only read, not redone.)
 
 use crate::buffer::{CleanRequests, Cleaner, CleanerConfig, Pool, doublewrite};
 use crate::control::{Control, ControlState};
-use crate::recovery::{Recovered, redo};
+use crate::recovery::{Recovered, redo, survey};
 use crate::space::Space;
 use crate::wal::{Durability, LogPlace, LogReader, Wal};
 use crate::{Error, TreeRef};
+use os::time::Instant;
 use os::{DirLock, File, LockError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use sync::CachePadded;
 use sync::Mutex;
 use sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -30,8 +34,25 @@ pub struct StoreConfig {
     /// Log buffers: one per thread that changes pages. The store adds its own.
     pub workers: usize,
     pub durability: Durability,
-    /// Log after which changed pages are written home and the checkpoint moves.
-    pub log_bytes_soft: u64,
+    /// How long redo may take after a crash.
+    pub recovery_target: Duration,
+}
+
+/// Bytes of log redone per second, as long as no recovery has shown another rate.
+const REDO_RATE_ASSUMED: u64 = 64 << 20;
+/// A recovery over less than this tells little about the rate.
+const REDO_RATE_BYTES_MIN: u64 = 64 << 20;
+/// The bound on the log that a restart redoes: never below or above these.
+const REDO_BYTES_MIN: u64 = 96 << 20;
+const REDO_BYTES_MAX: u64 = 256 << 30;
+
+/// The log that may be redone within `target`, at `rate` bytes per second (0: not known).
+fn redo_bytes(rate: u64, target: Duration) -> u64 {
+    if cfg!(sim) {
+        return 256 << 10;
+    }
+    let rate = if rate == 0 { REDO_RATE_ASSUMED } else { rate };
+    rate.saturating_mul(target.as_secs()).clamp(REDO_BYTES_MIN, REDO_BYTES_MAX)
 }
 
 /// Counters that must survive a restart; `txn` moves them, the checkpoint writes them down.
@@ -87,8 +108,10 @@ impl Store {
                 generation: 0,
                 place: LogPlace::default(),
                 epoch: 1,
+                redo_epoch: 1,
                 clock: 1,
                 txn_sequence: 0,
+                redo_rate: 0,
                 next_tree_id: CATALOG_TREE_ID + 1,
                 clean: true,
             };
@@ -98,8 +121,10 @@ impl Store {
         };
         let file = File::open(&dir.join("heddle.data"), true)?;
         let area = dir.join("heddle.doublewrite");
-        let mut recovered =
-            Recovered { clock: state.clock, txn_sequence: state.txn_sequence, epoch: state.epoch, ..Recovered::default() };
+        // Epochs without records are not written, so the log alone does not say how far they have come: none at or below the redo epoch may be
+        // used again, its records would not be redone.
+        let epoch = state.epoch.max(state.redo_epoch);
+        let mut recovered = Recovered { clock: state.clock, txn_sequence: state.txn_sequence, epoch, ..Recovered::default() };
         recovered.torn_pages = if fresh { 0 } else { doublewrite::restore_torn_pages(&file, &area)? };
         let log_dir = dir.join("log");
         os::fs::create_dir_all(&log_dir)?;
@@ -107,22 +132,25 @@ impl Store {
         os::sync_dir(dir)?;
         // The end of the log is needed before it can be continued: one pass reads, the next redoes.
         recovered.log_dir.clone_from(&log_dir);
+        let began = Instant::now();
         let mut reader = LogReader::new(&log_dir, state.place);
-        let mut scratch = Vec::new();
-        loop {
-            let place = reader.end();
-            let Some(epoch) = reader.next_epoch(&mut scratch)? else { break };
-            recovered.epoch = recovered.epoch.max(epoch);
-            recovered.places.push(place);
-        }
-        drop(scratch);
+        survey(&mut reader, &mut recovered)?;
+        recovered.log_bytes = reader.bytes_read();
         let end = reader.end();
         let first_epoch = recovered.epoch + 2;
         state.run += 1;
         state.clean = false;
         let store_worker = config.workers;
-        let (wal, flusher) =
-            Wal::open(&log_dir, (state.epoch, state.place), end, first_epoch, state.run, config.workers + 1, config.durability)?;
+        let (wal, flusher) = Wal::open(
+            &log_dir,
+            (state.epoch, state.place),
+            end,
+            first_epoch,
+            state.run,
+            config.workers + 1,
+            config.durability,
+            redo_bytes(state.redo_rate, config.recovery_target),
+        )?;
         let pool = Pool::new(file, config.buffer_pool_bytes)?;
         let counters =
             Arc::new(Counters { clock: CachePadded::new(AtomicU64::new(state.clock)), txn_sequence: Mutex::new(Box::new(|| 0)) });
@@ -131,7 +159,7 @@ impl Store {
         let keeper = Arc::new(ControlKeeper { control, state: Mutex::new(state), tree_ids });
         keeper.write(|_| {})?;
         let recovering = Arc::new(AtomicBool::new(true));
-        let redo_epoch = state.epoch;
+        let redo_epoch = state.redo_epoch;
         let checkpoint = checkpointer(&pool, &wal, &counters, &keeper, &recovering, store_worker);
         let cleaner = Cleaner::new(
             pool.clone(),
@@ -140,7 +168,6 @@ impl Store {
                 worker: store_worker,
                 doublewrite: doublewrite::open(&area)?,
                 sync: config.durability != Durability::None,
-                log_bytes_soft: config.log_bytes_soft,
                 checkpoint,
                 requests: requests.clone(),
             },
@@ -168,7 +195,19 @@ impl Store {
             return Err(e);
         }
         store.counters.clock.store(recovered.clock, Ordering::SeqCst);
+        store.learn_redo_rate(recovered.log_bytes, began.elapsed(), config.recovery_target)?;
         Ok((store, recovered))
+    }
+
+    /// A recovery over `bytes` of log took so long: what that says of the next one.
+    fn learn_redo_rate(&self, bytes: u64, took: Duration, target: Duration) -> Result<(), Error> {
+        if bytes >= REDO_RATE_BYTES_MIN {
+            let seen = (bytes as f64 / took.as_secs_f64().max(0.001)) as u64;
+            self.control
+                .write(|state| state.redo_rate = if state.redo_rate == 0 { seen } else { state.redo_rate / 2 + seen / 2 })?;
+            self.wal.set_redo_bytes_max(redo_bytes(self.control.state.lock().redo_rate, target));
+        }
+        Ok(())
     }
 
     /// After redo: the allocation pages come into memory; a fresh directory gets its first pages.
@@ -201,9 +240,17 @@ impl Store {
         Ok(*next - 1)
     }
 
-    /// Open transactions of the last run are undone: from now on the checkpoint may move.
+    /// The log from the oldest unwritten change to its end: what a restart would redo.
+    pub fn redo_bytes(&self) -> u64 {
+        let from = self.wal.position_of(self.wal.epoch().min(self.pool.oldest_dirty_epoch()));
+        self.wal.written().saturating_sub(from)
+    }
+
+    /// Open transactions of the last run are undone: from now on the checkpoint may move. What was redone is written in the background, so
+    /// that the next restart need not do it again.
     pub fn recovery_finished(&self) {
         self.recovering.store(false, Ordering::SeqCst);
+        self.requests.ask(&self.pool);
     }
 
     /// Writes every changed page and moves the checkpoint.
@@ -269,27 +316,33 @@ fn checkpointer(
     let recovering = recovering.clone();
     Box::new(move || {
         if recovering.load(Ordering::SeqCst) {
-            return Ok(keeper.state.lock().place.position);
+            return Ok(wal.position_of(keeper.state.lock().redo_epoch));
         }
         // The order matters: the epoch first, then what may need older ones (see Pool::oldest_dirty_epoch, Wal::pin_undo).
         let now = wal.epoch();
         let open = if os::mutated("forget-checkpoint-pin") { u64::MAX } else { wal.oldest_undo_epoch() };
-        let needed = now.min(open).min(pool.oldest_dirty_epoch());
+        let redo = now.min(pool.oldest_dirty_epoch());
+        let needed = redo.min(open);
+        let redo_position = wal.position_of(redo);
         let place = wal.place_of(needed);
         let (clock, sequence) = (counters.clock.load(Ordering::SeqCst), (counters.txn_sequence.lock())());
-        if place.position > keeper.state.lock().place.position {
+        let known = *keeper.state.lock();
+        if place.position > known.place.position || redo_position > wal.position_of(known.redo_epoch) {
             // A transaction gives up its undo pin when its COMMIT or ABORTED record is in a buffer. Before the records that it would
             // have to be undone from go, that record must be on disk.
             wal.wait_durable(worker, wal.epoch());
             keeper.write(|state| {
-                state.place = place;
-                state.epoch = needed;
+                if place.position > state.place.position {
+                    state.place = place;
+                    state.epoch = needed;
+                }
+                state.redo_epoch = state.redo_epoch.max(redo);
                 state.clock = clock;
                 state.txn_sequence = state.txn_sequence.max(sequence);
             })?;
             wal.recycle_before(place.position)?;
         }
-        Ok(place.position)
+        Ok(redo_position)
     })
 }
 

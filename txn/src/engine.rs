@@ -18,8 +18,8 @@ use sync::atomic::{AtomicU64, Ordering};
 
 /// Workers beyond the configured ones: DDL threads, tools, tests.
 const SPARE_WORKERS: usize = 4;
-/// Log that may pile up before changed pages are written home.
-const LOG_BYTES_SOFT: u64 = if cfg!(sim) { 256 << 10 } else { 1 << 30 };
+/// How long redo may take after a crash, unless a setting says otherwise.
+pub const RECOVERY_TARGET: Duration = Duration::from_secs(20);
 
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -30,6 +30,8 @@ pub struct Config {
     /// Threads that will each own a [`Worker`]; the engine adds its own background threads.
     pub workers: usize,
     pub durability: Durability,
+    /// How long redo may take after a crash: it bounds the log between the oldest unwritten change and the end.
+    pub recovery_target: Duration,
 }
 
 /// The whole engine: files, buffer pool, log, clock, background threads. Shared by `Arc`.
@@ -59,6 +61,9 @@ pub struct EngineStatus {
     pub pages_evicted: u64,
     pub log_flushes: u64,
     pub log_bytes: u64,
+    /// The log that a restart would redo, and its bound.
+    pub redo_bytes: u64,
+    pub redo_bytes_max: u64,
     /// Old row versions that are kept, and the parts of these in memory and in the file. Memory may hold more: what is used again.
     pub undo_bytes: u64,
     pub undo_memory_bytes: u64,
@@ -89,7 +94,7 @@ impl Engine {
             buffer_pool_bytes: config.buffer_pool_bytes,
             workers,
             durability: config.durability,
-            log_bytes_soft: LOG_BYTES_SOFT,
+            recovery_target: config.recovery_target,
         };
         let (store, recovered) = Store::open(&store_config, sequence_of)?;
         store.counters.clock.fetch_max(recovered.clock, Ordering::SeqCst);
@@ -217,6 +222,8 @@ impl Engine {
             pages_evicted: evicted,
             log_flushes: self.store.wal.flushes(),
             log_bytes: self.store.wal.written(),
+            redo_bytes: self.store.redo_bytes(),
+            redo_bytes_max: self.store.wal.redo_bytes_max(),
             undo_bytes: self.undo.bytes(),
             undo_memory_bytes: self.undo.memory_bytes(),
             undo_file_bytes: self.undo.file_bytes(),

@@ -25,7 +25,7 @@ mod txn;
 mod undo;
 mod write;
 
-pub use engine::{Config, Engine, EngineStatus, Worker};
+pub use engine::{Config, Engine, EngineStatus, RECOVERY_TARGET, Worker};
 pub use error::{Error, Interrupt, Result, Stall};
 pub use read::{LockMode, Seen, WaitPolicy};
 pub use scan::{ReadMode, Scan, ScanRow};

@@ -27,6 +27,7 @@ pub(crate) fn open(dir: &TempDir, pool_mib: u64) -> Arc<Engine> {
         data_dir: dir.0.clone(),
         buffer_pool_bytes: pool_mib << 20,
         undo_memory_bytes: 64 << 20,
+        recovery_target: crate::RECOVERY_TARGET,
         workers: 4,
         durability: Durability::None,
     })
@@ -190,6 +191,7 @@ fn recovery_undoes_an_open_transaction_from_its_last_change_back() {
         data_dir: dir.0.clone(),
         buffer_pool_bytes: 8 << 20,
         undo_memory_bytes: 64 << 20,
+        recovery_target: crate::RECOVERY_TARGET,
         workers: 4,
         durability: Durability::Full,
     };
@@ -816,6 +818,7 @@ fn a_long_snapshot_and_a_big_rollback_need_little_memory() {
         data_dir: dir.0.clone(),
         buffer_pool_bytes: 16 << 20,
         undo_memory_bytes: 1 << 20,
+        recovery_target: crate::RECOVERY_TARGET,
         workers: 2,
         durability: Durability::None,
     };

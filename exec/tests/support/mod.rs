@@ -33,6 +33,7 @@ impl Fixture {
             data_dir: directory.clone(),
             buffer_pool_bytes: 64 << 20,
             undo_memory_bytes: 64 << 20,
+            recovery_target: txn::RECOVERY_TARGET,
             workers,
             durability: Durability::None,
         };

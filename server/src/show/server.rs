@@ -134,6 +134,8 @@ pub async fn status(state: &State) -> ResultSet {
         ("Innodb_row_lock_waits", engine.lock_waits),
         ("Innodb_deadlocks", engine.deadlocks),
         ("Heddle_history_length", engine.history),
+        ("Heddle_redo_bytes", engine.redo_bytes),
+        ("Heddle_redo_bytes_max", engine.redo_bytes_max),
         ("Heddle_undo_bytes", engine.undo_bytes),
         ("Heddle_undo_memory_bytes", engine.undo_memory_bytes),
         ("Heddle_undo_file_bytes", engine.undo_file_bytes),
@@ -271,7 +273,11 @@ fn engine_report(sessions: &[ProcessLine], engine: &txn::EngineStatus, title: St
         format!("Transactions to purge {}", engine.purge_backlog),
     ];
     section("UNDO AND PURGE", &undo);
-    let log = [format!("Log written {}", mib(engine.log_bytes)), format!("Log flushes {}", engine.log_flushes)];
+    let log = [
+        format!("Log written {}", mib(engine.log_bytes)),
+        format!("Log flushes {}", engine.log_flushes),
+        format!("Log that a restart would redo {}, of {} at most", mib(engine.redo_bytes), mib(engine.redo_bytes_max)),
+    ];
     section("LOG", &log);
     let pool = [
         format!("Buffer pool size {} pages", engine.pool_frames),

@@ -1,11 +1,17 @@
-//! The cleaner: keeps frames free ahead of need, writes changed pages, moves the checkpoint.
+//! The cleaner: keeps frames free ahead of need, writes changed pages at a steady pace, moves the checkpoint.
 //!
-//! One batch of changed pages:
+//! One batch of changed pages, in the order of their place in the file:
 //! 1. copy each page under its version (no latch held), remembering its LSN and the log's epoch;
 //! 2. wait until the log is durable up to the highest LSN (B3);
-//! 3. write the copies to the doublewrite area, sync; write them home, sync. A crash in between leaves either the old page or a
-//!    whole copy in the doublewrite area, which the next start puts back (`doublewrite`);
+//! 3. write the copies to the doublewrite area, sync; write them home, neighbours with one write, sync. A crash in between leaves either
+//!    the old page or a whole copy in the doublewrite area, which the next start puts back (`doublewrite`);
 //! 4. mark those frames clean that have not changed since; the others keep the epoch of step 1 as their recovery epoch.
+//!
+//! The *sweep* bounds the log that a restart must redo. A hand goes round all frames and writes every changed page it meets; a full circle
+//! takes as long as the log takes to grow by `CIRCLE` of the bound. So the oldest unwritten change is about one circle old at any moment,
+//! the checkpoint moves in small steps, a page is written once per circle however often it changes, and nothing is written that the log's
+//! growth does not ask for. When the sweep falls behind it goes on without a pause; when it reaches the bound, writers wait for it
+//! (`Wal::check_room`).
 //!
 //! Eviction is a clock: a frame whose REFERENCED bit is set loses it; the next time round a clean one is freed, a changed one is
 //! written first. Latches: one frame at a time, try-only when evicting.
@@ -16,8 +22,17 @@ use crate::page::seal;
 use os::AlignedBuf;
 use std::time::Duration;
 
-/// How often the cleaner looks at the length of the log.
-const ROUND: Duration = Duration::from_millis(500);
+/// How often the cleaner looks at the length of the log while it grows, and while it does not.
+const ROUND: Duration = Duration::from_millis(20);
+const IDLE_ROUND: Duration = Duration::from_millis(500);
+/// Parts of the bound on the log, in sixteenths: growth in one circle of the sweep; what makes the sweep hurry; what it then aims at.
+const CIRCLE: u64 = 12;
+const HURRY: u64 = 14;
+const CALM: u64 = 13;
+/// The sweep moves in steps of this part of a circle.
+const STEPS: usize = 64;
+/// Threads that write one batch home.
+const WRITERS: usize = 4;
 
 struct Copied {
     number: u32,
@@ -34,12 +49,24 @@ pub(crate) struct Cleaner {
     doublewrite: File,
     sync: bool,
     buf: AlignedBuf,
+    /// Of the eviction's clock.
     hand: u32,
+    /// Changed pages to be written, with their frames.
+    wanted: Vec<(PageId, u32)>,
     batch: Vec<Copied>,
-    /// Bytes of log after which changed pages are written and the checkpoint moves.
-    log_bytes_soft: u64,
+    sweep: Sweep,
     checkpoint: Box<dyn Fn() -> std::result::Result<u64, Error> + Send>,
     requests: Arc<CleanRequests>,
+}
+
+/// Where the sweep stands.
+struct Sweep {
+    hand: usize,
+    /// Position in the log when the circle began.
+    began: u64,
+    /// Redo would begin here.
+    redo_from: u64,
+    hurrying: bool,
 }
 
 /// Requests to write everything; answered by generation numbers.
@@ -50,13 +77,20 @@ pub(crate) struct CleanRequests {
 }
 
 impl CleanRequests {
-    /// Writes all pages changed so far and moves the checkpoint; returns when done.
-    pub fn flush_all(&self, pool: &Pool) {
-        let mut state = self.state.lock();
-        state.0 += 1;
-        let mine = state.0;
-        drop(state);
+    /// Has all pages changed so far written and the checkpoint moved; returns the number of the request.
+    pub fn ask(&self, pool: &Pool) -> u64 {
+        let mine = {
+            let mut state = self.state.lock();
+            state.0 += 1;
+            state.0
+        };
         pool.ring_cleaner();
+        mine
+    }
+
+    /// As `ask`; returns when done.
+    pub fn flush_all(&self, pool: &Pool) {
+        let mine = self.ask(pool);
         let mut state = self.state.lock();
         while state.1 < mine {
             self.done.wait(&mut state);
@@ -69,8 +103,7 @@ pub(crate) struct CleanerConfig {
     pub worker: usize,
     pub doublewrite: File,
     pub sync: bool,
-    pub log_bytes_soft: u64,
-    /// Moves the checkpoint as far as clean pages allow; returns its position in the log.
+    /// Moves the checkpoint as far as clean pages allow; returns the position in the log from which it would be redone.
     pub checkpoint: Box<dyn Fn() -> std::result::Result<u64, Error> + Send>,
     pub requests: Arc<CleanRequests>,
 }
@@ -85,75 +118,124 @@ impl Cleaner {
             sync: config.sync,
             buf: AlignedBuf::new(AREA_BYTES),
             hand: 0,
+            wanted: Vec::new(),
             batch: Vec::new(),
-            log_bytes_soft: config.log_bytes_soft,
+            sweep: Sweep { hand: 0, began: 0, redo_from: 0, hurrying: false },
             checkpoint: config.checkpoint,
             requests: config.requests,
         }
     }
 
     pub fn run(mut self) {
-        let mut checkpoint_position = self.wal.written();
+        self.sweep.began = self.wal.written();
+        // Nothing is behind before the first checkpoint is known.
+        self.sweep.redo_from = self.sweep.began;
+        let mut seen = self.sweep.began;
         loop {
-            self.wait_for_bell();
+            let grows = std::mem::replace(&mut seen, self.wal.written()) != seen;
+            self.wait_for_bell(if grows || self.sweep.hurrying { ROUND } else { IDLE_ROUND });
             if self.pool.stop.load(Ordering::SeqCst) {
                 self.requests.state.lock().1 = u64::MAX;
                 self.requests.done.notify_all();
+                self.wal.set_redo_position(u64::MAX);
                 return;
             }
-            if let Err(e) = self.round(&mut checkpoint_position) {
+            if let Err(e) = self.round() {
                 os::fatal(&format!("changed pages cannot be written: {e}"));
             }
         }
     }
 
-    fn wait_for_bell(&self) {
+    fn wait_for_bell(&self, most: Duration) {
         let (rung, bell) = &self.pool.cleaner_bell;
         let mut rung = rung.lock();
         if !*rung {
-            bell.wait_for(&mut rung, ROUND);
+            bell.wait_for(&mut rung, most);
         }
         *rung = false;
     }
 
-    fn round(&mut self, checkpoint_position: &mut u64) -> std::result::Result<(), Error> {
+    fn round(&mut self) -> std::result::Result<(), Error> {
         let (asked, answered) = *self.requests.state.lock();
         if asked > answered {
-            self.write_older_than(u64::MAX)?;
-            *checkpoint_position = (self.checkpoint)()?;
+            self.write_all()?;
             self.requests.state.lock().1 = asked;
             self.requests.done.notify_all();
         }
         self.make_free()?;
         match self.wal.prepare_segments() {
             // What lies before the checkpoint can be used again.
-            Err(Error::Full(_)) => {
-                self.write_older_than(u64::MAX)?;
-                *checkpoint_position = (self.checkpoint)()?;
-            }
+            Err(Error::Full(_)) => self.write_all()?,
             other => other?,
         }
-        let written = self.wal.written();
-        if written - *checkpoint_position > self.log_bytes_soft {
-            self.write_older_than(self.wal.epoch_at(written - self.log_bytes_soft / 2))?;
-            *checkpoint_position = (self.checkpoint)()?;
+        self.keep_pace()
+    }
+
+    /// Sweeps as far as the log has grown, and on while it is too long; not much more than a circle at once.
+    fn keep_pace(&mut self) -> std::result::Result<(), Error> {
+        for _ in 0..STEPS + 1 {
+            let bound = self.wal.redo_bytes_max();
+            let length = self.wal.written().saturating_sub(self.sweep.redo_from);
+            self.sweep.hurrying = length > bound / 16 * if self.sweep.hurrying { CALM } else { HURRY };
+            let frames = self.pool.used_frames().len();
+            let step = frames / STEPS + 1;
+            let grown = self.wal.written().saturating_sub(self.sweep.began);
+            let due = (frames as u128 * u128::from(grown) / u128::from(bound / 16 * CIRCLE)) as usize;
+            if due < self.sweep.hand + step && !self.sweep.hurrying {
+                if self.wal.is_behind() {
+                    self.wal.set_redo_position(self.sweep.redo_from);
+                }
+                return Ok(());
+            }
+            self.sweep_step(step)?;
+            self.move_checkpoint()?;
+            if self.pool.stop.load(Ordering::SeqCst) {
+                return Ok(());
+            }
+            self.make_free()?;
         }
         Ok(())
     }
 
-    /// Writes all pages whose recovery epoch is at most `epoch`.
-    fn write_older_than(&mut self, epoch: u64) -> std::result::Result<(), Error> {
-        for number in self.pool.used_frames() {
+    fn sweep_step(&mut self, step: usize) -> std::result::Result<(), Error> {
+        let frames = self.pool.used_frames().len();
+        let end = (self.sweep.hand + step).min(frames);
+        self.write_changed(self.sweep.hand as u32..end as u32)?;
+        self.sweep.hand = end;
+        if end == frames {
+            self.sweep.hand = 0;
+            self.sweep.began = self.wal.written();
+        }
+        Ok(())
+    }
+
+    /// Writes every page that is changed by now, and moves the checkpoint.
+    fn write_all(&mut self) -> std::result::Result<(), Error> {
+        let frames = self.pool.used_frames();
+        self.sweep.hand = 0;
+        self.sweep.began = self.wal.written();
+        self.write_changed(frames)?;
+        self.move_checkpoint()
+    }
+
+    fn write_changed(&mut self, frames: std::ops::Range<u32>) -> std::result::Result<(), Error> {
+        for number in frames {
             let frame = self.pool.frame(number);
-            if frame.flags.load(Ordering::SeqCst) & DIRTY != 0 && frame.recovery_epoch.load(Ordering::Relaxed) <= epoch {
-                self.copy(number);
-                if self.batch.len() == BATCH_PAGES {
-                    self.write_batch()?;
-                    self.make_free()?;
-                }
+            if frame.flags.load(Ordering::SeqCst) & DIRTY != 0 {
+                self.wanted.push((frame.page.load(Ordering::Relaxed), number));
+            }
+            if self.wanted.len() == BATCH_PAGES * WRITERS {
+                self.write_wanted(false)?;
+                self.make_free()?;
             }
         }
-        self.write_batch()
+        self.write_wanted(false)
+    }
+
+    fn move_checkpoint(&mut self) -> std::result::Result<(), Error> {
+        self.sweep.redo_from = (self.checkpoint)()?;
+        self.wal.set_redo_position(self.sweep.redo_from);
+        Ok(())
     }
 
     /// Turns the clock hand until enough frames are free.
@@ -164,10 +246,7 @@ impl Cleaner {
             steps += 1;
             self.step()?;
         }
-        if !self.batch.is_empty() {
-            self.write_batch()?;
-        }
-        Ok(())
+        self.write_wanted(true)
     }
 
     fn step(&mut self) -> std::result::Result<(), Error> {
@@ -175,7 +254,8 @@ impl Cleaner {
         self.hand = (self.hand + 1) % self.pool.used_frames().len().max(1) as u32;
         let frame = self.pool.frame(number);
         let flags = frame.flags.load(Ordering::Relaxed);
-        if flags & RESIDENT != 0 || frame.page.load(Ordering::Relaxed) == 0 {
+        let page = frame.page.load(Ordering::Relaxed);
+        if flags & RESIDENT != 0 || page == 0 {
             return Ok(());
         }
         if flags & REFERENCED != 0 {
@@ -183,13 +263,30 @@ impl Cleaner {
             return Ok(());
         }
         if flags & DIRTY != 0 {
-            self.copy(number);
-            if self.batch.len() == BATCH_PAGES {
-                self.write_batch()?;
+            self.wanted.push((page, number));
+            if self.wanted.len() == BATCH_PAGES {
+                self.write_wanted(true)?;
             }
             return Ok(());
         }
         self.evict(number);
+        Ok(())
+    }
+
+    /// Writes the pages wanted, in their order in the file; then frees their frames if that is what it was for.
+    fn write_wanted(&mut self, to_evict: bool) -> std::result::Result<(), Error> {
+        let mut wanted = std::mem::take(&mut self.wanted);
+        wanted.sort_unstable();
+        wanted.dedup();
+        for part in wanted.chunks(BATCH_PAGES) {
+            part.iter().for_each(|(_, number)| self.copy(*number));
+            self.write_batch()?;
+            if to_evict {
+                part.iter().for_each(|(_, number)| self.evict(*number));
+            }
+        }
+        wanted.clear();
+        self.wanted = wanted;
         Ok(())
     }
 
@@ -211,9 +308,6 @@ impl Cleaner {
 
     /// Step 1: a consistent copy into the batch.
     fn copy(&mut self, number: u32) {
-        if self.batch.iter().any(|c| c.number == number) {
-            return;
-        }
         let frame = self.pool.frame(number);
         let at = HEAD_BYTES + self.batch.len() * PAGE_BYTES;
         loop {
@@ -254,11 +348,7 @@ impl Cleaner {
         if self.sync {
             self.doublewrite.sync()?;
         }
-        for (index, copied) in self.batch.iter().enumerate() {
-            let at = HEAD_BYTES + index * PAGE_BYTES;
-            let image = &self.buf[at..at + PAGE_BYTES];
-            self.pool.file.write_at(image, u64::from(copied.page) * PAGE_BYTES as u64)?;
-        }
+        self.write_home()?;
         if self.sync {
             self.pool.file.sync()?;
         }
@@ -276,5 +366,27 @@ impl Cleaner {
             }
         }
         Ok(())
+    }
+
+    /// Step 3: the copies, each to its place in the data file, by several threads: what one device does at once is more than one write.
+    fn write_home(&self) -> std::result::Result<(), Error> {
+        let mut runs = Vec::new();
+        let mut first = 0;
+        for run in self.batch.chunk_by(|a, b| b.page == a.page + 1) {
+            let image = HEAD_BYTES + first * PAGE_BYTES..HEAD_BYTES + (first + run.len()) * PAGE_BYTES;
+            runs.push((&self.buf[image], u64::from(run[0].page) * PAGE_BYTES as u64));
+            first += run.len();
+        }
+        let file = &self.pool.file;
+        let write =
+            |runs: &[(&[u8], u64)]| runs.iter().try_for_each(|(image, at)| file.write_at(image, *at)).map_err(Error::from);
+        if runs.len() < 2 * WRITERS {
+            return write(&runs);
+        }
+        os::thread::scope(|scope| {
+            let threads: Vec<_> =
+                runs.chunks(runs.len().div_ceil(WRITERS)).map(|share| scope.spawn(move || write(share))).collect();
+            threads.into_iter().try_for_each(|thread| thread.join().expect("a write does not panic"))
+        })
     }
 }

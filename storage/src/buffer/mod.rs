@@ -256,6 +256,14 @@ impl Pool {
         }
     }
 
+    /// Has a page read that will be needed soon, where it is not in memory.
+    pub(crate) fn fetch(self: &Arc<Self>, page: PageId) {
+        if self.word(page).load(Ordering::Relaxed) == 0 {
+            // The stall is nobody's: whoever needs the page waits for it.
+            drop(self.miss(page));
+        }
+    }
+
     /// Asks for the frame and the head of a page that will be read soon, where it is in memory.
     #[inline]
     pub fn prefetch(&self, page: PageId) {

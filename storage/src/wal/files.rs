@@ -294,17 +294,37 @@ pub struct LogReader {
     end: LogPlace,
     run: u32,
     segment: Option<(u64, File)>,
+    /// Part of the open segment, from `window_at` on: blocks are small and devices slow.
+    window: AlignedBuf,
+    window_at: u64,
+    window_bytes: usize,
+    /// Epochs are sought from the last to the first: what lies before a place is read along with it.
+    backwards: bool,
     bytes_read: u64,
 }
 
+/// Read at once.
+const WINDOW_BYTES: usize = if cfg!(sim) { 64 << 10 } else { 1 << 20 };
+
 impl LogReader {
     pub fn new(dir: &Path, start: LogPlace) -> Self {
-        Self { dir: dir.into(), next: start, end: start, run: 0, segment: None, bytes_read: 0 }
+        Self {
+            dir: dir.into(),
+            next: start,
+            end: start,
+            run: 0,
+            segment: None,
+            window: AlignedBuf::new(WINDOW_BYTES),
+            window_at: 0,
+            window_bytes: 0,
+            backwards: false,
+            bytes_read: 0,
+        }
     }
 
-    /// Goes to another epoch's place.
-    pub fn seek(&mut self, place: LogPlace) {
-        (self.next, self.end, self.run) = (place, place, 0);
+    /// Goes to an earlier epoch's place.
+    pub fn seek_back(&mut self, place: LogPlace) {
+        (self.next, self.end, self.run, self.backwards) = (place, place, 0, true);
     }
 
     /// Where writing continues.
@@ -317,6 +337,9 @@ impl LogReader {
     }
 
     /// The next complete epoch's number and payload; `None` at the end of the log.
+    ///
+    /// # Errors
+    /// I/O.
     pub fn next_epoch(&mut self, payload: &mut Vec<u8>) -> Result<Option<u64>, Error> {
         payload.clear();
         let mut epoch = None;
@@ -326,7 +349,7 @@ impl LogReader {
             if epoch.is_some_and(|e| e != block.epoch) || block.part != parts {
                 return Ok(None);
             }
-            payload.extend_from_slice(&block.buf[HEADER_BYTES..HEADER_BYTES + block.payload]);
+            payload.extend_from_slice(&self.window[block.payload]);
             epoch = Some(block.epoch);
             parts += 1;
             if block.last {
@@ -336,21 +359,47 @@ impl LogReader {
         }
     }
 
-    fn read_block(&mut self) -> Result<Option<Block>, Error> {
+    /// Opens the segment of the next block. `false`: there is none.
+    fn open_segment(&mut self) -> Result<bool, Error> {
         let number = self.next.position / SEGMENT_BYTES;
         if self.segment.as_ref().is_none_or(|(open, _)| *open != number) {
             let path = segment_path(&self.dir, number);
             if !os::fs::exists(&path) {
-                return Ok(None);
+                return Ok(false);
             }
             self.segment = Some((number, File::open(&path, false)?));
+            self.window_bytes = 0;
         }
-        let (_, file) = self.segment.as_ref().expect("opened above");
+        Ok(true)
+    }
+
+    /// Brings `bytes` of the open segment from `offset` on into the window; they lie there from the place returned on.
+    fn bring(&mut self, offset: u64, bytes: usize) -> Result<usize, Error> {
+        let is_there = |from: u64, len: usize| offset >= from && offset + bytes as u64 <= from + len as u64;
+        if !is_there(self.window_at, self.window_bytes) {
+            let from = if self.backwards { offset.saturating_sub(WINDOW_BYTES as u64 / 4 * 3) } else { offset };
+            let wanted = ((offset - from) as usize + bytes).max(WINDOW_BYTES).min((SEGMENT_BYTES - from) as usize);
+            if self.window.len() < wanted {
+                self.window = AlignedBuf::new(wanted);
+            }
+            // Nothing is in the window should this fail.
+            self.window_bytes = 0;
+            let (_, file) = self.segment.as_ref().ok_or_else(|| Error::Io("no log segment is open".into()))?;
+            file.read_at(&mut self.window[..wanted], from)?;
+            (self.window_at, self.window_bytes) = (from, wanted);
+        }
+        Ok((offset - self.window_at) as usize)
+    }
+
+    fn read_block(&mut self) -> Result<Option<Block>, Error> {
+        if !self.open_segment()? {
+            return Ok(None);
+        }
         let offset = self.next.position % SEGMENT_BYTES;
-        let mut buf = AlignedBuf::new(IO_ALIGN);
-        file.read_at(&mut buf, offset)?;
-        let u64_at = |at: usize| u64::from_le_bytes(buf[at..at + 8].try_into().expect("eight bytes"));
-        let u32_at = |at: usize| u32::from_le_bytes(buf[at..at + 4].try_into().expect("four bytes"));
+        let at = self.bring(offset, IO_ALIGN)?;
+        let head = &self.window[at..at + IO_ALIGN];
+        let u64_at = |at: usize| u64::from_le_bytes(head[at..at + 8].try_into().expect("eight bytes"));
+        let u32_at = |at: usize| u32::from_le_bytes(head[at..at + 4].try_into().expect("four bytes"));
         let (run, payload) = (u32_at(24), u32_at(28) as usize);
         let bytes = (HEADER_BYTES + payload).next_multiple_of(IO_ALIGN);
         let fits = payload <= PAYLOAD_BYTES_MAX && offset + bytes as u64 <= SEGMENT_BYTES;
@@ -358,24 +407,21 @@ impl LogReader {
             return Ok(None);
         }
         let (epoch, part, last, crc) = (u64_at(16), u32_at(32), u32_at(36) != 0, u32_at(40));
-        if bytes > IO_ALIGN {
-            buf = AlignedBuf::new(bytes);
-            file.read_at(&mut buf, offset)?;
-        }
-        if block_crc(&buf[..HEADER_BYTES + payload]) != crc {
+        let at = self.bring(offset, bytes)?;
+        if block_crc(&self.window[at..at + HEADER_BYTES + payload]) != crc {
             return Ok(None);
         }
         self.run = run;
         self.bytes_read += bytes as u64;
         self.next = LogPlace { position: self.next.position + bytes as u64, sequence: self.next.sequence + 1 };
-        Ok(Some(Block { buf, epoch, payload, part, last }))
+        Ok(Some(Block { payload: at + HEADER_BYTES..at + HEADER_BYTES + payload, epoch, part, last }))
     }
 }
 
+/// A sound block; its payload lies in the reader's window until the next one is read.
 struct Block {
-    buf: AlignedBuf,
+    payload: std::ops::Range<usize>,
     epoch: u64,
-    payload: usize,
     part: u32,
     last: bool,
 }

@@ -90,6 +90,40 @@ pub struct Wal {
     places: Mutex<VecDeque<EpochPlace>>,
     segments: Arc<SegmentPool>,
     syncs: AtomicU64,
+    pace: Arc<Pace>,
+}
+
+/// Keeps the log that a restart would redo below a bound: beyond it, changes wait until the cleaner has moved the checkpoint.
+struct Pace {
+    redo_bytes_max: AtomicU64,
+    /// The log may be written up to here.
+    end_max: AtomicU64,
+    behind: AtomicBool,
+    waiting: Mutex<Vec<Waker>>,
+}
+
+/// Waits until the log that a restart would redo is short enough again.
+#[derive(Debug)]
+pub struct CheckpointStall {
+    pace: Arc<Pace>,
+}
+
+impl std::fmt::Debug for Pace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Pace(behind: {:?})", self.behind)
+    }
+}
+
+impl CheckpointStall {
+    pub(crate) fn poll_ready(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut waiting = self.pace.waiting.lock();
+        // Under the lock: whoever clears the flag takes the lock after that, and finds the waker.
+        if !self.pace.behind.load(Ordering::SeqCst) {
+            return Poll::Ready(());
+        }
+        waiting.push(cx.waker().clone());
+        Poll::Pending
+    }
 }
 
 /// Waits until an epoch is durable.
@@ -153,6 +187,7 @@ impl Wal {
         run: u32,
         workers: usize,
         durability: Durability,
+        redo_bytes_max: u64,
     ) -> Result<(Arc<Self>, Flusher), crate::Error> {
         let writer = LogWriter::open(dir, place, run, durability != Durability::None)?;
         let durable = Arc::new(CachePadded::new(AtomicU64::new(epoch - 1)));
@@ -180,6 +215,13 @@ impl Wal {
             places: Mutex::new(VecDeque::from([EpochPlace { epoch: begin.0, place: begin.1 }, EpochPlace { epoch, place }])),
             segments: writer.pool(),
             syncs: AtomicU64::new(0),
+            pace: Arc::new(Pace {
+                redo_bytes_max: AtomicU64::new(redo_bytes_max),
+                // Until the first checkpoint is known.
+                end_max: AtomicU64::new(u64::MAX),
+                behind: AtomicBool::new(false),
+                waiting: Mutex::default(),
+            }),
         });
         let flusher = Flusher { wal: wal.clone(), writer, payload: Vec::new(), taken: Vec::new() };
         Ok((wal, flusher))
@@ -218,16 +260,45 @@ impl Wal {
         Append { buffers, log, epoch }
     }
 
-    /// Before a change is begun: is there room for it, on disk and in the buffer?
+    /// Before a change is begun: is there room for it, on disk, below the bound on the log and in the buffer?
     ///
     /// # Errors
-    /// A stall as of `check_buffer`; a full disk.
+    /// A stall until the checkpoint has moved, or as of `check_buffer`; a full disk.
     #[inline]
     pub fn check_room(&self, worker: usize) -> crate::error::Result<()> {
         if self.is_full() {
             return Err(crate::Error::Full("no room for the log".into()).into());
         }
+        // Relaxed: a hint; the bound is not a sharp one.
+        if self.pace.behind.load(Ordering::Relaxed) {
+            return Err(crate::Interrupt::Stall(crate::Stall::Checkpoint(CheckpointStall { pace: self.pace.clone() })));
+        }
         self.check_buffer(worker)
+    }
+
+    /// The bound on the log that a restart would redo.
+    pub fn redo_bytes_max(&self) -> u64 {
+        self.pace.redo_bytes_max.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_redo_bytes_max(&self, bytes: u64) {
+        self.pace.redo_bytes_max.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Changes wait for the checkpoint just now.
+    pub fn is_behind(&self) -> bool {
+        self.pace.behind.load(Ordering::Relaxed)
+    }
+
+    /// Redo would begin at log position `from`.
+    pub fn set_redo_position(&self, from: u64) {
+        let end_max = from.saturating_add(self.redo_bytes_max());
+        self.pace.end_max.store(end_max, Ordering::SeqCst);
+        if self.written() < end_max {
+            self.pace.behind.store(false, Ordering::SeqCst);
+            let waiting = std::mem::take(&mut *self.pace.waiting.lock());
+            waiting.into_iter().for_each(Waker::wake);
+        }
     }
 
     /// The disk has no room for more log: only what ends transactions may still be written.
@@ -323,10 +394,11 @@ impl Wal {
         places[0].place
     }
 
-    /// The newest epoch that began at or before log position `position`.
-    pub fn epoch_at(&self, position: u64) -> u64 {
+    /// A log position from which all epochs `>= epoch` can be read.
+    pub fn position_of(&self, epoch: u64) -> u64 {
         let places = self.places.lock();
-        places.iter().rev().find(|p| p.place.position <= position).map_or(0, |p| p.epoch)
+        let at = places.partition_point(|p| p.epoch <= epoch);
+        places[at.saturating_sub(1)].place.position
     }
 
     pub fn recycle_before(&self, position: u64) -> Result<(), crate::Error> {
@@ -422,10 +494,15 @@ impl Flusher {
             }
         }
         if !self.payload.is_empty() {
-            self.note_place(epoch);
             self.writer.write_epoch(epoch, &self.payload)?;
+            self.note_place(epoch + 1);
             self.payload.shrink_to(4 << 20);
-            wal.written.store(self.writer.place().position, Ordering::Relaxed);
+            let end = self.writer.place().position;
+            wal.written.store(end, Ordering::Relaxed);
+            if end >= wal.pace.end_max.load(Ordering::SeqCst) {
+                // Should the cleaner have moved the bound in between, it looks again within a round.
+                wal.pace.behind.store(true, Ordering::SeqCst);
+            }
             wal.syncs.fetch_add(1, Ordering::Relaxed);
         }
         // Release: whoever sees the epoch durable also sees what was written.
@@ -436,6 +513,7 @@ impl Flusher {
         Ok(())
     }
 
+    /// Epoch `epoch` begins where the log ends now.
     fn note_place(&self, epoch: u64) {
         let mut places = self.wal.places.lock();
         let place = self.writer.place();

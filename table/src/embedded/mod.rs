@@ -121,6 +121,7 @@ impl Embedded {
             data_dir: options.data_dir.clone(),
             buffer_pool_bytes: options.buffer_pool_bytes,
             undo_memory_bytes: options.buffer_pool_bytes / 4,
+            recovery_target: txn::RECOVERY_TARGET,
             workers: options.sessions_max,
             durability: if options.sync { Durability::Relaxed } else { Durability::None },
         })?;

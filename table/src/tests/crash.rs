@@ -19,6 +19,7 @@ fn open(directory: &Path) -> (Arc<Engine>, Arc<Database>) {
         data_dir: directory.to_path_buf(),
         buffer_pool_bytes: 16 << 20,
         undo_memory_bytes: 16 << 20,
+        recovery_target: txn::RECOVERY_TARGET,
         workers: 1,
         durability: Durability::Full,
     };

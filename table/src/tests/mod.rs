@@ -45,6 +45,7 @@ impl Fixture {
             data_dir: self.directory.clone(),
             buffer_pool_bytes: self.pool_bytes,
             undo_memory_bytes: 64 << 20,
+            recovery_target: txn::RECOVERY_TARGET,
             workers: self.workers,
             durability: Durability::None,
         };
