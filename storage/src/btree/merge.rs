@@ -142,10 +142,13 @@ impl Store {
         }
         let mut freed = [right.id(), theirs.id()];
         freed.sort_unstable();
-        let bitmaps = (self.space.latch_bitmap_of(freed[0])?, match self.space.is_one_group(&freed) {
-            true => None,
-            false => Some(self.space.latch_bitmap_of(freed[1])?),
-        });
+        let bitmaps = (
+            self.space.latch_bitmap_of(freed[0])?,
+            match self.space.is_one_group(&freed) {
+                true => None,
+                false => Some(self.space.latch_bitmap_of(freed[1])?),
+            },
+        );
         let between = low_of(right.page);
         self.mark(&[&grandparent, &left, &right, &ours, &theirs, &bitmaps.0]);
         bitmaps.1.iter().for_each(|bitmap| self.mark(&[bitmap]));
