@@ -57,8 +57,9 @@ mod tests {
     fn every_length_and_offset_is_as_by_definition() {
         let bytes = sample(1100 + 17);
         // The interpreter is slow: lengths on both sides of where the methods change.
-        for length in (0..=1100).step_by(if cfg!(miri) { 173 } else { 1 }) {
-            for offset in [0, 1, 3, 8, 15, 16] {
+        for length in (0..=1100).step_by(if cfg!(miri) { 373 } else { 1 }) {
+            let offsets: &[usize] = if cfg!(miri) { &[0, 3] } else { &[0, 1, 3, 8, 15, 16] };
+            for &offset in offsets {
                 let part = &bytes[offset..offset + length];
                 assert_eq!(crc32c(part), plain(part), "{length} bytes at {offset}");
             }
