@@ -62,9 +62,11 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let handle = self.handle.take().unwrap();
-        handle.stop();
-        handle.wait();
+        // A test may have stopped it.
+        if let Some(handle) = self.handle.take() {
+            handle.stop();
+            handle.wait();
+        }
         self.engine.shutdown().unwrap();
     }
 }
