@@ -68,6 +68,8 @@ pub struct Store {
     pub pool: Arc<Pool>,
     pub wal: Arc<Wal>,
     pub(crate) space: Space,
+    /// Held by whoever takes pages out of trees; before any latch.
+    pub(crate) shrinking: Mutex<()>,
     pub counters: Arc<Counters>,
     recovering: Arc<AtomicBool>,
     control: Arc<ControlKeeper>,
@@ -176,6 +178,7 @@ impl Store {
         threads.push(spawn("heddle-log", move || flusher.run()));
         let store = Arc::new(Self {
             space: Space::new(pool.clone())?,
+            shrinking: Mutex::new(()),
             pool,
             wal,
             counters,

@@ -199,7 +199,7 @@ impl<'a> Parser<'a> {
             b"CLONE" => self.unsupported("CLONE"),
             b"IMPORT" => self.unsupported("IMPORT TABLE"),
             b"RESTART" => self.unsupported("RESTART"),
-            b"SHUTDOWN" => self.unsupported("SHUTDOWN"),
+            b"SHUTDOWN" => self.shutdown(),
             _ => Err(self.error()),
         }
     }
