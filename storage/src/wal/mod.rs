@@ -188,7 +188,6 @@ impl Drop for Append<'_> {
 
 impl Wal {
     /// Continues the log at `place` with epoch `epoch`; `begin` is where the log that is still needed begins.
-    #[allow(clippy::too_many_arguments, reason = "each of its own kind, and one caller")]
     pub fn open(
         dir: &Path,
         begin: (u64, LogPlace),
