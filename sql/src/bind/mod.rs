@@ -14,6 +14,7 @@ mod compare;
 mod derived;
 mod dml;
 mod expr;
+mod extreme;
 mod from;
 mod function;
 mod function_names;
