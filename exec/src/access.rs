@@ -139,7 +139,7 @@ fn key_value<'a>(env: &Env<'a>, expr: &'a Expr, column: &ColumnType) -> Step<Opt
                 (Value::Time(cut), cut.cmp(&t))
             })
         }
-        Kind::Null => None,
+        Kind::Null | Kind::Json => None,
     })
 }
 

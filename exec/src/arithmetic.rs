@@ -10,6 +10,9 @@ use types::{Decimal, Value};
 pub(crate) fn eval<'a>(env: &Env<'a>, node: &'a Expr, op: ArithmeticOp, left: &'a Expr, right: &'a Expr) -> Evaluated<'a> {
     use ArithmeticOp::{BitAnd, BitOr, BitXor, ShiftLeft, ShiftRight};
     if matches!(op, BitAnd | BitOr | BitXor | ShiftLeft | ShiftRight) {
+        if node.ty.is_binary_string() {
+            return bit_strings(env, op, left, right);
+        }
         return bitwise(env, op, left, right);
     }
     let a = env.eval(left)?;
@@ -48,6 +51,68 @@ pub(crate) fn negate<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr) -> Evalua
             integer_result(env, node, n)?
         }
     })
+}
+
+/// Bit operations on binary strings: `& | ^` of two of one length, shifts of one.
+fn bit_strings<'a>(env: &Env<'a>, op: ArithmeticOp, left: &'a Expr, right: &'a Expr) -> Evaluated<'a> {
+    let Some(a) = env.text(left)? else { return Ok(Value::Null) };
+    if let ArithmeticOp::ShiftLeft | ArithmeticOp::ShiftRight = op {
+        let Some(count) = env.bits(right)? else { return Ok(Value::Null) };
+        let shifted = if op == ArithmeticOp::ShiftLeft { shift_left(&a, count) } else { shift_right(&a, count) };
+        return Ok(Value::Bytes(shifted.into()));
+    }
+    let Some(b) = env.text(right)? else { return Ok(Value::Null) };
+    let mut out = a.into_owned();
+    combine_bits(op, &mut out, &b)?;
+    Ok(Value::Bytes(out.into()))
+}
+
+/// `a = a op b`, byte by byte.
+pub(crate) fn combine_bits(op: ArithmeticOp, a: &mut [u8], b: &[u8]) -> Result<(), Error> {
+    if a.len() != b.len() {
+        return Err(unequal_lengths());
+    }
+    for (a, b) in a.iter_mut().zip(b) {
+        match op {
+            ArithmeticOp::BitAnd => *a &= b,
+            ArithmeticOp::BitOr => *a |= b,
+            _ => *a ^= b,
+        }
+    }
+    Ok(())
+}
+
+#[cold]
+fn unequal_lengths() -> Error {
+    let message = "Binary operands of bitwise operators must be of equal length".into();
+    Error::Other { number: 3513, message }
+}
+
+fn shift_left(bytes: &[u8], count: u64) -> Vec<u8> {
+    let mut out = vec![0; bytes.len()];
+    let (skip, bits) = (usize::try_from(count / 8).unwrap_or(usize::MAX), count % 8);
+    for (n, target) in out.iter_mut().enumerate() {
+        let byte = |n: usize| n.checked_add(skip).and_then(|n| bytes.get(n)).copied().unwrap_or(0);
+        *target = ((u16::from(byte(n)) << 8 | u16::from(byte(n + 1))) << bits >> 8) as u8;
+    }
+    out
+}
+
+fn shift_right(bytes: &[u8], count: u64) -> Vec<u8> {
+    let mut out = vec![0; bytes.len()];
+    let (skip, bits) = (usize::try_from(count / 8).unwrap_or(usize::MAX), count % 8);
+    for (n, target) in out.iter_mut().enumerate() {
+        let byte = |back: usize| n.checked_sub(back).map_or(0, |n| bytes[n]);
+        let high = skip.checked_add(1).map_or(0, byte);
+        *target = ((u16::from(high) << 8 | u16::from(byte(skip))) >> bits) as u8;
+    }
+    out
+}
+
+/// `~x` of a binary string.
+pub(crate) fn invert_bits<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
+    let Some(bytes) = env.text(arg)? else { return Ok(Value::Null) };
+    Ok(Value::Bytes(bytes.iter().map(|b| !b).collect::<Vec<u8>>().into()))
 }
 
 fn out_of_range(env: &Env<'_>, node: &Expr, what: &'static str) -> Pause {

@@ -6,7 +6,9 @@ use crate::eval::{Env, Evaluated};
 use crate::function::{char_count, char_offset};
 use sql::expr::Expr;
 use std::borrow::Cow;
+use types::charset::Charset;
 use types::convert::{self, Warnings};
+use types::json::Json;
 use types::{CollationId, ColumnType, Decimal, TypeKind, Value};
 
 /// Casts the argument to the node's type.
@@ -15,18 +17,99 @@ pub(crate) fn eval<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr) -> Evaluate
     if matches!(value, Value::Null) {
         return Ok(Value::Null);
     }
+    if coerce::is_document(&arg.ty) && !matches!(coerce::kind_of(&node.ty), Kind::Json | Kind::Text) {
+        return document(env, value, arg, node);
+    }
+    converted(env, value, &arg.ty, node)
+}
+
+/// A document as a number or a date: what is none gives a warning, and zero or NULL.
+fn document<'a>(env: &Env<'a>, value: Value<'a>, arg: &'a Expr, node: &'a Expr) -> Evaluated<'a> {
+    let document = crate::function::document_of(&value, &arg.ty);
+    let kind = coerce::kind_of(&node.ty);
+    let what = match kind {
+        Kind::Integer => "INTEGER",
+        Kind::Decimal => "DECIMAL",
+        Kind::Double => "DOUBLE",
+        Kind::Date => "DATE",
+        Kind::Time => "TIME",
+        _ => "DATETIME/TIMESTAMP",
+    };
+    let number = matches!(kind, Kind::Integer | Kind::Decimal | Kind::Double);
+    let readable = match &document {
+        Json::Null | Json::Array(_) | Json::Object(_) | Json::Opaque(..) => false,
+        Json::String(text) if number => readable_number(text, kind),
+        Json::Time(_) => number || kind == Kind::Time,
+        Json::Date(_) | Json::DateTime(_) => kind != Kind::Time,
+        Json::String(_) => true,
+        _ => number,
+    };
+    if !readable {
+        let message = format!("Invalid JSON value for CAST to {what} from column {} at row 1", name_of(env, arg));
+        env.problem(Error::Other { number: 3156, message })?;
+        if !number {
+            return Ok(Value::Null);
+        }
+        if let Json::String(text) = &document {
+            let x = convert::text_to_f64(text.as_bytes(), &mut Warnings::new());
+            return converted(env, Value::Double(x), &ColumnType::new(TypeKind::Double), node);
+        }
+        return converted(env, Value::Int(0), &ColumnType::new(TypeKind::BigInt), node);
+    }
+    converted(env, document.into_value(), &ColumnType::new(TypeKind::Text(types::LobSize::Long)), node)
+}
+
+/// What MySQL calls an expression that is a document: a column or a function by its name.
+#[cold]
+fn name_of(env: &Env<'_>, arg: &Expr) -> String {
+    use sql::expr::ExprKind;
+    let printed = env.print(arg);
+    match &arg.kind {
+        ExprKind::Cast(_) => "cast_as_json".to_owned(),
+        ExprKind::Call { .. } => printed.split('(').next().unwrap_or_default().to_owned(),
+        _ => printed.rsplit('.').next().unwrap_or_default().trim_matches('`').to_owned(),
+    }
+}
+
+/// Is the text a number to its end?
+fn readable_number(text: &str, kind: Kind) -> bool {
+    let text = text.trim();
+    match kind {
+        Kind::Integer => text.parse::<i64>().is_ok() || text.parse::<u64>().is_ok(),
+        _ => text.parse::<f64>().is_ok_and(f64::is_finite),
+    }
+}
+
+/// CAST(... AS JSON): documents stay, texts are parsed, all else is a scalar.
+fn json<'a>(value: Value<'a>, from: &ColumnType) -> Evaluated<'a> {
+    if coerce::is_document(from) {
+        return Ok(value);
+    }
+    let document = match &value {
+        Value::Bytes(text) if !from.is_binary_string() => crate::function::parse_document(text, 1, "cast_as_json")?,
+        other => crate::function::document_of(other, from),
+    };
+    Ok(Value::Bytes(Cow::Owned(document.to_binary())))
+}
+
+/// A value that is not NULL as the node's type.
+fn converted<'a>(env: &Env<'a>, value: Value<'a>, from: &ColumnType, node: &'a Expr) -> Evaluated<'a> {
     match coerce::kind_of(&node.ty) {
-        Kind::Integer => integer(env, value, &node.ty),
+        Kind::Integer => integer(env, &value, &node.ty),
         Kind::Decimal => decimal(env, &value, &node.ty),
         Kind::Double => {
             let x = env.as_double(&value)?;
+            if node.ty.kind == TypeKind::Float && x.abs() > f32::MAX.into() {
+                return Err(Error::OutOfRange { what: "FLOAT", expression: coerce::plain_text(&value) }.into());
+            }
             Ok(Value::Double(if node.ty.kind == TypeKind::Float { f64::from(x as f32) } else { x }))
         }
-        Kind::Text => text(env, value, &arg.ty, &node.ty),
+        Kind::Json => json(value, from),
+        Kind::Text => text(env, value, from, &node.ty),
         Kind::Date => {
             let mut warnings = Warnings::new();
             let context = coerce::store_context(env.session(), false);
-            let date = convert::to_date(&value, &arg.ty, &context, &mut warnings);
+            let date = convert::to_date(&value, from, &context, &mut warnings);
             env.report(warnings)?;
             Ok(date.map_or(Value::Null, Value::Date))
         }
@@ -50,22 +133,28 @@ fn fsp(ty: &ColumnType) -> u8 {
     }
 }
 
-fn integer<'a>(env: &Env<'a>, value: Value<'a>, ty: &ColumnType) -> Evaluated<'a> {
+fn integer<'a>(env: &Env<'a>, value: &Value<'a>, ty: &ColumnType) -> Evaluated<'a> {
     let mut warnings = Warnings::new();
     let result = if ty.unsigned {
         Value::UInt(match value {
-            Value::UInt(n) => n,
-            Value::Int(n) => n as u64,
-            ref other => convert::to_u64(other, &mut warnings),
+            Value::UInt(n) => *n,
+            Value::Int(n) => *n as u64,
+            Value::Double(x) => x.round_ties_even() as i64 as u64,
+            other => convert::to_u64(other, &mut warnings),
         })
     } else {
         Value::Int(match value {
-            Value::Int(n) => n,
-            Value::UInt(n) => n as i64,
-            ref other => convert::to_i64(other, &mut warnings),
+            Value::Int(n) => *n,
+            Value::UInt(n) => *n as i64,
+            other => convert::to_i64(other, &mut warnings),
         })
     };
     env.report(warnings)?;
+    if ty.unsigned && matches!(value, Value::Bytes(text) if text.trim_ascii_start().starts_with(b"-")) && result != Value::UInt(0)
+    {
+        let message = "Cast to unsigned converted negative integer to its positive complement".into();
+        env.problem(Error::Other { number: 1105, message })?;
+    }
     Ok(result)
 }
 
@@ -82,20 +171,19 @@ fn decimal<'a>(env: &Env<'a>, value: &Value<'a>, ty: &ColumnType) -> Evaluated<'
 }
 
 fn text<'a>(env: &Env<'a>, value: Value<'a>, from: &ColumnType, ty: &ColumnType) -> Evaluated<'a> {
-    if ty.kind == TypeKind::Json {
-        let text = env.as_text(value, from)?;
-        // Numbers are JSON as they are; texts must be JSON; other values become strings.
-        if coerce::is_string(from) {
-            return Ok(Value::Bytes(Cow::Owned(crate::json::Json::parse(&text, 1, "cast_as_json")?.to_text())));
+    let mut text = env.as_text(value, from)?;
+    let target = Charset::of(ty.collation);
+    if target == Charset::Binary {
+        // Characters become the bytes of their set.
+        text = coerce::encoded(text, from);
+    } else if from.is_binary_string() {
+        // Bytes become characters of the set; what is none is an error below.
+        if target == Charset::Latin1 && !text.is_ascii() {
+            text = Cow::Owned(target.decode(&text).unwrap_or_default().into_owned());
         }
-        if coerce::is_numeric(from) {
-            return Ok(Value::Bytes(text));
-        }
-        let mut quoted = Vec::new();
-        crate::json::write_string(&String::from_utf8_lossy(&text), &mut quoted);
-        return Ok(Value::Bytes(Cow::Owned(quoted)));
+    } else {
+        text = target.narrow(text);
     }
-    let text = env.as_text(value, from)?;
     let binary = ty.collation == CollationId::BINARY;
     // Bytes used as text must be text.
     if !binary && std::str::from_utf8(&text).is_err() {

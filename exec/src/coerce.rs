@@ -8,6 +8,7 @@ use crate::session::SessionVars;
 use sql::expr::{CompareAs, Expr};
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use types::charset::Charset;
 use types::convert::{self, Problem, Severity, StoreContext, Warnings};
 use types::temporal::{DateRules, Moment};
 use types::{CollationId, ColumnType, DateTime, Decimal, Time, TypeKind, Value, collation};
@@ -26,6 +27,7 @@ pub(crate) enum Kind {
     Date,
     Time,
     DateTime,
+    Json,
 }
 
 #[inline]
@@ -51,8 +53,8 @@ pub(crate) fn kind_of(ty: &ColumnType) -> Kind {
         | TypeKind::VarBinary { .. }
         | TypeKind::Blob(_)
         | TypeKind::Enum { .. }
-        | TypeKind::Set { .. }
-        | TypeKind::Json => Kind::Text,
+        | TypeKind::Set { .. } => Kind::Text,
+        TypeKind::Json => Kind::Json,
     }
 }
 
@@ -65,7 +67,7 @@ pub(crate) fn suits(value: &Value<'_>, ty: &ColumnType) -> bool {
         Value::UInt(_) => kind_of(ty) == Kind::Integer && (ty.unsigned || matches!(ty.kind, TypeKind::Bit { .. })),
         Value::Double(_) => kind_of(ty) == Kind::Double,
         Value::Decimal(_) => kind_of(ty) == Kind::Decimal,
-        Value::Bytes(_) => kind_of(ty) == Kind::Text,
+        Value::Bytes(_) => matches!(kind_of(ty), Kind::Text | Kind::Json),
         Value::Date(_) => kind_of(ty) == Kind::Date,
         Value::Time(_) => kind_of(ty) == Kind::Time,
         Value::DateTime(_) => kind_of(ty) == Kind::DateTime,
@@ -126,6 +128,22 @@ pub(crate) fn integer_range(ty: &ColumnType) -> (i128, i128) {
     if ty.unsigned { (0, (1i128 << bits) - 1) } else { (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1) }
 }
 
+/// Are the type's values documents, whose bytes are not their text?
+#[inline]
+pub(crate) fn is_document(ty: &ColumnType) -> bool {
+    matches!(ty.kind, TypeKind::Json)
+}
+
+/// A text of this type in the type's character set.
+pub(crate) fn encoded<'a>(text: Text<'a>, ty: &ColumnType) -> Text<'a> {
+    match Charset::of(ty.collation) {
+        charset @ (Charset::Latin1 | Charset::Ascii) if is_string(ty) && !text.is_ascii() => {
+            Cow::Owned(charset.encode(&text).into_owned())
+        }
+        _ => text,
+    }
+}
+
 /// Do the type's integers come as `UInt`?
 pub(crate) fn is_unsigned(ty: &ColumnType) -> bool {
     ty.unsigned || matches!(ty.kind, TypeKind::Bit { .. })
@@ -149,6 +167,7 @@ pub(crate) fn compare_as_of(ty: &ColumnType) -> CompareAs {
         Kind::Double => CompareAs::Double,
         Kind::Date | Kind::DateTime => CompareAs::Temporal,
         Kind::Time => CompareAs::Time,
+        Kind::Json => CompareAs::Json,
         Kind::Text | Kind::Null => CompareAs::String(ty.collation),
     }
 }
@@ -159,6 +178,7 @@ pub(crate) fn compare_as(left: &ColumnType, right: &ColumnType) -> CompareAs {
     match (a, b) {
         (Kind::Null, _) => compare_as_of(right),
         (_, Kind::Null) => compare_as_of(left),
+        (Kind::Json, _) | (_, Kind::Json) => CompareAs::Json,
         (Kind::Integer, Kind::Integer) => CompareAs::Integer,
         (Kind::Text, Kind::Text) => CompareAs::String(common_collation(left.collation, right.collation)),
         (Kind::Time, Kind::Time | Kind::Text) | (Kind::Text, Kind::Time) => CompareAs::Time,
@@ -198,6 +218,11 @@ pub(crate) fn compare_strings(id: CollationId, a: &[u8], b: &[u8]) -> Ordering {
 #[inline]
 pub(crate) fn strings_equal(id: CollationId, a: &[u8], b: &[u8]) -> bool {
     collation::equal(a, b, id)
+}
+
+#[cold]
+fn plain_document<'a>(bytes: &[u8]) -> Value<'a> {
+    types::json::Json::from_binary(bytes).map_or(Value::Null, types::json::Json::into_value)
 }
 
 /// Appends bytes that order, and are equal, as the strings are. A sort key delimits itself (`types::collation`, C2): no string's bytes begin
@@ -322,9 +347,11 @@ fn expression_error(problem: Problem) -> Error {
             Error::WrongValue { what, value: text.into() }
         }
         Problem::TemporalOverflow { what } => Error::DatetimeOverflow { what },
-        Problem::InvalidJson { position } => {
-            Error::InvalidJson { argument: 1, function: "cast_as_json", why: "Invalid value.".into(), position }
+        Problem::InvalidJson { why, position } => {
+            Error::InvalidJson { argument: 1, function: "cast_as_json", why: why.into(), position }
         }
+        Problem::DeepJson => crate::function::deep_json(),
+        Problem::BinaryJson => crate::function::binary_json(),
         Problem::OutOfRange | Problem::Truncated | Problem::TooLong | Problem::TimestampGap => {
             Error::TruncatedWrongValue { what: "DECIMAL", value: String::new() }
         }
@@ -332,6 +359,15 @@ fn expression_error(problem: Problem) -> Error {
 }
 
 impl<'a> Env<'a> {
+    /// A document as the number, date or text that it is; other values stay.
+    #[inline]
+    pub fn plain(&self, value: Value<'a>, ty: &ColumnType) -> Value<'a> {
+        match value {
+            Value::Bytes(bytes) if is_document(ty) => plain_document(&bytes),
+            value => value,
+        }
+    }
+
     /// Passes on what a conversion complained about.
     #[inline]
     pub fn report(&self, mut warnings: Warnings) -> Step<()> {
@@ -400,10 +436,14 @@ impl<'a> Env<'a> {
 
     /// A value that is not NULL as text, as its static type prints.
     pub fn as_text(&self, value: Value<'a>, ty: &ColumnType) -> Step<Text<'a>> {
-        if let Value::Bytes(text) = value {
-            return Ok(text);
-        }
         let mut out = Vec::new();
+        if let Value::Bytes(text) = value {
+            if !is_document(ty) {
+                return Ok(text);
+            }
+            types::json::write_text(&text, &mut out);
+            return Ok(Cow::Owned(out));
+        }
         if suits(&value, ty) {
             convert::write_text(&value, ty, &mut out);
         } else {
@@ -444,6 +484,18 @@ impl<'a> Env<'a> {
             Value::DateTime(d) => return Ok(Some(d.time())),
             Value::Date(_) => return Ok(Some(Time::default())),
             _ => {}
+        }
+        let number = match value {
+            Value::Int(n) => Some(n.unsigned_abs() as f64),
+            Value::UInt(n) => Some(*n as f64),
+            Value::Double(x) => Some(x.abs()),
+            Value::Decimal(d) => Some(d.to_f64().abs()),
+            _ => None,
+        };
+        let beyond = number.is_some_and(|n| n >= 8_385_960.0 && !(1e10..1e14).contains(&n));
+        if beyond || matches!(value, Value::Bytes(text) if text.trim_ascii().is_empty()) {
+            self.problem(Error::TruncatedWrongValue { what: "time", value: plain_text(value) })?;
+            return Ok(None);
         }
         let mut warnings = Warnings::new();
         let context = store_context(self.session(), false);

@@ -105,6 +105,7 @@ impl Printer<'_> {
                 let _ = write!(self.out, "values(#{})", column + 1);
             }
             ExprKind::Row(args) => self.joined(args, ","),
+            ExprKind::Subquery(_) => self.out.push_str("(select ...)"),
         }
     }
 

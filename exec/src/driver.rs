@@ -68,6 +68,7 @@ pub async fn run_dml(cx: &mut ExecContext<'_>, prepared: &Prepared) -> Result<Dm
         Plan::Insert(plan) => crate::dml::insert(cx, prepared, plan, &mut scratch, &mut changes).await,
         Plan::Update(plan) => crate::dml::update(cx, prepared, plan, &mut scratch).await,
         Plan::Delete(plan) => crate::dml::delete(cx, prepared, plan, &mut scratch, &mut changes).await,
+        Plan::Change(plan) => crate::dml::change(cx, prepared, plan, &mut changes).await,
         Plan::Query(_) => panic!("run_dml runs data changes only"),
     };
     cx.session.settle_variables();
@@ -102,6 +103,7 @@ fn changed_table(plan: &Plan) -> &str {
     match plan {
         Plan::Insert(plan) => &plan.table.name,
         Plan::Update(UpdatePlan { scan, .. }) | Plan::Delete(DeletePlan { scan, .. }) => &scan.table.name,
+        Plan::Change(plan) => plan.targets.first().map_or("", |target| &target.table.name),
         Plan::Query(_) => "",
     }
 }
@@ -183,9 +185,9 @@ async fn query<S: RowSink>(
     let sources: Sources<'_> =
         prepared.sources.iter().map(|table| Source { table: table.as_deref(), ..Source::default() }).collect();
     let clock = Slice::new(cx.session.execution_time_max);
-    let mut run = Run::new(cx.worker, cx.txn, shared, sources, clock);
+    let mut run = Run::new(cx.worker, cx.txn, shared, sources, clock).with_parts(&plan.parts, &prepared.sources, lock);
     let is_limited = lock.is_some() && matches!(plan.root, Node::Limit { .. } | Node::Trim { .. });
-    let builder = Builder { tables: &prepared.sources, lock, is_limited };
+    let builder = Builder { tables: &prepared.sources, lock, is_limited, exclusive: None };
     let mut rows = match simple_scan(&plan.root) {
         Some((scan, exprs)) => {
             let table = prepared.sources[scan.source].as_deref().expect("a stored table's scan has its table resolved");

@@ -43,6 +43,9 @@ pub enum Error {
     /// 1241/1242: more than one column or row where one is expected
     SubqueryMoreThanOneRow,
 
+    /// 3636 `Recursive query aborted after %d iterations. ...`
+    RecursionTooDeep { rounds: u64 },
+
     // rows being written
     /// 1062 `Duplicate entry '%s' for key '%s'`; the key is `table.index`
     DuplicateEntry { value: String, key: String },

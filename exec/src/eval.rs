@@ -15,6 +15,7 @@ use crate::in_list::InLists;
 use crate::packed;
 use crate::run::{Source, SourceState};
 use crate::session::{SessionVars, UserVariable};
+use crate::subquery::Subqueries;
 use sql::expr::{CompareAs, CompareOp, Expr, ExprKind, UnaryOp};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -32,6 +33,9 @@ pub(crate) enum Pause {
     Yield,
     /// SLEEP: wait, record the outcome in [`Waits`], call again.
     Sleep(Duration),
+    /// GET_LOCK: the same.
+    /// A subquery's value is not known for the arguments that it was given: run it, then call again.
+    Subquery(usize),
     /// GET_LOCK: the same.
     GetLock {
         name: String,
@@ -79,6 +83,7 @@ pub(crate) struct Shared<'a> {
     pub waits: Waits,
     pub in_lists: InLists,
     pub patterns: crate::function::Patterns,
+    pub subqueries: Subqueries,
     /// RAND(seed): the argument's address, the seed, the generator's state.
     pub seeds: RefCell<Vec<(usize, u32, [u32; 2])>>,
 }
@@ -93,9 +98,78 @@ impl<'a> Shared<'a> {
             waits: Waits::default(),
             in_lists: InLists::default(),
             patterns: Default::default(),
+            subqueries: Subqueries::default(),
             seeds: RefCell::default(),
         }
     }
+
+    /// What an operator evaluates for one row is done: nothing of it is repeated.
+    #[inline]
+    pub fn row_done(&self) {
+        if self.session.row_dirty.get() {
+            self.forget_row();
+        }
+    }
+
+    #[cold]
+    fn forget_row(&self) {
+        self.session.row_dirty.set(false);
+        self.session.row_warnings.set(0);
+        self.waits.outcomes.borrow_mut().clear();
+        self.waits.next.set(0);
+        self.waits.assigned.borrow_mut().clear();
+        for id in self.waits.volatile.borrow_mut().drain(..) {
+            self.subqueries.forget(id);
+        }
+    }
+
+    /// Evaluation of the same row starts over: what it has changed is taken back.
+    pub fn restart_row(&self) {
+        self.waits.restart();
+        let mut variables = self.session.assigned_variables.borrow_mut();
+        for (name, before) in self.waits.assigned.borrow_mut().drain(..).rev() {
+            match before {
+                Some(before) => variables.insert(name, before),
+                None => variables.remove(&name),
+            };
+        }
+        let warnings = self.session.row_warnings.replace(0);
+        if warnings > 0 {
+            self.session.warnings.borrow_mut().drop_last(warnings);
+        }
+    }
+
+    /// Sets aside what the current row has gathered, while other rows are evaluated.
+    pub fn set_row_aside(&self) -> RowAside {
+        RowAside {
+            outcomes: self.waits.outcomes.take(),
+            next: self.waits.next.replace(0),
+            assigned: self.waits.assigned.take(),
+            volatile: self.waits.volatile.take(),
+            warnings: self.session.row_warnings.replace(0),
+            dirty: self.session.row_dirty.replace(false),
+        }
+    }
+
+    pub fn take_row_back(&self, aside: RowAside) {
+        self.row_done();
+        self.waits.outcomes.replace(aside.outcomes);
+        self.waits.next.set(aside.next);
+        self.waits.assigned.replace(aside.assigned);
+        self.waits.volatile.replace(aside.volatile);
+        self.session.row_warnings.set(aside.warnings);
+        self.session.row_dirty.set(aside.dirty);
+    }
+}
+
+/// See [`Shared::set_row_aside`].
+pub(crate) struct RowAside {
+    outcomes: Vec<Option<i64>>,
+    next: usize,
+    assigned: Vec<(String, Option<UserVariable>)>,
+    volatile: Vec<usize>,
+    warnings: u32,
+    dirty: bool,
 }
 
 /// The outcomes of waits that the current row's expressions have asked for, in order of evaluation.
@@ -103,8 +177,10 @@ impl<'a> Shared<'a> {
 pub(crate) struct Waits {
     outcomes: RefCell<Vec<Option<i64>>>,
     next: Cell<usize>,
-    /// There are outcomes.
-    any: Cell<bool>,
+    /// User variables that the row has assigned, with what they were.
+    assigned: RefCell<Vec<(String, Option<UserVariable>)>>,
+    /// Volatile subqueries that were run for the row.
+    pub volatile: RefCell<Vec<usize>>,
     /// BENCHMARK: rounds done.
     pub rounds: Cell<u64>,
 }
@@ -118,25 +194,15 @@ impl Waits {
     }
 
     /// Records how a wait ended; evaluation of the row starts over.
-    pub fn record(&self, outcome: Option<i64>) {
+    pub fn record(&self, session: &SessionVars, outcome: Option<i64>) {
         self.outcomes.borrow_mut().push(outcome);
-        self.any.set(true);
+        session.row_dirty.set(true);
         self.restart();
     }
 
     /// Evaluation of the same row starts over.
     pub fn restart(&self) {
         self.next.set(0);
-    }
-
-    /// What an operator evaluates for one row is done.
-    #[inline]
-    pub fn forget(&self) {
-        if self.any.get() {
-            self.outcomes.borrow_mut().clear();
-            self.next.set(0);
-            self.any.set(false);
-        }
     }
 }
 
@@ -219,6 +285,9 @@ impl<'a> Env<'a> {
             }
             ExprKind::Arithmetic { op, left, right } => crate::arithmetic::eval(self, expr, *op, left, right),
             ExprKind::Unary { op: UnaryOp::Negate, arg } => crate::arithmetic::negate(self, expr, arg),
+            ExprKind::Unary { op: UnaryOp::BitNot, arg } if expr.ty.is_binary_string() => {
+                crate::arithmetic::invert_bits(self, arg)
+            }
             ExprKind::Unary { op: UnaryOp::BitNot, arg } => Ok(self.bits(arg)?.map_or(Value::Null, |n| Value::UInt(!n))),
             ExprKind::Case { whens, otherwise } => self.case(expr, whens, otherwise.as_deref()),
             ExprKind::Cast(arg) => crate::cast::eval(self, expr, arg),
@@ -227,8 +296,18 @@ impl<'a> Env<'a> {
             ExprKind::UserVariable(name) => self.user_variable(name, &expr.ty),
             ExprKind::AssignVariable { name, value } => self.assign_variable(name, value, &expr.ty),
             ExprKind::InsertValue { column } => Ok(self.insert.get(*column).map_or(Value::Null, borrow)),
+            ExprKind::Subquery(subquery) => crate::subquery::eval(self, subquery),
             ExprKind::Row(_) => Err(Error::NotSupported("row constructors here".into()).into()),
         }
+    }
+
+    /// As [`Self::eval`], for a value that is used at once.
+    pub fn eval_short<'s>(&'s self, expr: &'s Expr) -> Evaluated<'s>
+    where
+        'a: 's,
+    {
+        let env: Env<'s> = *self;
+        env.eval(expr)
     }
 
     #[inline]
@@ -273,7 +352,13 @@ impl<'a> Env<'a> {
             SourceState::Stored => source.row.row(source.stored_table()),
             SourceState::Copied => source.copied_row()?,
             SourceState::Null => return Ok(Value::Null),
-            SourceState::Packed => return Ok(packed::get(&source.bytes, column)),
+            SourceState::Packed => {
+                let value = packed::get(&source.bytes, column);
+                return Ok(match source.def {
+                    Some(def) => member_number(&value, &def.columns[column].ty),
+                    None => value,
+                });
+            }
         };
         Ok(row.ordinal(column)?.map_or(Value::Null, Value::UInt))
     }
@@ -293,11 +378,10 @@ impl<'a> Env<'a> {
     fn assign_variable(&self, name: &str, value: &'a Expr, ty: &ColumnType) -> Evaluated<'a> {
         let value = self.eval_as(value, ty)?;
         let variable = UserVariable { value: borrow(&value).into_owned(), ty: ty.clone() };
-        let mut assigned = self.session().assigned_variables.borrow_mut();
-        match assigned.get_mut(name) {
-            Some(known) => *known = variable,
-            None => drop(assigned.insert(name.to_owned(), variable)),
-        }
+        let before = self.session().assigned_variables.borrow_mut().insert(name.to_owned(), variable);
+        // Taken back where the row is evaluated once more.
+        self.shared.waits.assigned.borrow_mut().push((name.to_owned(), before));
+        self.session().row_dirty.set(true);
         Ok(value)
     }
 
@@ -319,7 +403,8 @@ impl<'a> Env<'a> {
     /// Converts a value to the representation of type `ty`, where it has another.
     #[inline]
     pub fn conform(&self, value: Value<'a>, from: &ColumnType, ty: &ColumnType) -> Evaluated<'a> {
-        if coerce::suits(&value, ty) { Ok(value) } else { self.conform_slow(value, from, ty) }
+        let same_form = coerce::is_document(from) == coerce::is_document(ty);
+        if coerce::suits(&value, ty) && same_form { Ok(value) } else { self.conform_slow(value, from, ty) }
     }
 
     /// The value as it leaves a projection: of the type's representation, decimals with the type's digits.
@@ -336,7 +421,15 @@ impl<'a> Env<'a> {
     }
 
     fn conform_slow(&self, value: Value<'a>, from: &ColumnType, ty: &ColumnType) -> Evaluated<'a> {
+        if matches!(value, Value::Null) {
+            return Ok(value);
+        }
+        if !matches!(coerce::kind_of(ty), Kind::Text | Kind::Json) && coerce::is_document(from) {
+            let plain = self.plain(value, from);
+            return self.conform_slow(plain, &ColumnType::new(TypeKind::Null), ty);
+        }
         match coerce::kind_of(ty) {
+            Kind::Json => Ok(Value::Bytes(Cow::Owned(crate::function::document_of(&value, from).to_binary()))),
             Kind::Integer => {
                 let n = self.as_integer(&value)?;
                 Ok(if ty.unsigned {
@@ -396,7 +489,7 @@ impl<'a> Env<'a> {
             }
             _ => {
                 let value = self.eval(expr)?;
-                self.value_truth(&value)
+                self.value_truth(&self.plain(value, &expr.ty))
             }
         }
     }
@@ -559,6 +652,10 @@ impl<'a> Env<'a> {
                 }
                 _ => Some(self.as_decimal(a)?.cmp(&self.as_decimal(b)?)),
             },
+            CompareAs::Json => {
+                use crate::function::document_of;
+                Some(document_of(a, a_type).compare(&document_of(b, b_type)))
+            }
             CompareAs::Double => self.as_double(a)?.partial_cmp(&self.as_double(b)?),
             CompareAs::String(collation) => {
                 let (a, b) = (self.as_text(borrow(a), a_type)?, self.as_text(borrow(b), b_type)?);
@@ -579,9 +676,14 @@ impl<'a> Env<'a> {
     pub fn text(&self, expr: &'a Expr) -> Step<Option<Text<'a>>> {
         match self.eval(expr)? {
             Value::Null => Ok(None),
-            Value::Bytes(s) => Ok(Some(s)),
+            Value::Bytes(s) if !coerce::is_document(&expr.ty) => Ok(Some(s)),
             other => Ok(Some(self.as_text(other, &expr.ty)?)),
         }
+    }
+
+    /// The bytes of an expression's text in its character set, for functions of bytes: LENGTH, HEX, MD5.
+    pub fn bytes(&self, expr: &'a Expr) -> Step<Option<Text<'a>>> {
+        Ok(self.text(expr)?.map(|text| coerce::encoded(text, &expr.ty)))
     }
 
     /// As an integer, rounded; texts are read up to the first character that is no digit, with a warning.
@@ -591,21 +693,21 @@ impl<'a> Env<'a> {
             Value::Int(n) => Ok(Some(n.into())),
             // 0x41 and b'1' are numbers where numbers are wanted.
             Value::Bytes(bytes) if coerce::is_bits_literal(&expr.ty) => Ok(Some(coerce::bits_of(&bytes).into())),
-            other => self.as_integer(&other).map(Some),
+            other => self.as_integer(&self.plain(other, &expr.ty)).map(Some),
         }
     }
 
     pub fn double(&self, expr: &'a Expr) -> Step<Option<f64>> {
         match self.eval(expr)? {
             Value::Null => Ok(None),
-            other => self.as_double(&other).map(Some),
+            other => self.as_double(&self.plain(other, &expr.ty)).map(Some),
         }
     }
 
     pub fn decimal(&self, expr: &'a Expr) -> Step<Option<types::Decimal>> {
         match self.eval(expr)? {
             Value::Null => Ok(None),
-            other => self.as_decimal(&other).map(Some),
+            other => self.as_decimal(&self.plain(other, &expr.ty)).map(Some),
         }
     }
 
@@ -613,28 +715,32 @@ impl<'a> Env<'a> {
     /// doubles.
     pub fn number(&self, expr: &'a Expr) -> Evaluated<'a> {
         let value = self.eval(expr)?;
-        self.as_number(value)
+        self.as_number(self.plain(value, &expr.ty))
     }
 
     /// As 64 bits: negative numbers in two's complement.
     pub fn bits(&self, expr: &'a Expr) -> Step<Option<u64>> {
-        Ok(self.integer(expr)?.map(coerce::wrap_bits))
+        Ok(match self.number(expr)? {
+            // Doubles end at the signed bounds.
+            Value::Double(x) if !coerce::is_string(&expr.ty) => Some(coerce::wrap_bits((x.round_ties_even() as i64).into())),
+            _ => self.integer(expr)?.map(coerce::wrap_bits),
+        })
     }
 
     pub fn datetime(&self, expr: &'a Expr) -> Step<Option<types::DateTime>> {
         let value = self.eval(expr)?;
-        self.as_datetime(&value)
+        self.as_datetime(&self.plain(value, &expr.ty))
     }
 
     /// A date of which some parts may be zero: for functions that take parts of dates.
     pub fn loose_datetime(&self, expr: &'a Expr) -> Step<Option<types::DateTime>> {
         let value = self.eval(expr)?;
-        self.as_loose_datetime(&value)
+        self.as_loose_datetime(&self.plain(value, &expr.ty))
     }
 
     pub fn time(&self, expr: &'a Expr) -> Step<Option<types::Time>> {
         let value = self.eval(expr)?;
-        self.as_time(&value)
+        self.as_time(&self.plain(value, &expr.ty))
     }
 }
 

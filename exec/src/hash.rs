@@ -35,6 +35,11 @@ impl ByteMap {
         self.table.find(hash, |n| span(&self.spans, &self.arena, *n) == key).map(|n| *n as usize)
     }
 
+    /// The key of a number.
+    pub fn key(&self, number: usize) -> &[u8] {
+        span(&self.spans, &self.arena, number as u32)
+    }
+
     #[cfg(test)]
     pub fn len(&self) -> usize {
         self.spans.len()

@@ -25,6 +25,7 @@ pub(crate) enum KeyKind {
     Ordinal,
     Temporal,
     Time,
+    Json,
 }
 
 impl KeyKind {
@@ -37,6 +38,7 @@ impl KeyKind {
             Kind::Double => KeyKind::Double,
             Kind::Date | Kind::DateTime => KeyKind::Temporal,
             Kind::Time => KeyKind::Time,
+            Kind::Json => KeyKind::Json,
             Kind::Text | Kind::Null => KeyKind::Text(ty.collation),
         }
     }
@@ -50,6 +52,7 @@ impl KeyKind {
             CompareAs::String(collation) => KeyKind::Text(collation),
             CompareAs::Temporal => KeyKind::Temporal,
             CompareAs::Time => KeyKind::Time,
+            CompareAs::Json => KeyKind::Json,
         }
     }
 }
@@ -80,6 +83,7 @@ pub(crate) fn encode(env: &Env<'_>, kind: KeyKind, value: &Value<'_>, ty: &Colum
             let text = env.as_text(crate::eval::borrow(value), ty)?;
             coerce::write_sort_key(collation, &text, out);
         }
+        KeyKind::Json => crate::function::document_of(value, ty).sort_key(out),
         KeyKind::Ordinal => {
             let ordinal = match ty.kind {
                 TypeKind::Enum { .. } => types::row::enum_ordinal(ty, value).map(u64::from),
@@ -110,10 +114,27 @@ pub(crate) fn encode_ordered(
 ) -> Step<()> {
     let start = out.len();
     encode(env, kind, value, ty, out)?;
+    if kind == KeyKind::Json {
+        warn_of_containers(env, value, ty);
+    }
     if descending {
         out[start..].iter_mut().for_each(|b| *b = !*b);
     }
     Ok(())
+}
+
+/// MySQL says once a statement that arrays and objects have no order that means something.
+#[cold]
+fn warn_of_containers(env: &Env<'_>, value: &Value<'_>, ty: &ColumnType) {
+    const WORDS: &str = "This version of Heddle doesn't yet support 'sorting of non-scalar JSON values'";
+    if matches!(value, Value::Null) || crate::function::document_of(value, ty).is_scalar() {
+        return;
+    }
+    let warned =
+        |w: &crate::session::Warning| matches!(&w.error, crate::Error::Other { number: 1235, message } if message == WORDS);
+    if !env.session().warnings.borrow().list().iter().any(warned) {
+        env.session().warn(crate::Error::Other { number: 1235, message: WORDS.into() });
+    }
 }
 
 /// Signed and unsigned 64 bits in one order: 9 bytes.

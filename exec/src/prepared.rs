@@ -2,8 +2,7 @@
 
 use crate::dml::{ColumnDefaultValue, default_of_column};
 use crate::error::{Error, Result};
-use crate::operator::collect_scans;
-use sql::plan::{InsertPlan, InsertSource, Node, OutputColumn, Plan, QueryPlan, Scan};
+use sql::plan::{InsertPlan, InsertSource, Node, OutputColumn, Parts, Plan, Scan};
 use std::sync::Arc;
 use table::Table;
 use types::schema::TableDef;
@@ -27,15 +26,24 @@ impl Prepared {
         };
         let mut prepared = Prepared { plan: plan.clone(), sources: Vec::new(), target: None, tables: Vec::new() };
         match &*plan {
-            Plan::Query(query) => prepared.sources = resolve_query(query, &resolve)?,
+            Plan::Query(query) => prepared.sources = resolve_trees(&plan, &query.parts, &resolve)?,
             Plan::Insert(insert) => {
                 prepared.target = Some((resolve(&insert.table)?, InsertShape::new(insert)?));
-                if let InsertSource::Query(query) = &insert.source {
-                    prepared.sources = resolve_query(query, &resolve)?;
-                }
+                let parts = match &insert.source {
+                    InsertSource::Query(query) => &query.parts,
+                    InsertSource::Values(_) => &insert.parts,
+                };
+                prepared.sources = resolve_trees(&plan, parts, &resolve)?;
             }
-            Plan::Update(update) => prepared.sources = vec![Some(resolve(&update.scan.table)?)],
-            Plan::Delete(delete) => prepared.sources = vec![Some(resolve(&delete.scan.table)?)],
+            Plan::Update(update) => {
+                prepared.sources = resolve_trees(&plan, &update.parts, &resolve)?;
+                prepared.sources[0] = Some(resolve(&update.scan.table)?);
+            }
+            Plan::Delete(delete) => {
+                prepared.sources = resolve_trees(&plan, &delete.parts, &resolve)?;
+                prepared.sources[0] = Some(resolve(&delete.scan.table)?);
+            }
+            Plan::Change(change) => prepared.sources = resolve_trees(&plan, &change.parts, &resolve)?,
         }
         for table in prepared.sources.iter().flatten().chain(prepared.target.as_ref().map(|(table, _)| table)) {
             if !prepared.tables.iter().any(|t| t.id() == table.id()) {
@@ -80,10 +88,17 @@ impl InsertShape {
     }
 }
 
-fn resolve_query(query: &QueryPlan, resolve: &impl Fn(&TableDef) -> Result<Arc<Table>>) -> Result<Vec<Option<Arc<Table>>>> {
+/// The tables of all scans of a plan's trees, by source.
+fn resolve_trees(
+    plan: &Plan,
+    parts: &Parts,
+    resolve: &impl Fn(&TableDef) -> Result<Arc<Table>>,
+) -> Result<Vec<Option<Arc<Table>>>> {
     let mut scans: Vec<&Scan> = Vec::new();
-    collect_scans(&query.root, &mut |scan| scans.push(scan));
-    let count = scans.iter().map(|scan| scan.source + 1).max().unwrap_or(0).max(query.sources);
+    for root in plan.roots() {
+        root.walk_scans(&mut |scan| scans.push(scan));
+    }
+    let count = scans.iter().map(|scan| scan.source + 1).max().unwrap_or(0).max(parts.sources);
     let mut sources = vec![None; count];
     for scan in scans {
         if !scan.table.is_virtual {

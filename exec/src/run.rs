@@ -5,14 +5,19 @@
 
 use crate::error::{Error, Result};
 use crate::eval::{Env, Pause, Shared};
+use crate::operator::{Operator, RowStore, SourceLock};
 use crate::session::{SessionVars, kill};
+use crate::subquery::Subqueries;
 use crate::wait;
 use smallvec::SmallVec;
 use sql::expr::Expr;
+use sql::plan::Parts;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use table::{RowBuf, Table};
 use txn::{Txn, Worker};
+use types::schema::TableDef;
 
 /// Rows between two looks at the clock and the kill flag.
 const TICKS: u32 = 64;
@@ -29,6 +34,8 @@ pub(crate) struct Source<'p> {
     pub row: RowBuf,
     /// The current row when `Copied` (stored bytes) or `Packed`.
     pub bytes: Vec<u8>,
+    /// The columns of packed rows, where ENUM and SET may be among them.
+    pub def: Option<&'p TableDef>,
 }
 
 /// The sources of a query block: on the stack for one table.
@@ -88,7 +95,21 @@ pub(crate) struct Run<'a> {
     pub shared: Shared<'a>,
     pub clock: Slice,
     memory_bytes: usize,
+    /// What runs beside the main tree.
+    pub parts: &'a Parts,
+    pub tables: &'a [Option<Arc<Table>>],
+    /// The trees of subqueries that have been run, by subquery.
+    pub operators: Vec<Option<Box<Operator<'a>>>>,
+    /// The rows of common table expressions.
+    pub stores: Vec<RowStore>,
+    /// Copied rows of stored tables keep their keys, for those that are changed by them.
+    pub keeps_keys: bool,
+    /// Row locks that subqueries take.
+    pub subquery_lock: Option<SourceLock>,
 }
+
+/// The plan of a statement without subqueries.
+static NO_PARTS: Parts = Parts { sources: 0, subqueries: Vec::new(), stores: Vec::new() };
 
 /// The CPU budget of a statement: when to let others run, when to give up.
 pub(crate) struct Slice {
@@ -144,7 +165,36 @@ pub(crate) fn check_killed(session: &SessionVars) -> Result<()> {
 
 impl<'a> Run<'a> {
     pub fn new(worker: &'a Worker, txn: &'a mut Txn, shared: Shared<'a>, sources: Sources<'a>, clock: Slice) -> Self {
-        Self { worker, txn, sources, shared, clock, memory_bytes: 0 }
+        Self {
+            worker,
+            txn,
+            sources,
+            shared,
+            clock,
+            memory_bytes: 0,
+            parts: &NO_PARTS,
+            tables: &[],
+            operators: Vec::new(),
+            stores: Vec::new(),
+            keeps_keys: false,
+            subquery_lock: None,
+        }
+    }
+
+    /// The statement's subqueries and common table expressions, if it has any.
+    #[inline]
+    pub fn with_parts(mut self, parts: &'a Parts, tables: &'a [Option<Arc<Table>>], lock: Option<SourceLock>) -> Self {
+        if !parts.subqueries.is_empty() || !parts.stores.is_empty() {
+            self.shared.subqueries = Subqueries::new(parts.subqueries.len());
+            self.operators.resize_with(parts.subqueries.len(), || None);
+            self.stores.resize_with(parts.stores.len(), RowStore::default);
+            (self.parts, self.tables, self.subquery_lock) = (parts, tables, lock);
+        }
+        self
+    }
+
+    pub fn has_subqueries(&self) -> bool {
+        !self.operators.is_empty()
     }
 
     /// The row context of the current source rows and an operator's slots.
@@ -176,8 +226,19 @@ impl<'a> Run<'a> {
         Err(Pause::error(Error::OutOfSortMemory { limit, setting: "heddle_statement_memory" }))
     }
 
-    /// Waits for what a step asked for.
+    /// Gives back what an operator has charged and does not keep any longer.
+    pub fn release(&mut self, bytes: usize) {
+        self.memory_bytes = self.memory_bytes.saturating_sub(bytes);
+    }
+
+    /// Waits for what a step asked for; a subquery is run.
     pub async fn resolve(&mut self, pause: Pause) -> Result<()> {
+        if let Pause::Subquery(id) = pause {
+            self.shared.restart_row();
+            self.run_subquery(id).await?;
+            self.clock.resumed();
+            return Ok(());
+        }
         wait::resolve(pause, &self.shared, &mut self.clock).await
     }
 
@@ -195,6 +256,6 @@ impl<'a> Run<'a> {
     /// What an operator evaluates for one row is evaluated to the end: nothing of it is repeated, so its sleeps are forgotten.
     #[inline]
     pub fn row_done(&self) {
-        self.shared.waits.forget();
+        self.shared.row_done();
     }
 }

@@ -73,10 +73,64 @@ pub struct SessionVars {
     pub execution_time_max: Duration,
     /// default_week_format
     pub week_format: u8,
+    /// block_encryption_mode
+    pub block_encryption: BlockEncryption,
     /// CLIENT_FOUND_ROWS: UPDATE reports matched rows as affected.
     pub client_found_rows: bool,
     /// A transaction was begun, or autocommit is off: SERIALIZABLE reads lock.
     pub in_transaction: bool,
+    /// cte_max_recursion_depth
+    pub recursion_depth_max: u64,
+    /// The row that is evaluated has left something behind that must not outlive it: a warning that would be given twice, a variable.
+    pub row_dirty: Cell<bool>,
+    /// Warnings that the row has given.
+    pub row_warnings: Cell<u32>,
+}
+
+/// How AES_ENCRYPT works: `aes-128-ecb`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockEncryption {
+    pub key_bytes: usize,
+    pub mode: BlockMode,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockMode {
+    Ecb,
+    Cbc,
+    Cfb1,
+    Cfb8,
+    Cfb128,
+    Ofb,
+}
+
+impl Default for BlockEncryption {
+    fn default() -> Self {
+        Self { key_bytes: 16, mode: BlockMode::Ecb }
+    }
+}
+
+impl BlockEncryption {
+    /// `aes-BITS-MODE`, as the variable spells it.
+    pub fn parse(name: &str) -> Option<Self> {
+        let (bits, mode) = name.strip_prefix("aes-")?.split_once('-')?;
+        let key_bytes = match bits {
+            "128" => 16,
+            "192" => 24,
+            "256" => 32,
+            _ => return None,
+        };
+        let mode = match mode {
+            "ecb" => BlockMode::Ecb,
+            "cbc" => BlockMode::Cbc,
+            "cfb1" => BlockMode::Cfb1,
+            "cfb8" => BlockMode::Cfb8,
+            "cfb128" => BlockMode::Cfb128,
+            "ofb" => BlockMode::Ofb,
+            _ => return None,
+        };
+        Some(Self { key_bytes, mode })
+    }
 }
 
 /// A `@name` with the type it got from its assignment.
@@ -118,13 +172,19 @@ impl SessionVars {
             select_limit: u64::MAX,
             execution_time_max: Duration::ZERO,
             week_format: 0,
+            block_encryption: BlockEncryption::default(),
             client_found_rows: false,
             in_transaction: false,
+            recursion_depth_max: 1000,
+            row_dirty: Cell::new(false),
+            row_warnings: Cell::new(0),
         }
     }
 
     /// Between statements: what expressions have assigned joins the other variables.
     pub fn settle_variables(&mut self) {
+        self.row_dirty.set(false);
+        self.row_warnings.set(0);
         let assigned = self.assigned_variables.get_mut();
         if !assigned.is_empty() {
             self.user_variables.extend(assigned.drain());
@@ -143,10 +203,14 @@ impl SessionVars {
     }
 
     pub fn warn(&self, error: Error) {
+        self.row_warnings.set(self.row_warnings.get() + 1);
+        self.row_dirty.set(true);
         self.warnings.borrow_mut().push(Level::Warning, error);
     }
 
     pub fn note(&self, error: Error) {
+        self.row_warnings.set(self.row_warnings.get() + 1);
+        self.row_dirty.set(true);
         self.warnings.borrow_mut().push(Level::Note, error);
     }
 }
@@ -208,6 +272,13 @@ impl Warnings {
         if self.list.len() < self.kept_max {
             self.list.push(Warning { level, error });
         }
+    }
+
+    /// Takes the last few back.
+    pub fn drop_last(&mut self, number: u32) {
+        self.count = self.count.saturating_sub(number.into());
+        let kept = usize::try_from(self.count).unwrap_or(usize::MAX);
+        self.list.truncate(kept);
     }
 
     /// How many conditions there were, also those not kept: `@@warning_count`, and the count in OK and EOF packets.

@@ -16,20 +16,25 @@ pub(crate) async fn resolve(pause: Pause, shared: &Shared<'_>, clock: &mut Slice
         Pause::Error(error) => return Err(*error),
         Pause::Stall(stall) => until_killed(shared.session, stall).await?,
         Pause::Yield => yield_now().await,
+        Pause::Subquery(_) => return Err(Error::NotSupported("a subquery here".into())),
         Pause::Sleep(duration) => {
             let left = clock.deadline().map(|deadline| deadline.saturating_duration_since(Instant::now()));
             let cut = left.is_some_and(|left| left < duration);
             let duration = if cut { left.unwrap_or(duration) } else { duration };
             let interrupted = until_killed(shared.session, shared.host.sleep(duration)).await.is_err() || cut;
-            shared.waits.record(Some(interrupted.into()));
+            shared.restart_row();
+            shared.waits.record(shared.session, Some(interrupted.into()));
         }
         Pause::GetLock { name, timeout } => {
             let wait = shared.host.get_lock(shared.session.connection_id, &name, timeout);
             match until_killed(shared.session, wait).await {
-                Ok(Ok(taken)) => shared.waits.record(Some(taken.into())),
+                Ok(Ok(taken)) => {
+                    shared.restart_row();
+                    shared.waits.record(shared.session, Some(taken.into()));
+                }
                 Ok(Err(error)) => return Err(error),
                 // Killed: NULL, and the statement ends at its next row.
-                Err(_) => shared.waits.record(None),
+                Err(_) => shared.waits.record(shared.session, None),
             }
         }
     }

@@ -4,19 +4,28 @@
 //! Files are opened for direct I/O where the file system allows it, so callers pass [`AlignedBuf`]s.
 //!
 //! Built with `--cfg sim`, files, threads and time are those of a simulated machine (`sim`) that one seed drives. Otherwise [`thread`]
-//! and [`time`] are the standard library's own.
+//! and [`time`] are the standard library's own. Under Miri, an interpreter that finds undefined behaviour, files and reservations are what it
+//! can do (`miri`).
 
-#[cfg(not(sim))]
+#[cfg(not(any(sim, miri)))]
 mod file;
 mod memory;
+#[cfg(miri)]
+mod miri;
+#[cfg(not(miri))]
 mod scratch;
 #[cfg(sim)]
 pub mod sim;
 pub mod topology;
 
-#[cfg(not(sim))]
+#[cfg(not(any(sim, miri)))]
 pub use file::{DirLock, File, fs, sync_dir};
-pub use memory::{AlignedBuf, Reservation};
+pub use memory::AlignedBuf;
+#[cfg(not(miri))]
+pub use memory::Reservation;
+#[cfg(miri)]
+pub use miri::{DirLock, File, Reservation, ScratchFile, fs, sync_dir};
+#[cfg(not(miri))]
 pub use scratch::ScratchFile;
 #[cfg(sim)]
 pub use sim::file::{DirLock, File, fs, sync_dir};

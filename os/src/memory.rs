@@ -1,70 +1,77 @@
 //! Memory straight from the system: large reservations that cost nothing until touched, and buffers aligned for direct I/O.
 
 use crate::IO_ALIGN;
-use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
-use std::io;
 
-/// A zeroed range of address space; pages become resident when touched.
-pub struct Reservation {
-    start: *mut u8,
-    bytes: usize,
-}
+#[cfg(not(miri))]
+pub use reservation::Reservation;
 
-// SAFETY: the reservation is plain memory; who may touch which part is its user's business.
-unsafe impl Send for Reservation {}
-// SAFETY: as above; only the address and the length are read through `&self`.
-unsafe impl Sync for Reservation {}
+#[cfg(not(miri))]
+mod reservation {
+    use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+    use std::io;
 
-impl Reservation {
-    pub fn new(bytes: usize) -> io::Result<Self> {
-        // SAFETY: a fresh anonymous mapping; nothing else refers to it.
-        let start = unsafe {
-            mmap_anonymous(
-                std::ptr::null_mut(),
-                bytes,
-                ProtFlags::READ | ProtFlags::WRITE,
-                MapFlags::PRIVATE | MapFlags::NORESERVE,
-            )
+    /// A zeroed range of address space; pages become resident when touched.
+    pub struct Reservation {
+        start: *mut u8,
+        bytes: usize,
+    }
+
+    // SAFETY: the reservation is plain memory; who may touch which part is its user's business.
+    unsafe impl Send for Reservation {}
+    // SAFETY: as above; only the address and the length are read through `&self`.
+    unsafe impl Sync for Reservation {}
+
+    impl Reservation {
+        pub fn new(bytes: usize) -> io::Result<Self> {
+            // SAFETY: a fresh anonymous mapping; nothing else refers to it.
+            let start = unsafe {
+                mmap_anonymous(
+                    std::ptr::null_mut(),
+                    bytes,
+                    ProtFlags::READ | ProtFlags::WRITE,
+                    MapFlags::PRIVATE | MapFlags::NORESERVE,
+                )
+            }
+            .map_err(|e| io::Error::new(io::Error::from(e).kind(), format!("cannot reserve {bytes} bytes of memory: {e}")))?;
+            Ok(Self { start: start.cast(), bytes })
         }
-        .map_err(|e| io::Error::new(io::Error::from(e).kind(), format!("cannot reserve {bytes} bytes of memory: {e}")))?;
-        Ok(Self { start: start.cast(), bytes })
-    }
 
-    /// Asks for large pages, so that random accesses need fewer translations of addresses. Where there are none nothing changes.
-    pub fn prefer_large_pages(&self) {
-        #[cfg(target_os = "linux")]
-        {
-            use rustix::mm::{Advice, madvise};
-            // SAFETY: the range is ours, and this advice does not change what it holds.
-            let _ = unsafe { madvise(self.start.cast(), self.bytes, Advice::LinuxHugepage) };
+        /// Asks for large pages, so that random accesses need fewer translations of addresses. Where there are none nothing changes.
+        pub fn prefer_large_pages(&self) {
+            #[cfg(target_os = "linux")]
+            {
+                use rustix::mm::{Advice, madvise};
+                // SAFETY: the range is ours, and this advice does not change what it holds.
+                let _ = unsafe { madvise(self.start.cast(), self.bytes, Advice::LinuxHugepage) };
+            }
+        }
+
+        pub fn start(&self) -> *mut u8 {
+            self.start
+        }
+
+        pub fn bytes(&self) -> usize {
+            self.bytes
+        }
+
+        /// Gives the memory of a range back to the system; it reads as zeros until it is written again.
+        ///
+        /// # Safety
+        /// Whoever reads the range meanwhile does so atomically. The range lies inside the reservation, and `start` is a multiple of the
+        /// system's page.
+        pub unsafe fn release(&self, start: usize, bytes: usize) -> io::Result<()> {
+            // SAFETY: a range of our own mapping, by the caller's promise.
+            unsafe { rustix::mm::madvise(self.start.add(start).cast(), bytes, rustix::mm::Advice::LinuxDontNeed) }
+                .map_err(io::Error::from)
         }
     }
 
-    pub fn start(&self) -> *mut u8 {
-        self.start
-    }
-
-    pub fn bytes(&self) -> usize {
-        self.bytes
-    }
-
-    /// Gives the memory of a range back to the system; it reads as zeros until it is written again.
-    ///
-    /// # Safety
-    /// Whoever reads the range meanwhile does so atomically. The range lies inside the reservation, and `start` is a multiple of the
-    /// system's page.
-    pub unsafe fn release(&self, start: usize, bytes: usize) -> io::Result<()> {
-        // SAFETY: a range of our own mapping, by the caller's promise.
-        unsafe { rustix::mm::madvise(self.start.add(start).cast(), bytes, rustix::mm::Advice::LinuxDontNeed) }
-            .map_err(io::Error::from)
-    }
-}
-
-impl Drop for Reservation {
-    fn drop(&mut self) {
-        // SAFETY: mapped in `new` with this length, unmapped once.
-        let _ = unsafe { munmap(self.start.cast(), self.bytes) };
+    impl Drop for Reservation {
+        fn drop(&mut self) {
+            // SAFETY: mapped in `new` with this length, unmapped once.
+            let _ = unsafe { munmap(self.start.cast(), self.bytes) };
+        }
     }
 }
 

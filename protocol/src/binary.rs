@@ -42,7 +42,7 @@ pub(crate) fn put_binary(out: &mut Vec<u8>, value: &Value<'_>, ty: &ColumnType) 
 #[inline]
 fn put_string(out: &mut Vec<u8>, value: &Value<'_>, ty: &ColumnType) {
     match value {
-        Value::Bytes(bytes) => put_length_encoded_bytes(out, bytes),
+        Value::Bytes(bytes) if ty.kind != TypeKind::Json => put_length_encoded_bytes(out, bytes),
         _ => put_formatted(out, value, ty),
     }
 }

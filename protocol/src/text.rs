@@ -10,7 +10,7 @@ const NULL: u8 = 0xfb;
 #[inline]
 pub(crate) fn put_text(out: &mut Vec<u8>, value: &Value<'_>, ty: &ColumnType) {
     match value {
-        Value::Bytes(bytes) => put_length_encoded_bytes(out, bytes),
+        Value::Bytes(bytes) if ty.kind != TypeKind::Json => put_length_encoded_bytes(out, bytes),
         Value::Null => out.push(NULL),
         Value::Int(number) if is_plain(ty) => put_integer(out, *number),
         Value::UInt(number) if is_plain(ty) => put_integer(out, *number),

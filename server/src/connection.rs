@@ -27,38 +27,67 @@ const INPUT_BYTES: usize = 32 << 10;
 const DRAIN_ABOVE: usize = 256 << 10;
 /// Output buffers larger than this are not kept.
 const OUTPUT_KEEP_BYTES: usize = 64 << 10;
-const OUTPUT_START_BYTES: usize = 8 << 10;
-/// Buffers of each kind that a worker keeps for reuse.
-const POOL_MAX: usize = 64;
+const OUTPUT_START_BYTES: usize = 2 << 10;
+/// Most commands fit into one of this size: sessions that wait in the middle of a command, thousands of them, hold no more.
+const SMALL_BYTES: usize = 1 << 10;
+/// Memory of each kind of buffer that a worker keeps for reuse.
+const SHELF_BYTES_MAX: usize = 4 << 20;
+
+/// Buffers of one kind that no session uses right now; the one used last is taken first.
+#[derive(Debug, Default)]
+struct Shelf {
+    buffers: RefCell<Vec<Vec<u8>>>,
+    bytes: Cell<usize>,
+}
+
+impl Shelf {
+    fn take(&self) -> Option<Vec<u8>> {
+        let buffer = self.buffers.borrow_mut().pop()?;
+        self.bytes.set(self.bytes.get() - buffer.capacity());
+        Some(buffer)
+    }
+
+    fn give(&self, buffer: Vec<u8>) {
+        let bytes = self.bytes.get() + buffer.capacity();
+        if bytes <= SHELF_BYTES_MAX {
+            self.bytes.set(bytes);
+            self.buffers.borrow_mut().push(buffer);
+        }
+    }
+}
 
 /// The buffers of one worker that no session uses right now.
 #[derive(Debug, Default)]
 pub struct Buffers {
-    input: RefCell<Vec<Vec<u8>>>,
-    output: RefCell<Vec<Vec<u8>>>,
+    /// To read into, and for large commands.
+    input: Shelf,
+    /// For what was read, where it is little.
+    small: Shelf,
+    output: Shelf,
     packer: RefCell<CompressedWriter>,
 }
 
 impl Buffers {
     fn take_input(&self) -> Vec<u8> {
-        self.input.borrow_mut().pop().unwrap_or_else(|| vec![0; INPUT_BYTES])
+        self.input.take().unwrap_or_else(|| vec![0; INPUT_BYTES])
     }
 
+    fn take_small(&self) -> Vec<u8> {
+        self.small.take().unwrap_or_else(|| vec![0; SMALL_BYTES])
+    }
+
+    /// Takes back a buffer of either size.
     fn give_input(&self, buffer: Vec<u8>) {
-        let mut pool = self.input.borrow_mut();
-        if pool.len() < POOL_MAX {
-            pool.push(buffer);
-        }
+        if buffer.len() == SMALL_BYTES { self.small.give(buffer) } else { self.input.give(buffer) }
     }
 
     fn take_output(&self) -> Vec<u8> {
-        self.output.borrow_mut().pop().unwrap_or_else(|| Vec::with_capacity(OUTPUT_START_BYTES))
+        self.output.take().unwrap_or_else(|| Vec::with_capacity(OUTPUT_START_BYTES))
     }
 
     fn give_output(&self, buffer: Vec<u8>) {
-        let mut pool = self.output.borrow_mut();
-        if buffer.capacity() <= OUTPUT_KEEP_BYTES && pool.len() < POOL_MAX {
-            pool.push(buffer);
+        if buffer.capacity() <= OUTPUT_KEEP_BYTES {
+            self.output.give(buffer);
         }
     }
 }

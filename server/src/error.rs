@@ -5,7 +5,7 @@
 
 use crate::variables;
 use exec::Error as Exec;
-use sql::{Clause, DefinitionError, Error as Sql, NameKind};
+use sql::{Clause, DefinitionError, Error as Sql, NameKind, RecursiveError, WindowError};
 use table::{Error as Table, NameOf};
 use types::convert::Problem;
 
@@ -203,6 +203,7 @@ fn sql_error(error: &Sql) -> (u16, String) {
         ),
         Sql::TooDeep => (1436, "Thread stack overrun: the statement is nested too deeply".into()),
         Sql::InvalidUtf8 { text } => (1300, format!("Invalid utf8mb4 character string: '{text}'")),
+        Sql::InvalidText { charset, text } => (1300, format!("Invalid {charset} character string: '{text}'")),
         Sql::NotSupported(what) => not_supported(what),
         Sql::TooManyColumns => (1117, "Too many columns".into()),
         Sql::TooManyTables => (1116, "Too many tables; MySQL can only use 61 tables in a join".into()),
@@ -229,6 +230,27 @@ fn sql_error(error: &Sql) -> (u16, String) {
         Sql::NotUniqueTable(name) => (1066, format!("Not unique table/alias: '{name}'")),
         Sql::UnknownTableAll(name) => (1051, format!("Unknown table '{name}'")),
         Sql::DerivedWithoutAlias => (1248, "Every derived table must have its own alias".into()),
+        Sql::DerivedColumns => (
+            1353,
+            "In definition of view, derived table or common table expression, SELECT list and column names list have different \
+             column counts"
+                .into(),
+        ),
+        Sql::TooManyLevels(most) => (1473, format!("Too high level of nesting for select (maximum {most})")),
+        Sql::Recursive { why, table } => recursive(*why, table),
+        Sql::WindowContext(name) => (3593, format!("You cannot use the window function '{name}' in this context.'")),
+        Sql::Window { why, name } => window(*why, name),
+        Sql::WindowOrderTwice { window, base } => {
+            (3583, format!("Window '{window}' cannot inherit '{base}' since both contain an ORDER BY clause."))
+        }
+        Sql::GroupingArgument(number) => (3602, format!("Argument #{number} of GROUPING function is not in GROUP BY")),
+        Sql::UnknownTarget { table, clause } => (1109, format!("Unknown table '{table}' in {clause}")),
+        Sql::UpdatedTwice(first, second) => (
+            1706,
+            format!(
+                "Primary key/partition key update is not allowed since the table is updated both as '{first}' and '{second}'."
+            ),
+        ),
         Sql::NotGrouped { expression, column, clause } => (1055, not_grouped(*expression, column, *clause)),
         Sql::MixedGroup { expression, column } => (
             1140,
@@ -280,6 +302,71 @@ fn sql_error(error: &Sql) -> (u16, String) {
         Sql::NotUpdatable { table, statement } => (1288, format!("The target table {table} of the {statement} is not updatable")),
         Sql::UpdateTableUsed(name) => (1093, format!("You can't specify target table '{name}' for update in FROM clause")),
         Sql::Definition(error) => definition_error(error),
+    }
+}
+
+/// The message about a common table expression that names itself wrongly.
+fn recursive(why: RecursiveError, table: &str) -> (u16, String) {
+    let block = format!("In recursive query block of Recursive Common Table Expression '{table}', the recursive table must");
+    let whole = format!("Recursive Common Table Expression '{table}'");
+    match why {
+        RecursiveError::NoSeed => (3573, format!("{whole} should contain a UNION")),
+        RecursiveError::SeedBehindStep => {
+            (3574, format!("{whole} should have one or more non-recursive query blocks followed by one or more recursive ones"))
+        }
+        RecursiveError::Aggregation => {
+            (3575, format!("{whole} can contain neither aggregation nor window functions in recursive query block"))
+        }
+        RecursiveError::NullSide => (
+            3576,
+            format!(
+                "{block} neither be in the right argument of a LEFT JOIN, nor be forced to be non-first with join order hints"
+            ),
+        ),
+        RecursiveError::SeveralUses => (3577, format!("{block} be referenced only once, and not in any subquery")),
+    }
+}
+
+/// The message about a window that is defined wrongly.
+fn window(why: WindowError, name: &str) -> (u16, String) {
+    match why {
+        WindowError::Circular => (3580, "There is a circularity in the window dependency graph.".into()),
+        WindowError::ChildPartitions => (3581, "A window which depends on another cannot define partitioning.".into()),
+        WindowError::BaseHasFrame => {
+            (3582, format!("Window '{name}' has a frame definition, so cannot be referenced by another window."))
+        }
+        WindowError::StartsAtEnd => (3584, format!("Window '{name}': frame start cannot be UNBOUNDED FOLLOWING.")),
+        WindowError::EndsAtStart => (3585, format!("Window '{name}': frame end cannot be UNBOUNDED PRECEDING.")),
+        WindowError::FrameBound => {
+            (3586, format!("Window '{name}': frame start or end is negative, NULL or of non-integral type"))
+        }
+        WindowError::RangeOrder => (
+            3587,
+            format!(
+                "Window '{name}' with RANGE N PRECEDING/FOLLOWING frame requires exactly one ORDER BY expression, of numeric or \
+                 temporal type"
+            ),
+        ),
+        WindowError::TemporalOffset => (
+            3588,
+            format!(
+                "Window '{name}' with RANGE frame has ORDER BY expression of datetime type. Only INTERVAL bound value allowed."
+            ),
+        ),
+        WindowError::NumericOffset => (
+            3589,
+            format!(
+                "Window '{name}' with RANGE frame has ORDER BY expression of numeric type, INTERVAL bound value not allowed."
+            ),
+        ),
+        WindowError::NotConstant => (3590, format!("Window '{name}' has a non-constant frame bound.")),
+        WindowError::DefinedTwice => (3591, format!("Window '{name}' is defined twice.")),
+        WindowError::Position => (
+            3592,
+            format!(
+                "Window '{name}': ORDER BY or PARTITION BY uses legacy position indication which is not supported, use expression."
+            ),
+        ),
     }
 }
 
@@ -397,6 +484,12 @@ fn exec_error(error: &Exec) -> (u16, String) {
                 .into(),
         ),
         Exec::UnknownTimeZone { name } => (1298, format!("Unknown or incorrect time zone: '{name}'")),
+        Exec::RecursionTooDeep { rounds } => (
+            3636,
+            format!(
+                "Recursive query aborted after {rounds} iterations. Try increasing @@cte_max_recursion_depth to a larger value."
+            ),
+        ),
         Exec::SubqueryMoreThanOneRow => (1242, "Subquery returns more than 1 row".into()),
         Exec::DuplicateEntry { value, key } => (1062, format!("Duplicate entry '{value}' for key '{key}'")),
         Exec::ColumnCannotBeNull { column } => (1048, format!("Column '{column}' cannot be null")),
@@ -511,9 +604,11 @@ fn problem_error(problem: &Problem, column: &str, row: u64) -> (u16, String) {
         Problem::TruncatedIncorrect { what, text } => (1292, format!("Truncated incorrect {what} value: '{text}'")),
         Problem::TemporalOverflow { what } => (1441, format!("Datetime function: {what} field overflow")),
         Problem::TimestampGap => (1299, format!("Invalid TIMESTAMP value in column '{column}' at row {row}")),
-        Problem::InvalidJson { position } => {
-            (3140, format!("Invalid JSON text: \"Invalid value.\" at position {position} in value for column '{column}'."))
+        Problem::InvalidJson { why, position } => {
+            (3140, format!("Invalid JSON text: \"{why}\" at position {position} in value for column '{column}'."))
         }
+        Problem::DeepJson => (3157, "The JSON document exceeds the maximum depth.".into()),
+        Problem::BinaryJson => (3144, "Cannot create a JSON value from a string with CHARACTER SET 'binary'.".into()),
     }
 }
 
@@ -564,7 +659,7 @@ fn sqlstate(number: u16) -> &'static [u8; 5] {
         | 1170 | 1171 | 1172 | 1173 | 1176..=1178 | 1203 | 1211 | 1226..=1227 | 1230..=1232 | 1234 | 1235 | 1239 | 1247 | 1248
         | 1250 | 1252 | 1253 | 1280 | 1281 | 1286 | 1304 | 1305 | 1308..=1311 | 1313..=1316 | 1318..=1320 | 1322 | 1323 | 1324
         | 1326 | 1327 | 1330..=1335 | 1337 | 1338 | 1370 | 1403 | 1407 | 1410 | 1413 | 1414 | 1425..=1427 | 1439 | 1453 | 1458
-        | 1460 | 1461 | 1463 | 1582 | 1583 | 3057 | 3143 | 3152 => b"42000",
+        | 1460 | 1461 | 1463 | 1582 | 1583 | 3057 | 3143 | 3149 | 3152..=3154 | 3165 => b"42000",
         1045 => b"28000",
         1046 => b"3D000",
         1048 | 1052 | 1062 | 1169 | 1216 | 1217 | 1451 | 1452 | 1557 | 1761 | 1762 => b"23000",
@@ -587,7 +682,9 @@ fn sqlstate(number: u16) -> &'static [u8; 5] {
         1441 => b"22008",
         1792 => b"25006",
         3020 => b"2201E",
-        3140 | 3141 => b"22032",
+        3140 | 3141 | 3144 | 3146 | 3157 | 3158 | 3853 => b"22032",
+        3966 => b"22035",
+        3967 => b"22034",
         1037 | 1038 | 1041 => b"HY001",
         _ => b"HY000",
     }

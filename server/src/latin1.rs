@@ -1,13 +1,7 @@
 //! Text between UTF-8, which is all that is stored, and clients that speak `latin1` (which in MySQL is Windows-1252) or `ascii`.
 
 use std::borrow::Cow;
-
-/// What the bytes 0x80 to 0x9f stand for; the five that Windows-1252 leaves out stand for themselves, as in MySQL.
-const HIGH_CONTROLS: [char; 32] = [
-    '\u{20ac}', '\u{81}', '\u{201a}', '\u{192}', '\u{201e}', '\u{2026}', '\u{2020}', '\u{2021}', '\u{2c6}', '\u{2030}',
-    '\u{160}', '\u{2039}', '\u{152}', '\u{8d}', '\u{17d}', '\u{8f}', '\u{90}', '\u{2018}', '\u{2019}', '\u{201c}', '\u{201d}',
-    '\u{2022}', '\u{2013}', '\u{2014}', '\u{2dc}', '\u{2122}', '\u{161}', '\u{203a}', '\u{153}', '\u{9d}', '\u{17e}', '\u{178}',
-];
+use types::charset::{latin1_byte, latin1_char};
 
 /// The encoding of a client's text, where it is not UTF-8 or bytes as they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,8 +33,7 @@ impl Narrow {
         match (self, byte) {
             (_, 0..=0x7f) => byte.into(),
             (Narrow::Ascii, _) => '?',
-            (Narrow::Latin1, 0x80..=0x9f) => HIGH_CONTROLS[usize::from(byte - 0x80)],
-            (Narrow::Latin1, _) => byte.into(),
+            (Narrow::Latin1, _) => latin1_char(byte),
         }
     }
 
@@ -53,15 +46,11 @@ impl Narrow {
     }
 
     fn byte(self, character: char) -> u8 {
-        match (self, u32::from(character)) {
-            (_, code @ 0..=0x7f) => code as u8,
-            (Narrow::Ascii, _) => b'?',
-            (Narrow::Latin1, code @ 0xa0..=0xff) => code as u8,
-            (Narrow::Latin1, _) => match HIGH_CONTROLS.iter().position(|&known| known == character) {
-                Some(position) => 0x80 + position as u8,
-                None => b'?',
-            },
-        }
+        let byte = match self {
+            Narrow::Ascii => character.is_ascii().then_some(character as u8),
+            Narrow::Latin1 => latin1_byte(character),
+        };
+        byte.unwrap_or(b'?')
     }
 }
 

@@ -46,6 +46,8 @@ impl PlanEntry {
             Plan::Insert(_) => (StatementKind::Insert, true),
             Plan::Update(_) => (StatementKind::Update, true),
             Plan::Delete(_) => (StatementKind::Delete, true),
+            Plan::Change(change) if change.update => (StatementKind::Update, true),
+            Plan::Change(_) => (StatementKind::Delete, true),
         };
         let reads = virtual_reads(prepared.plan());
         Rc::new(Self { schema_version, prepared, kind, writes, into_variables, reads, head: RefCell::new(None) })

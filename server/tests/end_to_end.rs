@@ -62,9 +62,11 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let handle = self.handle.take().unwrap();
-        handle.stop();
-        handle.wait();
+        // A test may have stopped it.
+        if let Some(handle) = self.handle.take() {
+            handle.stop();
+            handle.wait();
+        }
         self.engine.shutdown().unwrap();
     }
 }
@@ -333,4 +335,22 @@ fn many_clients_keep_a_sum() {
         }
     });
     assert_eq!(one::<i64>(&mut conn, "SELECT SUM(balance) FROM d.account"), 5000);
+}
+
+#[test]
+fn a_statement_shuts_the_server_down() {
+    let mut server = Server::start();
+    let (mut conn, mut other) = (server.connect(), server.connect());
+    conn.query_drop("CREATE DATABASE d").unwrap();
+    conn.query_drop("CREATE TABLE d.t (id INT PRIMARY KEY)").unwrap();
+    conn.query_drop("BEGIN").unwrap();
+    conn.query_drop("INSERT INTO d.t VALUES (1)").unwrap();
+    fails(&mut conn, "SHUTDOWN NOW", 1064);
+    let error = conn.prep("SHUTDOWN").expect_err("not as a prepared statement");
+    assert_eq!(number(&error), 1295);
+    // It is answered, and then everybody has to go.
+    conn.query_drop("SHUTDOWN").unwrap();
+    server.handle.take().unwrap().wait();
+    assert!(other.query_drop("DO 1").is_err());
+    assert!(server.try_connect("root", None).is_err());
 }

@@ -5,6 +5,7 @@
 //! session   transactions, step by step, as futures on workers          -> history
 //! machine   one life of the engine: open, compare, run, crash or stop
 //! history   what sessions did and saw; check/ judges it; model says what must be on the disk
+//! cases     bugs once found, as scripts that always go the same way
 //! runner    many seeds, each in a process of its own
 //! ```
 //! `history`, `model` and `check` know nothing of the engine and are there in every build; the rest exists under `--cfg sim` only.
@@ -17,6 +18,8 @@ pub mod payload;
 pub mod recorder;
 pub mod runner;
 
+#[cfg(sim)]
+pub mod cases;
 #[cfg(sim)]
 pub mod executor;
 #[cfg(sim)]

@@ -44,6 +44,12 @@ mod command {
         /// Runs each seed twice, and fails if the two differ
         #[arg(long)]
         twice: bool,
+        /// Plays the cases: what was found once, as short scripts
+        #[arg(long)]
+        cases: bool,
+        /// Plays one of them
+        #[arg(long, value_name = "NAME")]
+        case: Option<String>,
         /// Prints every event
         #[arg(long)]
         trace: bool,
@@ -66,6 +72,7 @@ mod command {
         }
         let many = options.seeds.is_some() || options.minutes.is_some();
         match options.seed {
+            _ if options.cases || options.case.is_some() => cases(&options),
             _ if options.twice => twice(&options),
             Some(seed) if options.one || !(many || options.mutations) => one(seed, &options),
             _ if options.mutations => mutations(&options),
@@ -97,6 +104,16 @@ mod command {
             counted.join(", ")
         );
         // Threads of crashed machines are still there.
+        std::process::exit(0)
+    }
+
+    fn cases(options: &Options) -> ExitCode {
+        scheduler::pin(options.cpu.unwrap_or(0));
+        scheduler::start(options.seed.unwrap_or(1), "cargo xtask sim --cases");
+        if options.trace {
+            scheduler::speak();
+        }
+        sim::cases::run(options.case.as_deref());
         std::process::exit(0)
     }
 

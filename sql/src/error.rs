@@ -13,6 +13,8 @@ pub enum Error {
     TooDeep,
     /// 1300: a name is not valid UTF-8. `text` is the hex of its first bytes.
     InvalidUtf8 { text: String },
+    /// 1300: bytes behind `_charset` that are no text of it, as hexadecimal digits.
+    InvalidText { charset: &'static str, text: String },
     /// 1235 "This version of MySQL doesn't yet support '{0}'"
     NotSupported(String),
     /// 1117
@@ -49,6 +51,24 @@ pub enum Error {
     UnknownTableAll(String),
     /// 1248 "Every derived table must have its own alias"
     DerivedWithoutAlias,
+    /// 1353: a column list of another length than the select list
+    DerivedColumns,
+    /// 1473 "Too high level of nesting for select"
+    TooManyLevels(usize),
+    /// A common table expression names itself where it must not; see [`RecursiveError`].
+    Recursive { why: RecursiveError, table: String },
+    /// 3593 "You cannot use the window function '{0}' in this context.'"
+    WindowContext(String),
+    /// A window is defined wrongly; see [`WindowError`].
+    Window { why: WindowError, name: String },
+    /// 3583 "Window '{window}' cannot inherit '{base}' since both contain an ORDER BY clause."
+    WindowOrderTwice { window: String, base: String },
+    /// 3602 "Argument #{0} of GROUPING function is not in GROUP BY"
+    GroupingArgument(usize),
+    /// 1109 "Unknown table '{table}' in {clause}" of multi-table DELETE
+    UnknownTarget { table: String, clause: &'static str },
+    /// 1706 "Primary key/partition key update is not allowed since the table is updated both as '{0}' and '{1}'."
+    UpdatedTwice(String, String),
     /// 1055 (`expression` is the select item's number from 1)
     NotGrouped { expression: usize, column: String, clause: Clause },
     /// 1140: an aggregate without GROUP BY beside a plain column
@@ -107,6 +127,50 @@ pub enum Error {
     UpdateTableUsed(String),
     /// A definition is wrong; see [`DefinitionError`].
     Definition(DefinitionError),
+}
+
+/// How a common table expression names itself wrongly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecursiveError {
+    /// 3573
+    NoSeed,
+    /// 3574
+    SeedBehindStep,
+    /// 3575
+    Aggregation,
+    /// 3576
+    NullSide,
+    /// 3577
+    SeveralUses,
+}
+
+/// What is wrong with a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowError {
+    /// 3580
+    Circular,
+    /// 3581
+    ChildPartitions,
+    /// 3582
+    BaseHasFrame,
+    /// 3584
+    StartsAtEnd,
+    /// 3585
+    EndsAtStart,
+    /// 3586
+    FrameBound,
+    /// 3587
+    RangeOrder,
+    /// 3588
+    TemporalOffset,
+    /// 3589
+    NumericOffset,
+    /// 3590
+    NotConstant,
+    /// 3591
+    DefinedTwice,
+    /// 3592
+    Position,
 }
 
 /// Two collations that do not go together, as MySQL's message shows them: `(utf8mb4_bin,EXPLICIT)`.

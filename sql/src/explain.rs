@@ -7,8 +7,10 @@
 //! ```
 //! Bookkeeping operators (projection, trimming) are left out; expressions are shown as MySQL would write them.
 
-use crate::expr::{Aggregate, ArithmeticOp, CompareOp, Expr, ExprKind, UnaryOp};
-use crate::plan::{Access, Bound, InsertSource, KeyRange, LimitPlan, Node, Plan, Scan, SortKey};
+use crate::expr::{
+    Aggregate, ArithmeticOp, CompareOp, Expr, ExprKind, Subquery, SubqueryTest, UnaryOp, WindowCall, WindowFunction,
+};
+use crate::plan::{Access, Bound, InsertSource, JoinKind, KeyRange, LimitPlan, Node, Plan, Scan, SortKey, SubqueryPlan};
 use std::fmt::Write;
 use std::sync::Arc;
 use types::schema::{IndexDef, IndexKind, TableDef};
@@ -36,33 +38,71 @@ pub fn explain_tree(plan: &Plan) -> String {
             printer.line(0, &format!("Update {}", update.scan.alias));
             printer.changed(&update.scan, &update.order, update.limit.as_ref());
         }
+        Plan::Change(change) => {
+            let verb = if change.update { "Update" } else { "Delete from" };
+            let names = change.targets.iter().map(|t| printer.alias(t.source));
+            let line = format!("{verb} {}", names.collect::<Vec<_>>().join(", "));
+            printer.line(0, &line);
+            printer.node(&change.root, 1);
+        }
         Plan::Delete(delete) => {
             printer.line(0, &format!("Delete from {}", delete.scan.alias));
             printer.changed(&delete.scan, &delete.order, delete.limit.as_ref());
         }
     }
+    for (n, subquery) in plan.subqueries().iter().enumerate() {
+        let how = match (subquery.args, subquery.volatile) {
+            (_, true) => "run for each row",
+            (None, false) => "run only once",
+            (Some(_), false) => "dependent",
+        };
+        printer.line(0, &format!("Subquery #{} ({how})", n + 1));
+        printer.node(&subquery.root, 1);
+    }
     printer.out
+}
+
+fn join_name(kind: JoinKind) -> &'static str {
+    match kind {
+        JoinKind::Inner => "inner join",
+        JoinKind::Left => "left join",
+        JoinKind::Semi => "semijoin",
+        JoinKind::Anti => "antijoin",
+    }
 }
 
 struct Printer {
     /// Tables by source number.
     tables: Vec<Option<(String, Arc<TableDef>)>>,
+    /// The queries of shared row stores.
+    stores: Vec<Arc<Node>>,
+    /// Shared row stores whose plan has been shown.
+    shown: Vec<bool>,
+    /// The expressions that a source of arguments stands for.
+    arguments: Vec<(usize, Vec<Expr>)>,
     out: String,
 }
 
 impl Printer {
     fn new(plan: &Plan) -> Self {
         let mut tables = Vec::new();
+        for root in plan.roots() {
+            root.walk_scans(&mut |scan| note_scan(scan, &mut tables));
+        }
         match plan {
-            Plan::Query(query) => note_tables(&query.root, &mut tables),
-            Plan::Insert(insert) => match &insert.source {
-                InsertSource::Query(query) => note_tables(&query.root, &mut tables),
-                InsertSource::Values(_) => {}
-            },
             Plan::Update(update) => note_scan(&update.scan, &mut tables),
             Plan::Delete(delete) => note_scan(&delete.scan, &mut tables),
+            Plan::Query(_) | Plan::Insert(_) | Plan::Change(_) => {}
         }
-        Self { tables, out: String::new() }
+        let stores = plan.stores().to_vec();
+        // What subqueries are given shows as what it is outside.
+        let mut arguments = Vec::new();
+        let all: Vec<&SubqueryPlan> = plan.subqueries().iter().collect();
+        let mut note = |expr: &Expr| note_arguments(expr, &all, &mut arguments);
+        for root in plan.roots() {
+            root.walk_exprs(&mut |expr| note(expr));
+        }
+        Self { tables, shown: vec![false; stores.len()], stores, arguments, out: String::new() }
     }
 
     fn line(&mut self, depth: usize, text: &str) {
@@ -73,19 +113,24 @@ impl Printer {
         match node {
             Node::OneRow => self.line(depth, "Rows fetched before execution"),
             Node::Scan(scan) => self.scan(scan, depth),
-            Node::NestedLoop { left, right, left_join, on } => {
-                let kind = if *left_join { "left" } else { "inner" };
+            Node::NestedLoop { left, right, kind, on } => {
+                let kind = join_name(*kind);
                 let condition = on.as_ref().map_or(String::new(), |on| format!(" on {}", self.expr(on)));
-                self.line(depth, &format!("Nested loop {kind} join{condition}"));
+                self.line(depth, &format!("Nested loop {kind}{condition}"));
                 self.node(left, depth + 1);
                 self.node(right, depth + 1);
             }
-            Node::HashJoin { left, right, left_join, left_keys, right_keys, on } => {
-                let kind = if *left_join { "Left" } else { "Inner" };
+            Node::HashJoin { left, right, kind, left_keys, right_keys, on } => {
+                let kind = match kind {
+                    JoinKind::Inner => "Inner hash join",
+                    JoinKind::Left => "Left hash join",
+                    JoinKind::Semi => "Hash semijoin",
+                    JoinKind::Anti => "Hash antijoin",
+                };
                 let pairs = left_keys.iter().zip(right_keys);
                 let pairs: Vec<String> = pairs.map(|(a, b)| format!("{} = {}", self.expr(a), self.expr(b))).collect();
                 let extra = on.as_ref().map_or(String::new(), |on| format!(", extra conditions: {}", self.expr(on)));
-                self.line(depth, &format!("{kind} hash join ({}){extra}", pairs.join(", ")));
+                self.line(depth, &format!("{kind} ({}){extra}", pairs.join(", ")));
                 self.node(left, depth + 1);
                 self.node(right, depth + 1);
             }
@@ -103,6 +148,33 @@ impl Printer {
                 self.node(input, depth + 1);
             }
             Node::Project { input, .. } | Node::Trim { input, .. } => self.node(input, depth),
+            Node::Rollup { input, keys, aggregates } => {
+                let keys = self.sort_keys(
+                    &keys.iter().map(|k| SortKey { expr: k.clone(), descending: false }).collect::<Vec<_>>(),
+                    projection(input),
+                );
+                let aggregates: Vec<String> = aggregates.iter().map(|a| self.aggregate(a)).collect();
+                self.line(depth, &format!("Group by {keys} with rollup: {}", aggregates.join(", ")));
+                self.node(input, depth + 1);
+            }
+            Node::Window { input, calls, .. } => {
+                let names: Vec<String> = calls.iter().map(|call| self.window(call)).collect();
+                self.line(depth, &format!("Window: {}", names.join(", ")));
+                self.node(input, depth + 1);
+            }
+            Node::SetOperation { left, right, except, all, .. } => {
+                let name = if *except { "Except" } else { "Intersect" };
+                let all = if *all { " all" } else { "" };
+                self.line(depth, &format!("{name}{all}"));
+                self.node(left, depth + 1);
+                self.node(right, depth + 1);
+            }
+            Node::Recursive { seed, steps, distinct, .. } => {
+                let kind = if *distinct { "distinct" } else { "all" };
+                self.line(depth, &format!("Repeat until convergence (union {kind})"));
+                self.node(seed, depth + 1);
+                steps.iter().for_each(|step| self.node(step, depth + 1));
+            }
             Node::Distinct { input, .. } => {
                 self.line(depth, "Remove duplicates");
                 self.node(input, depth + 1);
@@ -209,6 +281,28 @@ impl Printer {
                 }
             }
             Access::Virtual => format!("Table scan on {alias}"),
+            Access::Derived(derived) => {
+                let what = match (derived.shared, derived.lateral) {
+                    (Some(_), _) => "common table expression",
+                    (None, true) => "derived table, run again for each row",
+                    (None, false) => "derived table",
+                };
+                self.line(depth, &format!("Table scan on {alias}  (rows={})", scan.rows.round()));
+                let seen = derived.shared.is_some_and(|table| std::mem::replace(&mut self.shown[table], true));
+                let note = if seen { " (shown above)" } else { "" };
+                self.line(depth + 1, &format!("Materialize {what}{note}"));
+                let stores = std::mem::take(&mut self.stores);
+                let input = derived.shared.map(|table| &stores[table]).or(derived.input.as_ref());
+                if let Some(input) = input.filter(|_| !seen) {
+                    let input = input.clone();
+                    self.stores = stores;
+                    self.node(&input, depth + 2);
+                } else {
+                    self.stores = stores;
+                }
+                return;
+            }
+            Access::Work { .. } => format!("Scan new records on {alias}"),
             Access::Nothing => format!("Zero rows on {alias} (impossible WHERE)"),
         };
         self.line(depth, &format!("{text}  (rows={})", scan.rows.round()));
@@ -239,6 +333,13 @@ impl Printer {
         let distinct = if aggregate.distinct { "distinct " } else { "" };
         let args = if aggregate.args.is_empty() { "*".to_owned() } else { self.list(&aggregate.args, ", ") };
         format!("{name}({distinct}{args})")
+    }
+
+    fn window(&self, call: &WindowCall) -> String {
+        match &call.function {
+            WindowFunction::Aggregate(aggregate) => self.aggregate(aggregate),
+            other => format!("{}({})", window_name(other), self.list(&call.args, ", ")),
+        }
     }
 
     fn list(&self, exprs: &[Expr], separator: &str) -> String {
@@ -291,7 +392,30 @@ impl Printer {
             }
             ExprKind::InsertValue { column } => format!("values(#{})", column + 1),
             ExprKind::Row(parts) => format!("({})", self.list(parts, ", ")),
+            ExprKind::Subquery(subquery) => self.subquery(subquery),
         }
+    }
+
+    fn subquery(&self, subquery: &Subquery) -> String {
+        let name = format!("subquery #{}", subquery.id + 1);
+        let not = |negated: bool| if negated { "not " } else { "" };
+        match &subquery.test {
+            SubqueryTest::Value { column: 0 } => format!("({name})"),
+            SubqueryTest::Value { column } => format!("({name}).{}", column + 1),
+            SubqueryTest::Exists { negated } => format!("{}exists({name})", not(*negated)),
+            SubqueryTest::Compare { op: CompareOp::Equal, all: false, negated, .. } => {
+                format!("({} {}in ({name}))", self.list(&subquery.left, ", "), not(*negated))
+            }
+            SubqueryTest::Compare { op, all, .. } => {
+                let quantifier = if *all { "all" } else { "any" };
+                format!("({} {} {quantifier} ({name}))", self.list(&subquery.left, ", "), compare_sign(*op))
+            }
+            SubqueryTest::Probe { negated } => format!("{}matched({name})", not(*negated)),
+        }
+    }
+
+    fn alias(&self, source: usize) -> &str {
+        self.tables.get(source).and_then(Option::as_ref).map_or("?", |(alias, _)| alias)
     }
 
     fn infix(&self, left: &Expr, sign: &str, right: &Expr) -> String {
@@ -301,8 +425,28 @@ impl Printer {
     fn column(&self, source: usize, column: usize) -> String {
         match self.tables.get(source) {
             Some(Some((alias, table))) => format!("{alias}.{}", table.columns[column].name),
-            _ => format!("{source}.{column}"),
+            _ => match self.arguments.iter().find(|(s, _)| *s == source) {
+                Some((_, exprs)) if column < exprs.len() => self.expr(&exprs[column]),
+                _ => format!("{source}.{column}"),
+            },
         }
+    }
+}
+
+fn window_name(function: &WindowFunction) -> &'static str {
+    match function {
+        WindowFunction::RowNumber => "row_number",
+        WindowFunction::Rank => "rank",
+        WindowFunction::DenseRank => "dense_rank",
+        WindowFunction::PercentRank => "percent_rank",
+        WindowFunction::CumeDist => "cume_dist",
+        WindowFunction::Ntile => "ntile",
+        WindowFunction::Lag => "lag",
+        WindowFunction::Lead => "lead",
+        WindowFunction::FirstValue => "first_value",
+        WindowFunction::LastValue => "last_value",
+        WindowFunction::NthValue => "nth_value",
+        WindowFunction::Aggregate(aggregate) => aggregate.function.name(),
     }
 }
 
@@ -310,7 +454,7 @@ impl Printer {
 fn projection(node: &Node) -> Option<&[Expr]> {
     match node {
         Node::Project { exprs, .. } => Some(exprs),
-        Node::Distinct { input, .. } => projection(input),
+        Node::Distinct { input, .. } | Node::Sort { input, .. } => projection(input),
         _ => None,
     }
 }
@@ -322,23 +466,13 @@ fn note_scan(scan: &Scan, tables: &mut Vec<Option<(String, Arc<TableDef>)>>) {
     tables[scan.source] = Some((scan.alias.clone(), scan.table.clone()));
 }
 
-fn note_tables(node: &Node, tables: &mut Vec<Option<(String, Arc<TableDef>)>>) {
-    match node {
-        Node::OneRow | Node::Values { .. } => {}
-        Node::Scan(scan) => note_scan(scan, tables),
-        Node::NestedLoop { left, right, .. } | Node::HashJoin { left, right, .. } => {
-            note_tables(left, tables);
-            note_tables(right, tables);
-        }
-        Node::Filter { input, .. }
-        | Node::Aggregate { input, .. }
-        | Node::Project { input, .. }
-        | Node::Distinct { input, .. }
-        | Node::Sort { input, .. }
-        | Node::Limit { input, .. }
-        | Node::Trim { input, .. } => note_tables(input, tables),
-        Node::Concat { inputs } => inputs.iter().for_each(|input| note_tables(input, tables)),
+fn note_arguments(expr: &Expr, subqueries: &[&SubqueryPlan], out: &mut Vec<(usize, Vec<Expr>)>) {
+    if let ExprKind::Subquery(subquery) = &expr.kind
+        && let Some(source) = subqueries[subquery.id].args
+    {
+        out.push((source, subquery.args.clone()));
     }
+    expr.parts().into_iter().for_each(|part| note_arguments(part, subqueries, out));
 }
 
 fn literal(value: &Value<'_>) -> String {

@@ -5,7 +5,8 @@
 //! - *slots*: values made by an operator below: group keys, aggregates, projected values ([`Expr::Slot`]).
 //!
 //! Below the first `Project` or `Aggregate` of a plan only sources exist; above it only slots.
-//! E1: expressions never stall; whatever must wait is an operator.
+//! E1: expressions never stall; whatever must wait is an operator. A subquery whose value is not known yet pauses the evaluation: the
+//!     driver runs it, and the evaluation is repeated.
 //! E2: depth is bounded by the parser (`MAX_DEPTH`), so evaluation may recurse.
 
 use crate::func::{AggregateFunction, Function};
@@ -110,6 +111,89 @@ pub enum ExprKind {
     },
     /// A row constructor; legal only under `Compare` and `In`.
     Row(Vec<Expr>),
+    Subquery(Box<Subquery>),
+}
+
+/// A subquery in an expression. Its plan stands with the statement; it runs when its value is asked for and not known yet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Subquery {
+    /// Its number in the statement.
+    pub id: usize,
+    pub test: SubqueryTest,
+    /// What it reads of the row context: the columns of its argument source.
+    pub args: Vec<Expr>,
+    /// What its rows are compared with.
+    pub left: Vec<Expr>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum SubqueryTest {
+    /// A column of the one row; NULL where there is none.
+    Value {
+        column: usize,
+    },
+    Exists {
+        negated: bool,
+    },
+    /// `left op ANY (rows)`, or ALL; `negated` for NOT IN, where `op` is `=`.
+    Compare {
+        op: CompareOp,
+        by: Vec<CompareAs>,
+        types: Vec<ColumnType>,
+        all: bool,
+        negated: bool,
+    },
+    /// The same, compared while the subquery runs, with `left` among the arguments.
+    Probe {
+        negated: bool,
+    },
+}
+
+/// A call of a window function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WindowCall {
+    pub function: WindowFunction,
+    pub args: Vec<Expr>,
+    pub frame: Frame,
+    pub ty: ColumnType,
+    pub nullable: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum WindowFunction {
+    RowNumber,
+    Rank,
+    DenseRank,
+    PercentRank,
+    CumeDist,
+    Ntile,
+    /// Arguments: value, how far (from 1), default.
+    Lag,
+    Lead,
+    FirstValue,
+    LastValue,
+    /// Arguments: value, number from 1.
+    NthValue,
+    Aggregate(Aggregate),
+}
+
+/// The rows around the current one that a window function sees.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Frame {
+    /// By the value of the one order key, not by rows.
+    pub range: bool,
+    pub start: FrameBound,
+    pub end: FrameBound,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum FrameBound {
+    UnboundedPreceding,
+    /// ROWS: how many. RANGE: the key at the bound, over the current row.
+    Preceding(Expr),
+    CurrentRow,
+    Following(Expr),
+    UnboundedFollowing,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,6 +225,8 @@ pub enum CompareAs {
     /// DATE, DATETIME, TIMESTAMP; strings are parsed.
     Temporal,
     Time,
+    /// One side is a JSON document; the other becomes one.
+    Json,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

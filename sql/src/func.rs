@@ -153,6 +153,10 @@ pub enum Function {
     PeriodAdd,
     PeriodDiff,
     ConvertTz,
+    /// A TIMESTAMP in UTC: CAST(... AT TIME ZONE).
+    ToUtc,
+    /// CAST(... AS YEAR)
+    ToYear,
     // session and information
     Database,
     User,
@@ -171,7 +175,7 @@ pub enum Function {
     IsFreeLock,
     IsUsedLock,
     ReleaseAllLocks,
-    // json (text for now)
+    // json
     JsonExtract,
     JsonUnquote,
     JsonValid,
@@ -181,8 +185,70 @@ pub enum Function {
     JsonType,
     JsonContains,
     JsonKeys,
+    JsonArrayAppend,
+    JsonArrayInsert,
+    JsonContainsPath,
+    JsonDepth,
+    JsonInsert,
+    JsonMerge,
+    JsonMergePatch,
+    JsonMergePreserve,
+    /// `value MEMBER OF(array)`
+    JsonMemberOf,
+    JsonOverlaps,
+    JsonPretty,
+    JsonQuote,
+    JsonRemove,
+    JsonReplace,
+    JsonSchemaReport,
+    JsonSchemaValid,
+    JsonSearch,
+    JsonSet,
+    JsonStorageFree,
+    JsonStorageSize,
+    /// `JSON_VALUE(document, path RETURNING type ON EMPTY ON ERROR)`: document, path, and two words or values; the type is the node's.
+    JsonValue,
+    // digests, ciphers, compression
+    AesDecrypt,
+    AesEncrypt,
+    Compress,
+    Uncompress,
+    UncompressedLength,
+    RandomBytes,
+    StatementDigest,
+    StatementDigestText,
+    PasswordStrength,
+    // addresses and identifiers
+    BinToUuid,
+    UuidToBin,
+    UuidShort,
+    IsUuid,
+    Inet6Aton,
+    Inet6Ntoa,
+    IsIpv4,
+    IsIpv4Compat,
+    IsIpv4Mapped,
+    IsIpv6,
+    GtidSubset,
+    GtidSubtract,
     // other
     RegexpLike,
+    RegexpInstr,
+    RegexpReplace,
+    RegexpSubstr,
+    Soundex,
+    /// `(text)`, or `(text, 'C' or 'B', length)` for AS CHAR(n), AS BINARY(n).
+    WeightString,
+    LoadFile,
+    GetFormat,
+    NameConst,
+    FormatBytes,
+    FormatPicoTime,
+    PsCurrentThreadId,
+    PsThreadId,
+    CurrentRole,
+    IcuVersion,
+    RolesGraphml,
     InetAton,
     InetNtoa,
     Interval,
@@ -205,6 +271,8 @@ pub enum AggregateFunction {
     VarPop,
     VarSamp,
     AnyValue,
+    JsonArrayAgg,
+    JsonObjectAgg,
 }
 
 impl AggregateFunction {
@@ -225,6 +293,8 @@ impl AggregateFunction {
             Self::VarPop => "VARIANCE",
             Self::VarSamp => "VAR_SAMP",
             Self::AnyValue => "ANY_VALUE",
+            Self::JsonArrayAgg => "JSON_ARRAYAGG",
+            Self::JsonObjectAgg => "JSON_OBJECTAGG",
         }
     }
 }

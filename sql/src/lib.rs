@@ -16,17 +16,20 @@ pub mod expr;
 pub mod func;
 mod keyword;
 mod lexer;
+mod normal;
 mod parser;
 pub mod plan;
 mod planner;
 #[cfg(test)]
 mod testing;
+mod walk;
 
 pub use arena::Arena;
 pub use bind::{bind_constant, bind_show_filter, plan};
 pub use digest::{Digest, Lifted, digest};
-pub use error::{Clause, DefinitionError, Error, IllegalMix, NameKind, Result};
+pub use error::{Clause, DefinitionError, Error, IllegalMix, NameKind, RecursiveError, Result, WindowError};
 pub use explain::explain_tree;
+pub use normal::normalized;
 pub use parser::{DEPTH_MAX, HEIGHT_MAX, Parsed, parse, parse_expression, parse_lifted};
 
 /// MySQL 8.4's default sql_mode, for tests.

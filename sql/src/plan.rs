@@ -9,7 +9,7 @@
 //!         Scan u (source 1), keys read source 0
 //! ```
 
-use crate::expr::{Aggregate, Expr};
+use crate::expr::{Aggregate, CompareAs, Expr, WindowCall};
 use std::sync::Arc;
 use types::schema::TableDef;
 use types::{ColumnType, Value};
@@ -21,6 +21,53 @@ pub enum Plan {
     Insert(InsertPlan),
     Update(UpdatePlan),
     Delete(DeletePlan),
+    /// UPDATE and DELETE over a join.
+    Change(ChangePlan),
+}
+
+/// What a statement runs beside its main tree.
+#[derive(Clone, Debug, Default)]
+pub struct Parts {
+    /// The number of sources of the row context, over all blocks of the statement.
+    pub sources: usize,
+    /// By the number in [`crate::expr::Subquery`].
+    pub subqueries: Vec<SubqueryPlan>,
+    /// The queries of common table expressions that are read in several places, or recursive; see [`Derived::shared`].
+    pub stores: Vec<Arc<Node>>,
+}
+
+/// A subquery of an expression.
+#[derive(Clone, Debug)]
+pub struct SubqueryPlan {
+    pub root: Node,
+    /// The types of its columns.
+    pub columns: Vec<ColumnType>,
+    /// The source whose current row holds the values that it gets from outside; `None`: it depends on nothing.
+    pub args: Option<usize>,
+    /// The columns of that source.
+    pub args_table: Option<Arc<TableDef>>,
+    pub keep: SubqueryKeep,
+    /// Each evaluation may give another result.
+    pub volatile: bool,
+    /// Shared row stores that depend on the arguments: emptied before each run.
+    pub resets: Vec<usize>,
+}
+
+/// What of a subquery's rows is kept.
+#[derive(Clone, Debug)]
+pub enum SubqueryKeep {
+    /// The one row; a second one is error 1242.
+    Row,
+    /// Whether there is a row.
+    Exists,
+    /// All rows, to be compared in these ways with values of these types.
+    Rows {
+        by: Vec<CompareAs>,
+        left: Vec<ColumnType>,
+    },
+    /// Whether the comparison, over the arguments and a row's slots, is true for any row, or for all.
+    Any(Expr),
+    All(Expr),
 }
 
 /// Row locks a query takes on the rows it returns.
@@ -45,8 +92,7 @@ pub enum LockWait {
 pub struct QueryPlan {
     pub root: Node,
     pub columns: Vec<OutputColumn>,
-    /// How many tables the block reads: the number of sources of the row context.
-    pub sources: usize,
+    pub parts: Parts,
     pub locking: Locking,
     pub lock_wait: LockWait,
     /// Number of `?` and lifted literals.
@@ -82,14 +128,14 @@ pub enum Node {
     NestedLoop {
         left: Box<Node>,
         right: Box<Node>,
-        left_join: bool,
+        kind: JoinKind,
         on: Option<Expr>,
     },
     /// Equality join without a usable index: `right` is read once into a hash table.
     HashJoin {
         left: Box<Node>,
         right: Box<Node>,
-        left_join: bool,
+        kind: JoinKind,
         left_keys: Vec<Expr>,
         right_keys: Vec<Expr>,
         on: Option<Expr>,
@@ -103,6 +149,22 @@ pub enum Node {
         input: Box<Node>,
         keys: Vec<Expr>,
         aggregates: Vec<Aggregate>,
+    },
+    /// GROUP BY ... WITH ROLLUP over rows that come in the order of the keys. Slots out: the group keys, NULL where they are rolled
+    /// up, then the aggregates, then how many of the keys stand.
+    Rollup {
+        input: Box<Node>,
+        keys: Vec<Expr>,
+        aggregates: Vec<Aggregate>,
+    },
+    /// Window functions of one partitioning and order, over rows that come in that order. Slots out: the first `columns` of the input,
+    /// then one per function.
+    Window {
+        input: Box<Node>,
+        columns: usize,
+        partition: Vec<Expr>,
+        order: Vec<SortKey>,
+        calls: Vec<WindowCall>,
     },
     /// Slots out: one per expression.
     Project {
@@ -137,6 +199,38 @@ pub enum Node {
     Concat {
         inputs: Vec<Node>,
     },
+    /// INTERSECT and EXCEPT: rows of the left input, by whether the right one has them.
+    SetOperation {
+        left: Box<Node>,
+        right: Box<Node>,
+        except: bool,
+        all: bool,
+        columns: usize,
+    },
+    /// The rows of a recursive common table expression: those of `seed`, then, again and again, those of the steps, whose
+    /// [`Access::Work`] scans read the rows of the round before.
+    Recursive {
+        /// The store of the rows.
+        table: usize,
+        seed: Box<Node>,
+        steps: Vec<Node>,
+        distinct: bool,
+        /// Names and types; a text that does not fit is an error.
+        columns: Vec<(String, ColumnType)>,
+        limit: Option<LimitPlan>,
+    },
+}
+
+/// Which rows of its sides a join gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JoinKind {
+    Inner,
+    /// LEFT JOIN
+    Left,
+    /// Each left row that has a partner, once; the right sources are not read above.
+    Semi,
+    /// Each left row that has no partner.
+    Anti,
 }
 
 #[derive(Clone, Debug)]
@@ -177,8 +271,28 @@ pub enum Access {
     Full { index: usize, reverse: bool, covering: bool },
     /// An information_schema table.
     Virtual,
+    /// A derived table or a common table expression.
+    Derived(Derived),
+    /// In a step of a recursive common table expression: its rows of the round before.
+    Work { table: usize },
     /// The predicate is never true.
     Nothing,
+}
+
+/// A query whose rows are read as a table. They are kept in memory and read from there; the source's columns are its slots.
+#[derive(Clone, Debug)]
+pub struct Derived {
+    /// `None`: that of the shared store.
+    pub input: Option<Arc<Node>>,
+    pub columns: usize,
+    /// It reads rows of the query around it, so it is run again whenever the scan starts over.
+    pub lateral: bool,
+    /// The store of a common table expression that is read in several places: the first scan fills it.
+    pub shared: Option<usize>,
+    /// The columns of other sources that its query reads.
+    pub reads: Vec<(usize, usize)>,
+    /// Shared row stores inside that depend on the rows around it: emptied before each run.
+    pub resets: Vec<usize>,
 }
 
 /// `prefix = ... AND low <(=) next column <(=) high`. A NULL in a value empties the range (`null_prefix` marks columns
@@ -211,6 +325,8 @@ pub struct InsertPlan {
     pub ignore: bool,
     /// ON DUPLICATE KEY UPDATE: the existing row is source 0.
     pub on_duplicate: Vec<Assignment>,
+    /// Of VALUES; a query has its own.
+    pub parts: Parts,
     pub params: usize,
 }
 
@@ -236,6 +352,7 @@ pub struct UpdatePlan {
     pub limit: Option<LimitPlan>,
     pub assignments: Vec<Assignment>,
     pub ignore: bool,
+    pub parts: Parts,
     pub params: usize,
 }
 
@@ -245,7 +362,29 @@ pub struct DeletePlan {
     pub order: Vec<SortKey>,
     pub limit: Option<LimitPlan>,
     pub ignore: bool,
+    pub parts: Parts,
     pub params: usize,
+}
+
+/// UPDATE or DELETE over a join: each row of a target that the join gives is changed once.
+#[derive(Clone, Debug)]
+pub struct ChangePlan {
+    /// Rows of sources.
+    pub root: Node,
+    pub targets: Vec<ChangeTarget>,
+    /// UPDATE, not DELETE.
+    pub update: bool,
+    pub ignore: bool,
+    pub parts: Parts,
+    pub params: usize,
+}
+
+#[derive(Clone, Debug)]
+pub struct ChangeTarget {
+    pub source: usize,
+    pub table: Arc<TableDef>,
+    /// Of an UPDATE.
+    pub assignments: Vec<Assignment>,
 }
 
 /// What the binder must know of the session. Implemented by `server`.
@@ -260,6 +399,10 @@ pub trait BindContext {
     fn sql_mode(&self) -> SqlMode;
     /// collation_connection: of string literals.
     fn connection_collation(&self) -> types::CollationId;
+    /// div_precision_increment: digits that a division adds to the fraction.
+    fn div_precision_increment(&self) -> u8 {
+        4
+    }
     /// The type of the value that parameter `index` has in the execution the plan is for, where it is known. Without it (at
     /// PREPARE) a parameter takes the type that its place suggests. A plan is good for values of the same types.
     fn param_type(&self, _index: usize) -> Option<ColumnType> {

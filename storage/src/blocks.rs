@@ -17,7 +17,7 @@ impl Blocks {
     /// No address space.
     pub fn new(count: usize, words: usize) -> std::io::Result<Self> {
         assert!(
-            (words * 8).is_multiple_of(if cfg!(sim) { 4 << 10 } else { 64 << 10 }),
+            (words * 8).is_multiple_of(if cfg!(any(sim, miri)) { 4 << 10 } else { 64 << 10 }),
             "blocks are whole pages, whatever the system's page size"
         );
         Ok(Self { memory: Reservation::new(count * words * 8)?, words, count })

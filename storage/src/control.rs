@@ -13,7 +13,8 @@ use os::{AlignedBuf, File};
 use std::path::Path;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"HEDDLE01");
-const FORMAT: u32 = 2;
+/// The format of the whole data directory, the files beside this one included. `docs/FORMATS.md` has the list.
+pub(crate) const FORMAT: u32 = 3;
 const SLOT_BYTES: usize = 4096;
 const USED_BYTES: usize = 96;
 
@@ -60,13 +61,9 @@ impl Control {
         let file = File::open(path, false)?;
         let mut buf = AlignedBuf::new(2 * SLOT_BYTES);
         file.read_at(&mut buf, 0)?;
-        let best =
-            [&buf[..SLOT_BYTES], &buf[SLOT_BYTES..]].into_iter().filter_map(parse).max_by_key(|s| s.generation).ok_or_else(
-                || {
-                    let what = format!("{} is not a control file of this version of Heddle, or is damaged", path.display());
-                    Error::Directory(what.into())
-                },
-            )?;
+        let slots = [&buf[..SLOT_BYTES], &buf[SLOT_BYTES..]];
+        let best = slots.into_iter().filter_map(parse).max_by_key(|s| s.generation);
+        let best = best.ok_or_else(|| Error::Directory(why_not(path, &slots).into()))?;
         Ok((Self { file, sync: true }, best))
     }
 
@@ -104,6 +101,22 @@ impl Control {
     }
 }
 
+/// Why none of the slots counts, in one line.
+#[cold]
+fn why_not(path: &Path, slots: &[&[u8]]) -> String {
+    // Magic and format stand where they stand in every format.
+    let formats = slots.iter().filter(|slot| slot[..8] == MAGIC.to_le_bytes());
+    let foreign = formats.map(|slot| u32::from_le_bytes([slot[8], slot[9], slot[10], slot[11]])).find(|format| *format != FORMAT);
+    match foreign {
+        Some(format) => format!(
+            "the data directory of {} has format {format}, and this version of Heddle reads and writes format {FORMAT}: use the version that \
+             wrote it, or dump the data with that one and load it with this one",
+            path.display()
+        ),
+        None => format!("{} is not a control file of Heddle, or is damaged", path.display()),
+    }
+}
+
 fn parse(slot: &[u8]) -> Option<ControlState> {
     let u64_at = |at: usize| u64::from_le_bytes(slot[at..at + 8].try_into().expect("eight bytes"));
     let u32_at = |at: usize| u32::from_le_bytes(slot[at..at + 4].try_into().expect("four bytes"));
@@ -123,4 +136,86 @@ fn parse(slot: &[u8]) -> Option<ControlState> {
         next_tree_id: u32_at(80),
         clean: u32_at(84) != 0,
     })
+}
+
+#[cfg(all(test, not(sim)))]
+mod tests {
+    use super::*;
+
+    const STATE: ControlState = ControlState {
+        run: 3,
+        generation: 6,
+        place: LogPlace { position: 4096, sequence: 1 },
+        epoch: 9,
+        redo_epoch: 9,
+        clock: 10,
+        txn_sequence: 11,
+        redo_rate: 0,
+        next_tree_id: 12,
+        clean: true,
+    };
+
+    fn made(name: &str) -> std::path::PathBuf {
+        let dir = std::env::temp_dir().join(format!("heddle-control-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&dir);
+        std::fs::create_dir_all(&dir).expect("makes");
+        let path = dir.join("heddle.control");
+        let control = Control::create(&path, &STATE).expect("creates");
+        control.write(&ControlState { generation: 7, ..STATE }).expect("writes");
+        path
+    }
+
+    fn edit(path: &Path, change: impl Fn(&mut [u8])) {
+        let mut bytes = std::fs::read(path).expect("reads");
+        bytes.chunks_mut(SLOT_BYTES).for_each(change);
+        std::fs::write(path, bytes).expect("writes");
+    }
+
+    fn refusal(path: &Path) -> String {
+        Control::open(path).err().expect("refused").to_string()
+    }
+
+    #[test]
+    fn the_newest_whole_slot_counts() {
+        let path = made("newest");
+        assert_eq!(Control::open(&path).expect("opens").1, ControlState { generation: 7, ..STATE });
+        // The write of the newer one was torn.
+        let mut bytes = std::fs::read(&path).expect("reads");
+        bytes[SLOT_BYTES + 50] ^= 1;
+        std::fs::write(&path, bytes).expect("writes");
+        assert_eq!(Control::open(&path).expect("opens").1, STATE);
+        edit(&path, |slot| slot[40] ^= 1);
+        assert!(refusal(&path).contains("damaged"));
+        std::fs::remove_dir_all(path.parent().expect("a directory")).expect("removes");
+    }
+
+    /// Whether the checksum fits or not: another format may have it elsewhere.
+    #[test]
+    fn another_format_is_refused_with_both_numbers() {
+        for (other, is_sealed) in [(FORMAT - 1, true), (FORMAT + 1, true), (FORMAT - 1, false)] {
+            let path = made("format");
+            edit(&path, |slot| {
+                slot[8..12].copy_from_slice(&other.to_le_bytes());
+                let crc = if is_sealed { crc32c(&slot[..USED_BYTES - 8]) } else { 0 };
+                slot[USED_BYTES - 8..USED_BYTES - 4].copy_from_slice(&crc.to_le_bytes());
+            });
+            let why = refusal(&path);
+            assert!(why.contains(&format!("format {other},")) && why.contains(&format!("format {FORMAT}:")), "{why}");
+            assert!(!why.contains('\n'), "{why}");
+            std::fs::remove_dir_all(path.parent().expect("a directory")).expect("removes");
+        }
+    }
+
+    #[test]
+    fn a_start_that_is_cut_off_leaves_no_file_of_that_name() {
+        let path = made("cut");
+        let dir = path.parent().expect("a directory");
+        std::fs::remove_file(&path).expect("removes");
+        // As a cut in the middle leaves it.
+        std::fs::write(path.with_extension("new"), [0; 100]).expect("writes");
+        Control::create(&path, &STATE).expect("creates");
+        assert_eq!(Control::open(&path).expect("opens").1, STATE);
+        assert!(!path.with_extension("new").exists());
+        std::fs::remove_dir_all(dir).expect("removes");
+    }
 }

@@ -260,6 +260,7 @@ fn apply(page: Page<'_>, change: &Change<'_>) -> bool {
             }
             fits
         }
+        Change::Part(PartOp::RemoveChild { key }) => page.covers(key) && crate::btree::remove_child(page, key),
         Change::Part(PartOp::SetBits(bits)) => {
             change_bits(page, bits, true);
             true

@@ -20,7 +20,7 @@ use sync::Mutex;
 /// Pages one allocation page stands for.
 pub const GROUP_PAGES: u32 = ((PAGE_WORDS - HEADER_WORDS) * 64) as u32;
 /// The file grows by an eighth, within these bounds (in pages).
-const GROWTH_PAGES: std::ops::RangeInclusive<u32> = if cfg!(sim) { 16..=64 } else { 256..=8192 };
+const GROWTH_PAGES: std::ops::RangeInclusive<u32> = if cfg!(any(sim, miri)) { 16..=64 } else { 256..=8192 };
 
 pub(crate) struct Space {
     pool: Arc<Pool>,
@@ -199,6 +199,33 @@ impl Space {
             Self::grow(&self.pool, &mut state.file_pages, last)?;
             state.hints[group as usize] = pages[0] - group * GROUP_PAGES;
             return Ok(Allocation { bitmap, group, pages });
+        }
+    }
+
+    /// Latches the allocation page of a page.
+    pub fn latch_bitmap_of(&self, page: PageId) -> Result<PageWrite<'_>> {
+        self.pool.latch(bitmap_page(page / GROUP_PAGES))
+    }
+
+    /// Have the pages the same allocation page?
+    pub fn is_one_group(&self, pages: &[PageId]) -> bool {
+        pages.iter().all(|page| page / GROUP_PAGES == pages[0] / GROUP_PAGES)
+    }
+
+    /// Clears the bits of pages of one group, whose latched and marked allocation page is `bitmap`; what a log record says of that. Its user logs
+    /// it, sets the LSN, and then calls `note_free`.
+    pub fn clear(&self, bitmap: &PageWrite<'_>, pages: &[PageId]) -> Vec<u8> {
+        let bits: Vec<u8> = pages.iter().flat_map(|page| (page % GROUP_PAGES).to_le_bytes()).collect();
+        change_bits(bitmap.page, &bits, false);
+        bits
+    }
+
+    /// Pages of one group are free: the search for free ones begins at the first of them, or before.
+    pub fn note_free(&self, pages: &[PageId]) {
+        let hints = &mut self.state.lock().hints;
+        for page in pages {
+            let hint = &mut hints[(page / GROUP_PAGES) as usize];
+            *hint = (*hint).min(page % GROUP_PAGES);
         }
     }
 

@@ -15,7 +15,7 @@ use crate::buffer::{CleanRequests, Cleaner, CleanerConfig, Pool, doublewrite};
 use crate::control::{Control, ControlState};
 use crate::recovery::{Recovered, redo, survey};
 use crate::space::Space;
-use crate::wal::{Durability, LogPlace, LogReader, Wal};
+use crate::wal::{Durability, LogPlace, LogReader, Wal, WalConfig};
 use crate::{Error, TreeRef};
 use os::time::Instant;
 use os::{DirLock, File, LockError};
@@ -68,6 +68,8 @@ pub struct Store {
     pub pool: Arc<Pool>,
     pub wal: Arc<Wal>,
     pub(crate) space: Space,
+    /// Held by whoever takes pages out of trees; before any latch.
+    pub(crate) shrinking: Mutex<()>,
     pub counters: Arc<Counters>,
     recovering: Arc<AtomicBool>,
     control: Arc<ControlKeeper>,
@@ -145,9 +147,11 @@ impl Store {
             end,
             first_epoch,
             state.run,
-            config.workers + 1,
-            config.durability,
-            redo_bytes(state.redo_rate, config.recovery_target),
+            &WalConfig {
+                workers: config.workers + 1,
+                durability: config.durability,
+                redo_bytes_max: redo_bytes(state.redo_rate, config.recovery_target),
+            },
         )?;
         let pool = Pool::new(file, config.buffer_pool_bytes)?;
         let counters =
@@ -174,6 +178,7 @@ impl Store {
         threads.push(spawn("heddle-log", move || flusher.run()));
         let store = Arc::new(Self {
             space: Space::new(pool.clone())?,
+            shrinking: Mutex::new(()),
             pool,
             wal,
             counters,

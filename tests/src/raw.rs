@@ -133,6 +133,11 @@ impl Raw {
         }
     }
 
+    /// The stream, for those who go on by themselves.
+    pub fn into_stream(self) -> TcpStream {
+        self.stream
+    }
+
     /// Gone without a word.
     pub fn vanish(self) {
         // It may be gone already.

@@ -11,6 +11,8 @@
 mod engine;
 mod error;
 mod horizon;
+#[cfg(test)]
+mod interleave;
 mod lock_range;
 mod locks;
 mod purge;

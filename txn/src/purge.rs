@@ -4,6 +4,8 @@
 //! lies below the horizon, walks the chain, and removes each record that is still the tombstone this transaction left.
 //! The job pins the undo segments until it is done.
 //!
+//! A leaf that is left without records is taken out of its tree (`storage::btree`), so that a table whose rows come and go keeps its size.
+//!
 //! Tombstones may outlive their jobs: a crash or a stop forgets the queue, and a re-insert over one that is rolled back puts it there again. A scan
 //! that meets one of a transaction older than every snapshot names the leaf, and the thread sweeps it.
 
@@ -92,6 +94,12 @@ impl Purge {
         self.bell.rung.notify_one();
     }
 
+    /// The thread has gone to sleep.
+    #[cfg(test)]
+    pub fn is_idle(&self) -> bool {
+        !self.pending.load(Ordering::SeqCst) && !self.bell.state.lock().0
+    }
+
     pub fn backlog(&self) -> usize {
         self.queues.iter().map(|q| q.lock().len()).sum()
     }
@@ -131,7 +139,7 @@ fn round(engine: &Engine, worker: usize) -> bool {
     let horizon = if os::mutated("early-purge") { u64::MAX } else { engine.horizon() };
     let mut left = false;
     for (tree, key) in std::mem::take(&mut *engine.purge.sweeps.lock()) {
-        match blocking(|| sweep_leaf(engine, worker, tree, &key)) {
+        match blocking(|| sweep_leaf(engine, worker, tree, &key)).and_then(|rest| rest.give_back(engine, worker, tree, &key)) {
             Ok(()) | Err(storage::Error::NoSuchTree) => {}
             Err(e) => eprintln!("heddle: purge: {e}"),
         }
@@ -160,8 +168,32 @@ fn round(engine: &Engine, worker: usize) -> bool {
     left
 }
 
+/// What a removal has left of its leaf.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rest {
+    Rows,
+    Nothing,
+}
+
+impl Rest {
+    fn of(leaf: &PageWrite<'_>) -> Self {
+        if leaf.page.slots() == 0 { Self::Nothing } else { Self::Rows }
+    }
+
+    /// A leaf without rows gives its page back, if that can be done.
+    fn give_back(self, engine: &Engine, worker: usize, tree: TreeRef, key: &[u8]) -> Result<(), storage::Error> {
+        match self {
+            Self::Rows => Ok(()),
+            Self::Nothing => blocking(|| {
+                engine.store.wal.check_room(worker)?;
+                engine.store.merge_empty(worker, tree, key).map(drop)
+            }),
+        }
+    }
+}
+
 /// Takes out of the leaf of `key` what was deleted before every snapshot.
-fn sweep_leaf(engine: &Engine, worker: usize, tree: TreeRef, key: &[u8]) -> storage::Result<()> {
+fn sweep_leaf(engine: &Engine, worker: usize, tree: TreeRef, key: &[u8]) -> storage::Result<Rest> {
     engine.store.wal.check_room(worker)?;
     let leaf = engine.store.latch_leaf(tree, key)?;
     let mut dead = Vec::new();
@@ -173,7 +205,7 @@ fn sweep_leaf(engine: &Engine, worker: usize, tree: TreeRef, key: &[u8]) -> stor
             remove(engine, worker, &leaf, tree, slot, &dead, record.header.mark);
         }
     }
-    Ok(())
+    Ok(Rest::of(&leaf))
 }
 
 /// Removes a tombstone that the transaction `txn` has left.
@@ -200,14 +232,15 @@ fn purge(engine: &Engine, worker: usize, job: &Job) -> Result<(), storage::Error
             let done = blocking(|| {
                 engine.store.wal.check_room(worker)?;
                 let leaf = engine.store.latch_leaf(head.tree, &key)?;
-                let Ok(slot) = leaf.page.search(&key) else { return Ok(()) };
+                let Ok(slot) = leaf.page.search(&key) else { return Ok(Rest::Rows) };
                 let header = leaf.page.record(slot).header;
-                if header.is_tombstone() && header.mark == job.txn {
-                    remove(engine, worker, &leaf, head.tree, slot, &key, job.txn);
+                if !header.is_tombstone() || header.mark != job.txn {
+                    return Ok(Rest::Rows);
                 }
-                Ok(())
+                remove(engine, worker, &leaf, head.tree, slot, &key, job.txn);
+                Ok(Rest::of(&leaf))
             });
-            match done {
+            match done.and_then(|rest| rest.give_back(engine, worker, head.tree, &key)) {
                 Ok(()) | Err(storage::Error::NoSuchTree) => {}
                 Err(e) => return Err(e),
             }

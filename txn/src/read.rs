@@ -235,6 +235,8 @@ impl Txn {
             if !leaf.page.payload(&record, payload) || !leaf.valid() {
                 continue;
             }
+            #[cfg(test)]
+            crate::interleave::here();
             let owner = engine.owner(record.header, self.id);
             // A mark names a transaction, which may have changed the row again before it committed: the copy is its last word only if the
             // page is the same still after the commit was seen.

@@ -143,6 +143,8 @@ impl Scan {
         if self.mode == ReadMode::Snapshot {
             return true;
         }
+        #[cfg(test)]
+        crate::interleave::here();
         for slot in &mut self.slots {
             slot.held_by_other = matches!(worker.engine.owner(slot.header, txn), Owner::Other(_));
         }

@@ -79,7 +79,8 @@ type Chunk = Box<[AtomicU64]>;
 struct WorkerStatus {
     /// Sequences below are `Old`.
     base: AtomicU64,
-    next: AtomicU64,
+    /// The owner writes it with every transaction, while all who meet a mark of its transactions read what stands around it.
+    next: CachePadded<AtomicU64>,
     /// Logical chunk number modulo CHUNKS_MAX -> physical chunk + 1.
     directory: Box<[AtomicU32]>,
     chunks: Box<[OnceLock<Chunk>]>,
@@ -103,7 +104,7 @@ impl StatusTable {
         let worker = || {
             CachePadded::new(WorkerStatus {
                 base: AtomicU64::new(first),
-                next: AtomicU64::new(first),
+                next: CachePadded::new(AtomicU64::new(first)),
                 directory: (0..CHUNKS_MAX).map(|_| AtomicU32::new(0)).collect(),
                 chunks: (0..CHUNKS_MAX).map(|_| OnceLock::new()).collect(),
                 free: Mutex::new((Vec::new(), 0)),

@@ -260,6 +260,125 @@ fn records(engine: &Engine, tree: TreeRef) -> usize {
     }
 }
 
+fn until(what: &str, done: impl Fn() -> bool) {
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while !done() {
+        assert!(std::time::Instant::now() < deadline, "{what}");
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+
+/// Rows are inserted at one end and deleted at the other, for long: the tree has the pages that its rows need, and their numbers are used
+/// again. A wide queue has many parents of leaves, which are used up, too.
+fn queue(name: &str, pool_mib: u64, width: u64, rounds: u64) {
+    let dir = TempDir::new(name);
+    let engine = open(&dir, pool_mib);
+    let (worker, other) = (engine.worker(0), engine.worker(1));
+    let tree = wait(&worker, || worker.create_tree()).expect("a tree");
+    let pages = || {
+        until("purge has no work left", || engine.status().purge_backlog == 0 && engine.purge.is_idle());
+        engine.store.tree_pages(tree).expect("reads")
+    };
+    let delete = |rows: std::ops::Range<u64>| {
+        let mut txn = other.begin(Isolation::ReadCommitted);
+        let mut payload = Vec::new();
+        for n in rows {
+            let seen = wait(&other, || txn.read_latest(&other, tree, &key(n), &mut payload)).expect("ok").expect("there");
+            wait(&other, || txn.delete(&other, tree, &key(n), seen)).expect("ok");
+        }
+        let _ = txn.commit(&other);
+        [&worker, &other].into_iter().for_each(|w| {
+            w.tick();
+            w.park();
+        });
+    };
+    let mut largest = 0;
+    for round in 0..rounds {
+        let mut txn = worker.begin(Isolation::ReadCommitted);
+        for n in round * width..(round + 1) * width {
+            // Four rows to a leaf.
+            wait(&worker, || txn.insert(&worker, tree, &key(n), &[7; 3_800])).expect("ok");
+        }
+        let _ = txn.commit(&worker);
+        delete(round.max(1) * width - width..round * width);
+        let pages = pages();
+        largest = largest.max(pages.len() as u64);
+        assert!(pages.len() as u64 <= width / 4 + width / 400 + 4, "round {round}: {} pages", pages.len());
+        // Two widths, before the older one is deleted.
+        assert!(pages.iter().all(|number| u64::from(*number) < 3 * (width / 4 + 10)), "round {round}: {:?}", pages.iter().max());
+        assert_eq!(all_rows(&worker, tree, round % 2 == 0).len() as u64, width);
+        worker.park();
+    }
+    delete((rounds - 1) * width..rounds * width);
+    assert!(pages().len() < 6, "{} pages of an empty tree", pages().len());
+    drop((worker, other));
+    engine.shutdown().expect("stops");
+    drop(engine);
+    let engine = open(&dir, pool_mib);
+    assert!(all_rows(&engine.worker(0), tree, false).is_empty());
+}
+
+#[test]
+fn a_queue_does_not_grow() {
+    queue("queue", 8, 200, if cfg!(miri) { 2 } else { 60 });
+}
+
+#[test]
+fn a_wide_queue_uses_up_its_inner_pages() {
+    if !cfg!(miri) {
+        queue("wide-queue", 64, 4_000, 3);
+    }
+}
+
+/// What purge does to a tree of which everything is deleted, and who looks meanwhile.
+#[test]
+fn a_tree_is_emptied_under_readers_and_filled_again() {
+    const ROWS: u64 = if cfg!(miri) { 40 } else { 4_000 };
+    let dir = TempDir::new("emptied");
+    let engine = open(&dir, 8);
+    let worker = engine.worker(0);
+    let tree = wait(&worker, || worker.create_tree()).expect("a tree");
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for (index, reverse) in [(1, false), (2, true)] {
+            let (engine, stop) = (&engine, &stop);
+            scope.spawn(move || {
+                let worker = engine.worker(index);
+                while !stop.load(Ordering::Relaxed) {
+                    // Each round writes and deletes in one transaction each: a snapshot sees all rows or none.
+                    let found = all_rows(&worker, tree, reverse);
+                    assert!(found.is_empty() || found.len() as u64 == ROWS, "{} rows", found.len());
+                    worker.park();
+                }
+            });
+        }
+        for round in 0..if cfg!(miri) { 1 } else { 6 } {
+            let mut txn = worker.begin(Isolation::RepeatableRead);
+            for n in 0..ROWS {
+                let n = if round % 2 == 0 { n } else { n * 7 % ROWS };
+                wait(&worker, || txn.insert(&worker, tree, &key(n), &[round as u8; 700])).expect("ok");
+            }
+            let _ = txn.commit(&worker);
+            let mut txn = worker.begin(Isolation::RepeatableRead);
+            let mut payload = Vec::new();
+            for n in 0..ROWS {
+                // From both ends, and from the middle.
+                let n = [n, ROWS - 1 - n, (n + ROWS / 2) % ROWS][round % 3];
+                let seen = wait(&worker, || txn.read_latest(&worker, tree, &key(n), &mut payload)).expect("ok").expect("there");
+                wait(&worker, || txn.delete(&worker, tree, &key(n), seen)).expect("ok");
+            }
+            let _ = txn.commit(&worker);
+            worker.tick();
+            worker.park();
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    until("purge has no work left", || engine.status().purge_backlog == 0 && engine.purge.is_idle());
+    let left = engine.store.tree_pages(tree).expect("reads").len();
+    assert!(left < 8, "{left} pages of an empty tree");
+    assert!(all_rows(&worker, tree, false).is_empty());
+}
+
 /// Rows that were deleted, but not purged before the server stopped, are taken out when a scan meets them.
 #[test]
 fn tombstones_of_an_earlier_run_are_swept() {
@@ -301,6 +420,38 @@ fn tombstones_of_an_earlier_run_are_swept() {
     assert_eq!(all_rows(&worker, tree, false).len() as u64, rows / 10);
 }
 
+/// The empty key is the least of all: a scan that stops at a row never stops at it from above, where "" would mean the end of the tree.
+#[test]
+fn scans_with_an_empty_key_end() {
+    let dir = TempDir::new("empty-key");
+    let engine = open(&dir, 8);
+    let worker = engine.worker(0);
+    let tree = wait(&worker, || worker.create_tree()).expect("a tree");
+    let mut txn = worker.begin(Isolation::RepeatableRead);
+    let keys: [&[u8]; 4] = [b"", b"\0", b"a", b"b"];
+    for key in keys {
+        wait(&worker, || txn.insert(&worker, tree, key, key)).expect("ok");
+    }
+    let _ = txn.commit(&worker);
+    let modes = [ReadMode::Snapshot, ReadMode::Latest, ReadMode::Lock(LockMode::Share, WaitPolicy::Wait)];
+    for (mode, reverse, rows_max) in modes.into_iter().flat_map(|m| (1..6).flat_map(move |n| [(m, false, n), (m, true, n)])) {
+        let mut txn = worker.begin(Isolation::RepeatableRead);
+        let mut scan = Scan::new(tree, &[], &[], reverse, mode);
+        let mut found = Vec::new();
+        while wait(&worker, || scan.fill(&mut txn, &worker, rows_max)).expect("scans") {
+            while let Some(row) = scan.next_row() {
+                found.push(row.key.to_vec());
+            }
+            assert!(found.len() <= keys.len(), "{mode:?} {reverse} {rows_max}: {found:?}");
+        }
+        if reverse {
+            found.reverse();
+        }
+        assert_eq!(found, keys, "{mode:?} {reverse} {rows_max}");
+        wait(&worker, || txn.rollback(&worker)).expect("ok");
+    }
+}
+
 #[test]
 fn savepoints_undo_their_part() {
     let dir = TempDir::new("savepoint");
@@ -320,10 +471,52 @@ fn savepoints_undo_their_part() {
     assert_eq!(all_rows(&worker, tree, false), vec![(1, b"one".to_vec())]);
 }
 
+/// A row as it is between two changes of one transaction, copied before its commit and judged after it.
+#[test]
+fn current_reads_take_no_version_between_two_changes() {
+    let dir = TempDir::new("between");
+    let engine = open(&dir, 8);
+    let (a, b) = (engine.worker(0), std::rc::Rc::new(engine.worker(1)));
+    let tree = wait(&a, || a.create_tree()).expect("a tree");
+    let mut setup = a.begin(Isolation::ReadCommitted);
+    wait(&a, || setup.insert(&a, tree, &key(1), b"first")).expect("ok");
+    let _ = setup.commit(&a);
+    let change = move |worker: &Worker, txn: &mut Txn, value: &[u8]| {
+        let mut payload = Vec::new();
+        let seen = wait(worker, || txn.read_latest(worker, tree, &key(1), &mut payload)).expect("ok").expect("there");
+        assert_eq!(wait(worker, || txn.update(worker, tree, &key(1), seen, value)).expect("ok"), WriteOutcome::Done);
+    };
+    // Both ways of reading what is current; the second writer works on the same thread, between two steps of the reader.
+    for by_scan in [false, true] {
+        let mut writer = b.begin(Isolation::ReadCommitted);
+        change(&b, &mut writer, b"between");
+        let other = b.clone();
+        interleave::at_next(move || {
+            change(&other, &mut writer, b"last");
+            assert!(writer.commit(&other).is_none());
+        });
+        let mut reader = a.begin(Isolation::ReadCommitted);
+        let found = if by_scan {
+            let mut scan = Scan::new(tree, &[], &[], false, ReadMode::Latest);
+            assert!(wait(&a, || scan.fill(&mut reader, &a, 10)).expect("scans"));
+            let row = scan.next_row().expect("a row");
+            assert!(!row.held_by_other);
+            row.payload.to_vec()
+        } else {
+            let mut payload = Vec::new();
+            assert!(wait(&a, || reader.read_latest(&a, tree, &key(1), &mut payload)).expect("reads").is_some());
+            payload
+        };
+        assert_eq!(found, b"last", "by a scan: {by_scan}");
+        let _ = reader.commit(&a);
+    }
+}
+
 /// Transfers between accounts by several threads: the sum never changes, deadlocks are found, nothing hangs.
 #[test]
 fn transfers_keep_the_sum() {
-    const ACCOUNTS: u64 = 20;
+    const ACCOUNTS: u64 = if cfg!(miri) { 4 } else { 20 };
+    const ROUNDS: usize = if cfg!(miri) { 6 } else { 3_000 };
     let dir = TempDir::new("transfers");
     let engine = open(&dir, 8);
     let tree = {
@@ -348,7 +541,7 @@ fn transfers_keep_the_sum() {
                         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
                         state >> 33
                     };
-                    for _ in 0..3_000 {
+                    for _ in 0..ROUNDS {
                         let (from, to, amount) = (random() % ACCOUNTS, random() % ACCOUNTS, random() % 50);
                         if from == to {
                             continue;

@@ -6,13 +6,15 @@
 //! |---|---|---|---|
 //! | bytes | `binary`, `utf8mb4_0900_bin` | the bytes | NO PAD |
 //! | padded bytes | `utf8mb4_bin` and the other `_bin` | the bytes | PAD SPACE |
-//! | general | `utf8mb4_general_ci`, `latin1_swedish_ci`, ... | one per character: upper case of the base letter | PAD SPACE |
+//! | simple | `utf8mb4_general_ci`, `latin1_swedish_ci`, `latin1_bin` ... | one per character: upper case of the base letter; the letters of Sweden; the byte | PAD SPACE |
+//! | UCA 4.0.0 | `utf8mb4_unicode_ci`, `utf8mb3_unicode_ci` | DUCET weights of one level, as MySQL's old collations have them | PAD SPACE |
 //! | UCA 9.0.0 | `utf8mb4_0900_ai_ci`, `_as_ci`, `_as_cs` | DUCET weights of one, two, three levels; none for ignorable characters | NO PAD |
 //!
 //! C1: `compare` is equal exactly when the sort keys are, and when the hashes are made from the same weights.
 //! C2: a sort key delimits itself, so keys of several columns can be concatenated and compared with `memcmp`. No key is a prefix of another:
 //!   - NO PAD bytes: 00 is written 00 FF, the end 00 00;
 //!   - UCA weights: two bytes each, big-endian, never zero; each level ends with 00 00;
+//!   - UCA 4.0.0: two bytes each; the weight of a space is followed by 0001, 0002 or 0003, which mean the same as below, and so does the end;
 //!   - PAD SPACE: trailing spaces are cut. A space is followed by 01, 02 or 03: the next character that is no space is less than
 //!     a space, there is none, it is greater. The end is a space with 02. So the end compares as endless spaces do.
 //!
@@ -27,26 +29,31 @@ pub use names::{ALL, CollationInfo, PadAttribute};
 
 use crate::CollationId;
 use std::cmp::Ordering;
-use weights::{General, Uca, decode_char};
+use weights::{General, LEVEL_400, Simple, UCA400_SPACE, Uca, decode_char};
 
 /// How a collation compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
     Bytes,
     PaddedBytes,
-    General,
+    /// One weight per character.
+    Simple(Simple),
+    Uca400,
     /// With so many levels.
     Uca900(u8),
 }
 
 pub(crate) fn method(collation: CollationId) -> Method {
     match collation.0 {
-        46 | 47 | 65 | 83 => Method::PaddedBytes,
+        46 | 65 | 83 => Method::PaddedBytes,
+        47 => Method::Simple(Simple::Latin1),
+        192 | 224 => Method::Uca400,
         63 | 309 => Method::Bytes,
         255 => Method::Uca900(1),
         305 => Method::Uca900(2),
         278 => Method::Uca900(3),
-        8 | 11 | 33 | 45 => Method::General,
+        8 => Method::Simple(Simple::Swedish),
+        11 | 33 | 45 => Method::Simple(Simple::General),
         // Nothing makes an id that is not in the list; if one did, bytes are the safe way.
         _ => Method::Bytes,
     }
@@ -89,7 +96,7 @@ impl CollationId {
 
     /// Trailing spaces do not count in comparisons.
     pub fn pads_space(self) -> bool {
-        matches!(method(self), Method::PaddedBytes | Method::General)
+        matches!(method(self), Method::PaddedBytes | Method::Simple(_) | Method::Uca400)
     }
 
     /// Equal strings are the same bytes, but for trailing spaces where the collation pads.
@@ -103,7 +110,8 @@ pub fn compare(a: &[u8], b: &[u8], collation: CollationId) -> Ordering {
     match method(collation) {
         Method::Bytes => a.cmp(b),
         Method::PaddedBytes => compare_padded(a, b),
-        Method::General => compare_general(a, b),
+        Method::Simple(table) => compare_simple(a, b, table),
+        Method::Uca400 => compare_uca400(a, b),
         Method::Uca900(levels) => compare_uca(a, b, levels),
     }
 }
@@ -121,7 +129,8 @@ pub fn sort_key(text: &[u8], collation: CollationId, out: &mut Vec<u8>) {
     match method(collation) {
         Method::Bytes => escaped_bytes(text, out),
         Method::PaddedBytes => padded_bytes_key(trim(text), out),
-        Method::General => general_key(trim(text), out),
+        Method::Simple(table) => simple_key(trim(text), table, out),
+        Method::Uca400 => uca400_key(text, out),
         Method::Uca900(levels) => {
             for level in 0..usize::from(levels) {
                 if !weights::push_ascii(text, level, out) {
@@ -141,7 +150,8 @@ pub fn hash(text: &[u8], collation: CollationId) -> u64 {
     match method(collation) {
         Method::Bytes => state.bytes(text),
         Method::PaddedBytes => state.bytes(trim(text)),
-        Method::General => General::new(trim(text)).for_each(|weight| state.word(u64::from(weight))),
+        Method::Simple(table) => General::new(trim(text), table).for_each(|weight| state.word(u64::from(weight))),
+        Method::Uca400 => hash_uca400(text, &mut state),
         Method::Uca900(levels) => {
             for level in 0..usize::from(levels) {
                 Uca::new(text, level).for_each(|weight| state.word(u64::from(weight)));
@@ -223,9 +233,9 @@ fn common_head(a: &[u8], b: &[u8]) -> usize {
     back
 }
 
-fn compare_general(a: &[u8], b: &[u8]) -> Ordering {
+fn compare_simple(a: &[u8], b: &[u8], table: Simple) -> Ordering {
     let head = common_head(a, b);
-    let (mut a, mut b) = (General::new(&a[head..]), General::new(&b[head..]));
+    let (mut a, mut b) = (General::new(&a[head..], table), General::new(&b[head..], table));
     loop {
         let (x, y) = (a.next(), b.next());
         let order = match (x, y) {
@@ -237,6 +247,53 @@ fn compare_general(a: &[u8], b: &[u8]) -> Ordering {
         if order != Ordering::Equal {
             return order;
         }
+    }
+}
+
+/// As endless spaces, the shorter text goes on.
+fn compare_uca400(a: &[u8], b: &[u8]) -> Ordering {
+    let head = common_head(a, b);
+    let (mut a, mut b) = (uca400(&a[head..]), uca400(&b[head..]));
+    loop {
+        let order = match (a.next(), b.next()) {
+            (None, None) => return Ordering::Equal,
+            (x, y) => x.unwrap_or(UCA400_SPACE).cmp(&y.unwrap_or(UCA400_SPACE)),
+        };
+        if order != Ordering::Equal {
+            return order;
+        }
+    }
+}
+
+fn uca400(text: &[u8]) -> Uca<'_> {
+    Uca::new(text, LEVEL_400.into())
+}
+
+fn uca400_key(text: &[u8], out: &mut Vec<u8>) {
+    let mut weights = uca400(text);
+    while let Some(weight) = weights.next() {
+        if weight != UCA400_SPACE {
+            out.extend_from_slice(&weight.to_be_bytes());
+            continue;
+        }
+        let Some(next) = weights.clone().find(|w| *w != UCA400_SPACE) else { break };
+        out.extend_from_slice(&UCA400_SPACE.to_be_bytes());
+        out.extend_from_slice(&[0, if next < UCA400_SPACE { SPACE_THEN_LESS } else { SPACE_THEN_GREATER }]);
+    }
+    out.extend_from_slice(&UCA400_SPACE.to_be_bytes());
+    out.extend_from_slice(&[0, SPACE_THEN_END]);
+}
+
+/// Spaces count only where something follows.
+fn hash_uca400(text: &[u8], state: &mut Mix) {
+    let mut spaces = 0u64;
+    for weight in uca400(text) {
+        if weight == UCA400_SPACE {
+            spaces += 1;
+            continue;
+        }
+        (0..std::mem::take(&mut spaces)).for_each(|_| state.word(UCA400_SPACE.into()));
+        state.word(weight.into());
     }
 }
 
@@ -274,8 +331,8 @@ fn padded_bytes_key(trimmed: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Weights as UTF-8, which orders like the weights: one byte for ASCII.
-fn general_key(trimmed: &[u8], out: &mut Vec<u8>) {
-    let mut weights = General::new(trimmed);
+fn simple_key(trimmed: &[u8], table: Simple, out: &mut Vec<u8>) {
+    let mut weights = General::new(trimmed, table);
     while let Some(weight) = weights.next() {
         match weight {
             0x20 => {
@@ -323,7 +380,23 @@ pub(crate) fn sort_key_end(key: &[u8], collation: CollationId) -> Option<usize> 
             ends.nth(usize::from(levels) - 1).map(|(i, _)| 2 * i + 2)
         }
         Method::Bytes => marker_end(key, 0, 0),
-        Method::PaddedBytes | Method::General => marker_end(key, b' ', SPACE_THEN_END),
+        Method::PaddedBytes | Method::Simple(_) => marker_end(key, b' ', SPACE_THEN_END),
+        Method::Uca400 => uca400_key_end(key),
+    }
+}
+
+fn uca400_key_end(key: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        let weight = key.get(at..at + 2)?;
+        at += 2;
+        if weight == UCA400_SPACE.to_be_bytes() {
+            let mark = key.get(at..at + 2)?;
+            at += 2;
+            if mark == [0, SPACE_THEN_END] {
+                return Some(at);
+            }
+        }
     }
 }
 
@@ -334,6 +407,55 @@ fn marker_end(key: &[u8], mark: u8, end: u8) -> Option<usize> {
         at = next + 2;
         if *key.get(next + 1)? == end {
             return Some(at);
+        }
+    }
+}
+
+/// Appends what WEIGHT_STRING answers: of a text, or of its first `characters`, filled up with spaces where the collation pads.
+pub fn weight_string(text: &[u8], collation: CollationId, characters: Option<usize>, out: &mut Vec<u8>) {
+    let end = characters.map_or(text.len(), |n| if collation.is_binary() { n.min(text.len()) } else { prefix_bytes(text, n) });
+    let text = &text[..end];
+    let missing = characters.map_or(0, |n| n - n.min(if collation.is_binary() { text.len() } else { char_count(text) }));
+    match method(collation) {
+        Method::Uca900(levels) => {
+            for level in 0..usize::from(levels) {
+                if level > 0 {
+                    out.extend_from_slice(&[0, 0]);
+                }
+                Uca::new(text, level).for_each(|weight| out.extend_from_slice(&weight.to_be_bytes()));
+            }
+        }
+        Method::Simple(Simple::General) if collation.charset() != "ascii" => {
+            General::new(text, Simple::General).for_each(|weight| out.extend_from_slice(&weight.to_be_bytes()));
+            (0..missing).for_each(|_| out.extend_from_slice(&[0, b' ']));
+        }
+        Method::Simple(table) => {
+            out.extend(General::new(text, table).map(|weight| weight as u8));
+            out.resize(out.len() + missing, b' ');
+        }
+        Method::Uca400 => {
+            uca400(text).for_each(|weight| out.extend_from_slice(&weight.to_be_bytes()));
+            (0..missing).for_each(|_| out.extend_from_slice(&UCA400_SPACE.to_be_bytes()));
+        }
+        Method::PaddedBytes if collation.charset() == "ascii" => {
+            out.extend_from_slice(text);
+            out.resize(out.len() + missing, b' ');
+        }
+        Method::Bytes => {
+            out.extend_from_slice(text);
+            // Binary strings are filled up with zero bytes.
+            if collation.is_binary() {
+                out.resize(out.len() + missing, 0);
+            }
+        }
+        Method::PaddedBytes => {
+            let mut rest = text;
+            while !rest.is_empty() {
+                let (code, length) = decode_char(rest);
+                out.extend_from_slice(&code.to_be_bytes()[1..]);
+                rest = &rest[length..];
+            }
+            (0..missing).for_each(|_| out.extend_from_slice(&[0, 0, b' ']));
         }
     }
 }

@@ -41,7 +41,11 @@ pub enum Problem {
     /// 1299: Invalid TIMESTAMP value in column: the clock was put forward over it
     TimestampGap,
     /// 3140: Invalid JSON text
-    InvalidJson { position: usize },
+    InvalidJson { why: &'static str, position: usize },
+    /// 3157: The JSON document exceeds the maximum depth
+    DeepJson,
+    /// 3144: a binary string is no JSON text
+    BinaryJson,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,6 +144,9 @@ pub fn store<'v>(
     if value.is_null() {
         return Ok(Value::Null);
     }
+    if from.kind == TypeKind::Json && to.kind != TypeKind::Json {
+        return store_document(value, to, context, warnings);
+    }
     match &to.kind {
         TypeKind::Null => Ok(Value::Null),
         TypeKind::TinyInt | TypeKind::SmallInt | TypeKind::MediumInt | TypeKind::Int | TypeKind::BigInt => {
@@ -158,6 +165,21 @@ pub fn store<'v>(
         TypeKind::Set { members } => string::store_set(value, from, to, members, context, warnings),
         _ => string::store_string(value, from, to, context, warnings),
     }
+}
+
+/// A document in another column: its text.
+fn store_document<'v>(
+    value: &'v Value<'_>,
+    to: &'v ColumnType,
+    context: &StoreContext<'_>,
+    warnings: &mut Warnings,
+) -> Result<Value<'v>, Problem> {
+    let mut text = Vec::new();
+    write_text(value, &ColumnType::new(TypeKind::Json), &mut text);
+    let kind = TypeKind::Text(crate::LobSize::Long);
+    let text = Value::text(&text);
+    let stored = store(&text, &ColumnType::new(kind), to, context, warnings)?;
+    Ok(stored.into_owned())
 }
 
 /// The text of a value for a message: as it prints, bytes that are no UTF-8 as `\xNN`.

@@ -160,6 +160,10 @@ impl Decimal {
             return None;
         }
         let scale = self.scale.saturating_add(increment).min(SCALE_MAX.max(self.scale));
+        // Without a digit behind the point there is none to round by: the quotient is cut.
+        if scale == 0 && other.scale == 0 {
+            return self.integer_divide(other);
+        }
         let negative = self.negative != other.negative;
         let shift = u32::from(scale - self.scale) + u32::from(other.scale);
         if let (Some(n), Some(d), Some(factor)) = (self.small(), other.small(), POW10_U128.get(shift as usize))

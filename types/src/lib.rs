@@ -7,16 +7,19 @@
 //! - [`schema`] is the immutable description of databases, tables and indexes; [`show_create`] prints it.
 //! - [`row`] is the stored encoding of a row; [`key`] encodes values so that `memcmp` orders them.
 //! - [`convert`] takes a value into a column, between types, and to text, with MySQL's warnings and errors as data.
+//! - [`json`] is documents: parsing, printing, storing, comparing, finding parts.
 //! - [`decimal`], [`temporal`] and [`collation`] are the arithmetic of exact numbers, of dates and times, and of strings.
 //!
 //! MySQL's behaviour is checked in against what a server answered: the `.txt` files beside the tests.
 #![forbid(unsafe_code)]
 
+pub mod charset;
 pub mod collation;
 mod column_type;
 pub mod convert;
 pub mod decimal;
 mod error;
+pub mod json;
 pub mod key;
 pub mod row;
 pub mod schema;

@@ -23,12 +23,13 @@
 //! | ENUM, SET, BIT | 2: ordinal; 8: bits; 8: bits |
 //! | strings, JSON | variable |
 //!
-//! R1: columns are only ever added at the end of a definition, so the layout of a row with fewer columns is a prefix of today's;
-//! the columns it lacks read as their default.
+//! R1: columns are only ever added at the end of a definition, so the layout of a row with fewer columns is a prefix of today's; the
+//! columns it lacks read as NULL. Where a new column has another value in the rows that are there, all rows are written anew (`table::ddl`);
+//! the definition's default is none of theirs: it may be changed later, for rows to come.
 //! R2: bytes from disk never panic: every access is checked and answers [`Error::Corrupt`].
 
 use crate::error::{Error, Result};
-use crate::schema::{ColumnDef, ColumnDefault, TableDef};
+use crate::schema::{ColumnDef, TableDef};
 use crate::{ColumnType, Date, DateTime, Decimal, Time, TypeKind, Value};
 use std::borrow::Cow;
 
@@ -65,8 +66,6 @@ struct Slot {
     place: u32,
     /// Position among the nullable columns.
     null_bit: Option<u16>,
-    /// What a row older than the column reads.
-    default: Value<'static>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,7 +169,7 @@ impl RowLayout {
             prefix.variable += u16::from(kind == Kind::Variable);
             prefix.fixed_bytes += kind.width() as u32;
             prefixes.push(prefix);
-            slots.push(Slot { ty: column.ty.clone(), kind, place, null_bit, default: added_default(column) });
+            slots.push(Slot { ty: column.ty.clone(), kind, place, null_bit });
         }
         Self { columns: slots.into(), prefixes: prefixes.into() }
     }
@@ -303,17 +302,10 @@ impl RowLayout {
             Field::Value(value) => slot.source_of(value).ok_or(Error::WrongKind { column }),
             Field::Stored(row) => match row.raw(column)? {
                 Raw::Null => Ok(Source::Null),
-                Raw::Missing => slot.source_of(&slot.default).ok_or(Error::WrongKind { column }),
                 Raw::Bytes { bytes, external } => Ok(Source::Raw { bytes, external }),
             },
         }
     }
-}
-
-/// What a row stored before the column existed has in it.
-fn added_default(column: &ColumnDef) -> Value<'static> {
-    let ColumnDefault::Literal(Some(literal)) = &column.default else { return Value::Null };
-    column.default_value(literal).unwrap_or(Value::Null)
 }
 
 enum Source<'a> {
@@ -495,12 +487,7 @@ pub struct StoredRow<'a> {
 /// The bytes of one column.
 enum Raw<'a> {
     Null,
-    /// The row is older than the column.
-    Missing,
-    Bytes {
-        bytes: &'a [u8],
-        external: bool,
-    },
+    Bytes { bytes: &'a [u8], external: bool },
 }
 
 impl<'a> StoredRow<'a> {
@@ -530,7 +517,6 @@ impl<'a> StoredRow<'a> {
         let slot = &self.layout.columns[column];
         match self.raw(column)? {
             Raw::Null => Ok(Value::Null),
-            Raw::Missing => Ok(slot.default.borrowed()),
             Raw::Bytes { external: true, .. } => Err(Error::External { column }),
             Raw::Bytes { bytes, .. } if slot.kind == Kind::Variable => Ok(Value::Bytes(Cow::Borrowed(bytes))),
             Raw::Bytes { bytes, .. } => {
@@ -540,11 +526,7 @@ impl<'a> StoredRow<'a> {
     }
 
     pub fn is_null(&self, column: usize) -> Result<bool> {
-        Ok(match self.raw(column)? {
-            Raw::Null => true,
-            Raw::Missing => self.layout.columns[column].default == Value::Null,
-            Raw::Bytes { .. } => false,
-        })
+        Ok(matches!(self.raw(column)?, Raw::Null))
     }
 
     /// ENUM's ordinal, SET's bits; `None` is NULL.
@@ -552,8 +534,6 @@ impl<'a> StoredRow<'a> {
         let slot = &self.layout.columns[column];
         match self.raw(column)? {
             Raw::Null => Ok(None),
-            Raw::Missing if slot.kind == Kind::Set => Ok(set_bits(&slot.ty, &slot.default)),
-            Raw::Missing => Ok(enum_ordinal(&slot.ty, &slot.default).map(u64::from)),
             Raw::Bytes { bytes, .. } if matches!(slot.kind, Kind::Enum | Kind::Set) => Ok(Some(read_uint(bytes))),
             Raw::Bytes { .. } => Err(Error::WrongKind { column }),
         }
@@ -587,7 +567,7 @@ impl<'a> StoredRow<'a> {
     fn raw(&self, column: usize) -> Result<Raw<'a>> {
         let slot = &self.layout.columns[column];
         if column >= self.count {
-            return Ok(Raw::Missing);
+            return Ok(Raw::Null);
         }
         if let Some(bit) = slot.null_bit
             && self.bytes[HEADER_BYTES + usize::from(bit / 8)] >> (bit % 8) & 1 == 1

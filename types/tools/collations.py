@@ -2,6 +2,10 @@
 """Makes the weight tables of the collations: collation/uca900_{1,2,3}.bin and collation/general.bin.
 
 Usage: collations.py ALLKEYS_9_0_0 OUTPUT_FOLDER
+       collations.py uca400 WEIGHTS OUTPUT_FOLDER
+
+The second form makes uca400.bin, the table of utf8mb4_unicode_ci, from what MySQL's WEIGHT_STRING answers: WEIGHTS has a line
+`code point <TAB> weights in hex` for each character of the first plane.
 
 ALLKEYS_9_0_0 is the Default Unicode Collation Element Table of UCA 9.0.0 (allkeys-9.0.0.txt, Unicode, Inc.); the PyPI package
 `pyuca` carries a copy. Simple case mappings and decompositions come from Python's unicodedata.
@@ -15,6 +19,7 @@ uca900_N.bin holds the weights of level N (1 primary, 2 secondary, 3 tertiary), 
         0x8000 + i   expansion: word i of the expansion array is a count, that many weights follow
         0xffff       implicit weights, computed
     the expansion array.
+uca400.bin is such a level with 256 page numbers.
 general.bin: 256 page numbers (0xffff: every character is its own weight), pages of 256 weights.
 """
 import re
@@ -122,7 +127,52 @@ def general():
     return struct.pack(f"<{len(words)}H", *words)
 
 
+COMPATIBILITY_IDEOGRAPHS = {0xFA0E, 0xFA0F, 0xFA11, 0xFA13, 0xFA14, 0xFA1F, 0xFA21, 0xFA23, 0xFA24, 0xFA27, 0xFA28, 0xFA29}
+
+
+def implicit400(code):
+    unified = 0x4E00 <= code <= 0x9FA5 or code in COMPATIBILITY_IDEOGRAPHS
+    base = 0xFB40 if unified else 0xFB80 if 0x3400 <= code <= 0x4DB5 else 0xFBC0
+    return [base + (code >> 15), code & 0x7FFF | 0x8000]
+
+
+def uca400(path):
+    table = {}
+    for line in open(path, encoding="ascii"):
+        code, digits = line.rstrip("\n").split("\t")
+        table[int(code)] = [int(digits[i : i + 4], 16) for i in range(0, len(digits), 4)]
+    pages, index, expansions, known = [], [], [], {}
+    for page in range(256):
+        entries = []
+        for code in range(page * 256, page * 256 + 256):
+            weights = table.get(code)
+            if weights is None or weights == implicit400(code):
+                entries.append(IMPLICIT)
+            elif not weights:
+                entries.append(0)
+            elif len(weights) == 1:
+                entries.append(weights[0])
+            else:
+                key = tuple(weights)
+                if key not in known:
+                    known[key] = len(expansions)
+                    expansions += [len(weights), *weights]
+                entries.append(0x8000 + known[key])
+        if all(e == IMPLICIT for e in entries):
+            index.append(0xFFFF)
+            continue
+        if entries not in pages:
+            pages.append(entries)
+        index.append(pages.index(entries))
+    words = [len(pages), len(expansions), *index, *(e for p in pages for e in p), *expansions]
+    return struct.pack(f"<{len(words)}H", *words)
+
+
 def main():
+    if sys.argv[1] == "uca400":
+        with open(f"{sys.argv[3]}/uca400.bin", "wb") as file:
+            file.write(uca400(sys.argv[2]))
+        return
     allkeys, folder = sys.argv[1:]
     tables = [(f"uca900_{level}.bin", uca900(allkeys, level)) for level in (1, 2, 3)]
     for name, data in [*tables, ("general.bin", general())]:

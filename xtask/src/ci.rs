@@ -1,7 +1,7 @@
 //! `cargo xtask ci`: every check, in named steps.
 //!
 //! 1. What the clients need installs in the background while the compiler works.
-//! 2. format, tidy, lints, unit tests, the simulator; 3. the server is built once, optimized, without link-time optimization, and the test
+//! 2. format, tidy, lints, unit tests, Miri, the simulator; 3. the server is built once, optimized, without link-time optimization, and the test
 //!    programs beside it; 4. SQL scripts, bad input, data larger than memory, every client,
 //!    crashes.
 //!
@@ -9,6 +9,7 @@
 
 use crate::clients;
 use crate::install;
+use crate::miri;
 use crate::proc::{cargo, target};
 use crate::sim;
 use crate::step::{Counting, Steps};
@@ -29,6 +30,9 @@ pub fn run(root: &Path, may_install: bool, only: &[String]) -> Result<bool, Stri
     std::thread::scope(|scope| {
         let tools = needs_tools.then(|| scope.spawn(|| install::all(root, &clients::folder(root))));
         static_checks(root, &mut steps, &wanted);
+        if wanted("miri") {
+            miri::steps(root, &mut steps);
+        }
         if wanted("simulator") {
             sim::steps(root, &mut steps);
         }

@@ -5,6 +5,7 @@
 //! | `ci`        | everything that must hold, installing what the tests need where missing     |
 //! | `tidy`      | rules on the repository itself                                              |
 //! | `models`    | every interleaving of the primitives of concurrency, with loom              |
+//! | `miri`      | what reads and writes raw memory, in an interpreter that sees what is undefined |
 //! | `sql`       | the scripts of `tests/sql`, or records them from a reference server         |
 //! | `clients`   | the client programs of `tests/clients` against a fresh server               |
 //! | `crash`     | kill -9 under load, restart, check; round after round                       |
@@ -13,6 +14,7 @@
 //! | `cross`     | builds for other processors and tests there, under emulation                |
 //! | `sim`       | the engine on a simulated machine, seed after seed                          |
 //! | `fuzz`      | the fuzz targets, each for some seconds                                     |
+//! | `contention`| hot rows, hot pages, many connections: what they cost                      |
 //! | `bench`     | sysbench against Heddle and its peers, with the echo server as the floor    |
 
 #![forbid(unsafe_code)]
@@ -23,6 +25,7 @@ mod clients;
 mod cross;
 mod fuzz;
 mod install;
+mod miri;
 mod proc;
 mod sim;
 mod step;
@@ -53,6 +56,8 @@ enum Word {
     Tidy,
     /// Explores every interleaving of small models of the latch, the commit clock and the horizon
     Models,
+    /// Runs tests of what reads and writes raw memory under Miri (all parts, or those named: latch, pages, rows, engine)
+    Miri { parts: Vec<String> },
     /// Runs SQL scripts (all of tests/sql without arguments); `-- --help` shows more
     Sql {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -72,6 +77,11 @@ enum Word {
     },
     /// Sends bad input over the wire and checks that the server goes on
     Abuse {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Measures hot rows, hot pages and idle connections; `-- --help` shows more
+    Contention {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
@@ -108,12 +118,14 @@ fn main() -> ExitCode {
         Word::Ci { no_install, steps } => ci::run(&root, !no_install, &steps),
         Word::Tidy => tidy::run(&root),
         Word::Models => ci::models(&root).status().map(|status| status.success()).map_err(|e| e.to_string()),
+        Word::Miri { parts } => miri::run(&root, &parts),
         Word::Sql { arguments } => ci::program(&root, "sql", &arguments),
         Word::Clients { names } => clients::run(&root, &names),
         Word::Crash { arguments } => ci::program(&root, "crash", &arguments),
         Word::Isolation { arguments } => ci::program(&root, "isolation", &arguments),
         Word::Abuse { arguments } => ci::program(&root, "abuse", &arguments),
         Word::Larger { arguments } => ci::program(&root, "larger", &arguments),
+        Word::Contention { arguments } => ci::program(&root, "contention", &arguments),
         Word::Cross { machines, no_install } => cross::run(&root, &machines, !no_install),
         Word::Sim { arguments } => sim::run(&root, &arguments),
         Word::Fuzz { targets, seconds } => fuzz::run(&root, &targets, seconds),

@@ -42,6 +42,7 @@ pub fn steps(root: &Path, steps: &mut Steps) {
     if !steps.run("build simulator", &mut build(root), Counting::Whole) {
         return;
     }
+    steps.run("simulator cases", program(root).arg("--cases"), Counting::Lines);
     let twice = ["--twice", "--seed", "1", "--seeds", CI_TWICE];
     steps.run("simulator repeats", program(root).args(twice), Counting::Lines);
     let mutations = ["--mutations", "--seed", "1", "--seeds", CI_MUTATION_SEEDS];

@@ -44,6 +44,11 @@ impl<'p> Assigner<'p> {
         Ok(Self { table, assignments, sequential, defaults, touched })
     }
 
+    /// For rows of a join: the values are all evaluated over the rows as they were found.
+    pub fn over_join(table: &'p Table, assignments: &'p [Assignment]) -> Result<Self> {
+        Ok(Self { sequential: false, ..Self::new(table, assignments)? })
+    }
+
     /// Every column that an update may change.
     pub fn columns(&self) -> impl Iterator<Item = usize> + '_ {
         self.assignments.iter().map(|a| a.column).chain(self.touched.iter().copied())
@@ -152,6 +157,7 @@ fn reads(expr: &Expr, column: usize) -> bool {
         ExprKind::And(args) | ExprKind::Or(args) | ExprKind::Row(args) | ExprKind::Call { args, .. } => any(args),
         ExprKind::In { arg, list, .. } => reads(arg, column) || any(list),
         ExprKind::Between { arg, low, high, .. } => reads(arg, column) || reads(low, column) || reads(high, column),
+        ExprKind::Subquery(subquery) => any(&subquery.args) || any(&subquery.left),
         ExprKind::Like { arg, pattern, .. } => reads(arg, column) || reads(pattern, column),
         ExprKind::Case { whens, otherwise } => {
             whens.iter().any(|(c, v)| reads(c, column) || reads(v, column))

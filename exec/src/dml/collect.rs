@@ -51,6 +51,7 @@ impl RowKeys {
                     continue;
                 }
             }
+            run.row_done();
             let before = keys.arena.capacity();
             while let Err(pause) = keys.add(run, scan.source, order) {
                 run.resolve(pause).await?;

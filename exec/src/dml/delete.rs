@@ -23,7 +23,7 @@ pub(crate) async fn delete(
     changes: &mut Changes,
 ) -> Result<DmlDone> {
     let table = target(prepared);
-    let mut run = start_run(cx, table, plan.ignore);
+    let mut run = start_run(cx, prepared, &plan.parts, plan.ignore);
     let limit = limit_of(&mut run, plan.limit.as_ref()).await?;
     let mut progress = std::mem::take(&mut scratch.progress);
     let mut deleted = 0;

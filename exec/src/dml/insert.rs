@@ -5,14 +5,14 @@
 
 use super::assign::{Assigner, ColumnChanges};
 use super::defaults::{self, Default};
-use super::update::{duplicate, new_row};
+use super::update::{duplicate, new_row, subquery_lock};
 use super::{Changes, changed_number, given, insert_info, is_strict, store};
 use crate::coerce;
 use crate::context::ExecContext;
 use crate::driver::DmlDone;
 use crate::error::{Error, Result};
 use crate::eval::{Env, Shared, Step};
-use crate::operator::{Builder, Operator, SourceLock, collect_scans};
+use crate::operator::{Builder, Operator};
 use crate::packed::{self, Packer};
 use crate::prepared::{InsertShape, Prepared};
 use crate::run::{Run, Slice, Source, SourceState, Sources};
@@ -39,6 +39,9 @@ pub(crate) async fn insert(
     let shared = Shared { strict, ..Shared::new(cx.session, cx.params, cx.host) };
     let mut insert = Inserting::new(plan, table, shape, scratch, changes)?;
     match &plan.source {
+        InsertSource::Values(rows) if !plan.parts.subqueries.is_empty() => {
+            insert.rows_with_subqueries(cx.worker, cx.txn, prepared, &shared, rows).await?;
+        }
         InsertSource::Values(rows) => {
             let mut clock = Slice::new(Duration::ZERO);
             insert.single_row = rows.len() == 1;
@@ -46,6 +49,7 @@ pub(crate) async fn insert(
             let env = Env { sources: &[], slots: &[], insert: &[], overlay: &[], shared: &shared };
             let mut raw = recycle(std::mem::take(&mut scratch.values));
             for row in rows {
+                shared.row_done();
                 if let Err(pause) = clock.tick(shared.session) {
                     wait::resolve(pause, &shared, &mut clock).await?;
                 }
@@ -56,7 +60,7 @@ pub(crate) async fn insert(
                 while let Err(pause) = evaluate_row(&env, row, &mut raw) {
                     wait::resolve(pause, &shared, &mut clock).await?;
                 }
-                shared.waits.forget();
+                shared.row_done();
                 insert.row(cx.worker, cx.txn, &shared, &raw, Given::Exprs(row)).await?;
             }
             scratch.values = recycle(raw);
@@ -176,6 +180,42 @@ impl<'p> Inserting<'p> {
         scratch.row = self.existing;
     }
 
+    /// Inserts rows of VALUES whose expressions hold subqueries. The rows are computed as if none had been inserted.
+    async fn rows_with_subqueries(
+        &mut self,
+        worker: &Worker,
+        txn: &mut Txn,
+        prepared: &Prepared,
+        shared: &Shared<'_>,
+        rows: &'p [Vec<Option<Expr>>],
+    ) -> Result<()> {
+        self.single_row = rows.len() == 1;
+        self.rows_known = Some(rows.len() as u64);
+        let sources: Sources<'_> =
+            prepared.sources.iter().map(|table| Source { table: table.as_deref(), ..Source::default() }).collect();
+        let own = Shared { strict: shared.strict, ..Shared::new(shared.session, shared.params, shared.host) };
+        let lock = subquery_lock(txn);
+        let run = Run::new(worker, txn, own, sources, Slice::new(Duration::ZERO));
+        let mut run = run.with_parts(&self.plan.parts, &prepared.sources, lock);
+        for row in rows {
+            let raw = loop {
+                let evaluated = {
+                    let mut raw = Vec::with_capacity(row.len());
+                    evaluate_row(&run.env(&[]), row, &mut raw)
+                        .map(|()| raw.into_iter().map(Value::into_owned).collect::<Vec<Value<'static>>>())
+                };
+                match evaluated {
+                    Ok(raw) => break raw,
+                    Err(pause) => run.resolve(pause).await?,
+                }
+            };
+            run.row_done();
+            self.row(worker, run.txn, shared, &raw, Given::Exprs(row)).await?;
+            run.row_done();
+        }
+        Ok(())
+    }
+
     /// Inserts the rows of a query.
     async fn query(
         &mut self,
@@ -186,15 +226,18 @@ impl<'p> Inserting<'p> {
         query: &QueryPlan,
     ) -> Result<()> {
         let mut reads_target = false;
-        collect_scans(&query.root, &mut |scan| reads_target |= scan.table.id == self.table.id());
+        for root in prepared.plan.roots() {
+            root.walk_scans(&mut |scan| reads_target |= !scan.table.is_virtual && scan.table.id == self.table.id());
+        }
         let sources: Sources<'_> =
             prepared.sources.iter().map(|table| Source { table: table.as_deref(), ..Source::default() }).collect();
         let own = Shared { strict: shared.strict, ..Shared::new(shared.session, shared.params, shared.host) };
-        let mut run = Run::new(worker, txn, own, sources, Slice::new(Duration::ZERO));
         // What the new rows are made of stays so until they are committed, where the isolation level promises that.
-        let lock = run.txn.locks_gaps().then_some(SourceLock::Lock(LockMode::Share, WaitPolicy::Wait));
+        let lock = subquery_lock(txn);
+        let run = Run::new(worker, txn, own, sources, Slice::new(Duration::ZERO));
+        let mut run = run.with_parts(&query.parts, &prepared.sources, lock);
         let is_limited = matches!(query.root, Node::Limit { .. } | Node::Trim { .. });
-        let mut operator = Builder { tables: &prepared.sources, lock, is_limited }.build(&query.root);
+        let mut operator = Builder { tables: &prepared.sources, lock, is_limited, exclusive: None }.build(&query.root);
         if reads_target {
             let rows = read_all(&mut operator, &mut run, query.columns.len()).await?;
             let mut rest = rows.as_slice();
@@ -238,7 +281,7 @@ impl<'p> Inserting<'p> {
                 Err(pause) => wait::resolve(pause, shared, clock).await?,
             }
         };
-        shared.waits.forget();
+        shared.row_done();
         self.row(worker, txn, shared, &raw, Given::Converted(exprs)).await
     }
 
@@ -445,7 +488,7 @@ impl<'p> Inserting<'p> {
             return Ok(false);
         }
         let row = std::mem::take(&mut self.existing);
-        let source = [Source { table: Some(self.table), state: SourceState::Stored, row, bytes: Vec::new() }];
+        let source = [Source { table: Some(self.table), state: SourceState::Stored, row, ..Source::default() }];
         // VALUES(col) shows what the statement gave, TIMESTAMP in the session's zone.
         let shown: Vec<Value<'_>> = values
             .iter()
@@ -461,7 +504,7 @@ impl<'p> Inserting<'p> {
         while let Err(pause) = assigner.evaluate(&env, self.row_number, &mut raw) {
             wait::resolve(pause, shared, &mut clock).await?;
         }
-        shared.waits.forget();
+        shared.row_done();
         let mut changes: ColumnChanges<'_> = Vec::new();
         assigner.changes(shared, &source[0], &raw, self.row_number, &mut changes)?;
         let mut done = true;

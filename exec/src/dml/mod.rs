@@ -8,6 +8,7 @@
 //! D4: values written are converted by `types::convert::store`, once.
 
 mod assign;
+mod change;
 mod collect;
 mod defaults;
 mod delete;
@@ -16,6 +17,7 @@ mod insert;
 mod store;
 mod update;
 
+pub(crate) use change::change;
 pub(crate) use defaults::{Default as ColumnDefaultValue, of_column as default_of_column};
 pub(crate) use delete::delete;
 pub(crate) use insert::insert;
@@ -30,6 +32,8 @@ use txn::Worker;
 #[derive(Default)]
 pub(crate) struct Changes {
     rows: i64,
+    /// Of statements over several tables: by source.
+    by_source: Vec<(usize, i64)>,
 }
 
 impl Changes {
@@ -37,8 +41,20 @@ impl Changes {
         self.rows += rows;
     }
 
+    fn add_to(&mut self, source: usize, rows: i64) {
+        match self.by_source.iter_mut().find(|(s, _)| *s == source) {
+            Some((_, sum)) => *sum += rows,
+            None => self.by_source.push((source, rows)),
+        }
+    }
+
     /// The statement is rolled back.
     pub fn forget(&self, worker: &Worker, prepared: &Prepared) {
+        for (source, rows) in &self.by_source {
+            if let Some(table) = &prepared.sources[*source] {
+                table.adjust_estimated_rows(worker, -rows);
+            }
+        }
         if self.rows != 0 {
             let table = match &prepared.target {
                 Some((table, _)) => table,

@@ -45,7 +45,7 @@ pub(super) fn implicit_default<'v>(ty: &ColumnType) -> Value<'v> {
     match &ty.kind {
         TypeKind::Enum { members } => Value::Bytes(members.first().map_or_else(Vec::new, |m| m.as_bytes().to_vec()).into()),
         TypeKind::Binary { length } => Value::Bytes(vec![0; *length as usize].into()),
-        TypeKind::Json => Value::Bytes(b"null".to_vec().into()),
+        TypeKind::Json => Value::Bytes(types::json::Json::Null.to_binary().into()),
         TypeKind::Decimal { scale, .. } => Value::Decimal(Decimal::ZERO.rescale(*scale).unwrap_or(Decimal::ZERO)),
         _ => match coerce::kind_of(ty) {
             coerce::Kind::Integer if coerce::is_unsigned(ty) => Value::UInt(0),
@@ -73,6 +73,8 @@ fn column_error(problem: Problem, column: &ColumnDef, row: u64) -> Error {
         Problem::TimestampGap => {
             Error::Other { number: 1299, message: format!("Invalid TIMESTAMP value in column '{column}' at row {row}") }
         }
-        Problem::InvalidJson { position } => Error::InvalidJsonForColumn { why: "Invalid value.".into(), position, column },
+        Problem::InvalidJson { why, position } => Error::InvalidJsonForColumn { why: why.into(), position, column },
+        Problem::DeepJson => crate::function::deep_json(),
+        Problem::BinaryJson => crate::function::binary_json(),
     }
 }

@@ -15,12 +15,11 @@ use crate::prepared::Prepared;
 use crate::run::{Run, Slice, Source, SourceState, Sources};
 use crate::scratch::{Scratch, recycle};
 use crate::wait::{self, engine};
-use smallvec::smallvec;
-use sql::plan::{Access, LimitPlan, Scan, UpdatePlan};
+use sql::plan::{Access, LimitPlan, Parts, Scan, UpdatePlan};
 use std::sync::Arc;
 use std::time::Duration;
 use table::{Progress, RowRead, Table, WriteRow};
-use txn::{LockMode, WaitPolicy};
+use txn::{LockMode, Txn, WaitPolicy};
 use types::Value;
 
 /// Runs an UPDATE.
@@ -31,7 +30,7 @@ pub(crate) async fn update(
     scratch: &mut Scratch,
 ) -> Result<DmlDone> {
     let table = target(prepared);
-    let mut run = start_run(cx, table, plan.ignore);
+    let mut run = start_run(cx, prepared, &plan.parts, plan.ignore);
     let assigner = Assigner::new(table, &plan.assignments)?;
     let limit = limit_of(&mut run, plan.limit.as_ref()).await?;
     let mut update = Updating { table, assigner: &assigner, ignore: plan.ignore, matched: 0, changed: 0 };
@@ -91,12 +90,20 @@ pub(super) fn target(prepared: &Prepared) -> &Arc<Table> {
     prepared.sources[0].as_ref().expect("a table that is changed is a stored one")
 }
 
-/// The state of a run over one table.
-pub(super) fn start_run<'a>(cx: &'a mut ExecContext<'_>, table: &'a Table, ignore: bool) -> Run<'a> {
+/// The state of a run over the plan's tables.
+pub(super) fn start_run<'a>(cx: &'a mut ExecContext<'_>, prepared: &'a Prepared, parts: &'a Parts, ignore: bool) -> Run<'a> {
     let strict = is_strict(cx.session, ignore);
     let shared = Shared { strict, ..Shared::new(cx.session, cx.params, cx.host) };
-    let sources: Sources<'a> = smallvec![Source { table: Some(table), ..Source::default() }];
-    Run::new(cx.worker, cx.txn, shared, sources, Slice::new(Duration::ZERO))
+    let sources: Sources<'a> =
+        prepared.sources.iter().map(|table| Source { table: table.as_deref(), ..Source::default() }).collect();
+    let lock = subquery_lock(cx.txn);
+    let run = Run::new(cx.worker, cx.txn, shared, sources, Slice::new(Duration::ZERO));
+    run.with_parts(parts, &prepared.sources, lock)
+}
+
+/// What the subqueries of a data change read stays so until it is committed, where the isolation level promises that.
+pub(super) fn subquery_lock(txn: &Txn) -> Option<SourceLock> {
+    txn.locks_gaps().then_some(SourceLock::Lock(LockMode::Share, WaitPolicy::Wait))
 }
 
 /// The statement's LIMIT.
@@ -113,11 +120,16 @@ pub(super) async fn limit_of<'a>(run: &mut Run<'a>, plan: Option<&'a LimitPlan>)
 
 /// Reads a collected row, which this transaction has locked, again. `false`: an earlier change of this statement has removed it.
 pub(super) async fn reread(run: &mut Run<'_>, table: &Table, key: &[u8], wanted: &[bool]) -> Result<bool> {
+    reread_source(run, 0, table, key, wanted).await
+}
+
+/// As [`reread`], of any source.
+pub(super) async fn reread_source(run: &mut Run<'_>, source: usize, table: &Table, key: &[u8], wanted: &[bool]) -> Result<bool> {
     if let Err(pause) = run.tick() {
         run.resolve(pause).await?;
     }
     let Run { worker, txn, sources, shared, .. } = run;
-    let source = &mut sources[0];
+    let source = &mut sources[source];
     source.row.set_key(key);
     loop {
         let how = RowRead::Latest;
@@ -149,6 +161,22 @@ struct Updating<'p> {
 }
 
 impl Updating<'_> {
+    /// Runs the subqueries that the assigned expressions ask for, so that evaluation finds their values.
+    async fn run_subqueries(&self, run: &mut Run<'_>, number: u64) -> Result<()> {
+        loop {
+            let evaluated = {
+                let mut raw = Vec::new();
+                self.assigner.evaluate(&run.env(&[]), number, &mut raw)
+            };
+            match evaluated {
+                Ok(()) => break,
+                Err(pause) => run.resolve(pause).await?,
+            }
+        }
+        run.shared.restart_row();
+        Ok(())
+    }
+
     /// Changes the current row of source 0. `false`: it is not the current version any more. Gives the memory of `values` back.
     async fn row(
         &mut self,
@@ -156,14 +184,17 @@ impl Updating<'_> {
         values: Vec<Value<'static>>,
         progress: &mut Progress,
     ) -> Result<(bool, Vec<Value<'static>>)> {
+        let number = self.matched + 1;
+        if run.has_subqueries() {
+            self.run_subqueries(run, number).await?;
+        }
         let Run { worker, txn, sources, shared, clock, .. } = run;
         let env = Env { sources, slots: &[], insert: &[], overlay: &[], shared };
-        let number = self.matched + 1;
         let mut raw = recycle(values);
         while let Err(pause) = self.assigner.evaluate(&env, number, &mut raw) {
             wait::resolve(pause, shared, clock).await?;
         }
-        shared.waits.forget();
+        shared.row_done();
         let mut changes: ColumnChanges<'_> = Vec::with_capacity(raw.len());
         self.assigner.changes(shared, &sources[0], &raw, number, &mut changes)?;
         let mut done = true;

@@ -12,6 +12,9 @@ use types::{Date, DateTime, Decimal, Time, TypeKind, Value};
 /// 3001-01-18 23:59:59.999999 UTC: the last moment of UNIX_TIMESTAMP and FROM_UNIXTIME.
 const UNIX_MICROS_MAX: i64 = 32_536_771_199_999_999;
 
+/// 838:59:59 as a number.
+const TIME_NUMBER_MAX: u64 = 8_385_959;
+
 /// Computes one of the date functions.
 pub(super) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: &'a [Expr]) -> Evaluated<'a> {
     use Function as F;
@@ -59,11 +62,63 @@ pub(super) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: 
         F::Extract => extract(env, args),
         F::PeriodAdd | F::PeriodDiff => period(env, function, args),
         F::ConvertTz => convert_tz(env, args),
+        F::ToUtc => to_utc(env, &args[0]),
+        F::ToYear => to_year(env, &args[0]),
         F::DateFormat => super::date_format::date_format(env, args),
         F::TimeFormat => super::date_format::time_format(env, args),
         F::StrToDate => super::str_to_date::str_to_date(env, node, args),
         _ => unreachable!("{function:?} is not a date function"),
     }
+}
+
+/// CAST(... AS YEAR): one or two digits are of 1970 to 2069, the number 0 is itself.
+fn to_year<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
+    let value = env.eval(arg)?;
+    let value = env.plain(value, &arg.ty);
+    let is_text = matches!(value, Value::Bytes(_));
+    let number = match &value {
+        Value::Null => return Ok(Value::Null),
+        Value::Date(d) => i128::from(d.year),
+        Value::DateTime(d) => i128::from(d.date.year),
+        Value::Time(_) => {
+            let today = env.session().time_zone.to_civil(env.session().statement_start_us);
+            i128::from(today.unwrap_or_default().date.year)
+        }
+        Value::Bytes(text) => {
+            let head = text.trim_ascii();
+            let digits = head.iter().take_while(|b| b.is_ascii_digit()).count();
+            let number = std::str::from_utf8(&head[..digits]).ok().and_then(|n| n.parse().ok());
+            let Some(number) = number else {
+                let message = format!("Incorrect YEAR value: '{}'", String::from_utf8_lossy(text));
+                env.session().warn(Error::Other { number: 1525, message });
+                return Ok(Value::Null);
+            };
+            if digits < head.len() {
+                env.session().warn(Error::TruncatedWrongValue { what: "YEAR", value: coerce::plain_text(&value) });
+            }
+            number
+        }
+        number => env.as_integer(number)?,
+    };
+    Ok(match number {
+        0 if !is_text => Value::UInt(0),
+        0..70 => Value::UInt(number as u64 + 2000),
+        70..100 => Value::UInt(number as u64 + 1900),
+        1901..=2155 => Value::UInt(number as u64),
+        _ => {
+            env.session().warn(Error::TruncatedWrongValue { what: "YEAR", value: coerce::plain_text(&value) });
+            Value::Null
+        }
+    })
+}
+
+/// A moment of the session's zone in UTC.
+fn to_utc<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
+    let Some(civil) = env.datetime(arg)? else { return Ok(Value::Null) };
+    Ok(match env.session().time_zone.to_utc(civil) {
+        Moment::At(micros) => DateTime::from_utc_micros(micros).map_or(Value::Null, Value::DateTime),
+        _ => Value::Null,
+    })
 }
 
 fn text(s: &'static str) -> Value<'static> {
@@ -144,6 +199,8 @@ fn time_or_datetime(env: &Env<'_>, value: &Value<'_>) -> Step<Option<Operand>> {
         Value::Date(d) => Some(Operand::DateTime(d.at_midnight())),
         // A text with a date in it is a datetime.
         Value::Bytes(s) if s.iter().filter(|b| **b == b'-').count() >= 2 => env.as_datetime(value)?.map(Operand::DateTime),
+        // A number too large for a time is a date.
+        Value::Int(n) if n.unsigned_abs() > TIME_NUMBER_MAX => env.as_datetime(value)?.map(Operand::DateTime),
         _ => env.as_time(value)?.map(Operand::Time),
     })
 }
@@ -248,7 +305,9 @@ fn date_add<'a>(
         Kind::Date => Value::Date(sum.date),
         Kind::Text => {
             // A text stays a text: a date where it was one and the unit counts days.
-            let was_date = matches!(&value, Value::Bytes(s) if !coerce::has_time_part(s)) || matches!(value, Value::Date(_));
+            let was_date = matches!(&value, Value::Bytes(s) if !coerce::has_time_part(s))
+                || matches!(value, Value::Date(_))
+                || matches!(value, Value::Int(n) if n.unsigned_abs() < 100_000_000);
             let text = if was_date && unit.is_date_only() {
                 coerce::plain_text(&Value::Date(sum.date))
             } else {
@@ -358,7 +417,11 @@ fn from_unix_time<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
 fn from_days<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
     let Some(n) = env.integer(arg)? else { return Ok(Value::Null) };
     let date = i64::try_from(n).ok().and_then(Date::from_day_number);
-    Ok(Value::Date(date.unwrap_or_default()))
+    Ok(match date {
+        Some(date) => Value::Date(date),
+        None if env.session().sql_mode.no_zero_date => Value::Null,
+        None => Value::Date(Date::default()),
+    })
 }
 
 fn to_seconds<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {

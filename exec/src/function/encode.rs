@@ -1,8 +1,9 @@
 //! Functions that write numbers and bytes in other forms: hexadecimal, base 64, digests, number bases, FORMAT, INET, UUID.
 
+use super::locale;
 use super::string::{is_binary, too_large};
 use crate::error::Error;
-use crate::eval::{Env, Evaluated};
+use crate::eval::{Env, Evaluated, Step};
 use sha2::Digest;
 use sql::expr::Expr;
 use sql::func::Function;
@@ -20,8 +21,8 @@ pub(super) fn call<'a>(env: &Env<'a>, function: Function, args: &'a [Expr]) -> E
         Function::Crc32 => crc32(env, &args[0]),
         Function::ToBase64 => to_base64(env, &args[0]),
         Function::FromBase64 => from_base64(env, &args[0]),
-        Function::Bin => base(env, &args[0], 2),
-        Function::Oct => base(env, &args[0], 8),
+        Function::Bin => convert_base(env, digits_of(env, &args[0])?, 10, 2),
+        Function::Oct => convert_base(env, digits_of(env, &args[0])?, 10, 8),
         Function::Conv => conv(env, args),
         Function::Format => format(env, args),
         Function::InetAton => inet_aton(env, &args[0]),
@@ -51,7 +52,7 @@ fn hex<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
         let bits = if n < 0 { n.max(i64::MIN.into()) as i64 as u64 } else { n.min(u64::MAX.into()) as u64 };
         return Ok(owned(format!("{bits:X}").into_bytes()));
     }
-    let Some(s) = env.text(arg)? else { return Ok(Value::Null) };
+    let Some(s) = env.bytes(arg)? else { return Ok(Value::Null) };
     if s.len() * 2 > env.session().packet_bytes_max {
         return too_large(env, "hex");
     }
@@ -65,7 +66,7 @@ fn unhex<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
     match parse_hex(&s) {
         Some(bytes) => Ok(owned(bytes)),
         None => {
-            let value = String::from_utf8_lossy(&s).into_owned();
+            let value = format!("'{}'", String::from_utf8_lossy(&s));
             env.session().warn(Error::WrongValueForFunction { what: "string", value, function: "unhex" });
             Ok(Value::Null)
         }
@@ -87,32 +88,33 @@ fn parse_hex(s: &[u8]) -> Option<Vec<u8>> {
 }
 
 fn digest<'a>(env: &Env<'a>, arg: &'a Expr, compute: impl Fn(&[u8]) -> Vec<u8>) -> Evaluated<'a> {
-    Ok(env.text(arg)?.map_or(Value::Null, |s| owned(compute(&s))))
+    Ok(env.bytes(arg)?.map_or(Value::Null, |s| owned(compute(&s))))
 }
 
 fn sha2<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
-    let (Some(s), Some(bits)) = (env.text(&args[0])?, env.integer(&args[1])?) else { return Ok(Value::Null) };
+    let (Some(s), Some(bits)) = (env.bytes(&args[0])?, env.integer(&args[1])?) else { return Ok(Value::Null) };
     Ok(owned(match bits {
         224 => lower_hex(&sha2::Sha224::digest(&s)),
         0 | 256 => lower_hex(&sha2::Sha256::digest(&s)),
         384 => lower_hex(&sha2::Sha384::digest(&s)),
         512 => lower_hex(&sha2::Sha512::digest(&s)),
         _ => {
-            env.session().warn(Error::WrongArguments { function: "sha2" });
+            let message = "Incorrect parameters in the call to native function 'sha2'".into();
+            env.session().warn(Error::Other { number: 1583, message });
             return Ok(Value::Null);
         }
     }))
 }
 
 fn crc32<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
-    let Some(s) = env.text(arg)? else { return Ok(Value::Null) };
+    let Some(s) = env.bytes(arg)? else { return Ok(Value::Null) };
     Ok(Value::UInt(crc_fast::checksum(crc_fast::CrcAlgorithm::Crc32IsoHdlc, &s)))
 }
 
 /// Lines of 76 characters, as MySQL writes them.
 fn to_base64<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
     use base64::Engine;
-    let Some(s) = env.text(arg)? else { return Ok(Value::Null) };
+    let Some(s) = env.bytes(arg)? else { return Ok(Value::Null) };
     let encoded = base64::engine::general_purpose::STANDARD.encode(&*s);
     let mut out = Vec::with_capacity(encoded.len() + encoded.len() / 76);
     for (n, line) in encoded.as_bytes().chunks(76).enumerate() {
@@ -134,12 +136,6 @@ fn from_base64<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
     Ok(base64::engine::general_purpose::STANDARD.decode(compact).map_or(Value::Null, owned))
 }
 
-fn base<'a>(env: &Env<'a>, arg: &'a Expr, radix: u32) -> Evaluated<'a> {
-    let Some(n) = env.integer(arg)? else { return Ok(Value::Null) };
-    let bits = if n < 0 { n.max(i64::MIN.into()) as i64 as u64 } else { n.min(u64::MAX.into()) as u64 };
-    Ok(owned(to_radix(bits, radix)))
-}
-
 fn to_radix(mut n: u64, radix: u32) -> Vec<u8> {
     let mut digits = Vec::with_capacity(64);
     loop {
@@ -155,14 +151,34 @@ fn to_radix(mut n: u64, radix: u32) -> Vec<u8> {
 
 /// CONV(text, from, to): a negative base takes, or shows, the number as signed; digits after the first wrong one are ignored.
 fn conv<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
-    let (Some(s), Some(from), Some(to)) = (env.text(&args[0])?, env.integer(&args[1])?, env.integer(&args[2])?) else {
-        return Ok(Value::Null);
-    };
+    let (Some(from), Some(to)) = (env.integer(&args[1])?, env.integer(&args[2])?) else { return Ok(Value::Null) };
+    let s = digits_of(env, &args[0])?;
+    convert_base(env, s, from, to)
+}
+
+/// The text of a number; 0x41 and BIT are numbers here.
+fn digits_of<'a>(env: &Env<'a>, arg: &'a Expr) -> Step<Option<Cow<'a, [u8]>>> {
+    let number = |n: String| Ok(Some(Cow::Owned(n.into_bytes())));
+    match env.eval(arg)? {
+        Value::Bytes(bytes) if crate::coerce::is_bits_literal(&arg.ty) => number(crate::coerce::bits_of(&bytes).to_string()),
+        Value::UInt(n) => number(n.to_string()),
+        Value::Int(n) => number(n.to_string()),
+        Value::Null => Ok(None),
+        other => Ok(Some(env.as_text(other, &arg.ty)?)),
+    }
+}
+
+fn convert_base<'a>(env: &Env<'a>, s: Option<Cow<'a, [u8]>>, from: i128, to: i128) -> Evaluated<'a> {
+    let Some(s) = s else { return Ok(Value::Null) };
     let valid = |base: i128| (2..=36).contains(&base.abs());
     if !valid(from) || !valid(to) || s.is_empty() {
         return Ok(Value::Null);
     }
-    let bits = parse_radix(&s, from);
+    let (bits, clean) = parse_radix(&s, from);
+    if !clean {
+        let value = String::from_utf8_lossy(&s).into_owned();
+        env.problem(Error::TruncatedWrongValue { what: "DECIMAL", value })?;
+    }
     if to < 0 && (bits as i64) < 0 {
         let mut out = vec![b'-'];
         out.extend(to_radix((bits as i64).unsigned_abs(), -to as u32));
@@ -171,7 +187,8 @@ fn conv<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     Ok(owned(to_radix(bits, to.unsigned_abs() as u32)))
 }
 
-fn parse_radix(s: &[u8], base: i128) -> u64 {
+/// The number, and whether there were digits that fit.
+fn parse_radix(s: &[u8], base: i128) -> (u64, bool) {
     let s = s.trim_ascii_start();
     let (negative, digits) = match s.first() {
         Some(b'-') => (true, &s[1..]),
@@ -180,20 +197,28 @@ fn parse_radix(s: &[u8], base: i128) -> u64 {
     };
     let radix = base.unsigned_abs() as u32;
     let mut n: u128 = 0;
+    let any = digits.first().is_some_and(|b| char::from(*b).is_digit(radix));
     for b in digits {
         let Some(digit) = char::from(*b).to_digit(radix) else { break };
         n = (n * u128::from(radix) + u128::from(digit)).min(u128::from(u64::MAX) + 1);
     }
     let signed = base < 0;
-    match (signed, negative) {
+    let most = match (signed, negative) {
+        (true, true) => 1 << 63,
+        (true, false) => i64::MAX as u128,
+        _ => u64::MAX.into(),
+    };
+    let clean = any && n <= most;
+    let bits = match (signed, negative) {
         (true, true) => (n.min(1 << 63) as u64).wrapping_neg(),
         (true, false) => n.min(i64::MAX as u128) as u64,
         (false, true) => (n.min(u64::MAX.into()) as u64).wrapping_neg(),
         (false, false) => n.min(u64::MAX.into()) as u64,
-    }
+    };
+    (bits, clean)
 }
 
-/// FORMAT(x, digits): rounded, with a comma between groups of three. Locales other than en_US print the same.
+/// FORMAT(x, digits): rounded, with a comma between groups of three. A locale says with what separators.
 fn format<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     let Some(digits) = env.integer(&args[1])? else { return Ok(Value::Null) };
     let digits = digits.clamp(0, 30) as u8;
@@ -206,18 +231,30 @@ fn format<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
         let Some(x) = env.double(&args[0])? else { return Ok(Value::Null) };
         format!("{:.*}", usize::from(digits), super::math::round_double(x, i64::from(digits), false))
     };
+    let style = match args.get(2).map(|arg| env.text(arg)).transpose()?.flatten() {
+        None => locale::ENGLISH,
+        Some(name) => {
+            let name = String::from_utf8_lossy(&name);
+            locale::find(&name).unwrap_or_else(|| {
+                env.session().warn(Error::Other { number: 1649, message: format!("Unknown locale: '{name}'") });
+                locale::ENGLISH
+            })
+        }
+    };
     let (sign, magnitude) = plain.strip_prefix('-').map_or(("", plain.as_str()), |m| ("-", m));
     let (whole, fraction) = magnitude.split_once('.').map_or((magnitude, None), |(w, f)| (w, Some(f)));
     let mut out = String::with_capacity(plain.len() + plain.len() / 3);
     out.push_str(sign);
     for (n, digit) in whole.chars().enumerate() {
-        if n > 0 && (whole.len() - n).is_multiple_of(3) {
-            out.push(',');
+        let left = whole.len() - n;
+        let border = if style.pairs && left > 3 { (left - 3).is_multiple_of(2) } else { left.is_multiple_of(3) };
+        if n > 0 && border {
+            out.extend(style.separator);
         }
         out.push(digit);
     }
     if let Some(fraction) = fraction {
-        out.push('.');
+        out.push(style.point);
         out.push_str(fraction);
     }
     Ok(owned(out.into_bytes()))
@@ -229,7 +266,7 @@ fn inet_aton<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
     match parse_inet(&s) {
         Some(n) => Ok(Value::UInt(n)),
         None => {
-            let value = String::from_utf8_lossy(&s).into_owned();
+            let value = format!("'{}'", String::from_utf8_lossy(&s));
             env.session().warn(Error::WrongValueForFunction { what: "string", value, function: "inet_aton" });
             Ok(Value::Null)
         }
@@ -240,11 +277,13 @@ fn parse_inet(s: &[u8]) -> Option<u64> {
     let mut parts = [0u64; 4];
     let mut count = 0;
     for part in s.split(|b| *b == b'.') {
-        if count == 4 || part.is_empty() || part.len() > 3 {
+        let last = part.is_empty() && std::ptr::eq(part.as_ptr(), s[s.len()..].as_ptr());
+        if count == 4 || part.len() > 3 || last || !part.iter().all(u8::is_ascii_digit) {
             return None;
         }
-        let n: u64 = std::str::from_utf8(part).ok()?.parse().ok()?;
-        if n > 255 || !part.iter().all(u8::is_ascii_digit) {
+        // An empty part between two points is zero.
+        let n = part.iter().fold(0, |n, digit| n * 10 + u64::from(digit - b'0'));
+        if n > 255 {
             return None;
         }
         parts[count] = n;

@@ -17,6 +17,11 @@ const LOCK_NAME_CHARS_MAX: usize = 64;
 /// BENCHMARK lets others run after this long.
 const BENCHMARK_SLICE: Duration = Duration::from_millis(1);
 
+/// What ICU_VERSION() answers: the version of the rules for patterns that MySQL 8.4 follows.
+const PATTERN_LIBRARY_VERSION: &str = "73.1";
+/// ROLES_GRAPHML() where no role exists.
+const NO_ROLES: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<graphml />\n";
+
 /// Computes one of the information functions.
 pub(super) fn call<'a>(env: &Env<'a>, function: Function, args: &'a [Expr]) -> Evaluated<'a> {
     let session = env.session();
@@ -54,6 +59,19 @@ pub(super) fn call<'a>(env: &Env<'a>, function: Function, args: &'a [Expr]) -> E
             },
             None => Value::Null,
         },
+        // Files of the server are not read.
+        Function::LoadFile => Value::Null,
+        Function::NameConst => return env.eval(&args[1]),
+        // No policy is installed.
+        Function::PasswordStrength => env.text(&args[0])?.map_or(Value::Null, |_| Value::Int(0)),
+        Function::PsCurrentThreadId => Value::UInt(session.connection_id.into()),
+        Function::PsThreadId => match env.integer(&args[0])? {
+            Some(id) if id == i128::from(session.connection_id) => Value::UInt(session.connection_id.into()),
+            _ => Value::Null,
+        },
+        Function::CurrentRole => text("NONE"),
+        Function::RolesGraphml => text(NO_ROLES),
+        Function::IcuVersion => text(PATTERN_LIBRARY_VERSION),
         Function::ReleaseAllLocks => Value::UInt(env.shared.host.release_all_locks(session.connection_id)),
         _ => unreachable!("{function:?} is not an information function"),
     })

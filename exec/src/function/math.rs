@@ -8,6 +8,15 @@ use types::{TypeKind, Value};
 
 /// Computes one of the numeric functions; the kind of the result is the node's static type.
 pub(super) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: &'a [Expr]) -> Evaluated<'a> {
+    let value = compute(env, function, node, args)?;
+    // Dates are computed as doubles.
+    if crate::coerce::kind_of(&node.ty) == crate::coerce::Kind::Double && matches!(value, Value::Int(_) | Value::Decimal(_)) {
+        return Ok(Value::Double(env.as_double(&value)?));
+    }
+    Ok(value)
+}
+
+fn compute<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: &'a [Expr]) -> Evaluated<'a> {
     match function {
         Function::Abs => abs(env, node, &args[0]),
         Function::Ceiling | Function::Floor => ceiling_floor(env, node, &args[0], function == Function::Ceiling),
@@ -31,6 +40,9 @@ pub(super) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: 
         Function::Pow => pow(env, node, args),
         Function::Pi => Ok(Value::Double(std::f64::consts::PI)),
         Function::Rand => rand(env, args),
+        Function::BitCount if args[0].ty.is_binary_string() && !crate::coerce::is_bits_literal(&args[0].ty) => {
+            Ok(env.text(&args[0])?.map_or(Value::Null, |s| Value::Int(s.iter().map(|b| i64::from(b.count_ones())).sum())))
+        }
         Function::BitCount => Ok(env.bits(&args[0])?.map_or(Value::Null, |n| Value::Int(i64::from(n.count_ones())))),
         Function::Greatest | Function::Least => greatest_least(env, node, args, function == Function::Greatest),
         Function::Interval => interval(env, args),

@@ -2,17 +2,22 @@
 //!
 //! F1: a function that gets a NULL argument answers NULL, unless MySQL's manual says otherwise.
 
+mod cipher;
 mod control;
 mod date;
 mod date_format;
 mod encode;
+mod forms;
+mod identifier;
 mod information;
-mod json_functions;
+mod json;
+mod locale;
 mod math;
 mod regexp;
 mod str_to_date;
 mod string;
 
+pub(crate) use json::{binary_json, deep_json, document_of, json_value, null_member_name, parse_document};
 pub(crate) use regexp::Patterns;
 pub(crate) use string::{char_count, char_offset};
 
@@ -153,7 +158,9 @@ pub(crate) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: 
         | F::Extract
         | F::PeriodAdd
         | F::PeriodDiff
-        | F::ConvertTz => date::call(env, function, node, args),
+        | F::ConvertTz
+        | F::ToUtc
+        | F::ToYear => date::call(env, function, node, args),
         F::Charset
         | F::Collation
         | F::Coercibility
@@ -173,7 +180,15 @@ pub(crate) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: 
         | F::ReleaseLock
         | F::IsFreeLock
         | F::IsUsedLock
-        | F::ReleaseAllLocks => information::call(env, function, args),
+        | F::ReleaseAllLocks
+        | F::LoadFile
+        | F::NameConst
+        | F::PasswordStrength
+        | F::PsCurrentThreadId
+        | F::PsThreadId
+        | F::CurrentRole
+        | F::IcuVersion
+        | F::RolesGraphml => information::call(env, function, args),
         F::JsonExtract
         | F::JsonUnquote
         | F::JsonValid
@@ -182,7 +197,50 @@ pub(crate) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: 
         | F::JsonLength
         | F::JsonType
         | F::JsonContains
-        | F::JsonKeys => json_functions::call(env, function, args),
-        F::RegexpLike => regexp::regexp_like(env, node, args),
+        | F::JsonKeys
+        | F::JsonArrayAppend
+        | F::JsonArrayInsert
+        | F::JsonContainsPath
+        | F::JsonDepth
+        | F::JsonInsert
+        | F::JsonMerge
+        | F::JsonMergePatch
+        | F::JsonMergePreserve
+        | F::JsonMemberOf
+        | F::JsonOverlaps
+        | F::JsonPretty
+        | F::JsonQuote
+        | F::JsonRemove
+        | F::JsonReplace
+        | F::JsonSchemaReport
+        | F::JsonSchemaValid
+        | F::JsonSearch
+        | F::JsonSet
+        | F::JsonStorageFree
+        | F::JsonStorageSize
+        | F::JsonValue => json::call(env, function, node, args),
+        F::RegexpLike | F::RegexpInstr | F::RegexpReplace | F::RegexpSubstr => regexp::call(env, function, args),
+        F::AesDecrypt | F::AesEncrypt | F::Compress | F::Uncompress | F::UncompressedLength | F::RandomBytes => {
+            cipher::call(env, function, args)
+        }
+        F::BinToUuid
+        | F::UuidToBin
+        | F::UuidShort
+        | F::IsUuid
+        | F::Inet6Aton
+        | F::Inet6Ntoa
+        | F::IsIpv4
+        | F::IsIpv4Compat
+        | F::IsIpv4Mapped
+        | F::IsIpv6
+        | F::GtidSubset
+        | F::GtidSubtract => identifier::call(env, function, args),
+        F::Soundex
+        | F::WeightString
+        | F::FormatBytes
+        | F::FormatPicoTime
+        | F::GetFormat
+        | F::StatementDigest
+        | F::StatementDigestText => forms::call(env, function, args),
     }
 }

@@ -1,40 +1,305 @@
-//! REGEXP and REGEXP_LIKE, by the `regex` crate: no look-around and no back references, and time linear in the text.
+//! REGEXP_LIKE (and REGEXP, RLIKE), REGEXP_INSTR, REGEXP_SUBSTR, REGEXP_REPLACE.
+//!
+//! Patterns that are regular go to the `regex` crate: time linear in the text. Those with look-around or back references go to
+//! `fancy-regex`, which tries alternatives up to a bound and then answers 3699, as MySQL does after `regexp_time_limit`.
 
-use crate::coerce;
+use crate::coerce::{self, Text};
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Step};
-use regex::bytes::{Regex, RegexBuilder};
+use regex::{Regex, RegexBuilder};
 use sql::expr::Expr;
+use sql::func::Function;
+use std::borrow::Cow;
 use std::cell::RefCell;
-use types::{CollationId, Value};
+use std::rc::Rc;
+use types::Value;
 
 /// Compiled patterns of one execution, the last few used.
 #[derive(Default)]
 pub(crate) struct Patterns {
-    recent: RefCell<Vec<(Vec<u8>, Flags, Regex)>>,
+    recent: RefCell<Vec<Recent>>,
 }
+
+/// A pattern's text, its flags, and what they compile to.
+type Recent = (Vec<u8>, Flags, Rc<Pattern>);
 
 const RECENT_MAX: usize = 8;
 /// Compiled size of one pattern.
 const PATTERN_BYTES_MAX: usize = 8 << 20;
+/// Steps of a pattern that is not regular.
+const BACKTRACKS_MAX: usize = 1_000_000;
 
-/// REGEXP_LIKE's third argument: `c` and `i` case, `m` lines, `n` dot matches newline, `u` Unix lines.
+/// The match type: `c` and `i` case, `m` lines, `n` dot matches newline, `u` Unix lines.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Flags {
     insensitive: bool,
     lines: bool,
     dot_all: bool,
-    binary: bool,
 }
 
-pub(super) fn regexp_like<'a>(env: &Env<'a>, _node: &'a Expr, args: &'a [Expr]) -> Evaluated<'a> {
+struct Pattern {
+    engine: Engine,
+    /// There is a `$`, which also matches before a line's end that ends the text.
+    anchored: bool,
+}
+
+enum Engine {
+    Regular(Regex),
+    Other(Box<fancy_regex::Regex>),
+}
+
+/// Where the groups of a match are in the text; the first is the whole match.
+type Groups = Vec<Option<(usize, usize)>>;
+
+/// Computes one of the functions of this file.
+pub(super) fn call<'a>(env: &Env<'a>, function: Function, args: &'a [Expr]) -> Evaluated<'a> {
+    match function {
+        Function::RegexpLike => regexp_like(env, args),
+        Function::RegexpInstr => regexp_instr(env, args),
+        Function::RegexpSubstr => regexp_substr(env, args),
+        Function::RegexpReplace => regexp_replace(env, args),
+        _ => unreachable!("{function:?} is no regular expression function"),
+    }
+}
+
+/// The text as UTF-8; other bytes become U+FFFD.
+fn utf8<'t>(text: &'t Text<'_>) -> Cow<'t, str> {
+    String::from_utf8_lossy(text)
+}
+
+fn regexp_like<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     let (Some(text), Some(pattern)) = (env.text(&args[0])?, env.text(&args[1])?) else { return Ok(Value::Null) };
-    let binary = super::string::is_binary(&args[0]) || super::string::is_binary(&args[1]);
-    let collation = if coerce::is_string(&args[0].ty) { args[0].ty.collation } else { args[1].ty.collation };
-    let insensitive = !binary && collation != CollationId::UTF8MB4_BIN && !collation.name().ends_with("_cs");
-    let mut flags = Flags { insensitive, lines: false, dot_all: false, binary };
-    if let Some(arg) = args.get(2) {
-        let Some(letters) = env.text(arg)? else { return Ok(Value::Null) };
+    let Some(pattern) = compile(env, args, &pattern, args.get(2), "regexp_like")? else { return Ok(Value::Null) };
+    Ok(Value::Int(pattern.matches(&utf8(&text))?.into()))
+}
+
+/// REGEXP_INSTR(text, pattern [, position [, occurrence [, behind [, match type]]]])
+fn regexp_instr<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
+    let (Some(text), Some(pattern)) = (env.text(&args[0])?, env.text(&args[1])?) else { return Ok(Value::Null) };
+    let text = utf8(&text);
+    let (Some(position), Some(occurrence)) = (number(env, args, 2, 1)?, number(env, args, 3, 1)?) else {
+        return Ok(Value::Null);
+    };
+    let behind = match number(env, args, 4, 0)? {
+        None => return Ok(Value::Null),
+        Some(behind @ (0 | 1)) => behind == 1,
+        Some(_) => {
+            let message = "Incorrect arguments to regexp_instr: return_option must be 1 or 0.".into();
+            return Err(Error::Other { number: 1210, message }.into());
+        }
+    };
+    let Some(pattern) = compile(env, args, &pattern, args.get(5), "regexp_instr")? else { return Ok(Value::Null) };
+    let found = nth_match(&pattern, &text, start_of(&text, position)?, occurrence)?;
+    Ok(Value::Int(found.map_or(0, |(from, to)| {
+        let at = if behind { to } else { from };
+        text[..at].chars().count() as i64 + 1
+    })))
+}
+
+/// REGEXP_SUBSTR(text, pattern [, position [, occurrence [, match type]]])
+fn regexp_substr<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
+    let (Some(text), Some(pattern)) = (env.text(&args[0])?, env.text(&args[1])?) else { return Ok(Value::Null) };
+    let text = utf8(&text);
+    let (Some(position), Some(occurrence)) = (number(env, args, 2, 1)?, number(env, args, 3, 1)?) else {
+        return Ok(Value::Null);
+    };
+    let Some(pattern) = compile(env, args, &pattern, args.get(4), "regexp_substr")? else { return Ok(Value::Null) };
+    let found = nth_match(&pattern, &text, start_of_part(&text, position, "regexp_substr")?, occurrence)?;
+    Ok(found.map_or(Value::Null, |(from, to)| Value::Bytes(Cow::Owned(text[from..to].as_bytes().to_vec()))))
+}
+
+/// REGEXP_REPLACE(text, pattern, replacement [, position [, occurrence (0: all) [, match type]]])
+fn regexp_replace<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
+    let (Some(text), Some(pattern)) = (env.text(&args[0])?, env.text(&args[1])?) else { return Ok(Value::Null) };
+    let Some(replacement) = env.text(&args[2])? else { return Ok(Value::Null) };
+    let (text, replacement) = (utf8(&text), utf8(&replacement));
+    let (Some(position), Some(occurrence)) = (number(env, args, 3, 1)?, number(env, args, 4, 0)?) else {
+        return Ok(Value::Null);
+    };
+    let Some(pattern) = compile(env, args, &pattern, args.get(5), "regexp_replace")? else { return Ok(Value::Null) };
+    let start = start_of_part(&text, position, "regexp_replace")?;
+    let mut out = text[..start].to_owned();
+    let mut copied = start;
+    let mut at = start;
+    let mut count = 0;
+    while at <= text.len() {
+        let Some(groups) = pattern.captures(&text, at)? else { break };
+        let (from, to) = groups[0].expect("a match has a place");
+        count += 1;
+        if occurrence <= 0 || count == occurrence {
+            out.push_str(&text[copied..from]);
+            expand(&replacement, &text, &groups, &mut out)?;
+            copied = to;
+            if out.len() > env.session().packet_bytes_max {
+                return super::string::too_large(env, "regexp_replace");
+            }
+        }
+        if count == occurrence {
+            break;
+        }
+        at = next_start(&text, from, to);
+    }
+    out.push_str(&text[copied..]);
+    Ok(Value::Bytes(Cow::Owned(out.into_bytes())))
+}
+
+/// Where to look for the match behind one.
+fn next_start(text: &str, from: usize, to: usize) -> usize {
+    if to > from {
+        return to;
+    }
+    // After an empty match, behind the next character.
+    to + text[to..].chars().next().map_or(1, char::len_utf8)
+}
+
+/// `$n` is a group, `\x` is x.
+fn expand(replacement: &str, text: &str, groups: &Groups, out: &mut String) -> Step<()> {
+    let mut chars = replacement.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => out.extend(chars.next()),
+            '$' => {
+                let mut group = match chars.peek().and_then(|c| c.to_digit(10)) {
+                    Some(digit) => digit as usize,
+                    None => return Err(refusal(3887, "A capture group has an invalid name.").into()),
+                };
+                if group >= groups.len() {
+                    return Err(out_of_bounds().into());
+                }
+                chars.next();
+                // More digits belong to the number as long as there is such a group.
+                while let Some(digit) = chars.peek().and_then(|c| c.to_digit(10))
+                    && group * 10 + (digit as usize) < groups.len()
+                {
+                    group = group * 10 + digit as usize;
+                    chars.next();
+                }
+                if let Some((from, to)) = groups[group] {
+                    out.push_str(&text[from..to]);
+                }
+            }
+            c => out.push(c),
+        }
+    }
+    Ok(())
+}
+
+/// An integer argument, or its default where there is none; `None` is NULL.
+fn number<'a>(env: &Env<'a>, args: &'a [Expr], n: usize, default: i64) -> Step<Option<i64>> {
+    let Some(arg) = args.get(n) else { return Ok(Some(default)) };
+    Ok(env.integer(arg)?.map(|n| n.clamp(i64::MIN.into(), i64::MAX.into()) as i64))
+}
+
+fn refusal(number: u16, message: &str) -> Error {
+    Error::Other { number, message: message.into() }
+}
+
+fn out_of_bounds() -> Error {
+    refusal(3686, "Index out of bounds in regular expression search.")
+}
+
+/// As [`start_of`], with the error of REGEXP_SUBSTR and REGEXP_REPLACE.
+fn start_of_part(text: &str, position: i64, function: &str) -> Step<usize> {
+    if position < 1 {
+        let message = format!("Incorrect parameters in the call to native function '{function}'");
+        return Err(refusal(1583, &message).into());
+    }
+    start_of(text, position)
+}
+
+/// The byte of 1-based character `position`, which must exist (the first always does).
+fn start_of(text: &str, position: i64) -> Step<usize> {
+    let index = usize::try_from(position).ok().and_then(|p| p.checked_sub(1)).ok_or_else(out_of_bounds)?;
+    if index == 0 {
+        return Ok(0);
+    }
+    Ok(text.char_indices().nth(index).map(|(at, _)| at).ok_or_else(out_of_bounds)?)
+}
+
+fn nth_match(pattern: &Pattern, text: &str, start: usize, occurrence: i64) -> Step<Option<(usize, usize)>> {
+    let mut at = start;
+    for n in 1.. {
+        if at > text.len() {
+            break;
+        }
+        let Some((from, to)) = pattern.find(text, at)? else { break };
+        if n >= occurrence {
+            return Ok(Some((from, to)));
+        }
+        at = next_start(text, from, to);
+    }
+    Ok(None)
+}
+
+impl Pattern {
+    /// The cheapest question.
+    fn matches(&self, text: &str) -> Step<bool> {
+        match &self.engine {
+            Engine::Regular(regex) if regex.is_match(text) => Ok(true),
+            Engine::Regular(_) if !self.anchored => Ok(false),
+            _ => Ok(self.find(text, 0)?.is_some()),
+        }
+    }
+
+    fn find(&self, text: &str, at: usize) -> Step<Option<(usize, usize)>> {
+        Ok(self.captures(text, at)?.and_then(|groups| groups[0]))
+    }
+
+    fn captures(&self, text: &str, at: usize) -> Step<Option<Groups>> {
+        let found = self.engine.captures(text, at)?;
+        if found.is_some() || !self.anchored || !text.ends_with(['\n', '\r']) {
+            return Ok(found);
+        }
+        let body = text.strip_suffix("\r\n").unwrap_or(&text[..text.len() - 1]);
+        if at <= body.len() { self.engine.captures(body, at) } else { Ok(None) }
+    }
+}
+
+impl Engine {
+    fn captures(&self, text: &str, at: usize) -> Step<Option<Groups>> {
+        match self {
+            Self::Regular(regex) => Ok(regex
+                .captures_at(text, at)
+                .map(|found| found.iter().map(|group| group.map(|g| (g.start(), g.end()))).collect())),
+            Self::Other(regex) => {
+                let found = regex.captures_from_pos(text, at).map_err(|_| too_long())?;
+                Ok(found.map(|found| found.iter().map(|group| group.map(|g| (g.start(), g.end()))).collect()))
+            }
+        }
+    }
+}
+
+#[cold]
+fn too_long() -> Error {
+    refusal(3699, "Timeout exceeded in regular expression match.")
+}
+
+/// The pattern with the match type's flags; `None`: the match type is NULL.
+fn compile<'a>(
+    env: &Env<'a>,
+    args: &'a [Expr],
+    pattern: &[u8],
+    match_type: Option<&'a Expr>,
+    function: &'static str,
+) -> Step<Option<Rc<Pattern>>> {
+    let binary = |arg: &Expr| super::string::is_binary(arg) && !coerce::is_bits_literal(&arg.ty);
+    if binary(&args[0]) != binary(&args[1]) {
+        let text = if binary(&args[0]) { &args[1] } else { &args[0] };
+        if coerce::is_string(&text.ty) {
+            let collation = text.ty.collation.name();
+            let message = format!(
+                "Character set '{}' cannot be used in conjunction with '{}' in call to {function}.",
+                if binary(&args[0]) { "binary" } else { collation },
+                if binary(&args[0]) { collation } else { "binary" },
+            );
+            return Err(refusal(3995, &message).into());
+        }
+    }
+    let texts = args[..2].iter().filter(|arg| coerce::is_string(&arg.ty));
+    let sensitive = |arg: &Expr| super::string::is_binary(arg) || !arg.ty.collation.name().ends_with("_ci");
+    let mut flags = Flags { insensitive: !texts.clone().any(sensitive), lines: false, dot_all: false };
+    if let Some(arg) = match_type {
+        let Some(letters) = env.text(arg)? else { return Ok(None) };
         for letter in letters.iter() {
             match letter {
                 b'c' => flags.insensitive = false,
@@ -42,37 +307,96 @@ pub(super) fn regexp_like<'a>(env: &Env<'a>, _node: &'a Expr, args: &'a [Expr]) 
                 b'm' => flags.lines = true,
                 b'n' => flags.dot_all = true,
                 b'u' => {}
-                _ => return Err(Error::WrongArguments { function: "regexp_like" }.into()),
+                _ => return Err(Error::WrongArguments { function }.into()),
             }
         }
     }
-    let matched = with_pattern(env, &pattern, flags, |regex| regex.is_match(&text))?;
-    Ok(Value::Int(matched.into()))
-}
-
-fn with_pattern<T>(env: &Env<'_>, pattern: &[u8], flags: Flags, using: impl Fn(&Regex) -> T) -> Step<T> {
     let mut recent = env.shared.patterns.recent.borrow_mut();
-    if let Some((_, _, regex)) = recent.iter().find(|(p, f, _)| p == pattern && *f == flags) {
-        return Ok(using(regex));
+    if let Some((_, _, compiled)) = recent.iter().find(|(p, f, _)| p == pattern && *f == flags) {
+        return Ok(Some(Rc::clone(compiled)));
     }
-    let text = std::str::from_utf8(pattern).map_err(|_| Error::Regex { why: "the pattern is not valid UTF-8".into() })?;
-    if text.is_empty() {
-        return Err(Error::Regex { why: "Illegal argument to a regular expression.".into() }.into());
-    }
-    let regex = RegexBuilder::new(text)
-        .case_insensitive(flags.insensitive)
-        .multi_line(flags.lines)
-        .dot_matches_new_line(flags.dot_all)
-        .unicode(!flags.binary)
-        .size_limit(PATTERN_BYTES_MAX)
-        .build()
-        .map_err(|error| refused(&error))?;
-    let result = using(&regex);
+    let compiled = Rc::new(build(pattern, flags)?);
     if recent.len() == RECENT_MAX {
         recent.remove(0);
     }
-    recent.push((pattern.to_vec(), flags, regex));
-    Ok(result)
+    recent.push((pattern.to_vec(), flags, Rc::clone(&compiled)));
+    Ok(Some(compiled))
+}
+
+fn build(pattern: &[u8], flags: Flags) -> Result<Pattern, Error> {
+    let text = String::from_utf8_lossy(pattern);
+    if text.is_empty() {
+        return Err(Error::Regex { why: "Illegal argument to a regular expression.".into() });
+    }
+    if has_unknown_class(&text) {
+        return Err(Error::Regex { why: "Illegal argument to a regular expression.".into() });
+    }
+    let anchored = text.contains('$');
+    let text = translated(&text);
+    let regular = RegexBuilder::new(&text)
+        .case_insensitive(flags.insensitive)
+        .multi_line(flags.lines)
+        .crlf(true)
+        .dot_matches_new_line(flags.dot_all)
+        .size_limit(PATTERN_BYTES_MAX)
+        .build();
+    let error = match regular {
+        Ok(regex) => return Ok(Pattern { engine: Engine::Regular(regex), anchored }),
+        Err(error) => error,
+    };
+    let mut prefix = String::new();
+    for (on, letter) in [(flags.insensitive, 'i'), (flags.lines, 'm'), (flags.dot_all, 's')] {
+        if on {
+            prefix.push(letter);
+        }
+    }
+    let other = if prefix.is_empty() { text.into_owned() } else { format!("(?{prefix}){text}") };
+    match fancy_regex::RegexBuilder::new(&other).backtrack_limit(BACKTRACKS_MAX).delegate_size_limit(PATTERN_BYTES_MAX).build() {
+        Ok(regex) => Ok(Pattern { engine: Engine::Other(Box::new(regex)), anchored }),
+        Err(_) => Err(refused(&error)),
+    }
+}
+
+/// `[:name:]` of a class that does not exist.
+fn has_unknown_class(pattern: &str) -> bool {
+    const CLASSES: [&str; 14] = [
+        "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper", "word",
+        "xdigit",
+    ];
+    let mut rest = pattern;
+    while let Some(at) = rest.find("[:") {
+        rest = &rest[at + 2..];
+        if let Some(end) = rest.find(":]")
+            && !CLASSES.contains(&rest[..end].trim_start_matches('^'))
+            && rest[..end].bytes().all(|b| b.is_ascii_alphabetic())
+        {
+            return true;
+        }
+    }
+    false
+}
+
+/// The pattern with what MySQL's library spells in another way: `\Q...\E` is literal text.
+fn translated(pattern: &str) -> Cow<'_, str> {
+    if !pattern.contains("\\Q") {
+        return Cow::Borrowed(pattern);
+    }
+    let mut out = String::with_capacity(pattern.len() + 16);
+    let mut rest = pattern;
+    while let Some(c) = rest.chars().next() {
+        if let Some(quoted) = rest.strip_prefix("\\Q") {
+            let end = quoted.find("\\E");
+            out.push_str(&regex::escape(&quoted[..end.unwrap_or(quoted.len())]));
+            rest = end.map_or("", |end| &quoted[end + 2..]);
+            continue;
+        }
+        // An escaped character stays with its backslash.
+        let behind = if c == '\\' { rest[1..].chars().next().map_or(0, char::len_utf8) } else { 0 };
+        let (taken, tail) = rest.split_at(c.len_utf8() + behind);
+        out.push_str(taken);
+        rest = tail;
+    }
+    Cow::Owned(out)
 }
 
 /// What is wrong with a pattern, in MySQL's words. The parser tells it as text alone, in its last line.

@@ -16,8 +16,8 @@ pub(super) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: 
     match function {
         Function::Concat => concat(env, args),
         Function::ConcatWs => concat_ws(env, args),
-        Function::Length => Ok(env.text(&args[0])?.map_or(Value::Null, |s| Value::Int(s.len() as i64))),
-        Function::BitLength => Ok(env.text(&args[0])?.map_or(Value::Null, |s| Value::Int(s.len() as i64 * 8))),
+        Function::Length => Ok(env.bytes(&args[0])?.map_or(Value::Null, |s| Value::Int(s.len() as i64))),
+        Function::BitLength => Ok(env.bytes(&args[0])?.map_or(Value::Null, |s| Value::Int(s.len() as i64 * 8))),
         Function::CharLength => char_length(env, &args[0]),
         Function::Upper | Function::Lower => change_case(env, &args[0], function == Function::Upper),
         Function::Substring => substring(env, args),
@@ -42,7 +42,7 @@ pub(super) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: 
         Function::ExportSet => export_set(env, args),
         Function::StrCmp => strcmp(env, args),
         Function::Quote => quote(env, &args[0]),
-        Function::Ascii => Ok(env.text(&args[0])?.map_or(Value::Null, |s| Value::Int(s.first().map_or(0, |b| i64::from(*b))))),
+        Function::Ascii => Ok(env.bytes(&args[0])?.map_or(Value::Null, |s| Value::Int(s.first().map_or(0, |b| i64::from(*b))))),
         Function::Ord => ord(env, &args[0]),
         Function::Char => char_function(env, args),
         _ => unreachable!("{function:?} is not a string function"),
@@ -201,6 +201,10 @@ fn fold_case(s: &str, upper: bool) -> String {
                 (Some(one), None) => one,
                 _ => c,
             };
+            // The capital I with a dot loses it.
+            if !upper && c == '\u{130}' {
+                return 'i';
+            }
             if upper { single(Box::new(c.to_uppercase())) } else { single(Box::new(c.to_lowercase())) }
         })
         .collect()
@@ -599,11 +603,12 @@ fn quote<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
 }
 
 fn ord<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
-    let Some(s) = env.text(arg)? else { return Ok(Value::Null) };
+    let Some(s) = env.bytes(arg)? else { return Ok(Value::Null) };
     if s.is_empty() {
         return Ok(Value::Int(0));
     }
-    let n = char_bytes(&s, is_binary(arg));
+    let narrow = arg.ty.collation.info().is_some_and(|info| info.char_bytes_max == 1);
+    let n = char_bytes(&s, narrow || is_binary(arg));
     Ok(Value::Int(s[..n].iter().fold(0, |code, b| code << 8 | i64::from(*b))))
 }
 

@@ -7,10 +7,11 @@ use crate::error::Error;
 use crate::eval::{Env, Evaluated, Step};
 use crate::hash::ByteSet;
 use crate::keys::{self, KeyKind};
-use sql::expr::Aggregate;
+use sql::expr::{Aggregate, ArithmeticOp, Expr};
 use sql::func::AggregateFunction;
 use std::borrow::Cow;
-use types::{Decimal, Value};
+use types::json::Json;
+use types::{Decimal, TypeKind, Value};
 
 /// The state of one aggregate of one group.
 pub(crate) struct Accumulator {
@@ -37,6 +38,8 @@ enum State {
     /// MIN, MAX, ANY_VALUE
     Best(Option<Value<'static>>),
     Bits(u64),
+    /// BIT_AND and its like over binary strings; nothing yet.
+    BitString(Option<Vec<u8>>),
     /// Welford's running mean and sum of squared differences.
     Variance {
         count: u64,
@@ -44,6 +47,8 @@ enum State {
         squares: f64,
     },
     Concat(Box<Concat>),
+    /// The document so far, and whether there were rows.
+    Json(Json, bool),
 }
 
 #[derive(Default)]
@@ -68,6 +73,11 @@ impl Accumulator {
                 _ => State::Doubles { sum: 0.0, count: 0 },
             },
             AggregateFunction::Min | AggregateFunction::Max | AggregateFunction::AnyValue => State::Best(None),
+            AggregateFunction::BitAnd | AggregateFunction::BitOr | AggregateFunction::BitXor if plan.ty.is_binary_string() => {
+                State::BitString(None)
+            }
+            AggregateFunction::JsonArrayAgg => State::Json(Json::Array(Vec::new()), false),
+            AggregateFunction::JsonObjectAgg => State::Json(Json::Object(Vec::new()), false),
             AggregateFunction::BitAnd => State::Bits(u64::MAX),
             AggregateFunction::BitOr | AggregateFunction::BitXor => State::Bits(0),
             AggregateFunction::StdDevPop
@@ -81,6 +91,10 @@ impl Accumulator {
 
     /// Takes in the current row. Returns by how much memory the accumulator grew.
     pub fn add<'a>(&mut self, env: &Env<'a>, plan: &'a Aggregate) -> Step<usize> {
+        if let State::Json(document, any) = &mut self.state {
+            *any = true;
+            return add_json(env, document, &plan.args);
+        }
         let [arg] = plan.args.as_slice() else { return self.add_several(env, plan) };
         if matches!(self.state, State::Concat(_)) {
             return self.add_several(env, plan);
@@ -125,6 +139,13 @@ impl Accumulator {
                     _ => *bits ^= other,
                 }
             }
+            State::BitString(bits) => {
+                let bytes = env.as_text(value, &arg.ty)?;
+                match bits {
+                    None => *bits = Some(bytes.into_owned()),
+                    Some(bits) => crate::arithmetic::combine_bits(bit_operator(plan.function), bits, &bytes)?,
+                }
+            }
             State::Variance { count, mean, squares } => {
                 let x = env.as_double(&value)?;
                 *count += 1;
@@ -132,7 +153,7 @@ impl Accumulator {
                 *mean += delta / *count as f64;
                 *squares += delta * (x - *mean);
             }
-            State::Concat(_) => unreachable!("handled above"),
+            State::Concat(_) | State::Json(..) => unreachable!("handled above"),
         }
         Ok(grown)
     }
@@ -198,9 +219,61 @@ impl Accumulator {
             }
             State::Best(best) => best.as_ref().map_or(Value::Null, crate::eval::borrow),
             State::Bits(bits) => Value::UInt(*bits),
+            State::BitString(bits) => Value::Bytes(match bits {
+                Some(bits) => Cow::Borrowed(bits.as_slice()),
+                // Of no rows: all bits set for AND, none for the others.
+                None => {
+                    let fill = if plan.function == AggregateFunction::BitAnd { 0xFF } else { 0 };
+                    Cow::Owned(vec![fill; empty_bits_length(plan)])
+                }
+            }),
             State::Variance { count, squares, .. } => variance(plan.function, *count, *squares),
             State::Concat(concat) => concat.finish(env, plan),
+            State::Json(_, false) => Value::Null,
+            State::Json(document, true) => {
+                if let Json::Object(members) = document {
+                    *document = Json::object(std::mem::take(members));
+                }
+                Value::Bytes(Cow::Owned(document.to_binary()))
+            }
         })
+    }
+}
+
+/// JSON_ARRAYAGG and JSON_OBJECTAGG take NULLs as well.
+fn add_json<'a>(env: &Env<'a>, document: &mut Json, args: &'a [Expr]) -> Step<usize> {
+    let value = |arg: &'a Expr| crate::function::json_value(env, arg);
+    Ok(match (document, args) {
+        (Json::Object(members), [name, item]) => {
+            let Some(name) = env.text(name)? else { return Err(crate::function::null_member_name().into()) };
+            let (name, item) = (String::from_utf8_lossy(&name).into_owned(), value(item)?);
+            let grown = name.len() + item.memory_bytes();
+            members.push((name, item));
+            grown
+        }
+        (Json::Array(items), [item, ..]) => {
+            let item = value(item)?;
+            let grown = item.memory_bytes();
+            items.push(item);
+            grown
+        }
+        _ => 0,
+    })
+}
+
+fn bit_operator(function: AggregateFunction) -> ArithmeticOp {
+    match function {
+        AggregateFunction::BitAnd => ArithmeticOp::BitAnd,
+        AggregateFunction::BitOr => ArithmeticOp::BitOr,
+        _ => ArithmeticOp::BitXor,
+    }
+}
+
+/// Bytes of BIT_AND over no binary strings: as long as the type, 511 at most.
+fn empty_bits_length(plan: &Aggregate) -> usize {
+    match plan.ty.kind {
+        TypeKind::Binary { length } | TypeKind::VarBinary { length } => (length as usize).min(511),
+        _ => 511,
     }
 }
 

@@ -26,6 +26,8 @@ pub(crate) struct AggregateOperator<'p> {
     key: Vec<u8>,
     row: Vec<u8>,
     charged_bytes: usize,
+    /// Memory of the accumulators.
+    grown: usize,
     state: State,
 }
 
@@ -59,6 +61,7 @@ impl<'p> AggregateOperator<'p> {
             key: Vec::new(),
             row: Vec::new(),
             charged_bytes: 0,
+            grown: 0,
             state: State::Take,
         };
         if keys.is_empty() {
@@ -145,6 +148,7 @@ impl<'p> AggregateOperator<'p> {
             run.row_done();
         }
         if grown > 0 {
+            self.grown += grown;
             self.state = State::Take;
             run.charge(grown)?;
         }
@@ -168,6 +172,19 @@ impl<'p> AggregateOperator<'p> {
         }
         self.state = State::Emit { group: group + 1 };
         Ok(true)
+    }
+
+    pub fn rewind(&mut self, run: &mut Run<'p>) {
+        run.release(std::mem::take(&mut self.grown));
+        self.groups.clear();
+        self.key_rows.clear();
+        self.arena.clear();
+        self.accumulators.clear();
+        self.state = State::Take;
+        if self.keys.is_empty() {
+            self.add_group();
+        }
+        self.input.rewind(run);
     }
 
     pub fn slots(&self) -> &[u8] {

@@ -24,6 +24,11 @@ impl<'p> Concat<'p> {
         Ok(false)
     }
 
+    pub fn rewind(&mut self, run: &mut Run<'p>) {
+        self.current = 0;
+        self.inputs.iter_mut().for_each(|input| input.rewind(run));
+    }
+
     pub fn slots(&self) -> &[u8] {
         self.inputs.get(self.current).map_or(&[], Operator::slots)
     }

@@ -15,12 +15,13 @@ pub(crate) struct Distinct<'p> {
     seen: ByteSet,
     key: Vec<u8>,
     pending: bool,
+    charged: usize,
 }
 
 impl<'p> Distinct<'p> {
     pub fn new(input: Operator<'p>, columns: usize, types: Vec<&'p ColumnType>) -> Self {
         let kinds = types.into_iter().take(columns).map(|ty| (KeyKind::of_type(ty), ty)).collect();
-        Self { input, kinds, seen: ByteSet::default(), key: Vec::new(), pending: false }
+        Self { input, kinds, seen: ByteSet::default(), key: Vec::new(), pending: false, charged: 0 }
     }
 
     pub fn first_input(&mut self) -> &mut Operator<'p> {
@@ -45,10 +46,20 @@ impl<'p> Distinct<'p> {
             let new = self.seen.insert(&self.key);
             self.pending = false;
             if new {
-                run.charge(self.seen.memory_bytes() - before)?;
+                let grown = self.seen.memory_bytes() - before;
+                self.charged += grown;
+                run.charge(grown)?;
                 return Ok(true);
             }
         }
+    }
+
+    pub fn rewind(&mut self, run: &mut Run<'p>) {
+        run.release(self.charged);
+        self.charged = 0;
+        self.seen = ByteSet::default();
+        self.pending = false;
+        self.input.rewind(run);
     }
 
     pub fn slots(&self) -> &[u8] {

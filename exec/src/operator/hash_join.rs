@@ -10,6 +10,7 @@ use crate::hash::ByteMap;
 use crate::keys::{self, KeyKind};
 use crate::run::{Run, SourceState};
 use sql::expr::Expr;
+use sql::plan::JoinKind;
 use types::{ColumnType, Value};
 
 /// No next row in a chain.
@@ -18,7 +19,7 @@ const END: u32 = u32::MAX;
 pub(crate) struct HashJoin<'p> {
     left: Operator<'p>,
     right: Operator<'p>,
-    left_join: bool,
+    kind: JoinKind,
     left_keys: &'p [Expr],
     right_keys: &'p [Expr],
     kinds: Vec<KeyKind>,
@@ -56,7 +57,7 @@ impl<'p> HashJoin<'p> {
     pub fn new(
         left: Operator<'p>,
         right: Operator<'p>,
-        left_join: bool,
+        join: JoinKind,
         (left_keys, right_keys): (&'p [Expr], &'p [Expr]),
         on: Option<&'p Expr>,
         right_sources: Vec<usize>,
@@ -66,7 +67,7 @@ impl<'p> HashJoin<'p> {
         Self {
             left,
             right,
-            left_join,
+            kind: join,
             left_keys,
             right_keys,
             kinds,
@@ -106,7 +107,7 @@ impl<'p> HashJoin<'p> {
                 }
                 State::Chain { row: END, matched } => {
                     self.state = State::Left;
-                    if self.left_join && !matched {
+                    if matches!(self.kind, JoinKind::Left | JoinKind::Anti) && !matched {
                         self.right_sources.iter().for_each(|s| run.sources[*s].state = SourceState::Null);
                         return Ok(true);
                     }
@@ -119,8 +120,15 @@ impl<'p> HashJoin<'p> {
                         None => true,
                     };
                     self.state = State::Chain { row: self.rows[row as usize].next, matched: matched || keep };
-                    if keep {
-                        return Ok(true);
+                    match self.kind {
+                        _ if !keep => {}
+                        JoinKind::Inner | JoinKind::Left => return Ok(true),
+                        // One partner is enough.
+                        JoinKind::Semi => {
+                            self.state = State::Left;
+                            return Ok(true);
+                        }
+                        JoinKind::Anti => self.state = State::Left,
                     }
                 }
             }
@@ -165,6 +173,11 @@ impl<'p> HashJoin<'p> {
             self.arena.push(state as u8);
             self.arena.extend_from_slice(&(bytes.len() as u32).to_ne_bytes());
             self.arena.extend_from_slice(bytes);
+            if run.keeps_keys {
+                let key: &[u8] = if state == SourceState::Copied { run.sources[*source].row.key() } else { &[] };
+                self.arena.extend_from_slice(&(key.len() as u32).to_ne_bytes());
+                self.arena.extend_from_slice(key);
+            }
         }
         self.rows.push(Row { start, next: END });
         let (key, new) = self.table.insert(&self.key);
@@ -175,8 +188,9 @@ impl<'p> HashJoin<'p> {
             self.rows[last as usize].next = number;
         }
         let bytes = self.arena.capacity() + self.table.memory_bytes() + self.rows.capacity() * 16 + self.chains.capacity() * 8;
-        run.charge(bytes - self.charged_bytes)?;
-        self.charged_bytes = bytes;
+        // Built anew, it has paid for its memory already.
+        run.charge(bytes.saturating_sub(self.charged_bytes))?;
+        self.charged_bytes = self.charged_bytes.max(bytes);
         Ok(())
     }
 
@@ -187,6 +201,11 @@ impl<'p> HashJoin<'p> {
             let length = u32::from_ne_bytes([rest[1], rest[2], rest[3], rest[4]]) as usize;
             run.sources[*source].set_copy(SourceState::from_byte(rest[0]), &rest[5..5 + length]);
             rest = &rest[5 + length..];
+            if run.keeps_keys {
+                let length = u32::from_ne_bytes([rest[0], rest[1], rest[2], rest[3]]) as usize;
+                run.sources[*source].row.set_key(&rest[4..4 + length]);
+                rest = &rest[4 + length..];
+            }
         }
     }
 

@@ -10,16 +10,22 @@
 mod accumulator;
 mod aggregate;
 mod concat;
+mod derived;
 mod distinct;
 mod filter;
 mod hash_join;
 mod limit;
 mod nested_loop;
 mod project;
+mod recursive;
+mod rollup;
 mod scan;
+mod set_operation;
 mod sort;
 mod values;
+mod window;
 
+pub(crate) use derived::RowStore;
 pub(crate) use limit::evaluate_count;
 pub(crate) use scan::{ScanOperator, SourceLock};
 pub(crate) use sort::Entry as SortEntry;
@@ -27,8 +33,9 @@ pub(crate) use sort::Entry as SortEntry;
 use crate::eval::Step;
 use crate::run::Run;
 use crate::scratch::Scratch;
-use sql::plan::{Access, Node};
+use sql::plan::{Access, ChangeTarget, Node};
 use table::Table;
+use txn::{LockMode, WaitPolicy};
 
 /// One operator of a running plan.
 pub(crate) enum Operator<'p> {
@@ -45,9 +52,16 @@ pub(crate) enum Operator<'p> {
     Limit(Box<limit::Limit<'p>>),
     Values(Box<values::ValuesRows<'p>>),
     Concat(Box<concat::Concat<'p>>),
+    Derived(Box<derived::DerivedScan<'p>>),
+    Work(Box<derived::WorkScan<'p>>),
+    SetOperation(Box<set_operation::SetOperation<'p>>),
+    Recursive(Box<recursive::Recursive<'p>>),
+    Rollup(Box<rollup::Rollup<'p>>),
+    Window(Box<window::WindowOperator<'p>>),
 }
 
 /// What operators are built with.
+#[derive(Clone, Copy)]
 pub(crate) struct Builder<'p> {
     /// By source.
     pub tables: &'p [Option<std::sync::Arc<Table>>],
@@ -55,6 +69,8 @@ pub(crate) struct Builder<'p> {
     pub lock: Option<SourceLock>,
     /// A LIMIT may stop the scans.
     pub is_limited: bool,
+    /// The sources whose rows are to be changed: locked for that, while the others get `lock`.
+    pub exclusive: Option<&'p [ChangeTarget]>,
 }
 
 impl<'p> Builder<'p> {
@@ -64,20 +80,31 @@ impl<'p> Builder<'p> {
             Node::Scan(scan) if matches!(scan.access, Access::Virtual) => {
                 Operator::Virtual(Box::new(scan::VirtualScan::new(scan)))
             }
+            // No row of what is no stored table.
+            Node::Scan(scan) if self.tables[scan.source].is_none() && matches!(scan.access, Access::Nothing) => {
+                Operator::Concat(Box::new(concat::Concat::new(Vec::new())))
+            }
             Node::Scan(scan) => {
-                let operator = ScanOperator::new(scan, self.table(scan.source), self.lock);
+                match &scan.access {
+                    Access::Derived(derived) => {
+                        return Operator::Derived(Box::new(derived::DerivedScan::new(scan, derived, *self)));
+                    }
+                    Access::Work { table } => return Operator::Work(Box::new(derived::WorkScan::new(scan, *table))),
+                    _ => {}
+                }
+                let operator = ScanOperator::new(scan, self.table(scan.source), self.lock_of(scan.source));
                 Operator::Scan(Box::new(operator.one_by_one(self.is_limited)))
             }
-            Node::NestedLoop { left, right, left_join, on } => {
+            Node::NestedLoop { left, right, kind, on } => {
                 let sources = sources_of(right);
                 let (left, right) = (self.build(left), self.build(right));
-                Operator::NestedLoop(Box::new(nested_loop::NestedLoop::new(left, right, *left_join, on.as_ref(), sources)))
+                Operator::NestedLoop(Box::new(nested_loop::NestedLoop::new(left, right, *kind, on.as_ref(), sources)))
             }
-            Node::HashJoin { left, right, left_join, left_keys, right_keys, on } => {
+            Node::HashJoin { left, right, kind, left_keys, right_keys, on } => {
                 let sources = sources_of(right);
                 let (left, right) = (self.build(left), self.build(right));
                 let keys = (left_keys.as_slice(), right_keys.as_slice());
-                Operator::HashJoin(Box::new(hash_join::HashJoin::new(left, right, *left_join, keys, on.as_ref(), sources)))
+                Operator::HashJoin(Box::new(hash_join::HashJoin::new(left, right, *kind, keys, on.as_ref(), sources)))
             }
             Node::Filter { input, predicate } => Operator::Filter(Box::new(filter::Filter::new(self.build(input), predicate))),
             Node::Aggregate { input, keys, aggregates } => {
@@ -94,9 +121,36 @@ impl<'p> Builder<'p> {
             // Whoever reads the slots knows how many there are.
             Node::Trim { input, .. } => self.build(input),
             Node::Values { rows } => Operator::Values(Box::new(values::ValuesRows::new(rows))),
+            Node::Rollup { input, keys, aggregates } => {
+                Operator::Rollup(Box::new(rollup::Rollup::new(self.build(input), keys, aggregates)))
+            }
+            Node::Window { input, columns, partition, order, calls } => {
+                let window = window::WindowOperator::new(self.build(input), *columns, partition, order, calls);
+                Operator::Window(Box::new(window))
+            }
+            Node::SetOperation { left, right, except, all, columns } => {
+                let types = slot_types(left).into_iter().take(*columns).collect();
+                let (left, right) = (self.build(left), self.build(right));
+                Operator::SetOperation(Box::new(set_operation::SetOperation::new(left, right, *except, *all, types)))
+            }
+            Node::Recursive { table, seed, steps, distinct, columns, limit } => {
+                let seed = self.build(seed);
+                let steps = steps.iter().map(|step| self.build(step)).collect();
+                let recursive = recursive::Recursive::new(*table, seed, steps, columns, *distinct, limit.as_ref());
+                Operator::Recursive(Box::new(recursive))
+            }
             Node::Concat { inputs } => {
                 Operator::Concat(Box::new(concat::Concat::new(inputs.iter().map(|i| self.build(i)).collect())))
             }
+        }
+    }
+
+    fn lock_of(&self, source: usize) -> Option<SourceLock> {
+        match self.exclusive {
+            Some(targets) if targets.iter().any(|target| target.source == source) => {
+                Some(SourceLock::Lock(LockMode::Exclusive, WaitPolicy::Wait))
+            }
+            _ => self.lock,
         }
     }
 
@@ -122,6 +176,12 @@ impl<'p> Operator<'p> {
             Operator::Limit(op) => op.next(run),
             Operator::Values(op) => op.next(run),
             Operator::Concat(op) => op.next(run),
+            Operator::Derived(op) => op.next(run),
+            Operator::Work(op) => op.next(run),
+            Operator::SetOperation(op) => op.next(run),
+            Operator::Recursive(op) => op.next(run),
+            Operator::Rollup(op) => op.next(run),
+            Operator::Window(op) => op.next(run),
         }
     }
 
@@ -136,9 +196,17 @@ impl<'p> Operator<'p> {
             Operator::Limit(op) => op.slots(),
             Operator::Values(op) => op.slots(),
             Operator::Concat(op) => op.slots(),
-            Operator::OneRow(_) | Operator::Scan(_) | Operator::Virtual(_) | Operator::NestedLoop(_) | Operator::HashJoin(_) => {
-                &[]
-            }
+            Operator::SetOperation(op) => op.slots(),
+            Operator::Recursive(op) => op.slots(),
+            Operator::Rollup(op) => op.slots(),
+            Operator::Window(op) => op.slots(),
+            Operator::OneRow(_)
+            | Operator::Scan(_)
+            | Operator::Virtual(_)
+            | Operator::Derived(_)
+            | Operator::Work(_)
+            | Operator::NestedLoop(_)
+            | Operator::HashJoin(_) => &[],
         }
     }
 
@@ -192,43 +260,39 @@ impl<'p> Operator<'p> {
             Operator::HashJoin(op) => op.rewind(run),
             Operator::Filter(op) => op.rewind(run),
             Operator::Limit(op) => op.rewind(run),
-            // The planner puts only scans, joins, filters and limits inside of joins.
-            Operator::Aggregate(_)
-            | Operator::Project(_)
-            | Operator::Distinct(_)
-            | Operator::Sort(_)
-            | Operator::Values(_)
-            | Operator::Concat(_) => unreachable!("only operators over sources are inside of joins"),
+            Operator::Derived(op) => op.rewind(),
+            Operator::Work(op) => op.rewind(),
+            Operator::Aggregate(op) => op.rewind(run),
+            Operator::Project(op) => op.rewind(run),
+            Operator::Distinct(op) => op.rewind(run),
+            Operator::Sort(op) => op.rewind(run),
+            Operator::Values(op) => op.rewind(),
+            Operator::Concat(op) => op.rewind(run),
+            Operator::SetOperation(op) => op.rewind(run),
+            Operator::Recursive(op) => op.rewind(run),
+            Operator::Rollup(op) => op.rewind(run),
+            Operator::Window(op) => op.rewind(run),
         }
     }
 }
 
 /// The sources whose rows a subtree makes.
 pub(crate) fn sources_of(node: &Node) -> Vec<usize> {
+    fn collect(node: &Node, sources: &mut Vec<usize>) {
+        match node {
+            // What is inside of a derived table is no source of its row.
+            Node::Scan(scan) => sources.push(scan.source),
+            _ => node.inputs().into_iter().for_each(|input| collect(input, sources)),
+        }
+    }
     let mut sources = Vec::new();
-    collect_scans(node, &mut |scan| sources.push(scan.source));
+    collect(node, &mut sources);
     sources
 }
 
-/// Calls `visit` for every scan of a subtree, in FROM order.
-pub(crate) fn collect_scans<'p>(node: &'p Node, visit: &mut impl FnMut(&'p sql::plan::Scan)) {
-    match node {
-        Node::Scan(scan) => visit(scan),
-        Node::OneRow | Node::Values { .. } => {}
-        Node::NestedLoop { left, right, .. } | Node::HashJoin { left, right, .. } => {
-            collect_scans(left, visit);
-            collect_scans(right, visit);
-        }
-        Node::Filter { input, .. }
-        | Node::Aggregate { input, .. }
-        | Node::Project { input, .. }
-        | Node::Distinct { input, .. }
-        | Node::Sort { input, .. }
-        | Node::Limit { input, .. }
-        | Node::Trim { input, .. } => collect_scans(input, visit),
-        Node::Concat { inputs } => inputs.iter().for_each(|input| collect_scans(input, visit)),
-    }
-}
+/// The type of the slot that says how many keys are not rolled up.
+static LEVEL_TYPE: std::sync::LazyLock<types::ColumnType> =
+    std::sync::LazyLock::new(|| types::ColumnType::new(types::TypeKind::BigInt));
 
 /// The static types of a node's slots.
 fn slot_types(node: &Node) -> Vec<&types::ColumnType> {
@@ -242,6 +306,15 @@ fn slot_types(node: &Node) -> Vec<&types::ColumnType> {
         | Node::Limit { input, .. }
         | Node::Trim { input, .. } => slot_types(input),
         Node::Concat { inputs } => inputs.first().map_or_else(Vec::new, slot_types),
+        Node::Rollup { keys, aggregates, .. } => {
+            let level = std::iter::once(&*LEVEL_TYPE);
+            keys.iter().map(|k| &k.ty).chain(level).chain(aggregates.iter().map(|a| &a.ty)).collect()
+        }
+        Node::Window { input, columns, calls, .. } => {
+            slot_types(input).into_iter().take(*columns).chain(calls.iter().map(|call| &call.ty)).collect()
+        }
+        Node::SetOperation { left, columns, .. } => slot_types(left).into_iter().take(*columns).collect(),
+        Node::Recursive { columns, .. } => columns.iter().map(|(_, ty)| ty).collect(),
         Node::OneRow | Node::Scan(_) | Node::NestedLoop { .. } | Node::HashJoin { .. } => Vec::new(),
     }
 }

@@ -4,11 +4,12 @@ use super::Operator;
 use crate::eval::Step;
 use crate::run::{Run, SourceState};
 use sql::expr::Expr;
+use sql::plan::JoinKind;
 
 pub(crate) struct NestedLoop<'p> {
     left: Operator<'p>,
     right: Operator<'p>,
-    left_join: bool,
+    kind: JoinKind,
     on: Option<&'p Expr>,
     /// The right input's sources: NULL rows when nothing matched.
     right_sources: Vec<usize>,
@@ -26,14 +27,8 @@ enum State {
 }
 
 impl<'p> NestedLoop<'p> {
-    pub fn new(
-        left: Operator<'p>,
-        right: Operator<'p>,
-        left_join: bool,
-        on: Option<&'p Expr>,
-        right_sources: Vec<usize>,
-    ) -> Self {
-        Self { left, right, left_join, on, right_sources, state: State::Left }
+    pub fn new(left: Operator<'p>, right: Operator<'p>, kind: JoinKind, on: Option<&'p Expr>, right_sources: Vec<usize>) -> Self {
+        Self { left, right, kind, on, right_sources, state: State::Left }
     }
 
     pub fn first_input(&mut self) -> &mut Operator<'p> {
@@ -56,7 +51,7 @@ impl<'p> NestedLoop<'p> {
                         continue;
                     }
                     self.state = State::Left;
-                    if self.left_join && !matched {
+                    if matches!(self.kind, JoinKind::Left | JoinKind::Anti) && !matched {
                         self.right_sources.iter().for_each(|s| run.sources[*s].state = SourceState::Null);
                         return Ok(true);
                     }
@@ -67,8 +62,15 @@ impl<'p> NestedLoop<'p> {
                         None => true,
                     };
                     self.state = State::Right { matched: matched || keep };
-                    if keep {
-                        return Ok(true);
+                    match self.kind {
+                        _ if !keep => {}
+                        JoinKind::Inner | JoinKind::Left => return Ok(true),
+                        // One partner is enough.
+                        JoinKind::Semi => {
+                            self.state = State::Left;
+                            return Ok(true);
+                        }
+                        JoinKind::Anti => self.state = State::Left,
                     }
                 }
             }

@@ -48,6 +48,11 @@ impl<'p> Project<'p> {
         Ok(true)
     }
 
+    pub fn rewind(&mut self, run: &mut Run<'p>) {
+        self.pending = false;
+        self.input.rewind(run);
+    }
+
     pub fn slots(&self) -> &[u8] {
         &self.row
     }

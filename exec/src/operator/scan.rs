@@ -176,7 +176,7 @@ impl<'p> ScanOperator<'p> {
     fn start(&mut self, run: &mut Run<'p>) -> Step<Stage> {
         let env = run.env(&[]);
         Ok(match &self.plan.access {
-            Access::Nothing | Access::Virtual => Stage::Done,
+            Access::Nothing | Access::Virtual | Access::Derived(_) | Access::Work { .. } => Stage::Done,
             Access::Point { index, key } => {
                 if access::point_key(&env, self.table, *index, key, &mut self.key)? {
                     Stage::Point

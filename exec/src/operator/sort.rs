@@ -25,7 +25,6 @@ pub(crate) struct Sort<'p> {
     columns: usize,
     /// Rows wanted, once the limit is known.
     rows_max: Option<usize>,
-    offset: usize,
     entries: Vec<Entry>,
     arena: Vec<u8>,
     charged_bytes: usize,
@@ -62,7 +61,6 @@ impl<'p> Sort<'p> {
             limit,
             columns,
             rows_max: None,
-            offset: 0,
             entries: Vec::new(),
             arena: Vec::new(),
             charged_bytes: 0,
@@ -97,7 +95,7 @@ impl<'p> Sort<'p> {
                         self.consume(run)?;
                     }
                     self.sort();
-                    self.state = State::Emit(self.offset);
+                    self.state = State::Emit(0);
                 }
                 State::Emit(n) => {
                     let more = n < self.entries.len();
@@ -111,13 +109,12 @@ impl<'p> Sort<'p> {
         }
     }
 
-    /// The sort passes rows `offset..offset + count` itself.
+    /// The first `offset + count` rows are kept; the Limit above skips those of the offset.
     fn evaluate_limit(&mut self, run: &Run<'p>) -> Step<()> {
         let Some(limit) = self.limit else { return Ok(()) };
         let env = run.env(&[]);
         let offset = evaluate_count(&env, limit.offset.as_ref())?.unwrap_or(0);
         let clamp = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-        self.offset = clamp(offset);
         self.rows_max = evaluate_count(&env, limit.count.as_ref())?.map(|count| clamp(offset.saturating_add(count)));
         Ok(())
     }
@@ -190,6 +187,14 @@ impl<'p> Sort<'p> {
         }
         let arena = &self.arena;
         self.entries.sort_unstable_by(|a, b| compare(arena, a, b));
+    }
+
+    pub fn rewind(&mut self, run: &mut Run<'p>) {
+        self.entries.clear();
+        self.arena.clear();
+        self.state = State::Start;
+        self.pending = false;
+        self.input.rewind(run);
     }
 
     pub fn slots(&self) -> &[u8] {

@@ -49,6 +49,10 @@ impl<'p> ValuesRows<'p> {
         Ok(true)
     }
 
+    pub fn rewind(&mut self) {
+        self.next = 0;
+    }
+
     pub fn slots(&self) -> &[u8] {
         &self.row
     }

@@ -1,6 +1,6 @@
 //! Files of the simulated machine, with the names of the real ones.
 
-use super::disk::{Faults, Refusal};
+use super::disk::{CrashKind, Faults, Refusal};
 use super::scheduler::{self, point, with};
 use crate::LockError;
 use std::io;
@@ -150,6 +150,11 @@ pub mod fs {
 /// Changes what goes wrong.
 pub fn set_faults(change: impl FnOnce(&mut Faults)) {
     with(|world| change(&mut world.disk.faults));
+}
+
+/// The power fails while no machine runs.
+pub fn power_failure() {
+    with(|world| world.disk.crash(CrashKind::Power));
 }
 
 /// How many faults have struck so far.

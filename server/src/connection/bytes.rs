@@ -2,7 +2,7 @@
 //!
 //! N1: `readiness.readable` is false only if the last read found the socket empty and no event came since.
 
-use super::{Buffers, Interruptible, Lost, Socket};
+use super::{Buffers, INPUT_BYTES, Interruptible, Lost, SMALL_BYTES, Socket};
 use std::io;
 use std::time::Instant;
 
@@ -43,8 +43,16 @@ impl Bytes {
 
     /// Room behind the unused bytes, at least one byte. Call `grow` when something lies there.
     pub(super) fn room(&mut self, buffers: &Buffers) -> &mut [u8] {
-        if self.buffer.is_empty() {
-            self.buffer = buffers.take_input();
+        if self.buffer.len() < INPUT_BYTES {
+            // None yet, or a small one that holds the beginning of something.
+            let mut large = buffers.take_input();
+            let unused = self.end - self.start;
+            large[..unused].copy_from_slice(&self.buffer[self.start..self.end]);
+            let small = std::mem::replace(&mut self.buffer, large);
+            (self.start, self.end) = (0, unused);
+            if !small.is_empty() {
+                buffers.give_input(small);
+            }
         }
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
@@ -58,6 +66,18 @@ impl Bytes {
 
     pub(super) fn grow(&mut self, count: usize) {
         self.end += count;
+    }
+
+    /// What was read moves into a small buffer, if it fits into one: the session may hold it for long.
+    #[inline]
+    fn shrink(&mut self, buffers: &Buffers) {
+        let unused = self.end - self.start;
+        if unused <= SMALL_BYTES {
+            let mut small = buffers.take_small();
+            small[..unused].copy_from_slice(&self.buffer[self.start..self.end]);
+            buffers.give_input(std::mem::replace(&mut self.buffer, small));
+            (self.start, self.end) = (0, unused);
+        }
     }
 
     /// Reads what the socket has, waiting for it; `false`: the client has closed.
@@ -79,6 +99,7 @@ impl Bytes {
                 Ok(0) => return Ok(false),
                 Ok(count) => {
                     self.grow(count);
+                    self.shrink(buffers);
                     // N1: less than asked for means that the socket is empty; unless the peer has closed, which comes last.
                     if count < asked && !socket.readiness.hung_up.get() {
                         socket.readiness.readable.set(false);

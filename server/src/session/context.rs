@@ -8,7 +8,7 @@ use crate::variables::{self, Kind, Scope, VariableId};
 use exec::Prepared;
 use sql::Parsed;
 use sql::ast::{Expr, Query, QueryBody, Select, SelectInto, SelectItem, Statement};
-use sql::plan::{Access, BindContext, OutputColumn, Plan, SqlMode};
+use sql::plan::{Access, BindContext, Node, OutputColumn, Plan, SqlMode};
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -57,6 +57,10 @@ impl BindContext for Binder<'_> {
 
     fn sql_mode(&self) -> SqlMode {
         self.state.settings.mode
+    }
+
+    fn div_precision_increment(&self) -> u8 {
+        self.state.vars.div_precision_increment
     }
 
     fn connection_collation(&self) -> CollationId {
@@ -168,11 +172,19 @@ fn check_safe(plan: &Plan) -> Result<()> {
         Plan::Update(update) => (&update.scan, &update.limit),
         Plan::Delete(delete) => (&delete.scan, &delete.limit),
         Plan::Query(_) | Plan::Insert(_) => return Ok(()),
+        Plan::Change(change) => return check_safe_join(&change.root),
     };
     if limit.is_none() && matches!(scan.access, Access::Full { .. }) {
         return Err(Error::Other { number: 1175, message: UNSAFE_UPDATE.to_owned() });
     }
     Ok(())
+}
+
+/// Of a join: some table is read through a key.
+fn check_safe_join(root: &Node) -> Result<()> {
+    let mut keyed = false;
+    root.walk_scans(&mut |scan| keyed |= matches!(scan.access, Access::Point { .. } | Access::Ranges { .. }));
+    if keyed { Ok(()) } else { Err(Error::Other { number: 1175, message: UNSAFE_UPDATE.to_owned() }) }
 }
 
 const UNSAFE_UPDATE: &str =

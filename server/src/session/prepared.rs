@@ -334,6 +334,7 @@ fn analyse(state: &State, text: &[u8]) -> Result<(Work, usize)> {
         | Statement::LockTables(_)
         | Statement::UnlockTables
         | Statement::Use(_)
+        | Statement::Shutdown
         | Statement::Help(_) => return Err(Error::NotPreparable),
         _ if parsed.params > 0 => {
             return Err(Error::NotSupported("parameters in this kind of statement".to_owned()));

@@ -21,9 +21,9 @@ macro_rules! ids {
 }
 
 ids! {
-    auto_increment_increment, auto_increment_offset, autocommit, character_set_client, character_set_connection,
+    auto_increment_increment, auto_increment_offset, autocommit, block_encryption_mode, character_set_client, character_set_connection,
     character_set_database, character_set_results, character_set_server, collation_connection, collation_database,
-    collation_server, completion_type, default_week_format, div_precision_increment, error_count, group_concat_max_len,
+    collation_server, completion_type, cte_max_recursion_depth, default_week_format, div_precision_increment, error_count, group_concat_max_len,
     identity, innodb_lock_wait_timeout, insert_id, interactive_timeout, last_insert_id, lock_wait_timeout,
     max_allowed_packet, max_error_count, max_execution_time, max_prepared_stmt_count, net_write_timeout, pseudo_thread_id,
     rand_seed1, rand_seed2, session_track_schema, session_track_state_change,
@@ -115,6 +115,7 @@ impl Settings {
         let mut hasher = BuildHasherDefault::<DefaultHasher>::new().build_hasher();
         database.hash(&mut hasher);
         variables.get(IDS.sql_mode).as_u64().hash(&mut hasher);
+        variables.get(IDS.div_precision_increment).as_u64().hash(&mut hasher);
         self.connection_collation.hash(&mut hasher);
         self.safe_updates.hash(&mut hasher);
         hasher.finish()
@@ -137,7 +138,11 @@ pub fn apply(variables: &SessionVariables, settings: &Settings, vars: &mut exec:
     vars.auto_increment_increment = number(ids.auto_increment_increment);
     vars.auto_increment_offset = number(ids.auto_increment_offset);
     vars.select_limit = number(ids.sql_select_limit);
+    vars.recursion_depth_max = number(ids.cte_max_recursion_depth);
     vars.execution_time_max = Duration::from_millis(number(ids.max_execution_time));
+    let modes = variables::block_encryption_modes();
+    let mode = modes.get(number(ids.block_encryption_mode) as usize).and_then(|name| exec::BlockEncryption::parse(name));
+    vars.block_encryption = mode.unwrap_or_default();
     vars.week_format = number(ids.default_week_format) as u8;
     vars.warnings.borrow_mut().kept_max = number(ids.max_error_count) as usize;
 }

@@ -92,6 +92,10 @@ impl State {
                 return Err(Error::NotSupported("LOCK INSTANCE FOR BACKUP".to_owned()));
             }
             Statement::Help(_) => return Err(Error::NotSupported("HELP".to_owned())),
+            Statement::Shutdown => {
+                self.shut_down(client);
+                return Ok(());
+            }
 
             Statement::Query(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => {
                 return Err(Error::Internal("a plannable statement took the wrong way".to_owned()));

@@ -65,7 +65,23 @@ fn table(plan: &Plan) -> ResultSet {
             lines.push(line(&delete.scan, &Extra { filesort: !delete.order.is_empty(), ..Extra::default() }));
             "DELETE"
         }
+        Plan::Change(change) => {
+            scans(&change.root, &mut Extra::default(), &mut lines);
+            if change.update { "UPDATE" } else { "DELETE" }
+        }
     };
+    let kind = if kind == "SIMPLE" && plan.roots().len() > 1 { "PRIMARY" } else { kind };
+    for (n, subquery) in plan.subqueries().iter().enumerate() {
+        let mut own = Vec::new();
+        scans(&subquery.root, &mut Extra::default(), &mut own);
+        let kind = if subquery.args.is_some() { "DEPENDENT SUBQUERY" } else { "SUBQUERY" };
+        lines.extend(own.into_iter().map(|line| Line { block: Some((n as u64 + 2, kind)), ..line }));
+    }
+    for store in plan.stores() {
+        let mut own = Vec::new();
+        scans(store, &mut Extra::default(), &mut own);
+        lines.extend(own.into_iter().map(|line| Line { block: line.block.or(Some((2, "DERIVED"))), ..line }));
+    }
     if lines.is_empty() {
         let none = Line { extra: "No tables used".to_owned(), ..Line::default() };
         lines.push(none);
@@ -94,12 +110,15 @@ struct Line {
     key: Option<String>,
     rows: Option<u64>,
     extra: String,
+    /// Of a subquery: its number and kind.
+    block: Option<(u64, &'static str)>,
 }
 
 impl Line {
     fn row(self, kind: &str) -> Vec<Value<'static>> {
+        let (id, kind) = self.block.unwrap_or((1, kind));
         vec![
-            number(1u64),
+            number(id),
             text(kind),
             optional(self.table),
             Value::Null,
@@ -121,6 +140,13 @@ fn scans(node: &Node, extra: &mut Extra, lines: &mut Vec<Line>) {
         Node::Scan(scan) => {
             lines.push(line(scan, extra));
             *extra = Extra::default();
+            if let Access::Derived(derived) = &scan.access {
+                let mut own = Vec::new();
+                if let Some(input) = &derived.input {
+                    scans(input, &mut Extra::default(), &mut own);
+                }
+                lines.extend(own.into_iter().map(|line| Line { block: line.block.or(Some((2, "DERIVED"))), ..line }));
+            }
         }
         Node::NestedLoop { left, right, .. } => {
             scans(left, extra, lines);
@@ -146,6 +172,18 @@ fn scans(node: &Node, extra: &mut Extra, lines: &mut Vec<Line>) {
             extra.filesort = true;
             scans(input, extra, lines);
         }
+        Node::Rollup { input, .. } | Node::Window { input, .. } => {
+            extra.temporary = true;
+            scans(input, extra, lines);
+        }
+        Node::SetOperation { left, right, .. } => {
+            scans(left, extra, lines);
+            scans(right, extra, lines);
+        }
+        Node::Recursive { seed, steps, .. } => {
+            scans(seed, extra, lines);
+            steps.iter().for_each(|step| scans(step, extra, lines));
+        }
         Node::Project { input, .. } | Node::Limit { input, .. } | Node::Trim { input, .. } => scans(input, extra, lines),
         Node::Concat { inputs } => {
             for input in inputs {
@@ -168,7 +206,7 @@ fn line(scan: &Scan, extra: &Extra) -> Line {
             (if is_ref { "ref" } else { "range" }, index_name(*index), *covering)
         }
         Access::Full { index, covering, .. } if *index > 0 || *covering => ("index", index_name(*index), *covering),
-        Access::Full { .. } | Access::Virtual => ("ALL", None, false),
+        Access::Full { .. } | Access::Virtual | Access::Derived(_) | Access::Work { .. } => ("ALL", None, false),
         Access::Nothing => {
             return Line { extra: "Impossible WHERE".to_owned(), ..Line::default() };
         }
@@ -187,5 +225,6 @@ fn line(scan: &Scan, extra: &Extra) -> Line {
         key,
         rows: Some(scan.rows.max(1.0) as u64),
         extra: notes.join("; "),
+        block: None,
     }
 }

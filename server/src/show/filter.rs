@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::session::{ResultSet, State};
 use sql::ast::{Expr, ShowFilter};
 use sql::expr::Expr as BoundExpr;
-use sql::plan::{LockWait, Locking, Node, Plan, QueryPlan};
+use sql::plan::{LockWait, Locking, Node, Parts, Plan, QueryPlan};
 use types::{CollationId, Value};
 
 /// Keeps the rows that pass; LIKE looks at column `like_column`.
@@ -30,7 +30,7 @@ async fn filter_where(state: &mut State, result: &mut ResultSet, expr: &Expr<'_>
     let plan = QueryPlan {
         root: Node::Filter { input: Box::new(Node::Values { rows }), predicate },
         columns: result.columns.clone(),
-        sources: 0,
+        parts: Parts::default(),
         locking: Locking::None,
         lock_wait: LockWait::Wait,
         params: 0,

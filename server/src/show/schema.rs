@@ -1,7 +1,7 @@
 //! The virtual databases in a schema snapshot.
 
 use super::virtual_tables;
-use sql::plan::{InsertSource, Node, Plan};
+use sql::plan::{Access, Plan};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use types::CollationId;
@@ -40,36 +40,13 @@ pub struct VirtualReads {
 /// Looks through a plan's scans.
 pub fn virtual_reads(plan: &Plan) -> VirtualReads {
     let mut reads = VirtualReads::default();
-    match plan {
-        Plan::Query(query) => look(&query.root, &mut reads),
-        Plan::Insert(insert) => {
-            if let InsertSource::Query(query) = &insert.source {
-                look(&query.root, &mut reads);
+    for root in plan.roots() {
+        root.walk_scans(&mut |scan| {
+            if matches!(scan.access, Access::Virtual) {
+                reads.any = true;
+                reads.gathered |= virtual_tables::is_gathered(&scan.table.name);
             }
-        }
-        Plan::Update(_) | Plan::Delete(_) => {}
+        });
     }
     reads
-}
-
-fn look(node: &Node, reads: &mut VirtualReads) {
-    match node {
-        Node::Scan(scan) => {
-            reads.any |= scan.table.is_virtual;
-            reads.gathered |= scan.table.is_virtual && virtual_tables::is_gathered(&scan.table.name);
-        }
-        Node::NestedLoop { left, right, .. } | Node::HashJoin { left, right, .. } => {
-            look(left, reads);
-            look(right, reads);
-        }
-        Node::Filter { input, .. }
-        | Node::Aggregate { input, .. }
-        | Node::Project { input, .. }
-        | Node::Distinct { input, .. }
-        | Node::Sort { input, .. }
-        | Node::Limit { input, .. }
-        | Node::Trim { input, .. } => look(input, reads),
-        Node::Concat { inputs } => inputs.iter().for_each(|input| look(input, reads)),
-        Node::OneRow | Node::Values { .. } => {}
-    }
 }

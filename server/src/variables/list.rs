@@ -32,6 +32,28 @@ const fn text(name: &'static str, scope: Scope, start: &'static str) -> Definiti
     Definition { name, scope, kind: Kind::Text, start: Start::Text(start), read_only: false }
 }
 
+/// The members of `block_encryption_mode`, in MySQL's order.
+pub(super) const BLOCK_ENCRYPTION_MODES: &[&str] = &[
+    "aes-128-ecb",
+    "aes-192-ecb",
+    "aes-256-ecb",
+    "aes-128-cbc",
+    "aes-192-cbc",
+    "aes-256-cbc",
+    "aes-128-cfb1",
+    "aes-192-cfb1",
+    "aes-256-cfb1",
+    "aes-128-cfb8",
+    "aes-192-cfb8",
+    "aes-256-cfb8",
+    "aes-128-cfb128",
+    "aes-192-cfb128",
+    "aes-256-cfb128",
+    "aes-128-ofb",
+    "aes-192-ofb",
+    "aes-256-ofb",
+];
+
 const fn choice(name: &'static str, scope: Scope, members: &'static [&'static str], start: u64) -> Definition {
     Definition { name, scope, kind: Kind::Choice(members), start: Start::UInt(start), read_only: false }
 }
@@ -81,7 +103,7 @@ pub(super) static LIST: &[Definition] = &[
     choice("binlog_row_metadata", GLOBAL, &["MINIMAL", "FULL"], 0),
     switch("binlog_rows_query_log_events", BOTH, false),
     int("binlog_stmt_cache_size", GLOBAL, 32768, 4096, U64),
-    choice("block_encryption_mode", BOTH, &["aes-128-ecb", "aes-192-ecb", "aes-256-ecb", "aes-128-cbc", "aes-192-cbc", "aes-256-cbc"], 0),
+    choice("block_encryption_mode", BOTH, BLOCK_ENCRYPTION_MODES, 0),
     int("bulk_insert_buffer_size", BOTH, 8388608, 0, U64),
     special("character_set_client", BOTH, Kind::Charset { nullable: false }, "utf8mb4"),
     special("character_set_connection", BOTH, Kind::Charset { nullable: false }, "utf8mb4"),

@@ -16,6 +16,11 @@ use std::sync::{Arc, LazyLock};
 use types::Value;
 use types::temporal::TimeZone;
 
+/// The names of `block_encryption_mode`'s values.
+pub fn block_encryption_modes() -> &'static [&'static str] {
+    list::BLOCK_ENCRYPTION_MODES
+}
+
 /// Where a variable lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {

@@ -8,7 +8,8 @@
 //! One thread at a time is stepped.
 
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -116,7 +117,7 @@ fn tell(thread: i32, is_on: bool) {
 }
 
 /// An instruction, and the calls that led to it, innermost first; 0 where not known.
-type Place = [u64; 8];
+pub type Place = [u64; 8];
 
 /// What a thread did.
 #[derive(Default)]
@@ -127,19 +128,26 @@ pub struct Trace {
     /// Who wrote, by line.
     pub written: BTreeMap<u64, BTreeSet<Place>>,
     pub read: BTreeSet<u64>,
+    /// The lines of the thread's own stack and of its thread-local variables, which lie beside it.
+    own: std::ops::Range<u64>,
 }
 
 impl Trace {
-    /// Lines that this thread wrote and the other wrote too, with the functions of both that did.
-    pub fn shared_with(&self, other: &Trace) -> BTreeMap<u64, BTreeSet<String>> {
+    /// Lines that this thread wrote and the other wrote too, with the places of both that did.
+    pub fn shared_with(&self, other: &Trace) -> BTreeMap<u64, BTreeSet<Place>> {
         let shared = self.written.iter().filter_map(|(line, ours)| Some((*line, ours, other.written.get(line)?)));
-        shared.map(|(line, ours, theirs)| (line, ours.union(theirs).map(function).collect())).collect()
+        shared.map(|(line, ours, theirs)| (line, ours.union(theirs).copied().collect())).collect()
+    }
+
+    /// Lines written elsewhere than on the stack.
+    pub fn written_off_stack(&self) -> impl Iterator<Item = (&u64, &BTreeSet<Place>)> {
+        self.written.iter().filter(|(line, _)| !self.own.contains(line))
     }
 
     /// Lines that this thread wrote and the other only read: each write takes the line away from the reader.
-    pub fn taken_from(&self, other: &Trace) -> BTreeMap<u64, BTreeSet<String>> {
+    pub fn taken_from(&self, other: &Trace) -> BTreeMap<u64, BTreeSet<Place>> {
         let taken = self.written.iter().filter(|(line, _)| other.read.contains(line) && !other.written.contains_key(line));
-        taken.map(|(line, ours)| (*line, ours.iter().map(function).collect())).collect()
+        taken.map(|(line, ours)| (*line, ours.clone())).collect()
     }
 }
 
@@ -174,6 +182,9 @@ fn decode(steps: &[Step]) -> Trace {
     let mut factory = InstructionInfoFactory::new();
     let mut known: BTreeMap<u64, Instruction> = BTreeMap::new();
     let mut calls: Vec<u64> = Vec::new();
+    if let Some(step) = steps.first() {
+        trace.own = mapping_of(step.registers[15]);
+    }
     for step in steps {
         let at = step.registers[16];
         let instruction = known.entry(at).or_insert_with(|| instruction(at));
@@ -209,6 +220,17 @@ fn decode(steps: &[Step]) -> Trace {
     trace
 }
 
+/// The lines of the mapping that an address lies in.
+fn mapping_of(address: u64) -> std::ops::Range<u64> {
+    let maps = std::fs::read_to_string("/proc/self/maps").expect("a process has maps");
+    let bounds = |line: &str| {
+        let (from, to) = line.split(' ').next()?.split_once('-')?;
+        Some(u64::from_str_radix(from, 16).ok()?..u64::from_str_radix(to, 16).ok()?)
+    };
+    let found = maps.lines().filter_map(bounds).find(|range| range.contains(&address)).expect("the stack is mapped");
+    found.start / LINE_BYTES..found.end / LINE_BYTES
+}
+
 fn is_locked(instruction: &Instruction) -> bool {
     let swaps = instruction.mnemonic() == Mnemonic::Xchg
         && (instruction.op0_kind() == OpKind::Memory || instruction.op1_kind() == OpKind::Memory);
@@ -242,27 +264,32 @@ impl Step {
     }
 }
 
-/// The innermost function at a place that is not of a library that everybody uses, and one of its callers.
-fn function(place: &Place) -> String {
-    const LIBRARIES: [&str; 12] = [
-        "core::",
-        "std::",
-        "alloc::",
-        "<core::",
-        "<alloc::",
-        "<std::",
-        "__",
-        "parking_lot",
-        "malloc",
-        "cfree",
-        "realloc",
-        "_int",
-    ];
-    let mut names: Vec<String> = Vec::new();
-    for at in place.iter().filter(|at| **at != 0) {
-        backtrace::resolve(*at as *mut std::ffi::c_void, |symbol| names.extend(symbol.name().map(|name| format!("{name:#}"))));
+/// One of the functions that are running at a place; inlined ones too.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    pub function: String,
+    /// Where its source is; empty where not known.
+    pub file: String,
+}
+
+/// What is running at a place, innermost first.
+pub fn frames(place: &Place) -> Vec<Frame> {
+    thread_local! {
+        static KNOWN: RefCell<HashMap<u64, Vec<Frame>>> = RefCell::default();
     }
-    let own: Vec<&str> =
-        names.iter().map(String::as_str).filter(|name| !LIBRARIES.iter().any(|library| name.starts_with(library))).collect();
-    own.iter().take(3).copied().collect::<Vec<_>>().join(" < ")
+    let resolved = |at: &u64| {
+        KNOWN.with_borrow_mut(|known| {
+            let frames = known.entry(*at).or_insert_with(|| {
+                let mut frames = Vec::new();
+                backtrace::resolve(*at as *mut std::ffi::c_void, |symbol| {
+                    let function = symbol.name().map_or(String::new(), |name| format!("{name:#}"));
+                    let file = symbol.filename().map_or(String::new(), |file| file.to_string_lossy().into_owned());
+                    frames.push(Frame { function, file });
+                });
+                frames
+            });
+            frames.clone()
+        })
+    };
+    place.iter().filter(|at| **at != 0).flat_map(resolved).collect()
 }

@@ -160,6 +160,12 @@ pub enum Expr<'a> {
         path: &'a [u8],
         unquote: bool,
     },
+    JsonValue(&'a JsonValue<'a>),
+    /// CAST(x AT TIME ZONE '+00:00' AS DATETIME)
+    AtTimeZone {
+        arg: &'a Expr<'a>,
+        target: &'a CastTarget<'a>,
+    },
     /// `x MEMBER OF (json)`
     MemberOf {
         arg: &'a Expr<'a>,
@@ -216,6 +222,24 @@ pub enum BinaryOp {
     /// `||` with PIPES_AS_CONCAT
     Concat,
     SoundsLike,
+}
+
+/// JSON_VALUE(...)
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JsonValue<'a> {
+    pub arg: Expr<'a>,
+    pub path: &'a [u8],
+    pub target: Option<CastTarget<'a>>,
+    pub on_empty: JsonOn<'a>,
+    pub on_error: JsonOn<'a>,
+}
+
+/// What JSON_VALUE answers where the path finds nothing, or an error.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum JsonOn<'a> {
+    Null,
+    Error,
+    Default(&'a Expr<'a>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -132,6 +132,8 @@ pub enum Statement<'a> {
     },
     Do(&'a [Expr<'a>]),
     Help(&'a [u8]),
+    /// Stops the server.
+    Shutdown,
     /// A statement of MySQL's that Heddle does not have yet; the server answers 1235 with this name.
     Unsupported {
         what: &'static str,

@@ -223,6 +223,12 @@ impl Display for Expr<'_> {
                 quoted(f, path)?;
                 f.write_char(')')
             }
+            Self::JsonValue(call) => {
+                write!(f, "JSON_VALUE({}, ", call.arg)?;
+                quoted(f, call.path)?;
+                f.write_char(')')
+            }
+            Self::AtTimeZone { arg, .. } => write!(f, "CAST({arg} AT TIME ZONE '+00:00' AS DATETIME)"),
             Self::MemberOf { arg, array } => write!(f, "({arg} MEMBER OF ({array}))"),
             Self::Match { columns, against } => {
                 f.write_str("MATCH (")?;

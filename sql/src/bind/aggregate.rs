@@ -1,13 +1,14 @@
 //! Aggregate calls.
 
-use super::Binder;
 use super::compare::{Coercibility, Derivation};
 use super::expr::numeric_operand;
 use super::typing::{self, Class, class};
+use super::{Binder, LevelKind};
 use crate::ast;
-use crate::error::{Error, Result};
+use crate::error::{Clause, Error, Result};
 use crate::expr::{Aggregate, Expr, ExprKind};
 use crate::func::AggregateFunction as A;
+use std::sync::Arc;
 use types::{CollationId, ColumnType, LobSize, TypeKind};
 
 /// Slots from here on stand for aggregates until [`super::group`] numbers them.
@@ -16,14 +17,34 @@ impl Binder<'_> {
     /// Binds an aggregate call: it becomes a slot, and the aggregate is noted in the scope.
     pub(super) fn aggregate(&mut self, call: &ast::AggregateCall<'_>) -> Result<Expr> {
         if self.scope.aggregates.is_none() || self.scope.in_aggregate {
+            if !self.scope.in_aggregate
+                && self.scope.clause == Clause::Where
+                && let Some(outer) = self.outer_aggregate(call)?
+            {
+                return Ok(outer);
+            }
             if call.function == A::AnyValue && !self.scope.in_aggregate {
                 return self.value(&call.args[0]);
             }
             return Err(Error::InvalidGroupUse);
         }
         self.scope.in_aggregate = true;
+        let marks: Vec<usize> = self.levels.iter().map(|level| level.args.len()).collect();
         let bound = self.aggregate_inside(call);
         self.scope.in_aggregate = false;
+        if bound.as_ref().is_ok_and(|(aggregate, _)| self.belongs_outside(aggregate)) {
+            // Its arguments are none of the subquery, for the aggregate itself is one.
+            for (level, mark) in self.levels.iter_mut().zip(marks) {
+                level.args.truncate(mark);
+                if let Some(source) = level.args_source {
+                    Arc::make_mut(&mut self.sources[source].table).columns.truncate(mark);
+                }
+            }
+            if let Some(outer) = self.outer_aggregate(call)? {
+                return Ok(outer);
+            }
+            return Err(Error::InvalidGroupUse);
+        }
         let (aggregate, derivation) = bound?;
         self.derivation = derivation;
         let (ty, nullable) = (aggregate.ty.clone(), aggregate.nullable);
@@ -38,7 +59,33 @@ impl Binder<'_> {
         Ok(Expr { kind: ExprKind::Slot(AGGREGATE_SLOT + slot), ty, nullable })
     }
 
-    fn aggregate_inside(&mut self, call: &ast::AggregateCall<'_>) -> Result<(Aggregate, Derivation)> {
+    /// An aggregate of a block around this one, as a value from there; `None`: there is no such block.
+    fn outer_aggregate(&mut self, call: &ast::AggregateCall<'_>) -> Result<Option<Expr>> {
+        let Some(mut level) = self.levels.pop() else { return Ok(None) };
+        std::mem::swap(&mut self.scope, &mut level.scope);
+        let found = match level.kind {
+            LevelKind::Subquery => self.aggregate(call).map(Some),
+            LevelKind::Derived => self.outer_aggregate(call),
+            LevelKind::Lateral => Ok(None),
+        };
+        std::mem::swap(&mut self.scope, &mut level.scope);
+        let found = match found {
+            Ok(Some(expr)) if level.kind == LevelKind::Subquery => Ok(Some(self.argument(&mut level, expr))),
+            found => found,
+        };
+        self.levels.push(level);
+        found
+    }
+
+    /// Does the aggregate read columns, but none of this block? It is one of a block around it then.
+    fn belongs_outside(&self, aggregate: &Aggregate) -> bool {
+        let Some(args) = self.levels.iter().rev().find_map(|level| level.args_source) else { return false };
+        let of_args = |e: &Expr| matches!(e.kind, ExprKind::Column { source, .. } if source == args);
+        let own = |e: &Expr| matches!(e.kind, ExprKind::Column { source, .. } if source != args);
+        aggregate.args.iter().any(|arg| arg.any(&of_args)) && !aggregate.args.iter().any(|arg| arg.any(&own))
+    }
+
+    pub(super) fn aggregate_inside(&mut self, call: &ast::AggregateCall<'_>) -> Result<(Aggregate, Derivation)> {
         let mut args = Vec::with_capacity(call.args.len());
         let mut derivation = Derivation::IGNORABLE;
         for arg in call.args {
@@ -57,7 +104,9 @@ impl Binder<'_> {
         }
         let (ty, nullable) = self.aggregate_type(function, &args, derivation);
         let derivation = match class(&ty) {
-            Class::String => Derivation { collation: ty.collation, level: derivation.level.min(Coercibility::Coercible) },
+            Class::String | Class::Json => {
+                Derivation { collation: ty.collation, level: derivation.level.min(Coercibility::Coercible) }
+            }
             _ => Derivation::NUMERIC,
         };
         let separator = call.separator.unwrap_or(b",").to_vec();
@@ -68,7 +117,7 @@ impl Binder<'_> {
         match function {
             A::Count => (typing::bigint(false), false),
             A::Sum => (typing::sum(&args[0]), true),
-            A::Avg => (typing::average(&args[0]), true),
+            A::Avg => (typing::average(&args[0], self.context.div_precision_increment()), true),
             A::AnyValue => (args[0].ty.clone(), args[0].nullable),
             A::Min | A::Max => {
                 let mut ty = args[0].ty.clone();
@@ -84,7 +133,9 @@ impl Binder<'_> {
                 let kind = if binary { TypeKind::Blob(LobSize::Regular) } else { TypeKind::Text(LobSize::Regular) };
                 (ColumnType { collation, ..ColumnType::new(kind) }, true)
             }
+            A::BitAnd | A::BitOr | A::BitXor if typing::is_bit_string(&args[0]) => (typing::bit_string(&args[0]), false),
             A::BitAnd | A::BitOr | A::BitXor => (typing::bigint(true), false),
+            A::JsonArrayAgg | A::JsonObjectAgg => (ColumnType::new(TypeKind::Json), true),
             A::StdDevPop | A::StdDevSamp | A::VarPop | A::VarSamp => (typing::double(), true),
         }
     }

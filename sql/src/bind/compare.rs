@@ -89,14 +89,15 @@ pub(crate) fn compare_as(left: &Expr, right: &Expr, collation: CollationId) -> C
     match (a, b) {
         (C::Null, C::Null) => CompareAs::Integer,
         (C::Null, other) | (other, C::Null) => same_class(other, collation),
+        (C::Json, _) | (_, C::Json) => CompareAs::Json,
         _ if a == b => same_class(a, collation),
         (C::Date | C::DateTime, C::Date | C::DateTime | C::String | C::Time) => CompareAs::Temporal,
         (C::String | C::Time, C::Date | C::DateTime) => CompareAs::Temporal,
         (C::Time, C::String) => time_with_text(left, right, collation),
         (C::String, C::Time) => time_with_text(right, left, collation),
         // A number that a temporal value meets is one, when it is a constant: 20240131.
-        (C::Date | C::DateTime, _) if is_constant(right) => CompareAs::Temporal,
-        (_, C::Date | C::DateTime) if is_constant(left) => CompareAs::Temporal,
+        (C::Date | C::DateTime, _) if is_date_constant(right) => CompareAs::Temporal,
+        (_, C::Date | C::DateTime) if is_date_constant(left) => CompareAs::Temporal,
         (C::Time, _) if is_constant(right) => CompareAs::Time,
         (_, C::Time) if is_constant(left) => CompareAs::Time,
         (C::Double | C::String, _) | (_, C::Double | C::String) => CompareAs::Double,
@@ -106,6 +107,21 @@ pub(crate) fn compare_as(left: &Expr, right: &Expr, collation: CollationId) -> C
             if fraction { CompareAs::Decimal } else { CompareAs::Integer }
         }
     }
+}
+
+/// A parameter, or a literal number that is a date.
+fn is_date_constant(expr: &Expr) -> bool {
+    let number = match &expr.kind {
+        ExprKind::Param(_) => return true,
+        ExprKind::Literal(Value::Int(n)) => n.to_string(),
+        ExprKind::Literal(Value::UInt(n)) => n.to_string(),
+        ExprKind::Literal(_) => {
+            return is_constant(expr) && !matches!(&expr.kind, ExprKind::Literal(Value::Decimal(_) | Value::Double(_)));
+        }
+        _ => return false,
+    };
+    // Zero is the zero date.
+    number == "0" || super::literal::datetime_constant(number.as_bytes()).is_some()
 }
 
 /// A TIME column compares with a constant text as times. All else compares as texts, where `10:00` is not `10:00:00`; so does a text
@@ -129,6 +145,7 @@ fn same_class(class: Class, collation: CollationId) -> CompareAs {
         Class::String => CompareAs::String(collation),
         Class::Date | Class::DateTime => CompareAs::Temporal,
         Class::Time => CompareAs::Time,
+        Class::Json => CompareAs::Json,
     }
 }
 

@@ -1,12 +1,14 @@
 //! INSERT, REPLACE, UPDATE, DELETE.
 
 use super::from::{conjuncts, dotted};
-use super::{Binder, InsertRow, Scope};
+use super::subquery::joinable;
+use super::{Binder, InsertRow, Scope, SourceKind};
 use crate::ast::{self, Expr as AstExpr, InsertSource as AstSource, OrderItem, TableRef};
 use crate::error::{Clause, Error, Result};
 use crate::expr::{Expr, ExprKind};
-use crate::plan::{Assignment, DeletePlan, InsertPlan, InsertSource, LimitPlan, Scan, SortKey, UpdatePlan};
+use crate::plan::{Assignment, DeletePlan, InsertPlan, InsertSource, LimitPlan, Node, Plan, Scan, SortKey, UpdatePlan};
 use crate::planner::{FromBlock, JoinTree, OrderNeed};
+use types::schema::TableDef;
 
 impl Binder<'_> {
     pub(super) fn insert(&mut self, insert: &ast::Insert<'_>) -> Result<InsertPlan> {
@@ -44,8 +46,18 @@ impl Binder<'_> {
             InsertSource::Values(rows) => rows.iter().flatten().flatten().any(reads_columns),
             InsertSource::Query(_) => false,
         };
+        let subqueries = self.subqueries.len();
+        if reads_row && subqueries > 0 {
+            return Err(Error::NotSupported("columns of the row beside subqueries in VALUES".to_owned()));
+        }
+        self.refuse_target(&[(&table, name)])?;
         let on_duplicate = self.on_duplicate(&table, insert, &columns, &source)?;
+        if self.subqueries.len() > subqueries {
+            return Err(Error::NotSupported("subqueries in ON DUPLICATE KEY UPDATE".to_owned()));
+        }
+        let parts = self.parts();
         Ok(InsertPlan {
+            parts,
             table,
             columns,
             source,
@@ -92,7 +104,7 @@ impl Binder<'_> {
         columns: &[usize],
         rows: &[&[AstExpr<'_>]],
     ) -> Result<Vec<Vec<Option<Expr>>>> {
-        self.scope = Scope::new(0..0, Clause::InsertList);
+        self.scope = Scope::new(Vec::new(), Clause::InsertList);
         self.add_source(table.clone(), &table.name)?;
         let mut bound = Vec::with_capacity(rows.len());
         for (n, row) in rows.iter().enumerate() {
@@ -106,12 +118,14 @@ impl Binder<'_> {
             out.resize_with(columns.len(), || None);
             bound.push(out);
         }
-        self.sources.clear();
+        if self.subqueries.is_empty() {
+            self.sources.clear();
+        }
         Ok(bound)
     }
 
     /// A value for a column; `None` is DEFAULT.
-    fn assigned(&mut self, value: &AstExpr<'_>, ty: &types::ColumnType) -> Result<Option<Expr>> {
+    pub(super) fn assigned(&mut self, value: &AstExpr<'_>, ty: &types::ColumnType) -> Result<Option<Expr>> {
         if let AstExpr::Default(None) = value {
             return Ok(None);
         }
@@ -135,7 +149,7 @@ impl Binder<'_> {
             return Err(Error::NotSupported("columns of the SELECT in ON DUPLICATE KEY UPDATE".to_owned()));
         }
         let query_sources = std::mem::take(&mut self.sources);
-        self.scope = Scope::new(0..0, Clause::FieldList);
+        self.scope = Scope::new(Vec::new(), Clause::FieldList);
         self.add_source(table.clone(), insert.table.name)?;
         let names = match insert.row_alias {
             Some(alias) if !alias.columns.is_empty() => {
@@ -148,9 +162,13 @@ impl Binder<'_> {
         };
         let alias = insert.row_alias.map(|a| a.name.to_owned());
         self.scope.insert_row = Some(InsertRow { alias, columns: names });
-        self.scope.rivals = query_sources;
+        let rivals = match source {
+            InsertSource::Query(_) => query_sources.iter().filter(|s| matches!(s.kind, SourceKind::Table)).cloned().collect(),
+            InsertSource::Values(_) => Vec::new(),
+        };
+        self.scope.rivals = rivals;
         let assignments = self.assignments(insert.on_duplicate);
-        self.sources = std::mem::take(&mut self.scope.rivals);
+        self.sources = query_sources;
         assignments
     }
 
@@ -166,35 +184,67 @@ impl Binder<'_> {
         Ok(out)
     }
 
-    pub(super) fn update(&mut self, update: &ast::Update<'_>) -> Result<UpdatePlan> {
-        if update.with.is_some() {
-            return Err(Error::NotSupported("common table expressions".to_owned()));
+    pub(super) fn update(&mut self, update: &ast::Update<'_>) -> Result<Plan> {
+        // Of one table, that comes first: it is source 0.
+        let single = !(joins(update.filter, update.order_by, &update.limit) && is_plain(update.assignments));
+        let tree = if single { self.single_table(update.tables, update.with.as_ref(), "UPDATE")? } else { None };
+        let Some(tree) = tree else { return self.update_join(update) };
+        if let Some(with) = &update.with {
+            self.with(with)?;
         }
-        let tree = self.single_table(update.tables, "multi-table UPDATE", "UPDATE")?;
         let assignments = self.assignments(update.assignments)?;
         let (scan, order, limit) = self.changed_rows(tree, update.filter, update.order_by, update.limit.as_ref())?;
-        Ok(UpdatePlan { scan, order, limit, assignments, ignore: update.ignore, params: self.param_count() })
+        self.refuse_target(&[(&scan.table, &scan.alias)])?;
+        let parts = self.parts();
+        let params = self.param_count();
+        Ok(Plan::Update(UpdatePlan { scan, order, limit, assignments, ignore: update.ignore, parts, params }))
     }
 
-    pub(super) fn delete(&mut self, delete: &ast::Delete<'_>) -> Result<DeletePlan> {
-        if delete.with.is_some() {
-            return Err(Error::NotSupported("common table expressions".to_owned()));
+    pub(super) fn delete(&mut self, delete: &ast::Delete<'_>) -> Result<Plan> {
+        let single =
+            (delete.targets.is_empty() || is_same_table(delete)) && !joins(delete.filter, delete.order_by, &delete.limit);
+        let tree = if single { self.single_table(delete.from, delete.with.as_ref(), "DELETE")? } else { None };
+        let Some(tree) = tree else { return self.delete_join(delete) };
+        if let Some(with) = &delete.with {
+            self.with(with)?;
         }
-        if !delete.targets.is_empty() && !is_same_table(delete) {
-            return Err(Error::NotSupported("multi-table DELETE".to_owned()));
-        }
-        let tree = self.single_table(delete.from, "multi-table DELETE", "DELETE")?;
         let (scan, order, limit) = self.changed_rows(tree, delete.filter, delete.order_by, delete.limit.as_ref())?;
-        Ok(DeletePlan { scan, order, limit, ignore: delete.ignore, params: self.param_count() })
+        self.refuse_target(&[(&scan.table, &scan.alias)])?;
+        let parts = self.parts();
+        Ok(Plan::Delete(DeletePlan { scan, order, limit, ignore: delete.ignore, parts, params: self.param_count() }))
     }
 
-    fn single_table(&mut self, tables: &[TableRef<'_>], what: &'static str, statement: &'static str) -> Result<JoinTree> {
-        let [TableRef::Table(_)] = tables else { return Err(Error::NotSupported(what.to_owned())) };
-        let tree = self.bind_from(tables)?.expect("one table gives a tree");
-        if self.sources[0].table.is_virtual {
-            return Err(Error::NotUpdatable { table: self.sources[0].alias.clone(), statement });
+    /// The one stored table that the statement names.
+    fn single_table(
+        &mut self,
+        tables: &[TableRef<'_>],
+        with: Option<&ast::With<'_>>,
+        statement: &'static str,
+    ) -> Result<Option<JoinTree>> {
+        let [TableRef::Table(table)] = tables else { return Ok(None) };
+        let is_common = |with: &ast::With<'_>| with.tables.iter().any(|t| t.name.eq_ignore_ascii_case(table.name.name));
+        if table.name.database.is_none() && with.is_some_and(is_common) {
+            return Err(Error::NotUpdatable { table: table.alias.unwrap_or(table.name.name).to_owned(), statement });
         }
-        Ok(tree)
+        let tree = self.bind_from(tables)?.expect("one table gives a tree");
+        let from = &self.sources[0];
+        if from.table.is_virtual {
+            return Err(Error::NotUpdatable { table: from.alias.clone(), statement });
+        }
+        self.changed = self.stored_tables();
+        Ok(Some(tree))
+    }
+
+    /// 1093: a subquery reads the table that the statement changes. What a derived table has read before is no matter.
+    pub(super) fn refuse_target(&self, targets: &[(&std::sync::Arc<TableDef>, &str)]) -> Result<()> {
+        for subquery in &self.subqueries {
+            for (table, name) in targets {
+                if reads_table(&subquery.root, table) {
+                    return Err(Error::UpdateTableUsed((*name).to_owned()));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The rows that UPDATE and DELETE change: a scan, and an order where that matters.
@@ -219,11 +269,13 @@ impl Binder<'_> {
         }
         let limit = self.limit(limit)?;
         let need = order_need(&keys);
-        let table = &self.sources[0].table;
+        let mut used = vec![Vec::new(); self.sources.len()];
+        used[0] = vec![true; self.sources[0].table.columns.len()];
         let block = FromBlock {
             sources: &self.sources,
             context: self.context,
-            used: vec![vec![true; table.columns.len()]],
+            used,
+            outside: Vec::new(),
             straight: false,
             keeps_rows: true,
         };
@@ -233,6 +285,22 @@ impl Binder<'_> {
         }
         Ok((scan, keys, limit))
     }
+}
+
+/// Is there a condition that may become a join with a subquery's tables, and no order that joins do not keep?
+fn joins(filter: Option<&ast::Expr<'_>>, order_by: &[OrderItem<'_>], limit: &Option<ast::Limit<'_>>) -> bool {
+    let parts = match filter {
+        Some(AstExpr::And(parts)) => *parts,
+        Some(part) => std::slice::from_ref(part),
+        None => &[],
+    };
+    order_by.is_empty() && limit.is_none() && parts.iter().any(|part| joinable(part).is_some())
+}
+
+/// Does no assignment read what another has set?
+fn is_plain(assignments: &[ast::Assignment<'_>]) -> bool {
+    let is_constant = |value: &AstExpr<'_>| matches!(value, AstExpr::Literal(_) | AstExpr::Lifted { .. } | AstExpr::Param(_));
+    assignments.len() == 1 || assignments.iter().all(|a| is_constant(&a.value))
 }
 
 fn order_need(keys: &[SortKey]) -> Option<OrderNeed> {
@@ -246,6 +314,14 @@ fn order_need(keys: &[SortKey]) -> Option<OrderNeed> {
         _ => None,
     };
     Some(OrderNeed { columns: keys.iter().map(column).collect::<Option<_>>()?, limit: None })
+}
+
+/// Does the tree read a stored table, but for what derived tables in it do?
+fn reads_table(node: &Node, table: &TableDef) -> bool {
+    match node {
+        Node::Scan(scan) => !scan.table.is_virtual && scan.table.id == table.id,
+        _ => node.inputs().into_iter().any(|input| reads_table(input, table)),
+    }
 }
 
 fn reads_columns(expr: &Expr) -> bool {

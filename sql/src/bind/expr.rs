@@ -48,10 +48,21 @@ impl Binder<'_> {
             E::JsonArrow { column, path, unquote } => self.json_arrow(column, path, *unquote),
             E::Default(Some(column)) => self.default_of(column),
             E::Row(items) => self.row(items),
+            E::MemberOf { arg, array } => self.member_of(arg, array),
+            E::JsonValue(call) => self.json_value(call),
+            E::AtTimeZone { arg, target } => self.at_time_zone(arg, target),
             E::Subquery(query) => match bare_value(query) {
                 Some(value) => self.expr(value),
+                None => self.scalar_subquery(query),
+            },
+            E::Exists(query) => self.exists(query, false),
+            E::InSubquery { arg, query, negated } => self.in_subquery(arg, query, *negated),
+            E::Quantified { op, all, left, query } => match compare_op(*op) {
+                Some(op) => self.quantified(op, *all, left, query),
                 None => rare(expr),
             },
+            E::Window(call) => self.window_call(call),
+            E::Grouping(args) => self.grouping_call(args),
             _ => rare(expr),
         }
     }
@@ -127,7 +138,7 @@ impl Binder<'_> {
                 return Ok(self.boolean(ExprKind::Xor(Box::new(left), Box::new(right)), nullable));
             }
             B::Concat => return self.concat(left, right),
-            B::SoundsLike => return Err(Error::NotSupported("SOUNDS LIKE".to_owned())),
+            B::SoundsLike => return self.sounds_like(left, right),
             B::Add => ArithmeticOp::Add,
             B::Subtract => ArithmeticOp::Subtract,
             B::Multiply => ArithmeticOp::Multiply,
@@ -140,15 +151,23 @@ impl Binder<'_> {
             B::ShiftLeft => ArithmeticOp::ShiftLeft,
             B::ShiftRight => ArithmeticOp::ShiftRight,
         };
-        let left = numeric_operand(self.value(left)?);
-        let right = numeric_operand(self.value(right)?);
-        Ok(self.arithmetic(op, left, right))
+        let (left, right) = (self.value(left)?, self.value(right)?);
+        if typing::is_bit_operation(op, &left, &right) {
+            let right =
+                if matches!(op, ArithmeticOp::ShiftLeft | ArithmeticOp::ShiftRight) { numeric_operand(right) } else { right };
+            return Ok(self.arithmetic(op, left, right));
+        }
+        Ok(self.arithmetic(op, numeric_operand(left), numeric_operand(right)))
     }
 
     pub(super) fn arithmetic(&mut self, op: ArithmeticOp, mut left: Expr, mut right: Expr) -> Expr {
         adopt_number(&mut left, &right);
         adopt_number(&mut right, &left);
-        let ty = typing::arithmetic(op, &left, &right, self.mode.no_unsigned_subtraction);
+        let ty = if typing::is_bit_operation(op, &left, &right) {
+            typing::bit_string(if left.ty.kind == TypeKind::Null { &right } else { &left })
+        } else {
+            typing::arithmetic(op, &left, &right, self.mode.no_unsigned_subtraction, self.context.div_precision_increment())
+        };
         let divides = matches!(op, ArithmeticOp::Divide | ArithmeticOp::IntDivide | ArithmeticOp::Modulo);
         let nullable = divides || left.nullable || right.nullable;
         self.derivation = Derivation::NUMERIC;
@@ -167,8 +186,9 @@ impl Binder<'_> {
         self.derivation = Derivation::NUMERIC;
         if op == ast::UnaryOp::BitNot {
             let nullable = arg.nullable;
+            let ty = if typing::is_bit_string(&arg) { typing::bit_string(&arg) } else { typing::bigint(true) };
             let kind = ExprKind::Unary { op: UnaryOp::BitNot, arg: Box::new(arg) };
-            return Ok(Expr { kind, ty: typing::bigint(true), nullable });
+            return Ok(Expr { kind, ty, nullable });
         }
         if let Some(literal) = negated_literal(&arg) {
             return Ok(literal);
@@ -232,7 +252,7 @@ impl Binder<'_> {
             (ExprKind::Literal(_) | ExprKind::Param(_), Class::String) => {
                 Derivation { collation: expr.ty.collation, level: Coercibility::Coercible }
             }
-            (_, Class::String) => Derivation { collation: expr.ty.collation, level: Coercibility::Implicit },
+            (_, Class::String | Class::Json) => Derivation { collation: expr.ty.collation, level: Coercibility::Implicit },
             _ => Derivation::NUMERIC,
         }
     }
@@ -411,13 +431,18 @@ impl Binder<'_> {
 
     fn cast(&mut self, arg: &ast::Expr<'_>, target: &ast::CastTarget<'_>) -> Result<Expr> {
         let arg = self.value(arg)?;
+        if *target == ast::CastTarget::Year {
+            self.derivation = Derivation::NUMERIC;
+            let kind = ExprKind::Call { function: Function::ToYear, args: vec![arg] };
+            return Ok(Expr { kind, ty: ColumnType::unsigned(TypeKind::Year), nullable: true });
+        }
         let ty = self.cast_type(target, &arg)?;
         self.derivation = match class(&ty) {
-            Class::String => Derivation { collation: ty.collation, level: Coercibility::Implicit },
+            Class::String | Class::Json => Derivation { collation: ty.collation, level: Coercibility::Implicit },
             _ => Derivation::NUMERIC,
         };
         // Casts to numbers give NULL for NULL alone; a wrong date is NULL, and so may be a text.
-        let nullable = arg.nullable || typing::is_temporal(&ty) || class(&ty) == Class::String;
+        let nullable = arg.nullable || typing::is_temporal(&ty) || matches!(class(&ty), Class::String | Class::Json);
         let cast = Expr { kind: ExprKind::Cast(Box::new(arg)), ty, nullable };
         Ok(match target {
             ast::CastTarget::Binary { length: Some(length) } => padded(cast, *length),
@@ -425,7 +450,20 @@ impl Binder<'_> {
         })
     }
 
-    fn cast_type(&self, target: &ast::CastTarget<'_>, arg: &Expr) -> Result<ColumnType> {
+    /// A TIMESTAMP as it is in UTC.
+    fn at_time_zone(&mut self, arg: &ast::Expr<'_>, target: &ast::CastTarget<'_>) -> Result<Expr> {
+        let arg = self.value(arg)?;
+        let ty = self.cast_type(target, &arg)?;
+        self.derivation = Derivation::NUMERIC;
+        if !matches!(arg.ty.kind, TypeKind::Timestamp { .. }) {
+            return Ok(Expr { kind: ExprKind::Cast(Box::new(arg)), ty, nullable: true });
+        }
+        let kind = ExprKind::Call { function: Function::ToUtc, args: vec![arg] };
+        let moved = Expr { kind, ty: ColumnType::new(TypeKind::DateTime { fsp: 6 }), nullable: true };
+        Ok(Expr { kind: ExprKind::Cast(Box::new(moved)), ty, nullable: true })
+    }
+
+    pub(super) fn cast_type(&self, target: &ast::CastTarget<'_>, arg: &Expr) -> Result<ColumnType> {
         use ast::CastTarget as T;
         Ok(match target {
             T::Signed => typing::bigint(false),
@@ -496,7 +534,7 @@ impl Binder<'_> {
             None => text(types::LobSize::Medium, collation),
         };
         self.derivation = match class(&ty) {
-            Class::String => Derivation { collation: ty.collation, level: Coercibility::Implicit },
+            Class::String | Class::Json => Derivation { collation: ty.collation, level: Coercibility::Implicit },
             _ => Derivation::NUMERIC,
         };
         Expr { kind: ExprKind::UserVariable(name.to_lowercase()), ty, nullable: true }
@@ -510,11 +548,14 @@ impl Binder<'_> {
             Class::Decimal => value.ty.clone(),
             Class::Double => typing::double(),
             Class::Null => typing::string(0, CollationId::BINARY),
+            Class::Json => {
+                ColumnType { collation: CollationId::UTF8MB4_BIN, ..ColumnType::new(TypeKind::Text(types::LobSize::Long)) }
+            }
             Class::String => typing::string(typing::string_length(&value.ty), value.ty.collation),
             _ => typing::string(typing::string_length(&value.ty), self.context.connection_collation()),
         };
         self.derivation = match class(&ty) {
-            Class::String => Derivation { collation: ty.collation, level: Coercibility::Implicit },
+            Class::String | Class::Json => Derivation { collation: ty.collation, level: Coercibility::Implicit },
             _ => Derivation::NUMERIC,
         };
         let nullable = value.nullable;
@@ -609,10 +650,6 @@ fn rare(expr: &ast::Expr<'_>) -> Result<Expr> {
     use ast::Expr as E;
     Err(Error::NotSupported(
         match expr {
-            E::Subquery(_) | E::Exists(_) | E::InSubquery { .. } | E::Quantified { .. } => "subqueries",
-            E::Window(_) => "window functions",
-            E::Grouping(_) => "GROUPING",
-            E::MemberOf { .. } => "MEMBER OF",
             E::Match { .. } => "MATCH ... AGAINST",
             E::Default(_) => "DEFAULT here",
             _ => "this expression",
@@ -634,7 +671,22 @@ fn compare_times(condition: &mut Expr) {
     }
 }
 
-fn op_name(op: CompareOp) -> &'static str {
+/// The comparison that an operator is.
+fn compare_op(op: ast::BinaryOp) -> Option<CompareOp> {
+    use ast::BinaryOp as B;
+    Some(match op {
+        B::Equal => CompareOp::Equal,
+        B::NotEqual => CompareOp::NotEqual,
+        B::Less => CompareOp::Less,
+        B::LessOrEqual => CompareOp::LessOrEqual,
+        B::Greater => CompareOp::Greater,
+        B::GreaterOrEqual => CompareOp::GreaterOrEqual,
+        B::NullSafeEqual => CompareOp::NullSafeEqual,
+        _ => return None,
+    })
+}
+
+pub(super) fn op_name(op: CompareOp) -> &'static str {
     match op {
         CompareOp::Equal => "=",
         CompareOp::NotEqual => "<>",
@@ -650,7 +702,7 @@ fn op_name(op: CompareOp) -> &'static str {
 pub(super) fn adopt(param: &mut Expr, ty: &ColumnType) {
     if matches!(param.kind, ExprKind::Param(_)) && param.ty.kind == TypeKind::Null {
         param.ty = ty.clone();
-        if let TypeKind::Enum { .. } | TypeKind::Set { .. } = ty.kind {
+        if let TypeKind::Enum { .. } | TypeKind::Set { .. } | TypeKind::Json = ty.kind {
             param.ty = typing::string(typing::string_length(ty), ty.collation);
         }
     }
@@ -668,14 +720,14 @@ fn adopt_number(param: &mut Expr, other: &Expr) {
 
 /// Gives both sides of a comparison the forms in which they compare: parameters get types, constants the other side's kind,
 /// ENUM and SET their numbers where they meet a number.
-fn prepare_operands(left: &mut Expr, right: &mut Expr) {
+pub(super) fn prepare_operands(left: &mut Expr, right: &mut Expr) {
     adopt(left, &right.ty);
     adopt(right, &left.ty);
     compare::convert_constants(left, right);
-    if class(&right.ty) != Class::String && class(&right.ty) != Class::Null {
+    if !matches!(class(&right.ty), Class::String | Class::Json | Class::Null) {
         enum_as_number(left);
     }
-    if class(&left.ty) != Class::String && class(&left.ty) != Class::Null {
+    if !matches!(class(&left.ty), Class::String | Class::Json | Class::Null) {
         enum_as_number(right);
     }
 }
@@ -694,6 +746,10 @@ pub(super) fn numeric_operand(mut expr: Expr) -> Expr {
         return bits_as_integer(bytes);
     }
     enum_as_number(&mut expr);
+    if class(&expr.ty) == Class::Json {
+        let nullable = expr.nullable;
+        return Expr { kind: ExprKind::Cast(Box::new(expr)), ty: typing::double(), nullable };
+    }
     expr
 }
 
@@ -729,6 +785,7 @@ fn negated_literal(arg: &Expr) -> Option<Expr> {
 fn wider(a: crate::expr::CompareAs, b: crate::expr::CompareAs) -> crate::expr::CompareAs {
     use crate::expr::CompareAs as C;
     match (a, b) {
+        (C::Json, _) | (_, C::Json) => C::Json,
         (C::Double, _) | (_, C::Double) => C::Double,
         (C::String(c), _) | (_, C::String(c)) => C::String(c),
         (C::Decimal, C::Integer) | (C::Integer, C::Decimal) => C::Decimal,

@@ -1,24 +1,60 @@
 //! FROM: tables become sources, joins become a tree, names find their columns.
 
 use super::compare::{Coercibility, Derivation};
-use super::{AliasRule, Binder, Scope, class};
+use super::{AliasRule, Binder, LevelKind, Scope, class};
 use crate::ast::{ColumnName, Join, JoinCondition, JoinKind, ObjectName, TableName, TableRef};
 use crate::error::{Clause, Error, Result};
 use crate::expr::{CompareOp, Expr, ExprKind};
+use crate::plan::Derived;
 use crate::planner::JoinTree;
 use std::sync::Arc;
-use types::TypeKind;
 use types::schema::TableDef;
 
-/// A table of the statement.
+/// A table of the statement, or what is read like one.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
+    /// Of what is no stored table: its columns.
     pub table: Arc<TableDef>,
     pub alias: String,
     /// Its columns may be NULL because an outer join did not find it.
     pub nullable: bool,
     /// USE INDEX and the like: which indexes may be used; `None` for all.
     pub indexes: Option<Vec<usize>>,
+    pub kind: SourceKind,
+}
+
+/// What a source's rows are.
+#[derive(Clone, Debug)]
+pub(crate) enum SourceKind {
+    Table,
+    /// A derived table or a common table expression whose rows are kept, with about how many there are, the columns of other
+    /// sources that it reads, and those of its own that tell its rows apart.
+    Derived {
+        plan: Derived,
+        rows: f64,
+        reads: Vec<(usize, usize)>,
+        key: Option<Vec<usize>>,
+    },
+    /// A derived table that became part of the block: its columns are expressions over other sources.
+    Merged(Vec<Expr>),
+    /// The rows of the round before of a recursive common table expression.
+    Work(usize),
+    /// What a subquery is given from outside.
+    Arguments,
+}
+
+impl Source {
+    pub fn new(table: Arc<TableDef>, alias: &str, kind: SourceKind) -> Self {
+        Self { table, alias: alias.to_owned(), nullable: false, indexes: None, kind }
+    }
+
+    /// The columns of other sources that must be there when it is read.
+    pub fn reads(&self) -> &[(usize, usize)] {
+        match &self.kind {
+            SourceKind::Derived { reads, .. } => reads,
+            _ => &[],
+        }
+    }
 }
 
 /// A column of USING or NATURAL: one name for a column on each side.
@@ -35,13 +71,11 @@ pub(crate) struct JoinedColumn {
 impl Binder<'_> {
     /// Registers the tables of a FROM clause and makes their names visible.
     pub(super) fn bind_from(&mut self, tables: &[TableRef<'_>]) -> Result<Option<JoinTree>> {
-        let start = self.sources.len();
-        self.scope = Scope::new(start..start, Clause::FieldList);
+        self.scope = Scope::new(Vec::new(), Clause::FieldList);
         let mut parts = Vec::new();
         for table in tables {
             parts.push(self.table_ref(table)?);
         }
-        self.scope.visible = start..self.sources.len();
         if parts.len() > 1 {
             return Ok(Some(JoinTree::Inner { parts, on: Vec::new(), straight: false }));
         }
@@ -56,7 +90,7 @@ impl Binder<'_> {
                 let parts = tables.iter().map(|t| self.table_ref(t)).collect::<Result<_>>()?;
                 Ok(JoinTree::Inner { parts, on: Vec::new(), straight: false })
             }
-            TableRef::Derived { .. } => Err(Error::NotSupported("derived tables".to_owned())),
+            TableRef::Derived { query, alias, columns, lateral } => self.derived(query, alias, columns, *lateral),
         }
     }
 
@@ -81,18 +115,28 @@ impl Binder<'_> {
 
     /// Registers a table as the next source.
     pub(super) fn add_source(&mut self, table: Arc<TableDef>, alias: &str) -> Result<usize> {
-        let block = &self.sources[self.scope.visible.start..];
-        if block.iter().any(|s| s.alias == alias && s.table.database == table.database) {
-            return Err(Error::NotUniqueTable(alias.to_owned()));
+        self.push_source(Source::new(table, alias, SourceKind::Table))
+    }
+
+    /// Registers a source and makes its name visible.
+    pub(super) fn push_source(&mut self, source: Source) -> Result<usize> {
+        let same = |s: &Source| s.alias == source.alias && s.table.database == source.table.database;
+        if self.scope.visible.iter().any(|&s| same(&self.sources[s])) {
+            return Err(Error::NotUniqueTable(source.alias));
         }
-        self.sources.push(Source { table, alias: alias.to_owned(), nullable: false, indexes: None });
-        self.scope.visible.end = self.sources.len();
+        self.sources.push(source);
+        self.scope.visible.push(self.sources.len() - 1);
         Ok(self.sources.len() - 1)
     }
 
     fn named_table(&mut self, table: &TableName<'_>) -> Result<JoinTree> {
         if !table.partitions.is_empty() {
             return Err(Error::NotSupported("partitions".to_owned()));
+        }
+        if table.name.database.is_none()
+            && let Some(tree) = self.common_table(table.name.name, table.alias)?
+        {
+            return Ok(tree);
         }
         let def = self.lookup(&table.name)?;
         let alias = table.alias.unwrap_or(if def.is_virtual { &def.name } else { table.name.name }).to_owned();
@@ -129,31 +173,33 @@ impl Binder<'_> {
     }
 
     fn join(&mut self, join: &Join<'_>) -> Result<JoinTree> {
-        let outer_start = self.scope.visible.start;
-        let start = self.sources.len();
-        let left = self.table_ref(&join.left)?;
-        let middle = self.sources.len();
-        let right = self.table_ref(&join.right)?;
-        let end = self.sources.len();
+        let (first_source, first) = (self.sources.len(), self.scope.visible.len());
+        let left = self.join_side(&join.left, join.kind == JoinKind::Right)?;
+        let (middle_source, middle) = (self.sources.len(), self.scope.visible.len());
+        let right = self.join_side(&join.right, join.kind == JoinKind::Left)?;
         let on = match join.condition {
             JoinCondition::None => Vec::new(),
             JoinCondition::On(expr) => {
-                self.scope.visible = start..end;
-                let on = self.in_clause(Clause::On, |b| b.predicate(expr))?;
-                self.scope.visible = outer_start..end;
-                conjuncts(on)
+                let around: Vec<usize> = self.scope.visible.drain(..first).collect();
+                let on = self.in_clause(Clause::On, |b| b.predicate(expr));
+                self.scope.visible.splice(0..0, around);
+                conjuncts(on?)
             }
-            JoinCondition::Using(names) => self.using(names, start, middle, end, join.kind)?,
+            JoinCondition::Using(names) => self.using(names, first, middle, join.kind)?,
             JoinCondition::Natural => {
-                let names = self.common_columns(start, middle, end);
+                let names = self.common_columns(first, middle);
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
-                self.using(&names, start, middle, end, join.kind)?
+                self.using(&names, first, middle, join.kind)?
             }
         };
+        if join.kind == JoinKind::Right && matches!(join.condition, JoinCondition::Using(_) | JoinCondition::Natural) {
+            // It is a LEFT JOIN the other way round, also for `*`.
+            self.scope.visible[first..].rotate_left(middle - first);
+        }
         let nullable = match join.kind {
             JoinKind::Inner | JoinKind::Straight => 0..0,
-            JoinKind::Left => middle..end,
-            JoinKind::Right => start..middle,
+            JoinKind::Left => middle_source..self.sources.len(),
+            JoinKind::Right => first_source..middle_source,
         };
         for source in nullable {
             self.sources[source].nullable = true;
@@ -161,33 +207,45 @@ impl Binder<'_> {
         Ok(match join.kind {
             JoinKind::Inner => JoinTree::Inner { parts: vec![left, right], on, straight: false },
             JoinKind::Straight => JoinTree::Inner { parts: vec![left, right], on, straight: true },
-            JoinKind::Left => JoinTree::Left { left: Box::new(left), right: Box::new(right), on },
-            JoinKind::Right => JoinTree::Left { left: Box::new(right), right: Box::new(left), on },
+            JoinKind::Left => JoinTree::left(left, right, on),
+            JoinKind::Right => JoinTree::left(right, left, on),
         })
     }
 
-    fn common_columns(&self, start: usize, middle: usize, end: usize) -> Vec<String> {
-        let has = |range: std::ops::Range<usize>, name: &str| {
-            self.sources[range].iter().any(|s| s.table.columns.iter().any(|c| !c.invisible && c.name.eq_ignore_ascii_case(name)))
-        };
+    fn join_side(&mut self, side: &TableRef<'_>, on_null_side: bool) -> Result<JoinTree> {
+        let outer = self.on_null_side;
+        self.on_null_side |= on_null_side;
+        let tree = self.table_ref(side);
+        self.on_null_side = outer;
+        tree
+    }
+
+    /// The columns that both sides of a join have, whose visible sources begin at `first` and `middle`.
+    fn common_columns(&self, first: usize, middle: usize) -> Vec<String> {
+        let right = self.side_names(middle, self.scope.visible.len());
         let mut names: Vec<String> = Vec::new();
-        for source in &self.sources[start..middle] {
-            for column in source.table.columns.iter().filter(|c| !c.invisible) {
-                let known = names.iter().any(|n| n.eq_ignore_ascii_case(&column.name));
-                if !known && has(middle..end, &column.name) {
-                    names.push(column.name.clone());
-                }
+        for name in self.side_names(first, middle) {
+            let is = |other: &String| other.eq_ignore_ascii_case(&name);
+            if !names.iter().any(is) && right.iter().any(is) {
+                names.push(name);
             }
         }
         names
     }
 
+    fn side_names(&self, from: usize, to: usize) -> Vec<String> {
+        let sources = self.scope.visible[from..to].iter().map(|&s| &self.sources[s]);
+        let columns = sources.flat_map(|s| s.table.columns.iter().filter(|c| !c.invisible));
+        columns.map(|c| c.name.clone()).collect()
+    }
+
     /// The equalities of USING, and their columns as one for names and `*`.
-    fn using(&mut self, names: &[&str], start: usize, middle: usize, end: usize, kind: JoinKind) -> Result<Vec<Expr>> {
+    fn using(&mut self, names: &[&str], first: usize, middle: usize, kind: JoinKind) -> Result<Vec<Expr>> {
         let mut on = Vec::new();
+        let (left_side, right_side) = (self.scope.visible[first..middle].to_vec(), self.scope.visible[middle..].to_vec());
         for name in names {
-            let left = self.side_column(name, start..middle)?;
-            let right = self.side_column(name, middle..end)?;
+            let left = self.side_column(name, &left_side)?;
+            let right = self.side_column(name, &right_side)?;
             let (a, b) = (self.column(left.0, left.1), self.column(right.0, right.1));
             let level = |b: &Self, (s, c): (usize, usize)| b.column_derivation(s, c);
             let derivation = level(self, left).combine(level(self, right), "=")?;
@@ -211,12 +269,12 @@ impl Binder<'_> {
     }
 
     /// The one column of this name among some sources.
-    fn side_column(&self, name: &str, range: std::ops::Range<usize>) -> Result<(usize, usize)> {
-        if let Some(joined) = self.scope.joined.iter().find(|j| j.name.eq_ignore_ascii_case(name) && range.contains(&j.source)) {
+    fn side_column(&self, name: &str, side: &[usize]) -> Result<(usize, usize)> {
+        if let Some(joined) = self.scope.joined.iter().find(|j| j.name.eq_ignore_ascii_case(name) && side.contains(&j.source)) {
             return Ok((joined.source, joined.column));
         }
         let mut found = None;
-        for source in range {
+        for &source in side {
             if let Some(column) = self.sources[source].table.column_index(name) {
                 if found.is_some() {
                     return Err(Error::AmbiguousColumn { name: name.to_owned(), clause: Clause::From });
@@ -230,6 +288,11 @@ impl Binder<'_> {
     /// A column as an expression.
     pub(super) fn column(&self, source: usize, column: usize) -> Expr {
         let from = &self.sources[source];
+        if let SourceKind::Merged(exprs) = &from.kind {
+            let mut expr = exprs[column].clone();
+            expr.nullable |= from.nullable;
+            return expr;
+        }
         let def = &from.table.columns[column];
         Expr { kind: ExprKind::Column { source, column }, ty: def.ty.clone(), nullable: def.nullable || from.nullable }
     }
@@ -237,16 +300,22 @@ impl Binder<'_> {
     pub(super) fn column_derivation(&self, source: usize, column: usize) -> Derivation {
         let ty = &self.sources[source].table.columns[column].ty;
         match class(ty) {
-            super::Class::String => {
-                let collation = if ty.kind == TypeKind::Json { types::CollationId::UTF8MB4_BIN } else { ty.collation };
-                Derivation { collation, level: Coercibility::Implicit }
-            }
+            super::Class::String => Derivation { collation: ty.collation, level: Coercibility::Implicit },
+            super::Class::Json => Derivation { collation: types::CollationId::UTF8MB4_BIN, level: Coercibility::Implicit },
             _ => Derivation::NUMERIC,
         }
     }
 
     /// What a name means here.
     pub(super) fn name(&mut self, name: &ColumnName<'_>) -> Result<Expr> {
+        match self.find_name(name)? {
+            Some(found) => Ok(found),
+            None => Err(self.unknown(name)),
+        }
+    }
+
+    /// What a name means here or in the blocks around; `None`: nothing.
+    fn find_name(&mut self, name: &ColumnName<'_>) -> Result<Option<Expr>> {
         if let Some(row) = &self.scope.insert_row {
             // A bare name means the table's own column first.
             let by_alias = row.alias.is_some() && row.alias.as_deref() == name.table;
@@ -254,25 +323,43 @@ impl Binder<'_> {
             if by_alias || bare {
                 let row = row.columns.iter().find(|(n, _)| n.eq_ignore_ascii_case(name.name));
                 return match row.map(|(_, column)| *column) {
-                    Some(column) => self.insert_value(column),
-                    None => Err(self.unknown(name)),
+                    Some(column) => self.insert_value(column).map(Some),
+                    None => Ok(None),
                 };
             }
         }
         if self.scope.aliases == AliasRule::Having && !self.scope.in_aggregate {
-            return self.having_name(name);
+            let found = self.having_name(name)?;
+            return if found.is_some() { Ok(found) } else { self.outer_name(name) };
         }
         if let Some((source, column)) = self.find_column(name)? {
             self.derivation = self.column_derivation(source, column);
-            return Ok(self.column(source, column));
+            return Ok(Some(self.column(source, column)));
         }
         if self.scope.aliases == AliasRule::AfterColumns
             && name.table.is_none()
             && let Some(found) = self.find_alias(name.name)?
         {
-            return Ok(found);
+            return Ok(Some(found));
         }
-        Err(self.unknown(name))
+        self.outer_name(name)
+    }
+
+    /// What a name means in the blocks around this one. To a subquery it is an argument.
+    fn outer_name(&mut self, name: &ColumnName<'_>) -> Result<Option<Expr>> {
+        let Some(mut level) = self.levels.pop() else { return Ok(None) };
+        std::mem::swap(&mut self.scope, &mut level.scope);
+        let found = match level.kind {
+            LevelKind::Derived => self.outer_name(name),
+            LevelKind::Subquery | LevelKind::Lateral => self.find_name(name),
+        };
+        std::mem::swap(&mut self.scope, &mut level.scope);
+        let found = match found {
+            Ok(Some(expr)) if level.kind == LevelKind::Subquery => Ok(Some(self.argument(&mut level, expr))),
+            found => found,
+        };
+        self.levels.push(level);
+        found
     }
 
     fn unknown(&self, name: &ColumnName<'_>) -> Error {
@@ -281,7 +368,7 @@ impl Binder<'_> {
 
     /// `VALUES(col)`: the value that would have been inserted.
     pub(super) fn insert_value(&mut self, column: usize) -> Result<Expr> {
-        let source = self.scope.visible.start;
+        let source = self.scope.visible[0];
         self.derivation = self.column_derivation(source, column);
         let ty = self.sources[source].table.columns[column].ty.clone();
         Ok(Expr { kind: ExprKind::InsertValue { column }, ty, nullable: true })
@@ -302,22 +389,22 @@ impl Binder<'_> {
     }
 
     /// HAVING sees the group keys and the select list.
-    fn having_name(&mut self, name: &ColumnName<'_>) -> Result<Expr> {
+    fn having_name(&mut self, name: &ColumnName<'_>) -> Result<Option<Expr>> {
         let column = self.find_column(name)?;
         if let Some((source, column)) = column {
             let expr = self.column(source, column);
             let selected = self.scope.select.iter().any(|s| s.expr == expr);
             if selected || self.scope.group_keys.contains(&expr) {
                 self.derivation = self.column_derivation(source, column);
-                return Ok(expr);
+                return Ok(Some(expr));
             }
         }
         if name.table.is_none()
             && let Some(found) = self.find_alias(name.name)?
         {
-            return Ok(found);
+            return Ok(Some(found));
         }
-        Err(self.unknown(name))
+        Ok(None)
     }
 
     /// Looks a column up among the visible sources; one that a rival has as well is ambiguous.
@@ -332,15 +419,15 @@ impl Binder<'_> {
 
     /// Looks a column up among the visible sources alone.
     pub(super) fn find_visible(&self, name: &ColumnName<'_>) -> Result<Option<(usize, usize)>> {
-        let range = self.scope.visible.clone();
+        let visible = &self.scope.visible;
         if name.table.is_none() {
-            let joined = self.scope.joined.iter().find(|j| j.name.eq_ignore_ascii_case(name.name) && range.contains(&j.source));
+            let joined = self.scope.joined.iter().find(|j| j.name.eq_ignore_ascii_case(name.name) && visible.contains(&j.source));
             if let Some(joined) = joined {
                 return Ok(Some((joined.source, joined.column)));
             }
         }
         let mut found = None;
-        for source in range {
+        for &source in visible {
             let from = &self.sources[source];
             if !matches_table(from, name) {
                 continue;
@@ -357,8 +444,9 @@ impl Binder<'_> {
 
 fn matches_table(source: &Source, name: &ColumnName<'_>) -> bool {
     let Some(table) = name.table else { return true };
-    let same_table = source.alias == table || (source.table.is_virtual && source.alias.eq_ignore_ascii_case(table));
-    let same_database = name.database.is_none_or(|d| source.table.database == d || source.table.is_virtual);
+    let of_server = source.table.is_virtual && matches!(source.kind, SourceKind::Table);
+    let same_table = source.alias == table || (of_server && source.alias.eq_ignore_ascii_case(table));
+    let same_database = name.database.is_none_or(|d| source.table.database == d || of_server);
     same_table && same_database
 }
 

@@ -4,6 +4,7 @@
 //! must depend on the keys (ONLY_FULL_GROUP_BY, error 1055); its value is then taken from any row of the group.
 
 use super::aggregate::AGGREGATE_SLOT;
+use super::window::WINDOW_SLOT;
 use super::{Binder, qualified};
 use crate::error::{Clause, Error, Result};
 use crate::expr::{Aggregate, CompareOp, Expr, ExprKind};
@@ -11,7 +12,11 @@ use crate::func::AggregateFunction;
 use types::Value;
 use types::schema::IndexKind;
 
+/// Stands for the number of group keys that are not rolled up, until the block is grouped.
+pub(super) const LEVEL_SLOT: usize = (1 << 32) - 1;
+
 /// The grouping of one block.
+#[derive(Clone, Debug)]
 pub(super) struct Grouping {
     pub keys: Vec<Expr>,
     pub aggregates: Vec<Aggregate>,
@@ -21,6 +26,8 @@ pub(super) struct Grouping {
     constant_columns: Vec<(usize, usize)>,
     /// ONLY_FULL_GROUP_BY
     strict: bool,
+    /// WITH ROLLUP: the number of keys that stand is a slot behind them.
+    rollup: bool,
 }
 
 /// ON of an outer join, and the sources of its right side.
@@ -30,12 +37,42 @@ pub(super) struct OuterCondition<'t> {
 }
 
 impl Binder<'_> {
+    /// `GROUPING(a, b)`: a bit for each argument, whether it is rolled up.
+    pub(super) fn grouping_call(&mut self, args: &[crate::ast::Expr<'_>]) -> Result<Expr> {
+        use crate::expr::{ArithmeticOp, CompareAs};
+        if self.scope.aggregates.is_none() {
+            return Err(Error::InvalidGroupUse);
+        }
+        let bigint = super::typing::bigint(false);
+        let mut sum: Option<Expr> = None;
+        for (n, arg) in args.iter().enumerate() {
+            let arg = self.value(arg)?;
+            let level = Expr { kind: ExprKind::Slot(LEVEL_SLOT), ty: bigint.clone(), nullable: false };
+            let (left, right) = (Box::new(level), Box::new(arg));
+            let kind = ExprKind::Compare { op: CompareOp::LessOrEqual, by: CompareAs::Integer, left, right };
+            let bit = Expr { kind, ty: bigint.clone(), nullable: false };
+            let weight = super::literal::integer(1 << (args.len() - 1 - n).min(62));
+            let kind = ExprKind::Arithmetic { op: ArithmeticOp::Multiply, left: Box::new(bit), right: Box::new(weight) };
+            let bit = Expr { kind, ty: bigint.clone(), nullable: false };
+            sum = Some(match sum {
+                None => bit,
+                Some(sum) => {
+                    let kind = ExprKind::Arithmetic { op: ArithmeticOp::Add, left: Box::new(sum), right: Box::new(bit) };
+                    Expr { kind, ty: bigint.clone(), nullable: false }
+                }
+            });
+        }
+        self.derivation = super::compare::Derivation::NUMERIC;
+        sum.ok_or(Error::InvalidGroupUse)
+    }
+
     pub(super) fn grouping(
         &self,
         keys: Vec<Expr>,
         aggregates: Vec<Aggregate>,
         conditions: &[&Expr],
         outer: &[OuterCondition<'_>],
+        rollup: bool,
     ) -> Grouping {
         let mut known: Vec<(usize, usize)> = Vec::new();
         for key in &keys {
@@ -43,7 +80,10 @@ impl Binder<'_> {
                 known.push((source, column));
             }
         }
-        let mut determined = vec![false; self.sources.len()];
+        let mut determined: Vec<bool> = self.sources.iter().map(|s| matches!(s.kind, super::SourceKind::Arguments)).collect();
+        // Keys that are rolled up determine nothing.
+        let conditions = if rollup { &[] } else { conditions };
+        let outer = if rollup { &[] } else { outer };
         // Equalities spread what is known, until nothing changes.
         loop {
             let before = (known.len(), determined.iter().filter(|d| **d).count());
@@ -53,7 +93,7 @@ impl Binder<'_> {
             for condition in outer {
                 spread_outer(condition, &mut known, &determined);
             }
-            for source in self.scope.visible.clone() {
+            for source in (0..self.sources.len()).filter(|_| !rollup) {
                 if !determined[source] && self.is_determined(source, &known) {
                     determined[source] = true;
                 }
@@ -62,7 +102,7 @@ impl Binder<'_> {
                 break;
             }
         }
-        Grouping { keys, aggregates, determined, constant_columns: known, strict: self.mode.only_full_group_by }
+        Grouping { keys, aggregates, determined, constant_columns: known, strict: self.mode.only_full_group_by, rollup }
     }
 
     /// `a = constant`, `a = b` with b known.
@@ -83,6 +123,9 @@ impl Binder<'_> {
 
     /// Is every column of a primary or unique NOT NULL key known?
     fn is_determined(&self, source: usize, known: &[(usize, usize)]) -> bool {
+        if let super::SourceKind::Derived { key: Some(key), .. } = &self.sources[source].kind {
+            return key.iter().all(|column| known.contains(&(source, *column)));
+        }
         let table = &self.sources[source].table;
         table.indexes.iter().any(|index| {
             matches!(index.kind, IndexKind::Primary | IndexKind::Unique)
@@ -129,11 +172,13 @@ impl Grouping {
             return Ok(self.key_slot(key));
         }
         match &expr.kind {
+            ExprKind::Slot(slot) if *slot >= WINDOW_SLOT => Ok(expr.clone()),
             ExprKind::Slot(slot) if *slot >= AGGREGATE_SLOT => {
                 let mut out = expr.clone();
-                out.kind = ExprKind::Slot(self.keys.len() + slot - AGGREGATE_SLOT);
+                out.kind = ExprKind::Slot(self.keys.len() + usize::from(self.rollup) + slot - AGGREGATE_SLOT);
                 Ok(out)
             }
+            ExprKind::Compare { left, right, .. } if left.kind == ExprKind::Slot(LEVEL_SLOT) => self.is_rolled_up(expr, right),
             ExprKind::Column { source, column } | ExprKind::ColumnOrdinal { source, column } => {
                 self.leftover(binder, expr, *source, *column, position, clause)
             }
@@ -150,7 +195,23 @@ impl Grouping {
 
     fn key_slot(&self, key: usize) -> Expr {
         let expr = &self.keys[key];
-        Expr { kind: ExprKind::Slot(key), ty: expr.ty.clone(), nullable: expr.nullable }
+        Expr { kind: ExprKind::Slot(key), ty: expr.ty.clone(), nullable: expr.nullable || self.rollup }
+    }
+
+    /// GROUPING(key): do fewer keys stand than it takes for this one?
+    fn is_rolled_up(&self, expr: &Expr, arg: &Expr) -> Result<Expr> {
+        let Some(key) = self.keys.iter().position(|k| k == arg) else {
+            return Err(Error::GroupingArgument(1));
+        };
+        if !self.rollup {
+            return Ok(super::literal::integer(0));
+        }
+        let mut out = expr.clone();
+        if let ExprKind::Compare { left, right, .. } = &mut out.kind {
+            left.kind = ExprKind::Slot(self.keys.len());
+            **right = super::literal::integer(key as u64);
+        }
+        Ok(out)
     }
 
     /// A column that is no key.
@@ -193,7 +254,8 @@ impl Grouping {
             }
         };
         let nullable = expr.nullable || self.keys.is_empty();
-        Ok(Expr { kind: ExprKind::Slot(self.keys.len() + slot), ty: expr.ty.clone(), nullable })
+        let slot = self.keys.len() + usize::from(self.rollup) + slot;
+        Ok(Expr { kind: ExprKind::Slot(slot), ty: expr.ty.clone(), nullable })
     }
 }
 
@@ -226,6 +288,7 @@ pub(crate) fn children_mut(expr: &mut Expr) -> Vec<&mut Expr> {
             .chain(otherwise.iter_mut().map(|o| &mut **o))
             .collect(),
         ExprKind::Call { args, .. } => args.iter_mut().collect(),
+        ExprKind::Subquery(subquery) => subquery.args.iter_mut().chain(&mut subquery.left).collect(),
     }
 }
 
@@ -256,6 +319,7 @@ pub(crate) fn children(expr: &Expr) -> Vec<&Expr> {
             whens.iter().flat_map(|(condition, value)| [condition, value]).chain(otherwise.iter().map(|o| &**o)).collect()
         }
         ExprKind::Call { args, .. } => args.iter().collect(),
+        ExprKind::Subquery(subquery) => subquery.args.iter().chain(&subquery.left).collect(),
     }
 }
 

@@ -7,6 +7,7 @@ use crate::ast::{Literal, StringLiteral};
 use crate::error::{Error, Result};
 use crate::expr::Expr;
 use std::borrow::Cow;
+use types::charset::Charset;
 use types::temporal::{self, DateRules};
 use types::{CollationId, ColumnType, DateTime, Decimal, TypeKind, Value};
 
@@ -50,10 +51,23 @@ impl Binder<'_> {
             Some(charset) => CollationId::of_charset(charset).ok_or_else(|| Error::UnknownCharset(charset.to_owned()))?,
         };
         self.derivation = Derivation { collation, level: Coercibility::Coercible };
-        let length =
-            if collation == CollationId::BINARY { literal.bytes.len() } else { types::collation::char_count(literal.bytes) };
-        Ok(Expr::literal(bytes_value(literal.bytes), typing::string(length as u64, collation)))
+        // An introducer says what the bytes are; inside, text is UTF-8.
+        let bytes = match literal.charset.and_then(|_| Charset::named(collation.charset())) {
+            None => Cow::Borrowed(literal.bytes),
+            Some(charset) => charset
+                .decode(literal.bytes)
+                .ok_or_else(|| Error::InvalidText { charset: collation.charset(), text: bad_bytes(literal.bytes) })?,
+        };
+        let length = if collation == CollationId::BINARY { bytes.len() } else { types::collation::char_count(&bytes) };
+        Ok(Expr::literal(bytes_value(&bytes), typing::string(length as u64, collation)))
     }
+}
+
+/// The first bytes that are no text, in hexadecimal.
+#[cold]
+fn bad_bytes(bytes: &[u8]) -> String {
+    let at = types::convert::invalid_utf8(bytes).or_else(|| bytes.iter().position(|b| !b.is_ascii())).unwrap_or(0);
+    bytes[at..].iter().take(6).map(|byte| format!("{byte:02X}")).collect()
 }
 
 fn date_literal(text: &[u8]) -> Result<Expr> {

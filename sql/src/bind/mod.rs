@@ -8,32 +8,41 @@
 //! 4. The block goes to [`crate::planner`], which orders the joins and chooses access paths.
 
 mod aggregate;
+mod change;
+mod common;
 mod compare;
+mod derived;
 mod dml;
 mod expr;
+mod extreme;
 mod from;
 mod function;
+mod function_names;
+mod function_types;
 mod group;
 mod literal;
 mod query;
+mod set_operation;
+mod subquery;
 #[cfg(test)]
 mod tests;
 mod typing;
+mod window;
 
-pub(crate) use from::Source;
+pub(crate) use from::{Source, SourceKind};
 pub(crate) use group::{children, constant};
 pub use query::bind_show_filter;
 pub(crate) use typing::{Class, class};
 
 use crate::ast::Statement;
 use crate::error::{Clause, Error, Result};
-use crate::expr::{Aggregate, Expr};
+use crate::expr::{Aggregate, Expr, WindowCall};
 use crate::parser::Parsed;
-use crate::plan::{BindContext, Plan, SqlMode};
+use crate::plan::{BindContext, Node, Parts, Plan, SqlMode, SubqueryPlan};
 use compare::Derivation;
 use from::JoinedColumn;
-use std::ops::Range;
-use types::schema::TableDef;
+use std::sync::Arc;
+use types::schema::{TableDef, TableId};
 
 /// Binds and plans a statement that touches rows (`StatementInfo::plannable`).
 pub fn plan(parsed: &Parsed<'_>, context: &dyn BindContext) -> Result<Plan> {
@@ -41,8 +50,8 @@ pub fn plan(parsed: &Parsed<'_>, context: &dyn BindContext) -> Result<Plan> {
     match &parsed.statement {
         Statement::Query(query) => Ok(Plan::Query(binder.query_plan(query)?)),
         Statement::Insert(insert) => Ok(Plan::Insert(binder.insert(insert)?)),
-        Statement::Update(update) => Ok(Plan::Update(binder.update(update)?)),
-        Statement::Delete(delete) => Ok(Plan::Delete(binder.delete(delete)?)),
+        Statement::Update(update) => binder.update(update),
+        Statement::Delete(delete) => binder.delete(delete),
         _ => Err(Error::NotSupported("planning of this statement".to_owned())),
     }
 }
@@ -55,8 +64,8 @@ pub fn bind_constant(expr: &crate::ast::Expr<'_>, context: &dyn BindContext) -> 
 /// What may be named where an expression stands.
 #[derive(Debug)]
 pub(crate) struct Scope {
-    /// The sources whose columns may be named.
-    pub visible: Range<usize>,
+    /// The sources whose columns may be named, in the order of FROM.
+    pub visible: Vec<usize>,
     /// Columns that USING and NATURAL made one.
     pub joined: Vec<JoinedColumn>,
     pub clause: Clause,
@@ -68,6 +77,12 @@ pub(crate) struct Scope {
     /// Aggregates found so far; `None` where none may stand.
     pub aggregates: Option<Vec<Aggregate>>,
     pub in_aggregate: bool,
+    /// Window function calls found so far; `None` where none may stand.
+    pub windows: Option<Vec<BoundWindow>>,
+    /// The named windows of the block.
+    pub window_names: Vec<NamedWindow>,
+    /// GROUP BY ... WITH ROLLUP
+    pub rollup: bool,
     /// ON DUPLICATE KEY UPDATE: the names of the row that would have been inserted.
     pub insert_row: Option<InsertRow>,
     /// ON DUPLICATE KEY UPDATE: the sources of the query, whose names must not be taken for the target's.
@@ -99,8 +114,48 @@ pub(crate) struct InsertRow {
     pub columns: Vec<(String, usize)>,
 }
 
+/// A block around the one that is bound.
+#[derive(Debug)]
+pub(crate) struct Level {
+    pub scope: Scope,
+    pub kind: LevelKind,
+    /// Of a subquery: what it reads from outside, and the source that shows it.
+    pub args: Vec<Expr>,
+    pub args_source: Option<usize>,
+    /// Shared row stores that depend on the blocks around.
+    pub resets: Vec<usize>,
+}
+
+/// What stands between a block and the one around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LevelKind {
+    /// It sees the row around it, as arguments.
+    Subquery,
+    /// It does not see the tables beside it, but those around them.
+    Derived,
+    /// It sees the tables before it.
+    Lateral,
+}
+
+/// A call of a window function, and the window it is over.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct BoundWindow {
+    pub partition: Vec<Expr>,
+    pub order: Vec<(Expr, bool)>,
+    pub call: WindowCall,
+}
+
+/// `WINDOW w AS (...)`
+#[derive(Clone, Debug)]
+pub(crate) struct NamedWindow {
+    pub name: String,
+    pub partition: Vec<Expr>,
+    pub order: Vec<(Expr, bool)>,
+    pub frame: Option<window::BoundFrame>,
+}
+
 impl Scope {
-    fn new(visible: Range<usize>, clause: Clause) -> Self {
+    fn new(visible: Vec<usize>, clause: Clause) -> Self {
         Self {
             visible,
             joined: Vec::new(),
@@ -110,6 +165,9 @@ impl Scope {
             group_keys: Vec::new(),
             aggregates: None,
             in_aggregate: false,
+            windows: None,
+            window_names: Vec::new(),
+            rollup: false,
             insert_row: None,
             rivals: Vec::new(),
         }
@@ -124,6 +182,17 @@ pub(crate) struct Binder<'c> {
     pub lifted: usize,
     pub sources: Vec<Source>,
     pub scope: Scope,
+    /// The blocks around, innermost last.
+    pub levels: Vec<Level>,
+    pub subqueries: Vec<SubqueryPlan>,
+    /// The queries of shared row stores; `None` while one is being bound.
+    pub stores: Vec<Option<Arc<Node>>>,
+    /// The common table expressions in sight, innermost last.
+    pub common_tables: Vec<common::CommonTable>,
+    /// The tables that the statement changes, by the names it gives them.
+    pub changed: Vec<(TableId, String)>,
+    /// What is bound of FROM may be left out by an outer join.
+    pub on_null_side: bool,
     /// The collation of the expression bound last.
     pub derivation: Derivation,
 }
@@ -136,9 +205,22 @@ impl<'c> Binder<'c> {
             params,
             lifted,
             sources: Vec::new(),
-            scope: Scope::new(0..0, Clause::FieldList),
+            scope: Scope::new(Vec::new(), Clause::FieldList),
+            levels: Vec::new(),
+            subqueries: Vec::new(),
+            stores: Vec::new(),
+            common_tables: Vec::new(),
+            changed: Vec::new(),
+            on_null_side: false,
             derivation: Derivation::IGNORABLE,
         }
+    }
+
+    /// What the statement runs beside its main tree, once all is bound.
+    fn parts(&mut self) -> Parts {
+        // One whose query could not be bound is named nowhere.
+        let stores = std::mem::take(&mut self.stores).into_iter().map(|store| store.unwrap_or_else(|| Arc::new(Node::OneRow)));
+        Parts { sources: self.sources.len(), subqueries: std::mem::take(&mut self.subqueries), stores: stores.collect() }
     }
 
     fn param_count(&self) -> usize {
@@ -156,5 +238,8 @@ impl<'c> Binder<'c> {
 
 /// A column of a table as MySQL's messages name it.
 pub(crate) fn qualified(table: &TableDef, alias: &str, column: usize) -> String {
-    format!("{}.{}.{}", table.database, alias, table.columns[column].name)
+    match table.database.as_str() {
+        "" => format!("{alias}.{}", table.columns[column].name),
+        database => format!("{database}.{alias}.{}", table.columns[column].name),
+    }
 }

@@ -5,30 +5,120 @@
 //! ```
 //! from the outside in; what a query does not need is left out.
 
+use super::aggregate::AGGREGATE_SLOT;
 use super::compare::Derivation;
-use super::from::conjuncts;
+use super::extreme::{extreme_need, first_row, not_null, plan_extremes};
 use super::group::{Grouping, OuterCondition, children, constant};
 use super::typing::{self, Class, class};
-use super::{AliasRule, Binder, Scope, SelectColumn};
-use crate::ast::{self, Expr as AstExpr, Literal, OrderItem, Query, QueryBody, Select, SelectItem, SetOp};
+use super::window::WINDOW_SLOT;
+use super::{AliasRule, Binder, BoundWindow, Scope, SelectColumn, SourceKind};
+use crate::ast::{self, Expr as AstExpr, Literal, OrderItem, Query, QueryBody, Select, SelectItem};
 use crate::error::{Clause, Error, Result};
 use crate::expr::{Aggregate, Expr, ExprKind};
-use crate::func::AggregateFunction;
-use crate::plan::{BindContext, LimitPlan, LockWait, Locking, Node, OutputColumn, QueryPlan, SortKey};
-use crate::planner::{FromBlock, JoinTree, OrderNeed, Planned};
+use crate::plan::{BindContext, JoinKind, LimitPlan, LockWait, Locking, Node, OutputColumn, QueryPlan, SortKey};
+use crate::planner::{FromBlock, JoinTree, OrderNeed};
 use types::schema::{ColumnDefault, IndexKind};
 use types::{ColumnType, TypeKind, Value};
 
-/// A query without its ORDER BY and LIMIT: an operator tree whose slots are the columns.
+/// A planned query: an operator tree whose slots are the columns.
+#[derive(Clone, Debug)]
 pub(super) struct Block {
     pub node: Node,
     pub columns: Vec<OutputColumn>,
-    derivations: Vec<Derivation>,
+    pub derivations: Vec<Derivation>,
+}
+
+/// A query that is bound, and planned only if it is no SELECT.
+#[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "it lives for a moment, while a statement is planned")]
+pub(super) enum Bound {
+    Select(Box<BoundSelect>),
+    Block(Block),
+}
+
+impl Bound {
+    /// Columns that tell the rows apart: the group keys, where all of them are selected, or all columns of a DISTINCT one.
+    pub fn key(&self) -> Option<Vec<usize>> {
+        let Bound::Select(select) = self else { return None };
+        if select.distinct {
+            return Some((0..select.visible).collect());
+        }
+        let grouping = select.grouping.as_ref().filter(|_| !select.rollup)?;
+        let place = |key: usize| select.project[..select.visible].iter().position(|e| e.kind == ExprKind::Slot(key));
+        (0..grouping.keys.len()).map(place).collect()
+    }
+
+    pub fn columns(&self) -> &[OutputColumn] {
+        match self {
+            Bound::Select(select) => &select.columns,
+            Bound::Block(block) => &block.columns,
+        }
+    }
+}
+
+/// A SELECT with all its names resolved, not planned yet.
+#[derive(Clone, Debug)]
+pub(super) struct BoundSelect {
+    pub tree: Option<JoinTree>,
+    /// The conjuncts of WHERE.
+    pub filter: Vec<Expr>,
+    pub columns: Vec<OutputColumn>,
+    pub derivations: Vec<Derivation>,
+    /// The select list over sources, or over the slots of the grouping; sort keys that are not selected behind it.
+    pub project: Vec<Expr>,
+    /// How many of `project` are the select list.
+    pub visible: usize,
+    grouping: Option<Grouping>,
+    having: Option<Expr>,
+    windows: Vec<BoundWindow>,
+    pub sort: Vec<SortKey>,
+    limit: Option<LimitPlan>,
+    distinct: bool,
+    straight: bool,
+    rollup: bool,
+    locking: bool,
+}
+
+impl BoundSelect {
+    /// Rows of tables, filtered: nothing is grouped, numbered, sorted or cut off.
+    pub fn is_plain(&self) -> bool {
+        self.is_plain_list() && !self.distinct && !self.locking && !self.straight && self.sort.is_empty() && self.tree.is_some()
+    }
+
+    /// As [`Self::is_plain`], but duplicates and order do not matter.
+    pub fn is_joinable(&self) -> bool {
+        self.is_plain_list() && self.tree.is_some() && !self.project.iter().chain(&self.filter).any(crate::planner::is_volatile)
+    }
+
+    /// The select list could be left out without changing how many rows there are, but for DISTINCT.
+    pub fn is_plain_list(&self) -> bool {
+        self.grouping.is_none()
+            && self.having.is_none()
+            && self.windows.is_empty()
+            && self.limit.is_none()
+            && !self.project.iter().any(assigns)
+    }
+
+    /// The same values, each once.
+    pub fn distinct_values(mut self) -> Self {
+        self.project.truncate(self.visible);
+        self.sort.clear();
+        self.distinct = true;
+        self
+    }
+
+    pub fn aggregates(&self) -> bool {
+        self.grouping.is_some() || !self.windows.is_empty()
+    }
+
+    pub fn orders(&self) -> bool {
+        !self.sort.is_empty() || self.limit.is_some() || self.distinct
+    }
 }
 
 /// ORDER BY and LIMIT that apply to a block.
 #[derive(Clone, Copy)]
-struct Tail<'q, 'a> {
+pub(super) struct Tail<'q, 'a> {
     order_by: &'q [OrderItem<'a>],
     limit: Option<&'q ast::Limit<'a>>,
     locking: bool,
@@ -41,64 +131,76 @@ impl Binder<'_> {
             None => (Locking::None, LockWait::Wait),
         };
         let block = self.query(query)?;
-        Ok(QueryPlan {
-            root: block.node,
-            columns: block.columns,
-            sources: self.sources.len(),
-            locking,
-            lock_wait,
-            params: self.param_count(),
-        })
+        let parts = self.parts();
+        Ok(QueryPlan { root: block.node, columns: block.columns, parts, locking, lock_wait, params: self.param_count() })
     }
 
     /// A query expression with its own ORDER BY and LIMIT.
-    fn query(&mut self, query: &Query<'_>) -> Result<Block> {
-        if query.with.is_some() {
-            return Err(Error::NotSupported("common table expressions".to_owned()));
+    pub(super) fn query(&mut self, query: &Query<'_>) -> Result<Block> {
+        let bound = self.bind_query(query)?;
+        self.finish(bound)
+    }
+
+    /// As [`Self::query`], where a SELECT is left unplanned.
+    pub(super) fn bind_query(&mut self, query: &Query<'_>) -> Result<Bound> {
+        let common_tables = self.common_tables.len();
+        if let Some(with) = &query.with {
+            self.with(with)?;
         }
-        let tail = Tail { order_by: query.order_by, limit: query.limit.as_ref(), locking: !query.locking.is_empty() };
-        match &query.body {
-            QueryBody::Select(select) => self.select(select, tail),
+        let bound = self.bind_with_tail(&query.body, self.tail(query));
+        self.common_tables.truncate(common_tables);
+        bound
+    }
+
+    pub(super) fn tail<'q, 'a>(&self, query: &'q Query<'a>) -> Tail<'q, 'a> {
+        Tail { order_by: query.order_by, limit: query.limit.as_ref(), locking: !query.locking.is_empty() }
+    }
+
+    fn bind_with_tail(&mut self, body: &QueryBody<'_>, tail: Tail<'_, '_>) -> Result<Bound> {
+        match body {
+            QueryBody::Select(select) => Ok(Bound::Select(Box::new(self.bind_select(select, tail)?))),
             QueryBody::Table(name) => {
                 let name = ast::TableName { name: *name, alias: None, partitions: &[], hints: &[] };
                 let from = [ast::TableRef::Table(&name)];
                 let items = [SelectItem::All];
-                self.select(&Select { from: &from, items: &items, ..EMPTY_SELECT }, tail)
+                let select = Select { from: &from, items: &items, ..EMPTY_SELECT };
+                Ok(Bound::Select(Box::new(self.bind_select(&select, tail)?)))
             }
-            body => {
-                let block = self.body(body)?;
-                self.finish_slots(block, tail)
+            QueryBody::Query(query) if tail.order_by.is_empty() && tail.limit.is_none() => self.bind_query(query),
+            QueryBody::Query(query) => {
+                let block = self.query(query)?;
+                Ok(Bound::Block(self.finish_slots(block, tail)?))
+            }
+            QueryBody::Values(rows) => {
+                let block = self.values_rows(rows)?;
+                Ok(Bound::Block(self.finish_slots(block, tail)?))
+            }
+            QueryBody::SetOperation { first, rest } => {
+                let block = self.set_operation(first, rest)?;
+                Ok(Bound::Block(self.finish_slots(block, tail)?))
             }
         }
     }
 
-    fn body(&mut self, body: &QueryBody<'_>) -> Result<Block> {
-        let no_tail = Tail { order_by: &[], limit: None, locking: false };
-        match body {
-            QueryBody::Select(select) => self.select(select, no_tail),
-            QueryBody::Query(query) => self.query(query),
-            QueryBody::Values(rows) => self.values_rows(rows),
-            QueryBody::Table(_) => {
-                let query = Query { with: None, body: *body, order_by: &[], limit: None, locking: &[], into: None };
-                self.query(&query)
-            }
-            QueryBody::SetOperation { first, rest } => {
-                let mut blocks = vec![self.body(first)?];
-                for operand in *rest {
-                    if operand.op != SetOp::Union {
-                        let what = if operand.op == SetOp::Except { "EXCEPT" } else { "INTERSECT" };
-                        return Err(Error::NotSupported(what.to_owned()));
-                    }
-                    blocks.push(self.body(&operand.body)?);
-                }
-                let alls: Vec<bool> = rest.iter().map(|operand| operand.all).collect();
-                self.union(blocks, &alls)
-            }
+    pub(super) fn bind_body(&mut self, body: &QueryBody<'_>) -> Result<Bound> {
+        self.bind_with_tail(body, Tail { order_by: &[], limit: None, locking: false })
+    }
+
+    pub(super) fn body(&mut self, body: &QueryBody<'_>) -> Result<Block> {
+        let bound = self.bind_body(body)?;
+        self.finish(bound)
+    }
+
+    /// Plans what is not planned yet.
+    pub(super) fn finish(&mut self, bound: Bound) -> Result<Block> {
+        match bound {
+            Bound::Select(select) => self.plan_select(*select),
+            Bound::Block(block) => Ok(block),
         }
     }
 
     fn values_rows(&mut self, rows: &[&[AstExpr<'_>]]) -> Result<Block> {
-        self.scope = Scope::new(self.sources.len()..self.sources.len(), Clause::FieldList);
+        self.scope = Scope::new(Vec::new(), Clause::FieldList);
         let mut bound = Vec::with_capacity(rows.len());
         for (n, row) in rows.iter().enumerate() {
             if row.len() != rows[0].len() {
@@ -120,58 +222,18 @@ impl Binder<'_> {
         Ok(Block { node: Node::Values { rows: bound }, columns, derivations })
     }
 
-    /// `a UNION [ALL] b UNION [ALL] c`: types in common to all, rows one after the other. `alls` tells of each UNION whether it is ALL;
-    /// one that is not makes all rows before it distinct.
-    fn union(&mut self, blocks: Vec<Block>, alls: &[bool]) -> Result<Block> {
-        let (types, derivations) = self.union_types(&blocks)?;
-        let width = types.len();
-        let columns = (0..width).map(|n| {
-            let nullable = blocks.iter().any(|block| block.columns[n].nullable);
-            plain_column(blocks[0].columns[n].name.clone(), types[n].clone(), nullable)
-        });
-        let columns = columns.collect();
-        let mut nodes = blocks.into_iter().map(|block| converted(block.node, &block.columns, &types));
-        let mut inputs: Vec<Node> = nodes.by_ref().take(1).collect();
-        for (next, all) in nodes.zip(alls) {
-            inputs.push(next);
-            if !all {
-                let union = Node::Concat { inputs: std::mem::take(&mut inputs) };
-                inputs.push(Node::Distinct { input: Box::new(union), columns: width });
-            }
-        }
-        let node = if inputs.len() == 1 { inputs.remove(0) } else { Node::Concat { inputs } };
-        Ok(Block { node, columns, derivations })
-    }
-
-    /// The types of a union's columns, and their collations.
-    fn union_types(&self, blocks: &[Block]) -> Result<(Vec<ColumnType>, Vec<Derivation>)> {
-        let width = blocks[0].columns.len();
-        if blocks.iter().any(|block| block.columns.len() != width) {
-            return Err(Error::SetColumns);
-        }
-        let mut types = Vec::with_capacity(width);
-        let mut derivations = Vec::with_capacity(width);
-        for n in 0..width {
-            let mut derivation = blocks[0].derivations[n];
-            for block in &blocks[1..] {
-                derivation = derivation.combine(block.derivations[n], "UNION")?;
-            }
-            let slots: Vec<Expr> = blocks.iter().map(|block| slot(n, &block.columns[n])).collect();
-            types.push(typing::unify(slots.iter(), self.string_collation(derivation)));
-            derivations.push(derivation);
-        }
-        Ok((types, derivations))
-    }
-
     /// ORDER BY and LIMIT over slots alone: of UNION and VALUES.
-    fn finish_slots(&mut self, block: Block, tail: Tail<'_, '_>) -> Result<Block> {
+    pub(super) fn finish_slots(&mut self, block: Block, tail: Tail<'_, '_>) -> Result<Block> {
+        if tail.order_by.is_empty() && tail.limit.is_none() {
+            return Ok(block);
+        }
         let select: Vec<SelectColumn> = block
             .columns
             .iter()
             .enumerate()
             .map(|(n, c)| SelectColumn { name: c.name.clone(), expr: slot(n, c), derivation: block.derivations[n] })
             .collect();
-        self.scope = Scope::new(self.sources.len()..self.sources.len(), Clause::OrderBy);
+        self.scope = Scope::new(Vec::new(), Clause::OrderBy);
         self.scope.select = select;
         let mut keys = Vec::new();
         for item in tail.order_by {
@@ -185,29 +247,32 @@ impl Binder<'_> {
         Ok(Block { node: sorted(block.node, keys, limit), ..block })
     }
 
-    fn select(&mut self, select: &Select<'_>, tail: Tail<'_, '_>) -> Result<Block> {
-        if select.with_rollup {
-            return Err(Error::NotSupported("WITH ROLLUP".to_owned()));
-        }
-        if !select.windows.is_empty() {
-            return Err(Error::NotSupported("window functions".to_owned()));
-        }
+    fn bind_select(&mut self, select: &Select<'_>, tail: Tail<'_, '_>) -> Result<BoundSelect> {
         if select.calc_found_rows && tail.limit.is_some() {
             return Err(Error::NotSupported("SQL_CALC_FOUND_ROWS with LIMIT".to_owned()));
         }
-        let tree = self.bind_from(select.from)?;
+        let mut tree = self.bind_from(select.from)?;
         let filter = match select.filter {
-            Some(expr) => conjuncts(self.in_clause(Clause::Where, |b| b.predicate(expr))?),
+            Some(expr) => self.in_clause(Clause::Where, |b| b.where_clause(expr, &mut tree, !tail.locking))?,
             None => Vec::new(),
         };
         self.scope.aggregates = Some(Vec::new());
+        self.scope.windows = Some(Vec::new());
+        self.scope.rollup = select.with_rollup;
+        self.named_windows(select.windows)?;
         let columns = self.select_items(select.items)?;
         let keys = self.group_by(select.group_by)?;
         self.scope.group_keys = keys;
         let mut having = match select.having {
             Some(expr) => {
                 self.scope.aliases = AliasRule::Having;
-                Some(self.in_clause(Clause::Having, |b| b.predicate(expr))?)
+                let windows = self.scope.windows.take();
+                let having = self.in_clause(Clause::Having, |b| b.predicate(expr))?;
+                self.scope.windows = windows;
+                if windows_in(&having) {
+                    return Err(Error::WindowContext(String::new()));
+                }
+                Some(having)
             }
             None => None,
         };
@@ -219,55 +284,96 @@ impl Binder<'_> {
         let limit = self.limit(tail.limit)?;
 
         let aggregates = self.scope.aggregates.take().unwrap_or_default();
+        let mut windows = self.scope.windows.take().unwrap_or_default();
         let keys = std::mem::take(&mut self.scope.group_keys);
         let mut project: Vec<Expr> = self.scope.select.iter().map(|c| c.expr.clone()).collect();
         let derivations = self.scope.select.iter().map(|c| c.derivation).collect();
         let grouped = !keys.is_empty() || !aggregates.is_empty();
         let one_row = keys.is_empty() && !aggregates.is_empty();
+        let rollup = select.with_rollup && !keys.is_empty();
         let mut grouping = grouped.then(|| {
             let mut conditions: Vec<&Expr> = filter.iter().collect();
             let mut outer = Vec::new();
             if let Some(tree) = &tree {
                 join_conditions(tree, &mut conditions, &mut outer);
             }
-            self.grouping(keys, aggregates, &conditions, &outer)
+            self.grouping(keys, aggregates, &conditions, &outer, rollup)
         });
         if one_row {
             order.clear();
         }
         if let Some(grouping) = &mut grouping {
             self.rewrite_grouped(grouping, &mut project, having.as_mut(), &mut order)?;
+            for (n, window) in windows.iter_mut().enumerate() {
+                let reads = |e: &Expr| e.kind == ExprKind::Slot(WINDOW_SLOT + n);
+                let position = project.iter().position(|expr| expr.any(&reads)).map_or(1, |place| place + 1);
+                for expr in window.exprs_mut() {
+                    *expr = grouping.rewrite(self, expr, position, Clause::FieldList)?;
+                }
+            }
+        }
+        if grouping.is_none() && project.iter().any(|e| e.any(&|e| e.kind == ExprKind::Slot(super::group::LEVEL_SLOT))) {
+            return Err(Error::InvalidGroupUse);
         }
         let visible = project.len();
         let distinct = select.distinct && !one_row;
         let sort = self.sort_keys(&mut project, order, distinct)?;
+        let (straight, locking) = (select.straight_join, tail.locking);
+        let mut columns = columns;
+        for (column, expr) in columns.iter_mut().zip(&project) {
+            column.nullable |= rollup && expr.nullable;
+        }
+        Ok(BoundSelect {
+            tree,
+            filter,
+            columns,
+            derivations,
+            project,
+            visible,
+            grouping,
+            having,
+            windows,
+            sort,
+            limit,
+            distinct,
+            straight,
+            rollup,
+            locking,
+        })
+    }
 
+    /// Plans a SELECT.
+    pub(super) fn plan_select(&mut self, select: BoundSelect) -> Result<Block> {
+        let BoundSelect { tree, mut filter, columns, derivations, mut project, visible, mut grouping, .. } = select;
+        let BoundSelect { having, windows, sort, limit, distinct, straight, rollup, locking, .. } = select;
+        let grouped = grouping.is_some();
         let extremes = match &mut grouping {
-            Some(grouping) if filter.is_empty() && !tail.locking => self.extreme_rows(grouping, &tree),
+            Some(grouping) if filter.is_empty() && !locking => self.extreme_rows(grouping, &tree),
             _ => None,
         };
         let mut block = FromBlock {
             sources: &self.sources,
             context: self.context,
             used: vec![Vec::new(); self.sources.len()],
-            straight: select.straight_join,
-            keeps_rows: tail.locking,
+            outside: Vec::new(),
+            straight,
+            keeps_rows: locking,
         };
         let over_sources = project.iter().filter(|_| !grouped).chain(having.iter().filter(|_| !grouped));
         for expr in over_sources.chain(grouping.iter().flat_map(grouping_exprs)).chain(&filter) {
             block.note_used(expr);
         }
+        windows.iter().filter(|_| !grouped).flat_map(BoundWindow::exprs).for_each(|expr| block.note_used(expr));
         if let Some(tree) = &tree {
             block.note_used_in_tree(tree);
         }
         let extreme = grouping.as_ref().and_then(|g| extreme_need(g, &tree));
-        let need = extreme.clone().or_else(|| order_need(&sort, &project, grouped, &limit));
-        let mut filter = filter;
+        let need = extreme.clone().or_else(|| order_need(&sort, &project, grouped || !windows.is_empty(), &limit));
         if let Some(found) = extreme.as_ref().and(grouping.as_ref()).and_then(not_null) {
             filter.push(found);
         }
         let planned = match (&extremes, &grouping) {
-            (Some(needs), Some(grouping)) => plan_extremes(&block, grouping, needs),
+            (Some(needs), Some(grouping)) => plan_extremes(&mut block, grouping, needs),
             _ => None,
         };
         if let (None, Some(needs), Some(grouping)) = (&planned, &extremes, &mut grouping) {
@@ -284,11 +390,18 @@ impl Binder<'_> {
         }
         if let Some(grouping) = grouping {
             let Grouping { keys, aggregates, .. } = grouping;
-            planned.node = Node::Aggregate { input: Box::new(planned.node), keys, aggregates };
+            planned.node = match rollup {
+                true => rolled_up(planned.node, keys, aggregates),
+                false => Node::Aggregate { input: Box::new(planned.node), keys, aggregates },
+            };
             planned.ordered = false;
         }
         if let Some(predicate) = having {
             planned.node = Node::Filter { input: Box::new(planned.node), predicate };
+        }
+        if !windows.is_empty() {
+            planned.node = super::window::over_windows(planned.node, windows, &mut project);
+            planned.ordered = false;
         }
         if !planned.ordered && !distinct && !sort.is_empty() && project[..visible].iter().any(assigns) {
             let node = assigned_in_order(planned.node, project, visible, sort, limit);
@@ -304,33 +417,6 @@ impl Binder<'_> {
             node = Node::Trim { input: Box::new(node), columns: visible };
         }
         Ok(Block { node, columns, derivations })
-    }
-
-    /// MIN and MAX of several columns of one table, each of which an index begins with: each reads the table as a source of its own,
-    /// in the order in which its first row has the value.
-    fn extreme_rows(&mut self, grouping: &mut Grouping, tree: &Option<JoinTree>) -> Option<Vec<OrderNeed>> {
-        let (true, Some(JoinTree::Table(table))) = (grouping.keys.is_empty() && grouping.aggregates.len() > 1, tree) else {
-            return None;
-        };
-        let def = &self.sources[*table].table;
-        let begins_index = |column: usize| {
-            let leads = |c: &types::schema::IndexColumn| c.column == column && c.prefix.is_none();
-            def.indexes.iter().any(|index| index.columns.first().is_some_and(leads))
-        };
-        let needs: Vec<OrderNeed> = grouping.aggregates.iter().map_while(extreme_order).collect();
-        let served = needs.len() == grouping.aggregates.len() && needs.iter().all(|need| begins_index(need.columns[0].1));
-        if !served || def.is_virtual {
-            return None;
-        }
-        let mut needs = needs;
-        for (aggregate, need) in grouping.aggregates.iter_mut().zip(&mut needs).skip(1) {
-            let (_, column, descending) = need.columns[0];
-            let source = self.sources.len();
-            self.sources.push(self.sources[*table].clone());
-            aggregate.args[0].kind = ExprKind::Column { source, column };
-            need.columns[0] = (source, column, descending);
-        }
-        Some(needs)
     }
 
     fn rewrite_grouped(
@@ -367,7 +453,11 @@ impl Binder<'_> {
                         super::expr::adopt(&mut bound, &typing::string(16_383, self.context.connection_collation()));
                     }
                     let name = column_name(expr, *alias, text);
-                    columns.push(self.output_column(name.clone(), &bound));
+                    let through = match expr {
+                        AstExpr::Column(name) => self.find_visible(name)?.map(|(source, _)| source),
+                        _ => None,
+                    };
+                    columns.push(self.output_column_of(name.clone(), &bound, through));
                     select.push(SelectColumn { name, expr: bound, derivation });
                 }
             }
@@ -407,9 +497,10 @@ impl Binder<'_> {
         columns: &mut Vec<OutputColumn>,
         select: &mut Vec<SelectColumn>,
     ) -> Result<()> {
-        let found = self.scope.visible.clone().find(|&s| {
+        let found = self.scope.visible.iter().copied().find(|&s| {
             let from = &self.sources[s];
-            let same = from.alias == name.name || (from.table.is_virtual && from.alias.eq_ignore_ascii_case(name.name));
+            let of_server = from.table.is_virtual && matches!(from.kind, SourceKind::Table);
+            let same = from.alias == name.name || (of_server && from.alias.eq_ignore_ascii_case(name.name));
             same && name.database.is_none_or(|d| d == from.table.database)
         });
         let source = found.ok_or_else(|| Error::UnknownTableAll(name.name.to_owned()))?;
@@ -424,18 +515,26 @@ impl Binder<'_> {
     fn expand_column(&self, source: usize, column: usize, columns: &mut Vec<OutputColumn>, select: &mut Vec<SelectColumn>) {
         let expr = self.column(source, column);
         let name = self.sources[source].table.columns[column].name.clone();
-        columns.push(self.output_column(name.clone(), &expr));
+        columns.push(self.output_column_of(name.clone(), &expr, Some(source)));
         select.push(SelectColumn { name, expr, derivation: self.column_derivation(source, column) });
     }
 
-    fn output_column(&self, name: String, expr: &Expr) -> OutputColumn {
+    /// The column of the result that an expression makes; `through` is the source that was named.
+    fn output_column_of(&self, name: String, expr: &Expr, through: Option<usize>) -> OutputColumn {
         let mut output = plain_column(name, expr.ty.clone(), expr.nullable);
         let ExprKind::Column { source, column } = expr.kind else { return output };
         let from = &self.sources[source];
+        if !matches!(from.kind, SourceKind::Table) {
+            if let Some(named) = through {
+                output.table_alias = self.sources[named].alias.clone();
+                output.table = output.table_alias.clone();
+            }
+            return output;
+        }
         let def = &from.table.columns[column];
         output.database = from.table.database.clone();
         output.table = from.table.name.clone();
-        output.table_alias = from.alias.clone();
+        output.table_alias = self.sources[through.unwrap_or(source)].alias.clone();
         output.original_name = def.name.clone();
         output.auto_increment = def.auto_increment;
         output.no_default = !def.nullable && def.default == ColumnDefault::None && !def.auto_increment;
@@ -606,7 +705,7 @@ fn column_name(expr: &AstExpr<'_>, alias: Option<&str>, text: &str) -> String {
     }
 }
 
-fn plain_column(name: String, ty: ColumnType, nullable: bool) -> OutputColumn {
+pub(super) fn plain_column(name: String, ty: ColumnType, nullable: bool) -> OutputColumn {
     OutputColumn {
         name,
         ty,
@@ -623,7 +722,7 @@ fn plain_column(name: String, ty: ColumnType, nullable: bool) -> OutputColumn {
     }
 }
 
-fn slot(n: usize, column: &OutputColumn) -> Expr {
+pub(super) fn slot(n: usize, column: &OutputColumn) -> Expr {
     Expr { kind: ExprKind::Slot(n), ty: column.ty.clone(), nullable: column.nullable }
 }
 
@@ -632,8 +731,12 @@ fn is_constant(expr: &Expr) -> bool {
 }
 
 fn holds_aggregate(expr: &Expr) -> bool {
-    matches!(expr.kind, ExprKind::Slot(n) if n >= super::aggregate::AGGREGATE_SLOT)
+    matches!(expr.kind, ExprKind::Slot(n) if (AGGREGATE_SLOT..WINDOW_SLOT).contains(&n))
         || children(expr).into_iter().any(holds_aggregate)
+}
+
+fn windows_in(expr: &Expr) -> bool {
+    expr.any(&|e| matches!(e.kind, ExprKind::Slot(n) if n >= WINDOW_SLOT))
 }
 
 /// Is the expression made of nothing but selected ones?
@@ -665,7 +768,8 @@ fn join_conditions<'t>(tree: &'t JoinTree, inner: &mut Vec<&'t Expr>, outer: &mu
             parts.iter().for_each(|part| join_conditions(part, inner, outer));
             inner.extend(on);
         }
-        JoinTree::Left { left, right, on } => {
+        JoinTree::Left { left, kind: JoinKind::Semi | JoinKind::Anti, .. } => join_conditions(left, inner, outer),
+        JoinTree::Left { left, right, on, .. } => {
             join_conditions(left, inner, outer);
             // Inside the right side nothing holds for rows that were not found.
             let mut sources = Vec::new();
@@ -673,60 +777,6 @@ fn join_conditions<'t>(tree: &'t JoinTree, inner: &mut Vec<&'t Expr>, outer: &mu
             outer.push(OuterCondition { right: sources, on });
         }
     }
-}
-
-/// MIN or MAX of one column of one table, and nothing else: the order in which the first row has it.
-fn extreme_need(grouping: &Grouping, tree: &Option<JoinTree>) -> Option<OrderNeed> {
-    match (&*grouping.keys, &*grouping.aggregates, tree) {
-        ([], [aggregate], Some(JoinTree::Table(_))) => extreme_order(aggregate),
-        _ => None,
-    }
-}
-
-/// The order in which the first row has the MIN or MAX of a column.
-fn extreme_order(aggregate: &Aggregate) -> Option<OrderNeed> {
-    let descending = match aggregate.function {
-        AggregateFunction::Min => false,
-        AggregateFunction::Max => true,
-        _ => return None,
-    };
-    let arg = &aggregate.args[0];
-    let ExprKind::Column { source, column } = arg.kind else { return None };
-    // Members of ENUM and SET compare as texts here, but are ordered by number.
-    let by_number = matches!(arg.ty.kind, TypeKind::Enum { .. } | TypeKind::Set { .. } | TypeKind::Json);
-    (!by_number).then(|| OrderNeed { columns: vec![(source, column, descending)], limit: Some(1.0) })
-}
-
-/// One row that has, for each aggregate in its own source, the row with the extreme value; NULLs where there is none. `None`: some
-/// source is better not read in order.
-fn plan_extremes(block: &FromBlock<'_>, grouping: &Grouping, needs: &[OrderNeed]) -> Option<Planned> {
-    let mut node = Node::OneRow;
-    for (aggregate, need) in grouping.aggregates.iter().zip(needs) {
-        let tree = JoinTree::Table(need.columns[0].0);
-        let filter = is_not_null(&aggregate.args[0]).into_iter().collect();
-        let planned = block.plan(Some(tree), filter, Some(need));
-        if !planned.ordered {
-            return None;
-        }
-        let right = Box::new(first_row(planned.node));
-        node = Node::NestedLoop { left: Box::new(node), right, left_join: true, on: None };
-    }
-    Some(Planned { node, ordered: false })
-}
-
-fn first_row(node: Node) -> Node {
-    let one = Expr::literal(Value::Int(1), typing::bigint(false));
-    Node::Limit { input: Box::new(node), limit: LimitPlan { offset: None, count: Some(one) } }
-}
-
-/// NULL is no extreme.
-fn not_null(grouping: &Grouping) -> Option<Expr> {
-    is_not_null(grouping.aggregates.first()?.args.first()?)
-}
-
-fn is_not_null(arg: &Expr) -> Option<Expr> {
-    let kind = ExprKind::IsNull { arg: Box::new(arg.clone()), negated: true };
-    arg.nullable.then(|| Expr { kind, ty: typing::boolean(), nullable: false })
 }
 
 /// The order that an index could give: the sort keys as columns of one table.
@@ -752,6 +802,24 @@ fn order_need(sort: &[SortKey], project: &[Expr], grouped: bool, limit: &Option<
     };
     let rows = limit.as_ref().and_then(|l| Some(number(&l.count)? + number(&l.offset).unwrap_or(0.0)));
     Some(OrderNeed { columns, limit: rows })
+}
+
+/// The groups of rows that are sorted by the keys, with their sums.
+fn rolled_up(input: Node, keys: Vec<Expr>, mut aggregates: Vec<Aggregate>) -> Node {
+    let sort = (0..keys.len()).zip(&keys).map(|(n, key)| {
+        let expr = Expr { kind: ExprKind::Slot(n), ty: key.ty.clone(), nullable: key.nullable };
+        SortKey { expr, descending: false }
+    });
+    let sort: Vec<SortKey> = sort.collect();
+    let mut below = keys;
+    let keys = sort.iter().map(|key| key.expr.clone()).collect();
+    for aggregate in &mut aggregates {
+        let order = aggregate.order.iter_mut().map(|(expr, _)| expr);
+        aggregate.args.iter_mut().chain(order).for_each(|expr| read_from_slots(expr, &mut below));
+    }
+    let project = Node::Project { input: Box::new(input), exprs: below };
+    let sorted = Node::Sort { input: Box::new(project), keys: sort, limit: None };
+    Node::Rollup { input: Box::new(sorted), keys, aggregates }
 }
 
 fn assigns(expr: &Expr) -> bool {
@@ -782,7 +850,10 @@ fn assigned_in_order(
 }
 
 /// Makes the columns (or keys and aggregates) that an expression reads slots of the projection `below`.
-fn read_from_slots(expr: &mut Expr, below: &mut Vec<Expr>) {
+pub(super) fn read_from_slots(expr: &mut Expr, below: &mut Vec<Expr>) {
+    if matches!(expr.kind, ExprKind::Slot(n) if n >= WINDOW_SLOT) {
+        return;
+    }
     if matches!(expr.kind, ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. } | ExprKind::Slot(_)) {
         let place = below.iter().position(|e| e == expr).unwrap_or_else(|| {
             below.push(expr.clone());
@@ -825,7 +896,7 @@ fn same_representation(from: &ColumnType, to: &ColumnType) -> bool {
     }
 }
 
-fn convert_to(expr: &mut Expr, ty: &ColumnType) {
+pub(super) fn convert_to(expr: &mut Expr, ty: &ColumnType) {
     if same_representation(&expr.ty, ty) {
         return;
     }
@@ -835,7 +906,7 @@ fn convert_to(expr: &mut Expr, ty: &ColumnType) {
 }
 
 /// The node with its slots converted to these types.
-fn converted(node: Node, columns: &[OutputColumn], types: &[ColumnType]) -> Node {
+pub(super) fn converted(node: Node, columns: &[OutputColumn], types: &[ColumnType]) -> Node {
     if converts_nothing(columns, types) {
         return node;
     }

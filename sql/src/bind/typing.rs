@@ -3,8 +3,6 @@
 use crate::expr::{ArithmeticOp, Expr, ExprKind};
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 
-/// MySQL's `div_precision_increment`.
-const DIVISION_SCALE: u8 = 4;
 const PRECISION_MAX: u8 = 65;
 const SCALE_MAX: u8 = 30;
 /// Longest VARCHAR an expression may have; longer ones are TEXT.
@@ -18,6 +16,7 @@ pub(crate) enum Class {
     Decimal,
     Double,
     String,
+    Json,
     Date,
     Time,
     DateTime,
@@ -38,6 +37,7 @@ pub(crate) fn class(ty: &ColumnType) -> Class {
         TypeKind::Date => Class::Date,
         TypeKind::Time { .. } => Class::Time,
         TypeKind::DateTime { .. } | TypeKind::Timestamp { .. } => Class::DateTime,
+        TypeKind::Json => Class::Json,
         _ => Class::String,
     }
 }
@@ -76,7 +76,7 @@ fn fixed_double(shape: Option<(u32, u32)>) -> ColumnType {
 fn fixed_shape(expr: &Expr) -> Option<(u32, u32)> {
     let decimals = match class(&expr.ty) {
         Class::Double => expr.ty.float_decimals?.into(),
-        Class::String => return None,
+        Class::String | Class::Json => return None,
         _ if matches!(expr.kind, ExprKind::ColumnOrdinal { .. }) => return None,
         _ => decimal_shape(expr).1,
     };
@@ -203,7 +203,7 @@ fn numeric_class(ty: &ColumnType) -> Class {
         Class::Integer => Class::Integer,
         Class::Decimal => Class::Decimal,
         // A bare NULL counts as a text.
-        Class::Null | Class::Double | Class::String => Class::Double,
+        Class::Null | Class::Double | Class::String | Class::Json => Class::Double,
         Class::Date | Class::Time | Class::DateTime => {
             if fsp(ty) == 0 {
                 Class::Integer
@@ -236,8 +236,31 @@ pub(crate) fn decimal_shape(expr: &Expr) -> (u32, u32) {
     }
 }
 
-/// The type of an arithmetic operation.
-pub(crate) fn arithmetic(op: ArithmeticOp, left: &Expr, right: &Expr, signed_subtract: bool) -> ColumnType {
+/// A binary string that bit operations take as bits, not as a number: hexadecimal literals are numbers.
+pub(crate) fn is_bit_string(expr: &Expr) -> bool {
+    expr.ty.is_binary_string() && !super::expr::is_bits_literal(expr)
+}
+
+/// Is this a bit operation on binary strings? `&`, `|` and `^` ask for two, of which one may be a literal; shifts for one.
+pub(crate) fn is_bit_operation(op: ArithmeticOp, left: &Expr, right: &Expr) -> bool {
+    use ArithmeticOp as A;
+    match op {
+        A::BitAnd | A::BitOr | A::BitXor => {
+            let binary = |e: &Expr| e.ty.is_binary_string() || e.ty.kind == TypeKind::Null;
+            binary(left) && binary(right) && (is_bit_string(left) || is_bit_string(right))
+        }
+        A::ShiftLeft | A::ShiftRight => is_bit_string(left),
+        _ => false,
+    }
+}
+
+/// The type of bit operations on binary strings.
+pub(crate) fn bit_string(arg: &Expr) -> ColumnType {
+    string(string_length(&arg.ty), CollationId::BINARY)
+}
+
+/// The type of an arithmetic operation; `increment` is `div_precision_increment`.
+pub(crate) fn arithmetic(op: ArithmeticOp, left: &Expr, right: &Expr, signed_subtract: bool, increment: u8) -> ColumnType {
     use ArithmeticOp as A;
     let (a, b) = (operand_class(left), operand_class(right));
     let unsigned = is_unsigned(&left.ty) || is_unsigned(&right.ty);
@@ -247,7 +270,7 @@ pub(crate) fn arithmetic(op: ArithmeticOp, left: &Expr, right: &Expr, signed_sub
         _ if a == Class::Double || b == Class::Double => {
             let mut shape = common_shape([left, right]);
             if let (A::Divide, Some((_, decimals))) = (op, &mut shape) {
-                *decimals += u32::from(DIVISION_SCALE);
+                *decimals += u32::from(increment);
             }
             return fixed_double(shape);
         }
@@ -260,7 +283,7 @@ pub(crate) fn arithmetic(op: ArithmeticOp, left: &Expr, right: &Expr, signed_sub
         A::Subtract if integers => bigint(unsigned && !signed_subtract),
         A::Modulo if integers => bigint(is_unsigned(&left.ty)),
         A::Multiply => decimal(p1 + p2, s1 + s2),
-        A::Divide => decimal(p1 + s2 + u32::from(DIVISION_SCALE), s1 + u32::from(DIVISION_SCALE)),
+        A::Divide => decimal(p1 + s2 + u32::from(increment), s1 + u32::from(increment)),
         A::Modulo => decimal(p1.max(p2), s1.max(s2)),
         _ => {
             let scale = s1.max(s2);
@@ -284,6 +307,9 @@ pub(crate) fn negate(arg: &Expr) -> ColumnType {
 
 /// The type of a number computed from this one without changing its kind: ABS, ROUND and the like.
 pub(crate) fn numeric(arg: &Expr) -> ColumnType {
+    if is_temporal(&arg.ty) {
+        return double();
+    }
     match numeric_class(&arg.ty) {
         Class::Integer => bigint(is_unsigned(&arg.ty)),
         Class::Decimal => {
@@ -306,7 +332,7 @@ pub(crate) fn unify<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone, collation
         }
     }
     if all_same {
-        if class(&ty) == Class::String && !matches!(ty.kind, TypeKind::Json) {
+        if class(&ty) == Class::String {
             if matches!(ty.kind, TypeKind::Enum { .. } | TypeKind::Set { .. }) {
                 return string(string_length(&ty), collation);
             }
@@ -402,12 +428,12 @@ pub(crate) fn sum(arg: &Expr) -> ColumnType {
 }
 
 /// The type of AVG.
-pub(crate) fn average(arg: &Expr) -> ColumnType {
+pub(crate) fn average(arg: &Expr, increment: u8) -> ColumnType {
     match operand_class(arg) {
         Class::Integer | Class::Decimal => {
             let (precision, scale) = decimal_shape(arg);
-            decimal(precision + u32::from(DIVISION_SCALE), scale + u32::from(DIVISION_SCALE))
+            decimal(precision + u32::from(increment), scale + u32::from(increment))
         }
-        _ => fixed_double(fixed_shape(arg).map(|(whole, decimals)| (whole, decimals + u32::from(DIVISION_SCALE)))),
+        _ => fixed_double(fixed_shape(arg).map(|(whole, decimals)| (whole, decimals + u32::from(increment)))),
     }
 }

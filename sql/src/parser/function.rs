@@ -179,6 +179,7 @@ impl<'a> Parser<'a> {
             b"TIMESTAMPADD" => self.unit_call(UnitFunction::TimestampAdd),
             b"TIMESTAMPDIFF" => self.unit_call(UnitFunction::TimestampDiff),
             b"GET_FORMAT" => self.get_format(name),
+            b"JSON_VALUE" => self.json_value(),
             b"WEIGHT_STRING" => self.weight_string(name),
             _ => self.call_with_args(ObjectName { database: None, name }, arguments(upper), false),
         }
@@ -190,10 +191,15 @@ impl<'a> Parser<'a> {
         if function == A::Count && self.accept(Token::Star) {
             self.height = 1;
         } else {
-            call.distinct = self.accept_kw(K::Distinct) || self.accept_kw(K::DistinctRow);
+            let of_json = matches!(function, A::JsonArrayAgg | A::JsonObjectAgg);
+            call.distinct = !of_json && (self.accept_kw(K::Distinct) || self.accept_kw(K::DistinctRow));
             self.accept_kw(K::All);
             call.args = self.expr_list()?;
-            if call.args.len() > 1 && function != A::GroupConcat && !(function == A::Count && call.distinct) {
+            if function == A::JsonObjectAgg {
+                if call.args.len() != 2 {
+                    return Err(self.error());
+                }
+            } else if call.args.len() > 1 && function != A::GroupConcat && !(function == A::Count && call.distinct) {
                 return Err(self.error());
             }
             let height = self.height;
@@ -336,17 +342,74 @@ impl<'a> Parser<'a> {
         self.expect(Token::LeftParen)?;
         let arg = self.expr_ref()?;
         let height = self.height;
-        if self.at_word("AT") {
-            return Err(crate::error::Error::NotSupported("CAST ... AT TIME ZONE".to_owned()));
+        let at_time_zone = self.at_word("AT");
+        if at_time_zone {
+            self.time_zone_offset()?;
         }
         self.expect_kw(K::As)?;
         let target = self.cast_target()?;
+        if at_time_zone && !matches!(target, CastTarget::DateTime { .. }) {
+            return Err(self.error());
+        }
         if self.at_word("ARRAY") {
             return Err(crate::error::Error::NotSupported("CAST ... AS ... ARRAY".to_owned()));
         }
         self.expect(Token::RightParen)?;
         self.grow(height)?;
+        if at_time_zone {
+            return Ok(Expr::AtTimeZone { arg, target: self.arena.node(target) });
+        }
         Ok(Expr::Cast { arg, target: self.arena.node(target) })
+    }
+
+    /// `AT TIME ZONE [INTERVAL] '+00:00'`: no other offset is allowed.
+    fn time_zone_offset(&mut self) -> Result<()> {
+        self.expect_word("AT")?;
+        self.expect_word("TIME")?;
+        self.expect_word("ZONE")?;
+        self.accept_kw(K::Interval);
+        let offset = self.string()?;
+        if matches!(offset, b"+00:00" | b"UTC") {
+            return Ok(());
+        }
+        Err(crate::error::Error::NotSupported("CAST ... AT TIME ZONE with an offset other than +00:00".to_owned()))
+    }
+
+    /// JSON_VALUE(document, path [RETURNING type] [x ON EMPTY] [x ON ERROR])
+    fn json_value(&mut self) -> Result<Expr<'a>> {
+        self.expect(Token::LeftParen)?;
+        let arg = self.expr()?;
+        let mut height = self.height;
+        self.expect(Token::Comma)?;
+        let path = self.string()?;
+        let target = if self.accept_word("RETURNING") { Some(self.cast_target()?) } else { None };
+        let mut on_empty = JsonOn::Null;
+        let mut on_error = JsonOn::Null;
+        let mut first = true;
+        while !self.at(Token::RightParen) {
+            let answer = if self.accept_kw(K::Null) {
+                JsonOn::Null
+            } else if self.accept_word("ERROR") {
+                JsonOn::Error
+            } else {
+                self.expect_kw(K::Default)?;
+                let value = self.expr_ref()?;
+                height = height.max(self.height);
+                JsonOn::Default(value)
+            };
+            self.expect_kw(K::On)?;
+            if first && self.accept_kw(K::Empty) {
+                on_empty = answer;
+                first = false;
+                continue;
+            }
+            self.expect_word("ERROR")?;
+            on_error = answer;
+            break;
+        }
+        self.expect(Token::RightParen)?;
+        self.grow(height)?;
+        Ok(Expr::JsonValue(self.arena.node(JsonValue { arg, path, target, on_empty, on_error })))
     }
 
     fn convert(&mut self) -> Result<Expr<'a>> {
@@ -512,12 +575,20 @@ impl<'a> Parser<'a> {
     fn weight_string(&mut self, name: &'a str) -> Result<Expr<'a>> {
         self.expect(Token::LeftParen)?;
         let arg = self.expr()?;
+        let mut form = None;
         if self.accept_kw(K::As) {
-            self.cast_target()?;
+            form = match self.cast_target()? {
+                CastTarget::Char { length: Some(length), charset: None } => Some((&b"C"[..], length)),
+                CastTarget::Binary { length: Some(length) } => Some((&b"B"[..], length)),
+                _ => return Err(self.error()),
+            };
         }
         self.expect(Token::RightParen)?;
         self.grow(self.height)?;
-        Ok(self.call(name, self.arena.slice(&[arg])))
+        let Some((kind, length)) = form else { return Ok(self.call(name, self.arena.slice(&[arg]))) };
+        let kind = Expr::Literal(Literal::String(StringLiteral { bytes: kind, charset: None }));
+        let length = Expr::Literal(Literal::Int(length.into()));
+        Ok(self.call(name, self.arena.slice(&[arg, kind, length])))
     }
 
     fn match_against(&mut self) -> Result<Expr<'a>> {
@@ -602,19 +673,8 @@ impl<'a> Parser<'a> {
 
 /// Functions that are called only with the parenthesis right behind the name, unless IGNORE_SPACE is set.
 fn is_adjacent(upper: &[u8]) -> bool {
-    aggregate(upper).is_some_and(|function| function != A::AnyValue)
-        || matches!(
-            upper,
-            b"ADDDATE"
-                | b"CAST"
-                | b"CURDATE"
-                | b"CURTIME"
-                | b"DATE_ADD"
-                | b"DATE_SUB"
-                | b"EXTRACT"
-                | b"JSON_ARRAYAGG"
-                | b"JSON_OBJECTAGG"
-        )
+    aggregate(upper).is_some_and(|function| !matches!(function, A::AnyValue | A::Avg))
+        || matches!(upper, b"ADDDATE" | b"CAST" | b"CURDATE" | b"CURTIME" | b"DATE_ADD" | b"DATE_SUB" | b"EXTRACT")
         || matches!(
             upper,
             b"MID"
@@ -661,6 +721,8 @@ fn aggregate(upper: &[u8]) -> Option<A> {
         b"VARIANCE" | b"VAR_POP" => A::VarPop,
         b"VAR_SAMP" => A::VarSamp,
         b"ANY_VALUE" => A::AnyValue,
+        b"JSON_ARRAYAGG" => A::JsonArrayAgg,
+        b"JSON_OBJECTAGG" => A::JsonObjectAgg,
         _ => return None,
     })
 }

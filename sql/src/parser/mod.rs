@@ -86,6 +86,8 @@ pub(crate) struct Parser<'a> {
     height: u32,
     lifted: Option<&'a Lifted>,
     lifted_next: usize,
+    /// INTO that stood before FROM.
+    early_into: Option<crate::ast::SelectInto<'a>>,
 }
 
 impl<'a> Parser<'a> {
@@ -106,6 +108,7 @@ impl<'a> Parser<'a> {
             height: 0,
             lifted,
             lifted_next: 0,
+            early_into: None,
         }
     }
 
@@ -196,7 +199,7 @@ impl<'a> Parser<'a> {
             b"CLONE" => self.unsupported("CLONE"),
             b"IMPORT" => self.unsupported("IMPORT TABLE"),
             b"RESTART" => self.unsupported("RESTART"),
-            b"SHUTDOWN" => self.unsupported("SHUTDOWN"),
+            b"SHUTDOWN" => self.shutdown(),
             _ => Err(self.error()),
         }
     }

@@ -45,8 +45,8 @@ impl<'a> Parser<'a> {
 
     fn query_tail(&mut self, with: Option<With<'a>>, first: QueryBody<'a>) -> Result<&'a Query<'a>> {
         let body = self.set_operations(first)?;
-        let mut query = Query { with, body, order_by: &[], limit: None, locking: &[], into: None };
-        if self.at_kw(K::Into) {
+        let mut query = Query { with, body, order_by: &[], limit: None, locking: &[], into: self.early_into.take() };
+        if self.at_kw(K::Into) && query.into.is_none() {
             query.into = Some(self.select_into()?);
         }
         if self.at_kw(K::Order) {
@@ -180,6 +180,9 @@ impl<'a> Parser<'a> {
         self.select_options(&mut select);
         select.items = self.select_items()?;
         // Old style: INTO before FROM.
+        if self.at_kw(K::Into) {
+            self.early_into = Some(self.select_into()?);
+        }
         if self.at_kw(K::From) {
             self.bump();
             if !self.accept_kw(K::Dual) {

@@ -284,6 +284,11 @@ impl<'a> Parser<'a> {
         Ok(Statement::Kill { query, id: self.expr()? })
     }
 
+    pub(super) fn shutdown(&mut self) -> Result<Statement<'a>> {
+        self.bump();
+        Ok(Statement::Shutdown)
+    }
+
     pub(super) fn flush(&mut self) -> Result<Statement<'a>> {
         self.bump();
         let _ = self.accept_kw(K::NoWriteToBinlog) || self.accept_word("LOCAL");

@@ -127,7 +127,7 @@ fn select() {
     check("SELECT 1 LIMIT 3 OFFSET 4 LOCK IN SHARE MODE", "SELECT 1 LIMIT 3 OFFSET 4 FOR Share");
     check("SELECT a FROM t USE INDEX (PRIMARY, k) WHERE b", "SELECT a FROM t Use INDEX (PRIMARY, k) WHERE b");
     check("SELECT 1 FROM DUAL WHERE 1", "SELECT 1 WHERE 1");
-    check("SELECT a INTO @x, @y FROM t", "error: syntax error near 'FROM t' at line 1");
+    check("SELECT a INTO @x, @y FROM t", "SELECT a FROM t INTO @x, @y");
     check("SELECT a FROM t INTO @x, @y", "SELECT a FROM t INTO @x, @y");
     check("(SELECT 1)", "SELECT 1");
     check("SELECT 1 UNION ALL SELECT 2 INTERSECT SELECT 3", "[SELECT 1 Union ALL [SELECT 2 Intersect SELECT 3]]");

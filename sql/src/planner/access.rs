@@ -5,7 +5,7 @@
 
 use super::range::{Analysis, IndexRanges};
 use super::{FromBlock, OrderNeed, SourceSet, all_of};
-use crate::bind::children;
+use crate::bind::{SourceKind, children};
 use crate::expr::{CompareOp, Expr, ExprKind};
 use crate::func::Function;
 use crate::plan::{Access, Scan};
@@ -57,19 +57,17 @@ impl FromBlock<'_> {
         let from = &self.sources[source];
         let table = &*from.table;
         let need = need.filter(|n| n.columns.iter().all(|(s, _, _)| *s == source));
-        let total = if table.is_virtual { VIRTUAL_ROWS } else { (self.context.row_count(table) as f64).max(1.0) };
+        let total = if table.is_virtual { own_rows(&from.kind) } else { (self.context.row_count(table) as f64).max(1.0) };
         let analysis = Analysis { table, source, available, total, budget: Cell::new(0) };
         let used = self.columns_used(source);
         let mut best: Option<Candidate> = None;
         if table.is_virtual {
-            best = Some(Candidate {
-                access: Access::Virtual,
-                rows: total,
-                cost: total,
-                exact: Vec::new(),
-                ordered: false,
-                selective: false,
-            });
+            let access = match &from.kind {
+                SourceKind::Derived { plan, .. } => Access::Derived(plan.clone()),
+                SourceKind::Work(table) => Access::Work { table: *table },
+                _ => Access::Virtual,
+            };
+            best = Some(Candidate { access, rows: total, cost: total, exact: Vec::new(), ordered: false, selective: false });
         }
         for (number, index) in table.indexes.iter().enumerate() {
             let allowed = from.indexes.as_ref().is_none_or(|allowed| allowed.contains(&number)) || number == 0;
@@ -202,6 +200,14 @@ fn sort_cost(rows: f64, need: Option<&OrderNeed>, ordered: bool) -> f64 {
     }
 }
 
+/// Rows of what is no stored table.
+fn own_rows(kind: &SourceKind) -> f64 {
+    match kind {
+        SourceKind::Derived { rows, .. } => rows.max(1.0),
+        _ => VIRTUAL_ROWS,
+    }
+}
+
 /// Are all columns that are read in the index's key or the primary key, readable from there?
 fn covers(table: &TableDef, index: &IndexDef, used: &[bool]) -> bool {
     let readable = |index: &IndexDef, column: usize| {
@@ -263,7 +269,7 @@ pub(super) fn selectivity_of(condition: &Expr) -> f64 {
 }
 
 /// Does the expression give another value each time it is computed?
-pub(super) fn is_volatile(expr: &Expr) -> bool {
+pub(crate) fn is_volatile(expr: &Expr) -> bool {
     let here = match &expr.kind {
         ExprKind::Call { function, .. } => {
             matches!(function, Function::Rand | Function::Uuid | Function::Sleep | Function::Benchmark | Function::GetLock)

@@ -4,7 +4,7 @@ use super::access::Choice;
 use super::{FromBlock, JoinTree, OrderNeed, Planned, SourceSet, all_of, filtered, fold_conjuncts, is_subset, sources_of};
 use crate::bind::{Class, class};
 use crate::expr::{CompareAs, CompareOp, Expr, ExprKind};
-use crate::plan::{Access, Node, Scan};
+use crate::plan::{Access, JoinKind, Node, Scan};
 
 /// Up to so many tables every one is tried as the first.
 const STARTS_MAX: usize = 6;
@@ -16,7 +16,7 @@ const HASH_COST: f64 = 1.0;
 /// A block taken apart.
 struct Flat {
     inner: Vec<usize>,
-    lefts: Vec<(JoinTree, Vec<Expr>)>,
+    lefts: Vec<(JoinTree, Vec<Expr>, JoinKind)>,
     conjuncts: Vec<Conjunct>,
     straight: bool,
 }
@@ -67,9 +67,9 @@ impl FromBlock<'_> {
                 parts.into_iter().for_each(|part| self.flatten(part, flat));
                 flat.conjuncts.extend(on.into_iter().map(|expr| self.conjunct(expr)));
             }
-            JoinTree::Left { left, right, on } => {
+            JoinTree::Left { left, right, on, kind } => {
                 self.flatten(*left, flat);
-                flat.lefts.push((*right, on));
+                flat.lefts.push((*right, on, kind));
             }
         }
     }
@@ -78,14 +78,18 @@ impl FromBlock<'_> {
         if flat.straight || flat.inner.len() == 1 {
             return self.cost_order(flat, flat.inner.clone(), outer, need);
         }
-        let starts: Vec<usize> = if flat.inner.len() <= STARTS_MAX {
-            flat.inner.clone()
+        let ready: Vec<usize> = flat.inner.iter().copied().filter(|&s| self.is_ready(s, outer)).collect();
+        let starts: Vec<usize> = if ready.is_empty() {
+            // Each waits for another: in the order of FROM.
+            return self.cost_order(flat, flat.inner.clone(), outer, need);
+        } else if flat.inner.len() <= STARTS_MAX {
+            ready
         } else {
             let cost = |source: &usize| {
                 let choice = self.choose(flat, *source, outer, None);
                 choice.scan.rows
             };
-            let cheapest = flat.inner.iter().min_by(|a, b| cost(a).total_cmp(&cost(b)));
+            let cheapest = ready.iter().min_by(|a, b| cost(a).total_cmp(&cost(b)));
             cheapest.into_iter().copied().collect()
         };
         let orders = starts.into_iter().map(|start| self.greedy(flat, start, outer, need));
@@ -98,7 +102,9 @@ impl FromBlock<'_> {
         let mut available = outer.clone();
         available[start] = true;
         while tables.len() < flat.inner.len() {
-            let rest = flat.inner.iter().copied().filter(|s| !tables.contains(s));
+            let rest: Vec<usize> = flat.inner.iter().copied().filter(|s| !tables.contains(s)).collect();
+            let ready: Vec<usize> = rest.iter().copied().filter(|&s| self.is_ready(s, &available)).collect();
+            let rest = if ready.is_empty() { rest } else { ready }.into_iter();
             let next = rest.min_by(|&a, &b| {
                 let rank = |source| self.join_rank(flat, source, &available);
                 rank(a).total_cmp(&rank(b))
@@ -108,6 +114,16 @@ impl FromBlock<'_> {
             tables.push(next);
         }
         self.cost_order(flat, tables, outer, need)
+    }
+
+    /// Is what a LATERAL derived table reads there?
+    fn is_ready(&self, source: usize, available: &SourceSet) -> bool {
+        self.sources[source].reads().iter().all(|(read, _)| available[*read])
+    }
+
+    /// Is it a derived table that is run again for each row before it?
+    fn is_lateral(&self, source: usize) -> bool {
+        self.sources[source].reads().iter().any(|(read, _)| !self.outside[*read])
     }
 
     /// Cost of one look into the table, with a penalty where nothing connects it to those before.
@@ -168,17 +184,17 @@ impl FromBlock<'_> {
                 Some(left) => {
                     self.take(&mut flat, source, &available);
                     let right = Box::new(Node::Scan(choice.scan.clone()));
-                    Node::NestedLoop { left: Box::new(left), right, left_join: false, on: None }
+                    Node::NestedLoop { left: Box::new(left), right, kind: JoinKind::Inner, on: None }
                 }
             });
             rows = (rows * choice_rows(&node, source)).max(1.0);
             available[source] = true;
         }
         let mut node = node.expect("a block has a table");
-        for (right, on) in std::mem::take(&mut flat.lefts) {
+        for (right, on, kind) in std::mem::take(&mut flat.lefts) {
             let mut sources = Vec::new();
             super::tree_sources(&right, &mut sources);
-            node = self.left_join(node, right, on, &available, rows);
+            node = self.left_join(node, right, on, kind, &available, rows);
             sources.iter().for_each(|&s| available[s] = true);
             let (now, later): (Vec<_>, Vec<_>) =
                 std::mem::take(&mut flat.conjuncts).into_iter().partition(|c| is_subset(&c.sources, &available));
@@ -213,6 +229,9 @@ impl FromBlock<'_> {
 
     /// Equalities between the table and what is there already, which a hash table can find.
     fn hash_pairs(&self, flat: &Flat, source: usize, available: &SourceSet) -> Vec<(Expr, Expr)> {
+        if self.is_lateral(source) {
+            return Vec::new();
+        }
         let fitting = flat.conjuncts.iter().filter(|c| fits(c, source, available));
         fitting.filter_map(|c| hash_pair(&c.expr, &[source], self.sources.len())).collect()
     }
@@ -235,7 +254,7 @@ impl FromBlock<'_> {
         Node::HashJoin {
             left: Box::new(left),
             right: Box::new(Node::Scan(right.scan)),
-            left_join: false,
+            kind: JoinKind::Inner,
             left_keys,
             right_keys,
             on: all_of(on),
@@ -249,46 +268,66 @@ impl FromBlock<'_> {
     }
 
     /// Adds an outer join: looked up row by row where its conditions find an index, else through a hash table.
-    fn left_join(&self, left: Node, right: JoinTree, on: Vec<Expr>, available: &SourceSet, rows: f64) -> Node {
-        let none = vec![false; self.sources.len()];
+    fn left_join(&self, left: Node, right: JoinTree, on: Vec<Expr>, kind: JoinKind, available: &SourceSet, rows: f64) -> Node {
         let mut inside = Vec::new();
         super::tree_sources(&right, &mut inside);
-        if let JoinTree::Table(source) = right {
+        if let Some(source) = single_table(&right).filter(|s| !self.is_lateral(*s)) {
+            let mut on = on.clone();
+            own_conditions(&right, &mut on);
             let all: Vec<&Expr> = on.iter().collect();
             let choice = self.choose_access(source, &all, available, None);
             let hashable = on.iter().any(|expr| hash_pair(expr, &inside, self.sources.len()).is_some());
             let looks_up = choice.selective && depends(&choice.scan.access, &inside);
             if hashable && !looks_up && rows >= HASH_ROWS_MIN {
-                return self.left_hash_join(left, source, on, &none);
+                return self.left_hash_join(left, source, on, kind);
             }
         }
         let right = self.plan_block(right, on, available, None);
-        Node::NestedLoop { left: Box::new(left), right: Box::new(right.node), left_join: true, on: None }
+        Node::NestedLoop { left: Box::new(left), right: Box::new(right.node), kind, on: None }
     }
 
-    fn left_hash_join(&self, left: Node, source: usize, on: Vec<Expr>, none: &SourceSet) -> Node {
+    fn left_hash_join(&self, left: Node, source: usize, on: Vec<Expr>, kind: JoinKind) -> Node {
         let (mut left_keys, mut right_keys, mut own, mut rest) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for expr in on {
             if let Some((a, b)) = hash_pair(&expr, &[source], self.sources.len()) {
                 left_keys.push(a);
                 right_keys.push(b);
-            } else if self.reads_only(&expr, &[source], none) {
+            } else if self.reads_only(&expr, &[source], &self.outside) {
                 own.push(expr);
             } else {
                 rest.push(expr);
             }
         }
         let own: Vec<&Expr> = own.iter().collect();
-        let right = self.choose_access(source, &own, none, None);
+        let right = self.choose_access(source, &own, &self.outside, None);
         Node::HashJoin {
             left: Box::new(left),
             right: Box::new(Node::Scan(right.scan)),
-            left_join: true,
+            kind,
             left_keys,
             right_keys,
             on: all_of(rest),
         }
     }
+}
+
+/// The table that a tree is, with conditions or without.
+fn single_table(tree: &JoinTree) -> Option<usize> {
+    match tree {
+        JoinTree::Table(source) => Some(*source),
+        JoinTree::Inner { parts, .. } => match parts.as_slice() {
+            [part] => single_table(part),
+            _ => None,
+        },
+        JoinTree::Left { .. } => None,
+    }
+}
+
+/// The conditions of a tree that is a single table.
+fn own_conditions(tree: &JoinTree, out: &mut Vec<Expr>) {
+    let mut conditions = Vec::new();
+    tree.conditions(&mut conditions);
+    out.extend(conditions.into_iter().cloned());
 }
 
 /// Rows that the join with this table gives per row before it.
@@ -339,7 +378,7 @@ fn hash_pair(expr: &Expr, inside: &[usize], count: usize) -> Option<(Expr, Expr)
         }
         CompareAs::Decimal => class(&left.ty) == Class::Decimal && left.ty.kind == right.ty.kind,
         CompareAs::Temporal | CompareAs::Time => left.ty.kind == right.ty.kind,
-        CompareAs::Double => false,
+        CompareAs::Double | CompareAs::Json => false,
     };
     if !same {
         return None;

@@ -11,22 +11,98 @@
 //! P2: the conjuncts of an outer join's ON stay on its right side or at the join.
 
 mod access;
+mod estimate;
 mod join;
 mod range;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use access::is_volatile;
+pub(crate) use estimate::node_rows;
+
 use crate::bind::{Source, children, constant};
 use crate::expr::{CompareAs, CompareOp, Expr, ExprKind};
-use crate::plan::{Access, BindContext, Node, Scan};
+use crate::plan::{Access, BindContext, JoinKind, Node, Scan};
 use types::Value;
 
 /// FROM as a tree.
 #[derive(Clone, Debug)]
 pub(crate) enum JoinTree {
     Table(usize),
-    Inner { parts: Vec<JoinTree>, on: Vec<Expr>, straight: bool },
-    Left { left: Box<JoinTree>, right: Box<JoinTree>, on: Vec<Expr> },
+    Inner {
+        parts: Vec<JoinTree>,
+        on: Vec<Expr>,
+        straight: bool,
+    },
+    /// LEFT JOIN, semi- and anti-join.
+    Left {
+        left: Box<JoinTree>,
+        right: Box<JoinTree>,
+        on: Vec<Expr>,
+        kind: JoinKind,
+    },
+}
+
+impl JoinTree {
+    pub fn left(left: JoinTree, right: JoinTree, on: Vec<Expr>) -> Self {
+        JoinTree::Left { left: Box::new(left), right: Box::new(right), on, kind: JoinKind::Left }
+    }
+
+    /// How many tables it has.
+    pub fn tables(&self) -> usize {
+        let mut sources = Vec::new();
+        tree_sources(self, &mut sources);
+        sources.len()
+    }
+
+    /// The conditions of its joins.
+    pub fn conditions<'t>(&'t self, out: &mut Vec<&'t Expr>) {
+        match self {
+            JoinTree::Table(_) => {}
+            JoinTree::Inner { parts, on, .. } => {
+                parts.iter().for_each(|part| part.conditions(out));
+                out.extend(on);
+            }
+            JoinTree::Left { left, right, on, .. } => {
+                left.conditions(out);
+                right.conditions(out);
+                out.extend(on);
+            }
+        }
+    }
+
+    /// Changes the conditions of its joins.
+    pub fn for_each_condition(&mut self, change: &impl Fn(&mut Expr)) {
+        match self {
+            JoinTree::Table(_) => {}
+            JoinTree::Inner { parts, on, .. } => {
+                parts.iter_mut().for_each(|part| part.for_each_condition(change));
+                on.iter_mut().for_each(change);
+            }
+            JoinTree::Left { left, right, on, .. } => {
+                left.for_each_condition(change);
+                right.for_each_condition(change);
+                on.iter_mut().for_each(change);
+            }
+        }
+    }
+
+    /// Renumbers its sources.
+    pub fn map_sources(&mut self, moved: &impl Fn(usize) -> usize) {
+        self.for_each_condition(&|expr| expr.map_sources(moved));
+        self.map_tables(moved);
+    }
+
+    fn map_tables(&mut self, moved: &impl Fn(usize) -> usize) {
+        match self {
+            JoinTree::Table(source) => *source = moved(*source),
+            JoinTree::Inner { parts, .. } => parts.iter_mut().for_each(|part| part.map_tables(moved)),
+            JoinTree::Left { left, right, .. } => {
+                left.map_tables(moved);
+                right.map_tables(moved);
+            }
+        }
+    }
 }
 
 /// The order that would save a sort: (source, column, descending).
@@ -43,6 +119,8 @@ pub(crate) struct FromBlock<'b> {
     pub context: &'b dyn BindContext,
     /// Columns that are read, by source; shorter lists mean false.
     pub used: Vec<Vec<bool>>,
+    /// Sources that are there before the block begins: those of the blocks around. Empty until it is planned.
+    pub outside: SourceSet,
     /// SELECT STRAIGHT_JOIN
     pub straight: bool,
     /// Rows are locked or changed, so that whole rows are read.
@@ -74,14 +152,25 @@ impl<'b> FromBlock<'b> {
         }
     }
 
+    /// Notes what derived tables read of others.
+    fn note_reads(&mut self, source: usize) {
+        for &(source, column) in self.sources[source].reads() {
+            let used = &mut self.used[source];
+            if used.len() <= column {
+                used.resize(self.sources[source].table.columns.len(), false);
+            }
+            used[column] = true;
+        }
+    }
+
     pub fn note_used_in_tree(&mut self, tree: &JoinTree) {
         match tree {
-            JoinTree::Table(_) => {}
+            JoinTree::Table(source) => self.note_reads(*source),
             JoinTree::Inner { parts, on, .. } => {
                 parts.iter().for_each(|part| self.note_used_in_tree(part));
                 on.iter().for_each(|expr| self.note_used(expr));
             }
-            JoinTree::Left { left, right, on } => {
+            JoinTree::Left { left, right, on, .. } => {
                 self.note_used_in_tree(left);
                 self.note_used_in_tree(right);
                 on.iter().for_each(|expr| self.note_used(expr));
@@ -90,7 +179,7 @@ impl<'b> FromBlock<'b> {
     }
 
     /// Plans FROM and WHERE.
-    pub fn plan(&self, tree: Option<JoinTree>, filter: Vec<Expr>, need: Option<&OrderNeed>) -> Planned {
+    pub fn plan(&mut self, tree: Option<JoinTree>, filter: Vec<Expr>, need: Option<&OrderNeed>) -> Planned {
         let Some(filter) = fold_conjuncts(filter) else {
             return match tree {
                 Some(tree) => self.nothing(&tree),
@@ -101,7 +190,10 @@ impl<'b> FromBlock<'b> {
             return Planned { node: filtered(Node::OneRow, filter), ordered: true };
         };
         let tree = simplify(tree, &filter);
-        self.plan_block(tree, filter, &vec![false; self.sources.len()], need)
+        let mut own = Vec::new();
+        tree_sources(&tree, &mut own);
+        self.outside = (0..self.sources.len()).map(|source| !own.contains(&source)).collect();
+        self.plan_block(tree, filter, &self.outside, need)
     }
 
     /// Plans the scan of UPDATE and DELETE, and says whether rows come in the order asked for.
@@ -109,8 +201,8 @@ impl<'b> FromBlock<'b> {
         let JoinTree::Table(source) = *tree else { unreachable!("single-table statements have one table") };
         let Some(filter) = fold_conjuncts(filter) else { return (self.empty_scan(source), true) };
         let conjuncts: Vec<&Expr> = filter.iter().collect();
-        let none = vec![false; self.sources.len()];
-        let choice = self.choose_access(source, &conjuncts, &none, need);
+        let outside: SourceSet = (0..self.sources.len()).map(|s| s != source).collect();
+        let choice = self.choose_access(source, &conjuncts, &outside, need);
         (choice.scan, choice.ordered)
     }
 
@@ -156,7 +248,11 @@ fn simplify(tree: JoinTree, conditions: &[Expr]) -> JoinTree {
             let parts = parts.into_iter().map(|part| simplify(part, &inner)).collect();
             JoinTree::Inner { parts, on, straight }
         }
-        JoinTree::Left { left, right, on } => {
+        JoinTree::Left { left, right, on, kind: kind @ (JoinKind::Semi | JoinKind::Anti) } => {
+            let right = Box::new(simplify(*right, &on));
+            JoinTree::Left { left: Box::new(simplify(*left, conditions)), right, on, kind }
+        }
+        JoinTree::Left { left, right, on, kind } => {
             let mut sources = Vec::new();
             tree_sources(&right, &mut sources);
             if conditions.iter().any(|c| sources.iter().any(|&s| rejects_null(c, s))) {
@@ -165,7 +261,7 @@ fn simplify(tree: JoinTree, conditions: &[Expr]) -> JoinTree {
             }
             // ON restricts the right side only.
             let right = Box::new(simplify(*right, &on));
-            JoinTree::Left { left: Box::new(simplify(*left, conditions)), right, on }
+            JoinTree::Left { left: Box::new(simplify(*left, conditions)), right, on, kind }
         }
     }
 }
@@ -265,6 +361,8 @@ fn filtered(node: Node, conjuncts: Vec<Expr>) -> Node {
 
 /// The conjunction of conditions.
 fn all_of(mut conjuncts: Vec<Expr>) -> Option<Expr> {
+    // What runs subqueries is judged last.
+    conjuncts.sort_by_key(|c| c.any(&|e| matches!(e.kind, ExprKind::Subquery(_))));
     if conjuncts.len() < 2 {
         return conjuncts.pop();
     }

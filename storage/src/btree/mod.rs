@@ -8,13 +8,15 @@
 //! change of the child shows in its version.
 //! T3: a structure change latches the parent, then the child, by upgrading the versions of the descent (never waiting), then the
 //! allocation page, then the new pages, which nobody else can reach. It is one STRUCTURE record.
-//! A leaf that is empty stays until its tree is dropped or truncated.
+//! A leaf that purge has emptied is taken out together with an empty neighbour (`merge`).
 
 mod batch;
 mod drop;
+mod merge;
 mod split;
 
 pub use batch::{Copied, Descents, GROUP, KeyList};
+pub(crate) use merge::remove_child;
 pub(crate) use split::insert_child;
 
 use crate::buffer::{PageRead, PageWrite};

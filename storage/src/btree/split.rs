@@ -55,7 +55,7 @@ impl Store {
     }
 
     /// The pages from the root to the leaf that covers `key`; `None`: something moved.
-    fn read_path(&self, tree: TreeRef, key: &[u8]) -> Result<Option<Vec<PageRead<'_>>>> {
+    pub(super) fn read_path(&self, tree: TreeRef, key: &[u8]) -> Result<Option<Vec<PageRead<'_>>>> {
         let root = self.pool.read(tree.root)?;
         if root.page.tree_id() != tree.id {
             return if root.valid() { Err(Error::NoSuchTree.into()) } else { Ok(None) };

@@ -14,7 +14,7 @@ use os::{AlignedBuf, File, IO_ALIGN};
 use std::path::Path;
 
 /// Pages of one batch at the most.
-pub(crate) const BATCH_PAGES: usize = if cfg!(sim) { 12 } else { 128 };
+pub(crate) const BATCH_PAGES: usize = if cfg!(any(sim, miri)) { 12 } else { 128 };
 pub(crate) const HEAD_BYTES: usize = IO_ALIGN;
 pub(crate) const AREA_BYTES: usize = HEAD_BYTES + BATCH_PAGES * PAGE_BYTES;
 

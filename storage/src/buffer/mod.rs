@@ -36,9 +36,9 @@ use sync::{LatchGuard, RacyWords, Version, VersionLatch};
 /// Page numbers stop here: 2^28 pages are 4 TiB.
 pub const PAGES_MAX: u32 = 1 << 28;
 /// A pool needs this many frames to run at all.
-pub const FRAMES_MIN: usize = if cfg!(sim) { 64 } else { 256 };
+pub const FRAMES_MIN: usize = if cfg!(any(sim, miri)) { 64 } else { 256 };
 /// As many are kept free at the least.
-const FREE_FRAMES_MIN: usize = if cfg!(sim) { 12 } else { 32 };
+const FREE_FRAMES_MIN: usize = if cfg!(any(sim, miri)) { 12 } else { 32 };
 
 const LOADING: u32 = u32::MAX;
 const WAIT_SHARDS: usize = 64;

@@ -8,7 +8,7 @@ use crate::page::check_envelope;
 use os::AlignedBuf;
 
 /// Enough to keep a device with a few requests in flight busy.
-const READER_THREADS: usize = if cfg!(sim) { 3 } else { 8 };
+const READER_THREADS: usize = if cfg!(any(sim, miri)) { 3 } else { 8 };
 
 pub(super) fn start(pool: &Arc<Pool>) -> Vec<os::thread::JoinHandle<()>> {
     (0..READER_THREADS)
@@ -88,5 +88,54 @@ impl PageStall {
             os::thread::sleep(step);
             waited += step;
         }
+    }
+}
+
+#[cfg(all(test, not(sim)))]
+mod tests {
+    use super::*;
+    use crate::page::seal;
+    use std::task::{Context, Wake, Waker};
+    use sync::atomic::AtomicU32;
+
+    const PAGE: PageId = 3;
+
+    /// Woken, it looks whether the frame that the page table names is latched.
+    struct Looker {
+        pool: Arc<Pool>,
+        /// 0: not woken; 1: latched; 2: not.
+        seen: AtomicU32,
+    }
+
+    impl Wake for Looker {
+        fn wake(self: Arc<Self>) {
+            let number = self.pool.word(PAGE).load(Ordering::Acquire) - 1;
+            let is_latched = self.pool.frame(number).latch.is_locked();
+            self.seen.store(if is_latched { 1 } else { 2 }, Ordering::SeqCst);
+        }
+    }
+
+    /// B2. Whoever waits for a page is woken when the page table names its frame. Were the frame not latched then, the cleaner could have
+    /// evicted the page before it was named.
+    #[test]
+    fn a_page_is_published_under_its_latch() {
+        let path = std::env::temp_dir().join(format!("heddle-reader-{}", std::process::id()));
+        let file = File::open(&path, true).expect("opens");
+        let mut image = AlignedBuf::new(PAGE_BYTES);
+        image[4..6].copy_from_slice(&crate::page::FORMAT.to_le_bytes());
+        image[8..12].copy_from_slice(&PAGE.to_le_bytes());
+        seal(&mut image);
+        file.write_at(&image, u64::from(PAGE) * PAGE_BYTES as u64).expect("writes");
+        // No thread of the pool runs: what they do is done here.
+        let pool = Pool::new(file, 0).expect("a pool");
+        assert!(matches!(pool.read(PAGE), Err(Interrupt::Stall(_))), "a miss");
+        let looker = Arc::new(Looker { pool: pool.clone(), seen: AtomicU32::new(0) });
+        let waker = Waker::from(looker.clone());
+        assert!(pool.poll_wait(PAGE, &mut Context::from_waker(&waker)).is_pending());
+        assert_eq!(pool.reads.lock().pop_front(), Some(PAGE));
+        fetch(&pool, PAGE, &mut image);
+        assert_eq!(looker.seen.load(Ordering::SeqCst), 1);
+        assert!(pool.read(PAGE).is_ok_and(|read| read.page.id() == PAGE && read.valid()));
+        std::fs::remove_file(&path).expect("removes");
     }
 }

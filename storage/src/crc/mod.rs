@@ -56,11 +56,16 @@ mod tests {
     #[test]
     fn every_length_and_offset_is_as_by_definition() {
         let bytes = sample(1100 + 17);
-        for length in 0..=1100 {
-            for offset in [0, 1, 3, 8, 15, 16] {
+        // The interpreter is slow: lengths on both sides of where the methods change.
+        for length in (0..=1100).step_by(if cfg!(miri) { 373 } else { 1 }) {
+            let offsets: &[usize] = if cfg!(miri) { &[0, 3] } else { &[0, 1, 3, 8, 15, 16] };
+            for &offset in offsets {
                 let part = &bytes[offset..offset + length];
                 assert_eq!(crc32c(part), plain(part), "{length} bytes at {offset}");
             }
+        }
+        if cfg!(miri) {
+            return;
         }
         for length in [4096, 16_380, 16_384, 65_537] {
             let bytes = sample(length);

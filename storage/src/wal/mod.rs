@@ -51,6 +51,15 @@ pub enum Durability {
     None,
 }
 
+/// How the log is written.
+pub struct WalConfig {
+    /// Buffers.
+    pub workers: usize,
+    pub durability: Durability,
+    /// The bound on the log that a restart redoes.
+    pub redo_bytes_max: u64,
+}
+
 struct WorkerLog {
     /// Records of even and of odd epochs.
     buffers: Mutex<[Vec<u8>; 2]>,
@@ -185,10 +194,9 @@ impl Wal {
         place: LogPlace,
         epoch: u64,
         run: u32,
-        workers: usize,
-        durability: Durability,
-        redo_bytes_max: u64,
+        config: &WalConfig,
     ) -> Result<(Arc<Self>, Flusher), crate::Error> {
+        let WalConfig { workers, durability, redo_bytes_max } = *config;
         let writer = LogWriter::open(dir, place, run, durability != Durability::None)?;
         let durable = Arc::new(CachePadded::new(AtomicU64::new(epoch - 1)));
         let logs = (0..workers)

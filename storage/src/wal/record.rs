@@ -61,6 +61,10 @@ pub enum PartOp<'a> {
         key: &'a [u8],
         child: PageId,
     },
+    /// A child less in an inner page; its neighbour has taken over its range.
+    RemoveChild {
+        key: &'a [u8],
+    },
     /// Bits of an allocation page.
     SetBits(&'a [u8]),
     ClearBits(&'a [u8]),
@@ -128,6 +132,7 @@ pub fn write_structure(out: &mut Vec<u8>, parts: &[Part<'_>]) {
             PartOp::InsertChild { key, child } => (3, child.to_le_bytes(), key),
             PartOp::SetBits(bits) => (4, [0; 4], bits),
             PartOp::ClearBits(bits) => (5, [0; 4], bits),
+            PartOp::RemoveChild { key } => (6, [0; 4], key),
         };
         out.push(op);
         out.extend_from_slice(&(body.len() as u32 + 4).to_le_bytes());
@@ -245,6 +250,7 @@ fn parse_part<'a>(r: &mut Reader<'a>) -> Option<Part<'a>> {
         3 => PartOp::InsertChild { key: body.0, child: head },
         4 => PartOp::SetBits(body.0),
         5 => PartOp::ClearBits(body.0),
+        6 => PartOp::RemoveChild { key: body.0 },
         _ => return None,
     };
     Some(Part { page, lsn, op })
@@ -291,6 +297,7 @@ mod tests {
             &[
                 Part { page: 1, lsn: 2, op: PartOp::Truncate { keep: 3, high: b"hi" } },
                 Part { page: 4, lsn: 5, op: PartOp::InsertChild { key: b"k", child: 6 } },
+                Part { page: 4, lsn: 6, op: PartOp::RemoveChild { key: b"k" } },
             ],
         );
         write_commit(&mut log, 8, 9);
@@ -302,7 +309,7 @@ mod tests {
             }
             other => panic!("{other:?}"),
         }
-        assert!(matches!(read(&mut rest).expect("sound"), Some(Record::Structure(parts)) if parts.len() == 2));
+        assert!(matches!(read(&mut rest).expect("sound"), Some(Record::Structure(parts)) if parts.len() == 3));
         assert!(matches!(read(&mut rest).expect("sound"), Some(Record::Commit { txn: 8, timestamp: 9 })));
         assert!(matches!(read(&mut rest).expect("sound"), Some(Record::Aborted { txn: 10 })));
         assert!(read(&mut rest).expect("sound").is_none());

@@ -29,7 +29,7 @@ use storage::page::RecordHeader;
 use sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use sync::{CachePadded, Mutex, RacyWords};
 
-const SEGMENT_WORDS: usize = if cfg!(sim) { 1 << 10 } else { 1 << 15 };
+const SEGMENT_WORDS: usize = if cfg!(any(sim, miri)) { 1 << 10 } else { 1 << 15 };
 const SEGMENT_BYTES: usize = SEGMENT_WORDS * 8;
 const HEADER_WORDS: usize = 5;
 const LEVEL: usize = 1024;

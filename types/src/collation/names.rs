@@ -26,7 +26,11 @@ pub struct CollationInfo {
 const fn entry(id: u16, name: &'static str, charset: &'static str, is_default: bool, char_bytes_max: u8) -> CollationInfo {
     let no_pad = matches!(id, 63 | 255 | 278 | 305 | 309);
     let pad = if no_pad { PadAttribute::NoPad } else { PadAttribute::PadSpace };
-    let sort_length = if matches!(id, 255 | 278 | 305) { 0 } else { 1 };
+    let sort_length = match id {
+        255 | 278 | 305 => 0,
+        192 | 224 => 8,
+        _ => 1,
+    };
     CollationInfo { id: CollationId(id), name, charset, is_default, pad, sort_length, char_bytes_max }
 }
 
@@ -39,12 +43,14 @@ pub static ALL: &[CollationInfo] = &[
     entry(8, "latin1_swedish_ci", "latin1", true, 1),
     entry(83, "utf8mb3_bin", "utf8mb3", false, 3),
     entry(33, "utf8mb3_general_ci", "utf8mb3", true, 3),
+    entry(192, "utf8mb3_unicode_ci", "utf8mb3", false, 3),
     entry(255, "utf8mb4_0900_ai_ci", "utf8mb4", true, 4),
     entry(305, "utf8mb4_0900_as_ci", "utf8mb4", false, 4),
     entry(278, "utf8mb4_0900_as_cs", "utf8mb4", false, 4),
     entry(309, "utf8mb4_0900_bin", "utf8mb4", false, 4),
     entry(46, "utf8mb4_bin", "utf8mb4", false, 4),
     entry(45, "utf8mb4_general_ci", "utf8mb4", false, 4),
+    entry(224, "utf8mb4_unicode_ci", "utf8mb4", false, 4),
 ];
 
 pub(super) fn by_id(id: CollationId) -> Option<&'static CollationInfo> {

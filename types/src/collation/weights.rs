@@ -3,6 +3,21 @@
 /// Tables of UCA 9.0.0 by level: primary, secondary, tertiary.
 static UCA900: [&[u8]; LEVELS] = [include_bytes!("uca900_1.bin"), include_bytes!("uca900_2.bin"), include_bytes!("uca900_3.bin")];
 static GENERAL: &[u8] = include_bytes!("general.bin");
+/// Table of UCA 4.0.0, the primary weights alone, as MySQL's `unicode_ci` collations have them: like a level of 9.0.0, for 256 pages.
+static UCA400: &[u8] = include_bytes!("uca400.bin");
+const UCA400_PAGES: usize = UCA_INDEX + 256;
+/// Weight of a space in UCA 4.0.0.
+pub(crate) const UCA400_SPACE: u16 = 0x0209;
+/// Weights of latin1_swedish_ci for the bytes from 0x80; below it is upper case.
+static SWEDISH: [u8; 128] = [
+    0x80, 0x81, 0x82, 0x83, 0x84, 0x85, 0x86, 0x87, 0x88, 0x89, 0x8a, 0x8b, 0x8c, 0x8d, 0x8e, 0x8f, 0x90, 0x91, 0x92, 0x93, 0x94,
+    0x95, 0x96, 0x97, 0x98, 0x99, 0x9a, 0x9b, 0x9c, 0x9d, 0x9e, 0x9f, 0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5, 0xa6, 0xa7, 0xa8, 0xa9,
+    0xaa, 0xab, 0xac, 0xad, 0xae, 0xaf, 0xb0, 0xb1, 0xb2, 0xb3, 0xb4, 0xb5, 0xb6, 0xb7, 0xb8, 0xb9, 0xba, 0xbb, 0xbc, 0xbd, 0xbe,
+    0xbf, 0x41, 0x41, 0x41, 0x41, 0x5c, 0x5b, 0x5c, 0x43, 0x45, 0x45, 0x45, 0x45, 0x49, 0x49, 0x49, 0x49, 0x44, 0x4e, 0x4f, 0x4f,
+    0x4f, 0x4f, 0x5d, 0xd7, 0xd8, 0x55, 0x55, 0x55, 0x59, 0x59, 0xde, 0xdf, 0x41, 0x41, 0x41, 0x41, 0x5c, 0x5b, 0x5c, 0x43, 0x45,
+    0x45, 0x45, 0x45, 0x49, 0x49, 0x49, 0x49, 0x44, 0x4e, 0x4f, 0x4f, 0x4f, 0x4f, 0x5d, 0xf7, 0xd8, 0x55, 0x55, 0x55, 0x59, 0x59,
+    0xde, 0xff,
+];
 
 /// Levels of weights: letters, accents, case.
 pub(crate) const LEVELS: usize = 3;
@@ -63,16 +78,40 @@ static GENERAL_ASCII: [u16; 128] = {
     table
 };
 
-/// The weights of a text in the general collations, one per character.
+/// Which weights a collation with one weight per character has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Simple {
+    /// Upper case of the base letter.
+    General,
+    Swedish,
+    /// The bytes of latin1.
+    Latin1,
+}
+
+/// The weights of a text, one per character.
 #[derive(Clone)]
 pub(crate) struct General<'a> {
     text: &'a [u8],
+    table: Simple,
 }
 
 impl<'a> General<'a> {
-    pub(crate) fn new(text: &'a [u8]) -> Self {
-        Self { text }
+    pub(crate) fn new(text: &'a [u8], table: Simple) -> Self {
+        Self { text, table }
     }
+}
+
+/// Weight of a character; those that latin1 has not are as `?`.
+pub(crate) fn simple_weight(code: u32, table: Simple) -> u16 {
+    if table == Simple::General {
+        return general_weight(code);
+    }
+    let byte = char::from_u32(code).and_then(crate::charset::latin1_byte).unwrap_or(b'?');
+    u16::from(match (table, byte) {
+        (Simple::Swedish, 0x80..) => SWEDISH[usize::from(byte - 0x80)],
+        (Simple::Swedish, _) => byte.to_ascii_uppercase(),
+        _ => byte,
+    })
 }
 
 impl Iterator for General<'_> {
@@ -82,11 +121,11 @@ impl Iterator for General<'_> {
         let first = *self.text.first()?;
         if first < 0x80 {
             self.text = &self.text[1..];
-            return Some(GENERAL_ASCII[usize::from(first)]);
+            return Some(if self.table == Simple::Latin1 { first.into() } else { GENERAL_ASCII[usize::from(first)] });
         }
         let (code, length) = decode_char(self.text);
         self.text = &self.text[length..];
-        Some(general_weight(code))
+        Some(simple_weight(code, self.table))
     }
 }
 
@@ -125,10 +164,44 @@ pub(crate) fn uca_weights(code: u32, level: usize) -> CharWeights {
     }
 }
 
+/// Weights of UCA 4.0.0; all characters beyond the first plane have one.
+pub(crate) fn uca400_weights(code: u32) -> CharWeights {
+    if code > 0xffff {
+        return CharWeights::One(0xfffd);
+    }
+    let page = word(UCA400, UCA_INDEX + (code >> 8) as usize);
+    if page == NO_PAGE {
+        return implicit400(code);
+    }
+    match word(UCA400, UCA400_PAGES + usize::from(page) * 256 + (code & 0xff) as usize) {
+        0 => CharWeights::Ignorable,
+        IMPLICIT => implicit400(code),
+        entry @ EXPANSION.. => {
+            let expansions = UCA400_PAGES + usize::from(word(UCA400, 0)) * 256;
+            let at = expansions + usize::from(entry - EXPANSION);
+            CharWeights::Run { level: LEVEL_400, first: at as u32 + 1, count: word(UCA400, at) }
+        }
+        weight => CharWeights::One(weight),
+    }
+}
+
+fn implicit400(code: u32) -> CharWeights {
+    let base = match code {
+        0x4e00..=0x9fa5 => 0xfb40,
+        _ if COMPATIBILITY_IDEOGRAPHS.contains(&code) => 0xfb40,
+        0x3400..=0x4db5 => 0xfb80,
+        _ => 0xfbc0,
+    };
+    CharWeights::Two(base + (code >> 15) as u16, (code & 0x7fff) as u16 | 0x8000)
+}
+
+/// The number of a level that stands for the table of UCA 4.0.0.
+pub(crate) const LEVEL_400: u8 = 3;
+const COMPATIBILITY_IDEOGRAPHS: [u32; 12] =
+    [0xfa0e, 0xfa0f, 0xfa11, 0xfa13, 0xfa14, 0xfa1f, 0xfa21, 0xfa23, 0xfa24, 0xfa27, 0xfa28, 0xfa29];
+
 /// Weights that follow from the code point (UTS #10, 10.1.3), and Hangul syllables, which decompose into letters.
 fn implicit(code: u32, level: usize) -> CharWeights {
-    const COMPATIBILITY_IDEOGRAPHS: [u32; 12] =
-        [0xfa0e, 0xfa0f, 0xfa11, 0xfa13, 0xfa14, 0xfa1f, 0xfa21, 0xfa23, 0xfa24, 0xfa27, 0xfa28, 0xfa29];
     // The whole block, syllables that do not exist included, as MySQL has it.
     if let 0xac00..=0xd7af = code {
         return hangul(code, level);
@@ -169,7 +242,8 @@ impl CharWeights {
             (Self::One(w), 0) | (Self::Two(w, _), 0) | (Self::Two(_, w), 1) => Some(w),
             (Self::Three(w, _, _), 0) | (Self::Three(_, w, _), 1) | (Self::Three(_, _, w), 2) => Some(w),
             (Self::Run { level, first, count }, i) if i < count => {
-                Some(word(UCA900[usize::from(level)], first as usize + usize::from(i)))
+                let table = if level == LEVEL_400 { UCA400 } else { UCA900[usize::from(level)] };
+                Some(word(table, first as usize + usize::from(i)))
             }
             _ => None,
         }
@@ -261,7 +335,7 @@ impl Iterator for Uca<'_> {
                 self.next = 0;
             }
             let first = *self.text.first()?;
-            if first < 0x80 {
+            if first < 0x80 && self.level < LEVELS {
                 self.text = &self.text[1..];
                 match UCA_ASCII[self.level][usize::from(first)] {
                     0 => continue,
@@ -270,7 +344,8 @@ impl Iterator for Uca<'_> {
             }
             let (code, length) = decode_char(self.text);
             self.text = &self.text[length..];
-            match uca_weights(code, self.level) {
+            let weights = if self.level < LEVELS { uca_weights(code, self.level) } else { uca400_weights(code) };
+            match weights {
                 CharWeights::Ignorable => {}
                 CharWeights::One(weight) => return Some(weight),
                 many => {

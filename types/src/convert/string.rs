@@ -1,7 +1,9 @@
 //! Conversion to strings, ENUM, SET and JSON.
 
 use super::{Problem, StoreContext, Warnings, write_text};
+use crate::charset::Charset;
 use crate::collation::{self, prefix_bytes, trim};
+use crate::json::{self, Json};
 use crate::row::set_names;
 use crate::{ColumnType, LobSize, TypeKind, Value};
 use std::borrow::Cow;
@@ -50,6 +52,9 @@ pub(super) fn store_string<'v>(
     context: &StoreContext<'_>,
     warnings: &mut Warnings,
 ) -> Result<Value<'v>, Problem> {
+    if to.kind == TypeKind::Json {
+        return store_json(value, from).map(Value::Bytes);
+    }
     let text = text_of(value, from);
     let stored = match to.kind {
         TypeKind::Binary { length } => {
@@ -61,7 +66,6 @@ pub(super) fn store_string<'v>(
         }
         TypeKind::VarBinary { length } => store_limited(text, Limit::Bytes(length as usize), false, context, warnings)?,
         TypeKind::Blob(size) => store_limited(text, Limit::Bytes(lob_bytes(size)), false, context, warnings)?,
-        TypeKind::Json => store_json(text)?,
         TypeKind::Char { length } => {
             let text = valid_text(text, to, context, warnings)?;
             // Trailing spaces do not count at all.
@@ -123,12 +127,18 @@ fn valid_text<'v>(
     }
     let invalid = match to.collation.charset() {
         "ascii" => text.iter().position(|b| !b.is_ascii()),
+        "latin1" => invalid_utf8(&text).or_else(|| first_outside(&text, Charset::Latin1)),
         "utf8mb3" => invalid_utf8(&text).or_else(|| text.iter().position(|&b| b >= 0xf0)),
         _ => invalid_utf8(&text),
     };
     let Some(at) = invalid else { return Ok(text) };
     context.raise(Problem::Incorrect { what: "string", text: bad_bytes(&text[at..]) }, warnings)?;
     Ok(cut(text, at))
+}
+
+/// The first character that the set does not have; the text is UTF-8.
+fn first_outside(text: &[u8], charset: Charset) -> Option<usize> {
+    std::str::from_utf8(text).ok()?.char_indices().find(|(_, c)| !charset.has(*c)).map(|(at, _)| at)
 }
 
 /// At most six bytes, as `\xNN` where they are not ASCII.
@@ -229,184 +239,21 @@ fn named_bits(text: &[u8], members: &[String], to: &ColumnType) -> (u64, bool) {
     (bits, clean)
 }
 
-fn store_json(text: Cow<'_, [u8]>) -> Result<Cow<'_, [u8]>, Problem> {
-    match Json::validate(&text) {
-        Ok(()) => Ok(text),
-        Err(position) => Err(Problem::InvalidJson { position }),
-    }
+/// A value as a document: texts are parsed.
+fn store_json<'v>(value: &'v Value<'_>, from: &ColumnType) -> Result<Cow<'v, [u8]>, Problem> {
+    let document = match value {
+        Value::Bytes(bytes) if from.kind == TypeKind::Json && json::is_binary(bytes) => return Ok(Cow::Borrowed(bytes)),
+        Value::Bytes(_) if from.is_binary_string() => return Err(Problem::BinaryJson),
+        Value::Bytes(text) => Json::parse(text).map_err(|error| match error.why {
+            Some(why) => Problem::InvalidJson { why, position: error.position },
+            None => Problem::DeepJson,
+        })?,
+        // A number or a date needs a CAST.
+        _ => return Err(Problem::InvalidJson { why: "not a JSON text, may need CAST", position: 0 }),
+    };
+    Ok(Cow::Owned(document.to_binary()))
 }
 
 pub fn is_valid_json(text: &[u8]) -> bool {
-    Json::validate(text).is_ok()
-}
-
-/// Deepest nesting of arrays and objects.
-const JSON_DEPTH_MAX: usize = 100;
-
-/// A JSON checker (RFC 8259) that keeps its nesting in one bit per level.
-struct Json<'a> {
-    text: &'a [u8],
-    at: usize,
-    /// Bit 0 is the innermost level: an object.
-    objects: u128,
-    depth: usize,
-}
-
-impl Json<'_> {
-    fn validate(text: &[u8]) -> Result<(), usize> {
-        if let Some(at) = invalid_utf8(text) {
-            return Err(at);
-        }
-        let mut json = Json { text, at: 0, objects: 0, depth: 0 };
-        json.document().ok_or(json.at)?;
-        json.skip_spaces();
-        if json.at == text.len() { Ok(()) } else { Err(json.at) }
-    }
-
-    fn peek(&self) -> Option<u8> {
-        self.text.get(self.at).copied()
-    }
-
-    fn skip_spaces(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
-            self.at += 1;
-        }
-    }
-
-    fn take(&mut self, byte: u8) -> bool {
-        self.skip_spaces();
-        let found = self.peek() == Some(byte);
-        self.at += usize::from(found);
-        found
-    }
-
-    fn document(&mut self) -> Option<()> {
-        loop {
-            // A value is due.
-            self.skip_spaces();
-            match self.peek()? {
-                open @ (b'{' | b'[') => {
-                    if self.open(open == b'{')? {
-                        continue;
-                    }
-                }
-                _ => self.scalar()?,
-            }
-            // A value has ended.
-            loop {
-                if self.depth == 0 {
-                    return Some(());
-                }
-                let in_object = self.objects & 1 == 1;
-                if self.take(b',') {
-                    if in_object {
-                        self.key()?;
-                    }
-                    break;
-                }
-                if !self.take(if in_object { b'}' } else { b']' }) {
-                    return None;
-                }
-                self.objects >>= 1;
-                self.depth -= 1;
-            }
-        }
-    }
-
-    /// Enters an array or object; `false` when it is empty and already closed.
-    fn open(&mut self, object: bool) -> Option<bool> {
-        self.at += 1;
-        if self.take(if object { b'}' } else { b']' }) {
-            return Some(false);
-        }
-        if self.depth == JSON_DEPTH_MAX {
-            return None;
-        }
-        self.depth += 1;
-        self.objects = self.objects << 1 | u128::from(object);
-        if object {
-            self.key()?;
-        }
-        Some(true)
-    }
-
-    fn key(&mut self) -> Option<()> {
-        self.skip_spaces();
-        self.string()?;
-        self.take(b':').then_some(())
-    }
-
-    fn scalar(&mut self) -> Option<()> {
-        match self.peek()? {
-            b'"' => self.string(),
-            b't' => self.word(b"true"),
-            b'f' => self.word(b"false"),
-            b'n' => self.word(b"null"),
-            _ => self.number(),
-        }
-    }
-
-    fn word(&mut self, word: &[u8]) -> Option<()> {
-        self.text[self.at..].starts_with(word).then(|| self.at += word.len())
-    }
-
-    fn string(&mut self) -> Option<()> {
-        if self.peek()? != b'"' {
-            return None;
-        }
-        self.at += 1;
-        loop {
-            match self.peek()? {
-                b'"' => {
-                    self.at += 1;
-                    return Some(());
-                }
-                b'\\' => self.escape()?,
-                0..0x20 => return None,
-                _ => self.at += 1,
-            }
-        }
-    }
-
-    fn escape(&mut self) -> Option<()> {
-        match self.text.get(self.at + 1)? {
-            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => self.at += 2,
-            b'u' => {
-                let digits = self.text.get(self.at + 2..self.at + 6)?;
-                if !digits.iter().all(u8::is_ascii_hexdigit) {
-                    return None;
-                }
-                self.at += 6;
-            }
-            _ => return None,
-        }
-        Some(())
-    }
-
-    fn digits(&mut self) -> Option<()> {
-        let start = self.at;
-        while self.peek().is_some_and(|b| b.is_ascii_digit()) {
-            self.at += 1;
-        }
-        (self.at > start).then_some(())
-    }
-
-    fn number(&mut self) -> Option<()> {
-        self.at += usize::from(self.peek() == Some(b'-'));
-        if self.peek()? == b'0' {
-            self.at += 1;
-        } else {
-            self.digits()?;
-        }
-        if self.peek() == Some(b'.') {
-            self.at += 1;
-            self.digits()?;
-        }
-        if matches!(self.peek(), Some(b'e' | b'E')) {
-            self.at += 1;
-            self.at += usize::from(matches!(self.peek(), Some(b'+' | b'-')));
-            self.digits()?;
-        }
-        Some(())
-    }
+    Json::parse(text).is_ok()
 }

@@ -23,6 +23,7 @@ pub fn write_text(value: &Value<'_>, ty: &ColumnType, out: &mut Vec<u8>) {
         Value::UInt(v) => write_unsigned(*v, ty, out),
         Value::Double(v) => write_double(*v, ty, out),
         Value::Decimal(v) => write_decimal(v, ty, out),
+        Value::Bytes(v) if ty.kind == TypeKind::Json => crate::json::write_text(v, out),
         Value::Bytes(v) => out.extend_from_slice(v),
         Value::Date(v) => write_date(*v, out),
         Value::Time(v) => write_time(*v, fsp_of(ty, v.microsecond()), out),

@@ -1,0 +1,183 @@
+//! UPDATE and DELETE over a join.
+//!
+//! 1. The join runs to its end. Of each target's row that it gives, the first time, the clustered key is noted and, for an UPDATE, the
+//!    assigned values, all of them over the rows as they are found. The rows are locked as they are read.
+//! 2. The rows are changed, target by target, in the order in which they were found.
+
+use super::assign::{Assigner, ColumnChanges};
+use super::update::{duplicate, new_row, reread_source, start_run, subquery_lock};
+use super::{Changes, changed_number, update_info};
+use crate::context::ExecContext;
+use crate::driver::DmlDone;
+use crate::error::Result;
+use crate::eval::Step;
+use crate::hash::ByteMap;
+use crate::operator::Builder;
+use crate::packed::{self, Packer};
+use crate::prepared::Prepared;
+use crate::run::{Run, SourceState};
+use crate::wait::engine;
+use sql::plan::{ChangePlan, ChangeTarget};
+use table::{Progress, Table, WriteRow};
+use types::Value;
+
+/// The rows of one target that are to be changed.
+struct Rows<'p> {
+    target: &'p ChangeTarget,
+    table: &'p Table,
+    /// The rows' clustered keys, numbered as they were found.
+    keys: ByteMap,
+    /// The assigned values of each row, packed.
+    values: Vec<u8>,
+    starts: Vec<usize>,
+    charged: usize,
+}
+
+/// Runs an UPDATE or DELETE over a join.
+pub(crate) async fn change(
+    cx: &mut ExecContext<'_>,
+    prepared: &Prepared,
+    plan: &ChangePlan,
+    changes: &mut Changes,
+) -> Result<DmlDone> {
+    let lock = subquery_lock(cx.txn);
+    let mut run = start_run(cx, prepared, &plan.parts, plan.ignore);
+    run.keeps_keys = true;
+    let builder = Builder { tables: &prepared.sources, lock, is_limited: false, exclusive: Some(&plan.targets) };
+    let mut operator = builder.build(&plan.root);
+    let rows = plan.targets.iter().map(|target| {
+        let table = prepared.sources[target.source].as_deref().expect("a table that is changed is a stored one");
+        Rows { target, table, keys: ByteMap::default(), values: Vec::new(), starts: Vec::new(), charged: 0 }
+    });
+    let mut rows: Vec<Rows<'_>> = rows.collect();
+    loop {
+        match operator.next(&mut run) {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(pause) => {
+                run.resolve(pause).await?;
+                continue;
+            }
+        }
+        for rows in &mut rows {
+            while let Err(pause) = rows.note(&mut run) {
+                run.resolve(pause).await?;
+            }
+            run.row_done();
+        }
+    }
+    let mut done = DmlDone::default();
+    let mut changed = 0;
+    for rows in &rows {
+        match plan.update {
+            true => changed += rows.update(&mut run, plan.ignore, &mut done).await?,
+            false => changed += rows.delete(&mut run, changes).await?,
+        }
+    }
+    let session = run.shared.session;
+    if plan.update {
+        done.info = update_info(session, done.matched, changed);
+        done.affected = if session.client_found_rows { done.matched } else { changed };
+    } else {
+        (done.affected, done.matched) = (changed, changed);
+    }
+    done.last_insert_id = session.last_insert_id_set.get().unwrap_or(0);
+    Ok(done)
+}
+
+impl<'p> Rows<'p> {
+    /// Notes the target's current row, if it has one that is new.
+    fn note(&mut self, run: &mut Run<'p>) -> Step<()> {
+        let source = &run.sources[self.target.source];
+        if source.state == SourceState::Null || self.keys.find(source.row.key()).is_some() {
+            return Ok(());
+        }
+        let start = self.values.len();
+        let assignments = &self.target.assignments;
+        let mut packer = Packer::new(&mut self.values, assignments.len());
+        let env = run.env(&[]);
+        for assignment in assignments {
+            let value = match &assignment.value {
+                Some(expr) => env.eval(expr).and_then(|value| env.finish(value, &expr.ty, &expr.ty)),
+                None => Ok(Value::Null),
+            };
+            match value {
+                Ok(value) => packer.push(&value),
+                Err(pause) => {
+                    self.values.truncate(start);
+                    return Err(pause);
+                }
+            }
+        }
+        self.starts.push(start);
+        self.keys.insert(run.sources[self.target.source].row.key());
+        let bytes = self.keys.memory_bytes() + self.values.capacity() + self.starts.capacity() * 8;
+        let grown = bytes.saturating_sub(self.charged);
+        self.charged += grown;
+        if grown > 0 { run.charge(grown) } else { Ok(()) }
+    }
+
+    /// Changes the rows; returns how many are different now.
+    async fn update(&self, run: &mut Run<'p>, ignore: bool, done: &mut DmlDone) -> Result<u64> {
+        let assigner = Assigner::over_join(self.table, &self.target.assignments)?;
+        let wanted = vec![true; self.table.def().columns.len()];
+        let mut progress = Progress::default();
+        let mut changed = 0;
+        for (number, start) in self.starts.iter().enumerate() {
+            let raw: Vec<Value<'_>> =
+                (0..self.target.assignments.len()).map(|n| packed::get(&self.values[*start..], n)).collect();
+            loop {
+                if !reread_source(run, self.target.source, self.table, self.keys.key(number), &wanted).await? {
+                    break;
+                }
+                let Run { worker, txn, sources, shared, .. } = run;
+                let source = &sources[self.target.source];
+                let mut changes: ColumnChanges<'_> = Vec::with_capacity(raw.len());
+                assigner.changes(shared, source, &raw, done.matched + 1, &mut changes)?;
+                if changes.is_empty() {
+                    done.matched += 1;
+                    break;
+                }
+                match engine!(shared.session, self.table.update_row(worker, txn, &source.row, &changes, &mut progress))? {
+                    WriteRow::Changed => continue,
+                    WriteRow::Done => {
+                        changed += 1;
+                        if let Some(number) = changed_number(self.table, &changes) {
+                            engine!(shared.session, self.table.note_auto_increment(worker, number))?;
+                        }
+                    }
+                    WriteRow::Duplicate { index } => {
+                        let error = duplicate(self.table, index, &new_row(self.table, &source.row, &changes)?);
+                        if !ignore {
+                            return Err(error);
+                        }
+                        shared.session.warn(error);
+                    }
+                }
+                done.matched += 1;
+                break;
+            }
+            run.row_done();
+        }
+        Ok(changed)
+    }
+
+    /// Deletes the rows; returns how many.
+    async fn delete(&self, run: &mut Run<'p>, changes: &mut Changes) -> Result<u64> {
+        let wanted = vec![true; self.table.def().columns.len()];
+        let mut progress = Progress::default();
+        let mut deleted = 0;
+        for number in 0..self.starts.len() {
+            while reread_source(run, self.target.source, self.table, self.keys.key(number), &wanted).await? {
+                let Run { worker, txn, sources, shared, .. } = run;
+                let row = &sources[self.target.source].row;
+                if engine!(shared.session, self.table.delete_row(worker, txn, row, &mut progress))? == WriteRow::Done {
+                    deleted += 1;
+                    changes.add_to(self.target.source, -1);
+                    break;
+                }
+            }
+        }
+        Ok(deleted)
+    }
+}

@@ -1,0 +1,168 @@
+//! Other forms of strings and numbers: SOUNDEX, WEIGHT_STRING, sizes and times for people, formats of dates, statement digests.
+
+use super::string::{is_binary, too_large};
+use crate::coerce;
+use crate::error::Error;
+use crate::eval::{Env, Evaluated};
+use sha2::Digest;
+use sql::expr::Expr;
+use sql::func::Function;
+use std::borrow::Cow;
+use types::{CollationId, Value};
+
+/// Computes one of the functions of this file.
+pub(super) fn call<'a>(env: &Env<'a>, function: Function, args: &'a [Expr]) -> Evaluated<'a> {
+    match function {
+        Function::Soundex => soundex(env, &args[0]),
+        Function::WeightString => weight_string(env, args),
+        Function::FormatBytes => format_bytes(env, &args[0]),
+        Function::FormatPicoTime => format_pico_time(env, &args[0]),
+        Function::GetFormat => get_format(env, args),
+        Function::StatementDigest => statement_digest(env, &args[0], true),
+        Function::StatementDigestText => statement_digest(env, &args[0], false),
+        _ => unreachable!("{function:?} is not a form"),
+    }
+}
+
+fn owned<'a>(bytes: Vec<u8>) -> Value<'a> {
+    Value::Bytes(Cow::Owned(bytes))
+}
+
+/// The class of a letter's sound: `0` for vowels and what sounds like none.
+fn sound(letter: char) -> Option<u8> {
+    const SOUNDS: &[u8; 26] = b"01230120022455012623010202";
+    match letter {
+        'A'..='Z' => Some(SOUNDS[letter as usize - 'A' as usize]),
+        // Letters of other scripts are as vowels; they end a run of equal sounds.
+        other if other.is_alphabetic() => Some(b'0'),
+        _ => None,
+    }
+}
+
+/// The first letter and the sounds behind it, at least three; of any length, as MySQL has it.
+fn soundex<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
+    let Some(text) = env.text(arg)? else { return Ok(Value::Null) };
+    let text = String::from_utf8_lossy(&text);
+    // Other letters than English ones stay as they are.
+    let upper = |c: char| c.to_ascii_uppercase();
+    let mut letters = text.chars().map(upper).skip_while(|c| !c.is_alphabetic());
+    let Some(first) = letters.next() else { return Ok(Value::Bytes(Cow::Borrowed(b""))) };
+    let mut out = first.to_string();
+    let mut count = 1;
+    let mut last = sound(first).unwrap_or(b'0');
+    for letter in letters {
+        // Vowels do not part equal sounds, as in MySQL.
+        let Some(class) = sound(letter).filter(|class| *class != b'0' && *class != last) else { continue };
+        out.push(char::from(class));
+        count += 1;
+        last = class;
+    }
+    for _ in count..4 {
+        out.push('0');
+    }
+    Ok(owned(out.into_bytes()))
+}
+
+/// WEIGHT_STRING(text [AS CHAR(n) | BINARY(n)])
+fn weight_string<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
+    let arg = &args[0];
+    let length = match args.get(2) {
+        None => None,
+        Some(length) => env.integer(length)?.and_then(|n| usize::try_from(n).ok()),
+    };
+    let as_bytes = match args.get(1) {
+        None => false,
+        Some(kind) => env.text(kind)?.is_some_and(|kind| &*kind == b"B"),
+    };
+    if length.unwrap_or(0) > env.session().packet_bytes_max {
+        return too_large(env, "weight_string");
+    }
+    if !coerce::is_string(&arg.ty) && args.len() == 1 {
+        return Ok(Value::Null);
+    }
+    let Some(text) = env.text(arg)? else { return Ok(Value::Null) };
+    if as_bytes {
+        let mut bytes = text.into_owned();
+        bytes.resize(length.unwrap_or(0), 0);
+        return Ok(owned(bytes));
+    }
+    let collation = if is_binary(arg) { CollationId::BINARY } else { arg.ty.collation };
+    let mut out = Vec::new();
+    types::collation::weight_string(&text, collation, length, &mut out);
+    if out.len() > env.session().packet_bytes_max {
+        return too_large(env, "weight_string");
+    }
+    Ok(owned(out))
+}
+
+/// FORMAT_BYTES(n)
+fn format_bytes<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let Some(bytes) = env.double(arg)? else { return Ok(Value::Null) };
+    let magnitude = bytes.abs();
+    let step = (0..UNITS.len()).rev().find(|step| magnitude >= unit_bytes(*step));
+    Ok(owned(match step {
+        None => format!("{bytes:4.0} bytes").into_bytes(),
+        Some(step) => scaled(bytes / unit_bytes(step), UNITS[step]),
+    }))
+}
+
+fn unit_bytes(step: usize) -> f64 {
+    1024f64.powi(step as i32 + 1)
+}
+
+/// Two digits after the point; very large numbers with an exponent.
+fn scaled(number: f64, unit: &str) -> Vec<u8> {
+    if number.abs() < 100_000.0 {
+        return format!("{number:4.2} {unit}").into_bytes();
+    }
+    let text = format!("{number:.2e}");
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let (sign, digits) = exponent.strip_prefix('-').map_or(("+", exponent), |digits| ("-", digits));
+    format!("{mantissa}e{sign}{digits:0>2} {unit}").into_bytes()
+}
+
+/// FORMAT_PICO_TIME(n)
+fn format_pico_time<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
+    const UNITS: [(&str, f64); 7] =
+        [("d", 864e14), ("h", 36e14), ("min", 6e13), ("s", 1e12), ("ms", 1e9), ("us", 1e6), ("ns", 1e3)];
+    let Some(time) = env.double(arg)? else { return Ok(Value::Null) };
+    Ok(owned(match UNITS.iter().find(|(_, size)| time.abs() >= *size) {
+        None => format!("{:3} ps", time.trunc()).into_bytes(),
+        Some((unit, size)) => scaled(time / size, unit),
+    }))
+}
+
+/// GET_FORMAT(DATE | TIME | DATETIME, place)
+fn get_format<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
+    const PLACES: [&str; 5] = ["EUR", "INTERNAL", "ISO", "JIS", "USA"];
+    const DATES: [&str; 5] = ["%d.%m.%Y", "%Y%m%d", "%Y-%m-%d", "%Y-%m-%d", "%m.%d.%Y"];
+    const TIMES: [&str; 5] = ["%H.%i.%s", "%H%i%s", "%H:%i:%s", "%H:%i:%s", "%h:%i:%s %p"];
+    const DATETIMES: [&str; 5] =
+        ["%Y-%m-%d %H.%i.%s", "%Y%m%d%H%i%s", "%Y-%m-%d %H:%i:%s", "%Y-%m-%d %H:%i:%s", "%Y-%m-%d %H.%i.%s"];
+    let (Some(kind), Some(place)) = (env.text(&args[0])?, env.text(&args[1])?) else { return Ok(Value::Null) };
+    let formats = match kind.len() {
+        4 if kind.eq_ignore_ascii_case(b"date") => DATES,
+        4 => TIMES,
+        _ => DATETIMES,
+    };
+    let place = PLACES.iter().position(|name| place.eq_ignore_ascii_case(name.as_bytes()));
+    Ok(place.map_or(Value::Null, |n| Value::Bytes(Cow::Borrowed(formats[n].as_bytes()))))
+}
+
+/// The statement with its literals as `?`, or that text's SHA-256.
+fn statement_digest<'a>(env: &Env<'a>, arg: &'a Expr, hash: bool) -> Evaluated<'a> {
+    let Some(statement) = env.text(arg)? else { return Ok(Value::Null) };
+    let text = match sql::normalized(&statement, &env.session().sql_mode) {
+        Ok(text) => text,
+        Err(error) => {
+            let message = format!("Could not parse argument to digest function: \"{error}\".");
+            return Err(Error::Other { number: 3676, message }.into());
+        }
+    };
+    if !hash {
+        return Ok(owned(text.into_bytes()));
+    }
+    let digest = sha2::Sha256::digest(text.as_bytes());
+    Ok(owned(digest.iter().flat_map(|b| format!("{b:02x}").into_bytes()).collect()))
+}

@@ -1,0 +1,177 @@
+//! WITH RECURSIVE: the rows of the seed, then, round after round, those that the steps make of the rows of the round before, until a
+//! round makes none.
+//!
+//! Whoever reads from here keeps each row in the table's store before it asks for the next one; a round is a range of that store.
+
+use super::Operator;
+use super::limit::evaluate_count;
+use crate::error::Error;
+use crate::eval::Step;
+use crate::hash::ByteSet;
+use crate::keys::{self, KeyKind};
+use crate::packed::{self, Packer};
+use crate::run::Run;
+use sql::plan::LimitPlan;
+use std::borrow::Cow;
+use types::{ColumnType, TypeKind, Value};
+
+pub(crate) struct Recursive<'p> {
+    table: usize,
+    seed: Operator<'p>,
+    steps: Vec<Operator<'p>>,
+    columns: &'p [(String, ColumnType)],
+    kinds: Vec<KeyKind>,
+    /// Of UNION DISTINCT: the rows seen.
+    seen: Option<ByteSet>,
+    limit: Option<&'p LimitPlan>,
+    left: Option<u64>,
+    key: Vec<u8>,
+    row: Vec<u8>,
+    state: State,
+    rounds: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Start,
+    Seed,
+    /// The next round is to begin.
+    Round,
+    Step(usize),
+    Done,
+}
+
+impl<'p> Recursive<'p> {
+    pub fn new(
+        table: usize,
+        seed: Operator<'p>,
+        steps: Vec<Operator<'p>>,
+        columns: &'p [(String, ColumnType)],
+        distinct: bool,
+        limit: Option<&'p LimitPlan>,
+    ) -> Self {
+        let kinds = columns.iter().map(|(_, ty)| KeyKind::of_type(ty)).collect();
+        let seen = distinct.then(ByteSet::default);
+        let (key, row) = (Vec::new(), Vec::new());
+        Self { table, seed, steps, columns, kinds, seen, limit, left: None, key, row, state: State::Start, rounds: 0 }
+    }
+
+    pub fn next(&mut self, run: &mut Run<'p>) -> Step<bool> {
+        if self.left == Some(0) {
+            self.state = State::Done;
+        }
+        loop {
+            let more = match self.state {
+                State::Start => {
+                    self.left = evaluate_count(&run.env(&[]), self.limit.and_then(|l| l.count.as_ref()))?;
+                    self.state = if self.left == Some(0) { State::Done } else { State::Seed };
+                    continue;
+                }
+                State::Seed => self.seed.next(run)?,
+                State::Round => {
+                    self.begin_round(run)?;
+                    continue;
+                }
+                State::Step(step) => self.steps[step].next(run)?,
+                State::Done => return Ok(false),
+            };
+            if !more {
+                self.state = match self.state {
+                    State::Step(step) if step + 1 < self.steps.len() => State::Step(step + 1),
+                    _ => State::Round,
+                };
+                continue;
+            }
+            if self.take(run)? {
+                if let Some(left) = &mut self.left {
+                    *left -= 1;
+                }
+                return Ok(true);
+            }
+        }
+    }
+
+    fn begin_round(&mut self, run: &mut Run<'p>) -> Step<()> {
+        let store = &mut run.stores[self.table];
+        let (from, to) = (store.round.1, store.len());
+        if from == to {
+            self.state = State::Done;
+            return Ok(());
+        }
+        self.rounds += 1;
+        let limit = run.shared.session.recursion_depth_max;
+        if self.rounds > limit {
+            return Err(Error::RecursionTooDeep { rounds: self.rounds }.into());
+        }
+        store.round = (from, to);
+        for step in &mut self.steps {
+            step.rewind(run);
+        }
+        self.state = State::Step(0);
+        Ok(())
+    }
+
+    /// Copies the current row, cut to the columns' lengths; `false`: it has been there before.
+    fn take(&mut self, run: &mut Run<'p>) -> Step<bool> {
+        let slots = match self.state {
+            State::Step(step) => self.steps[step].slots(),
+            _ => self.seed.slots(),
+        };
+        self.row.clear();
+        self.key.clear();
+        let env = run.env(slots);
+        let mut packer = Packer::new(&mut self.row, self.columns.len());
+        for (n, (name, ty)) in self.columns.iter().enumerate() {
+            let mut value = packed::get(slots, n);
+            if let Value::Bytes(text) = &value
+                && let Some(end) = too_long(text, ty)
+            {
+                let error = Error::DataTooLong { column: name.clone(), row: 1 };
+                if run.shared.session.sql_mode.strict {
+                    return Err(error.into());
+                }
+                run.shared.session.warn(error);
+                value = Value::Bytes(Cow::Owned(text[..end].to_vec()));
+            }
+            if self.seen.is_some() {
+                keys::encode(&env, self.kinds[n], &value, ty, &mut self.key)?;
+            }
+            packer.push(&value);
+        }
+        run.row_done();
+        let Some(seen) = &mut self.seen else { return Ok(true) };
+        let before = seen.memory_bytes();
+        let new = seen.insert(&self.key);
+        let grown = seen.memory_bytes() - before;
+        if grown > 0 {
+            run.charge(grown)?;
+        }
+        Ok(new)
+    }
+
+    pub fn slots(&self) -> &[u8] {
+        &self.row
+    }
+
+    pub fn rewind(&mut self, run: &mut Run<'p>) {
+        if let Some(seen) = &mut self.seen {
+            run.release(seen.memory_bytes());
+            *seen = ByteSet::default();
+        }
+        self.state = State::Start;
+        self.rounds = 0;
+        self.seed.rewind(run);
+    }
+}
+
+/// Where a text that is longer than the type is to be cut.
+fn too_long(text: &[u8], ty: &ColumnType) -> Option<usize> {
+    match ty.kind {
+        TypeKind::VarBinary { length } | TypeKind::Binary { length } if text.len() > length as usize => Some(length as usize),
+        TypeKind::VarChar { length } | TypeKind::Char { length } if text.len() > length as usize => {
+            let starts = text.iter().enumerate().filter(|(_, byte)| **byte & 0xC0 != 0x80);
+            starts.map(|(at, _)| at).nth(length as usize)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,180 @@
+//! GROUP BY ... WITH ROLLUP over rows in the order of the keys: a row for each group, and behind the groups that agree in their first
+//! keys a row for all of them, down to one row for all.
+//!
+//! One set of accumulators per level; level n is the groups with n keys. A row whose key number d is the first that differs ends the
+//! groups of all levels above d.
+
+use super::Operator;
+use super::accumulator::Accumulator;
+use crate::eval::Step;
+use crate::keys::{self, KeyKind};
+use crate::packed::{self, Packer};
+use crate::run::Run;
+use sql::expr::{Aggregate, Expr};
+use types::Value;
+
+pub(crate) struct Rollup<'p> {
+    input: Operator<'p>,
+    keys: &'p [Expr],
+    kinds: Vec<KeyKind>,
+    aggregates: &'p [Aggregate],
+    /// `aggregates.len()` for each level from 0.
+    accumulators: Vec<Accumulator>,
+    /// The encoded keys of the group, one by one, and of the row that is there.
+    group: Option<Vec<Vec<u8>>>,
+    next: Vec<Vec<u8>>,
+    /// The group's keys, packed.
+    group_row: Vec<u8>,
+    row: Vec<u8>,
+    grown: usize,
+    state: State,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Take,
+    /// A row is there; which levels does it end?
+    Compare,
+    /// The groups of levels down to `last` are to be shown, this one next; then the row is fed, or all is done.
+    Emit {
+        level: usize,
+        last: usize,
+        ended: bool,
+    },
+    Feed {
+        accumulator: usize,
+    },
+    Done,
+}
+
+impl<'p> Rollup<'p> {
+    pub fn new(input: Operator<'p>, keys: &'p [Expr], aggregates: &'p [Aggregate]) -> Self {
+        Self {
+            input,
+            keys,
+            kinds: keys.iter().map(|key| KeyKind::of_type(&key.ty)).collect(),
+            aggregates,
+            accumulators: (0..=keys.len()).flat_map(|_| aggregates.iter().map(Accumulator::new)).collect(),
+            group: None,
+            next: Vec::new(),
+            group_row: Vec::new(),
+            row: Vec::new(),
+            grown: 0,
+            state: State::Take,
+        }
+    }
+
+    pub fn next(&mut self, run: &mut Run<'p>) -> Step<bool> {
+        let levels = self.keys.len();
+        loop {
+            match self.state {
+                State::Take => {
+                    self.state = match self.input.next(run)? {
+                        true => State::Compare,
+                        // No rows: the sum of all of them.
+                        false if self.group.is_none() => State::Emit { level: 0, last: 0, ended: true },
+                        false => State::Emit { level: levels, last: 0, ended: true },
+                    };
+                }
+                State::Compare => {
+                    let same = self.same_keys(run)?;
+                    self.state = match same {
+                        Some(same) if same < levels => State::Emit { level: levels, last: same + 1, ended: false },
+                        _ => State::Feed { accumulator: 0 },
+                    };
+                    if same.is_none() {
+                        self.begin_group();
+                    }
+                }
+                State::Emit { level, last, ended } => {
+                    self.emit(run, level)?;
+                    let first = level * self.aggregates.len();
+                    for (n, aggregate) in self.aggregates.iter().enumerate() {
+                        self.accumulators[first + n] = Accumulator::new(aggregate);
+                    }
+                    self.state = match (level > last, ended) {
+                        (true, _) => State::Emit { level: level - 1, last, ended },
+                        (false, true) => State::Done,
+                        (false, false) => {
+                            self.begin_group();
+                            State::Feed { accumulator: 0 }
+                        }
+                    };
+                    return Ok(true);
+                }
+                State::Feed { accumulator } => self.feed(run, accumulator)?,
+                State::Done => return Ok(false),
+            }
+        }
+    }
+
+    /// How many keys the row has in common with the group; `None`: there is no group yet.
+    fn same_keys(&mut self, run: &Run<'p>) -> Step<Option<usize>> {
+        self.next.resize_with(self.keys.len(), Vec::new);
+        let env = run.env(self.input.slots());
+        for ((key, kind), out) in self.keys.iter().zip(&self.kinds).zip(&mut self.next) {
+            out.clear();
+            let value = env.eval(key)?;
+            keys::encode(&env, *kind, &value, &key.ty, out)?;
+        }
+        let group = self.group.as_ref();
+        Ok(group.map(|group| group.iter().zip(&self.next).take_while(|(a, b)| a == b).count()))
+    }
+
+    /// The row that is there begins a group.
+    fn begin_group(&mut self) {
+        let group = self.group.get_or_insert_with(Vec::new);
+        std::mem::swap(group, &mut self.next);
+        self.group_row.clear();
+        let slots = self.input.slots();
+        // The keys are the first slots of the sorted rows.
+        let mut packer = Packer::new(&mut self.group_row, self.keys.len());
+        (0..self.keys.len()).for_each(|n| packer.push(&packed::get(slots, n)));
+    }
+
+    fn feed(&mut self, run: &mut Run<'p>, from: usize) -> Step<()> {
+        let mut grown = 0;
+        for n in from..self.accumulators.len() {
+            self.state = State::Feed { accumulator: n };
+            let env = run.env(self.input.slots());
+            grown += self.accumulators[n].add(&env, &self.aggregates[n % self.aggregates.len()])?;
+            run.row_done();
+        }
+        self.state = State::Take;
+        if grown > 0 {
+            self.grown += grown;
+            run.charge(grown)?;
+        }
+        Ok(())
+    }
+
+    fn emit(&mut self, run: &mut Run<'p>, level: usize) -> Step<()> {
+        run.tick()?;
+        self.row.clear();
+        let mut packer = Packer::new(&mut self.row, self.keys.len() + 1 + self.aggregates.len());
+        for n in 0..self.keys.len() {
+            packer.push(&if n < level { packed::get(&self.group_row, n) } else { Value::Null });
+        }
+        packer.push(&Value::Int(level as i64));
+        let env = run.env(&[]);
+        let first = level * self.aggregates.len();
+        for (n, plan) in self.aggregates.iter().enumerate() {
+            let value = self.accumulators[first + n].finish(&env, plan)?;
+            packer.push(&env.finish(value, &plan.ty, &plan.ty)?);
+        }
+        Ok(())
+    }
+
+    pub fn slots(&self) -> &[u8] {
+        &self.row
+    }
+
+    pub fn rewind(&mut self, run: &mut Run<'p>) {
+        run.release(std::mem::take(&mut self.grown));
+        let aggregates = self.aggregates;
+        self.accumulators = (0..=self.keys.len()).flat_map(|_| aggregates.iter().map(Accumulator::new)).collect();
+        self.group = None;
+        self.state = State::Take;
+        self.input.rewind(run);
+    }
+}

@@ -1,0 +1,413 @@
+//! Window functions over rows that come in the order of their windows: partition by partition, ordered within.
+//!
+//! 1. The rows of a partition are kept, with the number of each row's group of *peers*: rows that the order does not tell apart.
+//! 2. For each row, each function is computed from its frame, a range of the partition's rows.
+//! 3. An aggregate goes on from the frame of the row before where that frame only grew; else it begins anew.
+//!
+//! W1: the row that begins the next partition stays the input's current row until it is kept.
+//! W2: results of functions computed for the current row are remembered, so that a pause repeats none of them.
+
+use super::Operator;
+use super::accumulator::Accumulator;
+use crate::coerce;
+use crate::eval::{Env, Step};
+use crate::keys::{self, KeyKind};
+use crate::packed::{self, Packer};
+use crate::run::Run;
+use sql::expr::{Expr, FrameBound, WindowCall, WindowFunction};
+use sql::plan::SortKey;
+use std::cmp::Ordering;
+use types::{TypeKind, Value};
+
+pub(crate) struct WindowOperator<'p> {
+    input: Operator<'p>,
+    columns: usize,
+    partition: &'p [Expr],
+    order: &'p [SortKey],
+    calls: &'p [WindowCall],
+    /// The partition's rows, and where each begins.
+    arena: Vec<u8>,
+    starts: Vec<usize>,
+    /// The first row of each group of peers, and each row's group.
+    groups: Vec<usize>,
+    group_of: Vec<u32>,
+    key: Vec<u8>,
+    partition_key: Vec<u8>,
+    order_key: Vec<u8>,
+    /// By call.
+    running: Vec<Running>,
+    results: Vec<Value<'static>>,
+    row: Vec<u8>,
+    state: State,
+    charged: usize,
+}
+
+/// The frame that an aggregate has taken in.
+struct Running {
+    accumulator: Option<Accumulator>,
+    start: usize,
+    end: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// An input row is wanted, or (`true`) there and not kept yet.
+    Collect(bool),
+    /// The partition is complete; `more`: the input stands on the first row of the next one.
+    Emit {
+        row: usize,
+        more: bool,
+    },
+    Done,
+}
+
+impl<'p> WindowOperator<'p> {
+    pub fn new(
+        input: Operator<'p>,
+        columns: usize,
+        partition: &'p [Expr],
+        order: &'p [SortKey],
+        calls: &'p [WindowCall],
+    ) -> Self {
+        Self {
+            input,
+            columns,
+            partition,
+            order,
+            calls,
+            arena: Vec::new(),
+            starts: Vec::new(),
+            groups: Vec::new(),
+            group_of: Vec::new(),
+            key: Vec::new(),
+            partition_key: Vec::new(),
+            order_key: Vec::new(),
+            running: calls.iter().map(|_| Running { accumulator: None, start: 0, end: 0 }).collect(),
+            results: Vec::new(),
+            row: Vec::new(),
+            state: State::Collect(false),
+            charged: 0,
+        }
+    }
+
+    pub fn next(&mut self, run: &mut Run<'p>) -> Step<bool> {
+        loop {
+            match self.state {
+                State::Collect(there) => {
+                    if !there && !self.input.next(run)? {
+                        self.state = State::Emit { row: 0, more: false };
+                        continue;
+                    }
+                    self.state = State::Collect(true);
+                    if self.keep(run)? {
+                        self.state = State::Collect(false);
+                        self.charge(run)?;
+                    } else {
+                        self.state = State::Emit { row: 0, more: true };
+                    }
+                }
+                State::Emit { row, more } if row < self.starts.len() => {
+                    self.compute(run, row)?;
+                    self.emit(row);
+                    self.state = State::Emit { row: row + 1, more };
+                    return Ok(true);
+                }
+                State::Emit { more, .. } => {
+                    self.clear();
+                    self.state = if more { State::Collect(true) } else { State::Done };
+                }
+                State::Done => return Ok(false),
+            }
+        }
+    }
+
+    fn clear(&mut self) {
+        self.arena.clear();
+        self.starts.clear();
+        self.groups.clear();
+        self.group_of.clear();
+        self.results.clear();
+        self.running.iter_mut().for_each(|r| *r = Running { accumulator: None, start: 0, end: 0 });
+    }
+
+    /// Keeps the input's row; `false`: it is of the next partition.
+    fn keep(&mut self, run: &mut Run<'p>) -> Step<bool> {
+        let slots = self.input.slots();
+        let env = run.env(slots);
+        self.key.clear();
+        for expr in self.partition {
+            let value = env.eval(expr)?;
+            keys::encode(&env, KeyKind::of_type(&expr.ty), &value, &expr.ty, &mut self.key)?;
+        }
+        if !self.starts.is_empty() && self.key != self.partition_key {
+            return Ok(false);
+        }
+        std::mem::swap(&mut self.key, &mut self.partition_key);
+        self.key.clear();
+        for key in self.order {
+            let value = env.eval(&key.expr)?;
+            keys::encode(&env, KeyKind::of_type(&key.expr.ty), &value, &key.expr.ty, &mut self.key)?;
+        }
+        if self.starts.is_empty() || self.key != self.order_key {
+            self.groups.push(self.starts.len());
+            std::mem::swap(&mut self.key, &mut self.order_key);
+        }
+        self.group_of.push(self.groups.len() as u32 - 1);
+        self.starts.push(self.arena.len());
+        let mut packer = Packer::new(&mut self.arena, self.columns);
+        (0..self.columns).for_each(|n| packer.push(&packed::get(slots, n)));
+        run.row_done();
+        Ok(true)
+    }
+
+    fn charge(&mut self, run: &mut Run<'p>) -> Step<()> {
+        let bytes = self.arena.capacity() + (self.starts.capacity() + self.groups.capacity()) * 8 + self.group_of.capacity() * 4;
+        if bytes > self.charged {
+            let grown = bytes - self.charged;
+            self.charged = bytes;
+            run.charge(grown)?;
+        }
+        Ok(())
+    }
+
+    /// Computes the functions of a row that are not computed yet. See W2.
+    fn compute(&mut self, run: &mut Run<'p>, row: usize) -> Step<()> {
+        run.tick()?;
+        while let Some(call) = self.calls.get(self.results.len()) {
+            let value = match &call.function {
+                WindowFunction::Aggregate(_) => self.aggregate(run, call, row)?,
+                _ => self.function(run, call, row)?,
+            };
+            run.row_done();
+            self.results.push(value);
+        }
+        Ok(())
+    }
+
+    fn emit(&mut self, row: usize) {
+        self.row.clear();
+        let mut packer = Packer::new(&mut self.row, self.columns + self.calls.len());
+        let slots = &self.arena[self.starts[row]..];
+        (0..self.columns).for_each(|n| packer.push(&packed::get(slots, n)));
+        self.results.drain(..).for_each(|value| packer.push(&value));
+    }
+
+    fn row_slots(&self, row: usize) -> &[u8] {
+        &self.arena[self.starts[row]..]
+    }
+
+    /// The rows of the current row's group of peers.
+    fn peers(&self, row: usize) -> (usize, usize) {
+        let group = self.group_of[row] as usize;
+        (self.groups[group], self.groups.get(group + 1).copied().unwrap_or(self.starts.len()))
+    }
+
+    fn function(&self, run: &Run<'p>, call: &'p WindowCall, row: usize) -> Step<Value<'static>> {
+        let rows = self.starts.len();
+        let (first_peer, behind_peers) = self.peers(row);
+        let unsigned = |n: usize| Ok(Value::UInt(n as u64));
+        match &call.function {
+            WindowFunction::RowNumber => unsigned(row + 1),
+            WindowFunction::Rank => unsigned(first_peer + 1),
+            WindowFunction::DenseRank => unsigned(self.group_of[row] as usize + 1),
+            WindowFunction::PercentRank => Ok(Value::Double(if rows > 1 { first_peer as f64 / (rows - 1) as f64 } else { 0.0 })),
+            WindowFunction::CumeDist => Ok(Value::Double(behind_peers as f64 / rows as f64)),
+            WindowFunction::Ntile => {
+                let env = run.env(self.row_slots(row));
+                let Some(buckets) = env.integer(&call.args[0])? else { return Ok(Value::Null) };
+                let buckets = usize::try_from(buckets.max(1)).unwrap_or(usize::MAX);
+                unsigned(bucket(row, rows, buckets) + 1)
+            }
+            WindowFunction::Lag | WindowFunction::Lead => {
+                let env = run.env(self.row_slots(row));
+                let distance = match call.args.get(1) {
+                    Some(distance) => env.integer(distance)?,
+                    None => Some(1),
+                };
+                let Some(distance) = distance.and_then(|d| usize::try_from(d).ok()) else { return Ok(Value::Null) };
+                let back = call.function == WindowFunction::Lag;
+                let other = if back { row.checked_sub(distance) } else { row.checked_add(distance).filter(|r| *r < rows) };
+                match (other, call.args.get(2)) {
+                    (Some(other), _) => self.value_at(run, call, &call.args[0], other),
+                    (None, Some(default)) => self.value_at(run, call, default, row),
+                    (None, None) => Ok(Value::Null),
+                }
+            }
+            WindowFunction::FirstValue | WindowFunction::LastValue | WindowFunction::NthValue => {
+                let (start, end) = self.frame(run, call, row)?;
+                let place = match call.function {
+                    WindowFunction::FirstValue => Some(start),
+                    WindowFunction::LastValue => end.checked_sub(1),
+                    _ => {
+                        let n = run.env(self.row_slots(row)).integer(&call.args[1])?.unwrap_or(0);
+                        usize::try_from(n).ok().and_then(|n| n.checked_sub(1)).and_then(|n| start.checked_add(n))
+                    }
+                };
+                match place.filter(|place| (start..end).contains(place)) {
+                    Some(place) => self.value_at(run, call, &call.args[0], place),
+                    None => Ok(Value::Null),
+                }
+            }
+            WindowFunction::Aggregate(_) => unreachable!("handled by the caller"),
+        }
+    }
+
+    fn value_at(&self, run: &Run<'p>, call: &'p WindowCall, expr: &'p Expr, row: usize) -> Step<Value<'static>> {
+        let env = run.env(self.row_slots(row));
+        let value = env.eval_short(expr)?;
+        let value = env.finish(value, &expr.ty, &call.ty)?.into_owned();
+        Ok(match (&value, &call.ty.kind) {
+            // A default shows as many digits as the values do.
+            (Value::Decimal(number), TypeKind::Decimal { scale, .. }) => {
+                Value::Decimal(number.rescale(*scale).unwrap_or(*number))
+            }
+            _ => value,
+        })
+    }
+
+    fn aggregate(&mut self, run: &mut Run<'p>, call: &'p WindowCall, row: usize) -> Step<Value<'static>> {
+        let WindowFunction::Aggregate(plan) = &call.function else { unreachable!("the caller looked") };
+        let (start, end) = self.frame(run, call, row)?;
+        let place = self.results.len();
+        let running = &mut self.running[place];
+        if running.accumulator.is_none() || running.start != start || running.end > end {
+            *running = Running { accumulator: Some(Accumulator::new(plan)), start, end: start };
+        }
+        while self.running[place].end < end {
+            run.tick()?;
+            let next = self.running[place].end;
+            let env = run.env(&self.arena[self.starts[next]..]);
+            let running = &mut self.running[place];
+            let accumulator = running.accumulator.as_mut().expect("made above");
+            accumulator.add(&env, plan)?;
+            running.end += 1;
+            run.row_done();
+        }
+        let env = run.env(&[]);
+        let accumulator = self.running[place].accumulator.as_mut().expect("made above");
+        let value = accumulator.finish(&env, plan)?;
+        Ok(env.finish(value, &plan.ty, &call.ty)?.into_owned())
+    }
+
+    /// The rows of the frame: the first, and the one behind the last; empty when they meet or cross.
+    fn frame(&self, run: &Run<'p>, call: &'p WindowCall, row: usize) -> Step<(usize, usize)> {
+        let rows = self.starts.len();
+        let (first_peer, behind_peers) = self.peers(row);
+        let range = call.frame.range;
+        let count = |expr: &'p Expr| -> Step<usize> {
+            let n = run.env(self.row_slots(row)).integer(expr)?.unwrap_or(0);
+            Ok(usize::try_from(n).unwrap_or(usize::MAX))
+        };
+        let start = match &call.frame.start {
+            FrameBound::UnboundedPreceding => 0,
+            FrameBound::CurrentRow => {
+                if range {
+                    first_peer
+                } else {
+                    row
+                }
+            }
+            FrameBound::Preceding(n) if !range => row.saturating_sub(count(n)?),
+            FrameBound::Following(n) if !range => row.saturating_add(count(n)?).min(rows),
+            FrameBound::Preceding(key) | FrameBound::Following(key) => self.key_bound(run, key, row, true)?,
+            FrameBound::UnboundedFollowing => rows,
+        };
+        let end = match &call.frame.end {
+            FrameBound::UnboundedPreceding => 0,
+            FrameBound::CurrentRow => {
+                if range {
+                    behind_peers
+                } else {
+                    row + 1
+                }
+            }
+            FrameBound::Preceding(n) if !range => (row + 1).saturating_sub(count(n)?),
+            FrameBound::Following(n) if !range => (row + 1).saturating_add(count(n)?).min(rows),
+            FrameBound::Preceding(key) | FrameBound::Following(key) => self.key_bound(run, key, row, false)?,
+            FrameBound::UnboundedFollowing => rows,
+        };
+        Ok((start, end.max(start)))
+    }
+
+    /// The first row at or behind the bound, or the first row behind it. Rows whose key is NULL are each other's frame.
+    fn key_bound(&self, run: &Run<'p>, bound: &'p Expr, row: usize, is_start: bool) -> Step<usize> {
+        let SortKey { expr: key, descending } = &self.order[0];
+        let own = run.env(self.row_slots(row));
+        if matches!(own.eval_short(key)?, Value::Null) {
+            let (first, behind) = self.peers(row);
+            return Ok(if is_start { first } else { behind });
+        }
+        let limit = own.eval_short(bound)?;
+        if matches!(limit, Value::Null) {
+            // Outside of what the type can hold: nothing lies beyond.
+            let (first, behind) = self.rows_with_key(run, key, *descending)?;
+            return Ok(if is_start { first } else { behind });
+        }
+        let by = coerce::compare_as(&key.ty, &bound.ty);
+        let (mut low, mut high) = self.rows_with_key(run, key, *descending)?;
+        while low < high {
+            let middle = (low + high) / 2;
+            let order = compare_key(&run.env(self.row_slots(middle)), by, key, &limit, bound)?;
+            let order = if *descending { order.reverse() } else { order };
+            // Does this row lie before the place that is looked for?
+            let before = if is_start { order.is_lt() } else { order.is_le() };
+            if before {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        Ok(low)
+    }
+
+    /// The rows whose key is not NULL: behind the NULLs, or before them in descending order.
+    fn rows_with_key(&self, run: &Run<'p>, key: &'p Expr, descending: bool) -> Step<(usize, usize)> {
+        let rows = self.starts.len();
+        let group = if descending { self.groups.len() - 1 } else { 0 };
+        let first = self.groups[group];
+        let null = matches!(run.env(self.row_slots(first)).eval_short(key)?, Value::Null);
+        Ok(match (null, descending) {
+            (false, _) => (0, rows),
+            (true, true) => (0, first),
+            (true, false) => (self.groups.get(1).copied().unwrap_or(rows), rows),
+        })
+    }
+
+    pub fn slots(&self) -> &[u8] {
+        &self.row
+    }
+
+    pub fn rewind(&mut self, run: &mut Run<'p>) {
+        self.clear();
+        self.state = State::Collect(false);
+        self.input.rewind(run);
+    }
+}
+
+fn compare_key(env: &Env<'_>, by: sql::expr::CompareAs, key: &Expr, limit: &Value<'_>, bound: &Expr) -> Step<Ordering> {
+    let value = env.eval_short(key)?;
+    Ok(env.compare_values(by, &value, &key.ty, limit, &bound.ty)?.unwrap_or(Ordering::Equal))
+}
+
+/// The bucket, from 0, of a row among so many: the first ones are larger by one where they cannot be equal.
+fn bucket(row: usize, rows: usize, buckets: usize) -> usize {
+    let (small, larger) = (rows / buckets, rows % buckets);
+    let in_larger = larger * (small + 1);
+    match row {
+        row if row < in_larger => row / (small + 1),
+        row => larger + (row - in_larger) / small.max(1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bucket;
+
+    #[test]
+    fn buckets_are_even() {
+        let of = |rows: usize, buckets: usize| (0..rows).map(|r| bucket(r, rows, buckets)).collect::<Vec<_>>();
+        assert_eq!(of(5, 2), [0, 0, 0, 1, 1]);
+        assert_eq!(of(2, 5), [0, 1]);
+        assert_eq!(of(4, 4), [0, 1, 2, 3]);
+    }
+}

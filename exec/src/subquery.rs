@@ -1,0 +1,421 @@
+//! Subqueries in expressions.
+//!
+//! 1. Evaluation computes the subquery's arguments into a packed row and looks for its outcome among those that are kept, by that row.
+//! 2. Where there is none, it notes the arguments and answers [`Pause::Subquery`]. The driver runs the subquery to its end
+//!    ([`Run::run_subquery`]), keeps the outcome, and evaluation of the row starts over.
+//! 3. Outcomes are kept for the statement, up to a limit of memory for each subquery; those of a volatile one until the row is done.
+//!
+//! Q1: a subquery runs with what its arguments were when the evaluation paused; while it runs, nothing else of the statement does.
+//! Q2: what the row around it has gathered in [`crate::eval::Waits`] is set aside while the subquery runs.
+
+use crate::coerce;
+use crate::context::LocalFuture;
+use crate::error::{Error, Result};
+use crate::eval::{Env, Evaluated, Pause, Shared, Step};
+use crate::hash::ByteMap;
+use crate::keys::{self, KeyKind};
+use crate::operator::{Builder, Operator};
+use crate::packed::{self, Packer};
+use crate::run::{Run, SourceState};
+use smallvec::SmallVec;
+use sql::expr::{CompareAs, CompareOp, Expr, Subquery, SubqueryTest};
+use sql::plan::{SubqueryKeep, SubqueryPlan};
+use std::cell::RefCell;
+use types::{ColumnType, Value};
+
+/// The memory for outcomes of one subquery; when they are more, they are forgotten.
+const KEPT_BYTES_MAX: usize = 4 << 20;
+
+/// What is known of a statement's subqueries.
+#[derive(Default)]
+pub(crate) struct Subqueries {
+    known: RefCell<Vec<Known>>,
+}
+
+#[derive(Default)]
+struct Known {
+    /// Arguments by which outcomes are found; their numbers are places in `outcomes`.
+    arguments: ByteMap,
+    outcomes: Vec<Outcome>,
+    /// The arguments that evaluation looks for.
+    wanted: Vec<u8>,
+    bytes: usize,
+}
+
+enum Outcome {
+    /// The one row, packed; empty where there was none.
+    Row(Vec<u8>),
+    Truth(Option<bool>),
+    Rows(Box<Rows>),
+}
+
+/// All rows of a subquery that values are compared with.
+#[derive(Default)]
+struct Rows {
+    arena: Vec<u8>,
+    starts: Vec<usize>,
+    /// Rows without a NULL, for equality.
+    keys: ByteMap,
+    /// Rows with a NULL.
+    with_null: Vec<u32>,
+}
+
+impl Subqueries {
+    pub fn new(count: usize) -> Self {
+        let mut known = Vec::new();
+        known.resize_with(count, Known::default);
+        Self { known: RefCell::new(known) }
+    }
+
+    /// Forgets what a volatile subquery gave for the row before.
+    pub fn forget(&self, id: usize) {
+        self.known.borrow_mut()[id].clear();
+    }
+
+    fn keep(&self, id: usize, outcome: Outcome) {
+        let known = &mut self.known.borrow_mut()[id];
+        if known.bytes > KEPT_BYTES_MAX {
+            known.clear();
+        }
+        let wanted = std::mem::take(&mut known.wanted);
+        let (place, new) = known.arguments.insert(&wanted);
+        known.bytes += wanted.len() + 64 + outcome.bytes();
+        match new {
+            true => known.outcomes.push(outcome),
+            false => known.outcomes[place] = outcome,
+        }
+        known.wanted = wanted;
+    }
+}
+
+impl Known {
+    fn clear(&mut self) {
+        self.arguments.clear();
+        self.outcomes.clear();
+        self.bytes = 0;
+    }
+}
+
+impl Outcome {
+    fn bytes(&self) -> usize {
+        match self {
+            Outcome::Row(row) => row.len(),
+            Outcome::Truth(_) => 0,
+            Outcome::Rows(rows) => rows.bytes(),
+        }
+    }
+}
+
+impl Rows {
+    fn bytes(&self) -> usize {
+        self.arena.capacity() + self.starts.capacity() * 8 + self.keys.memory_bytes() + self.with_null.capacity() * 4
+    }
+}
+
+/// The value of a subquery.
+pub(crate) fn eval<'a>(env: &Env<'a>, subquery: &'a Subquery) -> Evaluated<'a> {
+    let place = find(env, subquery)?;
+    let truth = match &subquery.test {
+        SubqueryTest::Value { column } => {
+            let known = env.shared.subqueries.known.borrow();
+            return Ok(match &known[subquery.id].outcomes[place] {
+                Outcome::Row(row) if !row.is_empty() => packed::get(row, *column).into_owned(),
+                _ => Value::Null,
+            });
+        }
+        SubqueryTest::Exists { negated } | SubqueryTest::Probe { negated } => {
+            let known = env.shared.subqueries.known.borrow();
+            let Outcome::Truth(truth) = known[subquery.id].outcomes[place] else { unreachable!("such a subquery keeps a truth") };
+            truth.map(|t| t != *negated)
+        }
+        SubqueryTest::Compare { op, by, types, all, negated } => {
+            let mut left: SmallVec<[Value<'a>; 2]> = SmallVec::new();
+            for expr in &subquery.left {
+                let value = env.eval(expr)?;
+                left.push(env.finish(value, &expr.ty, &expr.ty)?);
+            }
+            let known = env.shared.subqueries.known.borrow();
+            let Outcome::Rows(rows) = &known[subquery.id].outcomes[place] else { unreachable!("such a subquery keeps its rows") };
+            let compared = Compared { env, op: *op, by, left: &left, exprs: &subquery.left, types };
+            let truth = if *op == CompareOp::Equal && !all { compared.equals_any(rows)? } else { compared.each(rows, *all)? };
+            truth.map(|t| t != *negated)
+        }
+    };
+    Ok(truth.map_or(Value::Null, |t| Value::Int(i64::from(t))))
+}
+
+/// The place of the outcome for the arguments of the current row; a pause where it is not known.
+fn find(env: &Env<'_>, subquery: &Subquery) -> Step<usize> {
+    let all = &env.shared.subqueries.known;
+    if subquery.args.is_empty() {
+        let known = &mut all.borrow_mut()[subquery.id];
+        if known.outcomes.is_empty() {
+            known.wanted.clear();
+            return Err(Pause::Subquery(subquery.id));
+        }
+        return Ok(0);
+    }
+    let mut wanted = std::mem::take(&mut all.borrow_mut()[subquery.id].wanted);
+    let packed = pack(env, &subquery.args, &mut wanted);
+    let known = &mut all.borrow_mut()[subquery.id];
+    known.wanted = wanted;
+    packed?;
+    known.arguments.find(&known.wanted).ok_or(Pause::Subquery(subquery.id))
+}
+
+fn pack(env: &Env<'_>, args: &[Expr], out: &mut Vec<u8>) -> Step<()> {
+    out.clear();
+    // Arguments may be subqueries themselves, but not this one.
+    let mut packer = Packer::new(out, args.len());
+    for arg in args {
+        // An expression outlives the environment's borrow of it by being part of the plan.
+        let value = env.eval_short(arg)?;
+        packer.push(&value);
+    }
+    Ok(())
+}
+
+/// Values that are compared with rows.
+struct Compared<'e, 'a> {
+    env: &'e Env<'a>,
+    op: CompareOp,
+    by: &'e [CompareAs],
+    left: &'e [Value<'a>],
+    exprs: &'e [Expr],
+    types: &'e [ColumnType],
+}
+
+impl Compared<'_, '_> {
+    /// `left IN (rows)`
+    fn equals_any(&self, rows: &Rows) -> Step<Option<bool>> {
+        if rows.starts.is_empty() {
+            return Ok(Some(false));
+        }
+        if self.left.iter().any(|value| matches!(value, Value::Null)) {
+            return if self.left.len() == 1 { Ok(None) } else { self.each(rows, false) };
+        }
+        let mut key = Vec::new();
+        for ((value, expr), (by, ty)) in self.left.iter().zip(self.exprs).zip(self.by.iter().zip(self.types)) {
+            let kind = KeyKind::of_comparison(*by, &expr.ty, ty);
+            if kind == KeyKind::Integer && !coerce::is_integer_value(value) {
+                return self.each(rows, false);
+            }
+            keys::encode(self.env, kind, value, &expr.ty, &mut key)?;
+        }
+        if rows.keys.find(&key).is_some() {
+            return Ok(Some(true));
+        }
+        let mut unknown = false;
+        for row in &rows.with_null {
+            unknown |= self.row(rows, *row as usize)?.is_none();
+            if unknown {
+                return Ok(None);
+            }
+        }
+        Ok(Some(false))
+    }
+
+    /// The comparison with one row after the other.
+    fn each(&self, rows: &Rows, all: bool) -> Step<Option<bool>> {
+        let mut unknown = false;
+        for row in 0..rows.starts.len() {
+            match self.row(rows, row)? {
+                Some(truth) if truth != all => return Ok(Some(truth)),
+                Some(_) => {}
+                None => unknown = true,
+            }
+        }
+        Ok(if unknown { None } else { Some(all) })
+    }
+
+    fn row(&self, rows: &Rows, row: usize) -> Step<Option<bool>> {
+        let row = &rows.arena[rows.starts[row]..];
+        // `<>` of rows holds where any part differs; all else where all parts hold.
+        let any = self.op == CompareOp::NotEqual;
+        let mut unknown = false;
+        for (n, value) in self.left.iter().enumerate() {
+            let other = packed::get(row, n);
+            let truth = match (value, &other) {
+                (Value::Null, Value::Null) if self.op == CompareOp::NullSafeEqual => Some(true),
+                (Value::Null, _) | (_, Value::Null) if self.op == CompareOp::NullSafeEqual => Some(false),
+                (Value::Null, _) | (_, Value::Null) => None,
+                _ => {
+                    let order = self.env.compare_values(self.by[n], value, &self.exprs[n].ty, &other, &self.types[n])?;
+                    order.map(|order| crate::eval::holds(self.op, order))
+                }
+            };
+            match truth {
+                Some(truth) if truth == any => return Ok(Some(any)),
+                Some(_) => {}
+                None => unknown = true,
+            }
+        }
+        Ok(if unknown { None } else { Some(!any) })
+    }
+}
+
+/// What a subquery that runs has gathered.
+enum Gathering {
+    Row(Option<Vec<u8>>),
+    Exists(bool),
+    Any { found: bool, unknown: bool },
+    All { refuted: bool, unknown: bool },
+    Rows { rows: Box<Rows>, charged: usize },
+}
+
+impl<'a> Run<'a> {
+    /// Runs a subquery with the arguments that are wanted, and keeps its outcome.
+    pub(crate) fn run_subquery(&mut self, id: usize) -> LocalFuture<'_, Result<()>> {
+        Box::pin(async move {
+            let plan: &'a SubqueryPlan = &self.parts.subqueries[id];
+            let mut operator = match self.operators[id].take() {
+                Some(mut operator) => {
+                    operator.rewind(self);
+                    operator
+                }
+                None => {
+                    let builder = Builder { tables: self.tables, lock: self.subquery_lock, is_limited: false, exclusive: None };
+                    Box::new(builder.build(&plan.root))
+                }
+            };
+            if let (Some(source), Some(def)) = (plan.args, &plan.args_table) {
+                let known = self.shared.subqueries.known.borrow();
+                let source = &mut self.sources[source];
+                source.set_copy(SourceState::Packed, &known[id].wanted);
+                source.def = Some(def);
+            }
+            plan.resets.iter().for_each(|store| self.stores[*store].clear());
+            // Q2
+            let around = self.shared.set_row_aside();
+            let outcome = self.gather(plan, &mut operator).await;
+            self.shared.take_row_back(around);
+            self.shared.subqueries.keep(id, outcome?);
+            if plan.volatile {
+                self.shared.note_volatile(id);
+            }
+            self.operators[id] = Some(operator);
+            Ok(())
+        })
+    }
+
+    async fn gather(&mut self, plan: &'a SubqueryPlan, operator: &mut Operator<'a>) -> Result<Outcome> {
+        let mut gathering = match &plan.keep {
+            SubqueryKeep::Row => Gathering::Row(None),
+            SubqueryKeep::Exists => Gathering::Exists(false),
+            SubqueryKeep::Any(_) => Gathering::Any { found: false, unknown: false },
+            SubqueryKeep::All(_) => Gathering::All { refuted: false, unknown: false },
+            SubqueryKeep::Rows { .. } => Gathering::Rows { rows: Box::default(), charged: 0 },
+        };
+        loop {
+            match operator.next(self) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(pause) => {
+                    self.resolve(pause).await?;
+                    continue;
+                }
+            }
+            let done = loop {
+                match gathering.take(plan, operator.slots(), self) {
+                    Ok(done) => break done,
+                    Err(pause) => self.resolve(pause).await?,
+                }
+            };
+            self.row_done();
+            if done {
+                break;
+            }
+        }
+        Ok(gathering.outcome())
+    }
+}
+
+impl Gathering {
+    /// Takes a row in; `true`: no more are needed.
+    fn take<'a>(&mut self, plan: &'a SubqueryPlan, slots: &[u8], run: &mut Run<'a>) -> Step<bool> {
+        match self {
+            Gathering::Row(Some(_)) => return Err(Error::SubqueryMoreThanOneRow.into()),
+            Gathering::Row(row) => *row = Some(copied(slots, plan.columns.len())),
+            Gathering::Exists(found) => {
+                *found = true;
+                return Ok(true);
+            }
+            Gathering::Any { found, unknown } => {
+                let SubqueryKeep::Any(test) = &plan.keep else { unreachable!("made from it") };
+                match run.env(slots).truth(test)? {
+                    Some(truth) => *found = truth,
+                    None => *unknown = true,
+                }
+                return Ok(*found);
+            }
+            Gathering::All { refuted, unknown } => {
+                let SubqueryKeep::All(test) = &plan.keep else { unreachable!("made from it") };
+                match run.env(slots).truth(test)? {
+                    Some(truth) => *refuted = !truth,
+                    None => *unknown = true,
+                }
+                return Ok(*refuted);
+            }
+            Gathering::Rows { rows, charged } => {
+                let SubqueryKeep::Rows { by, left } = &plan.keep else { unreachable!("made from it") };
+                rows.add(&run.env(slots), slots, &plan.columns, by, left)?;
+                let bytes = rows.bytes();
+                if bytes > *charged {
+                    let grown = bytes - *charged;
+                    *charged = bytes;
+                    run.charge(grown)?;
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    fn outcome(self) -> Outcome {
+        match self {
+            Gathering::Row(row) => Outcome::Row(row.unwrap_or_default()),
+            Gathering::Exists(found) => Outcome::Truth(Some(found)),
+            Gathering::Any { found: true, .. } => Outcome::Truth(Some(true)),
+            Gathering::Any { unknown, .. } => Outcome::Truth(if unknown { None } else { Some(false) }),
+            Gathering::All { refuted: true, .. } => Outcome::Truth(Some(false)),
+            Gathering::All { unknown, .. } => Outcome::Truth(if unknown { None } else { Some(true) }),
+            Gathering::Rows { rows, .. } => Outcome::Rows(rows),
+        }
+    }
+}
+
+fn copied(slots: &[u8], columns: usize) -> Vec<u8> {
+    let mut row = Vec::new();
+    let mut packer = Packer::new(&mut row, columns);
+    (0..columns).for_each(|n| packer.push(&packed::get(slots, n)));
+    row
+}
+
+impl Rows {
+    fn add(&mut self, env: &Env<'_>, slots: &[u8], types: &[ColumnType], by: &[CompareAs], left: &[ColumnType]) -> Step<()> {
+        let mut key = Vec::new();
+        let mut has_null = false;
+        for (n, ty) in types.iter().enumerate() {
+            let value = packed::get(slots, n);
+            has_null |= matches!(value, Value::Null);
+            keys::encode(env, KeyKind::of_comparison(by[n], &left[n], ty), &value, ty, &mut key)?;
+        }
+        let number = self.starts.len() as u32;
+        if has_null {
+            self.with_null.push(number);
+        } else if !self.keys.insert(&key).1 {
+            return Ok(());
+        }
+        self.starts.push(self.arena.len());
+        let mut packer = Packer::new(&mut self.arena, types.len());
+        (0..types.len()).for_each(|n| packer.push(&packed::get(slots, n)));
+        Ok(())
+    }
+}
+
+impl Shared<'_> {
+    /// A volatile subquery's outcome is good for the current row.
+    fn note_volatile(&self, id: usize) {
+        self.waits.volatile.borrow_mut().push(id);
+        self.session.row_dirty.set(true);
+    }
+}

@@ -1,0 +1,167 @@
+//! UPDATE and DELETE over several tables: a join whose rows name the rows to change.
+
+use super::query::convert_to;
+use super::{Binder, SourceKind};
+use crate::ast;
+use crate::error::{Clause, Error, Result};
+use crate::expr::{Expr, ExprKind};
+use crate::plan::{Assignment, ChangePlan, ChangeTarget, Plan};
+use crate::planner::{FromBlock, JoinTree};
+use std::sync::Arc;
+use types::schema::TableDef;
+
+/// Puts the values that columns of the target are given in the place of those columns.
+fn read_assigned(expr: &mut Expr, target: &ChangeTarget) {
+    if let ExprKind::Column { source, column } = expr.kind
+        && source == target.source
+        && let Some(Assignment { value: Some(value), .. }) = target.assignments.iter().rfind(|a| a.column == column)
+    {
+        let ty = expr.ty.clone();
+        *expr = value.clone();
+        convert_to(expr, &ty);
+        return;
+    }
+    super::group::children_mut(expr).into_iter().for_each(|part| read_assigned(part, target));
+}
+
+impl Binder<'_> {
+    pub(super) fn update_join(&mut self, update: &ast::Update<'_>) -> Result<Plan> {
+        if !update.order_by.is_empty() {
+            return Err(Error::WrongUsage("UPDATE", "ORDER BY"));
+        }
+        if update.limit.is_some() {
+            return Err(Error::WrongUsage("UPDATE", "LIMIT"));
+        }
+        if let Some(with) = &update.with {
+            self.with(with)?;
+        }
+        let tree = self.bind_from(update.tables)?.expect("the grammar wants a table");
+        self.changed = self.stored_tables();
+        let mut targets: Vec<ChangeTarget> = Vec::new();
+        for assignment in update.assignments {
+            let found = self.find_visible(&assignment.column)?;
+            let (source, column) = found.ok_or_else(|| Error::UnknownColumn {
+                name: super::from::dotted(&assignment.column),
+                clause: Clause::FieldList,
+            })?;
+            let table = self.changeable(source, "UPDATE")?;
+            let mut value = self.assigned(&assignment.value, &table.columns[column].ty)?;
+            if let (Some(value), Some(target)) = (&mut value, targets.iter().find(|t| t.source == source)) {
+                // A column that is assigned before reads as what it was given.
+                read_assigned(value, target);
+            }
+            let at = targets.iter().position(|t| t.source == source).unwrap_or_else(|| {
+                targets.push(ChangeTarget { source, table, assignments: Vec::new() });
+                targets.len() - 1
+            });
+            targets[at].assignments.push(Assignment { column, value });
+        }
+        targets.sort_by_key(|target| target.source);
+        self.refuse_key_updates(&targets)?;
+        self.change(tree, targets, update.filter, update.ignore, true)
+    }
+
+    pub(super) fn delete_join(&mut self, delete: &ast::Delete<'_>) -> Result<Plan> {
+        if !delete.order_by.is_empty() {
+            return Err(Error::WrongUsage("DELETE", "ORDER BY"));
+        }
+        if delete.limit.is_some() {
+            return Err(Error::WrongUsage("DELETE", "LIMIT"));
+        }
+        if let Some(with) = &delete.with {
+            self.with(with)?;
+        }
+        let tree = self.bind_from(delete.from)?.expect("the grammar wants a table");
+        let mut targets: Vec<ChangeTarget> = Vec::new();
+        if delete.targets.is_empty() {
+            // Of one table.
+            let source = self.scope.visible[0];
+            let table = self.changeable(source, "DELETE")?;
+            targets.push(ChangeTarget { source, table, assignments: Vec::new() });
+        }
+        for name in delete.targets {
+            let names = |&source: &usize| {
+                let from = &self.sources[source];
+                from.alias == name.name && name.database.is_none_or(|d| d == from.table.database)
+            };
+            let Some(source) = self.scope.visible.iter().copied().find(names) else {
+                return Err(Error::UnknownTarget { table: name.name.to_owned(), clause: "MULTI DELETE" });
+            };
+            if targets.iter().any(|t| t.source == source) {
+                return Err(Error::NotUniqueTable(name.name.to_owned()));
+            }
+            let table = self.changeable(source, "DELETE")?;
+            targets.push(ChangeTarget { source, table, assignments: Vec::new() });
+        }
+        targets.sort_by_key(|target| target.source);
+        self.change(tree, targets, delete.filter, delete.ignore, false)
+    }
+
+    /// The stored tables that may be named, any of which the statement may change.
+    pub(super) fn stored_tables(&self) -> Vec<(types::schema::TableId, String)> {
+        let visible = self.scope.visible.iter().map(|&s| &self.sources[s]);
+        visible.filter(|s| matches!(s.kind, SourceKind::Table)).map(|s| (s.table.id, s.alias.clone())).collect()
+    }
+
+    /// The stored table that a source is; 1288 for everything else.
+    fn changeable(&self, source: usize, statement: &'static str) -> Result<Arc<TableDef>> {
+        let from = &self.sources[source];
+        if !matches!(from.kind, SourceKind::Table) || from.table.is_virtual {
+            return Err(Error::NotUpdatable { table: from.alias.clone(), statement });
+        }
+        Ok(from.table.clone())
+    }
+
+    /// 1706: one table under two names, both of which change rows and one of which changes the primary key.
+    fn refuse_key_updates(&self, targets: &[ChangeTarget]) -> Result<()> {
+        for (n, target) in targets.iter().enumerate() {
+            for other in targets[..n].iter().filter(|other| other.table.id == target.table.id) {
+                let keys = &target.table.primary().columns;
+                let moves = |t: &ChangeTarget| t.assignments.iter().any(|a| keys.iter().any(|key| key.column == a.column));
+                if moves(target) || moves(other) {
+                    let alias = |t: &ChangeTarget| self.sources[t.source].alias.clone();
+                    return Err(Error::UpdatedTwice(alias(other), alias(target)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn change(
+        &mut self,
+        tree: JoinTree,
+        targets: Vec<ChangeTarget>,
+        filter: Option<&ast::Expr<'_>>,
+        ignore: bool,
+        update: bool,
+    ) -> Result<Plan> {
+        let mut tree = Some(tree);
+        self.changed = targets.iter().map(|t| (t.table.id, self.sources[t.source].alias.clone())).collect();
+        let filter = match filter {
+            Some(expr) => self.in_clause(Clause::Where, |b| b.where_clause(expr, &mut tree, true))?,
+            None => Vec::new(),
+        };
+        let named: Vec<(&Arc<TableDef>, &str)> =
+            targets.iter().map(|t| (&t.table, self.sources[t.source].alias.as_str())).collect();
+        self.refuse_target(&named)?;
+        let mut block = FromBlock {
+            sources: &self.sources,
+            context: self.context,
+            used: vec![Vec::new(); self.sources.len()],
+            outside: Vec::new(),
+            straight: false,
+            keeps_rows: true,
+        };
+        for target in &targets {
+            block.used[target.source] = vec![true; target.table.columns.len()];
+            target.assignments.iter().filter_map(|a| a.value.as_ref()).for_each(|value| block.note_used(value));
+        }
+        filter.iter().for_each(|expr| block.note_used(expr));
+        if let Some(tree) = &tree {
+            block.note_used_in_tree(tree);
+        }
+        let root = block.plan(tree, filter, None).node;
+        let parts = self.parts();
+        Ok(Plan::Change(ChangePlan { root, targets, update, ignore, parts, params: self.param_count() }))
+    }
+}

@@ -1,0 +1,286 @@
+//! WITH: common table expressions.
+//!
+//! A plain one over stored tables becomes part of each block that names it, as a derived table does. Every other one is planned once;
+//! the first scan of it fills a store of rows, which all others read. A recursive one is seeded by its non-recursive blocks; its
+//! recursive blocks then read the rows of the round before.
+
+use super::derived::{column_def, derived_def, derived_names, outside_reads, table_def};
+use super::from::{Source, SourceKind};
+use super::query::{Block, Bound, BoundSelect, converted, plain_column};
+use super::{Binder, LevelKind};
+use crate::ast::{self, QueryBody, SetOp};
+use crate::error::{Error, RecursiveError, Result};
+use crate::expr::{Expr, ExprKind};
+use crate::plan::{Derived, Node};
+use crate::planner::{JoinTree, node_rows, tree_sources};
+use std::sync::Arc;
+use types::schema::TableDef;
+use types::{ColumnType, TypeKind};
+
+/// A block of more tables is run once, and its rows are kept.
+const REPEATED_TABLES_MAX: usize = 4;
+
+/// A common table expression in sight.
+#[derive(Clone, Debug)]
+pub(crate) struct CommonTable {
+    name: String,
+    meaning: Meaning,
+}
+
+#[derive(Clone, Debug)]
+enum Meaning {
+    /// Its query cannot be bound.
+    Wrong(Box<Error>),
+    /// Becomes part of the block that names it; with its columns' names.
+    Block(Box<BoundSelect>, Vec<String>),
+    Stored {
+        def: Arc<TableDef>,
+        kind: SourceKind,
+    },
+    /// A recursive one whose first block is bound: it has no columns yet.
+    Unseeded,
+    /// A recursive one whose recursive blocks are bound, at this depth of nesting.
+    Work {
+        def: Arc<TableDef>,
+        table: usize,
+        depth: usize,
+        uses: usize,
+    },
+}
+
+impl Binder<'_> {
+    /// Binds the tables of a WITH clause. The caller takes them out of sight again.
+    pub(super) fn with(&mut self, with: &ast::With<'_>) -> Result<()> {
+        let first = self.common_tables.len();
+        for table in with.tables {
+            if self.common_tables[first..].iter().any(|t| t.name.eq_ignore_ascii_case(table.name)) {
+                return Err(Error::NotUniqueTable(table.name.to_owned()));
+            }
+            // One that nobody names may be wrong.
+            let (on_null_side, mark) = (self.on_null_side, self.common_tables.len());
+            let meaning = if with.recursive { self.recursive(table) } else { self.common(table) };
+            self.on_null_side = on_null_side;
+            self.common_tables.truncate(mark);
+            let meaning = meaning.unwrap_or_else(|error| Meaning::Wrong(Box::new(error)));
+            self.common_tables.push(CommonTable { name: table.name.to_owned(), meaning });
+        }
+        Ok(())
+    }
+
+    fn common(&mut self, table: &ast::CommonTable<'_>) -> Result<Meaning> {
+        let (bound, level) = self.nested(LevelKind::Derived, |b| b.bind_query(table.query))?;
+        self.note_resets(&level.resets);
+        let names = derived_names(bound.columns().iter().map(|c| c.name.as_str()), table.columns)?;
+        match bound {
+            Bound::Select(select) if self.is_repeatable(&select) => Ok(Meaning::Block(select, names)),
+            bound => {
+                let key = bound.key();
+                let block = self.finish(bound)?;
+                Ok(self.shared(table.name, names, block, key, None))
+            }
+        }
+    }
+
+    /// May the block be made part of several others?
+    fn is_repeatable(&self, select: &BoundSelect) -> bool {
+        let has_subquery = |expr: &Expr| expr.any(&|e| matches!(e.kind, ExprKind::Subquery(_)));
+        let mut sources = Vec::new();
+        if let Some(tree) = &select.tree {
+            tree_sources(tree, &mut sources);
+            let mut conditions = Vec::new();
+            tree.conditions(&mut conditions);
+            if conditions.into_iter().any(has_subquery) {
+                return false;
+            }
+        }
+        if sources.len() > REPEATED_TABLES_MAX {
+            return false;
+        }
+        let are_stored = sources.iter().all(|&s| matches!(self.sources[s].kind, SourceKind::Table));
+        are_stored && !select.filter.iter().any(has_subquery) && self.is_mergeable(select)
+    }
+
+    /// A common table expression whose rows are kept in a store of their own.
+    fn shared(&mut self, name: &str, names: Vec<String>, block: Block, key: Option<Vec<usize>>, table: Option<usize>) -> Meaning {
+        let table = table.unwrap_or_else(|| self.new_table());
+        let def = derived_def(name, &names, &block);
+        let reads = outside_reads(&block.node);
+        if !reads.is_empty() {
+            self.note_resets(&[table]);
+        }
+        let rows = node_rows(&block.node);
+        let columns = block.columns.len();
+        self.stores[table] = Some(Arc::new(block.node));
+        let plan =
+            Derived { input: None, columns, lateral: false, shared: Some(table), reads: reads.clone(), resets: Vec::new() };
+        Meaning::Stored { def, kind: SourceKind::Derived { plan, rows, reads, key } }
+    }
+
+    fn new_table(&mut self) -> usize {
+        self.stores.push(None);
+        self.stores.len() - 1
+    }
+
+    /// Stores that depend on the blocks around are emptied when the nearest one that is run again is.
+    fn note_resets(&mut self, tables: &[usize]) {
+        if let Some(level) = self.levels.iter_mut().rev().find(|level| level.kind != LevelKind::Derived) {
+            level.resets.extend(tables);
+        }
+    }
+
+    /// `seed UNION [ALL] step ...`
+    fn recursive(&mut self, table: &ast::CommonTable<'_>) -> Result<Meaning> {
+        let mark = self.common_tables.len();
+        self.common_tables.push(CommonTable { name: table.name.to_owned(), meaning: Meaning::Unseeded });
+        let bound = self.nested(LevelKind::Derived, |b| b.recursive_body(table, mark));
+        self.common_tables.truncate(mark);
+        let (meaning, level) = bound?;
+        self.note_resets(&level.resets);
+        match meaning {
+            Some(meaning) => Ok(meaning),
+            None => self.common(table),
+        }
+    }
+
+    /// `None`: it is not recursive after all.
+    fn recursive_body(&mut self, table: &ast::CommonTable<'_>, own: usize) -> Result<Option<Meaning>> {
+        let query = table.query;
+        let QueryBody::SetOperation { first, rest } = &query.body else {
+            // Naming itself here is an error.
+            self.bind_query(query)?;
+            return Ok(None);
+        };
+        if query.with.is_some() || rest.iter().any(|operand| operand.op != SetOp::Union) {
+            return Err(Error::NotSupported("WITH, EXCEPT or INTERSECT in a recursive common table expression".to_owned()));
+        }
+        let mut seeds = vec![self.body(first)?];
+        let mut seed_alls = Vec::new();
+        let mut steps: Vec<Block> = Vec::new();
+        let store = self.new_table();
+        let names = derived_names(seeds[0].columns.iter().map(|c| c.name.as_str()), table.columns)?;
+        let depth = self.levels.len();
+        for operand in *rest {
+            let (types, _) = self.union_types(&seeds)?;
+            let columns = names.iter().zip(types).map(|(name, ty)| column_def(name.clone(), working_type(ty), true));
+            let def = table_def(table.name, columns.collect());
+            self.common_tables[own].meaning = Meaning::Work { def, table: store, depth, uses: 0 };
+            let bound = self.bind_body(&operand.body)?;
+            let Meaning::Work { uses, .. } = self.common_tables[own].meaning else { unreachable!("set above") };
+            let wrong = |why| Err(Error::Recursive { why, table: table.name.to_owned() });
+            match uses {
+                0 if steps.is_empty() => {
+                    seeds.push(self.finish(bound)?);
+                    seed_alls.push(operand.all);
+                }
+                0 => return wrong(RecursiveError::SeedBehindStep),
+                1 => {
+                    if matches!(&bound, Bound::Select(select) if select.aggregates()) {
+                        return wrong(RecursiveError::Aggregation);
+                    }
+                    if !matches!(&bound, Bound::Select(select) if !select.orders()) {
+                        let what = "ORDER BY / LIMIT / SELECT DISTINCT in recursive query block of Common Table Expression";
+                        return Err(Error::NotSupported(what.to_owned()));
+                    }
+                    steps.push(self.finish(bound)?);
+                }
+                _ => return wrong(RecursiveError::SeveralUses),
+            }
+        }
+        if steps.is_empty() {
+            let block = self.union(seeds, &seed_alls)?;
+            let block = self.finish_slots(block, self.tail(query))?;
+            return Ok(Some(self.shared(table.name, names, block, None, Some(store))));
+        }
+        if !query.order_by.is_empty() {
+            return Err(Error::NotSupported("ORDER BY over UNION in recursive Common Table Expression".to_owned()));
+        }
+        let limit = self.limit(query.limit.as_ref())?;
+        let distinct = rest.iter().any(|operand| !operand.all);
+        let mut seed = self.union(seeds, &seed_alls)?;
+        let types: Vec<ColumnType> = seed.columns.iter().map(|c| working_type(c.ty.clone())).collect();
+        let mut nodes = Vec::with_capacity(steps.len());
+        for step in steps {
+            if step.columns.len() != types.len() {
+                return Err(Error::SetColumns);
+            }
+            // Texts keep their length here, for one that is too long is an error.
+            nodes.push(converted(step.node, &step.columns, &types.iter().map(unlimited).collect::<Vec<_>>()));
+        }
+        let columns: Vec<(String, ColumnType)> = names.iter().cloned().zip(types.iter().cloned()).collect();
+        let seed_node = converted(seed.node, &seed.columns, &types);
+        seed.node = Node::Recursive { table: store, seed: Box::new(seed_node), steps: nodes, distinct, columns, limit };
+        seed.columns = names.iter().zip(types).map(|(name, ty)| plain_column(name.clone(), ty, true)).collect();
+        Ok(Some(self.shared(table.name, names, seed, None, Some(store))))
+    }
+
+    /// What a bare table name in FROM means as a common table expression; `None`: it names none.
+    pub(super) fn common_table(&mut self, name: &str, alias: Option<&str>) -> Result<Option<JoinTree>> {
+        let Some(found) = self.common_tables.iter().rposition(|t| t.name.eq_ignore_ascii_case(name)) else { return Ok(None) };
+        let depth = self.levels.len();
+        let alias = alias.unwrap_or(name);
+        let wrong = |why| Err(Error::Recursive { why, table: name.to_owned() });
+        let source = match &mut self.common_tables[found].meaning {
+            Meaning::Wrong(error) => return Err((**error).clone()),
+            Meaning::Unseeded => return wrong(RecursiveError::NoSeed),
+            Meaning::Work { def, table, depth: own, uses } => {
+                *uses += 1;
+                if depth != *own || *uses > 1 {
+                    return wrong(RecursiveError::SeveralUses);
+                }
+                Source::new(def.clone(), alias, SourceKind::Work(*table))
+            }
+            Meaning::Stored { def, kind } => Source::new(def.clone(), alias, kind.clone()),
+            Meaning::Block(select, names) => {
+                let (select, names) = (select.clone(), names.clone());
+                let select = self.repeated(*select);
+                return if self.is_mergeable(&select) {
+                    self.merge(select, names, alias).map(Some)
+                } else {
+                    let block = self.plan_select(select)?;
+                    let def = derived_def(alias, &names, &block);
+                    let reads = outside_reads(&block.node);
+                    let rows = node_rows(&block.node);
+                    let (columns, lateral) = (names.len(), !reads.is_empty());
+                    let input = Some(Arc::new(block.node));
+                    let plan = Derived { input, columns, lateral, shared: None, reads: reads.clone(), resets: Vec::new() };
+                    let source = Source::new(def, alias, SourceKind::Derived { plan, rows, reads, key: None });
+                    Ok(Some(JoinTree::Table(self.push_source(source)?)))
+                };
+            }
+        };
+        Ok(Some(JoinTree::Table(self.push_source(source)?)))
+    }
+
+    /// The block over sources of its own.
+    fn repeated(&mut self, mut select: BoundSelect) -> BoundSelect {
+        let Some(tree) = &mut select.tree else { return select };
+        let mut old = Vec::new();
+        tree_sources(tree, &mut old);
+        let first = self.sources.len();
+        for &source in &old {
+            self.sources.push(self.sources[source].clone());
+        }
+        let moved = |source: usize| old.iter().position(|&s| s == source).map_or(source, |n| first + n);
+        tree.map_sources(&moved);
+        select.filter.iter_mut().chain(&mut select.project).for_each(|expr| expr.map_sources(&moved));
+        select
+    }
+}
+
+/// A text type of any length, or the type as it is.
+fn unlimited(ty: &ColumnType) -> ColumnType {
+    match ty.kind {
+        TypeKind::Char { .. } | TypeKind::VarChar { .. } | TypeKind::Binary { .. } | TypeKind::VarBinary { .. } => {
+            super::typing::string(16_383, ty.collation)
+        }
+        _ => ty.clone(),
+    }
+}
+
+/// The type of a column of a recursive table: what the seed gives, and NULL.
+fn working_type(ty: ColumnType) -> ColumnType {
+    match ty.kind {
+        TypeKind::Null => super::typing::string(0, types::CollationId::BINARY),
+        _ => ty,
+    }
+}

@@ -1,0 +1,168 @@
+//! Derived tables: queries that are read like tables.
+//!
+//! A plain one (no grouping, DISTINCT, LIMIT, windows ...) becomes part of the block around it: its tables join the others, its
+//! condition joins their conditions, and its columns stand for its expressions. Every other one is run once and its rows are kept; one
+//! that reads the row around it (LATERAL, or inside of a correlated subquery) is run again when that changes.
+
+use super::from::{Source, SourceKind};
+use super::query::{Block, Bound, BoundSelect};
+use super::{Binder, LevelKind};
+use crate::ast::Query;
+use crate::error::{DefinitionError, Error, Result};
+use crate::expr::{Expr, ExprKind};
+use crate::plan::{Access, Derived, Node};
+use crate::planner::{JoinTree, is_volatile, node_rows, tree_sources};
+use std::sync::Arc;
+use types::schema::{ColumnDef, ColumnDefault, TableDef, TableId};
+use types::{CollationId, ColumnType};
+
+/// A block of more tables is run on its own.
+const MERGED_TABLES_MAX: usize = 20;
+/// So is one with an expression of more parts than this, which stands wherever its column is named.
+const MERGED_SIZE_MAX: usize = 64;
+
+/// How many parts an expression has.
+fn size(expr: &Expr) -> usize {
+    1 + expr.parts().into_iter().map(size).sum::<usize>()
+}
+
+impl Binder<'_> {
+    /// `(query) AS alias (columns)` in FROM.
+    pub(super) fn derived(&mut self, query: &Query<'_>, alias: &str, columns: &[&str], lateral: bool) -> Result<JoinTree> {
+        let kind = if lateral { LevelKind::Lateral } else { LevelKind::Derived };
+        let on_null_side = std::mem::replace(&mut self.on_null_side, false);
+        let (bound, level) = self.nested(kind, |b| b.bind_query(query))?;
+        self.on_null_side = on_null_side;
+        let names = derived_names(bound.columns().iter().map(|c| c.name.as_str()), columns)?;
+        match bound {
+            Bound::Select(select) if self.is_mergeable(&select) => self.merge(*select, names, alias),
+            bound => {
+                let key = bound.key();
+                let block = self.finish(bound)?;
+                let def = derived_def(alias, &names, &block);
+                let kind = stored(block, level.resets, key);
+                Ok(JoinTree::Table(self.push_source(Source::new(def, alias, kind))?))
+            }
+        }
+    }
+
+    /// May the block become part of the one around it?
+    pub(super) fn is_mergeable(&self, select: &BoundSelect) -> bool {
+        let is_plain = |expr: &Expr| {
+            !is_volatile(expr) && !expr.any(&|e| matches!(e.kind, ExprKind::Subquery(_) | ExprKind::AssignVariable { .. }))
+        };
+        // A row of NULLs is made of NULL columns; other expressions would not be NULL in it.
+        let is_null_in_null_row = |expr: &Expr| !self.on_null_side || matches!(expr.kind, ExprKind::Column { .. });
+        // What a derived table reads of a table that is changed, it has read before.
+        let reads_changed = |tree: &JoinTree| {
+            let mut sources = Vec::new();
+            tree_sources(tree, &mut sources);
+            sources.iter().any(|&s| self.changed.iter().any(|(id, _)| *id == self.sources[s].table.id))
+        };
+        select.is_plain()
+            && !select.tree.as_ref().is_some_and(reads_changed)
+            && select.tree.as_ref().is_some_and(|tree| tree.tables() <= MERGED_TABLES_MAX)
+            && select.project.iter().all(|expr| is_plain(expr) && is_null_in_null_row(expr) && size(expr) <= MERGED_SIZE_MAX)
+    }
+
+    pub(super) fn merge(&mut self, select: BoundSelect, names: Vec<String>, alias: &str) -> Result<JoinTree> {
+        let columns = names.into_iter().zip(&select.project).map(|(name, expr)| column_def(name, expr.ty.clone(), expr.nullable));
+        let def = table_def(alias, columns.collect());
+        self.push_source(Source::new(def, alias, SourceKind::Merged(select.project)))?;
+        // Blocks that are merged one into the other make no deep tree.
+        Ok(match select.tree.expect("a plain block has tables") {
+            JoinTree::Inner { parts, mut on, straight: false } => {
+                on.extend(select.filter);
+                JoinTree::Inner { parts, on, straight: false }
+            }
+            tree => JoinTree::Inner { parts: vec![tree], on: select.filter, straight: false },
+        })
+    }
+}
+
+/// The kind of a source whose rows are kept.
+pub(super) fn stored(block: Block, resets: Vec<usize>, key: Option<Vec<usize>>) -> SourceKind {
+    let reads = outside_reads(&block.node);
+    let rows = node_rows(&block.node);
+    let plan = Derived {
+        columns: block.columns.len(),
+        input: Some(Arc::new(block.node)),
+        lateral: !reads.is_empty(),
+        shared: None,
+        reads: reads.clone(),
+        resets,
+    };
+    SourceKind::Derived { plan, rows, reads, key }
+}
+
+/// The columns of other sources that a tree reads.
+pub(super) fn outside_reads(node: &Node) -> Vec<(usize, usize)> {
+    let mut inside = Vec::new();
+    let mut reads = Vec::new();
+    node.walk_scans(&mut |scan| inside.push(scan.source));
+    node.walk_scans(&mut |scan| {
+        if let Access::Derived(Derived { shared: Some(_), reads: of_store, .. }) = &scan.access {
+            reads.extend(of_store.iter().filter(|(source, _)| !inside.contains(source)));
+        }
+    });
+    node.walk_exprs(&mut |expr| note_reads(expr, &inside, &mut reads));
+    reads
+}
+
+fn note_reads(expr: &Expr, inside: &[usize], reads: &mut Vec<(usize, usize)>) {
+    if let ExprKind::Column { source, column } | ExprKind::ColumnOrdinal { source, column } = expr.kind
+        && !inside.contains(&source)
+        && !reads.contains(&(source, column))
+    {
+        reads.push((source, column));
+    }
+    expr.parts().into_iter().for_each(|part| note_reads(part, inside, reads));
+}
+
+/// The names of the columns: as given behind the alias, else their own; 1353 and 1060.
+pub(super) fn derived_names<'n>(own: impl ExactSizeIterator<Item = &'n str>, given: &[&str]) -> Result<Vec<String>> {
+    if !given.is_empty() && given.len() != own.len() {
+        return Err(Error::DerivedColumns);
+    }
+    let names: Vec<String> =
+        if given.is_empty() { own.map(str::to_owned).collect() } else { given.iter().map(|n| (*n).to_owned()).collect() };
+    for (n, name) in names.iter().enumerate() {
+        if names[..n].iter().any(|other| other.eq_ignore_ascii_case(name)) {
+            return Err(DefinitionError::DuplicateColumn(name.clone()).into());
+        }
+    }
+    Ok(names)
+}
+
+pub(super) fn derived_def(alias: &str, names: &[String], block: &Block) -> Arc<TableDef> {
+    let columns = names.iter().zip(&block.columns).map(|(name, c)| column_def(name.clone(), c.ty.clone(), c.nullable));
+    table_def(alias, columns.collect())
+}
+
+pub(super) fn column_def(name: String, ty: ColumnType, nullable: bool) -> ColumnDef {
+    ColumnDef {
+        name,
+        ty,
+        nullable,
+        default: ColumnDefault::None,
+        auto_increment: false,
+        on_update_now: false,
+        comment: String::new(),
+        invisible: false,
+    }
+}
+
+/// What stands for a table where there is none in the schema.
+pub(super) fn table_def(name: &str, columns: Vec<ColumnDef>) -> Arc<TableDef> {
+    Arc::new(TableDef {
+        id: TableId(0),
+        database: String::new(),
+        name: name.to_owned(),
+        columns,
+        indexes: Vec::new(),
+        collation: CollationId::UTF8MB4_0900_AI_CI,
+        comment: String::new(),
+        created_us: 0,
+        is_virtual: true,
+    })
+}

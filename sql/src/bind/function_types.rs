@@ -1,0 +1,445 @@
+//! The types of calls of built-in functions: what they return, whether that may be NULL.
+
+use super::Binder;
+use super::expr::is_bits_literal;
+use super::typing::{self, Class, class};
+use crate::ast;
+use crate::error::{Error, Result};
+use crate::expr::{Expr, ExprKind};
+use crate::func::Function as F;
+use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
+
+impl Binder<'_> {
+    pub(super) fn call_nullable(&self, function: F, args: &[Expr]) -> bool {
+        let any = args.iter().any(|a| a.nullable);
+        match function {
+            F::Coalesce | F::IfNull => args.iter().all(|a| a.nullable),
+            F::If => args[1].nullable || args[2].nullable,
+            F::Degrees
+            | F::Radians
+            | F::Length
+            | F::CharLength
+            | F::BitLength
+            | F::Upper
+            | F::Lower
+            | F::Substring
+            | F::SubstringIndex
+            | F::Trim
+            | F::LTrim
+            | F::RTrim
+            | F::Reverse
+            | F::Replace
+            | F::Locate
+            | F::Instr
+            | F::Ascii
+            | F::Ord
+            | F::Md5
+            | F::Sha1
+            | F::Crc32
+            | F::Abs
+            | F::Ceiling
+            | F::Floor
+            | F::Round
+            | F::Truncate
+            | F::Sign
+            | F::Greatest
+            | F::Least
+            | F::BitCount
+            | F::FindInSet
+            | F::StrCmp => any,
+            F::Field
+            | F::Pi
+            | F::Rand
+            | F::Interval
+            | F::Now
+            | F::SysDate
+            | F::CurDate
+            | F::CurTime
+            | F::UtcDate
+            | F::UtcTime
+            | F::UtcTimestamp
+            | F::Version
+            | F::ConnectionId
+            | F::RowCount
+            | F::FoundRows
+            | F::Sleep
+            | F::Benchmark
+            | F::UuidShort
+            | F::CurrentRole
+            | F::IcuVersion => false,
+            F::LastInsertId | F::UnixTimestamp => any,
+            _ => true,
+        }
+    }
+
+    pub(super) fn call_type(
+        &self,
+        function: F,
+        args: &[Expr],
+        collation: CollationId,
+        using: Option<&str>,
+    ) -> Result<ColumnType> {
+        let connection = self.context.connection_collation();
+        let text = |length: u64| typing::string(length, connection);
+        let length = |n: usize| typing::string_length(&args[n].ty);
+        let ty = match function {
+            // Strings as long as their arguments.
+            F::Concat => typing::string(args.iter().map(|a| typing::string_length(&a.ty)).sum(), collation),
+            F::ConcatWs => {
+                let parts: u64 = args[1..].iter().map(|a| typing::string_length(&a.ty)).sum();
+                typing::string(parts + length(0) * (args.len() as u64 - 2), collation)
+            }
+            F::Upper | F::Lower | F::Reverse | F::SubstringIndex | F::Trim | F::LTrim | F::RTrim => {
+                typing::string(length(0), collation)
+            }
+            F::Left | F::Right | F::Substring => {
+                let mut most = length(0);
+                if function == F::Substring {
+                    most = constant_length(args.get(1)).filter(|n| *n > 0).map_or(most, |from| most.saturating_sub(from - 1));
+                }
+                let wanted = constant_length(args.last()).filter(|_| function != F::Substring || args.len() == 3);
+                typing::string(wanted.map_or(most, |n| n.min(most)), collation)
+            }
+            F::LPad | F::RPad | F::Space => {
+                typing::string(constant_length(args.get(if function == F::Space { 0 } else { 1 })).unwrap_or(LONG), collation)
+            }
+            F::Repeat => {
+                let count = constant_length(args.get(1));
+                typing::string(count.map_or(LONG, |n| n.saturating_mul(length(0)).min(LONG)), collation)
+            }
+            F::Replace => {
+                let (from, to) = (length(1).max(1), length(2));
+                typing::string(
+                    if to > from { (length(0) / from).saturating_mul(to).max(length(0)).min(LONG) } else { length(0) },
+                    collation,
+                )
+            }
+            F::Insert => typing::string(length(0) + length(3), collation),
+            F::Elt => typing::string(args[1..].iter().map(|a| typing::string_length(&a.ty)).max().unwrap_or(0), collation),
+            F::MakeSet => typing::string(args[1..].iter().map(|a| typing::string_length(&a.ty) + 1).sum(), collation),
+            F::ExportSet => typing::string(64 * (length(1).max(length(2)) + args.get(3).map_or(1, |_| length(3))), collation),
+            F::Quote => typing::string(length(0) * 2 + 2, collation),
+            F::Char => match using {
+                Some(charset) => {
+                    let collation = CollationId::of_charset(charset).ok_or_else(|| Error::UnknownCharset(charset.to_owned()))?;
+                    typing::string(args.len() as u64 * 4, collation)
+                }
+                None => typing::string(args.len() as u64 * 4, CollationId::BINARY),
+            },
+            // Strings of their own.
+            F::Hex => text(match class(&args[0].ty) {
+                Class::String => length(0) * typing::bytes_per_char(args[0].ty.collation) * 2,
+                _ => 16,
+            }),
+            F::Unhex => typing::string(length(0).div_ceil(2), CollationId::BINARY),
+            F::FromBase64 => typing::string(length(0) * 3 / 4 + 1, CollationId::BINARY),
+            F::ToBase64 => text((length(0) * typing::bytes_per_char(args[0].ty.collation)).div_ceil(3) * 4 * 77 / 76 + 1),
+            F::Md5 => text(32),
+            F::Sha1 => text(40),
+            F::Sha2 => text(match constant_length(args.get(1)) {
+                Some(bits @ (224 | 384 | 512)) => bits / 4,
+                Some(_) => 64,
+                None => 128,
+            }),
+            F::Uuid => ColumnType { collation: CollationId::of_charset("utf8mb3").unwrap_or(connection), ..text(36) },
+            F::Bin | F::Conv => text(64),
+            F::Oct => text(22),
+            F::Format => text(length(0) + length(0) / 3 + 32),
+            F::Charset | F::Collation | F::Database => system_text(64),
+            F::User | F::CurrentUser | F::SessionUser | F::SystemUser => system_text(288),
+            F::Version => system_text(60),
+            F::InetNtoa => text(31),
+            F::DayName | F::MonthName => text(9),
+            F::DateFormat | F::TimeFormat => text(constant_length_of_format(args.get(1)).unwrap_or(length(1) * 10)),
+            F::JsonUnquote => {
+                ColumnType { collation: CollationId::UTF8MB4_BIN, ..ColumnType::new(TypeKind::Text(LobSize::Long)) }
+            }
+            F::JsonType => ColumnType { collation: CollationId::UTF8MB4_0900_AI_CI, ..text(17) },
+            F::JsonPretty => ColumnType { collation: CollationId::UTF8MB4_BIN, ..ColumnType::new(TypeKind::Text(LobSize::Long)) },
+            F::JsonQuote => {
+                ColumnType { collation: CollationId::UTF8MB4_BIN, ..typing::string(length(0) * 6 + 2, CollationId::UTF8MB4_BIN) }
+            }
+            F::JsonExtract
+            | F::JsonObject
+            | F::JsonArray
+            | F::JsonKeys
+            | F::JsonArrayAppend
+            | F::JsonArrayInsert
+            | F::JsonInsert
+            | F::JsonMerge
+            | F::JsonMergePatch
+            | F::JsonMergePreserve
+            | F::JsonRemove
+            | F::JsonReplace
+            | F::JsonSearch
+            | F::JsonSet
+            | F::JsonSchemaReport => ColumnType::new(TypeKind::Json),
+            F::AesEncrypt => {
+                typing::string((length(0) * typing::bytes_per_char(args[0].ty.collation) / 16 + 1) * 16, CollationId::BINARY)
+            }
+            F::AesDecrypt => typing::string(length(0) * typing::bytes_per_char(args[0].ty.collation), CollationId::BINARY),
+            F::Compress => {
+                typing::string(length(0) * typing::bytes_per_char(args[0].ty.collation) * 11 / 10 + 32, CollationId::BINARY)
+            }
+            F::Uncompress | F::LoadFile => ColumnType::new(TypeKind::Blob(LobSize::Long)),
+            F::RandomBytes => typing::string(1024, CollationId::BINARY),
+            F::StatementDigest => text(64),
+            F::StatementDigestText => ColumnType { collation: connection, ..ColumnType::new(TypeKind::Text(LobSize::Long)) },
+            F::BinToUuid => text(36),
+            F::UuidToBin => typing::string(16, CollationId::BINARY),
+            F::UuidShort => typing::bigint(true),
+            F::Inet6Aton => typing::string(16, CollationId::BINARY),
+            F::Inet6Ntoa => text(39),
+            F::GtidSubtract => text(length(0)),
+            F::Soundex => typing::string(length(0).max(4), collation),
+            F::WeightString => ColumnType::new(TypeKind::Blob(LobSize::Long)),
+            F::RegexpSubstr => typing::string(length(0), collation),
+            F::RegexpReplace => ColumnType {
+                collation,
+                ..ColumnType::new(if collation == CollationId::BINARY {
+                    TypeKind::Blob(LobSize::Long)
+                } else {
+                    TypeKind::Text(LobSize::Long)
+                })
+            },
+            F::GetFormat => text(17),
+            F::NameConst => args[1].ty.clone(),
+            F::FormatBytes => text(11),
+            F::FormatPicoTime => text(17),
+            F::PsCurrentThreadId | F::PsThreadId => typing::bigint(true),
+            F::CurrentRole => ColumnType {
+                collation: CollationId::of_charset("utf8mb3").unwrap_or(connection),
+                ..ColumnType::new(TypeKind::Text(LobSize::Medium))
+            },
+            F::RolesGraphml => ColumnType {
+                collation: CollationId::of_charset("utf8mb3").unwrap_or(connection),
+                ..ColumnType::new(TypeKind::Text(LobSize::Long))
+            },
+            F::IcuVersion => system_text(60),
+            // The argument's type.
+            F::Abs => typing::numeric(&args[0]),
+            F::Ceiling | F::Floor => match class(&args[0].ty) {
+                Class::Decimal => {
+                    let (precision, scale) = typing::decimal_shape(&args[0]);
+                    if precision - scale < 18 { typing::bigint(false) } else { typing::decimal(precision - scale + 1, 0) }
+                }
+                _ => match typing::numeric(&args[0]) {
+                    ty if class(&ty) == Class::Double => typing::double(),
+                    ty => ty,
+                },
+            },
+            F::Round => rounded(args, 1),
+            F::Truncate => rounded(args, 0),
+            F::If => typing::unify(args[1..].iter(), collation),
+            F::IfNull | F::Coalesce => typing::unify(args.iter(), collation),
+            F::Greatest | F::Least => extreme_type(args, collation),
+            // Doubles.
+            F::Sqrt | F::Pow | F::Exp | F::Ln | F::Log | F::Log2 | F::Log10 => typing::double(),
+            F::Sin | F::Cos | F::Tan | F::Asin | F::Acos | F::Atan | F::Cot => typing::double(),
+            F::Degrees | F::Radians | F::Rand => typing::double(),
+            F::Pi => typing::pi(),
+            // Dates.
+            F::Now | F::SysDate | F::UtcTimestamp => ColumnType::new(TypeKind::DateTime { fsp: precision(args)? }),
+            F::CurTime | F::UtcTime => ColumnType::new(TypeKind::Time { fsp: precision(args)? }),
+            F::CurDate | F::UtcDate | F::Date | F::FromDays | F::LastDay | F::MakeDate => ColumnType::new(TypeKind::Date),
+            F::Time => ColumnType::new(TypeKind::Time { fsp: typing::fsp_of(&args[0]) }),
+            F::Timestamp => ColumnType::new(TypeKind::DateTime { fsp: args.iter().map(typing::fsp_of).max().unwrap_or(0) }),
+            F::TimeDiff => ColumnType::new(TypeKind::Time { fsp: typing::fsp_of(&args[0]).max(typing::fsp_of(&args[1])) }),
+            F::AddTime | F::SubTime => added_time(args, connection),
+            F::SecToTime if class(&args[0].ty) == Class::String => ColumnType::new(TypeKind::Time { fsp: 6 }),
+            F::SecToTime => ColumnType::new(TypeKind::Time { fsp: typing::fsp_of(&args[0]) }),
+            F::MakeTime => ColumnType::new(TypeKind::Time { fsp: typing::fsp_of(&args[2]) }),
+            F::FromUnixTime if args.len() == 1 => ColumnType::new(TypeKind::DateTime { fsp: typing::fsp_of(&args[0]) }),
+            F::FromUnixTime => text(constant_length_of_format(args.get(1)).unwrap_or(length(1) * 10)),
+            F::ConvertTz => ColumnType::new(TypeKind::DateTime { fsp: typing::fsp_of(&args[0]) }),
+            F::StrToDate => str_to_date(args),
+            F::UnixTimestamp => match args.first() {
+                Some(arg) if typing::fsp_of(arg) > 0 => {
+                    let fsp = u32::from(typing::fsp_of(arg));
+                    typing::decimal(11 + fsp, fsp)
+                }
+                _ => typing::bigint(false),
+            },
+            F::Year => ColumnType::unsigned(TypeKind::Year),
+            F::ToYear => ColumnType::unsigned(TypeKind::Year),
+            F::Crc32 | F::InetAton => typing::bigint(true),
+            F::ConnectionId | F::LastInsertId => typing::bigint(true),
+            F::RegexpLike
+            | F::JsonValid
+            | F::JsonContains
+            | F::JsonContainsPath
+            | F::JsonOverlaps
+            | F::JsonMemberOf
+            | F::JsonSchemaValid
+            | F::IsUuid
+            | F::IsIpv4
+            | F::IsIpv4Compat
+            | F::IsIpv4Mapped
+            | F::IsIpv6
+            | F::GtidSubset => typing::boolean(),
+            _ => typing::bigint(false),
+        };
+        Ok(ty)
+    }
+}
+
+/// What REPEAT and its like may grow to when their count is not known.
+const LONG: u64 = 16_777_216;
+
+fn system_text(length: u64) -> ColumnType {
+    let collation = CollationId::of_charset("utf8mb3").unwrap_or(CollationId::UTF8MB4_GENERAL_CI);
+    ColumnType { collation, ..ColumnType::new(TypeKind::VarChar { length: length as u32 }) }
+}
+
+/// Do this argument's characters get into the result (or a comparison)?
+pub(super) fn takes_part_in_collation(function: F, argument: usize) -> bool {
+    match function {
+        F::Left | F::Right | F::Substring | F::Repeat | F::Round => argument == 0,
+        F::LPad | F::RPad => argument != 1,
+        F::If | F::Elt | F::MakeSet | F::Interval => argument > 0,
+        F::SubstringIndex => argument < 2,
+        F::Locate => argument < 2,
+        F::Insert => argument == 0 || argument == 3,
+        F::DateFormat | F::TimeFormat | F::StrToDate | F::ConvertTz | F::Coercibility | F::Charset | F::Collation => false,
+        F::WeightString | F::AesEncrypt | F::AesDecrypt | F::NameConst | F::GetFormat => false,
+        F::RegexpLike | F::RegexpInstr | F::RegexpSubstr => argument < 2,
+        F::RegexpReplace => argument < 3,
+        F::GetLock | F::AddTime | F::SubTime | F::TimeDiff | F::DateDiff | F::Conv | F::Sha2 => false,
+        _ => true,
+    }
+}
+
+pub(super) fn is_numeric(function: F) -> bool {
+    matches!(
+        function,
+        F::Abs | F::Ceiling | F::Floor | F::Round | F::Truncate | F::Sign | F::Sqrt | F::Pow | F::Exp | F::Ln | F::Log | F::Log2
+    ) || matches!(
+        function,
+        F::Log10 | F::Sin | F::Cos | F::Tan | F::Asin | F::Acos | F::Atan | F::Cot | F::Degrees | F::Radians | F::BitCount
+    )
+}
+
+fn constant_length(arg: Option<&Expr>) -> Option<u64> {
+    match arg?.kind {
+        ExprKind::Literal(Value::Int(n)) => Some(n.max(0) as u64),
+        ExprKind::Literal(Value::UInt(n)) => Some(n),
+        _ => None,
+    }
+}
+
+/// The longest text that a constant DATE_FORMAT format gives.
+fn constant_length_of_format(arg: Option<&Expr>) -> Option<u64> {
+    let ExprKind::Literal(Value::Bytes(format)) = &arg?.kind else { return None };
+    let mut length = 0;
+    let mut bytes = format.iter();
+    while let Some(byte) = bytes.next() {
+        length += match (byte, if *byte == b'%' { bytes.next() } else { None }) {
+            (b'%', Some(b'M' | b'W')) => 64,
+            (b'%', Some(b'a' | b'b')) => 32,
+            (b'%', Some(b'Y' | b'X' | b'x')) => 4,
+            (b'%', Some(b'D' | b'T')) => 8,
+            (b'%', Some(b'r')) => 11,
+            (b'%', Some(b'f')) => 6,
+            (b'%', Some(b'j')) => 3,
+            (b'%', Some(_)) => 2,
+            _ => 1,
+        };
+    }
+    Some(length)
+}
+
+/// The constant precision of NOW(n).
+fn precision(args: &[Expr]) -> Result<u8> {
+    match args.first() {
+        None => Ok(0),
+        Some(arg) => match constant_length(Some(arg)) {
+            Some(n) if n <= 6 => Ok(n as u8),
+            Some(n) => Err(crate::error::DefinitionError::TooBigPrecision {
+                column: "now".to_owned(),
+                precision: u32::try_from(n).unwrap_or(u32::MAX),
+                max: 6,
+            }
+            .into()),
+            None => Err(Error::WrongArguments("now".to_owned())),
+        },
+    }
+}
+
+/// ROUND and TRUNCATE to a constant number of digits; rounding may carry into one more.
+fn rounded(args: &[Expr], carry: u32) -> ColumnType {
+    let digits = match args.get(1).map(|d| &d.kind) {
+        None => Some(0),
+        Some(ExprKind::Literal(Value::Int(n))) => Some(*n),
+        _ => None,
+    };
+    match typing::numeric(&args[0]).kind {
+        TypeKind::Decimal { precision, scale } => {
+            let (precision, scale) = (u32::from(precision), u32::from(scale));
+            match digits {
+                Some(digits) => {
+                    let kept = digits.clamp(0, 30) as u32;
+                    let kept = kept.min(scale);
+                    typing::decimal(precision - scale + kept + if kept < scale { carry } else { 0 }, kept)
+                }
+                None => typing::decimal(precision, scale),
+            }
+        }
+        TypeKind::BigInt => typing::bigint(typing::is_unsigned(&args[0].ty)),
+        _ => typing::double(),
+    }
+}
+
+/// GREATEST and LEAST compare: numbers as numbers, anything with a string as strings.
+fn extreme_type(args: &[Expr], collation: CollationId) -> ColumnType {
+    typing::unify(args.iter(), collation)
+}
+
+fn added_time(args: &[Expr], collation: CollationId) -> ColumnType {
+    let fsp = typing::fsp_of(&args[0]).max(typing::fsp_of(&args[1]));
+    match class(&args[0].ty) {
+        Class::Date | Class::DateTime => ColumnType::new(TypeKind::DateTime { fsp }),
+        Class::Time => ColumnType::new(TypeKind::Time { fsp }),
+        _ => typing::string(29, collation),
+    }
+}
+
+/// The kind of date that a constant format of STR_TO_DATE makes.
+fn str_to_date(args: &[Expr]) -> ColumnType {
+    let ExprKind::Literal(Value::Bytes(format)) = &args[1].kind else {
+        return ColumnType::new(TypeKind::DateTime { fsp: 6 });
+    };
+    let specifiers: Vec<u8> = format.windows(2).filter(|w| w[0] == b'%').map(|w| w[1]).collect();
+    let has = |set: &[u8]| specifiers.iter().any(|s| set.contains(s));
+    let date = has(b"abcdDejmMuUvVwWxXyY");
+    let time = has(b"fHhIiklprsST");
+    let fsp = if has(b"f") { 6 } else { 0 };
+    ColumnType::new(match (date, time) {
+        (false, true) => TypeKind::Time { fsp },
+        (true, true) => TypeKind::DateTime { fsp },
+        _ => TypeKind::Date,
+    })
+}
+
+pub(super) fn date_add_type(date: &Expr, amount: &Expr, unit: ast::IntervalUnit, collation: CollationId) -> ColumnType {
+    use ast::IntervalUnit as U;
+    let date_only = matches!(unit, U::Day | U::Week | U::Month | U::Quarter | U::Year | U::YearMonth);
+    let amount_fsp = match unit {
+        U::Microsecond | U::SecondMicrosecond | U::MinuteMicrosecond | U::HourMicrosecond | U::DayMicrosecond => 6,
+        U::Second => match class(&amount.ty) {
+            Class::Integer => 0,
+            _ => typing::fsp(&amount.ty),
+        },
+        _ => 0,
+    };
+    let fsp = typing::fsp(&date.ty).max(amount_fsp);
+    match class(&date.ty) {
+        Class::Date if date_only => ColumnType::new(TypeKind::Date),
+        Class::Date => ColumnType::new(TypeKind::DateTime { fsp: amount_fsp }),
+        Class::DateTime => ColumnType::new(TypeKind::DateTime { fsp }),
+        Class::Time if !date_only => ColumnType::new(TypeKind::Time { fsp }),
+        Class::Time => ColumnType::new(TypeKind::DateTime { fsp }),
+        _ if matches!(date.kind, ExprKind::Param(_)) => ColumnType::new(TypeKind::DateTime { fsp: 6 }),
+        _ if is_bits_literal(date) => typing::string(29, collation),
+        _ => typing::string(29, collation),
+    }
+}

@@ -1,0 +1,99 @@
+//! UNION, INTERSECT, EXCEPT: the columns' types in common to all blocks, and the rows put together.
+
+use super::compare::Derivation;
+use super::query::{Block, converted, plain_column, slot};
+use super::{Binder, typing};
+use crate::ast::{QueryBody, SetOp, SetOperand};
+use crate::error::{Error, Result};
+use crate::expr::Expr;
+use crate::plan::Node;
+use types::ColumnType;
+
+/// INTERSECT and EXCEPT in a row: each stands in the one before.
+const OPERATIONS_MAX: usize = 200;
+
+impl Binder<'_> {
+    /// `first op second op third`, from the left.
+    pub(super) fn set_operation(&mut self, first: &QueryBody<'_>, rest: &[SetOperand<'_>]) -> Result<Block> {
+        if rest.iter().filter(|operand| operand.op != SetOp::Union).count() > OPERATIONS_MAX {
+            return Err(Error::TooDeep);
+        }
+        let mut block = self.body(first)?;
+        let mut rest = rest.iter().peekable();
+        while let Some(operand) = rest.next() {
+            let next = self.body(&operand.body)?;
+            if operand.op != SetOp::Union {
+                block = self.both_sides(block, next, operand.op == SetOp::Except, operand.all)?;
+                continue;
+            }
+            let (mut blocks, mut alls) = (vec![block, next], vec![operand.all]);
+            while let Some(operand) = rest.next_if(|operand| operand.op == SetOp::Union) {
+                blocks.push(self.body(&operand.body)?);
+                alls.push(operand.all);
+            }
+            block = self.union(blocks, &alls)?;
+        }
+        Ok(block)
+    }
+
+    /// `a INTERSECT b`, `a EXCEPT b`.
+    fn both_sides(&mut self, left: Block, right: Block, except: bool, all: bool) -> Result<Block> {
+        let blocks = [left, right];
+        let (types, derivations) = self.union_types(&blocks)?;
+        let [left, right] = blocks;
+        let nullable = |n: usize| left.columns[n].nullable && (except || right.columns[n].nullable);
+        let names = left.columns.iter().zip(&types).enumerate();
+        let columns: Vec<_> = names.map(|(n, (c, ty))| plain_column(c.name.clone(), ty.clone(), nullable(n))).collect();
+        let node = Node::SetOperation {
+            left: Box::new(converted(left.node, &left.columns, &types)),
+            right: Box::new(converted(right.node, &right.columns, &types)),
+            except,
+            all,
+            columns: columns.len(),
+        };
+        Ok(Block { node, columns, derivations })
+    }
+
+    /// `a UNION [ALL] b UNION [ALL] c`: types in common to all, rows one after the other. `alls` tells of each UNION whether it is ALL;
+    /// one that is not makes all rows before it distinct.
+    pub(super) fn union(&mut self, blocks: Vec<Block>, alls: &[bool]) -> Result<Block> {
+        let (types, derivations) = self.union_types(&blocks)?;
+        let width = types.len();
+        let columns = (0..width).map(|n| {
+            let nullable = blocks.iter().any(|block| block.columns[n].nullable);
+            plain_column(blocks[0].columns[n].name.clone(), types[n].clone(), nullable)
+        });
+        let columns = columns.collect();
+        // Rows that come before the last UNION DISTINCT are distinct with it.
+        let distinct = alls.iter().rposition(|all| !all).map_or(0, |last| last + 2);
+        let mut inputs: Vec<Node> = blocks.into_iter().map(|block| converted(block.node, &block.columns, &types)).collect();
+        let rest = inputs.split_off(distinct);
+        if distinct > 0 {
+            let union = Node::Concat { inputs: std::mem::take(&mut inputs) };
+            inputs.push(Node::Distinct { input: Box::new(union), columns: width });
+        }
+        inputs.extend(rest);
+        let node = if inputs.len() == 1 { inputs.remove(0) } else { Node::Concat { inputs } };
+        Ok(Block { node, columns, derivations })
+    }
+
+    /// The types of a union's columns, and their collations.
+    pub(super) fn union_types(&self, blocks: &[Block]) -> Result<(Vec<ColumnType>, Vec<Derivation>)> {
+        let width = blocks[0].columns.len();
+        if blocks.iter().any(|block| block.columns.len() != width) {
+            return Err(Error::SetColumns);
+        }
+        let mut types = Vec::with_capacity(width);
+        let mut derivations = Vec::with_capacity(width);
+        for n in 0..width {
+            let mut derivation = blocks[0].derivations[n];
+            for block in &blocks[1..] {
+                derivation = derivation.combine(block.derivations[n], "UNION")?;
+            }
+            let slots: Vec<Expr> = blocks.iter().map(|block| slot(n, &block.columns[n])).collect();
+            types.push(typing::unify(slots.iter(), self.string_collation(derivation)));
+            derivations.push(derivation);
+        }
+        Ok((types, derivations))
+    }
+}

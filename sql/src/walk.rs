@@ -1,0 +1,170 @@
+//! Walks over plans and expressions: for whoever looks for something in all of them.
+
+use crate::expr::{Expr, FrameBound, WindowFunction};
+use crate::plan::{Access, Node, Parts, Plan, Scan, SubqueryKeep, SubqueryPlan};
+
+impl Plan {
+    /// What the statement runs beside its main tree.
+    pub fn parts(&self) -> &Parts {
+        use crate::plan::InsertSource;
+        match self {
+            Plan::Query(query) => &query.parts,
+            Plan::Insert(insert) => match &insert.source {
+                InsertSource::Query(query) => &query.parts,
+                InsertSource::Values(_) => &insert.parts,
+            },
+            Plan::Update(update) => &update.parts,
+            Plan::Delete(delete) => &delete.parts,
+            Plan::Change(change) => &change.parts,
+        }
+    }
+
+    /// The subqueries of its expressions.
+    pub fn subqueries(&self) -> &[SubqueryPlan] {
+        &self.parts().subqueries
+    }
+
+    /// The statement's common table expressions that are kept.
+    pub fn stores(&self) -> &[std::sync::Arc<Node>] {
+        &self.parts().stores
+    }
+
+    /// The trees of the plan: the main one, then those of subqueries and of common table expressions that are kept.
+    pub fn roots(&self) -> Vec<&Node> {
+        use crate::plan::InsertSource;
+        let main = match self {
+            Plan::Query(query) => Some(&query.root),
+            Plan::Insert(insert) => match &insert.source {
+                InsertSource::Query(query) => Some(&query.root),
+                InsertSource::Values(_) => None,
+            },
+            Plan::Update(_) | Plan::Delete(_) => None,
+            Plan::Change(change) => Some(&change.root),
+        };
+        let subqueries = self.subqueries().iter().map(|s| &s.root);
+        main.into_iter().chain(subqueries).chain(self.stores().iter().map(|store| &**store)).collect()
+    }
+}
+
+impl Node {
+    /// The inputs of this node; the input of a derived table too, but not what is shared.
+    pub fn inputs(&self) -> Vec<&Node> {
+        match self {
+            Node::OneRow | Node::Values { .. } => Vec::new(),
+            Node::Scan(Scan { access: Access::Derived(derived), .. }) => derived.input.iter().map(|input| &**input).collect(),
+            Node::Scan(_) => Vec::new(),
+            Node::NestedLoop { left, right, .. }
+            | Node::HashJoin { left, right, .. }
+            | Node::SetOperation { left, right, .. } => {
+                vec![left, right]
+            }
+            Node::Filter { input, .. }
+            | Node::Aggregate { input, .. }
+            | Node::Rollup { input, .. }
+            | Node::Window { input, .. }
+            | Node::Project { input, .. }
+            | Node::Distinct { input, .. }
+            | Node::Sort { input, .. }
+            | Node::Limit { input, .. }
+            | Node::Trim { input, .. } => vec![input],
+            Node::Concat { inputs } => inputs.iter().collect(),
+            Node::Recursive { seed, steps, .. } => std::iter::once(&**seed).chain(steps).collect(),
+        }
+    }
+
+    /// Calls `visit` for this node and all below it, in the order of FROM.
+    pub fn walk<'n>(&'n self, visit: &mut impl FnMut(&'n Node)) {
+        visit(self);
+        for input in self.inputs() {
+            input.walk(visit);
+        }
+    }
+
+    /// Calls `visit` for every expression of this node and all below it.
+    pub fn walk_exprs<'n>(&'n self, visit: &mut impl FnMut(&'n Expr)) {
+        self.walk(&mut |node| node.own_exprs(visit));
+    }
+
+    fn own_exprs<'n>(&'n self, visit: &mut impl FnMut(&'n Expr)) {
+        match self {
+            Node::OneRow | Node::Distinct { .. } | Node::Trim { .. } | Node::Concat { .. } | Node::SetOperation { .. } => {}
+            Node::Scan(scan) => scan_exprs(scan, visit),
+            Node::NestedLoop { on, .. } => on.iter().for_each(visit),
+            Node::HashJoin { left_keys, right_keys, on, .. } => left_keys.iter().chain(right_keys).chain(on).for_each(visit),
+            Node::Filter { predicate, .. } => visit(predicate),
+            Node::Aggregate { keys, aggregates, .. } | Node::Rollup { keys, aggregates, .. } => {
+                keys.iter().for_each(&mut *visit);
+                for aggregate in aggregates {
+                    aggregate.args.iter().chain(aggregate.order.iter().map(|(e, _)| e)).for_each(&mut *visit);
+                }
+            }
+            Node::Window { partition, order, calls, .. } => {
+                partition.iter().chain(order.iter().map(|key| &key.expr)).for_each(&mut *visit);
+                for call in calls {
+                    call.args.iter().for_each(&mut *visit);
+                    for bound in [&call.frame.start, &call.frame.end] {
+                        if let FrameBound::Preceding(expr) | FrameBound::Following(expr) = bound {
+                            visit(expr);
+                        }
+                    }
+                    if let WindowFunction::Aggregate(aggregate) = &call.function {
+                        aggregate.args.iter().for_each(&mut *visit);
+                    }
+                }
+            }
+            Node::Project { exprs, .. } => exprs.iter().for_each(visit),
+            Node::Sort { keys, limit, .. } => {
+                keys.iter().map(|key| &key.expr).for_each(&mut *visit);
+                limit.iter().flat_map(|l| l.offset.iter().chain(&l.count)).for_each(visit);
+            }
+            Node::Limit { limit, .. } => limit.offset.iter().chain(&limit.count).for_each(visit),
+            Node::Values { rows } => rows.iter().flatten().for_each(visit),
+            Node::Recursive { limit, .. } => limit.iter().flat_map(|l| l.offset.iter().chain(&l.count)).for_each(visit),
+        }
+    }
+
+    /// Calls `visit` for every scan of a stored or virtual table, derived table or common table expression.
+    pub fn walk_scans<'n>(&'n self, visit: &mut impl FnMut(&'n Scan)) {
+        self.walk(&mut |node| {
+            if let Node::Scan(scan) = node {
+                visit(scan);
+            }
+        });
+    }
+}
+
+impl SubqueryPlan {
+    /// Calls `visit` for every expression of the plan.
+    pub fn walk_exprs<'n>(&'n self, visit: &mut impl FnMut(&'n Expr)) {
+        self.root.walk_exprs(visit);
+        if let SubqueryKeep::Any(expr) | SubqueryKeep::All(expr) = &self.keep {
+            visit(expr);
+        }
+    }
+}
+
+fn scan_exprs<'n>(scan: &'n Scan, visit: &mut impl FnMut(&'n Expr)) {
+    match &scan.access {
+        Access::Point { key, .. } => key.iter().for_each(&mut *visit),
+        Access::Ranges { ranges, .. } => {
+            for range in ranges {
+                let bounds = range.low.iter().chain(&range.high).map(|(expr, _)| expr);
+                range.prefix.iter().chain(bounds).for_each(&mut *visit);
+            }
+        }
+        Access::Full { .. } | Access::Virtual | Access::Derived(_) | Access::Work { .. } | Access::Nothing => {}
+    }
+    scan.filter.iter().for_each(visit);
+}
+
+impl Expr {
+    /// The direct subexpressions.
+    pub fn parts(&self) -> Vec<&Expr> {
+        crate::bind::children(self)
+    }
+
+    /// Is there an expression like this in it, itself included?
+    pub fn any(&self, test: &impl Fn(&Expr) -> bool) -> bool {
+        test(self) || self.parts().into_iter().any(|part| part.any(test))
+    }
+}

@@ -1,0 +1,121 @@
+//! The rows of JSON_TABLE: a document and columns make rows.
+//!
+//! 1. [`Rows::new`] takes the document, the path of the rows and the columns; NESTED columns have rows of their own.
+//! 2. Each call of [`Rows::next`] gives one row: what each column's path found, for the caller to convert to the column's type.
+//!
+//! Nested parts beside each other follow one another: while one has values, the others' columns are NULL.
+
+use super::{Json, Path};
+
+/// One column.
+#[derive(Clone, Debug)]
+pub struct Column {
+    pub kind: ColumnKind,
+}
+
+#[derive(Clone, Debug)]
+pub enum ColumnKind {
+    /// FOR ORDINALITY: the number of the row in its part.
+    Ordinality,
+    /// PATH
+    Value(Path),
+    /// EXISTS PATH
+    Exists(Path),
+    /// NESTED PATH ... COLUMNS (...)
+    Nested(Path, Vec<Column>),
+}
+
+/// What a column has in one row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// Of a nested part that has no row now.
+    Absent,
+    Ordinal(u64),
+    Exists(bool),
+    /// What the path found: nothing (ON EMPTY), one value, or several (ON ERROR, unless the column is JSON).
+    Found(Vec<Json>),
+}
+
+/// The rows of one document, made one at a time.
+#[derive(Debug)]
+pub struct Rows {
+    rows: std::vec::IntoIter<Vec<Cell>>,
+}
+
+/// Rows that one document may make.
+const ROWS_MAX: usize = 1 << 24;
+
+impl Rows {
+    /// `None`: more rows than are allowed.
+    pub fn new(document: &Json, path: &Path, columns: &[Column]) -> Option<Self> {
+        let mut rows = Vec::new();
+        part(document, path, columns, &mut rows)?;
+        Some(Self { rows: rows.into_iter() })
+    }
+}
+
+impl Iterator for Rows {
+    type Item = Vec<Cell>;
+
+    fn next(&mut self) -> Option<Vec<Cell>> {
+        self.rows.next()
+    }
+}
+
+/// Cells of a part's columns, nested ones included.
+fn width(columns: &[Column]) -> usize {
+    let cells = |column: &Column| match &column.kind {
+        ColumnKind::Nested(_, nested) => width(nested),
+        _ => 1,
+    };
+    columns.iter().map(cells).sum()
+}
+
+fn part(document: &Json, path: &Path, columns: &[Column], out: &mut Vec<Vec<Cell>>) -> Option<()> {
+    let mut found = Vec::new();
+    path.find(document, &mut found);
+    for (n, value) in found.into_iter().enumerate() {
+        rows_of(value, n as u64 + 1, columns, out)?;
+    }
+    (out.len() <= ROWS_MAX).then_some(())
+}
+
+/// The rows of one value: one for each row of its nested parts, at least one.
+fn rows_of(value: &Json, ordinal: u64, columns: &[Column], out: &mut Vec<Vec<Cell>>) -> Option<()> {
+    let mut base = Vec::with_capacity(width(columns));
+    // Where a nested part's cells are, and its rows.
+    let mut nested = Vec::new();
+    for column in columns {
+        match &column.kind {
+            ColumnKind::Ordinality => base.push(Cell::Ordinal(ordinal)),
+            ColumnKind::Value(path) => {
+                let mut found = Vec::new();
+                path.find(value, &mut found);
+                base.push(Cell::Found(found.into_iter().cloned().collect()));
+            }
+            ColumnKind::Exists(path) => {
+                let mut found = Vec::new();
+                path.find(value, &mut found);
+                base.push(Cell::Exists(!found.is_empty()));
+            }
+            ColumnKind::Nested(path, columns) => {
+                let mut rows = Vec::new();
+                part(value, path, columns, &mut rows)?;
+                nested.push((base.len(), rows));
+                base.resize(base.len() + width(columns), Cell::Absent);
+            }
+        }
+    }
+    let before = out.len();
+    for (at, rows) in nested {
+        for row in rows {
+            let mut whole = base.clone();
+            whole.splice(at..at + row.len(), row);
+            out.push(whole);
+        }
+    }
+    if out.len() == before {
+        out.push(base);
+    }
+    (out.len() <= ROWS_MAX).then_some(())
+}
