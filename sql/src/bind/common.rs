@@ -195,6 +195,9 @@ impl Binder<'_> {
             return Err(Error::NotSupported("ORDER BY over UNION in recursive Common Table Expression".to_owned()));
         }
         let limit = self.limit(query.limit.as_ref())?;
+        if limit.as_ref().is_some_and(|limit| limit.offset.is_some()) {
+            return Err(Error::NotSupported("OFFSET in a recursive common table expression".to_owned()));
+        }
         let distinct = rest.iter().any(|operand| !operand.all);
         let mut seed = self.union(seeds, &seed_alls)?;
         let types: Vec<ColumnType> = seed.columns.iter().map(|c| working_type(c.ty.clone())).collect();
