@@ -229,13 +229,8 @@ async fn pump<'p, S: RowSink>(
 ) -> Result<u64> {
     let mut count = 0;
     while count < rows_max {
-        match rows.next(run) {
-            Ok(true) => {}
-            Ok(false) => break,
-            Err(pause) => {
-                run.resolve(pause).await?;
-                continue;
-            }
+        if !run.advance(|run| rows.next(run)).await? {
+            break;
         }
         while let Err(pause) = rows.write(run, columns, sink) {
             sink.cancel_row();

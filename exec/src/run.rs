@@ -4,7 +4,7 @@
 //! R2: [`Run::tick`] is called once for each row read, so that no statement holds its thread for long or survives a KILL.
 
 use crate::error::{Error, Result};
-use crate::eval::{Env, Pause, Shared};
+use crate::eval::{Env, Pause, Shared, Step};
 use crate::operator::{Operator, RowStore, SourceLock};
 use crate::session::{SessionVars, kill};
 use crate::subquery::Subqueries;
@@ -240,6 +240,29 @@ impl<'a> Run<'a> {
             return Ok(());
         }
         wait::resolve(pause, &self.shared, &mut self.clock).await
+    }
+
+    /// Calls an operator until it answers, waiting out its pauses. `false`: there is no further row.
+    #[inline]
+    pub async fn advance(&mut self, mut next: impl FnMut(&mut Self) -> Step<bool>) -> Result<bool> {
+        loop {
+            match next(self) {
+                Ok(found) => return Ok(found),
+                Err(pause) => self.resolve(pause).await?,
+            }
+        }
+    }
+
+    /// Is a predicate, where there is one, true of the current row?
+    #[inline]
+    pub fn passes<'e>(&'e self, predicate: Option<&'e Expr>) -> std::result::Result<bool, Pause>
+    where
+        'a: 'e,
+    {
+        match predicate {
+            Some(predicate) => self.judge(&[], predicate),
+            None => Ok(true),
+        }
     }
 
     /// Is a predicate true of the current row?

@@ -13,7 +13,36 @@ pub struct File {
     path: PathBuf,
 }
 
-fn named(path: &Path, what: &str, e: Errno) -> io::Error {
+/// Fills `buf`; zeros beyond the end of the file.
+pub(crate) fn read_whole(fd: &OwnedFd, buf: &mut [u8], offset: u64) -> Result<(), Errno> {
+    let mut done = 0;
+    while done < buf.len() {
+        match rustix::io::pread(fd, &mut buf[done..], offset + done as u64) {
+            Ok(0) => {
+                buf[done..].fill(0);
+                break;
+            }
+            Ok(n) => done += n,
+            Err(Errno::INTR) => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn write_whole(fd: &OwnedFd, buf: &[u8], offset: u64) -> Result<(), Errno> {
+    let mut done = 0;
+    while done < buf.len() {
+        match rustix::io::pwrite(fd, &buf[done..], offset + done as u64) {
+            Ok(n) => done += n,
+            Err(Errno::INTR) => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn named(path: &Path, what: &str, e: Errno) -> io::Error {
     let e = io::Error::from(e);
     io::Error::new(e.kind(), format!("{what} {}: {e}", path.display()))
 }
@@ -51,31 +80,11 @@ impl File {
 
     /// Reads exactly `buf.len()` bytes; what lies beyond the end of the file reads as zeros.
     pub fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
-        let mut done = 0;
-        while done < buf.len() {
-            match rustix::io::pread(&self.fd, &mut buf[done..], offset + done as u64) {
-                Ok(0) => {
-                    buf[done..].fill(0);
-                    return Ok(());
-                }
-                Ok(n) => done += n,
-                Err(Errno::INTR) => {}
-                Err(e) => return Err(named(&self.path, "cannot read", e)),
-            }
-        }
-        Ok(())
+        read_whole(&self.fd, buf, offset).map_err(|e| named(&self.path, "cannot read", e))
     }
 
     pub fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<()> {
-        let mut done = 0;
-        while done < buf.len() {
-            match rustix::io::pwrite(&self.fd, &buf[done..], offset + done as u64) {
-                Ok(n) => done += n,
-                Err(Errno::INTR) => {}
-                Err(e) => return Err(named(&self.path, "cannot write", e)),
-            }
-        }
-        Ok(())
+        write_whole(&self.fd, buf, offset).map_err(|e| named(&self.path, "cannot write", e))
     }
 
     /// Makes the written data durable (fdatasync).
@@ -93,24 +102,6 @@ impl File {
     }
 }
 
-/// Names in directories; none of these is durable before [`sync_dir`].
-pub mod fs {
-    pub use std::fs::{create_dir_all, read, remove_file, rename};
-
-    use std::ffi::OsString;
-    use std::io;
-    use std::path::Path;
-
-    pub fn exists(path: &Path) -> bool {
-        path.exists()
-    }
-
-    /// The names in a directory.
-    pub fn list(dir: &Path) -> io::Result<Vec<OsString>> {
-        std::fs::read_dir(dir)?.map(|entry| entry.map(|e| e.file_name())).collect()
-    }
-}
-
 /// Makes creations, renames and deletions in a directory durable.
 pub fn sync_dir(path: &Path) -> io::Result<()> {
     let fd = rustix::fs::open(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
@@ -119,14 +110,17 @@ pub fn sync_dir(path: &Path) -> io::Result<()> {
 }
 
 /// An exclusive advisory lock; released when dropped or when the process ends.
-pub struct DirLock(#[allow(dead_code, reason = "held for its Drop")] OwnedFd);
+pub struct DirLock {
+    /// Holds the lock as long as it is open.
+    _fd: OwnedFd,
+}
 
 impl DirLock {
     pub fn acquire(path: &Path) -> Result<Self, LockError> {
         let fd = rustix::fs::open(path, OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR)
             .map_err(|e| LockError::Io(named(path, "cannot open", e)))?;
         match rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Self(fd)),
+            Ok(()) => Ok(Self { _fd: fd }),
             Err(Errno::WOULDBLOCK) => Err(LockError::Held),
             Err(e) => Err(LockError::Io(named(path, "cannot lock", e))),
         }

@@ -9,6 +9,8 @@
 
 #[cfg(not(any(sim, miri)))]
 mod file;
+#[cfg(not(sim))]
+pub mod fs;
 mod memory;
 #[cfg(miri)]
 mod miri;
@@ -19,12 +21,12 @@ pub mod sim;
 pub mod topology;
 
 #[cfg(not(any(sim, miri)))]
-pub use file::{DirLock, File, fs, sync_dir};
+pub use file::{DirLock, File, sync_dir};
 pub use memory::AlignedBuf;
 #[cfg(not(miri))]
 pub use memory::Reservation;
 #[cfg(miri)]
-pub use miri::{DirLock, File, Reservation, ScratchFile, fs, sync_dir};
+pub use miri::{DirLock, File, Reservation, ScratchFile, sync_dir};
 #[cfg(not(miri))]
 pub use scratch::ScratchFile;
 #[cfg(sim)]

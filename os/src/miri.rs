@@ -77,36 +77,22 @@ impl ScratchFile {
     pub fn discard(&self, _offset: u64, _bytes: u64) {}
 }
 
-/// As `file::fs`.
-pub mod fs {
-    pub use std::fs::{create_dir_all, read, remove_file, rename};
-
-    use std::ffi::OsString;
-    use std::io;
-    use std::path::Path;
-
-    pub fn exists(path: &Path) -> bool {
-        path.exists()
-    }
-
-    pub fn list(dir: &Path) -> io::Result<Vec<OsString>> {
-        std::fs::read_dir(dir)?.map(|entry| entry.map(|e| e.file_name())).collect()
-    }
-}
-
 pub fn sync_dir(_path: &Path) -> io::Result<()> {
     Ok(())
 }
 
 /// See `file::DirLock`.
-pub struct DirLock(#[allow(dead_code, reason = "held for its Drop")] std::fs::File);
+pub struct DirLock {
+    /// Its descriptor holds the lock.
+    _file: std::fs::File,
+}
 
 impl DirLock {
     pub fn acquire(path: &Path) -> Result<Self, LockError> {
         let file = std::fs::OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
         let file = file.map_err(LockError::Io)?;
         match file.try_lock() {
-            Ok(()) => Ok(Self(file)),
+            Ok(()) => Ok(Self { _file: file }),
             Err(std::fs::TryLockError::WouldBlock) => Err(LockError::Held),
             Err(std::fs::TryLockError::Error(e)) => Err(LockError::Io(e)),
         }

@@ -7,6 +7,7 @@ pub use simulated::ScratchFile;
 
 #[cfg(not(sim))]
 mod real {
+    use crate::file::{named, read_whole, write_whole};
     use rustix::fs::{FallocateFlags, Mode, OFlags};
     use rustix::io::Errno;
     use std::io;
@@ -41,31 +42,11 @@ mod real {
 
         /// Fills `buf` from `offset`; zeros beyond the end.
         pub fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
-            let mut done = 0;
-            while done < buf.len() {
-                match rustix::io::pread(&self.fd, &mut buf[done..], offset + done as u64) {
-                    Ok(0) => {
-                        buf[done..].fill(0);
-                        break;
-                    }
-                    Ok(n) => done += n,
-                    Err(Errno::INTR) => {}
-                    Err(e) => return Err(named(&self.directory, "cannot read the scratch file in", e)),
-                }
-            }
-            Ok(())
+            read_whole(&self.fd, buf, offset).map_err(|e| named(&self.directory, "cannot read the scratch file in", e))
         }
 
         pub fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<()> {
-            let mut done = 0;
-            while done < buf.len() {
-                match rustix::io::pwrite(&self.fd, &buf[done..], offset + done as u64) {
-                    Ok(n) => done += n,
-                    Err(Errno::INTR) => {}
-                    Err(e) => return Err(named(&self.directory, "cannot write the scratch file in", e)),
-                }
-            }
-            Ok(())
+            write_whole(&self.fd, buf, offset).map_err(|e| named(&self.directory, "cannot write the scratch file in", e))
         }
 
         /// Gives a range's disk space back where the file system can; it reads as anything afterwards.
@@ -74,11 +55,6 @@ mod real {
             // Where it cannot, the space is used again by the next write to the range.
             let _ = rustix::fs::fallocate(&self.fd, flags, offset, bytes);
         }
-    }
-
-    fn named(directory: &Path, what: &str, e: Errno) -> io::Error {
-        let e = io::Error::from(e);
-        io::Error::new(e.kind(), format!("{what} {}: {e}", directory.display()))
     }
 }
 

@@ -54,25 +54,11 @@ fn must<T>(done: Result<T, Error>, what: &str) -> T {
     done.unwrap_or_else(|e| fail(&format!("{what}: {e}")))
 }
 
-fn wait<T>(worker: &Worker, mut call: impl FnMut() -> txn::Result<T>) -> Result<T, Error> {
-    loop {
-        worker.tick();
-        match call() {
-            Ok(value) => return Ok(value),
-            Err(Interrupt::Error(e)) => return Err(e),
-            Err(Interrupt::Stall(stall)) => {
-                worker.park();
-                stall.wait_blocking();
-            }
-        }
-    }
-}
-
 /// Writes a row into the tree that every directory has, and waits for its commit.
 fn put(engine: &Arc<Engine>, key: &[u8]) {
     let (worker, tree) = (engine.worker(0), engine.catalog_tree());
     let mut txn = worker.begin(Isolation::RepeatableRead);
-    let outcome = must(wait(&worker, || txn.insert(&worker, tree, key, ROW)), "a row is inserted");
+    let outcome = must(worker.wait(|| txn.insert(&worker, tree, key, ROW)), "a row is inserted");
     assert_eq!(outcome, InsertOutcome::Inserted);
     // Also where the log is not synced: it is written then.
     if let Some(stall) = txn.commit_as(&worker, Durability::Full) {
@@ -85,7 +71,7 @@ fn get(engine: &Arc<Engine>, key: &[u8]) -> bool {
     let (worker, tree): (Worker, TreeRef) = (engine.worker(0), engine.catalog_tree());
     let mut txn = worker.begin(Isolation::RepeatableRead);
     let mut payload = Vec::new();
-    let is_there = must(wait(&worker, || txn.read(&worker, tree, key, &mut payload)), "a row is read");
+    let is_there = must(worker.wait(|| txn.read(&worker, tree, key, &mut payload)), "a row is read");
     let _ = txn.commit(&worker);
     is_there && payload == ROW
 }
@@ -241,7 +227,7 @@ fn rows(worker: &Worker, tree: TreeRef, ends: &Ends, reverse: bool) -> std::ops:
     let mut txn = worker.begin(Isolation::RepeatableRead);
     let mut scan = Scan::new(tree, &[], &[], reverse, ReadMode::Snapshot);
     let mut found: Vec<u64> = Vec::new();
-    while must(wait(worker, || scan.fill(&mut txn, worker, 7)), "a scan") {
+    while must(worker.wait(|| scan.fill(&mut txn, worker, 7)), "a scan") {
         while let Some(row) = scan.next_row() {
             found.push(ends.number(row.key));
         }
@@ -306,7 +292,7 @@ fn queue(engine: &Arc<Engine>, ends: &Arc<Ends>, rounds: u64) {
         }
         let mut txn = worker.begin(Isolation::ReadCommitted);
         for n in begin..begin + DELETED_AT_ONCE {
-            let done = wait(&worker, || txn.insert(&worker, tree, &ends.key(n), &[n as u8; 2_800]));
+            let done = worker.wait(|| txn.insert(&worker, tree, &ends.key(n), &[n as u8; 2_800]));
             assert_eq!(must(done, "a row is inserted"), InsertOutcome::Inserted);
         }
         finish(&worker, txn);
@@ -340,9 +326,9 @@ fn delete(worker: &Worker, tree: TreeRef, ends: &Ends, count: u64) {
         let key = ends.key(n);
         let mode = txn::LockMode::Exclusive;
         let seen =
-            must(wait(worker, || txn.lock_row(worker, tree, &key, mode, WaitPolicy::Wait, &mut payload)), "a row is locked");
+            must(worker.wait(|| txn.lock_row(worker, tree, &key, mode, WaitPolicy::Wait, &mut payload)), "a row is locked");
         let Some(seen) = seen else { fail(&format!("row {n} is not there to be deleted")) };
-        must(wait(worker, || txn.delete(worker, tree, &key, seen)), "a row is deleted");
+        must(worker.wait(|| txn.delete(worker, tree, &key, seen)), "a row is deleted");
     }
     finish(worker, txn);
     ends.deleted.store(begin + count, Ordering::SeqCst);

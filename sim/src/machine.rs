@@ -133,27 +133,12 @@ fn life(run: &Run, rng: &mut Rng, faults: os::sim::disk::Faults) {
     count("clean stops", 1);
 }
 
-/// Repeats a call on this thread until it answers.
-fn wait<T>(worker: &Worker, mut call: impl FnMut() -> txn::Result<T>) -> Result<T, Error> {
-    loop {
-        worker.tick();
-        match call() {
-            Ok(value) => return Ok(value),
-            Err(Interrupt::Error(e)) => return Err(e),
-            Err(Interrupt::Stall(stall)) => {
-                worker.park();
-                stall.wait_blocking();
-            }
-        }
-    }
-}
-
 /// The trees of the run, made by the first life that gets so far.
 fn found(run: &Run, worker: &Worker) -> Result<Trees, Error> {
     let catalog = worker.engine().catalog_tree();
     let mut txn = worker.begin(Isolation::RepeatableRead);
     let mut row = Vec::new();
-    let there = wait(worker, || txn.read(worker, catalog, NAMES_KEY, &mut row));
+    let there = worker.wait(|| txn.read(worker, catalog, NAMES_KEY, &mut row));
     drop(txn.commit(worker));
     if there? {
         let number = |at: usize| u32::from_le_bytes(row[at..at + 4].try_into().expect("four bytes"));
@@ -163,18 +148,18 @@ fn found(run: &Run, worker: &Worker) -> Result<Trees, Error> {
     if run.founded.load(Ordering::SeqCst) {
         fail("the catalog's row was acknowledged and is lost");
     }
-    let rows = wait(worker, || worker.create_tree())?;
-    let journal = wait(worker, || worker.create_tree())?;
+    let rows = worker.wait(|| worker.create_tree())?;
+    let journal = worker.wait(|| worker.create_tree())?;
     let names: Vec<u8> = [rows.id, rows.root, journal.id, journal.root].iter().flat_map(|n| n.to_le_bytes()).collect();
     let mut txn = worker.begin(Isolation::RepeatableRead);
     let mut base = Rows::new();
     for key in 0..run.plan.filled {
         let elements = vec![run.recorder.element()];
         let bytes = payload::encode(&elements, run.plan.padding_max);
-        wait(worker, || txn.insert(worker, rows, &key_bytes(key), &bytes))?;
+        worker.wait(|| txn.insert(worker, rows, &key_bytes(key), &bytes))?;
         base.insert(key, elements);
     }
-    let inserted = wait(worker, || txn.insert(worker, catalog, NAMES_KEY, &names))?;
+    let inserted = worker.wait(|| txn.insert(worker, catalog, NAMES_KEY, &names))?;
     if inserted != InsertOutcome::Inserted {
         fail("the catalog's row is there and was not found");
     }
@@ -193,7 +178,7 @@ fn read_all(worker: &Worker, trees: Trees) -> Result<(Rows, Journal), Error> {
     let mut txn = worker.begin(Isolation::RepeatableRead);
     let mut read = |tree: TreeRef, take: &mut dyn FnMut(Key, &[u8])| -> Result<(), Error> {
         let mut scan = Scan::new(tree, &[], &[], false, ReadMode::Snapshot);
-        while wait(worker, || scan.fill(&mut txn, worker, 100))? {
+        while worker.wait(|| scan.fill(&mut txn, worker, 100))? {
             while let Some(row) = scan.next_row() {
                 let key = row.key.try_into().unwrap_or_else(|_| fail("a key of another length"));
                 take(Key::from_be_bytes(key), row.payload);
@@ -296,25 +281,25 @@ fn trouble(engine: &Arc<Engine>, mut rng: Rng, over: &AtomicBool, fills_up: bool
 fn come_and_go(engine: &Arc<Engine>, rng: &mut Rng) {
     let Some(worker) = engine.spare_worker() else { return };
     let mut fill = || -> Result<(), Error> {
-        let tree = wait(&worker, || worker.create_tree())?;
+        let tree = worker.wait(|| worker.create_tree())?;
         let mut txn = worker.begin(Isolation::ReadCommitted);
         let mut filled = Ok(());
         for key in 0..rng.below(60) {
             let bytes = payload::encode(&[key], 3_000);
-            filled = wait(&worker, || txn.insert(&worker, tree, &key_bytes(key), &bytes)).map(drop);
+            filled = worker.wait(|| txn.insert(&worker, tree, &key_bytes(key), &bytes)).map(drop);
             if filled.is_err() {
                 break;
             }
         }
         if filled.is_err() || rng.chance(1, 2) {
-            while wait(&worker, || txn.rollback(&worker)).is_err() {
+            while worker.wait(|| txn.rollback(&worker)).is_err() {
                 os::thread::sleep(Duration::from_millis(1));
             }
         } else if let Some(stall) = txn.commit(&worker) {
             worker.park();
             stall.wait_blocking();
         }
-        while !wait(&worker, || worker.drop_tree_slice(tree))? {}
+        while !worker.wait(|| worker.drop_tree_slice(tree))? {}
         Ok(())
     };
     if let Err(e) = fill()
@@ -356,7 +341,7 @@ fn rot(run: &Run, rng: &mut Rng) {
         let mut txn = worker.begin(Isolation::RepeatableRead);
         let mut row = Vec::new();
         for key in 0..this.plan.keys {
-            match wait(&worker, || txn.read(&worker, trees.rows, &key_bytes(key), &mut row)) {
+            match worker.wait(|| txn.read(&worker, trees.rows, &key_bytes(key), &mut row)) {
                 Ok(there) => {
                     let found = there.then(|| decode(key, &row));
                     if found.as_ref() != expected.get(&key) {

@@ -5,7 +5,7 @@ use crate::locks::LockTable;
 use crate::purge::Purge;
 use crate::status::{StatusTable, sequence_of};
 use crate::undo::{UndoStore, UndoWriter};
-use crate::{Error, Isolation, Result, Timers, TreeRef, Txn};
+use crate::{Error, Interrupt, Isolation, Result, Timers, TreeRef, Txn};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::time::Duration;
@@ -361,6 +361,24 @@ impl Worker {
         self.snapshots.park(&self.engine.horizon, self.index);
         if UndoStore::has_retired(&self.undo.borrow()) {
             self.engine.undo.reclaim(&mut self.undo.borrow_mut(), self.engine.horizon());
+        }
+    }
+
+    /// Repeats a call on this thread until it answers, waiting out its stalls: for threads that may block.
+    ///
+    /// # Errors
+    /// The call's error.
+    pub fn wait<T>(&self, mut call: impl FnMut() -> Result<T>) -> std::result::Result<T, Error> {
+        loop {
+            self.tick();
+            match call() {
+                Ok(value) => return Ok(value),
+                Err(Interrupt::Error(e)) => return Err(e),
+                Err(Interrupt::Stall(stall)) => {
+                    self.park();
+                    stall.wait_blocking();
+                }
+            }
         }
     }
 

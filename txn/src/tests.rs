@@ -34,21 +34,6 @@ pub(crate) fn open(dir: &TempDir, pool_mib: u64) -> Arc<Engine> {
     .expect("opens")
 }
 
-/// Repeats a call, waiting out its stalls.
-pub(crate) fn wait<T>(worker: &Worker, mut call: impl FnMut() -> Result<T>) -> std::result::Result<T, Error> {
-    loop {
-        worker.tick();
-        match call() {
-            Ok(value) => return Ok(value),
-            Err(Interrupt::Error(e)) => return Err(e),
-            Err(Interrupt::Stall(stall)) => {
-                worker.park();
-                stall.wait_blocking();
-            }
-        }
-    }
-}
-
 pub(crate) fn key(n: u64) -> [u8; 8] {
     n.to_be_bytes()
 }
@@ -58,7 +43,7 @@ pub(crate) fn all_rows(worker: &Worker, tree: TreeRef, reverse: bool) -> Vec<(u6
     let mut txn = worker.begin(Isolation::RepeatableRead);
     let mut scan = Scan::new(tree, &[], &[], reverse, ReadMode::Snapshot);
     let mut out = Vec::new();
-    while wait(worker, || scan.fill(&mut txn, worker, 64)).expect("scans") {
+    while worker.wait(|| scan.fill(&mut txn, worker, 64)).expect("scans") {
         while let Some(row) = scan.next_row() {
             out.push((u64::from_be_bytes(row.key.try_into().expect("8 bytes")), row.payload.to_vec()));
         }
@@ -74,22 +59,22 @@ fn rows_come_back_after_restart_and_eviction() {
     let tree = {
         let engine = open(&dir, 4);
         let worker = engine.worker(0);
-        let tree = wait(&worker, || worker.create_tree()).expect("a tree");
+        let tree = worker.wait(|| worker.create_tree()).expect("a tree");
         let mut txn = worker.begin(Isolation::RepeatableRead);
         for n in 0..rows {
             let n = n * 7919 % rows;
             let payload = vec![n as u8; 300];
-            assert_eq!(wait(&worker, || txn.insert(&worker, tree, &key(n), &payload)).expect("ok"), InsertOutcome::Inserted);
+            assert_eq!(worker.wait(|| txn.insert(&worker, tree, &key(n), &payload)).expect("ok"), InsertOutcome::Inserted);
         }
-        assert_eq!(wait(&worker, || txn.insert(&worker, tree, &key(5), b"")).expect("ok"), InsertOutcome::Duplicate);
+        assert_eq!(worker.wait(|| txn.insert(&worker, tree, &key(5), b"")).expect("ok"), InsertOutcome::Duplicate);
         let _ = txn.commit(&worker);
         // One more, rolled back.
         let mut txn = worker.begin(Isolation::RepeatableRead);
         let mut payload = Vec::new();
-        let seen = wait(&worker, || txn.read_latest(&worker, tree, &key(9), &mut payload)).expect("ok").expect("there");
-        wait(&worker, || txn.update(&worker, tree, &key(9), seen, b"changed")).expect("ok");
-        wait(&worker, || txn.insert(&worker, tree, &key(rows + 1), b"new")).expect("ok");
-        wait(&worker, || txn.rollback(&worker)).expect("ok");
+        let seen = worker.wait(|| txn.read_latest(&worker, tree, &key(9), &mut payload)).expect("ok").expect("there");
+        worker.wait(|| txn.update(&worker, tree, &key(9), seen, b"changed")).expect("ok");
+        worker.wait(|| txn.insert(&worker, tree, &key(rows + 1), b"new")).expect("ok");
+        worker.wait(|| txn.rollback(&worker)).expect("ok");
         drop(worker);
         engine.shutdown().expect("stops");
         assert!(engine.status().pages_evicted > 0);
@@ -110,10 +95,10 @@ fn snapshots_are_stable_and_deletes_are_purged() {
     let dir = TempDir::new("snapshot");
     let engine = open(&dir, 8);
     let (a, b) = (engine.worker(0), engine.worker(1));
-    let tree = wait(&a, || a.create_tree()).expect("a tree");
+    let tree = a.wait(|| a.create_tree()).expect("a tree");
     let mut setup = a.begin(Isolation::RepeatableRead);
     for n in 0..500 {
-        wait(&a, || setup.insert(&a, tree, &key(n), b"first")).expect("ok");
+        a.wait(|| setup.insert(&a, tree, &key(n), b"first")).expect("ok");
     }
     let _ = setup.commit(&a);
     b.tick();
@@ -123,13 +108,13 @@ fn snapshots_are_stable_and_deletes_are_purged() {
         let mut txn = a.begin(Isolation::RepeatableRead);
         for n in 0..500 {
             let mut payload = Vec::new();
-            let seen = wait(&a, || txn.read_latest(&a, tree, &key(n), &mut payload)).expect("ok");
+            let seen = a.wait(|| txn.read_latest(&a, tree, &key(n), &mut payload)).expect("ok");
             match seen {
                 Some(seen) if n % 3 == 0 && round == 19 => {
-                    wait(&a, || txn.delete(&a, tree, &key(n), seen)).expect("ok");
+                    a.wait(|| txn.delete(&a, tree, &key(n), seen)).expect("ok");
                 }
                 Some(seen) => {
-                    wait(&a, || txn.update(&a, tree, &key(n), seen, &[round; 40])).expect("ok");
+                    a.wait(|| txn.update(&a, tree, &key(n), seen, &[round; 40])).expect("ok");
                 }
                 None => panic!("row {n} is gone in round {round}"),
             }
@@ -138,12 +123,12 @@ fn snapshots_are_stable_and_deletes_are_purged() {
     }
     let mut payload = Vec::new();
     for n in 0..500 {
-        assert!(wait(&b, || reader.read(&b, tree, &key(n), &mut payload)).expect("ok"));
+        assert!(b.wait(|| reader.read(&b, tree, &key(n), &mut payload)).expect("ok"));
         assert_eq!(payload, b"first");
     }
     let mut scan = Scan::new(tree, &key(100), &key(200), true, ReadMode::Snapshot);
     let mut seen = 0;
-    while wait(&b, || scan.fill(&mut reader, &b, 7)).expect("ok") {
+    while b.wait(|| scan.fill(&mut reader, &b, 7)).expect("ok") {
         while let Some(row) = scan.next_row() {
             assert_eq!(row.payload, b"first");
             seen += 1;
@@ -163,7 +148,7 @@ fn snapshots_are_stable_and_deletes_are_purged() {
     // The same keys can come again.
     a.tick();
     let mut again = a.begin(Isolation::RepeatableRead);
-    assert_eq!(wait(&a, || again.insert(&a, tree, &key(3), b"again")).expect("ok"), InsertOutcome::Inserted);
+    assert_eq!(a.wait(|| again.insert(&a, tree, &key(3), b"again")).expect("ok"), InsertOutcome::Inserted);
     let _ = again.commit(&a);
 }
 
@@ -197,15 +182,15 @@ fn recovery_undoes_an_open_transaction_from_its_last_change_back() {
     };
     let engine = Engine::open(config).expect("opens");
     let (a, b) = (engine.worker(0), engine.worker(1));
-    let tree = wait(&a, || a.create_tree()).expect("a tree");
+    let tree = a.wait(|| a.create_tree()).expect("a tree");
     let put = |worker: &Worker, txn: &mut Txn, n: u64, value: &[u8]| {
         let mut payload = Vec::new();
-        match wait(worker, || txn.read_latest(worker, tree, &key(n), &mut payload)).expect("ok") {
+        match worker.wait(|| txn.read_latest(worker, tree, &key(n), &mut payload)).expect("ok") {
             Some(seen) => {
-                assert_eq!(wait(worker, || txn.update(worker, tree, &key(n), seen, value)).expect("ok"), WriteOutcome::Done)
+                assert_eq!(worker.wait(|| txn.update(worker, tree, &key(n), seen, value)).expect("ok"), WriteOutcome::Done)
             }
             None => {
-                assert_eq!(wait(worker, || txn.insert(worker, tree, &key(n), value)).expect("ok"), InsertOutcome::Inserted)
+                assert_eq!(worker.wait(|| txn.insert(worker, tree, &key(n), value)).expect("ok"), InsertOutcome::Inserted)
             }
         }
     };
@@ -219,7 +204,7 @@ fn recovery_undoes_an_open_transaction_from_its_last_change_back() {
     let savepoint = loser.savepoint();
     put(&a, &mut loser, 1, b"undone");
     put(&a, &mut loser, 8, b"undone");
-    wait(&a, || loser.rollback_to(&a, savepoint)).expect("ok");
+    a.wait(|| loser.rollback_to(&a, savepoint)).expect("ok");
     let mut other = b.begin(Isolation::ReadCommitted);
     put(&b, &mut other, 8, b"other");
     commit(&b, other);
@@ -233,7 +218,7 @@ fn recovery_undoes_an_open_transaction_from_its_last_change_back() {
     commit(&b, last);
 
     let copy = crashed_copy(&dir, "losers-crashed");
-    wait(&a, || loser.rollback(&a)).expect("ok");
+    a.wait(|| loser.rollback(&a)).expect("ok");
     let expected = [(1, b"first".to_vec()), (8, b"other".to_vec()), (9, b"last".to_vec())];
     assert_eq!(all_rows(&a, tree, false), expected);
     let recovered = open(&copy, 8);
@@ -274,7 +259,7 @@ fn queue(name: &str, pool_mib: u64, width: u64, rounds: u64) {
     let dir = TempDir::new(name);
     let engine = open(&dir, pool_mib);
     let (worker, other) = (engine.worker(0), engine.worker(1));
-    let tree = wait(&worker, || worker.create_tree()).expect("a tree");
+    let tree = worker.wait(|| worker.create_tree()).expect("a tree");
     let pages = || {
         until("purge has no work left", || engine.status().purge_backlog == 0 && engine.purge.is_idle());
         engine.store.tree_pages(tree).expect("reads")
@@ -283,8 +268,8 @@ fn queue(name: &str, pool_mib: u64, width: u64, rounds: u64) {
         let mut txn = other.begin(Isolation::ReadCommitted);
         let mut payload = Vec::new();
         for n in rows {
-            let seen = wait(&other, || txn.read_latest(&other, tree, &key(n), &mut payload)).expect("ok").expect("there");
-            wait(&other, || txn.delete(&other, tree, &key(n), seen)).expect("ok");
+            let seen = other.wait(|| txn.read_latest(&other, tree, &key(n), &mut payload)).expect("ok").expect("there");
+            other.wait(|| txn.delete(&other, tree, &key(n), seen)).expect("ok");
         }
         let _ = txn.commit(&other);
         [&worker, &other].into_iter().for_each(|w| {
@@ -297,7 +282,7 @@ fn queue(name: &str, pool_mib: u64, width: u64, rounds: u64) {
         let mut txn = worker.begin(Isolation::ReadCommitted);
         for n in round * width..(round + 1) * width {
             // Four rows to a leaf.
-            wait(&worker, || txn.insert(&worker, tree, &key(n), &[7; 3_800])).expect("ok");
+            worker.wait(|| txn.insert(&worker, tree, &key(n), &[7; 3_800])).expect("ok");
         }
         let _ = txn.commit(&worker);
         delete(round.max(1) * width - width..round * width);
@@ -337,7 +322,7 @@ fn a_tree_is_emptied_under_readers_and_filled_again() {
     let dir = TempDir::new("emptied");
     let engine = open(&dir, 8);
     let worker = engine.worker(0);
-    let tree = wait(&worker, || worker.create_tree()).expect("a tree");
+    let tree = worker.wait(|| worker.create_tree()).expect("a tree");
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for (index, reverse) in [(1, false), (2, true)] {
@@ -356,7 +341,7 @@ fn a_tree_is_emptied_under_readers_and_filled_again() {
             let mut txn = worker.begin(Isolation::RepeatableRead);
             for n in 0..ROWS {
                 let n = if round % 2 == 0 { n } else { n * 7 % ROWS };
-                wait(&worker, || txn.insert(&worker, tree, &key(n), &[round as u8; 700])).expect("ok");
+                worker.wait(|| txn.insert(&worker, tree, &key(n), &[round as u8; 700])).expect("ok");
             }
             let _ = txn.commit(&worker);
             let mut txn = worker.begin(Isolation::RepeatableRead);
@@ -364,8 +349,8 @@ fn a_tree_is_emptied_under_readers_and_filled_again() {
             for n in 0..ROWS {
                 // From both ends, and from the middle.
                 let n = [n, ROWS - 1 - n, (n + ROWS / 2) % ROWS][round % 3];
-                let seen = wait(&worker, || txn.read_latest(&worker, tree, &key(n), &mut payload)).expect("ok").expect("there");
-                wait(&worker, || txn.delete(&worker, tree, &key(n), seen)).expect("ok");
+                let seen = worker.wait(|| txn.read_latest(&worker, tree, &key(n), &mut payload)).expect("ok").expect("there");
+                worker.wait(|| txn.delete(&worker, tree, &key(n), seen)).expect("ok");
             }
             let _ = txn.commit(&worker);
             worker.tick();
@@ -387,10 +372,10 @@ fn tombstones_of_an_earlier_run_are_swept() {
     let tree = {
         let engine = open(&dir, 8);
         let (a, b) = (engine.worker(0), engine.worker(1));
-        let tree = wait(&a, || a.create_tree()).expect("a tree");
+        let tree = a.wait(|| a.create_tree()).expect("a tree");
         let mut txn = a.begin(Isolation::RepeatableRead);
         for n in 0..rows {
-            wait(&a, || txn.insert(&a, tree, &key(n), &[1; 40])).expect("ok");
+            a.wait(|| txn.insert(&a, tree, &key(n), &[1; 40])).expect("ok");
         }
         let _ = txn.commit(&a);
         b.tick();
@@ -399,8 +384,8 @@ fn tombstones_of_an_earlier_run_are_swept() {
         let mut txn = a.begin(Isolation::RepeatableRead);
         let mut payload = Vec::new();
         for n in (0..rows).filter(|n| n % 10 != 0) {
-            let seen = wait(&a, || txn.read_latest(&a, tree, &key(n), &mut payload)).expect("ok").expect("there");
-            wait(&a, || txn.delete(&a, tree, &key(n), seen)).expect("ok");
+            let seen = a.wait(|| txn.read_latest(&a, tree, &key(n), &mut payload)).expect("ok").expect("there");
+            a.wait(|| txn.delete(&a, tree, &key(n), seen)).expect("ok");
         }
         let _ = txn.commit(&a);
         engine.shutdown().expect("stops");
@@ -426,11 +411,11 @@ fn scans_with_an_empty_key_end() {
     let dir = TempDir::new("empty-key");
     let engine = open(&dir, 8);
     let worker = engine.worker(0);
-    let tree = wait(&worker, || worker.create_tree()).expect("a tree");
+    let tree = worker.wait(|| worker.create_tree()).expect("a tree");
     let mut txn = worker.begin(Isolation::RepeatableRead);
     let keys: [&[u8]; 4] = [b"", b"\0", b"a", b"b"];
     for key in keys {
-        wait(&worker, || txn.insert(&worker, tree, key, key)).expect("ok");
+        worker.wait(|| txn.insert(&worker, tree, key, key)).expect("ok");
     }
     let _ = txn.commit(&worker);
     let modes = [ReadMode::Snapshot, ReadMode::Latest, ReadMode::Lock(LockMode::Share, WaitPolicy::Wait)];
@@ -438,7 +423,7 @@ fn scans_with_an_empty_key_end() {
         let mut txn = worker.begin(Isolation::RepeatableRead);
         let mut scan = Scan::new(tree, &[], &[], reverse, mode);
         let mut found = Vec::new();
-        while wait(&worker, || scan.fill(&mut txn, &worker, rows_max)).expect("scans") {
+        while worker.wait(|| scan.fill(&mut txn, &worker, rows_max)).expect("scans") {
             while let Some(row) = scan.next_row() {
                 found.push(row.key.to_vec());
             }
@@ -448,7 +433,7 @@ fn scans_with_an_empty_key_end() {
             found.reverse();
         }
         assert_eq!(found, keys, "{mode:?} {reverse} {rows_max}");
-        wait(&worker, || txn.rollback(&worker)).expect("ok");
+        worker.wait(|| txn.rollback(&worker)).expect("ok");
     }
 }
 
@@ -457,16 +442,16 @@ fn savepoints_undo_their_part() {
     let dir = TempDir::new("savepoint");
     let engine = open(&dir, 8);
     let worker = engine.worker(0);
-    let tree = wait(&worker, || worker.create_tree()).expect("a tree");
+    let tree = worker.wait(|| worker.create_tree()).expect("a tree");
     let mut txn = worker.begin(Isolation::RepeatableRead);
     let mut payload = Vec::new();
-    wait(&worker, || txn.insert(&worker, tree, &key(1), b"one")).expect("ok");
+    worker.wait(|| txn.insert(&worker, tree, &key(1), b"one")).expect("ok");
     let savepoint = txn.savepoint();
-    let seen = wait(&worker, || txn.read_latest(&worker, tree, &key(1), &mut payload)).expect("ok").expect("there");
-    wait(&worker, || txn.delete(&worker, tree, &key(1), seen)).expect("ok");
-    wait(&worker, || txn.insert(&worker, tree, &key(1), b"one again")).expect("ok");
-    wait(&worker, || txn.insert(&worker, tree, &key(2), b"two")).expect("ok");
-    wait(&worker, || txn.rollback_to(&worker, savepoint)).expect("ok");
+    let seen = worker.wait(|| txn.read_latest(&worker, tree, &key(1), &mut payload)).expect("ok").expect("there");
+    worker.wait(|| txn.delete(&worker, tree, &key(1), seen)).expect("ok");
+    worker.wait(|| txn.insert(&worker, tree, &key(1), b"one again")).expect("ok");
+    worker.wait(|| txn.insert(&worker, tree, &key(2), b"two")).expect("ok");
+    worker.wait(|| txn.rollback_to(&worker, savepoint)).expect("ok");
     let _ = txn.commit(&worker);
     assert_eq!(all_rows(&worker, tree, false), vec![(1, b"one".to_vec())]);
 }
@@ -477,14 +462,14 @@ fn current_reads_take_no_version_between_two_changes() {
     let dir = TempDir::new("between");
     let engine = open(&dir, 8);
     let (a, b) = (engine.worker(0), std::rc::Rc::new(engine.worker(1)));
-    let tree = wait(&a, || a.create_tree()).expect("a tree");
+    let tree = a.wait(|| a.create_tree()).expect("a tree");
     let mut setup = a.begin(Isolation::ReadCommitted);
-    wait(&a, || setup.insert(&a, tree, &key(1), b"first")).expect("ok");
+    a.wait(|| setup.insert(&a, tree, &key(1), b"first")).expect("ok");
     let _ = setup.commit(&a);
     let change = move |worker: &Worker, txn: &mut Txn, value: &[u8]| {
         let mut payload = Vec::new();
-        let seen = wait(worker, || txn.read_latest(worker, tree, &key(1), &mut payload)).expect("ok").expect("there");
-        assert_eq!(wait(worker, || txn.update(worker, tree, &key(1), seen, value)).expect("ok"), WriteOutcome::Done);
+        let seen = worker.wait(|| txn.read_latest(worker, tree, &key(1), &mut payload)).expect("ok").expect("there");
+        assert_eq!(worker.wait(|| txn.update(worker, tree, &key(1), seen, value)).expect("ok"), WriteOutcome::Done);
     };
     // Both ways of reading what is current; the second writer works on the same thread, between two steps of the reader.
     for by_scan in [false, true] {
@@ -498,13 +483,13 @@ fn current_reads_take_no_version_between_two_changes() {
         let mut reader = a.begin(Isolation::ReadCommitted);
         let found = if by_scan {
             let mut scan = Scan::new(tree, &[], &[], false, ReadMode::Latest);
-            assert!(wait(&a, || scan.fill(&mut reader, &a, 10)).expect("scans"));
+            assert!(a.wait(|| scan.fill(&mut reader, &a, 10)).expect("scans"));
             let row = scan.next_row().expect("a row");
             assert!(!row.held_by_other);
             row.payload.to_vec()
         } else {
             let mut payload = Vec::new();
-            assert!(wait(&a, || reader.read_latest(&a, tree, &key(1), &mut payload)).expect("reads").is_some());
+            assert!(a.wait(|| reader.read_latest(&a, tree, &key(1), &mut payload)).expect("reads").is_some());
             payload
         };
         assert_eq!(found, b"last", "by a scan: {by_scan}");
@@ -521,10 +506,10 @@ fn transfers_keep_the_sum() {
     let engine = open(&dir, 8);
     let tree = {
         let worker = engine.worker(3);
-        let tree = wait(&worker, || worker.create_tree()).expect("a tree");
+        let tree = worker.wait(|| worker.create_tree()).expect("a tree");
         let mut txn = worker.begin(Isolation::RepeatableRead);
         for n in 0..ACCOUNTS {
-            wait(&worker, || txn.insert(&worker, tree, &key(n), &key(1_000))).expect("ok");
+            worker.wait(|| txn.insert(&worker, tree, &key(n), &key(1_000))).expect("ok");
         }
         let _ = txn.commit(&worker);
         tree
@@ -552,10 +537,10 @@ fn transfers_keep_the_sum() {
                         let moved = transfer(&worker, &mut txn, tree, from, to, amount, lock_first);
                         match moved {
                             Ok(()) if random() % 8 > 0 => drop(txn.commit(&worker)),
-                            Ok(()) => wait(&worker, || txn.rollback(&worker)).expect("rolls back"),
+                            Ok(()) => worker.wait(|| txn.rollback(&worker)).expect("rolls back"),
                             Err(Error::Deadlock) => {
                                 deadlocks.fetch_add(1, Ordering::Relaxed);
-                                wait(&worker, || txn.rollback(&worker)).expect("rolls back");
+                                worker.wait(|| txn.rollback(&worker)).expect("rolls back");
                             }
                             Err(e) => panic!("{e}"),
                         }
@@ -598,14 +583,14 @@ fn transfer(
         let mut payload = Vec::new();
         loop {
             let seen = if lock_first {
-                wait(worker, || txn.lock_row(worker, tree, &key(account), LockMode::Exclusive, WaitPolicy::Wait, &mut payload))?
+                worker.wait(|| txn.lock_row(worker, tree, &key(account), LockMode::Exclusive, WaitPolicy::Wait, &mut payload))?
             } else {
-                wait(worker, || txn.read_latest(worker, tree, &key(account), &mut payload))?
+                worker.wait(|| txn.read_latest(worker, tree, &key(account), &mut payload))?
             };
             let balance = u64::from_be_bytes(payload[..].try_into().expect("8 bytes"));
             let next = key(balance.wrapping_add(delta));
             let seen = seen.expect("accounts are never deleted");
-            if wait(worker, || txn.update(worker, tree, &key(account), seen, &next))? == WriteOutcome::Done {
+            if worker.wait(|| txn.update(worker, tree, &key(account), seen, &next))? == WriteOutcome::Done {
                 break;
             }
             assert!(!lock_first, "a locked row does not change");
@@ -619,22 +604,22 @@ fn lock_waits_time_out_and_refuse() {
     let dir = TempDir::new("timeouts");
     let engine = open(&dir, 8);
     let (a, b) = (engine.worker(0), engine.worker(1));
-    let tree = wait(&a, || a.create_tree()).expect("a tree");
+    let tree = a.wait(|| a.create_tree()).expect("a tree");
     let mut holder = a.begin(Isolation::RepeatableRead);
-    wait(&a, || holder.insert(&a, tree, &key(1), b"held")).expect("ok");
+    a.wait(|| holder.insert(&a, tree, &key(1), b"held")).expect("ok");
     let mut other = b.begin(Isolation::RepeatableRead);
     other.set_lock_wait_timeout(std::time::Duration::from_millis(50));
     let mut payload = Vec::new();
-    assert!(matches!(wait(&b, || other.insert(&b, tree, &key(1), b"x")), Err(Error::LockWaitTimeout)));
+    assert!(matches!(b.wait(|| other.insert(&b, tree, &key(1), b"x")), Err(Error::LockWaitTimeout)));
     assert!(matches!(
-        wait(&b, || other.lock_row(&b, tree, &key(1), LockMode::Share, WaitPolicy::NoWait, &mut payload)),
+        b.wait(|| other.lock_row(&b, tree, &key(1), LockMode::Share, WaitPolicy::NoWait, &mut payload)),
         Err(Error::WouldBlock)
     ));
-    let skipped = wait(&b, || other.lock_row(&b, tree, &key(1), LockMode::Share, WaitPolicy::SkipLocked, &mut payload));
+    let skipped = b.wait(|| other.lock_row(&b, tree, &key(1), LockMode::Share, WaitPolicy::SkipLocked, &mut payload));
     assert!(skipped.expect("ok").is_none());
     let _ = holder.commit(&a);
-    assert_eq!(wait(&b, || other.insert(&b, tree, &key(1), b"x")).expect("ok"), InsertOutcome::Duplicate);
-    wait(&b, || other.rollback(&b)).expect("ok");
+    assert_eq!(b.wait(|| other.insert(&b, tree, &key(1), b"x")).expect("ok"), InsertOutcome::Duplicate);
+    b.wait(|| other.rollback(&b)).expect("ok");
     assert_eq!(engine.status().locked_rows, 0);
 }
 
@@ -643,9 +628,9 @@ fn shared_waiters_go_together() {
     let dir = TempDir::new("shared");
     let engine = open(&dir, 8);
     let worker = engine.worker(0);
-    let tree = wait(&worker, || worker.create_tree()).expect("tree");
+    let tree = worker.wait(|| worker.create_tree()).expect("tree");
     let mut writer = worker.begin(Isolation::ReadCommitted);
-    wait(&worker, || writer.insert(&worker, tree, b"k", b"1")).expect("inserts");
+    worker.wait(|| writer.insert(&worker, tree, b"k", b"1")).expect("inserts");
     let mut payload = Vec::new();
     let mut share = |txn: &mut Txn| txn.lock_row(&worker, tree, b"k", LockMode::Share, WaitPolicy::Wait, &mut payload);
     let (mut first, mut second) = (worker.begin(Isolation::ReadCommitted), worker.begin(Isolation::ReadCommitted));
@@ -666,29 +651,29 @@ fn a_waiter_that_splits_keeps_its_place() {
     let dir = TempDir::new("splits");
     let engine = open(&dir, 8);
     let worker = engine.worker(0);
-    let tree = wait(&worker, || worker.create_tree()).expect("tree");
+    let tree = worker.wait(|| worker.create_tree()).expect("tree");
     let mut setup = worker.begin(Isolation::ReadCommitted);
     for n in 0..400u64 {
-        wait(&worker, || setup.insert(&worker, tree, &key(n), b"row")).expect("inserts");
+        worker.wait(|| setup.insert(&worker, tree, &key(n), b"row")).expect("inserts");
     }
     assert!(setup.commit(&worker).is_none());
     let mut holder = worker.begin(Isolation::ReadCommitted);
     let mut payload = Vec::new();
     let row = key(7);
-    let seen = wait(&worker, || holder.lock_row(&worker, tree, &row, LockMode::Exclusive, WaitPolicy::Wait, &mut payload));
+    let seen = worker.wait(|| holder.lock_row(&worker, tree, &row, LockMode::Exclusive, WaitPolicy::Wait, &mut payload));
     let seen = seen.expect("locks").expect("is there");
     let (mut first, mut second) = (worker.begin(Isolation::ReadCommitted), worker.begin(Isolation::ReadCommitted));
     let big = [b'x'; 3000];
     for n in 8..12u64 {
-        let seen = wait(&worker, || first.read_latest(&worker, tree, &key(n), &mut payload)).expect("reads").expect("is there");
-        wait(&worker, || first.update(&worker, tree, &key(n), seen, &big)).expect("updates");
+        let seen = worker.wait(|| first.read_latest(&worker, tree, &key(n), &mut payload)).expect("reads").expect("is there");
+        worker.wait(|| first.update(&worker, tree, &key(n), seen, &big)).expect("updates");
     }
     assert!(matches!(first.update(&worker, tree, &row, seen, &big), Err(Interrupt::Stall(_))));
     assert!(matches!(second.update(&worker, tree, &row, seen, &big), Err(Interrupt::Stall(_))));
     assert!(holder.commit(&worker).is_none());
-    assert_eq!(wait(&worker, || first.update(&worker, tree, &row, seen, &big)).expect("updates"), WriteOutcome::Done);
+    assert_eq!(worker.wait(|| first.update(&worker, tree, &row, seen, &big)).expect("updates"), WriteOutcome::Done);
     assert!(first.commit(&worker).is_none());
-    assert_eq!(wait(&worker, || second.update(&worker, tree, &row, seen, &big)).expect("looks"), WriteOutcome::Changed);
+    assert_eq!(worker.wait(|| second.update(&worker, tree, &row, seen, &big)).expect("looks"), WriteOutcome::Changed);
     assert!(second.commit(&worker).is_none());
     assert_eq!((engine.status().locked_rows, engine.status().deadlocks), (0, 0));
 }
@@ -699,10 +684,10 @@ fn a_deadlock_through_a_place_in_a_queue_is_found() {
     let dir = TempDir::new("queue-deadlock");
     let engine = open(&dir, 8);
     let worker = engine.worker(0);
-    let tree = wait(&worker, || worker.create_tree()).expect("tree");
+    let tree = worker.wait(|| worker.create_tree()).expect("tree");
     let mut setup = worker.begin(Isolation::ReadCommitted);
     for n in 1..=2u64 {
-        wait(&worker, || setup.insert(&worker, tree, &key(n), b"row")).expect("inserts");
+        worker.wait(|| setup.insert(&worker, tree, &key(n), b"row")).expect("inserts");
     }
     assert!(setup.commit(&worker).is_none());
     let mut payload = Vec::new();
@@ -717,7 +702,7 @@ fn a_deadlock_through_a_place_in_a_queue_is_found() {
         panic!("another one waits already")
     };
     assert!(matches!(lock(&mut holder, 2, LockMode::Share), Err(Interrupt::Error(Error::Deadlock))));
-    wait(&worker, || holder.rollback(&worker)).expect("rolls back");
+    worker.wait(|| holder.rollback(&worker)).expect("rolls back");
     let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
     assert!(std::pin::Pin::new(&mut between_waits).poll(&mut cx).is_ready());
     assert!(std::pin::Pin::new(&mut other_waits).poll(&mut cx).is_pending());
@@ -738,11 +723,11 @@ fn a_batch_of_reads_is_one_snapshot() {
     let balance = |payload: &[u8]| u64::from_be_bytes(payload[..8].try_into().expect("8 bytes"));
     let tree = {
         let worker = engine.worker(3);
-        let tree = wait(&worker, || worker.create_tree()).expect("a tree");
+        let tree = worker.wait(|| worker.create_tree()).expect("a tree");
         for first in (0..ROWS).step_by(100) {
             let mut txn = worker.begin(Isolation::RepeatableRead);
             for n in first..first + 100 {
-                wait(&worker, || txn.insert(&worker, tree, &key(2 * n), &row(1_000))).expect("ok");
+                worker.wait(|| txn.insert(&worker, tree, &key(2 * n), &row(1_000))).expect("ok");
             }
             drop(txn.commit(&worker));
         }
@@ -758,12 +743,12 @@ fn a_batch_of_reads_is_one_snapshot() {
                 let mut txn = worker.begin(Isolation::ReadCommitted);
                 for (account, delta) in [(n * 7 % ROWS, 1), (n * 13 % ROWS, u64::MAX)] {
                     let name = key(2 * account);
-                    let seen = wait(&worker, || txn.read_latest(&worker, tree, &name, &mut payload)).expect("ok").expect("there");
+                    let seen = worker.wait(|| txn.read_latest(&worker, tree, &name, &mut payload)).expect("ok").expect("there");
                     let next = row(balance(&payload).wrapping_add(delta));
-                    wait(&worker, || txn.update(&worker, tree, &name, seen, &next)).expect("ok");
+                    worker.wait(|| txn.update(&worker, tree, &name, seen, &next)).expect("ok");
                 }
                 // Not among the keys read.
-                wait(&worker, || txn.insert(&worker, tree, &key(2 * (n * 31 % ROWS) + 1), &row(0))).expect("ok");
+                worker.wait(|| txn.insert(&worker, tree, &key(2 * (n * 31 % ROWS) + 1), &row(0))).expect("ok");
                 drop(txn.commit(&worker));
             }
         });
@@ -781,23 +766,24 @@ fn a_batch_of_reads_is_one_snapshot() {
             let mut txn = worker.begin(Isolation::ReadCommitted);
             let (mut next, mut payload, mut positions, mut sum, mut found) = (0, Vec::new(), 0, 0u64, 0);
             while next < keys.len() {
-                wait(&worker, || {
-                    txn.read_many(&worker, tree, &keys, &mut next, &mut payload, |position, payload| {
-                        if positions % 100 == 99 && payload.is_some_and(|p| p.len() == 2_008) && found % 2 == 0 {
-                            // The caller may take a key over.
+                worker
+                    .wait(|| {
+                        txn.read_many(&worker, tree, &keys, &mut next, &mut payload, |position, payload| {
+                            if positions % 100 == 99 && payload.is_some_and(|p| p.len() == 2_008) && found % 2 == 0 {
+                                // The caller may take a key over.
+                                positions += 1;
+                                sum = sum.wrapping_add(balance(payload.unwrap_or_default()));
+                                found += 1;
+                                return false;
+                            }
+                            assert_eq!(position, positions);
                             positions += 1;
-                            sum = sum.wrapping_add(balance(payload.unwrap_or_default()));
-                            found += 1;
-                            return false;
-                        }
-                        assert_eq!(position, positions);
-                        positions += 1;
-                        sum = sum.wrapping_add(payload.map_or(0, balance));
-                        found += u64::from(payload.is_some());
-                        true
+                            sum = sum.wrapping_add(payload.map_or(0, balance));
+                            found += u64::from(payload.is_some());
+                            true
+                        })
                     })
-                })
-                .expect("ok");
+                    .expect("ok");
                 // Given back: done already.
                 next = positions;
             }
@@ -824,10 +810,10 @@ fn a_long_snapshot_and_a_big_rollback_need_little_memory() {
     };
     let engine = Engine::open(config).expect("opens");
     let (a, b) = (engine.worker(0), engine.worker(1));
-    let tree = wait(&a, || a.create_tree()).expect("a tree");
+    let tree = a.wait(|| a.create_tree()).expect("a tree");
     let mut setup = a.begin(Isolation::RepeatableRead);
     for n in 0..ROWS {
-        wait(&a, || setup.insert(&a, tree, &key(n), &[0; 100])).expect("inserts");
+        a.wait(|| setup.insert(&a, tree, &key(n), &[0; 100])).expect("inserts");
     }
     assert!(setup.commit(&a).is_none());
     b.tick();
@@ -838,8 +824,8 @@ fn a_long_snapshot_and_a_big_rollback_need_little_memory() {
         let mut txn = a.begin(Isolation::RepeatableRead);
         let mut payload = Vec::new();
         for n in 0..ROWS {
-            let seen = wait(&a, || txn.read_latest(&a, tree, &key(n), &mut payload)).expect("reads").expect("is there");
-            wait(&a, || txn.update(&a, tree, &key(n), seen, &[round; 100])).expect("updates");
+            let seen = a.wait(|| txn.read_latest(&a, tree, &key(n), &mut payload)).expect("reads").expect("is there");
+            a.wait(|| txn.update(&a, tree, &key(n), seen, &[round; 100])).expect("updates");
         }
         txn
     };
@@ -850,12 +836,12 @@ fn a_long_snapshot_and_a_big_rollback_need_little_memory() {
     }
     let mut payload = Vec::new();
     for n in 0..ROWS {
-        assert!(wait(&b, || reader.read(&b, tree, &key(n), &mut payload)).expect("reads"));
+        assert!(b.wait(|| reader.read(&b, tree, &key(n), &mut payload)).expect("reads"));
         assert_eq!(payload, [0; 100]);
     }
     assert!(reader.commit(&b).is_none());
     let mut undone = update_all(4);
-    wait(&a, || undone.rollback(&a)).expect("rolls back");
+    a.wait(|| undone.rollback(&a)).expect("rolls back");
     assert!(all_rows(&b, tree, false).iter().all(|(_, payload)| *payload == [3; 100]));
     a.tick();
     b.tick();

@@ -51,13 +51,8 @@ pub(crate) async fn change(
     });
     let mut rows: Vec<Rows<'_>> = rows.collect();
     loop {
-        match operator.next(&mut run) {
-            Ok(true) => {}
-            Ok(false) => break,
-            Err(pause) => {
-                run.resolve(pause).await?;
-                continue;
-            }
+        if !run.advance(|run| operator.next(run)).await? {
+            break;
         }
         for rows in &mut rows {
             while let Err(pause) = rows.note(&mut run) {

@@ -43,13 +43,8 @@ impl RowKeys {
             operator = operator.semi_consistent();
         }
         while (keys.rows.len() as u64) < limit {
-            match operator.next(run) {
-                Ok(true) => {}
-                Ok(false) => break,
-                Err(pause) => {
-                    run.resolve(pause).await?;
-                    continue;
-                }
+            if !run.advance(|run| operator.next(run)).await? {
+                break;
             }
             run.row_done();
             let before = keys.arena.capacity();

@@ -32,13 +32,8 @@ pub(crate) async fn delete(
         operator.borrow_buffers(scratch);
         run.sources[0].row = std::mem::take(&mut scratch.row);
         while deleted < limit {
-            match operator.next(&mut run) {
-                Ok(true) => {}
-                Ok(false) => break,
-                Err(pause) => {
-                    run.resolve(pause).await?;
-                    continue;
-                }
+            if !run.advance(|run| operator.next(run)).await? {
+                break;
             }
             if delete_row(&mut run, table, &mut progress).await? {
                 deleted += 1;

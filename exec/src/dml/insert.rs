@@ -250,13 +250,8 @@ impl<'p> Inserting<'p> {
             return Ok(());
         }
         loop {
-            match operator.next(&mut run) {
-                Ok(true) => {}
-                Ok(false) => return Ok(()),
-                Err(pause) => {
-                    run.resolve(pause).await?;
-                    continue;
-                }
+            if !run.advance(|run| operator.next(run)).await? {
+                return Ok(());
             }
             let slots = operator.slots();
             let raw: Vec<Value<'_>> = (0..query.columns.len()).map(|n| packed::get(slots, n)).collect();
@@ -601,13 +596,8 @@ fn auto_value<'v>(number: u64, column: &types::schema::ColumnDef, row: u64) -> R
 async fn read_all<'p>(operator: &mut Operator<'p>, run: &mut Run<'p>, columns: usize) -> Result<Vec<u8>> {
     let mut rows = Vec::new();
     loop {
-        match operator.next(run) {
-            Ok(true) => {}
-            Ok(false) => return Ok(rows),
-            Err(pause) => {
-                run.resolve(pause).await?;
-                continue;
-            }
+        if !run.advance(|run| operator.next(run)).await? {
+            return Ok(rows);
         }
         let before = rows.capacity();
         let start = rows.len();

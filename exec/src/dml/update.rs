@@ -42,13 +42,8 @@ pub(crate) async fn update(
         operator.borrow_buffers(scratch);
         run.sources[0].row = std::mem::take(&mut scratch.row);
         while update.matched < limit {
-            match operator.next(&mut run) {
-                Ok(true) => {}
-                Ok(false) => break,
-                Err(pause) => {
-                    run.resolve(pause).await?;
-                    continue;
-                }
+            if !run.advance(|run| operator.next(run)).await? {
+                break;
             }
             let (done, memory) = update.row(&mut run, values, &mut progress).await?;
             values = memory;

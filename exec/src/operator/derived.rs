@@ -93,10 +93,7 @@ impl<'p> DerivedScan<'p> {
                         self.next += 1;
                         self.pending = true;
                     }
-                    let keep = match &self.plan.filter {
-                        Some(filter) => run.judge(&[], filter)?,
-                        None => true,
-                    };
+                    let keep = run.passes(self.plan.filter.as_ref())?;
                     self.pending = false;
                     if keep {
                         return Ok(true);
@@ -207,10 +204,7 @@ impl<'p> WorkScan<'p> {
                 self.next = Some(next + 1);
                 self.pending = true;
             }
-            let keep = match &self.plan.filter {
-                Some(filter) => run.judge(&[], filter)?,
-                None => true,
-            };
+            let keep = run.passes(self.plan.filter.as_ref())?;
             self.pending = false;
             if keep {
                 return Ok(true);

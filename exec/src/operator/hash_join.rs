@@ -115,10 +115,7 @@ impl<'p> HashJoin<'p> {
                 State::Chain { row, matched } => {
                     self.restore(run, row);
                     run.tick()?;
-                    let keep = match self.on {
-                        Some(on) => run.judge(&[], on)?,
-                        None => true,
-                    };
+                    let keep = run.passes(self.on)?;
                     self.state = State::Chain { row: self.rows[row as usize].next, matched: matched || keep };
                     match self.kind {
                         _ if !keep => {}

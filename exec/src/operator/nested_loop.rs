@@ -57,10 +57,7 @@ impl<'p> NestedLoop<'p> {
                     }
                 }
                 State::Judge { matched } => {
-                    let keep = match self.on {
-                        Some(on) => run.judge(&[], on)?,
-                        None => true,
-                    };
+                    let keep = run.passes(self.on)?;
                     self.state = State::Right { matched: matched || keep };
                     match self.kind {
                         _ if !keep => {}

@@ -151,10 +151,7 @@ impl<'p> ScanOperator<'p> {
                 Stage::AwaitHeld => self.await_held(run)?,
                 Stage::LockRefused => self.lock_refused(run)?,
                 Stage::Judge => {
-                    let keep = match &self.plan.filter {
-                        Some(filter) => run.judge(&[], filter)?,
-                        None => true,
-                    };
+                    let keep = run.passes(self.plan.filter.as_ref())?;
                     if keep && self.current {
                         self.stage = self.after_row();
                         return Ok(true);
@@ -373,10 +370,7 @@ impl<'p> VirtualScan<'p> {
                 }
                 self.pending = true;
             }
-            let keep = match &self.plan.filter {
-                Some(filter) => run.judge(&[], filter)?,
-                None => true,
-            };
+            let keep = run.passes(self.plan.filter.as_ref())?;
             self.pending = false;
             if keep {
                 return Ok(true);

@@ -61,20 +61,11 @@ impl Binder<'_> {
 
     /// An aggregate of a block around this one, as a value from there; `None`: there is no such block.
     fn outer_aggregate(&mut self, call: &ast::AggregateCall<'_>) -> Result<Option<Expr>> {
-        let Some(mut level) = self.levels.pop() else { return Ok(None) };
-        std::mem::swap(&mut self.scope, &mut level.scope);
-        let found = match level.kind {
-            LevelKind::Subquery => self.aggregate(call).map(Some),
-            LevelKind::Derived => self.outer_aggregate(call),
+        self.in_outer_block(|binder, kind| match kind {
+            LevelKind::Subquery => binder.aggregate(call).map(Some),
+            LevelKind::Derived => binder.outer_aggregate(call),
             LevelKind::Lateral => Ok(None),
-        };
-        std::mem::swap(&mut self.scope, &mut level.scope);
-        let found = match found {
-            Ok(Some(expr)) if level.kind == LevelKind::Subquery => Ok(Some(self.argument(&mut level, expr))),
-            found => found,
-        };
-        self.levels.push(level);
-        found
+        })
     }
 
     /// Does the aggregate read columns, but none of this block? It is one of a block around it then.

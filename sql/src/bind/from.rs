@@ -345,14 +345,22 @@ impl Binder<'_> {
         self.outer_name(name)
     }
 
-    /// What a name means in the blocks around this one. To a subquery it is an argument.
+    /// What a name means in the blocks around this one.
     fn outer_name(&mut self, name: &ColumnName<'_>) -> Result<Option<Expr>> {
+        self.in_outer_block(|binder, kind| match kind {
+            LevelKind::Derived => binder.outer_name(name),
+            LevelKind::Subquery | LevelKind::Lateral => binder.find_name(name),
+        })
+    }
+
+    /// Looks something up in the block around this one, where there is one. To a subquery what is found there is an argument.
+    pub(super) fn in_outer_block(
+        &mut self,
+        find: impl FnOnce(&mut Self, LevelKind) -> Result<Option<Expr>>,
+    ) -> Result<Option<Expr>> {
         let Some(mut level) = self.levels.pop() else { return Ok(None) };
         std::mem::swap(&mut self.scope, &mut level.scope);
-        let found = match level.kind {
-            LevelKind::Derived => self.outer_name(name),
-            LevelKind::Subquery | LevelKind::Lateral => self.find_name(name),
-        };
+        let found = find(self, level.kind);
         std::mem::swap(&mut self.scope, &mut level.scope);
         let found = match found {
             Ok(Some(expr)) if level.kind == LevelKind::Subquery => Ok(Some(self.argument(&mut level, expr))),

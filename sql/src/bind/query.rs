@@ -30,10 +30,9 @@ pub(super) struct Block {
 
 /// A query that is bound, and planned only if it is no SELECT.
 #[derive(Debug)]
-#[allow(clippy::large_enum_variant, reason = "it lives for a moment, while a statement is planned")]
 pub(super) enum Bound {
     Select(Box<BoundSelect>),
-    Block(Block),
+    Block(Box<Block>),
 }
 
 impl Bound {
@@ -169,15 +168,15 @@ impl Binder<'_> {
             QueryBody::Query(query) if tail.order_by.is_empty() && tail.limit.is_none() => self.bind_query(query),
             QueryBody::Query(query) => {
                 let block = self.query(query)?;
-                Ok(Bound::Block(self.finish_slots(block, tail)?))
+                Ok(Bound::Block(Box::new(self.finish_slots(block, tail)?)))
             }
             QueryBody::Values(rows) => {
                 let block = self.values_rows(rows)?;
-                Ok(Bound::Block(self.finish_slots(block, tail)?))
+                Ok(Bound::Block(Box::new(self.finish_slots(block, tail)?)))
             }
             QueryBody::SetOperation { first, rest } => {
                 let block = self.set_operation(first, rest)?;
-                Ok(Bound::Block(self.finish_slots(block, tail)?))
+                Ok(Bound::Block(Box::new(self.finish_slots(block, tail)?)))
             }
         }
     }
@@ -195,7 +194,7 @@ impl Binder<'_> {
     pub(super) fn finish(&mut self, bound: Bound) -> Result<Block> {
         match bound {
             Bound::Select(select) => self.plan_select(*select),
-            Bound::Block(block) => Ok(block),
+            Bound::Block(block) => Ok(*block),
         }
     }
 

@@ -13,6 +13,7 @@
 //! (T3), and then the allocation page. E2: a freed page is formatted as free under its latch, so whoever latches it by a number found before sees
 //! that it is no leaf of the tree. E3: a tree is not shrunk while its pages are listed to be freed (`drop`).
 
+use super::split::image_of;
 use crate::buffer::{PageRead, PageWrite};
 use crate::error::Result;
 use crate::page::{PAGE_WORDS, Page, PageId, PageType, RecordHeader};
@@ -180,14 +181,7 @@ impl Store {
         images: &[&PageWrite<'_>],
         frees: &[(&PageWrite<'_>, &[PageId])],
     ) {
-        let bodies: Vec<Vec<u8>> = images
-            .iter()
-            .map(|page| {
-                let mut image = Vec::new();
-                page.page.image(&mut image);
-                image
-            })
-            .collect();
+        let bodies: Vec<Vec<u8>> = images.iter().map(|page| image_of(page)).collect();
         let bits: Vec<Vec<u8>> = frees.iter().map(|(bitmap, pages)| self.space.clear(bitmap, pages)).collect();
         let mut append = self.wal.append(worker);
         let all = std::iter::once((parent, PartOp::RemoveChild { key: between }))

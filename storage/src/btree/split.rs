@@ -13,6 +13,13 @@ use crate::{Error, Store, TreeRef};
 /// No tree is higher: even with three records a page, 2^28 pages stay below this.
 const HEIGHT_MAX: usize = 24;
 
+/// The page's content for a record of the log.
+pub(super) fn image_of(page: &PageWrite<'_>) -> Vec<u8> {
+    let mut image = Vec::new();
+    page.page.image(&mut image);
+    image
+}
+
 impl Store {
     /// Makes an empty tree with a new identity. The caller sees to it that a crash leaves no orphan.
     ///
@@ -156,14 +163,7 @@ impl Store {
     ) {
         let bits = allocation.bits();
         change_bits(allocation.bitmap().page, &bits, true);
-        let bodies: Vec<Vec<u8>> = images
-            .iter()
-            .map(|page| {
-                let mut image = Vec::new();
-                page.page.image(&mut image);
-                image
-            })
-            .collect();
+        let bodies: Vec<Vec<u8>> = images.iter().map(|page| image_of(page)).collect();
         let mut append = self.wal.append(worker);
         let mut parts = Vec::with_capacity(images.len() + ops.len() + 1);
         let all = images

@@ -1,6 +1,6 @@
 //! Ranges and gaps, on one thread step by step and under threads.
 
-use crate::tests::{TempDir, all_rows, key, open, wait};
+use crate::tests::{TempDir, all_rows, key, open};
 use crate::*;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ const LEVEL: Isolation = Isolation::RepeatableRead;
 
 /// A tree with these keys.
 fn tree_of(worker: &Worker, keys: impl IntoIterator<Item = u64>) -> TreeRef {
-    let tree = wait(worker, || worker.create_tree()).expect("a tree");
+    let tree = worker.wait(|| worker.create_tree()).expect("a tree");
     let mut txn = worker.begin(LEVEL);
     for n in keys {
-        wait(worker, || txn.insert(worker, tree, &key(n), b"row")).expect("inserts");
+        worker.wait(|| txn.insert(worker, tree, &key(n), b"row")).expect("inserts");
     }
     let _ = txn.commit(worker);
     tree
@@ -41,7 +41,7 @@ impl Locking {
         let (low, high) = (key(self.range.0), key(self.range.1));
         let mut scan = Scan::new(tree, &low, &high, self.reverse, ReadMode::Lock(self.mode, self.policy));
         let mut found = Vec::new();
-        while found.len() < self.rows_max && wait(worker, || scan.fill(txn, worker, self.batch))? {
+        while found.len() < self.rows_max && worker.wait(|| scan.fill(txn, worker, self.batch))? {
             while let Some(row) = scan.next_row() {
                 assert!(row.seen.is_some());
                 found.push(u64::from_be_bytes(row.key.try_into().expect("8 bytes")));
@@ -59,7 +59,7 @@ fn is_gap_locked(worker: &Worker, tree: TreeRef, n: u64) -> bool {
         Ok(InsertOutcome::Inserted) => false,
         other => panic!("{other:?}"),
     };
-    wait(worker, || txn.rollback(worker)).expect("rolls back");
+    worker.wait(|| txn.rollback(worker)).expect("rolls back");
     blocked
 }
 
@@ -68,7 +68,7 @@ fn is_row_locked(worker: &Worker, tree: TreeRef, n: u64) -> bool {
     let mut txn = worker.begin(LEVEL);
     let mut payload = Vec::new();
     let locked = txn.lock_row(worker, tree, &key(n), LockMode::Exclusive, WaitPolicy::NoWait, &mut payload);
-    wait(worker, || txn.rollback(worker)).expect("rolls back");
+    worker.wait(|| txn.rollback(worker)).expect("rolls back");
     match locked {
         Err(Interrupt::Error(Error::WouldBlock)) => true,
         Ok(Some(_)) => false,
@@ -119,7 +119,7 @@ fn share_locks_keep_writers_out_and_readers_in() {
     assert_eq!(share.run(&a, &mut first, tree).expect("locks"), [3, 5, 8]);
     assert_eq!(share.run(&b, &mut second, tree).expect("locks"), [3, 5, 8]);
     let mut payload = Vec::new();
-    let seen = wait(&b, || second.lock_row(&b, tree, &key(3), LockMode::Share, WaitPolicy::NoWait, &mut payload));
+    let seen = b.wait(|| second.lock_row(&b, tree, &key(3), LockMode::Share, WaitPolicy::NoWait, &mut payload));
     assert!(seen.expect("shared").is_some());
     assert!(is_row_locked(&b, tree, 3) && is_gap_locked(&b, tree, 4));
     let _ = first.commit(&a);
@@ -136,11 +136,11 @@ fn locked_rows_are_skipped_or_refused() {
     let tree = tree_of(&a, [3, 5, 8, 11]);
     let mut holder = a.begin(LEVEL);
     let mut payload = Vec::new();
-    wait(&a, || holder.lock_row(&a, tree, &key(5), LockMode::Exclusive, WaitPolicy::Wait, &mut payload)).expect("locks");
+    a.wait(|| holder.lock_row(&a, tree, &key(5), LockMode::Exclusive, WaitPolicy::Wait, &mut payload)).expect("locks");
     let mut other = b.begin(LEVEL);
     let all = Locking::of(0, 15);
     assert!(matches!(Locking { policy: WaitPolicy::NoWait, ..all }.run(&b, &mut other, tree), Err(Error::WouldBlock)));
-    wait(&b, || other.rollback(&b)).expect("rolls back");
+    b.wait(|| other.rollback(&b)).expect("rolls back");
     for (reverse, expected) in [(false, [3, 8, 11]), (true, [11, 8, 3])] {
         let mut other = b.begin(LEVEL);
         let skipping = Locking { policy: WaitPolicy::SkipLocked, reverse, ..all };
@@ -148,7 +148,7 @@ fn locked_rows_are_skipped_or_refused() {
         // The gap before the row that was left out stays free.
         let gaps: Vec<u64> = [1, 4, 6, 9, 12].into_iter().filter(|n| is_gap_locked(&a, tree, *n)).collect();
         assert_eq!(gaps, [1, 6, 9, 12]);
-        wait(&b, || other.rollback(&b)).expect("rolls back");
+        b.wait(|| other.rollback(&b)).expect("rolls back");
     }
     let _ = holder.commit(&a);
     assert_eq!(engine.status().locked_rows, 0);
@@ -162,13 +162,13 @@ fn two_holders_of_a_gap_that_insert_are_a_deadlock() {
     let (a, b) = (engine.worker(0), engine.worker(1));
     let tree = tree_of(&a, [3, 8]);
     let (mut first, mut second) = (a.begin(LEVEL), b.begin(LEVEL));
-    assert!(wait(&a, || first.lock_gap(&a, tree, &key(5), LockMode::Exclusive)).expect("locks"));
-    assert!(wait(&b, || second.lock_gap(&b, tree, &key(6), LockMode::Exclusive)).expect("locks"));
+    assert!(a.wait(|| first.lock_gap(&a, tree, &key(5), LockMode::Exclusive)).expect("locks"));
+    assert!(b.wait(|| second.lock_gap(&b, tree, &key(6), LockMode::Exclusive)).expect("locks"));
     let Err(Interrupt::Stall(stall)) = first.insert(&a, tree, &key(5), b"a") else { panic!("the other holds the gap") };
     assert!(matches!(second.insert(&b, tree, &key(6), b"b"), Err(Interrupt::Error(Error::Deadlock))));
-    wait(&b, || second.rollback(&b)).expect("rolls back");
+    b.wait(|| second.rollback(&b)).expect("rolls back");
     stall.wait_blocking();
-    assert_eq!(wait(&a, || first.insert(&a, tree, &key(5), b"a")).expect("inserts"), InsertOutcome::Inserted);
+    assert_eq!(a.wait(|| first.insert(&a, tree, &key(5), b"a")).expect("inserts"), InsertOutcome::Inserted);
     let _ = first.commit(&a);
     assert_eq!((engine.status().locked_rows, engine.status().deadlocks), (0, 1));
     assert!(engine.status().last_deadlock.is_some());
@@ -185,8 +185,8 @@ fn gaps_outlive_splits_purges_and_own_inserts() {
     // A tombstone bounds the gap.
     let mut eraser = b.begin(LEVEL);
     let mut payload = Vec::new();
-    let seen = wait(&b, || eraser.read_latest(&b, tree, &key(900), &mut payload)).expect("reads").expect("is there");
-    wait(&b, || eraser.delete(&b, tree, &key(900), seen)).expect("deletes");
+    let seen = b.wait(|| eraser.read_latest(&b, tree, &key(900), &mut payload)).expect("reads").expect("is there");
+    b.wait(|| eraser.delete(&b, tree, &key(900), seen)).expect("deletes");
     let _ = eraser.commit(&b);
     let mut holder = a.begin(LEVEL);
     assert_eq!(Locking::of(150, 950).run(&a, &mut holder, tree).expect("locks"), [200]);
@@ -200,15 +200,15 @@ fn gaps_outlive_splits_purges_and_own_inserts() {
     b.tick();
     // The holder fills its own gap and splits the leaf.
     for n in (300..800).step_by(2) {
-        wait(&a, || holder.insert(&a, tree, &key(n), &[7; 300])).expect("inserts");
+        a.wait(|| holder.insert(&a, tree, &key(n), &[7; 300])).expect("inserts");
     }
     // Others split it further, outside.
     let mut other = b.begin(LEVEL);
     for n in 2000..2200 {
-        wait(&b, || other.insert(&b, tree, &key(n), &[8; 300])).expect("inserts");
+        b.wait(|| other.insert(&b, tree, &key(n), &[8; 300])).expect("inserts");
     }
     for n in 0..100 {
-        wait(&b, || other.insert(&b, tree, &key(n), &[8; 300])).expect("inserts");
+        b.wait(|| other.insert(&b, tree, &key(n), &[8; 300])).expect("inserts");
     }
     let _ = other.commit(&b);
     for n in [150, 199, 201, 301, 551, 799, 801, 899, 900, 901, 949] {
@@ -240,7 +240,7 @@ fn a_miss_locks_its_gap_only_where_phantoms_are_ruled_out() {
     let mut holder = a.begin(Isolation::ReadCommitted);
     let mut payload = Vec::new();
     for n in [3, 8] {
-        wait(&a, || holder.lock_row(&a, tree, &key(n), LockMode::Exclusive, WaitPolicy::Wait, &mut payload)).expect("locks");
+        a.wait(|| holder.lock_row(&a, tree, &key(n), LockMode::Exclusive, WaitPolicy::Wait, &mut payload)).expect("locks");
     }
     assert!(!is_gap_locked(&b, tree, 5) && !is_gap_locked(&b, tree, 9) && is_row_locked(&b, tree, 3));
     let _ = holder.commit(&a);
@@ -256,10 +256,10 @@ fn a_savepoint_gives_back_changes_and_keeps_locks() {
     let savepoint = holder.savepoint();
     let mut payload = Vec::new();
     for n in [3, 8] {
-        let seen = wait(&a, || holder.read_latest(&a, tree, &key(n), &mut payload)).expect("reads").expect("is there");
-        wait(&a, || holder.update(&a, tree, &key(n), seen, b"changed")).expect("updates");
+        let seen = a.wait(|| holder.read_latest(&a, tree, &key(n), &mut payload)).expect("reads").expect("is there");
+        a.wait(|| holder.update(&a, tree, &key(n), seen, b"changed")).expect("updates");
     }
-    wait(&a, || holder.rollback_to(&a, savepoint)).expect("undoes");
+    a.wait(|| holder.rollback_to(&a, savepoint)).expect("undoes");
     assert!(is_row_locked(&b, tree, 3) && is_row_locked(&b, tree, 8));
     let _ = holder.commit(&a);
     assert!(!is_row_locked(&b, tree, 3) && !is_row_locked(&b, tree, 8));
@@ -303,7 +303,7 @@ fn no_phantoms_under_threads() {
                         }
                         Err(Error::Deadlock) => {
                             deadlocks.fetch_add(1, Ordering::Relaxed);
-                            wait(&worker, || txn.rollback(&worker)).expect("rolls back");
+                            worker.wait(|| txn.rollback(&worker)).expect("rolls back");
                         }
                         Err(e) => panic!("{e}"),
                     }
@@ -320,11 +320,11 @@ fn look_write_look(worker: &Worker, txn: &mut Txn, tree: TreeRef, look: Locking,
     std::thread::yield_now();
     let mut expected = before.clone();
     let (mut payload, key) = (Vec::new(), key(write));
-    if wait(worker, || txn.insert(worker, tree, &key, b"new"))? == InsertOutcome::Inserted {
+    if worker.wait(|| txn.insert(worker, tree, &key, b"new"))? == InsertOutcome::Inserted {
         expected.insert(write);
     } else {
-        while let Some(seen) = wait(worker, || txn.read_latest(worker, tree, &key, &mut payload))? {
-            if wait(worker, || txn.delete(worker, tree, &key, seen))? == WriteOutcome::Done {
+        while let Some(seen) = worker.wait(|| txn.read_latest(worker, tree, &key, &mut payload))? {
+            if worker.wait(|| txn.delete(worker, tree, &key, seen))? == WriteOutcome::Done {
                 break;
             }
         }
