@@ -14,3 +14,16 @@ pub fn exists(path: &Path) -> bool {
 pub fn list(dir: &Path) -> io::Result<Vec<OsString>> {
     std::fs::read_dir(dir)?.map(|entry| entry.map(|e| e.file_name())).collect()
 }
+
+/// The bytes that are free, for programs without privileges, on the file system of a directory.
+#[cfg(not(miri))]
+pub fn free_bytes(dir: &Path) -> io::Result<u64> {
+    let stat = rustix::fs::statvfs(dir)?;
+    Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
+}
+
+/// See above: the interpreter does not tell.
+#[cfg(miri)]
+pub fn free_bytes(_dir: &Path) -> io::Result<u64> {
+    Ok(u64::MAX)
+}
