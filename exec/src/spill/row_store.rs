@@ -2,7 +2,7 @@
 //!
 //! S1: while rows move to the tape, nobody reads; whoever adds a row calls [`RowStore::settle`] to its end before anything else.
 
-use super::tape::{Tape, TapeReader};
+use super::tape::{Record, Tape, TapeCache, TapeReader};
 use crate::eval::Step;
 use crate::packed::{self, Packer};
 use crate::run::Run;
@@ -75,7 +75,9 @@ impl RowStore {
                     return Ok(());
                 }
                 self.arena.shrink_to_fit();
-                self.quota = Some(self.arena.len() - self.arena.len() / 8);
+                // One large row does not make all others wait for as much.
+                let used = self.arena.len() - self.arena.len() / 8;
+                self.quota = Some(used.min(self.charged.max(run.memory_max() / 64)));
             }
             if self.tape.is_none() {
                 self.tape = Some(Tape::new(run.spill()?.clone()));
@@ -91,6 +93,7 @@ impl RowStore {
         }
         tape.seal()?;
         self.arena.clear();
+        self.arena.shrink_to(self.quota.unwrap_or(usize::MAX).saturating_mul(2));
         self.starts.clear();
         self.writing = None;
         Ok(())
@@ -108,5 +111,23 @@ impl RowStore {
         let number = number - on_tape;
         let end = self.starts.get(number + 1).map_or(self.arena.len(), |end| *end as usize);
         Ok(&self.arena[self.starts[number] as usize..end])
+    }
+
+    /// Makes ready for [`Self::random`].
+    pub fn wait_written(&mut self) -> Step<()> {
+        self.tape.as_mut().map_or(Ok(()), Tape::wait_written)
+    }
+
+    /// A row by its number, in any order.
+    #[inline]
+    pub fn random<'s>(&'s self, cache: &TapeCache, number: usize) -> Step<Record<'s>> {
+        match &self.tape {
+            Some(tape) if number < tape.records() as usize => cache.record(tape, number as u64),
+            tape => {
+                let place = number - tape.as_ref().map_or(0, |tape| tape.records() as usize);
+                let end = self.starts.get(place + 1).map_or(self.arena.len(), |end| *end as usize);
+                Ok(Record::Memory(&self.arena[self.starts[place] as usize..end]))
+            }
+        }
     }
 }

@@ -115,8 +115,10 @@ impl Sorter {
             return Ok(());
         }
         self.arena.shrink_to_fit();
+        // One large row does not make all runs large.
         let used = self.used();
-        let quota = *self.quota.get_or_insert(used - used / 8);
+        let quota = (used - used / 8).min(self.charged.max(run.memory_max() / 64));
+        let quota = *self.quota.get_or_insert(quota);
         if let Some(rows_max) = self.rows_max
             && rows_max < self.entries.len()
         {
@@ -151,6 +153,7 @@ impl Sorter {
         self.runs.push(tape);
         self.entries.clear();
         self.arena.clear();
+        self.arena.shrink_to(self.quota.unwrap_or(usize::MAX).saturating_mul(2));
         Ok(())
     }
 

@@ -3,12 +3,15 @@
 //! A record is a length (`u32`) and its bytes; it may reach over several blocks. A block is written when it is full, the last one when the
 //! tape is [sealed](Tape::seal). Reading begins at the start, or at any record; one block is read ahead.
 //!
+//! [`TapeCache`] reads records by number, and keeps a few blocks.
+//!
 //! P1: reading begins after the tape has been sealed, and waits until its blocks are written. P2: a reader that consumes gives the
 //! places of its blocks back, so only one reader reads such a tape.
 
 use super::{HEADER_BYTES, Spill, SpillWait, Ticket};
 use crate::error::Error;
 use crate::eval::{Pause, Step};
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -119,6 +122,11 @@ impl Tape {
         self.write_tail()
     }
 
+    /// Waits until all blocks are written, for a [`TapeCache`].
+    pub fn wait_written(&mut self) -> Step<()> {
+        self.wait_for_all_but(0)
+    }
+
     fn wait_for_all_but(&mut self, left: usize) -> Step<()> {
         while let Some(first) = self.writing.front() {
             match first.take() {
@@ -136,8 +144,12 @@ impl Tape {
     /// Asks for a block (P1).
     fn load(&mut self, number: usize) -> Step<Arc<Ticket>> {
         self.wait_for_all_but(0)?;
+        Ok(self.read(number))
+    }
+
+    fn read(&self, number: usize) -> Arc<Ticket> {
         let block = &self.blocks[number];
-        Ok(self.spill.read(block.place, number as u32, block.bytes as usize))
+        self.spill.read(block.place, number as u32, block.bytes as usize)
     }
 
     fn free_block(&mut self, number: usize) {
@@ -248,10 +260,7 @@ impl TapeReader {
     fn begin_record(&mut self, tape: &mut Tape) -> Step<bool> {
         self.be_in_block(tape)?;
         let data = self.data.as_ref().expect("there, since be_in_block answered");
-        let Some(length) = data.get(self.at..self.at + LENGTH_BYTES) else {
-            return Err(Error::Storage("a temporary file has lost a record".into()).into());
-        };
-        let length = u32::from_le_bytes([length[0], length[1], length[2], length[3]]) as usize;
+        let length = length_at(data, self.at)?;
         self.at += LENGTH_BYTES;
         self.record.clear();
         if length == 0 {
@@ -280,7 +289,7 @@ impl TapeReader {
                 self.loading = self.ahead.take();
             }
             if self.block >= tape.blocks.len() {
-                return Err(Error::Storage("a temporary file has lost its end".into()).into());
+                return Err(lost().into());
             }
             let loading = match &self.loading {
                 Some(loading) => loading.clone(),
@@ -307,4 +316,109 @@ impl TapeReader {
             self.block += 1;
         }
     }
+}
+
+/// Blocks that a [`TapeCache`] keeps: more than a binary search over any tape looks at.
+const CACHED_BLOCKS: usize = 24;
+
+/// Reads records of a tape by number, after [`Tape::wait_written`]. The blocks used last are kept, so that a step which reads several
+/// records and is repeated for each block that it lacks comes to its end.
+#[derive(Default)]
+pub(crate) struct TapeCache {
+    /// The one used last is first.
+    blocks: RefCell<Vec<(usize, Rc<Vec<u8>>)>>,
+    loading: RefCell<Option<(usize, Arc<Ticket>)>>,
+    /// A record, its block, and where in the block it begins: the way to the next one is short.
+    last: Cell<(u64, usize, usize)>,
+}
+
+/// A record that is there.
+pub(crate) enum Record<'s> {
+    Memory(&'s [u8]),
+    Block(Rc<Vec<u8>>, usize, usize),
+    Whole(Vec<u8>),
+}
+
+impl std::ops::Deref for Record<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Record::Memory(bytes) => bytes,
+            Record::Block(block, start, end) => &block[*start..*end],
+            Record::Whole(bytes) => bytes,
+        }
+    }
+}
+
+impl TapeCache {
+    /// The record of a number, which the tape has.
+    pub fn record(&self, tape: &Tape, number: u64) -> Step<Record<'static>> {
+        let block = tape.block_of(number);
+        let data = self.block(tape, block, CACHED_BLOCKS)?;
+        let last = self.last.get();
+        let (mut next, mut at) = if last.1 == block && last.0 <= number && last.2 > 0 {
+            (last.0, last.2)
+        } else {
+            (tape.blocks[block].first, tape.blocks[block].first_at as usize)
+        };
+        while next < number {
+            at += LENGTH_BYTES + length_at(&data, at)?;
+            next += 1;
+        }
+        let length = length_at(&data, at)?;
+        self.last.set((number, block, at));
+        let start = at + LENGTH_BYTES;
+        if start + length <= data.len() {
+            return Ok(Record::Block(data, start, start + length));
+        }
+        self.whole(tape, block, &data[start..], length)
+    }
+
+    /// A record that reaches over several blocks.
+    fn whole(&self, tape: &Tape, block: usize, beginning: &[u8], length: usize) -> Step<Record<'static>> {
+        let wanted = CACHED_BLOCKS + length / (tape.spill.block_bytes - HEADER_BYTES) + 2;
+        let mut record = Vec::with_capacity(length);
+        record.extend_from_slice(beginning);
+        let mut next = block + 1;
+        while record.len() < length && next < tape.blocks.len() {
+            let data = self.block(tape, next, wanted)?;
+            let part = &data[HEADER_BYTES..];
+            record.extend_from_slice(&part[..part.len().min(length - record.len())]);
+            next += 1;
+        }
+        if record.len() < length { Err(lost().into()) } else { Ok(Record::Whole(record)) }
+    }
+
+    /// A block; `kept`: how many are kept beside it.
+    fn block(&self, tape: &Tape, number: usize, kept: usize) -> Step<Rc<Vec<u8>>> {
+        let mut blocks = self.blocks.borrow_mut();
+        if let Some(place) = blocks.iter().position(|(block, _)| *block == number) {
+            blocks[..=place].rotate_right(1);
+            return Ok(blocks[0].1.clone());
+        }
+        if number >= tape.blocks.len() {
+            return Err(lost().into());
+        }
+        let mut loading = self.loading.borrow_mut();
+        let ticket = match &*loading {
+            Some((block, ticket)) if *block == number => ticket.clone(),
+            _ => loading.insert((number, tape.read(number))).1.clone(),
+        };
+        let Some(outcome) = ticket.take() else { return Err(Pause::Spill(SpillWait(ticket))) };
+        *loading = None;
+        let data = Rc::new(outcome.map_err(Error::from)?);
+        blocks.insert(0, (number, data.clone()));
+        blocks.truncate(kept.max(1));
+        Ok(data)
+    }
+}
+
+fn length_at(data: &[u8], at: usize) -> Result<usize, Error> {
+    let bytes = data.get(at..at + LENGTH_BYTES).ok_or_else(lost)?;
+    Ok(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) as usize)
+}
+
+fn lost() -> Error {
+    Error::Storage("a temporary file has lost a record".into())
 }
