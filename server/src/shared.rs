@@ -126,6 +126,13 @@ fn initial_globals(config: &Config, tcp_address: Option<SocketAddr>) -> Globals 
         txn::Durability::None => 0,
     };
     number("innodb_flush_log_at_trx_commit", flush);
+    globals.set(
+        known("secure_file_priv"),
+        match &config.secure_file_priv {
+            Some(directory) => Setting::Text(format!("{}/", directory.display()).into()),
+            None => Setting::Null,
+        },
+    );
     globals.set(known("skip_networking"), Setting::Int(i64::from(tcp_address.is_none())));
     globals
 }
