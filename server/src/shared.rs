@@ -42,8 +42,7 @@ impl Shared {
         let ddl = DdlThreads::start(&database, &engine)?;
         let globals = initial_globals(&config, tcp_address);
         let temporary_max = globals.get(IDS.heddle_temporary_space_max).as_u64();
-        let temporary =
-            exec::Temporary::new(&config.data_dir.join("temporary"), temporary_max).map_err(StartError::Resource)?;
+        let temporary = exec::Temporary::new(&config.data_dir.join("temporary"), temporary_max).map_err(StartError::Resource)?;
         Ok(Self {
             config,
             database,

@@ -260,10 +260,8 @@ impl<'p> AggregateOperator<'p> {
             self.waiting.extend(tapes.into_iter().rev().filter(|tape| tape.records() > 0).map(|tape| (tape, depth)));
         }
         self.forget_groups(run);
-        self.replay = self
-            .waiting
-            .pop()
-            .map(|(tape, depth)| Replay { tape, depth, reader: TapeReader::consuming(), slots_at: 0 });
+        self.replay =
+            self.waiting.pop().map(|(tape, depth)| Replay { tape, depth, reader: TapeReader::consuming(), slots_at: 0 });
         self.state = State::Take;
         Ok(())
     }

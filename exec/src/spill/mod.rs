@@ -82,8 +82,20 @@ struct Queue {
 }
 
 enum Job {
-    Write { file: Arc<TemporaryFile>, offset: u64, number: u32, block: Vec<u8>, ticket: Arc<Ticket> },
-    Read { file: Arc<TemporaryFile>, offset: u64, number: u32, bytes: usize, ticket: Arc<Ticket> },
+    Write {
+        file: Arc<TemporaryFile>,
+        offset: u64,
+        number: u32,
+        block: Vec<u8>,
+        ticket: Arc<Ticket>,
+    },
+    Read {
+        file: Arc<TemporaryFile>,
+        offset: u64,
+        number: u32,
+        bytes: usize,
+        ticket: Arc<Ticket>,
+    },
     /// Giving back the space of a large file takes its time.
     Close(#[expect(dead_code, reason = "dropped by the thread")] Arc<TemporaryFile>),
 }
@@ -172,8 +184,7 @@ impl Temporary {
     /// A file for one statement that has so much memory.
     pub(crate) fn open(&self, memory_bytes: usize) -> Rc<Spill> {
         self.service.files.fetch_add(1, Ordering::Relaxed);
-        let file =
-            TemporaryFile { service: self.service.clone(), file: Mutex::new(None), reserved: AtomicU64::new(0) };
+        let file = TemporaryFile { service: self.service.clone(), file: Mutex::new(None), reserved: AtomicU64::new(0) };
         let block_bytes = (memory_bytes / BLOCKS_OF_MEMORY).clamp(BLOCK_BYTES_MIN, BLOCK_BYTES_MAX).next_power_of_two();
         Rc::new(Spill { file: Arc::new(file), block_bytes, blocks: Cell::new(0), free: RefCell::default() })
     }

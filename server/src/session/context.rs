@@ -1,11 +1,11 @@
 //! What binding reads of the session, and the way from a syntax tree to a plan.
 
 use super::outfile::FileTarget;
-use crate::plan_cache::ResultTarget;
 use super::settings::IDS;
 use super::state::State;
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
+use crate::plan_cache::ResultTarget;
 use crate::variables::{self, Kind, Scope, VariableId};
 use exec::Prepared;
 use sql::Parsed;
@@ -210,7 +210,9 @@ fn type_of(id: VariableId) -> ColumnType {
 fn into(query: &Query<'_>) -> Result<Option<ResultTarget>> {
     Ok(match query.into {
         None => None,
-        Some(SelectInto::Variables(names)) => Some(ResultTarget::Variables(names.iter().map(|name| (*name).to_owned()).collect())),
+        Some(SelectInto::Variables(names)) => {
+            Some(ResultTarget::Variables(names.iter().map(|name| (*name).to_owned()).collect()))
+        }
         Some(SelectInto::OutFile(file)) => Some(ResultTarget::File(Box::new(FileTarget::text(file)?))),
         Some(SelectInto::DumpFile(path)) => Some(ResultTarget::File(Box::new(FileTarget::dump(path)))),
     })

@@ -1,9 +1,9 @@
 //! PREPARE, EXECUTE and DEALLOCATE PREPARE in SQL. Statements are kept as text and planned at each execution.
 
-use super::{Client, IDS};
 use super::query::PLAN_ATTEMPTS_MAX;
 use super::run::{Destination, Ran, owned};
 use super::state::{Answer, State};
+use super::{Client, IDS};
 use crate::error::{Error, Result};
 use protocol::RowFormat;
 use sql::ast::{PrepareSource, Statement};

@@ -115,9 +115,7 @@ fn not_allowed() -> Error {
 
 fn failed(path: &str, error: &std::io::Error) -> Error {
     match error.kind() {
-        std::io::ErrorKind::AlreadyExists => {
-            Error::Other { number: 1086, message: format!("File '{path}' already exists") }
-        }
+        std::io::ErrorKind::AlreadyExists => Error::Other { number: 1086, message: format!("File '{path}' already exists") },
         std::io::ErrorKind::CrossesDevices => not_allowed(),
         _ => {
             let (number, why) = (error.raw_os_error().unwrap_or(0), reason(error));

@@ -13,7 +13,7 @@ use super::transaction::Hold;
 use crate::counters::count;
 use crate::error::{Error, Result};
 use crate::latin1::Narrow;
-use crate::plan_cache::{ResultTarget, PlanEntry, StatementKind, definition_of};
+use crate::plan_cache::{PlanEntry, ResultTarget, StatementKind, definition_of};
 use crate::show::Gathered;
 use exec::{DmlDone, ExecContext, Level, QueryDone, RowSink, UserVariable, kill};
 use protocol::{Capabilities, EncodedHead, OkPacket, PacketWriter, RowEncoder, RowFormat, Status};

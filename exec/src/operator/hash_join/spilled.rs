@@ -10,9 +10,9 @@ use super::{HashJoin, State};
 use crate::eval::Step;
 use crate::run::Run;
 use crate::spill::partitions::Partitions;
-use crate::spill::{partition_hash, row_copy};
 use crate::spill::sorter::Sorter;
 use crate::spill::tape::{Tape, TapeReader};
+use crate::spill::{partition_hash, row_copy};
 use sql::plan::JoinKind;
 
 /// Rows are spread so often at most; then their keys are few and frequent, and pieces are better.
