@@ -95,7 +95,7 @@ fn tables(rows: usize) -> (Fixture, Client) {
             client.run(&format!("INSERT INTO {table} VALUES {}", values.join(",")));
         }
     };
-    let null_or = |n: usize, every: usize, value: String| if n % every == 0 { "NULL".to_string() } else { value };
+    let null_or = |n: usize, every: usize, value: String| if n.is_multiple_of(every) { "NULL".to_string() } else { value };
     insert("t", &|n| {
         let mixed = n * 7919 % 10_007;
         let text = format!("'{}{}'", if n % 2 == 0 { "Key" } else { "kEY" }, mixed % 701);
