@@ -149,7 +149,7 @@ impl<'p> AggregateOperator<'p> {
             return Ok(false);
         }
         let record = replay.reader.record();
-        let key_bytes = u32::from_ne_bytes([record[0], record[1], record[2], record[3]]) as usize;
+        let key_bytes = u32::from_le_bytes([record[0], record[1], record[2], record[3]]) as usize;
         let row_at = 4 + key_bytes;
         replay.slots_at = row_at + row_copy::restore(run, &self.sources, &record[row_at..]);
         Ok(true)
@@ -247,7 +247,7 @@ impl<'p> AggregateOperator<'p> {
         }
         self.row = row;
         let spilling = self.spilling.as_mut().expect("the caller looked");
-        let length = (self.key.len() as u32).to_ne_bytes();
+        let length = (self.key.len() as u32).to_le_bytes();
         spilling.push(partition_hash(&self.key), &[&length, &self.key, &self.row])?;
         Ok(())
     }

@@ -228,12 +228,12 @@ fn record_head(place: u64, key: &[u8]) -> [u8; HEAD_BYTES] {
     let mut head = [0; HEAD_BYTES];
     // Big-endian: it is a key of the sort.
     head[..8].copy_from_slice(&place.to_be_bytes());
-    head[8..].copy_from_slice(&(key.len() as u32).to_ne_bytes());
+    head[8..].copy_from_slice(&(key.len() as u32).to_le_bytes());
     head
 }
 
 /// A record's key and row.
 fn split(record: &[u8]) -> (&[u8], &[u8]) {
-    let length = u32::from_ne_bytes([record[8], record[9], record[10], record[11]]) as usize;
+    let length = u32::from_le_bytes([record[8], record[9], record[10], record[11]]) as usize;
     record[HEAD_BYTES..].split_at(length)
 }

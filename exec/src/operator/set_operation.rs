@@ -88,7 +88,7 @@ impl<'p> SetOperation<'p> {
             } {
                 if let Some(spilling) = &mut self.spilling {
                     let slots = left_slots(&self.left, &self.replay);
-                    let length = (self.key.len() as u32).to_ne_bytes();
+                    let length = (self.key.len() as u32).to_le_bytes();
                     spilling.left.push(partition_hash(&self.key), &[&length, &self.key, slots])?;
                     continue;
                 }
@@ -115,7 +115,7 @@ impl<'p> SetOperation<'p> {
             let (count, key) = record.split_first_chunk().expect("a record begins with a count");
             self.key.clear();
             self.key.extend_from_slice(key);
-            return Ok(Some(u64::from_ne_bytes(*count)));
+            return Ok(Some(u64::from_le_bytes(*count)));
         }
         if !self.pending && !self.right.next(run)? {
             return Ok(None);
@@ -128,7 +128,7 @@ impl<'p> SetOperation<'p> {
 
     fn add(&mut self, run: &mut Run<'p>, count: u64) -> Step<()> {
         if let Some(spilling) = &mut self.spilling {
-            spilling.right.push(partition_hash(&self.key), &[&count.to_ne_bytes(), &self.key])?;
+            spilling.right.push(partition_hash(&self.key), &[&count.to_le_bytes(), &self.key])?;
             return Ok(());
         }
         match self.rows.insert(&self.key) {
@@ -224,7 +224,7 @@ impl<'p> SetOperation<'p> {
                 break;
             };
             let key = self.rows.key(number);
-            spilling.right.push(partition_hash(key), &[&count.to_ne_bytes(), key])?;
+            spilling.right.push(partition_hash(key), &[&count.to_le_bytes(), key])?;
             spilling.table = Some(number + 1);
             spilling.right.settle()?;
             run.tick()?;
@@ -281,7 +281,7 @@ fn left_slots<'s>(left: &'s Operator<'_>, replay: &'s Option<Box<Replay>>) -> &'
 /// The key and the slots of a left row's record.
 fn split(record: &[u8]) -> (&[u8], &[u8]) {
     let (length, rest) = record.split_first_chunk().expect("a record begins with its key's length");
-    rest.split_at(u32::from_ne_bytes(*length) as usize)
+    rest.split_at(u32::from_le_bytes(*length) as usize)
 }
 
 fn encode(run: &Run<'_>, kinds: &[(KeyKind, &ColumnType)], slots: &[u8], key: &mut Vec<u8>) -> Step<()> {

@@ -20,11 +20,11 @@ pub(crate) fn write(run: &Run<'_>, sources: &[usize], slots: &[u8], out: &mut Ve
     for source in sources {
         let (state, bytes) = run.sources[*source].as_copy();
         out.push(state as u8);
-        out.extend_from_slice(&(bytes.len() as u32).to_ne_bytes());
+        out.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
         out.extend_from_slice(bytes);
         if run.keeps_keys {
             let key: &[u8] = if state == SourceState::Copied { run.sources[*source].row.key() } else { &[] };
-            out.extend_from_slice(&(key.len() as u32).to_ne_bytes());
+            out.extend_from_slice(&(key.len() as u32).to_le_bytes());
             out.extend_from_slice(key);
         }
     }
@@ -35,11 +35,11 @@ pub(crate) fn write(run: &Run<'_>, sources: &[usize], slots: &[u8], out: &mut Ve
 pub(crate) fn restore(run: &mut Run<'_>, sources: &[usize], row: &[u8]) -> usize {
     let mut rest = row;
     for source in sources {
-        let length = u32::from_ne_bytes([rest[1], rest[2], rest[3], rest[4]]) as usize;
+        let length = u32::from_le_bytes([rest[1], rest[2], rest[3], rest[4]]) as usize;
         run.sources[*source].set_copy(SourceState::from_byte(rest[0]), &rest[5..5 + length]);
         rest = &rest[5 + length..];
         if run.keeps_keys {
-            let length = u32::from_ne_bytes([rest[0], rest[1], rest[2], rest[3]]) as usize;
+            let length = u32::from_le_bytes([rest[0], rest[1], rest[2], rest[3]]) as usize;
             run.sources[*source].row.set_key(&rest[4..4 + length]);
             rest = &rest[4 + length..];
         }

@@ -145,7 +145,7 @@ impl Sorter {
             run.tick()?;
             let start = entry.start as usize;
             let end = start + (entry.key_bytes + entry.row_bytes) as usize;
-            tape.push(&[&entry.key_bytes.to_ne_bytes(), &self.arena[start..end]])?;
+            tape.push(&[&entry.key_bytes.to_le_bytes(), &self.arena[start..end]])?;
             *next += 1;
         }
         tape.seal()?;
@@ -351,7 +351,7 @@ impl Input {
 
     fn split(&self) -> (&[u8], &[u8]) {
         let (length, rest) = self.reader.record().split_first_chunk().expect("a record of a run begins with its key's length");
-        rest.split_at(u32::from_ne_bytes(*length) as usize)
+        rest.split_at(u32::from_le_bytes(*length) as usize)
     }
 
     fn key(&self) -> &[u8] {

@@ -101,7 +101,7 @@ impl<'p> HashJoin<'p> {
                     if has_key {
                         self.row.clear();
                         row_copy::write(run, &self.right_sources, &[], &mut self.row);
-                        let length = (self.key.len() as u32).to_ne_bytes();
+                        let length = (self.key.len() as u32).to_le_bytes();
                         let spilled = self.spilled.as_mut().expect("the caller made sure");
                         let spreading = spilled.spreading.as_mut().expect("the input's rows are spread");
                         spreading.right.push(partition_hash(&self.key), &[&length, &self.key, &self.row])?;
@@ -142,7 +142,7 @@ impl<'p> HashJoin<'p> {
                 break;
             };
             let row = if row == END { first } else { row };
-            let length = (key.len() as u32).to_ne_bytes();
+            let length = (key.len() as u32).to_le_bytes();
             spreading.right.push(partition_hash(key), &[&length, key, self.table.row(row)])?;
             spreading.table = Some(match self.table.next(row) {
                 END => (number + 1, END),
@@ -173,7 +173,7 @@ impl<'p> HashJoin<'p> {
                 None => {
                     self.row.clear();
                     row_copy::write(run, &self.left_sources, &[], &mut self.row);
-                    let length = (self.key.len() as u32).to_ne_bytes();
+                    let length = (self.key.len() as u32).to_le_bytes();
                     spreading.left.push(hash, &[&[0], &spilled.place, &length, &self.key, &self.row])?;
                 }
             }
@@ -289,5 +289,5 @@ fn spread(run: &mut Run<'_>, depth: u32) -> Step<Spreading> {
 /// A key and the row behind it.
 fn split_key(record: &[u8]) -> (&[u8], &[u8]) {
     let (length, rest) = record.split_first_chunk().expect("a record has its key's length");
-    rest.split_at(u32::from_ne_bytes(*length) as usize)
+    rest.split_at(u32::from_le_bytes(*length) as usize)
 }
