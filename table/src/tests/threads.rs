@@ -38,6 +38,7 @@ fn add(worker: &Worker, txn: &mut Txn, table: &Table, id: i64, amount: i64, lock
         match blocking(|| table.update_row(worker, txn, &row, &changes, &mut progress))? {
             WriteRow::Done => return Ok(()),
             WriteRow::Changed => continue,
+            WriteRow::Paused { .. } => unreachable!("no pause was asked for"),
             WriteRow::Duplicate { index } => panic!("no unique index changes, but {index} collides"),
         }
     }
