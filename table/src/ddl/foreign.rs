@@ -105,7 +105,7 @@ pub(super) fn with_generated(indexes: Vec<NewIndex>, keys: &[NewForeignKey]) -> 
     let mut all: Vec<(NewIndex, bool)> = indexes.into_iter().map(|index| (index, false)).collect();
     for (n, key) in keys.iter().enumerate() {
         // Those of the keys before it are in the list already.
-        let at = (key.indexes_before + n).min(all.len());
+        let at = key.indexes_before.saturating_add(n).min(all.len());
         all.insert(at, (generated_index(key), true));
     }
     let serves = |long: &NewIndex, short: &NewIndex| {
@@ -336,8 +336,9 @@ pub(super) fn check_dropped(published: &Published, dropped: &[Arc<Table>]) -> Re
     for table in dropped {
         let def = table.def();
         let goes_too = |child: &TableDef| dropped.iter().any(|other| other.id() == child.id);
-        let mut kept = keys_to(published, &def.database, &def.name).filter(|(child, _)| !goes_too(child));
-        if let Some((child, key)) = kept.next() {
+        let kept = keys_to(published, &def.database, &def.name).filter(|(child, _)| !goes_too(child));
+        // As in MySQL, the oldest one is named.
+        if let Some((child, key)) = kept.min_by_key(|(child, _)| child.id) {
             let (table, name, child) = (def.name.clone(), key.name.clone(), child.name.clone());
             return Err(ForeignKeyError::TableReferenced { table, name, child }.into());
         }
@@ -347,7 +348,8 @@ pub(super) fn check_dropped(published: &Published, dropped: &[Arc<Table>]) -> Re
 
 /// 1701: no other table references one that is emptied.
 pub(super) fn check_truncated(published: &Published, def: &TableDef) -> Result<()> {
-    match keys_to(published, &def.database, &def.name).find(|(child, _)| child.id != def.id) {
+    let others = keys_to(published, &def.database, &def.name).filter(|(child, _)| child.id != def.id);
+    match others.min_by_key(|(child, _)| child.id) {
         Some((child, key)) => {
             let (database, child, name) = (child.database.clone(), child.name.clone(), key.name.clone());
             Err(ForeignKeyError::Truncated { database, child, name }.into())

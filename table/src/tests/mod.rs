@@ -3,6 +3,7 @@
 mod blobs;
 mod crash;
 mod ddl;
+mod foreign;
 mod offline;
 mod rows;
 mod threads;
