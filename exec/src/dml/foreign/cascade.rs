@@ -196,14 +196,11 @@ impl Checker<'_> {
         match outcome? {
             WriteRow::Done => {}
             WriteRow::Duplicate { index } => {
-                let def = below.table.def();
-                let (table, record) = (node.table.def().name.clone(), duplicate_key(&below.table, index, &top.child, &changes)?);
-                return Err(Error::ForeignDuplicate {
-                    table,
-                    record,
-                    child: def.name.clone(),
-                    key: def.indexes[index].name.clone(),
-                });
+                let top = stack.last().expect("called with a frame");
+                let record = duplicate_key(&node.table, child.reference.parent_index, &top.row, &top.changes)?;
+                let (table, def) = (node.table.def().name.clone(), below.table.def());
+                let (child, key) = (def.name.clone(), def.indexes[index].name.clone());
+                return Err(Error::ForeignDuplicate { table, record, child, key });
             }
             WriteRow::Changed | WriteRow::Paused { .. } => return Err(changed_since()),
         }
