@@ -133,7 +133,14 @@ impl Table {
     }
 
     /// Is there an entry with this key in a primary or unique index, where nobody else changes the table?
-    pub(crate) fn has_key(&self, worker: &Worker, txn: &mut Txn, index: usize, key: &[u8], payload: &mut Vec<u8>) -> txn::Result<bool> {
+    pub(crate) fn has_key(
+        &self,
+        worker: &Worker,
+        txn: &mut Txn,
+        index: usize,
+        key: &[u8],
+        payload: &mut Vec<u8>,
+    ) -> txn::Result<bool> {
         Ok(txn.read_latest(worker, self.indexes[index].tree, key, payload)?.is_some())
     }
 }

@@ -215,7 +215,9 @@ impl TableDef {
     pub fn index_leading_with(&self, columns: &[usize]) -> Option<usize> {
         self.indexes.iter().position(|index| {
             let parts = index.columns.get(..columns.len());
-            parts.is_some_and(|parts| parts.iter().zip(columns).all(|(part, column)| part.column == *column && part.prefix.is_none()))
+            parts.is_some_and(|parts| {
+                parts.iter().zip(columns).all(|(part, column)| part.column == *column && part.prefix.is_none())
+            })
         })
     }
 

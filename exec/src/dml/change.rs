@@ -145,9 +145,7 @@ impl<'p> Rows<'p> {
                 let row = &source.row;
                 let outcome = match &mut checker {
                     None => Some(engine!(shared.session, self.table.update_row(worker, txn, row, &changes, &mut progress))?),
-                    Some(checker) => {
-                        checker.update(Writer { worker, txn, shared }, row, &changes, &mut progress, counts).await?
-                    }
+                    Some(checker) => checker.update(Writer { worker, txn, shared }, row, &changes, &mut progress, counts).await?,
                 };
                 match outcome {
                     None => {}

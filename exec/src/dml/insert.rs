@@ -524,9 +524,7 @@ impl<'p> Inserting<'p> {
             let progress = &mut self.progress;
             let outcome = match &mut self.checker {
                 None => Some(engine!(session, self.table.update_row(worker, txn, old, &changes, progress))?),
-                Some(checker) => {
-                    checker.update(Writer { worker, txn, shared }, old, &changes, progress, self.changes).await?
-                }
+                Some(checker) => checker.update(Writer { worker, txn, shared }, old, &changes, progress, self.changes).await?,
             };
             match outcome {
                 // A foreign key forbids it: left as it is, by IGNORE.

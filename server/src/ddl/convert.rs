@@ -7,13 +7,11 @@ use crate::session::State;
 use sql::DefinitionError;
 use sql::ast::{
     AlterAction as Ast, AlterTable, ColumnDefinition, ColumnPosition as AstPosition, CreateTable, DataType, DefaultClause, Expr,
-    ForeignKey, KeyDefinition, KeyKind, KeyPart, Literal, Reference, ReferenceAction as AstReferenceAction, TableOptions, TypeName,
-    UnaryOp,
+    ForeignKey, KeyDefinition, KeyKind, KeyPart, Literal, Reference, ReferenceAction as AstReferenceAction, TableOptions,
+    TypeName, UnaryOp,
 };
 use std::sync::Arc;
-use table::ddl::{
-    AlterAction, ColumnPosition, ForeignKeyError, NewForeignKey, NewIndex, NewIndexColumn, NewIndexKind, NewTable,
-};
+use table::ddl::{AlterAction, ColumnPosition, ForeignKeyError, NewForeignKey, NewIndex, NewIndexColumn, NewIndexKind, NewTable};
 use types::convert::{self, StoreContext, Warnings};
 use types::schema::{ColumnDef, ColumnDefault, IndexKind, ReferenceAction, TableDef};
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value};

@@ -285,13 +285,7 @@ impl Drafts {
         Ok(())
     }
 
-    fn finish(
-        mut self,
-        old: &TableDef,
-        mut def: TableDef,
-        added: Additions,
-        auto_increment: Option<u64>,
-    ) -> Result<AlterPlan> {
+    fn finish(mut self, old: &TableDef, mut def: TableDef, added: Additions, auto_increment: Option<u64>) -> Result<AlterPlan> {
         let mut columns: Vec<ColumnDef> = self.columns.iter().map(|draft| draft.column.clone()).collect();
         check_columns(&columns)?;
         let mut indexes = Vec::with_capacity(self.indexes.len() + added.indexes.len());

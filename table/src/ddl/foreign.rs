@@ -200,7 +200,8 @@ pub(super) fn rename_generated(def: &mut TableDef, old_name: &str) {
 
 /// 1826: names of foreign keys are unique in a database.
 pub(super) fn check_names(published: &Published, def: &TableDef) -> Result<()> {
-    let own = |n: usize, key: &ForeignKeyDef| def.foreign_keys[..n].iter().any(|other| other.name.eq_ignore_ascii_case(&key.name));
+    let own =
+        |n: usize, key: &ForeignKeyDef| def.foreign_keys[..n].iter().any(|other| other.name.eq_ignore_ascii_case(&key.name));
     let Some(database) = published.schema.databases.get(&def.database) else { return Ok(()) };
     for (n, key) in def.foreign_keys.iter().enumerate() {
         let mut others = database.tables.values().filter(|table| table.id != def.id).flat_map(|table| &table.foreign_keys);

@@ -77,7 +77,11 @@ fn what_a_key_needs_stays() {
     {
         let (worker, database) = (fixture.worker(0), fixture.database());
         create(database, &worker, parent("p"));
-        create(database, &worker, child("c", vec![], vec![key(None, &["pid"], "p", &["id"]), key(None, &["code"], "p", &["code"])]));
+        create(
+            database,
+            &worker,
+            child("c", vec![], vec![key(None, &["pid"], "p", &["id"]), key(None, &["code"], "p", &["code"])]),
+        );
     }
     // What is read from the catalog is what was made.
     fixture.reopen();
@@ -86,10 +90,7 @@ fn what_a_key_needs_stays() {
     let drop = |tables: &[(String, String)], checks| database.drop_tables(&worker, tables, &options(checks));
     let alter = |table: &str, action| database.alter_table(&worker, "d", table, vec![action], &options(true));
     assert!(matches!(problem(drop(&[name("p")], true)), ForeignKeyError::TableReferenced { .. }));
-    assert!(matches!(
-        problem(database.truncate_table(&worker, "d", "p", &options(true))),
-        ForeignKeyError::Truncated { .. }
-    ));
+    assert!(matches!(problem(database.truncate_table(&worker, "d", "p", &options(true))), ForeignKeyError::Truncated { .. }));
     let drop_index = |name: &str| AlterAction::DropIndex { name: name.to_string() };
     assert!(matches!(problem(alter("p", drop_index("code"))), ForeignKeyError::IndexNeeded { index } if index == "code"));
     assert!(matches!(problem(alter("c", drop_index("pid"))), ForeignKeyError::IndexNeeded { index } if index == "pid"));
@@ -103,12 +104,14 @@ fn what_a_key_needs_stays() {
     database.rename_tables(&worker, &renames, &options(true)).expect("renamed");
     let after = database.table_by_name("d", "c").expect("there");
     assert!(before.is_replaced());
-    let keys: Vec<_> = after.def().foreign_keys.iter().map(|key| (key.parent_table.as_str(), key.parent_columns.join(","))).collect();
+    let keys: Vec<_> =
+        after.def().foreign_keys.iter().map(|key| (key.parent_table.as_str(), key.parent_columns.join(","))).collect();
     assert_eq!(keys, [("q", "number".to_string()), ("q", "code".to_string())]);
     // Together they go; and with the checks off the parent goes alone, and another one may take its place if it fits.
     drop(&[name("q")], false).expect("dropped");
     assert!(database.children_of(before.id()).is_empty());
-    let unfit = table("q", vec![not_null(column("number", TypeKind::BigInt))], vec![index("", NewIndexKind::Primary, &["number"])]);
+    let unfit =
+        table("q", vec![not_null(column("number", TypeKind::BigInt))], vec![index("", NewIndexKind::Primary, &["number"])]);
     assert_eq!(problem(database.create_table_with(&worker, unfit, &options(true))), ForeignKeyError::UnfitParent);
     let mut fit = parent("q");
     fit.columns[0].name = "number".to_string();

@@ -167,7 +167,12 @@ impl Checker<'_> {
     }
 
     /// Deletes or changes the child that the top frame stands on. Gives the frame for its own children, if it may have any.
-    async fn write_child(&mut self, writer: &mut Writer<'_, '_>, stack: &mut [Frame], counts: &mut Changes) -> Result<Option<Frame>> {
+    async fn write_child(
+        &mut self,
+        writer: &mut Writer<'_, '_>,
+        stack: &mut [Frame],
+        counts: &mut Changes,
+    ) -> Result<Option<Frame>> {
         let keys = self.keys;
         let top = stack.last_mut().expect("called with a frame");
         let node = keys.node(top.node);
@@ -184,9 +189,8 @@ impl Checker<'_> {
             counts.cascade(child.node, -1);
             return Ok((!below.children.is_empty()).then(|| self.frame(child.node, &top.child, None)));
         }
-        let changes = new_values(child, action, top, &below.table).ok_or_else(|| Error::RowIsReferenced {
-            constraint: below.constraint(child.key),
-        })?;
+        let changes = new_values(child, action, top, &below.table)
+            .ok_or_else(|| Error::RowIsReferenced { constraint: below.constraint(child.key) })?;
         if changes.is_empty() {
             return Ok(None);
         }

@@ -163,7 +163,8 @@ impl<'p> Checker<'p> {
             let Writer { worker, txn, shared } = writer;
             match engine!(shared.session, node.table.update_row(worker, txn, old, changes, progress))? {
                 WriteRow::Paused { index } => {
-                    let is_new = |parent: &&ParentKey| parent.index == index && Some(parent.key) != but && parent.is_changed(changes);
+                    let is_new =
+                        |parent: &&ParentKey| parent.index == index && Some(parent.key) != but && parent.is_changed(changes);
                     for parent in node.parents.iter().filter(is_new) {
                         let row = old.row(&node.table);
                         let value = |column: usize| match changes.iter().find(|(c, _)| *c == column) {

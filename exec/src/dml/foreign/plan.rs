@@ -237,7 +237,8 @@ impl Finder<'_> {
         let def = self.nodes[parent].table.def();
         let mut keys = Vec::new();
         for child in self.database.children_of(def.id) {
-            let numbers = (0..child.def().foreign_keys.len()).filter(|n| child.def().foreign_keys[*n].is_of(&def.database, &def.name));
+            let numbers =
+                (0..child.def().foreign_keys.len()).filter(|n| child.def().foreign_keys[*n].is_of(&def.database, &def.name));
             keys.extend(numbers.map(|number| (child.clone(), number)));
         }
         keys
