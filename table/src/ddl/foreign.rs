@@ -457,5 +457,5 @@ pub(super) fn follow_parent(child: &TableDef, old: &TableDef, new: &TableDef, re
 
 /// Keys are kept, and shown, by name.
 pub(super) fn sort(keys: &mut [ForeignKeyDef]) {
-    keys.sort_by(|a, b| a.name.to_lowercase().cmp(&b.name.to_lowercase()));
+    keys.sort_by_key(|key| key.name.to_lowercase());
 }

@@ -171,6 +171,7 @@ fn racing_inserts_of_one_key_leave_one_row() {
                             wins.fetch_add(1, Ordering::Relaxed);
                         }
                         Ok(InsertRow::Inserted) => rollback(&worker, txn),
+                        Ok(InsertRow::Paused { .. }) => unreachable!("no pause was asked for"),
                         Ok(InsertRow::Duplicate { index }) => {
                             assert_eq!(index, 1);
                             rollback(&worker, txn);
