@@ -10,7 +10,8 @@
 //! W1: the clustered record is written first. Its writer's mark is the row's lock, so nobody else touches the entries and chunks.
 //! W2: each step is one engine call that is repeated until it answers; `Progress` says which step is next. What a step needs is computed
 //!     again from the arguments at each repetition, so the caller repeats the call with the same arguments.
-//! W3: an operation that answers anything but success leaves nothing of itself behind.
+//! W3: an operation that answers anything but success, or a pause, leaves nothing of itself behind. Whoever does not go on after a pause
+//!     rolls back to a savepoint of his own.
 //! W4: a row that the transaction's snapshot does not see becomes visible to it with the change. So do then its index entries, also those
 //!     that stay as they are: they are written once more; and from then on the transaction asks the row itself whether an entry is its.
 //! W5: where the caller has asked for it (`Progress::pause_at`), an insert and an update pause before they make the entry of an index; the
