@@ -133,8 +133,9 @@ mod tests {
         let looker = Arc::new(Looker { pool: pool.clone(), seen: AtomicU32::new(0) });
         let waker = Waker::from(looker.clone());
         assert!(pool.poll_wait(PAGE, &mut Context::from_waker(&waker)).is_pending());
-        assert_eq!(pool.reads.lock().pop_front(), Some(PAGE));
-        fetch(&pool, PAGE, &mut image);
+        let read = pool.reads.lock().pop_front().expect("the miss is queued");
+        assert_eq!(read.page, PAGE);
+        fetch(&pool, &read, &mut image);
         assert_eq!(looker.seen.load(Ordering::SeqCst), 1);
         assert!(pool.read(PAGE).is_ok_and(|read| read.page.id() == PAGE && read.valid()));
         std::fs::remove_file(&path).expect("removes");
