@@ -39,6 +39,11 @@ pub trait Host {
     /// IS_USED_LOCK: the holder.
     fn lock_holder(&self, name: &str) -> Option<u32>;
 
+    /// Where rows go that a statement's memory has no room for. `None`: such a statement fails.
+    fn temporary(&self) -> Option<&crate::Temporary> {
+        None
+    }
+
     /// The rows of an information_schema table, as of now. `None`: there is no such table any more.
     fn virtual_rows(&self, table: &TableDef) -> Option<Box<dyn VirtualRows + '_>>;
 }

@@ -187,7 +187,7 @@ async fn query<S: RowSink>(
     let clock = Slice::new(cx.session.execution_time_max);
     let mut run = Run::new(cx.worker, cx.txn, shared, sources, clock).with_parts(&plan.parts, &prepared.sources, lock);
     let is_limited = lock.is_some() && matches!(plan.root, Node::Limit { .. } | Node::Trim { .. });
-    let builder = Builder { tables: &prepared.sources, lock, is_limited, exclusive: None };
+    let builder = Builder { tables: &prepared.sources, lock, is_limited, exclusive: None, keeps_order: true };
     let mut rows = match simple_scan(&plan.root) {
         Some((scan, exprs)) => {
             let table = prepared.sources[scan.source].as_deref().expect("a stored table's scan has its table resolved");

@@ -97,6 +97,10 @@ pub enum Error {
     TableChanged { table: String },
     /// 1114: the disk, or the file, is full
     Full { table: String },
+    /// 1021: no room on the disk for temporary files
+    TemporaryDiskFull,
+    /// 1114: temporary files take what `heddle_temporary_space_max` allows
+    TemporarySpaceFull { limit: u64 },
     /// 1030: I/O error, corruption; the text names file and page
     Storage(String),
     /// 1235 `This version of Heddle doesn't yet support '%s'`

@@ -29,6 +29,8 @@ pub(crate) enum Pause {
     Error(Box<Error>),
     /// Await it and call again.
     Stall(txn::Stall),
+    /// A block of a temporary file is on its way: await it and call again.
+    Spill(crate::spill::SpillWait),
     /// Let other sessions run, then call again.
     Yield,
     /// SLEEP: wait, record the outcome in [`Waits`], call again.

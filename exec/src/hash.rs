@@ -68,6 +68,10 @@ fn span<'a>(spans: &[(u64, u32)], arena: &'a [u8], number: u32) -> &'a [u8] {
 pub(crate) struct ByteSet(ByteMap);
 
 impl ByteSet {
+    pub fn contains(&self, key: &[u8]) -> bool {
+        self.0.find(key).is_some()
+    }
+
     /// `true` when the key is new.
     pub fn insert(&mut self, key: &[u8]) -> bool {
         self.0.insert(key).1

@@ -29,6 +29,7 @@ mod run;
 mod scratch;
 mod session;
 mod sink;
+mod spill;
 mod subquery;
 #[cfg(test)]
 mod tests;
@@ -40,5 +41,6 @@ pub use error::{Error, Result};
 pub use prepared::Prepared;
 pub use session::{BlockEncryption, BlockMode, Level, SessionVars, UserVariable, Warning, Warnings, kill};
 pub use sink::{NullSink, RowSink};
+pub use spill::{Temporary, TemporaryFigures};
 pub use types::temporal::TimeZone;
 pub use wait::NoHost;

@@ -5,13 +5,16 @@
 
 use crate::error::{Error, Result};
 use crate::eval::{Env, Pause, Shared, Step};
-use crate::operator::{Operator, RowStore, SourceLock};
+use crate::operator::{Operator, SourceLock};
 use crate::session::{SessionVars, kill};
+use crate::spill::Spill;
+use crate::spill::row_store::RowStore;
 use crate::subquery::Subqueries;
 use crate::wait;
 use smallvec::SmallVec;
 use sql::expr::Expr;
 use sql::plan::Parts;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -95,6 +98,8 @@ pub(crate) struct Run<'a> {
     pub shared: Shared<'a>,
     pub clock: Slice,
     memory_bytes: usize,
+    /// The statement's temporary file, once it has one.
+    spill: Option<Rc<Spill>>,
     /// What runs beside the main tree.
     pub parts: &'a Parts,
     pub tables: &'a [Option<Arc<Table>>],
@@ -172,6 +177,7 @@ impl<'a> Run<'a> {
             shared,
             clock,
             memory_bytes: 0,
+            spill: None,
             parts: &NO_PARTS,
             tables: &[],
             operators: Vec::new(),
@@ -216,14 +222,46 @@ impl<'a> Run<'a> {
         &mut self.clock
     }
 
-    /// Accounts for memory that an operator keeps until the statement ends.
+    /// heddle_statement_memory
+    pub fn memory_max(&self) -> usize {
+        self.shared.session.sort_memory_bytes_max
+    }
+
+    /// Accounts for memory that an operator cannot do without, until the statement ends.
     pub fn charge(&mut self, bytes: usize) -> std::result::Result<(), Pause> {
         self.memory_bytes += bytes;
-        let limit = self.shared.session.sort_memory_bytes_max;
-        if self.memory_bytes <= limit {
+        if self.memory_bytes <= self.memory_max() {
             return Ok(());
         }
-        Err(Pause::error(Error::OutOfSortMemory { limit, setting: "heddle_statement_memory" }))
+        Err(Pause::error(self.out_of_memory()))
+    }
+
+    /// Accounts for `more` bytes of an operator that has `own` already, or refuses: then rows go to a temporary file. A quarter of the
+    /// memory is left to those who cannot, and everybody may have a little.
+    pub fn grant(&mut self, own: usize, more: usize) -> bool {
+        let (limit, total) = (self.memory_max(), self.memory_bytes + more);
+        let granted = total <= limit - limit / 4 || own + more <= limit / 64;
+        if granted {
+            self.memory_bytes = total;
+        }
+        granted
+    }
+
+    /// The statement's temporary file.
+    ///
+    /// # Errors
+    /// There are none here: the statement has no more memory.
+    #[cold]
+    pub fn spill(&mut self) -> Result<&Rc<Spill>> {
+        if self.spill.is_none() {
+            let Some(temporary) = self.shared.host.temporary() else { return Err(self.out_of_memory()) };
+            self.spill = Some(temporary.open(self.memory_max()));
+        }
+        Ok(self.spill.as_ref().expect("made above"))
+    }
+
+    fn out_of_memory(&self) -> Error {
+        Error::OutOfSortMemory { limit: self.memory_max(), setting: "heddle_statement_memory" }
     }
 
     /// Gives back what an operator has charged and does not keep any longer.

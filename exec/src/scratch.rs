@@ -3,7 +3,7 @@
 //! Each thread keeps a few sets of them; a statement takes a set when it begins and gives it back when it ends. An idle session holds
 //! none. A statement that is dropped half-way (its connection is gone) drops its set with it.
 
-use crate::operator::SortEntry;
+use crate::spill::sorter::Entry;
 use std::cell::RefCell;
 use table::{RowBuf, RowCursor};
 use types::Value;
@@ -23,7 +23,7 @@ pub(crate) struct Scratch {
     pub slots: Vec<u8>,
     /// Rows of a sort, and what is sorted.
     pub arena: Vec<u8>,
-    pub entries: Vec<SortEntry>,
+    pub entries: Vec<Entry>,
 }
 
 /// Sets kept by a thread: as many statements as are usually under way on it at once.
@@ -42,7 +42,7 @@ impl Scratch {
 
     pub fn give_back(self) {
         let ranges = self.ranges.capacity() * size_of::<table::EncodedRange>();
-        let sort = self.arena.capacity() + self.entries.capacity() * size_of::<SortEntry>();
+        let sort = self.arena.capacity() + self.entries.capacity() * size_of::<Entry>();
         let values = self.values.capacity() * size_of::<Value<'_>>();
         let bytes = self.key.capacity() + self.row.payload().len() + self.slots.capacity() + ranges + sort + values;
         if bytes > KEPT_BYTES_MAX {

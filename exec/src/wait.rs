@@ -15,6 +15,7 @@ pub(crate) async fn resolve(pause: Pause, shared: &Shared<'_>, clock: &mut Slice
     match pause {
         Pause::Error(error) => return Err(*error),
         Pause::Stall(stall) => until_killed(shared.session, stall).await?,
+        Pause::Spill(wait) => until_killed(shared.session, wait).await?,
         Pause::Yield => yield_now().await,
         Pause::Subquery(_) => return Err(Error::NotSupported("a subquery here".into())),
         Pause::Sleep(duration) => {

@@ -118,6 +118,9 @@ pub struct ServeFlags {
     /// Where the data is; made when it is not there [default: ./heddle-data]
     #[arg(long, value_name = "DIRECTORY")]
     pub data_dir: Option<String>,
+    /// Where SELECT ... INTO OUTFILE may make files [default: nowhere]
+    #[arg(long, value_name = "DIRECTORY")]
+    pub secure_file_priv: Option<String>,
     /// Memory for cached pages, such as 512M or 4G [default: a quarter of the memory]
     #[arg(long, value_name = "SIZE")]
     pub buffer_pool: Option<String>,
@@ -155,6 +158,7 @@ impl ServeFlags {
             "bind" => &self.bind,
             "socket" => &self.socket,
             "data-dir" => &self.data_dir,
+            "secure-file-priv" => &self.secure_file_priv,
             "buffer-pool" => &self.buffer_pool,
             "undo-memory" => &self.undo_memory,
             "recovery-target-seconds" => &self.recovery_target_seconds,

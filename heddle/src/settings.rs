@@ -19,6 +19,7 @@ pub const KEYS: &[&str] = &[
     "bind",
     "socket",
     "data-dir",
+    "secure-file-priv",
     "buffer-pool",
     "undo-memory",
     "recovery-target-seconds",
@@ -42,6 +43,8 @@ pub struct Settings {
     pub bind: IpAddr,
     pub socket: Socket,
     pub data_dir: PathBuf,
+    /// Where statements may make files; `None`: nowhere.
+    pub secure_file_priv: Option<PathBuf>,
     pub buffer_pool_bytes: u64,
     pub undo_memory_bytes: u64,
     pub recovery_target: Duration,
@@ -97,6 +100,7 @@ impl Settings {
             bind: sources.read("bind", parse_address)?.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)),
             socket: sources.read("socket", parse_socket)?.unwrap_or(Socket::Default),
             data_dir: sources.read("data-dir", parse_path)?.unwrap_or_else(|| PathBuf::from("heddle-data")),
+            secure_file_priv: sources.read("secure-file-priv", parse_path)?,
             buffer_pool_bytes,
             undo_memory_bytes: sources.read("undo-memory", parse_undo_memory)?.unwrap_or(buffer_pool_bytes / 4),
             recovery_target: sources

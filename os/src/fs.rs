@@ -14,3 +14,52 @@ pub fn exists(path: &Path) -> bool {
 pub fn list(dir: &Path) -> io::Result<Vec<OsString>> {
     std::fs::read_dir(dir)?.map(|entry| entry.map(|e| e.file_name())).collect()
 }
+
+/// The bytes that are free, for programs without privileges, on the file system of a directory.
+#[cfg(not(miri))]
+pub fn free_bytes(dir: &Path) -> io::Result<u64> {
+    let stat = rustix::fs::statvfs(dir)?;
+    Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
+}
+
+/// See above: the interpreter does not tell.
+#[cfg(miri)]
+pub fn free_bytes(_dir: &Path) -> io::Result<u64> {
+    Ok(u64::MAX)
+}
+
+/// Makes a file that is not there yet, for writing, at a path below `directory`: no link and no `..` leads out of it.
+///
+/// # Errors
+/// `AlreadyExists`; `CrossesDevices` for a path that leads out.
+#[cfg(not(miri))]
+pub fn create_beneath(directory: &Path, path: &Path) -> io::Result<std::fs::File> {
+    use rustix::fs::{Mode, OFlags, ResolveFlags};
+    let below = rustix::fs::open(directory, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    let mode = Mode::RUSR | Mode::WUSR | Mode::RGRP;
+    let file = rustix::fs::openat2(below, path, flags, mode, ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS)?;
+    Ok(file.into())
+}
+
+#[cfg(all(test, not(any(miri, sim))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_made_outside_of_the_directory() {
+        let outside = std::env::temp_dir().join(format!("heddle-beneath-{}", std::process::id()));
+        let directory = outside.join("inside");
+        create_dir_all(&directory).expect("makes");
+        std::os::unix::fs::symlink(&outside, directory.join("way-out")).expect("links");
+        std::os::unix::fs::symlink(outside.join("target"), directory.join("link")).expect("links");
+        let kind = |path: &str| create_beneath(&directory, Path::new(path)).err().map(|e| e.kind());
+        assert_eq!(kind("a"), None);
+        assert_eq!(kind("a"), Some(io::ErrorKind::AlreadyExists));
+        assert_eq!(kind("../b"), Some(io::ErrorKind::CrossesDevices));
+        assert_eq!(kind("way-out/b"), Some(io::ErrorKind::CrossesDevices));
+        assert_eq!(kind("link"), Some(io::ErrorKind::AlreadyExists));
+        assert_eq!(kind("none/b"), Some(io::ErrorKind::NotFound));
+        std::fs::remove_dir_all(&outside).expect("removes");
+    }
+}

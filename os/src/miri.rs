@@ -6,6 +6,7 @@ use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// See `file::File`.
 pub struct File {
@@ -63,7 +64,9 @@ pub struct ScratchFile(File);
 
 impl ScratchFile {
     pub fn new(directory: &Path) -> io::Result<Self> {
-        File::open(&directory.join("scratch.tmp"), true).map(Self)
+        static NAMED: AtomicU32 = AtomicU32::new(0);
+        let number = NAMED.fetch_add(1, Ordering::Relaxed);
+        File::open(&directory.join(format!("scratch-{number}.tmp")), true).map(Self)
     }
 
     pub fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {

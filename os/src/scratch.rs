@@ -13,6 +13,10 @@ mod real {
     use std::io;
     use std::os::fd::OwnedFd;
     use std::path::{Path, PathBuf};
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    /// Distinguishes the names of files on file systems that have none without.
+    static NAMED: AtomicU32 = AtomicU32::new(0);
 
     /// See the module's head. Nothing in it outlives the process, so nothing is ever synced.
     pub struct ScratchFile {
@@ -27,7 +31,9 @@ mod real {
             let fd = match rustix::fs::open(directory, OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC, mode) {
                 // Some file systems have no files without a name.
                 Err(Errno::OPNOTSUPP | Errno::ISDIR) => {
-                    let path = directory.join("scratch.tmp");
+                    // Relaxed: the number only has to be unique.
+                    let number = NAMED.fetch_add(1, Ordering::Relaxed);
+                    let path = directory.join(format!("scratch-{number}.tmp"));
                     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
                     let fd = rustix::fs::open(&path, flags, mode);
                     // It stays usable without its name; should the removal fail, the next start makes it anew.

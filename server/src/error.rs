@@ -529,6 +529,13 @@ fn exec_error(error: &Exec) -> (u16, String) {
             (1038, format!("Out of sort memory ({limit} bytes), consider increasing {setting}"))
         }
         Exec::TableChanged { .. } => (1412, "Table definition has changed, please retry transaction".into()),
+        Exec::TemporaryDiskFull => {
+            let why = "errno: 28 - No space left on device";
+            (1021, format!("Disk full (temporary files); waiting for someone to free some space... ({why})"))
+        }
+        Exec::TemporarySpaceFull { limit } => {
+            (1114, format!("The table 'temporary files' is full: heddle_temporary_space_max is {limit}"))
+        }
         Exec::Full { table } => (1114, format!("The table '{table}' is full")),
         Exec::Storage(why) => (1030, format!("Got error 168 - '{why}' from storage engine")),
         Exec::NotSupported(what) => not_supported(what),

@@ -41,6 +41,8 @@ pub struct Config {
     pub socket: Option<PathBuf>,
     /// Shown as `@@datadir`; the engine has it open already.
     pub data_dir: PathBuf,
+    /// Where SELECT ... INTO OUTFILE may make files. `None`: nowhere.
+    pub secure_file_priv: Option<PathBuf>,
     /// Threads that run statements; as many as `txn::Config::workers` says.
     pub workers: usize,
     pub connections_max: usize,
@@ -59,6 +61,7 @@ impl Default for Config {
             tcp: Some(SocketAddr::from(([127, 0, 0, 1], 3306))),
             socket: None,
             data_dir: PathBuf::from("./heddle-data"),
+            secure_file_priv: None,
             workers: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
             connections_max: 1040,
             buffer_pool_bytes: 128 << 20,

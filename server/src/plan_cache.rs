@@ -3,6 +3,7 @@
 //! A plan belongs to one worker, so its reference counts are plain numbers. It is valid for one schema version; a statement that
 //! finds another version in the database plans again.
 
+use crate::session::FileTarget;
 use crate::show::{VirtualReads, virtual_reads};
 use exec::Prepared;
 use protocol::{Capabilities, ColumnDefinition, EncodedHead, WireType, column_flag};
@@ -25,6 +26,13 @@ pub enum StatementKind {
     Delete,
 }
 
+/// SELECT ... INTO
+pub enum ResultTarget {
+    /// Variables, by name.
+    Variables(Box<[String]>),
+    File(Box<FileTarget>),
+}
+
 /// A statement that is ready to run.
 pub struct PlanEntry {
     pub schema_version: u64,
@@ -32,14 +40,14 @@ pub struct PlanEntry {
     pub kind: StatementKind,
     /// Changes rows.
     pub writes: bool,
-    /// `SELECT ... INTO @a, @b`: the variables.
-    pub into_variables: Option<Box<[String]>>,
+    /// SELECT ... INTO: where the rows go instead of to the client.
+    pub into: Option<ResultTarget>,
     pub reads: VirtualReads,
     head: RefCell<Option<(Option<CollationId>, Rc<EncodedHead>)>>,
 }
 
 impl PlanEntry {
-    pub fn new(schema_version: u64, prepared: Prepared, into_variables: Option<Box<[String]>>) -> Rc<Self> {
+    pub fn new(schema_version: u64, prepared: Prepared, into: Option<ResultTarget>) -> Rc<Self> {
         let (kind, writes) = match &**prepared.plan() {
             Plan::Query(_) => (StatementKind::Select, false),
             Plan::Insert(insert) if insert.replace => (StatementKind::Replace, true),
@@ -50,7 +58,7 @@ impl PlanEntry {
             Plan::Change(_) => (StatementKind::Delete, true),
         };
         let reads = virtual_reads(prepared.plan());
-        Rc::new(Self { schema_version, prepared, kind, writes, into_variables, reads, head: RefCell::new(None) })
+        Rc::new(Self { schema_version, prepared, kind, writes, into, reads, head: RefCell::new(None) })
     }
 
     pub fn is_query(&self) -> bool {

@@ -2,6 +2,7 @@
 //! statement on rows writes to it.
 
 use crate::ddl::DdlThreads;
+use crate::session::IDS;
 use crate::user_lock::UserLocks;
 use crate::variables::{Globals, Setting, known};
 use crate::worker::{Message, WorkerRemote};
@@ -20,6 +21,8 @@ pub struct Shared {
     pub workers: Vec<Arc<WorkerRemote>>,
     pub ddl: DdlThreads,
     pub user_locks: Arc<UserLocks>,
+    /// Where statements keep what memory has no room for.
+    pub temporary: exec::Temporary,
     pub started: Instant,
     globals: ArcSwap<Globals>,
     /// Taken by whoever publishes new globals.
@@ -38,6 +41,8 @@ impl Shared {
     ) -> Result<Self, StartError> {
         let ddl = DdlThreads::start(&database, &engine)?;
         let globals = initial_globals(&config, tcp_address);
+        let temporary_max = globals.get(IDS.heddle_temporary_space_max).as_u64();
+        let temporary = exec::Temporary::new(&config.data_dir.join("temporary"), temporary_max).map_err(StartError::Resource)?;
         Ok(Self {
             config,
             database,
@@ -45,6 +50,7 @@ impl Shared {
             workers,
             ddl,
             user_locks: Arc::default(),
+            temporary,
             started: Instant::now(),
             globals: ArcSwap::from_pointee(globals),
             globals_writer: Mutex::new(()),
@@ -62,6 +68,7 @@ impl Shared {
         let _writer = self.globals_writer.lock();
         let mut next = Globals::clone(&self.globals.load());
         change(&mut next);
+        self.temporary.set_bytes_max(next.get(IDS.heddle_temporary_space_max).as_u64());
         self.globals.store(Arc::new(next));
     }
 
@@ -118,6 +125,13 @@ fn initial_globals(config: &Config, tcp_address: Option<SocketAddr>) -> Globals 
         txn::Durability::None => 0,
     };
     number("innodb_flush_log_at_trx_commit", flush);
+    globals.set(
+        known("secure_file_priv"),
+        match &config.secure_file_priv {
+            Some(directory) => Setting::Text(format!("{}/", directory.display()).into()),
+            None => Setting::Null,
+        },
+    );
     globals.set(known("skip_networking"), Setting::Int(i64::from(tcp_address.is_none())));
     globals
 }

@@ -1,7 +1,12 @@
 //! GROUP BY: one accumulator for each group and aggregate, groups found by hash.
 //!
 //! Slots out are the group keys, as the group's first row had them, then the aggregates. Groups come in the order in which their
-//! first rows came. Without keys there is one group, also when there are no rows.
+//! first rows came, as long as memory has room for them. Without keys there is one group, also when there are no rows.
+//!
+//! When memory is refused no further group is made: rows of those that are there go on being added up, rows of others are copied to
+//! tapes by the hash of their keys. Then the groups are given out and forgotten, and the rows of each tape are grouped in the same way.
+//!
+//! G1: in each round at least one group is made, so that every round leaves fewer groups.
 
 use super::Operator;
 use super::accumulator::Accumulator;
@@ -10,10 +15,15 @@ use crate::hash::ByteMap;
 use crate::keys::{self, KeyKind};
 use crate::packed::{self, Packer};
 use crate::run::Run;
+use crate::spill::partitions::{DEPTH_MAX, Partitions};
+use crate::spill::tape::{Tape, TapeReader};
+use crate::spill::{partition_hash, row_copy};
 use sql::expr::{Aggregate, Expr};
 
 pub(crate) struct AggregateOperator<'p> {
     input: Operator<'p>,
+    /// The sources that make the input's rows, where these are no slots.
+    sources: Vec<usize>,
     keys: &'p [Expr],
     kinds: Vec<KeyKind>,
     aggregates: &'p [Aggregate],
@@ -29,6 +39,20 @@ pub(crate) struct AggregateOperator<'p> {
     /// Memory of the accumulators.
     grown: usize,
     state: State,
+    /// Where rows of further groups go, once memory has been refused.
+    spilling: Option<Partitions>,
+    /// Tapes that are still to be grouped, and how often their rows have been spread.
+    waiting: Vec<(Tape, u32)>,
+    replay: Option<Replay>,
+}
+
+/// The tape that is read instead of the input.
+struct Replay {
+    tape: Tape,
+    depth: u32,
+    reader: TapeReader,
+    /// Where the current record's slots begin.
+    slots_at: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -44,13 +68,16 @@ enum State {
     Emit {
         group: usize,
     },
+    /// The groups have been given out: the next tape is to be read.
+    NextTape,
 }
 
 impl<'p> AggregateOperator<'p> {
-    pub fn new(input: Operator<'p>, keys: &'p [Expr], aggregates: &'p [Aggregate]) -> Self {
+    pub fn new(input: Operator<'p>, sources: Vec<usize>, keys: &'p [Expr], aggregates: &'p [Aggregate]) -> Self {
         let kinds = keys.iter().map(|key| KeyKind::of_type(&key.ty)).collect();
         let mut new = Self {
             input,
+            sources,
             keys,
             kinds,
             aggregates,
@@ -63,6 +90,9 @@ impl<'p> AggregateOperator<'p> {
             charged_bytes: 0,
             grown: 0,
             state: State::Take,
+            spilling: None,
+            waiting: Vec::new(),
+            replay: None,
         };
         if keys.is_empty() {
             new.add_group();
@@ -83,59 +113,166 @@ impl<'p> AggregateOperator<'p> {
         loop {
             match self.state {
                 State::Take => {
-                    self.state = if self.input.next(run)? { State::Group } else { State::Emit { group: 0 } };
+                    self.state = if self.take(run)? { State::Group } else { State::Emit { group: 0 } };
                 }
                 State::Group => {
                     let group = self.find_group(run)?;
                     run.row_done();
-                    self.state = State::Feed { group, aggregate: 0 };
+                    self.state = match group {
+                        Some(group) => State::Feed { group, aggregate: 0 },
+                        None => State::Take,
+                    };
                 }
                 State::Feed { group, aggregate } => {
                     self.feed(run, group, aggregate)?;
                     self.state = State::Take;
                 }
-                State::Emit { group } => return self.emit(run, group),
+                State::Emit { group } if group < self.key_rows.len() => {
+                    self.emit(run, group)?;
+                    return Ok(true);
+                }
+                State::Emit { .. } if self.spilling.is_none() && self.waiting.is_empty() => return Ok(false),
+                State::Emit { .. } => self.state = State::NextTape,
+                State::NextTape => self.next_tape(run)?,
             }
         }
     }
 
-    fn find_group(&mut self, run: &mut Run<'p>) -> Step<usize> {
+    /// Makes the next row current: of the input, or of a tape.
+    fn take(&mut self, run: &mut Run<'p>) -> Step<bool> {
+        if let Some(spilling) = &mut self.spilling {
+            spilling.settle()?;
+        }
+        let Some(replay) = &mut self.replay else { return self.input.next(run) };
+        run.tick()?;
+        if !replay.reader.next(&mut replay.tape)? {
+            return Ok(false);
+        }
+        let record = replay.reader.record();
+        let key_bytes = u32::from_le_bytes([record[0], record[1], record[2], record[3]]) as usize;
+        let row_at = 4 + key_bytes;
+        replay.slots_at = row_at + row_copy::restore(run, &self.sources, &record[row_at..]);
+        Ok(true)
+    }
+
+    /// The current row's slots.
+    fn input_slots(&self) -> &[u8] {
+        match &self.replay {
+            Some(replay) => &replay.reader.record()[replay.slots_at..],
+            None => self.input.slots(),
+        }
+    }
+
+    /// The current row's group; `None`: it went to a tape.
+    fn find_group(&mut self, run: &mut Run<'p>) -> Step<Option<usize>> {
         if self.keys.is_empty() {
-            return Ok(0);
+            return Ok(Some(0));
         }
-        self.key.clear();
-        let slots = self.input.slots();
-        let env = run.env(slots);
-        for (expr, kind) in self.keys.iter().zip(&self.kinds) {
-            let value = env.eval(expr)?;
-            keys::encode(&env, *kind, &value, &expr.ty, &mut self.key)?;
-        }
+        self.encode_key(run)?;
         if let Some(group) = self.groups.find(&self.key) {
-            return Ok(group);
+            return Ok(Some(group));
+        }
+        if self.spilling.is_some() {
+            self.spill_row(run)?;
+            return Ok(None);
         }
         // The key's values are kept before the group exists, so that a pause leaves nothing half made.
         let start = self.arena.len();
-        let mut packer = Packer::new(&mut self.arena, self.keys.len());
-        for expr in self.keys {
-            let value = env.eval(expr).and_then(|value| env.finish(value, &expr.ty, &expr.ty));
-            match value {
-                Ok(value) => packer.push(&value),
-                Err(pause) => {
-                    self.arena.truncate(start);
-                    return Err(pause);
-                }
-            }
+        if let Err(pause) = self.keep_keys(run) {
+            self.arena.truncate(start);
+            return Err(pause);
         }
         self.key_rows.push(start as u64);
         self.accumulators.extend(self.aggregates.iter().map(Accumulator::new));
         let (group, _) = self.groups.insert(&self.key);
+        self.account(run)?;
+        Ok(Some(group))
+    }
+
+    fn encode_key(&mut self, run: &Run<'p>) -> Step<()> {
+        let mut key = std::mem::take(&mut self.key);
+        key.clear();
+        let env = run.env(self.input_slots());
+        let encoded = self.keys.iter().zip(&self.kinds).try_for_each(|(expr, kind)| {
+            let value = env.eval(expr)?;
+            keys::encode(&env, *kind, &value, &expr.ty, &mut key)
+        });
+        self.key = key;
+        encoded
+    }
+
+    fn keep_keys(&mut self, run: &Run<'p>) -> Step<()> {
+        let mut arena = std::mem::take(&mut self.arena);
+        let env = run.env(self.input_slots());
+        let mut packer = Packer::new(&mut arena, self.keys.len());
+        let kept = self.keys.iter().try_for_each(|expr| {
+            let value = env.eval(expr).and_then(|value| env.finish(value, &expr.ty, &expr.ty))?;
+            packer.push(&value);
+            Ok(())
+        });
+        self.arena = arena;
+        kept
+    }
+
+    /// A group was made: may there be more?
+    fn account(&mut self, run: &mut Run<'p>) -> Step<()> {
         let bytes = self.arena.capacity()
             + self.groups.memory_bytes()
             + self.accumulators.capacity() * size_of::<Accumulator>()
             + self.key_rows.capacity() * 8;
-        run.charge(bytes.saturating_sub(self.charged_bytes))?;
-        self.charged_bytes = self.charged_bytes.max(bytes);
-        Ok(group)
+        let grown = bytes.saturating_sub(self.charged_bytes);
+        if grown == 0 {
+            return Ok(());
+        }
+        if run.grant(self.charged_bytes, grown) {
+            self.charged_bytes = bytes;
+            return Ok(());
+        }
+        // G1: the group is there.
+        let depth = self.replay.as_ref().map_or(0, |replay| replay.depth);
+        self.spilling = Some(Partitions::new(run, depth.min(DEPTH_MAX))?);
+        Ok(())
+    }
+
+    /// Copies the current row to the tape of its key.
+    fn spill_row(&mut self, run: &Run<'p>) -> Step<()> {
+        self.row.clear();
+        let mut row = std::mem::take(&mut self.row);
+        match &self.replay {
+            Some(replay) => {
+                let record = replay.reader.record();
+                row.extend_from_slice(&record[4 + self.key.len()..]);
+            }
+            None => row_copy::write(run, &self.sources, self.input.slots(), &mut row),
+        }
+        self.row = row;
+        let spilling = self.spilling.as_mut().expect("the caller looked");
+        let length = (self.key.len() as u32).to_le_bytes();
+        spilling.push(partition_hash(&self.key), &[&length, &self.key, &self.row])?;
+        Ok(())
+    }
+
+    /// Forgets the groups and turns to the rows of the next tape.
+    fn next_tape(&mut self, run: &mut Run<'p>) -> Step<()> {
+        if let Some(spilling) = self.spilling.take() {
+            let depth = spilling.depth() + 1;
+            let tapes = spilling.finish()?;
+            self.waiting.extend(tapes.into_iter().rev().filter(|tape| tape.records() > 0).map(|tape| (tape, depth)));
+        }
+        self.forget_groups(run);
+        self.replay =
+            self.waiting.pop().map(|(tape, depth)| Replay { tape, depth, reader: TapeReader::consuming(), slots_at: 0 });
+        self.state = State::Take;
+        Ok(())
+    }
+
+    /// Gives their memory back.
+    fn forget_groups(&mut self, run: &mut Run<'p>) {
+        run.release(std::mem::take(&mut self.grown) + std::mem::take(&mut self.charged_bytes));
+        self.groups = ByteMap::default();
+        self.key_rows = Vec::new();
+        self.arena = Vec::new();
+        self.accumulators = Vec::new();
     }
 
     fn feed(&mut self, run: &mut Run<'p>, group: usize, from: usize) -> Step<()> {
@@ -143,8 +280,11 @@ impl<'p> AggregateOperator<'p> {
         let mut grown = 0;
         for (n, plan) in self.aggregates.iter().enumerate().skip(from) {
             self.state = State::Feed { group, aggregate: n };
-            let env = run.env(self.input.slots());
-            grown += self.accumulators[first + n].add(&env, plan)?;
+            let mut accumulators = std::mem::take(&mut self.accumulators);
+            let env = run.env(self.input_slots());
+            let added = accumulators[first + n].add(&env, plan);
+            self.accumulators = accumulators;
+            grown += added?;
             run.row_done();
         }
         if grown > 0 {
@@ -155,10 +295,7 @@ impl<'p> AggregateOperator<'p> {
         Ok(())
     }
 
-    fn emit(&mut self, run: &mut Run<'p>, group: usize) -> Step<bool> {
-        if group >= self.key_rows.len() {
-            return Ok(false);
-        }
+    fn emit(&mut self, run: &mut Run<'p>, group: usize) -> Step<()> {
         run.tick()?;
         self.row.clear();
         let mut packer = Packer::new(&mut self.row, self.keys.len() + self.aggregates.len());
@@ -171,7 +308,7 @@ impl<'p> AggregateOperator<'p> {
             packer.push(&env.finish(value, &plan.ty, &plan.ty)?);
         }
         self.state = State::Emit { group: group + 1 };
-        Ok(true)
+        Ok(())
     }
 
     pub fn rewind(&mut self, run: &mut Run<'p>) {
@@ -180,6 +317,9 @@ impl<'p> AggregateOperator<'p> {
         self.key_rows.clear();
         self.arena.clear();
         self.accumulators.clear();
+        self.spilling = None;
+        self.waiting.clear();
+        self.replay = None;
         self.state = State::Take;
         if self.keys.is_empty() {
             self.add_group();

@@ -1,54 +1,15 @@
-//! Derived tables and common table expressions: a query runs to its end, its rows are kept and read like a table's.
+//! Derived tables and common table expressions: a query runs to its end, its rows are kept and read like a table's. They are in
+//! memory or, where they are too many, in a temporary file ([`RowStore`]).
 //!
 //! Stores that several scans share belong to the run: the first scan fills one, the others find it complete. A store is emptied when
 //! what its query reads from outside has changed; whoever scans it then fills it anew.
 
 use super::{Builder, Operator};
 use crate::eval::Step;
-use crate::packed::{self, Packer};
 use crate::run::{Run, SourceState};
+use crate::spill::row_store::RowStore;
+use crate::spill::tape::TapeReader;
 use sql::plan::{Derived, Node, Scan};
-
-/// Packed rows in one arena.
-#[derive(Default)]
-pub(crate) struct RowStore {
-    arena: Vec<u8>,
-    starts: Vec<u64>,
-    /// All rows of the query are there.
-    pub complete: bool,
-    /// Of a recursive table: the rows of the round before.
-    pub round: (usize, usize),
-    charged: usize,
-}
-
-impl RowStore {
-    pub fn clear(&mut self) {
-        self.arena.clear();
-        self.starts.clear();
-        self.complete = false;
-        self.round = (0, 0);
-    }
-
-    pub fn len(&self) -> usize {
-        self.starts.len()
-    }
-
-    /// Keeps a row; returns by how much memory the store grew beyond what it had before.
-    fn push(&mut self, slots: &[u8], columns: usize) -> usize {
-        self.starts.push(self.arena.len() as u64);
-        let mut packer = Packer::new(&mut self.arena, columns);
-        (0..columns).for_each(|n| packer.push(&packed::get(slots, n)));
-        let bytes = self.arena.capacity() + self.starts.capacity() * 8;
-        let grown = bytes.saturating_sub(self.charged);
-        self.charged += grown;
-        grown
-    }
-
-    fn row(&self, number: usize) -> &[u8] {
-        let end = self.starts.get(number + 1).map_or(self.arena.len(), |end| *end as usize);
-        &self.arena[self.starts[number] as usize..end]
-    }
-}
 
 /// A scan of a derived table.
 pub(crate) struct DerivedScan<'p> {
@@ -60,6 +21,7 @@ pub(crate) struct DerivedScan<'p> {
     /// The rows, where they are not shared.
     own: RowStore,
     state: State,
+    reader: TapeReader,
     next: usize,
     /// A row is there and not judged yet.
     pending: bool,
@@ -75,7 +37,8 @@ enum State {
 impl<'p> DerivedScan<'p> {
     pub fn new(plan: &'p Scan, derived: &'p Derived, builder: Builder<'p>) -> Self {
         let own = RowStore::default();
-        Self { plan, derived, input: None, builder, own, state: State::Start, next: 0, pending: false }
+        let (state, reader) = (State::Start, TapeReader::new());
+        Self { plan, derived, input: None, builder, own, state, reader, next: 0, pending: false }
     }
 
     pub fn next(&mut self, run: &mut Run<'p>) -> Step<bool> {
@@ -89,7 +52,7 @@ impl<'p> DerivedScan<'p> {
                             return Ok(false);
                         }
                         run.tick()?;
-                        self.show(run, self.next);
+                        self.show(run)?;
                         self.next += 1;
                         self.pending = true;
                     }
@@ -106,6 +69,7 @@ impl<'p> DerivedScan<'p> {
     fn start(&mut self, run: &mut Run<'p>) {
         run.sources[self.plan.source].def = Some(&self.plan.table);
         self.next = 0;
+        self.reader = TapeReader::new();
         if self.store(run).complete {
             self.state = State::Scan;
             return;
@@ -132,22 +96,31 @@ impl<'p> DerivedScan<'p> {
 
     fn fill(&mut self, run: &mut Run<'p>) -> Step<()> {
         let input = self.input.as_mut().expect("made before the store is filled");
-        while input.next(run)? {
-            let slots = input.slots();
-            let grown = match self.derived.shared {
-                Some(shared) => run.stores[shared].push(slots, self.derived.columns),
-                None => self.own.push(slots, self.derived.columns),
-            };
-            if grown > 0 {
-                run.charge(grown)?;
+        loop {
+            match self.derived.shared {
+                // The run has the store, and lends it.
+                Some(shared) if run.stores[shared].needs_settling() => {
+                    let mut store = std::mem::take(&mut run.stores[shared]);
+                    let settled = store.settle(run);
+                    run.stores[shared] = store;
+                    settled?;
+                }
+                Some(_) => {}
+                None if self.own.needs_settling() => self.own.settle(run)?,
+                None => {}
             }
+            let more = input.next(run)?;
+            let store = match self.derived.shared {
+                Some(shared) => &mut run.stores[shared],
+                None => &mut self.own,
+            };
+            if !more {
+                store.complete = true;
+                self.state = State::Scan;
+                return Ok(());
+            }
+            store.push(input.slots(), self.derived.columns);
         }
-        match self.derived.shared {
-            Some(shared) => run.stores[shared].complete = true,
-            None => self.own.complete = true,
-        }
-        self.state = State::Scan;
-        Ok(())
     }
 
     fn store<'s>(&'s self, run: &'s Run<'p>) -> &'s RowStore {
@@ -157,13 +130,16 @@ impl<'p> DerivedScan<'p> {
         }
     }
 
-    fn show(&self, run: &mut Run<'p>, number: usize) {
-        let source = &mut run.sources[self.plan.source];
-        let row = match self.derived.shared {
-            Some(shared) => run.stores[shared].row(number),
-            None => self.own.row(number),
+    /// Makes the next row current.
+    fn show(&mut self, run: &mut Run<'p>) -> Step<()> {
+        let Run { stores, sources, .. } = run;
+        let store = match self.derived.shared {
+            Some(shared) => &mut stores[shared],
+            None => &mut self.own,
         };
-        source.set_copy(SourceState::Packed, row);
+        let row = store.row(&mut self.reader, self.next)?;
+        sources[self.plan.source].set_copy(SourceState::Packed, row);
+        Ok(())
     }
 
     pub fn rewind(&mut self) {
@@ -179,6 +155,7 @@ impl<'p> DerivedScan<'p> {
 pub(crate) struct WorkScan<'p> {
     plan: &'p Scan,
     table: usize,
+    reader: TapeReader,
     /// The next row; `None` before the first.
     next: Option<usize>,
     pending: bool,
@@ -186,7 +163,7 @@ pub(crate) struct WorkScan<'p> {
 
 impl<'p> WorkScan<'p> {
     pub fn new(plan: &'p Scan, table: usize) -> Self {
-        Self { plan, table, next: None, pending: false }
+        Self { plan, table, reader: TapeReader::new(), next: None, pending: false }
     }
 
     pub fn next(&mut self, run: &mut Run<'p>) -> Step<bool> {
@@ -198,9 +175,10 @@ impl<'p> WorkScan<'p> {
                     return Ok(false);
                 }
                 run.tick()?;
-                let source = &mut run.sources[self.plan.source];
+                let Run { stores, sources, .. } = run;
+                let source = &mut sources[self.plan.source];
                 source.def = Some(&self.plan.table);
-                source.set_copy(SourceState::Packed, run.stores[self.table].row(next));
+                source.set_copy(SourceState::Packed, stores[self.table].row(&mut self.reader, next)?);
                 self.next = Some(next + 1);
                 self.pending = true;
             }
@@ -213,6 +191,7 @@ impl<'p> WorkScan<'p> {
     }
 
     pub fn rewind(&mut self) {
+        self.reader = TapeReader::new();
         self.next = None;
         self.pending = false;
     }

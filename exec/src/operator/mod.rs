@@ -25,14 +25,13 @@ mod sort;
 mod values;
 mod window;
 
-pub(crate) use derived::RowStore;
 pub(crate) use limit::evaluate_count;
 pub(crate) use scan::{ScanOperator, SourceLock};
-pub(crate) use sort::Entry as SortEntry;
 
 use crate::eval::Step;
 use crate::run::Run;
 use crate::scratch::Scratch;
+use crate::spill::row_copy::row_sources;
 use sql::plan::{Access, ChangeTarget, Node};
 use table::Table;
 use txn::{LockMode, WaitPolicy};
@@ -71,6 +70,8 @@ pub(crate) struct Builder<'p> {
     pub is_limited: bool,
     /// The sources whose rows are to be changed: locked for that, while the others get `lock`.
     pub exclusive: Option<&'p [ChangeTarget]>,
+    /// Nothing above sorts what is built: its order may be the result's.
+    pub keeps_order: bool,
 }
 
 impl<'p> Builder<'p> {
@@ -87,7 +88,7 @@ impl<'p> Builder<'p> {
             Node::Scan(scan) => {
                 match &scan.access {
                     Access::Derived(derived) => {
-                        return Operator::Derived(Box::new(derived::DerivedScan::new(scan, derived, *self)));
+                        return Operator::Derived(Box::new(derived::DerivedScan::new(scan, derived, self.ordered())));
                     }
                     Access::Work { table } => return Operator::Work(Box::new(derived::WorkScan::new(scan, *table))),
                     _ => {}
@@ -101,23 +102,30 @@ impl<'p> Builder<'p> {
                 Operator::NestedLoop(Box::new(nested_loop::NestedLoop::new(left, right, *kind, on.as_ref(), sources)))
             }
             Node::HashJoin { left, right, kind, left_keys, right_keys, on } => {
-                let sources = sources_of(right);
-                let (left, right) = (self.build(left), self.build(right));
+                let (left_sources, right_sources) = (sources_of(left), sources_of(right));
+                let (left, right) = (self.build(left), self.unordered().build(right));
+                let sides = hash_join::Sides { left, right, left_sources, right_sources };
                 let keys = (left_keys.as_slice(), right_keys.as_slice());
-                Operator::HashJoin(Box::new(hash_join::HashJoin::new(left, right, *kind, keys, on.as_ref(), sources)))
+                Operator::HashJoin(Box::new(hash_join::HashJoin::new(sides, *kind, keys, on.as_ref(), self.keeps_order)))
             }
             Node::Filter { input, predicate } => Operator::Filter(Box::new(filter::Filter::new(self.build(input), predicate))),
             Node::Aggregate { input, keys, aggregates } => {
-                Operator::Aggregate(Box::new(aggregate::AggregateOperator::new(self.build(input), keys, aggregates)))
+                let sources = row_sources(input);
+                let input = self.unordered().build(input);
+                Operator::Aggregate(Box::new(aggregate::AggregateOperator::new(input, sources, keys, aggregates)))
             }
             Node::Project { input, exprs } => Operator::Project(Box::new(project::Project::new(self.build(input), exprs))),
             Node::Distinct { input, columns } => {
-                Operator::Distinct(Box::new(distinct::Distinct::new(self.build(input), *columns, slot_types(input))))
+                let types = slot_types(input);
+                let distinct = distinct::Distinct::new(self.build(input), *columns, types, self.keeps_order);
+                Operator::Distinct(Box::new(distinct))
             }
             Node::Sort { input, keys, limit } => {
-                Operator::Sort(Box::new(sort::Sort::new(self.build(input), keys, limit.as_ref(), slot_count(input))))
+                let columns = slot_count(input);
+                let input = self.unordered().build(input);
+                Operator::Sort(Box::new(sort::Sort::new(input, keys, limit.as_ref(), columns)))
             }
-            Node::Limit { input, limit } => Operator::Limit(Box::new(limit::Limit::new(self.build(input), limit))),
+            Node::Limit { input, limit } => Operator::Limit(Box::new(limit::Limit::new(self.ordered().build(input), limit))),
             // Whoever reads the slots knows how many there are.
             Node::Trim { input, .. } => self.build(input),
             Node::Values { rows } => Operator::Values(Box::new(values::ValuesRows::new(rows))),
@@ -130,7 +138,7 @@ impl<'p> Builder<'p> {
             }
             Node::SetOperation { left, right, except, all, columns } => {
                 let types = slot_types(left).into_iter().take(*columns).collect();
-                let (left, right) = (self.build(left), self.build(right));
+                let (left, right) = (self.unordered().build(left), self.unordered().build(right));
                 Operator::SetOperation(Box::new(set_operation::SetOperation::new(left, right, *except, *all, types)))
             }
             Node::Recursive { table, seed, steps, distinct, columns, limit } => {
@@ -143,6 +151,16 @@ impl<'p> Builder<'p> {
                 Operator::Concat(Box::new(concat::Concat::new(inputs.iter().map(|i| self.build(i)).collect())))
             }
         }
+    }
+
+    /// For what is sorted anyway, or whose order nobody sees.
+    fn unordered(&self) -> Self {
+        Self { keeps_order: false, ..*self }
+    }
+
+    /// For what may be cut off somewhere: which rows come first matters, whatever stands above.
+    fn ordered(&self) -> Self {
+        Self { keeps_order: true, ..*self }
     }
 
     fn lock_of(&self, source: usize) -> Option<SourceLock> {

@@ -1,4 +1,9 @@
 //! INTERSECT and EXCEPT: the right input's rows are counted in a hash table, then each left row is looked up.
+//!
+//! When memory is refused, the counts and all further rows of both inputs go to tapes by hash, and afterwards each pair of tapes is worked
+//! on in the same way. A count of 0 says that a row was there.
+//!
+//! S1: from the moment that rows go to tapes until the inputs have ended no row is given out; a table that cannot grow is written out whole.
 
 use super::Operator;
 use crate::eval::Step;
@@ -6,6 +11,9 @@ use crate::hash::ByteMap;
 use crate::keys::{self, KeyKind};
 use crate::packed;
 use crate::run::Run;
+use crate::spill::partition_hash;
+use crate::spill::partitions::{DEPTH_MAX, Partitions};
+use crate::spill::tape::{Tape, TapeReader};
 use types::ColumnType;
 
 pub(crate) struct SetOperation<'p> {
@@ -21,6 +29,27 @@ pub(crate) struct SetOperation<'p> {
     built: bool,
     pending: bool,
     charged: usize,
+    spilling: Option<Box<Spilling>>,
+    /// Pairs of tapes that are still to be worked on, and how often their rows have been spread.
+    waiting: Vec<(Tape, Tape, u32)>,
+    replay: Option<Box<Replay>>,
+}
+
+/// Where rows go.
+struct Spilling {
+    right: Partitions,
+    left: Partitions,
+    /// The row of the table that is to be written next; `None`: all are.
+    table: Option<usize>,
+}
+
+/// What is read instead of the inputs.
+struct Replay {
+    right: Tape,
+    left: Tape,
+    right_reader: TapeReader,
+    left_reader: TapeReader,
+    depth: u32,
 }
 
 impl<'p> SetOperation<'p> {
@@ -38,37 +67,95 @@ impl<'p> SetOperation<'p> {
             built: false,
             pending: false,
             charged: 0,
+            spilling: None,
+            waiting: Vec::new(),
+            replay: None,
         }
     }
 
     pub fn next(&mut self, run: &mut Run<'p>) -> Step<bool> {
-        while !self.built {
-            if !self.pending && !self.right.next(run)? {
-                self.built = true;
-                break;
-            }
-            self.pending = true;
-            encode(run, &self.kinds, self.right.slots(), &mut self.key)?;
-            self.pending = false;
-            match self.rows.insert(&self.key) {
-                (_, true) => self.counts.push(1),
-                (number, false) => self.counts[number] += 1,
-            }
-            self.charge(run)?;
-        }
         loop {
-            if !self.pending && !self.left.next(run)? {
+            while !self.built {
+                self.settle(run)?;
+                match self.take_right(run)? {
+                    Some(count) => self.add(run, count)?,
+                    None => self.built = true,
+                }
+            }
+            while {
+                self.settle(run)?;
+                self.take_left(run)?
+            } {
+                if let Some(spilling) = &mut self.spilling {
+                    let slots = left_slots(&self.left, &self.replay);
+                    let length = (self.key.len() as u32).to_le_bytes();
+                    spilling.left.push(partition_hash(&self.key), &[&length, &self.key, slots])?;
+                    continue;
+                }
+                let keep = self.judge();
+                self.account(run)?;
+                if keep {
+                    return Ok(true);
+                }
+            }
+            if !self.next_pair(run)? {
                 return Ok(false);
             }
-            self.pending = true;
-            encode(run, &self.kinds, self.left.slots(), &mut self.key)?;
-            self.pending = false;
-            let keep = self.judge();
-            self.charge(run)?;
-            if keep {
-                return Ok(true);
-            }
         }
+    }
+
+    /// The next right row's key, and how often it is there.
+    fn take_right(&mut self, run: &mut Run<'p>) -> Step<Option<u64>> {
+        if let Some(replay) = &mut self.replay {
+            run.tick()?;
+            if !replay.right_reader.next(&mut replay.right)? {
+                return Ok(None);
+            }
+            let record = replay.right_reader.record();
+            let (count, key) = record.split_first_chunk().expect("a record begins with a count");
+            self.key.clear();
+            self.key.extend_from_slice(key);
+            return Ok(Some(u64::from_le_bytes(*count)));
+        }
+        if !self.pending && !self.right.next(run)? {
+            return Ok(None);
+        }
+        self.pending = true;
+        encode(run, &self.kinds, self.right.slots(), &mut self.key)?;
+        self.pending = false;
+        Ok(Some(1))
+    }
+
+    fn add(&mut self, run: &mut Run<'p>, count: u64) -> Step<()> {
+        if let Some(spilling) = &mut self.spilling {
+            spilling.right.push(partition_hash(&self.key), &[&count.to_le_bytes(), &self.key])?;
+            return Ok(());
+        }
+        match self.rows.insert(&self.key) {
+            (_, true) => self.counts.push(count),
+            (number, false) => self.counts[number] += count,
+        }
+        self.account(run)
+    }
+
+    /// The next left row and its key.
+    fn take_left(&mut self, run: &mut Run<'p>) -> Step<bool> {
+        if let Some(replay) = &mut self.replay {
+            run.tick()?;
+            if !replay.left_reader.next(&mut replay.left)? {
+                return Ok(false);
+            }
+            self.key.clear();
+            self.key.extend_from_slice(split(replay.left_reader.record()).0);
+            return Ok(true);
+        }
+        if !self.pending && !self.left.next(run)? {
+            return Ok(false);
+        }
+        self.pending = true;
+        encode(run, &self.kinds, self.left.slots(), &mut self.key)?;
+        self.pending = false;
+        Ok(true)
     }
 
     /// Does the left row whose key is there belong to the result?
@@ -102,28 +189,99 @@ impl<'p> SetOperation<'p> {
         }
     }
 
-    fn charge(&mut self, run: &mut Run<'p>) -> Step<()> {
+    /// The table has grown: may it stay in memory?
+    fn account(&mut self, run: &mut Run<'p>) -> Step<()> {
         let bytes = self.rows.memory_bytes() + self.counts.capacity() * 8;
-        if bytes > self.charged {
-            let grown = bytes - self.charged;
+        let grown = bytes.saturating_sub(self.charged);
+        if grown == 0 {
+            return Ok(());
+        }
+        let depth = self.replay.as_ref().map_or(0, |replay| replay.depth);
+        if run.grant(self.charged, grown) {
+            self.charged = bytes;
+        } else if depth >= DEPTH_MAX {
+            // No further bits of the hash: a table of what is left.
             self.charged = bytes;
             run.charge(grown)?;
+        } else {
+            let (right, left) = (Partitions::new(run, depth)?, Partitions::new(run, depth)?);
+            self.spilling = Some(Box::new(Spilling { right, left, table: Some(0) }));
         }
         Ok(())
     }
 
+    /// Writes the table out where that has begun, and waits where much is on its way.
+    fn settle(&mut self, run: &mut Run<'p>) -> Step<()> {
+        let Some(spilling) = &mut self.spilling else { return Ok(()) };
+        spilling.left.settle()?;
+        spilling.right.settle()?;
+        while let Some(number) = spilling.table {
+            let Some(count) = self.counts.get(number) else {
+                spilling.table = None;
+                self.rows = ByteMap::default();
+                self.counts = Vec::new();
+                run.release(std::mem::take(&mut self.charged));
+                break;
+            };
+            let key = self.rows.key(number);
+            spilling.right.push(partition_hash(key), &[&count.to_le_bytes(), key])?;
+            spilling.table = Some(number + 1);
+            spilling.right.settle()?;
+            run.tick()?;
+        }
+        Ok(())
+    }
+
+    /// Turns to the next pair of tapes; `false`: there is none.
+    fn next_pair(&mut self, run: &mut Run<'p>) -> Step<bool> {
+        if let Some(spilling) = self.spilling.take() {
+            let depth = spilling.left.depth() + 1;
+            let Spilling { left, right, .. } = *spilling;
+            let pairs = left.finish()?.into_iter().zip(right.finish()?).rev();
+            // Without left rows there is nothing to give.
+            self.waiting.extend(pairs.filter(|(left, _)| left.records() > 0).map(|(left, right)| (left, right, depth)));
+        }
+        run.release(std::mem::take(&mut self.charged));
+        self.rows = ByteMap::default();
+        self.counts = Vec::new();
+        self.replay = self.waiting.pop().map(|(left, right, depth)| {
+            let (left_reader, right_reader) = (TapeReader::consuming(), TapeReader::consuming());
+            Box::new(Replay { right, left, right_reader, left_reader, depth })
+        });
+        self.built = self.replay.is_none();
+        Ok(self.replay.is_some())
+    }
+
     pub fn slots(&self) -> &[u8] {
-        self.left.slots()
+        left_slots(&self.left, &self.replay)
     }
 
     pub fn rewind(&mut self, run: &mut Run<'p>) {
-        self.rows.clear();
-        self.counts.clear();
+        run.release(std::mem::take(&mut self.charged));
+        self.rows = ByteMap::default();
+        self.counts = Vec::new();
         self.built = false;
         self.pending = false;
+        self.spilling = None;
+        self.waiting.clear();
+        self.replay = None;
         self.left.rewind(run);
         self.right.rewind(run);
     }
+}
+
+/// The current left row.
+fn left_slots<'s>(left: &'s Operator<'_>, replay: &'s Option<Box<Replay>>) -> &'s [u8] {
+    match replay {
+        Some(replay) => split(replay.left_reader.record()).1,
+        None => left.slots(),
+    }
+}
+
+/// The key and the slots of a left row's record.
+fn split(record: &[u8]) -> (&[u8], &[u8]) {
+    let (length, rest) = record.split_first_chunk().expect("a record begins with its key's length");
+    rest.split_at(u32::from_le_bytes(*length) as usize)
 }
 
 fn encode(run: &Run<'_>, kinds: &[(KeyKind, &ColumnType)], slots: &[u8], key: &mut Vec<u8>) -> Step<()> {

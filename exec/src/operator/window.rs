@@ -4,6 +4,8 @@
 //! 2. For each row, each function is computed from its frame, a range of the partition's rows.
 //! 3. An aggregate goes on from the frame of the row before where that frame only grew; else it begins anew.
 //!
+//! The rows of a partition that memory has no room for are in a temporary file; 12 bytes of each stay in memory.
+//!
 //! W1: the row that begins the next partition stays the input's current row until it is kept.
 //! W2: results of functions computed for the current row are remembered, so that a pause repeats none of them.
 
@@ -14,6 +16,8 @@ use crate::eval::{Env, Step};
 use crate::keys::{self, KeyKind};
 use crate::packed::{self, Packer};
 use crate::run::Run;
+use crate::spill::row_store::RowStore;
+use crate::spill::tape::{Record, TapeCache};
 use sql::expr::{Expr, FrameBound, WindowCall, WindowFunction};
 use sql::plan::SortKey;
 use std::cmp::Ordering;
@@ -25,9 +29,9 @@ pub(crate) struct WindowOperator<'p> {
     partition: &'p [Expr],
     order: &'p [SortKey],
     calls: &'p [WindowCall],
-    /// The partition's rows, and where each begins.
-    arena: Vec<u8>,
-    starts: Vec<usize>,
+    /// The partition's rows.
+    rows: RowStore,
+    cache: TapeCache,
     /// The first row of each group of peers, and each row's group.
     groups: Vec<usize>,
     group_of: Vec<u32>,
@@ -75,8 +79,8 @@ impl<'p> WindowOperator<'p> {
             partition,
             order,
             calls,
-            arena: Vec::new(),
-            starts: Vec::new(),
+            rows: RowStore::default(),
+            cache: TapeCache::default(),
             groups: Vec::new(),
             group_of: Vec::new(),
             key: Vec::new(),
@@ -94,6 +98,9 @@ impl<'p> WindowOperator<'p> {
         loop {
             match self.state {
                 State::Collect(there) => {
+                    if self.rows.needs_settling() {
+                        self.rows.settle(run)?;
+                    }
                     if !there && !self.input.next(run)? {
                         self.state = State::Emit { row: 0, more: false };
                         continue;
@@ -106,9 +113,12 @@ impl<'p> WindowOperator<'p> {
                         self.state = State::Emit { row: 0, more: true };
                     }
                 }
-                State::Emit { row, more } if row < self.starts.len() => {
+                State::Emit { row, more } if row < self.rows.len() => {
+                    if row == 0 {
+                        self.rows.wait_written()?;
+                    }
                     self.compute(run, row)?;
-                    self.emit(row);
+                    self.emit(row)?;
                     self.state = State::Emit { row: row + 1, more };
                     return Ok(true);
                 }
@@ -122,8 +132,8 @@ impl<'p> WindowOperator<'p> {
     }
 
     fn clear(&mut self) {
-        self.arena.clear();
-        self.starts.clear();
+        self.rows.clear();
+        self.cache = TapeCache::default();
         self.groups.clear();
         self.group_of.clear();
         self.results.clear();
@@ -139,7 +149,8 @@ impl<'p> WindowOperator<'p> {
             let value = env.eval(expr)?;
             keys::encode(&env, KeyKind::of_type(&expr.ty), &value, &expr.ty, &mut self.key)?;
         }
-        if !self.starts.is_empty() && self.key != self.partition_key {
+        let is_first = self.rows.len() == 0;
+        if !is_first && self.key != self.partition_key {
             return Ok(false);
         }
         std::mem::swap(&mut self.key, &mut self.partition_key);
@@ -148,20 +159,18 @@ impl<'p> WindowOperator<'p> {
             let value = env.eval(&key.expr)?;
             keys::encode(&env, KeyKind::of_type(&key.expr.ty), &value, &key.expr.ty, &mut self.key)?;
         }
-        if self.starts.is_empty() || self.key != self.order_key {
-            self.groups.push(self.starts.len());
+        if is_first || self.key != self.order_key {
+            self.groups.push(self.rows.len());
             std::mem::swap(&mut self.key, &mut self.order_key);
         }
         self.group_of.push(self.groups.len() as u32 - 1);
-        self.starts.push(self.arena.len());
-        let mut packer = Packer::new(&mut self.arena, self.columns);
-        (0..self.columns).for_each(|n| packer.push(&packed::get(slots, n)));
+        self.rows.push(slots, self.columns);
         run.row_done();
         Ok(true)
     }
 
     fn charge(&mut self, run: &mut Run<'p>) -> Step<()> {
-        let bytes = self.arena.capacity() + (self.starts.capacity() + self.groups.capacity()) * 8 + self.group_of.capacity() * 4;
+        let bytes = self.groups.capacity() * 8 + self.group_of.capacity() * 4;
         if bytes > self.charged {
             let grown = bytes - self.charged;
             self.charged = bytes;
@@ -184,26 +193,27 @@ impl<'p> WindowOperator<'p> {
         Ok(())
     }
 
-    fn emit(&mut self, row: usize) {
+    fn emit(&mut self, row: usize) -> Step<()> {
+        let slots = self.rows.random(&self.cache, row)?;
         self.row.clear();
         let mut packer = Packer::new(&mut self.row, self.columns + self.calls.len());
-        let slots = &self.arena[self.starts[row]..];
-        (0..self.columns).for_each(|n| packer.push(&packed::get(slots, n)));
+        (0..self.columns).for_each(|n| packer.push(&packed::get(&slots, n)));
         self.results.drain(..).for_each(|value| packer.push(&value));
+        Ok(())
     }
 
-    fn row_slots(&self, row: usize) -> &[u8] {
-        &self.arena[self.starts[row]..]
+    fn row_slots(&self, row: usize) -> Step<Record<'_>> {
+        self.rows.random(&self.cache, row)
     }
 
     /// The rows of the current row's group of peers.
     fn peers(&self, row: usize) -> (usize, usize) {
         let group = self.group_of[row] as usize;
-        (self.groups[group], self.groups.get(group + 1).copied().unwrap_or(self.starts.len()))
+        (self.groups[group], self.groups.get(group + 1).copied().unwrap_or(self.rows.len()))
     }
 
     fn function(&self, run: &Run<'p>, call: &'p WindowCall, row: usize) -> Step<Value<'static>> {
-        let rows = self.starts.len();
+        let rows = self.rows.len();
         let (first_peer, behind_peers) = self.peers(row);
         let unsigned = |n: usize| Ok(Value::UInt(n as u64));
         match &call.function {
@@ -213,13 +223,15 @@ impl<'p> WindowOperator<'p> {
             WindowFunction::PercentRank => Ok(Value::Double(if rows > 1 { first_peer as f64 / (rows - 1) as f64 } else { 0.0 })),
             WindowFunction::CumeDist => Ok(Value::Double(behind_peers as f64 / rows as f64)),
             WindowFunction::Ntile => {
-                let env = run.env(self.row_slots(row));
+                let slots = self.row_slots(row)?;
+                let env = run.env(&slots);
                 let Some(buckets) = env.integer(&call.args[0])? else { return Ok(Value::Null) };
                 let buckets = usize::try_from(buckets.max(1)).unwrap_or(usize::MAX);
                 unsigned(bucket(row, rows, buckets) + 1)
             }
             WindowFunction::Lag | WindowFunction::Lead => {
-                let env = run.env(self.row_slots(row));
+                let slots = self.row_slots(row)?;
+                let env = run.env(&slots);
                 let distance = match call.args.get(1) {
                     Some(distance) => env.integer(distance)?,
                     None => Some(1),
@@ -239,7 +251,7 @@ impl<'p> WindowOperator<'p> {
                     WindowFunction::FirstValue => Some(start),
                     WindowFunction::LastValue => end.checked_sub(1),
                     _ => {
-                        let n = run.env(self.row_slots(row)).integer(&call.args[1])?.unwrap_or(0);
+                        let n = run.env(&self.row_slots(row)?).integer(&call.args[1])?.unwrap_or(0);
                         usize::try_from(n).ok().and_then(|n| n.checked_sub(1)).and_then(|n| start.checked_add(n))
                     }
                 };
@@ -253,7 +265,8 @@ impl<'p> WindowOperator<'p> {
     }
 
     fn value_at(&self, run: &Run<'p>, call: &'p WindowCall, expr: &'p Expr, row: usize) -> Step<Value<'static>> {
-        let env = run.env(self.row_slots(row));
+        let slots = self.row_slots(row)?;
+        let env = run.env(&slots);
         let value = env.eval_short(expr)?;
         let value = env.finish(value, &expr.ty, &call.ty)?.into_owned();
         Ok(match (&value, &call.ty.kind) {
@@ -276,7 +289,8 @@ impl<'p> WindowOperator<'p> {
         while self.running[place].end < end {
             run.tick()?;
             let next = self.running[place].end;
-            let env = run.env(&self.arena[self.starts[next]..]);
+            let slots = self.rows.random(&self.cache, next)?;
+            let env = run.env(&slots);
             let running = &mut self.running[place];
             let accumulator = running.accumulator.as_mut().expect("made above");
             accumulator.add(&env, plan)?;
@@ -291,11 +305,11 @@ impl<'p> WindowOperator<'p> {
 
     /// The rows of the frame: the first, and the one behind the last; empty when they meet or cross.
     fn frame(&self, run: &Run<'p>, call: &'p WindowCall, row: usize) -> Step<(usize, usize)> {
-        let rows = self.starts.len();
+        let rows = self.rows.len();
         let (first_peer, behind_peers) = self.peers(row);
         let range = call.frame.range;
         let count = |expr: &'p Expr| -> Step<usize> {
-            let n = run.env(self.row_slots(row)).integer(expr)?.unwrap_or(0);
+            let n = run.env(&self.row_slots(row)?).integer(expr)?.unwrap_or(0);
             Ok(usize::try_from(n).unwrap_or(usize::MAX))
         };
         let start = match &call.frame.start {
@@ -332,7 +346,8 @@ impl<'p> WindowOperator<'p> {
     /// The first row at or behind the bound, or the first row behind it. Rows whose key is NULL are each other's frame.
     fn key_bound(&self, run: &Run<'p>, bound: &'p Expr, row: usize, is_start: bool) -> Step<usize> {
         let SortKey { expr: key, descending } = &self.order[0];
-        let own = run.env(self.row_slots(row));
+        let slots = self.row_slots(row)?;
+        let own = run.env(&slots);
         if matches!(own.eval_short(key)?, Value::Null) {
             let (first, behind) = self.peers(row);
             return Ok(if is_start { first } else { behind });
@@ -347,7 +362,7 @@ impl<'p> WindowOperator<'p> {
         let (mut low, mut high) = self.rows_with_key(run, key, *descending)?;
         while low < high {
             let middle = (low + high) / 2;
-            let order = compare_key(&run.env(self.row_slots(middle)), by, key, &limit, bound)?;
+            let order = compare_key(&run.env(&self.row_slots(middle)?), by, key, &limit, bound)?;
             let order = if *descending { order.reverse() } else { order };
             // Does this row lie before the place that is looked for?
             let before = if is_start { order.is_lt() } else { order.is_le() };
@@ -362,10 +377,10 @@ impl<'p> WindowOperator<'p> {
 
     /// The rows whose key is not NULL: behind the NULLs, or before them in descending order.
     fn rows_with_key(&self, run: &Run<'p>, key: &'p Expr, descending: bool) -> Step<(usize, usize)> {
-        let rows = self.starts.len();
+        let rows = self.rows.len();
         let group = if descending { self.groups.len() - 1 } else { 0 };
         let first = self.groups[group];
-        let null = matches!(run.env(self.row_slots(first)).eval_short(key)?, Value::Null);
+        let null = matches!(run.env(&self.row_slots(first)?).eval_short(key)?, Value::Null);
         Ok(match (null, descending) {
             (false, _) => (0, rows),
             (true, true) => (0, first),

@@ -139,6 +139,11 @@ pub mod fs {
         Ok(paths.iter().filter_map(|path| path.file_name().map(Into::into)).collect())
     }
 
+    /// There is room, as far as anybody knows; a full disk says so when it is written to.
+    pub fn free_bytes(_dir: &Path) -> io::Result<u64> {
+        Ok(u64::MAX)
+    }
+
     pub fn read(path: &Path) -> io::Result<Vec<u8>> {
         let file = File::open(path, false)?;
         let mut bytes = vec![0; file.bytes()? as usize];

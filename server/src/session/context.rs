@@ -1,9 +1,11 @@
 //! What binding reads of the session, and the way from a syntax tree to a plan.
 
+use super::outfile::FileTarget;
 use super::settings::IDS;
 use super::state::State;
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
+use crate::plan_cache::ResultTarget;
 use crate::variables::{self, Kind, Scope, VariableId};
 use exec::Prepared;
 use sql::Parsed;
@@ -108,8 +110,8 @@ impl State {
 
     /// Binds and plans a statement on rows.
     pub fn plan(&self, parsed: &Parsed<'_>) -> Result<Planned> {
-        let into_variables = match &parsed.statement {
-            Statement::Query(query) => into_variables(query)?,
+        let into = match &parsed.statement {
+            Statement::Query(query) => into(query)?,
             _ => None,
         };
         let schema = self.schema();
@@ -119,7 +121,7 @@ impl State {
             check_safe(&plan)?;
         }
         let prepared = Prepared::new(&self.worker.shared.database, Arc::new(plan))?;
-        let entry = PlanEntry::new(schema.version, prepared, into_variables);
+        let entry = PlanEntry::new(schema.version, prepared, into);
         Ok(Planned { entry, is_volatile: binder.is_volatile.get() })
     }
 
@@ -205,11 +207,13 @@ fn type_of(id: VariableId) -> ColumnType {
     }
 }
 
-fn into_variables(query: &Query<'_>) -> Result<Option<Box<[String]>>> {
-    match query.into {
-        None => Ok(None),
-        Some(SelectInto::Variables(names)) => Ok(Some(names.iter().map(|name| (*name).to_owned()).collect())),
-        Some(SelectInto::OutFile(_)) => Err(Error::NotSupported("SELECT ... INTO OUTFILE".to_owned())),
-        Some(SelectInto::DumpFile(_)) => Err(Error::NotSupported("SELECT ... INTO DUMPFILE".to_owned())),
-    }
+fn into(query: &Query<'_>) -> Result<Option<ResultTarget>> {
+    Ok(match query.into {
+        None => None,
+        Some(SelectInto::Variables(names)) => {
+            Some(ResultTarget::Variables(names.iter().map(|name| (*name).to_owned()).collect()))
+        }
+        Some(SelectInto::OutFile(file)) => Some(ResultTarget::File(Box::new(FileTarget::text(file)?))),
+        Some(SelectInto::DumpFile(path)) => Some(ResultTarget::File(Box::new(FileTarget::dump(path)))),
+    })
 }

@@ -64,6 +64,10 @@ impl exec::Host for ServerHost<'_> {
         self.worker.shared.user_locks.holder(name)
     }
 
+    fn temporary(&self) -> Option<&exec::Temporary> {
+        Some(&self.worker.shared.temporary)
+    }
+
     fn virtual_rows(&self, table: &TableDef) -> Option<Box<dyn VirtualRows + '_>> {
         let rows = crate::show::information_schema_rows(self.worker, self.schema?, self.gathered, &table.name)?;
         Some(Box::new(Rows(rows.into_iter())))

@@ -16,6 +16,7 @@ mod host;
 mod info;
 mod login;
 mod named;
+mod outfile;
 mod prepared;
 mod query;
 mod run;
@@ -27,6 +28,7 @@ mod transaction;
 
 pub use context::without_parameters;
 pub use info::{ProcessLine, SessionInfo};
+pub use outfile::FileTarget;
 pub use query::ArenaGuard;
 pub use run::ResultSet;
 pub use settings::IDS;

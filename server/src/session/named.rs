@@ -1,9 +1,9 @@
 //! PREPARE, EXECUTE and DEALLOCATE PREPARE in SQL. Statements are kept as text and planned at each execution.
 
-use super::Client;
 use super::query::PLAN_ATTEMPTS_MAX;
 use super::run::{Destination, Ran, owned};
 use super::state::{Answer, State};
+use super::{Client, IDS};
 use crate::error::{Error, Result};
 use protocol::RowFormat;
 use sql::ast::{PrepareSource, Statement};
@@ -20,6 +20,10 @@ impl State {
         let key = name.to_lowercase();
         // As in MySQL, a failing PREPARE leaves no statement of that name.
         self.named.remove(&key);
+        let limit = self.worker.shared.globals().get(IDS.max_prepared_stmt_count).as_u64();
+        if self.named.len() as u64 >= limit {
+            return Err(Error::TooManyStatements { limit });
+        }
         let text: Rc<[u8]> = match source {
             PrepareSource::Text(text) => (*text).into(),
             PrepareSource::Variable(variable) => match self.vars.user_variables.get(&variable.to_lowercase()) {

@@ -76,7 +76,7 @@ impl Statements {
         let statement_id = self.last_id;
         let no_columns = [];
         let columns = match &work {
-            Work::Plan { entry, .. } if entry.into_variables.is_none() => entry.prepared.columns(),
+            Work::Plan { entry, .. } if entry.into.is_none() => entry.prepared.columns(),
             _ => &no_columns,
         };
         let definitions: Vec<_> = columns.iter().map(|column| definition_of(column, state.settings.results)).collect();

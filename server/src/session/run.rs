@@ -7,12 +7,13 @@
 use super::Client;
 use super::host::ServerHost;
 use super::info::SessionInfo;
+use super::outfile::FileTarget;
 use super::state::{Answer, State};
 use super::transaction::Hold;
 use crate::counters::count;
 use crate::error::{Error, Result};
 use crate::latin1::Narrow;
-use crate::plan_cache::{PlanEntry, StatementKind, definition_of};
+use crate::plan_cache::{PlanEntry, ResultTarget, StatementKind, definition_of};
 use crate::show::Gathered;
 use exec::{DmlDone, ExecContext, Level, QueryDone, RowSink, UserVariable, kill};
 use protocol::{Capabilities, EncodedHead, OkPacket, PacketWriter, RowEncoder, RowFormat, Status};
@@ -119,8 +120,12 @@ impl State {
         gathered: Option<&Gathered>,
         lasting: bool,
     ) -> Result<()> {
-        if plan.into_variables.is_some() {
-            return self.run_into_variables(client, plan, params, gathered, lasting).await;
+        match &plan.into {
+            Some(ResultTarget::Variables(names)) => {
+                return self.run_into_variables(client, names, plan, params, gathered, lasting).await;
+            }
+            Some(ResultTarget::File(target)) => return self.run_into_file(client, target, plan, params, gathered, lasting).await,
+            None => {}
         }
         match to {
             Destination::Client(format) => {
@@ -204,12 +209,12 @@ impl State {
     async fn run_into_variables(
         &mut self,
         client: &mut Client,
+        names: &[String],
         plan: &Rc<PlanEntry>,
         params: &[Value<'_>],
         gathered: Option<&Gathered>,
         lasting: bool,
     ) -> Result<()> {
-        let names = plan.into_variables.as_deref().unwrap_or_default();
         if names.len() != plan.prepared.columns().len() {
             return Err(Error::Sql(sql::Error::SetColumns));
         }
@@ -225,6 +230,27 @@ impl State {
         for (name, (value, ty)) in names.iter().zip(sink.values) {
             self.vars.user_variables.insert(name.to_lowercase(), UserVariable { value, ty });
         }
+        self.write_ok(client, &Answer { affected: done.rows, ..Answer::default() });
+        Ok(())
+    }
+
+    /// SELECT ... INTO OUTFILE, INTO DUMPFILE
+    async fn run_into_file(
+        &mut self,
+        client: &mut Client,
+        target: &FileTarget,
+        plan: &Rc<PlanEntry>,
+        params: &[Value<'_>],
+        gathered: Option<&Gathered>,
+        lasting: bool,
+    ) -> Result<()> {
+        let config = &self.worker.shared.config;
+        let mut sink = target.open(config.secure_file_priv.as_deref(), &config.data_dir, self.vars.database.as_deref())?;
+        std::future::poll_fn(|cx| sink.poll_opened(cx)).await?;
+        let done = execute_query(self, plan, params, gathered, &mut sink).await?;
+        std::future::poll_fn(|cx| sink.poll_finished(cx)).await?;
+        self.finish_query(&done, lasting).await;
+        self.vars.row_count = done.rows as i64;
         self.write_ok(client, &Answer { affected: done.rows, ..Answer::default() });
         Ok(())
     }

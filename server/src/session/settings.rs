@@ -24,6 +24,7 @@ ids! {
     auto_increment_increment, auto_increment_offset, autocommit, block_encryption_mode, character_set_client, character_set_connection,
     character_set_database, foreign_key_checks, character_set_results, character_set_server, collation_connection, collation_database,
     collation_server, completion_type, cte_max_recursion_depth, default_week_format, div_precision_increment, error_count, group_concat_max_len,
+    heddle_statement_memory, heddle_temporary_space_max,
     identity, innodb_lock_wait_timeout, insert_id, interactive_timeout, last_insert_id, lock_wait_timeout,
     max_allowed_packet, max_error_count, max_execution_time, max_prepared_stmt_count, net_write_timeout, pseudo_thread_id,
     rand_seed1, rand_seed2, session_track_schema, session_track_state_change,
@@ -134,6 +135,7 @@ pub fn apply(variables: &SessionVariables, settings: &Settings, vars: &mut exec:
     vars.collation = settings.connection_collation;
     vars.foreign_key_checks = number(ids.foreign_key_checks) != 0;
     vars.group_concat_bytes_max = number(ids.group_concat_max_len) as usize;
+    vars.sort_memory_bytes_max = usize::try_from(number(ids.heddle_statement_memory)).unwrap_or(usize::MAX);
     vars.packet_bytes_max = settings.packet_bytes_max;
     vars.div_precision_increment = number(ids.div_precision_increment) as u8;
     vars.auto_increment_increment = number(ids.auto_increment_increment);

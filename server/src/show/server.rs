@@ -111,6 +111,7 @@ pub async fn status(state: &State) -> ResultSet {
     }
     let uptime = shared.started.elapsed().as_secs();
     let engine = shared.engine.status();
+    let temporary = shared.temporary.figures();
     let tables: usize = shared.database.schema().databases.values().map(|database| database.tables.len()).sum();
     for (name, value) in [
         ("Connections", u64::from(shared.connections_accepted())),
@@ -139,6 +140,11 @@ pub async fn status(state: &State) -> ResultSet {
         ("Heddle_undo_bytes", engine.undo_bytes),
         ("Heddle_undo_memory_bytes", engine.undo_memory_bytes),
         ("Heddle_undo_file_bytes", engine.undo_file_bytes),
+        ("Heddle_spilled_bytes", temporary.spilled_bytes),
+        ("Heddle_temporary_bytes", temporary.bytes),
+        ("Created_tmp_disk_tables", temporary.files),
+        ("Created_tmp_files", temporary.files),
+        ("Sort_merge_passes", temporary.merge_passes),
         ("Prepared_stmt_count", 0),
     ] {
         values.insert(name, value);

@@ -171,6 +171,8 @@ pub(super) static LIST: &[Definition] = &[
     fixed(choice("have_ssl", GLOBAL, &["DISABLED", "YES"], 0)),
     fixed(choice("have_statement_timeout", GLOBAL, NO_YES, 1)),
     fixed(choice("have_symlink", GLOBAL, &["DISABLED", "YES"], 0)),
+    int("heddle_statement_memory", BOTH, 256 << 20, 16 << 10, 1 << 40),
+    int("heddle_temporary_space_max", GLOBAL, 16 << 30, 0, U64),
     int("histogram_generation_max_mem_size", BOTH, 20000000, 1000000, U64),
     int("host_cache_size", GLOBAL, 279, 0, 65536),
     fixed(text("hostname", GLOBAL, "localhost")),

@@ -333,8 +333,12 @@ impl Display for Query<'_> {
         }
         match self.into {
             Some(SelectInto::Variables(names)) => write!(f, " INTO @{}", names.join(", @")),
-            Some(SelectInto::OutFile(path) | SelectInto::DumpFile(path)) => {
-                f.write_str(" INTO FILE ")?;
+            Some(SelectInto::OutFile(file)) => {
+                f.write_str(" INTO OUTFILE ")?;
+                quoted(f, file.path)
+            }
+            Some(SelectInto::DumpFile(path)) => {
+                f.write_str(" INTO DUMPFILE ")?;
                 quoted(f, path)
             }
             None => Ok(()),

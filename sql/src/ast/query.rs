@@ -111,8 +111,42 @@ pub struct LockClause<'a> {
 pub enum SelectInto<'a> {
     /// Names of user variables.
     Variables(&'a [&'a str]),
-    OutFile(&'a [u8]),
+    OutFile(&'a OutFile<'a>),
+    /// A path.
     DumpFile(&'a [u8]),
+}
+
+/// INTO OUTFILE 'path' [CHARACTER SET ...] [FIELDS ...] [LINES ...]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OutFile<'a> {
+    pub path: &'a [u8],
+    pub charset: Option<&'a str>,
+    pub format: FileFormat<'a>,
+}
+
+/// FIELDS and LINES: how values and rows stand in a text file.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FileFormat<'a> {
+    pub fields_terminated: &'a [u8],
+    pub enclosed: &'a [u8],
+    /// Only texts are enclosed.
+    pub optionally: bool,
+    pub escaped: &'a [u8],
+    pub lines_starting: &'a [u8],
+    pub lines_terminated: &'a [u8],
+}
+
+impl Default for FileFormat<'_> {
+    fn default() -> Self {
+        Self {
+            fields_terminated: b"\t",
+            enclosed: b"",
+            optionally: false,
+            escaped: b"\\",
+            lines_starting: b"",
+            lines_terminated: b"\n",
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,0 +1,240 @@
+//! Equality join without an index: the right input is read once into a hash table, then each left row looks its partners up.
+//!
+//! Right rows are kept as the bytes of their sources' current rows (`table`). A NULL in a key matches nothing.
+//!
+//! When memory is refused the join goes by tapes (`spilled`): the table and all further rows of both inputs are spread over pairs of
+//! tapes by the hash of their keys, and each pair is joined in the same way. A pair whose right tape is still too large is spread again;
+//! one that cannot be (all rows have one key) is joined a piece of the right tape at a time, and its left tape is read once for each piece.
+//!
+//! H1: left rows that no right row can match are given out, or dropped, at once and never written.
+//! H2: a left row that has been read for a piece knows whether it matched in an earlier one, so LEFT, semi and anti joins give it once.
+//! H3: where the order of the left input matters, rows that come by way of tapes are sorted by its places.
+
+mod spilled;
+mod table;
+
+use super::Operator;
+use crate::coerce;
+use crate::eval::Step;
+use crate::keys::{self, KeyKind};
+use crate::run::{Run, SourceState};
+use crate::spill::row_copy;
+use spilled::Spilled;
+use sql::expr::Expr;
+use sql::plan::JoinKind;
+use table::{END, Table};
+use types::{ColumnType, Value};
+
+pub(crate) struct HashJoin<'p> {
+    left: Operator<'p>,
+    right: Operator<'p>,
+    kind: JoinKind,
+    left_keys: &'p [Expr],
+    right_keys: &'p [Expr],
+    kinds: Vec<KeyKind>,
+    on: Option<&'p Expr>,
+    left_sources: Vec<usize>,
+    right_sources: Vec<usize>,
+    keeps_order: bool,
+    table: Table,
+    key: Vec<u8>,
+    row: Vec<u8>,
+    charged_bytes: usize,
+    state: State,
+    /// An input row was taken and not used yet.
+    pending: bool,
+    spilled: Option<Box<Spilled>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Build,
+    Left,
+    /// The left row's next partner, and whether one has matched.
+    Chain {
+        row: u32,
+        matched: bool,
+    },
+    /// The left rows have ended.
+    NextPair,
+    /// Rows that came by way of tapes, in order (H3).
+    Ordered,
+    Done,
+}
+
+/// The inputs' nodes as the join needs them.
+pub(crate) struct Sides<'p> {
+    pub left: Operator<'p>,
+    pub right: Operator<'p>,
+    pub left_sources: Vec<usize>,
+    pub right_sources: Vec<usize>,
+}
+
+impl<'p> HashJoin<'p> {
+    pub fn new(
+        sides: Sides<'p>,
+        join: JoinKind,
+        (left_keys, right_keys): (&'p [Expr], &'p [Expr]),
+        on: Option<&'p Expr>,
+        keeps_order: bool,
+    ) -> Self {
+        let kind = |(l, r): (&Expr, &Expr)| KeyKind::of_comparison(coerce::compare_as(&l.ty, &r.ty), &l.ty, &r.ty);
+        let kinds = left_keys.iter().zip(right_keys).map(kind).collect();
+        let Sides { left, right, left_sources, right_sources } = sides;
+        Self {
+            left,
+            right,
+            kind: join,
+            left_keys,
+            right_keys,
+            kinds,
+            on,
+            left_sources,
+            right_sources,
+            keeps_order,
+            table: Table::default(),
+            key: Vec::new(),
+            row: Vec::new(),
+            charged_bytes: 0,
+            state: State::Build,
+            pending: false,
+            spilled: None,
+        }
+    }
+
+    pub fn first_input(&mut self) -> &mut Operator<'p> {
+        &mut self.left
+    }
+
+    pub fn next(&mut self, run: &mut Run<'p>) -> Step<bool> {
+        loop {
+            match self.state {
+                State::Build => {
+                    self.build(run)?;
+                    self.state = State::Left;
+                }
+                State::Left => {
+                    self.state = match self.take_left(run)? {
+                        Some(row) => State::Chain { row, matched: self.matched_before() },
+                        None => State::NextPair,
+                    };
+                }
+                State::Chain { row: END, matched } => {
+                    self.state = State::Left;
+                    if self.end_chain(matched)? {
+                        self.right_sources.iter().for_each(|s| run.sources[*s].state = SourceState::Null);
+                        if self.give(run) {
+                            return Ok(true);
+                        }
+                    }
+                }
+                State::Chain { row, matched } => {
+                    row_copy::restore(run, &self.right_sources, self.table.row(row));
+                    run.tick()?;
+                    let keep = run.passes(self.on)?;
+                    self.state = State::Chain { row: self.table.next(row), matched: matched || keep };
+                    match self.kind {
+                        _ if !keep => {}
+                        JoinKind::Inner | JoinKind::Left => {
+                            if self.give(run) {
+                                return Ok(true);
+                            }
+                        }
+                        // One partner is enough.
+                        JoinKind::Semi => {
+                            self.state = State::Left;
+                            if self.give(run) {
+                                return Ok(true);
+                            }
+                        }
+                        JoinKind::Anti => self.state = State::Left,
+                    }
+                }
+                State::NextPair => self.state = self.next_pair(run)?,
+                State::Ordered => return self.next_in_order(run),
+                State::Done => return Ok(false),
+            }
+        }
+    }
+
+    fn build(&mut self, run: &mut Run<'p>) -> Step<()> {
+        if self.spilled.is_none() {
+            loop {
+                if !self.pending && !self.right.next(run)? {
+                    return Ok(());
+                }
+                self.pending = true;
+                let has_key = self.encode_key(run, self.right_keys)?;
+                self.pending = false;
+                if has_key {
+                    let (table, sources) = (&mut self.table, &self.right_sources);
+                    table.push(&self.key, |arena| row_copy::write(run, sources, &[], arena));
+                    if !self.account(run)? {
+                        self.begin_spilling(run)?;
+                        break;
+                    }
+                }
+            }
+        }
+        self.build_spilled(run)
+    }
+
+    /// The next left row's first partner, or `END`; `None`: there is no further row.
+    fn take_left(&mut self, run: &mut Run<'p>) -> Step<Option<u32>> {
+        if self.spilled.is_some() {
+            return self.take_left_spilled(run);
+        }
+        if !self.take_left_of_input(run)? {
+            return Ok(None);
+        }
+        let has_key = self.encode_key(run, self.left_keys)?;
+        self.pending = false;
+        Ok(Some(if has_key { self.table.find(&self.key) } else { END }))
+    }
+
+    fn take_left_of_input(&mut self, run: &mut Run<'p>) -> Step<bool> {
+        if !self.pending && !self.left.next(run)? {
+            return Ok(false);
+        }
+        self.pending = true;
+        Ok(true)
+    }
+
+    /// Encodes the keys of the current row; `false`: one is NULL.
+    fn encode_key(&mut self, run: &Run<'p>, exprs: &'p [Expr]) -> Step<bool> {
+        self.key.clear();
+        let env = run.env(&[]);
+        for (expr, kind) in exprs.iter().zip(&self.kinds) {
+            let value = env.eval(expr)?;
+            if matches!(value, Value::Null) {
+                return Ok(false);
+            }
+            let ty: &ColumnType = &expr.ty;
+            keys::encode(&env, *kind, &value, ty, &mut self.key)?;
+        }
+        run.row_done();
+        Ok(true)
+    }
+
+    /// The table has grown; `false`: memory is refused.
+    fn account(&mut self, run: &mut Run<'p>) -> Step<bool> {
+        let bytes = self.table.memory_bytes();
+        // Built anew, it has paid for its memory already.
+        let grown = bytes.saturating_sub(self.charged_bytes);
+        let granted = grown == 0 || run.grant(self.charged_bytes, grown);
+        if granted {
+            self.charged_bytes = self.charged_bytes.max(bytes);
+        }
+        Ok(granted)
+    }
+
+    pub fn rewind(&mut self, run: &mut Run<'p>) {
+        // The right input may read sources of an outer loop, so the table is built anew.
+        self.table.clear();
+        self.spilled = None;
+        self.pending = false;
+        self.state = State::Build;
+        self.right.rewind(run);
+        self.left.rewind(run);
+    }
+}

@@ -1,0 +1,471 @@
+//! SELECT ... INTO OUTFILE and INTO DUMPFILE: rows go to a new file in the one directory where statements may make files.
+//!
+//! 1. The path must lie in `secure_file_priv`. The file is made by a call of the system that follows no way out of there.
+//! 2. Rows become text in a buffer. A thread that lives as long as the statement makes the file and writes full buffers, while the worker
+//!    serves others.
+//!
+//! F1: at most one buffer is with the thread; the statement waits before it gives another one.
+//! F2: a statement that fails leaves what has been written, as in MySQL; a file that was there before is never touched.
+
+use crate::charset;
+use crate::error::{Error, Result};
+use crate::latin1::Narrow;
+use exec::RowSink;
+use parking_lot::{Condvar, Mutex};
+use sql::ast::OutFile;
+use sql::plan::OutputColumn;
+use std::borrow::Cow;
+use std::io::Write;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use types::{CollationId, ColumnType, TypeKind, Value};
+
+/// Bytes that are written at once.
+const BUFFER_BYTES: usize = 256 << 10;
+
+/// The file of a statement, as it is planned.
+#[derive(Debug)]
+pub struct FileTarget {
+    path: String,
+    /// `None`: INTO DUMPFILE, one row as it is.
+    format: Option<Format>,
+}
+
+/// How rows become text.
+#[derive(Clone, Debug)]
+struct Format {
+    fields_terminated: Box<[u8]>,
+    enclosed: Option<u8>,
+    optionally: bool,
+    escaped: Option<u8>,
+    lines_starting: Box<[u8]>,
+    lines_terminated: Box<[u8]>,
+    /// CHARACTER SET: `None` leaves each text in its own.
+    charset: Option<&'static str>,
+}
+
+impl FileTarget {
+    pub fn text(file: &OutFile<'_>) -> Result<Self> {
+        let one = |text: &[u8]| match text {
+            [] => Ok(None),
+            [byte] => Ok(Some(*byte)),
+            _ => {
+                let message = "Field separator argument is not what is expected; check the manual";
+                Err(Error::Other { number: 1083, message: message.to_owned() })
+            }
+        };
+        let charset = match file.charset {
+            Some(name) => Some(charset::charset(name).ok_or_else(|| sql::Error::UnknownCharset(name.to_owned()))?.name),
+            None => None,
+        };
+        let format = &file.format;
+        if format.fields_terminated.is_empty() && format.enclosed.is_empty() {
+            return Err(Error::NotSupported("INTO OUTFILE with fields of fixed lengths".to_owned()));
+        }
+        let format = Format {
+            fields_terminated: format.fields_terminated.into(),
+            enclosed: one(format.enclosed)?,
+            optionally: format.optionally,
+            escaped: one(format.escaped)?,
+            lines_starting: format.lines_starting.into(),
+            lines_terminated: format.lines_terminated.into(),
+            charset,
+        };
+        Ok(Self { path: String::from_utf8_lossy(file.path).into_owned(), format: Some(format) })
+    }
+
+    pub fn dump(path: &[u8]) -> Self {
+        Self { path: String::from_utf8_lossy(path).into_owned(), format: None }
+    }
+
+    /// Has the file made. A relative path is one in the database's directory, as in MySQL.
+    pub fn open(&self, allowed: Option<&Path>, data_dir: &Path, database: Option<&str>) -> Result<FileSink> {
+        let path = data_dir.join(database.unwrap_or_default()).join(&self.path);
+        let within = allowed.and_then(|allowed| beneath(allowed, &path).map(|rest| (allowed.to_path_buf(), rest)));
+        let Some((directory, rest)) = within else { return Err(not_allowed()) };
+        let writer = FileWriter::start(directory, rest).map_err(|error| failed(&self.path, &error))?;
+        Ok(FileSink {
+            path: self.path.clone(),
+            format: self.format.clone(),
+            writer,
+            buffer: Vec::with_capacity(BUFFER_BYTES),
+            row_at: 0,
+            columns: 0,
+            rows: 0,
+            value: Vec::new(),
+        })
+    }
+}
+
+/// The rest of a path behind a directory, by names only; links are the system's business.
+fn beneath(directory: &Path, path: &Path) -> Option<PathBuf> {
+    let is_plain = |part: &Component<'_>| !matches!(part, Component::ParentDir);
+    let rest = path.strip_prefix(directory).ok().map(Path::to_path_buf).or_else(|| {
+        let real = directory.canonicalize().ok()?;
+        path.strip_prefix(real).ok().map(Path::to_path_buf)
+    })?;
+    (!rest.as_os_str().is_empty() && rest.components().all(|part| is_plain(&part))).then_some(rest)
+}
+
+fn not_allowed() -> Error {
+    let option = "The MySQL server is running with the --secure-file-priv option so it cannot execute this statement";
+    Error::Other { number: 1290, message: option.to_owned() }
+}
+
+fn failed(path: &str, error: &std::io::Error) -> Error {
+    match error.kind() {
+        std::io::ErrorKind::AlreadyExists => Error::Other { number: 1086, message: format!("File '{path}' already exists") },
+        std::io::ErrorKind::CrossesDevices => not_allowed(),
+        _ => {
+            let (number, why) = (error.raw_os_error().unwrap_or(0), reason(error));
+            Error::Other { number: 1, message: format!("Can't create/write to file '{path}' (OS errno {number} - {why})") }
+        }
+    }
+}
+
+/// The system's words without Rust's `(os error N)`.
+fn reason(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
+}
+
+/// Rows on their way to a file.
+pub struct FileSink {
+    path: String,
+    format: Option<Format>,
+    writer: FileWriter,
+    buffer: Vec<u8>,
+    /// Where the current row begins.
+    row_at: usize,
+    /// Values of the current row so far.
+    columns: usize,
+    rows: u64,
+    /// A value's text.
+    value: Vec<u8>,
+}
+
+impl FileSink {
+    /// Waits until the file is there.
+    pub fn poll_opened(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        self.writer.poll_ready(cx).map_err(|error| failed(&self.path, &error))
+    }
+
+    /// Writes what is left, and waits until all is written.
+    pub fn poll_finished(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        if !self.buffer.is_empty() {
+            match self.writer.poll_ready(cx) {
+                Poll::Ready(Ok(())) => self.writer.give(std::mem::take(&mut self.buffer)),
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(self.cannot_write(&error))),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+        self.writer.poll_end(cx).map_err(|error| self.cannot_write(&error))
+    }
+
+    fn cannot_write(&self, error: &std::io::Error) -> Error {
+        Error::Exec(write_error(&self.path, error))
+    }
+}
+
+fn write_error(path: &str, error: &std::io::Error) -> exec::Error {
+    let (number, why) = (error.raw_os_error().unwrap_or(0), reason(error));
+    exec::Error::Other { number: 1026, message: format!("Error writing file '{path}' (OS errno {number} - {why})") }
+}
+
+impl RowSink for FileSink {
+    fn start(&mut self, _columns: &[OutputColumn]) {}
+
+    fn begin_row(&mut self) {
+        self.row_at = self.buffer.len();
+        self.columns = 0;
+        if let Some(format) = &self.format {
+            self.buffer.extend_from_slice(&format.lines_starting);
+        }
+    }
+
+    fn value(&mut self, value: &Value<'_>, ty: &ColumnType) {
+        let out = &mut self.buffer;
+        let Some(format) = &self.format else {
+            if !value.is_null() {
+                put_plain(value, ty, None, out);
+            }
+            return;
+        };
+        if self.columns > 0 {
+            out.extend_from_slice(&format.fields_terminated);
+        }
+        self.columns += 1;
+        if value.is_null() {
+            match format.escaped {
+                Some(escaped) => out.extend_from_slice(&[escaped, b'N']),
+                None => out.extend_from_slice(b"NULL"),
+            }
+            return;
+        }
+        self.value.clear();
+        put_plain(value, ty, format.charset, &mut self.value);
+        format.put(&self.value, is_text(ty), is_multibyte(ty, format.charset), out);
+    }
+
+    fn end_row(&mut self) {
+        self.rows += 1;
+        if let Some(format) = &self.format {
+            self.buffer.extend_from_slice(&format.lines_terminated);
+        }
+    }
+
+    fn cancel_row(&mut self) {
+        self.buffer.truncate(self.row_at);
+    }
+
+    fn is_full(&self) -> bool {
+        // A second row for DUMPFILE is told at once.
+        self.buffer.len() >= BUFFER_BYTES || self.format.is_none() && self.rows > 1
+    }
+
+    fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<exec::Result<()>> {
+        if self.format.is_none() && self.rows > 1 {
+            let message = "Result consisted of more than one row".to_owned();
+            return Poll::Ready(Err(exec::Error::Other { number: 1172, message }));
+        }
+        match self.writer.poll_ready(cx) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(Err(error)) => Poll::Ready(Err(write_error(&self.path, &error))),
+            Poll::Ready(Ok(())) => {
+                self.writer.give(std::mem::replace(&mut self.buffer, Vec::with_capacity(BUFFER_BYTES)));
+                Poll::Ready(Ok(()))
+            }
+        }
+    }
+}
+
+/// A value's text in the file's character set, or in its own.
+fn put_plain(value: &Value<'_>, ty: &ColumnType, charset: Option<&str>, out: &mut Vec<u8>) {
+    match value {
+        Value::Bytes(bytes) if ty.kind != TypeKind::Json => {
+            let text = match narrow_of(ty, charset) {
+                Some(narrow) => narrow.encode(bytes),
+                None => Cow::Borrowed(&**bytes),
+            };
+            out.extend_from_slice(&text);
+        }
+        _ => types::write_text(value, ty, out),
+    }
+}
+
+/// The one-byte set that a type's texts are written in.
+fn narrow_of(ty: &ColumnType, charset: Option<&str>) -> Option<Narrow> {
+    if ty.collation == CollationId::BINARY {
+        return None;
+    }
+    match charset {
+        None | Some("binary") => charset::collation_by_id(ty.collation.0).and_then(|collation| Narrow::of(collation.charset)),
+        Some(charset) => Narrow::of(charset),
+    }
+}
+
+/// May a byte of the text be a part of a character?
+fn is_multibyte(ty: &ColumnType, charset: Option<&str>) -> bool {
+    ty.collation != CollationId::BINARY && narrow_of(ty, charset).is_none()
+}
+
+/// Is the value, in MySQL's terms, a string and no number?
+fn is_text(ty: &ColumnType) -> bool {
+    !matches!(
+        ty.kind,
+        TypeKind::TinyInt
+            | TypeKind::SmallInt
+            | TypeKind::MediumInt
+            | TypeKind::Int
+            | TypeKind::BigInt
+            | TypeKind::Decimal { .. }
+            | TypeKind::Float
+            | TypeKind::Double
+            | TypeKind::Year
+            | TypeKind::Bit { .. }
+    )
+}
+
+impl Format {
+    /// Appends a value that is not NULL, enclosed and escaped.
+    fn put(&self, text: &[u8], is_text: bool, is_multibyte: bool, out: &mut Vec<u8>) {
+        let enclosed = self.enclosed.filter(|_| !self.optionally || is_text);
+        out.extend(enclosed);
+        let separator = self.enclosed.or(self.fields_terminated.first().copied());
+        // Numbers hold nothing to escape, unless what separates them may be a part of a number.
+        let is_unsafe = separator.is_some_and(|byte| b".0123456789e+-".contains(&byte));
+        match self.escaped {
+            Some(escape) if is_text || is_unsafe => self.put_escaped(text, escape, enclosed, is_multibyte, out),
+            _ => out.extend_from_slice(text),
+        }
+        out.extend(enclosed);
+    }
+
+    fn put_escaped(&self, text: &[u8], escape: u8, enclosed: Option<u8>, is_multibyte: bool, out: &mut Vec<u8>) {
+        let field_end = self.fields_terminated.first().copied();
+        let line_end = self.lines_terminated.first().copied();
+        let separator = self.enclosed.or(field_end);
+        let is_ambiguous = |byte: Option<u8>| byte.is_some_and(|byte| b"ntrb0ZN".contains(&byte));
+        for &byte in text {
+            if is_multibyte && byte >= 0x80 {
+                out.push(byte);
+                continue;
+            }
+            let ends = if enclosed.is_some() { separator } else { field_end };
+            let special = byte == escape || Some(byte) == ends || Some(byte) == line_end || byte == 0;
+            // Doubling is for what encloses, not for what ends a field.
+            if special && (enclosed.is_some() || !is_ambiguous(field_end) || Some(byte) != field_end) {
+                let doubled = Some(byte) == separator && is_ambiguous(separator);
+                out.push(if doubled { byte } else { escape });
+                out.push(if byte == 0 { b'0' } else { byte });
+            } else {
+                out.push(byte);
+            }
+        }
+    }
+}
+
+/// A new file and the thread that writes it.
+struct FileWriter {
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    is_open: bool,
+    /// F1
+    next: Option<Vec<u8>>,
+    /// Nothing more comes.
+    ended: bool,
+    outcome: Option<std::io::Result<()>>,
+    waker: Option<Waker>,
+}
+
+impl FileWriter {
+    fn start(directory: PathBuf, path: PathBuf) -> std::io::Result<Self> {
+        let shared = Arc::new(Shared::default());
+        let thread = Arc::clone(&shared);
+        std::thread::Builder::new().name("heddle-outfile".to_owned()).stack_size(128 << 10).spawn(move || {
+            let outcome = write_file(&thread, &directory, &path);
+            let mut state = thread.state.lock();
+            state.outcome = Some(outcome);
+            wake(state);
+        })?;
+        Ok(Self { shared })
+    }
+
+    /// May a buffer be given? An error that has happened is told once.
+    fn poll_ready(&self, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        let mut state = self.shared.state.lock();
+        match state.outcome.take() {
+            Some(Err(error)) => return Poll::Ready(Err(error)),
+            done => state.outcome = done,
+        }
+        if state.is_open && state.next.is_none() {
+            return Poll::Ready(Ok(()));
+        }
+        state.waker = Some(cx.waker().clone());
+        Poll::Pending
+    }
+
+    fn give(&self, buffer: Vec<u8>) {
+        self.shared.state.lock().next = Some(buffer);
+        self.shared.changed.notify_one();
+    }
+
+    fn poll_end(&self, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        let mut state = self.shared.state.lock();
+        if let Some(outcome) = state.outcome.take() {
+            return Poll::Ready(outcome);
+        }
+        state.ended = true;
+        state.waker = Some(cx.waker().clone());
+        self.shared.changed.notify_one();
+        Poll::Pending
+    }
+}
+
+impl Drop for FileWriter {
+    fn drop(&mut self) {
+        let mut state = self.shared.state.lock();
+        state.ended = true;
+        state.waker = None;
+        self.shared.changed.notify_one();
+    }
+}
+
+fn wake(mut state: parking_lot::MutexGuard<'_, State>) {
+    let waker = state.waker.take();
+    drop(state);
+    if let Some(waker) = waker {
+        waker.wake();
+    }
+}
+
+fn write_file(shared: &Shared, directory: &Path, path: &Path) -> std::io::Result<()> {
+    let mut file = os::fs::create_beneath(directory, path)?;
+    let mut state = shared.state.lock();
+    state.is_open = true;
+    wake(state);
+    loop {
+        let buffer = {
+            let mut state = shared.state.lock();
+            loop {
+                if let Some(buffer) = state.next.take() {
+                    break buffer;
+                }
+                if state.ended {
+                    return Ok(());
+                }
+                shared.changed.wait(&mut state);
+            }
+        };
+        file.write_all(&buffer)?;
+        wake(shared.state.lock());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put(format: &sql::ast::FileFormat<'_>, text: &str, is_text: bool) -> String {
+        let file = OutFile { path: b"x", charset: None, format: *format };
+        let format = FileTarget::text(&file).expect("a format").format.expect("a text file's");
+        let mut out = Vec::new();
+        format.put(text.as_bytes(), is_text, true, &mut out);
+        String::from_utf8(out).expect("text")
+    }
+
+    #[test]
+    fn values_are_enclosed_and_escaped() {
+        let plain = sql::ast::FileFormat::default();
+        assert_eq!(put(&plain, "a\tb\\c\nd\0é\"", true), "a\\\tb\\\\c\\\nd\\0é\"");
+        assert_eq!(put(&plain, "-1.5", false), "-1.5");
+        let csv = sql::ast::FileFormat { fields_terminated: b",", enclosed: b"\"", ..plain };
+        assert_eq!(put(&csv, "a,\"b\"", true), "\"a,\\\"b\\\"\"");
+        assert_eq!(put(&csv, "7", false), "\"7\"");
+        let optionally = sql::ast::FileFormat { optionally: true, ..csv };
+        assert_eq!(put(&optionally, "7", false), "7");
+        let raw = sql::ast::FileFormat { escaped: b"", ..csv };
+        assert_eq!(put(&raw, "a\"\\", true), "\"a\"\\\"");
+        let dots = sql::ast::FileFormat { fields_terminated: b".", ..plain };
+        assert_eq!(put(&dots, "1.5", false), "1\\.5");
+        let n = sql::ast::FileFormat { fields_terminated: b"n", ..plain };
+        assert_eq!(put(&n, "an", true), "an");
+    }
+
+    #[test]
+    fn paths_stay_in_the_directory() {
+        let allowed = |path: &str| beneath(Path::new("/srv/files"), Path::new(path)).is_some();
+        assert!(allowed("/srv/files/a.txt") && allowed("/srv/files/b/a.txt"));
+        assert!(!allowed("/srv/files") && !allowed("/srv/files/../a") && !allowed("/srv/filesx/a") && !allowed("/etc/passwd"));
+    }
+}
