@@ -489,7 +489,18 @@ impl<'a> Env<'a> {
             }
             _ => {
                 let value = self.eval(expr)?;
-                self.value_truth(&self.plain(value, &expr.ty))
+                if value.is_null() {
+                    return Ok(None);
+                }
+                if coerce::is_document(&expr.ty) {
+                    return Ok(Some(document_truth(&self.plain(value, &expr.ty))));
+                }
+                if let Value::Bytes(bits) = &value
+                    && coerce::is_bits_literal(&expr.ty)
+                {
+                    return Ok(Some(bits.iter().any(|byte| *byte != 0)));
+                }
+                self.value_truth(&value)
             }
         }
     }
@@ -741,6 +752,17 @@ impl<'a> Env<'a> {
     pub fn time(&self, expr: &'a Expr) -> Step<Option<types::Time>> {
         let value = self.eval(expr)?;
         self.as_time(&self.plain(value, &expr.ty))
+    }
+}
+
+/// A document is true unless it is the number 0: as a condition it is compared with that, and no other kind of document equals a number.
+fn document_truth(plain: &Value<'_>) -> bool {
+    match plain {
+        Value::Int(n) => *n != 0,
+        Value::UInt(n) => *n != 0,
+        Value::Double(x) => *x != 0.0,
+        Value::Decimal(d) => !d.is_zero(),
+        _ => true,
     }
 }
 

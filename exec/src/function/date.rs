@@ -157,7 +157,7 @@ fn part<'a>(env: &Env<'a>, arg: &'a Expr, compute: impl Fn(DateTime) -> Option<V
 }
 
 /// The numbers 0 to 100 are a month and a day of 2000, either of which may be zero.
-fn month_and_day(value: &Value<'_>) -> Option<Date> {
+pub(super) fn month_and_day(value: &Value<'_>) -> Option<Date> {
     let n = match value {
         Value::Int(n) => u64::try_from(*n).ok()?,
         Value::UInt(n) => *n,
@@ -251,8 +251,8 @@ fn time_diff<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
 /// The largest TIME, with a warning, for what lies beyond.
 fn clamp_time(env: &Env<'_>, micros: i64) -> Time {
     let max = temporal::TIME_MICROS_MAX;
-    if micros.abs() > max {
-        let value = coerce::plain_text(&Value::Time(Time { micros }));
+    if micros.unsigned_abs() > max.unsigned_abs() {
+        let value = coerce::plain_text(&Value::Time(Time { micros: micros.max(-i64::MAX) }));
         env.session().warn(Error::TruncatedWrongValue { what: "time", value });
     }
     Time { micros: micros.clamp(-max, max) }

@@ -407,12 +407,12 @@ impl Binder<'_> {
                 compare_times(&mut condition);
             }
             let value = self.value(value)?;
-            derivation = derivation.combine(self.derivation, "case")?;
+            derivation = derivation.combine_result(self.derivation, "case")?;
             whens.push((condition, value));
         }
         let otherwise = case.otherwise.as_ref().map(|o| self.value(o)).transpose()?;
         if otherwise.is_some() {
-            derivation = derivation.combine(self.derivation, "case")?;
+            derivation = derivation.combine_result(self.derivation, "case")?;
         }
         let results = whens.iter().map(|(_, value)| value).chain(otherwise.as_ref());
         let ty = typing::unify(results.clone(), self.string_collation(derivation));

@@ -136,7 +136,7 @@ fn update_joined(maker: &mut Maker, table: &Table) -> Piece {
         .collect();
     let on = maker.condition(&scope, 1);
     let filter = seq![" WHERE ", maker.condition(&scope, 2)].maybe();
-    let word = *maker.dice.pick(&["JOIN", "LEFT JOIN"]);
+    let word = maker.dice.pick(&["JOIN", "LEFT JOIN"]);
     seq![format!("UPDATE {} AS x {word} {} AS y ON ", table.name, other.name), on, " SET ", Piece::list(", ", 1, items), filter]
 }
 
@@ -156,6 +156,6 @@ fn delete_joined(maker: &mut Maker, table: &Table) -> Piece {
     scope.subqueries = false;
     let on = maker.condition(&scope, 1);
     let filter = seq![" WHERE ", maker.condition(&scope, 2)].maybe();
-    let targets = *maker.dice.pick(&["x", "x, y", "y"]);
+    let targets = maker.dice.pick(&["x", "x, y", "y"]);
     seq![format!("DELETE {targets} FROM {} AS x JOIN {} AS y ON ", table.name, other.name), on, filter]
 }

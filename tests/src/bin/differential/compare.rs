@@ -44,6 +44,9 @@ const RUNTIME: &[u16] = &[
     3693, 3694, 3695, 3696, 3697, 3698, 3699, 3700, 3751, 3752, 3854, 3903, 3904, 3905, 1582, 1411, 3037, 3554, 3592, 1213, 1205,
 ];
 
+/// Warnings that a form is deprecated, which Heddle does not give.
+const DEPRECATIONS: &[u16] = &[1287, 1681, 3135, 3719, 3778, 4095, 4096];
+
 /// The rules' verdict on two answers, named for the reader.
 pub fn difference(names: [&str; 2], left: &Answer, right: &Answer, rules: Rules) -> Option<Difference> {
     let tell = |answer: &Answer| tell(&answer.outcome);
@@ -116,6 +119,7 @@ fn warnings(names: [&str; 2], left: &Answer, right: &Answer, rules: Rules) -> Op
         let mut all: Vec<String> = answer
             .warnings
             .iter()
+            .filter(|(code, _)| !DEPRECATIONS.contains(code))
             .map(|(code, message)| if rules.messages { format!("{code} {message}") } else { code.to_string() })
             .collect();
         all.sort();

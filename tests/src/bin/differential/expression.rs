@@ -45,7 +45,7 @@ impl<'a> Maker<'a> {
     }
 
     pub fn any_kind(&mut self) -> Kind {
-        *self.dice.pick(&KINDS)
+        self.dice.pick(&KINDS)
     }
 
     /// An expression that is mostly of the kind, at most so deep.
@@ -57,7 +57,7 @@ impl<'a> Maker<'a> {
         if scope.subqueries && self.nesting < 3 && self.dice.chance(6) {
             return query::in_expression(self, scope, kind, depth);
         }
-        let template = *self.dice.pick(templates::of(kind));
+        let template = self.dice.pick(templates::of(kind));
         self.fill(scope, template, depth)
     }
 
@@ -68,14 +68,14 @@ impl<'a> Maker<'a> {
     fn leaf(&mut self, scope: &Scope, kind: Kind) -> Piece {
         let fits: Vec<&Column> = scope.columns.iter().filter(|c| c.kind == kind || kind == Kind::Bool).collect();
         if !fits.is_empty() && self.dice.chance(60) {
-            return Piece::from(self.dice.pick(&fits).name.clone()).expr();
+            return Piece::from(self.dice.choose(&fits).name.clone()).expr();
         }
         let outer: Vec<&Column> = scope.outer.iter().filter(|c| c.kind == kind).collect();
         if !outer.is_empty() && self.dice.chance(40) {
-            return Piece::from(self.dice.pick(&outer).name.clone()).expr();
+            return Piece::from(self.dice.choose(&outer).name.clone()).expr();
         }
         if !scope.columns.is_empty() && self.dice.chance(25) {
-            return Piece::from(self.dice.pick(&scope.columns).name.clone()).expr();
+            return Piece::from(self.dice.choose(&scope.columns).name.clone()).expr();
         }
         Piece::from(values::literal(self.dice, kind)).expr()
     }
@@ -92,7 +92,7 @@ impl<'a> Maker<'a> {
             pieces.push(Piece::from(&rest[..at]));
             let word = &rest[at + 1..at + 2];
             pieces.push(match word {
-                "s" => Piece::from(*self.dice.pick(SMALL)),
+                "s" => Piece::from(self.dice.pick(SMALL)),
                 _ => {
                     let kind = templates::letter(word).unwrap_or_else(|| self.any_kind());
                     self.expression(scope, kind, depth - 1)

@@ -71,12 +71,12 @@ fn join(maker: &mut Maker, left: From, outer: &[Column], depth: usize) -> From {
     }
     let both_tables = left.total.as_ref().is_some_and(|t| t.len() == 1) && right.total.as_ref().is_some_and(|t| t.len() == 1);
     if both_tables && maker.dice.chance(8) {
-        let word = *maker.dice.pick(&[" NATURAL JOIN ", " NATURAL LEFT JOIN ", " JOIN ", " LEFT JOIN ", " RIGHT JOIN "]);
+        let word = maker.dice.pick(&[" NATURAL JOIN ", " NATURAL LEFT JOIN ", " JOIN ", " LEFT JOIN ", " RIGHT JOIN "]);
         let using = if word.starts_with(" NATURAL") { Piece::empty() } else { " USING (id)".into() };
         return joined(left, word, right, using);
     }
     let word =
-        *maker.dice.pick(&[" JOIN ", " JOIN ", " LEFT JOIN ", " LEFT JOIN ", " RIGHT JOIN ", " STRAIGHT_JOIN ", " CROSS JOIN "]);
+        maker.dice.pick(&[" JOIN ", " JOIN ", " LEFT JOIN ", " LEFT JOIN ", " RIGHT JOIN ", " STRAIGHT_JOIN ", " CROSS JOIN "]);
     if word == " CROSS JOIN " {
         return joined(left, word, right, Piece::empty());
     }
@@ -93,8 +93,8 @@ fn on(maker: &mut Maker, left: &From, right: &From, outer: &[Column], depth: usi
     let pairs: Vec<(&Column, &Column)> =
         left.columns.iter().flat_map(|l| right.columns.iter().map(move |r| (l, r))).filter(|(l, r)| l.kind == r.kind).collect();
     if !pairs.is_empty() && maker.dice.chance(70) {
-        let (l, r) = *maker.dice.pick(&pairs);
-        let word = *maker.dice.pick(&["=", "=", "=", "=", "<=>", "<", ">="]);
+        let (l, r) = maker.dice.pick(&pairs);
+        let word = maker.dice.pick(&["=", "=", "=", "=", "<=>", "<", ">="]);
         let equality = Piece::from(format!("{} {word} {}", l.name, r.name)).expr();
         if maker.dice.chance(70) {
             return seq![" ON ", equality];
@@ -213,7 +213,7 @@ fn order_limit(maker: &mut Maker, total: &Option<Vec<String>>, scope: &Scope) ->
         let key = maker.expression(scope, kind, 1);
         // A number there is a position.
         if key.text().contains(['x', 'o', '(']) {
-            keys.push(seq![key, *maker.dice.pick(&["", " DESC", " ASC"])]);
+            keys.push(seq![key, maker.dice.pick(&["", " DESC", " ASC"])]);
         }
     }
     let ids: Vec<String> = total.iter().map(|id| format!("{id}{}", maker.dice.pick(&["", " DESC"]))).collect();
@@ -259,7 +259,7 @@ const AGGREGATES: &[(&str, Kind)] = &[
 ];
 
 fn aggregate(maker: &mut Maker, scope: &Scope, depth: usize) -> (Piece, Kind) {
-    let (template, kind) = *maker.dice.pick(AGGREGATES);
+    let (template, kind) = maker.dice.pick(AGGREGATES);
     let mut parts = template.split("{}");
     let mut pieces = vec![Piece::from(parts.next().unwrap_or_default())];
     for part in parts {
@@ -290,7 +290,7 @@ fn grouped(maker: &mut Maker, outer: &[Column], width: usize, depth: usize) -> M
         if maker.dice.chance(25) {
             keys.push((maker.expression(&scope, kind, 1), kind));
         } else {
-            let column = maker.dice.pick(&from.columns).clone();
+            let column = maker.dice.choose(&from.columns).clone();
             keys.push((Piece::from(column.name).expr(), column.kind));
         }
     }
@@ -312,7 +312,7 @@ fn grouped(maker: &mut Maker, outer: &[Column], width: usize, depth: usize) -> M
     }
     if maker.dice.chance(30) {
         let (call, kind) = aggregate(maker, &scope, 1);
-        let word = *maker.dice.pick(&[" > ", " <= ", " = ", " <> "]);
+        let word = maker.dice.pick(&[" > ", " <= ", " = ", " <> "]);
         let other = Piece::from(values::literal(maker.dice, kind)).expr();
         tail.push(seq![" HAVING ", seq![call, word, other].expr()].maybe());
     }
@@ -381,23 +381,23 @@ fn windowed(maker: &mut Maker, outer: &[Column], width: usize, depth: usize) -> 
 
 fn window(maker: &mut Maker, from: &From, scope: &Scope) -> (Piece, Kind) {
     let partition = match maker.dice.chance(50) {
-        true => format!("PARTITION BY {} ", maker.dice.pick(&from.columns).name).into(),
+        true => format!("PARTITION BY {} ", maker.dice.choose(&from.columns).name).into(),
         false => Piece::empty(),
     };
-    let column = maker.dice.pick(&from.columns).name.clone();
-    let direction = *maker.dice.pick(&["", " DESC"]);
+    let column = maker.dice.choose(&from.columns).name.clone();
+    let direction = maker.dice.pick(&["", " DESC"]);
     let Some(total) = from.total.as_ref().filter(|_| maker.dice.chance(80)) else {
-        let (call, kind) = *maker.dice.pick(PEER_WINDOWS);
+        let (call, kind) = maker.dice.pick(PEER_WINDOWS);
         return (seq![call, " OVER (", partition.maybe(), format!("ORDER BY {column}{direction}"), ")"].expr(), kind);
     };
-    let (template, kind) = *maker.dice.pick(ROW_WINDOWS);
+    let (template, kind) = maker.dice.pick(ROW_WINDOWS);
     let mut parts = template.split("{}");
     let mut pieces = vec![Piece::from(parts.next().unwrap_or_default())];
     for part in parts {
         pieces.push(maker.expression(scope, kind, 1));
         pieces.push(part.into());
     }
-    let frame = *maker.dice.pick(FRAMES);
+    let frame = maker.dice.pick(FRAMES);
     let order = if frame.contains("RANGE BETWEEN 2") && total.len() == 1 {
         format!("ORDER BY {}{direction}", total[0])
     } else {
@@ -409,7 +409,7 @@ fn window(maker: &mut Maker, from: &From, scope: &Scope) -> (Piece, Kind) {
 
 fn set_operation(maker: &mut Maker, outer: &[Column], width: usize, depth: usize) -> Made {
     let word =
-        *maker.dice.pick(&[" UNION ", " UNION ALL ", " UNION ", " INTERSECT ", " EXCEPT ", " INTERSECT ALL ", " EXCEPT ALL "]);
+        maker.dice.pick(&[" UNION ", " UNION ALL ", " UNION ", " INTERSECT ", " EXCEPT ", " INTERSECT ALL ", " EXCEPT ALL "]);
     let left = query(maker, outer, Some(width), depth.saturating_sub(1));
     let right = query(maker, outer, Some(width), depth.saturating_sub(1));
     Made { piece: seq!["(", left.piece, ")", word, "(", right.piece, ")"], kinds: left.kinds, ordered: false }
@@ -441,7 +441,7 @@ fn recursive(maker: &mut Maker, name: &str) -> (Piece, Vec<Column>) {
     };
     let first = Piece::from(values::literal(maker.dice, kind)).expr();
     let next = maker.expression(&scope, kind, 1);
-    let all = *maker.dice.pick(&[" UNION ALL ", " UNION ALL ", " UNION "]);
+    let all = maker.dice.pick(&[" UNION ALL ", " UNION ALL ", " UNION "]);
     let piece = seq![
         format!("{name} (n, v) AS (SELECT 1, "),
         first,
@@ -460,19 +460,19 @@ pub fn in_expression(maker: &mut Maker, scope: &Scope, kind: Kind, depth: usize)
     let depth = depth.saturating_sub(1);
     let piece = match (kind, maker.dice.below(6)) {
         (Kind::Bool, 0 | 1) => {
-            let word = *maker.dice.pick(&["EXISTS (", "NOT EXISTS ("]);
+            let word = maker.dice.pick(&["EXISTS (", "NOT EXISTS ("]);
             seq![word, plain_of(maker, &outer, 1, depth), ")"]
         }
         (Kind::Bool, 2 | 3) => {
             let of = maker.any_kind();
             let left = maker.expression(scope, of, 1);
-            let word = *maker.dice.pick(&[" IN (", " NOT IN (", " IN ("]);
+            let word = maker.dice.pick(&[" IN (", " NOT IN (", " IN ("]);
             seq!["(", left, word, column_of(maker, &outer, of, depth), "))"]
         }
         (Kind::Bool, 4) => {
             let of = maker.any_kind();
             let left = maker.expression(scope, of, 1);
-            let word = *maker.dice.pick(&[" = ANY (", " > ANY (", " <= ALL (", " <> ALL (", " < SOME (", " >= ALL ("]);
+            let word = maker.dice.pick(&[" = ANY (", " > ANY (", " <= ALL (", " <> ALL (", " < SOME (", " >= ALL ("]);
             seq!["(", left, word, column_of(maker, &outer, of, depth), "))"]
         }
         (Kind::Bool, 5) => {

@@ -52,7 +52,6 @@ pub struct Answer {
 }
 
 pub struct Side {
-    pub name: &'static str,
     address: Address,
     database: String,
     conn: Option<mysql::Conn>,
@@ -72,7 +71,7 @@ impl Side {
         ] {
             conn.query_drop(sql).map_err(|e| format!("{name}: {e}"))?;
         }
-        Ok(Self { name, address: address.clone(), database: database.into(), conn: None, settings: Vec::new() })
+        Ok(Self { address: address.clone(), database: database.into(), conn: None, settings: Vec::new() })
     }
 
     /// What every session of a round starts with.
