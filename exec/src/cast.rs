@@ -20,6 +20,14 @@ pub(crate) fn eval<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr) -> Evaluate
     if coerce::is_document(&arg.ty) && !matches!(coerce::kind_of(&node.ty), Kind::Json | Kind::Text) {
         return document(env, value, arg, node);
     }
+    // 0x41 and b'101' are numbers where one is wanted.
+    let number = matches!(coerce::kind_of(&node.ty), Kind::Integer | Kind::Decimal | Kind::Double);
+    if let Value::Bytes(bytes) = &value
+        && number
+        && coerce::is_bits_literal(&arg.ty)
+    {
+        return converted(env, Value::UInt(coerce::bits_of(bytes)), &ColumnType::unsigned(TypeKind::BigInt), node);
+    }
     converted(env, value, &arg.ty, node)
 }
 

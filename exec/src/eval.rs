@@ -492,8 +492,10 @@ impl<'a> Env<'a> {
                 if value.is_null() {
                     return Ok(None);
                 }
-                if coerce::is_document(&expr.ty) {
-                    return Ok(Some(document_truth(&self.plain(value, &expr.ty))));
+                if let Value::Bytes(document) = &value
+                    && coerce::is_document(&expr.ty)
+                {
+                    return Ok(Some(document_truth(document)));
                 }
                 if let Value::Bytes(bits) = &value
                     && coerce::is_bits_literal(&expr.ty)
@@ -756,12 +758,13 @@ impl<'a> Env<'a> {
 }
 
 /// A document is true unless it is the number 0: as a condition it is compared with that, and no other kind of document equals a number.
-fn document_truth(plain: &Value<'_>) -> bool {
-    match plain {
-        Value::Int(n) => *n != 0,
-        Value::UInt(n) => *n != 0,
-        Value::Double(x) => *x != 0.0,
-        Value::Decimal(d) => !d.is_zero(),
+fn document_truth(document: &[u8]) -> bool {
+    use types::json::Json;
+    match Json::from_binary(document) {
+        Ok(Json::Int(n)) => n != 0,
+        Ok(Json::UInt(n)) => n != 0,
+        Ok(Json::Double(x)) => x != 0.0,
+        Ok(Json::Decimal(d)) => !d.is_zero(),
         _ => true,
     }
 }

@@ -150,8 +150,8 @@ fn part<'a>(env: &Env<'a>, arg: &'a Expr, compute: impl Fn(DateTime) -> Option<V
     let value = env.eval(arg)?;
     let value = env.plain(value, &arg.ty);
     let date = match month_and_day(&value) {
-        Some(date) => Some(date.at_midnight()),
-        None => env.as_loose_datetime(&value)?,
+        Some(date) if !coerce::is_document(&arg.ty) => Some(date.at_midnight()),
+        _ => env.as_loose_datetime(&value)?,
     };
     Ok(date.and_then(compute).unwrap_or(Value::Null))
 }
@@ -415,9 +415,13 @@ fn unix_timestamp<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr]) -> Evalua
         Some(arg) => {
             let value = env.eval(arg)?;
             let any_date = DateRules { allow_invalid: false, ..DateRules::default() };
-            let Some(d) = env.read_datetime(&value, any_date)? else { return Ok(Value::Null) };
-            match env.session().time_zone.to_utc(d) {
-                Moment::At(micros) | Moment::Gap(micros) if (0..=UNIX_MICROS_MAX).contains(&micros) => micros,
+            if value.is_null() {
+                return Ok(Value::Null);
+            }
+            // What is no date counts as the beginning.
+            let moment = env.read_datetime(&value, any_date)?.map(|d| env.session().time_zone.to_utc(d));
+            match moment {
+                Some(Moment::At(micros) | Moment::Gap(micros)) if (0..=UNIX_MICROS_MAX).contains(&micros) => micros,
                 _ => 0,
             }
         }

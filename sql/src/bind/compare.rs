@@ -145,7 +145,7 @@ fn time_with_text(time: &Expr, text: &Expr, collation: CollationId) -> CompareAs
     if is_column && !is_text { CompareAs::Time } else { CompareAs::String(collation) }
 }
 
-fn reads_rows(expr: &Expr) -> bool {
+pub(super) fn reads_rows(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. } | ExprKind::Slot(_))
         || super::children(expr).into_iter().any(reads_rows)
 }

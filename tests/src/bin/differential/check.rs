@@ -139,7 +139,7 @@ impl Court {
         let both_done = matches!(left.outcome, Outcome::Done { .. })
             && right.as_ref().is_some_and(|r| matches!(r.outcome, Outcome::Done { .. }));
         if found.is_none() && both_done {
-            let rows = Rules { ordered: true, ..Rules::default() };
+            let rows = Rules::default();
             for n in 1..=4 {
                 let (left, right) = self.both(&format!("SELECT * FROM t{n} ORDER BY id"));
                 let after = right.and_then(|right| compare::difference(NAMES, &left, &right, rows));
