@@ -260,7 +260,7 @@ impl Engine {
         for thread in std::mem::take(&mut *self.threads.lock()) {
             // The last reference may be dropped by one of these threads.
             if thread.thread().id() != os::thread::current().id() && thread.join().is_err() {
-                eprintln!("heddle: a background thread ended in a panic");
+                os::report(format_args!("a background thread ended in a panic"));
             }
         }
     }

@@ -121,7 +121,7 @@ fn main() -> ExitCode {
         Word::Isolation { arguments } => ci::program(&root, "isolation", &arguments),
         Word::Abuse { arguments } => ci::program(&root, "abuse", &arguments),
         Word::Larger { arguments } => ci::program(&root, "larger", &arguments),
-        Word::Contention { arguments } => ci::program(&root, "contention", &arguments),
+        Word::Contention { arguments } => ci::measure(&root, "contention", &arguments),
         Word::Cross { machines, no_install } => cross::run(&root, &machines, !no_install),
         Word::Sim { arguments } => sim::run(&root, &arguments),
         Word::Fuzz(options) => fuzz::run(&root, &options),
