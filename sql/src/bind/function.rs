@@ -39,7 +39,10 @@ impl Binder<'_> {
                 first = self.derivation;
             }
             if takes_part_in_collation(function, n) {
-                let compares = matches!(function, F::NullIf | F::StrCmp | F::RegexpLike | F::RegexpInstr | F::RegexpSubstr | F::RegexpReplace);
+                let compares = matches!(
+                    function,
+                    F::NullIf | F::StrCmp | F::RegexpLike | F::RegexpInstr | F::RegexpSubstr | F::RegexpReplace
+                );
                 derivation = match compares {
                     true => derivation.combine(self.derivation, &name.to_lowercase())?,
                     false => derivation.combine_result(self.derivation, &name.to_lowercase())?,

@@ -5,6 +5,7 @@
 //! - A2: the last digits of a double: sums are made in the order of the rows;
 //! - A3: which of several equal strings stands for its group, of queries that group (`folded`);
 //! - A4: an error that a value raises while rows are read (`RUNTIME`), where a plan may pass by the row: only queries without tables are strict.
+//! - A5: what a temporary table of MySQL's changes of a column: the size of an integer or BLOB, and the decimals of a text.
 
 use crate::side::{Answer, Cell, Outcome, Shape};
 use mysql::consts::ColumnType;
@@ -110,7 +111,7 @@ fn shapes(a: &[Shape], b: &[Shape], rules: Rules) -> Option<String> {
     })
 }
 
-/// Types that a temporary table of MySQL's may exchange for each other.
+/// Types that a temporary table of MySQL's may exchange for each other (A5).
 #[derive(PartialEq)]
 enum Family {
     Integer,
@@ -121,7 +122,9 @@ enum Family {
 fn family(kind: ColumnType) -> Family {
     use ColumnType as C;
     match kind {
-        C::MYSQL_TYPE_TINY | C::MYSQL_TYPE_SHORT | C::MYSQL_TYPE_INT24 | C::MYSQL_TYPE_LONG | C::MYSQL_TYPE_LONGLONG => Family::Integer,
+        C::MYSQL_TYPE_TINY | C::MYSQL_TYPE_SHORT | C::MYSQL_TYPE_INT24 | C::MYSQL_TYPE_LONG | C::MYSQL_TYPE_LONGLONG => {
+            Family::Integer
+        }
         C::MYSQL_TYPE_STRING
         | C::MYSQL_TYPE_VAR_STRING
         | C::MYSQL_TYPE_TINY_BLOB
@@ -177,7 +180,7 @@ pub fn same_rows(columns: &[Shape], left: &[Vec<Cell>], right: &[Vec<Cell>], rul
         let fold = |cell: &Cell| cell.as_ref().map(|text| if fold_text { self::fold(text) } else { text.clone() });
         let mut rows: Vec<Vec<Cell>> = rows.iter().map(|row| row.iter().map(fold).collect()).collect();
         if !rules.ordered {
-            rows.sort_by(|x, y| sort_key(columns, x).cmp(&sort_key(columns, y))); // A1
+            rows.sort_by_key(|row| sort_key(columns, row)); // A1
         }
         rows
     };

@@ -7,14 +7,38 @@ struct Expected {
     why: &'static str,
 }
 
-const EXPECTED: &[Expected] =
-    &[Expected { words: &[], signature: "error 1235 of heddle alone", why: "what Heddle does not have is refused by name" },
-    Expected { words: &["SHA1("], signature: "error 1305 of peer alone", why: "MySQL 9 has no SHA1; 8.4, which Heddle follows, has" },
-    Expected { words: &["MD5("], signature: "error 1305 of peer alone", why: "MySQL 9 has no MD5; 8.4, which Heddle follows, has" },
-    Expected { words: &["ADDTIME("], signature: "rows", why: "MySQL 9 has NULL where a TIME overflows; 8.4 cuts it to 838:59:59" },
-    Expected { words: &["SUBTIME("], signature: "rows", why: "MySQL 9 has NULL where a TIME overflows; 8.4 cuts it to 838:59:59" },
-    Expected { words: &["GREATEST("], signature: "rows", why: "GREATEST and LEAST of dates and what is none: MySQL answers dates that do not exist" },
-    Expected { words: &["LEAST("], signature: "rows", why: "GREATEST and LEAST of dates and what is none: MySQL answers dates that do not exist" },
+const EXPECTED: &[Expected] = &[
+    Expected { words: &[], signature: "error 1235 of heddle alone", why: "what Heddle does not have is refused by name" },
+    Expected {
+        words: &["SHA1("],
+        signature: "error 1305 of peer alone",
+        why: "MySQL 9 has no SHA1; 8.4, which Heddle follows, has",
+    },
+    Expected {
+        words: &["MD5("],
+        signature: "error 1305 of peer alone",
+        why: "MySQL 9 has no MD5; 8.4, which Heddle follows, has",
+    },
+    Expected {
+        words: &["ADDTIME("],
+        signature: "rows",
+        why: "MySQL 9 has NULL where a TIME overflows; 8.4 cuts it to 838:59:59",
+    },
+    Expected {
+        words: &["SUBTIME("],
+        signature: "rows",
+        why: "MySQL 9 has NULL where a TIME overflows; 8.4 cuts it to 838:59:59",
+    },
+    Expected {
+        words: &["GREATEST("],
+        signature: "rows",
+        why: "GREATEST and LEAST of dates and what is none: MySQL answers dates that do not exist",
+    },
+    Expected {
+        words: &["LEAST("],
+        signature: "rows",
+        why: "GREATEST and LEAST of dates and what is none: MySQL answers dates that do not exist",
+    },
     Expected { words: &["AS YEAR"], signature: "rows", why: "CAST(0 AS YEAR) prints 0000, as a YEAR column does" },
     Expected { words: &[], signature: "error 6527 of peer alone", why: "MySQL 9 raises 6527 where a date overflows; 8.4 warns" },
 ];

@@ -275,7 +275,8 @@ fn self_case(maker: &mut Maker, rules: Rules) -> Case {
     let p = maker.condition(&scope, depth);
     match maker.dice.below(4) {
         0 => {
-            let items = (0..maker.dice.between(1, 3)).map(|_| Piece::from(maker.dice.choose(&from.columns).name.clone())).collect();
+            let items =
+                (0..maker.dice.between(1, 3)).map(|_| Piece::from(maker.dice.choose(&from.columns).name.clone())).collect();
             Case { check: Check::Partition, parts: vec![Piece::list(", ", 1, items), from.piece, p], rules }
         }
         1 => {

@@ -121,7 +121,7 @@ impl Piece {
                 let text = piece.text();
                 for leaf in LEAVES.iter().filter(|leaf| leaf.len() < text.len()) {
                     if turn(n) {
-                        *piece = Box::new(Self::from(*leaf));
+                        **piece = Self::from(*leaf);
                         return true;
                     }
                 }
