@@ -165,7 +165,7 @@ pub(super) fn month_and_day(value: &Value<'_>) -> Option<Date> {
         Value::Decimal(d) if (0.0..101.0).contains(&d.to_f64()) => d.to_f64() as u64,
         _ => return None,
     };
-    (n <= 100).then(|| Date { year: 2000, month: (n / 100) as u8, day: (n % 100) as u8 })
+    (n <= 100).then_some(Date { year: 2000, month: (n / 100) as u8, day: (n % 100) as u8 })
 }
 
 /// Of dates that exist only: NULL for zero parts.
