@@ -356,6 +356,11 @@ impl Worker {
         self.snapshots.tick(&self.engine.horizon, self.index, self.engine.clock());
     }
 
+    /// Has the page with the row of `key` read, where it is not in memory: the row will be asked for soon.
+    pub fn fetch_leaf(&self, tree: TreeRef, key: &[u8]) {
+        self.engine.store.fetch_leaf(tree, key);
+    }
+
     /// The thread goes to sleep: only its open snapshots hold anything back. `tick` before the next engine call.
     pub fn park(&self) {
         self.snapshots.park(&self.engine.horizon, self.index);

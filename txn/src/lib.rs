@@ -9,6 +9,7 @@
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![forbid(unsafe_code)]
 
+mod ahead;
 mod engine;
 mod error;
 mod horizon;
