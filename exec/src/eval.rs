@@ -497,7 +497,7 @@ impl<'a> Env<'a> {
                 {
                     return Ok(Some(document_truth(document)));
                 }
-                if let Value::Bytes(bits) = &value
+                if let (Value::Bytes(bits), ExprKind::Literal(_)) = (&value, &expr.kind)
                     && coerce::is_bits_literal(&expr.ty)
                 {
                     return Ok(Some(bits.iter().any(|byte| *byte != 0)));
