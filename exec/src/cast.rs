@@ -4,7 +4,7 @@ use crate::coerce::{self, Kind};
 use crate::error::Error;
 use crate::eval::{Env, Evaluated};
 use crate::function::{char_count, char_offset};
-use sql::expr::Expr;
+use sql::expr::{Expr, ExprKind};
 use std::borrow::Cow;
 use types::charset::Charset;
 use types::convert::{self, Warnings};
@@ -19,6 +19,14 @@ pub(crate) fn eval<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr) -> Evaluate
     }
     if coerce::is_document(&arg.ty) && !matches!(coerce::kind_of(&node.ty), Kind::Json | Kind::Text) {
         return document(env, value, arg, node);
+    }
+    // 0x41 and b'101' are numbers where one is wanted.
+    let number = matches!(coerce::kind_of(&node.ty), Kind::Integer | Kind::Decimal | Kind::Double);
+    if let (Value::Bytes(bytes), ExprKind::Literal(_)) = (&value, &arg.kind)
+        && number
+        && coerce::is_bits_literal(&arg.ty)
+    {
+        return converted(env, Value::UInt(coerce::bits_of(bytes)), &ColumnType::unsigned(TypeKind::BigInt), node);
     }
     converted(env, value, &arg.ty, node)
 }
@@ -62,7 +70,6 @@ fn document<'a>(env: &Env<'a>, value: Value<'a>, arg: &'a Expr, node: &'a Expr) 
 /// What MySQL calls an expression that is a document: a column or a function by its name.
 #[cold]
 fn name_of(env: &Env<'_>, arg: &Expr) -> String {
-    use sql::expr::ExprKind;
     let printed = env.print(arg);
     match &arg.kind {
         ExprKind::Cast(_) => "cast_as_json".to_owned(),

@@ -459,6 +459,16 @@ impl<'a> Env<'a> {
 
     /// Zero months and days are read also where NO_ZERO_IN_DATE is set.
     pub fn as_loose_datetime(&self, value: &Value<'_>) -> Step<Option<DateTime>> {
+        // The number 0 is the zero date, whatever NO_ZERO_DATE says of texts.
+        let zero = match value {
+            Value::Int(0) | Value::UInt(0) => true,
+            Value::Double(x) => *x == 0.0,
+            Value::Decimal(d) => d.is_zero(),
+            _ => false,
+        };
+        if zero {
+            return Ok(Some(DateTime::default()));
+        }
         self.read_datetime(value, DateRules { no_zero_in_date: false, ..date_rules(self.session()) })
     }
 

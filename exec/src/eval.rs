@@ -491,7 +491,20 @@ impl<'a> Env<'a> {
             }
             _ => {
                 let value = self.eval(expr)?;
-                self.value_truth(&self.plain(value, &expr.ty))
+                if value.is_null() {
+                    return Ok(None);
+                }
+                if let Value::Bytes(document) = &value
+                    && coerce::is_document(&expr.ty)
+                {
+                    return Ok(Some(document_truth(document)));
+                }
+                if let (Value::Bytes(bits), ExprKind::Literal(_)) = (&value, &expr.kind)
+                    && coerce::is_bits_literal(&expr.ty)
+                {
+                    return Ok(Some(bits.iter().any(|byte| *byte != 0)));
+                }
+                self.value_truth(&value)
             }
         }
     }
@@ -743,6 +756,18 @@ impl<'a> Env<'a> {
     pub fn time(&self, expr: &'a Expr) -> Step<Option<types::Time>> {
         let value = self.eval(expr)?;
         self.as_time(&self.plain(value, &expr.ty))
+    }
+}
+
+/// A document is true unless it is the number 0: as a condition it is compared with that, and no other kind of document equals a number.
+fn document_truth(document: &[u8]) -> bool {
+    use types::json::Json;
+    match Json::from_binary(document) {
+        Ok(Json::Int(n)) => n != 0,
+        Ok(Json::UInt(n)) => n != 0,
+        Ok(Json::Double(x)) => x != 0.0,
+        Ok(Json::Decimal(d)) => !d.is_zero(),
+        _ => true,
     }
 }
 

@@ -46,7 +46,13 @@ impl Prepared {
                 prepared.sources = resolve_trees(&plan, &delete.parts, &resolve)?;
                 prepared.sources[0] = Some(resolve(&delete.scan.table)?);
             }
-            Plan::Change(change) => prepared.sources = resolve_trees(&plan, &change.parts, &resolve)?,
+            Plan::Change(change) => {
+                prepared.sources = resolve_trees(&plan, &change.parts, &resolve)?;
+                // A tree that reads nothing scans no target.
+                for target in &change.targets {
+                    prepared.sources[target.source] = Some(resolve(&target.table)?);
+                }
+            }
         }
         for table in prepared.sources.iter().flatten().chain(prepared.target.as_ref().map(|(table, _)| table)) {
             if !prepared.tables.iter().any(|t| t.id() == table.id()) {
@@ -122,7 +128,11 @@ fn resolve_trees(
     for root in plan.roots() {
         root.walk_scans(&mut |scan| scans.push(scan));
     }
-    let count = scans.iter().map(|scan| scan.source + 1).max().unwrap_or(0).max(parts.sources);
+    let targets = match plan {
+        Plan::Change(change) => change.targets.iter().map(|target| target.source + 1).max().unwrap_or(0),
+        _ => 0,
+    };
+    let count = scans.iter().map(|scan| scan.source + 1).max().unwrap_or(0).max(parts.sources).max(targets);
     let mut sources = vec![None; count];
     for scan in scans {
         if !scan.table.is_virtual {

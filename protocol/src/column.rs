@@ -59,8 +59,13 @@ impl<'a> ColumnDefinition<'a> {
     pub fn expression(name: &'a str, ty: &ColumnType, nullable: bool, results: Option<CollationId>) -> Self {
         let mut wire = WireType::of(ty, results);
         wire.set_flag(column_flag::NOT_NULL, !nullable);
-        if is_text(&ty.kind) {
+        if is_text(&ty.kind) || is_binary_string(&ty.kind) || ty.kind == TypeKind::Json {
             wire.decimals = DECIMALS_NOT_FIXED;
+        }
+        match ty.kind {
+            TypeKind::Text(LobSize::Long) | TypeKind::Blob(LobSize::Long) => wire.field_type = field_type::LONG_BLOB,
+            TypeKind::Json => wire.collation = results.unwrap_or(CollationId::UTF8MB4_BIN).0,
+            _ => {}
         }
         Self { name, wire, ..Self::default() }
     }

@@ -18,6 +18,7 @@ pub use string::{invalid_utf8, is_valid_json};
 pub use text::{write_date, write_datetime, write_f32, write_f64, write_fixed, write_text, write_time};
 pub use time::{to_date, to_datetime, to_time};
 
+use crate::json::Json;
 use crate::temporal::{DateRules, TimeZone};
 use crate::{ColumnType, TypeKind, Value};
 
@@ -147,6 +148,14 @@ pub fn store<'v>(
     if from.kind == TypeKind::Json && to.kind != TypeKind::Json {
         return store_document(value, to, context, warnings);
     }
+    if is_number(to)
+        && !matches!(to.kind, TypeKind::Bit { .. })
+        && let Some(number) = literal_number(value, from)
+    {
+        let number = Value::UInt(number);
+        let stored = store(&number, &ColumnType::unsigned(TypeKind::BigInt), to, context, warnings)?;
+        return Ok(stored.into_owned());
+    }
     match &to.kind {
         TypeKind::Null => Ok(Value::Null),
         TypeKind::TinyInt | TypeKind::SmallInt | TypeKind::MediumInt | TypeKind::Int | TypeKind::BigInt => {
@@ -167,13 +176,40 @@ pub fn store<'v>(
     }
 }
 
-/// A document in another column: its text.
+fn is_number(ty: &ColumnType) -> bool {
+    use TypeKind as K;
+    matches!(
+        ty.kind,
+        K::TinyInt | K::SmallInt | K::MediumInt | K::Int | K::BigInt | K::Decimal { .. } | K::Float | K::Double | K::Bit { .. }
+    )
+}
+
+/// A hexadecimal or bit literal, whose type is an unsigned binary string, as the number that it is where a number is stored.
+fn literal_number(value: &Value<'_>, from: &ColumnType) -> Option<u64> {
+    match value {
+        Value::Bytes(bytes) if from.unsigned && matches!(from.kind, TypeKind::VarBinary { .. }) => {
+            Some(bytes.iter().fold(0, |n, b| n << 8 | u64::from(*b)))
+        }
+        _ => None,
+    }
+}
+
+/// A document in another column: a number or truth value in a column of numbers, else its text.
 fn store_document<'v>(
     value: &'v Value<'_>,
     to: &'v ColumnType,
     context: &StoreContext<'_>,
     warnings: &mut Warnings,
 ) -> Result<Value<'v>, Problem> {
+    if is_number(to)
+        && let Value::Bytes(document) = value
+        && let Ok(plain) = Json::from_binary(document).map(Json::into_value)
+        && !plain.is_null()
+        && !matches!(plain, Value::Bytes(_))
+    {
+        let stored = store(&plain, &ColumnType::new(TypeKind::Null), to, context, warnings)?;
+        return Ok(stored.into_owned());
+    }
     let mut text = Vec::new();
     write_text(value, &ColumnType::new(TypeKind::Json), &mut text);
     let kind = TypeKind::Text(crate::LobSize::Long);

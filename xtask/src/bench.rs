@@ -58,14 +58,14 @@ pub struct Options {
 
 /// A server under measurement.
 #[derive(Clone, Debug, Default)]
-struct Target {
+pub struct Target {
     name: String,
-    host: String,
-    port: String,
+    pub host: String,
+    pub port: String,
     pid: u32,
     socket: String,
-    user: String,
-    password: String,
+    pub user: String,
+    pub password: String,
     driver: String,
 }
 
@@ -166,7 +166,7 @@ fn start_heddle(release: &Path, folder: &Path, options: &Options, targets: &mut 
 }
 
 /// `name=HOST:PORT,key=value,...`
-fn parse_target(text: &str) -> Result<Target, String> {
+pub fn parse_target(text: &str) -> Result<Target, String> {
     let wrong = || format!("{text}: want name=HOST:PORT[,key=value...]");
     let (name, rest) = text.split_once('=').ok_or_else(wrong)?;
     let mut parts = rest.split(',');
@@ -188,7 +188,8 @@ fn parse_target(text: &str) -> Result<Target, String> {
     Ok(target)
 }
 
-fn start_peers(folder: &Path, names: &[String]) -> Result<Vec<Target>, String> {
+/// Starts peers with a folder's `servers.py`.
+pub fn start_peers(folder: &Path, names: &[String]) -> Result<Vec<Target>, String> {
     let mut targets = Vec::new();
     for name in names {
         quiet(Command::new("python3").arg(folder.join("servers.py")).args(["start", name]))?;

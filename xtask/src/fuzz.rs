@@ -1,11 +1,81 @@
-//! `cargo xtask fuzz`: the targets of `fuzz/`, each for some seconds, with cargo-fuzz on the nightly toolchain.
+//! `cargo xtask fuzz`: the targets of `fuzz/`, each for some seconds, with cargo-fuzz on the nightly toolchain; and `differential`, random statements on
+//! Heddle beside a real MySQL (`tests/src/bin/differential`).
 
+use crate::bench::{parse_target, start_peers};
+use crate::ci;
 use crate::proc::{cargo, quiet};
-use std::path::Path;
+use clap::Args;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Runs the targets (all without names); true when none found anything.
-pub fn run(root: &Path, names: &[String], seconds: u32) -> Result<bool, String> {
+/// The target that is a program of `tests`.
+const DIFFERENTIAL: &str = "differential";
+/// The peer that a folder of peers starts.
+const REFERENCE: &str = "mysql97";
+
+#[derive(Args)]
+pub struct Options {
+    /// Targets of fuzz/, or `differential`
+    targets: Vec<String>,
+    /// Of each byte-level target
+    #[arg(long, default_value_t = 60)]
+    seconds: u32,
+    /// differential: the first round's seed
+    #[arg(long)]
+    seed: Option<u64>,
+    /// differential: how long
+    #[arg(long)]
+    minutes: Option<f64>,
+    /// differential: the real MySQL, HOST:PORT[,user=U][,password=P]; without one Heddle is only compared with itself
+    #[arg(long)]
+    peer: Option<String>,
+    /// differential: a folder with servers.py, which starts the real MySQL and prints how to reach it
+    #[arg(long)]
+    peers: Option<PathBuf>,
+    /// differential: after `--`, more for the program; `-- --help` shows what
+    #[arg(last = true)]
+    more: Vec<String>,
+}
+
+/// Runs what is named, or all byte-level targets; true when nothing was found.
+pub fn run(root: &Path, options: &Options) -> Result<bool, String> {
+    let bytes: Vec<String> = options.targets.iter().filter(|t| *t != DIFFERENTIAL).cloned().collect();
+    let mut clean = true;
+    if bytes.len() < options.targets.len() {
+        clean = ci::program(root, DIFFERENTIAL, &differential(options)?)?;
+    }
+    if options.targets.is_empty() || !bytes.is_empty() {
+        clean &= byte_targets(root, &bytes, options.seconds)?;
+    }
+    Ok(clean)
+}
+
+/// The program's arguments.
+fn differential(options: &Options) -> Result<Vec<String>, String> {
+    let mut arguments = Vec::new();
+    let mut add = |name: &str, value: String| arguments.extend([format!("--{name}"), value]);
+    if let Some(seed) = options.seed {
+        add("seed", seed.to_string());
+    }
+    if let Some(minutes) = options.minutes {
+        add("minutes", minutes.to_string());
+    }
+    let peer = match (&options.peer, &options.peers) {
+        (Some(text), _) => Some(parse_target(&format!("peer={text}"))?),
+        (None, Some(folder)) => start_peers(folder, &[REFERENCE.to_owned()])?.into_iter().next(),
+        (None, None) => None,
+    };
+    if let Some(peer) = peer {
+        add("peer", format!("{}:{}", peer.host, peer.port));
+        add("peer-user", peer.user);
+        add("peer-password", peer.password);
+    }
+    arguments.extend(options.more.iter().cloned());
+    Ok(arguments)
+}
+
+/// Runs the targets of `fuzz/` (all without names); true when none found anything.
+fn byte_targets(root: &Path, names: &[String], seconds: u32) -> Result<bool, String> {
     if quiet(&mut cargo(root, &["fuzz", "--version"])).is_err() {
         println!("installing cargo-fuzz");
         quiet(&mut cargo(root, &["install", "--quiet", "--locked", "cargo-fuzz"]))?;

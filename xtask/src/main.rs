@@ -13,7 +13,7 @@
 //! | `abuse`     | bad input over the wire                                                     |
 //! | `cross`     | builds for other processors and tests there, under emulation                |
 //! | `sim`       | the engine on a simulated machine, seed after seed                          |
-//! | `fuzz`      | the fuzz targets, each for some seconds                                     |
+//! | `fuzz`      | the fuzz targets, each for some seconds; random statements beside MySQL     |
 //! | `contention`| hot rows, hot pages, many connections: what they cost                      |
 //! | `bench`     | sysbench against Heddle and its peers, with the echo server as the floor    |
 
@@ -102,12 +102,8 @@ enum Word {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-    /// Runs the fuzz targets (all without arguments), each for some seconds
-    Fuzz {
-        targets: Vec<String>,
-        #[arg(long, default_value_t = 60)]
-        seconds: u32,
-    },
+    /// Runs the fuzz targets (all without arguments), each for some seconds; `differential` compares with a real MySQL
+    Fuzz(fuzz::Options),
     /// Measures Heddle beside its peers with sysbench and prints the table of the README
     Bench(Box<bench::Options>),
 }
@@ -128,7 +124,7 @@ fn main() -> ExitCode {
         Word::Contention { arguments } => ci::measure(&root, "contention", &arguments),
         Word::Cross { machines, no_install } => cross::run(&root, &machines, !no_install),
         Word::Sim { arguments } => sim::run(&root, &arguments),
-        Word::Fuzz { targets, seconds } => fuzz::run(&root, &targets, seconds),
+        Word::Fuzz(options) => fuzz::run(&root, &options),
         Word::Bench(options) => bench::run(&root, &options),
     };
     match outcome {

@@ -12,6 +12,9 @@ use types::{Date, DateTime, Decimal, Time, TypeKind, Value};
 /// 3001-01-18 23:59:59.999999 UTC: the last moment of UNIX_TIMESTAMP and FROM_UNIXTIME.
 const UNIX_MICROS_MAX: i64 = 32_536_771_199_999_999;
 
+/// A text as long as this is a date with its time, or nothing.
+const TIMESTAMP_BYTES_MIN: usize = 12;
+
 /// 838:59:59 as a number.
 const TIME_NUMBER_MAX: u64 = 8_385_959;
 
@@ -144,7 +147,25 @@ fn now<'a>(env: &Env<'a>, function: Function, node: &'a Expr) -> Evaluated<'a> {
 }
 
 fn part<'a>(env: &Env<'a>, arg: &'a Expr, compute: impl Fn(DateTime) -> Option<Value<'a>>) -> Evaluated<'a> {
-    Ok(env.loose_datetime(arg)?.and_then(compute).unwrap_or(Value::Null))
+    let value = env.eval(arg)?;
+    let value = env.plain(value, &arg.ty);
+    let date = match month_and_day(&value) {
+        Some(date) if !coerce::is_document(&arg.ty) => Some(date.at_midnight()),
+        _ => env.as_loose_datetime(&value)?,
+    };
+    Ok(date.and_then(compute).unwrap_or(Value::Null))
+}
+
+/// The numbers 0 to 100 are a month and a day of 2000, either of which may be zero.
+pub(super) fn month_and_day(value: &Value<'_>) -> Option<Date> {
+    let n = match value {
+        Value::Int(n) => u64::try_from(*n).ok()?,
+        Value::UInt(n) => *n,
+        Value::Double(x) if *x >= 0.0 && *x < 101.0 => *x as u64,
+        Value::Decimal(d) if (0.0..101.0).contains(&d.to_f64()) => d.to_f64() as u64,
+        _ => return None,
+    };
+    (n <= 100).then_some(Date { year: 2000, month: (n / 100) as u8, day: (n % 100) as u8 })
 }
 
 /// Of dates that exist only: NULL for zero parts.
@@ -197,12 +218,19 @@ fn time_or_datetime(env: &Env<'_>, value: &Value<'_>) -> Step<Option<Operand>> {
     Ok(match value {
         Value::DateTime(d) => Some(Operand::DateTime(*d)),
         Value::Date(d) => Some(Operand::DateTime(d.at_midnight())),
-        // A text with a date in it is a datetime.
-        Value::Bytes(s) if s.iter().filter(|b| **b == b'-').count() >= 2 => env.as_datetime(value)?.map(Operand::DateTime),
+        // A text with a date in it is a datetime; a short one that is no date may still begin with a time.
+        Value::Bytes(s) if s.iter().filter(|b| **b == b'-').count() >= 2 && (s.len() >= TIMESTAMP_BYTES_MIN || is_date(s)) => {
+            env.as_datetime(value)?.map(Operand::DateTime)
+        }
         // A number too large for a time is a date.
         Value::Int(n) if n.unsigned_abs() > TIME_NUMBER_MAX => env.as_datetime(value)?.map(Operand::DateTime),
         _ => env.as_time(value)?.map(Operand::Time),
     })
+}
+
+/// Does the text read as a date that exists?
+fn is_date(text: &[u8]) -> bool {
+    temporal::parse_datetime(text).is_some_and(|read| read.value.date.check(DateRules::default()).is_ok())
 }
 
 fn time_diff<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
@@ -223,8 +251,8 @@ fn time_diff<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
 /// The largest TIME, with a warning, for what lies beyond.
 fn clamp_time(env: &Env<'_>, micros: i64) -> Time {
     let max = temporal::TIME_MICROS_MAX;
-    if micros.abs() > max {
-        let value = coerce::plain_text(&Value::Time(Time { micros }));
+    if micros.unsigned_abs() > max.unsigned_abs() {
+        let value = coerce::plain_text(&Value::Time(Time { micros: micros.max(-i64::MAX) }));
         env.session().warn(Error::TruncatedWrongValue { what: "time", value });
     }
     Time { micros: micros.clamp(-max, max) }
@@ -387,9 +415,13 @@ fn unix_timestamp<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr]) -> Evalua
         Some(arg) => {
             let value = env.eval(arg)?;
             let any_date = DateRules { allow_invalid: false, ..DateRules::default() };
-            let Some(d) = env.read_datetime(&value, any_date)? else { return Ok(Value::Null) };
-            match env.session().time_zone.to_utc(d) {
-                Moment::At(micros) | Moment::Gap(micros) if (0..=UNIX_MICROS_MAX).contains(&micros) => micros,
+            if value.is_null() {
+                return Ok(Value::Null);
+            }
+            // What is no date counts as the beginning.
+            let moment = env.read_datetime(&value, any_date)?.map(|d| env.session().time_zone.to_utc(d));
+            match moment {
+                Some(Moment::At(micros) | Moment::Gap(micros)) if (0..=UNIX_MICROS_MAX).contains(&micros) => micros,
                 _ => 0,
             }
         }

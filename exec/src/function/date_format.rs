@@ -17,8 +17,27 @@ pub(super) fn date_format<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> 
 }
 
 pub(super) fn time_format<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
-    let (Some(t), Some(format)) = (env.time(&args[0])?, env.text(&args[1])?) else { return Ok(Value::Null) };
-    Ok(format_parts(&Parts { date: Date::default(), time: t, is_time: true }, &format))
+    let value = env.eval(&args[0])?;
+    let value = env.plain(value, &args[0].ty);
+    let Some(format) = env.text(&args[1])? else { return Ok(Value::Null) };
+    if value.is_null() {
+        return Ok(Value::Null);
+    }
+    let time = if is_date_number(&value) { env.as_datetime(&value)?.map(|d| d.time()) } else { env.as_time(&value)? };
+    let Some(time) = time else { return Ok(Value::Null) };
+    Ok(format_parts(&Parts { date: Date::default(), time, is_time: true }, &format))
+}
+
+/// Is it a number too large for a time, with the eight digits of a date?
+fn is_date_number(value: &Value<'_>) -> bool {
+    let n = match value {
+        Value::Int(n) => *n as f64,
+        Value::UInt(n) => *n as f64,
+        Value::Double(x) => *x,
+        Value::Decimal(d) => d.to_f64(),
+        _ => return false,
+    };
+    n >= 10_000_101.0
 }
 
 /// The moment in a format; NULL where the format asks for what the date has not (the weekday of a zero date).

@@ -229,7 +229,14 @@ fn format<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
         String::from_utf8(out).expect("a decimal prints as ASCII")
     } else {
         let Some(x) = env.double(&args[0])? else { return Ok(Value::Null) };
-        format!("{:.*}", usize::from(digits), super::math::round_double(x, i64::from(digits), false))
+        let rounded = super::math::round_double(x, i64::from(digits), false);
+        // A large number has the digits that it prints with, and zeros.
+        if rounded.abs() >= 1e15 && rounded.is_finite() {
+            let zeros = "0".repeat(usize::from(digits));
+            format!("{rounded}{}{zeros}", if digits > 0 { "." } else { "" })
+        } else {
+            format!("{rounded:.*}", usize::from(digits))
+        }
     };
     let style = match args.get(2).map(|arg| env.text(arg)).transpose()?.flatten() {
         None => locale::ENGLISH,

@@ -1,16 +1,17 @@
 //! Numeric functions. Each keeps its argument's kind where MySQL does: integers stay integers, decimals exact.
 
+use crate::coerce::{self, Kind};
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Pause};
 use sql::expr::{CompareAs, Expr};
 use sql::func::Function;
-use types::{TypeKind, Value};
+use types::{ColumnType, DateTime, TypeKind, Value};
 
 /// Computes one of the numeric functions; the kind of the result is the node's static type.
 pub(super) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: &'a [Expr]) -> Evaluated<'a> {
     let value = compute(env, function, node, args)?;
     // Dates are computed as doubles.
-    if crate::coerce::kind_of(&node.ty) == crate::coerce::Kind::Double && matches!(value, Value::Int(_) | Value::Decimal(_)) {
+    if coerce::kind_of(&node.ty) == coerce::Kind::Double && matches!(value, Value::Int(_) | Value::Decimal(_)) {
         return Ok(Value::Double(env.as_double(&value)?));
     }
     Ok(value)
@@ -40,7 +41,7 @@ fn compute<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: &'a [Exp
         Function::Pow => pow(env, node, args),
         Function::Pi => Ok(Value::Double(std::f64::consts::PI)),
         Function::Rand => rand(env, args),
-        Function::BitCount if args[0].ty.is_binary_string() && !crate::coerce::is_bits_literal(&args[0].ty) => {
+        Function::BitCount if args[0].ty.is_binary_string() && !coerce::is_bits_literal(&args[0].ty) => {
             Ok(env.text(&args[0])?.map_or(Value::Null, |s| Value::Int(s.iter().map(|b| i64::from(b.count_ones())).sum())))
         }
         Function::BitCount => Ok(env.bits(&args[0])?.map_or(Value::Null, |n| Value::Int(i64::from(n.count_ones())))),
@@ -234,7 +235,10 @@ fn rand<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
 }
 
 fn greatest_least<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr], greatest: bool) -> Evaluated<'a> {
-    let by = crate::coerce::compare_as_of(&node.ty);
+    if coerce::is_string(&node.ty) && args.iter().any(has_date) {
+        return extreme_date(env, args, greatest);
+    }
+    let by = coerce::compare_as_of(&node.ty);
     let mut best: Option<Value<'a>> = None;
     for arg in args {
         let value = match by {
@@ -256,6 +260,46 @@ fn greatest_least<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr], greatest:
         }
     }
     Ok(best.unwrap_or(Value::Null))
+}
+
+fn has_date(arg: &Expr) -> bool {
+    matches!(coerce::kind_of(&arg.ty), Kind::Date | Kind::DateTime)
+}
+
+/// GREATEST and LEAST where one of the values is a date: all are read as dates; what is none counts as the zero date.
+fn extreme_date<'a>(env: &Env<'a>, args: &'a [Expr], greatest: bool) -> Evaluated<'a> {
+    let mut best: Option<DateTime> = None;
+    for arg in args {
+        let value = env.eval(arg)?;
+        let value = env.plain(value, &arg.ty);
+        if value.is_null() {
+            return Ok(Value::Null);
+        }
+        let date = match super::date::month_and_day(&value) {
+            Some(date) => date.at_midnight(),
+            None => env.as_loose_datetime(&value)?.unwrap_or_default(),
+        };
+        let better = best.is_none_or(|best| if greatest { date > best } else { date < best });
+        if better {
+            best = Some(date);
+        }
+    }
+    let Some(best) = best else { return Ok(Value::Null) };
+    let only_dates = !args.iter().any(|arg| coerce::kind_of(&arg.ty) == Kind::DateTime);
+    let text = if only_dates {
+        coerce::plain_text(&Value::Date(best.date))
+    } else {
+        let fsp = args.iter().map(|arg| fraction_digits(&arg.ty)).max().unwrap_or(0);
+        coerce::datetime_text(&best, fsp)
+    };
+    Ok(Value::Bytes(text.into_bytes().into()))
+}
+
+fn fraction_digits(ty: &ColumnType) -> u8 {
+    match ty.kind {
+        TypeKind::DateTime { fsp } | TypeKind::Timestamp { fsp } | TypeKind::Time { fsp } => fsp,
+        _ => 0,
+    }
 }
 
 /// INTERVAL(n, n1, n2 ...): how many of the ascending bounds are at most n; -1 for NULL.

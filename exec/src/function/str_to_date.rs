@@ -82,6 +82,10 @@ fn parse(mut text: &[u8], mut format: &[u8]) -> Option<Found> {
     while let [first, rest @ ..] = format {
         format = rest;
         text = text.trim_ascii_start();
+        // A text may end before its format: the parts that are missing stay zero.
+        if text.is_empty() {
+            break;
+        }
         if first.is_ascii_whitespace() {
             continue;
         }
@@ -91,10 +95,6 @@ fn parse(mut text: &[u8], mut format: &[u8]) -> Option<Found> {
         }
         let [letter, rest @ ..] = format else { return None };
         format = rest;
-        // A text may end where only time parts follow: they stay zero.
-        if text.is_empty() {
-            return None;
-        }
         text = parse_part(&mut found, *letter, text)?;
     }
     // Text after the format is ignored by MySQL, with a warning that nobody reads.

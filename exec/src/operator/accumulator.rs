@@ -245,6 +245,9 @@ fn add_json<'a>(env: &Env<'a>, document: &mut Json, args: &'a [Expr]) -> Step<us
     let value = |arg: &'a Expr| crate::function::json_value(env, arg);
     Ok(match (document, args) {
         (Json::Object(members), [name, item]) => {
+            if name.ty.is_binary_string() && name.ty.collation == types::CollationId::BINARY {
+                return Err(crate::function::binary_json().into());
+            }
             let Some(name) = env.text(name)? else { return Err(crate::function::null_member_name().into()) };
             let (name, item) = (String::from_utf8_lossy(&name).into_owned(), value(item)?);
             let grown = name.len() + item.memory_bytes();

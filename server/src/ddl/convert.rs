@@ -116,6 +116,10 @@ impl<'a> Converter<'a> {
             return Err(sql_error(DefinitionError::BlobDefault(name.to_owned()).into()));
         }
         let (value, from) = literal_value(literal).ok_or_else(invalid)?;
+        // Members are named, not numbered.
+        if matches!(ty.kind, TypeKind::Enum { .. } | TypeKind::Set { .. }) && !matches!(value, types::Value::Bytes(_)) {
+            return Err(invalid());
+        }
         let mode = self.state.settings.mode;
         let context = StoreContext {
             strict: true,

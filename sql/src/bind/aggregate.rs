@@ -9,7 +9,7 @@ use crate::error::{Clause, Error, Result};
 use crate::expr::{Aggregate, Expr, ExprKind};
 use crate::func::AggregateFunction as A;
 use std::sync::Arc;
-use types::{CollationId, ColumnType, LobSize, TypeKind};
+use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 
 /// Slots from here on stand for aggregates until [`super::group`] numbers them.
 pub(super) const AGGREGATE_SLOT: usize = 1 << 32;
@@ -85,7 +85,20 @@ impl Binder<'_> {
         }
         let mut order = Vec::new();
         for item in call.order_by {
-            order.push((self.value(&item.expr)?, item.descending));
+            let key = self.value(&item.expr)?;
+            // A number is the place of an argument.
+            let place = match (&item.expr, &key.kind) {
+                (ast::Expr::Literal(_), ExprKind::Literal(Value::Int(n))) => Some(*n),
+                _ => None,
+            };
+            let key = match place {
+                None => key,
+                Some(n) => {
+                    let argument = usize::try_from(n - 1).ok().and_then(|at| args.get(at)).cloned();
+                    argument.ok_or_else(|| Error::UnknownColumn { name: n.to_string(), clause: Clause::OrderBy })?
+                }
+            };
+            order.push((key, item.descending));
         }
         let function = call.function;
         if matches!(function, A::Sum | A::Avg | A::BitAnd | A::BitOr | A::BitXor)

@@ -76,6 +76,19 @@ impl Derivation {
         Err(self.illegal_mix(other, operation))
     }
 
+    /// The same for a function that makes a text of several: where columns differ its result has the collation by code points, and gives way
+    /// to a column's.
+    pub fn combine_result(self, other: Self, operation: &str) -> Result<Self> {
+        match self.combine(other, operation) {
+            Err(_) if self.level == Coercibility::Implicit && other.level == Coercibility::Implicit => {
+                let wide = self.collation.charset() == "utf8mb4";
+                let collation = if wide { CollationId::UTF8MB4_BIN } else { self.collation };
+                Ok(Self { collation, level: Coercibility::Coercible })
+            }
+            combined => combined,
+        }
+    }
+
     fn illegal_mix(self, other: Self, operation: &str) -> Error {
         let mix = IllegalMix { first: self.name(), second: other.name(), operation: operation.to_owned() };
         Error::IllegalMix(Box::new(mix))
@@ -132,7 +145,7 @@ fn time_with_text(time: &Expr, text: &Expr, collation: CollationId) -> CompareAs
     if is_column && !is_text { CompareAs::Time } else { CompareAs::String(collation) }
 }
 
-fn reads_rows(expr: &Expr) -> bool {
+pub(super) fn reads_rows(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. } | ExprKind::Slot(_))
         || super::children(expr).into_iter().any(reads_rows)
 }

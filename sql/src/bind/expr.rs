@@ -252,6 +252,9 @@ impl Binder<'_> {
             (ExprKind::Literal(_) | ExprKind::Param(_), Class::String) => {
                 Derivation { collation: expr.ty.collation, level: Coercibility::Coercible }
             }
+            (ExprKind::Call { .. } | ExprKind::Case { .. } | ExprKind::Cast(_), Class::String) if !compare::reads_rows(expr) => {
+                Derivation { collation: expr.ty.collation, level: Coercibility::Coercible }
+            }
             (_, Class::String | Class::Json) => Derivation { collation: expr.ty.collation, level: Coercibility::Implicit },
             _ => Derivation::NUMERIC,
         }
@@ -341,6 +344,18 @@ impl Binder<'_> {
         let by_high = compare::compare_as(&arg, &high, derivation.collation);
         let negated = between.negated;
         let nullable = arg.nullable || low.nullable || high.nullable;
+        // A date between a date and a number: all are numbers.
+        let is_date = matches!(class(&arg.ty), Class::Date | Class::DateTime);
+        if is_date && by_low != by_high && is_number(by_low) != is_number(by_high) {
+            let kind = ExprKind::Between {
+                arg: Box::new(arg),
+                low: Box::new(low),
+                high: Box::new(high),
+                by: crate::expr::CompareAs::Double,
+                negated,
+            };
+            return Ok(self.boolean(kind, nullable));
+        }
         if by_low != by_high && class(&low.ty) != Class::Null && class(&high.ty) != Class::Null && is_mixed(by_low, by_high) {
             let at_least = self.comparison(CompareOp::GreaterOrEqual, arg.clone(), low, derivation)?;
             let at_most = self.comparison(CompareOp::LessOrEqual, arg, high, derivation)?;
@@ -407,12 +422,12 @@ impl Binder<'_> {
                 compare_times(&mut condition);
             }
             let value = self.value(value)?;
-            derivation = derivation.combine(self.derivation, "case")?;
+            derivation = derivation.combine_result(self.derivation, "case")?;
             whens.push((condition, value));
         }
         let otherwise = case.otherwise.as_ref().map(|o| self.value(o)).transpose()?;
         if otherwise.is_some() {
-            derivation = derivation.combine(self.derivation, "case")?;
+            derivation = derivation.combine_result(self.derivation, "case")?;
         }
         let results = whens.iter().map(|(_, value)| value).chain(otherwise.as_ref());
         let ty = typing::unify(results.clone(), self.string_collation(derivation));
@@ -796,9 +811,13 @@ fn wider(a: crate::expr::CompareAs, b: crate::expr::CompareAs) -> crate::expr::C
 }
 
 /// Two ways of comparing that no single one can stand for.
+fn is_number(by: crate::expr::CompareAs) -> bool {
+    use crate::expr::CompareAs as C;
+    matches!(by, C::Integer | C::Decimal | C::Double)
+}
+
 fn is_mixed(a: crate::expr::CompareAs, b: crate::expr::CompareAs) -> bool {
     use crate::expr::CompareAs as C;
-    let number = |c| matches!(c, C::Integer | C::Decimal | C::Double);
     // Integers and decimals compare as decimals; doubles as doubles, where exactness may be lost.
-    !(number(a) && number(b)) || a == C::Double || b == C::Double
+    !(is_number(a) && is_number(b)) || a == C::Double || b == C::Double
 }

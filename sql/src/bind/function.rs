@@ -39,7 +39,14 @@ impl Binder<'_> {
                 first = self.derivation;
             }
             if takes_part_in_collation(function, n) {
-                derivation = derivation.combine(self.derivation, &name.to_lowercase())?;
+                let compares = matches!(
+                    function,
+                    F::NullIf | F::StrCmp | F::RegexpLike | F::RegexpInstr | F::RegexpSubstr | F::RegexpReplace
+                );
+                derivation = match compares {
+                    true => derivation.combine(self.derivation, &name.to_lowercase())?,
+                    false => derivation.combine_result(self.derivation, &name.to_lowercase())?,
+                };
             }
         }
         if upper == "MOD" {
@@ -206,7 +213,7 @@ impl Binder<'_> {
         let left = self.value(left)?;
         let derivation = self.derivation;
         let right = self.value(right)?;
-        let derivation = derivation.combine(self.derivation, "concat")?;
+        let derivation = derivation.combine_result(self.derivation, "concat")?;
         self.finish_call(F::Concat, vec![left, right], derivation, derivation, None)
     }
 
@@ -269,7 +276,7 @@ impl Binder<'_> {
         let mut args = vec![text];
         if let Some(what) = what {
             args.push(self.value(what)?);
-            derivation = derivation.combine(self.derivation, "trim")?;
+            derivation = derivation.combine_result(self.derivation, "trim")?;
         }
         let function = match side {
             ast::TrimSide::Both => F::Trim,

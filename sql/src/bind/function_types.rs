@@ -242,7 +242,7 @@ impl Binder<'_> {
             F::Now | F::SysDate | F::UtcTimestamp => ColumnType::new(TypeKind::DateTime { fsp: precision(args)? }),
             F::CurTime | F::UtcTime => ColumnType::new(TypeKind::Time { fsp: precision(args)? }),
             F::CurDate | F::UtcDate | F::Date | F::FromDays | F::LastDay | F::MakeDate => ColumnType::new(TypeKind::Date),
-            F::Time => ColumnType::new(TypeKind::Time { fsp: typing::fsp_of(&args[0]) }),
+            F::Time => ColumnType::new(TypeKind::Time { fsp: typing::time_fsp_of(&args[0]) }),
             F::Timestamp => ColumnType::new(TypeKind::DateTime { fsp: args.iter().map(typing::fsp_of).max().unwrap_or(0) }),
             F::TimeDiff => ColumnType::new(TypeKind::Time { fsp: typing::fsp_of(&args[0]).max(typing::fsp_of(&args[1])) }),
             F::AddTime | F::SubTime => added_time(args, connection),
@@ -254,8 +254,8 @@ impl Binder<'_> {
             F::ConvertTz => ColumnType::new(TypeKind::DateTime { fsp: typing::fsp_of(&args[0]) }),
             F::StrToDate => str_to_date(args),
             F::UnixTimestamp => match args.first() {
-                Some(arg) if typing::fsp_of(arg) > 0 => {
-                    let fsp = u32::from(typing::fsp_of(arg));
+                Some(arg) if typing::datetime_fsp_of(arg) > 0 => {
+                    let fsp = u32::from(typing::datetime_fsp_of(arg));
                     typing::decimal(11 + fsp, fsp)
                 }
                 _ => typing::bigint(false),

@@ -192,6 +192,22 @@ pub(crate) fn fsp_of(expr: &Expr) -> u8 {
     }
 }
 
+/// The same of a value read as a datetime: a text that is none counts as six digits.
+pub(crate) fn datetime_fsp_of(expr: &Expr) -> u8 {
+    match &expr.kind {
+        ExprKind::Literal(Value::Bytes(text)) if types::temporal::parse_datetime(text).is_none() => 6,
+        _ => fsp_of(expr),
+    }
+}
+
+/// The same of a value read as a time.
+pub(crate) fn time_fsp_of(expr: &Expr) -> u8 {
+    match &expr.kind {
+        ExprKind::Literal(Value::Bytes(text)) if !text.iter().any(u8::is_ascii_digit) => 6,
+        _ => fsp_of(expr),
+    }
+}
+
 /// The class of an operand of arithmetic. ENUM and SET are numbers there, but count as the strings they are.
 fn operand_class(expr: &Expr) -> Class {
     if matches!(expr.kind, ExprKind::ColumnOrdinal { .. }) { Class::Double } else { numeric_class(&expr.ty) }

@@ -191,8 +191,9 @@ impl<'a> Parser<'a> {
         if function == A::Count && self.accept(Token::Star) {
             self.height = 1;
         } else {
-            let of_json = matches!(function, A::JsonArrayAgg | A::JsonObjectAgg);
-            call.distinct = !of_json && (self.accept_kw(K::Distinct) || self.accept_kw(K::DistinctRow));
+            let takes_distinct =
+                matches!(function, A::Count | A::Sum | A::Avg | A::Min | A::Max | A::GroupConcat) || function == A::AnyValue;
+            call.distinct = takes_distinct && (self.accept_kw(K::Distinct) || self.accept_kw(K::DistinctRow));
             self.accept_kw(K::All);
             call.args = self.expr_list()?;
             if function == A::JsonObjectAgg {

@@ -70,7 +70,9 @@ pub(super) fn store_string<'v>(
             let text = valid_text(text, to, context, warnings)?;
             // Trailing spaces do not count at all.
             let end = trim(&text).len();
-            store_limited(cut(text, end), Limit::Characters(length as usize), true, context, warnings)?
+            let kept = store_limited(cut(text, end), Limit::Characters(length as usize), true, context, warnings)?;
+            let end = trim(&kept).len();
+            cut(kept, end)
         }
         TypeKind::VarChar { length } => {
             let text = valid_text(text, to, context, warnings)?;
@@ -133,7 +135,11 @@ fn valid_text<'v>(
     };
     let Some(at) = invalid else { return Ok(text) };
     context.raise(Problem::Incorrect { what: "string", text: bad_bytes(&text[at..]) }, warnings)?;
-    Ok(cut(text, at))
+    // What the set does not have is a question mark; what is no text at all ends it.
+    match std::str::from_utf8(&text) {
+        Ok(_) => Ok(Cow::Owned(Charset::of(to.collation).narrow(text).into_owned())),
+        Err(_) => Ok(cut(text, at)),
+    }
 }
 
 /// The first character that the set does not have; the text is UTF-8.

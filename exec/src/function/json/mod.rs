@@ -244,6 +244,10 @@ fn quote<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
 }
 
 fn valid<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
+    // Only texts and documents are looked at.
+    if matches!(coerce::kind_of(&arg.ty), coerce::Kind::Date | coerce::Kind::Time | coerce::Kind::DateTime) {
+        return Ok(Value::Int(0));
+    }
     Ok(match env.eval(arg)? {
         Value::Null => Value::Null,
         Value::Bytes(_) if coerce::is_document(&arg.ty) => Value::Int(1),

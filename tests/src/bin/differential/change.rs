@@ -1,0 +1,161 @@
+//! Random statements that change rows. Each runs in a transaction that is rolled back, so it always meets the rows of its schema.
+//!
+//! H1: a statement over several tables assigns constants and ids only: what else it reads, and in which order, is not determined.
+
+use crate::expression::{Maker, Scope};
+use crate::piece::Piece;
+use crate::query;
+use crate::schema::{Column, Table};
+use crate::seq;
+use crate::values::{self, Kind};
+
+/// A change of one of the schema's tables.
+pub fn change(maker: &mut Maker) -> Piece {
+    let at = maker.dice.below(maker.schema.tables.len());
+    let table = maker.schema.tables[at].clone();
+    match maker.dice.below(12) {
+        0..=2 => insert(maker, &table),
+        3 => insert_query(maker, &table),
+        4 => replace(maker, &table),
+        5..=7 => update(maker, &table),
+        8 => update_joined(maker, &table),
+        9 => delete_joined(maker, &table),
+        _ => delete(maker, &table),
+    }
+}
+
+fn word(maker: &mut Maker, ignore: usize) -> &'static str {
+    if maker.dice.chance(ignore) { " IGNORE" } else { "" }
+}
+
+/// Rows of constant expressions.
+fn rows(maker: &mut Maker, table: &Table) -> Piece {
+    let scope = Scope::default();
+    let rows = (0..maker.dice.between(1, 4))
+        .map(|_| {
+            let id = maker.dice.between(1, 20);
+            let mut cells = vec![Piece::from(format!("{id}"))];
+            for column in &table.columns[1..] {
+                cells.push(match maker.dice.below(10) {
+                    0 => "DEFAULT".into(),
+                    1..=3 => maker.expression(&scope, column.kind, 1),
+                    _ => Piece::from(values::literal(maker.dice, column.kind)).expr(),
+                });
+            }
+            let width = cells.len();
+            seq!["(", Piece::list(", ", width, cells), ")"]
+        })
+        .collect();
+    Piece::list(", ", 1, rows)
+}
+
+fn insert(maker: &mut Maker, table: &Table) -> Piece {
+    let ignore = word(maker, 25);
+    let rows = rows(maker, table);
+    let on_duplicate = if maker.dice.chance(40) { on_duplicate(maker, table) } else { Piece::empty() };
+    seq![format!("INSERT{ignore} INTO {} VALUES ", table.name), rows, on_duplicate]
+}
+
+fn on_duplicate(maker: &mut Maker, table: &Table) -> Piece {
+    let scope = Scope { columns: query::qualified(&table.name, &table.columns), ..Scope::default() };
+    let columns = chosen(maker, table);
+    let items = columns
+        .iter()
+        .map(|c| {
+            let value = match maker.dice.below(3) {
+                0 => Piece::from(format!("VALUES({})", c.name)),
+                1 => Piece::from(values::literal(maker.dice, c.kind)),
+                _ => maker.expression(&scope, c.kind, 1),
+            };
+            seq![format!("{} = ", c.name), value.expr()]
+        })
+        .collect();
+    seq![" ON DUPLICATE KEY UPDATE ", Piece::list(", ", 1, items)].maybe()
+}
+
+/// Some of a table's columns, each once, never its `id`.
+fn chosen(maker: &mut Maker, table: &Table) -> Vec<Column> {
+    let mut columns = table.columns[1..].to_vec();
+    maker.dice.shuffle(&mut columns);
+    columns.truncate(maker.dice.between(1, 3));
+    columns
+}
+
+fn insert_query(maker: &mut Maker, table: &Table) -> Piece {
+    let ignore = word(maker, 25);
+    let at = maker.dice.below(maker.schema.tables.len());
+    let from = maker.schema.tables[at].clone();
+    let scope = query::scope_of(&query::qualified("s", &from.columns), &[]);
+    let mut items = vec![Piece::from("s.id + 50")];
+    for column in &table.columns[1..] {
+        items.push(maker.expression(&scope, column.kind, 1));
+    }
+    let width = items.len();
+    let filter = maker.condition(&scope, 2);
+    seq![
+        format!("INSERT{ignore} INTO {} SELECT ", table.name),
+        Piece::list(", ", width, items),
+        format!(" FROM {} AS s", from.name),
+        seq![" WHERE ", filter].maybe(),
+        " ORDER BY s.id"
+    ]
+}
+
+fn replace(maker: &mut Maker, table: &Table) -> Piece {
+    let rows = rows(maker, table);
+    seq![format!("REPLACE INTO {} VALUES ", table.name), rows]
+}
+
+fn update(maker: &mut Maker, table: &Table) -> Piece {
+    let ignore = word(maker, 20);
+    let mut scope = query::scope_of(&query::qualified(&table.name, &table.columns), &[]);
+    scope.subqueries = false;
+    let items = chosen(maker, table)
+        .iter()
+        .map(|c| {
+            let value = if maker.dice.chance(5) { "DEFAULT".into() } else { maker.expression(&scope, c.kind, 2) };
+            seq![format!("{} = ", c.name), value]
+        })
+        .collect();
+    let filter = seq![" WHERE ", maker.condition(&scope, 2)].maybe();
+    let limit =
+        if maker.dice.chance(30) { Piece::from(format!(" LIMIT {}", maker.dice.below(6))).maybe() } else { Piece::empty() };
+    seq![format!("UPDATE{ignore} {} SET ", table.name), Piece::list(", ", 1, items), filter, " ORDER BY id", limit]
+}
+
+fn update_joined(maker: &mut Maker, table: &Table) -> Piece {
+    let at = maker.dice.below(maker.schema.tables.len());
+    let other = maker.schema.tables[at].clone();
+    let columns = [query::qualified("x", &table.columns), query::qualified("y", &other.columns)].concat();
+    let mut scope = query::scope_of(&columns, &[]);
+    scope.subqueries = false;
+    let constants = Scope { columns: vec![Column { name: "x.id".into(), kind: Kind::Int }], ..Scope::default() };
+    let items = chosen(maker, table)
+        .iter()
+        .map(|c| seq![format!("x.{} = ", c.name), maker.expression(&constants, c.kind, 1)]) // H1
+        .collect();
+    let on = maker.condition(&scope, 1);
+    let filter = seq![" WHERE ", maker.condition(&scope, 2)].maybe();
+    let word = maker.dice.pick(&["JOIN", "LEFT JOIN"]);
+    seq![format!("UPDATE {} AS x {word} {} AS y ON ", table.name, other.name), on, " SET ", Piece::list(", ", 1, items), filter]
+}
+
+fn delete(maker: &mut Maker, table: &Table) -> Piece {
+    let scope = query::scope_of(&query::qualified(&table.name, &table.columns), &[]);
+    let filter = seq![" WHERE ", maker.condition(&scope, 2)].maybe();
+    let limit =
+        if maker.dice.chance(30) { Piece::from(format!(" LIMIT {}", maker.dice.below(6))).maybe() } else { Piece::empty() };
+    seq![format!("DELETE FROM {}", table.name), filter, " ORDER BY id", limit]
+}
+
+fn delete_joined(maker: &mut Maker, table: &Table) -> Piece {
+    let at = maker.dice.below(maker.schema.tables.len());
+    let other = maker.schema.tables[at].clone();
+    let columns = [query::qualified("x", &table.columns), query::qualified("y", &other.columns)].concat();
+    let mut scope = query::scope_of(&columns, &[]);
+    scope.subqueries = false;
+    let on = maker.condition(&scope, 1);
+    let filter = seq![" WHERE ", maker.condition(&scope, 2)].maybe();
+    let targets = maker.dice.pick(&["x", "x, y", "y"]);
+    seq![format!("DELETE {targets} FROM {} AS x JOIN {} AS y ON ", table.name, other.name), on, filter]
+}

@@ -1,0 +1,184 @@
+//! One server of a comparison: a connection, and what it answers.
+
+use mysql::Value;
+use mysql::consts::{ColumnFlags, ColumnType};
+use mysql::prelude::{Protocol, Queryable};
+use std::fmt::Write;
+use tests::Address;
+use tests::text::render;
+
+/// What a server says to a statement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    Rows {
+        columns: Vec<Shape>,
+        rows: Vec<Vec<Cell>>,
+    },
+    Done {
+        affected: u64,
+    },
+    Error {
+        code: u16,
+        message: String,
+    },
+    /// The connection is gone, or nothing came in time.
+    Lost(String),
+}
+
+/// A value as text; `None` is NULL.
+pub type Cell = Option<String>;
+
+/// A result's column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shape {
+    pub name: String,
+    pub kind: ColumnType,
+    pub unsigned: bool,
+    pub binary: bool,
+    pub decimals: u8,
+}
+
+impl Shape {
+    pub fn is_float(&self) -> bool {
+        matches!(self.kind, ColumnType::MYSQL_TYPE_FLOAT | ColumnType::MYSQL_TYPE_DOUBLE)
+    }
+}
+
+/// An answer with its warnings: number and message.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub outcome: Outcome,
+    pub warnings: Vec<(u16, String)>,
+}
+
+pub struct Side {
+    address: Address,
+    database: String,
+    conn: Option<mysql::Conn>,
+    settings: Vec<String>,
+}
+
+/// The number of the `binary` collation.
+const BINARY: u16 = 63;
+
+impl Side {
+    /// Connects and makes the database anew.
+    pub fn new(name: &'static str, address: &Address, database: &str) -> Result<Self, String> {
+        let mut conn = address.connect().map_err(|e| format!("{name}: {e}"))?;
+        for sql in [
+            format!("DROP DATABASE IF EXISTS {database}"),
+            format!("CREATE DATABASE {database} CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_ai_ci"),
+        ] {
+            conn.query_drop(sql).map_err(|e| format!("{name}: {e}"))?;
+        }
+        Ok(Self { address: address.clone(), database: database.into(), conn: None, settings: Vec::new() })
+    }
+
+    /// What every session of a round starts with.
+    pub fn set(&mut self, settings: Vec<String>) {
+        self.settings = settings;
+        self.conn = None;
+    }
+
+    pub fn drop_database(&mut self) {
+        // A database that stays is made anew by the next run.
+        let _ = self.run(&format!("DROP DATABASE IF EXISTS {}", self.database));
+    }
+
+    /// Forgets the connection.
+    pub fn reconnect(&mut self, address: &Address) {
+        self.address = address.clone();
+        self.conn = None;
+    }
+
+    fn open(&mut self) -> Result<&mut mysql::Conn, mysql::Error> {
+        if self.conn.is_none() {
+            let mut conn = self.address.connect_to(&self.database)?;
+            for sql in &self.settings {
+                conn.query_drop(sql)?;
+            }
+            self.conn = Some(conn);
+        }
+        Ok(self.conn.as_mut().expect("it was put there"))
+    }
+
+    pub fn run(&mut self, sql: &str) -> Answer {
+        let asked = self.open().and_then(|conn| {
+            let mut result = conn.query_iter(sql)?;
+            let outcome = collect(&mut result)?;
+            let count = result.warnings();
+            drop(result);
+            let warnings = if count > 0 { warnings(conn)? } else { Vec::new() };
+            Ok(Answer { outcome, warnings })
+        });
+        self.settle(asked)
+    }
+
+    /// The same through the prepared protocol.
+    pub fn run_prepared(&mut self, sql: &str) -> Answer {
+        let asked = self.open().and_then(|conn| {
+            let statement = conn.prep(sql)?;
+            let outcome = {
+                let mut result = conn.exec_iter(&statement, ())?;
+                collect(&mut result)
+            };
+            conn.close(statement)?;
+            Ok(Answer { outcome: outcome?, warnings: Vec::new() })
+        });
+        self.settle(asked)
+    }
+
+    fn settle(&mut self, asked: Result<Answer, mysql::Error>) -> Answer {
+        let outcome = match asked {
+            Ok(answer) => return answer,
+            Err(mysql::Error::MySqlError(e)) => Outcome::Error { code: e.code, message: e.message },
+            Err(e) => Outcome::Lost(e.to_string()),
+        };
+        if matches!(&outcome, Outcome::Lost(_) | Outcome::Error { code: 1105, .. }) {
+            self.conn = None;
+        }
+        Answer { outcome, warnings: Vec::new() }
+    }
+}
+
+fn warnings(conn: &mut mysql::Conn) -> Result<Vec<(u16, String)>, mysql::Error> {
+    let rows: Vec<(String, u16, String)> = conn.query("SHOW WARNINGS")?;
+    Ok(rows.into_iter().map(|(_, code, message)| (code, message)).collect())
+}
+
+fn collect<P: Protocol>(result: &mut mysql::QueryResult<'_, '_, '_, P>) -> Result<Outcome, mysql::Error> {
+    let wire: Vec<mysql::Column> = result.columns().as_ref().to_vec();
+    if wire.is_empty() {
+        return Ok(Outcome::Done { affected: result.affected_rows() });
+    }
+    let mut rows = Vec::new();
+    for row in result.by_ref() {
+        let values = row?.unwrap();
+        rows.push(values.iter().zip(&wire).map(|(value, column)| cell(value, column)).collect());
+    }
+    Ok(Outcome::Rows { columns: wire.iter().map(shape).collect(), rows })
+}
+
+fn cell(value: &Value, column: &mysql::Column) -> Cell {
+    match value {
+        Value::NULL => None,
+        Value::Bytes(bytes) => Some(match std::str::from_utf8(bytes) {
+            Ok(text) => text.to_owned(),
+            Err(_) => bytes.iter().fold(String::from("0x"), |mut out, b| {
+                write!(out, "{b:02X}").expect("a String takes all that is written");
+                out
+            }),
+        }),
+        other => Some(render(other, column)),
+    }
+}
+
+fn shape(column: &mysql::Column) -> Shape {
+    Shape {
+        name: column.name_str().into_owned(),
+        kind: column.column_type(),
+        unsigned: column.flags().contains(ColumnFlags::UNSIGNED_FLAG),
+        binary: column.character_set() == BINARY,
+        decimals: column.decimals(),
+    }
+}
