@@ -5,7 +5,7 @@
 
 use crate::error::{Error, Result};
 use crate::eval::{Env, Pause, Shared, Step};
-use crate::operator::{Operator, RowStore, SourceLock};
+use crate::operator::{Operator, Registry, RowStore, SourceLock};
 use crate::session::{SessionVars, kill};
 use crate::subquery::Subqueries;
 use crate::wait;
@@ -106,6 +106,8 @@ pub(crate) struct Run<'a> {
     pub keeps_keys: bool,
     /// Row locks that subqueries take.
     pub subquery_lock: Option<SourceLock>,
+    /// EXPLAIN ANALYZE
+    pub measures: Option<&'a Registry>,
 }
 
 /// The plan of a statement without subqueries.
@@ -178,6 +180,7 @@ impl<'a> Run<'a> {
             stores: Vec::new(),
             keeps_keys: false,
             subquery_lock: None,
+            measures: None,
         }
     }
 

@@ -30,6 +30,7 @@ mod error;
 pub mod mdl;
 pub mod offline;
 mod row_buf;
+mod statistics;
 mod table;
 mod write;
 
@@ -39,6 +40,7 @@ pub use database::Database;
 pub use error::{Error, NameOf, Result};
 pub use mdl::{MdlWait, MetadataLock};
 pub use row_buf::{EncodedRange, RowBuf};
+pub use statistics::statistics_key;
 pub use table::{Index, RowRead, Table};
 pub use types::{RowLayout, StoredRow};
 pub use write::{InsertRow, Progress, WriteRow};

@@ -15,6 +15,7 @@ mod distinct;
 mod filter;
 mod hash_join;
 mod limit;
+mod measured;
 mod nested_loop;
 mod project;
 mod recursive;
@@ -27,12 +28,14 @@ mod window;
 
 pub(crate) use derived::RowStore;
 pub(crate) use limit::evaluate_count;
+pub(crate) use measured::Registry;
 pub(crate) use scan::{ScanOperator, SourceLock};
 pub(crate) use sort::Entry as SortEntry;
 
 use crate::eval::Step;
 use crate::run::Run;
 use crate::scratch::Scratch;
+use sql::explain::{Measured, Measures};
 use sql::plan::{Access, ChangeTarget, Node};
 use table::Table;
 use txn::{LockMode, WaitPolicy};
@@ -58,6 +61,7 @@ pub(crate) enum Operator<'p> {
     Recursive(Box<recursive::Recursive<'p>>),
     Rollup(Box<rollup::Rollup<'p>>),
     Window(Box<window::WindowOperator<'p>>),
+    Measured(Box<measured::MeasuredOperator<'p>>),
 }
 
 /// What operators are built with.
@@ -71,10 +75,38 @@ pub(crate) struct Builder<'p> {
     pub is_limited: bool,
     /// The sources whose rows are to be changed: locked for that, while the others get `lock`.
     pub exclusive: Option<&'p [ChangeTarget]>,
+    /// EXPLAIN ANALYZE: what operators do is counted here.
+    pub measures: Option<&'p Registry>,
 }
 
 impl<'p> Builder<'p> {
     pub fn build(&self, node: &'p Node) -> Operator<'p> {
+        match self.measures {
+            None => self.plain(node),
+            Some(registry) => self.measured(node, registry),
+        }
+    }
+
+    /// The operator, counted; the filter of a scan apart from what it reads.
+    #[cold]
+    fn measured(&self, node: &'p Node, registry: &'p Registry) -> Operator<'p> {
+        let count = |operator, part| {
+            let key = (Measures::key(node), part);
+            Operator::Measured(Box::new(measured::MeasuredOperator::new(operator, registry, key)))
+        };
+        match self.plain(node) {
+            Operator::Scan(mut scan) if self.lock.is_none() => match scan.take_filter() {
+                Some(predicate) => {
+                    let read = count(Operator::Scan(scan), Measured::Read);
+                    count(Operator::Filter(Box::new(filter::Filter::new(read, predicate))), Measured::Whole)
+                }
+                None => count(Operator::Scan(scan), Measured::Whole),
+            },
+            operator => count(operator, Measured::Whole),
+        }
+    }
+
+    fn plain(&self, node: &'p Node) -> Operator<'p> {
         match node {
             Node::OneRow => Operator::OneRow(values::OneRow::default()),
             Node::Scan(scan) if matches!(scan.access, Access::Virtual) => {
@@ -100,7 +132,7 @@ impl<'p> Builder<'p> {
                 let (left, right) = (self.build(left), self.build(right));
                 Operator::NestedLoop(Box::new(nested_loop::NestedLoop::new(left, right, *kind, on.as_ref(), sources)))
             }
-            Node::HashJoin { left, right, kind, left_keys, right_keys, on } => {
+            Node::HashJoin { left, right, kind, left_keys, right_keys, on, .. } => {
                 let sources = sources_of(right);
                 let (left, right) = (self.build(left), self.build(right));
                 let keys = (left_keys.as_slice(), right_keys.as_slice());
@@ -182,6 +214,7 @@ impl<'p> Operator<'p> {
             Operator::Recursive(op) => op.next(run),
             Operator::Rollup(op) => op.next(run),
             Operator::Window(op) => op.next(run),
+            Operator::Measured(op) => op.next(run),
         }
     }
 
@@ -200,6 +233,7 @@ impl<'p> Operator<'p> {
             Operator::Recursive(op) => op.slots(),
             Operator::Rollup(op) => op.slots(),
             Operator::Window(op) => op.slots(),
+            Operator::Measured(op) => op.inner().slots(),
             Operator::OneRow(_)
             | Operator::Scan(_)
             | Operator::Virtual(_)
@@ -272,6 +306,7 @@ impl<'p> Operator<'p> {
             Operator::Recursive(op) => op.rewind(run),
             Operator::Rollup(op) => op.rewind(run),
             Operator::Window(op) => op.rewind(run),
+            Operator::Measured(op) => op.rewind(run),
         }
     }
 }
