@@ -83,7 +83,7 @@ async fn measured(cx: &mut ExecContext<'_>, prepared: &Prepared, plan: &QueryPla
         Node::Project { input, exprs } => Rows::Project(builder.build(input), exprs),
         root => Rows::Slots(builder.build(root)),
     };
-    pump(&mut rows, &mut run, &plan.columns, &mut NullSink, u64::MAX).await?;
+    pump(&mut rows, &mut run, &plan.columns, &mut NullSink::default(), u64::MAX).await?;
     Ok(())
 }
 

@@ -189,20 +189,25 @@ impl Database {
     }
 
     /// ANALYZE TABLE ... UPDATE HISTOGRAM: histograms of these columns, with at most so many buckets. As [`Self::analyze`].
-    pub fn make_histograms(&self, worker: &Worker, table: &Table, columns: &[usize], buckets: u32) -> Result<()> {
+    ///
+    /// Whether each column has one now: large values and documents have none.
+    pub fn make_histograms(&self, worker: &Worker, table: &Table, columns: &[usize], buckets: u32) -> Result<Vec<bool>> {
+        let made: Vec<bool> = columns.iter().map(|&column| is_sampled(table.def(), column)).collect();
+        let columns: Vec<usize> = columns.iter().copied().filter(|&column| is_sampled(table.def(), column)).collect();
         let mut statistics = match table.statistics() {
             Some(statistics) => (*statistics).clone(),
             None => table.collect_statistics(worker)?,
         };
         let mut txn = worker.begin(Isolation::ReadCommitted);
-        let made = table.histograms(worker, &mut txn, columns, table.estimated_rows(), buckets as usize, HISTOGRAM_LEAVES);
+        let histograms = table.histograms(worker, &mut txn, &columns, table.estimated_rows(), buckets as usize, HISTOGRAM_LEAVES);
         blocking(|| txn.rollback(worker))?;
-        for (column, histogram) in made?.into_iter().enumerate() {
+        for (column, histogram) in histograms?.into_iter().enumerate() {
             if let Some(histogram) = histogram {
                 statistics.columns[column] = Some(Histogram { asked: Some(buckets), ..histogram });
             }
         }
-        self.keep_statistics(worker, table, statistics)
+        self.keep_statistics(worker, table, statistics)?;
+        Ok(made)
     }
 
     /// ANALYZE TABLE ... DROP HISTOGRAM: whether each column had one that was asked for. As [`Self::analyze`].

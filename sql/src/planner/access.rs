@@ -33,8 +33,6 @@ pub(super) struct Choice {
     pub cost: f64,
     /// Rows come in the order asked for.
     pub ordered: bool,
-    /// The access path itself depends on rows of other tables, or finds few rows by an index.
-    pub selective: bool,
 }
 
 /// A path with what it costs.
@@ -116,7 +114,7 @@ impl FromBlock<'_> {
             }
         }
         // A fraction makes sense where the table is looked into again and again.
-        let least = if best.selective { 0.001 } else { 1.0 };
+        let least: f64 = if best.selective { 0.001 } else { 1.0 };
         let rows = (best.rows * selectivity).max(least.min(best.rows));
         Choice {
             scan: Scan {
@@ -132,7 +130,6 @@ impl FromBlock<'_> {
             },
             cost: best.cost,
             ordered: best.ordered,
-            selective: best.selective,
         }
     }
 
@@ -169,7 +166,7 @@ impl FromBlock<'_> {
                 read: 1.0,
                 cost,
             };
-            return Some(Choice { scan, cost, ordered: true, selective: true });
+            return Some(Choice { scan, cost, ordered: true });
         }
         None
     }

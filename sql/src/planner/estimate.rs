@@ -4,7 +4,7 @@
 
 use super::selectivity::usual_selectivity;
 use crate::expr::{Expr, ExprKind};
-use crate::plan::{Access, Derived, JoinKind, LimitPlan, Node, Scan};
+use crate::plan::{Access, Derived, JoinKind, LimitPlan, Node, Plan, Scan};
 use types::Value;
 
 /// Rounds that a recursive common table expression is expected to take.
@@ -105,6 +105,16 @@ pub(crate) fn estimate(node: &Node) -> Estimate {
             Estimate { rows: seed.rows * ROUNDS, cost: seed.cost + steps * ROUNDS }
         }
     }
+}
+
+/// What running the statement is expected to cost, where 1 is reading one row in sequence.
+pub fn estimated_cost(plan: &Plan) -> f64 {
+    let scan = match plan {
+        Plan::Update(update) => update.scan.cost,
+        Plan::Delete(delete) => delete.scan.cost,
+        _ => 0.0,
+    };
+    scan + plan.roots().into_iter().map(|root| estimate(root).cost).sum::<f64>()
 }
 
 /// What is spent on derived tables in it that are kept.

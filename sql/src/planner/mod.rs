@@ -23,6 +23,7 @@ mod selectivity;
 mod tests;
 
 pub(crate) use access::is_volatile;
+pub use estimate::estimated_cost;
 pub(crate) use estimate::{Estimate, estimate, node_rows, scan_estimate};
 
 use crate::bind::{Source, children, constant};

@@ -35,11 +35,10 @@ pub(super) enum Method {
     Probe,
 }
 
-/// One order of the inner tables with its cost.
+/// An order of the inner tables.
 pub(super) struct Order {
     pub steps: Vec<(usize, Method)>,
-    pub cost: f64,
-    pub rows: f64,
+    /// Rows come as they were asked for.
     pub ordered: bool,
 }
 
@@ -77,7 +76,7 @@ impl FromBlock<'_> {
         if let [source] = flat.inner[..] {
             let choice = self.choose(flat, source, outer, need);
             let steps = vec![(source, Method::First)];
-            return Order { steps, cost: choice.cost, rows: choice.scan.rows, ordered: choice.ordered };
+            return Order { steps, ordered: choice.ordered };
         }
         let search = Search::new(self, flat, outer);
         let free = search.best(None);
@@ -92,10 +91,10 @@ impl FromBlock<'_> {
                 _ => 1.0,
             };
             if joined.cost * early < total {
-                return Order { steps: joined.steps, cost: joined.cost, rows: joined.rows, ordered: true };
+                return Order { steps: joined.steps, ordered: true };
             }
         }
-        Order { steps: free.steps, cost: free.cost, rows: free.rows, ordered: false }
+        Order { steps: free.steps, ordered: false }
     }
 }
 
