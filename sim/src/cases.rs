@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use storage::offline::Offline;
 use sync::atomic::{AtomicU64, Ordering};
-use txn::{Config, Durability, Engine, Error, InsertOutcome, Interrupt, Isolation, ReadMode, Scan, TreeRef, WaitPolicy, Worker};
+use txn::{Config, Durability, Engine, Error, InsertOutcome, Isolation, ReadMode, Scan, TreeRef, WaitPolicy, Worker};
 
 const VARIANTS: u64 = 24;
 const SCHEDULE: Schedule = Schedule { points_per_choice: 16, weight_max: 1, choices_per_stay: 0, parallelism: 2 };

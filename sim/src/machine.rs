@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use storage::offline::Offline;
 use sync::atomic::{AtomicBool, Ordering};
-use txn::{Config, Durability, Engine, Error, InsertOutcome, Interrupt, Isolation, ReadMode, Scan, TreeRef, Worker};
+use txn::{Config, Durability, Engine, Error, InsertOutcome, Isolation, ReadMode, Scan, TreeRef, Worker};
 
 const DIRECTORY: &str = "/data";
 /// Where the catalog tree names the trees of the run.

@@ -1,16 +1,15 @@
 //! `cargo xtask ci`: every check, in named steps.
 //!
 //! 1. What the clients need installs in the background while the compiler works.
-//! 2. format, tidy, lints, unit tests, Miri, the simulator; 3. the server is built once, optimized, without link-time optimization, and the test
-//!    programs beside it; 4. SQL scripts, bad input, data larger than memory, every client,
-//!    crashes.
+//! 2. format, tidy, lints, unit tests, Miri, the simulator; 3. the server and the test programs are linked from the libraries of the unit tests:
+//!    every assertion holds under the clients too; 4. SQL scripts, bad input, data larger than memory, every client, crashes.
 //!
 //! A step that cannot run because its build failed is not counted as passed.
 
 use crate::clients;
 use crate::install;
 use crate::miri;
-use crate::proc::{cargo, target};
+use crate::proc::{cargo, quiet, target};
 use crate::sim;
 use crate::step::{Counting, Steps};
 use crate::tidy;
@@ -100,19 +99,17 @@ fn server_checks(root: &Path, steps: &mut Steps, wanted: &dyn Fn(&str) -> bool) 
     }
 }
 
-/// The server is optimized; the test programs are as the unit tests are, whose libraries are there already.
-const BUILDS: [&[&str]; 2] =
-    [&["build", "--quiet", "--profile", "ci", "--package", "heddle"], &["build", "--quiet", "--package", "tests", "--bins"]];
+/// The server and the test programs, as the unit tests are, whose libraries are there already.
+const BUILD: [&str; 6] = ["build", "--quiet", "--package", "heddle", "--package", "tests"];
 
 /// Builds the server and the test programs.
 pub fn build(root: &Path, steps: &mut Steps) -> bool {
-    let names = ["build server", "build tests"];
-    BUILDS.iter().zip(names).all(|(arguments, name)| steps.run(name, &mut cargo(root, arguments), Counting::Whole))
+    steps.run("build programs", &mut cargo(root, &BUILD), Counting::Whole)
 }
 
 /// A built program.
 pub fn built(root: &Path, name: &str) -> PathBuf {
-    target(root).join(if name == "heddle" { "ci" } else { "debug" }).join(name)
+    target(root).join("debug").join(name)
 }
 
 fn test_program(root: &Path, name: &str) -> Command {
@@ -123,12 +120,16 @@ fn test_program(root: &Path, name: &str) -> Command {
 
 /// Builds and runs one test program with the terminal as its output: `cargo xtask sql` and its like.
 pub fn program(root: &Path, name: &str, arguments: &[String]) -> Result<bool, String> {
-    for arguments in BUILDS {
-        let status = cargo(root, arguments).status().map_err(|e| e.to_string())?;
-        if !status.success() {
-            return Err("the build failed".into());
-        }
-    }
+    quiet(&mut cargo(root, &BUILD))?;
     let status = test_program(root, name).args(arguments).stdin(Stdio::null()).status().map_err(|e| format!("{name}: {e}"))?;
     Ok(status.success())
+}
+
+/// Runs a program that measures against an optimized server: `cargo xtask contention`.
+pub fn measure(root: &Path, name: &str, arguments: &[String]) -> Result<bool, String> {
+    quiet(&mut cargo(root, &["build", "--quiet", "--release", "--package", "heddle", "--package", "tests"]))?;
+    let release = target(root).join("release");
+    let mut command = Command::new(release.join(name));
+    command.current_dir(root).env("HEDDLE_BIN", release.join("heddle")).args(arguments).stdin(Stdio::null());
+    Ok(command.status().map_err(|e| format!("{name}: {e}"))?.success())
 }

@@ -15,7 +15,7 @@
 //! | `sim`       | the engine on a simulated machine, seed after seed                          |
 //! | `fuzz`      | the fuzz targets, each for some seconds                                     |
 //! | `contention`| hot rows, hot pages, many connections: what they cost                      |
-//! | `tpch`      | the 22 queries of TPC-H beside other servers: answers and times              |
+//! | `tpch`      | the 22 queries of TPC-H beside other servers: answers and times             |
 //! | `bench`     | sysbench against Heddle and its peers, with the echo server as the floor    |
 
 #![forbid(unsafe_code)]
@@ -131,8 +131,8 @@ fn main() -> ExitCode {
         Word::Isolation { arguments } => ci::program(&root, "isolation", &arguments),
         Word::Abuse { arguments } => ci::program(&root, "abuse", &arguments),
         Word::Larger { arguments } => ci::program(&root, "larger", &arguments),
-        Word::Contention { arguments } => ci::program(&root, "contention", &arguments),
-        Word::Tpch { arguments } => ci::program(&root, "tpch", &arguments),
+        Word::Contention { arguments } => ci::measure(&root, "contention", &arguments),
+        Word::Tpch { arguments } => ci::measure(&root, "tpch", &arguments),
         Word::Cross { machines, no_install } => cross::run(&root, &machines, !no_install),
         Word::Sim { arguments } => sim::run(&root, &arguments),
         Word::Fuzz { targets, seconds } => fuzz::run(&root, &targets, seconds),
