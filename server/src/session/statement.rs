@@ -218,7 +218,7 @@ impl State {
         if let Some(buckets) = histogram.and_then(|h| h.buckets)
             && !(1..=u64::from(BUCKETS_MAX)).contains(&buckets)
         {
-            let message = format!("Number of buckets value is out of range in 'ANALYZE TABLE'. Must be between 1 and {BUCKETS_MAX}.");
+            let message = "Number of buckets value is out of range in 'ANALYZE TABLE'".to_owned();
             return Err(Error::Other { number: 1690, message });
         }
         for table in tables {
@@ -227,7 +227,9 @@ impl State {
             let mut line = |kind: &str, text: &str| result.rows.push(show::texts(&[&name, op, kind, text]));
             let Some(def) = self.schema().table(database, table.name).filter(|def| !def.is_virtual).cloned() else {
                 line("Error", &format!("Table '{name}' doesn't exist"));
-                line("status", "Operation failed");
+                if histogram.is_none() {
+                    line("status", "Operation failed");
+                }
                 continue;
             };
             let Some(histogram) = histogram else {
@@ -235,30 +237,27 @@ impl State {
                 line("status", "OK");
                 continue;
             };
-            let mut columns = Vec::new();
-            for name in histogram.columns {
-                match def.column_index(name) {
-                    None => line("Error", &format!("The column '{name}' does not exist.")),
-                    Some(column) if histogram.update && is_unique(&def, column) => {
-                        line("Error", &format!("The column '{name}' is covered by a single-part unique index."));
-                    }
-                    Some(column) => columns.push(column),
-                }
-            }
+            let found: Vec<Option<usize>> = histogram.columns.iter().map(|name| def.column_index(name)).collect();
+            let usable = found.iter().flatten().copied().filter(|&column| !histogram.update || !is_unique(&def, column));
+            let columns: Vec<usize> = usable.collect();
             let analysis = match histogram.update {
                 true => ddl::Analysis::Make(columns.clone(), histogram.buckets.map_or(BUCKETS_USUAL, |n| n as u32)),
                 false => ddl::Analysis::Drop(columns.clone()),
             };
             let done = ddl::analyze(self, def.id, analysis).await?;
-            for (column, done) in columns.into_iter().zip(done) {
-                let column = &def.columns[column].name;
-                match (histogram.update, done) {
-                    (true, true) => line("status", &format!("Histogram statistics created for column '{column}'.")),
-                    (true, false) => line("Error", &format!("The column '{column}' has an unsupported data type.")),
-                    (false, true) => line("status", &format!("Histogram statistics removed for column '{column}'.")),
-                    (false, false) => {
-                        line("Error", &format!("No histogram statistics found for column '{column}'."));
+            for (name, column) in histogram.columns.iter().zip(found) {
+                let place = columns.iter().position(|c| Some(*c) == column);
+                let done = place.and_then(|place| done.get(place).copied());
+                let column = column.map_or(*name, |column| &def.columns[column].name);
+                match (done, histogram.update) {
+                    (Some(true), true) => line("status", &format!("Histogram statistics created for column '{column}'.")),
+                    (Some(false), true) => line("Error", &format!("The column '{column}' has an unsupported data type.")),
+                    (Some(true), false) => line("status", &format!("Histogram statistics removed for column '{column}'.")),
+                    (Some(false), false) => line("Error", &format!("No histogram statistics found for column '{column}'.")),
+                    (None, _) if def.column_index(name).is_some() => {
+                        line("Error", &format!("The column '{column}' is covered by a single-part unique index."));
                     }
+                    (None, _) => line("Error", &format!("The column '{column}' does not exist.")),
                 }
             }
         }

@@ -131,6 +131,8 @@ struct Line {
     access: Option<&'static str>,
     key: Option<String>,
     rows: Option<u64>,
+    /// Of the rows read, how many percent the filter leaves.
+    filtered: f64,
     extra: String,
     /// Of a subquery: its number and kind.
     block: Option<(u64, &'static str)>,
@@ -150,7 +152,7 @@ impl Line {
             Value::Null,
             Value::Null,
             self.rows.map_or(Value::Null, number),
-            if self.rows.is_some() { Value::Double(100.0) } else { Value::Null },
+            if self.rows.is_some() { Value::Double(self.filtered) } else { Value::Null },
             optional(Some(self.extra).filter(|extra| !extra.is_empty())),
         ]
     }
@@ -245,7 +247,8 @@ fn line(scan: &Scan, extra: &Extra) -> Line {
         table: Some(scan.alias.clone()),
         access: Some(access),
         key,
-        rows: Some(scan.rows.max(1.0) as u64),
+        rows: Some(scan.read.max(1.0) as u64),
+        filtered: (scan.rows / scan.read.max(scan.rows).max(0.001) * 10_000.0).round() / 100.0,
         extra: notes.join("; "),
         block: None,
     }
