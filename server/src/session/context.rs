@@ -43,7 +43,7 @@ impl<'a> Binder<'a> {
     }
 
     fn note_sniffed<'e>(&self, mut exprs: impl Iterator<Item = &'e sql::expr::Expr>) {
-        if exprs.any(|expr| expr.any(&|e| matches!(e.kind, ExprKind::Param(_)))) {
+        if !self.params.is_empty() && exprs.any(|expr| expr.any(&|e| matches!(e.kind, ExprKind::Param(_)))) {
             self.is_sniffed.set(true);
         }
     }

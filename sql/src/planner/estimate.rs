@@ -11,6 +11,8 @@ use types::Value;
 const ROUNDS: f64 = 10.0;
 /// What a row costs that is put into a hash table, or kept.
 pub(crate) const KEEP_COST: f64 = 2.0;
+/// What making a hash table costs before its first row.
+pub(crate) const TABLE_COST: f64 = 10.0;
 /// What a look into a hash table costs.
 pub(crate) const PROBE_COST: f64 = 1.0;
 /// Judging one row by a condition of its own operator.
@@ -54,7 +56,7 @@ pub(crate) fn estimate(node: &Node) -> Estimate {
         }
         Node::HashJoin { left, right, kind, partners, .. } => {
             let (left, right) = (estimate(left), estimate(right));
-            let cost = left.cost + right.cost + right.rows * KEEP_COST + left.rows * PROBE_COST;
+            let cost = left.cost + right.cost + TABLE_COST + right.rows * KEEP_COST + left.rows * PROBE_COST;
             Estimate { rows: joined(left.rows, *partners, *kind), cost }
         }
         Node::Filter { input, predicate } => {

@@ -102,12 +102,15 @@ impl FromBlock<'_> {
 
     /// I3
     fn classes(&self, conjuncts: &mut Vec<Conjunct>, outer: &SourceSet) {
+        // What is known before the block is run is a constant to it.
+        let is_inner = |expr: &Expr| column_of(expr).is_some_and(|(source, _)| !outer[source]);
+        let inner_pair = |expr: &'_ Expr| equal_columns(expr).is_some_and(|(a, b, _)| is_inner(a) && is_inner(b));
         let mut classes: Vec<Equal> = Vec::new();
-        for conjunct in conjuncts.iter_mut() {
+        for conjunct in conjuncts.iter().filter(|c| inner_pair(&c.expr)) {
             let Some((a, b, by)) = equal_columns(&conjunct.expr) else { continue };
             join_class(&mut classes, a, b, by);
         }
-        for conjunct in conjuncts.iter_mut() {
+        for conjunct in conjuncts.iter_mut().filter(|c| inner_pair(&c.expr)) {
             let Some((a, ..)) = equal_columns(&conjunct.expr) else { continue };
             let place = column_of(a);
             conjunct.class = classes.iter().position(|class| class.members.iter().any(|m| column_of(m) == place));

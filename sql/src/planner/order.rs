@@ -10,7 +10,7 @@
 //!     such.
 
 use super::access::Choice;
-use super::estimate::{KEEP_COST, PROBE_COST, SORT_COST};
+use super::estimate::{KEEP_COST, PROBE_COST, SORT_COST, TABLE_COST};
 use super::join::{Flat, fits};
 use super::{FromBlock, OrderNeed, SourceSet};
 use std::cell::RefCell;
@@ -241,13 +241,13 @@ impl<'s, 'b> Search<'s, 'b> {
         let rows = (joined.rows * added.rows).max(1.0);
         let mut best = (Method::Loop, joined.rows * added.cost);
         if let Some((alone_rows, alone_cost)) = added.alone {
-            let hash = alone_cost + alone_rows * KEEP_COST + joined.rows * PROBE_COST;
+            let hash = alone_cost + TABLE_COST + alone_rows * KEEP_COST + joined.rows * PROBE_COST;
             if hash < best.1 {
                 best = (Method::Hash, hash);
             }
             // Joined rows are longer.
             let width = 1.0 + 0.2 * joined.steps.len() as f64;
-            let probe = alone_cost + joined.rows * KEEP_COST * width + alone_rows * PROBE_COST;
+            let probe = alone_cost + TABLE_COST + joined.rows * KEEP_COST * width + alone_rows * PROBE_COST;
             if may_turn && probe < best.1 {
                 best = (Method::Probe, probe);
             }
