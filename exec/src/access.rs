@@ -75,7 +75,13 @@ fn merge(ranges: &mut [EncodedRange]) -> usize {
     last + 1
 }
 
-pub(crate) fn encode_range<'a>(env: &Env<'a>, table: &Table, index: usize, plan: &'a KeyRange, out: &mut EncodedRange) -> Step<bool> {
+pub(crate) fn encode_range<'a>(
+    env: &Env<'a>,
+    table: &Table,
+    index: usize,
+    plan: &'a KeyRange,
+    out: &mut EncodedRange,
+) -> Step<bool> {
     let def = table.def();
     let columns = &def.indexes[index].columns;
     let type_of = |n: usize| &def.columns[columns[n].column].ty;

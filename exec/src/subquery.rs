@@ -274,7 +274,13 @@ impl<'a> Run<'a> {
                     operator
                 }
                 None => {
-                    let builder = Builder { tables: self.tables, lock: self.subquery_lock, is_limited: false, exclusive: None, measures: self.measures };
+                    let builder = Builder {
+                        tables: self.tables,
+                        lock: self.subquery_lock,
+                        is_limited: false,
+                        exclusive: None,
+                        measures: self.measures,
+                    };
                     Box::new(builder.build(&plan.root))
                 }
             };

@@ -214,7 +214,8 @@ impl Database {
     pub fn drop_histograms(&self, worker: &Worker, table: &Table, columns: &[usize]) -> Result<Vec<bool>> {
         let Some(statistics) = table.statistics() else { return Ok(vec![false; columns.len()]) };
         let mut statistics = (*statistics).clone();
-        let asked = columns.iter().map(|&c| statistics.columns[c].as_mut().is_some_and(|histogram| histogram.asked.take().is_some()));
+        let asked =
+            columns.iter().map(|&c| statistics.columns[c].as_mut().is_some_and(|histogram| histogram.asked.take().is_some()));
         let asked: Vec<bool> = asked.collect();
         self.keep_statistics(worker, table, statistics)?;
         Ok(asked)

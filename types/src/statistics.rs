@@ -147,7 +147,8 @@ impl Histogram {
                 break;
             }
             let one = bucket.part / bucket.distinct.max(1.0);
-            let inside = if bucket.low == bucket.high { 0.0 } else { position(&bucket.low, &bucket.high, key) * (bucket.part - one) };
+            let inside =
+                if bucket.low == bucket.high { 0.0 } else { position(&bucket.low, &bucket.high, key) * (bucket.part - one) };
             sum += inside + if inclusive { one } else { 0.0 };
             break;
         }

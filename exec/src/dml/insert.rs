@@ -237,7 +237,8 @@ impl<'p> Inserting<'p> {
         let run = Run::new(worker, txn, own, sources, Slice::new(Duration::ZERO));
         let mut run = run.with_parts(&query.parts, &prepared.sources, lock);
         let is_limited = matches!(query.root, Node::Limit { .. } | Node::Trim { .. });
-        let mut operator = Builder { tables: &prepared.sources, lock, is_limited, exclusive: None, measures: None }.build(&query.root);
+        let mut operator =
+            Builder { tables: &prepared.sources, lock, is_limited, exclusive: None, measures: None }.build(&query.root);
         if reads_target {
             let rows = read_all(&mut operator, &mut run, query.columns.len()).await?;
             let mut rest = rows.as_slice();

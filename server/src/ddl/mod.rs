@@ -143,12 +143,7 @@ pub async fn analyze(state: &mut State, id: TableId, what: Analysis) -> Result<V
     job(state, work).await
 }
 
-fn analyzed(
-    database: &table::Database,
-    worker: &txn::Worker,
-    table: &table::Table,
-    what: &Analysis,
-) -> table::Result<Vec<bool>> {
+fn analyzed(database: &table::Database, worker: &txn::Worker, table: &table::Table, what: &Analysis) -> table::Result<Vec<bool>> {
     match what {
         Analysis::Statistics => database.analyze(worker, table).map(|()| Vec::new()),
         Analysis::Make(columns, buckets) => database.make_histograms(worker, table, columns, *buckets),

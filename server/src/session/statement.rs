@@ -212,7 +212,12 @@ impl State {
         let op = if histogram.is_some() { "histogram" } else { "analyze" };
         let mut result = show::maintenance_result();
         if histogram.is_some() && tables.len() > 1 {
-            result.rows.push(show::texts(&["", op, "Error", "Only one table can be specified while modifying histogram statistics."]));
+            result.rows.push(show::texts(&[
+                "",
+                op,
+                "Error",
+                "Only one table can be specified while modifying histogram statistics.",
+            ]));
             return Ok(result);
         }
         if let Some(buckets) = histogram.and_then(|h| h.buckets)

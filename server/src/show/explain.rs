@@ -11,12 +11,7 @@ use types::Value;
 use types::schema::IndexKind;
 
 /// Plans the statement and shows the plan. Only EXPLAIN ANALYZE runs it.
-pub async fn explain(
-    state: &mut State,
-    format: ExplainFormat,
-    analyze: bool,
-    statement: &Statement<'_>,
-) -> Result<ResultSet> {
+pub async fn explain(state: &mut State, format: ExplainFormat, analyze: bool, statement: &Statement<'_>) -> Result<ResultSet> {
     if !statement.info().plannable {
         return Err(Error::NotSupported("EXPLAIN of this statement".to_owned()));
     }

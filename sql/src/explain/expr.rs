@@ -1,7 +1,9 @@
 //! Expressions as MySQL would write them.
 
 use super::Printer;
-use crate::expr::{Aggregate, ArithmeticOp, CompareOp, Expr, ExprKind, Subquery, SubqueryTest, UnaryOp, WindowCall, WindowFunction};
+use crate::expr::{
+    Aggregate, ArithmeticOp, CompareOp, Expr, ExprKind, Subquery, SubqueryTest, UnaryOp, WindowCall, WindowFunction,
+};
 use std::fmt::Write;
 use types::{TypeKind, Value};
 

@@ -93,10 +93,10 @@ pub(crate) fn estimate(node: &Node) -> Estimate {
             Estimate { rows: limited(below.rows, limit), cost: below.cost }
         }
         Node::Values { rows } => Estimate { rows: rows.len() as f64, cost: 0.0 },
-        Node::Concat { inputs } => inputs.iter().map(estimate).fold(Estimate::default(), |sum, each| Estimate {
-            rows: sum.rows + each.rows,
-            cost: sum.cost + each.cost,
-        }),
+        Node::Concat { inputs } => inputs
+            .iter()
+            .map(estimate)
+            .fold(Estimate::default(), |sum, each| Estimate { rows: sum.rows + each.rows, cost: sum.cost + each.cost }),
         Node::SetOperation { left, right, .. } => {
             let (left, right) = (estimate(left), estimate(right));
             Estimate { rows: left.rows, cost: left.cost + right.cost + (left.rows + right.rows) * KEEP_COST }
@@ -122,7 +122,9 @@ pub fn estimated_cost(plan: &Plan) -> f64 {
 /// What is spent on derived tables in it that are kept.
 fn made_once(node: &Node) -> f64 {
     match node {
-        Node::Scan(Scan { access: Access::Derived(Derived { input: Some(input), lateral: false, .. }), .. }) => estimate(input).cost,
+        Node::Scan(Scan { access: Access::Derived(Derived { input: Some(input), lateral: false, .. }), .. }) => {
+            estimate(input).cost
+        }
         Node::Scan(_) => 0.0,
         _ => node.inputs().into_iter().map(made_once).sum(),
     }

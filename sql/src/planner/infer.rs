@@ -27,11 +27,8 @@ pub(super) fn factored(expr: Expr) -> Vec<Expr> {
         return vec![expr];
     }
     let lists: Vec<Vec<&Expr>> = branches.iter().map(parts_of).collect();
-    let common: Vec<Expr> = lists[0]
-        .iter()
-        .filter(|part| lists[1..].iter().all(|list| list.contains(part)))
-        .map(|part| (*part).clone())
-        .collect();
+    let common: Vec<Expr> =
+        lists[0].iter().filter(|part| lists[1..].iter().all(|list| list.contains(part))).map(|part| (*part).clone()).collect();
     if common.is_empty() {
         return vec![expr];
     }
@@ -126,7 +123,14 @@ impl FromBlock<'_> {
     }
 
     /// Every column of the class is equal to the constant that one of them is.
-    fn spread_constant(&self, number: usize, class: &Equal, constant: Expr, conjuncts: &mut Vec<Conjunct>, added: &mut Vec<Conjunct>) {
+    fn spread_constant(
+        &self,
+        number: usize,
+        class: &Equal,
+        constant: Expr,
+        conjuncts: &mut Vec<Conjunct>,
+        added: &mut Vec<Conjunct>,
+    ) {
         let ExprKind::Compare { op, by, left, right } = &constant.kind else { return };
         let known = if column_of(left).is_some_and(|place| class.has(place)) { right } else { left };
         for member in &class.members {
@@ -187,8 +191,9 @@ impl Equal {
 /// The sides of an equality of two columns of one type, by which others may be known.
 fn equal_columns(expr: &Expr) -> Option<(&Expr, &Expr, CompareAs)> {
     let ExprKind::Compare { op: CompareOp::Equal, by, left, right } = &expr.kind else { return None };
-    let both_columns =
-        matches!(left.kind, ExprKind::Column { .. }) && matches!(right.kind, ExprKind::Column { .. }) && left.ty.kind == right.ty.kind;
+    let both_columns = matches!(left.kind, ExprKind::Column { .. })
+        && matches!(right.kind, ExprKind::Column { .. })
+        && left.ty.kind == right.ty.kind;
     let one_way = match by {
         CompareAs::Integer => class(&left.ty) == Class::Integer && left.ty.unsigned == right.ty.unsigned,
         CompareAs::Decimal => class(&left.ty) == Class::Decimal,
@@ -227,7 +232,8 @@ fn class_constant(class: &Equal, conjuncts: &[Conjunct], outer: &SourceSet) -> O
     };
     let found = conjuncts.iter().find(|c| match &c.expr.kind {
         ExprKind::Compare { op: CompareOp::Equal, by, left, right } if *by == class.by => {
-            let member = |e: &Expr| matches!(e.kind, ExprKind::Column { .. }) && column_of(e).is_some_and(|place| class.has(place));
+            let member =
+                |e: &Expr| matches!(e.kind, ExprKind::Column { .. }) && column_of(e).is_some_and(|place| class.has(place));
             (member(left) && is_known(right)) || (member(right) && is_known(left))
         }
         _ => false,

@@ -297,8 +297,7 @@ fn completed<'f>(flat: &'f Flat, source: usize, available: &'f SourceSet) -> imp
     let fitting = move || flat.conjuncts.iter().filter(move |c| fits(c, source, available));
     fitting().enumerate().filter_map(move |(n, conjunct)| {
         let same = |other: &Conjunct| conjunct.class.is_some() && other.class == conjunct.class;
-        let needless = conjunct.implied
-            && fitting().enumerate().any(|(m, other)| same(other) && (!other.implied || m < n));
+        let needless = conjunct.implied && fitting().enumerate().any(|(m, other)| same(other) && (!other.implied || m < n));
         (!needless).then_some(conjunct)
     })
 }

@@ -269,7 +269,8 @@ impl<'s, 'b> Search<'s, 'b> {
                 let others = c.sources.iter().enumerate().any(|(s, used)| *used && s != source && available[s] && !self.outer[s]);
                 others && fits(c, source, &available)
             });
-        let hashed = connected && block.context.switches().hash_join && !block.hash_pairs(self.flat, source, &available).is_empty();
+        let hashed =
+            connected && block.context.switches().hash_join && !block.hash_pairs(self.flat, source, &available).is_empty();
         let alone = hashed.then(|| {
             let own = block.choose(self.flat, source, self.outer, None);
             (own.scan.rows, own.cost)

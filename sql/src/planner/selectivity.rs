@@ -52,7 +52,8 @@ impl FromBlock<'_> {
             return Some(rows);
         }
         let statistics = self.statistics_of(source);
-        let leads = |index: &types::schema::IndexDef| index.columns.first().is_some_and(|c| c.column == column && c.prefix.is_none());
+        let leads =
+            |index: &types::schema::IndexDef| index.columns.first().is_some_and(|c| c.column == column && c.prefix.is_none());
         let first = from.table.indexes.iter().position(leads);
         if let (Some(index), Some(statistics)) = (first, &statistics) {
             return statistics.distinct_prefix(index, 1);
@@ -70,7 +71,9 @@ impl FromBlock<'_> {
             ExprKind::And(parts) => parts.iter().map(|part| self.selectivity(part)).product(),
             ExprKind::Or(parts) => 1.0 - parts.iter().map(|part| 1.0 - self.selectivity(part)).product::<f64>(),
             ExprKind::Not(part) => 1.0 - self.selectivity(part),
-            ExprKind::Compare { op, left, right, .. } => self.comparison(*op, left, right).unwrap_or_else(|| usual_selectivity(condition)),
+            ExprKind::Compare { op, left, right, .. } => {
+                self.comparison(*op, left, right).unwrap_or_else(|| usual_selectivity(condition))
+            }
             ExprKind::In { arg, list, negated, .. } => {
                 let Some(place) = column_of(arg) else { return usual_selectivity(condition) };
                 let parts = list.iter().map(|value| self.equal(place, value));
@@ -78,7 +81,8 @@ impl FromBlock<'_> {
                 if *negated { (1.0 - sum).max(0.0) } else { sum.min(1.0) }
             }
             ExprKind::Between { arg, low, high, negated, .. } => {
-                let Some(part) = column_of(arg).and_then(|place| self.between(place, Some((low, true)), Some((high, true)))) else {
+                let Some(part) = column_of(arg).and_then(|place| self.between(place, Some((low, true)), Some((high, true))))
+                else {
                     return usual_selectivity(condition);
                 };
                 if *negated { 1.0 - part } else { part }
@@ -140,14 +144,24 @@ impl FromBlock<'_> {
     /// A value as statistics have it, where it can be known before the statement runs.
     fn key_of(&self, source: usize, column: usize, value: &Expr) -> Option<Vec<u8>> {
         let may_look = self.sniffs.get() || !value.any(&|e| matches!(e.kind, ExprKind::Param(_)));
-        if may_look && is_estimable(value) { self.context.statistics_key(&self.sources[source].table, column, value) } else { None }
+        if may_look && is_estimable(value) {
+            self.context.statistics_key(&self.sources[source].table, column, value)
+        } else {
+            None
+        }
     }
 
-    pub(super) fn between(&self, (source, column): Place, low: Option<(&Expr, bool)>, high: Option<(&Expr, bool)>) -> Option<f64> {
+    pub(super) fn between(
+        &self,
+        (source, column): Place,
+        low: Option<(&Expr, bool)>,
+        high: Option<(&Expr, bool)>,
+    ) -> Option<f64> {
         let statistics = self.statistics_of(source)?;
         let histogram = statistics.histogram(column)?;
         // Outer: no such end; inner: its value is not known.
-        let key = |end: Option<(&Expr, bool)>| end.map(|(value, inclusive)| Some((self.key_of(source, column, value)?, inclusive)));
+        let key =
+            |end: Option<(&Expr, bool)>| end.map(|(value, inclusive)| Some((self.key_of(source, column, value)?, inclusive)));
         let (low, high) = (key(low), key(high));
         if matches!(low, Some(None)) || matches!(high, Some(None)) {
             return None;

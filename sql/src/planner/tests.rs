@@ -105,7 +105,8 @@ fn conditions_follow_from_others() {
     let fixture = Fixture::new();
     let shown = fixture.explain("SELECT * FROM t, u WHERE t.id = u.t_id AND u.t_id = 7");
     assert!(shown.contains("lookup on t using PRIMARY (id=7)"), "{shown}");
-    let text = "SELECT * FROM t, u WHERE (t.id = u.t_id AND t.k = 1 AND u.price > 5) OR (t.id = u.t_id AND t.k = 2 AND u.price < 3)";
+    let text =
+        "SELECT * FROM t, u WHERE (t.id = u.t_id AND t.k = 1 AND u.price > 5) OR (t.id = u.t_id AND t.k = 2 AND u.price < 3)";
     let shown = fixture.explain(text);
     assert!(!shown.contains("no condition") && shown.contains("t_id"), "{shown}");
     assert!(shown.contains("(k = 1) OR (k = 2)") || shown.contains("((t.k = 1) or (t.k = 2))"), "{shown}");

@@ -76,7 +76,8 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     let address = match &arguments.at {
         Some(at) => Address::parse(at, "root", "")?,
         None => {
-            let directory = arguments.data.clone().unwrap_or_else(|| std::env::temp_dir().join(format!("tpch-{}", std::process::id())));
+            let directory =
+                arguments.data.clone().unwrap_or_else(|| std::env::temp_dir().join(format!("tpch-{}", std::process::id())));
             let options = ServerOptions { buffer_pool: "1G".into(), ..ServerOptions::new(directory) };
             let started = Server::start(&options)?;
             let address = started.address.clone();
@@ -107,12 +108,16 @@ fn connect(name: &str, address: &Address) -> Result<Target, String> {
 /// Starts a peer and asks where it is.
 fn peer(folder: &Path, name: &str) -> Result<Address, String> {
     let script = |word: &str| {
-        let output = Command::new("python3").arg(folder.join("servers.py")).args([word, name]).output().map_err(|e| e.to_string())?;
+        let output =
+            Command::new("python3").arg(folder.join("servers.py")).args([word, name]).output().map_err(|e| e.to_string())?;
         Ok::<String, String>(String::from_utf8_lossy(&output.stdout).into_owned())
     };
     script("start")?;
     let lines = script("dsn")?;
-    let line = lines.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('=')).ok_or_else(|| format!("{name}: did not start"))?;
+    let line = lines
+        .lines()
+        .find_map(|line| line.strip_prefix(name)?.strip_prefix('='))
+        .ok_or_else(|| format!("{name}: did not start"))?;
     let field = |key: &str| line.split(',').find_map(|part| part.strip_prefix(key)).unwrap_or_default();
     Address::parse(line.split(',').next().unwrap_or_default(), field("user="), field("password="))
 }
