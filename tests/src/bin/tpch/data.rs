@@ -276,7 +276,7 @@ fn parts(scale: &Scale, take: Take<'_>) -> Result<(), String> {
         let brand = maker * 10 + random.between(1, 5);
         let [a, b, c] = TYPES.map(|words| random.one(words));
         let [size, pack] = CONTAINERS.map(|words| random.one(words));
-        let (inches, price, comment) = (random.between(1, 50), cents(retail_price(part)), text(&mut random, 2));
+        let (inches, price, comment) = (random.between(1, 50), cents(retail_price(part)), text(&mut random, 1));
         line(
             &mut row,
             format_args!(
@@ -305,7 +305,7 @@ fn suppliers(scale: &Scale, take: Take<'_>) -> Result<(), String> {
         let comment = match random.between(1, 2000) {
             1 => "blithely Customer even Complaints".to_owned(),
             2 => "blithely Customer even Recommends".to_owned(),
-            _ => text(&mut random, 8),
+            _ => text(&mut random, 7),
         };
         let (address, phone, balance) = (text(&mut random, 2), phone(&mut random, nation), random.between(-99_999, 999_999));
         line(
@@ -377,7 +377,7 @@ fn orders(scale: &Scale, take: Take<'_>) -> Result<(), String> {
                     date(ship),
                     date(commit),
                     date(receipt),
-                    text(&mut random, 4)
+                    text(&mut random, 3)
                 ),
             );
             lines.push(row.clone());
