@@ -1,7 +1,7 @@
 //! Joins are made: each table in its turn takes the conjuncts that it completes.
 
 use super::access::Choice;
-use super::order::{Method, Order};
+use super::order::{Method, Order, is_lookup};
 use super::{
     FromBlock, JoinTree, OrderNeed, Planned, SourceSet, all_of, estimate, filtered, fold_conjuncts, infer, is_subset, sources_of,
 };
@@ -230,6 +230,12 @@ impl FromBlock<'_> {
         right.conditions(&mut within);
         // Inside of several tables nothing may read the left side, which is not there when they are read.
         let reads_left = single_table(&right).is_none() && !within.iter().all(|c| self.reads_only(c, &inside, &self.outside));
+        let mut all_lookups = true;
+        looking.walk_scans(&mut |scan| all_lookups &= !inside.contains(&scan.source) || is_lookup(&scan.access));
+        // Reading all of a table would lock all of it.
+        if self.keeps_rows && all_lookups {
+            return looking;
+        }
         if lateral || reads_left || !self.context.switches().hash_join {
             return looking;
         }

@@ -13,6 +13,7 @@ use super::access::Choice;
 use super::estimate::{KEEP_COST, PROBE_COST, SORT_COST, TABLE_COST};
 use super::join::{Flat, fits};
 use super::{FromBlock, OrderNeed, SourceSet};
+use crate::plan::Access;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -279,4 +280,9 @@ impl<'s, 'b> Search<'s, 'b> {
         self.known.borrow_mut().insert(key, Rc::clone(&added));
         added
     }
+}
+
+/// Does the access path lead to some of the rows only?
+pub(super) fn is_lookup(access: &Access) -> bool {
+    matches!(access, Access::Point { .. } | Access::Ranges { .. })
 }
