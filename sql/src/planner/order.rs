@@ -270,8 +270,12 @@ impl<'s, 'b> Search<'s, 'b> {
                 let others = c.sources.iter().enumerate().any(|(s, used)| *used && s != source && available[s] && !self.outer[s]);
                 others && fits(c, source, &available)
             });
-        let hashed =
-            connected && block.context.switches().hash_join && !block.hash_pairs(self.flat, source, &available).is_empty();
+        // Reading all of a table would lock all of it.
+        let locks_more = block.keeps_rows && is_lookup(&choice.scan.access);
+        let hashed = !locks_more
+            && connected
+            && block.context.switches().hash_join
+            && !block.hash_pairs(self.flat, source, &available).is_empty();
         let alone = hashed.then(|| {
             let own = block.choose(self.flat, source, self.outer, None);
             (own.scan.rows, own.cost)
