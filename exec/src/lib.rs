@@ -5,6 +5,7 @@
 //! 3. Both are the only places that wait: operators and expressions are synchronous, say what to wait for, and are called again.
 //!
 //! This crate knows nothing of packets, sockets, accounts or syntax.
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![forbid(unsafe_code)]
 
 mod access;

@@ -1,6 +1,7 @@
 //! `heddle check`: says whether a data directory is whole, for people.
 
-use crate::size;
+use crate::{say, size};
+use std::io::Write;
 use std::path::Path;
 use std::sync::Mutex;
 use table::offline::{Event, PAGE_BYTES, Summary, check};
@@ -13,8 +14,8 @@ pub fn run(dir: &Path, threads: Option<usize>) -> Result<(), String> {
     let tell = |event: Event<'_>| {
         let _whole_lines = out.lock();
         match line(&event, dir) {
-            (text, true) => eprintln!("{text}"),
-            (text, false) => println!("{text}"),
+            (text, true) => drop(writeln!(std::io::stderr(), "{text}")),
+            (text, false) => say(&format!("{text}\n")),
         }
     };
     let summary = check(dir, threads, &tell).map_err(|error| match error {
@@ -23,7 +24,7 @@ pub fn run(dir: &Path, threads: Option<usize>) -> Result<(), String> {
     })?;
     match summary {
         Summary { problems: 0, tables, rows } => {
-            println!("no damage found: {tables} tables, {rows} rows");
+            say(&format!("no damage found: {tables} tables, {rows} rows\n"));
             Ok(())
         }
         Summary { problems, .. } => Err(format!("{} is damaged: {problems} problems", dir.display())),

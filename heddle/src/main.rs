@@ -3,6 +3,7 @@
 //! `heddle` and `heddle serve` run the server ([`serve`]); `heddle check` verifies a data directory ([`check`]); `heddle topology`
 //! tells of the machine ([`topology`]). Settings come from flags, environment and a file ([`settings`]). What goes wrong is one line on
 //! standard error and exit status 1.
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![forbid(unsafe_code)]
 
 mod check;
@@ -23,8 +24,7 @@ fn main() -> ExitCode {
     let command = match cli::parse(std::env::args_os()) {
         Ok(command) => command,
         Err(cli::Stop::Print(text)) => {
-            // A reader that has gone away is no reason to fail.
-            let _ = std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes());
+            say(&text);
             return ExitCode::SUCCESS;
         }
         Err(cli::Stop::Fail(message)) => return fail(&message),
@@ -40,7 +40,12 @@ fn main() -> ExitCode {
     }
 }
 
+/// Writes to standard output. A reader that has gone away (`| head`) is no reason to fail.
+fn say(text: &str) {
+    let _ = std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes());
+}
+
 fn fail(message: &str) -> ExitCode {
-    eprintln!("heddle: {message}");
+    os::report(format_args!("{message}"));
     ExitCode::FAILURE
 }

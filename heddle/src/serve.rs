@@ -84,6 +84,7 @@ fn start_log(level: tracing::Level) {
         .with_max_level(level)
         .with_ansi(std::io::stderr().is_terminal())
         .with_target(false)
+        .log_internal_errors(false) // It would panic where nobody reads standard error.
         .init();
 }
 
@@ -162,7 +163,7 @@ impl Signals {
             let mut stopping = false;
             for _ in self.0.forever() {
                 if stopping {
-                    eprintln!("heddle: stopped at once; the next start recovers from the log");
+                    os::report(format_args!("stopped at once; the next start recovers from the log"));
                     std::process::exit(1);
                 }
                 stopping = true;

@@ -1,6 +1,6 @@
 //! A whole server: it starts, says where it is, answers, stops when asked, and says why it does not start.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -104,6 +104,23 @@ fn a_server_greets_and_stops() {
         assert_eq!(server.wait().code(), Some(0));
         assert!(!server.socket.exists(), "the socket is taken away");
     }
+}
+
+#[test]
+fn a_server_that_nobody_listens_to_goes_on_and_stops() {
+    let directory = Directory::new("closed");
+    let mut server = Server::start(&directory.0);
+    drop(server.child.stderr.take());
+    for _ in 0..4 {
+        let mut stream = TcpStream::connect(server.address).expect("it listens");
+        greeting(&mut stream);
+        // A packet of the wrong number and no login: a warning in the log that nobody reads.
+        stream.write_all(b"\x05\0\0\x07wrong").expect("it reads");
+        let _ = stream.read_to_end(&mut Vec::new());
+    }
+    greeting(TcpStream::connect(server.address).expect("every worker still listens"));
+    server.signal("TERM");
+    assert_eq!(server.wait().code(), Some(0));
 }
 
 #[test]

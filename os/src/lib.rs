@@ -6,6 +6,7 @@
 //! Built with `--cfg sim`, files, threads and time are those of a simulated machine (`sim`) that one seed drives. Otherwise [`thread`]
 //! and [`time`] are the standard library's own. Under Miri, an interpreter that finds undefined behaviour, files and reservations are what it
 //! can do (`miri`).
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 
 #[cfg(not(any(sim, miri)))]
 mod file;
@@ -69,11 +70,17 @@ pub enum LockError {
     Io(std::io::Error),
 }
 
+/// Prints one line on standard error. Nobody may be reading it any more (`heddle serve 2>&1 | head`): unlike `eprintln!`, that is no reason to panic.
+pub fn report(what: std::fmt::Arguments<'_>) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr(), "heddle: {what}");
+}
+
 /// Prints one line and ends the process at once, without unwinding: for failures after which no state may be trusted
 /// (a failed sync of the log: what the kernel holds of it is unknown; see "Can Applications Recover from fsync Failures?", ATC 2020).
 #[cfg(not(sim))]
 pub fn fatal(what: &str) -> ! {
-    eprintln!("heddle: fatal: {what}; stopping. The data directory is recovered from its log at the next start.");
+    report(format_args!("fatal: {what}; stopping. The data directory is recovered from its log at the next start."));
     std::process::abort()
 }
 

@@ -8,6 +8,7 @@
 //! sends, and nothing allocates on the way of a small query but the growth of buffers that are kept.
 //!
 //! It must never know: files, threads, the catalog, plans, accounts. MySQL's error numbers for [`Error`] are `server`'s.
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![forbid(unsafe_code)]
 
 pub mod auth;

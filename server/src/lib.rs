@@ -5,6 +5,7 @@
 //! - `session` speaks the protocol and runs statements; `statement` finds plans; `ddl` runs definitions on threads that may block.
 //! - `variables`, `show`, `information_schema` answer what clients ask about the server itself.
 //! - `error` gives every crate's errors their MySQL number, SQLSTATE and message.
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![forbid(unsafe_code)]
 
 mod charset;

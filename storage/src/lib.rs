@@ -2,6 +2,7 @@
 //!
 //! Order inside this crate: crc -> page -> wal -> buffer -> space -> btree -> recovery; each uses only what stands before it.
 //! Knows nothing of transactions beyond passing their marks through, and nothing of rows.
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 
 pub mod blocks;
 pub mod btree;

@@ -65,7 +65,7 @@ impl Progress {
     fn show(&mut self, what: &str, bytes: u64) {
         if self.shown.elapsed().as_secs() >= 1 {
             let of = if self.total == 0 { String::new() } else { format!(" of {}", self.total >> 20) };
-            eprintln!("heddle: recovery: {}{of} MiB of log {what}", bytes >> 20);
+            os::report(format_args!("recovery: {}{of} MiB of log {what}", bytes >> 20));
             self.shown = Instant::now();
         }
     }

@@ -350,7 +350,7 @@ fn checkpointer(
 
 fn join(thread: os::thread::JoinHandle<()>) {
     if thread.join().is_err() {
-        eprintln!("heddle: a background thread ended in a panic");
+        os::report(format_args!("a background thread ended in a panic"));
     }
 }
 

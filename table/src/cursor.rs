@@ -31,6 +31,8 @@ pub struct RowCursor {
     clustered_known: bool,
     /// `entry` and the row's clustered key are taken, the row is not read yet (U1).
     pending: bool,
+    /// The rows of this batch of entries are in memory, or on their way.
+    fetched: bool,
     /// Rows given so far when the cursor counts a whole table.
     counted: Option<u64>,
 }
@@ -47,6 +49,7 @@ impl Default for RowCursor {
             clustered: Vec::new(),
             clustered_known: false,
             pending: false,
+            fetched: false,
             counted: None,
         }
     }
@@ -158,10 +161,28 @@ impl RowCursor {
             if !self.pending && !self.take_entry(table, worker, txn)? {
                 return Ok(false);
             }
-            let is_row = self.read_entry_row(table, worker, txn, row)?;
+            let read = self.read_entry_row(table, worker, txn, row);
+            if read.is_err() && !self.fetched {
+                self.fetch_rest(table, worker);
+            }
+            let is_row = read?;
             self.pending = false;
             if is_row {
                 return Ok(true);
+            }
+        }
+    }
+
+    /// A row has to be waited for: has the rows of the entries that follow in the batch read at the same time, once for each batch.
+    #[cold]
+    fn fetch_rest(&mut self, table: &Table, worker: &Worker) {
+        self.fetched = true;
+        let codec = &table.indexes[self.index].codec;
+        let scan = self.scan.as_ref().expect("opened before next");
+        for (key, payload) in scan.rest() {
+            // An entry that another transaction holds may have no payload: it is read when its turn comes.
+            if let Ok(clustered) = codec.clustered_key(key, payload) {
+                worker.fetch_leaf(table.indexes[0].tree, clustered);
             }
         }
     }
@@ -185,6 +206,7 @@ impl RowCursor {
                 self.pending = true;
                 return Ok(true);
             }
+            self.fetched = false;
             if !scan.fill(txn, worker, self.batch)? {
                 return Ok(false);
             }

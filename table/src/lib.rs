@@ -15,6 +15,7 @@
 //!     correctly; operations of several steps keep their place in a [`Progress`].
 //! T2: whoever uses a [`Table`] holds a share of its [`Table::mdl`]; definition and trees do not change underneath.
 //! T3: all entries of a row (clustered, secondary, chunks) are written by one transaction, so every snapshot sees all or none.
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![forbid(unsafe_code)]
 
 mod blob;

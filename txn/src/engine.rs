@@ -261,7 +261,7 @@ impl Engine {
         for thread in std::mem::take(&mut *self.threads.lock()) {
             // The last reference may be dropped by one of these threads.
             if thread.thread().id() != os::thread::current().id() && thread.join().is_err() {
-                eprintln!("heddle: a background thread ended in a panic");
+                os::report(format_args!("a background thread ended in a panic"));
             }
         }
     }
@@ -355,6 +355,11 @@ impl Worker {
     /// (and at least every few milliseconds while busy), so that old versions can be reclaimed.
     pub fn tick(&self) {
         self.snapshots.tick(&self.engine.horizon, self.index, self.engine.clock());
+    }
+
+    /// Has the page with the row of `key` read, where it is not in memory: the row will be asked for soon.
+    pub fn fetch_leaf(&self, tree: TreeRef, key: &[u8]) {
+        self.engine.store.fetch_leaf(tree, key);
     }
 
     /// The thread goes to sleep: only its open snapshots hold anything back. `tick` before the next engine call.

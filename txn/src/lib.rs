@@ -6,8 +6,10 @@
 //! - [`Engine`] is the whole; each thread has a [`Worker`]; each session a [`Txn`].
 //! - A record's newest version stands in its leaf, marked with its writer's id (`status`); older ones are in memory (`undo`).
 //! - A snapshot is one load of the commit clock (`horizon`); row locks are marks and, for those who wait, `locks`.
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![forbid(unsafe_code)]
 
+mod ahead;
 mod engine;
 mod error;
 mod horizon;

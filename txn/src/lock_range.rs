@@ -99,7 +99,13 @@ impl Scan {
         txn.resume_look(worker)?;
         txn.ensure_id(worker)?;
         while !self.done && self.slots.is_empty() {
-            let leaf = self.latch(worker)?;
+            let leaf = match self.latch(worker) {
+                Ok(leaf) => leaf,
+                Err(stall) => {
+                    self.ahead.missed(worker, self.tree, &self.place, self.reverse);
+                    return Err(stall);
+                }
+            };
             self.lock_leaf(txn, worker, leaf, rows_max, mode, policy)?;
         }
         // Got, or gone with its row.
@@ -164,7 +170,11 @@ impl Scan {
         let edge = if self.reverse { end - walked } else { begin + walked };
         passed.lock(self, txn, worker, page, edge, &halt, mode);
         self.move_on(page, edge, &halt);
+        let id = leaf.id();
         leaf.release_unchanged();
+        if matches!(halt, Halt::End) && !self.done {
+            self.ahead.passed(worker, self.tree, &self.place, self.reverse, id);
+        }
         Ok(())
     }
 

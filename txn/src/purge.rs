@@ -141,7 +141,7 @@ fn round(engine: &Engine, worker: usize) -> bool {
     for (tree, key) in std::mem::take(&mut *engine.purge.sweeps.lock()) {
         match blocking(|| sweep_leaf(engine, worker, tree, &key)).and_then(|rest| rest.give_back(engine, worker, tree, &key)) {
             Ok(()) | Err(storage::Error::NoSuchTree) => {}
-            Err(e) => eprintln!("heddle: purge: {e}"),
+            Err(e) => os::report(format_args!("purge: {e}")),
         }
     }
     for queue in &engine.purge.queues {
@@ -159,7 +159,7 @@ fn round(engine: &Engine, worker: usize) -> bool {
             };
             if let Some(job) = job {
                 if let Err(e) = purge(engine, worker, &job) {
-                    eprintln!("heddle: purge: {e}");
+                    os::report(format_args!("purge: {e}"));
                 }
                 engine.undo.unpin(&job.segments, job.end);
             }

@@ -4,6 +4,7 @@
 //! copy's visibility and fetches older versions; 4. moves the place to the leaf's fence, or behind the last row. The place is a key, so
 //! nothing is held between calls and splits do not matter.
 
+use crate::ahead::Ahead;
 use crate::read::{Owner, View};
 use crate::{LockMode, Result, Seen, TreeRef, Txn, WaitPolicy, Worker};
 use storage::buffer::PageRead;
@@ -43,6 +44,7 @@ pub struct Scan {
     pub(crate) slots: Vec<Slot>,
     next: usize,
     older: Vec<u8>,
+    pub(crate) ahead: Ahead,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -79,6 +81,7 @@ impl Scan {
             slots: Vec::new(),
             next: 0,
             older: Vec::new(),
+            ahead: Ahead::default(),
         };
         scan.reset(tree, low, high, reverse, mode);
         scan
@@ -97,6 +100,7 @@ impl Scan {
         self.slots.clear();
         self.bytes.clear();
         self.next = 0;
+        self.ahead.reset();
     }
 
     /// Loads the next batch (visible rows of at most one leaf, at most `rows_max` rows). `false`: the range is exhausted.
@@ -112,15 +116,20 @@ impl Scan {
         }
         let view = txn.view(worker);
         while !self.done {
-            let leaf = if self.reverse {
-                worker.engine.store.read_leaf_before(self.tree, &self.place)?
-            } else {
-                worker.engine.store.read_leaf(self.tree, &self.place)?
+            let leaf = match self.read_leaf(worker) {
+                Ok(leaf) => leaf,
+                Err(stall) => {
+                    self.ahead.missed(worker, self.tree, &self.place, self.reverse);
+                    return Err(stall.into());
+                }
             };
             let mut fence = std::mem::take(&mut self.older);
             let copied = self.copy(&leaf, rows_max.max(1), &mut fence);
             if let Some(stop) = copied.filter(|_| leaf.valid() && self.find_holders(&leaf, txn.id, worker)) {
                 self.advance(&stop, &fence);
+                if matches!(stop, Stop::AtFence) {
+                    self.ahead.passed(worker, self.tree, &self.place, self.reverse, leaf.page.id());
+                }
             } else {
                 self.slots.clear();
                 self.older = fence;
@@ -133,6 +142,18 @@ impl Scan {
             }
         }
         Ok(false)
+    }
+
+    #[inline]
+    fn read_leaf<'w>(&self, worker: &'w Worker) -> storage::Result<PageRead<'w>> {
+        let store = &worker.engine.store;
+        if self.ahead.is_large(worker) {
+            return store.pass_leaf(self.tree, &self.place, self.reverse);
+        }
+        match self.reverse {
+            true => store.read_leaf_before(self.tree, &self.place),
+            false => store.read_leaf(self.tree, &self.place),
+        }
     }
 
     /// Between steps 2 and 3, for current reads: who has each row. `false`: the leaf has changed since. A mark names a transaction, which may
@@ -260,6 +281,12 @@ impl Scan {
         self.slots[index].payload = (at, self.bytes.len() as u32);
         self.slots[index].header = header;
         Ok(true)
+    }
+
+    /// The rows of the batch that `next_row` has yet to give: key and payload.
+    pub fn rest(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let range = |(from, to): (u32, u32)| &self.bytes[from as usize..to as usize];
+        self.slots[self.next.min(self.slots.len())..].iter().map(move |slot| (range(slot.key), range(slot.payload)))
     }
 
     /// The next row of the batch; `None`: call `fill` again.

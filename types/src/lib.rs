@@ -11,6 +11,7 @@
 //! - [`decimal`], [`temporal`] and [`collation`] are the arithmetic of exact numbers, of dates and times, and of strings.
 //!
 //! MySQL's behaviour is checked in against what a server answered: the `.txt` files beside the tests.
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![forbid(unsafe_code)]
 
 pub mod charset;

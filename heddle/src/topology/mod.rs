@@ -6,32 +6,32 @@ mod bandwidth;
 mod plot;
 
 use crate::cli::TopologyFlags;
-use crate::size;
+use crate::{say, size};
 use os::topology::{Cache, CpuLimit, HugePages, Node, Topology};
 use std::fmt::Write;
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write as _};
 
 /// Prints the topology; the error is one line for the person who asked.
 pub fn run(flags: &TopologyFlags) -> Result<(), String> {
     let topology = Topology::read();
-    print!("{}", describe(&topology));
-    print!("{}", spinning());
+    say(&describe(&topology));
+    say(&spinning());
     if !flags.bandwidth && flags.svg.is_none() {
         return Ok(());
     }
     let is_watched = std::io::stderr().is_terminal();
     let curves = bandwidth::measure(&topology, |done, points| {
         if is_watched {
-            eprint!("\rmeasuring memory: {done} of {points} sizes ");
+            let _ = write!(std::io::stderr(), "\rmeasuring memory: {done} of {points} sizes ");
         }
     });
     if is_watched {
-        eprint!("\r{:40}\r", "");
+        let _ = write!(std::io::stderr(), "\r{:40}\r", "");
     }
-    print!("\n{}", plot::text(&curves));
+    say(&format!("\n{}", plot::text(&curves)));
     if let Some(path) = &flags.svg {
         std::fs::write(path, plot::svg(&curves, &topology)).map_err(|e| format!("{}: {e}", path.display()))?;
-        println!("\nthe plot is in {}", path.display());
+        say(&format!("\nthe plot is in {}\n", path.display()));
     }
     Ok(())
 }

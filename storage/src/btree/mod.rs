@@ -21,14 +21,19 @@ pub(crate) use merge::remove_child;
 pub use rank::Place;
 pub(crate) use split::insert_child;
 
-use crate::buffer::{PageRead, PageWrite};
+use crate::buffer::{AHEAD_MAX, PageRead, PageWrite};
 use crate::error::Result;
-use crate::page::{Page, PageType};
+use crate::page::{Page, PageId, PageType};
 use crate::wal::record::{RowChange, RowOp, write_row};
 use crate::{Error, Store, TreeRef};
 
 /// Optimistic latch attempts before a leaf is latched by waiting.
 const UPGRADE_ATTEMPTS: usize = 3;
+
+/// In an inner page: the child that a scan at `place` is in.
+fn child_at(page: Page<'_>, place: &[u8], reverse: bool) -> usize {
+    if reverse { page.child_slot_before(place) } else { page.child_slot(place) }
+}
 
 impl Store {
     /// The leaf that covers `key`. Believe nothing read from it before `valid()`.
@@ -37,7 +42,7 @@ impl Store {
     /// A stall while a page on the way is read; damage; a dropped tree.
     #[inline]
     pub fn read_leaf(&self, tree: TreeRef, key: &[u8]) -> Result<PageRead<'_>> {
-        self.descend(tree, |page| page.child_slot(key))
+        self.descend::<true>(tree, 0, |page| page.child_slot(key))
     }
 
     /// The leaf that holds the greatest keys below `bound` (empty: the last leaf).
@@ -45,11 +50,63 @@ impl Store {
     /// # Errors
     /// As `read_leaf`.
     pub fn read_leaf_before(&self, tree: TreeRef, bound: &[u8]) -> Result<PageRead<'_>> {
-        self.descend(tree, |page| page.child_slot_before(bound))
+        self.descend::<true>(tree, 0, |page| page.child_slot_before(bound))
     }
 
+    /// As `read_leaf` (or `read_leaf_before`, `reverse`), for a large scan: the leaf need not stay in memory.
+    ///
+    /// # Errors
+    /// As `read_leaf`.
+    pub fn pass_leaf(&self, tree: TreeRef, place: &[u8], reverse: bool) -> Result<PageRead<'_>> {
+        self.descend::<false>(tree, 0, |page| child_at(page, place, reverse))
+    }
+
+    /// Has the leaves read that follow (or precede, `reverse`) the one at `place` under the same parent, as many as the pool allows.
+    /// Gives how many were not in memory. What stands in the way is left to the scan to meet.
+    pub fn fetch_ahead(&self, tree: TreeRef, place: &[u8], reverse: bool) -> usize {
+        let mut leaves = [0; AHEAD_MAX];
+        let most = self.pool.ahead_pages();
+        let Ok(found) = self.leaves_beyond(tree, place, reverse, &mut leaves[..most]) else { return 0 };
+        leaves[..found].iter().filter(|leaf| self.pool.fetch_for_scan(**leaf)).count()
+    }
+
+    /// Has the leaf that covers `key` read, where it is not in memory and its parent is.
+    pub fn fetch_leaf(&self, tree: TreeRef, key: &[u8]) {
+        while let Ok(parent) = self.descend::<true>(tree, 1, |page| page.child_slot(key)) {
+            let page = parent.page;
+            let is_leaf = page.level() == 0;
+            let leaf = if is_leaf { 0 } else { page.child(&page.record(page.child_slot(key))) };
+            if parent.valid() {
+                if !is_leaf {
+                    self.pool.fetch(leaf);
+                }
+                return;
+            }
+        }
+    }
+
+    fn leaves_beyond(&self, tree: TreeRef, place: &[u8], reverse: bool, leaves: &mut [PageId]) -> Result<usize> {
+        loop {
+            let parent = self.descend::<true>(tree, 1, |page| child_at(page, place, reverse))?;
+            let page = parent.page;
+            if page.level() == 0 {
+                return Ok(0);
+            }
+            let (at, slots) = (child_at(page, place, reverse), page.slots());
+            let beyond = if reverse { at } else { slots.saturating_sub(at + 1) };
+            let found = beyond.min(leaves.len());
+            for (n, leaf) in leaves[..found].iter_mut().enumerate() {
+                *leaf = page.child(&page.record(if reverse { at - 1 - n } else { at + 1 + n }));
+            }
+            if parent.valid() {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// Down to a page of level `last`, or to the root where the tree is not as high. `NOTED`: the last page counts as read.
     #[inline]
-    fn descend(&self, tree: TreeRef, choose: impl Fn(Page<'_>) -> usize) -> Result<PageRead<'_>> {
+    fn descend<const NOTED: bool>(&self, tree: TreeRef, last: u8, choose: impl Fn(Page<'_>) -> usize) -> Result<PageRead<'_>> {
         'restart: loop {
             let mut node = self.pool.read(tree.root)?;
             if node.page.tree_id() != tree.id {
@@ -60,7 +117,7 @@ impl Store {
             }
             loop {
                 let level = node.page.level();
-                if level == 0 {
+                if level <= last {
                     if node.valid() {
                         return Ok(node);
                     }
@@ -70,7 +127,7 @@ impl Store {
                 if !node.valid() {
                     continue 'restart;
                 }
-                let next = self.pool.read(child)?;
+                let next = if NOTED || level > last + 1 { self.pool.read(child)? } else { self.pool.read_unnoted(child)? };
                 let child_level = next.page.level();
                 // T2
                 if !node.valid() {

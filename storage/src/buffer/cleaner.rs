@@ -13,7 +13,7 @@
 //! growth does not ask for. When the sweep falls behind it goes on without a pause; when it reaches the bound, writers wait for it
 //! (`Wal::check_room`).
 //!
-//! Eviction is a clock: a frame whose REFERENCED bit is set loses it; the next time round a clean one is freed, a changed one is
+//! Eviction takes what large scans have left behind, then goes by a clock: a frame whose REFERENCED bit is set loses it; the next time round a clean one is freed, a changed one is
 //! written first. Latches: one frame at a time, try-only when evicting.
 
 use super::doublewrite::{AREA_BYTES, BATCH_PAGES, HEAD_BYTES, write_head};
@@ -238,9 +238,17 @@ impl Cleaner {
         Ok(())
     }
 
-    /// Turns the clock hand until enough frames are free.
+    /// Takes what scans have left and turns the clock hand until enough frames are free.
     fn make_free(&mut self) -> std::result::Result<(), Error> {
         let target = self.pool.free_below * 2;
+        while self.pool.free_frames() < target {
+            let Some(page) = self.pool.spent.lock().pop_front() else { break };
+            let word = self.pool.word(page).load(Ordering::Acquire);
+            if word != 0 && word != LOADING {
+                // Should the frame have another page by now: that one has no reader either.
+                self.evict(word - 1);
+            }
+        }
         let mut steps = 0;
         while self.pool.free_frames() < target && steps < self.pool.used_frames().len() * 3 {
             steps += 1;

@@ -8,6 +8,9 @@
 //! A resident page costs one load of the page table and one compare. A missing one is a [`Stall`]: one reader thread fetches it
 //! however many wait. The cleaner thread keeps frames free ahead of need and writes changed pages (`cleaner`).
 //!
+//! A scan has the pages before it fetched ahead of need. One that reads more than a part of the pool leaves the pages behind it for the
+//! cleaner to take first, and does not count as a reader of theirs, so that it does not drive out what others need.
+//!
 //! B1: a frame's page id changes only under its latch, so a validated read that saw the id read that page.
 //! B2: the page table names a frame only while the frame holds that page.
 //! B3: a page is written to disk only when the log is durable up to its LSN, first to the doublewrite area, then home.
@@ -48,6 +51,12 @@ const DIRTY: u32 = 2;
 /// Never evicted: allocation pages.
 const RESIDENT: u32 = 4;
 
+/// At most this part of the pool is fetched ahead of one scan.
+const AHEAD_PART: usize = 32;
+pub(crate) const AHEAD_MAX: usize = 32;
+/// A scan that reads more than this part of the pool is a large one, as in PostgreSQL.
+const LARGE_PART: usize = 4;
+
 /// All zero is a frame that was never used. Each has a cache line of its own, as long as the target's lines may be.
 #[cfg_attr(any(target_arch = "aarch64", target_arch = "powerpc64"), repr(align(128)))]
 #[cfg_attr(target_arch = "s390x", repr(align(256)))]
@@ -60,6 +69,13 @@ struct Frame {
 }
 
 const _: () = assert!(size_of::<Frame>() == align_of::<Frame>());
+
+/// A page to be read.
+struct Read {
+    page: PageId,
+    /// The frame's flags after it.
+    flags: u32,
+}
 
 type WaitShard = Mutex<HashMap<PageId, Vec<Waker>>>;
 
@@ -75,8 +91,10 @@ pub struct Pool {
     free_below: usize,
     waits: Box<[WaitShard]>,
     frame_waits: Mutex<Vec<Waker>>,
-    reads: Mutex<VecDeque<PageId>>,
+    reads: Mutex<VecDeque<Read>>,
     reads_ready: Condvar,
+    /// Pages that a large scan has passed, to be evicted before others.
+    spent: Mutex<VecDeque<PageId>>,
     failed: Mutex<HashMap<PageId, Error>>,
     /// Wakes the cleaner; see `cleaner`.
     cleaner_bell: (Mutex<bool>, Condvar),
@@ -193,6 +211,7 @@ impl Pool {
             frame_waits: Mutex::default(),
             reads: Mutex::default(),
             reads_ready: Condvar::new(),
+            spent: Mutex::default(),
             failed: Mutex::default(),
             cleaner_bell: (Mutex::new(false), Condvar::new()),
             stop: AtomicBool::new(false),
@@ -237,31 +256,70 @@ impl Pool {
     /// A stall while the page is being read from disk; an error when it is damaged.
     #[inline]
     pub fn read(self: &Arc<Self>, page: PageId) -> Result<PageRead<'_>> {
+        let read = self.read_unnoted(page)?;
+        if read.frame.flags.load(Ordering::Relaxed) & REFERENCED == 0 {
+            read.frame.flags.fetch_or(REFERENCED, Ordering::Relaxed);
+        }
+        Ok(read)
+    }
+
+    /// As `read`, for a reader for whom the page need not stay.
+    ///
+    /// # Errors
+    /// As `read`.
+    #[inline]
+    pub fn read_unnoted(self: &Arc<Self>, page: PageId) -> Result<PageRead<'_>> {
         loop {
             // Acquire: pairs with the Release that published the frame.
             let word = self.word(page).load(Ordering::Acquire);
             if word == 0 || word == LOADING {
-                return Err(self.miss(page));
+                return Err(self.miss(page, REFERENCED));
             }
             let number = word - 1;
             let frame = self.frame(number);
             let version = frame.latch.read_wait();
             // B1: the id is checked under the version.
             if frame.page.load(Ordering::Relaxed) == page {
-                if frame.flags.load(Ordering::Relaxed) & REFERENCED == 0 {
-                    frame.flags.fetch_or(REFERENCED, Ordering::Relaxed);
-                }
                 return Ok(PageRead { frame, version, page: self.page_of(number) });
             }
         }
     }
 
-    /// Has a page read that will be needed soon, where it is not in memory.
-    pub(crate) fn fetch(self: &Arc<Self>, page: PageId) {
-        if self.word(page).load(Ordering::Relaxed) == 0 {
+    /// Has a page read that will be needed soon, where it is not in memory. `true`: it was not.
+    pub(crate) fn fetch(self: &Arc<Self>, page: PageId) -> bool {
+        self.fetch_as(page, REFERENCED)
+    }
+
+    /// As `fetch`, for a scan.
+    pub(crate) fn fetch_for_scan(self: &Arc<Self>, page: PageId) -> bool {
+        self.fetch_as(page, 0)
+    }
+
+    fn fetch_as(self: &Arc<Self>, page: PageId, flags: u32) -> bool {
+        let is_missing = self.word(page).load(Ordering::Relaxed) == 0;
+        if is_missing {
             // The stall is nobody's: whoever needs the page waits for it.
-            drop(self.miss(page));
+            drop(self.miss(page, flags));
         }
+        is_missing
+    }
+
+    /// How many pages to fetch ahead of a scan.
+    pub fn ahead_pages(&self) -> usize {
+        (self.frame_count / AHEAD_PART).min(AHEAD_MAX)
+    }
+
+    /// How many pages a scan may read that counts as any other reader.
+    pub fn large_pages(&self) -> usize {
+        self.frame_count / LARGE_PART
+    }
+
+    /// Leaves pages that a large scan has passed for the cleaner to take; empties the list.
+    pub fn leave(&self, pages: &mut Vec<PageId>) {
+        let mut spent = self.spent.lock();
+        spent.extend(pages.drain(..));
+        let over = spent.len().saturating_sub(self.frame_count);
+        spent.drain(..over);
     }
 
     /// Asks for the frame and the head of a page that will be read soon, where it is in memory.
@@ -328,7 +386,7 @@ impl Pool {
     }
 
     #[cold]
-    fn miss(self: &Arc<Self>, page: PageId) -> Interrupt {
+    fn miss(self: &Arc<Self>, page: PageId, flags: u32) -> Interrupt {
         {
             let mut failed = self.failed.lock();
             match failed.get(&page) {
@@ -342,7 +400,7 @@ impl Pool {
             return Interrupt::Error(Error::Corrupt { page, why: "page 0 is not a page of a tree".into() });
         }
         if self.word(page).compare_exchange(0, LOADING, Ordering::AcqRel, Ordering::Acquire).is_ok() {
-            self.reads.lock().push_back(page);
+            self.reads.lock().push_back(Read { page, flags });
             self.reads_ready.notify_one();
         }
         self.stall(page)

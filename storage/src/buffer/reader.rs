@@ -26,29 +26,30 @@ pub(super) fn start(pool: &Arc<Pool>) -> Vec<os::thread::JoinHandle<()>> {
 fn run(pool: &Arc<Pool>) {
     let mut buf = AlignedBuf::new(PAGE_BYTES);
     loop {
-        let page = {
+        let read = {
             let mut reads = pool.reads.lock();
             loop {
                 if pool.stop.load(Ordering::SeqCst) {
                     return;
                 }
                 match reads.pop_front() {
-                    Some(page) => break page,
+                    Some(read) => break read,
                     None => pool.reads_ready.wait(&mut reads),
                 }
             }
         };
-        fetch(pool, page, &mut buf);
+        fetch(pool, &read, &mut buf);
     }
 }
 
-fn fetch(pool: &Arc<Pool>, page: PageId, buf: &mut AlignedBuf) {
-    let read = pool
+fn fetch(pool: &Arc<Pool>, read: &Read, buf: &mut AlignedBuf) {
+    let page = read.page;
+    let outcome = pool
         .file
         .read_at(buf, u64::from(page) * PAGE_BYTES as u64)
         .map_err(Error::from)
         .and_then(|()| check_envelope(buf, page).map_err(|why| Error::Corrupt { page, why: why.into() }));
-    if let Err(e) = read {
+    if let Err(e) = outcome {
         pool.failed.lock().insert(page, e);
         pool.word(page).store(0, Ordering::Release);
         pool.wake_page(page);
@@ -59,7 +60,7 @@ fn fetch(pool: &Arc<Pool>, page: PageId, buf: &mut AlignedBuf) {
     pool.counters.pages_read.fetch_add(1, Ordering::Relaxed);
     let _latch = frame.latch.lock();
     pool.page_of(number).words().write_bytes(0, buf, &[]);
-    frame.flags.store(REFERENCED, Ordering::Relaxed);
+    frame.flags.store(read.flags, Ordering::Relaxed);
     frame.page.store(page, Ordering::Relaxed);
     // B2: under the latch. The cleaner may take a frame that has a page; were it to come before the page table names the frame, the
     // table would name it for ever, and whoever wants the page would look for it there in vain.
@@ -132,8 +133,9 @@ mod tests {
         let looker = Arc::new(Looker { pool: pool.clone(), seen: AtomicU32::new(0) });
         let waker = Waker::from(looker.clone());
         assert!(pool.poll_wait(PAGE, &mut Context::from_waker(&waker)).is_pending());
-        assert_eq!(pool.reads.lock().pop_front(), Some(PAGE));
-        fetch(&pool, PAGE, &mut image);
+        let read = pool.reads.lock().pop_front().expect("the miss is queued");
+        assert_eq!(read.page, PAGE);
+        fetch(&pool, &read, &mut image);
         assert_eq!(looker.seen.load(Ordering::SeqCst), 1);
         assert!(pool.read(PAGE).is_ok_and(|read| read.page.id() == PAGE && read.valid()));
         std::fs::remove_file(&path).expect("removes");

@@ -153,7 +153,7 @@ impl UndoStore {
                 Ok(()) => spill.counts.failed.store(false, Ordering::Relaxed),
                 Err(e) => {
                     if !spill.counts.failed.swap(true, Ordering::Relaxed) {
-                        eprintln!("heddle: old row versions stay in memory: {e}");
+                        os::report(format_args!("old row versions stay in memory: {e}"));
                     }
                     let mut state = spill.state.lock();
                     if !state.stop {

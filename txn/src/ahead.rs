@@ -1,0 +1,142 @@
+//! Reading ahead of a scan, and leaving behind it what it has read.
+//!
+//! A scan that meets a leaf that is not in memory, after leaves that it has read one after the other, has those that follow fetched. While
+//! it goes on, and finds that some were missing, it does so again each time half of them are behind it. A scan over what is in memory
+//! asks for nothing.
+//!
+//! A scan that has read more than a part of the pool (`Pool::large_pages`) leaves the pages behind it to be evicted first.
+
+use crate::{TreeRef, Worker};
+use storage::page::PageId;
+
+/// A leaf missed after so many is read in sequence.
+const SEQUENCE: u32 = 2;
+/// Pages left behind at once.
+const LEFT_AT_ONCE: usize = 16;
+
+#[derive(Default)]
+pub(crate) struct Ahead {
+    /// Leaves passed.
+    passed: u32,
+    /// A leaf was missed, in sequence.
+    has_missed: bool,
+    /// Leaves until the next look; 0: nothing is fetched ahead.
+    until_look: u32,
+    behind: Vec<PageId>,
+}
+
+impl Ahead {
+    pub fn reset(&mut self) {
+        (self.passed, self.has_missed, self.until_look) = (0, false, 0);
+    }
+
+    /// Has the scan read so much that its pages need not stay?
+    #[inline]
+    pub fn is_large(&self, worker: &Worker) -> bool {
+        self.has_missed && self.passed as usize > worker.engine.store.pool.large_pages()
+    }
+
+    /// The leaf at `place` is not in memory.
+    #[cold]
+    pub fn missed(&mut self, worker: &Worker, tree: TreeRef, place: &[u8], reverse: bool) {
+        if self.passed >= SEQUENCE {
+            self.has_missed = true;
+            self.look(worker, tree, place, reverse);
+        }
+    }
+
+    /// The scan goes on at `place`, behind this leaf.
+    #[inline]
+    pub fn passed(&mut self, worker: &Worker, tree: TreeRef, place: &[u8], reverse: bool, leaf: PageId) {
+        self.passed = self.passed.saturating_add(1);
+        if self.has_missed {
+            self.went_on(worker, tree, place, reverse, leaf);
+        }
+    }
+
+    #[cold]
+    fn went_on(&mut self, worker: &Worker, tree: TreeRef, place: &[u8], reverse: bool, leaf: PageId) {
+        if self.is_large(worker) {
+            self.behind.push(leaf);
+            if self.behind.len() == LEFT_AT_ONCE {
+                worker.engine.store.pool.leave(&mut self.behind);
+            }
+        }
+        if self.until_look > 0 {
+            self.until_look -= 1;
+            if self.until_look == 0 {
+                self.look(worker, tree, place, reverse);
+            }
+        }
+    }
+
+    fn look(&mut self, worker: &Worker, tree: TreeRef, place: &[u8], reverse: bool) {
+        let store = &worker.engine.store;
+        let missing = store.fetch_ahead(tree, place, reverse);
+        self.until_look = if missing == 0 { 0 } else { store.pool.ahead_pages().div_ceil(2) as u32 };
+    }
+}
+
+#[cfg(all(test, not(any(sim, miri))))]
+mod tests {
+    use crate::tests::{TempDir, all_rows, key, open};
+    use crate::{Engine, InsertOutcome, Isolation, TreeRef, Worker};
+    use std::sync::Arc;
+
+    /// A pool has 256 pages; about 64 of them are kept free.
+    const POOL_MIB: u64 = 4;
+
+    fn make(worker: &Worker, rows: u64) -> TreeRef {
+        let tree = worker.wait(|| worker.create_tree()).expect("a tree");
+        let mut txn = worker.begin(Isolation::RepeatableRead);
+        for n in 0..rows {
+            assert_eq!(worker.wait(|| txn.insert(worker, tree, &key(n), &[7; 1000])).expect("ok"), InsertOutcome::Inserted);
+        }
+        let _ = txn.commit(worker);
+        tree
+    }
+
+    /// A directory with a tree of about 50 pages and one of about 1,500.
+    fn trees(name: &str) -> (TempDir, Arc<Engine>, TreeRef, TreeRef) {
+        let dir = TempDir::new(name);
+        let engine = open(&dir, POOL_MIB);
+        let worker = engine.worker(0);
+        let (small, large) = (make(&worker, 700), make(&worker, 21_000));
+        drop(worker);
+        engine.shutdown().expect("stops");
+        drop(engine);
+        let engine = open(&dir, POOL_MIB);
+        (dir, engine, small, large)
+    }
+
+    #[test]
+    fn a_large_scan_leaves_others_their_pages() {
+        for reverse in [false, true] {
+            let (_dir, engine, small, large) = trees(if reverse { "scan-back" } else { "scan" });
+            let worker = engine.worker(0);
+            assert_eq!(all_rows(&worker, small, false).len(), 700);
+            assert_eq!(all_rows(&worker, large, reverse).len(), 21_000);
+            let before = engine.status().pages_read;
+            assert!(before > 1_000, "{before}");
+            assert_eq!(all_rows(&worker, small, false).len(), 700);
+            let again = engine.status().pages_read - before;
+            assert!(again < 5, "{again} of some 50 pages had to be read again");
+        }
+    }
+
+    #[test]
+    fn the_leaves_that_follow_are_fetched_once() {
+        let (_dir, engine, _, large) = trees("ahead");
+        let worker = engine.worker(0);
+        let store = &engine.store;
+        // The way down is read first.
+        let mut txn = worker.begin(Isolation::RepeatableRead);
+        assert!(worker.wait(|| txn.read(&worker, large, &key(10_000), &mut Vec::new())).expect("reads"));
+        let _ = txn.commit(&worker);
+        let most = store.pool.ahead_pages();
+        assert_eq!(most, 8);
+        assert_eq!(store.fetch_ahead(large, &key(10_000), false), most);
+        assert_eq!(store.fetch_ahead(large, &key(10_000), true), most);
+        assert_eq!(store.fetch_ahead(large, &key(10_000), false), 0, "they are there, or on their way");
+    }
+}
