@@ -62,7 +62,7 @@ impl Store {
     pub fn place(&self, tree: TreeRef, key: &[u8], last: bool) -> Result<Place> {
         let way = RefCell::new(Way::default());
         loop {
-            let leaf = self.descend(tree, |page| {
+            let leaf = self.descend::<true>(tree, 0, |page| {
                 let slots = page.slots();
                 let slot = if last { slots.saturating_sub(1) } else { page.child_slot(key) };
                 way.borrow_mut().note(page.level(), slot, slots);
@@ -85,7 +85,7 @@ impl Store {
     pub fn place_at(&self, tree: TreeRef, part: f64, first_key: &mut Vec<u8>) -> Result<Place> {
         let way = RefCell::new(Way::default());
         loop {
-            let leaf = self.descend(tree, |page| {
+            let leaf = self.descend::<true>(tree, 0, |page| {
                 let mut way = way.borrow_mut();
                 let slots = page.slots();
                 way.forget_below(page.level());
