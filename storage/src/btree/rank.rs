@@ -144,7 +144,8 @@ mod tests {
 
     #[test]
     fn records_between_places() {
-        let cases: &[(&[(u32, u32)], &[(u32, u32)], f64)] = &[
+        type Levels = [(u32, u32)];
+        let cases: &[(&Levels, &Levels, f64)] = &[
             (&[(3, 10)], &[(7, 10)], 4.0),
             (&[(0, 5), (3, 10)], &[(0, 5), (7, 10)], 4.0),
             // Neighbouring leaves: the rest of one and the beginning of the other.
