@@ -99,7 +99,7 @@ pub async fn run_dml(cx: &mut ExecContext<'_>, prepared: &Prepared) -> Result<Dm
     cx.session.settle_variables();
     let result = match &*prepared.plan {
         Plan::Insert(plan) => crate::dml::insert(cx, prepared, plan, &mut scratch, &mut changes).await,
-        Plan::Update(plan) => crate::dml::update(cx, prepared, plan, &mut scratch).await,
+        Plan::Update(plan) => crate::dml::update(cx, prepared, plan, &mut scratch, &mut changes).await,
         Plan::Delete(plan) => crate::dml::delete(cx, prepared, plan, &mut scratch, &mut changes).await,
         Plan::Change(plan) => crate::dml::change(cx, prepared, plan, &mut changes).await,
         Plan::Query(_) => panic!("run_dml runs data changes only"),

@@ -49,6 +49,14 @@ pub enum Error {
     // rows being written
     /// 1062 `Duplicate entry '%s' for key '%s'`; the key is `table.index`
     DuplicateEntry { value: String, key: String },
+    /// 1451 `Cannot delete or update a parent row: a foreign key constraint fails (%s)`
+    RowIsReferenced { constraint: String },
+    /// 1452 `Cannot add or update a child row: a foreign key constraint fails (%s)`
+    NoReferencedRow { constraint: String },
+    /// 1761 `Foreign key constraint for table '%s', record '%s' would lead to a duplicate entry in table '%s', key '%s'`
+    ForeignDuplicate { table: String, record: String, child: String, key: String },
+    /// 3008 `Foreign key cascade delete/update exceeds max depth of %d.`
+    CascadeTooDeep { levels: usize },
     /// 1048 `Column '%s' cannot be null`
     ColumnCannotBeNull { column: String },
     /// 1364 `Field '%s' doesn't have a default value`

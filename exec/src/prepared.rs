@@ -1,6 +1,6 @@
 //! A plan made ready to run: tables resolved, the way to run it chosen. Immutable and shared by executions.
 
-use crate::dml::{ColumnDefaultValue, default_of_column};
+use crate::dml::{ColumnDefaultValue, ForeignKeys, default_of_column, foreign_keys_of_plan};
 use crate::error::{Error, Result};
 use sql::plan::{InsertPlan, InsertSource, Node, OutputColumn, Parts, Plan, Scan};
 use std::sync::Arc;
@@ -14,7 +14,9 @@ pub struct Prepared {
     pub(crate) sources: Vec<Option<Arc<Table>>>,
     /// The table an INSERT writes, and how.
     pub(crate) target: Option<(Arc<Table>, InsertShape)>,
-    /// Every stored table, once.
+    /// The foreign keys that a data change concerns.
+    pub(crate) foreign_keys: Option<Box<ForeignKeys>>,
+    /// Every stored table, once, in the order in which their metadata locks are taken.
     tables: Vec<Arc<Table>>,
 }
 
@@ -24,7 +26,8 @@ impl Prepared {
         let resolve = |def: &TableDef| {
             database.table(def.id).ok_or_else(|| Error::TableChanged { table: format!("{}.{}", def.database, def.name) })
         };
-        let mut prepared = Prepared { plan: plan.clone(), sources: Vec::new(), target: None, tables: Vec::new() };
+        let mut prepared =
+            Prepared { plan: plan.clone(), sources: Vec::new(), target: None, foreign_keys: None, tables: Vec::new() };
         match &*plan {
             Plan::Query(query) => prepared.sources = resolve_trees(&plan, &query.parts, &resolve)?,
             Plan::Insert(insert) => {
@@ -50,7 +53,28 @@ impl Prepared {
                 prepared.tables.push(table.clone());
             }
         }
+        prepared.add_foreign_keys(database)?;
+        // DDL takes several locks in this order, too.
+        prepared.tables.sort_by_key(|table| table.id());
         Ok(prepared)
+    }
+
+    /// After the plan's own tables are resolved: who gives one of them another key opens it anew (`table::ddl::foreign`, F2).
+    fn add_foreign_keys(&mut self, database: &table::Database) -> Result<()> {
+        let resolved = |id| self.tables.iter().find(|table| table.id() == id).cloned();
+        let keys = foreign_keys_of_plan(database, &self.plan, resolved)?;
+        for table in keys.iter().flat_map(|keys| keys.tables()) {
+            match self.tables.iter().find(|other| other.id() == table.id()) {
+                None => self.tables.push(table.clone()),
+                Some(other) if !Arc::ptr_eq(other, table) => {
+                    let def = table.def();
+                    return Err(Error::TableChanged { table: format!("{}.{}", def.database, def.name) });
+                }
+                Some(_) => {}
+            }
+        }
+        self.foreign_keys = keys;
+        Ok(())
     }
 
     pub fn plan(&self) -> &Arc<Plan> {

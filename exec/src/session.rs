@@ -75,6 +75,8 @@ pub struct SessionVars {
     pub week_format: u8,
     /// block_encryption_mode
     pub block_encryption: BlockEncryption,
+    /// foreign_key_checks
+    pub foreign_key_checks: bool,
     /// CLIENT_FOUND_ROWS: UPDATE reports matched rows as affected.
     pub client_found_rows: bool,
     /// A transaction was begun, or autocommit is off: SERIALIZABLE reads lock.
@@ -162,6 +164,7 @@ impl SessionVars {
             rand: Cell::new([connection_id.wrapping_mul(0x9E37_79B9) | 1, !connection_id]),
             killed: Arc::new(AtomicU8::new(kill::NONE)),
             collation: CollationId::UTF8MB4_0900_AI_CI,
+            foreign_key_checks: true,
             sort_memory_bytes_max: 256 << 20,
             group_concat_bytes_max: 1024,
             packet_bytes_max: 64 << 20,

@@ -88,8 +88,13 @@ pub(crate) use engine;
 
 /// Undoes a statement's changes. It cannot be interrupted: a killed statement is undone too.
 pub(crate) async fn roll_back_statement(cx: &mut ExecContext<'_>, savepoint: txn::Savepoint) -> Result<()> {
+    roll_back_to(cx.worker, cx.txn, savepoint).await
+}
+
+/// Undoes what was changed since a savepoint, likewise.
+pub(crate) async fn roll_back_to(worker: &txn::Worker, txn: &mut txn::Txn, savepoint: txn::Savepoint) -> Result<()> {
     loop {
-        match cx.txn.rollback_to(cx.worker, savepoint) {
+        match txn.rollback_to(worker, savepoint) {
             Ok(()) => return Ok(()),
             Err(txn::Interrupt::Stall(stall)) => stall.await,
             Err(txn::Interrupt::Error(error)) => return Err(error.into()),

@@ -143,5 +143,6 @@ fn table() -> TableDef {
         comment: String::new(),
         created_us: 0,
         is_virtual: false,
+        foreign_keys: Vec::new(),
     }
 }

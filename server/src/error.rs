@@ -6,6 +6,7 @@
 use crate::variables;
 use exec::Error as Exec;
 use sql::{Clause, DefinitionError, Error as Sql, NameKind, RecursiveError, WindowError};
+use table::ddl::ForeignKeyError;
 use table::{Error as Table, NameOf};
 use types::convert::Problem;
 
@@ -492,6 +493,16 @@ fn exec_error(error: &Exec) -> (u16, String) {
         ),
         Exec::SubqueryMoreThanOneRow => (1242, "Subquery returns more than 1 row".into()),
         Exec::DuplicateEntry { value, key } => (1062, format!("Duplicate entry '{value}' for key '{key}'")),
+        Exec::RowIsReferenced { constraint } => (1451, foreign_key_fails("Cannot delete or update a parent row", constraint)),
+        Exec::NoReferencedRow { constraint } => (1452, foreign_key_fails("Cannot add or update a child row", constraint)),
+        Exec::ForeignDuplicate { table, record, child, key } => (
+            1761,
+            format!(
+                "Foreign key constraint for table '{table}', record '{record}' would lead to a duplicate entry in table '{child}', \
+                 key '{key}'"
+            ),
+        ),
+        Exec::CascadeTooDeep { levels } => (3008, format!("Foreign key cascade delete/update exceeds max depth of {levels}.")),
         Exec::ColumnCannotBeNull { column } => (1048, format!("Column '{column}' cannot be null")),
         Exec::NoDefault { column } => (1364, format!("Field '{column}' doesn't have a default value")),
         Exec::ColumnOutOfRange { column, row } => (1264, format!("Out of range value for column '{column}' at row {row}")),
@@ -571,9 +582,64 @@ fn table_error(error: &Table) -> (u16, String) {
             NameOf::Column => (1166, format!("Incorrect column name '{name}'")),
         },
         Table::Conversion { problem, column, row } => problem_error(problem, column, *row),
+        Table::ForeignKey(error) => foreign_key_error(error),
         Table::InvalidNull => (1138, "Invalid use of NULL value".into()),
         Table::AutoIncrementUsedUp => (1467, "Failed to read auto-increment value from storage engine".into()),
         Table::NotSupported { what } => not_supported(what),
+    }
+}
+
+fn foreign_key_fails(what: &str, constraint: &str) -> String {
+    format!("{what}: a foreign key constraint fails ({constraint})")
+}
+
+fn foreign_key_error(error: &ForeignKeyError) -> (u16, String) {
+    use ForeignKeyError as F;
+    const FAILED: &str = "Failed to add the foreign key constraint.";
+    match error {
+        F::UnfitParent => (1215, "Cannot add foreign key constraint".into()),
+        F::ColumnCount { name } => {
+            let name = name.as_deref().unwrap_or("foreign key without name");
+            (1239, format!("Incorrect foreign key definition for '{name}': Key reference and table reference don't match"))
+        }
+        F::NoParentRow { constraint } => (1452, foreign_key_fails("Cannot add or update a child row", constraint)),
+        F::IndexNeeded { index } => (1553, format!("Cannot drop index '{index}': needed in a foreign key constraint")),
+        F::Truncated { database, child, name } => {
+            let names = [database, child, name].map(|name| types::show_create::quoted_name(name));
+            let [database, child, name] = names;
+            (
+                1701,
+                format!("Cannot truncate a table referenced in a foreign key constraint ({database}.{child}, CONSTRAINT {name})"),
+            )
+        }
+        F::ParentMissing { table } => (1824, format!("Failed to open the referenced table '{table}'")),
+        F::DuplicateName { name } => (1826, format!("Duplicate foreign key constraint name '{name}'")),
+        F::ColumnNeeded { column, name } => {
+            (1828, format!("Cannot drop column '{column}': needed in a foreign key constraint '{name}'"))
+        }
+        F::ColumnReferenced { column, name, child } => {
+            (1829, format!("Cannot drop column '{column}': needed in a foreign key constraint '{name}' of table '{child}'"))
+        }
+        F::NotNull { column, name } => {
+            (1830, format!("Column '{column}' cannot be NOT NULL: needed in a foreign key constraint '{name}' SET NULL"))
+        }
+        F::TableReferenced { table, name, child } => {
+            (3730, format!("Cannot drop table '{table}' referenced by a foreign key constraint '{name}' on table '{child}'."))
+        }
+        F::ParentColumnMissing { column, name, parent } => {
+            (3734, format!("{FAILED} Missing column '{column}' for constraint '{name}' in the referenced table '{parent}'"))
+        }
+        F::Incompatible { column, parent_column, name } => (
+            3780,
+            format!(
+                "Referencing column '{column}' and referenced column '{parent_column}' in foreign key constraint '{name}' are \
+                 incompatible."
+            ),
+        ),
+        F::ConstraintMissing { name } => (3940, format!("Constraint '{name}' does not exist.")),
+        F::NoUniqueKey { name, parent } => {
+            (6125, format!("{FAILED} Missing unique key for constraint '{name}' in the referenced table '{parent}'"))
+        }
     }
 }
 
@@ -659,7 +725,7 @@ fn sqlstate(number: u16) -> &'static [u8; 5] {
         | 1170 | 1171 | 1172 | 1173 | 1176..=1178 | 1203 | 1211 | 1226..=1227 | 1230..=1232 | 1234 | 1235 | 1239 | 1247 | 1248
         | 1250 | 1252 | 1253 | 1280 | 1281 | 1286 | 1304 | 1305 | 1308..=1311 | 1313..=1316 | 1318..=1320 | 1322 | 1323 | 1324
         | 1326 | 1327 | 1330..=1335 | 1337 | 1338 | 1370 | 1403 | 1407 | 1410 | 1413 | 1414 | 1425..=1427 | 1439 | 1453 | 1458
-        | 1460 | 1461 | 1463 | 1582 | 1583 | 3057 | 3143 | 3149 | 3152..=3154 | 3165 => b"42000",
+        | 1460 | 1461 | 1463 | 1582 | 1583 | 1701 | 3057 | 3143 | 3149 | 3152..=3154 | 3165 => b"42000",
         1045 => b"28000",
         1046 => b"3D000",
         1048 | 1052 | 1062 | 1169 | 1216 | 1217 | 1451 | 1452 | 1557 | 1761 | 1762 => b"23000",

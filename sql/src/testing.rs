@@ -152,6 +152,7 @@ impl TableMaker {
             comment: String::new(),
             created_us: 0,
             is_virtual: false,
+            foreign_keys: Vec::new(),
         };
         Self { def }
     }

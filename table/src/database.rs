@@ -9,7 +9,7 @@
 
 use crate::catalog::{CatalogTxn, Contents, StoredTable, blocking};
 use crate::counters::Counters;
-use crate::{Error, MetadataLock, Result, Table};
+use crate::{Error, MetadataLock, Result, Table, ddl};
 use arc_swap::ArcSwap;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, HashMap};
@@ -37,6 +37,8 @@ pub struct Database {
 pub(crate) struct Published {
     pub schema: Arc<Schema>,
     pub tables: HashMap<TableId, Arc<Table>>,
+    /// Which tables have foreign keys to a table; those without children are not in it.
+    pub children: HashMap<TableId, Vec<TableId>>,
 }
 
 /// What DDL keeps between statements.
@@ -95,6 +97,14 @@ impl Database {
         published.tables.get(&def.id).cloned()
     }
 
+    /// The open tables with foreign keys to this one. Whoever asks has resolved the table itself before: a child that comes later
+    /// replaces it (`ddl::foreign`, F2).
+    pub fn children_of(&self, id: TableId) -> Vec<Arc<Table>> {
+        let published = self.published.load();
+        let children = published.children.get(&id).map_or(&[][..], Vec::as_slice);
+        children.iter().filter_map(|child| published.tables.get(child).cloned()).collect()
+    }
+
     /// All open tables, in no order.
     pub fn tables(&self) -> Vec<Arc<Table>> {
         self.published.load().tables.values().cloned().collect()
@@ -143,8 +153,9 @@ impl Database {
         let version = present.schema.version + 1;
         let mut next = NextVersion { version, databases: present.schema.databases.clone(), tables: present.tables.clone() };
         change(&mut next);
+        let children = ddl::foreign::children(&next.databases);
         let schema = Arc::new(Schema { version, databases: next.databases });
-        self.published.store(Arc::new(Published { schema, tables: next.tables }));
+        self.published.store(Arc::new(Published { schema, tables: next.tables, children }));
         // Release: pairs with the Acquire in `schema_version`.
         self.version.store(version, Ordering::Release);
     }
@@ -216,6 +227,13 @@ impl NextVersion {
         }
     }
 
+    /// Puts a new handle in the place of a table that stays as it is, so that plans made with the present one are stale. Its metadata
+    /// lock is held alone.
+    pub fn reopen(&mut self, table: &Table) {
+        let stored = StoredTable { def: table.def().clone(), blob_tree: table.blob_tree };
+        self.put_table(Table::open(&stored, table.counters.clone(), table.mdl.clone(), table.rebuilt_at()));
+    }
+
     pub fn remove_table(&mut self, id: TableId) {
         if let Some(before) = self.tables.remove(&id) {
             before.set_replaced();
@@ -256,7 +274,8 @@ fn open_all(mut contents: Contents, worker_slots: usize) -> Result<Published> {
         tables.insert(def.id, Arc::new(table));
     }
     let databases = databases.into_iter().map(|(name, database)| (name, Arc::new(database))).collect();
-    Ok(Published { schema: Arc::new(Schema { version: 1, databases }), tables })
+    let children = ddl::foreign::children(&databases);
+    Ok(Published { schema: Arc::new(Schema { version: 1, databases }), tables, children })
 }
 
 fn open_table(stored: &StoredTable, counters: Arc<Counters>, mdl: Arc<MetadataLock>) -> Table {

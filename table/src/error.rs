@@ -3,6 +3,7 @@
 //! Row operations do not use this enum: they answer with `txn::Interrupt` and with outcomes that are data (a duplicate is not an error
 //! here).
 
+use crate::ddl::ForeignKeyError;
 use std::fmt;
 
 /// Why a database did not open or a DDL statement did not run. The number in each comment is MySQL's.
@@ -82,6 +83,8 @@ pub enum Error {
     WrongName { what: NameOf, name: String },
     /// A value of the copied table does not fit the new column (1264, 1265, 1366, 1406 ...). `row` counts from 1.
     Conversion { problem: types::convert::Problem, column: String, row: u64 },
+    /// What a foreign key forbids.
+    ForeignKey(Box<ForeignKeyError>),
     /// 1138: NULL in a column that becomes NOT NULL.
     InvalidNull,
     /// 1467: the numbers of the AUTO_INCREMENT column do not suffice for the rows.

@@ -30,6 +30,7 @@ pub mod embedded;
 mod error;
 pub mod mdl;
 pub mod offline;
+mod reference;
 mod row_buf;
 mod statistics;
 mod table;
@@ -40,11 +41,12 @@ pub use cursor::RowCursor;
 pub use database::Database;
 pub use error::{Error, NameOf, Result};
 pub use mdl::{MdlWait, MetadataLock};
+pub use reference::{Lookup, Reference, is_representable};
 pub use row_buf::{EncodedRange, RowBuf};
 pub use statistics::statistics_key;
 pub use table::{Index, RowRead, Table};
 pub use types::{RowLayout, StoredRow};
-pub use write::{InsertRow, Progress, WriteRow};
+pub use write::{InsertRow, Pauses, Progress, WriteRow};
 
 #[cfg(test)]
 mod tests;

@@ -10,9 +10,13 @@
 //! W1: the clustered record is written first. Its writer's mark is the row's lock, so nobody else touches the entries and chunks.
 //! W2: each step is one engine call that is repeated until it answers; `Progress` says which step is next. What a step needs is computed
 //!     again from the arguments at each repetition, so the caller repeats the call with the same arguments.
-//! W3: an operation that answers anything but success leaves nothing of itself behind.
+//! W3: an operation that answers anything but success, or a pause, leaves nothing of itself behind. Whoever does not go on after a pause
+//!     rolls back to a savepoint of his own.
 //! W4: a row that the transaction's snapshot does not see becomes visible to it with the change. So do then its index entries, also those
 //!     that stay as they are: they are written once more; and from then on the transaction asks the row itself whether an entry is its.
+//! W5: where the caller has asked for it (`Progress::pause_at`), an insert and an update pause before they make the entry of an index; the
+//!     next call goes on. That is where a foreign key's parent is looked for, as in InnoDB: who deletes the parent meanwhile, and looks
+//!     for children, does not find an entry of a row that waits for him.
 
 use crate::blob::ChunkPlace;
 use crate::codec::{self, Source};
@@ -28,6 +32,9 @@ use types::schema::IndexKind;
 pub struct Progress {
     step: Step,
     savepoint: Option<Savepoint>,
+    /// W5: the indexes at which to pause, and the step after the pause.
+    pauses: Pauses,
+    resume: Step,
     /// W4 applies.
     unseen: bool,
     /// The row's (new) clustered key and stored bytes.
@@ -58,10 +65,31 @@ enum Step {
     /// Update and delete: remove the old entry of this index.
     IndexDelete(usize),
     IndexInsert(usize),
+    /// W5
+    Paused(usize),
     WriteChunks,
     DeleteChunks,
     /// Roll back to the savepoint, then report a duplicate in this index.
     Undo(usize),
+}
+
+/// A set of indexes of a table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pauses(u128);
+
+impl Pauses {
+    pub fn add(&mut self, index: usize) {
+        assert!(index < u128::BITS as usize, "a table has at most 65 indexes");
+        self.0 |= 1 << index;
+    }
+
+    pub fn has(self, index: usize) -> bool {
+        self.0 >> index & 1 != 0
+    }
+
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
 }
 
 impl Progress {
@@ -69,10 +97,26 @@ impl Progress {
         Self::default()
     }
 
+    /// The operation that begins next pauses at these indexes (W5).
+    pub fn pause_at(&mut self, pauses: Pauses) {
+        debug_assert_eq!(self.step, Step::Start, "asked for before the operation");
+        self.pauses = pauses;
+    }
+
+    /// `next`, after a pause at `index` where one was asked for.
+    fn then(&mut self, index: usize, next: Step) -> Step {
+        if !self.pauses.has(index) {
+            return next;
+        }
+        self.resume = next;
+        Step::Paused(index)
+    }
+
     /// Forgets an operation that is not finished. What it wrote is undone by the transaction's (or statement's) rollback.
     pub fn reset(&mut self) {
         self.step = Step::Start;
         self.savepoint = None;
+        self.pauses = Pauses::default();
         self.unseen = false;
         self.externals.clear();
         self.freed.clear();
@@ -91,6 +135,10 @@ impl Progress {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InsertRow {
     Inserted,
+    /// W5: look at the foreign keys of this index, then call again.
+    Paused {
+        index: usize,
+    },
     /// A row with the same key of index `index` is there; nothing of the new row remains.
     Duplicate {
         index: usize,
@@ -100,6 +148,10 @@ pub enum InsertRow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteRow {
     Done,
+    /// W5: look at the foreign keys of this index, then call again.
+    Paused {
+        index: usize,
+    },
     /// The row is no longer the version that was read: read it again, judge it again. Nothing was written.
     Changed,
     /// The new values collide in index `index`; nothing was written.
@@ -118,7 +170,7 @@ impl Table {
         progress: &mut Progress,
     ) -> txn::Result<InsertRow> {
         let outcome = self.insert_steps(worker, txn, values, progress);
-        reset_when_over(&outcome, progress);
+        reset_when_over(&outcome, matches!(outcome, Ok(InsertRow::Paused { .. })), progress);
         if matches!(outcome, Ok(InsertRow::Inserted)) {
             self.counters.add_rows(worker.index(), 1);
         }
@@ -136,14 +188,14 @@ impl Table {
         progress: &mut Progress,
     ) -> txn::Result<WriteRow> {
         let outcome = self.update_steps(worker, txn, old, changes, progress);
-        reset_when_over(&outcome, progress);
+        reset_when_over(&outcome, matches!(outcome, Ok(WriteRow::Paused { .. })), progress);
         outcome
     }
 
-    /// Deletes the row `old` (read current: with `seen`). Never answers `Duplicate`.
+    /// Deletes the row `old` (read current: with `seen`). Never answers `Duplicate` or `Paused`.
     pub fn delete_row(&self, worker: &Worker, txn: &mut Txn, old: &RowBuf, progress: &mut Progress) -> txn::Result<WriteRow> {
         let outcome = self.delete_steps(worker, txn, old, progress);
-        reset_when_over(&outcome, progress);
+        reset_when_over(&outcome, matches!(outcome, Ok(WriteRow::Paused { .. })), progress);
         if matches!(outcome, Ok(WriteRow::Done)) {
             self.counters.add_rows(worker.index(), -1);
         }
@@ -180,18 +232,22 @@ impl Table {
                     p.savepoint = Some(txn.savepoint());
                     self.clustered_key(worker, values, &mut p.key)?;
                     self.encode_row(worker, values, p)?;
-                    p.step = Step::Clustered;
+                    p.step = p.then(0, Step::Clustered);
+                }
+                Step::Paused(index) => {
+                    p.step = p.resume;
+                    return Ok(InsertRow::Paused { index });
                 }
                 Step::Clustered | Step::ClusteredInsert => {
                     if txn.insert(worker, self.indexes[0].tree, &p.key, &p.payload)? == InsertOutcome::Duplicate {
                         // Nothing was written yet.
                         return Ok(InsertRow::Duplicate { index: 0 });
                     }
-                    p.step = Step::IndexInsert(1);
+                    p.step = p.then(1, Step::IndexInsert(1));
                 }
                 Step::IndexDelete(k) | Step::IndexInsert(k) if k < self.indexes.len() => {
                     p.step = match self.insert_entry(worker, txn, k, Source::Values(values), &p.key, &mut p.entry)? {
-                        InsertOutcome::Inserted => Step::IndexInsert(k + 1),
+                        InsertOutcome::Inserted => p.then(k + 1, Step::IndexInsert(k + 1)),
                         InsertOutcome::Duplicate => Step::Undo(k),
                     };
                 }
@@ -260,7 +316,11 @@ impl Table {
                     if txn.delete(worker, self.indexes[0].tree, &old.key, seen)? == WriteOutcome::Changed {
                         return Ok(WriteRow::Changed);
                     }
-                    p.step = Step::ClusteredInsert;
+                    p.step = p.then(0, Step::ClusteredInsert);
+                }
+                Step::Paused(index) => {
+                    p.step = p.resume;
+                    return Ok(WriteRow::Paused { index });
                 }
                 Step::ClusteredInsert => {
                     p.step = match txn.insert(worker, self.indexes[0].tree, &p.key, &p.payload)? {
@@ -337,7 +397,7 @@ impl Table {
                     }
                     p.step = Step::DeleteChunks;
                 }
-                Step::WriteChunks | Step::DeleteChunks | Step::Undo(_) => {
+                Step::WriteChunks | Step::DeleteChunks | Step::Undo(_) | Step::Paused(_) => {
                     if !p.freed.is_empty() {
                         self.delete_chunks(worker, txn, &p.freed, &mut p.scratch, &mut p.place)?;
                     }
@@ -367,7 +427,7 @@ impl Table {
         codec.encode_entry(Source::Changed(row, changes), &p.key, &mut p.entry)?;
         if p.old_entry != p.entry {
             self.delete_entry(worker, txn, k, &p.old_entry, &mut p.scratch)?;
-            return Ok(Step::IndexInsert(k));
+            return Ok(p.then(k, Step::IndexInsert(k)));
         }
         if moves && codec.kind == IndexKind::Unique || p.unseen {
             // Same index key, other primary key: the entry points elsewhere now. Or W4.
@@ -566,8 +626,8 @@ fn expanded_row<'a>(table: &'a Table, old: &'a RowBuf, expanded: &'a RowBuf) -> 
     table.stored_row(if expanded.payload.is_empty() { &old.payload } else { expanded.current() })
 }
 
-fn reset_when_over<T>(outcome: &txn::Result<T>, progress: &mut Progress) {
-    if !matches!(outcome, Err(Interrupt::Stall(_))) {
+fn reset_when_over<T>(outcome: &txn::Result<T>, is_paused: bool, progress: &mut Progress) {
+    if !is_paused && !matches!(outcome, Err(Interrupt::Stall(_))) {
         progress.reset();
     }
 }

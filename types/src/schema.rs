@@ -52,6 +52,64 @@ pub struct TableDef {
     /// Rows come from the server's memory (information_schema), not from a tree; `indexes` is empty.
     #[serde(default)]
     pub is_virtual: bool,
+    /// The foreign keys of which this table is the child, by name.
+    #[serde(default)]
+    pub foreign_keys: Vec<ForeignKeyDef>,
+}
+
+/// A FOREIGN KEY constraint, as its child has it. The parent is known by its names: it may be missing (`foreign_key_checks = 0`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForeignKeyDef {
+    pub name: String,
+    /// Positions in the child's columns.
+    pub columns: Vec<usize>,
+    pub parent_database: String,
+    pub parent_table: String,
+    /// One for each of `columns`.
+    pub parent_columns: Vec<String>,
+    pub on_delete: ReferenceAction,
+    pub on_update: ReferenceAction,
+}
+
+/// What becomes of a child row whose parent row is deleted, or gets another key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ReferenceAction {
+    #[default]
+    NoAction,
+    Restrict,
+    Cascade,
+    SetNull,
+    /// As in InnoDB, the same as `NoAction`.
+    SetDefault,
+}
+
+impl ReferenceAction {
+    /// As SQL writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            ReferenceAction::NoAction => "NO ACTION",
+            ReferenceAction::Restrict => "RESTRICT",
+            ReferenceAction::Cascade => "CASCADE",
+            ReferenceAction::SetNull => "SET NULL",
+            ReferenceAction::SetDefault => "SET DEFAULT",
+        }
+    }
+
+    /// Does it change the child, rather than forbid the change of the parent?
+    pub fn changes_child(self) -> bool {
+        matches!(self, ReferenceAction::Cascade | ReferenceAction::SetNull)
+    }
+}
+
+impl ForeignKeyDef {
+    pub fn is_of(&self, database: &str, table: &str) -> bool {
+        self.parent_database == database && self.parent_table == table
+    }
+
+    /// The positions of the referenced columns in the parent; `None` where one is missing.
+    pub fn columns_in(&self, parent: &TableDef) -> Option<Vec<usize>> {
+        self.parent_columns.iter().map(|name| parent.column_index(name)).collect()
+    }
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -151,5 +209,24 @@ impl TableDef {
 
     pub fn index_by_name(&self, name: &str) -> Option<usize> {
         self.indexes.iter().position(|i| i.name.eq_ignore_ascii_case(name))
+    }
+
+    /// The index by which the rows of a child are found that have given values in `columns`: it begins with them, whole, in this order.
+    pub fn index_leading_with(&self, columns: &[usize]) -> Option<usize> {
+        self.indexes.iter().position(|index| {
+            let parts = index.columns.get(..columns.len());
+            parts.is_some_and(|parts| {
+                parts.iter().zip(columns).all(|(part, column)| part.column == *column && part.prefix.is_none())
+            })
+        })
+    }
+
+    /// The primary or unique key of just these columns, in this order: what a foreign key may reference.
+    pub fn unique_key_of(&self, columns: &[usize]) -> Option<usize> {
+        self.indexes.iter().position(|index| {
+            matches!(index.kind, IndexKind::Primary | IndexKind::Unique)
+                && index.columns.len() == columns.len()
+                && index.columns.iter().zip(columns).all(|(part, column)| part.column == *column && part.prefix.is_none())
+        })
     }
 }

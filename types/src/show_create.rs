@@ -4,7 +4,9 @@
 //! the primary key, unique keys without nullable columns, other unique keys, the rest.
 
 use crate::convert::{invalid_utf8, write_text};
-use crate::schema::{ColumnDef, ColumnDefault, DatabaseDef, IndexColumn, IndexDef, IndexKind, TableDef};
+use crate::schema::{
+    ColumnDef, ColumnDefault, DatabaseDef, ForeignKeyDef, IndexColumn, IndexDef, IndexKind, ReferenceAction, TableDef,
+};
 use crate::{CollationId, ColumnType, LobSize, TypeKind, Value};
 use std::fmt::Write;
 
@@ -13,7 +15,8 @@ pub fn show_create_table(table: &TableDef, auto_increment: Option<u64>) -> Strin
     let mut out = format!("CREATE TABLE {} (\n", quoted_name(&table.name));
     let columns = table.columns.iter().map(|column| column_line(column, table.collation));
     let keys = sorted_keys(table).into_iter().map(|key| key_line(table, key));
-    let lines: Vec<String> = columns.chain(keys).collect();
+    let foreign_keys = table.foreign_keys.iter().map(|key| format!("  CONSTRAINT {}", foreign_key_text(table, key)));
+    let lines: Vec<String> = columns.chain(keys).chain(foreign_keys).collect();
     out.push_str(&lines.join(",\n"));
     out.push_str("\n) ENGINE=InnoDB");
     if let Some(next) = auto_increment.filter(|&next| next > 1) {
@@ -349,6 +352,25 @@ fn key_line(table: &TableDef, index: &IndexDef) -> String {
     out
 }
 
+/// `` `name` FOREIGN KEY (`a`) REFERENCES `t` (`b`) ON DELETE CASCADE ``, as SHOW CREATE TABLE and messages print it. The parent's
+/// database is named where it is not the child's.
+pub fn foreign_key_text(table: &TableDef, key: &ForeignKeyDef) -> String {
+    let list = |names: Vec<String>| names.join(", ");
+    let columns = key.columns.iter().map(|column| quoted_name(&table.columns[*column].name)).collect();
+    let parents = key.parent_columns.iter().map(|name| quoted_name(name)).collect();
+    let mut out = format!("{} FOREIGN KEY ({}) REFERENCES ", quoted_name(&key.name), list(columns));
+    if key.parent_database != table.database {
+        push(&mut out, format_args!("{}.", quoted_name(&key.parent_database)));
+    }
+    push(&mut out, format_args!("{} ({})", quoted_name(&key.parent_table), list(parents)));
+    for (event, action) in [("DELETE", key.on_delete), ("UPDATE", key.on_update)] {
+        if action != ReferenceAction::NoAction {
+            push(&mut out, format_args!(" ON {event} {}", action.name()));
+        }
+    }
+    out
+}
+
 fn key_part(table: &TableDef, part: &IndexColumn) -> String {
     let mut out = quoted_name(&table.columns[part.column].name);
     if let Some(prefix) = part.prefix {
@@ -432,6 +454,7 @@ mod tests {
             comment: "table 'c'".into(),
             created_us: 0,
             is_virtual: false,
+            foreign_keys: Vec::new(),
         }
     }
 

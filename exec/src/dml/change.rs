@@ -5,6 +5,7 @@
 //! 2. The rows are changed, target by target, in the order in which they were found.
 
 use super::assign::{Assigner, ColumnChanges};
+use super::foreign::{Checker, Writer};
 use super::update::{duplicate, new_row, reread_source, start_run, subquery_lock};
 use super::{Changes, changed_number, update_info};
 use crate::context::ExecContext;
@@ -64,9 +65,10 @@ pub(crate) async fn change(
     let mut done = DmlDone::default();
     let mut changed = 0;
     for rows in &rows {
+        let checker = Checker::new(prepared.foreign_keys.as_deref(), rows.table, &run.shared, plan.ignore);
         match plan.update {
-            true => changed += rows.update(&mut run, plan.ignore, &mut done).await?,
-            false => changed += rows.delete(&mut run, changes).await?,
+            true => changed += rows.update(&mut run, checker, plan.ignore, &mut done, changes).await?,
+            false => changed += rows.delete(&mut run, checker, changes).await?,
         }
     }
     let session = run.shared.session;
@@ -113,7 +115,14 @@ impl<'p> Rows<'p> {
     }
 
     /// Changes the rows; returns how many are different now.
-    async fn update(&self, run: &mut Run<'p>, ignore: bool, done: &mut DmlDone) -> Result<u64> {
+    async fn update(
+        &self,
+        run: &mut Run<'p>,
+        mut checker: Option<Checker<'p>>,
+        ignore: bool,
+        done: &mut DmlDone,
+        counts: &mut Changes,
+    ) -> Result<u64> {
         let assigner = Assigner::over_join(self.table, &self.target.assignments)?;
         let wanted = vec![true; self.table.def().columns.len()];
         let mut progress = Progress::default();
@@ -133,15 +142,21 @@ impl<'p> Rows<'p> {
                     done.matched += 1;
                     break;
                 }
-                match engine!(shared.session, self.table.update_row(worker, txn, &source.row, &changes, &mut progress))? {
-                    WriteRow::Changed => continue,
-                    WriteRow::Done => {
+                let row = &source.row;
+                let outcome = match &mut checker {
+                    None => Some(engine!(shared.session, self.table.update_row(worker, txn, row, &changes, &mut progress))?),
+                    Some(checker) => checker.update(Writer { worker, txn, shared }, row, &changes, &mut progress, counts).await?,
+                };
+                match outcome {
+                    None => {}
+                    Some(WriteRow::Changed | WriteRow::Paused { .. }) => continue,
+                    Some(WriteRow::Done) => {
                         changed += 1;
                         if let Some(number) = changed_number(self.table, &changes) {
                             engine!(shared.session, self.table.note_auto_increment(worker, number))?;
                         }
                     }
-                    WriteRow::Duplicate { index } => {
+                    Some(WriteRow::Duplicate { index }) => {
                         let error = duplicate(self.table, index, &new_row(self.table, &source.row, &changes)?);
                         if !ignore {
                             return Err(error);
@@ -158,7 +173,7 @@ impl<'p> Rows<'p> {
     }
 
     /// Deletes the rows; returns how many.
-    async fn delete(&self, run: &mut Run<'p>, changes: &mut Changes) -> Result<u64> {
+    async fn delete(&self, run: &mut Run<'p>, mut checker: Option<Checker<'p>>, changes: &mut Changes) -> Result<u64> {
         let wanted = vec![true; self.table.def().columns.len()];
         let mut progress = Progress::default();
         let mut deleted = 0;
@@ -166,10 +181,18 @@ impl<'p> Rows<'p> {
             while reread_source(run, self.target.source, self.table, self.keys.key(number), &wanted).await? {
                 let Run { worker, txn, sources, shared, .. } = run;
                 let row = &sources[self.target.source].row;
-                if engine!(shared.session, self.table.delete_row(worker, txn, row, &mut progress))? == WriteRow::Done {
-                    deleted += 1;
-                    changes.add_to(self.target.source, -1);
-                    break;
+                let outcome = match &mut checker {
+                    None => Some(engine!(shared.session, self.table.delete_row(worker, txn, row, &mut progress))?),
+                    Some(checker) => checker.delete(Writer { worker, txn, shared }, row, &mut progress, changes).await?,
+                };
+                match outcome {
+                    None => break,
+                    Some(WriteRow::Done) => {
+                        deleted += 1;
+                        changes.add_to(self.target.source, -1);
+                        break;
+                    }
+                    Some(_) => {}
                 }
             }
         }

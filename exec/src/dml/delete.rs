@@ -2,6 +2,7 @@
 
 use super::Changes;
 use super::collect::RowKeys;
+use super::foreign::{Checker, Writer};
 use super::update::{limit_of, reread, start_run, target};
 use crate::context::ExecContext;
 use crate::driver::DmlDone;
@@ -25,6 +26,7 @@ pub(crate) async fn delete(
     let table = target(prepared);
     let mut run = start_run(cx, prepared, &plan.parts, plan.ignore);
     let limit = limit_of(&mut run, plan.limit.as_ref()).await?;
+    let mut checker = Checker::new(prepared.foreign_keys.as_deref(), table, &run.shared, plan.ignore);
     let mut progress = std::mem::take(&mut scratch.progress);
     let mut deleted = 0;
     if plan.order.is_empty() {
@@ -35,11 +37,10 @@ pub(crate) async fn delete(
             if !run.advance(|run| operator.next(run)).await? {
                 break;
             }
-            if delete_row(&mut run, table, &mut progress).await? {
-                deleted += 1;
-                changes.add(-1);
-            } else {
-                operator.again();
+            match delete_row(&mut run, table, &mut checker, &mut progress, changes).await? {
+                Deleted::Yes => deleted += 1,
+                Deleted::Kept => {}
+                Deleted::Changed => operator.again(),
             }
         }
         operator.return_buffers(scratch);
@@ -48,11 +49,12 @@ pub(crate) async fn delete(
         let keys = RowKeys::collect(&mut run, &plan.scan, table, &plan.order, limit, false).await?;
         for key in keys.iter() {
             while reread(&mut run, table, key, &plan.scan.columns_used).await? {
-                if delete_row(&mut run, table, &mut progress).await? {
-                    deleted += 1;
-                    changes.add(-1);
-                    break;
+                match delete_row(&mut run, table, &mut checker, &mut progress, changes).await? {
+                    Deleted::Yes => deleted += 1,
+                    Deleted::Kept => {}
+                    Deleted::Changed => continue,
                 }
+                break;
             }
         }
     }
@@ -65,9 +67,34 @@ pub(crate) async fn delete(
     })
 }
 
-/// Deletes the current row of source 0; `false`: it changed since it was read.
-async fn delete_row(run: &mut Run<'_>, table: &Table, progress: &mut Progress) -> Result<bool> {
+enum Deleted {
+    Yes,
+    /// A foreign key forbids it, and IGNORE leaves it at that.
+    Kept,
+    /// It changed since it was read.
+    Changed,
+}
+
+/// Deletes the current row of source 0.
+async fn delete_row(
+    run: &mut Run<'_>,
+    table: &Table,
+    checker: &mut Option<Checker<'_>>,
+    progress: &mut Progress,
+    changes: &mut Changes,
+) -> Result<Deleted> {
     let Run { worker, txn, sources, shared, .. } = run;
-    let outcome = engine!(shared.session, table.delete_row(worker, txn, &sources[0].row, progress))?;
-    Ok(outcome == WriteRow::Done)
+    let row = &sources[0].row;
+    let outcome = match checker {
+        None => Some(engine!(shared.session, table.delete_row(worker, txn, row, progress))?),
+        Some(checker) => checker.delete(Writer { worker, txn, shared }, row, progress, changes).await?,
+    };
+    Ok(match outcome {
+        None => Deleted::Kept,
+        Some(WriteRow::Done) => {
+            changes.add(-1);
+            Deleted::Yes
+        }
+        Some(_) => Deleted::Changed,
+    })
 }

@@ -5,6 +5,7 @@
 
 use super::assign::{Assigner, ColumnChanges};
 use super::defaults::{self, Default};
+use super::foreign::{Checker, Writer};
 use super::update::{duplicate, new_row, subquery_lock};
 use super::{Changes, changed_number, given, insert_info, is_strict, store};
 use crate::coerce;
@@ -38,6 +39,7 @@ pub(crate) async fn insert(
     let strict = is_strict(cx.session, plan.ignore);
     let shared = Shared { strict, ..Shared::new(cx.session, cx.params, cx.host) };
     let mut insert = Inserting::new(plan, table, shape, scratch, changes)?;
+    insert.checker = Checker::new(prepared.foreign_keys.as_deref(), table, &shared, plan.ignore);
     match &plan.source {
         InsertSource::Values(rows) if !plan.parts.subqueries.is_empty() => {
             insert.rows_with_subqueries(cx.worker, cx.txn, prepared, &shared, rows).await?;
@@ -122,6 +124,7 @@ struct Inserting<'p> {
     shape: &'p InsertShape,
     assigner: Option<Assigner<'p>>,
     auto: Option<AutoIncrement>,
+    checker: Option<Checker<'p>>,
     changes: &'p mut Changes,
     progress: Progress,
     /// The row in the way of one that is inserted.
@@ -160,6 +163,7 @@ impl<'p> Inserting<'p> {
             shape,
             assigner: assigner.transpose()?,
             auto,
+            checker: None,
             changes,
             progress: std::mem::take(&mut scratch.progress),
             existing: std::mem::take(&mut scratch.row),
@@ -389,12 +393,18 @@ impl<'p> Inserting<'p> {
     ) -> Result<()> {
         let session = shared.session;
         loop {
-            let index = match engine!(session, self.table.insert_row(worker, txn, values, &mut self.progress))? {
-                InsertRow::Inserted => {
+            let outcome = match &mut self.checker {
+                None => Some(engine!(session, self.table.insert_row(worker, txn, values, &mut self.progress))?),
+                Some(checker) => checker.insert(Writer { worker, txn, shared }, values, &mut self.progress).await?,
+            };
+            let index = match outcome {
+                Some(InsertRow::Inserted) => {
                     self.changes.add(1);
                     break;
                 }
-                InsertRow::Duplicate { index } => index,
+                Some(InsertRow::Duplicate { index }) => index,
+                // It has no parent, and IGNORE leaves it out.
+                None | Some(InsertRow::Paused { .. }) => return Ok(()),
             };
             let plain = self.assigner.is_none() && !self.plan.replace;
             if plain {
@@ -416,8 +426,12 @@ impl<'p> Inserting<'p> {
                     // The row is there as it would be put: MySQL counts it once.
                     break;
                 }
-                let old = &self.existing;
-                if engine!(session, self.table.delete_row(worker, txn, old, &mut self.progress))? == WriteRow::Done {
+                let (old, progress) = (&self.existing, &mut self.progress);
+                let outcome = match &mut self.checker {
+                    None => Some(engine!(session, self.table.delete_row(worker, txn, old, progress))?),
+                    Some(checker) => checker.delete(Writer { worker, txn, shared }, old, progress, self.changes).await?,
+                };
+                if outcome == Some(WriteRow::Done) {
                     self.replaced += 1;
                     self.changes.add(-1);
                 }
@@ -508,8 +522,15 @@ impl<'p> Inserting<'p> {
             self.touched += 1;
         } else {
             let old = &source[0].row;
-            match engine!(session, self.table.update_row(worker, txn, old, &changes, &mut self.progress))? {
-                WriteRow::Done => {
+            let progress = &mut self.progress;
+            let outcome = match &mut self.checker {
+                None => Some(engine!(session, self.table.update_row(worker, txn, old, &changes, progress))?),
+                Some(checker) => checker.update(Writer { worker, txn, shared }, old, &changes, progress, self.changes).await?,
+            };
+            match outcome {
+                // A foreign key forbids it: left as it is, by IGNORE.
+                None => self.touched += 1,
+                Some(WriteRow::Done) => {
                     self.touched += 1;
                     self.updated += 1;
                     let changed = changed_number(self.table, &changes);
@@ -521,8 +542,8 @@ impl<'p> Inserting<'p> {
                         self.last_explicit = changed.or_else(|| kept().map(|n| n as u64)).unwrap_or(0);
                     }
                 }
-                WriteRow::Changed => done = false,
-                WriteRow::Duplicate { index } => {
+                Some(WriteRow::Changed | WriteRow::Paused { .. }) => done = false,
+                Some(WriteRow::Duplicate { index }) => {
                     let error = duplicate(self.table, index, &new_row(self.table, old, &changes)?);
                     if !self.plan.ignore {
                         return Err(error);

@@ -6,12 +6,14 @@
 //! D3: a row is changed once by a statement: where the change moves rows in the index that is being read, or an order is asked for,
 //!     the rows' keys are collected first.
 //! D4: values written are converted by `types::convert::store`, once.
+//! D5: rows are written through `foreign` where the table has foreign keys that the statement concerns.
 
 mod assign;
 mod change;
 mod collect;
 mod defaults;
 mod delete;
+mod foreign;
 mod given;
 mod insert;
 mod store;
@@ -20,6 +22,7 @@ mod update;
 pub(crate) use change::change;
 pub(crate) use defaults::{Default as ColumnDefaultValue, of_column as default_of_column};
 pub(crate) use delete::delete;
+pub(crate) use foreign::{ForeignKeys, for_plan as foreign_keys_of_plan};
 pub(crate) use insert::insert;
 pub(crate) use update::update;
 
@@ -34,6 +37,8 @@ pub(crate) struct Changes {
     rows: i64,
     /// Of statements over several tables: by source.
     by_source: Vec<(usize, i64)>,
+    /// What foreign keys have done: by node of the plan's keys.
+    cascaded: Vec<(usize, i64)>,
 }
 
 impl Changes {
@@ -48,8 +53,28 @@ impl Changes {
         }
     }
 
+    /// A foreign key has changed the number of rows of another table.
+    fn cascade(&mut self, node: usize, rows: i64) {
+        match self.cascaded.iter_mut().find(|(n, _)| *n == node) {
+            Some((_, sum)) => *sum += rows,
+            None => self.cascaded.push((node, rows)),
+        }
+    }
+
+    /// What foreign keys have done since they had done `before` is undone.
+    fn forget_cascaded(&mut self, worker: &Worker, keys: &ForeignKeys, before: Vec<(usize, i64)>) {
+        for (node, rows) in &self.cascaded {
+            let kept = before.iter().find(|(n, _)| n == node).map_or(0, |(_, rows)| *rows);
+            keys.node(*node).table.adjust_estimated_rows(worker, kept - rows);
+        }
+        self.cascaded = before;
+    }
+
     /// The statement is rolled back.
-    pub fn forget(&self, worker: &Worker, prepared: &Prepared) {
+    pub fn forget(&mut self, worker: &Worker, prepared: &Prepared) {
+        if let Some(keys) = &prepared.foreign_keys {
+            self.forget_cascaded(worker, keys, Vec::new());
+        }
         for (source, rows) in &self.by_source {
             if let Some(table) = &prepared.sources[*source] {
                 table.adjust_estimated_rows(worker, -rows);

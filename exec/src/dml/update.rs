@@ -5,7 +5,8 @@
 
 use super::assign::{Assigner, ColumnChanges};
 use super::collect::RowKeys;
-use super::{changed_number, is_strict, update_info};
+use super::foreign::{Checker, Writer};
+use super::{Changes, changed_number, is_strict, update_info};
 use crate::context::ExecContext;
 use crate::driver::DmlDone;
 use crate::error::{Error, Result};
@@ -28,12 +29,14 @@ pub(crate) async fn update(
     prepared: &Prepared,
     plan: &UpdatePlan,
     scratch: &mut Scratch,
+    counts: &mut Changes,
 ) -> Result<DmlDone> {
     let table = target(prepared);
     let mut run = start_run(cx, prepared, &plan.parts, plan.ignore);
     let assigner = Assigner::new(table, &plan.assignments)?;
     let limit = limit_of(&mut run, plan.limit.as_ref()).await?;
-    let mut update = Updating { table, assigner: &assigner, ignore: plan.ignore, matched: 0, changed: 0 };
+    let checker = Checker::new(prepared.foreign_keys.as_deref(), table, &run.shared, plan.ignore);
+    let mut update = Updating { table, assigner: &assigner, checker, ignore: plan.ignore, matched: 0, changed: 0 };
     let mut progress = std::mem::take(&mut scratch.progress);
     let mut values = recycle(std::mem::take(&mut scratch.values));
     if plan.order.is_empty() && !moves_in_scan(&plan.scan, &assigner) {
@@ -45,7 +48,7 @@ pub(crate) async fn update(
             if !run.advance(|run| operator.next(run)).await? {
                 break;
             }
-            let (done, memory) = update.row(&mut run, values, &mut progress).await?;
+            let (done, memory) = update.row(&mut run, values, &mut progress, counts).await?;
             values = memory;
             if !done {
                 operator.again();
@@ -60,7 +63,7 @@ pub(crate) async fn update(
                 if !reread(&mut run, table, key, &plan.scan.columns_used).await? {
                     break;
                 }
-                let (done, memory) = update.row(&mut run, values, &mut progress).await?;
+                let (done, memory) = update.row(&mut run, values, &mut progress, counts).await?;
                 values = memory;
                 if done {
                     break;
@@ -150,6 +153,7 @@ fn moves_in_scan(scan: &Scan, assigner: &Assigner<'_>) -> bool {
 struct Updating<'p> {
     table: &'p Table,
     assigner: &'p Assigner<'p>,
+    checker: Option<Checker<'p>>,
     ignore: bool,
     matched: u64,
     changed: u64,
@@ -178,6 +182,7 @@ impl Updating<'_> {
         run: &mut Run<'_>,
         values: Vec<Value<'static>>,
         progress: &mut Progress,
+        counts: &mut Changes,
     ) -> Result<(bool, Vec<Value<'static>>)> {
         let number = self.matched + 1;
         if run.has_subqueries() {
@@ -196,16 +201,22 @@ impl Updating<'_> {
         let unchanged = changes.is_empty();
         if !unchanged {
             let old = &sources[0].row;
-            match engine!(shared.session, self.table.update_row(worker, txn, old, &changes, progress))? {
-                WriteRow::Done => {
+            let outcome = match &mut self.checker {
+                None => Some(engine!(shared.session, self.table.update_row(worker, txn, old, &changes, progress))?),
+                Some(checker) => checker.update(Writer { worker, txn, shared }, old, &changes, progress, counts).await?,
+            };
+            match outcome {
+                // A foreign key forbids it: left as it is, by IGNORE.
+                None => self.matched += 1,
+                Some(WriteRow::Done) => {
                     self.matched += 1;
                     self.changed += 1;
                     if let Some(number) = changed_number(self.table, &changes) {
                         engine!(shared.session, self.table.note_auto_increment(worker, number))?;
                     }
                 }
-                WriteRow::Changed => done = false,
-                WriteRow::Duplicate { index } => {
+                Some(WriteRow::Changed | WriteRow::Paused { .. }) => done = false,
+                Some(WriteRow::Duplicate { index }) => {
                     self.matched += 1;
                     let error = duplicate(self.table, index, &new_row(self.table, old, &changes)?);
                     if !self.ignore {
@@ -240,6 +251,11 @@ pub(super) fn new_row<'v>(table: &'v Table, old: &'v table::RowBuf, changes: &'v
             None => row.get(column).unwrap_or(Value::Null),
         })
         .collect())
+}
+
+/// The key that a changed row would have in an index, as messages print it.
+pub(super) fn duplicate_key(table: &Table, index: usize, old: &table::RowBuf, changes: &[(usize, Value<'_>)]) -> Result<String> {
+    Ok(table.key_text(index, &new_row(table, old, changes)?))
 }
 
 /// 1062, naming the key's values and `table.index`.

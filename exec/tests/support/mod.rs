@@ -73,6 +73,7 @@ impl Fixture {
             name: name.into(),
             columns,
             indexes,
+            foreign_keys: Vec::new(),
             collation: CollationId::UTF8MB4_0900_AI_CI,
             comment: String::new(),
             auto_increment: None,

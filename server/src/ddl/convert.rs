@@ -7,12 +7,13 @@ use crate::session::State;
 use sql::DefinitionError;
 use sql::ast::{
     AlterAction as Ast, AlterTable, ColumnDefinition, ColumnPosition as AstPosition, CreateTable, DataType, DefaultClause, Expr,
-    KeyDefinition, KeyKind, KeyPart, Literal, TableOptions, TypeName, UnaryOp,
+    ForeignKey, KeyDefinition, KeyKind, KeyPart, Literal, Reference, ReferenceAction as AstReferenceAction, TableOptions,
+    TypeName, UnaryOp,
 };
 use std::sync::Arc;
-use table::ddl::{AlterAction, ColumnPosition, NewIndex, NewIndexColumn, NewIndexKind, NewTable};
+use table::ddl::{AlterAction, ColumnPosition, ForeignKeyError, NewForeignKey, NewIndex, NewIndexColumn, NewIndexKind, NewTable};
 use types::convert::{self, StoreContext, Warnings};
-use types::schema::{ColumnDef, ColumnDefault, IndexKind, TableDef};
+use types::schema::{ColumnDef, ColumnDefault, IndexKind, ReferenceAction, TableDef};
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 
 /// Converts for one session: its sql_mode and time zone matter for defaults.
@@ -33,9 +34,6 @@ impl<'a> Converter<'a> {
         if let Some(check) = create.checks.first() {
             return Err(Error::NotSupported(format!("CHECK ({})", check.text)));
         }
-        if !create.foreign_keys.is_empty() {
-            return Err(Error::NotSupported("FOREIGN KEY".to_owned()));
-        }
         check_engine(&create.options)?;
         let collation = collation_of(create.options.charset, create.options.collation, database_collation)?;
         let mut columns = Vec::with_capacity(create.columns.len());
@@ -44,14 +42,20 @@ impl<'a> Converter<'a> {
             columns.push(self.column(definition, collation)?);
             column_keys(definition, &mut indexes);
         }
+        let of_columns = indexes.len();
         for key in create.keys {
             indexes.push(self.index(key)?);
+        }
+        let mut foreign_keys = Vec::with_capacity(create.foreign_keys.len());
+        for key in create.foreign_keys {
+            foreign_keys.push(foreign_key(key, database, of_columns)?);
         }
         let mut new = NewTable {
             database: database.to_owned(),
             name: create.name.name.to_owned(),
             columns,
             indexes,
+            foreign_keys,
             collation,
             comment: text(create.options.comment),
             auto_increment: create.options.auto_increment,
@@ -214,11 +218,12 @@ impl<'a> Converter<'a> {
             Ast::Keys { .. } | Ast::Nothing => {}
             Ast::SetVisible { .. } => return Err(Error::NotSupported("ALTER COLUMN ... SET VISIBLE".to_owned())),
             Ast::AlterKey { .. } => return Err(Error::NotSupported("ALTER INDEX ... VISIBLE".to_owned())),
-            Ast::AddForeignKey(_) => return Err(Error::NotSupported("FOREIGN KEY".to_owned())),
-            Ast::AddCheck(check) => return Err(Error::NotSupported(format!("CHECK ({})", check.text))),
-            Ast::DropForeignKey(name) | Ast::DropConstraint(name) => {
-                return Err(sql_error(DefinitionError::CannotDrop((*name).to_owned()).into()));
+            Ast::AddForeignKey(key) => {
+                actions.push(AlterAction::AddForeignKey { key: foreign_key(key, &def.database, 0)? });
             }
+            Ast::AddCheck(check) => return Err(Error::NotSupported(format!("CHECK ({})", check.text))),
+            Ast::DropForeignKey(name) => actions.push(AlterAction::DropForeignKey { name: (*name).to_owned() }),
+            Ast::DropConstraint(name) => actions.push(AlterAction::DropConstraint { name: (*name).to_owned() }),
             Ast::Unsupported(what) => return Err(Error::NotSupported((*what).to_owned())),
         }
         Ok(())
@@ -324,6 +329,7 @@ pub fn like(def: &TableDef, database: &str, name: &str) -> NewTable {
         name: name.to_owned(),
         columns: def.columns.clone(),
         indexes,
+        foreign_keys: Vec::new(),
         collation: def.collation,
         comment: def.comment.clone(),
         auto_increment: None,
@@ -357,6 +363,33 @@ pub fn column_of_query(column: &sql::plan::OutputColumn) -> ColumnDef {
 
 fn sql_error(error: sql::Error) -> Error {
     Error::Sql(error)
+}
+
+/// A FOREIGN KEY of a table in `database`; `indexes_before` are those of its columns.
+fn foreign_key(key: &ForeignKey<'_>, database: &str, indexes_before: usize) -> Result<NewForeignKey> {
+    let Reference { table, columns, on_delete, on_update } = key.references;
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
+    if columns.len() != key.columns.len() {
+        return Err(table::Error::from(ForeignKeyError::ColumnCount { name: key.name.map(str::to_owned) }).into());
+    }
+    let action = |action: Option<AstReferenceAction>| match action {
+        None | Some(AstReferenceAction::NoAction) => ReferenceAction::NoAction,
+        Some(AstReferenceAction::Restrict) => ReferenceAction::Restrict,
+        Some(AstReferenceAction::Cascade) => ReferenceAction::Cascade,
+        Some(AstReferenceAction::SetNull) => ReferenceAction::SetNull,
+        Some(AstReferenceAction::SetDefault) => ReferenceAction::SetDefault,
+    };
+    Ok(NewForeignKey {
+        name: key.name.map(str::to_owned),
+        index_name: key.index_name.map(str::to_owned),
+        columns: names(key.columns),
+        parent_database: table.database.unwrap_or(database).to_owned(),
+        parent_table: table.name.to_owned(),
+        parent_columns: names(columns),
+        on_delete: action(on_delete),
+        on_update: action(on_update),
+        indexes_before: indexes_before + key.keys_before,
+    })
 }
 
 fn check_engine(options: &TableOptions<'_>) -> Result<()> {

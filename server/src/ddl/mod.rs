@@ -96,6 +96,7 @@ async fn job<T: Send + 'static>(
         lock_wait_timeout: state.settings.metadata_lock_wait,
         cancelled: Some(Arc::clone(&cancelled)),
         conversion: conversion(state),
+        foreign_key_checks: state.vars.foreign_key_checks,
     };
     let mut wait = state.worker.shared.ddl.run(move |database, worker| work(database, worker, &options));
     let info = &state.info;
@@ -274,7 +275,7 @@ async fn create_table(state: &mut State, create: &CreateTable<'_>) -> Result<Don
             new
         }
     };
-    let made = job(state, move |tables, worker, _| tables.create_table(worker, new)).await;
+    let made = job(state, move |tables, worker, options| tables.create_table_with(worker, new, options)).await;
     match made {
         Ok(_) => match create.query {
             Some(query) => fill(state, create, query, &database).await,

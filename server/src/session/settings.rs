@@ -22,7 +22,7 @@ macro_rules! ids {
 
 ids! {
     auto_increment_increment, auto_increment_offset, autocommit, block_encryption_mode, character_set_client, character_set_connection,
-    character_set_database, character_set_results, character_set_server, collation_connection, collation_database,
+    character_set_database, foreign_key_checks, character_set_results, character_set_server, collation_connection, collation_database,
     collation_server, completion_type, cte_max_recursion_depth, default_week_format, div_precision_increment, error_count, group_concat_max_len,
     identity, innodb_lock_wait_timeout, insert_id, interactive_timeout, last_insert_id, lock_wait_timeout,
     max_allowed_packet, max_error_count, max_execution_time, max_prepared_stmt_count, net_write_timeout, optimizer_switch, pseudo_thread_id,
@@ -135,6 +135,7 @@ pub fn apply(variables: &SessionVariables, settings: &Settings, vars: &mut exec:
     let number = |id| variables.get(id).as_u64();
     vars.sql_mode = settings.mode;
     vars.collation = settings.connection_collation;
+    vars.foreign_key_checks = number(ids.foreign_key_checks) != 0;
     vars.group_concat_bytes_max = number(ids.group_concat_max_len) as usize;
     vars.packet_bytes_max = settings.packet_bytes_max;
     vars.div_precision_increment = number(ids.div_precision_increment) as u8;

@@ -10,6 +10,7 @@ use crate::plan_cache::PlanEntry;
 use crate::session::info::SessionInfo;
 use crate::session::settings::Settings;
 use crate::worker::Worker;
+use smallvec::SmallVec;
 use std::future::Future;
 use std::mem::ManuallyDrop;
 use std::rc::Rc;
@@ -48,8 +49,8 @@ pub struct Transaction {
 /// A plan in use.
 struct Held {
     plan: Rc<PlanEntry>,
-    /// The tables (by position) whose share was taken for this plan and not for one before.
-    taken: u64,
+    /// The tables (by position, a bit each) whose share was taken for this plan and not for one before.
+    taken: SmallVec<[u64; 1]>,
 }
 
 /// Whether a plan may run now.
@@ -143,7 +144,8 @@ impl Transaction {
             return Ok(Hold::Held);
         }
         let tables = plan.prepared.tables();
-        let mut held = Held { plan: Rc::clone(plan), taken: 0 };
+        let taken = smallvec::smallvec![0; tables.len().div_ceil(64).max(1)];
+        let mut held = Held { plan: Rc::clone(plan), taken };
         for (position, table) in tables.iter().enumerate() {
             if self.holds(table) {
                 continue;
@@ -159,7 +161,7 @@ impl Transaction {
                     return Err(Error::Exec(error));
                 }
             }
-            held.taken |= 1 << position;
+            held.taken[position / 64] |= 1 << (position % 64);
         }
         let database = &worker.shared.database;
         // Changes of other tables do not concern the plan: with the shares in hand its own tables stay as they are.
@@ -300,7 +302,7 @@ impl Transaction {
 impl Held {
     fn give_back(&self, worker: &Worker) {
         for (position, table) in self.plan.prepared.tables().iter().enumerate() {
-            if self.taken & 1 << position != 0 {
+            if self.taken[position / 64] & 1 << (position % 64) != 0 {
                 table.mdl().release_shared(worker.index);
             }
         }

@@ -1,6 +1,6 @@
 //! The tables of information_schema: their columns as MySQL 8.4 has them, and where their rows come from.
 //!
-//! A table of something that does not exist here (views, triggers, routines, foreign keys) is present and empty, because tools join
+//! A table of something that does not exist here (views, triggers, routines) is present and empty, because tools join
 //! with it.
 
 use super::build::{is_text, number, optional, text};
@@ -10,7 +10,7 @@ use super::tables::{created, table_type};
 use crate::charset;
 use crate::worker::Worker;
 use std::sync::LazyLock;
-use types::schema::{ColumnDef, ColumnDefault, IndexKind, Schema, TableDef, TableId};
+use types::schema::{ColumnDef, ColumnDefault, ForeignKeyDef, IndexKind, Schema, TableDef, TableId};
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value, show_create};
 
 type Row = Vec<Value<'static>>;
@@ -76,6 +76,7 @@ fn definition(position: usize, table: &Virtual) -> TableDef {
         comment: String::new(),
         created_us: 0,
         is_virtual: true,
+        foreign_keys: Vec::new(),
     }
 }
 
@@ -171,7 +172,7 @@ static TABLES: &[Virtual] = &[
     Virtual { name: "PROCESSLIST", rows: processes, columns: &[
         ("ID", UInt), ("USER", Text(32)), ("HOST", Text(261)), ("DB", Text(64)), ("COMMAND", Text(16)), ("TIME", Int),
         ("STATE", Text(64)), ("INFO", Long)] },
-    Virtual { name: "REFERENTIAL_CONSTRAINTS", rows: none, columns: &[
+    Virtual { name: "REFERENTIAL_CONSTRAINTS", rows: referential_constraints, columns: &[
         ("CONSTRAINT_CATALOG", Name), ("CONSTRAINT_SCHEMA", Name), ("CONSTRAINT_NAME", Text(64)), ("UNIQUE_CONSTRAINT_CATALOG", Name),
         ("UNIQUE_CONSTRAINT_SCHEMA", Name), ("UNIQUE_CONSTRAINT_NAME", Text(64)), ("MATCH_OPTION", Text(7)), ("UPDATE_RULE", Text(11)),
         ("DELETE_RULE", Text(11)), ("TABLE_NAME", Name), ("REFERENCED_TABLE_NAME", Name)] },
@@ -453,8 +454,38 @@ fn table_constraints(source: &Source<'_>) -> Vec<Row> {
             let names = [CATALOG, &def.database, &index.name, &def.database, &def.name, kind, "YES"];
             rows.push(super::texts(&names));
         }
+        for key in &def.foreign_keys {
+            rows.push(super::texts(&[CATALOG, &def.database, &key.name, &def.database, &def.name, "FOREIGN KEY", "YES"]));
+        }
     }
     rows
+}
+
+/// The unique key of the parent that a foreign key references; `None` without a parent.
+fn referenced_key<'a>(source: &Source<'a>, key: &ForeignKeyDef) -> Option<&'a str> {
+    let parent = source.schema.table(&key.parent_database, &key.parent_table)?;
+    let index = parent.unique_key_of(&key.columns_in(parent)?)?;
+    Some(&parent.indexes[index].name)
+}
+
+fn referential_constraints(source: &Source<'_>) -> Vec<Row> {
+    let keys = all_tables(source).flat_map(|def| def.foreign_keys.iter().map(move |key| (def, key)));
+    keys.map(|(def, key)| {
+        vec![
+            text(CATALOG),
+            text(&def.database),
+            text(&key.name),
+            text(CATALOG),
+            text(&key.parent_database),
+            optional(referenced_key(source, key)),
+            text("NONE"),
+            text(key.on_update.name()),
+            text(key.on_delete.name()),
+            text(&def.name),
+            text(&key.parent_table),
+        ]
+    })
+    .collect()
 }
 
 fn key_column_usage(source: &Source<'_>) -> Vec<Row> {
@@ -476,6 +507,25 @@ fn key_column_usage(source: &Source<'_>) -> Vec<Row> {
                     Value::Null,
                     Value::Null,
                     Value::Null,
+                ]);
+            }
+        }
+        for key in &def.foreign_keys {
+            for (position, (column, parent_column)) in key.columns.iter().zip(&key.parent_columns).enumerate() {
+                rows.push(vec![
+                    text(CATALOG),
+                    text(&def.database),
+                    text(&key.name),
+                    text(CATALOG),
+                    text(&def.database),
+                    text(&def.name),
+                    text(&def.columns[*column].name),
+                    number(position + 1),
+                    // A foreign key references the columns of the unique key in their order.
+                    number(position + 1),
+                    text(&key.parent_database),
+                    text(&key.parent_table),
+                    text(parent_column),
                 ]);
             }
         }

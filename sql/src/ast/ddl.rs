@@ -168,7 +168,12 @@ pub struct CheckDefinition<'a> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ForeignKey<'a> {
+    /// CONSTRAINT name
     pub name: Option<&'a str>,
+    /// FOREIGN KEY name: of the index
+    pub index_name: Option<&'a str>,
+    /// How many of the table's keys are written before it.
+    pub keys_before: usize,
     pub columns: &'a [&'a str],
     pub references: Reference<'a>,
 }

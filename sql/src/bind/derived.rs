@@ -165,5 +165,6 @@ pub(super) fn table_def(name: &str, columns: Vec<ColumnDef>) -> Arc<TableDef> {
         comment: String::new(),
         created_us: 0,
         is_virtual: true,
+        foreign_keys: Vec::new(),
     })
 }

@@ -174,7 +174,7 @@ impl<'a> Parser<'a> {
                 TableElement::Column(column) => columns.push(column),
                 TableElement::Key(key) => keys.push(key),
                 TableElement::Check(check) => checks.push(check),
-                TableElement::ForeignKey(key) => foreign_keys.push(key),
+                TableElement::ForeignKey(key) => foreign_keys.push(ForeignKey { keys_before: keys.len(), ..key }),
             }
             if columns.len() > super::COLUMNS_MAX {
                 return Err(Error::TooManyColumns);
@@ -228,10 +228,11 @@ impl<'a> Parser<'a> {
             Token::Keyword(K::Foreign) => {
                 self.bump();
                 self.expect_kw(K::Key)?;
-                let key_name = if self.at_ident() { Some(self.ident()?) } else { None };
+                let index_name = if self.at_ident() { Some(self.ident()?) } else { None };
                 let columns = self.paren_list(|p| p.ident())?;
                 let references = self.reference()?;
-                return Ok(Some(TableElement::ForeignKey(ForeignKey { name: name.or(key_name), columns, references })));
+                let key = ForeignKey { name, index_name, keys_before: 0, columns, references };
+                return Ok(Some(TableElement::ForeignKey(key)));
             }
             Token::Keyword(K::Check) => {
                 let mut check = self.check()?;

@@ -1,10 +1,11 @@
 //! What an ALTER TABLE means: the new definition, where its columns and indexes come from, and whether rows must be copied.
 
 use super::define::{add_index, check_columns, check_name, check_whole, finish_indexes, hidden_index};
+use super::foreign::{self, ForeignKeyError, NewForeignKey};
 use super::{AlterAction, ColumnPosition};
 use crate::{Error, NameOf, Result};
 use types::row::COLUMNS_MAX;
-use types::schema::{ColumnDef, ColumnDefault, IndexDef, IndexKind, TableDef};
+use types::schema::{ColumnDef, ColumnDefault, ForeignKeyDef, IndexDef, IndexKind, TableDef};
 use types::{ColumnType, TypeKind};
 
 /// The outcome of planning.
@@ -18,6 +19,10 @@ pub(crate) struct AlterPlan {
     /// Rows are written anew into new trees.
     pub copies: bool,
     pub auto_increment: Option<u64>,
+    /// The new name of each old column that is still there.
+    pub renamed: Vec<Option<String>>,
+    /// The names of the foreign keys that are added.
+    pub added_keys: Vec<String>,
 }
 
 /// A column on its way through the actions.
@@ -32,19 +37,36 @@ struct IndexDraft {
     columns: Vec<String>,
 }
 
+/// A foreign key on its way, in the same manner.
+struct KeyDraft {
+    key: ForeignKeyDef,
+    columns: Vec<String>,
+    /// The same statement drops it.
+    goes: bool,
+}
+
 struct Drafts {
     table: String,
     columns: Vec<Draft>,
     indexes: Vec<IndexDraft>,
+    foreign_keys: Vec<KeyDraft>,
     copies: bool,
+}
+
+/// What an ALTER TABLE adds once its columns are known.
+#[derive(Default)]
+struct Additions {
+    indexes: Vec<super::NewIndex>,
+    foreign_keys: Vec<NewForeignKey>,
 }
 
 /// Applies the actions to a definition, in order.
 pub(crate) fn plan(old: &TableDef, actions: Vec<AlterAction>) -> Result<AlterPlan> {
     let mut drafts = Drafts::of(old);
+    drafts.mark_dropped_keys(&actions)?;
     let mut def = old.clone();
     let mut auto_increment = None;
-    let mut new_indexes = Vec::new();
+    let mut added = Additions::default();
     for action in actions {
         match action {
             AlterAction::AddColumn { column, position } => drafts.add_column(column, &position)?,
@@ -55,7 +77,10 @@ pub(crate) fn plan(old: &TableDef, actions: Vec<AlterAction>) -> Result<AlterPla
                 let at = drafts.position(&name)?;
                 drafts.columns[at].column.default = default;
             }
-            AlterAction::AddIndex { index } => new_indexes.push(index),
+            AlterAction::AddIndex { index } => added.indexes.push(index),
+            AlterAction::AddForeignKey { key } => added.foreign_keys.push(key),
+            AlterAction::DropForeignKey { .. } => {}
+            AlterAction::DropConstraint { name } => drafts.drop_constraint(&name)?,
             AlterAction::DropIndex { name } => drafts.drop_index(&name)?,
             AlterAction::DropPrimaryKey => drafts.drop_index("PRIMARY")?,
             AlterAction::RenameIndex { name, to } => drafts.rename_index(&name, to)?,
@@ -69,7 +94,7 @@ pub(crate) fn plan(old: &TableDef, actions: Vec<AlterAction>) -> Result<AlterPla
             AlterAction::Rebuild => drafts.copies = true,
         }
     }
-    drafts.finish(old, def, &new_indexes, auto_increment)
+    drafts.finish(old, def, added, auto_increment)
 }
 
 impl Drafts {
@@ -84,7 +109,49 @@ impl Drafts {
                 index: index.clone(),
             })
             .collect();
-        Self { table: old.name.clone(), columns, indexes, copies: false }
+        let foreign_keys = old
+            .foreign_keys
+            .iter()
+            .map(|key| KeyDraft {
+                columns: key.columns.iter().map(|column| old.columns[*column].name.clone()).collect(),
+                key: key.clone(),
+                goes: false,
+            })
+            .collect();
+        Self { table: old.name.clone(), columns, indexes, foreign_keys, copies: false }
+    }
+
+    /// Keys that are dropped keep nothing from being dropped with them, wherever in the statement that stands.
+    fn mark_dropped_keys(&mut self, actions: &[AlterAction]) -> Result<()> {
+        for action in actions {
+            match action {
+                AlterAction::DropForeignKey { name } if !self.drop_key(name) => {
+                    return Err(Error::CannotDrop { name: name.clone() });
+                }
+                AlterAction::DropConstraint { name } => {
+                    self.drop_key(name);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn drop_key(&mut self, name: &str) -> bool {
+        let found = self.foreign_keys.iter_mut().find(|draft| !draft.goes && draft.key.name.eq_ignore_ascii_case(name));
+        found.map(|draft| draft.goes = true).is_some()
+    }
+
+    /// DROP CONSTRAINT: a foreign key (which is marked already), a unique key, or the primary key.
+    fn drop_constraint(&mut self, name: &str) -> Result<()> {
+        if self.foreign_keys.iter().any(|draft| draft.goes && draft.key.name.eq_ignore_ascii_case(name)) {
+            return Ok(());
+        }
+        let unique = |at: &usize| matches!(self.indexes[*at].index.kind, IndexKind::Primary | IndexKind::Unique);
+        match self.find_index(name).filter(unique) {
+            Some(_) => self.drop_index(name),
+            None => Err(ForeignKeyError::ConstraintMissing { name: name.to_string() }.into()),
+        }
     }
 
     fn position(&self, name: &str) -> Result<usize> {
@@ -119,6 +186,7 @@ impl Drafts {
         if self.columns.len() == 1 {
             return Err(Error::CannotRemoveAllColumns);
         }
+        self.check_key_columns(name)?;
         self.columns.remove(at);
         self.copies = true;
         // The column leaves its indexes; an index without columns goes.
@@ -129,6 +197,21 @@ impl Drafts {
             }
         }
         self.indexes.retain(|draft| !draft.columns.is_empty() || draft.index.kind == IndexKind::HiddenRowId);
+        Ok(())
+    }
+
+    /// 1828, 1829: a column of a key of this table stays.
+    fn check_key_columns(&self, name: &str) -> Result<()> {
+        let names = |columns: &[String]| columns.iter().any(|column| column.eq_ignore_ascii_case(name));
+        for draft in self.foreign_keys.iter().filter(|draft| !draft.goes) {
+            let (column, key) = (name.to_string(), draft.key.name.clone());
+            if names(&draft.columns) {
+                return Err(ForeignKeyError::ColumnNeeded { column, name: key }.into());
+            }
+            if draft.key.parent_table == self.table && names(&draft.key.parent_columns) {
+                return Err(ForeignKeyError::ColumnReferenced { column, name: key, child: self.table.clone() }.into());
+            }
+        }
         Ok(())
     }
 
@@ -173,6 +256,7 @@ impl Drafts {
 
     fn rename_in_indexes(&mut self, name: &str, to: &str) {
         let names = self.indexes.iter_mut().flat_map(|draft| &mut draft.columns);
+        let names = names.chain(self.foreign_keys.iter_mut().flat_map(|draft| &mut draft.columns));
         names.filter(|column| column.eq_ignore_ascii_case(name)).for_each(|column| *column = to.to_string());
     }
 
@@ -201,16 +285,10 @@ impl Drafts {
         Ok(())
     }
 
-    fn finish(
-        mut self,
-        old: &TableDef,
-        mut def: TableDef,
-        new_indexes: &[super::NewIndex],
-        auto_increment: Option<u64>,
-    ) -> Result<AlterPlan> {
+    fn finish(mut self, old: &TableDef, mut def: TableDef, added: Additions, auto_increment: Option<u64>) -> Result<AlterPlan> {
         let mut columns: Vec<ColumnDef> = self.columns.iter().map(|draft| draft.column.clone()).collect();
         check_columns(&columns)?;
-        let mut indexes = Vec::with_capacity(self.indexes.len() + new_indexes.len());
+        let mut indexes = Vec::with_capacity(self.indexes.len() + added.indexes.len());
         for draft in &self.indexes {
             let mut index = draft.index.clone();
             for (part, name) in index.columns.iter_mut().zip(&draft.columns) {
@@ -226,14 +304,20 @@ impl Drafts {
             indexes.push(hidden_index());
             self.copies = true;
         }
-        for index in new_indexes {
+        for index in &added.indexes {
             add_index(&mut columns, &mut indexes, index)?;
             self.copies |= index.kind == super::NewIndexKind::Primary;
         }
-        recheck_keys(&columns, &indexes)?;
-        finish_indexes(&columns, &mut indexes);
+        let renamed = (0..old.columns.len()).map(|column| {
+            let draft = self.columns.iter().find(|draft| draft.source == Some(column))?;
+            Some(draft.column.name.clone())
+        });
+        let renamed: Vec<Option<String>> = renamed.collect();
         def.columns = columns;
         def.indexes = indexes;
+        let added_keys = self.finish_keys(old, &mut def, &renamed, &added.foreign_keys)?;
+        recheck_keys(&def.columns, &def.indexes)?;
+        finish_indexes(&def.columns, &mut def.indexes);
         check_whole(&def)?;
         let kept = def.indexes.iter().map(|index| self.kept_tree(old, index)).collect();
         // A column that became NOT NULL through its key has another row layout.
@@ -242,7 +326,39 @@ impl Drafts {
             source.is_none_or(|source| old.columns[source].nullable == new.nullable)
         };
         self.copies |= !def.columns.iter().zip(&sources).all(is_same_null);
-        Ok(AlterPlan { def, sources, kept, copies: self.copies, auto_increment })
+        Ok(AlterPlan { def, sources, kept, copies: self.copies, auto_increment, renamed, added_keys })
+    }
+
+    /// The keys that stay, over the new columns, and those that come, with an index where they need one. Gives the names of the latter.
+    fn finish_keys(
+        &self,
+        old: &TableDef,
+        def: &mut TableDef,
+        renamed: &[Option<String>],
+        added: &[NewForeignKey],
+    ) -> Result<Vec<String>> {
+        def.foreign_keys.clear();
+        for draft in self.foreign_keys.iter().filter(|draft| !draft.goes) {
+            let position = |name: &String| def.column_index(name).ok_or_else(|| Error::KeyColumnMissing { column: name.clone() });
+            let columns = draft.columns.iter().map(position).collect::<Result<_>>()?;
+            def.foreign_keys.push(ForeignKeyDef { columns, ..draft.key.clone() });
+        }
+        if let Some(followed) = foreign::follow_parent(def, old, &def.clone(), renamed) {
+            def.foreign_keys = followed.foreign_keys;
+        }
+        if def.name != old.name {
+            foreign::rename_generated(def, &old.name);
+        }
+        let resolved = foreign::resolve(def, added)?;
+        for (key, resolved) in added.iter().zip(&resolved) {
+            if def.index_leading_with(&resolved.columns).is_none() {
+                add_index(&mut def.columns, &mut def.indexes, &foreign::generated_index(key))?;
+            }
+        }
+        let names = resolved.iter().map(|key| key.name.clone()).collect();
+        def.foreign_keys.extend(resolved);
+        foreign::sort(&mut def.foreign_keys);
+        Ok(names)
     }
 
     /// The old index whose tree has just the entries of `index`.

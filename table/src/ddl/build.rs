@@ -19,18 +19,18 @@ const WRITES_MAX: usize = 1000;
 const SORT_BYTES_MAX: usize = 64 << 20;
 
 /// A transaction that is cut in pieces. What is open is rolled back when dropped.
-struct Slices<'w> {
+pub(super) struct Slices<'w> {
     worker: &'w Worker,
     txn: Option<Txn>,
     writes: usize,
 }
 
 impl<'w> Slices<'w> {
-    fn new(worker: &'w Worker) -> Self {
+    pub(super) fn new(worker: &'w Worker) -> Self {
         Self { worker, txn: Some(worker.begin(Isolation::ReadCommitted)), writes: 0 }
     }
 
-    fn txn(&mut self) -> &mut Txn {
+    pub(super) fn txn(&mut self) -> &mut Txn {
         self.txn.as_mut().expect("open until dropped")
     }
 
@@ -240,6 +240,7 @@ impl<'a> Copy<'a> {
         match blocking(|| new.insert_row(worker, txn, &values, progress))? {
             InsertRow::Inserted => Ok(()),
             InsertRow::Duplicate { index } => Err(duplicate_entry(new, index, &values)),
+            InsertRow::Paused { .. } => unreachable!("no pause was asked for"),
         }
     }
 

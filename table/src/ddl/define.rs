@@ -1,5 +1,6 @@
 //! From a CREATE TABLE to a checked definition: MySQL's rules about names, columns and keys.
 
+use super::foreign;
 use super::{NewIndex, NewIndexColumn, NewIndexKind, NewTable};
 use crate::{Error, NameOf, Result};
 use types::row::COLUMNS_MAX;
@@ -32,11 +33,11 @@ pub(crate) fn define(table: NewTable) -> Result<TableDef> {
     let mut columns = table.columns;
     check_columns(&columns)?;
     let mut indexes = Vec::with_capacity(table.indexes.len() + 1);
-    for index in &table.indexes {
+    for index in &foreign::with_generated(table.indexes, &table.foreign_keys) {
         add_index(&mut columns, &mut indexes, index)?;
     }
     finish_indexes(&columns, &mut indexes);
-    let def = TableDef {
+    let mut def = TableDef {
         id: TableId(0),
         database: table.database,
         name: table.name,
@@ -46,7 +47,10 @@ pub(crate) fn define(table: NewTable) -> Result<TableDef> {
         comment: table.comment,
         created_us: now_us(),
         is_virtual: false,
+        foreign_keys: Vec::new(),
     };
+    def.foreign_keys = foreign::resolve(&def, &table.foreign_keys)?;
+    foreign::sort(&mut def.foreign_keys);
     check_whole(&def)?;
     Ok(def)
 }

@@ -13,11 +13,17 @@
 mod alter;
 mod build;
 pub(crate) mod define;
+pub(crate) mod foreign;
+mod related;
+mod validate;
+
+pub use foreign::{ForeignKeyError, NewForeignKey, constraint_text};
 
 use crate::catalog::{CatalogTxn, StoredTable, blocking};
 use crate::database::Published;
 use crate::mdl::ExclusiveGuard;
 use crate::{Database, Error, NameOf, Result, Table};
+use related::{alter_related, by_names, check_renamed, followed_children, renamed_definitions};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,6 +42,8 @@ pub struct DdlOptions {
     pub cancelled: Option<Arc<AtomicBool>>,
     /// How ALTER TABLE converts rows.
     pub conversion: Conversion,
+    /// `foreign_key_checks`: without, parents may be missing, and rows are not looked at.
+    pub foreign_key_checks: bool,
 }
 
 /// What the conversion of rows takes from the session (see `types::convert::StoreContext`).
@@ -49,7 +57,8 @@ pub struct Conversion {
 
 impl Default for DdlOptions {
     fn default() -> Self {
-        Self { lock_wait_timeout: Duration::from_secs(50), cancelled: None, conversion: Conversion::default() }
+        let (lock_wait_timeout, conversion) = (Duration::from_secs(50), Conversion::default());
+        Self { lock_wait_timeout, cancelled: None, conversion, foreign_key_checks: true }
     }
 }
 
@@ -93,6 +102,17 @@ pub enum AlterAction {
         name: String,
     },
     DropPrimaryKey,
+    /// Its index is added where none of the table's will do.
+    AddForeignKey {
+        key: NewForeignKey,
+    },
+    DropForeignKey {
+        name: String,
+    },
+    /// DROP CONSTRAINT: a foreign key, or a unique key.
+    DropConstraint {
+        name: String,
+    },
     RenameIndex {
         name: String,
         to: String,
@@ -151,6 +171,7 @@ pub struct NewTable {
     pub name: String,
     pub columns: Vec<ColumnDef>,
     pub indexes: Vec<NewIndex>,
+    pub foreign_keys: Vec<NewForeignKey>,
     pub collation: CollationId,
     pub comment: String,
     /// AUTO_INCREMENT = n
@@ -158,7 +179,7 @@ pub struct NewTable {
 }
 
 impl NewTable {
-    /// CREATE TABLE ... LIKE: the same columns and indexes under another name.
+    /// CREATE TABLE ... LIKE: the same columns and indexes under another name, without foreign keys.
     pub fn like(def: &TableDef, database: &str, name: &str) -> Self {
         let real = def.indexes.iter().filter(|index| index.kind != IndexKind::HiddenRowId);
         let indexes = real.map(|index| NewIndex {
@@ -185,6 +206,7 @@ impl NewTable {
             name: name.to_string(),
             columns: def.columns.clone(),
             indexes: indexes.collect(),
+            foreign_keys: Vec::new(),
             collation: def.collation,
             comment: def.comment.clone(),
             auto_increment: None,
@@ -251,6 +273,9 @@ impl Database {
             if !same {
                 continue;
             }
+            if options.foreign_key_checks {
+                foreign::check_dropped(&now, &locked.tables)?;
+            }
             let mut catalog = CatalogTxn::begin(worker);
             for table in &locked.tables {
                 unlink_table(&mut catalog, table)?;
@@ -268,16 +293,27 @@ impl Database {
 
     /// Checks the definition as MySQL does, orders the indexes (primary, unique, others), makes the trees and publishes the table.
     pub fn create_table(&self, worker: &Worker, table: NewTable) -> Result<TableId> {
+        self.create_table_with(worker, table, &DdlOptions::default())
+    }
+
+    /// As `create_table`. Tables that foreign keys make its parents or children are locked meanwhile.
+    pub fn create_table_with(&self, worker: &Worker, table: NewTable, options: &DdlOptions) -> Result<TableId> {
         let auto_increment = table.auto_increment;
         let mut def = self.check_table(table)?;
         check_table_free(&self.published(), &def.database, &def.name)?;
         let mut trees = NewTrees::create(self, worker, def.indexes.len() + usize::from(define::needs_blob_tree(&def)))?;
         let blob_tree = trees.assign(&mut def, &[]);
 
-        let mut ddl = self.lock_ddl();
+        let related = |published: &Published| {
+            let mut related = foreign::parents(published, &def, &def.foreign_keys, options.foreign_key_checks)?;
+            related.extend(foreign::referencing(published, &def.database, &def.name, None));
+            Ok(related)
+        };
+        let (locked, mut ddl) = self.lock_tables(worker, related, options)?;
         let published = self.published();
         check_database(&published, &def.database)?;
         check_table_free(&published, &def.database, &def.name)?;
+        foreign::check_new(&published, &def, options.foreign_key_checks)?;
         def.id = TableId(ddl.next_table_id);
         let stored = StoredTable { def: Arc::new(def), blob_tree };
         let id = stored.def.id;
@@ -294,7 +330,11 @@ impl Database {
         trees.adopt();
         ddl.next_table_id += 1;
         let (counters, mdl) = (self.new_counters(auto_increment), self.new_mdl());
-        self.publish(&mut ddl, |next| next.put_table(Table::open(&stored, counters, mdl, next.version)));
+        self.publish(&mut ddl, |next| {
+            next.put_table(Table::open(&stored, counters, mdl, next.version));
+            // F2
+            locked.tables.iter().for_each(|table| next.reopen(table));
+        });
         Ok(id)
     }
 
@@ -309,7 +349,10 @@ impl Database {
     pub fn drop_tables(&self, worker: &Worker, tables: &[(String, String)], options: &DdlOptions) -> Result<()> {
         let unknown =
             |(database, table): &(String, String)| Error::UnknownTable { database: database.clone(), table: table.clone() };
-        let (locked, mut ddl) = self.lock_tables(worker, tables, unknown, options)?;
+        let (locked, mut ddl) = self.lock_tables(worker, by_names(tables, unknown), options)?;
+        if options.foreign_key_checks {
+            foreign::check_dropped(&self.published(), &locked.tables)?;
+        }
         let mut catalog = CatalogTxn::begin(worker);
         for table in &locked.tables {
             unlink_table(&mut catalog, table)?;
@@ -323,9 +366,12 @@ impl Database {
     /// Empties the table by giving it new trees; AUTO_INCREMENT starts over.
     pub fn truncate_table(&self, worker: &Worker, database: &str, name: &str, options: &DdlOptions) -> Result<()> {
         let names = [(database.to_string(), name.to_string())];
-        let (locked, ddl) = self.lock_tables(worker, &names, missing_table, options)?;
+        let (locked, ddl) = self.lock_tables(worker, by_names(&names, missing_table), options)?;
         drop(ddl);
         let old = &locked.tables[0];
+        if options.foreign_key_checks {
+            foreign::check_truncated(&self.published(), old.def())?;
+        }
         let mut def = TableDef::clone(old.def());
         let mut trees = NewTrees::create(self, worker, def.indexes.len() + usize::from(old.blob_tree.is_some()))?;
         let blob_tree = trees.assign(&mut def, &[]);
@@ -351,30 +397,35 @@ impl Database {
         renames: &[(String, String, String, String)],
         options: &DdlOptions,
     ) -> Result<()> {
-        // A later step may name what an earlier one made: only names that exist now are locked.
+        // A later step may name what an earlier one made: only names that exist now are locked. So are the tables on the other side of
+        // foreign keys to the old and the new names.
+        let related = |published: &Published| {
+            let mut tables = Vec::new();
+            for (database, name, to_database, to_name) in renames {
+                let found = published.schema.table(database, name).and_then(|def| published.tables.get(&def.id));
+                tables.extend(found.cloned());
+                tables.extend(foreign::referencing(published, database, name, None));
+                tables.extend(foreign::referencing(published, to_database, to_name, None));
+            }
+            Ok(tables)
+        };
+        let (locked, mut ddl) = self.lock_tables(worker, related, options)?;
         let published = self.published();
-        let existing =
-            |(database, name, ..): &&(String, String, String, String)| published.schema.table(database, name).is_some();
-        let mut names: Vec<(String, String)> = renames.iter().filter(existing).map(|r| (r.0.clone(), r.1.clone())).collect();
-        names.sort();
-        names.dedup();
-        let (locked, mut ddl) = self.lock_tables(worker, &names, missing_table, options)?;
-        let moved = moved_names(&self.published(), renames)?;
+        let moved = moved_names(&published, renames)?;
+        let changed = renamed_definitions(&locked, &moved);
+        check_renamed(&published, &changed, &moved)?;
         let mut catalog = CatalogTxn::begin(worker);
-        let mut renamed = Vec::new();
-        for table in &locked.tables {
-            let Some((database, name)) = moved.get(&table.id()) else { continue };
-            let mut def = TableDef::clone(table.def());
-            (def.database, def.name) = (database.clone(), name.clone());
-            let stored = StoredTable { def: Arc::new(def), blob_tree: table.blob_tree };
-            catalog.put_table(&stored)?;
-            renamed.push((stored, table));
+        for (stored, _) in &changed {
+            catalog.put_table(stored)?;
         }
         catalog.commit();
         self.publish(&mut ddl, |next| {
-            for (stored, table) in &renamed {
+            for (stored, table) in &changed {
                 next.put_table(Table::open(stored, table.counters.clone(), table.mdl.clone(), table.rebuilt_at()));
             }
+            // F2: a key that waited for this name has a parent now.
+            let kept = locked.tables.iter().filter(|table| changed.iter().all(|(stored, _)| stored.def.id != table.id()));
+            kept.for_each(|table| next.reopen(table));
         });
         Ok(())
     }
@@ -406,20 +457,27 @@ impl Database {
         actions: Vec<AlterAction>,
         options: &DdlOptions,
     ) -> Result<u64> {
-        let names = [(database.to_string(), table.to_string())];
-        let (locked, ddl) = self.lock_tables(worker, &names, missing_table, options)?;
+        let names = (database.to_string(), table.to_string());
+        let related = |published: &Published| alter_related(published, &names, &actions);
+        let (locked, ddl) = self.lock_tables(worker, related, options)?;
         drop(ddl);
-        let old = &locked.tables[0];
-        let plan = alter::plan(old.def(), actions)?;
+        let is_target = |table: &&Arc<Table>| (&table.def().database, &table.def().name) == (&names.0, &names.1);
+        let old = locked.tables.iter().find(is_target).ok_or_else(|| missing_table(&names))?;
+        let plan = alter::plan(old.def(), actions.clone())?;
         let is_renamed = (&plan.def.database, &plan.def.name) != (&old.def().database, &old.def().name);
-        if is_renamed {
-            let published = self.published();
-            check_database(&published, &plan.def.database)?;
-            check_table_free(&published, &plan.def.database, &plan.def.name)?;
-        }
-        let (copies, sources, kept, requested) = (plan.copies, plan.sources, plan.kept, plan.auto_increment);
-        let kept = if copies { vec![None; plan.def.indexes.len()] } else { kept };
-        let mut def = plan.def;
+        let checks = options.foreign_key_checks;
+        let check = |published: &Published, def: &TableDef| {
+            if is_renamed {
+                check_database(published, &def.database)?;
+                check_table_free(published, &def.database, &def.name)?;
+                foreign::check_waiting(published, def, checks)?;
+            }
+            foreign::check_altered(published, old.def(), def, &plan.renamed, checks)
+        };
+        check(&self.published(), &plan.def)?;
+        let (copies, sources, requested) = (plan.copies, &plan.sources, plan.auto_increment);
+        let kept = if copies { vec![None; plan.def.indexes.len()] } else { plan.kept.clone() };
+        let mut def = plan.def.clone();
         let needs_blobs = define::needs_blob_tree(&def);
         let old_blob_tree = old.blob_tree.filter(|_| !copies);
         let count = kept.iter().filter(|k| k.is_none()).count() + usize::from(needs_blobs && old_blob_tree.is_none());
@@ -434,7 +492,7 @@ impl Database {
         };
         let new = Table::open(&stored, counters.clone(), old.mdl.clone(), 0);
         let rows = match copies {
-            true => build::copy_rows(worker, old, &new, &sources, options)?,
+            true => build::copy_rows(worker, old, &new, sources, options)?,
             false => {
                 for index in (0..kept.len()).filter(|k| kept[*k].is_none()) {
                     build::fill_index(worker, &new, index, options)?;
@@ -442,19 +500,24 @@ impl Database {
                 0
             }
         };
+        if checks {
+            for key in stored.def.foreign_keys.iter().filter(|key| plan.added_keys.contains(&key.name)) {
+                validate::check_rows(worker, &new, key, &self.published(), options)?;
+            }
+        }
         let has_auto = stored.def.columns.iter().any(|c| c.auto_increment);
         let next_auto = (has_auto && (copies || requested.is_some())).then(|| requested.unwrap_or_else(|| counters.next_auto()));
 
         let mut ddl = self.lock_ddl();
-        if is_renamed {
-            let published = self.published();
-            check_database(&published, &stored.def.database)?;
-            check_table_free(&published, &stored.def.database, &stored.def.name)?;
-        }
+        check(&self.published(), &stored.def)?;
+        let children = followed_children(&locked, old, &stored.def, &plan.renamed);
         let new_trees: Vec<TreeRef> = trees_of(&new).collect();
         let dropped: Vec<TreeRef> = trees_of(old).filter(|tree| !new_trees.contains(tree)).collect();
         let mut catalog = CatalogTxn::begin(worker);
         catalog.put_table(&stored)?;
+        for (child, _) in &children {
+            catalog.put_table(child)?;
+        }
         if let Some(next) = next_auto {
             catalog.put_auto_increment(stored.def.id, next)?;
         }
@@ -471,30 +534,34 @@ impl Database {
         self.publish(&mut ddl, |next| {
             let rebuilt_at = if is_rebuilt { next.version } else { old.rebuilt_at() };
             next.put_table(Table::open(&stored, counters, old.mdl.clone(), rebuilt_at));
+            for table in locked.tables.iter().filter(|table| table.id() != old.id()) {
+                match children.iter().find(|(child, _)| child.def.id == table.id()) {
+                    Some((child, _)) => {
+                        next.put_table(Table::open(child, table.counters.clone(), table.mdl.clone(), table.rebuilt_at()));
+                    }
+                    // F2
+                    None => next.reopen(table),
+                }
+            }
         });
         ddl.orphans.extend(dropped);
         Ok(rows)
     }
 
-    /// Takes tables alone and the DDL mutex, both for names as they are published then.
+    /// Takes tables alone and the DDL mutex: those that `find` finds in the published schema, and still finds when it has them.
     fn lock_tables(
         &self,
         worker: &Worker,
-        names: &[(String, String)],
-        missing: impl Fn(&(String, String)) -> Error,
+        find: impl Fn(&Published) -> Result<Vec<Arc<Table>>>,
         options: &DdlOptions,
     ) -> Result<(LockedTables, parking_lot::MutexGuard<'_, crate::database::DdlState>)> {
         let deadline = Instant::now() + options.lock_wait_timeout;
         loop {
-            let published = self.published();
-            let find = |name: &(String, String)| {
-                let def = published.schema.table(&name.0, &name.1).ok_or_else(|| missing(name))?;
-                published.tables.get(&def.id).cloned().ok_or_else(|| missing(name))
-            };
-            let tables = names.iter().map(find).collect::<Result<Vec<_>>>()?;
-            let locked = LockedTables::lock(worker, tables, deadline, options)?;
+            let locked = LockedTables::lock(worker, find(&self.published())?, deadline, options)?;
             let ddl = self.lock_ddl();
-            if locked.are_current(&self.published()) {
+            let published = self.published();
+            let is_locked = |table: &Arc<Table>| locked.tables.iter().any(|other| Arc::ptr_eq(other, table));
+            if locked.are_current(&published) && find(&published)?.iter().all(is_locked) {
                 return Ok((locked, ddl));
             }
         }

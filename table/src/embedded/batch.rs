@@ -152,6 +152,7 @@ impl Batch<'_> {
         match wait_out(worker, || table.insert_row(worker, txn, &values, &mut buffers.progress))? {
             InsertRow::Inserted => Ok(Outcome::Done),
             InsertRow::Duplicate { index } => Ok(Outcome::Duplicate { index }),
+            InsertRow::Paused { .. } => unreachable!("no pause was asked for"),
         }
     }
 
@@ -176,6 +177,7 @@ impl Batch<'_> {
                 WriteRow::Done => return Ok(Outcome::Done),
                 WriteRow::Duplicate { index } => return Ok(Outcome::Duplicate { index }),
                 WriteRow::Changed => {}
+                WriteRow::Paused { .. } => unreachable!("no pause was asked for"),
             }
         }
         Err(Error::Engine(txn::Error::LockWaitTimeout))

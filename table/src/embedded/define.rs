@@ -12,6 +12,7 @@ impl NewTable {
             name: name.to_owned(),
             columns: Vec::new(),
             indexes: Vec::new(),
+            foreign_keys: Vec::new(),
             collation: CollationId::UTF8MB4_0900_AI_CI,
             comment: String::new(),
             auto_increment: None,

@@ -10,6 +10,8 @@
 //! A call blocks its thread where the engine stalls: on a page that is not in memory, on a row that another transaction holds, on the log
 //! where the caller wants its commit [`Acknowledge::Durable`].
 //!
+//! Foreign keys are the statements' affair: the library keeps their definitions and does not look at them when it writes rows.
+//!
 //! What happens to one key of a batch is data: an [`Outcome`], or no row. An [`Error`] ends the transaction, and nothing of it remains.
 //!
 //! E1: a transaction holds a share of the metadata lock of every table that it uses, and has looked under it that the handle is not

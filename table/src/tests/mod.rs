@@ -3,6 +3,7 @@
 mod blobs;
 mod crash;
 mod ddl;
+mod foreign;
 mod offline;
 mod rows;
 mod threads;
@@ -167,6 +168,7 @@ pub(crate) fn table(name: &str, columns: Vec<ColumnDef>, indexes: Vec<NewIndex>)
         name: name.to_string(),
         columns,
         indexes,
+        foreign_keys: Vec::new(),
         collation: CollationId::UTF8MB4_0900_AI_CI,
         comment: String::new(),
         auto_increment: None,

@@ -38,6 +38,7 @@ fn add(worker: &Worker, txn: &mut Txn, table: &Table, id: i64, amount: i64, lock
         match blocking(|| table.update_row(worker, txn, &row, &changes, &mut progress))? {
             WriteRow::Done => return Ok(()),
             WriteRow::Changed => continue,
+            WriteRow::Paused { .. } => unreachable!("no pause was asked for"),
             WriteRow::Duplicate { index } => panic!("no unique index changes, but {index} collides"),
         }
     }
@@ -170,6 +171,7 @@ fn racing_inserts_of_one_key_leave_one_row() {
                             wins.fetch_add(1, Ordering::Relaxed);
                         }
                         Ok(InsertRow::Inserted) => rollback(&worker, txn),
+                        Ok(InsertRow::Paused { .. }) => unreachable!("no pause was asked for"),
                         Ok(InsertRow::Duplicate { index }) => {
                             assert_eq!(index, 1);
                             rollback(&worker, txn);

@@ -1,8 +1,10 @@
 //! What sessions see of each other: each scenario runs at each isolation level and must go as its script says.
 //!
 //! Sessions are threads with a connection each. A step gives one session a statement and says how it ends: with an answer, or by
-//! waiting for another session. The sessions' tables are made anew for every run.
+//! waiting for another session. The sessions' tables are made anew for every run. Beside the scenarios, `families` puts foreign keys
+//! under the load of many sessions.
 
+mod families;
 mod scenarios;
 mod session;
 
@@ -61,6 +63,11 @@ fn run(only: &str, address: &Address, report: &mut Report) {
     for scenario in SCENARIOS.iter().filter(|s| s.name.contains(only)) {
         for (number, level) in LEVELS.iter().enumerate() {
             report.case(&format!("{} at {level}", scenario.name), || play(address, scenario, number));
+        }
+    }
+    if "no orphan under load".contains(only) {
+        for level in LEVELS {
+            report.case(&format!("no orphan under load at {level}"), || families::storm(address, level));
         }
     }
 }

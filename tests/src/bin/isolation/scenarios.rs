@@ -65,7 +65,116 @@ const SHIFTS: &[&str] = &[
     "INSERT INTO shift VALUES (10, 'ann', 1), (20, 'bob', 1), (50, 'eve', 0)",
 ];
 
+const FAMILY: &[&str] = &[
+    "CREATE TABLE parent (id INT PRIMARY KEY, v INT)",
+    "INSERT INTO parent VALUES (1, 10), (2, 20), (5, 50)",
+    "CREATE TABLE child (id INT PRIMARY KEY, pid INT, FOREIGN KEY (pid) REFERENCES parent (id))",
+];
+
 pub const SCENARIOS: &[Scenario] = &[
+    Scenario {
+        name: "a new child keeps its parent",
+        setup: FAMILY,
+        steps: &[
+            at('a', BEGIN, DONE),
+            at('a', "INSERT INTO child VALUES (1, 5)", "1 rows"),
+            at('b', BEGIN, DONE),
+            at('b', "DELETE FROM parent WHERE id = 5", WAITS),
+            at('c', "UPDATE parent SET v = 21 WHERE id = 2", "1 rows"),
+            at('a', COMMIT, DONE),
+            end('b', ["error 1451"; 4]),
+            at('b', COMMIT, DONE),
+            at('c', "SELECT id FROM parent", "1 2 5"),
+        ],
+    },
+    Scenario {
+        name: "a child waits for its parent",
+        setup: FAMILY,
+        steps: &[
+            at('a', BEGIN, DONE),
+            at('a', "DELETE FROM parent WHERE id = 5", "1 rows"),
+            at('b', BEGIN, DONE),
+            at('b', "INSERT INTO child VALUES (1, 5)", WAITS),
+            at('a', COMMIT, DONE),
+            end('b', ["error 1452"; 4]),
+            at('b', COMMIT, DONE),
+            at('c', "SELECT COUNT(*) FROM child", "0"),
+        ],
+    },
+    Scenario {
+        name: "a child waits for its parent, which stays",
+        setup: FAMILY,
+        steps: &[
+            at('a', BEGIN, DONE),
+            at('a', "UPDATE parent SET v = 51 WHERE id = 5", "1 rows"),
+            at('b', BEGIN, DONE),
+            at('b', "INSERT INTO child VALUES (1, 5)", WAITS),
+            // The waiting child's entry is not there yet: nobody waits for it.
+            at('a', "DELETE FROM parent WHERE id = 5", "1 rows"),
+            at('a', "ROLLBACK", DONE),
+            end('b', ["1 rows"; 4]),
+            at('b', COMMIT, DONE),
+            at('c', "SELECT pid FROM child", "5"),
+        ],
+    },
+    Scenario {
+        name: "a parent that is seen no more, or not yet",
+        setup: FAMILY,
+        steps: &[
+            at('a', BEGIN, DONE),
+            by('a', "SELECT COUNT(*) FROM child", ["0", "0", "0", ""]),
+            at('b', "DELETE FROM parent WHERE id = 5", "1 rows"),
+            at('b', "INSERT INTO parent VALUES (6, 60)", "1 rows"),
+            // A check reads what is committed, whatever the snapshot shows.
+            at('a', "INSERT INTO child VALUES (1, 5)", "error 1452"),
+            at('a', "INSERT INTO child VALUES (1, 6)", "1 rows"),
+            at('a', COMMIT, DONE),
+        ],
+    },
+    Scenario {
+        name: "a deadlock with a child in it",
+        setup: FAMILY,
+        steps: &[
+            at('a', BEGIN, DONE),
+            at('b', BEGIN, DONE),
+            at('a', "UPDATE parent SET v = 1 WHERE id = 1", "1 rows"),
+            at('b', "UPDATE parent SET v = 2 WHERE id = 2", "1 rows"),
+            at('b', "INSERT INTO child VALUES (1, 5)", "1 rows"),
+            at('a', "UPDATE parent SET v = 3 WHERE id = 2", WAITS),
+            at('b', "UPDATE parent SET v = 4 WHERE id = 1", "1 rows"),
+            end('a', ["error 1213"; 4]),
+            at('b', "ROLLBACK", DONE),
+            at('c', "SELECT v FROM parent ORDER BY id", "10 20 50"),
+        ],
+    },
+    Scenario {
+        name: "a definition waits for those who use the table",
+        setup: FAMILY,
+        steps: &[
+            at('a', BEGIN, DONE),
+            at('a', "SELECT COUNT(*) FROM parent", "3"),
+            at('b', "ALTER TABLE parent ADD COLUMN extra INT", WAITS),
+            at('a', COMMIT, DONE),
+            end('b', [DONE; 4]),
+            at(
+                'c',
+                "SELECT COUNT(*) FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'parent'",
+                "3",
+            ),
+        ],
+    },
+    Scenario {
+        name: "a parent's definition waits for its children's users",
+        setup: FAMILY,
+        steps: &[
+            at('a', BEGIN, DONE),
+            at('a', "INSERT INTO child VALUES (1, 5)", "1 rows"),
+            at('b', "ALTER TABLE parent ADD COLUMN extra INT", WAITS),
+            at('a', COMMIT, DONE),
+            end('b', [DONE; 4]),
+            at('c', "INSERT INTO child VALUES (2, 9)", "error 1452"),
+        ],
+    },
     Scenario {
         name: "dirty read",
         setup: ACCOUNTS,

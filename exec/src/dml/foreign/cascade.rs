@@ -1,0 +1,261 @@
+//! What becomes of the children of a row that was deleted or got another key, and of theirs.
+//!
+//! Depth first, on a stack of its own: a frame is a changed row, the next of its child keys, and where the scan of that key's children
+//! stands. A child is written whole before its own children are looked at.
+//!
+//! S1: the stack has at most `LEVELS_MAX` frames; one more level with a row in it is error 3008.
+//! S2: a row that was changed, not deleted, by a frame's key makes changes of further rows of the same table impossible below: InnoDB
+//!     takes such a circle for RESTRICT, since it cannot know that it ends.
+
+use super::{Changes, Checker, Writer};
+use crate::dml::foreign::plan::ChildKey;
+use crate::dml::update::duplicate_key;
+use crate::error::{Error, Result};
+use crate::wait::{self, engine};
+use smallvec::SmallVec;
+use table::{RowBuf, RowCursor, RowRead, WriteRow, is_representable};
+use txn::{LockMode, ReadMode, WaitPolicy};
+use types::schema::ReferenceAction;
+use types::{TypeKind, Value};
+
+/// MySQL's bound, the statement's own row counted.
+const LEVELS_MAX: usize = 15;
+
+/// A changed row whose children are looked at.
+#[derive(Default)]
+pub(super) struct Frame {
+    node: usize,
+    /// As it was.
+    row: RowBuf,
+    deleted: bool,
+    /// Its new values, where it was not deleted.
+    changes: Vec<(usize, Value<'static>)>,
+    /// The next of the node's child keys.
+    next: usize,
+    /// The scan for children of the key before that; `false`: there is none under way.
+    scans: bool,
+    cursor: RowCursor,
+    child: RowBuf,
+}
+
+/// What to do next with the frame on top.
+enum Next {
+    /// All of its keys are done.
+    Up,
+    /// The scan gave a child, in the frame's `child`.
+    Child,
+    /// Look again.
+    Again,
+}
+
+impl Checker<'_> {
+    /// Sees to the children of a row of the statement's own table that was written. `changes`: its new values; `None`: it was deleted.
+    pub(super) async fn cascade(
+        &mut self,
+        writer: &mut Writer<'_, '_>,
+        old: &RowBuf,
+        changes: Option<&[(usize, Value<'_>)]>,
+        counts: &mut Changes,
+    ) -> Result<()> {
+        let mut stack = Vec::new();
+        let first = self.frame(self.node, old, changes);
+        stack.push(first);
+        let outcome = self.walk(writer, &mut stack, counts).await;
+        self.spare.append(&mut stack);
+        outcome
+    }
+
+    fn frame(&mut self, node: usize, row: &RowBuf, changes: Option<&[(usize, Value<'_>)]>) -> Frame {
+        let mut frame = self.spare.pop().unwrap_or_default();
+        frame.node = node;
+        frame.row.copy_from(row);
+        frame.deleted = changes.is_none();
+        frame.changes.clear();
+        let changes = changes.unwrap_or_default().iter();
+        frame.changes.extend(changes.map(|(column, value)| (*column, value.clone().into_owned())));
+        (frame.next, frame.scans) = (0, false);
+        frame
+    }
+
+    async fn walk(&mut self, writer: &mut Writer<'_, '_>, stack: &mut Vec<Frame>, counts: &mut Changes) -> Result<()> {
+        loop {
+            if let Err(pause) = self.clock.tick(writer.shared.session) {
+                wait::resolve(pause, writer.shared, &mut self.clock).await?;
+            }
+            let next = match stack.last().is_some_and(|top| top.scans) {
+                true => self.next_child(writer, stack).await?,
+                false => self.next_key(writer, stack).await?,
+            };
+            match next {
+                Next::Again => {}
+                Next::Child => {
+                    if let Some(below) = self.write_child(writer, stack, counts).await? {
+                        stack.push(below);
+                    }
+                }
+                Next::Up => {
+                    self.spare.extend(stack.pop());
+                    if stack.is_empty() {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    /// Begins with the next child key of the top frame.
+    async fn next_key(&mut self, writer: &mut Writer<'_, '_>, stack: &mut [Frame]) -> Result<Next> {
+        let levels = stack.len();
+        let (top, above) = stack.split_last_mut().expect("called with a frame");
+        let node = self.keys.node(top.node);
+        let Some(child) = node.children.get(top.next) else { return Ok(Next::Up) };
+        top.next += 1;
+        if !top.deleted && !child.is_moved(&top.changes) {
+            return Ok(Next::Again);
+        }
+        let row = top.row.row(&node.table);
+        let values = child.reference.parent_columns.iter().map(|column| row.get(*column));
+        let values = values.collect::<types::Result<SmallVec<[Value<'_>; 4]>>>();
+        let values = values.map_err(|error| Error::Storage(format!("{error:?}")))?;
+        let below = self.keys.node(child.node);
+        if !child.reference.encode_child_range(&below.table, &values, &mut self.lookup.range) {
+            return Ok(Next::Again);
+        }
+        let action = child.action(top.deleted);
+        // S2
+        let changes_row = !(top.deleted && action == ReferenceAction::Cascade);
+        let is_circle = changes_row && (above.iter().chain([&*top])).any(|frame| frame.node == child.node && !frame.deleted);
+        if action.changes_child() && !is_circle && levels < LEVELS_MAX {
+            let mode = match writer.txn.locks_gaps() {
+                true => ReadMode::Lock(LockMode::Exclusive, WaitPolicy::Wait),
+                false => ReadMode::Latest,
+            };
+            top.cursor.open(&below.table, child.reference.index, &self.lookup.range, false, mode, false);
+            // What a row leads to may change the rows that follow: each is read when its turn comes.
+            top.cursor.set_batch(1);
+            top.scans = true;
+            return Ok(Next::Again);
+        }
+        let Writer { worker, txn, shared } = writer;
+        let (index, lookup) = (child.reference.index, &mut self.lookup);
+        if !engine!(shared.session, below.table.lock_first(worker, txn, index, LockMode::Share, lookup))? {
+            return Ok(Next::Again);
+        }
+        match action.changes_child() && !is_circle {
+            true => Err(Error::CascadeTooDeep { levels: LEVELS_MAX }),
+            false => Err(Error::RowIsReferenced { constraint: below.constraint(child.key) }),
+        }
+    }
+
+    /// The next child of the top frame's scan, locked and read current.
+    async fn next_child(&mut self, writer: &mut Writer<'_, '_>, stack: &mut [Frame]) -> Result<Next> {
+        let top = stack.last_mut().expect("called with a frame");
+        let child = &self.keys.node(top.node).children[top.next - 1];
+        let below = self.keys.node(child.node);
+        let Writer { worker, txn, shared } = writer;
+        let Frame { cursor, child: row, .. } = top;
+        if !engine!(shared.session, cursor.next(&below.table, worker, txn, row))? {
+            top.scans = false;
+            return Ok(Next::Again);
+        }
+        let (mode, policy) = (LockMode::Exclusive, WaitPolicy::Wait);
+        if !txn.locks_gaps() && !engine!(shared.session, cursor.lock_current(&below.table, worker, txn, mode, policy, row))? {
+            return Ok(Next::Again);
+        }
+        engine!(shared.session, below.table.load_externals(worker, txn, RowRead::Latest, &below.wanted, row))?;
+        Ok(Next::Child)
+    }
+
+    /// Deletes or changes the child that the top frame stands on. Gives the frame for its own children, if it may have any.
+    async fn write_child(
+        &mut self,
+        writer: &mut Writer<'_, '_>,
+        stack: &mut [Frame],
+        counts: &mut Changes,
+    ) -> Result<Option<Frame>> {
+        let keys = self.keys;
+        let top = stack.last_mut().expect("called with a frame");
+        let node = keys.node(top.node);
+        let child = &node.children[top.next - 1];
+        let below = keys.node(child.node);
+        let action = child.action(top.deleted);
+        let changed_since = || Error::Storage("a locked child row was changed".into());
+        if top.deleted && action == ReferenceAction::Cascade {
+            let Writer { worker, txn, shared } = writer;
+            let outcome = engine!(shared.session, below.table.delete_row(worker, txn, &top.child, &mut self.progress))?;
+            if outcome != WriteRow::Done {
+                return Err(changed_since());
+            }
+            counts.cascade(child.node, -1);
+            return Ok((!below.children.is_empty()).then(|| self.frame(child.node, &top.child, None)));
+        }
+        let changes = new_values(child, action, top, &below.table)
+            .ok_or_else(|| Error::RowIsReferenced { constraint: below.constraint(child.key) })?;
+        if changes.is_empty() {
+            return Ok(None);
+        }
+        let mut progress = std::mem::take(&mut self.progress);
+        let outcome = self.write_update(writer, below, Some(child.key), &top.child, &changes, &mut progress).await;
+        self.progress = progress;
+        match outcome? {
+            WriteRow::Done => {}
+            WriteRow::Duplicate { index } => {
+                let top = stack.last().expect("called with a frame");
+                let record = duplicate_key(&node.table, child.reference.parent_index, &top.row, &top.changes)?;
+                let (table, def) = (node.table.def().name.clone(), below.table.def());
+                let (child, key) = (def.name.clone(), def.indexes[index].name.clone());
+                return Err(Error::ForeignDuplicate { table, record, child, key });
+            }
+            WriteRow::Changed | WriteRow::Paused { .. } => return Err(changed_since()),
+        }
+        let goes_on = below.children.iter().any(|key| key.is_moved(&changes));
+        Ok(goes_on.then(|| self.frame(child.node, &top.child, Some(&changes))))
+    }
+}
+
+impl ChildKey {
+    fn action(&self, deleted: bool) -> ReferenceAction {
+        if deleted { self.on_delete } else { self.on_update }
+    }
+}
+
+/// The values that a key gives a child whose parent is in `frame`; `None`: the child cannot hold them.
+fn new_values(
+    child: &ChildKey,
+    action: ReferenceAction,
+    frame: &Frame,
+    table: &table::Table,
+) -> Option<Vec<(usize, Value<'static>)>> {
+    let row = frame.child.row(table);
+    let mut changes = Vec::with_capacity(child.reference.columns.len());
+    for (column, parent_column) in child.reference.columns.iter().zip(&child.reference.parent_columns) {
+        let new = match action {
+            ReferenceAction::SetNull => Value::Null,
+            _ => match frame.changes.iter().find(|(changed, _)| changed == parent_column) {
+                Some((_, value)) => value.clone(),
+                None => continue,
+            },
+        };
+        let definition = &table.def().columns[*column];
+        if new.is_null() && !definition.nullable || !is_representable(&new, &definition.ty) || !fits(&new, &definition.ty) {
+            return None;
+        }
+        if !row.get(*column).is_ok_and(|old| old == new) {
+            changes.push((*column, new));
+        }
+    }
+    Some(changes)
+}
+
+/// A string is not cut to fit.
+fn fits(value: &Value<'_>, ty: &types::ColumnType) -> bool {
+    let Value::Bytes(bytes) = value else { return true };
+    match ty.kind {
+        TypeKind::Char { length } | TypeKind::VarChar { length } => {
+            String::from_utf8_lossy(bytes).chars().count() <= length as usize
+        }
+        TypeKind::Binary { length } => bytes.len() == length as usize,
+        TypeKind::VarBinary { length } => bytes.len() <= length as usize,
+        _ => true,
+    }
+}

@@ -1,0 +1,283 @@
+//! Foreign keys of a statement: rows are written through a [`Checker`], which looks at both sides of each key.
+//!
+//! ```text
+//! insert, update of a child     before the entry of the key's index is made: the parent's entry is locked, shared    (1452)
+//! update, delete of a parent    when the row is written: its children are looked for by the child's index            (1451)
+//!                               or deleted, set to NULL, given the new key, and so on down (`cascade`)
+//! ```
+//!
+//! K1: what is looked for is read as it is committed, under a lock, never from the transaction's snapshot (`table::Lookup`).
+//! K2: no orphan: who inserts a child holds a share of the parent's entry from before the child's entry is there until the transaction
+//!     ends. Who deletes the parent writes its entry first, which waits for that share, and then looks for children, which waits for
+//!     each uncommitted one. So of the two the later one sees what the earlier one did.
+//! K3: a row and what follows from it is one change: what IGNORE leaves out is undone whole, to a savepoint taken before it.
+//! K4: tables on both sides are tables of the plan: shares of their metadata locks are held while the statement's transaction lasts, so
+//!     neither keys nor their indexes change underneath (`table::ddl`, F2 and F3).
+
+mod cascade;
+mod plan;
+
+pub(crate) use plan::{ForeignKeys, for_plan};
+
+use super::Changes;
+use crate::error::{Error, Result};
+use crate::eval::Shared;
+use crate::run::Slice;
+use crate::wait::{self, engine};
+use cascade::Frame;
+use plan::{Node, ParentKey};
+use smallvec::SmallVec;
+use std::time::Duration;
+use table::{InsertRow, Lookup, Progress, RowBuf, RowRead, Table, WriteRow};
+use txn::{LockMode, Txn, Worker};
+use types::Value;
+
+/// Who writes, for whom.
+pub(crate) struct Writer<'w, 's> {
+    pub worker: &'w Worker,
+    pub txn: &'w mut Txn,
+    pub shared: &'w Shared<'s>,
+}
+
+/// The foreign keys of one table that a statement writes.
+pub(crate) struct Checker<'p> {
+    keys: &'p ForeignKeys,
+    node: usize,
+    /// Rows that violate a key are left out, with a warning.
+    ignore: bool,
+    lookup: Lookup,
+    key: Vec<u8>,
+    /// Of rows below the statement's own.
+    progress: Progress,
+    /// Frames of a cascade that are not in use.
+    spare: Vec<Frame>,
+    clock: Slice,
+}
+
+impl<'p> Checker<'p> {
+    /// `None`: nothing is to be looked at, since the table has no keys that the statement concerns, or since nobody wants it.
+    pub fn new(keys: Option<&'p ForeignKeys>, table: &Table, shared: &Shared<'_>, ignore: bool) -> Option<Self> {
+        let keys = keys.filter(|_| shared.session.foreign_key_checks)?;
+        let node = keys.node_of(table.id())?;
+        Some(Self {
+            keys,
+            node,
+            ignore,
+            lookup: Lookup::default(),
+            key: Vec::new(),
+            progress: Progress::new(),
+            spare: Vec::new(),
+            clock: Slice::new(Duration::ZERO),
+        })
+    }
+
+    /// Inserts a row. `None`: it has no parent and is left out.
+    pub async fn insert(
+        &mut self,
+        mut writer: Writer<'_, '_>,
+        values: &[Value<'_>],
+        progress: &mut Progress,
+    ) -> Result<Option<InsertRow>> {
+        let savepoint = writer.txn.savepoint();
+        let outcome = self.insert_checked(&mut writer, values, progress).await;
+        match outcome {
+            Ok(outcome) => Ok(Some(outcome)),
+            Err(error) => self.leave_out(writer, savepoint, error, progress).await.map(|()| None),
+        }
+    }
+
+    async fn insert_checked(
+        &mut self,
+        writer: &mut Writer<'_, '_>,
+        values: &[Value<'_>],
+        progress: &mut Progress,
+    ) -> Result<InsertRow> {
+        let node = self.keys.node(self.node);
+        progress.pause_at(node.pauses);
+        loop {
+            let Writer { worker, txn, shared } = writer;
+            match engine!(shared.session, node.table.insert_row(worker, txn, values, progress))? {
+                InsertRow::Paused { index } => {
+                    for parent in node.parents.iter().filter(|parent| parent.index == index) {
+                        self.check_parent(writer, node, parent, |column| Some(values[column].borrowed())).await?;
+                    }
+                }
+                outcome => return Ok(outcome),
+            }
+        }
+    }
+
+    /// Changes a row that was read current. `None`: a key forbids it and it is left as it was.
+    pub async fn update(
+        &mut self,
+        mut writer: Writer<'_, '_>,
+        old: &RowBuf,
+        changes: &[(usize, Value<'_>)],
+        progress: &mut Progress,
+        counts: &mut Changes,
+    ) -> Result<Option<WriteRow>> {
+        let savepoint = writer.txn.savepoint();
+        let before = counts.cascaded.clone();
+        let outcome = self.update_checked(&mut writer, old, changes, progress, counts).await;
+        match outcome {
+            Ok(outcome) => Ok(Some(outcome)),
+            Err(error) => {
+                let worker = writer.worker;
+                self.leave_out(writer, savepoint, error, progress).await?;
+                counts.forget_cascaded(worker, self.keys, before);
+                Ok(None)
+            }
+        }
+    }
+
+    async fn update_checked(
+        &mut self,
+        writer: &mut Writer<'_, '_>,
+        old: &RowBuf,
+        changes: &[(usize, Value<'_>)],
+        progress: &mut Progress,
+        counts: &mut Changes,
+    ) -> Result<WriteRow> {
+        let node = self.keys.node(self.node);
+        let loaded = self.loaded(writer, node, old).await?;
+        let old = loaded.as_ref().unwrap_or(old);
+        let outcome = self.write_update(writer, node, None, old, changes, progress).await?;
+        if outcome == WriteRow::Done && node.children.iter().any(|child| child.is_moved(changes)) {
+            self.cascade(writer, old, Some(changes), counts).await?;
+        }
+        Ok(outcome)
+    }
+
+    /// Writes a changed row, looking for the parents of its new values. `but`: the key by which the change came down has just been seen to.
+    async fn write_update(
+        &mut self,
+        writer: &mut Writer<'_, '_>,
+        node: &Node,
+        but: Option<usize>,
+        old: &RowBuf,
+        changes: &[(usize, Value<'_>)],
+        progress: &mut Progress,
+    ) -> Result<WriteRow> {
+        progress.pause_at(node.pauses);
+        loop {
+            let Writer { worker, txn, shared } = writer;
+            match engine!(shared.session, node.table.update_row(worker, txn, old, changes, progress))? {
+                WriteRow::Paused { index } => {
+                    let is_new =
+                        |parent: &&ParentKey| parent.index == index && Some(parent.key) != but && parent.is_changed(changes);
+                    for parent in node.parents.iter().filter(is_new) {
+                        let row = old.row(&node.table);
+                        let value = |column: usize| match changes.iter().find(|(c, _)| *c == column) {
+                            Some((_, value)) => Some(value.borrowed()),
+                            None => row.get(column).ok(),
+                        };
+                        self.check_parent(writer, node, parent, value).await?;
+                    }
+                }
+                outcome => return Ok(outcome),
+            }
+        }
+    }
+
+    /// Deletes a row that was read current. `None`: a key forbids it and it stays.
+    pub async fn delete(
+        &mut self,
+        mut writer: Writer<'_, '_>,
+        old: &RowBuf,
+        progress: &mut Progress,
+        counts: &mut Changes,
+    ) -> Result<Option<WriteRow>> {
+        let savepoint = writer.txn.savepoint();
+        let before = counts.cascaded.clone();
+        let outcome = self.delete_checked(&mut writer, old, progress, counts).await;
+        match outcome {
+            Ok(outcome) => Ok(Some(outcome)),
+            Err(error) => {
+                let worker = writer.worker;
+                self.leave_out(writer, savepoint, error, progress).await?;
+                counts.forget_cascaded(worker, self.keys, before);
+                self.keys.node(self.node).table.adjust_estimated_rows(worker, 1);
+                Ok(None)
+            }
+        }
+    }
+
+    async fn delete_checked(
+        &mut self,
+        writer: &mut Writer<'_, '_>,
+        old: &RowBuf,
+        progress: &mut Progress,
+        counts: &mut Changes,
+    ) -> Result<WriteRow> {
+        let node = self.keys.node(self.node);
+        let loaded = self.loaded(writer, node, old).await?;
+        let old = loaded.as_ref().unwrap_or(old);
+        let Writer { worker, txn, shared } = writer;
+        let outcome = engine!(shared.session, node.table.delete_row(worker, txn, old, progress))?;
+        if outcome == WriteRow::Done && !node.children.is_empty() {
+            self.cascade(writer, old, None, counts).await?;
+        }
+        Ok(outcome)
+    }
+
+    /// The row with the large values that keys read, where it has such: they cannot be read when it is written.
+    async fn loaded(&mut self, writer: &mut Writer<'_, '_>, node: &Node, row: &RowBuf) -> Result<Option<RowBuf>> {
+        if !node.table.has_externals(row) {
+            return Ok(None);
+        }
+        let mut copy = RowBuf::new();
+        copy.copy_from(row);
+        let Writer { worker, txn, shared } = writer;
+        // When the row has changed meanwhile, the write will tell.
+        engine!(shared.session, node.table.load_externals(worker, txn, RowRead::Latest, &node.wanted, &mut copy))?;
+        Ok(Some(copy))
+    }
+
+    /// 1452 unless the parent that the row's values name is there, and locked now, so that it stays.
+    async fn check_parent<'v>(
+        &mut self,
+        writer: &mut Writer<'_, '_>,
+        node: &Node,
+        parent: &ParentKey,
+        value: impl Fn(usize) -> Option<Value<'v>>,
+    ) -> Result<()> {
+        let columns = &node.table.def().foreign_keys[parent.key].columns;
+        let values: SmallVec<[Value<'_>; 4]> = columns.iter().map(|column| value(*column).unwrap_or(Value::Null)).collect();
+        // MATCH SIMPLE: a NULL refers to nothing.
+        if values.iter().any(Value::is_null) {
+            return Ok(());
+        }
+        if let Some((table, reference)) = &parent.parent {
+            if table.id() == node.table.id() && reference.is_own_parent(table, &value) {
+                return Ok(());
+            }
+            let Writer { worker, txn, shared } = writer;
+            let (key, lookup, index) = (&mut self.key, &mut self.lookup, reference.parent_index);
+            if reference.encode_parent_key(table, &values, key)
+                && engine!(shared.session, table.lock_key(worker, txn, index, key, LockMode::Share, lookup))?
+            {
+                return Ok(());
+            }
+        }
+        Err(Error::NoReferencedRow { constraint: node.constraint(parent.key) })
+    }
+
+    /// With IGNORE, takes back what was written since the savepoint and warns (K3); else the error is the statement's.
+    async fn leave_out(
+        &mut self,
+        writer: Writer<'_, '_>,
+        savepoint: txn::Savepoint,
+        error: Error,
+        progress: &mut Progress,
+    ) -> Result<()> {
+        let is_violation = matches!(error, Error::NoReferencedRow { .. } | Error::RowIsReferenced { .. });
+        if !self.ignore || !is_violation {
+            return Err(error);
+        }
+        progress.reset();
+        self.progress.reset();
+        wait::roll_back_to(writer.worker, writer.txn, savepoint).await?;
+        writer.shared.session.warn(error);
+        Ok(())
+    }
+}
