@@ -75,7 +75,13 @@ fn merge(ranges: &mut [EncodedRange]) -> usize {
     last + 1
 }
 
-fn encode_range<'a>(env: &Env<'a>, table: &Table, index: usize, plan: &'a KeyRange, out: &mut EncodedRange) -> Step<bool> {
+pub(crate) fn encode_range<'a>(
+    env: &Env<'a>,
+    table: &Table,
+    index: usize,
+    plan: &'a KeyRange,
+    out: &mut EncodedRange,
+) -> Step<bool> {
     let def = table.def();
     let columns = &def.indexes[index].columns;
     let type_of = |n: usize| &def.columns[columns[n].column].ty;
@@ -116,7 +122,7 @@ fn encode_range<'a>(env: &Env<'a>, table: &Table, index: usize, plan: &'a KeyRan
 
 /// A key expression's value as a value of the column's type, and how that compares to the original. `None`: NULL, or nothing the
 /// column could be compared with.
-fn key_value<'a>(env: &Env<'a>, expr: &'a Expr, column: &ColumnType) -> Step<Option<(Value<'a>, Ordering)>> {
+pub(crate) fn key_value<'a>(env: &Env<'a>, expr: &'a Expr, column: &ColumnType) -> Step<Option<(Value<'a>, Ordering)>> {
     let value = env.eval(expr)?;
     if matches!(value, Value::Null) {
         return Ok(None);

@@ -3,13 +3,14 @@
 use crate::context::ExecContext;
 use crate::error::{Error, Result};
 use crate::eval::{Shared, Step};
-use crate::operator::{Builder, Operator, ScanOperator, SourceLock};
+use crate::operator::{Builder, Operator, Registry, ScanOperator, SourceLock};
 use crate::packed;
 use crate::prepared::{Prepared, simple_scan};
 use crate::run::{Run, Slice, Source, Sources, check_killed};
 use crate::scratch::Scratch;
-use crate::sink::RowSink;
+use crate::sink::{NullSink, RowSink};
 use crate::wait;
+use sql::explain::Measures;
 use sql::expr::Expr;
 use sql::plan::{DeletePlan, LockWait, Locking, Node, OutputColumn, Plan, QueryPlan, UpdatePlan};
 use std::future::poll_fn;
@@ -52,6 +53,45 @@ pub async fn run_query<S: RowSink>(cx: &mut ExecContext<'_>, prepared: &Prepared
     let rows = rows?;
     cx.session.found_rows = rows;
     Ok(QueryDone { rows, last_insert_id: cx.session.last_insert_id_set.get().unwrap_or(0) })
+}
+
+/// EXPLAIN ANALYZE: runs a query plan, drops its rows, and tells what each operator did.
+///
+/// Panics when the plan is not a query.
+pub async fn measure_query(cx: &mut ExecContext<'_>, prepared: &Prepared) -> Result<Measures> {
+    let Plan::Query(plan) = &*prepared.plan else { panic!("measure_query runs queries only") };
+    let registry = Registry::default();
+    cx.session.settle_variables();
+    let result = measured(cx, prepared, plan, &registry).await;
+    cx.session.settle_variables();
+    cx.session.clear_kill_query();
+    cx.session.row_count = -1;
+    result?;
+    Ok(registry.into_measures())
+}
+
+async fn measured(cx: &mut ExecContext<'_>, prepared: &Prepared, plan: &QueryPlan, registry: &Registry) -> Result<()> {
+    let lock = locks(plan, cx);
+    let shared = Shared::new(cx.session, cx.params, cx.host);
+    let sources: Sources<'_> =
+        prepared.sources.iter().map(|table| Source { table: table.as_deref(), ..Source::default() }).collect();
+    let clock = Slice::new(cx.session.execution_time_max);
+    let mut run = Run::new(cx.worker, cx.txn, shared, sources, clock).with_parts(&plan.parts, &prepared.sources, lock);
+    run.measures = Some(registry);
+    let builder = Builder {
+        tables: &prepared.sources,
+        lock,
+        is_limited: false,
+        exclusive: None,
+        keeps_order: true,
+        measures: Some(registry),
+    };
+    let mut rows = match &plan.root {
+        Node::Project { input, exprs } => Rows::Project(builder.build(input), exprs),
+        root => Rows::Slots(builder.build(root)),
+    };
+    pump(&mut rows, &mut run, &plan.columns, &mut NullSink::default(), u64::MAX).await?;
+    Ok(())
 }
 
 /// Runs an INSERT, REPLACE, UPDATE or DELETE plan. On an error the statement's changes are undone; for [`Error::Deadlock`] the
@@ -187,7 +227,7 @@ async fn query<S: RowSink>(
     let clock = Slice::new(cx.session.execution_time_max);
     let mut run = Run::new(cx.worker, cx.txn, shared, sources, clock).with_parts(&plan.parts, &prepared.sources, lock);
     let is_limited = lock.is_some() && matches!(plan.root, Node::Limit { .. } | Node::Trim { .. });
-    let builder = Builder { tables: &prepared.sources, lock, is_limited, exclusive: None, keeps_order: true };
+    let builder = Builder { tables: &prepared.sources, lock, is_limited, exclusive: None, keeps_order: true, measures: None };
     let mut rows = match simple_scan(&plan.root) {
         Some((scan, exprs)) => {
             let table = prepared.sources[scan.source].as_deref().expect("a stored table's scan has its table resolved");

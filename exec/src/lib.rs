@@ -17,6 +17,7 @@ mod display;
 mod dml;
 mod driver;
 mod error;
+mod estimate;
 mod eval;
 mod function;
 mod hash;
@@ -36,8 +37,9 @@ mod tests;
 mod wait;
 
 pub use context::{ExecContext, Host, LocalFuture, VirtualRows};
-pub use driver::{DmlDone, QueryDone, run_dml, run_query};
+pub use driver::{DmlDone, QueryDone, measure_query, run_dml, run_query};
 pub use error::{Error, Result};
+pub use estimate::Constants;
 pub use prepared::Prepared;
 pub use session::{BlockEncryption, BlockMode, Level, SessionVars, UserVariable, Warning, Warnings, kill};
 pub use sink::{NullSink, RowSink};

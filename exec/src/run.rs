@@ -5,7 +5,7 @@
 
 use crate::error::{Error, Result};
 use crate::eval::{Env, Pause, Shared, Step};
-use crate::operator::{Operator, SourceLock};
+use crate::operator::{Operator, Registry, SourceLock};
 use crate::session::{SessionVars, kill};
 use crate::spill::Spill;
 use crate::spill::row_store::RowStore;
@@ -111,6 +111,8 @@ pub(crate) struct Run<'a> {
     pub keeps_keys: bool,
     /// Row locks that subqueries take.
     pub subquery_lock: Option<SourceLock>,
+    /// EXPLAIN ANALYZE
+    pub measures: Option<&'a Registry>,
 }
 
 /// The plan of a statement without subqueries.
@@ -184,6 +186,7 @@ impl<'a> Run<'a> {
             stores: Vec::new(),
             keeps_keys: false,
             subquery_lock: None,
+            measures: None,
         }
     }
 

@@ -280,6 +280,7 @@ impl<'a> Run<'a> {
                         is_limited: false,
                         exclusive: None,
                         keeps_order: true,
+                        measures: self.measures,
                     };
                     Box::new(builder.build(&plan.root))
                 }

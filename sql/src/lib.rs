@@ -12,7 +12,7 @@ pub mod ast;
 mod bind;
 mod digest;
 mod error;
-mod explain;
+pub mod explain;
 pub mod expr;
 pub mod func;
 mod keyword;
@@ -29,9 +29,10 @@ pub use arena::Arena;
 pub use bind::{bind_constant, bind_show_filter, plan};
 pub use digest::{Digest, Lifted, digest};
 pub use error::{Clause, DefinitionError, Error, IllegalMix, NameKind, RecursiveError, Result, WindowError};
-pub use explain::explain_tree;
+pub use explain::{explain_json, explain_tree, explain_tree_measured};
 pub use normal::normalized;
 pub use parser::{DEPTH_MAX, HEIGHT_MAX, Parsed, parse, parse_expression, parse_lifted};
+pub use planner::estimated_cost;
 
 /// MySQL 8.4's default sql_mode, for tests.
 #[cfg(test)]

@@ -12,6 +12,7 @@
 use crate::expr::{Aggregate, CompareAs, Expr, WindowCall};
 use std::sync::Arc;
 use types::schema::TableDef;
+use types::statistics::TableStatistics;
 use types::{ColumnType, Value};
 
 /// A bound and planned statement that touches rows.
@@ -139,6 +140,8 @@ pub enum Node {
         left_keys: Vec<Expr>,
         right_keys: Vec<Expr>,
         on: Option<Expr>,
+        /// Estimated rows of the result, for one left row.
+        partners: f64,
     },
     Filter {
         input: Box<Node>,
@@ -256,8 +259,12 @@ pub struct Scan {
     pub filter: Option<Expr>,
     /// Columns that anything above reads, by position: the executor may leave the others undecoded.
     pub columns_used: Vec<bool>,
-    /// Estimated rows, for EXPLAIN.
+    /// Estimated rows of one pass, behind the filter.
     pub rows: f64,
+    /// Estimated rows that one pass reads.
+    pub read: f64,
+    /// Estimated cost of one pass, where 1 is reading one row in sequence.
+    pub cost: f64,
 }
 
 #[derive(Clone, Debug)]
@@ -396,6 +403,23 @@ pub trait BindContext {
     fn system_variable(&self, global: bool, name: &str) -> Option<(Value<'static>, ColumnType)>;
     /// Estimated number of rows of a table.
     fn row_count(&self, table: &TableDef) -> u64;
+    /// What else is known of its rows.
+    fn statistics(&self, _table: &TableDef) -> Option<Arc<TableStatistics>> {
+        None
+    }
+    /// About how many entries of an index lie in a range, by a look into the index; `None` where its ends are not known yet, or the index
+    /// is not in memory. The range reads no table.
+    fn rows_in_range(&self, _table: &TableDef, _index: usize, _range: &KeyRange) -> Option<f64> {
+        None
+    }
+    /// A value as the table's statistics have the column's values; `None` where it is not known yet, is NULL, or is none of the column's.
+    fn statistics_key(&self, _table: &TableDef, _column: usize, _value: &Expr) -> Option<Vec<u8>> {
+        None
+    }
+    /// optimizer_switch
+    fn switches(&self) -> Switches {
+        Switches::default()
+    }
     fn sql_mode(&self) -> SqlMode;
     /// collation_connection: of string literals.
     fn connection_collation(&self) -> types::CollationId;
@@ -411,6 +435,27 @@ pub trait BindContext {
     /// The type of a user variable's value; `None` where it has none yet.
     fn user_variable_type(&self, _name: &str) -> Option<ColumnType> {
         None
+    }
+}
+
+/// The flags of optimizer_switch that planning obeys; all are on by default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Switches {
+    /// IN and EXISTS become joins.
+    pub semijoin: bool,
+    /// Joins by hash tables. MySQL calls it `block_nested_loop`.
+    pub hash_join: bool,
+    /// The values of an IN subquery become a table that may be read first.
+    pub materialization: bool,
+    /// Derived tables become part of the block around them.
+    pub derived_merge: bool,
+    /// Histograms and fan-out of conditions on columns without an index.
+    pub condition_fanout_filter: bool,
+}
+
+impl Default for Switches {
+    fn default() -> Self {
+        Self { semijoin: true, hash_join: true, materialization: true, derived_merge: true, condition_fanout_filter: true }
     }
 }
 

@@ -10,12 +10,14 @@
 //! 4     table id u64                      AUTO_INCREMENT: u64 le; no number at or above it was ever handed out
 //! 5     tree id u32, root page u32        empty; the tree belongs to no table and is to be freed
 //! 6     table id u64                      estimated rows: u64 le
+//! 7     table id u64, chunk number u16    a piece of the JSON of the table's statistics (`TableStatistics`)
 //! ```
 //!
 //! C1: a tree is recorded as an orphan (kind 5) before any definition refers to it; the transaction that links it removes the record,
 //!     and the one that unlinks a tree adds one. So after a crash every tree is either linked or an orphan.
 //! C2: one transaction per DDL statement: after a crash the statement happened wholly or not at all.
-//! C3: the counters' records (4, 6) are written by whoever leases numbers, all others by DDL under `Database`'s DDL mutex.
+//! C3: the counters' records (4, 6) are written by whoever leases numbers, all others under `Database`'s DDL mutex.
+//! C4: statistics (7) may be missing or not fit their table: they are taken again.
 
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -24,6 +26,7 @@ use std::sync::Arc;
 use txn::{InsertOutcome, Interrupt, Isolation, ReadMode, Scan, TreeRef, Txn, Worker, WriteOutcome};
 use types::CollationId;
 use types::schema::{TableDef, TableId};
+use types::statistics::TableStatistics;
 
 const KIND_META: u8 = 1;
 const KIND_DATABASE: u8 = 2;
@@ -31,6 +34,7 @@ const KIND_TABLE: u8 = 3;
 const KIND_AUTO_INCREMENT: u8 = 4;
 const KIND_ORPHAN: u8 = 5;
 const KIND_ESTIMATE: u8 = 6;
+const KIND_STATISTICS: u8 = 7;
 
 const FORMAT: u32 = 1;
 /// Bytes of JSON in one record of kind 3.
@@ -75,6 +79,7 @@ pub(crate) struct Contents {
     pub tables: Vec<StoredTable>,
     pub auto_increment: HashMap<TableId, u64>,
     pub estimates: HashMap<TableId, u64>,
+    pub statistics: HashMap<TableId, TableStatistics>,
     pub orphans: Vec<TreeRef>,
 }
 
@@ -151,16 +156,26 @@ impl<'w> CatalogTxn<'w> {
     pub fn put_table(&mut self, table: &StoredTable) -> Result<()> {
         let blob_tree = table.blob_tree.map(|t| (t.id, t.root));
         let json = to_json(&TableRecordRef { def: &table.def, blob_tree });
+        self.put_chunks(KIND_TABLE, table.def.id, &json)
+    }
+
+    pub fn put_statistics(&mut self, id: TableId, statistics: &TableStatistics) -> Result<()> {
+        self.put_chunks(KIND_STATISTICS, id, &to_json(statistics))
+    }
+
+    /// Writes a text in pieces, in the place of what was there.
+    fn put_chunks(&mut self, kind: u8, id: TableId, json: &[u8]) -> Result<()> {
         let mut chunk = 0u16;
         for piece in json.chunks(CHUNK_BYTES) {
-            self.put(&table_key(table.def.id, chunk), piece)?;
+            self.put(&chunk_key(kind, id, chunk), piece)?;
             chunk += 1;
         }
-        self.remove_table_chunks(table.def.id, chunk)
+        self.remove_chunks(kind, id, chunk)
     }
 
     pub fn remove_table(&mut self, id: TableId) -> Result<()> {
-        self.remove_table_chunks(id, 0)?;
+        self.remove_chunks(KIND_TABLE, id, 0)?;
+        self.remove_chunks(KIND_STATISTICS, id, 0)?;
         self.remove(&counter_key(KIND_AUTO_INCREMENT, id))?;
         self.remove(&counter_key(KIND_ESTIMATE, id)).map(drop)
     }
@@ -181,9 +196,9 @@ impl<'w> CatalogTxn<'w> {
         self.remove(&orphan_key(tree)).map(drop)
     }
 
-    fn remove_table_chunks(&mut self, id: TableId, first: u16) -> Result<()> {
+    fn remove_chunks(&mut self, kind: u8, id: TableId, first: u16) -> Result<()> {
         let mut chunk = first;
-        while self.remove(&table_key(id, chunk))? {
+        while self.remove(&chunk_key(kind, id, chunk))? {
             chunk += 1;
         }
         Ok(())
@@ -266,18 +281,31 @@ pub(crate) struct Loader {
     contents: Contents,
     /// Table id -> the JSON of its definition, as far as it was met.
     chunks: BTreeMap<u64, Vec<u8>>,
+    /// Table id -> the JSON of its statistics.
+    statistics: BTreeMap<u64, Vec<u8>>,
     format: Option<u32>,
 }
 
 impl Loader {
     /// Takes the next record, in key order.
     pub fn add(&mut self, key: &[u8], payload: &[u8]) -> Result<()> {
+        if let [KIND_STATISTICS, rest @ ..] = key {
+            let id = rest.first_chunk().ok_or_else(|| corrupt("a short statistics key"))?;
+            self.statistics.entry(u64::from_be_bytes(*id)).or_default().extend_from_slice(payload);
+            return Ok(());
+        }
         load_record(key, payload, &mut self.contents, &mut self.chunks, &mut self.format)
     }
 
     pub fn finish(mut self) -> Result<Contents> {
         for (id, json) in &self.chunks {
             self.contents.tables.push(parse_table(*id, json)?);
+        }
+        for (id, json) in &self.statistics {
+            // C4
+            if let Ok(statistics) = serde_json::from_slice(json) {
+                self.contents.statistics.insert(TableId(*id), statistics);
+            }
         }
         match self.format {
             None if self.contents.databases.is_empty() && self.contents.tables.is_empty() => {}
@@ -347,8 +375,8 @@ fn database_key(name: &str) -> Vec<u8> {
     key
 }
 
-fn table_key(id: TableId, chunk: u16) -> [u8; 11] {
-    let mut key = [KIND_TABLE; 11];
+fn chunk_key(kind: u8, id: TableId, chunk: u16) -> [u8; 11] {
+    let mut key = [kind; 11];
     key[1..9].copy_from_slice(&id.0.to_be_bytes());
     key[9..].copy_from_slice(&chunk.to_be_bytes());
     key

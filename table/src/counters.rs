@@ -1,4 +1,5 @@
-//! The counters of one table: AUTO_INCREMENT, hidden row ids, large-value ids, and the estimated number of rows.
+//! The counters of one table: AUTO_INCREMENT, hidden row ids, large-value ids, the estimated number of rows, and
+//! beside them the planner's statistics.
 //!
 //! AUTO_INCREMENT numbers are handed out from memory below a *lease*: an upper bound kept in the catalog, raised in steps well ahead of
 //! need. After a clean stop the catalog has the exact next number; after a crash counting goes on at the bound (and above the highest
@@ -10,11 +11,14 @@
 //! A1: `next_auto <= bound` whenever a number below `next_auto` is in a caller's hands.
 
 use crate::catalog;
+use arc_swap::ArcSwapOption;
 use parking_lot::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use sync::CachePadded;
 use txn::{Isolation, ReadMode, Scan, TreeRef, Worker};
 use types::schema::TableId;
+use types::statistics::TableStatistics;
 
 /// Shared by all definitions of a table; TRUNCATE starts new ones.
 pub(crate) struct Counters {
@@ -31,6 +35,8 @@ pub(crate) struct Counters {
     row_deltas: Box<[CachePadded<AtomicI64>]>,
     rows_base: AtomicI64,
     rows_persisted: AtomicU64,
+    /// What the planner knows of the rows.
+    statistics: ArcSwapOption<TableStatistics>,
 }
 
 impl Counters {
@@ -46,6 +52,7 @@ impl Counters {
             row_deltas: (0..worker_slots).map(|_| CachePadded::new(AtomicI64::new(0))).collect(),
             rows_base: AtomicI64::new(rows as i64),
             rows_persisted: AtomicU64::new(rows),
+            statistics: ArcSwapOption::empty(),
         }
     }
 
@@ -177,6 +184,14 @@ impl Counters {
     pub fn rows_to_persist(&self, part: u64) -> Option<u64> {
         let (now, before) = (self.rows(), self.rows_persisted.load(Ordering::Relaxed));
         (now.abs_diff(before) > before / part).then_some(now)
+    }
+
+    pub fn statistics(&self) -> Option<Arc<TableStatistics>> {
+        self.statistics.load_full()
+    }
+
+    pub fn set_statistics(&self, statistics: Arc<TableStatistics>) {
+        self.statistics.store(Some(statistics));
     }
 
     pub fn set_rows_persisted(&self, rows: u64) {

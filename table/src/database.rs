@@ -110,10 +110,11 @@ impl Database {
         self.published.load().tables.values().cloned().collect()
     }
 
-    /// Background work in slices: frees trees that are no longer used, writes changed row estimates. Blocks; for the DDL thread, every
+    /// Background work in slices: frees trees that are no longer used, writes changed row estimates, takes stale statistics anew. Blocks; for the DDL thread, every
     /// second or so. `true`: there is more to do.
     pub fn housekeeping(&self, worker: &Worker) -> Result<bool> {
         self.persist_estimates(worker, ESTIMATE_PART)?;
+        self.refresh_statistics(worker)?;
         self.free_orphans(worker)
     }
 
@@ -249,7 +250,7 @@ impl NextVersion {
     }
 }
 
-fn open_all(contents: Contents, worker_slots: usize) -> Result<Published> {
+fn open_all(mut contents: Contents, worker_slots: usize) -> Result<Published> {
     let mut databases: BTreeMap<String, DatabaseDef> = contents
         .databases
         .into_iter()
@@ -266,6 +267,9 @@ fn open_all(contents: Contents, worker_slots: usize) -> Result<Published> {
         }
         let (bound, rows) = (contents.auto_increment.get(&def.id), contents.estimates.get(&def.id));
         let counters = Counters::new(worker_slots, bound.copied(), rows.copied().unwrap_or(0));
+        if let Some(statistics) = contents.statistics.remove(&def.id) {
+            counters.set_statistics(Arc::new(statistics));
+        }
         let table = open_table(stored, Arc::new(counters), MetadataLock::new(worker_slots));
         tables.insert(def.id, Arc::new(table));
     }

@@ -32,6 +32,7 @@ pub mod mdl;
 pub mod offline;
 mod reference;
 mod row_buf;
+mod statistics;
 mod table;
 mod write;
 
@@ -42,6 +43,7 @@ pub use error::{Error, NameOf, Result};
 pub use mdl::{MdlWait, MetadataLock};
 pub use reference::{Lookup, Reference, is_representable};
 pub use row_buf::{EncodedRange, RowBuf};
+pub use statistics::statistics_key;
 pub use table::{Index, RowRead, Table};
 pub use types::{RowLayout, StoredRow};
 pub use write::{InsertRow, Pauses, Progress, WriteRow};

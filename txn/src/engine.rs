@@ -9,6 +9,7 @@ use crate::{Error, Interrupt, Isolation, Result, Timers, TreeRef, Txn};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::time::Duration;
+use storage::btree::Place;
 use storage::page::RecordHeader;
 use storage::recovery::Recovered;
 use storage::wal::record::{RowChange, RowOp, write_aborted};
@@ -398,6 +399,22 @@ impl Worker {
     /// Stalls; a full disk.
     pub fn create_tree(&self) -> Result<TreeRef> {
         Ok(self.engine.store.create_tree(self.index)?)
+    }
+
+    /// Where a key lies in a tree, or where the tree ends: for estimates.
+    ///
+    /// # Errors
+    /// A stall while a page on the way is read; damage.
+    pub fn place(&self, tree: TreeRef, key: &[u8], last: bool) -> Result<Place> {
+        Ok(self.engine.store.place(tree, key, last)?)
+    }
+
+    /// The leaf at a part (0 to 1) of the tree's width, with its first key: for samples.
+    ///
+    /// # Errors
+    /// As [`Self::place`].
+    pub fn place_at(&self, tree: TreeRef, part: f64, first_key: &mut Vec<u8>) -> Result<Place> {
+        Ok(self.engine.store.place_at(tree, part, first_key)?)
     }
 
     /// Frees the pages of a tree that nobody can reach any more; `Ok(true)` when done. Blocks on page reads: for background threads.

@@ -31,7 +31,7 @@ pub use engine::{Config, Engine, EngineStatus, RECOVERY_TARGET, Worker};
 pub use error::{Error, Interrupt, Result, Stall};
 pub use read::{LockMode, Seen, WaitPolicy};
 pub use scan::{ReadMode, Scan, ScanRow};
-pub use storage::btree::KeyList;
+pub use storage::btree::{KeyList, Place};
 pub use storage::{Durability, KEY_BYTES_MAX, RECORD_BYTES_MAX, TreeRef, block_on};
 pub use txn::{Isolation, Savepoint, Txn};
 pub use write::{InsertOutcome, WriteOutcome};

@@ -25,6 +25,7 @@ pub mod key;
 pub mod row;
 pub mod schema;
 pub mod show_create;
+pub mod statistics;
 pub mod temporal;
 mod value;
 mod wide;

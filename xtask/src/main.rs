@@ -15,6 +15,7 @@
 //! | `sim`       | the engine on a simulated machine, seed after seed                          |
 //! | `fuzz`      | the fuzz targets, each for some seconds; random statements beside MySQL     |
 //! | `contention`| hot rows, hot pages, many connections: what they cost                      |
+//! | `tpch`      | the 22 queries of TPC-H beside other servers: answers and times             |
 //! | `bench`     | sysbench against Heddle and its peers, with the echo server as the floor    |
 
 #![forbid(unsafe_code)]
@@ -80,6 +81,11 @@ enum Word {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Runs the queries of TPC-H and compares them with other servers'; `-- --help` shows more
+    Tpch {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Measures hot rows, hot pages and idle connections; `-- --help` shows more
     Contention {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -122,6 +128,7 @@ fn main() -> ExitCode {
         Word::Abuse { arguments } => ci::program(&root, "abuse", &arguments),
         Word::Larger { arguments } => ci::program(&root, "larger", &arguments),
         Word::Contention { arguments } => ci::measure(&root, "contention", &arguments),
+        Word::Tpch { arguments } => ci::measure(&root, "tpch", &arguments),
         Word::Cross { machines, no_install } => cross::run(&root, &machines, !no_install),
         Word::Sim { arguments } => sim::run(&root, &arguments),
         Word::Fuzz(options) => fuzz::run(&root, &options),

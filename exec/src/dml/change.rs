@@ -44,8 +44,14 @@ pub(crate) async fn change(
     let lock = subquery_lock(cx.txn);
     let mut run = start_run(cx, prepared, &plan.parts, plan.ignore);
     run.keeps_keys = true;
-    let builder =
-        Builder { tables: &prepared.sources, lock, is_limited: false, exclusive: Some(&plan.targets), keeps_order: true };
+    let builder = Builder {
+        tables: &prepared.sources,
+        lock,
+        is_limited: false,
+        exclusive: Some(&plan.targets),
+        keeps_order: true,
+        measures: None,
+    };
     let mut operator = builder.build(&plan.root);
     let rows = plan.targets.iter().map(|target| {
         let table = prepared.sources[target.source].as_deref().expect("a table that is changed is a stored one");

@@ -242,7 +242,8 @@ impl<'p> Inserting<'p> {
         let mut run = run.with_parts(&query.parts, &prepared.sources, lock);
         let is_limited = matches!(query.root, Node::Limit { .. } | Node::Trim { .. });
         let mut operator =
-            Builder { tables: &prepared.sources, lock, is_limited, exclusive: None, keeps_order: true }.build(&query.root);
+            Builder { tables: &prepared.sources, lock, is_limited, exclusive: None, keeps_order: true, measures: None }
+                .build(&query.root);
         if reads_target {
             let rows = read_all(&mut operator, &mut run, query.columns.len()).await?;
             let mut rest = rows.as_slice();

@@ -15,6 +15,7 @@ mod distinct;
 mod filter;
 mod hash_join;
 mod limit;
+mod measured;
 mod nested_loop;
 mod project;
 mod recursive;
@@ -26,12 +27,14 @@ mod values;
 mod window;
 
 pub(crate) use limit::evaluate_count;
+pub(crate) use measured::Registry;
 pub(crate) use scan::{ScanOperator, SourceLock};
 
 use crate::eval::Step;
 use crate::run::Run;
 use crate::scratch::Scratch;
 use crate::spill::row_copy::row_sources;
+use sql::explain::{Measured, Measures};
 use sql::plan::{Access, ChangeTarget, Node};
 use table::Table;
 use txn::{LockMode, WaitPolicy};
@@ -57,6 +60,7 @@ pub(crate) enum Operator<'p> {
     Recursive(Box<recursive::Recursive<'p>>),
     Rollup(Box<rollup::Rollup<'p>>),
     Window(Box<window::WindowOperator<'p>>),
+    Measured(Box<measured::MeasuredOperator<'p>>),
 }
 
 /// What operators are built with.
@@ -72,10 +76,38 @@ pub(crate) struct Builder<'p> {
     pub exclusive: Option<&'p [ChangeTarget]>,
     /// Nothing above sorts what is built: its order may be the result's.
     pub keeps_order: bool,
+    /// EXPLAIN ANALYZE: what operators do is counted here.
+    pub measures: Option<&'p Registry>,
 }
 
 impl<'p> Builder<'p> {
     pub fn build(&self, node: &'p Node) -> Operator<'p> {
+        match self.measures {
+            None => self.plain(node),
+            Some(registry) => self.measured(node, registry),
+        }
+    }
+
+    /// The operator, counted; the filter of a scan apart from what it reads.
+    #[cold]
+    fn measured(&self, node: &'p Node, registry: &'p Registry) -> Operator<'p> {
+        let count = |operator, part| {
+            let key = (Measures::key(node), part);
+            Operator::Measured(Box::new(measured::MeasuredOperator::new(operator, registry, key)))
+        };
+        match self.plain(node) {
+            Operator::Scan(mut scan) if self.lock.is_none() => match scan.take_filter() {
+                Some(predicate) => {
+                    let read = count(Operator::Scan(scan), Measured::Read);
+                    count(Operator::Filter(Box::new(filter::Filter::new(read, predicate))), Measured::Whole)
+                }
+                None => count(Operator::Scan(scan), Measured::Whole),
+            },
+            operator => count(operator, Measured::Whole),
+        }
+    }
+
+    fn plain(&self, node: &'p Node) -> Operator<'p> {
         match node {
             Node::OneRow => Operator::OneRow(values::OneRow::default()),
             Node::Scan(scan) if matches!(scan.access, Access::Virtual) => {
@@ -101,7 +133,7 @@ impl<'p> Builder<'p> {
                 let (left, right) = (self.build(left), self.build(right));
                 Operator::NestedLoop(Box::new(nested_loop::NestedLoop::new(left, right, *kind, on.as_ref(), sources)))
             }
-            Node::HashJoin { left, right, kind, left_keys, right_keys, on } => {
+            Node::HashJoin { left, right, kind, left_keys, right_keys, on, .. } => {
                 let (left_sources, right_sources) = (sources_of(left), sources_of(right));
                 let (left, right) = (self.build(left), self.unordered().build(right));
                 let sides = hash_join::Sides { left, right, left_sources, right_sources };
@@ -200,6 +232,7 @@ impl<'p> Operator<'p> {
             Operator::Recursive(op) => op.next(run),
             Operator::Rollup(op) => op.next(run),
             Operator::Window(op) => op.next(run),
+            Operator::Measured(op) => op.next(run),
         }
     }
 
@@ -218,6 +251,7 @@ impl<'p> Operator<'p> {
             Operator::Recursive(op) => op.slots(),
             Operator::Rollup(op) => op.slots(),
             Operator::Window(op) => op.slots(),
+            Operator::Measured(op) => op.inner().slots(),
             Operator::OneRow(_)
             | Operator::Scan(_)
             | Operator::Virtual(_)
@@ -290,6 +324,7 @@ impl<'p> Operator<'p> {
             Operator::Recursive(op) => op.rewind(run),
             Operator::Rollup(op) => op.rewind(run),
             Operator::Window(op) => op.rewind(run),
+            Operator::Measured(op) => op.rewind(run),
         }
     }
 }

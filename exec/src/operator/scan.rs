@@ -25,6 +25,7 @@ use crate::eval::Step;
 use crate::packed::Packer;
 use crate::run::{Run, SourceState};
 use crate::scratch::Scratch;
+use sql::expr::Expr;
 use sql::plan::{Access, Scan};
 use table::{EncodedRange, RowCursor, RowRead, Table};
 use txn::{LockMode, ReadMode, WaitPolicy};
@@ -44,6 +45,7 @@ const BATCH_ROWS: usize = 64;
 /// A running scan.
 pub(crate) struct ScanOperator<'p> {
     plan: &'p Scan,
+    filter: Option<&'p Expr>,
     table: &'p Table,
     lock: Option<SourceLock>,
     cursor: RowCursor,
@@ -89,6 +91,7 @@ impl<'p> ScanOperator<'p> {
         };
         Self {
             plan,
+            filter: plan.filter.as_ref(),
             table,
             lock,
             cursor: RowCursor::new(),
@@ -114,6 +117,11 @@ impl<'p> ScanOperator<'p> {
     pub fn semi_consistent(mut self) -> Self {
         self.semi_consistent = true;
         self
+    }
+
+    /// Leaves the filter to somebody else.
+    pub fn take_filter(&mut self) -> Option<&'p Expr> {
+        self.filter.take()
     }
 
     /// Uses buffers that are there already.
@@ -151,7 +159,7 @@ impl<'p> ScanOperator<'p> {
                 Stage::AwaitHeld => self.await_held(run)?,
                 Stage::LockRefused => self.lock_refused(run)?,
                 Stage::Judge => {
-                    let keep = run.passes(self.plan.filter.as_ref())?;
+                    let keep = run.passes(self.filter)?;
                     if keep && self.current {
                         self.stage = self.after_row();
                         return Ok(true);

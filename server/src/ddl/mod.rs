@@ -20,6 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use table::ddl::{DdlOptions, NewTable};
 use types::CollationId;
+use types::schema::TableId;
 
 /// What a definition answers.
 #[derive(Debug, Default)]
@@ -115,6 +116,39 @@ async fn job<T: Send + 'static>(
         Some(Err(error)) => Err(error.into()),
         None if state.worker.is_stopping() => Err(Error::ShuttingDown),
         None => Err(Error::Internal("the definition failed; see the server's log".to_owned())),
+    }
+}
+
+/// What ANALYZE TABLE does.
+pub enum Analysis {
+    Statistics,
+    /// Histograms of columns, with so many buckets.
+    Make(Vec<usize>, u32),
+    Drop(Vec<usize>),
+}
+
+/// Takes statistics of a table, or changes its histograms: for each column whether it has one now, or had one.
+pub async fn analyze(state: &mut State, id: TableId, what: Analysis) -> Result<Vec<bool>> {
+    let work = move |database: &table::Database, worker: &txn::Worker, options: &DdlOptions| {
+        let Some(table) = database.table(id) else { return Ok(Vec::new()) };
+        if let Err(wait) = table.mdl().acquire_shared(worker.index()) {
+            let deadline = std::time::Instant::now() + options.lock_wait_timeout;
+            if !wait.wait_blocking(deadline) {
+                return Err(table::Error::LockWaitTimeout);
+            }
+        }
+        let done = if table.is_replaced() { Ok(Vec::new()) } else { analyzed(database, worker, &table, &what) };
+        table.mdl().release_shared(worker.index());
+        done
+    };
+    job(state, work).await
+}
+
+fn analyzed(database: &table::Database, worker: &txn::Worker, table: &table::Table, what: &Analysis) -> table::Result<Vec<bool>> {
+    match what {
+        Analysis::Statistics => database.analyze(worker, table).map(|()| Vec::new()),
+        Analysis::Make(columns, buckets) => database.make_histograms(worker, table, columns, *buckets),
+        Analysis::Drop(columns) => database.drop_histograms(worker, table, columns),
     }
 }
 

@@ -7,14 +7,16 @@ use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
 use crate::plan_cache::ResultTarget;
 use crate::variables::{self, Kind, Scope, VariableId};
-use exec::Prepared;
+use exec::{Constants, Prepared};
 use sql::Parsed;
 use sql::ast::{Expr, Query, QueryBody, Select, SelectInto, SelectItem, Statement};
-use sql::plan::{Access, BindContext, Node, OutputColumn, Plan, SqlMode};
+use sql::expr::ExprKind;
+use sql::plan::{Access, BindContext, KeyRange, Node, OutputColumn, Plan, SqlMode, Switches};
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 use types::schema::{Schema, TableDef};
+use types::statistics::TableStatistics;
 use types::{CollationId, ColumnType, TypeKind, Value};
 
 /// One binding.
@@ -23,11 +25,29 @@ pub struct Binder<'a> {
     schema: &'a Schema,
     /// The plan holds the present value of a variable, so it is good for one execution.
     is_volatile: Cell<bool>,
+    /// Values of the present execution, where they are known.
+    params: &'a [Value<'a>],
+    /// The plan was chosen for these values.
+    is_sniffed: Cell<bool>,
 }
 
+/// A plan that was chosen for the values of one execution is kept when it costs no more than this; a dearer one is made anew each time,
+/// which is little beside running it.
+const KEPT_COST_MAX: f64 = 5000.0;
+
 impl<'a> Binder<'a> {
-    pub fn new(state: &'a State, schema: &'a Schema) -> Self {
-        Self { state, schema, is_volatile: Cell::new(false) }
+    pub fn new(state: &'a State, schema: &'a Schema, params: &'a [Value<'a>]) -> Self {
+        Self { state, schema, is_volatile: Cell::new(false), params, is_sniffed: Cell::new(false) }
+    }
+
+    fn constants(&self) -> Constants<'_> {
+        Constants { session: &self.state.vars, params: self.params }
+    }
+
+    fn note_sniffed<'e>(&self, mut exprs: impl Iterator<Item = &'e sql::expr::Expr>) {
+        if !self.params.is_empty() && exprs.any(|expr| expr.any(&|e| matches!(e.kind, ExprKind::Param(_)))) {
+            self.is_sniffed.set(true);
+        }
     }
 }
 
@@ -55,6 +75,32 @@ impl BindContext for Binder<'_> {
             return 100;
         }
         self.state.worker.shared.database.table(table.id).map_or(0, |table| table.estimated_rows())
+    }
+
+    fn statistics(&self, table: &TableDef) -> Option<Arc<TableStatistics>> {
+        self.state.worker.shared.database.table(table.id)?.statistics()
+    }
+
+    fn rows_in_range(&self, table: &TableDef, index: usize, range: &KeyRange) -> Option<f64> {
+        let worker = &self.state.worker;
+        let table = worker.shared.database.table(table.id)?;
+        let ends = range.low.iter().chain(&range.high).map(|(expr, _)| expr);
+        self.note_sniffed(range.prefix.iter().chain(ends));
+        match self.constants().range(&table, index, range)? {
+            // A page that is not in memory is not waited for.
+            Some(range) => table.rows_in_range(&worker.engine, index, &range).ok(),
+            None => Some(0.0),
+        }
+    }
+
+    fn statistics_key(&self, table: &TableDef, column: usize, value: &sql::expr::Expr) -> Option<Vec<u8>> {
+        let table = self.state.worker.shared.database.table(table.id)?;
+        self.note_sniffed(std::iter::once(value));
+        self.constants().statistics_key(&table, column, value)
+    }
+
+    fn switches(&self) -> Switches {
+        self.state.settings.switches
     }
 
     fn sql_mode(&self) -> SqlMode {
@@ -110,19 +156,25 @@ impl State {
 
     /// Binds and plans a statement on rows.
     pub fn plan(&self, parsed: &Parsed<'_>) -> Result<Planned> {
+        self.plan_for(parsed, &[])
+    }
+
+    /// As [`Self::plan`], with the parameters of the present execution.
+    pub fn plan_for(&self, parsed: &Parsed<'_>, params: &[Value<'_>]) -> Result<Planned> {
         let into = match &parsed.statement {
             Statement::Query(query) => into(query)?,
             _ => None,
         };
         let schema = self.schema();
-        let binder = Binder::new(self, &schema);
+        let binder = Binder::new(self, &schema, params);
         let plan = sql::plan(parsed, &binder)?;
         if self.settings.safe_updates {
             check_safe(&plan)?;
         }
+        let is_for_one = binder.is_sniffed.get() && sql::estimated_cost(&plan) > KEPT_COST_MAX;
         let prepared = Prepared::new(&self.worker.shared.database, Arc::new(plan))?;
         let entry = PlanEntry::new(schema.version, prepared, into);
-        Ok(Planned { entry, is_volatile: binder.is_volatile.get() })
+        Ok(Planned { entry, is_volatile: binder.is_volatile.get() || is_for_one })
     }
 
     /// Makes a plan that the server built itself ready to run.
@@ -135,7 +187,7 @@ impl State {
     /// Binds the WHERE of a SHOW to the columns of its result.
     pub fn bind_filter(&self, filter: &Expr<'_>, columns: &[OutputColumn]) -> Result<sql::expr::Expr> {
         let schema = self.schema();
-        Ok(sql::bind_show_filter(filter, columns, &Binder::new(self, &schema))?)
+        Ok(sql::bind_show_filter(filter, columns, &Binder::new(self, &schema, &[]))?)
     }
 
     /// Computes an expression without tables: the right side of SET, the argument of KILL.

@@ -78,7 +78,8 @@ impl State {
                 if !parsed.statement.info().plannable {
                     return Ok(Found::Nothing);
                 }
-                let planned = self.plan(&parsed)?;
+                let values: Vec<Value<'_>> = lifted.values(text).collect();
+                let planned = self.plan_for(&parsed, &values)?;
                 if !planned.is_volatile {
                     worker.plans.borrow_mut().put(digest.key, self.settings.bind_key, Rc::clone(&planned.entry));
                 }

@@ -302,6 +302,26 @@ impl State {
         Ok(())
     }
 
+    /// Runs a query plan, drops its rows, and says what its operators did: EXPLAIN ANALYZE.
+    pub async fn measure(&mut self, plan: &Rc<PlanEntry>) -> Result<sql::explain::Measures> {
+        let worker = Rc::clone(&self.worker);
+        let lasting = self.transaction.is_explicit() || !self.settings.autocommit;
+        if self.transaction.hold(&worker, &self.info, plan, &self.settings).await? == Hold::Stale {
+            return Err(Error::Exec(exec::Error::TableChanged { table: String::new() }));
+        }
+        let was_open = self.transaction.is_open();
+        self.transaction.ensure(&worker, &self.settings, lasting).begin_statement(&worker.engine);
+        let gathered = match plan.reads.gathered {
+            true => Some(Gathered::collect(&worker.shared).await),
+            false => None,
+        };
+        let outcome = measure_query(self, plan, gathered.as_ref()).await;
+        if !was_open && !self.transaction.is_explicit() {
+            self.transaction.rollback(&worker).await;
+        }
+        outcome
+    }
+
     /// Runs a query plan and returns its rows; for SHOW ... WHERE and SET x = (SELECT ...).
     pub async fn collect(&mut self, plan: &Rc<PlanEntry>) -> Result<Vec<Vec<Value<'static>>>> {
         let worker = Rc::clone(&self.worker);
@@ -339,6 +359,16 @@ async fn execute_query<S: RowSink>(
     let mut context =
         ExecContext { worker: &worker.engine, txn, database: &worker.shared.database, session: vars, params, host: &host };
     Ok(until_killed(info, pin!(exec::run_query(&mut context, &plan.prepared, sink))).await?)
+}
+
+async fn measure_query(state: &mut State, plan: &PlanEntry, gathered: Option<&Gathered>) -> Result<sql::explain::Measures> {
+    let State { worker, info, vars, transaction, .. } = state;
+    let schema = plan.reads.any.then(|| worker.schema());
+    let host = ServerHost { schema: schema.as_deref(), gathered, ..ServerHost::new(worker) };
+    let txn = transaction.txn().expect("the caller made sure of one");
+    let mut context =
+        ExecContext { worker: &worker.engine, txn, database: &worker.shared.database, session: vars, params: &[], host: &host };
+    Ok(until_killed(info, pin!(exec::measure_query(&mut context, &plan.prepared))).await?)
 }
 
 async fn execute_change(

@@ -97,7 +97,16 @@ impl State {
             },
             SetValue::Expr(expr) => {
                 let (value, _) = self.evaluate(expr).await?;
-                let (setting, was_moved) = id.check(&value)?;
+                let (mut setting, was_moved) = id.check(&value)?;
+                if id == IDS.optimizer_switch {
+                    let present = match global {
+                        true => self.worker.shared.globals().get(id).clone(),
+                        false => self.variables.get(id).clone(),
+                    };
+                    let start = id.start();
+                    let merged = variables::optimizer_switch::merged(present.as_text(), start.as_text(), setting.as_text());
+                    setting = Setting::Text(merged.map_err(|value| wrong_switch(definition.name, value))?.into());
+                }
                 if was_moved {
                     let message = format!("Truncated incorrect {} value: '{}'", definition.name, number_text(&value));
                     self.warn(Level::Warning, 1292, message);
@@ -261,4 +270,8 @@ fn number_text(value: &Value<'_>) -> String {
         Value::Decimal(value) => value.to_string(),
         other => format!("{other:?}"),
     }
+}
+
+fn wrong_switch(name: &str, value: String) -> variables::Error {
+    variables::Error::WrongValue { name: name.to_owned(), value }
 }

@@ -3,7 +3,7 @@
 use crate::charset;
 use crate::latin1::Narrow;
 use crate::variables::{self, SessionVariables, Setting, VariableId, known};
-use sql::plan::SqlMode;
+use sql::plan::{SqlMode, Switches};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash, Hasher};
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -26,7 +26,7 @@ ids! {
     collation_server, completion_type, cte_max_recursion_depth, default_week_format, div_precision_increment, error_count, group_concat_max_len,
     heddle_statement_memory, heddle_temporary_space_max,
     identity, innodb_lock_wait_timeout, insert_id, interactive_timeout, last_insert_id, lock_wait_timeout,
-    max_allowed_packet, max_error_count, max_execution_time, max_prepared_stmt_count, net_write_timeout, pseudo_thread_id,
+    max_allowed_packet, max_error_count, max_execution_time, max_prepared_stmt_count, net_write_timeout, optimizer_switch, pseudo_thread_id,
     rand_seed1, rand_seed2, session_track_schema, session_track_state_change,
     session_track_system_variables, sql_mode,
     sql_notes, sql_safe_updates, sql_select_limit, time_zone, timestamp, transaction_isolation, transaction_read_only,
@@ -53,6 +53,7 @@ pub struct Settings {
     pub server_collation: CollationId,
     pub sql_notes: bool,
     pub safe_updates: bool,
+    pub switches: Switches,
     pub packet_bytes_max: usize,
     pub track_schema: bool,
     pub track_state: bool,
@@ -95,6 +96,7 @@ impl Settings {
             server_collation: collation_of(variables.get(ids.collation_server)),
             sql_notes: on(ids.sql_notes),
             safe_updates: on(ids.sql_safe_updates),
+            switches: variables::optimizer_switch::switches(variables.get(ids.optimizer_switch).as_text()),
             packet_bytes_max: number(ids.max_allowed_packet) as usize,
             track_schema: on(ids.session_track_schema),
             track_state: on(ids.session_track_state_change),
@@ -119,6 +121,7 @@ impl Settings {
         variables.get(IDS.div_precision_increment).as_u64().hash(&mut hasher);
         self.connection_collation.hash(&mut hasher);
         self.safe_updates.hash(&mut hasher);
+        variables.get(IDS.optimizer_switch).as_text().hash(&mut hasher);
         hasher.finish()
     }
 }

@@ -9,9 +9,13 @@ use crate::error::{Error, Result};
 use crate::show;
 use exec::Level;
 use protocol::RowFormat;
-use sql::ast::{Maintenance, ObjectName, Show, Statement, TransactionEnd};
+use sql::ast::{Histogram, Maintenance, ObjectName, Show, Statement, TransactionEnd};
 use std::rc::Rc;
 use types::Value;
+
+/// Buckets of a histogram: MySQL's bounds.
+const BUCKETS_MAX: u32 = 1024;
+const BUCKETS_USUAL: u32 = 100;
 
 impl State {
     /// Runs a statement that is not about rows of tables and writes its answer.
@@ -60,7 +64,7 @@ impl State {
                 return self.write_result(client, &result, format).await;
             }
             Statement::Explain { format: explain_format, analyze, statement } => {
-                let result = show::explain(self, *explain_format, *analyze, statement)?;
+                let result = Box::pin(show::explain(self, *explain_format, *analyze, statement)).await?;
                 return self.write_result(client, &result, format).await;
             }
             Statement::ExplainConnection { .. } => {
@@ -77,7 +81,11 @@ impl State {
             Statement::Deallocate { name } => return self.deallocate_named(client, name),
 
             Statement::Flush { what, read_lock, .. } => self.flush(what, *read_lock)?,
-            Statement::TableMaintenance { kind, tables } => {
+            Statement::TableMaintenance { kind: Maintenance::Analyze, tables, histogram } => {
+                let result = Box::pin(self.analyze(tables, histogram.as_ref())).await?;
+                return self.write_result(client, &result, format).await;
+            }
+            Statement::TableMaintenance { kind, tables, .. } => {
                 let result = self.maintain(*kind, tables)?;
                 return self.write_result(client, &result, format).await;
             }
@@ -199,10 +207,72 @@ impl State {
         Ok(())
     }
 
-    /// ANALYZE, CHECK, OPTIMIZE, REPAIR TABLE: each table gets its lines.
+    /// ANALYZE TABLE: statistics are taken anew, or histograms made or dropped.
+    async fn analyze(&mut self, tables: &[ObjectName<'_>], histogram: Option<&Histogram<'_>>) -> Result<ResultSet> {
+        let op = if histogram.is_some() { "histogram" } else { "analyze" };
+        let mut result = show::maintenance_result();
+        if histogram.is_some() && tables.len() > 1 {
+            result.rows.push(show::texts(&[
+                "",
+                op,
+                "Error",
+                "Only one table can be specified while modifying histogram statistics.",
+            ]));
+            return Ok(result);
+        }
+        if let Some(buckets) = histogram.and_then(|h| h.buckets)
+            && !(1..=u64::from(BUCKETS_MAX)).contains(&buckets)
+        {
+            let message = "Number of buckets value is out of range in 'ANALYZE TABLE'".to_owned();
+            return Err(Error::Other { number: 1690, message });
+        }
+        for table in tables {
+            let database = table.database.or(self.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
+            let name = format!("{database}.{}", table.name);
+            let mut line = |kind: &str, text: &str| result.rows.push(show::texts(&[&name, op, kind, text]));
+            let Some(def) = self.schema().table(database, table.name).filter(|def| !def.is_virtual).cloned() else {
+                line("Error", &format!("Table '{name}' doesn't exist"));
+                if histogram.is_none() {
+                    line("status", "Operation failed");
+                }
+                continue;
+            };
+            let Some(histogram) = histogram else {
+                ddl::analyze(self, def.id, ddl::Analysis::Statistics).await?;
+                line("status", "OK");
+                continue;
+            };
+            let found: Vec<Option<usize>> = histogram.columns.iter().map(|name| def.column_index(name)).collect();
+            let usable = found.iter().flatten().copied().filter(|&column| !histogram.update || !is_unique(&def, column));
+            let columns: Vec<usize> = usable.collect();
+            let analysis = match histogram.update {
+                true => ddl::Analysis::Make(columns.clone(), histogram.buckets.map_or(BUCKETS_USUAL, |n| n as u32)),
+                false => ddl::Analysis::Drop(columns.clone()),
+            };
+            let done = ddl::analyze(self, def.id, analysis).await?;
+            for (name, column) in histogram.columns.iter().zip(found) {
+                let place = columns.iter().position(|c| Some(*c) == column);
+                let done = place.and_then(|place| done.get(place).copied());
+                let column = column.map_or(*name, |column| &def.columns[column].name);
+                match (done, histogram.update) {
+                    (Some(true), true) => line("status", &format!("Histogram statistics created for column '{column}'.")),
+                    (Some(false), true) => line("Error", &format!("The column '{column}' has an unsupported data type.")),
+                    (Some(true), false) => line("status", &format!("Histogram statistics removed for column '{column}'.")),
+                    (Some(false), false) => line("Error", &format!("No histogram statistics found for column '{column}'.")),
+                    (None, _) if def.column_index(name).is_some() => {
+                        line("Error", &format!("The column '{column}' is covered by a single-part unique index."));
+                    }
+                    (None, _) => line("Error", &format!("The column '{column}' does not exist.")),
+                }
+            }
+        }
+        Ok(result)
+    }
+
+    /// CHECK, OPTIMIZE, REPAIR TABLE: each table gets its lines.
     fn maintain(&mut self, kind: Maintenance, tables: &[ObjectName<'_>]) -> Result<ResultSet> {
         let (op, note) = match kind {
-            Maintenance::Analyze => ("analyze", None),
+            Maintenance::Analyze => return Err(Error::Internal("ANALYZE TABLE took the wrong way".to_owned())),
             Maintenance::Check => ("check", None),
             Maintenance::Optimize => ("optimize", Some("Table does not support optimize, doing recreate + analyze instead")),
             Maintenance::Repair => ("repair", Some("The storage engine for the table doesn't support repair")),
@@ -247,6 +317,13 @@ impl State {
         }
         Err(Error::TableMissing { database: database.to_owned(), table: name.name.to_owned() })
     }
+}
+
+/// Does a unique key have this column alone? It needs no histogram then.
+fn is_unique(def: &types::schema::TableDef, column: usize) -> bool {
+    use types::schema::IndexKind;
+    let alone = |index: &types::schema::IndexDef| index.columns.len() == 1 && index.columns[0].column == column;
+    def.indexes.iter().any(|index| matches!(index.kind, IndexKind::Primary | IndexKind::Unique) && alone(index))
 }
 
 /// Leaves the diagnostics of the statement before as they are.

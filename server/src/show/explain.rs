@@ -2,31 +2,48 @@
 
 use super::build::{Columns, number, optional, result, text};
 use crate::error::{Error, Result};
+use crate::plan_cache::PlanEntry;
 use crate::session::{ResultSet, State, without_parameters};
 use sql::ast::{ExplainFormat, Statement};
 use sql::plan::{Access, InsertSource, Node, Plan, Scan};
+use std::rc::Rc;
 use types::Value;
 use types::schema::IndexKind;
 
-/// Plans the statement and shows the plan; it does not run.
-pub fn explain(state: &State, format: ExplainFormat, analyze: bool, statement: &Statement<'_>) -> Result<ResultSet> {
-    if analyze {
-        return Err(Error::NotSupported("EXPLAIN ANALYZE".to_owned()));
-    }
+/// Plans the statement and shows the plan. Only EXPLAIN ANALYZE runs it.
+pub async fn explain(state: &mut State, format: ExplainFormat, analyze: bool, statement: &Statement<'_>) -> Result<ResultSet> {
     if !statement.info().plannable {
         return Err(Error::NotSupported("EXPLAIN of this statement".to_owned()));
     }
     let planned = state.plan(&without_parameters(*statement))?;
+    if analyze {
+        return run_and_show(state, format, &planned.entry).await;
+    }
     let plan = planned.entry.prepared.plan();
     match format {
-        ExplainFormat::Tree => {
-            let mut made = result(Columns::default().long_text("EXPLAIN"));
-            made.rows.push(vec![text(sql::explain_tree(plan).trim_end())]);
-            Ok(made)
-        }
+        ExplainFormat::Tree => Ok(one_text(&sql::explain_tree(plan))),
         ExplainFormat::Traditional => Ok(table(plan)),
-        ExplainFormat::Json => Err(Error::NotSupported("EXPLAIN FORMAT=JSON; FORMAT=TREE shows the plan".to_owned())),
+        ExplainFormat::Json => Ok(one_text(&sql::explain_json(plan))),
     }
+}
+
+/// EXPLAIN ANALYZE: the statement runs, its rows are dropped, and the plan is shown with what each operator did.
+async fn run_and_show(state: &mut State, format: ExplainFormat, entry: &Rc<PlanEntry>) -> Result<ResultSet> {
+    if format != ExplainFormat::Tree {
+        return Err(Error::NotSupported("EXPLAIN ANALYZE with a format other than TREE".to_owned()));
+    }
+    let plan = entry.prepared.plan();
+    if !matches!(**plan, Plan::Query(_)) {
+        return Err(Error::NotSupported("EXPLAIN ANALYZE of a statement that changes rows".to_owned()));
+    }
+    let measures = state.measure(entry).await?;
+    Ok(one_text(&sql::explain_tree_measured(plan, &measures)))
+}
+
+fn one_text(shown: &str) -> ResultSet {
+    let mut made = result(Columns::default().long_text("EXPLAIN"));
+    made.rows.push(vec![text(shown.trim_end())]);
+    made
 }
 
 /// The table of MySQL's twelve columns: a line for each table in the order of the join.
@@ -109,6 +126,8 @@ struct Line {
     access: Option<&'static str>,
     key: Option<String>,
     rows: Option<u64>,
+    /// Of the rows read, how many percent the filter leaves.
+    filtered: f64,
     extra: String,
     /// Of a subquery: its number and kind.
     block: Option<(u64, &'static str)>,
@@ -128,7 +147,7 @@ impl Line {
             Value::Null,
             Value::Null,
             self.rows.map_or(Value::Null, number),
-            if self.rows.is_some() { Value::Double(100.0) } else { Value::Null },
+            if self.rows.is_some() { Value::Double(self.filtered) } else { Value::Null },
             optional(Some(self.extra).filter(|extra| !extra.is_empty())),
         ]
     }
@@ -223,7 +242,8 @@ fn line(scan: &Scan, extra: &Extra) -> Line {
         table: Some(scan.alias.clone()),
         access: Some(access),
         key,
-        rows: Some(scan.rows.max(1.0) as u64),
+        rows: Some(scan.read.max(1.0) as u64),
+        filtered: (scan.rows / scan.read.max(scan.rows).max(0.001) * 10_000.0).round() / 100.0,
         extra: notes.join("; "),
         block: None,
     }

@@ -7,6 +7,7 @@
 //! 4. What statements read often is copied out into typed fields whenever a variable is set (`session::settings`).
 
 mod list;
+pub mod optimizer_switch;
 mod sql_mode;
 
 pub use sql_mode::{bits_to_mode, bits_to_text, parse_bits};

@@ -111,6 +111,8 @@ pub enum Statement<'a> {
     TableMaintenance {
         kind: Maintenance,
         tables: &'a [ObjectName<'a>],
+        /// Of ANALYZE TABLE.
+        histogram: Option<Histogram<'a>>,
     },
     LockTables(&'a [LockTable<'a>]),
     UnlockTables,

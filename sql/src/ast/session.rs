@@ -167,6 +167,14 @@ pub enum ExplainFormat {
     Json,
 }
 
+/// ANALYZE TABLE ... UPDATE HISTOGRAM ON, DROP HISTOGRAM ON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Histogram<'a> {
+    pub update: bool,
+    pub columns: &'a [&'a str],
+    pub buckets: Option<u64>,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Maintenance {
     Analyze,

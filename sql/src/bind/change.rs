@@ -151,6 +151,8 @@ impl Binder<'_> {
             outside: Vec::new(),
             straight: false,
             keeps_rows: true,
+            tables: 1,
+            sniffs: Default::default(),
         };
         for target in &targets {
             block.used[target.source] = vec![true; target.table.columns.len()];

@@ -59,7 +59,8 @@ impl Binder<'_> {
             tree_sources(tree, &mut sources);
             sources.iter().any(|&s| self.changed.iter().any(|(id, _)| *id == self.sources[s].table.id))
         };
-        select.is_plain()
+        self.context.switches().derived_merge
+            && select.is_plain()
             && !select.tree.as_ref().is_some_and(reads_changed)
             && select.tree.as_ref().is_some_and(|tree| tree.tables() <= MERGED_TABLES_MAX)
             && select.project.iter().all(|expr| is_plain(expr) && is_null_in_null_row(expr) && size(expr) <= MERGED_SIZE_MAX)

@@ -278,6 +278,8 @@ impl Binder<'_> {
             outside: Vec::new(),
             straight: false,
             keeps_rows: true,
+            tables: 1,
+            sniffs: Default::default(),
         };
         let (scan, ordered) = block.plan_scan(&tree, filter, need.as_ref());
         if ordered {

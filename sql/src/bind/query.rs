@@ -357,6 +357,8 @@ impl Binder<'_> {
             outside: Vec::new(),
             straight,
             keeps_rows: locking,
+            tables: 1,
+            sniffs: Default::default(),
         };
         let over_sources = project.iter().filter(|_| !grouped).chain(having.iter().filter(|_| !grouped));
         for expr in over_sources.chain(grouping.iter().flat_map(grouping_exprs)).chain(&filter) {

@@ -256,6 +256,9 @@ impl Binder<'_> {
 
     /// Is a join with the block's tables the same as the subquery?
     fn may_join(&self, left: Option<&[(Expr, Derivation)]>, select: &BoundSelect, level: &Level, anti: bool) -> bool {
+        if !self.context.switches().semijoin {
+            return false;
+        }
         let has_subquery = |expr: &Expr| is_volatile(expr) || expr.any(&|e| matches!(e.kind, ExprKind::Subquery(_)));
         if !select.is_joinable() || !level.resets.is_empty() || level.args.iter().any(has_subquery) {
             return false;
@@ -339,7 +342,7 @@ impl Binder<'_> {
         anti: bool,
         tree: &mut Option<JoinTree>,
     ) -> Result<()> {
-        if !anti && self.join_values(&left, &select, level, tree)? {
+        if !anti && self.context.switches().materialization && self.join_values(&left, &select, level, tree)? {
             return Ok(());
         }
         let mut right_tree = select.tree.take().expect("a joinable block has tables");

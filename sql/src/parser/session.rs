@@ -351,8 +351,28 @@ impl<'a> Parser<'a> {
             self.expect_word("TABLES")?;
         }
         let tables = self.list(|p| p.object_name())?;
-        if self.at_kw(K::Update) || self.at_kw(K::Drop) {
-            return self.unsupported("ANALYZE TABLE ... HISTOGRAM");
+        let mut histogram = None;
+        if kind == Maintenance::Analyze && (self.at_kw(K::Update) || self.at_kw(K::Drop)) {
+            let update = self.at_kw(K::Update);
+            self.bump();
+            self.expect_word("HISTOGRAM")?;
+            self.expect_kw(K::On)?;
+            let columns = self.list(|p| p.ident())?;
+            let mut buckets = None;
+            if update && self.accept_kw(K::With) {
+                if matches!(self.token, Token::Int(_)) {
+                    buckets = Some(self.number()?);
+                    self.expect_word("BUCKETS")?;
+                } else if self.at_word("AUTO") {
+                    return self.unsupported("UPDATE HISTOGRAM ... AUTO UPDATE");
+                } else {
+                    return Err(self.error());
+                }
+            }
+            if self.at_kw(K::Using) {
+                return self.unsupported("UPDATE HISTOGRAM ... USING DATA");
+            }
+            histogram = Some(Histogram { update, columns, buckets });
         }
         // FOR UPGRADE, QUICK, FAST, MEDIUM, EXTENDED, CHANGED, USE_FRM
         if self.accept_kw(K::For) {
@@ -361,7 +381,7 @@ impl<'a> Parser<'a> {
         while matches!(self.token, Token::Word(_)) {
             self.bump();
         }
-        Ok(Statement::TableMaintenance { kind, tables })
+        Ok(Statement::TableMaintenance { kind, tables, histogram })
     }
 
     pub(super) fn lock(&mut self) -> Result<Statement<'a>> {

@@ -1,16 +1,21 @@
 //! The access path of one table.
 //!
-//! Costs are in units of one row read in sequence. There are no histograms yet: the number of rows comes from the table, the rest
-//! from rules of thumb (an equality finds the cube root of the rows, a closed range 5 % of them, an open one 15 %).
+//! Costs are in units of one row read in sequence. Rows come from the table's statistics; of ranges, where there is something to choose,
+//! from a look into the index at both of their ends. Without statistics rules of thumb have to do: an equality finds the cube root of the
+//! rows, a closed range 5 % of them, an open one 15 %.
 
+use super::estimate::SORT_COST;
 use super::range::{Analysis, IndexRanges};
+use super::selectivity::{is_estimable, usual_selectivity};
 use super::{FromBlock, OrderNeed, SourceSet, all_of};
 use crate::bind::{SourceKind, children};
-use crate::expr::{CompareOp, Expr, ExprKind};
+use crate::expr::{Expr, ExprKind};
 use crate::func::Function;
-use crate::plan::{Access, Scan};
+use crate::plan::{Access, KeyRange, Scan};
 use std::cell::Cell;
+use std::sync::Arc;
 use types::schema::{IndexDef, IndexKind, TableDef};
+use types::statistics::TableStatistics;
 
 /// Starting at a place in an index.
 const SEEK_COST: f64 = 5.0;
@@ -18,10 +23,8 @@ const SEEK_COST: f64 = 5.0;
 const FETCH_COST: f64 = 5.0;
 /// What a statement that locks the rows it reads adds to reading all of them: others would have to wait for it.
 const LOCK_ALL_COST: f64 = 20.0;
-/// Sorting, per row and level.
-const SORT_COST: f64 = 0.3;
-/// Rows of a table of the server itself.
-const VIRTUAL_ROWS: f64 = 1000.0;
+/// More ranges than these are not looked up one by one.
+const DIVES_MAX: usize = 10;
 
 /// The best access path found for a table.
 pub(super) struct Choice {
@@ -30,8 +33,6 @@ pub(super) struct Choice {
     pub cost: f64,
     /// Rows come in the order asked for.
     pub ordered: bool,
-    /// The access path itself depends on rows of other tables, or finds few rows by an index.
-    pub selective: bool,
 }
 
 /// A path with what it costs.
@@ -57,9 +58,12 @@ impl FromBlock<'_> {
         let from = &self.sources[source];
         let table = &*from.table;
         let need = need.filter(|n| n.columns.iter().all(|(s, _, _)| *s == source));
-        let total = if table.is_virtual { own_rows(&from.kind) } else { (self.context.row_count(table) as f64).max(1.0) };
-        let analysis = Analysis { table, source, available, total, budget: Cell::new(0) };
         let used = self.columns_used(source);
+        if let Some(choice) = self.point(source, conjuncts, available, &used) {
+            return choice;
+        }
+        let total = self.rows_of(source);
+        let analysis = self.analysis(source, available, total, self.statistics_of(source));
         let mut best: Option<Candidate> = None;
         if table.is_virtual {
             let access = match &from.kind {
@@ -69,17 +73,31 @@ impl FromBlock<'_> {
             };
             best = Some(Candidate { access, rows: total, cost: total, exact: Vec::new(), ordered: false, selective: false });
         }
-        for (number, index) in table.indexes.iter().enumerate() {
-            let allowed = from.indexes.as_ref().is_none_or(|allowed| allowed.contains(&number)) || number == 0;
-            if !allowed {
+        let look = || -> Vec<Option<IndexRanges>> {
+            // The clustered index may always be read in full, but looked up only where a hint does not forbid it.
+            let ranges = |number| if self.may_use(source, number) { analysis.ranges(number, conjuncts) } else { None };
+            (0..table.indexes.len()).map(ranges).collect()
+        };
+        let mut found = look();
+        // Where there is nothing to choose from, the exact number does not matter.
+        let dives = found.iter().skip(1).any(Option::is_some) || self.tables > 1;
+        let begins_bounded = |ranges: &IndexRanges| ranges.ranges.iter().any(|r| r.prefix.is_empty());
+        if !self.sniffs.get() && found.iter().skip(1).flatten().any(begins_bounded) {
+            self.sniffs.set(true);
+            found = look();
+        }
+        for (number, ranges) in found.into_iter().enumerate() {
+            if !self.may_use(source, number) && number > 0 {
                 continue;
             }
+            let index = &table.indexes[number];
             let covering = number == 0 || (!self.keeps_rows && covers(table, index, &used));
-            let ranges = match from.indexes.as_ref() {
-                // The clustered index may always be read in full, but looked up only where a hint does not forbid it.
-                Some(allowed) if !allowed.contains(&number) => None,
-                _ => analysis.ranges(index, conjuncts),
-            };
+            let ranges = ranges.map(|mut ranges| {
+                if dives && let Some(rows) = self.dive(table, number, &ranges.ranges) {
+                    ranges.rows = rows;
+                }
+                ranges
+            });
             for candidate in self.candidates(table, number, ranges, covering, conjuncts, total, need) {
                 if best.as_ref().is_none_or(|b| candidate.cost < b.cost) {
                     best = Some(candidate);
@@ -91,14 +109,13 @@ impl FromBlock<'_> {
         let mut selectivity = 1.0;
         for (position, conjunct) in conjuncts.iter().enumerate() {
             if !best.exact.contains(&position) {
-                selectivity *= selectivity_of(conjunct);
+                selectivity *= self.selectivity(conjunct);
                 filter.push((*conjunct).clone());
             }
         }
-        let rows = match best.access {
-            Access::Point { .. } => best.rows,
-            _ => (best.rows * selectivity).max(1.0).min(best.rows.max(1.0)),
-        };
+        // A fraction makes sense where the table is looked into again and again.
+        let least: f64 = if best.selective { 0.001 } else { 1.0 };
+        let rows = (best.rows * selectivity).max(least.min(best.rows));
         Choice {
             scan: Scan {
                 source,
@@ -108,11 +125,90 @@ impl FromBlock<'_> {
                 filter: all_of(filter),
                 columns_used: used,
                 rows,
+                read: best.rows,
+                cost: best.cost,
             },
             cost: best.cost,
             ordered: best.ordered,
-            selective: best.selective,
         }
+    }
+
+    /// The one row of a unique key whose columns all have a value: nothing is better, and nothing needs to be known of the table.
+    fn point(&self, source: usize, conjuncts: &[&Expr], available: &SourceSet, used: &[bool]) -> Option<Choice> {
+        let from = &self.sources[source];
+        let table = &*from.table;
+        let is_unique = |index: &IndexDef| {
+            let kind = matches!(index.kind, IndexKind::Primary | IndexKind::Unique);
+            kind && index.columns.iter().all(|c| c.prefix.is_none())
+        };
+        let analysis = self.analysis(source, available, 1.0, None);
+        for (number, index) in table.indexes.iter().enumerate() {
+            if !is_unique(index) || !self.may_use(source, number) {
+                continue;
+            }
+            let Some(mut ranges) = analysis.ranges(number, conjuncts).filter(|r| r.all_columns && r.ranges.len() == 1) else {
+                continue;
+            };
+            let key = ranges.ranges.pop().expect("one range").prefix;
+            let covering = number == 0 || (!self.keeps_rows && covers(table, index, used));
+            let cost = if covering { SEEK_COST } else { SEEK_COST + FETCH_COST };
+            let filter = conjuncts.iter().enumerate().filter(|(n, _)| !ranges.exact.contains(n));
+            let filter: Vec<Expr> = filter.map(|(_, conjunct)| (*conjunct).clone()).collect();
+            let selectivity: f64 = filter.iter().map(usual_selectivity).product();
+            let scan = Scan {
+                source,
+                table: from.table.clone(),
+                alias: from.alias.clone(),
+                access: Access::Point { index: number, key },
+                filter: all_of(filter),
+                columns_used: used.to_vec(),
+                rows: selectivity,
+                read: 1.0,
+                cost,
+            };
+            return Some(Choice { scan, cost, ordered: true });
+        }
+        None
+    }
+
+    fn analysis<'s>(
+        &'s self,
+        source: usize,
+        available: &'s SourceSet,
+        total: f64,
+        statistics: Option<Arc<TableStatistics>>,
+    ) -> Analysis<'s> {
+        let table = &*self.sources[source].table;
+        let (budget, index) = (Cell::new(0), Cell::new(0));
+        Analysis { table, source, available, total, budget, block: self, statistics, index }
+    }
+
+    /// Do the hints let the index be looked into?
+    fn may_use(&self, source: usize, index: usize) -> bool {
+        self.sources[source].indexes.as_ref().is_none_or(|allowed| allowed.contains(&index))
+    }
+
+    /// Rows in ranges, by a look into the index at their ends. Groups of equal values are left to statistics where the value is a
+    /// parameter: the plan is for others, too.
+    fn dive(&self, table: &TableDef, index: usize, ranges: &[KeyRange]) -> Option<f64> {
+        if ranges.len() > DIVES_MAX || table.is_virtual {
+            return None;
+        }
+        let is_literal = |expr: &Expr| matches!(expr.kind, ExprKind::Literal(_));
+        let mut sum = 0.0;
+        for range in ranges {
+            let bounds = range.low.iter().chain(&range.high).map(|(expr, _)| expr);
+            if !bounds.chain(&range.prefix).all(is_estimable) {
+                return None;
+            }
+            let is_bounded = range.low.is_some() || range.high.is_some();
+            let sniffs = !is_bounded || !range.prefix.is_empty();
+            if sniffs && !range.prefix.iter().all(is_literal) {
+                return None;
+            }
+            sum += self.context.rows_in_range(table, index, range)?;
+        }
+        Some(sum)
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -134,16 +230,8 @@ impl FromBlock<'_> {
         let per_row = if covering { width } else { width + FETCH_COST };
         let unique = matches!(index.kind, IndexKind::Primary | IndexKind::Unique);
         if let Some(ranges) = ranges {
-            if unique && ranges.all_columns && ranges.ranges.len() == 1 && index.columns.iter().all(|c| c.prefix.is_none()) {
-                let IndexRanges { mut ranges, exact, .. } = ranges;
-                let key = ranges.pop().expect("one range").prefix;
-                let cost = if number == 0 || covering { SEEK_COST } else { SEEK_COST + FETCH_COST };
-                let access = Access::Point { index: number, key };
-                out.push(Candidate { access, rows: 1.0, cost, exact, ordered: true, selective: true });
-                return out;
-            }
             let seeks = ranges.ranges.len() as f64;
-            let rows = if unique && ranges.all_columns { seeks.min(total) } else { ranges.rows.max(1.0) };
+            let rows = if unique && ranges.all_columns { seeks.min(total) } else { ranges.rows.max(0.001) };
             // LIMIT may end the scan early when the order is right.
             for reverse in [false, true] {
                 let ordered = need.is_some_and(|n| gives_order(table, index, ranges.fixed, n, reverse));
@@ -185,7 +273,7 @@ impl FromBlock<'_> {
     fn rows_read(&self, rows: f64, exact: &[usize], conjuncts: &[&Expr], need: Option<&OrderNeed>) -> f64 {
         let Some(limit) = need.and_then(|n| n.limit) else { return rows };
         let rest = conjuncts.iter().enumerate().filter(|(n, _)| !exact.contains(n));
-        let selectivity: f64 = rest.map(|(_, c)| selectivity_of(c)).product();
+        let selectivity: f64 = rest.map(|(_, c)| self.selectivity(c)).product();
         (limit / selectivity.max(0.0001)).min(rows)
     }
 }
@@ -197,14 +285,6 @@ fn sort_cost(rows: f64, need: Option<&OrderNeed>, ordered: bool) -> f64 {
             rows * levels * SORT_COST
         }
         _ => 0.0,
-    }
-}
-
-/// Rows of what is no stored table.
-fn own_rows(kind: &SourceKind) -> f64 {
-    match kind {
-        SourceKind::Derived { rows, .. } => rows.max(1.0),
-        _ => VIRTUAL_ROWS,
     }
 }
 
@@ -244,28 +324,6 @@ fn gives_order(table: &TableDef, index: &IndexDef, fixed: usize, need: &OrderNee
         return unique || (index.kind == IndexKind::Secondary && table.primary().kind == IndexKind::Primary);
     }
     true
-}
-
-/// The part of the rows that a condition keeps, by rule of thumb.
-pub(super) fn selectivity_of(condition: &Expr) -> f64 {
-    match &condition.kind {
-        ExprKind::Compare { op: CompareOp::Equal | CompareOp::NullSafeEqual, .. } => 0.1,
-        ExprKind::Compare { op: CompareOp::NotEqual, .. } => 0.9,
-        ExprKind::Compare { .. } => 0.33,
-        ExprKind::Between { negated: false, .. } => 0.11,
-        ExprKind::In { list, negated: false, .. } => (list.len() as f64 * 0.1).min(0.5),
-        ExprKind::Like { negated: false, .. } => 0.11,
-        ExprKind::IsNull { negated, .. } => {
-            if *negated {
-                0.9
-            } else {
-                0.1
-            }
-        }
-        ExprKind::And(parts) => parts.iter().map(selectivity_of).product(),
-        ExprKind::Or(parts) => parts.iter().map(selectivity_of).sum::<f64>().min(1.0),
-        _ => 0.8,
-    }
 }
 
 /// Does the expression give another value each time it is computed?

@@ -1,32 +1,132 @@
-//! How many rows a planned tree gives, by rule of thumb.
+//! How many rows a planned tree gives, and what that costs.
+//!
+//! Scans and hash joins carry the planner's estimates; everything above follows from them. A cost of 1 is reading one row in sequence.
 
-use super::access::selectivity_of;
+use super::selectivity::usual_selectivity;
 use crate::expr::{Expr, ExprKind};
-use crate::plan::{Access, Derived, JoinKind, LimitPlan, Node, Scan};
+use crate::plan::{Access, Derived, JoinKind, LimitPlan, Node, Plan, Scan};
 use types::Value;
 
 /// Rounds that a recursive common table expression is expected to take.
 const ROUNDS: f64 = 10.0;
+/// What a row costs that is put into a hash table, or kept.
+pub(crate) const KEEP_COST: f64 = 2.0;
+/// What making a hash table costs before its first row.
+pub(crate) const TABLE_COST: f64 = 10.0;
+/// What a look into a hash table costs.
+pub(crate) const PROBE_COST: f64 = 1.0;
+/// Judging one row by a condition of its own operator.
+const FILTER_COST: f64 = 0.1;
+/// Sorting, per row and level.
+pub(crate) const SORT_COST: f64 = 0.3;
+
+/// Of one run of an operator.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Estimate {
+    pub rows: f64,
+    /// With all below it.
+    pub cost: f64,
+}
 
 /// About how many rows the node gives.
 pub(crate) fn node_rows(node: &Node) -> f64 {
+    estimate(node).rows
+}
+
+/// What a scan reads, and what its filter leaves of it.
+pub(crate) fn scan_estimate(scan: &Scan) -> (Estimate, Estimate) {
+    let mut cost = scan.cost;
+    if let Access::Derived(Derived { input: Some(input), .. }) = &scan.access {
+        cost += estimate(input).cost;
+    }
+    (Estimate { rows: scan.read, cost }, Estimate { rows: scan.rows, cost })
+}
+
+/// Rows and cost of one run.
+pub(crate) fn estimate(node: &Node) -> Estimate {
     match node {
-        Node::OneRow => 1.0,
-        Node::Scan(Scan { access: Access::Derived(Derived { .. }), rows, .. }) => *rows,
-        Node::Scan(scan) => scan.rows,
-        Node::NestedLoop { left, right, kind, .. } => joined(node_rows(left), node_rows(right), *kind),
-        Node::HashJoin { left, right, kind, .. } => joined(node_rows(left), (node_rows(right) * 0.1).max(1.0), *kind),
-        Node::Filter { input, predicate } => (node_rows(input) * selectivity_of(predicate)).max(1.0),
-        Node::Aggregate { keys, .. } if keys.is_empty() => 1.0,
-        Node::Aggregate { input, .. } | Node::Distinct { input, .. } => (node_rows(input) * 0.3).max(1.0),
-        Node::Rollup { input, .. } => (node_rows(input) * 0.4).max(2.0),
-        Node::Window { input, .. } | Node::Project { input, .. } | Node::Trim { input, .. } => node_rows(input),
-        Node::Sort { input, limit, .. } => limit.as_ref().map_or(node_rows(input), |limit| limited(input, limit)),
-        Node::Limit { input, limit } => limited(input, limit),
-        Node::Values { rows } => rows.len() as f64,
-        Node::Concat { inputs } => inputs.iter().map(node_rows).sum(),
-        Node::SetOperation { left, .. } => node_rows(left),
-        Node::Recursive { seed, .. } => node_rows(seed) * ROUNDS,
+        Node::OneRow => Estimate { rows: 1.0, cost: 0.0 },
+        Node::Scan(scan) => scan_estimate(scan).1,
+        Node::NestedLoop { left, right, kind, .. } => {
+            // A derived table is made once.
+            let once = made_once(right);
+            let (left, right) = (estimate(left), estimate(right));
+            let cost = left.cost + once + left.rows.max(1.0) * (right.cost - once);
+            Estimate { rows: joined(left.rows, right.rows, *kind), cost }
+        }
+        Node::HashJoin { left, right, kind, partners, .. } => {
+            let (left, right) = (estimate(left), estimate(right));
+            let cost = left.cost + right.cost + TABLE_COST + right.rows * KEEP_COST + left.rows * PROBE_COST;
+            Estimate { rows: joined(left.rows, *partners, *kind), cost }
+        }
+        Node::Filter { input, predicate } => {
+            let input = estimate(input);
+            let rows = (input.rows * usual_selectivity(predicate)).max(1.0).min(input.rows.max(1.0));
+            Estimate { rows, cost: input.cost + input.rows * FILTER_COST }
+        }
+        Node::Aggregate { input, keys, .. } => {
+            let input = estimate(input);
+            let rows = if keys.is_empty() { 1.0 } else { (input.rows * 0.3).max(1.0) };
+            Estimate { rows, cost: input.cost + input.rows * KEEP_COST }
+        }
+        Node::Distinct { input, .. } => {
+            let input = estimate(input);
+            Estimate { rows: (input.rows * 0.3).max(1.0), cost: input.cost + input.rows * KEEP_COST }
+        }
+        Node::Rollup { input, .. } => {
+            let input = estimate(input);
+            Estimate { rows: (input.rows * 0.4).max(2.0), cost: input.cost + input.rows }
+        }
+        Node::Window { input, .. } => {
+            let input = estimate(input);
+            Estimate { rows: input.rows, cost: input.cost + input.rows * KEEP_COST }
+        }
+        Node::Project { input, .. } | Node::Trim { input, .. } => estimate(input),
+        Node::Sort { input, limit, .. } => {
+            let below = estimate(input);
+            let kept = limit.as_ref().map_or(below.rows, |limit| limited(below.rows, limit));
+            let cost = below.cost + below.rows * kept.max(2.0).log2() * SORT_COST;
+            Estimate { rows: kept, cost }
+        }
+        Node::Limit { input, limit } => {
+            let below = estimate(input);
+            Estimate { rows: limited(below.rows, limit), cost: below.cost }
+        }
+        Node::Values { rows } => Estimate { rows: rows.len() as f64, cost: 0.0 },
+        Node::Concat { inputs } => inputs
+            .iter()
+            .map(estimate)
+            .fold(Estimate::default(), |sum, each| Estimate { rows: sum.rows + each.rows, cost: sum.cost + each.cost }),
+        Node::SetOperation { left, right, .. } => {
+            let (left, right) = (estimate(left), estimate(right));
+            Estimate { rows: left.rows, cost: left.cost + right.cost + (left.rows + right.rows) * KEEP_COST }
+        }
+        Node::Recursive { seed, steps, .. } => {
+            let seed = estimate(seed);
+            let steps: f64 = steps.iter().map(|step| estimate(step).cost).sum();
+            Estimate { rows: seed.rows * ROUNDS, cost: seed.cost + steps * ROUNDS }
+        }
+    }
+}
+
+/// What running the statement is expected to cost, where 1 is reading one row in sequence.
+pub fn estimated_cost(plan: &Plan) -> f64 {
+    let scan = match plan {
+        Plan::Update(update) => update.scan.cost,
+        Plan::Delete(delete) => delete.scan.cost,
+        _ => 0.0,
+    };
+    scan + plan.roots().into_iter().map(|root| estimate(root).cost).sum::<f64>()
+}
+
+/// What is spent on derived tables in it that are kept.
+fn made_once(node: &Node) -> f64 {
+    match node {
+        Node::Scan(Scan { access: Access::Derived(Derived { input: Some(input), lateral: false, .. }), .. }) => {
+            estimate(input).cost
+        }
+        Node::Scan(_) => 0.0,
+        _ => node.inputs().into_iter().map(made_once).sum(),
     }
 }
 
@@ -34,15 +134,17 @@ fn joined(left: f64, right: f64, kind: JoinKind) -> f64 {
     match kind {
         JoinKind::Inner => left * right,
         JoinKind::Left => left * right.max(1.0),
-        JoinKind::Semi | JoinKind::Anti => (left * 0.5).max(1.0),
+        // As likely as a partner is.
+        JoinKind::Semi => (left * right.clamp(0.1, 0.9)).max(1.0),
+        JoinKind::Anti => (left * (1.0 - right).clamp(0.1, 0.9)).max(1.0),
     }
 }
 
-fn limited(input: &Node, limit: &LimitPlan) -> f64 {
+fn limited(rows: f64, limit: &LimitPlan) -> f64 {
     let number = |expr: &Option<Expr>| match expr.as_ref().map(|e| &e.kind) {
         Some(ExprKind::Literal(Value::Int(n))) => *n as f64,
         Some(ExprKind::Literal(Value::UInt(n))) => *n as f64,
         _ => f64::INFINITY,
     };
-    node_rows(input).min(number(&limit.count))
+    rows.min(number(&limit.count))
 }

@@ -1,36 +1,29 @@
-//! The order of joins, and how each is made.
+//! Joins are made: each table in its turn takes the conjuncts that it completes.
 
 use super::access::Choice;
-use super::{FromBlock, JoinTree, OrderNeed, Planned, SourceSet, all_of, filtered, fold_conjuncts, is_subset, sources_of};
+use super::order::{Method, Order, is_lookup};
+use super::{
+    FromBlock, JoinTree, OrderNeed, Planned, SourceSet, all_of, estimate, filtered, fold_conjuncts, infer, is_subset, sources_of,
+};
 use crate::bind::{Class, class};
 use crate::expr::{CompareAs, CompareOp, Expr, ExprKind};
-use crate::plan::{Access, JoinKind, Node, Scan};
-
-/// Up to so many tables every one is tried as the first.
-const STARTS_MAX: usize = 6;
-/// A hash table is made when the right side would be read more often than this.
-const HASH_ROWS_MIN: f64 = 3.0;
-/// What building a hash table costs beside reading its rows, per row.
-const HASH_COST: f64 = 1.0;
+use crate::plan::{JoinKind, Node, Scan};
 
 /// A block taken apart.
-struct Flat {
-    inner: Vec<usize>,
+pub(super) struct Flat {
+    pub inner: Vec<usize>,
     lefts: Vec<(JoinTree, Vec<Expr>, JoinKind)>,
-    conjuncts: Vec<Conjunct>,
-    straight: bool,
+    pub conjuncts: Vec<Conjunct>,
+    pub straight: bool,
 }
 
-struct Conjunct {
-    expr: Expr,
-    sources: SourceSet,
-}
-
-/// One order of the inner tables with its cost.
-struct Order {
-    tables: Vec<usize>,
-    cost: f64,
-    ordered: bool,
+pub(super) struct Conjunct {
+    pub expr: Expr,
+    pub sources: SourceSet,
+    /// It follows from others.
+    pub implied: bool,
+    /// The class of equal columns that it is about.
+    pub class: Option<usize>,
 }
 
 impl FromBlock<'_> {
@@ -45,18 +38,19 @@ impl FromBlock<'_> {
         for expr in filter {
             flat.conjuncts.push(self.conjunct(expr));
         }
-        // LIMIT ends a scan early only when nothing lies between.
-        let single = flat.inner.len() == 1 && flat.lefts.is_empty();
+        self.infer(&mut flat.conjuncts, &flat.inner, outer);
+        // LIMIT ends a scan early only when nothing lies between, or joins that hand their rows on.
+        let behind = flat.lefts.iter().all(|(_, _, kind)| *kind == JoinKind::Left);
         let unlimited = need.map(|n| OrderNeed { columns: n.columns.clone(), limit: None });
-        let need = if single { need } else { unlimited.as_ref() };
+        let need = if behind { need } else { unlimited.as_ref() };
         let order = self.best_order(&flat, outer, need);
         self.build(flat, &order, outer, need)
     }
 
-    fn conjunct(&self, expr: Expr) -> Conjunct {
+    pub(super) fn conjunct(&self, expr: Expr) -> Conjunct {
         let mut sources = vec![false; self.sources.len()];
         sources_of(&expr, &mut sources);
-        Conjunct { expr, sources }
+        Conjunct { expr, sources, implied: false, class: None }
     }
 
     fn flatten(&self, tree: JoinTree, flat: &mut Flat) {
@@ -65,7 +59,7 @@ impl FromBlock<'_> {
             JoinTree::Inner { parts, on, straight } => {
                 flat.straight |= straight;
                 parts.into_iter().for_each(|part| self.flatten(part, flat));
-                flat.conjuncts.extend(on.into_iter().map(|expr| self.conjunct(expr)));
+                flat.conjuncts.extend(on.into_iter().flat_map(infer::factored).map(|expr| self.conjunct(expr)));
             }
             JoinTree::Left { left, right, on, kind } => {
                 self.flatten(*left, flat);
@@ -74,94 +68,14 @@ impl FromBlock<'_> {
         }
     }
 
-    fn best_order(&self, flat: &Flat, outer: &SourceSet, need: Option<&OrderNeed>) -> Order {
-        if flat.straight || flat.inner.len() == 1 {
-            return self.cost_order(flat, flat.inner.clone(), outer, need);
-        }
-        let ready: Vec<usize> = flat.inner.iter().copied().filter(|&s| self.is_ready(s, outer)).collect();
-        let starts: Vec<usize> = if ready.is_empty() {
-            // Each waits for another: in the order of FROM.
-            return self.cost_order(flat, flat.inner.clone(), outer, need);
-        } else if flat.inner.len() <= STARTS_MAX {
-            ready
-        } else {
-            let cost = |source: &usize| {
-                let choice = self.choose(flat, *source, outer, None);
-                choice.scan.rows
-            };
-            let cheapest = ready.iter().min_by(|a, b| cost(a).total_cmp(&cost(b)));
-            cheapest.into_iter().copied().collect()
-        };
-        let orders = starts.into_iter().map(|start| self.greedy(flat, start, outer, need));
-        orders.min_by(|a, b| a.cost.total_cmp(&b.cost)).expect("a block has a table")
-    }
-
-    /// Adds, again and again, the table whose join is cheapest.
-    fn greedy(&self, flat: &Flat, start: usize, outer: &SourceSet, need: Option<&OrderNeed>) -> Order {
-        let mut tables = vec![start];
-        let mut available = outer.clone();
-        available[start] = true;
-        while tables.len() < flat.inner.len() {
-            let rest: Vec<usize> = flat.inner.iter().copied().filter(|s| !tables.contains(s)).collect();
-            let ready: Vec<usize> = rest.iter().copied().filter(|&s| self.is_ready(s, &available)).collect();
-            let rest = if ready.is_empty() { rest } else { ready }.into_iter();
-            let next = rest.min_by(|&a, &b| {
-                let rank = |source| self.join_rank(flat, source, &available);
-                rank(a).total_cmp(&rank(b))
-            });
-            let next = next.expect("some table is left");
-            available[next] = true;
-            tables.push(next);
-        }
-        self.cost_order(flat, tables, outer, need)
-    }
-
-    /// Is what a LATERAL derived table reads there?
-    fn is_ready(&self, source: usize, available: &SourceSet) -> bool {
-        self.sources[source].reads().iter().all(|(read, _)| available[*read])
-    }
-
     /// Is it a derived table that is run again for each row before it?
     fn is_lateral(&self, source: usize) -> bool {
         self.sources[source].reads().iter().any(|(read, _)| !self.outside[*read])
     }
 
-    /// Cost of one look into the table, with a penalty where nothing connects it to those before.
-    fn join_rank(&self, flat: &Flat, source: usize, available: &SourceSet) -> f64 {
-        let choice = self.choose(flat, source, available, None);
-        let connected = flat.conjuncts.iter().any(|c| {
-            let others = c.sources.iter().enumerate().any(|(s, used)| *used && s != source && available[s]);
-            c.sources[source] && others && fits(c, source, available)
-        });
-        let penalty = if connected { 1.0 } else { 1000.0 };
-        choice.cost.min(choice.scan.rows * 10.0 + choice.cost * 0.1) * penalty
-    }
-
-    fn cost_order(&self, flat: &Flat, tables: Vec<usize>, outer: &SourceSet, need: Option<&OrderNeed>) -> Order {
-        let mut available = outer.clone();
-        let (mut rows, mut cost) = (1.0, 0.0);
-        let mut ordered = false;
-        for (n, &source) in tables.iter().enumerate() {
-            let choice = self.choose(flat, source, &available, need.filter(|_| n == 0));
-            if n == 0 {
-                ordered = choice.ordered;
-                cost += choice.cost;
-            } else {
-                let hashed = !self.hash_pairs(flat, source, &available).is_empty() && !choice.selective;
-                cost += if hashed { choice.cost + choice.scan.rows * HASH_COST + rows } else { rows * choice.cost };
-            }
-            rows = (rows * choice.scan.rows).max(1.0);
-            available[source] = true;
-        }
-        if need.is_some() && !ordered {
-            cost += rows * rows.max(2.0).log2() * 0.3;
-        }
-        Order { tables, cost, ordered }
-    }
-
     /// The access path of a table with the conjuncts that it completes.
-    fn choose(&self, flat: &Flat, source: usize, available: &SourceSet, need: Option<&OrderNeed>) -> Choice {
-        let conjuncts: Vec<&Expr> = flat.conjuncts.iter().filter(|c| fits(c, source, available)).map(|c| &c.expr).collect();
+    pub(super) fn choose(&self, flat: &Flat, source: usize, available: &SourceSet, need: Option<&OrderNeed>) -> Choice {
+        let conjuncts: Vec<&Expr> = completed(flat, source, available).map(|c| &c.expr).collect();
         self.choose_access(source, &conjuncts, available, need)
     }
 
@@ -169,40 +83,38 @@ impl FromBlock<'_> {
         let mut available = outer.clone();
         let mut node: Option<Node> = None;
         let mut rows = 1.0;
-        for &source in &order.tables {
-            let first = node.is_none();
-            let choice = self.choose(&flat, source, &available, need.filter(|_| first && order.ordered));
-            let pairs = if first || choice.selective { Vec::new() } else { self.hash_pairs(&flat, source, &available) };
-            node = Some(match node {
-                None => {
+        for &(source, method) in &order.steps {
+            let choice = self.choose(&flat, source, &available, need.filter(|_| method == Method::First && order.ordered));
+            let fan_out = choice.scan.rows;
+            node = Some(match (node, method) {
+                (None, _) => {
                     self.take(&mut flat, source, &available);
                     self.constant_filter(&mut flat, outer, choice.scan)
                 }
-                Some(left) if !pairs.is_empty() && rows >= HASH_ROWS_MIN => {
-                    self.hash_join(&mut flat, left, source, &available, outer)
-                }
-                Some(left) => {
+                (Some(before), Method::Hash) => self.hash_join(&mut flat, before, source, &available, outer, fan_out),
+                (Some(before), Method::Probe) => self.probe_join(&mut flat, before, source, &available, outer, rows * fan_out),
+                (Some(left), Method::Loop | Method::First) => {
                     self.take(&mut flat, source, &available);
-                    let right = Box::new(Node::Scan(choice.scan.clone()));
+                    let right = Box::new(Node::Scan(choice.scan));
                     Node::NestedLoop { left: Box::new(left), right, kind: JoinKind::Inner, on: None }
                 }
             });
-            rows = (rows * choice_rows(&node, source)).max(1.0);
+            rows = (rows * fan_out).max(1.0);
             available[source] = true;
         }
         let mut node = node.expect("a block has a table");
         for (right, on, kind) in std::mem::take(&mut flat.lefts) {
             let mut sources = Vec::new();
             super::tree_sources(&right, &mut sources);
-            node = self.left_join(node, right, on, kind, &available, rows);
+            node = self.left_join(node, right, on, kind, &available);
             sources.iter().for_each(|&s| available[s] = true);
             let (now, later): (Vec<_>, Vec<_>) =
                 std::mem::take(&mut flat.conjuncts).into_iter().partition(|c| is_subset(&c.sources, &available));
             flat.conjuncts = later;
-            node = filtered(node, now.into_iter().map(|c| c.expr).collect());
+            node = filtered(node, now.into_iter().filter(|c| !c.implied).map(|c| c.expr).collect());
         }
         let rest = std::mem::take(&mut flat.conjuncts);
-        node = filtered(node, rest.into_iter().map(|c| c.expr).collect());
+        node = filtered(node, rest.into_iter().filter(|c| !c.implied).map(|c| c.expr).collect());
         Planned { node, ordered: order.ordered }
     }
 
@@ -219,36 +131,33 @@ impl FromBlock<'_> {
         Node::Scan(scan)
     }
 
-    /// Removes the conjuncts that the table's scan applies.
+    /// Removes the conjuncts that the table completes, and gives those that are to be applied.
     fn take(&self, flat: &mut Flat, source: usize, available: &SourceSet) -> Vec<Expr> {
-        let (taken, rest): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut flat.conjuncts).into_iter().partition(|c| fits(c, source, available));
-        flat.conjuncts = rest;
-        taken.into_iter().map(|c| c.expr).collect()
+        let taken: Vec<Expr> = completed(flat, source, available).map(|c| c.expr.clone()).collect();
+        flat.conjuncts.retain(|c| !fits(c, source, available));
+        taken
     }
 
     /// Equalities between the table and what is there already, which a hash table can find.
-    fn hash_pairs(&self, flat: &Flat, source: usize, available: &SourceSet) -> Vec<(Expr, Expr)> {
+    pub(super) fn hash_pairs(&self, flat: &Flat, source: usize, available: &SourceSet) -> Vec<(Expr, Expr)> {
         if self.is_lateral(source) {
             return Vec::new();
         }
-        let fitting = flat.conjuncts.iter().filter(|c| fits(c, source, available));
-        fitting.filter_map(|c| hash_pair(&c.expr, &[source], self.sources.len())).collect()
+        completed(flat, source, available).filter_map(|c| hash_pair(&c.expr, &[source], self.sources.len())).collect()
     }
 
-    fn hash_join(&self, flat: &mut Flat, left: Node, source: usize, available: &SourceSet, outer: &SourceSet) -> Node {
+    /// The table's rows become a hash table.
+    fn hash_join(
+        &self,
+        flat: &mut Flat,
+        left: Node,
+        source: usize,
+        available: &SourceSet,
+        outer: &SourceSet,
+        partners: f64,
+    ) -> Node {
         let conjuncts = self.take(flat, source, available);
-        let (mut left_keys, mut right_keys, mut own, mut on) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        for expr in conjuncts {
-            if let Some((a, b)) = hash_pair(&expr, &[source], self.sources.len()) {
-                left_keys.push(a);
-                right_keys.push(b);
-            } else if self.reads_only(&expr, &[source], outer) {
-                own.push(expr);
-            } else {
-                on.push(expr);
-            }
-        }
+        let Parted { left_keys, right_keys, own, rest } = self.parted(conjuncts, &[source], outer);
         let own: Vec<&Expr> = own.iter().collect();
         let right = self.choose_access(source, &own, outer, None);
         Node::HashJoin {
@@ -257,8 +166,51 @@ impl FromBlock<'_> {
             kind: JoinKind::Inner,
             left_keys,
             right_keys,
-            on: all_of(on),
+            on: all_of(rest),
+            partners,
         }
+    }
+
+    /// The rows before the table become a hash table.
+    fn probe_join(
+        &self,
+        flat: &mut Flat,
+        before: Node,
+        source: usize,
+        available: &SourceSet,
+        outer: &SourceSet,
+        rows: f64,
+    ) -> Node {
+        let conjuncts = self.take(flat, source, available);
+        let Parted { left_keys, right_keys, own, rest } = self.parted(conjuncts, &[source], outer);
+        let own: Vec<&Expr> = own.iter().collect();
+        let scan = self.choose_access(source, &own, outer, None).scan;
+        let partners = rows / scan.rows.max(1.0);
+        Node::HashJoin {
+            left: Box::new(Node::Scan(scan)),
+            right: Box::new(before),
+            kind: JoinKind::Inner,
+            left_keys: right_keys,
+            right_keys: left_keys,
+            on: all_of(rest),
+            partners,
+        }
+    }
+
+    /// Conditions of a join as keys of a hash table, conditions over its right side alone, and the rest.
+    fn parted(&self, conditions: Vec<Expr>, inside: &[usize], outer: &SourceSet) -> Parted {
+        let mut parted = Parted::default();
+        for expr in conditions {
+            if let Some((a, b)) = hash_pair(&expr, inside, self.sources.len()) {
+                parted.left_keys.push(a);
+                parted.right_keys.push(b);
+            } else if self.reads_only(&expr, inside, outer) {
+                parted.own.push(expr);
+            } else {
+                parted.rest.push(expr);
+            }
+        }
+        parted
     }
 
     fn reads_only(&self, expr: &Expr, sources: &[usize], outer: &SourceSet) -> bool {
@@ -267,48 +219,64 @@ impl FromBlock<'_> {
         read.iter().enumerate().all(|(s, used)| !used || sources.contains(&s) || outer[s])
     }
 
-    /// Adds an outer join: looked up row by row where its conditions find an index, else through a hash table.
-    fn left_join(&self, left: Node, right: JoinTree, on: Vec<Expr>, kind: JoinKind, available: &SourceSet, rows: f64) -> Node {
+    /// Adds an outer, semi- or anti-join: looked up row by row, or through a hash table of the right side's rows, whichever is cheaper.
+    fn left_join(&self, left: Node, right: JoinTree, on: Vec<Expr>, kind: JoinKind, available: &SourceSet) -> Node {
+        let looked = self.plan_block(right.clone(), on.clone(), available, None);
+        let looking = Node::NestedLoop { left: Box::new(left), right: Box::new(looked.node), kind, on: None };
         let mut inside = Vec::new();
         super::tree_sources(&right, &mut inside);
-        if let Some(source) = single_table(&right).filter(|s| !self.is_lateral(*s)) {
-            let mut on = on.clone();
+        let lateral = inside.iter().any(|s| self.is_lateral(*s));
+        let mut within = Vec::new();
+        right.conditions(&mut within);
+        // Inside of several tables nothing may read the left side, which is not there when they are read.
+        let reads_left = single_table(&right).is_none() && !within.iter().all(|c| self.reads_only(c, &inside, &self.outside));
+        let mut all_lookups = true;
+        looking.walk_scans(&mut |scan| all_lookups &= !inside.contains(&scan.source) || is_lookup(&scan.access));
+        // Reading all of a table would lock all of it.
+        if self.keeps_rows && all_lookups {
+            return looking;
+        }
+        if lateral || reads_left || !self.context.switches().hash_join {
+            return looking;
+        }
+        let mut on = on;
+        if single_table(&right).is_some() {
             own_conditions(&right, &mut on);
-            let all: Vec<&Expr> = on.iter().collect();
-            let choice = self.choose_access(source, &all, available, None);
-            let hashable = on.iter().any(|expr| hash_pair(expr, &inside, self.sources.len()).is_some());
-            let looks_up = choice.selective && depends(&choice.scan.access, &inside);
-            if hashable && !looks_up && rows >= HASH_ROWS_MIN {
-                return self.left_hash_join(left, source, on, kind);
-            }
         }
-        let right = self.plan_block(right, on, available, None);
-        Node::NestedLoop { left: Box::new(left), right: Box::new(right.node), kind, on: None }
+        let Parted { left_keys, right_keys, own, rest } = self.parted(on, &inside, &self.outside);
+        if left_keys.is_empty() {
+            return looking;
+        }
+        let right = match single_table(&right) {
+            Some(source) => {
+                let own: Vec<&Expr> = own.iter().collect();
+                Node::Scan(self.choose_access(source, &own, &self.outside, None).scan)
+            }
+            None => self.plan_block(right, own, &self.outside, None).node,
+        };
+        let Node::NestedLoop { left, right: looked, .. } = looking else { unreachable!("made above") };
+        let partners = estimate(&looked).rows;
+        let hashing = Node::HashJoin { left, right: Box::new(right), kind, left_keys, right_keys, on: all_of(rest), partners };
+        let cost = estimate(&hashing).cost;
+        let Node::HashJoin { left, right, kind, left_keys, right_keys, on, partners } = hashing else {
+            unreachable!("made above")
+        };
+        let looking = Node::NestedLoop { left, right: looked, kind, on: None };
+        if estimate(&looking).cost <= cost {
+            return looking;
+        }
+        let Node::NestedLoop { left, .. } = looking else { unreachable!("made above") };
+        Node::HashJoin { left, right, kind, left_keys, right_keys, on, partners }
     }
+}
 
-    fn left_hash_join(&self, left: Node, source: usize, on: Vec<Expr>, kind: JoinKind) -> Node {
-        let (mut left_keys, mut right_keys, mut own, mut rest) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        for expr in on {
-            if let Some((a, b)) = hash_pair(&expr, &[source], self.sources.len()) {
-                left_keys.push(a);
-                right_keys.push(b);
-            } else if self.reads_only(&expr, &[source], &self.outside) {
-                own.push(expr);
-            } else {
-                rest.push(expr);
-            }
-        }
-        let own: Vec<&Expr> = own.iter().collect();
-        let right = self.choose_access(source, &own, &self.outside, None);
-        Node::HashJoin {
-            left: Box::new(left),
-            right: Box::new(Node::Scan(right.scan)),
-            kind,
-            left_keys,
-            right_keys,
-            on: all_of(rest),
-        }
-    }
+/// See [`FromBlock::parted`].
+#[derive(Default)]
+struct Parted {
+    left_keys: Vec<Expr>,
+    right_keys: Vec<Expr>,
+    own: Vec<Expr>,
+    rest: Vec<Expr>,
 }
 
 /// The table that a tree is, with conditions or without.
@@ -330,41 +298,19 @@ fn own_conditions(tree: &JoinTree, out: &mut Vec<Expr>) {
     out.extend(conditions.into_iter().cloned());
 }
 
-/// Rows that the join with this table gives per row before it.
-fn choice_rows(node: &Option<Node>, source: usize) -> f64 {
-    fn find(node: &Node, source: usize) -> Option<f64> {
-        match node {
-            Node::Scan(scan) if scan.source == source => Some(scan.rows),
-            Node::NestedLoop { right, .. } => find(right, source),
-            // An equality finds one partner or a few.
-            Node::HashJoin { right, .. } => find(right, source).map(|rows| (rows * 0.1).max(1.0)),
-            _ => None,
-        }
-    }
-    node.as_ref().and_then(|n| find(n, source)).unwrap_or(1.0)
+/// The conjuncts that a table completes, those left out that follow from others among them.
+fn completed<'f>(flat: &'f Flat, source: usize, available: &'f SourceSet) -> impl Iterator<Item = &'f Conjunct> {
+    let fitting = move || flat.conjuncts.iter().filter(move |c| fits(c, source, available));
+    fitting().enumerate().filter_map(move |(n, conjunct)| {
+        let same = |other: &Conjunct| conjunct.class.is_some() && other.class == conjunct.class;
+        let needless = conjunct.implied && fitting().enumerate().any(|(m, other)| same(other) && (!other.implied || m < n));
+        (!needless).then_some(conjunct)
+    })
 }
 
 /// Does a conjunct read this source, and otherwise only available ones?
-fn fits(conjunct: &Conjunct, source: usize, available: &SourceSet) -> bool {
+pub(super) fn fits(conjunct: &Conjunct, source: usize, available: &SourceSet) -> bool {
     conjunct.sources[source] && conjunct.sources.iter().enumerate().all(|(s, used)| !used || s == source || available[s])
-}
-
-/// Do the keys of an access path read other tables?
-fn depends(access: &Access, inside: &[usize]) -> bool {
-    fn reads_outside(expr: &Expr, inside: &[usize]) -> bool {
-        match expr.kind {
-            ExprKind::Column { source, .. } | ExprKind::ColumnOrdinal { source, .. } => !inside.contains(&source),
-            _ => crate::bind::children(expr).into_iter().any(|child| reads_outside(child, inside)),
-        }
-    }
-    match access {
-        Access::Point { key, .. } => key.iter().any(|e| reads_outside(e, inside)),
-        Access::Ranges { ranges, .. } => ranges.iter().any(|r| {
-            let bounds = r.low.iter().chain(&r.high).map(|(e, _)| e);
-            r.prefix.iter().chain(bounds).any(|e| reads_outside(e, inside))
-        }),
-        _ => false,
-    }
 }
 
 /// `left = right` with the right side over these sources alone and the left side over others, both of one class, so that equal

@@ -1,28 +1,35 @@
 //! Chooses how tables are read and in which order they are joined.
 //!
-//! 1. Outer joins that a condition makes inner ones become inner ([`simplify`]).
-//! 2. A block is flattened: inner tables, then outer joins to be added behind them, and a list of conjuncts.
-//! 3. Inner tables are ordered greedily by estimated cost; each takes the conjuncts that its sources make computable, as access path
-//!    ([`access`]) or as filter ([`join`]).
-//! 4. Outer joins follow; conjuncts over their right sides become filters above them.
+//! 1. Conditions that all branches of an OR have are taken out of it ([`infer`]); outer joins that a condition makes inner ones become inner
+//!    ([`simplify`]).
+//! 2. A block is flattened: inner tables, then outer, semi- and anti-joins to be added behind them, and a list of conjuncts, to which those
+//!    are added that follow from several of them: `a = b` and `b = 5` say `a = 5` ([`infer`]).
+//! 3. Inner tables are ordered by estimated cost, all orders of up to ten tables ([`order`]); each takes the conjuncts that its sources
+//!    make computable, as access path ([`access`]) or as filter ([`join`]). Rows are estimated from statistics ([`selectivity`]).
+//! 4. Outer, semi- and anti-joins follow; conjuncts over their right sides become filters above them.
 //!
-//! P1: every conjunct is applied exactly once, at the lowest place where all its sources are known, except that an access path may
+//! P1: every conjunct that was written is applied exactly once, at the lowest place where all its sources are known, except that an access path may
 //!     apply one that a filter repeats.
 //! P2: the conjuncts of an outer join's ON stay on its right side or at the join.
 
 mod access;
 mod estimate;
+mod infer;
 mod join;
+mod order;
 mod range;
+mod selectivity;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use access::is_volatile;
-pub(crate) use estimate::node_rows;
+pub use estimate::estimated_cost;
+pub(crate) use estimate::{Estimate, estimate, node_rows, scan_estimate};
 
 use crate::bind::{Source, children, constant};
 use crate::expr::{CompareAs, CompareOp, Expr, ExprKind};
 use crate::plan::{Access, BindContext, JoinKind, Node, Scan};
+use std::cell::Cell;
 use types::Value;
 
 /// FROM as a tree.
@@ -125,6 +132,10 @@ pub(crate) struct FromBlock<'b> {
     pub straight: bool,
     /// Rows are locked or changed, so that whole rows are read.
     pub keeps_rows: bool,
+    /// How many tables are joined.
+    pub tables: usize,
+    /// The values of parameters decide how rows are read: estimates look at those of the present execution.
+    pub sniffs: Cell<bool>,
 }
 
 /// A planned FROM with WHERE.
@@ -189,9 +200,12 @@ impl<'b> FromBlock<'b> {
         let Some(tree) = tree else {
             return Planned { node: filtered(Node::OneRow, filter), ordered: true };
         };
+        let filter = filter.into_iter().flat_map(infer::factored).collect::<Vec<_>>();
         let tree = simplify(tree, &filter);
         let mut own = Vec::new();
         tree_sources(&tree, &mut own);
+        self.tables = own.len();
+        self.sniffs.set(own.len() > 1);
         self.outside = (0..self.sources.len()).map(|source| !own.contains(&source)).collect();
         self.plan_block(tree, filter, &self.outside, need)
     }
@@ -228,6 +242,8 @@ impl<'b> FromBlock<'b> {
             filter: None,
             columns_used: self.columns_used(source),
             rows: 0.0,
+            read: 0.0,
+            cost: 0.0,
         }
     }
 

@@ -7,11 +7,14 @@
 //! R1: a row that satisfies the conjuncts lies in one of the ranges.
 //! R2: a conjunct in `exact` holds for every row in the ranges, so that no filter need repeat it.
 
+use super::FromBlock;
 use crate::bind::{Class, class, constant};
 use crate::expr::{CompareAs, CompareOp, Expr, ExprKind};
 use crate::plan::{Bound, KeyRange};
 use std::cell::Cell;
+use std::sync::Arc;
 use types::schema::{IndexDef, TableDef};
+use types::statistics::TableStatistics;
 use types::{CollationId, ColumnType, TypeKind, Value};
 
 /// Most ranges of one access path; an index column that would give more is left to the filter.
@@ -47,6 +50,11 @@ pub(super) struct Analysis<'a> {
     pub total: f64,
     /// Branches of ORs that may still be looked at.
     pub budget: Cell<usize>,
+    /// What knows of the table's rows.
+    pub block: &'a FromBlock<'a>,
+    pub statistics: Option<Arc<TableStatistics>>,
+    /// The number of the index that is looked at.
+    pub index: Cell<usize>,
 }
 
 /// A condition on one column.
@@ -73,8 +81,10 @@ struct ColumnConditions<'e> {
 
 impl<'a> Analysis<'a> {
     /// Ranges of an index for these conjuncts; `None` when they say nothing about its first column.
-    pub fn ranges(&self, index: &IndexDef, conjuncts: &[&Expr]) -> Option<IndexRanges> {
+    pub fn ranges(&self, number: usize, conjuncts: &[&Expr]) -> Option<IndexRanges> {
         self.budget.set(BRANCHES_MAX);
+        self.index.set(number);
+        let index = &self.table.indexes[number];
         self.ranges_at(index, conjuncts, 0)
     }
 
@@ -113,13 +123,14 @@ impl<'a> Analysis<'a> {
                 if out.ranges.len() * list.len() <= limit {
                     out.multiply(list);
                     out.note(position, exact && !cut);
-                    out.rows = (list.len() as f64 * self.equal_rows(place, out.rows)).min(out.rows * 0.5);
+                    out.rows = (list.len() as f64 * self.equal_rows(place, out.rows)).min(out.rows);
                     continue;
                 }
             }
             out.all_columns = false;
             if found.low.is_some() || found.high.is_some() {
-                out.bound(found.low, found.high, cut);
+                let part = self.bounded_part(part.column, &found);
+                out.bound(found.low, found.high, cut, part);
                 return Some(out);
             }
             if (place == 0 || out.ranges[0].prefix.len() == place)
@@ -167,16 +178,33 @@ impl<'a> Analysis<'a> {
                 if exact {
                     union.exact.push(position);
                 }
-                union.rows = union.rows.min(self.total * 0.6);
+                union.rows = union.rows.min(self.total);
                 return Some(union);
             }
         }
         None
     }
 
-    /// Rows with one value in the index column at `place`, among so many. Without statistics, a group is expected to hold the cube
-    /// root of the table's rows.
+    /// The part of the rows between the bounds of a column.
+    fn bounded_part(&self, column: usize, found: &ColumnConditions<'_>) -> f64 {
+        let edge = |end: &Option<(usize, Expr, Bound, bool)>| {
+            end.as_ref().map(|(_, value, bound, _)| (value.clone(), *bound == Bound::Inclusive))
+        };
+        let (low, high) = (edge(&found.low), edge(&found.high));
+        let low = low.as_ref().map(|(value, inclusive)| (value, *inclusive));
+        let high = high.as_ref().map(|(value, inclusive)| (value, *inclusive));
+        let usual = if low.is_some() && high.is_some() { 0.05 } else { 0.15 };
+        self.block.between((self.source, column), low, high).unwrap_or(usual)
+    }
+
+    /// Rows with one value in the index column at `place`, among so many that have one in those before it. Without statistics, a group is
+    /// expected to hold the cube root of the table's rows.
     fn equal_rows(&self, place: usize, rows: f64) -> f64 {
+        let distinct = |columns| self.statistics.as_ref().and_then(|s| s.distinct_prefix(self.index.get(), columns));
+        if let Some(with) = distinct(place + 1) {
+            let before = if place == 0 { 1.0 } else { distinct(place).unwrap_or(1.0) };
+            return rows * (before.max(1.0) / with.max(1.0)).min(1.0);
+        }
         if place == 0 { self.total.cbrt().min(rows) } else { (rows * 0.1).max(1.0) }
     }
 
@@ -315,9 +343,8 @@ impl IndexRanges {
     }
 
     /// Bounds on the column behind the prefix.
-    fn bound(&mut self, low: Option<(usize, Expr, Bound, bool)>, high: Option<(usize, Expr, Bound, bool)>, cut: bool) {
-        let both = low.is_some() && high.is_some();
-        self.rows *= if both { 0.05 } else { 0.15 };
+    fn bound(&mut self, low: Option<(usize, Expr, Bound, bool)>, high: Option<(usize, Expr, Bound, bool)>, cut: bool, part: f64) {
+        self.rows *= part;
         for (position, _, _, exact) in low.iter().chain(&high) {
             if *exact && !cut && !self.exact.contains(position) {
                 self.exact.push(*position);

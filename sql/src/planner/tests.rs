@@ -1,7 +1,116 @@
 //! Plans of statements over a small schema, as EXPLAIN prints them. `plans.txt` holds a statement, then its tree or error, then an
 //! empty line. With `UPDATE_PLANS=1` the test writes the file anew; read the difference before you keep it.
 
+use crate::plan::{BindContext, KeyRange, SqlMode};
 use crate::testing::Fixture;
+use std::sync::Arc;
+use types::schema::{Schema, TableDef};
+use types::statistics::TableStatistics;
+use types::{ColumnType, Value};
+
+/// A fixture that knows of rows what it is told.
+struct Informed {
+    fixture: Fixture,
+    /// Nothing may be asked for.
+    strict: bool,
+    rows: fn(&str) -> u64,
+    distinct: fn(&str) -> Option<Vec<Vec<f64>>>,
+}
+
+impl BindContext for Informed {
+    fn database(&self) -> Option<&str> {
+        self.fixture.database()
+    }
+
+    fn schema(&self) -> &Schema {
+        self.fixture.schema()
+    }
+
+    fn system_variable(&self, global: bool, name: &str) -> Option<(Value<'static>, ColumnType)> {
+        self.fixture.system_variable(global, name)
+    }
+
+    fn row_count(&self, table: &TableDef) -> u64 {
+        assert!(!self.strict, "a unique key needs no row count");
+        (self.rows)(&table.name)
+    }
+
+    fn statistics(&self, table: &TableDef) -> Option<Arc<TableStatistics>> {
+        assert!(!self.strict, "a unique key needs no statistics");
+        let indexes = (self.distinct)(&table.name)?;
+        let rows = (self.rows)(&table.name);
+        Some(Arc::new(TableStatistics { rows, shape: 0, indexes, columns: vec![None; table.columns.len()] }))
+    }
+
+    fn rows_in_range(&self, _table: &TableDef, _index: usize, _range: &KeyRange) -> Option<f64> {
+        assert!(!self.strict, "a unique key needs no look into an index");
+        None
+    }
+
+    fn sql_mode(&self) -> SqlMode {
+        self.fixture.sql_mode()
+    }
+
+    fn connection_collation(&self) -> types::CollationId {
+        self.fixture.connection_collation()
+    }
+}
+
+fn explained(context: &Informed, text: &str) -> String {
+    let arena = crate::Arena::new();
+    let parsed = crate::parse(&arena, text.as_bytes(), &context.sql_mode()).expect("the statement is right");
+    crate::explain_tree(&crate::plan(&parsed, context).expect("the statement can be planned"))
+}
+
+/// The scans of a plan, in the order in which they are run.
+fn scans(shown: &str) -> Vec<String> {
+    let scan = |line: &str| {
+        let (_, rest) = line.split_once(" on ")?;
+        line.contains("-> ").then(|| rest.split(' ').next().unwrap_or_default().to_owned())
+    };
+    shown.lines().filter_map(scan).collect()
+}
+
+#[test]
+fn a_unique_key_is_taken_at_once() {
+    let context = Informed { fixture: Fixture::new(), strict: true, rows: |_| 0, distinct: |_| None };
+    for text in ["SELECT c FROM t WHERE id = 5", "UPDATE t SET k = k + 1 WHERE id = 5", "SELECT price FROM u WHERE name = 'x'"] {
+        assert!(explained(&context, text).contains("Single-row index lookup"), "{text}");
+    }
+}
+
+#[test]
+fn the_order_follows_statistics() {
+    let text = "SELECT COUNT(*) FROM t JOIN u ON u.t_id = t.k";
+    let small_t = |name: &str| if name == "t" { 10 } else { 100_000 };
+    let context = Informed { fixture: Fixture::new(), strict: false, rows: small_t, distinct: |_| None };
+    assert_eq!(scans(&explained(&context, text))[0], "t");
+    let small_u = |name: &str| if name == "u" { 10 } else { 100_000 };
+    let context = Informed { fixture: Fixture::new(), strict: false, rows: small_u, distinct: |_| None };
+    assert_eq!(scans(&explained(&context, text))[0], "u");
+}
+
+#[test]
+fn a_lookup_finds_as_many_rows_as_statistics_say() {
+    let distinct = |name: &str| (name == "t").then(|| vec![vec![10_000.0], vec![4.0], vec![50.0, 9000.0]]);
+    let context = Informed { fixture: Fixture::new(), strict: false, rows: |_| 10_000, distinct };
+    let shown = explained(&context, "SELECT c FROM t WHERE a = 1 AND b = 'x'");
+    assert!(shown.contains("using ab") && shown.contains("rows=1.11)"), "{shown}");
+    // A quarter of the rows is better read in sequence.
+    assert!(explained(&context, "SELECT c FROM t WHERE k = 1").contains("Table scan"));
+}
+
+#[test]
+fn conditions_follow_from_others() {
+    let fixture = Fixture::new();
+    let shown = fixture.explain("SELECT * FROM t, u WHERE t.id = u.t_id AND u.t_id = 7");
+    assert!(shown.contains("lookup on t using PRIMARY (id=7)"), "{shown}");
+    let text =
+        "SELECT * FROM t, u WHERE (t.id = u.t_id AND t.k = 1 AND u.price > 5) OR (t.id = u.t_id AND t.k = 2 AND u.price < 3)";
+    let shown = fixture.explain(text);
+    assert!(!shown.contains("no condition") && shown.contains("t_id"), "{shown}");
+    assert!(shown.contains("(k = 1) OR (k = 2)") || shown.contains("((t.k = 1) or (t.k = 2))"), "{shown}");
+}
 
 #[test]
 fn plans() {

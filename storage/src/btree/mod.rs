@@ -13,10 +13,12 @@
 mod batch;
 mod drop;
 mod merge;
+mod rank;
 mod split;
 
 pub use batch::{Copied, Descents, GROUP, KeyList};
 pub(crate) use merge::remove_child;
+pub use rank::Place;
 pub(crate) use split::insert_child;
 
 use crate::buffer::{AHEAD_MAX, PageRead, PageWrite};

@@ -1,52 +1,117 @@
-//! EXPLAIN FORMAT=TREE: a plan as indented text, the operator that gives the result first.
+//! EXPLAIN: a plan as indented text or as JSON, the operator that gives the result first.
 //!
 //! ```text
-//! -> Limit: 10
-//!     -> Sort: t.b DESC
-//!         -> Index range scan on t using k over (5 <= k <= 9), reverse  (rows=12)
+//! -> Limit: 10  (cost=42.3 rows=10)
+//!     -> Sort: t.b DESC  (cost=42.3 rows=12)
+//!         -> Index range scan on t using k over (5 <= k <= 9), reverse  (cost=17 rows=12)
 //! ```
-//! Bookkeeping operators (projection, trimming) are left out; expressions are shown as MySQL would write them.
+//! 1. [`Printer`] walks the plan and makes a flat list of [`Step`]s, each with its depth.
+//! 2. [`print`] writes them, with what was measured where the statement was run (EXPLAIN ANALYZE).
+//!
+//! Bookkeeping operators (projection, trimming) are left out; expressions are shown as MySQL would write them ([`expr`]). Rows and cost
+//! are the planner's ([`crate::planner::estimate`]): rows of one run of the operator, and the cost of that run with all below it, where 1
+//! is reading one row in sequence.
 
-use crate::expr::{
-    Aggregate, ArithmeticOp, CompareOp, Expr, ExprKind, Subquery, SubqueryTest, UnaryOp, WindowCall, WindowFunction,
-};
+mod expr;
+mod print;
+
+pub use print::{explain_json, explain_tree, explain_tree_measured};
+
+use crate::expr::{Expr, ExprKind};
 use crate::plan::{Access, Bound, InsertSource, JoinKind, KeyRange, LimitPlan, Node, Plan, Scan, SortKey, SubqueryPlan};
-use std::fmt::Write;
+use crate::planner::{Estimate, estimate, scan_estimate};
+use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 use types::schema::{IndexDef, IndexKind, TableDef};
-use types::{TypeKind, Value};
 
 /// Ranges shown of one access path.
 const RANGES_SHOWN_MAX: usize = 8;
-/// Members shown of an IN list.
-const MEMBERS_SHOWN_MAX: usize = 10;
 
-/// The plan as text, a line per operator.
-pub fn explain_tree(plan: &Plan) -> String {
+/// What one operator did in a run of its plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Measure {
+    /// All rows that it gave.
+    pub rows: u64,
+    /// How often it was started.
+    pub loops: u64,
+    /// Until the first row of each start, summed; what it waited for included.
+    pub first: Duration,
+    /// All the time in it and below it.
+    pub total: Duration,
+}
+
+/// The part of a node that was measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Measured {
+    /// All of it.
+    Whole,
+    /// Of a scan with a filter: what it read.
+    Read,
+}
+
+/// What the operators of a plan did, by the address of their nodes in the plan.
+#[derive(Clone, Debug, Default)]
+pub struct Measures(pub HashMap<(usize, Measured), Measure>);
+
+impl Measures {
+    /// What a node is found by.
+    pub fn key(node: &Node) -> usize {
+        std::ptr::from_ref(node).addr()
+    }
+}
+
+/// One line of a plan.
+#[derive(Clone, Debug)]
+struct Step {
+    depth: usize,
+    text: String,
+    estimate: Option<Estimate>,
+    /// Where its measure is found.
+    measure: Option<(usize, Measured)>,
+    /// Of a scan: the table, as schema and name, and the index.
+    table: Option<TableStep>,
+}
+
+#[derive(Clone, Debug)]
+struct TableStep {
+    database: String,
+    alias: String,
+    index: Option<String>,
+    columns: Vec<String>,
+    access: &'static str,
+    covering: bool,
+}
+
+/// The steps of a plan.
+fn steps(plan: &Plan) -> Vec<Step> {
     let mut printer = Printer::new(plan);
     match plan {
         Plan::Query(query) => printer.node(&query.root, 0),
         Plan::Insert(insert) => {
             let verb = if insert.replace { "Replace into" } else { "Insert into" };
-            printer.line(0, &format!("{verb} {}", insert.table.name));
+            printer.line(0, format!("{verb} {}", insert.table.name));
             match &insert.source {
                 InsertSource::Query(query) => printer.node(&query.root, 1),
-                InsertSource::Values(rows) => printer.line(1, &format!("Rows fetched before execution  (rows={})", rows.len())),
+                InsertSource::Values(rows) => {
+                    let estimate = Estimate { rows: rows.len() as f64, cost: 0.0 };
+                    printer.estimated(1, "Rows fetched before execution".to_owned(), estimate);
+                }
             }
         }
         Plan::Update(update) => {
-            printer.line(0, &format!("Update {}", update.scan.alias));
+            printer.line(0, format!("Update {}", update.scan.alias));
             printer.changed(&update.scan, &update.order, update.limit.as_ref());
         }
         Plan::Change(change) => {
             let verb = if change.update { "Update" } else { "Delete from" };
             let names = change.targets.iter().map(|t| printer.alias(t.source));
             let line = format!("{verb} {}", names.collect::<Vec<_>>().join(", "));
-            printer.line(0, &line);
+            printer.line(0, line);
             printer.node(&change.root, 1);
         }
         Plan::Delete(delete) => {
-            printer.line(0, &format!("Delete from {}", delete.scan.alias));
+            printer.line(0, format!("Delete from {}", delete.scan.alias));
             printer.changed(&delete.scan, &delete.order, delete.limit.as_ref());
         }
     }
@@ -56,10 +121,10 @@ pub fn explain_tree(plan: &Plan) -> String {
             (None, false) => "run only once",
             (Some(_), false) => "dependent",
         };
-        printer.line(0, &format!("Subquery #{} ({how})", n + 1));
+        printer.line(0, format!("Subquery #{} ({how})", n + 1));
         printer.node(&subquery.root, 1);
     }
-    printer.out
+    printer.steps
 }
 
 fn join_name(kind: JoinKind) -> &'static str {
@@ -80,7 +145,7 @@ struct Printer {
     shown: Vec<bool>,
     /// The expressions that a source of arguments stands for.
     arguments: Vec<(usize, Vec<Expr>)>,
-    out: String,
+    steps: Vec<Step>,
 }
 
 impl Printer {
@@ -102,25 +167,35 @@ impl Printer {
         for root in plan.roots() {
             root.walk_exprs(&mut |expr| note(expr));
         }
-        Self { tables, shown: vec![false; stores.len()], stores, arguments, out: String::new() }
+        Self { tables, shown: vec![false; stores.len()], stores, arguments, steps: Vec::new() }
     }
 
-    fn line(&mut self, depth: usize, text: &str) {
-        let _ = writeln!(self.out, "{:indent$}-> {text}", "", indent = depth * 4);
+    fn line(&mut self, depth: usize, text: String) {
+        self.steps.push(Step { depth, text, estimate: None, measure: None, table: None });
+    }
+
+    fn estimated(&mut self, depth: usize, text: String, estimate: Estimate) {
+        self.steps.push(Step { depth, text, estimate: Some(estimate), measure: None, table: None });
+    }
+
+    /// The line of an operator.
+    fn operator(&mut self, node: &Node, depth: usize, text: String) {
+        let measure = Some((Measures::key(node), Measured::Whole));
+        self.steps.push(Step { depth, text, estimate: Some(estimate(node)), measure, table: None });
     }
 
     fn node(&mut self, node: &Node, depth: usize) {
         match node {
-            Node::OneRow => self.line(depth, "Rows fetched before execution"),
-            Node::Scan(scan) => self.scan(scan, depth),
+            Node::OneRow => self.operator(node, depth, "Rows fetched before execution".to_owned()),
+            Node::Scan(scan) => self.scan(scan, Some(Measures::key(node)), depth),
             Node::NestedLoop { left, right, kind, on } => {
                 let kind = join_name(*kind);
                 let condition = on.as_ref().map_or(String::new(), |on| format!(" on {}", self.expr(on)));
-                self.line(depth, &format!("Nested loop {kind}{condition}"));
+                self.operator(node, depth, format!("Nested loop {kind}{condition}"));
                 self.node(left, depth + 1);
                 self.node(right, depth + 1);
             }
-            Node::HashJoin { left, right, kind, left_keys, right_keys, on } => {
+            Node::HashJoin { left, right, kind, left_keys, right_keys, on, .. } => {
                 let kind = match kind {
                     JoinKind::Inner => "Inner hash join",
                     JoinKind::Left => "Left hash join",
@@ -130,13 +205,13 @@ impl Printer {
                 let pairs = left_keys.iter().zip(right_keys);
                 let pairs: Vec<String> = pairs.map(|(a, b)| format!("{} = {}", self.expr(a), self.expr(b))).collect();
                 let extra = on.as_ref().map_or(String::new(), |on| format!(", extra conditions: {}", self.expr(on)));
-                self.line(depth, &format!("{kind} ({}){extra}", pairs.join(", ")));
+                self.operator(node, depth, format!("{kind} ({}){extra}", pairs.join(", ")));
                 self.node(left, depth + 1);
                 self.node(right, depth + 1);
             }
             Node::Filter { input, predicate } => {
                 let predicate = self.expr(predicate);
-                self.line(depth, &format!("Filter: {predicate}"));
+                self.operator(node, depth, format!("Filter: {predicate}"));
                 self.node(input, depth + 1);
             }
             Node::Aggregate { input, keys, aggregates } => {
@@ -144,7 +219,7 @@ impl Printer {
                 let aggregates: Vec<String> = aggregates.iter().map(|a| self.aggregate(a)).collect();
                 let head = if keys.is_empty() { "Aggregate".to_owned() } else { format!("Group by {}", keys.join(", ")) };
                 let tail = if aggregates.is_empty() { String::new() } else { format!(": {}", aggregates.join(", ")) };
-                self.line(depth, &format!("{head}{tail}"));
+                self.operator(node, depth, format!("{head}{tail}"));
                 self.node(input, depth + 1);
             }
             Node::Project { input, .. } | Node::Trim { input, .. } => self.node(input, depth),
@@ -154,45 +229,45 @@ impl Printer {
                     projection(input),
                 );
                 let aggregates: Vec<String> = aggregates.iter().map(|a| self.aggregate(a)).collect();
-                self.line(depth, &format!("Group by {keys} with rollup: {}", aggregates.join(", ")));
+                self.operator(node, depth, format!("Group by {keys} with rollup: {}", aggregates.join(", ")));
                 self.node(input, depth + 1);
             }
             Node::Window { input, calls, .. } => {
                 let names: Vec<String> = calls.iter().map(|call| self.window(call)).collect();
-                self.line(depth, &format!("Window: {}", names.join(", ")));
+                self.operator(node, depth, format!("Window: {}", names.join(", ")));
                 self.node(input, depth + 1);
             }
             Node::SetOperation { left, right, except, all, .. } => {
                 let name = if *except { "Except" } else { "Intersect" };
                 let all = if *all { " all" } else { "" };
-                self.line(depth, &format!("{name}{all}"));
+                self.operator(node, depth, format!("{name}{all}"));
                 self.node(left, depth + 1);
                 self.node(right, depth + 1);
             }
             Node::Recursive { seed, steps, distinct, .. } => {
                 let kind = if *distinct { "distinct" } else { "all" };
-                self.line(depth, &format!("Repeat until convergence (union {kind})"));
+                self.operator(node, depth, format!("Repeat until convergence (union {kind})"));
                 self.node(seed, depth + 1);
                 steps.iter().for_each(|step| self.node(step, depth + 1));
             }
             Node::Distinct { input, .. } => {
-                self.line(depth, "Remove duplicates");
+                self.operator(node, depth, "Remove duplicates".to_owned());
                 self.node(input, depth + 1);
             }
             Node::Sort { input, keys, limit } => {
                 let keys = self.sort_keys(keys, projection(input));
                 let limit = limit.as_ref().map_or(String::new(), |l| format!(", limit {}", self.limit(l)));
-                self.line(depth, &format!("Sort: {keys}{limit}"));
+                self.operator(node, depth, format!("Sort: {keys}{limit}"));
                 self.node(input, depth + 1);
             }
             Node::Limit { input, limit } => {
                 let limit = self.limit(limit);
-                self.line(depth, &format!("Limit: {limit}"));
+                self.operator(node, depth, format!("Limit: {limit}"));
                 self.node(input, depth + 1);
             }
-            Node::Values { rows } => self.line(depth, &format!("Rows fetched before execution  (rows={})", rows.len())),
+            Node::Values { .. } => self.operator(node, depth, "Rows fetched before execution".to_owned()),
             Node::Concat { inputs } => {
-                self.line(depth, "Union all");
+                self.operator(node, depth, "Union all".to_owned());
                 inputs.iter().for_each(|input| self.node(input, depth + 1));
             }
         }
@@ -202,15 +277,15 @@ impl Printer {
         let mut depth = 1;
         if let Some(limit) = limit {
             let limit = self.limit(limit);
-            self.line(depth, &format!("Limit: {limit}"));
+            self.line(depth, format!("Limit: {limit}"));
             depth += 1;
         }
         if !order.is_empty() {
             let keys = self.sort_keys(order, None);
-            self.line(depth, &format!("Sort: {keys}"));
+            self.line(depth, format!("Sort: {keys}"));
             depth += 1;
         }
-        self.scan(scan, depth);
+        self.scan(scan, None, depth);
     }
 
     fn sort_keys(&self, keys: &[SortKey], slots: Option<&[Expr]>) -> String {
@@ -236,13 +311,18 @@ impl Printer {
         }
     }
 
-    fn scan(&mut self, scan: &Scan, depth: usize) {
+    fn scan(&mut self, scan: &Scan, key: Option<usize>, depth: usize) {
         let mut depth = depth;
+        let (read, kept) = scan_estimate(scan);
+        let mut part = Measured::Whole;
         if let Some(filter) = &scan.filter {
-            let filter = self.expr(filter);
-            self.line(depth, &format!("Filter: {filter}"));
+            let text = format!("Filter: {}", self.expr(filter));
+            let measure = key.map(|key| (key, Measured::Whole));
+            self.steps.push(Step { depth, text, estimate: Some(kept), measure, table: None });
             depth += 1;
+            part = Measured::Read;
         }
+        let measure = key.map(|key| (key, part));
         let table = &scan.table;
         let alias = &scan.alias;
         let text = match &scan.access {
@@ -287,10 +367,11 @@ impl Printer {
                     (None, true) => "derived table, run again for each row",
                     (None, false) => "derived table",
                 };
-                self.line(depth, &format!("Table scan on {alias}  (rows={})", scan.rows.round()));
+                let text = format!("Table scan on {alias}");
+                self.steps.push(Step { depth, text, estimate: Some(read), measure, table: Some(table_step(scan)) });
                 let seen = derived.shared.is_some_and(|table| std::mem::replace(&mut self.shown[table], true));
                 let note = if seen { " (shown above)" } else { "" };
-                self.line(depth + 1, &format!("Materialize {what}{note}"));
+                self.line(depth + 1, format!("Materialize {what}{note}"));
                 let stores = std::mem::take(&mut self.stores);
                 let input = derived.shared.map(|table| &stores[table]).or(derived.input.as_ref());
                 if let Some(input) = input.filter(|_| !seen) {
@@ -305,7 +386,7 @@ impl Printer {
             Access::Work { .. } => format!("Scan new records on {alias}"),
             Access::Nothing => format!("Zero rows on {alias} (impossible WHERE)"),
         };
-        self.line(depth, &format!("{text}  (rows={})", scan.rows.round()));
+        self.steps.push(Step { depth, text, estimate: Some(read), measure, table: Some(table_step(scan)) });
     }
 
     fn range(&self, table: &TableDef, index: &IndexDef, range: &KeyRange) -> String {
@@ -326,127 +407,6 @@ impl Printer {
             (None, None) => {}
         }
         format!("({})", parts.join(" AND "))
-    }
-
-    fn aggregate(&self, aggregate: &Aggregate) -> String {
-        let name = aggregate.function.name().to_lowercase();
-        let distinct = if aggregate.distinct { "distinct " } else { "" };
-        let args = if aggregate.args.is_empty() { "*".to_owned() } else { self.list(&aggregate.args, ", ") };
-        format!("{name}({distinct}{args})")
-    }
-
-    fn window(&self, call: &WindowCall) -> String {
-        match &call.function {
-            WindowFunction::Aggregate(aggregate) => self.aggregate(aggregate),
-            other => format!("{}({})", window_name(other), self.list(&call.args, ", ")),
-        }
-    }
-
-    fn list(&self, exprs: &[Expr], separator: &str) -> String {
-        exprs.iter().map(|e| self.expr(e)).collect::<Vec<_>>().join(separator)
-    }
-
-    fn expr(&self, expr: &Expr) -> String {
-        let negation = |negated: &bool| if *negated { "not " } else { "" };
-        match &expr.kind {
-            ExprKind::Literal(value) => literal(value),
-            ExprKind::Param(n) => format!("?{}", n + 1),
-            ExprKind::Column { source, column } | ExprKind::ColumnOrdinal { source, column } => self.column(*source, *column),
-            ExprKind::Slot(n) => format!("#{}", n + 1),
-            ExprKind::UserVariable(name) => format!("@{name}"),
-            ExprKind::AssignVariable { name, value } => format!("(@{name} := {})", self.expr(value)),
-            ExprKind::Unary { op: UnaryOp::Negate, arg } => format!("-{}", self.expr(arg)),
-            ExprKind::Unary { op: UnaryOp::BitNot, arg } => format!("~{}", self.expr(arg)),
-            ExprKind::Compare { op, left, right, .. } => self.infix(left, compare_sign(*op), right),
-            ExprKind::Arithmetic { op, left, right } => self.infix(left, arithmetic_sign(*op), right),
-            ExprKind::And(parts) => format!("({})", self.list(parts, " and ")),
-            ExprKind::Or(parts) => format!("({})", self.list(parts, " or ")),
-            ExprKind::Xor(left, right) => self.infix(left, "xor", right),
-            ExprKind::Not(arg) => format!("(not {})", self.expr(arg)),
-            ExprKind::IsNull { arg, negated } => format!("({} is {}null)", self.expr(arg), negation(negated)),
-            ExprKind::IsTruth { arg, truth, negated } => format!("({} is {}{truth})", self.expr(arg), negation(negated)),
-            ExprKind::In { arg, list, negated, .. } => {
-                let shown = self.list(&list[..list.len().min(MEMBERS_SHOWN_MAX)], ", ");
-                let more = if list.len() > MEMBERS_SHOWN_MAX { ", ..." } else { "" };
-                format!("({} {}in ({shown}{more}))", self.expr(arg), negation(negated))
-            }
-            ExprKind::Between { arg, low, high, negated, .. } => {
-                format!("({} {}between {} and {})", self.expr(arg), negation(negated), self.expr(low), self.expr(high))
-            }
-            ExprKind::Like { arg, pattern, negated, .. } => {
-                format!("({} {}like {})", self.expr(arg), negation(negated), self.expr(pattern))
-            }
-            ExprKind::Case { whens, otherwise } => {
-                let mut out = "(case".to_owned();
-                for (condition, value) in whens {
-                    let _ = write!(out, " when {} then {}", self.expr(condition), self.expr(value));
-                }
-                if let Some(value) = otherwise {
-                    let _ = write!(out, " else {}", self.expr(value));
-                }
-                out + " end)"
-            }
-            ExprKind::Cast(arg) => format!("cast({} as {})", self.expr(arg), type_name(&expr.ty.kind)),
-            ExprKind::Call { function, args } => {
-                format!("{}({})", format!("{function:?}").to_lowercase(), self.list(args, ", "))
-            }
-            ExprKind::InsertValue { column } => format!("values(#{})", column + 1),
-            ExprKind::Row(parts) => format!("({})", self.list(parts, ", ")),
-            ExprKind::Subquery(subquery) => self.subquery(subquery),
-        }
-    }
-
-    fn subquery(&self, subquery: &Subquery) -> String {
-        let name = format!("subquery #{}", subquery.id + 1);
-        let not = |negated: bool| if negated { "not " } else { "" };
-        match &subquery.test {
-            SubqueryTest::Value { column: 0 } => format!("({name})"),
-            SubqueryTest::Value { column } => format!("({name}).{}", column + 1),
-            SubqueryTest::Exists { negated } => format!("{}exists({name})", not(*negated)),
-            SubqueryTest::Compare { op: CompareOp::Equal, all: false, negated, .. } => {
-                format!("({} {}in ({name}))", self.list(&subquery.left, ", "), not(*negated))
-            }
-            SubqueryTest::Compare { op, all, .. } => {
-                let quantifier = if *all { "all" } else { "any" };
-                format!("({} {} {quantifier} ({name}))", self.list(&subquery.left, ", "), compare_sign(*op))
-            }
-            SubqueryTest::Probe { negated } => format!("{}matched({name})", not(*negated)),
-        }
-    }
-
-    fn alias(&self, source: usize) -> &str {
-        self.tables.get(source).and_then(Option::as_ref).map_or("?", |(alias, _)| alias)
-    }
-
-    fn infix(&self, left: &Expr, sign: &str, right: &Expr) -> String {
-        format!("({} {sign} {})", self.expr(left), self.expr(right))
-    }
-
-    fn column(&self, source: usize, column: usize) -> String {
-        match self.tables.get(source) {
-            Some(Some((alias, table))) => format!("{alias}.{}", table.columns[column].name),
-            _ => match self.arguments.iter().find(|(s, _)| *s == source) {
-                Some((_, exprs)) if column < exprs.len() => self.expr(&exprs[column]),
-                _ => format!("{source}.{column}"),
-            },
-        }
-    }
-}
-
-fn window_name(function: &WindowFunction) -> &'static str {
-    match function {
-        WindowFunction::RowNumber => "row_number",
-        WindowFunction::Rank => "rank",
-        WindowFunction::DenseRank => "dense_rank",
-        WindowFunction::PercentRank => "percent_rank",
-        WindowFunction::CumeDist => "cume_dist",
-        WindowFunction::Ntile => "ntile",
-        WindowFunction::Lag => "lag",
-        WindowFunction::Lead => "lead",
-        WindowFunction::FirstValue => "first_value",
-        WindowFunction::LastValue => "last_value",
-        WindowFunction::NthValue => "nth_value",
-        WindowFunction::Aggregate(aggregate) => aggregate.function.name(),
     }
 }
 
@@ -475,66 +435,21 @@ fn note_arguments(expr: &Expr, subqueries: &[&SubqueryPlan], out: &mut Vec<(usiz
     expr.parts().into_iter().for_each(|part| note_arguments(part, subqueries, out));
 }
 
-fn literal(value: &Value<'_>) -> String {
-    match value {
-        Value::Null => "NULL".to_owned(),
-        Value::Int(n) => n.to_string(),
-        Value::UInt(n) => n.to_string(),
-        Value::Double(x) => x.to_string(),
-        Value::Decimal(d) => {
-            let mut out = Vec::new();
-            d.write(&mut out);
-            String::from_utf8_lossy(&out).into_owned()
-        }
-        Value::Bytes(bytes) => {
-            let text = String::from_utf8_lossy(bytes);
-            let short: String = text.chars().take(40).collect();
-            let more = if short.len() < text.len() { "..." } else { "" };
-            format!("'{}{more}'", short.escape_debug())
-        }
-        Value::Date(d) => format!("DATE'{:04}-{:02}-{:02}'", d.year, d.month, d.day),
-        Value::Time(t) => format!("TIME'{}us'", t.micros),
-        Value::DateTime(d) => format!(
-            "TIMESTAMP'{:04}-{:02}-{:02} {:02}:{:02}:{:02}'",
-            d.date.year, d.date.month, d.date.day, d.hour, d.minute, d.second
-        ),
-    }
-}
-
-fn compare_sign(op: CompareOp) -> &'static str {
-    match op {
-        CompareOp::Equal => "=",
-        CompareOp::NotEqual => "<>",
-        CompareOp::Less => "<",
-        CompareOp::LessOrEqual => "<=",
-        CompareOp::Greater => ">",
-        CompareOp::GreaterOrEqual => ">=",
-        CompareOp::NullSafeEqual => "<=>",
-    }
-}
-
-fn arithmetic_sign(op: ArithmeticOp) -> &'static str {
-    match op {
-        ArithmeticOp::Add => "+",
-        ArithmeticOp::Subtract => "-",
-        ArithmeticOp::Multiply => "*",
-        ArithmeticOp::Divide => "/",
-        ArithmeticOp::IntDivide => "DIV",
-        ArithmeticOp::Modulo => "%",
-        ArithmeticOp::BitAnd => "&",
-        ArithmeticOp::BitOr => "|",
-        ArithmeticOp::BitXor => "^",
-        ArithmeticOp::ShiftLeft => "<<",
-        ArithmeticOp::ShiftRight => ">>",
-    }
-}
-
-fn type_name(kind: &TypeKind) -> String {
-    match kind {
-        TypeKind::BigInt => "signed".to_owned(),
-        TypeKind::Decimal { precision, scale } => format!("decimal({precision},{scale})"),
-        TypeKind::VarChar { length } => format!("char({length})"),
-        TypeKind::VarBinary { length } => format!("binary({length})"),
-        other => format!("{other:?}").to_lowercase(),
+fn table_step(scan: &Scan) -> TableStep {
+    let (index, access, covering) = match &scan.access {
+        Access::Point { index, .. } => (Some(*index), "index", false),
+        Access::Ranges { index, covering, .. } => (Some(*index), "index", *covering),
+        Access::Full { index, covering, .. } if *index > 0 => (Some(*index), "index", *covering),
+        _ => (None, "table", false),
+    };
+    let named = index.map(|index| &scan.table.indexes[index]).filter(|index| index.kind != IndexKind::HiddenRowId);
+    let used = scan.table.columns.iter().zip(&scan.columns_used).filter(|(_, used)| **used);
+    TableStep {
+        database: scan.table.database.clone(),
+        alias: scan.alias.clone(),
+        index: named.map(|index| index.name.clone()),
+        columns: used.map(|(column, _)| column.name.clone()).collect(),
+        access,
+        covering,
     }
 }

@@ -1,0 +1,69 @@
+//! Values that the planner asks for before a statement runs: constants as keys, for statistics and for looks into an index.
+//!
+//! The planner asks only for expressions that read no row and change nothing. What goes wrong with one is told when the statement runs,
+//! not here: then the planner does without.
+
+use crate::access;
+use crate::eval::{Env, Shared, Step};
+use crate::session::SessionVars;
+use crate::wait::NoHost;
+use sql::expr::Expr;
+use sql::plan::KeyRange;
+use table::{EncodedRange, Table};
+use types::Value;
+
+/// A session's values for the planner.
+pub struct Constants<'a> {
+    pub session: &'a SessionVars,
+    /// Those of the present execution, where they are known.
+    pub params: &'a [Value<'a>],
+}
+
+impl Constants<'_> {
+    /// A value as the table's statistics have those of the column; `None`: NULL, or none of the column's.
+    pub fn statistics_key(&self, table: &Table, column: usize, value: &Expr) -> Option<Vec<u8>> {
+        let part = table::statistics_key(table.def(), column);
+        self.with(value, |env, value| {
+            let mut key = Vec::new();
+            let found = access::key_value(env, value, &part.ty)?;
+            Ok(found.and_then(|(value, _)| part.encode(&value, &mut key).is_ok().then_some(key)))
+        })?
+    }
+
+    /// A range of an index; an empty one where nothing can lie in it.
+    pub fn range(&self, table: &Table, index: usize, range: &KeyRange) -> Option<Option<EncodedRange>> {
+        let exprs = range.prefix.iter().chain(range.low.iter().chain(&range.high).map(|(expr, _)| expr));
+        if !exprs.clone().all(|expr| self.are_known(expr)) {
+            return None;
+        }
+        self.evaluated(|env| {
+            let mut out = EncodedRange::default();
+            Ok(access::encode_range(env, table, index, range, &mut out)?.then_some(out))
+        })
+    }
+
+    fn with<T>(&self, value: &Expr, step: impl for<'e> FnOnce(&Env<'e>, &'e Expr) -> Step<T>) -> Option<T> {
+        if !self.are_known(value) {
+            return None;
+        }
+        let shared = Shared::new(self.session, self.params, &NoHost);
+        let env = Env { sources: &[], slots: &[], insert: &[], overlay: &[], shared: &shared };
+        let result = step(&env, value).ok();
+        shared.restart_row();
+        result
+    }
+
+    fn evaluated<T>(&self, step: impl FnOnce(&Env<'_>) -> Step<T>) -> Option<T> {
+        let shared = Shared::new(self.session, self.params, &NoHost);
+        let env = Env { sources: &[], slots: &[], insert: &[], overlay: &[], shared: &shared };
+        let result = step(&env).ok();
+        shared.restart_row();
+        result
+    }
+
+    /// Are the parameters in it there?
+    fn are_known(&self, expr: &Expr) -> bool {
+        let missing = |e: &Expr| matches!(e.kind, sql::expr::ExprKind::Param(n) if n >= self.params.len());
+        !expr.any(&missing)
+    }
+}

@@ -1,0 +1,62 @@
+//! `optimizer_switch`: flags that SET changes one by one, and those of them that planning obeys.
+
+use sql::plan::Switches;
+
+/// The switches as they stand, with those changed that are given; the word that is wrong.
+pub fn merged(present: &str, start: &str, given: &str) -> Result<String, String> {
+    let mut flags: Vec<(&str, bool)> = flags(present).collect();
+    for word in given.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+        if word.eq_ignore_ascii_case("default") {
+            flags = self::flags(start).collect();
+            continue;
+        }
+        let wrong = || word.to_owned();
+        let (name, state) = word.split_once('=').ok_or_else(wrong)?;
+        let on = match state {
+            _ if state.eq_ignore_ascii_case("on") => Some(true),
+            _ if state.eq_ignore_ascii_case("off") => Some(false),
+            _ if state.eq_ignore_ascii_case("default") => None,
+            _ => return Err(wrong()),
+        };
+        let flag = flags.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(name.trim())).ok_or_else(wrong)?;
+        let before = || self::flags(start).find(|(known, _)| *known == flag.0).is_some_and(|(_, on)| on);
+        flag.1 = on.unwrap_or_else(before);
+    }
+    let words = flags.iter().map(|(name, on)| format!("{name}={}", if *on { "on" } else { "off" }));
+    Ok(words.collect::<Vec<_>>().join(","))
+}
+
+fn flags(text: &str) -> impl Iterator<Item = (&str, bool)> {
+    text.split(',').filter_map(|word| word.split_once('=')).map(|(name, state)| (name, state == "on"))
+}
+
+/// The flags that planning obeys.
+pub fn switches(text: &str) -> Switches {
+    let on = |name: &str| flags(text).find(|(known, _)| *known == name).is_none_or(|(_, on)| on);
+    Switches {
+        semijoin: on("semijoin"),
+        hash_join: on("hash_join") && on("block_nested_loop"),
+        materialization: on("materialization"),
+        derived_merge: on("derived_merge"),
+        condition_fanout_filter: on("condition_fanout_filter"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_change_one_by_one() {
+        let start = "a=on,semijoin=on,hash_join=off";
+        let check = |given: &str| merged("a=off,semijoin=on,hash_join=on", start, given);
+        assert_eq!(check("semijoin=off").as_deref(), Ok("a=off,semijoin=off,hash_join=on"));
+        assert_eq!(check("SEMIJOIN=OFF, hash_join=default").as_deref(), Ok("a=off,semijoin=off,hash_join=off"));
+        assert_eq!(check("default").as_deref(), Ok(start));
+        assert_eq!(check("default,a=off").as_deref(), Ok("a=off,semijoin=on,hash_join=off"));
+        assert_eq!(check("nope=on"), Err("nope=on".to_owned()));
+        assert_eq!(check("semijoin"), Err("semijoin".to_owned()));
+        assert!(!switches("semijoin=off").semijoin);
+        assert!(switches("semijoin=off").hash_join);
+    }
+}
