@@ -37,6 +37,8 @@ pub(crate) struct Counters {
     rows_persisted: AtomicU64,
     /// What the planner knows of the rows.
     statistics: ArcSwapOption<TableStatistics>,
+    /// Held from what statistics are made of until they are kept (`statistics`, S1).
+    pub analysis: Mutex<()>,
 }
 
 impl Counters {
@@ -53,6 +55,7 @@ impl Counters {
             rows_base: AtomicI64::new(rows as i64),
             rows_persisted: AtomicU64::new(rows),
             statistics: ArcSwapOption::empty(),
+            analysis: Mutex::new(()),
         }
     }
 

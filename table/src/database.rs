@@ -110,8 +110,8 @@ impl Database {
         self.published.load().tables.values().cloned().collect()
     }
 
-    /// Background work in slices: frees trees that are no longer used, writes changed row estimates, takes stale statistics anew. Blocks; for the DDL thread, every
-    /// second or so. `true`: there is more to do.
+    /// Background work in slices: frees trees that are no longer used, writes changed row estimates, takes stale statistics anew. Blocks;
+    /// for the DDL thread, every second or so. `true`: there is more to do.
     pub fn housekeeping(&self, worker: &Worker) -> Result<bool> {
         self.persist_estimates(worker, ESTIMATE_PART)?;
         self.refresh_statistics(worker)?;

@@ -11,6 +11,9 @@
 //! Statistics are taken anew by ANALYZE TABLE, and by the housekeeping thread when the number of rows has moved by a tenth.
 //!
 //! Tables of few rows are read whole.
+//!
+//! S1: of one table one thread at a time takes statistics or changes them, from the look at those before until the new ones are kept:
+//!     so the housekeeping does not undo what UPDATE HISTOGRAM does meanwhile.
 
 use crate::catalog::{CatalogTxn, blocking};
 use crate::{Database, EncodedRange, Result, RowBuf, RowCursor, Table};
@@ -184,6 +187,11 @@ impl Table {
 impl Database {
     /// ANALYZE TABLE: takes statistics and keeps them. Blocks; the caller holds a share of the table's metadata lock.
     pub fn analyze(&self, worker: &Worker, table: &Table) -> Result<()> {
+        let _alone = table.counters.analysis.lock();
+        self.analyze_alone(worker, table)
+    }
+
+    fn analyze_alone(&self, worker: &Worker, table: &Table) -> Result<()> {
         let taken = table.collect_statistics(worker)?;
         self.keep_statistics(worker, table, taken)
     }
@@ -192,6 +200,7 @@ impl Database {
     ///
     /// Whether each column has one now: large values and documents have none.
     pub fn make_histograms(&self, worker: &Worker, table: &Table, columns: &[usize], buckets: u32) -> Result<Vec<bool>> {
+        let _alone = table.counters.analysis.lock();
         let made: Vec<bool> = columns.iter().map(|&column| is_sampled(table.def(), column)).collect();
         let columns: Vec<usize> = columns.iter().copied().filter(|&column| is_sampled(table.def(), column)).collect();
         let mut statistics = match table.statistics() {
@@ -212,6 +221,7 @@ impl Database {
 
     /// ANALYZE TABLE ... DROP HISTOGRAM: whether each column had one that was asked for. As [`Self::analyze`].
     pub fn drop_histograms(&self, worker: &Worker, table: &Table, columns: &[usize]) -> Result<Vec<bool>> {
+        let _alone = table.counters.analysis.lock();
         let Some(statistics) = table.statistics() else { return Ok(vec![false; columns.len()]) };
         let mut statistics = (*statistics).clone();
         let asked =
@@ -221,14 +231,15 @@ impl Database {
         Ok(asked)
     }
 
-    /// Takes statistics of tables whose rows have changed in number; `true`: plans should be made anew.
+    /// Takes statistics of tables whose rows have changed in number, but for those that somebody else sees to.
     pub(crate) fn refresh_statistics(&self, worker: &Worker) -> Result<()> {
         let stale = self.tables().into_iter().filter(|table| is_stale(table)).take(REFRESHED_MAX);
         for table in stale.collect::<Vec<_>>() {
+            let Some(_alone) = table.counters.analysis.try_lock() else { continue };
             if !table.mdl().try_shared(worker.index()) {
                 continue;
             }
-            let done = if table.is_replaced() { Ok(()) } else { self.analyze(worker, &table) };
+            let done = if table.is_replaced() { Ok(()) } else { self.analyze_alone(worker, &table) };
             table.mdl().release_shared(worker.index());
             done?;
         }
