@@ -174,7 +174,11 @@ fn decimals<'a>(env: &Env<'a>, node: &'a Expr, op: ArithmeticOp, x: &Decimal, y:
         ArithmeticOp::Multiply => x.multiply(y),
         _ => {
             let quotient = match op {
-                ArithmeticOp::Divide => x.divide(y, env.session().div_precision_increment),
+                ArithmeticOp::Divide => {
+                    // The dividend may have fewer digits than it is declared with; the quotient has those that it is declared with.
+                    let missing = coerce::declared_scale(&node.ty).saturating_sub(x.scale());
+                    x.divide(y, env.session().div_precision_increment.max(missing))
+                }
                 ArithmeticOp::Modulo => x.modulo(y),
                 _ => x.integer_divide(y),
             };

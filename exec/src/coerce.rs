@@ -30,6 +30,14 @@ pub(crate) enum Kind {
     Json,
 }
 
+/// Digits behind the point that values of a DECIMAL are declared with; 0 for other types.
+pub(crate) fn declared_scale(ty: &ColumnType) -> u8 {
+    match ty.kind {
+        TypeKind::Decimal { scale, .. } => scale,
+        _ => 0,
+    }
+}
+
 #[inline]
 pub(crate) fn kind_of(ty: &ColumnType) -> Kind {
     match ty.kind {

@@ -713,6 +713,10 @@ fn assemble(whole: &[u8], fraction: &[u8], exponent: i64, negative: bool, consum
     if total > 0 && point > i64::from(DIGITS_MAX) {
         return overflowed;
     }
+    if total == 0 {
+        // Zero, whatever the exponent.
+        point = 0;
+    }
     let wanted_scale = (total - point).clamp(0, i64::from(DIGITS_MAX));
     let wanted_scale = if total == 0 { (fraction.len() as i64 - exponent).clamp(0, i64::from(DIGITS_MAX)) } else { wanted_scale };
     let scale = wanted_scale.min(i64::from(DIGITS_MAX) - point.max(0));

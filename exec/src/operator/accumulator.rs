@@ -209,7 +209,12 @@ impl Accumulator {
             State::Count(count) => Value::Int(*count),
             State::Integers { count: 0, .. } | State::Decimals { count: 0, .. } | State::Doubles { count: 0, .. } => Value::Null,
             State::Integers { sum, count } => exact(env, Decimal::from_i128(*sum), *count, average)?,
-            State::Decimals { sum, count } => exact(env, *sum, *count, average)?,
+            State::Decimals { sum, count } => {
+                // A CASE of several types gives some values with fewer digits than it is declared with.
+                let declared = plan.args.first().map_or(0, |a| coerce::declared_scale(&a.ty));
+                let sum = if sum.scale() < declared { sum.rescale(declared).unwrap_or(*sum) } else { *sum };
+                exact(env, sum, *count, average)?
+            }
             State::Doubles { sum, count } => {
                 let result = if average { *sum / *count as f64 } else { *sum };
                 if !result.is_finite() {

@@ -55,6 +55,16 @@ fn division_is_mysqls() {
 }
 
 #[test]
+fn zero_has_no_exponent() {
+    for text in ["0e1000000", "00.000e99999999999999999999", "-0e66", ".0e1000000"] {
+        let parsed = Decimal::parse(text.as_bytes());
+        assert!(parsed.value.is_zero() && !parsed.overflow, "{text}");
+        assert_eq!((parsed.value.scale(), parsed.consumed), (0, text.len()), "{text}");
+    }
+    assert_eq!(Decimal::parse(b"0e-1000000").value.scale(), 65);
+}
+
+#[test]
 fn rounding() {
     let round = |x: &str, n| d(x).round(n).unwrap().to_string();
     assert_eq!(round("2.5", 0), "3");
