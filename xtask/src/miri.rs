@@ -14,7 +14,7 @@
 //! M1: aliasing is not checked where pages are: each call takes a view of a page's 2048 words, and the check of one view costs as much as them all.
 
 use crate::proc::{quiet, target};
-use crate::step::{Counting, Steps};
+use crate::step::{Counting, Steps, output};
 use std::path::Path;
 use std::process::Command;
 
@@ -58,17 +58,32 @@ pub fn run(root: &Path, names: &[String]) -> Result<bool, String> {
     }
     let mut steps = Steps::new(target(root).join("miri").join("logs"))?;
     for part in PARTS.iter().filter(|part| names.is_empty() || names.iter().any(|name| name == part.name)) {
-        part.step(root, &mut steps);
+        steps.run(&part.title(), &mut part.command(root), Counting::Harness);
     }
     Ok(steps.finish())
 }
 
-/// What `cargo xtask ci` runs: the quick parts, skipped by name where there is no Miri.
-pub fn steps(root: &Path, steps: &mut Steps) {
-    if let Some(why) = missing(root) {
-        return steps.skip("miri", &why);
+/// A part's name, and what came of it.
+pub type Outcome = (String, Result<(bool, String), String>);
+
+/// What `cargo xtask ci` runs: the quick parts; why there is no Miri, where it is missing.
+pub fn quick(root: &Path) -> Result<Vec<Outcome>, String> {
+    match missing(root) {
+        Some(why) => Err(why),
+        None => {
+            Ok(PARTS.iter().filter(|part| part.is_quick).map(|part| (part.title(), output(&mut part.command(root)))).collect())
+        }
     }
-    PARTS.iter().filter(|part| part.is_quick).for_each(|part| part.step(root, steps));
+}
+
+/// Makes steps of what `quick` gave.
+pub fn report(outcomes: Result<Vec<Outcome>, String>, steps: &mut Steps) {
+    match outcomes {
+        Err(why) => steps.skip("miri", &why),
+        Ok(parts) => parts.into_iter().for_each(|(title, outcome)| {
+            steps.run_with(&title, Counting::Harness, || outcome);
+        }),
+    }
 }
 
 /// Why Miri cannot run here.
@@ -79,7 +94,11 @@ fn missing(root: &Path) -> Option<String> {
 }
 
 impl Part {
-    fn step(&self, root: &Path, steps: &mut Steps) {
+    fn title(&self) -> String {
+        format!("miri {}", self.name)
+    }
+
+    fn command(&self, root: &Path) -> Command {
         let mut command = nightly(root, &["miri", "test", "--quiet", "--package", self.package, "--lib", "--"]);
         command.args(self.tests);
         // Files are read and written; parking_lot keeps pointers in integers.
@@ -88,7 +107,7 @@ impl Part {
             flags.push_str(" -Zmiri-disable-stacked-borrows");
         }
         command.env("MIRIFLAGS", flags);
-        steps.run(&format!("miri {}", self.name), &mut command, Counting::Harness);
+        command
     }
 }
 

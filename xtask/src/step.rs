@@ -51,12 +51,7 @@ impl Steps {
 
     /// Runs a command as a step; true when it passed.
     pub fn run(&mut self, name: &str, command: &mut Command, counting: Counting) -> bool {
-        self.run_with(name, counting, || {
-            let output = command.stdin(Stdio::null()).output().map_err(|e| format!("{command:?}: {e}"))?;
-            let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
-            text.push_str(&String::from_utf8_lossy(&output.stderr));
-            Ok((output.status.success(), text))
-        })
+        self.run_with(name, counting, || output(command))
     }
 
     /// Runs a step that is not one command: it gives success and output.
@@ -101,6 +96,14 @@ impl Steps {
         println!("{} passed, {} failed", self.sum.passed, self.sum.failed);
         self.sum.failed == 0 && self.sum.passed > 0
     }
+}
+
+/// Runs a command; success, and all that it says.
+pub fn output(command: &mut Command) -> Result<(bool, String), String> {
+    let output = command.stdin(Stdio::null()).output().map_err(|e| format!("{command:?}: {e}"))?;
+    let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.push_str(&String::from_utf8_lossy(&output.stderr));
+    Ok((output.status.success(), text))
 }
 
 /// Counts the cases of an output.
