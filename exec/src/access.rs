@@ -192,16 +192,22 @@ fn datetime_key<'a>(env: &Env<'a>, value: &Value<'a>, column: &ColumnType) -> St
 }
 
 fn text_key<'a>(env: &Env<'a>, value: Value<'a>, from: &ColumnType, column: &ColumnType) -> Step<Option<(Value<'a>, Ordering)>> {
+    if !matches!(value, Value::Bytes(_)) {
+        // Compared as a number: beyond the last member's is the last member.
+        let most = match &column.kind {
+            TypeKind::Enum { members } => Some(members.len() as u64),
+            TypeKind::Set { members } => Some(u64::MAX >> (64 - members.len().clamp(1, 64))),
+            _ => None,
+        };
+        if let Some(most) = most {
+            return number_key(env, &value, most);
+        }
+    }
     Ok(match &column.kind {
         TypeKind::Enum { members } => {
-            let ordinal = match coerce::plain_integer(&value) {
-                Some(n) => usize::try_from(n).ok(),
-                None => {
-                    let text = env.as_text(value, from)?;
-                    let member = |m: &String| coerce::strings_equal(column.collation, m.as_bytes(), &text);
-                    if text.is_empty() { Some(0) } else { members.iter().position(member).map(|n| n + 1) }
-                }
-            };
+            let text = env.as_text(value, from)?;
+            let member = |m: &String| coerce::strings_equal(column.collation, m.as_bytes(), &text);
+            let ordinal = if text.is_empty() { Some(0) } else { members.iter().position(member).map(|n| n + 1) };
             ordinal.map(|n| (Value::UInt(n as u64), Ordering::Equal))
         }
         TypeKind::Set { .. } => {
@@ -214,6 +220,17 @@ fn text_key<'a>(env: &Env<'a>, value: Value<'a>, from: &ColumnType, column: &Col
             Some((Value::Bytes(text), Ordering::Equal))
         }
     })
+}
+
+/// A number as one from 0 to `most`, and how that compares to it.
+fn number_key<'a>(env: &Env<'a>, value: &Value<'a>, most: u64) -> Step<Option<(Value<'a>, Ordering)>> {
+    if let Some(n) = coerce::plain_integer(value) {
+        let held = n.clamp(0, i128::from(most));
+        return Ok(Some((Value::UInt(held as u64), held.cmp(&n))));
+    }
+    let x = env.as_double(value)?;
+    let held = (x.floor() as i128).clamp(0, i128::from(most)) as u64;
+    Ok((held as f64).partial_cmp(&x).map(|order| (Value::UInt(held), order)))
 }
 
 #[cfg(test)]
