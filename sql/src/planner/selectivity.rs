@@ -103,7 +103,7 @@ impl FromBlock<'_> {
         let (place, value, op) = match (column_of(left), column_of(right)) {
             (Some(a), Some(b)) => return self.columns_compared(op, a, b),
             (Some(place), None) => (place, right, op),
-            (None, Some(place)) => (place, left, mirrored(op)),
+            (None, Some(place)) => (place, left, op.mirrored()),
             (None, None) => return None,
         };
         match op {
@@ -170,16 +170,6 @@ impl FromBlock<'_> {
         let low = low.as_ref().map(|(key, inclusive)| Edge { key, inclusive: *inclusive });
         let high = high.as_ref().map(|(key, inclusive)| Edge { key, inclusive: *inclusive });
         Some(histogram.between(low, high))
-    }
-}
-
-fn mirrored(op: CompareOp) -> CompareOp {
-    match op {
-        CompareOp::Less => CompareOp::Greater,
-        CompareOp::LessOrEqual => CompareOp::GreaterOrEqual,
-        CompareOp::Greater => CompareOp::Less,
-        CompareOp::GreaterOrEqual => CompareOp::LessOrEqual,
-        other => other,
     }
 }
 
