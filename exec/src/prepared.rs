@@ -34,9 +34,12 @@ impl Prepared {
                 prepared.target = Some((resolve(&insert.table)?, InsertShape::new(insert)?));
                 let parts = match &insert.source {
                     InsertSource::Query(query) => &query.parts,
-                    InsertSource::Values(_) => &insert.parts,
+                    InsertSource::Values(_) | InsertSource::File(_) => &insert.parts,
                 };
                 prepared.sources = resolve_trees(&plan, parts, &resolve)?;
+                if let InsertSource::File(_) = &insert.source {
+                    prepared.sources[0] = prepared.target.as_ref().map(|(table, _)| Arc::clone(table));
+                }
             }
             Plan::Update(update) => {
                 prepared.sources = resolve_trees(&plan, &update.parts, &resolve)?;

@@ -5,7 +5,7 @@
 
 use crate::variables;
 use exec::Error as Exec;
-use sql::{Clause, DefinitionError, Error as Sql, NameKind, RecursiveError, WindowError};
+use sql::{Clause, DefinitionError, Error as Sql, FileError, NameKind, RecursiveError, WindowError};
 use table::ddl::ForeignKeyError;
 use table::{Error as Table, NameOf};
 use types::convert::Problem;
@@ -230,6 +230,13 @@ fn sql_error(error: &Sql) -> (u16, String) {
         Sql::NoDatabase => (1046, "No database selected".into()),
         Sql::NotUniqueTable(name) => (1066, format!("Not unique table/alias: '{name}'")),
         Sql::UnknownTableAll(name) => (1051, format!("Unknown table '{name}'")),
+        Sql::TableFunctionWithoutAlias => (3667, "Every table function must have an alias".into()),
+        Sql::JsonPath { position } => {
+            (3143, format!("Invalid JSON path expression. The error is around character position {position}."))
+        }
+        Sql::JsonDefault { why, position } => {
+            (3141, format!("Invalid JSON text in argument 1 to function JSON_TABLE: \"{why}\" at position {position}."))
+        }
         Sql::DerivedWithoutAlias => (1248, "Every derived table must have its own alias".into()),
         Sql::DerivedColumns => (
             1353,
@@ -302,8 +309,19 @@ fn sql_error(error: &Sql) -> (u16, String) {
         Sql::IllegalNumber { kind, value } => (1367, format!("Illegal {kind} '{value}' value found during parsing")),
         Sql::NotUpdatable { table, statement } => (1288, format!("The target table {table} of the {statement} is not updatable")),
         Sql::UpdateTableUsed(name) => (1093, format!("You can't specify target table '{name}' for update in FROM clause")),
+        Sql::File(error) => file_error(*error),
         Sql::Definition(error) => definition_error(error),
     }
+}
+
+/// The message about the format of a text file.
+fn file_error(why: FileError) -> (u16, String) {
+    let (number, message) = match why {
+        FileError::Separator => (1083, "Field separator argument is not what is expected; check the manual"),
+        FileError::Blobs => (1084, "You can't use fixed rowlength with BLOBs; please use 'fields terminated by'"),
+        FileError::FixedVariable => (1409, "Can't load value from file with fixed size rows to variable"),
+    };
+    (number, message.to_owned())
 }
 
 /// The message about a common table expression that names itself wrongly.

@@ -11,7 +11,7 @@ impl Plan {
             Plan::Query(query) => &query.parts,
             Plan::Insert(insert) => match &insert.source {
                 InsertSource::Query(query) => &query.parts,
-                InsertSource::Values(_) => &insert.parts,
+                InsertSource::Values(_) | InsertSource::File(_) => &insert.parts,
             },
             Plan::Update(update) => &update.parts,
             Plan::Delete(delete) => &delete.parts,
@@ -36,7 +36,7 @@ impl Plan {
             Plan::Query(query) => Some(&query.root),
             Plan::Insert(insert) => match &insert.source {
                 InsertSource::Query(query) => Some(&query.root),
-                InsertSource::Values(_) => None,
+                InsertSource::Values(_) | InsertSource::File(_) => None,
             },
             Plan::Update(_) | Plan::Delete(_) => None,
             Plan::Change(change) => Some(&change.root),
@@ -50,7 +50,7 @@ impl Node {
     /// The inputs of this node; the input of a derived table too, but not what is shared.
     pub fn inputs(&self) -> Vec<&Node> {
         match self {
-            Node::OneRow | Node::Values { .. } => Vec::new(),
+            Node::OneRow | Node::Values { .. } | Node::JsonTable(_) => Vec::new(),
             Node::Scan(Scan { access: Access::Derived(derived), .. }) => derived.input.iter().map(|input| &**input).collect(),
             Node::Scan(_) => Vec::new(),
             Node::NestedLoop { left, right, .. }
@@ -92,6 +92,7 @@ impl Node {
             Node::NestedLoop { on, .. } => on.iter().for_each(visit),
             Node::HashJoin { left_keys, right_keys, on, .. } => left_keys.iter().chain(right_keys).chain(on).for_each(visit),
             Node::Filter { predicate, .. } => visit(predicate),
+            Node::JsonTable(table) => visit(&table.document),
             Node::Aggregate { keys, aggregates, .. } | Node::Rollup { keys, aggregates, .. } => {
                 keys.iter().for_each(&mut *visit);
                 for aggregate in aggregates {

@@ -68,6 +68,7 @@ pub(crate) async fn insert(
             scratch.values = recycle(raw);
         }
         InsertSource::Query(query) => insert.query(cx.worker, cx.txn, &shared, prepared, query).await?,
+        InsertSource::File(_) => panic!("LOAD DATA has a way of its own"),
     }
     let done = insert.finish(&shared);
     insert.return_buffers(scratch);
@@ -118,13 +119,14 @@ struct AutoIncrement {
 /// The most numbers reserved at once for rows of unknown number.
 const RESERVED_MAX: u64 = 65_535;
 
-struct Inserting<'p> {
+/// Rows on their way into a table.
+pub(super) struct Inserting<'p> {
     plan: &'p InsertPlan,
     table: &'p Table,
     shape: &'p InsertShape,
     assigner: Option<Assigner<'p>>,
     auto: Option<AutoIncrement>,
-    checker: Option<Checker<'p>>,
+    pub checker: Option<Checker<'p>>,
     changes: &'p mut Changes,
     progress: Progress,
     /// The row in the way of one that is inserted.
@@ -142,7 +144,7 @@ struct Inserting<'p> {
 }
 
 impl<'p> Inserting<'p> {
-    fn new(
+    pub fn new(
         plan: &'p InsertPlan,
         table: &'p Table,
         shape: &'p InsertShape,
@@ -179,7 +181,7 @@ impl<'p> Inserting<'p> {
         })
     }
 
-    fn return_buffers(self, scratch: &mut Scratch) {
+    pub fn return_buffers(self, scratch: &mut Scratch) {
         scratch.progress = self.progress;
         scratch.row = self.existing;
     }
@@ -300,12 +302,39 @@ impl<'p> Inserting<'p> {
         let mut values: Vec<Value<'_>> = Vec::with_capacity(def.columns.len());
         let mut generated = None;
         if self.fill(shared, raw, given, &mut values)? {
-            let number = self.generate(worker, shared.session).await?;
-            let auto = self.auto.as_ref().expect("a generated number has a column").column;
-            values[auto] = auto_value(number, &def.columns[auto], self.row_number)?;
-            generated = Some(number);
+            generated = Some(self.number_row(worker, shared.session, &mut values).await?);
         }
         self.put(worker, txn, shared, &values, generated).await
+    }
+
+    /// Gives a row its generated number.
+    async fn number_row(&mut self, worker: &Worker, session: &SessionVars, values: &mut [Value<'_>]) -> Result<u64> {
+        let number = self.generate(worker, session).await?;
+        let auto = self.auto.as_ref().expect("a generated number has a column").column;
+        values[auto] = auto_value(number, &self.table.def().columns[auto], self.row_number)?;
+        Ok(number)
+    }
+
+    /// Another row begins; its number.
+    pub fn begin_row(&mut self) -> u64 {
+        self.row_number += 1;
+        self.row_number
+    }
+
+    /// Inserts a row that has all its values, as they are stored; a number is generated where the column asks for one.
+    pub async fn complete(
+        &mut self,
+        worker: &Worker,
+        txn: &mut Txn,
+        shared: &Shared<'_>,
+        values: &mut [Value<'_>],
+    ) -> Result<()> {
+        let generate = self.auto.as_ref().is_some_and(|auto| asks_for_number(&values[auto.column], shared.session));
+        let mut generated = None;
+        if generate {
+            generated = Some(self.number_row(worker, shared.session, values).await?);
+        }
+        self.put(worker, txn, shared, values, generated).await
     }
 
     /// Converts the given values and fills in defaults; returns whether the row gets a generated number.
@@ -327,7 +356,7 @@ impl<'p> Inserting<'p> {
                 Some(_) if raw[place].is_null() => Value::Null,
                 Some(ty) => store::convert(shared, &raw[place], ty, column, self.row_number)?,
             };
-            if is_auto(*number) && (value.is_null() || is_zero(&value) && !shared.session.sql_mode.no_auto_value_on_zero) {
+            if is_auto(*number) && asks_for_number(&value, shared.session) {
                 generate = true;
             } else if value.is_null() && !column.nullable {
                 values[*number] = store::not_null(shared, column, strict)?;
@@ -561,6 +590,21 @@ impl<'p> Inserting<'p> {
         Ok(done)
     }
 
+    /// Sets the session's LAST_INSERT_ID() and sums up a LOAD DATA, whose answer has no number.
+    pub fn finish_load(&self, shared: &Shared<'_>) -> DmlDone {
+        if let Some(number) = self.first_generated {
+            shared.session.last_insert_id.set(number);
+        }
+        let (records, deleted, skipped) = (self.row_number, self.replaced, self.row_number - self.inserted);
+        let warnings = shared.session.warnings.borrow().count();
+        DmlDone {
+            affected: self.inserted + self.replaced,
+            matched: self.row_number,
+            last_insert_id: 0,
+            info: format!("Records: {records}  Deleted: {deleted}  Skipped: {skipped}  Warnings: {warnings}"),
+        }
+    }
+
     /// Sets the session's LAST_INSERT_ID() and sums up.
     fn finish(&self, shared: &Shared<'_>) -> DmlDone {
         let session = shared.session;
@@ -587,6 +631,11 @@ impl<'p> Inserting<'p> {
             info: if self.single_row { String::new() } else { insert_info(session, self.row_number, duplicates) },
         }
     }
+}
+
+/// Does such a value of the AUTO_INCREMENT column mean the next number?
+fn asks_for_number(value: &Value<'_>, session: &SessionVars) -> bool {
+    value.is_null() || is_zero(value) && !session.sql_mode.no_auto_value_on_zero
 }
 
 fn is_zero(value: &Value<'_>) -> bool {

@@ -13,7 +13,7 @@ use crate::latin1::Narrow;
 use exec::RowSink;
 use parking_lot::{Condvar, Mutex};
 use sql::ast::OutFile;
-use sql::plan::OutputColumn;
+use sql::plan::{FileFormat, OutputColumn};
 use std::borrow::Cow;
 use std::io::Write;
 use std::path::{Component, Path, PathBuf};
@@ -35,43 +35,21 @@ pub struct FileTarget {
 /// How rows become text.
 #[derive(Clone, Debug)]
 struct Format {
-    fields_terminated: Box<[u8]>,
-    enclosed: Option<u8>,
-    optionally: bool,
-    escaped: Option<u8>,
-    lines_starting: Box<[u8]>,
-    lines_terminated: Box<[u8]>,
+    file: FileFormat,
     /// CHARACTER SET: `None` leaves each text in its own.
     charset: Option<&'static str>,
 }
 
 impl FileTarget {
     pub fn text(file: &OutFile<'_>) -> Result<Self> {
-        let one = |text: &[u8]| match text {
-            [] => Ok(None),
-            [byte] => Ok(Some(*byte)),
-            _ => {
-                let message = "Field separator argument is not what is expected; check the manual";
-                Err(Error::Other { number: 1083, message: message.to_owned() })
-            }
-        };
         let charset = match file.charset {
             Some(name) => Some(charset::charset(name).ok_or_else(|| sql::Error::UnknownCharset(name.to_owned()))?.name),
             None => None,
         };
-        let format = &file.format;
-        if format.fields_terminated.is_empty() && format.enclosed.is_empty() {
+        let format = Format { file: FileFormat::new(&file.format)?, charset };
+        if format.file.is_fixed() {
             return Err(Error::NotSupported("INTO OUTFILE with fields of fixed lengths".to_owned()));
         }
-        let format = Format {
-            fields_terminated: format.fields_terminated.into(),
-            enclosed: one(format.enclosed)?,
-            optionally: format.optionally,
-            escaped: one(format.escaped)?,
-            lines_starting: format.lines_starting.into(),
-            lines_terminated: format.lines_terminated.into(),
-            charset,
-        };
         Ok(Self { path: String::from_utf8_lossy(file.path).into_owned(), format: Some(format) })
     }
 
@@ -99,7 +77,7 @@ impl FileTarget {
 }
 
 /// The rest of a path behind a directory, by names only; links are the system's business.
-fn beneath(directory: &Path, path: &Path) -> Option<PathBuf> {
+pub(super) fn beneath(directory: &Path, path: &Path) -> Option<PathBuf> {
     let is_plain = |part: &Component<'_>| !matches!(part, Component::ParentDir);
     let rest = path.strip_prefix(directory).ok().map(Path::to_path_buf).or_else(|| {
         let real = directory.canonicalize().ok()?;
@@ -108,7 +86,7 @@ fn beneath(directory: &Path, path: &Path) -> Option<PathBuf> {
     (!rest.as_os_str().is_empty() && rest.components().all(|part| is_plain(&part))).then_some(rest)
 }
 
-fn not_allowed() -> Error {
+pub(super) fn not_allowed() -> Error {
     let option = "The MySQL server is running with the --secure-file-priv option so it cannot execute this statement";
     Error::Other { number: 1290, message: option.to_owned() }
 }
@@ -125,7 +103,7 @@ fn failed(path: &str, error: &std::io::Error) -> Error {
 }
 
 /// The system's words without Rust's `(os error N)`.
-fn reason(error: &std::io::Error) -> String {
+pub(super) fn reason(error: &std::io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()
 }
@@ -180,7 +158,7 @@ impl RowSink for FileSink {
         self.row_at = self.buffer.len();
         self.columns = 0;
         if let Some(format) = &self.format {
-            self.buffer.extend_from_slice(&format.lines_starting);
+            self.buffer.extend_from_slice(&format.file.lines_starting);
         }
     }
 
@@ -193,11 +171,11 @@ impl RowSink for FileSink {
             return;
         };
         if self.columns > 0 {
-            out.extend_from_slice(&format.fields_terminated);
+            out.extend_from_slice(&format.file.fields_terminated);
         }
         self.columns += 1;
         if value.is_null() {
-            match format.escaped {
+            match format.file.escaped {
                 Some(escaped) => out.extend_from_slice(&[escaped, b'N']),
                 None => out.extend_from_slice(b"NULL"),
             }
@@ -211,7 +189,7 @@ impl RowSink for FileSink {
     fn end_row(&mut self) {
         self.rows += 1;
         if let Some(format) = &self.format {
-            self.buffer.extend_from_slice(&format.lines_terminated);
+            self.buffer.extend_from_slice(&format.file.lines_terminated);
         }
     }
 
@@ -290,12 +268,12 @@ fn is_text(ty: &ColumnType) -> bool {
 impl Format {
     /// Appends a value that is not NULL, enclosed and escaped.
     fn put(&self, text: &[u8], is_text: bool, is_multibyte: bool, out: &mut Vec<u8>) {
-        let enclosed = self.enclosed.filter(|_| !self.optionally || is_text);
+        let enclosed = self.file.enclosed.filter(|_| !self.file.optionally || is_text);
         out.extend(enclosed);
-        let separator = self.enclosed.or(self.fields_terminated.first().copied());
+        let separator = self.file.enclosed.or(self.file.fields_terminated.first().copied());
         // Numbers hold nothing to escape, unless what separates them may be a part of a number.
         let is_unsafe = separator.is_some_and(|byte| b".0123456789e+-".contains(&byte));
-        match self.escaped {
+        match self.file.escaped {
             Some(escape) if is_text || is_unsafe => self.put_escaped(text, escape, enclosed, is_multibyte, out),
             _ => out.extend_from_slice(text),
         }
@@ -303,9 +281,9 @@ impl Format {
     }
 
     fn put_escaped(&self, text: &[u8], escape: u8, enclosed: Option<u8>, is_multibyte: bool, out: &mut Vec<u8>) {
-        let field_end = self.fields_terminated.first().copied();
-        let line_end = self.lines_terminated.first().copied();
-        let separator = self.enclosed.or(field_end);
+        let field_end = self.file.fields_terminated.first().copied();
+        let line_end = self.file.lines_terminated.first().copied();
+        let separator = self.file.enclosed.or(field_end);
         let is_ambiguous = |byte: Option<u8>| byte.is_some_and(|byte| b"ntrb0ZN".contains(&byte));
         for &byte in text {
             if is_multibyte && byte >= 0x80 {

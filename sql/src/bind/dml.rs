@@ -44,7 +44,7 @@ impl Binder<'_> {
         };
         let reads_row = match &source {
             InsertSource::Values(rows) => rows.iter().flatten().flatten().any(reads_columns),
-            InsertSource::Query(_) => false,
+            InsertSource::Query(_) | InsertSource::File(_) => false,
         };
         let subqueries = self.subqueries.len();
         if reads_row && subqueries > 0 {
@@ -164,7 +164,7 @@ impl Binder<'_> {
         self.scope.insert_row = Some(InsertRow { alias, columns: names });
         let rivals = match source {
             InsertSource::Query(_) => query_sources.iter().filter(|s| matches!(s.kind, SourceKind::Table)).cloned().collect(),
-            InsertSource::Values(_) => Vec::new(),
+            InsertSource::Values(_) | InsertSource::File(_) => Vec::new(),
         };
         self.scope.rivals = rivals;
         let assignments = self.assignments(insert.on_duplicate);
@@ -172,7 +172,7 @@ impl Binder<'_> {
         assignments
     }
 
-    fn assignments(&mut self, assignments: &[ast::Assignment<'_>]) -> Result<Vec<Assignment>> {
+    pub(super) fn assignments(&mut self, assignments: &[ast::Assignment<'_>]) -> Result<Vec<Assignment>> {
         let mut out = Vec::with_capacity(assignments.len());
         for assignment in assignments {
             let found = self.find_visible(&assignment.column)?;
