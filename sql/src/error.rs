@@ -161,6 +161,8 @@ pub enum RecursiveError {
     NullSide,
     /// 3577
     SeveralUses,
+    /// 4114
+    Operand,
 }
 
 /// What is wrong with a window.

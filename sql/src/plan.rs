@@ -375,6 +375,8 @@ pub struct InsertPlan {
     pub on_duplicate: Vec<Assignment>,
     /// Of VALUES and of LOAD DATA; a query has its own.
     pub parts: Parts,
+    /// Of ON DUPLICATE KEY UPDATE, whose sources are numbered for themselves.
+    pub duplicate_parts: Parts,
     pub params: usize,
 }
 

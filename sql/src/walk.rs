@@ -29,10 +29,10 @@ impl Plan {
         &self.parts().stores
     }
 
-    /// The trees of the plan: the main one, then those of subqueries and of common table expressions that are kept.
-    pub fn roots(&self) -> Vec<&Node> {
+    /// The main tree, of statements that have one.
+    pub fn main(&self) -> Option<&Node> {
         use crate::plan::InsertSource;
-        let main = match self {
+        match self {
             Plan::Query(query) => Some(&query.root),
             Plan::Insert(insert) => match &insert.source {
                 InsertSource::Query(query) => Some(&query.root),
@@ -40,9 +40,23 @@ impl Plan {
             },
             Plan::Update(_) | Plan::Delete(_) => None,
             Plan::Change(change) => Some(&change.root),
+        }
+    }
+
+    /// The trees of the plan: the main one, then those of subqueries and of common table expressions that are kept.
+    pub fn roots(&self) -> Vec<&Node> {
+        let duplicates = match self {
+            Plan::Insert(insert) => Some(&insert.duplicate_parts),
+            _ => None,
         };
-        let subqueries = self.subqueries().iter().map(|s| &s.root);
-        main.into_iter().chain(subqueries).chain(self.stores().iter().map(|store| &**store)).collect()
+        self.main().into_iter().chain(self.parts().roots()).chain(duplicates.into_iter().flat_map(Parts::roots)).collect()
+    }
+}
+
+impl Parts {
+    /// The trees of subqueries, and of common table expressions that are kept.
+    pub fn roots(&self) -> impl Iterator<Item = &Node> {
+        self.subqueries.iter().map(|subquery| &subquery.root).chain(self.stores.iter().map(|store| &**store))
     }
 }
 

@@ -43,7 +43,7 @@ pub(crate) async fn load(
     let (table, shape) = prepared.target.as_ref().expect("a LOAD DATA has a target");
     let strict = is_strict(cx.session, plan.ignore);
     let shared = Shared { strict, ..Shared::new(cx.session, cx.params, cx.host) };
-    let mut insert = Inserting::new(plan, table, shape, scratch, changes)?;
+    let mut insert = Inserting::new(plan, prepared, scratch, changes)?;
     insert.checker = Checker::new(prepared.foreign_keys.as_deref(), table, &shared, plan.ignore);
 
     let sources: Sources<'_> =
@@ -164,7 +164,7 @@ impl<'p> Loading<'p> {
         problem(shared, too_few(number))?;
         Ok(match column.ty.kind {
             TypeKind::Timestamp { .. } if !column.nullable => defaults::now(shared, column),
-            _ if default.is_null() => default,
+            _ if default.is_null() && !self.file.format.is_fixed() => default,
             _ => store::implicit_default(&column.ty),
         })
     }

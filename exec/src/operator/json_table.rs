@@ -91,11 +91,11 @@ fn answer(
 
 /// A value as the column's type has it.
 fn stored(session: &SessionVars, found: Json, output: &JsonOutput) -> Result<Value<'static>, Error> {
-    if output.ty.kind == TypeKind::Json {
-        return Ok(Value::Bytes(found.to_binary().into()));
-    }
     if found == Json::Null {
         return Ok(Value::Null);
+    }
+    if output.ty.kind == TypeKind::Json {
+        return Ok(Value::Bytes(found.to_binary().into()));
     }
     let is_text = matches!(found, Json::String(_));
     scalar_of(session, &found, &output.ty).ok_or_else(|| unsuitable(output, is_text))

@@ -102,6 +102,7 @@ impl BindContext for Binder<'_> {
     fn column_type(&self, name: &str, ty: &DataType<'_>) -> sql::Result<ColumnType> {
         crate::ddl::column_type(name, ty, self.state.settings.connection_collation).map_err(|error| match error {
             Error::Sql(error) => error,
+            Error::NotSupported(what) => sql::Error::NotSupported(what),
             other => sql::Error::NotSupported(other.describe().message),
         })
     }

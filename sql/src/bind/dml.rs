@@ -6,7 +6,7 @@ use super::{Binder, InsertRow, Scope, SourceKind};
 use crate::ast::{self, Expr as AstExpr, InsertSource as AstSource, OrderItem, TableRef};
 use crate::error::{Clause, Error, Result};
 use crate::expr::{Expr, ExprKind};
-use crate::plan::{Assignment, DeletePlan, InsertPlan, InsertSource, LimitPlan, Node, Plan, Scan, SortKey, UpdatePlan};
+use crate::plan::{Assignment, DeletePlan, InsertPlan, InsertSource, LimitPlan, Node, Parts, Plan, Scan, SortKey, UpdatePlan};
 use crate::planner::{FromBlock, JoinTree, OrderNeed};
 use types::schema::TableDef;
 
@@ -46,18 +46,12 @@ impl Binder<'_> {
             InsertSource::Values(rows) => rows.iter().flatten().flatten().any(reads_columns),
             InsertSource::Query(_) | InsertSource::File(_) => false,
         };
-        let subqueries = self.subqueries.len();
-        if reads_row && subqueries > 0 {
-            return Err(Error::NotSupported("columns of the row beside subqueries in VALUES".to_owned()));
-        }
         self.refuse_target(&[(&table, name)])?;
-        let on_duplicate = self.on_duplicate(&table, insert, &columns, &source)?;
-        if self.subqueries.len() > subqueries {
-            return Err(Error::NotSupported("subqueries in ON DUPLICATE KEY UPDATE".to_owned()));
-        }
+        let (on_duplicate, duplicate_parts) = self.on_duplicate(&table, insert, &columns, &source)?;
         let parts = self.parts();
         Ok(InsertPlan {
             parts,
+            duplicate_parts,
             table,
             columns,
             source,
@@ -140,15 +134,16 @@ impl Binder<'_> {
         insert: &ast::Insert<'_>,
         columns: &[usize],
         source: &InsertSource,
-    ) -> Result<Vec<Assignment>> {
+    ) -> Result<(Vec<Assignment>, Parts)> {
         if insert.on_duplicate.is_empty() {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), Parts::default()));
         }
         // The existing row is source 0, so a query's own sources are out of sight here.
         if let (InsertSource::Query(_), true) = (source, names_query_columns(insert)) {
             return Err(Error::NotSupported("columns of the SELECT in ON DUPLICATE KEY UPDATE".to_owned()));
         }
         let query_sources = std::mem::take(&mut self.sources);
+        let around = (std::mem::take(&mut self.subqueries), std::mem::take(&mut self.stores));
         self.scope = Scope::new(Vec::new(), Clause::FieldList);
         self.add_source(table.clone(), insert.table.name)?;
         let names = match insert.row_alias {
@@ -167,9 +162,13 @@ impl Binder<'_> {
             InsertSource::Values(_) | InsertSource::File(_) => Vec::new(),
         };
         self.scope.rivals = rivals;
-        let assignments = self.assignments(insert.on_duplicate);
+        self.changed = self.stored_tables();
+        let assignments = self.assignments(insert.on_duplicate)?;
+        self.refuse_target(&[(table, insert.table.name)])?;
+        let parts = self.parts();
         self.sources = query_sources;
-        assignments
+        (self.subqueries, self.stores) = around;
+        Ok((assignments, parts))
     }
 
     pub(super) fn assignments(&mut self, assignments: &[ast::Assignment<'_>]) -> Result<Vec<Assignment>> {

@@ -19,7 +19,8 @@ impl Binder<'_> {
     pub(super) fn json_table(&mut self, table: &ast::JsonTable<'_>) -> Result<JoinTree> {
         let bound = self.in_clause(Clause::TableFunction, |b| b.value(&table.document));
         let mut document = bound.map_err(|error| self.unknown_in_function(error))?;
-        if document.any(&|e| matches!(e.kind, ExprKind::Subquery(_))) {
+        let is_subquery = matches!(table.document, ast::Expr::Subquery(_));
+        if is_subquery || document.any(&|e| matches!(e.kind, ExprKind::Subquery(_))) {
             return Err(Error::WrongArguments("JSON_TABLE".to_owned()));
         }
         super::expr::adopt(&mut document, &ColumnType::new(TypeKind::Text(types::LobSize::Long)));

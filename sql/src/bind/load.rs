@@ -47,6 +47,7 @@ impl Binder<'_> {
             ignore: load.duplicates == Duplicates::Ignore || load.local && load.duplicates == Duplicates::Refuse,
             on_duplicate: Vec::new(),
             parts,
+            duplicate_parts: Default::default(),
             params: self.param_count(),
         })
     }

@@ -36,9 +36,10 @@ impl<'a> Parser<'a> {
     }
 
     fn json_column(&mut self) -> Result<JsonColumn<'a>> {
-        if self.at_word("NESTED") && self.is_nested_part() {
+        // It may also be a column's name.
+        if self.at_word("NESTED") && self.peek_word("PATH") {
             self.bump();
-            self.accept_word("PATH");
+            self.bump();
             let path = self.string()?;
             return Ok(JsonColumn::Nested { path, columns: self.json_columns()? });
         }
@@ -76,11 +77,6 @@ impl<'a> Parser<'a> {
             on_error: on_error.unwrap_or(JsonColumnOn::Null),
         };
         Ok(JsonColumn::Value(self.arena.node(column)))
-    }
-
-    /// NESTED may also be a column's name.
-    fn is_nested_part(&self) -> bool {
-        self.peek_word("PATH") || matches!(self.peek(), Token::String { .. })
     }
 
     /// `NULL`, `ERROR`, `DEFAULT 'document'`
