@@ -238,7 +238,8 @@ impl<'p> Loading<'p> {
             Charset::Utf8mb3 => "utf8mb3",
             _ => "utf8mb4",
         };
-        let field = String::from_utf8_lossy(field);
+        // As C prints it.
+        let field = String::from_utf8_lossy(field.split(|byte| *byte == 0).next().unwrap_or_default());
         Error::Other { number: 1300, message: format!("Invalid {charset} character string: '{field}'") }
     }
 }

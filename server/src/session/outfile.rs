@@ -19,7 +19,7 @@ use std::io::Write;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use types::{CollationId, ColumnType, TypeKind, Value};
+use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 
 /// Bytes that are written at once.
 const BUFFER_BYTES: usize = 256 << 10;
@@ -46,9 +46,9 @@ impl FileTarget {
             Some(name) => Some(charset::charset(name).ok_or_else(|| sql::Error::UnknownCharset(name.to_owned()))?.name),
             None => None,
         };
-        let format = Format { file: FileFormat::new(&file.format)?, charset };
-        if format.file.is_fixed() {
-            return Err(Error::NotSupported("INTO OUTFILE with fields of fixed lengths".to_owned()));
+        let mut format = Format { file: FileFormat::new(&file.format)?, charset };
+        if format.file.lines_terminated.is_empty() {
+            format.file.lines_terminated = format.file.fields_terminated.clone();
         }
         Ok(Self { path: String::from_utf8_lossy(file.path).into_owned(), format: Some(format) })
     }
@@ -58,7 +58,17 @@ impl FileTarget {
     }
 
     /// Has the file made. A relative path is one in the database's directory, as in MySQL.
-    pub fn open(&self, allowed: Option<&Path>, data_dir: &Path, database: Option<&str>) -> Result<FileSink> {
+    pub fn open(
+        &self,
+        allowed: Option<&Path>,
+        data_dir: &Path,
+        database: Option<&str>,
+        columns: &[OutputColumn],
+    ) -> Result<FileSink> {
+        let is_fixed = self.format.as_ref().is_some_and(|format| format.file.is_fixed());
+        if is_fixed && columns.iter().any(|column| is_endless(&column.ty)) {
+            return Err(Error::NotSupported("INTO OUTFILE with fixed lengths of columns as long as MEDIUMTEXT".to_owned()));
+        }
         let path = data_dir.join(database.unwrap_or_default()).join(&self.path);
         let within = allowed.and_then(|allowed| beneath(allowed, &path).map(|rest| (allowed.to_path_buf(), rest)));
         let Some((directory, rest)) = within else { return Err(not_allowed()) };
@@ -174,6 +184,18 @@ impl RowSink for FileSink {
             out.extend_from_slice(&format.file.fields_terminated);
         }
         self.columns += 1;
+        if format.file.is_fixed() {
+            let width = width_of(ty, format.charset);
+            self.value.clear();
+            if !value.is_null() {
+                put_plain(value, ty, format.charset, &mut self.value);
+                self.value.truncate(width);
+            }
+            let filler = width - self.value.len();
+            format.put(&self.value, is_text(ty), is_multibyte(ty, format.charset), out);
+            out.resize(out.len() + filler, b' ');
+            return;
+        }
         if value.is_null() {
             match format.file.escaped {
                 Some(escaped) => out.extend_from_slice(&[escaped, b'N']),
@@ -229,6 +251,22 @@ fn put_plain(value: &Value<'_>, ty: &ColumnType, charset: Option<&str>, out: &mu
             out.extend_from_slice(&text);
         }
         _ => types::write_text(value, ty, out),
+    }
+}
+
+/// The width of a field without separators.
+fn width_of(ty: &ColumnType, charset: Option<&str>) -> usize {
+    let characters = ty.display_length() as usize;
+    let is_wide = is_text(ty) && ty.collation != CollationId::BINARY && narrow_of(ty, charset).is_none();
+    if is_wide { characters * ty.collation.character_bytes_max() as usize } else { characters }
+}
+
+/// A field of this type would be megabytes of spaces.
+fn is_endless(ty: &ColumnType) -> bool {
+    match ty.kind {
+        TypeKind::Text(size) | TypeKind::Blob(size) => matches!(size, LobSize::Medium | LobSize::Long),
+        TypeKind::Json => true,
+        _ => false,
     }
 }
 

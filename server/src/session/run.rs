@@ -306,7 +306,9 @@ impl State {
         lasting: bool,
     ) -> Result<()> {
         let config = &self.worker.shared.config;
-        let mut sink = target.open(config.secure_file_priv.as_deref(), &config.data_dir, self.vars.database.as_deref())?;
+        let database = self.vars.database.as_deref();
+        let columns = plan.prepared.columns();
+        let mut sink = target.open(config.secure_file_priv.as_deref(), &config.data_dir, database, columns)?;
         std::future::poll_fn(|cx| sink.poll_opened(cx)).await?;
         let done = execute_query(self, plan, params, gathered, &mut sink).await?;
         std::future::poll_fn(|cx| sink.poll_finished(cx)).await?;

@@ -139,9 +139,6 @@ impl Binder<'_> {
             return Ok((Vec::new(), Parts::default()));
         }
         // The existing row is source 0, so a query's own sources are out of sight here.
-        if let (InsertSource::Query(_), true) = (source, names_query_columns(insert)) {
-            return Err(Error::NotSupported("columns of the SELECT in ON DUPLICATE KEY UPDATE".to_owned()));
-        }
         let query_sources = std::mem::take(&mut self.sources);
         let around = (std::mem::take(&mut self.subqueries), std::mem::take(&mut self.stores));
         self.scope = Scope::new(Vec::new(), Clause::FieldList);
@@ -162,13 +159,22 @@ impl Binder<'_> {
             InsertSource::Values(_) | InsertSource::File(_) => Vec::new(),
         };
         self.scope.rivals = rivals;
-        self.changed = self.stored_tables();
-        let assignments = self.assignments(insert.on_duplicate)?;
+        let assignments = self.assignments(insert.on_duplicate).map_err(|error| self.query_column(error))?;
         self.refuse_target(&[(table, insert.table.name)])?;
         let parts = self.parts();
         self.sources = query_sources;
         (self.subqueries, self.stores) = around;
         Ok((assignments, parts))
+    }
+
+    /// The columns of the query are out of sight, though MySQL shows them.
+    fn query_column(&self, error: Error) -> Error {
+        let Error::UnknownColumn { name, .. } = &error else { return error };
+        let column = name.rsplit('.').next().unwrap_or(name);
+        match self.scope.rivals.iter().any(|rival| rival.table.column_index(column).is_some()) {
+            true => Error::NotSupported("columns of the SELECT in ON DUPLICATE KEY UPDATE".to_owned()),
+            false => error,
+        }
     }
 
     pub(super) fn assignments(&mut self, assignments: &[ast::Assignment<'_>]) -> Result<Vec<Assignment>> {
@@ -339,14 +345,4 @@ fn is_same_table(delete: &ast::Delete<'_>) -> bool {
         }
         _ => false,
     }
-}
-
-/// Does the update clause of INSERT ... SELECT name a table other than the target?
-fn names_query_columns(insert: &ast::Insert<'_>) -> bool {
-    let target = insert.table.name;
-    let alias = insert.row_alias.map(|a| a.name);
-    insert.on_duplicate.iter().any(|a| match a.value {
-        AstExpr::Column(name) => name.table.is_some_and(|t| t != target && Some(t) != alias),
-        _ => false,
-    })
 }

@@ -27,8 +27,8 @@ impl Binder<'_> {
         let mut outputs = Vec::new();
         let columns = self.json_columns(table.columns, &mut outputs)?;
         for (n, output) in outputs.iter().enumerate() {
-            if outputs[..n].iter().any(|other| other.name.eq_ignore_ascii_case(&output.name)) {
-                return Err(DefinitionError::DuplicateColumn(output.name.clone()).into());
+            if let Some(first) = outputs[..n].iter().find(|other| other.name.eq_ignore_ascii_case(&output.name)) {
+                return Err(DefinitionError::DuplicateColumn(first.name.clone()).into());
             }
         }
         let defs = outputs.iter().map(|output| column_def(output.name.clone(), output.ty.clone(), true));
