@@ -14,6 +14,7 @@ mod derived;
 mod distinct;
 mod filter;
 mod hash_join;
+mod json_table;
 mod limit;
 mod measured;
 mod nested_loop;
@@ -53,6 +54,7 @@ pub(crate) enum Operator<'p> {
     Sort(Box<sort::Sort<'p>>),
     Limit(Box<limit::Limit<'p>>),
     Values(Box<values::ValuesRows<'p>>),
+    JsonTable(Box<json_table::JsonTableRows<'p>>),
     Concat(Box<concat::Concat<'p>>),
     Derived(Box<derived::DerivedScan<'p>>),
     Work(Box<derived::WorkScan<'p>>),
@@ -161,6 +163,7 @@ impl<'p> Builder<'p> {
             // Whoever reads the slots knows how many there are.
             Node::Trim { input, .. } => self.build(input),
             Node::Values { rows } => Operator::Values(Box::new(values::ValuesRows::new(rows))),
+            Node::JsonTable(table) => Operator::JsonTable(Box::new(json_table::JsonTableRows::new(table))),
             Node::Rollup { input, keys, aggregates } => {
                 Operator::Rollup(Box::new(rollup::Rollup::new(self.build(input), keys, aggregates)))
             }
@@ -225,6 +228,7 @@ impl<'p> Operator<'p> {
             Operator::Sort(op) => op.next(run),
             Operator::Limit(op) => op.next(run),
             Operator::Values(op) => op.next(run),
+            Operator::JsonTable(op) => op.next(run),
             Operator::Concat(op) => op.next(run),
             Operator::Derived(op) => op.next(run),
             Operator::Work(op) => op.next(run),
@@ -246,6 +250,7 @@ impl<'p> Operator<'p> {
             Operator::Sort(op) => op.slots(),
             Operator::Limit(op) => op.slots(),
             Operator::Values(op) => op.slots(),
+            Operator::JsonTable(op) => op.slots(),
             Operator::Concat(op) => op.slots(),
             Operator::SetOperation(op) => op.slots(),
             Operator::Recursive(op) => op.slots(),
@@ -319,6 +324,7 @@ impl<'p> Operator<'p> {
             Operator::Distinct(op) => op.rewind(run),
             Operator::Sort(op) => op.rewind(run),
             Operator::Values(op) => op.rewind(),
+            Operator::JsonTable(op) => op.rewind(),
             Operator::Concat(op) => op.rewind(run),
             Operator::SetOperation(op) => op.rewind(run),
             Operator::Recursive(op) => op.rewind(run),
@@ -368,6 +374,7 @@ fn slot_types(node: &Node) -> Vec<&types::ColumnType> {
         }
         Node::SetOperation { left, columns, .. } => slot_types(left).into_iter().take(*columns).collect(),
         Node::Recursive { columns, .. } => columns.iter().map(|(_, ty)| ty).collect(),
+        Node::JsonTable(table) => table.outputs.iter().map(|output| &output.ty).collect(),
         Node::OneRow | Node::Scan(_) | Node::NestedLoop { .. } | Node::HashJoin { .. } => Vec::new(),
     }
 }

@@ -12,6 +12,7 @@ pub use threads::DdlThreads;
 use crate::charset;
 use crate::error::{Error, Result};
 use crate::session::{State, without_parameters};
+pub use convert::column_type;
 use convert::Converter;
 use exec::Level;
 use sql::ast::{ColumnName, CreateDatabase, CreateTable, DatabaseOptions, Insert, InsertSource, ObjectName, Query, Statement};

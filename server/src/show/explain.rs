@@ -209,7 +209,7 @@ fn scans(node: &Node, extra: &mut Extra, lines: &mut Vec<Line>) {
                 scans(input, extra, lines);
             }
         }
-        Node::OneRow | Node::Values { .. } => {}
+        Node::OneRow | Node::Values { .. } | Node::JsonTable(_) => {}
     }
 }
 
@@ -230,10 +230,13 @@ fn line(scan: &Scan, extra: &Extra) -> Line {
             return Line { extra: "Impossible WHERE".to_owned(), ..Line::default() };
         }
     };
+    let is_function = scan.json_table().is_some();
     let notes = [
+        (is_function, "Table function: json_table"),
+        (is_function, "Using temporary"),
         (scan.filter.is_some() || extra.filtered, "Using where"),
         (covering, "Using index"),
-        (extra.temporary, "Using temporary"),
+        (extra.temporary && !is_function, "Using temporary"),
         (extra.filesort, "Using filesort"),
         (extra.hash, "Using join buffer (hash join)"),
     ];
