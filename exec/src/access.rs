@@ -15,7 +15,7 @@ use table::{EncodedRange, Table};
 use types::{ColumnType, Decimal, TypeKind, Value};
 
 /// Values of one key: on the stack for usual keys.
-type KeyValues<'a> = SmallVec<[Value<'a>; 4]>;
+pub(crate) type KeyValues<'a> = SmallVec<[Value<'a>; 4]>;
 
 /// Encodes the key of a point access; `false`: no row can match.
 pub(crate) fn point_key<'a>(env: &Env<'a>, table: &Table, index: usize, exprs: &'a [Expr], key: &mut Vec<u8>) -> Step<bool> {
@@ -82,18 +82,30 @@ pub(crate) fn encode_range<'a>(
     plan: &'a KeyRange,
     out: &mut EncodedRange,
 ) -> Step<bool> {
+    encode_range_behind(env, table, index, KeyValues::new(), plan, out)
+}
+
+/// A range of the columns behind the first ones, whose values are known.
+pub(crate) fn encode_range_behind<'a>(
+    env: &Env<'a>,
+    table: &Table,
+    index: usize,
+    mut prefix: KeyValues<'a>,
+    plan: &'a KeyRange,
+    out: &mut EncodedRange,
+) -> Step<bool> {
     let def = table.def();
     let columns = &def.indexes[index].columns;
     let type_of = |n: usize| &def.columns[columns[n].column].ty;
-    let mut prefix = KeyValues::new();
+    let known = prefix.len();
     for (n, expr) in plan.prefix.iter().enumerate() {
-        match key_value(env, expr, type_of(n))? {
+        match key_value(env, expr, type_of(known + n))? {
             Some((value, Ordering::Equal)) => prefix.push(value),
             None if plan.null_safe.get(n) == Some(&true) => prefix.push(Value::Null),
             _ => return Ok(false),
         }
     }
-    let bounded = plan.prefix.len();
+    let bounded = prefix.len();
     let mut low = None;
     if let Some((expr, bound)) = &plan.low {
         let Some((value, order)) = key_value(env, expr, type_of(bounded))? else { return Ok(false) };

@@ -111,8 +111,8 @@ pub(crate) fn compare_as(left: &Expr, right: &Expr, collation: CollationId) -> C
         // A number that a temporal value meets is one, when it is a constant: 20240131.
         (C::Date | C::DateTime, _) if is_date_constant(right) => CompareAs::Temporal,
         (_, C::Date | C::DateTime) if is_date_constant(left) => CompareAs::Temporal,
-        (C::Time, _) if is_constant(right) => CompareAs::Time,
-        (_, C::Time) if is_constant(left) => CompareAs::Time,
+        (C::Time, _) if is_time_constant(right) => CompareAs::Time,
+        (_, C::Time) if is_time_constant(left) => CompareAs::Time,
         (C::Double | C::String, _) | (_, C::Double | C::String) => CompareAs::Double,
         (C::Decimal, _) | (_, C::Decimal) => CompareAs::Decimal,
         _ => {
@@ -135,6 +135,15 @@ fn is_date_constant(expr: &Expr) -> bool {
     };
     // Zero is the zero date.
     number == "0" || super::literal::datetime_constant(number.as_bytes()).is_some()
+}
+
+/// A parameter, or a literal number that is a time: digits of hours, minutes and seconds.
+fn is_time_constant(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Literal(Value::Int(n)) => super::literal::time_constant(n.to_string().as_bytes()).is_some(),
+        ExprKind::Literal(Value::UInt(n)) => super::literal::time_constant(n.to_string().as_bytes()).is_some(),
+        _ => is_constant(expr),
+    }
 }
 
 /// A TIME column compares with a constant text as times. All else compares as texts, where `10:00` is not `10:00:00`; so does a text

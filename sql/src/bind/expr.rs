@@ -198,11 +198,26 @@ impl Binder<'_> {
     }
 
     fn compare(&mut self, op: CompareOp, left: &ast::Expr<'_>, right: &ast::Expr<'_>) -> Result<Expr> {
-        let left = self.expr(left)?;
+        let mut bound_left = self.expr(left)?;
         let left_derivation = self.derivation;
-        let right = self.expr(right)?;
+        let mut bound_right = self.expr(right)?;
         let derivation = left_derivation.combine(self.derivation, op_name(op))?;
-        self.comparison(op, left, right, derivation)
+        self.settle(&mut bound_left, left, &bound_right)?;
+        self.settle(&mut bound_right, right, &bound_left)?;
+        self.comparison(op, bound_left, bound_right, derivation)
+    }
+
+    /// A lifted number that meets a date or a time is the literal itself: whether they compare as dates or as numbers depends on it, so
+    /// that the plan is for this text alone.
+    fn settle(&mut self, bound: &mut Expr, written: &ast::Expr<'_>, other: &Expr) -> Result<()> {
+        if let ast::Expr::Lifted { literal, .. } = written
+            && matches!(class(&other.ty), Class::Date | Class::DateTime | Class::Time)
+            && matches!(class(&bound.ty), Class::Integer | Class::Decimal | Class::Double)
+        {
+            *bound = self.literal(literal)?;
+            self.context.note_literal();
+        }
+        Ok(())
     }
 
     /// A comparison of bound operands.
@@ -281,9 +296,10 @@ impl Binder<'_> {
         let mut derivation = self.derivation;
         let mut members = Vec::with_capacity(list.len());
         for member in list {
-            let member = self.expr(member)?;
+            let mut bound = self.expr(member)?;
             derivation = derivation.combine(self.derivation, "in")?;
-            members.push(member);
+            self.settle(&mut bound, member, &arg)?;
+            members.push(bound);
         }
         if let ExprKind::Row(parts) = &arg.kind {
             let columns = parts.len();
@@ -338,6 +354,8 @@ impl Binder<'_> {
         derivation = derivation.combine(self.derivation, "between")?;
         let mut high = self.value(&between.high)?;
         derivation = derivation.combine(self.derivation, "between")?;
+        self.settle(&mut low, &between.low, &arg)?;
+        self.settle(&mut high, &between.high, &arg)?;
         prepare_operands(&mut arg, &mut low);
         prepare_operands(&mut arg, &mut high);
         let by_low = compare::compare_as(&arg, &low, derivation.collation);

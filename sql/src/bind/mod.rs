@@ -11,6 +11,7 @@ mod aggregate;
 mod change;
 mod common;
 mod compare;
+mod decorrelate;
 mod derived;
 mod dml;
 mod expr;
@@ -21,6 +22,7 @@ mod function_names;
 mod function_types;
 mod group;
 mod literal;
+mod order;
 mod query;
 mod set_operation;
 mod subquery;
@@ -79,6 +81,8 @@ pub(crate) struct Scope {
     pub in_aggregate: bool,
     /// Window function calls found so far; `None` where none may stand.
     pub windows: Option<Vec<BoundWindow>>,
+    /// Subqueries that could be joins.
+    pub correlated: Vec<decorrelate::Correlated>,
     /// The named windows of the block.
     pub window_names: Vec<NamedWindow>,
     /// GROUP BY ... WITH ROLLUP
@@ -166,6 +170,7 @@ impl Scope {
             aggregates: None,
             in_aggregate: false,
             windows: None,
+            correlated: Vec::new(),
             window_names: Vec::new(),
             rollup: false,
             insert_row: None,

@@ -70,7 +70,7 @@ impl Binder<'_> {
         let rest = inputs.split_off(distinct);
         if distinct > 0 {
             let union = Node::Concat { inputs: std::mem::take(&mut inputs) };
-            inputs.push(Node::Distinct { input: Box::new(union), columns: width });
+            inputs.push(Node::Distinct { input: Box::new(union), columns: width, ordered: false });
         }
         inputs.extend(rest);
         let node = if inputs.len() == 1 { inputs.remove(0) } else { Node::Concat { inputs } };

@@ -92,10 +92,16 @@ impl Binder<'_> {
 
     /// `(SELECT ...)`: one value, or a row of several.
     pub(super) fn scalar_subquery(&mut self, query: &Query<'_>) -> Result<Expr> {
-        let (block, level) = self.nested(LevelKind::Subquery, |b| b.query(query))?;
+        let (bound, level) = self.nested(LevelKind::Subquery, |b| b.bind_query(query))?;
+        let correlated = match &bound {
+            Bound::Select(select) if self.context.switches().subquery_to_derived => self.correlated_aggregate(select, &level),
+            _ => None,
+        };
+        let block = self.finish(bound)?;
         let columns = block.columns.clone();
         let derivation = block.derivations[0];
         let id = self.add_subquery(block, &level, SubqueryKeep::Row);
+        self.note_correlated(correlated, id);
         let value = |n: usize, ty: &ColumnType| {
             let test = SubqueryTest::Value { column: n };
             let subquery = Subquery { id, test, args: level.args.clone(), left: Vec::new() };
@@ -397,7 +403,7 @@ impl Expr {
     }
 
     /// Puts expressions in the place of a source's columns.
-    fn replace_columns(&mut self, of: usize, exprs: &[Expr]) {
+    pub(super) fn replace_columns(&mut self, of: usize, exprs: &[Expr]) {
         match self.kind {
             ExprKind::Column { source, column } if source == of => *self = exprs[column].clone(),
             ExprKind::ColumnOrdinal { source, column } if source == of => {

@@ -17,6 +17,8 @@ pub(crate) const TABLE_COST: f64 = 10.0;
 pub(crate) const PROBE_COST: f64 = 1.0;
 /// Judging one row by a condition of its own operator.
 const FILTER_COST: f64 = 0.1;
+/// Finding a row's group by hash, where it need not be kept.
+pub(crate) const GROUP_COST: f64 = 0.5;
 /// Sorting, per row and level.
 pub(crate) const SORT_COST: f64 = 0.3;
 
@@ -64,14 +66,14 @@ pub(crate) fn estimate(node: &Node) -> Estimate {
             let rows = (input.rows * usual_selectivity(predicate)).max(1.0).min(input.rows.max(1.0));
             Estimate { rows, cost: input.cost + input.rows * FILTER_COST }
         }
-        Node::Aggregate { input, keys, .. } => {
+        Node::Aggregate { input, keys, ordered, .. } => {
             let input = estimate(input);
             let rows = if keys.is_empty() { 1.0 } else { (input.rows * 0.3).max(1.0) };
-            Estimate { rows, cost: input.cost + input.rows * KEEP_COST }
+            Estimate { rows, cost: input.cost + input.rows * kept_cost(*ordered) }
         }
-        Node::Distinct { input, .. } => {
+        Node::Distinct { input, ordered, .. } => {
             let input = estimate(input);
-            Estimate { rows: (input.rows * 0.3).max(1.0), cost: input.cost + input.rows * KEEP_COST }
+            Estimate { rows: (input.rows * 0.3).max(1.0), cost: input.cost + input.rows * kept_cost(*ordered) }
         }
         Node::Rollup { input, .. } => {
             let input = estimate(input);
@@ -107,6 +109,11 @@ pub(crate) fn estimate(node: &Node) -> Estimate {
             Estimate { rows: seed.rows * ROUNDS, cost: seed.cost + steps * ROUNDS }
         }
     }
+}
+
+/// Of a row that is grouped.
+fn kept_cost(ordered: bool) -> f64 {
+    if ordered { KEEP_COST - GROUP_COST } else { KEEP_COST }
 }
 
 /// What running the statement is expected to cost, where 1 is reading one row in sequence.
