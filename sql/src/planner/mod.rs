@@ -28,6 +28,7 @@ pub(crate) use access::is_volatile;
 pub use estimate::estimated_cost;
 pub(crate) use estimate::{Estimate, estimate, node_rows, scan_estimate};
 pub(crate) use join::hashes_alike;
+pub(crate) use range::mirrored;
 
 use crate::bind::{Source, children, constant};
 use crate::expr::{CompareAs, CompareOp, Expr, ExprKind};
@@ -376,6 +377,7 @@ fn rejects_null(condition: &Expr, source: usize) -> bool {
         ExprKind::In { arg, .. } | ExprKind::Like { arg, .. } => null_with(arg, source),
         ExprKind::Between { arg, .. } => null_with(arg, source),
         ExprKind::IsNull { arg, negated: true } => null_with(arg, source),
+        ExprKind::IsTruth { arg, truth: true, negated: false } => rejects_null(arg, source),
         ExprKind::And(parts) => parts.iter().any(|part| rejects_null(part, source)),
         ExprKind::Or(parts) => parts.iter().all(|part| rejects_null(part, source)),
         _ => false,

@@ -363,7 +363,7 @@ fn null() -> Expr {
     Expr::literal(Value::Null, ColumnType::new(TypeKind::Null))
 }
 
-fn mirrored(op: CompareOp) -> CompareOp {
+pub(crate) fn mirrored(op: CompareOp) -> CompareOp {
     match op {
         CompareOp::Less => CompareOp::Greater,
         CompareOp::LessOrEqual => CompareOp::GreaterOrEqual,

@@ -7,6 +7,7 @@
 //! Conditions of a conjunction are taken to be independent, but for those that an index's distinct prefixes know together.
 
 use super::FromBlock;
+use super::range::mirrored;
 use crate::bind::{SourceKind, children};
 use crate::expr::{CompareOp, Expr, ExprKind};
 use crate::func::Function;
@@ -170,16 +171,6 @@ impl FromBlock<'_> {
         let low = low.as_ref().map(|(key, inclusive)| Edge { key, inclusive: *inclusive });
         let high = high.as_ref().map(|(key, inclusive)| Edge { key, inclusive: *inclusive });
         Some(histogram.between(low, high))
-    }
-}
-
-fn mirrored(op: CompareOp) -> CompareOp {
-    match op {
-        CompareOp::Less => CompareOp::Greater,
-        CompareOp::LessOrEqual => CompareOp::GreaterOrEqual,
-        CompareOp::Greater => CompareOp::Less,
-        CompareOp::GreaterOrEqual => CompareOp::LessOrEqual,
-        other => other,
     }
 }
 
