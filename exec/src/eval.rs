@@ -676,7 +676,7 @@ impl<'a> Env<'a> {
                 let (a, b) = (self.as_text(borrow(a), a_type)?, self.as_text(borrow(b), b_type)?);
                 Some(coerce::compare_strings(collation, &a, &b))
             }
-            CompareAs::Temporal => match (self.as_datetime(a)?, self.as_datetime(b)?) {
+            CompareAs::Temporal => match (self.as_compared_datetime(a)?, self.as_compared_datetime(b)?) {
                 (Some(a), Some(b)) => Some(a.cmp(&b)),
                 _ => None,
             },

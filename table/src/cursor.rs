@@ -218,11 +218,9 @@ impl RowCursor {
 
     /// Lets [`Self::next_entry`] show columns of the entries that can be decoded: `wanted[column]`. After `open` of a secondary index.
     pub fn show_entries(&mut self, table: &Table, wanted: &[bool]) {
-        if self.shown.as_ref().is_none_or(|present| !present.is_for(table, self.index)) {
-            let mut shown = Covering::new(table, self.index);
-            shown.set_wanted(wanted);
-            self.shown = Some(shown);
-        }
+        let present = self.shown.take().filter(|present| present.is_for(table, self.index));
+        let shown = present.unwrap_or_else(|| Covering::new(table, self.index));
+        self.shown.insert(shown).set_wanted(wanted);
     }
 
     /// The next entry, as a row whose other columns have values of no meaning; `false` at the end. Restartable. Only for

@@ -213,6 +213,36 @@ pub(crate) fn convert_constant(constant: &mut Expr, other: &Expr) {
     }
 }
 
+/// A number of one or two digits that a YEAR column meets is a year from 1970 to 2069; 0 is none.
+pub(crate) fn convert_year(constant: &mut Expr, other: &Expr) {
+    if other.ty.kind != TypeKind::Year || !matches!(other.kind, ExprKind::Column { .. }) {
+        return;
+    }
+    match &mut constant.kind {
+        ExprKind::Literal(Value::Int(n @ 1..=69)) => *n += 2000,
+        ExprKind::Literal(Value::Int(n @ 70..=99)) => *n += 1900,
+        ExprKind::Param(_) if class(&constant.ty) == Class::Integer => *constant = full_year(constant.clone()),
+        _ => {}
+    }
+}
+
+/// A parameter's year of four digits.
+fn full_year(year: Expr) -> Expr {
+    use crate::expr::ArithmeticOp;
+    let number = super::literal::integer;
+    let boxed = |expr: &Expr| Box::new(expr.clone());
+    let when = |first, last, century| {
+        let (low, high) = (Box::new(number(first)), Box::new(number(last)));
+        let kind = ExprKind::Between { arg: boxed(&year), low, high, by: CompareAs::Integer, negated: false };
+        let sum = ExprKind::Arithmetic { op: ArithmeticOp::Add, left: boxed(&year), right: Box::new(number(century)) };
+        let ty = typing::bigint(false);
+        (Expr { kind, ty: ty.clone(), nullable: year.nullable }, Expr { kind: sum, ty, nullable: year.nullable })
+    };
+    let (ty, nullable) = (typing::bigint(false), year.nullable);
+    let whens = vec![when(1, 69, 2000), when(70, 99, 1900)];
+    Expr { kind: ExprKind::Case { whens, otherwise: Some(Box::new(year)) }, ty, nullable }
+}
+
 /// `' 12 '` and `-3` as integers; nothing for what has any other character.
 fn exact_integer(bytes: &[u8]) -> Option<Value<'static>> {
     let text = std::str::from_utf8(bytes).ok()?.trim_ascii();

@@ -170,7 +170,7 @@ impl Binder<'_> {
     }
 
     /// Makes joins of the block's correlated aggregates that are cheaper so. `lists`: what is computed for each row that passes the filter; it
-    /// is empty where the rows are grouped first.
+    /// holds arguments of aggregates alone where the rows are grouped.
     pub(super) fn decorrelate(
         &mut self,
         tree: &mut Option<JoinTree>,

@@ -226,6 +226,8 @@ impl Binder<'_> {
             return self.row_comparison(op, left, right);
         }
         prepare_operands(&mut left, &mut right);
+        compare::convert_year(&mut left, &right);
+        compare::convert_year(&mut right, &left);
         let by = compare::compare_as(&left, &right, derivation.collation);
         let nullable = op != CompareOp::NullSafeEqual && (left.nullable || right.nullable);
         Ok(self.boolean(ExprKind::Compare { op, by, left: Box::new(left), right: Box::new(right) }, nullable))
@@ -309,6 +311,9 @@ impl Binder<'_> {
             single(member)?;
             prepare_operands(&mut arg, member);
         }
+        if let [only] = members.as_mut_slice() {
+            compare::convert_year(only, &arg);
+        }
         let by = members.iter().map(|m| compare::compare_as(&arg, m, derivation.collation));
         let Some(by) = by.reduce(wider) else { return Err(Error::WrongArguments("IN".to_owned())) };
         let nullable = arg.nullable || members.iter().any(|m| m.nullable);
@@ -358,6 +363,8 @@ impl Binder<'_> {
         self.settle(&mut high, &between.high, &arg)?;
         prepare_operands(&mut arg, &mut low);
         prepare_operands(&mut arg, &mut high);
+        compare::convert_year(&mut low, &arg);
+        compare::convert_year(&mut high, &arg);
         let by_low = compare::compare_as(&arg, &low, derivation.collation);
         let by_high = compare::compare_as(&arg, &high, derivation.collation);
         let negated = between.negated;

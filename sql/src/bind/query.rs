@@ -285,9 +285,12 @@ impl Binder<'_> {
             let over_rows = plain && having.is_none() && self.scope.windows.as_ref().is_none_or(Vec::is_empty);
             let mut select = std::mem::take(&mut self.scope.select);
             let listed = select.iter_mut().map(|c| &mut c.expr).chain(order.iter_mut().map(|(key, _)| key));
-            let mut lists: Vec<&mut Expr> = listed.filter(|_| over_rows).collect();
+            let mut aggregates = self.scope.aggregates.take();
+            let aggregated = aggregates.iter_mut().flatten().flat_map(|aggregate| &mut aggregate.args);
+            let mut lists: Vec<&mut Expr> = listed.filter(|_| over_rows).chain(aggregated).collect();
             let outcome = self.decorrelate(&mut tree, &mut filter, &mut lists, &limit);
             self.scope.select = select;
+            self.scope.aggregates = aggregates;
             outcome?;
         }
 
