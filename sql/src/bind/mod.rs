@@ -23,6 +23,7 @@ mod function_types;
 mod group;
 mod literal;
 mod order;
+mod push;
 mod query;
 mod set_operation;
 mod subquery;
@@ -200,6 +201,8 @@ pub(crate) struct Binder<'c> {
     pub on_null_side: bool,
     /// The collation of the expression bound last.
     pub derivation: Derivation,
+    /// The blocks of the UNION that was bound last, where that is all there is to the query, before they were planned.
+    pub union_blocks: Option<(Vec<query::BoundSelect>, Vec<bool>)>,
 }
 
 impl<'c> Binder<'c> {
@@ -218,6 +221,7 @@ impl<'c> Binder<'c> {
             changed: Vec::new(),
             on_null_side: false,
             derivation: Derivation::IGNORABLE,
+            union_blocks: None,
         }
     }
 

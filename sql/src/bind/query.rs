@@ -57,7 +57,7 @@ impl Bound {
 
 /// A SELECT with all its names resolved, not planned yet.
 #[derive(Clone, Debug)]
-pub(super) struct BoundSelect {
+pub(crate) struct BoundSelect {
     pub tree: Option<JoinTree>,
     /// The conjuncts of WHERE.
     pub filter: Vec<Expr>,
@@ -123,6 +123,12 @@ pub(super) struct Tail<'q, 'a> {
     locking: bool,
 }
 
+impl Tail<'_, '_> {
+    fn is_empty(&self) -> bool {
+        self.order_by.is_empty() && self.limit.is_none()
+    }
+}
+
 impl Binder<'_> {
     pub(super) fn query_plan(&mut self, query: &Query<'_>) -> Result<QueryPlan> {
         let (locking, lock_wait) = match query.locking.last() {
@@ -156,6 +162,14 @@ impl Binder<'_> {
     }
 
     fn bind_with_tail(&mut self, body: &QueryBody<'_>, tail: Tail<'_, '_>) -> Result<Bound> {
+        let bound = self.bind_body_with_tail(body, tail)?;
+        if !matches!(body, QueryBody::SetOperation { .. } | QueryBody::Query(_)) || !tail.is_empty() {
+            self.union_blocks = None;
+        }
+        Ok(bound)
+    }
+
+    fn bind_body_with_tail(&mut self, body: &QueryBody<'_>, tail: Tail<'_, '_>) -> Result<Bound> {
         match body {
             QueryBody::Select(select) => Ok(Bound::Select(Box::new(self.bind_select(select, tail)?))),
             QueryBody::Table(name) => {
@@ -165,7 +179,7 @@ impl Binder<'_> {
                 let select = Select { from: &from, items: &items, ..EMPTY_SELECT };
                 Ok(Bound::Select(Box::new(self.bind_select(&select, tail)?)))
             }
-            QueryBody::Query(query) if tail.order_by.is_empty() && tail.limit.is_none() => self.bind_query(query),
+            QueryBody::Query(query) if tail.is_empty() => self.bind_query(query),
             QueryBody::Query(query) => {
                 let block = self.query(query)?;
                 Ok(Bound::Block(Box::new(self.finish_slots(block, tail)?)))
@@ -223,7 +237,7 @@ impl Binder<'_> {
 
     /// ORDER BY and LIMIT over slots alone: of UNION and VALUES.
     pub(super) fn finish_slots(&mut self, block: Block, tail: Tail<'_, '_>) -> Result<Block> {
-        if tail.order_by.is_empty() && tail.limit.is_none() {
+        if tail.is_empty() {
             return Ok(block);
         }
         let select: Vec<SelectColumn> = block
@@ -281,6 +295,7 @@ impl Binder<'_> {
             return Err(Error::AggregateOrder(place + 1));
         }
         let limit = self.limit(tail.limit)?;
+        self.push_conditions(&tree, &mut filter)?;
         if !self.scope.correlated.is_empty() && !tail.locking {
             let over_rows = plain && having.is_none() && self.scope.windows.as_ref().is_none_or(Vec::is_empty);
             let mut select = std::mem::take(&mut self.scope.select);

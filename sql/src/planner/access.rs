@@ -41,6 +41,8 @@ pub(super) struct Candidate {
     pub rows: f64,
     pub cost: f64,
     pub exact: Vec<usize>,
+    /// Conjuncts that are judged, but that `rows` tells of already.
+    pub estimated: Vec<usize>,
     pub ordered: bool,
     pub selective: bool,
 }
@@ -70,7 +72,15 @@ impl FromBlock<'_> {
                 SourceKind::Work(table) => Access::Work { table: *table },
                 _ => Access::Virtual,
             };
-            best = Some(Candidate { access, rows: total, cost: total, exact: Vec::new(), ordered: false, selective: false });
+            best = Some(Candidate {
+                access,
+                rows: total,
+                cost: total,
+                exact: Vec::new(),
+                estimated: Vec::new(),
+                ordered: false,
+                selective: false,
+            });
         }
         let look = || -> Vec<Option<IndexRanges>> {
             // The clustered index may always be read in full, but looked up only where a hint does not forbid it.
@@ -97,6 +107,14 @@ impl FromBlock<'_> {
                 }
                 ranges
             });
+            let skipped = match &ranges {
+                None => self.skipped(source, number, &analysis, conjuncts, total),
+                Some(_) => None,
+            };
+            if let Some(mut skipped) = skipped {
+                skipped.cost += sort_cost(skipped.rows, need, false);
+                best = Some(skipped).filter(|s| best.as_ref().is_none_or(|b| s.cost < b.cost)).or(best);
+            }
             for candidate in self.candidates(source, number, ranges, covering, conjuncts, total, need) {
                 if best.as_ref().is_none_or(|b| candidate.cost < b.cost) {
                     best = Some(candidate);
@@ -117,7 +135,8 @@ impl FromBlock<'_> {
         };
         for (position, conjunct) in conjuncts.iter().enumerate() {
             if !best.exact.contains(&position) {
-                selectivity *= self.selectivity(conjunct);
+                let is_estimated = best.estimated.contains(&position);
+                selectivity *= if is_estimated { 1.0 } else { self.selectivity(conjunct) };
                 if judged.contains(&position) { &mut index_filter } else { &mut filter }.push((*conjunct).clone());
             }
         }
@@ -273,6 +292,7 @@ impl FromBlock<'_> {
                     rows,
                     cost,
                     exact: ranges.exact.clone(),
+                    estimated: Vec::new(),
                     ordered,
                     selective: true,
                 });
@@ -287,7 +307,15 @@ impl FromBlock<'_> {
             let locks = if self.keeps_rows { LOCK_ALL_COST } else { 0.0 };
             let cost = SEEK_COST + read * per_row + sort_cost(total, need, ordered) + locks;
             let access = Access::Full { index: number, reverse, covering: covering && number > 0 };
-            out.push(Candidate { access, rows: total, cost, exact: Vec::new(), ordered, selective: false });
+            out.push(Candidate {
+                access,
+                rows: total,
+                cost,
+                exact: Vec::new(),
+                estimated: Vec::new(),
+                ordered,
+                selective: false,
+            });
         }
         out
     }
@@ -327,7 +355,7 @@ fn sort_cost(rows: f64, need: Option<&OrderNeed>, ordered: bool) -> f64 {
 }
 
 /// Are all columns that are read in the index's key or the primary key, readable from there?
-fn covers(table: &TableDef, index: &IndexDef, used: &[bool]) -> bool {
+pub(super) fn covers(table: &TableDef, index: &IndexDef, used: &[bool]) -> bool {
     let is_readable = |column: usize| readable(table, index, column) || readable(table, table.primary(), column);
     used.iter().enumerate().all(|(column, used)| !used || is_readable(column))
 }

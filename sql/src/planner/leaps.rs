@@ -7,13 +7,13 @@
 //!     equal values in them is judged as a whole.
 //! L2: the column whose extreme is asked for is among them, or comes next.
 
-use super::access::{Candidate, FETCH_COST, SEEK_COST, gives_order};
-use super::range::IndexRanges;
+use super::access::{Candidate, FETCH_COST, SEEK_COST, covers, gives_order};
+use super::range::{Analysis, IndexRanges};
 use super::{FromBlock, OrderNeed};
 use crate::bind::children;
 use crate::expr::{Expr, ExprKind};
 use crate::plan::{Access, KeyRange, Leaps};
-use types::schema::{IndexKind, TableDef};
+use types::schema::{IndexDef, IndexKind, TableDef};
 
 impl FromBlock<'_> {
     /// The index read by leaps, where that gives what is needed.
@@ -77,7 +77,48 @@ impl FromBlock<'_> {
             covering: covering && number > 0,
         });
         let exact = ranges.map_or_else(Vec::new, |r| r.exact.clone());
-        Some(Candidate { access, rows: rows.min(total), cost: rows * seek, exact, ordered: true, selective: false })
+        Some(Candidate {
+            access,
+            rows: rows.min(total),
+            cost: rows * seek,
+            exact,
+            estimated: Vec::new(),
+            ordered: true,
+            selective: false,
+        })
+    }
+
+    /// A skip scan: the columns behind the index's first one are bounded, but not that one; each of its values is looked for in turn.
+    pub(super) fn skipped(
+        &self,
+        source: usize,
+        number: usize,
+        analysis: &Analysis<'_>,
+        conjuncts: &[&Expr],
+        total: f64,
+    ) -> Option<Candidate> {
+        let table = &*self.sources[source].table;
+        let index = &table.indexes[number];
+        let may = self.tables == 1 && !self.keeps_rows && !table.is_virtual && self.context.switches().skip_scan;
+        if !may || index.columns.len() < 2 || index.columns.iter().any(|c| c.prefix.is_some()) {
+            return None;
+        }
+        let groups = self.groups(source, number, 1)?;
+        if groups * 2.0 * (SEEK_COST + FETCH_COST) > total {
+            return None;
+        }
+        let behind = IndexDef { columns: index.columns[1..].to_vec(), kind: IndexKind::Secondary, ..index.clone() };
+        let mut found = analysis.ranges_of(number, &behind, conjuncts)?;
+        let within = found.ranges.pop().filter(|_| found.ranges.is_empty())?;
+        let part: f64 = found.exact.iter().map(|position| self.selectivity(conjuncts[*position])).product();
+        let covering = number > 0 && covers(table, index, &self.columns_used(source));
+        let (rows, fetch) = (total * part, if covering || number == 0 { 0.0 } else { FETCH_COST });
+        let cost = groups * (2.0 * SEEK_COST + fetch) + rows * (1.0 + fetch);
+        let all = KeyRange { prefix: Vec::new(), null_safe: Vec::new(), low: None, high: None };
+        let (ranges, within) = (vec![all], Some(within));
+        let access = Access::Leaps(Leaps { index: number, ranges, prefix: 1, least: false, greatest: false, within, covering });
+        // Under locks the rows that are leapt over are read: all conditions are judged.
+        Some(Candidate { access, rows, cost, exact: Vec::new(), estimated: found.exact, ordered: false, selective: true })
     }
 
     /// How many different values the first columns of an index have.

@@ -27,6 +27,8 @@ struct Part {
     index: usize,
     ranges: Vec<KeyRange>,
     rows: f64,
+    /// The conjuncts that the ranges say all of.
+    exact: Vec<usize>,
 }
 
 impl FromBlock<'_> {
@@ -84,7 +86,7 @@ impl FromBlock<'_> {
             true => switches.index_merge_union,
             false => switches.index_merge_sort_union,
         };
-        allowed.then(|| candidate(merge, &parts, rows))
+        allowed.then(|| candidate(merge, &parts, rows, vec![position]))
     }
 
     /// The index that a branch says most about.
@@ -98,7 +100,7 @@ impl FromBlock<'_> {
             if let Some(rows) = self.dive(table, index, &found.ranges) {
                 found.rows = rows;
             }
-            Some(Part { index, ranges: found.ranges, rows: found.rows })
+            Some(Part { index, ranges: found.ranges, rows: found.rows, exact: Vec::new() })
         });
         found.min_by(|a, b| a.rows.total_cmp(&b.rows))
     }
@@ -124,7 +126,7 @@ impl FromBlock<'_> {
                 found.rows = rows;
             }
             fixed.extend(columns.iter().map(|part| part.column));
-            parts.push(Part { index, ranges: found.ranges, rows: found.rows });
+            parts.push(Part { index, ranges: found.ranges, rows: found.rows, exact: found.exact });
         }
         if parts.len() < 2 {
             return None;
@@ -142,8 +144,9 @@ impl FromBlock<'_> {
             kept += 1;
         }
         parts.truncate(kept);
+        let estimated = parts.iter().flat_map(|part| part.exact.iter().copied()).collect();
         let merge = Merge { parts: parts_of(&parts), intersection: true };
-        (kept > 1).then(|| candidate(merge, &parts, rows.max(0.001)))
+        (kept > 1).then(|| candidate(merge, &parts, rows.max(0.001), estimated))
     }
 }
 
@@ -155,9 +158,9 @@ fn parts_of(parts: &[Part]) -> Vec<(usize, Vec<KeyRange>)> {
     parts.iter().map(|part| (part.index, part.ranges.clone())).collect()
 }
 
-fn candidate(merge: Merge, parts: &[Part], rows: f64) -> Candidate {
+fn candidate(merge: Merge, parts: &[Part], rows: f64, estimated: Vec<usize>) -> Candidate {
     let seeks: usize = parts.iter().map(|part| part.ranges.len()).sum();
     let entries: f64 = parts.iter().map(|part| part.rows).sum();
     let cost = MERGE_COST + seeks as f64 * SEEK_COST + entries * ENTRY_COST + rows * ORDERED_FETCH_COST;
-    Candidate { access: Access::Merge(merge), rows, cost, exact: Vec::new(), ordered: false, selective: true }
+    Candidate { access: Access::Merge(merge), rows, cost, exact: Vec::new(), estimated, ordered: false, selective: true }
 }
