@@ -318,7 +318,10 @@ impl Printer {
 
     fn scan(&mut self, scan: &Scan, key: Option<usize>, depth: usize) {
         let mut depth = depth;
-        let (read, kept) = scan_estimate(scan);
+        let (mut read, kept) = scan_estimate(scan);
+        if scan.filter.is_none() {
+            read = kept;
+        }
         let mut part = Measured::Whole;
         if let Some(filter) = &scan.filter {
             let text = format!("Filter: {}", self.expr(filter));

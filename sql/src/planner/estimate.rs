@@ -67,13 +67,13 @@ pub(crate) fn estimate(node: &Node) -> Estimate {
             Estimate { rows, cost: input.cost + input.rows * FILTER_COST }
         }
         Node::Aggregate { input, keys, ordered, .. } => {
-            let input = estimate(input);
-            let rows = if keys.is_empty() { 1.0 } else { (input.rows * 0.3).max(1.0) };
+            let (input, groups) = (estimate(input), groups_of(input));
+            let rows = if keys.is_empty() { 1.0 } else { groups };
             Estimate { rows, cost: input.cost + input.rows * kept_cost(*ordered) }
         }
         Node::Distinct { input, ordered, .. } => {
-            let input = estimate(input);
-            Estimate { rows: (input.rows * 0.3).max(1.0), cost: input.cost + input.rows * kept_cost(*ordered) }
+            let (input, groups) = (estimate(input), groups_of(input));
+            Estimate { rows: groups, cost: input.cost + input.rows * kept_cost(*ordered) }
         }
         Node::Rollup { input, .. } => {
             let input = estimate(input);
@@ -108,6 +108,16 @@ pub(crate) fn estimate(node: &Node) -> Estimate {
             let steps: f64 = steps.iter().map(|step| estimate(step).cost).sum();
             Estimate { rows: seed.rows * ROUNDS, cost: seed.cost + steps * ROUNDS }
         }
+    }
+}
+
+/// How many different rows a node gives, about.
+fn groups_of(node: &Node) -> f64 {
+    match node {
+        Node::Project { input, .. } => groups_of(input),
+        // A loose index scan gives the first row of each group, and perhaps the last.
+        Node::Scan(Scan { access: Access::Leaps(leaps), rows, .. }) => rows / if leaps.greatest { 2.0 } else { 1.0 },
+        _ => (estimate(node).rows * 0.3).max(1.0),
     }
 }
 
