@@ -306,6 +306,13 @@ pub struct Aggregate {
     pub nullable: bool,
 }
 
+impl Aggregate {
+    /// What it computes for each row.
+    pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        self.args.iter().chain(self.order.iter().map(|(key, _)| key))
+    }
+}
+
 impl Expr {
     pub fn literal(value: Value<'static>, ty: ColumnType) -> Self {
         let nullable = value == Value::Null;

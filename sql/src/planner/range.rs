@@ -88,6 +88,13 @@ impl<'a> Analysis<'a> {
         self.ranges_at(index, conjuncts, 0)
     }
 
+    /// As [`Self::ranges`], of columns that are not the first ones of the index.
+    pub fn ranges_of(&self, number: usize, behind: &IndexDef, conjuncts: &[&Expr]) -> Option<IndexRanges> {
+        self.budget.set(BRANCHES_MAX);
+        self.index.set(number);
+        self.ranges_at(behind, conjuncts, 0)
+    }
+
     fn ranges_at(&self, index: &IndexDef, conjuncts: &[&Expr], depth: usize) -> Option<IndexRanges> {
         let mut out = IndexRanges {
             ranges: vec![KeyRange { prefix: Vec::new(), null_safe: Vec::new(), low: None, high: None }],

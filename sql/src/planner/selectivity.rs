@@ -22,7 +22,7 @@ type Place = (usize, usize);
 
 impl FromBlock<'_> {
     /// Estimated rows of a source; at least 1.
-    pub(super) fn rows_of(&self, source: usize) -> f64 {
+    pub fn rows_of(&self, source: usize) -> f64 {
         let from = &self.sources[source];
         match &from.kind {
             SourceKind::Derived { rows, .. } => rows.max(1.0),
@@ -38,7 +38,7 @@ impl FromBlock<'_> {
     }
 
     /// Different values of a column; `None`: nothing is known.
-    pub(super) fn distinct(&self, (source, column): Place) -> Option<f64> {
+    pub fn distinct(&self, (source, column): Place) -> Option<f64> {
         let from = &self.sources[source];
         let rows = self.rows_of(source);
         if let SourceKind::Derived { key: Some(key), .. } = &from.kind {
