@@ -28,15 +28,14 @@ impl Prepared {
         let resolve = |def: &TableDef| {
             database.table(def.id).ok_or_else(|| Error::TableChanged { table: format!("{}.{}", def.database, def.name) })
         };
-        let mut prepared =
-            Prepared {
-                plan: plan.clone(),
-                sources: Vec::new(),
-                duplicate_sources: Vec::new(),
-                target: None,
-                foreign_keys: None,
-                tables: Vec::new(),
-            };
+        let mut prepared = Prepared {
+            plan: plan.clone(),
+            sources: Vec::new(),
+            duplicate_sources: Vec::new(),
+            target: None,
+            foreign_keys: None,
+            tables: Vec::new(),
+        };
         match &*plan {
             Plan::Query(query) => prepared.sources = resolve_trees(&plan, &query.parts, &resolve)?,
             Plan::Insert(insert) => {

@@ -342,9 +342,7 @@ fn recursive(why: RecursiveError, table: &str) -> (u16, String) {
                 "{block} neither be in the right argument of a LEFT JOIN, nor be forced to be non-first with join order hints"
             ),
         ),
-        RecursiveError::Operand => {
-            (4114, "Recursive table reference in EXCEPT or INTERSECT operand is not allowed.".to_owned())
-        }
+        RecursiveError::Operand => (4114, "Recursive table reference in EXCEPT or INTERSECT operand is not allowed.".to_owned()),
         RecursiveError::SeveralUses => (3577, format!("{block} be referenced only once, and not in any subquery")),
     }
 }

@@ -6,8 +6,8 @@
 use super::assign::{Assigner, ColumnChanges};
 use super::defaults::{self, Default};
 use super::foreign::{Checker, Writer};
-use super::update::{duplicate, new_row, subquery_lock};
 use super::given::{self, GivenRow};
+use super::update::{duplicate, new_row, subquery_lock};
 use super::{Changes, changed_number, insert_info, is_strict, store};
 use crate::coerce;
 use crate::context::ExecContext;
@@ -150,12 +150,7 @@ pub(super) struct Inserting<'p> {
 }
 
 impl<'p> Inserting<'p> {
-    pub fn new(
-        plan: &'p InsertPlan,
-        prepared: &'p Prepared,
-        scratch: &mut Scratch,
-        changes: &'p mut Changes,
-    ) -> Result<Self> {
+    pub fn new(plan: &'p InsertPlan, prepared: &'p Prepared, scratch: &mut Scratch, changes: &'p mut Changes) -> Result<Self> {
         let (table, shape) = prepared.target.as_ref().expect("an INSERT has a target");
         let table: &'p Table = table;
         let columns = &table.def().columns;

@@ -180,7 +180,10 @@ pub enum JsonColumn<'a> {
     Ordinality(&'a str),
     Value(&'a JsonValueColumn<'a>),
     /// `NESTED PATH path COLUMNS (...)`
-    Nested { path: &'a [u8], columns: &'a [JsonColumn<'a>] },
+    Nested {
+        path: &'a [u8],
+        columns: &'a [JsonColumn<'a>],
+    },
 }
 
 /// `name type [EXISTS] PATH path [x ON EMPTY] [x ON ERROR]`

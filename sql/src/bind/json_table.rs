@@ -1,8 +1,8 @@
 //! JSON_TABLE in FROM: a derived table whose rows a document makes. It sees the tables before it, as if it were LATERAL.
 
+use super::Binder;
 use super::derived::{column_def, outside_reads, table_def};
 use super::from::{Source, SourceKind};
-use super::Binder;
 use crate::ast::{self, JsonColumn, JsonColumnOn};
 use crate::error::{Clause, DefinitionError, Error, Result};
 use crate::expr::ExprKind;

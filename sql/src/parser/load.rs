@@ -38,18 +38,7 @@ impl<'a> Parser<'a> {
         let lines_skipped = self.lines_skipped()?;
         let targets = self.load_targets()?;
         let assignments = if self.accept_kw(K::Set) { self.assignments()? } else { &[] };
-        let load = LoadData {
-            local,
-            path,
-            duplicates,
-            table,
-            partitions,
-            charset,
-            format,
-            lines_skipped,
-            targets,
-            assignments,
-        };
+        let load = LoadData { local, path, duplicates, table, partitions, charset, format, lines_skipped, targets, assignments };
         Ok(Statement::LoadData(self.arena.node(load)))
     }
 

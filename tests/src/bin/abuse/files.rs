@@ -176,9 +176,8 @@ fn killed(address: &Address, conn: &mut Conn, how: &str) -> Checked {
         sequence = sequence.wrapping_add(1);
         raw.send(sequence, piece).map_err(fail)?;
     }
-    let id: Option<u32> = conn
-        .query_first("SELECT id FROM information_schema.processlist WHERE info LIKE 'LOAD DATA LOCAL%'")
-        .map_err(fail)?;
+    let id: Option<u32> =
+        conn.query_first("SELECT id FROM information_schema.processlist WHERE info LIKE 'LOAD DATA LOCAL%'").map_err(fail)?;
     let id = id.ok_or("it is not in the process list")?;
     conn.query_drop(format!("{how} {id}")).map_err(fail)?;
     if how == "KILL" {
