@@ -1,7 +1,7 @@
 //! Walks over plans and expressions: for whoever looks for something in all of them.
 
 use crate::expr::{Expr, FrameBound, WindowFunction};
-use crate::plan::{Access, Node, Parts, Plan, Scan, SubqueryKeep, SubqueryPlan};
+use crate::plan::{Access, KeyRange, Node, Parts, Plan, Scan, SubqueryKeep, SubqueryPlan};
 
 impl Plan {
     /// What the statement runs beside its main tree.
@@ -56,7 +56,11 @@ impl Plan {
 impl Parts {
     /// The trees of subqueries, and of common table expressions that are kept.
     pub fn roots(&self) -> impl Iterator<Item = &Node> {
-        self.subqueries.iter().map(|subquery| &subquery.root).chain(self.stores.iter().map(|store| &**store))
+        self.subqueries
+            .iter()
+            .filter(|s| !s.is_replaced())
+            .map(|subquery| &subquery.root)
+            .chain(self.stores.iter().map(|store| &**store))
     }
 }
 
@@ -149,6 +153,11 @@ impl Node {
 }
 
 impl SubqueryPlan {
+    /// Has the binder put something else in its place? Then nothing names it.
+    pub fn is_replaced(&self) -> bool {
+        matches!(self.root, Node::OneRow)
+    }
+
     /// Calls `visit` for every expression of the plan.
     pub fn walk_exprs<'n>(&'n self, visit: &mut impl FnMut(&'n Expr)) {
         self.root.walk_exprs(visit);
@@ -162,14 +171,22 @@ fn scan_exprs<'n>(scan: &'n Scan, visit: &mut impl FnMut(&'n Expr)) {
     match &scan.access {
         Access::Point { key, .. } => key.iter().for_each(&mut *visit),
         Access::Ranges { ranges, .. } => {
-            for range in ranges {
-                let bounds = range.low.iter().chain(&range.high).map(|(expr, _)| expr);
-                range.prefix.iter().chain(bounds).for_each(&mut *visit);
-            }
+            ranges.iter().flat_map(KeyRange::exprs).for_each(&mut *visit);
         }
+        Access::Leaps(leaps) => {
+            leaps.ranges.iter().chain(&leaps.within).flat_map(KeyRange::exprs).for_each(&mut *visit);
+        }
+        Access::Merge(merge) => merge.parts.iter().flat_map(|(_, ranges)| ranges).flat_map(KeyRange::exprs).for_each(&mut *visit),
         Access::Full { .. } | Access::Virtual | Access::Derived(_) | Access::Work { .. } | Access::Nothing => {}
     }
-    scan.filter.iter().for_each(visit);
+    scan.filter.iter().chain(&scan.index_filter).for_each(visit);
+}
+
+impl KeyRange {
+    /// The values of the prefix and of the bounds.
+    pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        self.prefix.iter().chain(self.low.iter().chain(&self.high).map(|(expr, _)| expr))
+    }
 }
 
 impl Expr {

@@ -70,6 +70,10 @@ impl BindContext for Binder<'_> {
         Some(self.state.vars.user_variables.get(&name.to_lowercase())?.ty.clone())
     }
 
+    fn note_literal(&self) {
+        self.is_volatile.set(true);
+    }
+
     fn row_count(&self, table: &TableDef) -> u64 {
         if table.is_virtual {
             return 100;

@@ -274,18 +274,8 @@ impl Binder<'_> {
         }
         let limit = self.limit(limit)?;
         let need = order_need(&keys);
-        let mut used = vec![Vec::new(); self.sources.len()];
-        used[0] = vec![true; self.sources[0].table.columns.len()];
-        let block = FromBlock {
-            sources: &self.sources,
-            context: self.context,
-            used,
-            outside: Vec::new(),
-            straight: false,
-            keeps_rows: true,
-            tables: 1,
-            sniffs: Default::default(),
-        };
+        let mut block = FromBlock { keeps_rows: true, ..FromBlock::new(&self.sources, self.context) };
+        block.used[0] = vec![true; self.sources[0].table.columns.len()];
         let (scan, ordered) = block.plan_scan(&tree, filter, need.as_ref());
         if ordered {
             keys.clear();
@@ -320,7 +310,7 @@ fn order_need(keys: &[SortKey]) -> Option<OrderNeed> {
         }
         _ => None,
     };
-    Some(OrderNeed { columns: keys.iter().map(column).collect::<Option<_>>()?, limit: None })
+    Some(OrderNeed { columns: keys.iter().map(column).collect::<Option<_>>()?, ..OrderNeed::default() })
 }
 
 /// Does the tree read a stored table, but for what derived tables in it do?

@@ -21,6 +21,8 @@ pub(crate) struct Source {
     /// USE INDEX and the like: which indexes may be used; `None` for all.
     pub indexes: Option<Vec<usize>>,
     pub kind: SourceKind,
+    /// Of a derived table: what conditions on it may be pushed into.
+    pub pushable: Option<Box<super::push::Pushable>>,
 }
 
 /// What a source's rows are.
@@ -45,7 +47,7 @@ pub(crate) enum SourceKind {
 
 impl Source {
     pub fn new(table: Arc<TableDef>, alias: &str, kind: SourceKind) -> Self {
-        Self { table, alias: alias.to_owned(), nullable: false, indexes: None, kind }
+        Self { table, alias: alias.to_owned(), nullable: false, indexes: None, kind, pushable: None }
     }
 
     /// The columns of other sources that must be there when it is read.

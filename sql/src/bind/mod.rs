@@ -11,6 +11,7 @@ mod aggregate;
 mod change;
 mod common;
 mod compare;
+mod decorrelate;
 mod derived;
 mod dml;
 mod expr;
@@ -23,6 +24,8 @@ mod group;
 mod json_table;
 mod literal;
 mod load;
+mod order;
+mod push;
 mod query;
 mod set_operation;
 mod subquery;
@@ -82,6 +85,8 @@ pub(crate) struct Scope {
     pub in_aggregate: bool,
     /// Window function calls found so far; `None` where none may stand.
     pub windows: Option<Vec<BoundWindow>>,
+    /// Subqueries that could be joins.
+    pub correlated: Vec<decorrelate::Correlated>,
     /// The named windows of the block.
     pub window_names: Vec<NamedWindow>,
     /// GROUP BY ... WITH ROLLUP
@@ -169,6 +174,7 @@ impl Scope {
             aggregates: None,
             in_aggregate: false,
             windows: None,
+            correlated: Vec::new(),
             window_names: Vec::new(),
             rollup: false,
             insert_row: None,
@@ -200,6 +206,8 @@ pub(crate) struct Binder<'c> {
     pub on_null_side: bool,
     /// The collation of the expression bound last.
     pub derivation: Derivation,
+    /// The blocks of the UNION that was bound last, where that is all there is to the query, before they were planned.
+    pub union_blocks: Option<(Vec<query::BoundSelect>, Vec<bool>)>,
 }
 
 impl<'c> Binder<'c> {
@@ -219,6 +227,7 @@ impl<'c> Binder<'c> {
             loaded: Vec::new(),
             on_null_side: false,
             derivation: Derivation::IGNORABLE,
+            union_blocks: None,
         }
     }
 
