@@ -95,6 +95,7 @@ impl FromBlock<'_> {
             self.sniffs.set(true);
             found = look();
         }
+        let bounded = found.iter().skip(1).flatten().count();
         for (number, ranges) in found.into_iter().enumerate() {
             if !self.may_use(source, number) && number > 0 {
                 continue;
@@ -121,7 +122,9 @@ impl FromBlock<'_> {
                 }
             }
         }
-        if let Some(merged) = self.merged(source, &analysis, conjuncts, total)
+        let several = bounded > 1 || conjuncts.iter().any(|conjunct| matches!(conjunct.kind, ExprKind::Or(_)));
+        if several
+            && let Some(merged) = self.merged(source, &analysis, conjuncts, total)
             && best.as_ref().is_none_or(|b| merged.cost + sort_cost(merged.rows, need, false) < b.cost)
         {
             best = Some(merged);
