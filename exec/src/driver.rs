@@ -72,11 +72,7 @@ pub async fn measure_query(cx: &mut ExecContext<'_>, prepared: &Prepared) -> Res
 
 async fn measured(cx: &mut ExecContext<'_>, prepared: &Prepared, plan: &QueryPlan, registry: &Registry) -> Result<()> {
     let lock = locks(plan, cx);
-    let shared = Shared::new(cx.session, cx.params, cx.host);
-    let sources: Sources<'_> =
-        prepared.sources.iter().map(|table| Source { table: table.as_deref(), ..Source::default() }).collect();
-    let clock = Slice::new(cx.session.execution_time_max);
-    let mut run = Run::new(cx.worker, cx.txn, shared, sources, clock).with_parts(&plan.parts, &prepared.sources, lock);
+    let mut run = start_run(cx, prepared, plan, lock);
     run.measures = Some(registry);
     let builder = Builder {
         tables: &prepared.sources,
@@ -86,10 +82,7 @@ async fn measured(cx: &mut ExecContext<'_>, prepared: &Prepared, plan: &QueryPla
         keeps_order: true,
         measures: Some(registry),
     };
-    let mut rows = match &plan.root {
-        Node::Project { input, exprs } => Rows::Project(builder.build(input), exprs),
-        root => Rows::Slots(builder.build(root)),
-    };
+    let mut rows = tree(&builder, &plan.root);
     pump(&mut rows, &mut run, &plan.columns, &mut NullSink::default(), u64::MAX).await?;
     Ok(())
 }
@@ -212,6 +205,24 @@ fn write_exprs<S: RowSink>(run: &Run<'_>, slots: &[u8], exprs: &[Expr], columns:
     Ok(())
 }
 
+/// The run of a query; `lock`: what it locks its rows with.
+#[inline]
+fn start_run<'a>(cx: &'a mut ExecContext<'_>, prepared: &'a Prepared, plan: &'a QueryPlan, lock: Option<SourceLock>) -> Run<'a> {
+    let shared = Shared::new(cx.session, cx.params, cx.host);
+    let sources: Sources<'_> =
+        prepared.sources.iter().map(|table| Source { table: table.as_deref(), ..Source::default() }).collect();
+    let clock = Slice::new(cx.session.execution_time_max);
+    Run::new(cx.worker, cx.txn, shared, sources, clock).with_parts(&plan.parts, &prepared.sources, lock)
+}
+
+/// A plan's operators, and its select list where it has one.
+fn tree<'p>(builder: &Builder<'p>, root: &'p Node) -> Rows<'p> {
+    match root {
+        Node::Project { input, exprs } => Rows::Project(builder.build(input), exprs),
+        root => Rows::Slots(builder.build(root)),
+    }
+}
+
 async fn query<S: RowSink>(
     cx: &mut ExecContext<'_>,
     prepared: &Prepared,
@@ -221,11 +232,7 @@ async fn query<S: RowSink>(
 ) -> Result<u64> {
     sink.start(&plan.columns);
     let lock = locks(plan, cx);
-    let shared = Shared::new(cx.session, cx.params, cx.host);
-    let sources: Sources<'_> =
-        prepared.sources.iter().map(|table| Source { table: table.as_deref(), ..Source::default() }).collect();
-    let clock = Slice::new(cx.session.execution_time_max);
-    let mut run = Run::new(cx.worker, cx.txn, shared, sources, clock).with_parts(&plan.parts, &prepared.sources, lock);
+    let mut run = start_run(cx, prepared, plan, lock);
     let is_limited = lock.is_some() && matches!(plan.root, Node::Limit { .. } | Node::Trim { .. });
     let builder = Builder { tables: &prepared.sources, lock, is_limited, exclusive: None, keeps_order: true, measures: None };
     let mut rows = match simple_scan(&plan.root) {
@@ -233,10 +240,7 @@ async fn query<S: RowSink>(
             let table = prepared.sources[scan.source].as_deref().expect("a stored table's scan has its table resolved");
             Rows::Scan(ScanOperator::new(scan, table, lock), exprs)
         }
-        None => match &plan.root {
-            Node::Project { input, exprs } => Rows::Project(builder.build(input), exprs),
-            root => Rows::Slots(builder.build(root)),
-        },
+        None => tree(&builder, &plan.root),
     };
     match &mut rows {
         Rows::Scan(operator, _) => operator.borrow_buffers(scratch),

@@ -26,7 +26,7 @@ use crate::error::Result;
 use crate::expr::{Aggregate, ArithmeticOp, CompareAs, CompareOp, Expr, ExprKind};
 use crate::func::AggregateFunction;
 use crate::plan::{JoinKind, LimitPlan, Node, SubqueryKeep};
-use crate::planner::{FromBlock, JoinTree, estimate, hashes_alike, is_volatile, mirrored, tree_sources};
+use crate::planner::{FromBlock, JoinTree, estimate, hashes_alike, is_volatile, tree_sources};
 use types::{TypeKind, Value};
 
 /// A row that is kept in a hash table, and a look into it.
@@ -330,7 +330,7 @@ fn bound_of(condition: &Expr, args: usize) -> Option<(Expr, Compared)> {
     if *op == CompareOp::NullSafeEqual || matches!(inner.ty.kind, TypeKind::Enum { .. } | TypeKind::Set { .. }) {
         return None;
     }
-    let (op, outer) = if is_left { (*op, right) } else { (mirrored(*op), left) };
+    let (op, outer) = if is_left { (*op, right) } else { (op.mirrored(), left) };
     Some((inner.clone(), Compared { op, by: *by, outer: (**outer).clone() }))
 }
 

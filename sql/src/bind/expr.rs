@@ -201,7 +201,7 @@ impl Binder<'_> {
         let mut bound_left = self.expr(left)?;
         let left_derivation = self.derivation;
         let mut bound_right = self.expr(right)?;
-        let derivation = left_derivation.combine(self.derivation, op_name(op))?;
+        let derivation = left_derivation.combine(self.derivation, op.sign())?;
         self.settle(&mut bound_left, left, &bound_right)?;
         self.settle(&mut bound_right, right, &bound_left)?;
         self.comparison(op, bound_left, bound_right, derivation)
@@ -724,18 +724,6 @@ fn compare_op(op: ast::BinaryOp) -> Option<CompareOp> {
         B::NullSafeEqual => CompareOp::NullSafeEqual,
         _ => return None,
     })
-}
-
-pub(super) fn op_name(op: CompareOp) -> &'static str {
-    match op {
-        CompareOp::Equal => "=",
-        CompareOp::NotEqual => "<>",
-        CompareOp::Less => "<",
-        CompareOp::LessOrEqual => "<=",
-        CompareOp::Greater => ">",
-        CompareOp::GreaterOrEqual => ">=",
-        CompareOp::NullSafeEqual => "<=>",
-    }
 }
 
 /// Gives a parameter without a type the type of what it meets.

@@ -11,7 +11,7 @@
 
 use super::compare::{self, Derivation};
 use super::derived::{column_def, derived_def, stored, table_def};
-use super::expr::{adopt, op_name, prepare_operands};
+use super::expr::{adopt, prepare_operands};
 use super::from::{Source, SourceKind};
 use super::query::{Block, Bound, BoundSelect, slot};
 use super::typing::{self, Class, class};
@@ -178,7 +178,7 @@ impl Binder<'_> {
         let mut pairs = Vec::with_capacity(left.len());
         for (n, (mut arg, derivation)) in left.into_iter().enumerate() {
             let mut right = slot(n, &block.columns[n]);
-            let derivation = derivation.combine(block.derivations[n], op_name(test.op))?;
+            let derivation = derivation.combine(block.derivations[n], test.op.sign())?;
             prepare_operands(&mut arg, &mut right);
             adopt(&mut arg, &right.ty);
             let by = compare::compare_as(&arg, &right, derivation.collation);

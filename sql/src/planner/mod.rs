@@ -28,7 +28,6 @@ pub(crate) use access::is_volatile;
 pub use estimate::estimated_cost;
 pub(crate) use estimate::{Estimate, estimate, node_rows, scan_estimate};
 pub(crate) use join::hashes_alike;
-pub(crate) use range::mirrored;
 
 use crate::bind::{Source, children, constant};
 use crate::expr::{CompareAs, CompareOp, Expr, ExprKind};

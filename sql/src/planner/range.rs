@@ -266,7 +266,7 @@ impl<'a> Analysis<'a> {
                 let (value, op) = if self.is_column(left, column) && self.is_known(right) {
                     (right, *op)
                 } else if self.is_column(right, column) && self.is_known(left) {
-                    (left, mirrored(*op))
+                    (left, op.mirrored())
                 } else {
                     return None;
                 };
@@ -368,16 +368,6 @@ impl IndexRanges {
 
 fn null() -> Expr {
     Expr::literal(Value::Null, ColumnType::new(TypeKind::Null))
-}
-
-pub(crate) fn mirrored(op: CompareOp) -> CompareOp {
-    match op {
-        CompareOp::Less => CompareOp::Greater,
-        CompareOp::LessOrEqual => CompareOp::GreaterOrEqual,
-        CompareOp::Greater => CompareOp::Less,
-        CompareOp::GreaterOrEqual => CompareOp::LessOrEqual,
-        other => other,
-    }
 }
 
 /// Can an index on a column of this type serve a comparison that is made in this way? `Some(true)`: the key order decides it

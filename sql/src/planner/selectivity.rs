@@ -7,7 +7,6 @@
 //! Conditions of a conjunction are taken to be independent, but for those that an index's distinct prefixes know together.
 
 use super::FromBlock;
-use super::range::mirrored;
 use crate::bind::{SourceKind, children};
 use crate::expr::{CompareOp, Expr, ExprKind};
 use crate::func::Function;
@@ -104,7 +103,7 @@ impl FromBlock<'_> {
         let (place, value, op) = match (column_of(left), column_of(right)) {
             (Some(a), Some(b)) => return self.columns_compared(op, a, b),
             (Some(place), None) => (place, right, op),
-            (None, Some(place)) => (place, left, mirrored(op)),
+            (None, Some(place)) => (place, left, op.mirrored()),
             (None, None) => return None,
         };
         match op {
