@@ -99,7 +99,7 @@ impl Pushable {
     /// Can the condition be judged inside?
     fn takes(&self, condition: &Expr, source: usize) -> bool {
         let mut columns = Vec::new();
-        columns_of(condition, source, &mut columns);
+        condition.each_column(&mut |of, column| columns.extend((of == source).then_some(column)));
         let acts =
             |e: &Expr| matches!(e.kind, ExprKind::Subquery(_) | ExprKind::AssignVariable { .. } | ExprKind::UserVariable(_));
         let is_plain = |select: &BoundSelect| {
@@ -204,15 +204,6 @@ fn sees_equals_alike(expr: &Expr) -> bool {
 
 fn is_text(expr: &Expr) -> bool {
     matches!(class(&expr.ty), Class::String | Class::Json | Class::Double)
-}
-
-fn columns_of(expr: &Expr, of: usize, out: &mut Vec<usize>) {
-    if let ExprKind::Column { source, column } = expr.kind
-        && source == of
-    {
-        out.push(column);
-    }
-    expr.parts().into_iter().for_each(|part| columns_of(part, of, out));
 }
 
 /// Puts group keys in the place of their slots; `false`: there are other slots.

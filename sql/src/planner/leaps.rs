@@ -10,8 +10,7 @@
 use super::access::{Candidate, FETCH_COST, SEEK_COST, covers, gives_order};
 use super::range::{Analysis, IndexRanges};
 use super::{FromBlock, OrderNeed};
-use crate::bind::children;
-use crate::expr::{Expr, ExprKind};
+use crate::expr::Expr;
 use crate::plan::{Access, KeyRange, Leaps};
 use types::schema::{IndexDef, IndexKind, TableDef};
 
@@ -37,7 +36,7 @@ impl FromBlock<'_> {
         wanted.extend(need.columns.iter().map(|(_, column, _)| *column).chain(need.groups.iter().map(|(_, column)| *column)));
         for (position, conjunct) in conjuncts.iter().enumerate() {
             if !ranges.is_some_and(|r| r.exact.contains(&position)) {
-                columns_of(conjunct, leaps.source, &mut wanted);
+                conjunct.each_column(&mut |source, column| wanted.extend((source == leaps.source).then_some(column)));
             }
         }
         // L1
@@ -125,14 +124,4 @@ impl FromBlock<'_> {
     fn groups(&self, source: usize, number: usize, prefix: usize) -> Option<f64> {
         self.context.statistics(&self.sources[source].table)?.distinct_prefix(number, prefix)
     }
-}
-
-/// The columns of a source that an expression reads.
-fn columns_of(expr: &Expr, of: usize, out: &mut Vec<usize>) {
-    if let ExprKind::Column { source, column } | ExprKind::ColumnOrdinal { source, column } = expr.kind
-        && source == of
-    {
-        out.push(column);
-    }
-    children(expr).into_iter().for_each(|child| columns_of(child, of, out));
 }
