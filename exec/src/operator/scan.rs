@@ -99,7 +99,7 @@ impl<'p> ScanOperator<'p> {
         Self {
             plan,
             filter: plan.filter.as_ref(),
-            index_filter: plan.index_filter.as_ref(),
+            index_filter: plan.index_filter.as_deref(),
             table,
             lock,
             cursor: RowCursor::new(),

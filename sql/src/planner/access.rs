@@ -153,7 +153,7 @@ impl FromBlock<'_> {
                 alias: from.alias.clone(),
                 access: best.access,
                 filter: all_of(filter),
-                index_filter: all_of(index_filter),
+                index_filter: all_of(index_filter).map(Box::new),
                 columns_used: used,
                 rows,
                 read: best.rows,

@@ -66,7 +66,7 @@ impl FromBlock<'_> {
         let rows = groups * if greatest { 2.0 } else { 1.0 };
         let nullable = behind.is_some_and(|column| table.columns[column].nullable);
         let seek = SEEK_COST + if covering { 0.0 } else { FETCH_COST };
-        let access = Access::Leaps(Leaps {
+        let access = Access::Leaps(Box::new(Leaps {
             index: number,
             ranges: key_ranges,
             prefix,
@@ -74,7 +74,7 @@ impl FromBlock<'_> {
             greatest,
             within: None,
             covering: covering && number > 0,
-        });
+        }));
         let exact = ranges.map_or_else(Vec::new, |r| r.exact.clone());
         Some(Candidate {
             access,
@@ -115,7 +115,8 @@ impl FromBlock<'_> {
         let cost = groups * (2.0 * SEEK_COST + fetch) + rows * (1.0 + fetch);
         let all = KeyRange { prefix: Vec::new(), null_safe: Vec::new(), low: None, high: None };
         let (ranges, within) = (vec![all], Some(within));
-        let access = Access::Leaps(Leaps { index: number, ranges, prefix: 1, least: false, greatest: false, within, covering });
+        let access =
+            Access::Leaps(Box::new(Leaps { index: number, ranges, prefix: 1, least: false, greatest: false, within, covering }));
         // Under locks the rows that are leapt over are read: all conditions are judged.
         Some(Candidate { access, rows, cost, exact: Vec::new(), estimated: found.exact, ordered: false, selective: true })
     }
