@@ -162,7 +162,7 @@ pub(crate) fn is_bits_literal(ty: &ColumnType) -> bool {
     ty.unsigned && matches!(ty.kind, TypeKind::VarBinary { .. })
 }
 
-/// Bytes as a big-endian number; the last eight count.
+/// Up to eight bytes as a big-endian number.
 pub(crate) fn bits_of(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |n, b| n << 8 | u64::from(*b))
 }
@@ -226,6 +226,17 @@ pub(crate) fn compare_strings(id: CollationId, a: &[u8], b: &[u8]) -> Ordering {
 #[inline]
 pub(crate) fn strings_equal(id: CollationId, a: &[u8], b: &[u8]) -> bool {
     collation::equal(a, b, id)
+}
+
+/// Is it the number 0?
+pub(crate) fn is_zero(value: &Value<'_>) -> bool {
+    match value {
+        Value::Int(n) => *n == 0,
+        Value::UInt(n) => *n == 0,
+        Value::Double(x) => *x == 0.0,
+        Value::Decimal(d) => d.is_zero(),
+        _ => false,
+    }
 }
 
 #[cold]
@@ -360,6 +371,7 @@ fn expression_error(problem: Problem) -> Error {
         }
         Problem::DeepJson => crate::function::deep_json(),
         Problem::BinaryJson => crate::function::binary_json(),
+        Problem::InvalidDocument { what } => Error::InvalidDocument { what, column: String::new(), row: 1 },
         Problem::OutOfRange | Problem::Truncated | Problem::TooLong | Problem::TimestampGap => {
             Error::TruncatedWrongValue { what: "DECIMAL", value: String::new() }
         }
@@ -465,16 +477,14 @@ impl<'a> Env<'a> {
         self.read_datetime(value, date_rules(self.session()))
     }
 
+    /// Beside another date: the number 0 is the zero date, whatever NO_ZERO_DATE says of texts.
+    pub fn as_compared_datetime(&self, value: &Value<'_>) -> Step<Option<DateTime>> {
+        if is_zero(value) { Ok(Some(DateTime::default())) } else { self.as_datetime(value) }
+    }
+
     /// Zero months and days are read also where NO_ZERO_IN_DATE is set.
     pub fn as_loose_datetime(&self, value: &Value<'_>) -> Step<Option<DateTime>> {
-        // The number 0 is the zero date, whatever NO_ZERO_DATE says of texts.
-        let zero = match value {
-            Value::Int(0) | Value::UInt(0) => true,
-            Value::Double(x) => *x == 0.0,
-            Value::Decimal(d) => d.is_zero(),
-            _ => false,
-        };
-        if zero {
+        if is_zero(value) {
             return Ok(Some(DateTime::default()));
         }
         self.read_datetime(value, DateRules { no_zero_in_date: false, ..date_rules(self.session()) })

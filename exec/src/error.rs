@@ -72,6 +72,8 @@ pub enum Error {
     /// 1292 `Incorrect %s value: '%s' for column '%s' at row %d` (date, time, datetime)
     WrongTemporalForColumn { what: &'static str, value: String, column: String, row: u64 },
     /// 3140 `Invalid JSON text: "%s" at position %d in value for column '%s'.`
+    /// 3156: a document that is none of the kind
+    InvalidDocument { what: &'static str, column: String, row: u64 },
     InvalidJsonForColumn { why: String, position: usize, column: String },
     /// 1467 `Failed to read auto-increment value from storage engine`
     AutoIncrementExhausted,

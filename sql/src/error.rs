@@ -173,11 +173,10 @@ pub enum WindowError {
     Position,
 }
 
-/// Two collations that do not go together, as MySQL's message shows them: `(utf8mb4_bin,EXPLICIT)`.
+/// Collations that do not go together, as MySQL's message shows them: `(utf8mb4_bin,EXPLICIT)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IllegalMix {
-    pub first: String,
-    pub second: String,
+    pub operands: Vec<String>,
     pub operation: String,
 }
 

@@ -76,5 +76,6 @@ fn column_error(problem: Problem, column: &ColumnDef, row: u64) -> Error {
         Problem::InvalidJson { why, position } => Error::InvalidJsonForColumn { why: why.into(), position, column },
         Problem::DeepJson => crate::function::deep_json(),
         Problem::BinaryJson => crate::function::binary_json(),
+        Problem::InvalidDocument { what } => Error::InvalidDocument { what, column, row },
     }
 }

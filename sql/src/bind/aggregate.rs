@@ -1,6 +1,6 @@
 //! Aggregate calls.
 
-use super::compare::{Coercibility, Derivation};
+use super::compare::{self, Coercibility, Derivation};
 use super::expr::numeric_operand;
 use super::typing::{self, Class, class};
 use super::{Binder, LevelKind};
@@ -81,7 +81,7 @@ impl Binder<'_> {
         let mut derivation = Derivation::IGNORABLE;
         for arg in call.args {
             args.push(self.value(arg)?);
-            derivation = derivation.combine(self.derivation, "aggregate")?;
+            derivation = compare::joined(&[derivation, self.derivation], "aggregate")?;
         }
         let mut order = Vec::new();
         for item in call.order_by {
@@ -122,9 +122,9 @@ impl Binder<'_> {
             A::Count => (typing::bigint(false), false),
             A::Sum => (typing::sum(&args[0]), true),
             A::Avg => (typing::average(&args[0], self.context.div_precision_increment()), true),
-            A::AnyValue => (args[0].ty.clone(), args[0].nullable),
+            A::AnyValue => (typing::stored(&args[0].ty), args[0].nullable),
             A::Min | A::Max => {
-                let mut ty = args[0].ty.clone();
+                let mut ty = typing::stored(&args[0].ty);
                 if let TypeKind::Enum { .. } | TypeKind::Set { .. } = ty.kind {
                     let length = typing::string_length(&ty) as u32;
                     ty = ColumnType { collation: ty.collation, ..ColumnType::new(TypeKind::Char { length }) };

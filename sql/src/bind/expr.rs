@@ -5,7 +5,7 @@ use super::typing::{self, Class, class};
 use super::{Binder, from::dotted};
 use crate::ast;
 use crate::error::{Error, Result};
-use crate::expr::{ArithmeticOp, CompareOp, Expr, ExprKind, UnaryOp};
+use crate::expr::{ArithmeticOp, CompareAs, CompareOp, Expr, ExprKind, UnaryOp};
 use crate::func::Function;
 use std::borrow::Cow;
 use types::{CollationId, ColumnType, Decimal, TypeKind, Value};
@@ -239,7 +239,7 @@ impl Binder<'_> {
             }
             _ => {
                 let row = |parts| Box::new(Expr { kind: ExprKind::Row(parts), ty: typing::boolean(), nullable: false });
-                let by = crate::expr::CompareAs::Integer;
+                let by = CompareAs::Integer;
                 Ok(self.boolean(ExprKind::Compare { op, by, left: row(left), right: row(right) }, nullable))
             }
         }
@@ -278,12 +278,11 @@ impl Binder<'_> {
 
     fn in_list(&mut self, arg: &ast::Expr<'_>, list: &[ast::Expr<'_>], negated: bool) -> Result<Expr> {
         let mut arg = self.expr(arg)?;
-        let mut derivation = self.derivation;
+        let mut derivations = vec![self.derivation];
         let mut members = Vec::with_capacity(list.len());
         for member in list {
-            let member = self.expr(member)?;
-            derivation = derivation.combine(self.derivation, "in")?;
-            members.push(member);
+            members.push(self.expr(member)?);
+            derivations.push(self.derivation);
         }
         if let ExprKind::Row(parts) = &arg.kind {
             let columns = parts.len();
@@ -293,6 +292,7 @@ impl Binder<'_> {
             single(member)?;
             prepare_operands(&mut arg, member);
         }
+        let derivation = common_derivation(&arg, &members, &derivations, if members.len() > 1 { " IN " } else { "=" })?;
         let by = members.iter().map(|m| compare::compare_as(&arg, m, derivation.collation));
         let Some(by) = by.reduce(wider) else { return Err(Error::WrongArguments("IN".to_owned())) };
         let nullable = arg.nullable || members.iter().any(|m| m.nullable);
@@ -333,13 +333,15 @@ impl Binder<'_> {
 
     fn between(&mut self, between: &ast::Between<'_>) -> Result<Expr> {
         let mut arg = self.value(&between.arg)?;
-        let mut derivation = self.derivation;
-        let mut low = self.value(&between.low)?;
-        derivation = derivation.combine(self.derivation, "between")?;
-        let mut high = self.value(&between.high)?;
-        derivation = derivation.combine(self.derivation, "between")?;
-        prepare_operands(&mut arg, &mut low);
-        prepare_operands(&mut arg, &mut high);
+        let mut derivations = vec![self.derivation];
+        let mut bounds = Vec::with_capacity(2);
+        for bound in [&between.low, &between.high] {
+            bounds.push(self.value(bound)?);
+            derivations.push(self.derivation);
+        }
+        bounds.iter_mut().for_each(|bound| prepare_operands(&mut arg, bound));
+        let derivation = common_derivation(&arg, &bounds, &derivations, "between")?;
+        let (high, low) = (bounds.pop().expect("two bounds"), bounds.pop().expect("two bounds"));
         let by_low = compare::compare_as(&arg, &low, derivation.collation);
         let by_high = compare::compare_as(&arg, &high, derivation.collation);
         let negated = between.negated;
@@ -351,7 +353,7 @@ impl Binder<'_> {
                 arg: Box::new(arg),
                 low: Box::new(low),
                 high: Box::new(high),
-                by: crate::expr::CompareAs::Double,
+                by: CompareAs::Double,
                 negated,
             };
             return Ok(self.boolean(kind, nullable));
@@ -403,7 +405,7 @@ impl Binder<'_> {
         let arg = self.value(arg)?;
         let arg_derivation = self.derivation;
         let pattern = self.value(pattern)?;
-        arg_derivation.combine(self.derivation, "regexp")?;
+        arg_derivation.combine(self.derivation, "regexp_like")?;
         let nullable = arg.nullable || pattern.nullable;
         let matches = self.boolean(ExprKind::Call { function: Function::RegexpLike, args: vec![arg, pattern] }, nullable);
         Ok(if negated { self.boolean(ExprKind::Not(Box::new(matches)), nullable) } else { matches })
@@ -411,24 +413,30 @@ impl Binder<'_> {
 
     fn case(&mut self, case: &ast::Case<'_>) -> Result<Expr> {
         let operand = case.operand.as_ref().map(|o| self.value(o)).transpose()?;
-        let operand_derivation = self.derivation;
-        let mut whens = Vec::with_capacity(case.whens.len());
-        let mut derivation = Derivation::IGNORABLE;
+        let mut of_conditions = vec![self.derivation];
+        let mut of_values = Vec::with_capacity(case.whens.len() + 1);
+        let mut conditions = Vec::with_capacity(case.whens.len());
+        let mut values = Vec::with_capacity(case.whens.len());
         for (condition, value) in case.whens {
-            let mut condition = self.value(condition)?;
-            if let Some(operand) = &operand {
-                let both = operand_derivation.combine(self.derivation, "case")?;
-                condition = self.comparison(CompareOp::Equal, operand.clone(), condition, both)?;
-                compare_times(&mut condition);
-            }
-            let value = self.value(value)?;
-            derivation = derivation.combine_result(self.derivation, "case")?;
-            whens.push((condition, value));
+            conditions.push(self.value(condition)?);
+            of_conditions.push(self.derivation);
+            values.push(self.value(value)?);
+            of_values.push(self.derivation);
         }
+        if let Some(operand) = operand {
+            let together = common_derivation(&operand, &conditions, &of_conditions, "case")?;
+            for condition in &mut conditions {
+                let when = std::mem::replace(condition, Expr::literal(Value::Null, ColumnType::new(TypeKind::Null)));
+                *condition = self.comparison(CompareOp::Equal, operand.clone(), when, together)?;
+                compare_times(condition);
+            }
+        }
+        let whens: Vec<(Expr, Expr)> = conditions.into_iter().zip(values).collect();
         let otherwise = case.otherwise.as_ref().map(|o| self.value(o)).transpose()?;
         if otherwise.is_some() {
-            derivation = derivation.combine_result(self.derivation, "case")?;
+            of_values.push(self.derivation);
         }
+        let derivation = compare::joined(&of_values, "case")?;
         let results = whens.iter().map(|(_, value)| value).chain(otherwise.as_ref());
         let ty = typing::unify(results.clone(), self.string_collation(derivation));
         let nullable = otherwise.is_none() || results.into_iter().any(|e| e.nullable);
@@ -673,6 +681,15 @@ fn rare(expr: &ast::Expr<'_>) -> Result<Expr> {
     ))
 }
 
+/// The derivation of an operand and all that it is compared with; an error only where texts are compared.
+fn common_derivation(operand: &Expr, others: &[Expr], derivations: &[Derivation], operation: &str) -> Result<Derivation> {
+    let is_text = |other: &Expr| matches!(compare::compare_as(operand, other, CollationId::BINARY), CompareAs::String(_));
+    if others.iter().any(is_text) {
+        return compare::compared(derivations, operation);
+    }
+    Ok(compare::joined(derivations, operation).unwrap_or(Derivation::NUMERIC))
+}
+
 fn single(expr: &Expr) -> Result<()> {
     if matches!(expr.kind, ExprKind::Row(_)) { Err(Error::OperandColumns(1)) } else { Ok(()) }
 }
@@ -682,7 +699,7 @@ fn compare_times(condition: &mut Expr) {
     if let ExprKind::Compare { by, left, right, .. } = &mut condition.kind
         && let (Class::Time, Class::String) | (Class::String, Class::Time) = (class(&left.ty), class(&right.ty))
     {
-        *by = crate::expr::CompareAs::Time;
+        *by = CompareAs::Time;
     }
 }
 
@@ -758,14 +775,10 @@ pub(super) fn enum_as_number(expr: &mut Expr) {
 /// An operand of arithmetic: ENUM columns as numbers, hexadecimal literals too.
 pub(super) fn numeric_operand(mut expr: Expr) -> Expr {
     if let (true, ExprKind::Literal(Value::Bytes(bytes))) = (is_bits_literal(&expr), &expr.kind) {
-        return bits_as_integer(bytes);
+        return bits_as_integer(bytes).unwrap_or_else(|| cast_to(expr, typing::bigint(true)));
     }
     enum_as_number(&mut expr);
-    if class(&expr.ty) == Class::Json {
-        let nullable = expr.nullable;
-        return Expr { kind: ExprKind::Cast(Box::new(expr)), ty: typing::double(), nullable };
-    }
-    expr
+    if class(&expr.ty) == Class::Json { cast_to(expr, typing::double()) } else { expr }
 }
 
 /// A literal `0x..`, `b'..'`: bytes that are a number in numeric context.
@@ -773,10 +786,15 @@ pub(super) fn is_bits_literal(expr: &Expr) -> bool {
     expr.ty.unsigned && matches!(expr.kind, ExprKind::Literal(Value::Bytes(_)))
 }
 
-/// The last eight bytes as an unsigned number.
-pub(super) fn bits_as_integer(bytes: &[u8]) -> Expr {
-    let value = bytes.iter().rev().take(8).rev().fold(0u64, |sum, byte| (sum << 8) | u64::from(*byte));
-    Expr::literal(Value::UInt(value), typing::bigint(true))
+/// Up to eight bytes as an unsigned number. What more are is told when they are read.
+fn bits_as_integer(bytes: &[u8]) -> Option<Expr> {
+    let value = bytes.iter().fold(0u64, |sum, byte| (sum << 8) | u64::from(*byte));
+    (bytes.len() <= size_of::<u64>()).then(|| Expr::literal(Value::UInt(value), typing::bigint(true)))
+}
+
+fn cast_to(expr: Expr, ty: ColumnType) -> Expr {
+    let nullable = expr.nullable;
+    Expr { kind: ExprKind::Cast(Box::new(expr)), ty, nullable }
 }
 
 /// `-5` is a literal, also `-9223372036854775808`.
@@ -797,8 +815,8 @@ fn negated_literal(arg: &Expr) -> Option<Expr> {
 }
 
 /// The comparison that serves both of two: the more general one.
-fn wider(a: crate::expr::CompareAs, b: crate::expr::CompareAs) -> crate::expr::CompareAs {
-    use crate::expr::CompareAs as C;
+fn wider(a: CompareAs, b: CompareAs) -> CompareAs {
+    use CompareAs as C;
     match (a, b) {
         (C::Json, _) | (_, C::Json) => C::Json,
         (C::Double, _) | (_, C::Double) => C::Double,
@@ -811,13 +829,13 @@ fn wider(a: crate::expr::CompareAs, b: crate::expr::CompareAs) -> crate::expr::C
 }
 
 /// Two ways of comparing that no single one can stand for.
-fn is_number(by: crate::expr::CompareAs) -> bool {
-    use crate::expr::CompareAs as C;
+fn is_number(by: CompareAs) -> bool {
+    use CompareAs as C;
     matches!(by, C::Integer | C::Decimal | C::Double)
 }
 
-fn is_mixed(a: crate::expr::CompareAs, b: crate::expr::CompareAs) -> bool {
-    use crate::expr::CompareAs as C;
+fn is_mixed(a: CompareAs, b: CompareAs) -> bool {
+    use CompareAs as C;
     // Integers and decimals compare as decimals; doubles as doubles, where exactness may be lost.
     !(is_number(a) && is_number(b)) || a == C::Double || b == C::Double
 }

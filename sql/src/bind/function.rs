@@ -1,7 +1,7 @@
 //! Calls of built-in functions: names, argument counts, arguments.
 
 use super::Binder;
-use super::compare::{Coercibility, Derivation};
+use super::compare::{self, Coercibility, Derivation};
 use super::expr::{adopt, numeric_operand};
 use super::function_names::{FUNCTIONS, NOT_SUPPORTED};
 use super::function_types::{date_add_type, is_numeric, takes_part_in_collation};
@@ -10,6 +10,7 @@ use crate::ast;
 use crate::error::{Error, Result};
 use crate::expr::{ArithmeticOp, CompareOp, Expr, ExprKind};
 use crate::func::Function as F;
+use smallvec::SmallVec;
 use types::{CollationId, ColumnType, TypeKind, Value};
 
 impl Binder<'_> {
@@ -31,7 +32,7 @@ impl Binder<'_> {
             return Err(Error::WrongParamCount(name.to_owned()));
         }
         let mut args = Vec::with_capacity(call.args.len());
-        let mut derivation = Derivation::IGNORABLE;
+        let mut derivations: SmallVec<[Derivation; 4]> = SmallVec::new();
         let mut first = Derivation::IGNORABLE;
         for (n, arg) in call.args.iter().enumerate() {
             args.push(self.value(arg)?);
@@ -39,16 +40,17 @@ impl Binder<'_> {
                 first = self.derivation;
             }
             if takes_part_in_collation(function, n) {
-                let compares = matches!(
-                    function,
-                    F::NullIf | F::StrCmp | F::RegexpLike | F::RegexpInstr | F::RegexpSubstr | F::RegexpReplace
-                );
-                derivation = match compares {
-                    true => derivation.combine(self.derivation, &name.to_lowercase())?,
-                    false => derivation.combine_result(self.derivation, &name.to_lowercase())?,
-                };
+                derivations.push(self.derivation);
             }
         }
+        let compares = matches!(
+            function,
+            F::NullIf | F::StrCmp | F::FindInSet | F::RegexpLike | F::RegexpInstr | F::RegexpSubstr | F::RegexpReplace
+        );
+        let derivation = match compares {
+            true => compare::compared(&derivations, &name.to_lowercase())?,
+            false => compare::joined(&derivations, &name.to_lowercase())?,
+        };
         if upper == "MOD" {
             return Ok(self.arithmetic(ArithmeticOp::Modulo, args[0].clone(), args[1].clone()));
         }
@@ -89,6 +91,7 @@ impl Binder<'_> {
                     Coercibility::Coercible => 4,
                     Coercibility::Numeric => 5,
                     Coercibility::Ignorable => 6,
+                    Coercibility::None => 7,
                 };
                 self.derivation = Derivation::NUMERIC;
                 return Ok(super::literal::integer(level));
@@ -114,7 +117,7 @@ impl Binder<'_> {
                     F::User | F::CurrentUser | F::SessionUser | F::SystemUser | F::Database | F::Version => {
                         Coercibility::SystemConstant
                     }
-                    _ if derivation.level == Coercibility::Explicit => Coercibility::Explicit,
+                    _ if matches!(derivation.level, Coercibility::Explicit | Coercibility::None) => derivation.level,
                     _ if derivation.level <= Coercibility::Implicit => Coercibility::Implicit,
                     _ => Coercibility::Coercible,
                 };
@@ -213,7 +216,7 @@ impl Binder<'_> {
         let left = self.value(left)?;
         let derivation = self.derivation;
         let right = self.value(right)?;
-        let derivation = derivation.combine_result(self.derivation, "concat")?;
+        let derivation = compare::joined(&[derivation, self.derivation], "concat")?;
         self.finish_call(F::Concat, vec![left, right], derivation, derivation, None)
     }
 
@@ -276,7 +279,7 @@ impl Binder<'_> {
         let mut args = vec![text];
         if let Some(what) = what {
             args.push(self.value(what)?);
-            derivation = derivation.combine_result(self.derivation, "trim")?;
+            derivation = compare::joined(&[derivation, self.derivation], "trim")?;
         }
         let function = match side {
             ast::TrimSide::Both => F::Trim,
