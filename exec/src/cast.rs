@@ -171,7 +171,7 @@ fn text<'a>(env: &Env<'a>, value: Value<'a>, from: &ColumnType, ty: &ColumnType)
     let binary = ty.collation == CollationId::BINARY;
     // Bytes used as text must be text.
     if !binary && std::str::from_utf8(&text).is_err() {
-        let value = String::from_utf8_lossy(&text).into_owned();
+        let value = types::convert::invalid_text(&text);
         env.problem(Error::InvalidText { charset: coerce::charset_of(ty.collation), value })?;
         return Ok(Value::Null);
     }

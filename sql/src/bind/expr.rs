@@ -182,7 +182,7 @@ impl Binder<'_> {
         if op == ast::UnaryOp::Plus {
             return Ok(arg);
         }
-        let arg = numeric_operand(arg);
+        let arg = if op == ast::UnaryOp::BitNot { numeric_operand(arg) } else { number_argument(arg) };
         self.derivation = Derivation::NUMERIC;
         if op == ast::UnaryOp::BitNot {
             let nullable = arg.nullable;
@@ -518,11 +518,15 @@ impl Binder<'_> {
 
     fn convert_using(&mut self, arg: &ast::Expr<'_>, charset: &str) -> Result<Expr> {
         let arg = self.value(arg)?;
+        self.in_charset(arg, charset)
+    }
+
+    /// A text of the character set's own collation.
+    pub(super) fn in_charset(&mut self, arg: Expr, charset: &str) -> Result<Expr> {
         let collation = CollationId::of_charset(charset).ok_or_else(|| Error::UnknownCharset(charset.to_owned()))?;
         let ty = typing::string(typing::string_length(&arg.ty), collation);
-        let nullable = arg.nullable;
         self.derivation = Derivation { collation, level: Coercibility::Implicit };
-        Ok(Expr { kind: ExprKind::Cast(Box::new(arg)), ty, nullable })
+        Ok(cast_to(arg, ty))
     }
 
     fn collate(&mut self, arg: &ast::Expr<'_>, name: &str) -> Result<Expr> {
@@ -779,6 +783,11 @@ pub(super) fn numeric_operand(mut expr: Expr) -> Expr {
     }
     enum_as_number(&mut expr);
     if class(&expr.ty) == Class::Json { cast_to(expr, typing::double()) } else { expr }
+}
+
+/// As [`numeric_operand`], for functions of one number: hexadecimal literals are doubles there.
+pub(super) fn number_argument(expr: Expr) -> Expr {
+    if is_bits_literal(&expr) { cast_to(expr, typing::double()) } else { numeric_operand(expr) }
 }
 
 /// A literal `0x..`, `b'..'`: bytes that are a number in numeric context.

@@ -2,7 +2,7 @@
 
 use super::Binder;
 use super::compare::{self, Coercibility, Derivation};
-use super::expr::{adopt, numeric_operand};
+use super::expr::{adopt, number_argument, numeric_operand};
 use super::function_names::{FUNCTIONS, NOT_SUPPORTED};
 use super::function_types::{date_add_type, is_numeric, takes_part_in_collation};
 use super::typing::{self, Class, class};
@@ -54,7 +54,11 @@ impl Binder<'_> {
         if upper == "MOD" {
             return Ok(self.arithmetic(ArithmeticOp::Modulo, args[0].clone(), args[1].clone()));
         }
-        self.finish_call(function, args, derivation, first, call.using)
+        if let (F::Char, Some(charset)) = (function, call.using) {
+            let bytes = self.finish_call(function, args, derivation, first)?;
+            return self.in_charset(bytes, charset);
+        }
+        self.finish_call(function, args, derivation, first)
     }
 
     #[cold]
@@ -75,7 +79,6 @@ impl Binder<'_> {
         mut args: Vec<Expr>,
         derivation: Derivation,
         first: Derivation,
-        using: Option<&str>,
     ) -> Result<Expr> {
         match function {
             F::IsNull => {
@@ -105,10 +108,11 @@ impl Binder<'_> {
         }
         self.adopt_args(function, &mut args);
         if is_numeric(function) {
-            args = args.into_iter().map(numeric_operand).collect();
+            let convert = if function == F::BitCount { numeric_operand } else { number_argument };
+            args = args.into_iter().map(convert).collect();
         }
         let collation = self.string_collation(derivation);
-        let ty = self.call_type(function, &args, collation, using)?;
+        let ty = self.call_type(function, &args, collation)?;
         let nullable = self.call_nullable(function, &args);
         self.derivation = match class(&ty) {
             Class::Json => Derivation { collation: CollationId::UTF8MB4_BIN, level: Coercibility::Implicit },
@@ -133,7 +137,7 @@ impl Binder<'_> {
         let mut side = |arg| -> Result<(Expr, Derivation)> {
             let arg = self.value(arg)?;
             let derivation = self.derivation;
-            Ok((self.finish_call(F::Soundex, vec![arg], derivation, derivation, None)?, self.derivation))
+            Ok((self.finish_call(F::Soundex, vec![arg], derivation, derivation)?, self.derivation))
         };
         let ((left, a), (right, b)) = (side(left)?, side(right)?);
         let derivation = a.combine(b, "sounds like")?;
@@ -217,7 +221,7 @@ impl Binder<'_> {
         let derivation = self.derivation;
         let right = self.value(right)?;
         let derivation = compare::joined(&[derivation, self.derivation], "concat")?;
-        self.finish_call(F::Concat, vec![left, right], derivation, derivation, None)
+        self.finish_call(F::Concat, vec![left, right], derivation, derivation)
     }
 
     pub(super) fn date_arithmetic(&mut self, date: &ast::DateArithmetic<'_>) -> Result<Expr> {
@@ -286,6 +290,6 @@ impl Binder<'_> {
             ast::TrimSide::Leading => F::LTrim,
             ast::TrimSide::Trailing => F::RTrim,
         };
-        self.finish_call(function, args, derivation, derivation, None)
+        self.finish_call(function, args, derivation, derivation)
     }
 }
