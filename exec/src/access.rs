@@ -153,7 +153,9 @@ fn integer_key<'a>(env: &Env<'a>, value: &Value<'a>, column: &ColumnType) -> Ste
     let (min, max) = coerce::integer_range(column);
     let as_column = |n: i128| if coerce::is_unsigned(column) { Value::UInt(n as u64) } else { Value::Int(n as i64) };
     if let Some(n) = coerce::plain_integer(value) {
-        let held = n.clamp(min, max);
+        // Between the zero year and the first one there is none.
+        let is_gap = matches!(column.kind, TypeKind::Year) && (1..1901).contains(&n);
+        let held = if is_gap { 0 } else { n.clamp(min, max) };
         return Ok(Some((as_column(held), held.cmp(&n))));
     }
     if let Value::Decimal(d) = value {

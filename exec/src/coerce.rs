@@ -228,6 +228,15 @@ pub(crate) fn strings_equal(id: CollationId, a: &[u8], b: &[u8]) -> bool {
     collation::equal(a, b, id)
 }
 
+/// A number that is no date, as a parameter may be.
+pub(crate) fn is_no_date(value: &Value<'_>) -> bool {
+    if matches!(value, Value::Date(_) | Value::DateTime(_) | Value::Bytes(_) | Value::Time(_) | Value::Null) || is_zero(value) {
+        return false;
+    }
+    let context = StoreContext { dates: DateRules::default(), ..StoreContext::strict() };
+    convert::to_datetime(value, &ColumnType::new(TypeKind::Null), &context, &mut Warnings::new()).is_none()
+}
+
 /// Is it the number 0?
 pub(crate) fn is_zero(value: &Value<'_>) -> bool {
     match value {

@@ -689,6 +689,9 @@ impl<'a> Env<'a> {
                 let (a, b) = (self.as_text(borrow(a), a_type)?, self.as_text(borrow(b), b_type)?);
                 Some(coerce::compare_strings(collation, &a, &b))
             }
+            CompareAs::Temporal if coerce::is_no_date(a) || coerce::is_no_date(b) => {
+                self.as_double(a)?.partial_cmp(&self.as_double(b)?)
+            }
             CompareAs::Temporal => match (self.as_compared_datetime(a)?, self.as_compared_datetime(b)?) {
                 (Some(a), Some(b)) => Some(a.cmp(&b)),
                 _ => None,

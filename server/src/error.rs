@@ -220,6 +220,15 @@ fn sql_error(error: &Sql) -> (u16, String) {
         Sql::CollationMismatch { collation, charset } => {
             (1253, format!("COLLATION '{collation}' is not valid for CHARACTER SET '{charset}'"))
         }
+        Sql::NoTextOf { bytes, charset } => {
+            let shown = bytes.iter().take(6).map(|byte| match byte {
+                0x20..=0x7E => char::from(*byte).to_string(),
+                _ => format!("\\x{byte:02X}"),
+            });
+            let shown: String = shown.collect();
+            let more = if bytes.len() > 6 { "..." } else { "" };
+            (3854, format!("Cannot convert string '{shown}{more}' from binary to {charset}"))
+        }
         Sql::IllegalMix(mix) => match mix.operands.as_slice() {
             [a, b] => (1267, format!("Illegal mix of collations {a} and {b} for operation '{}'", mix.operation)),
             [a, b, c] => (1270, format!("Illegal mix of collations {a}, {b}, {c} for operation '{}'", mix.operation)),

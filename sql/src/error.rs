@@ -35,6 +35,8 @@ pub enum Error {
     CollationMismatch { collation: String, charset: String },
     /// 1267 "Illegal mix of collations"
     IllegalMix(Box<IllegalMix>),
+    /// 3854
+    NoTextOf { bytes: Vec<u8>, charset: &'static str },
     /// 1054 "Unknown column '{name}' in '{clause}'"
     UnknownColumn { name: String, clause: Clause },
     /// 1052 "Column '{name}' in {clause} is ambiguous"

@@ -432,6 +432,11 @@ pub trait BindContext {
     fn param_type(&self, _index: usize) -> Option<ColumnType> {
         None
     }
+
+    /// The value of a parameter, where it is known; the plan is good for this value alone then.
+    fn fixed_value(&self, _index: usize) -> Option<Value<'static>> {
+        None
+    }
     /// The type of a user variable's value; `None` where it has none yet.
     fn user_variable_type(&self, _name: &str) -> Option<ColumnType> {
         None

@@ -281,7 +281,7 @@ fn extreme_date<'a>(env: &Env<'a>, args: &'a [Expr], greatest: bool) -> Evaluate
         if value.is_null() {
             return Ok(Value::Null);
         }
-        let date = match super::date::month_and_day(&value) {
+        let date = match super::month_and_day(&value) {
             Some(date) => date.at_midnight(),
             None => env.as_loose_datetime(&value)?.unwrap_or(none),
         };
@@ -291,7 +291,9 @@ fn extreme_date<'a>(env: &Env<'a>, args: &'a [Expr], greatest: bool) -> Evaluate
         }
     }
     let Some(best) = best else { return Ok(Value::Null) };
-    let text = if only_dates {
+    let text = if best == NO_DATE.at_midnight() {
+        format!("{}-{}-{}", NO_DATE.year, NO_DATE.month, NO_DATE.day)
+    } else if only_dates {
         coerce::plain_text(&Value::Date(best.date))
     } else {
         let fsp = args.iter().map(|arg| fraction_digits(&arg.ty)).max().unwrap_or(0);

@@ -99,6 +99,12 @@ impl BindContext for Binder<'_> {
         self.constants().statistics_key(&table, column, value)
     }
 
+    fn fixed_value(&self, index: usize) -> Option<Value<'static>> {
+        let value = self.params.get(index)?;
+        self.is_volatile.set(true);
+        Some(value.clone().into_owned())
+    }
+
     fn switches(&self) -> Switches {
         self.state.settings.switches
     }

@@ -93,8 +93,31 @@ pub(crate) fn joined(operands: &[Derivation], operation: &str) -> Result<Derivat
 
 /// The derivation of what is compared with each other; an error where none wins.
 pub(crate) fn compared(operands: &[Derivation], operation: &str) -> Result<Derivation> {
-    let together = joined(operands, operation)?;
-    if together.level == Coercibility::None { Err(illegal_mix(operands, operation)) } else { Ok(together) }
+    let merge = |together: Derivation, operand: &Derivation| {
+        let merged = together.merge(*operand)?;
+        let is_lost = merged.level == Coercibility::None && together.level != merged.level;
+        (!is_lost).then_some(merged)
+    };
+    let mut rest = operands.iter();
+    let Some(first) = rest.next() else { return Ok(Derivation::IGNORABLE) };
+    let together = rest.try_fold(*first, merge).filter(|together| together.level != Coercibility::None);
+    together.ok_or_else(|| illegal_mix(operands, operation))
+}
+
+/// Literals of bytes that stand beside text become text: 3854 where they are none.
+pub(crate) fn check_literals<'e>(exprs: impl Iterator<Item = &'e Expr>, together: Derivation) -> Result<()> {
+    if together.collation == CollationId::BINARY || together.level >= Coercibility::Numeric {
+        return Ok(());
+    }
+    for expr in exprs {
+        if let (ExprKind::Literal(Value::Bytes(bytes)), true) = (&expr.kind, expr.ty.is_binary_string())
+            && types::convert::invalid_utf8(bytes).is_some()
+        {
+            let charset = together.collation.charset();
+            return Err(Error::NoTextOf { bytes: bytes.to_vec(), charset });
+        }
+    }
+    Ok(())
 }
 
 /// The derivation of a column of a set operation; MySQL's error names none of them.
@@ -215,6 +238,14 @@ pub(crate) fn convert_constant(constant: &mut Expr, other: &Expr) {
     if let Some(value) = exact_integer(bytes) {
         let ty = ColumnType { unsigned: matches!(value, Value::UInt(_)), ..ColumnType::new(TypeKind::BigInt) };
         *constant = Expr::literal(value, ty);
+    }
+}
+
+/// A number of up to two digits beside a YEAR column is the year that it would be there.
+pub(crate) fn year_constant(constant: &mut Expr, other: &Expr) {
+    let is_year = matches!(other.kind, ExprKind::Column { .. }) && other.ty.kind == TypeKind::Year;
+    if let (true, ExprKind::Literal(Value::Int(n @ 1..=99))) = (is_year, &mut constant.kind) {
+        *n += if *n < 70 { 2000 } else { 1900 };
     }
 }
 

@@ -210,10 +210,33 @@ impl Binder<'_> {
         if matches!(left.kind, ExprKind::Row(_)) || matches!(right.kind, ExprKind::Row(_)) {
             return self.row_comparison(op, left, right);
         }
+        self.fix_param(&mut left, &right);
+        self.fix_param(&mut right, &left);
         prepare_operands(&mut left, &mut right);
+        compare::year_constant(&mut left, &right);
+        compare::year_constant(&mut right, &left);
         let by = compare::compare_as(&left, &right, derivation.collation);
+        if matches!(by, CompareAs::String(_)) {
+            compare::check_literals([&left, &right].into_iter(), derivation)?;
+        }
         let nullable = op != CompareOp::NullSafeEqual && (left.nullable || right.nullable);
         Ok(self.boolean(ExprKind::Compare { op, by, left: Box::new(left), right: Box::new(right) }, nullable))
+    }
+
+    /// A parameter whose value decides how it is compared becomes that value: a number beside a date may be one; so may a text beside a
+    /// TIME, and a small number beside a YEAR.
+    fn fix_param(&self, param: &mut Expr, beside: &Expr) {
+        use Class as C;
+        let ExprKind::Param(index) = param.kind else { return };
+        let decides = match (class(&beside.ty), class(&param.ty)) {
+            (_, C::Integer) if beside.ty.kind == TypeKind::Year => true,
+            (C::Date | C::DateTime, kind) => matches!(kind, C::Integer | C::Decimal | C::Double),
+            (C::Time, kind) => kind != C::Null,
+            _ => false,
+        };
+        if decides && let Some(value) = self.context.fixed_value(index) {
+            *param = Expr::literal(value, param.ty.clone());
+        }
     }
 
     /// `(a, b) op (c, d)`: equality as the pairs' conjunction, so that each may find an index; order as it stands.
@@ -288,9 +311,15 @@ impl Binder<'_> {
             let columns = parts.len();
             return self.row_in(arg, columns, members, negated);
         }
+        let is_alone = members.len() == 1;
         for member in &mut members {
             single(member)?;
+            self.fix_param(member, &arg);
+            self.fix_param(&mut arg, member);
             prepare_operands(&mut arg, member);
+            if is_alone {
+                compare::year_constant(member, &arg);
+            }
         }
         let derivation = common_derivation(&arg, &members, &derivations, if members.len() > 1 { " IN " } else { "=" })?;
         let by = members.iter().map(|m| compare::compare_as(&arg, m, derivation.collation));
@@ -339,16 +368,23 @@ impl Binder<'_> {
             bounds.push(self.value(bound)?);
             derivations.push(self.derivation);
         }
-        bounds.iter_mut().for_each(|bound| prepare_operands(&mut arg, bound));
-        let derivation = common_derivation(&arg, &bounds, &derivations, "between")?;
+        for bound in &mut bounds {
+            self.fix_param(bound, &arg);
+            self.fix_param(&mut arg, bound);
+            prepare_operands(&mut arg, bound);
+            compare::year_constant(bound, &arg);
+        }
+        let all_texts = bounds.iter().all(is_text_like);
+        let derivation = common_derivation(&arg, if all_texts { &bounds } else { &[] }, &derivations, "between")?;
         let (high, low) = (bounds.pop().expect("two bounds"), bounds.pop().expect("two bounds"));
         let by_low = compare::compare_as(&arg, &low, derivation.collation);
         let by_high = compare::compare_as(&arg, &high, derivation.collation);
         let negated = between.negated;
         let nullable = arg.nullable || low.nullable || high.nullable;
-        // A date between a date and a number: all are numbers.
+        // A date between a date and a number: all are numbers. So are texts beside a number.
         let is_date = matches!(class(&arg.ty), Class::Date | Class::DateTime);
-        if is_date && by_low != by_high && is_number(by_low) != is_number(by_high) {
+        let are_numbers = is_date && is_number(by_low) != is_number(by_high) || is_text_beside_number(&[&arg, &low, &high]);
+        if by_low != by_high && are_numbers {
             let kind = ExprKind::Between {
                 arg: Box::new(arg),
                 low: Box::new(low),
@@ -685,11 +721,25 @@ fn rare(expr: &ast::Expr<'_>) -> Result<Expr> {
     ))
 }
 
-/// The derivation of an operand and all that it is compared with; an error only where texts are compared.
+/// Texts and numbers, nothing else.
+fn is_text_beside_number(exprs: &[&Expr]) -> bool {
+    let is = |kind: &dyn Fn(Class) -> bool| exprs.iter().filter(|expr| kind(class(&expr.ty))).count();
+    let (texts, numbers) =
+        (is(&|c| c == Class::String), is(&|c| matches!(c, Class::Integer | Class::Decimal | Class::Double)));
+    texts > 0 && numbers > 0 && texts + numbers == exprs.len()
+}
+
+/// Is it a text, or a date that is compared with texts as one?
+fn is_text_like(expr: &Expr) -> bool {
+    matches!(class(&expr.ty), Class::String | Class::Date | Class::DateTime | Class::Time)
+}
+
+/// The derivation of an operand and all that it is compared with; an error only where it is compared with texts.
 fn common_derivation(operand: &Expr, others: &[Expr], derivations: &[Derivation], operation: &str) -> Result<Derivation> {
-    let is_text = |other: &Expr| matches!(compare::compare_as(operand, other, CollationId::BINARY), CompareAs::String(_));
-    if others.iter().any(is_text) {
-        return compare::compared(derivations, operation);
+    if is_text_like(operand) && others.iter().any(is_text_like) {
+        let together = compare::compared(derivations, operation)?;
+        compare::check_literals(others.iter().chain([operand]), together)?;
+        return Ok(together);
     }
     Ok(compare::joined(derivations, operation).unwrap_or(Derivation::NUMERIC))
 }

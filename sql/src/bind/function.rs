@@ -51,6 +51,8 @@ impl Binder<'_> {
             true => compare::compared(&derivations, &name.to_lowercase())?,
             false => compare::joined(&derivations, &name.to_lowercase())?,
         };
+        let of_text = args.iter().enumerate().filter(|(n, _)| takes_part_in_collation(function, *n));
+        compare::check_literals(of_text.map(|(_, arg)| arg), derivation)?;
         if upper == "MOD" {
             return Ok(self.arithmetic(ArithmeticOp::Modulo, args[0].clone(), args[1].clone()));
         }
