@@ -228,6 +228,14 @@ pub(crate) fn strings_equal(id: CollationId, a: &[u8], b: &[u8]) -> bool {
     collation::equal(a, b, id)
 }
 
+/// A value as a date, without a word about what is none.
+pub(crate) fn quiet_datetime(session: &SessionVars, value: &Value<'_>) -> Option<DateTime> {
+    if is_zero(value) {
+        return Some(DateTime::default());
+    }
+    convert::to_datetime(value, &ColumnType::new(TypeKind::Null), &store_context(session, false), &mut Warnings::new())
+}
+
 /// A number that is no date, as a parameter may be.
 pub(crate) fn is_no_date(value: &Value<'_>) -> bool {
     if matches!(value, Value::Date(_) | Value::DateTime(_) | Value::Bytes(_) | Value::Time(_) | Value::Null) || is_zero(value) {

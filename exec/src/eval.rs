@@ -585,7 +585,14 @@ impl<'a> Env<'a> {
             None => {
                 self.refuse_constant(by, left, &a, &right.ty)?;
                 self.refuse_constant(by, right, &b, &left.ty)?;
-                (op == CompareOp::NullSafeEqual).then_some(false)
+                match by {
+                    // A text that is no date is the zero date beside one.
+                    CompareAs::Temporal => {
+                        let date = |value| coerce::quiet_datetime(self.session(), value).unwrap_or_default();
+                        Some(holds(op, date(&a).cmp(&date(&b))))
+                    }
+                    _ => (op == CompareOp::NullSafeEqual).then_some(false),
+                }
             }
         })
     }

@@ -160,7 +160,7 @@ fn date_of<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
     let value = env.eval(arg)?;
     let value = env.plain(value, &arg.ty);
     if !env.session().sql_mode.no_zero_in_date
-        && let Some(date) = month_and_day(&value)
+        && let Some(date) = month_and_day(&value).filter(|date| date.day <= 31)
     {
         return Ok(Value::Date(date));
     }

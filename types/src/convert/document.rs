@@ -1,6 +1,6 @@
 //! JSON documents as values of other types: what CAST and columns read in them.
 
-use super::{Problem, StoreContext, Warnings, is_number, store, text_to_f64, write_text};
+use super::{Problem, Severity, StoreContext, Warnings, is_number, store, text_to_f64, write_text};
 use crate::json::Json;
 use crate::{ColumnType, Date, DateTime, LobSize, Time, TypeKind, Value};
 
@@ -88,7 +88,8 @@ pub(super) fn store_document<'v>(
     if wanted.reads(document) {
         let mut found = Warnings::new();
         let stored = store(&plain, from, to, context, &mut found).map(Value::into_owned);
-        let is_date = wanted.is_number() || !matches!(document, Json::String(_)) || stored.is_ok() && found.is_empty();
+        let is_sound = stored.is_ok() && found.iter().all(|(severity, _)| *severity == Severity::Note);
+        let is_date = wanted.is_number() || !matches!(document, Json::String(_)) || is_sound;
         if is_date {
             found.drain().for_each(|warning| warnings.list.push(warning));
             return stored;
