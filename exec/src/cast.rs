@@ -93,7 +93,9 @@ fn converted<'a>(env: &Env<'a>, value: Value<'a>, from: &ColumnType, node: &'a E
         Kind::Date => {
             let mut warnings = Warnings::new();
             let context = coerce::store_context(env.session(), false);
-            if let Some(date) = crate::function::month_and_day(&value).filter(|date| date.day <= 31 && !context.dates.no_zero_in_date) {
+            if let Some(date) =
+                crate::function::month_and_day(&value).filter(|date| date.day <= 31 && !context.dates.no_zero_in_date)
+            {
                 return Ok(Value::Date(date));
             }
             let date = convert::to_date(&value, from, &context, &mut warnings);

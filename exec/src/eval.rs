@@ -504,7 +504,11 @@ impl<'a> Env<'a> {
                 {
                     return Ok(Some(self.number_of_bits(bits)? != 0));
                 }
-                self.value_truth(&value)
+                match expr.ty.kind {
+                    types::TypeKind::Enum { .. } => Ok(Some(types::row::enum_ordinal(&expr.ty, &value).is_some_and(|n| n != 0))),
+                    types::TypeKind::Set { .. } => Ok(Some(types::row::set_bits(&expr.ty, &value).is_some_and(|bits| bits != 0))),
+                    _ => self.value_truth(&value),
+                }
             }
         }
     }
@@ -758,25 +762,29 @@ impl<'a> Env<'a> {
 
     /// As 64 bits: negative numbers in two's complement.
     pub fn bits(&self, expr: &'a Expr) -> Step<Option<u64>> {
-        let integer = match self.eval(expr)? {
-            Value::Null => return Ok(None),
-            Value::Int(n) => n.into(),
-            Value::Bytes(bytes) if coerce::is_bits_literal(&expr.ty) => self.number_of_bits(&bytes)?.into(),
-            other => match self.plain(other, &expr.ty) {
-                // Doubles and decimals end at the signed bounds.
-                Value::Double(x) => (x.round_ties_even() as i64).into(),
-                Value::Decimal(number) => {
-                    let rounded = types::convert::round_to_integer(&Value::Decimal(number));
-                    let within = rounded.clamp(i64::MIN.into(), i64::MAX.into());
-                    if within != rounded {
-                        self.problem(Error::TruncatedWrongValue { what: "DECIMAL", value: number.to_string() })?;
-                    }
-                    within
+        Ok(match self.eval(expr)? {
+            Value::Null => None,
+            Value::Int(n) => Some(n as u64),
+            Value::Bytes(bytes) if coerce::is_bits_literal(&expr.ty) => Some(self.number_of_bits(&bytes)?),
+            other => Some(self.as_bits(&self.plain(other, &expr.ty))?),
+        })
+    }
+
+    /// A number as 64 bits. Doubles and decimals end at the signed bounds.
+    pub fn as_bits(&self, value: &Value<'_>) -> Step<u64> {
+        let integer = match value {
+            Value::Double(x) => (x.round_ties_even() as i64).into(),
+            Value::Decimal(number) => {
+                let rounded = types::convert::round_to_integer(value);
+                let within = rounded.clamp(i64::MIN.into(), i64::MAX.into());
+                if within != rounded {
+                    self.problem(Error::TruncatedWrongValue { what: "DECIMAL", value: number.to_string() })?;
                 }
-                plain => self.as_integer(&plain)?,
-            },
+                within
+            }
+            value => self.as_integer(value)?,
         };
-        Ok(Some(coerce::wrap_bits(integer)))
+        Ok(coerce::wrap_bits(integer))
     }
 
     /// The number that a hexadecimal literal is; more than eight bytes are none.

@@ -161,7 +161,8 @@ pub(crate) fn eval<'a>(env: &Env<'a>, subquery: &'a Subquery) -> Evaluated<'a> {
             let known = env.shared.subqueries.known.borrow();
             let Outcome::Rows(rows) = &known[subquery.id].outcomes[place] else { unreachable!("such a subquery keeps its rows") };
             let compared = Compared { env, op: *op, by, left: &left, exprs: &subquery.left, types };
-            let truth = if *op == CompareOp::Equal && !all { compared.equals_any(rows)? } else { compared.each(&rows.all, *all)? };
+            let truth =
+                if *op == CompareOp::Equal && !all { compared.equals_any(rows)? } else { compared.each(&rows.all, *all)? };
             truth.map(|t| t != *negated)
         }
     };

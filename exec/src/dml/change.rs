@@ -120,7 +120,16 @@ pub(crate) async fn change(
     let mut operator = builder.build(&plan.root);
     let rows = plan.targets.iter().map(|target| {
         let table = prepared.sources[target.source].as_deref().expect("a table that is changed is a stored one");
-        Rows { target, table, keys: ByteMap::default(), values: Vec::new(), starts: Vec::new(), charged: 0, later: None, given: 0 }
+        Rows {
+            target,
+            table,
+            keys: ByteMap::default(),
+            values: Vec::new(),
+            starts: Vec::new(),
+            charged: 0,
+            later: None,
+            given: 0,
+        }
     });
     let mut rows: Vec<Rows<'_>> = rows.collect();
     loop {

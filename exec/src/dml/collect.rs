@@ -69,9 +69,8 @@ fn add(keys: &mut Sorter, run: &Run<'_>, source: usize, order: &[SortKey]) -> St
     let env = run.env(&[]);
     for key in order {
         let kind = KeyKind::of_type(&key.expr.ty);
-        let encoded = env
-            .eval(&key.expr)
-            .and_then(|value| keys::encode_ordered(&env, kind, key.descending, &value, &key.expr.ty, arena));
+        let encoded =
+            env.eval(&key.expr).and_then(|value| keys::encode_ordered(&env, kind, key.descending, &value, &key.expr.ty, arena));
         if let Err(pause) = encoded {
             arena.truncate(start);
             return Err(pause);

@@ -328,7 +328,8 @@ impl<'p> Inserting<'p> {
                 Some(_) if raw[place].is_null() => Value::Null,
                 Some(ty) => store::convert(shared, &raw[place], ty, column, self.row_number)?,
             };
-            if is_auto(*number) && (value.is_null() || coerce::is_zero(&value) && !shared.session.sql_mode.no_auto_value_on_zero) {
+            if is_auto(*number) && (value.is_null() || coerce::is_zero(&value) && !shared.session.sql_mode.no_auto_value_on_zero)
+            {
                 generate = true;
             } else if value.is_null() && !column.nullable {
                 values[*number] = store::not_null(shared, column, strict)?;

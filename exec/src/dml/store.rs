@@ -37,7 +37,11 @@ pub(super) fn not_null<'v>(shared: &Shared<'_>, column: &ColumnDef, strict: bool
         return Err(error);
     }
     shared.session.warn(error);
-    Ok(implicit_default(&column.ty))
+    Ok(match column.ty.kind {
+        // Number 0, which is no member.
+        TypeKind::Enum { .. } => Value::text(b""),
+        _ => implicit_default(&column.ty),
+    })
 }
 
 /// The value a column takes without strict mode when it has no default: zero, the empty text, an ENUM's first member.

@@ -194,7 +194,7 @@ impl Accumulator {
             }
             State::Best(best) => keep_best(env, plan, best, value)?,
             State::Bits(bits) => {
-                let other = coerce::wrap_bits(env.as_integer(&value)?);
+                let other = env.as_bits(&value)?;
                 match plan.function {
                     AggregateFunction::BitAnd => *bits &= other,
                     AggregateFunction::BitOr => *bits |= other,

@@ -307,21 +307,20 @@ impl<'p> AggregateOperator<'p> {
         }
         if grown > 0 {
             self.state = State::Take;
-            self.gathered(run, first, grown)?;
+            self.gathered(run, first, grown);
         }
         Ok(())
     }
 
     /// The accumulators have grown: may they go on?
-    fn gathered(&mut self, run: &mut Run<'p>, first: usize, mut grown: usize) -> Step<()> {
+    fn gathered(&mut self, run: &mut Run<'p>, first: usize, mut grown: usize) {
         if !run.grant(self.grown, grown) {
             let accumulators = &mut self.accumulators[first..first + self.aggregates.len()];
             grown -= accumulators.iter_mut().map(Accumulator::shrink).sum::<usize>().min(grown);
-            run.charge(grown)?;
+            run.overdraw(grown);
             self.deferred.get_or_insert_default();
         }
         self.grown += grown;
-        Ok(())
     }
 
     /// Takes in what was put aside of a group.

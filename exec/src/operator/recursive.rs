@@ -55,7 +55,21 @@ impl<'p> Recursive<'p> {
         let kinds = columns.iter().map(|(_, ty)| KeyKind::of_type(ty)).collect();
         let seen = distinct.then(KeySet::default);
         let (key, row) = (Vec::new(), Vec::new());
-        Self { table, seed, steps, columns, kinds, seen, limit, left: None, key, row, copied: false, state: State::Start, rounds: 0 }
+        Self {
+            table,
+            seed,
+            steps,
+            columns,
+            kinds,
+            seen,
+            limit,
+            left: None,
+            key,
+            row,
+            copied: false,
+            state: State::Start,
+            rounds: 0,
+        }
     }
 
     pub fn next(&mut self, run: &mut Run<'p>) -> Step<bool> {

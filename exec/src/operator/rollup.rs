@@ -170,7 +170,7 @@ impl<'p> Rollup<'p> {
                     let granted = more == 0 || run.grant(*grown, more);
                     if !granted {
                         more -= self.accumulators[n].shrink().min(more);
-                        run.charge(more)?;
+                        run.overdraw(more);
                     }
                     *grown += more;
                     if !granted {

@@ -28,7 +28,11 @@ pub(crate) struct KeySet {
 /// What [`KeySet::settle`] is at.
 enum Work {
     /// Writes the table's keys, sorted: the next one's place.
-    Write { run: KeyRun, order: Vec<u32>, next: usize },
+    Write {
+        run: KeyRun,
+        order: Vec<u32>,
+        next: usize,
+    },
     Merge(Box<Merge>),
 }
 

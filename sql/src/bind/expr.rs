@@ -724,8 +724,7 @@ fn rare(expr: &ast::Expr<'_>) -> Result<Expr> {
 /// Texts and numbers, perhaps times, nothing else.
 fn is_text_beside_number(exprs: &[&Expr]) -> bool {
     let is = |kind: &dyn Fn(Class) -> bool| exprs.iter().filter(|expr| kind(class(&expr.ty))).count();
-    let (texts, numbers) =
-        (is(&|c| c == Class::String), is(&|c| matches!(c, Class::Integer | Class::Decimal | Class::Double)));
+    let (texts, numbers) = (is(&|c| c == Class::String), is(&|c| matches!(c, Class::Integer | Class::Decimal | Class::Double)));
     texts > 0 && numbers > 0 && texts + numbers + is(&|c| c == Class::Time) == exprs.len()
 }
 

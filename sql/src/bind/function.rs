@@ -75,13 +75,7 @@ impl Binder<'_> {
     }
 
     /// Types a call whose arguments are bound.
-    fn finish_call(
-        &mut self,
-        function: F,
-        mut args: Vec<Expr>,
-        derivation: Derivation,
-        first: Derivation,
-    ) -> Result<Expr> {
+    fn finish_call(&mut self, function: F, mut args: Vec<Expr>, derivation: Derivation, first: Derivation) -> Result<Expr> {
         match function {
             F::IsNull => {
                 let arg = args.remove(0);

@@ -54,9 +54,10 @@ impl Binder<'_> {
         // An introducer says what the bytes are; inside, text is UTF-8.
         let bytes = match literal.charset.and_then(|_| Charset::named(collation.charset())) {
             None => Cow::Borrowed(literal.bytes),
-            Some(charset) => charset
-                .decode(literal.bytes)
-                .ok_or_else(|| Error::InvalidText { charset: collation.charset(), text: types::convert::invalid_text(literal.bytes) })?,
+            Some(charset) => charset.decode(literal.bytes).ok_or_else(|| Error::InvalidText {
+                charset: collation.charset(),
+                text: types::convert::invalid_text(literal.bytes),
+            })?,
         };
         let length = if collation == CollationId::BINARY { bytes.len() } else { types::collation::char_count(&bytes) };
         Ok(Expr::literal(bytes_value(&bytes), typing::string(length as u64, collation)))

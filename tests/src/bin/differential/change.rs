@@ -3,11 +3,11 @@
 //! H1: a statement over several tables assigns constants and ids only: what else it reads, and in which order, is not determined.
 
 use crate::expression::{Maker, Scope};
+use crate::kinds::Kind;
 use crate::piece::Piece;
 use crate::query;
 use crate::schema::{Column, Table};
 use crate::seq;
-use crate::kinds::Kind;
 
 /// A change of one of the schema's tables.
 pub fn change(maker: &mut Maker) -> Piece {

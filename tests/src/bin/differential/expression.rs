@@ -1,11 +1,11 @@
 //! Random expressions over the columns in scope.
 
 use crate::dice::Dice;
+use crate::kinds::Kind;
 use crate::piece::Piece;
 use crate::query;
 use crate::schema::{Column, Schema};
 use crate::seq;
-use crate::kinds::Kind;
 
 /// Small integers for lengths and positions: nothing grows out of hand.
 const SMALL: &[&str] = &["0", "1", "2", "3", "4", "5", "8", "12"];

@@ -4,10 +4,10 @@
 //! Q2: what depends on the order of rows (frames, GROUP_CONCAT) has a total order of its own.
 
 use crate::expression::{Maker, Scope};
+use crate::kinds::Kind;
 use crate::piece::Piece;
 use crate::schema::{Column, Table};
 use crate::seq;
-use crate::kinds::Kind;
 
 /// A query and what is known of its result.
 #[derive(Debug)]

@@ -4,9 +4,9 @@
 //! order by it.
 
 use crate::dice::Dice;
+use crate::kinds::Kind;
 use crate::piece::Piece;
 use crate::seq;
-use crate::kinds::Kind;
 
 /// A column of a table, or of a derived table.
 #[derive(Clone, Debug)]
