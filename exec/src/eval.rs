@@ -313,7 +313,7 @@ impl<'a> Env<'a> {
     }
 
     #[inline]
-    fn column(&self, source: usize, column: usize) -> Evaluated<'a> {
+    pub fn column(&self, source: usize, column: usize) -> Evaluated<'a> {
         if !self.overlay.is_empty()
             && source == 0
             && let Some((_, value)) = self.overlay.iter().find(|(c, _)| *c == column)

@@ -198,11 +198,28 @@ impl Binder<'_> {
     }
 
     fn compare(&mut self, op: CompareOp, left: &ast::Expr<'_>, right: &ast::Expr<'_>) -> Result<Expr> {
-        let left = self.expr(left)?;
+        let mut bound_left = self.expr(left)?;
         let left_derivation = self.derivation;
-        let right = self.expr(right)?;
-        let derivation = left_derivation.combine(self.derivation, op_name(op))?;
-        self.comparison(op, left, right, derivation)
+        let mut bound_right = self.expr(right)?;
+        let derivation = left_derivation.combine(self.derivation, op.sign())?;
+        self.settle(&mut bound_left, left, &bound_right)?;
+        self.settle(&mut bound_right, right, &bound_left)?;
+        self.comparison(op, bound_left, bound_right, derivation)
+    }
+
+    /// A lifted number that meets a date or a time, or text that meets a time, is the literal itself: whether they compare as dates or as numbers depends on it, so
+    /// that the plan is for this text alone.
+    fn settle(&mut self, bound: &mut Expr, written: &ast::Expr<'_>, other: &Expr) -> Result<()> {
+        let decides = match class(&other.ty) {
+            Class::Date | Class::DateTime => matches!(class(&bound.ty), Class::Integer | Class::Decimal | Class::Double),
+            Class::Time => class(&bound.ty) != Class::Null,
+            _ => false,
+        };
+        if decides && let ast::Expr::Lifted { literal, .. } = written {
+            *bound = self.literal(literal)?;
+            self.context.note_literal();
+        }
+        Ok(())
     }
 
     /// A comparison of bound operands.
@@ -210,33 +227,15 @@ impl Binder<'_> {
         if matches!(left.kind, ExprKind::Row(_)) || matches!(right.kind, ExprKind::Row(_)) {
             return self.row_comparison(op, left, right);
         }
-        self.fix_param(&mut left, &right);
-        self.fix_param(&mut right, &left);
         prepare_operands(&mut left, &mut right);
-        compare::year_constant(&mut left, &right);
-        compare::year_constant(&mut right, &left);
+        compare::convert_year(&mut left, &right);
+        compare::convert_year(&mut right, &left);
         let by = compare::compare_as(&left, &right, derivation.collation);
         if matches!(by, CompareAs::String(_)) {
             compare::check_literals([&left, &right].into_iter(), derivation)?;
         }
         let nullable = op != CompareOp::NullSafeEqual && (left.nullable || right.nullable);
         Ok(self.boolean(ExprKind::Compare { op, by, left: Box::new(left), right: Box::new(right) }, nullable))
-    }
-
-    /// A parameter whose value decides how it is compared becomes that value: a number beside a date may be one; so may a text beside a
-    /// TIME, and a small number beside a YEAR.
-    fn fix_param(&self, param: &mut Expr, beside: &Expr) {
-        use Class as C;
-        let ExprKind::Param(index) = param.kind else { return };
-        let decides = match (class(&beside.ty), class(&param.ty)) {
-            (_, C::Integer) if beside.ty.kind == TypeKind::Year => true,
-            (C::Date | C::DateTime, kind) => matches!(kind, C::Integer | C::Decimal | C::Double),
-            (C::Time, kind) => kind != C::Null,
-            _ => false,
-        };
-        if decides && let Some(value) = self.context.fixed_value(index) {
-            *param = Expr::literal(value, param.ty.clone());
-        }
     }
 
     /// `(a, b) op (c, d)`: equality as the pairs' conjunction, so that each may find an index; order as it stands.
@@ -304,22 +303,21 @@ impl Binder<'_> {
         let mut derivations = vec![self.derivation];
         let mut members = Vec::with_capacity(list.len());
         for member in list {
-            members.push(self.expr(member)?);
+            let mut bound = self.expr(member)?;
             derivations.push(self.derivation);
+            self.settle(&mut bound, member, &arg)?;
+            members.push(bound);
         }
         if let ExprKind::Row(parts) = &arg.kind {
             let columns = parts.len();
             return self.row_in(arg, columns, members, negated);
         }
-        let is_alone = members.len() == 1;
         for member in &mut members {
             single(member)?;
-            self.fix_param(member, &arg);
-            self.fix_param(&mut arg, member);
             prepare_operands(&mut arg, member);
-            if is_alone {
-                compare::year_constant(member, &arg);
-            }
+        }
+        if let [only] = members.as_mut_slice() {
+            compare::convert_year(only, &arg);
         }
         let derivation = common_derivation(&arg, &members, &derivations, if members.len() > 1 { " IN " } else { "=" })?;
         let by = members.iter().map(|m| compare::compare_as(&arg, m, derivation.collation));
@@ -364,15 +362,13 @@ impl Binder<'_> {
         let mut arg = self.value(&between.arg)?;
         let mut derivations = vec![self.derivation];
         let mut bounds = Vec::with_capacity(2);
-        for bound in [&between.low, &between.high] {
-            bounds.push(self.value(bound)?);
+        for written in [&between.low, &between.high] {
+            let mut bound = self.value(written)?;
             derivations.push(self.derivation);
-        }
-        for bound in &mut bounds {
-            self.fix_param(bound, &arg);
-            self.fix_param(&mut arg, bound);
-            prepare_operands(&mut arg, bound);
-            compare::year_constant(bound, &arg);
+            self.settle(&mut bound, written, &arg)?;
+            prepare_operands(&mut arg, &mut bound);
+            compare::convert_year(&mut bound, &arg);
+            bounds.push(bound);
         }
         let all_texts = bounds.iter().all(is_text_like);
         let derivation = common_derivation(&arg, if all_texts { &bounds } else { &[] }, &derivations, "between")?;
@@ -585,7 +581,8 @@ impl Binder<'_> {
 
     fn user_variable(&mut self, name: &str) -> Expr {
         let collation = self.context.connection_collation();
-        let ty = self.context.user_variable_type(name);
+        let is_loaded = self.loaded.iter().any(|loaded| loaded.eq_ignore_ascii_case(name));
+        let ty = if is_loaded { None } else { self.context.user_variable_type(name) };
         // Strings of any length.
         let text = |size, collation| ColumnType { collation, ..ColumnType::new(TypeKind::Text(size)) };
         let ty = match ty {
@@ -594,6 +591,7 @@ impl Binder<'_> {
             }
             Some(ty) if class(&ty) == Class::String => text(types::LobSize::Long, ty.collation),
             Some(ty) => ty,
+            None if is_loaded => text(types::LobSize::Long, collation),
             None => text(types::LobSize::Medium, collation),
         };
         self.derivation = match class(&ty) {
@@ -769,18 +767,6 @@ fn compare_op(op: ast::BinaryOp) -> Option<CompareOp> {
         B::NullSafeEqual => CompareOp::NullSafeEqual,
         _ => return None,
     })
-}
-
-pub(super) fn op_name(op: CompareOp) -> &'static str {
-    match op {
-        CompareOp::Equal => "=",
-        CompareOp::NotEqual => "<>",
-        CompareOp::Less => "<",
-        CompareOp::LessOrEqual => "<=",
-        CompareOp::Greater => ">",
-        CompareOp::GreaterOrEqual => ">=",
-        CompareOp::NullSafeEqual => "<=>",
-    }
 }
 
 /// Gives a parameter without a type the type of what it meets.
