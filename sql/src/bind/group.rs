@@ -5,7 +5,7 @@
 
 use super::aggregate::AGGREGATE_SLOT;
 use super::window::WINDOW_SLOT;
-use super::{Binder, qualified};
+use super::{Binder, qualified, typing};
 use crate::error::{Clause, Error, Result};
 use crate::expr::{Aggregate, CompareOp, Expr, ExprKind};
 use crate::func::AggregateFunction;
@@ -188,7 +188,7 @@ impl Grouping {
 
     fn key_slot(&self, key: usize) -> Expr {
         let expr = &self.keys[key];
-        Expr { kind: ExprKind::Slot(key), ty: expr.ty.clone(), nullable: expr.nullable || self.rollup }
+        Expr { kind: ExprKind::Slot(key), ty: typing::stored(&expr.ty), nullable: expr.nullable || self.rollup }
     }
 
     /// GROUPING(key): do fewer keys stand than it takes for this one?

@@ -747,7 +747,7 @@ pub(super) fn plain_column(name: String, ty: ColumnType, nullable: bool) -> Outp
 }
 
 pub(super) fn slot(n: usize, column: &OutputColumn) -> Expr {
-    Expr { kind: ExprKind::Slot(n), ty: column.ty.clone(), nullable: column.nullable }
+    Expr { kind: ExprKind::Slot(n), ty: typing::stored(&column.ty), nullable: column.nullable }
 }
 
 fn is_constant(expr: &Expr) -> bool {
