@@ -1,3 +1,5 @@
+//! Rows and fields of small files; each file also a byte at a time.
+
 use super::*;
 
 fn format(fields: &str, enclosed: Option<u8>, escaped: Option<u8>, starting: &str, lines: &str) -> FileFormat {
