@@ -90,6 +90,7 @@ fn number_of(problem: &Problem) -> u32 {
         Problem::InvalidJson { .. } => 3140,
         Problem::DeepJson => 3157,
         Problem::BinaryJson => 3144,
+        Problem::InvalidDocument { .. } => 3156,
     }
 }
 
