@@ -1,8 +1,9 @@
 //! A set of byte strings that is asked and added to in turn, and may be larger than memory.
 //!
-//! 1. Keys gather in a hash table. 2. When memory is refused they are sorted and written to a tape, a *run*; the table begins anew.
-//! 3. Of a run every so many bytes a key is noted, so that looking one up reads a block or two. 4. A run that is not much shorter than
-//! the one before it is merged with it, so there are few runs, each half as long as the one before at most.
+//! 1. Keys gather in a hash table.
+//! 2. When memory is refused they are sorted and written to a tape, a *run*; the table begins anew.
+//! 3. Of a run every so many bytes a key is noted, so that looking one up reads a block or two.
+//! 4. A run that is not much shorter than the one before it is merged with it, so there are few runs.
 //!
 //! K1: nothing is asked or added before [`KeySet::settle`] has answered.
 

@@ -32,13 +32,20 @@ const EXPECTED: &[Expected] = &[
     Expected {
         words: &["GREATEST("],
         signature: "rows",
-        why: "GREATEST and LEAST of dates and what is none: MySQL answers dates that do not exist",
+        why: "GREATEST and LEAST of a DATETIME and what is none: MySQL may answer 0",
     },
     Expected {
         words: &["LEAST("],
         signature: "rows",
-        why: "GREATEST and LEAST of dates and what is none: MySQL answers dates that do not exist",
+        why: "GREATEST and LEAST of a DATETIME and what is none: MySQL may answer 0",
     },
+    Expected {
+        words: &["FROM_DAYS("],
+        signature: "rows",
+        why: "MySQL 9 has dates of the year 0; the days before 366 are the zero date",
+    },
+    Expected { words: &["WEIGHT_STRING("], signature: "rows", why: "WEIGHT_STRING of numbers and dates is NULL" },
+    Expected { words: &["WITH ROLLUP"], signature: "rows", why: "literals and ZEROFILL in the row of all groups" },
     Expected { words: &["AS YEAR"], signature: "rows", why: "CAST(0 AS YEAR) prints 0000, as a YEAR column does" },
     Expected { words: &[], signature: "error 6527 of peer alone", why: "MySQL 9 raises 6527 where a date overflows; 8.4 warns" },
 ];
