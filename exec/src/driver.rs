@@ -1,8 +1,10 @@
 //! The statement drivers: the only places of this crate that wait.
 
 use crate::context::ExecContext;
+use crate::dml::Changes;
 use crate::error::{Error, Result};
 use crate::eval::{Shared, Step};
+use crate::load::ByteSource;
 use crate::operator::{Builder, Operator, Registry, ScanOperator, SourceLock};
 use crate::packed;
 use crate::prepared::{Prepared, simple_scan};
@@ -14,7 +16,8 @@ use sql::explain::Measures;
 use sql::expr::Expr;
 use sql::plan::{DeletePlan, LockWait, Locking, Node, OutputColumn, Plan, QueryPlan, UpdatePlan};
 use std::future::poll_fn;
-use txn::{Isolation, LockMode, WaitPolicy};
+use txn::{Isolation, LockMode, Savepoint, WaitPolicy};
+use types::charset::Charset;
 
 /// How a query ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,7 +98,7 @@ pub async fn run_dml(cx: &mut ExecContext<'_>, prepared: &Prepared) -> Result<Dm
     cx.session.last_insert_id_set.set(None);
     let savepoint = cx.txn.savepoint();
     let mut scratch = Scratch::take();
-    let mut changes = crate::dml::Changes::default();
+    let mut changes = Changes::default();
     cx.session.settle_variables();
     let result = match &*prepared.plan {
         Plan::Insert(plan) => crate::dml::insert(cx, prepared, plan, &mut scratch, &mut changes).await,
@@ -104,6 +107,42 @@ pub async fn run_dml(cx: &mut ExecContext<'_>, prepared: &Prepared) -> Result<Dm
         Plan::Change(plan) => crate::dml::change(cx, prepared, plan, &mut changes).await,
         Plan::Query(_) => panic!("run_dml runs data changes only"),
     };
+    if result.is_ok() {
+        scratch.give_back();
+    }
+    conclude(cx, prepared, result, changes, savepoint).await
+}
+
+/// Runs a LOAD DATA over the bytes of a file, whose text is in `charset`; else as [`run_dml`].
+///
+/// Panics when the plan is no LOAD DATA.
+pub async fn run_load(
+    cx: &mut ExecContext<'_>,
+    prepared: &Prepared,
+    source: &mut dyn ByteSource,
+    charset: Charset,
+) -> Result<DmlDone> {
+    let Plan::Insert(plan) = &*prepared.plan else { panic!("run_load runs LOAD DATA only") };
+    cx.session.last_insert_id_set.set(None);
+    let savepoint = cx.txn.savepoint();
+    let mut scratch = Scratch::take();
+    let mut changes = Changes::default();
+    cx.session.settle_variables();
+    let result = crate::dml::load(cx, prepared, plan, source, charset, &mut scratch, &mut changes).await;
+    if result.is_ok() {
+        scratch.give_back();
+    }
+    conclude(cx, prepared, result, changes, savepoint).await
+}
+
+/// Settles what a data change leaves in the session; one that failed is undone.
+async fn conclude(
+    cx: &mut ExecContext<'_>,
+    prepared: &Prepared,
+    result: Result<DmlDone>,
+    mut changes: Changes,
+    savepoint: Savepoint,
+) -> Result<DmlDone> {
     cx.session.settle_variables();
     cx.session.clear_kill_query();
     if matches!(*prepared.plan, Plan::Insert(_)) {
@@ -112,7 +151,6 @@ pub async fn run_dml(cx: &mut ExecContext<'_>, prepared: &Prepared) -> Result<Dm
     }
     match result {
         Ok(done) => {
-            scratch.give_back();
             cx.session.row_count = done.affected as i64;
             Ok(done)
         }

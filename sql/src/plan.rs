@@ -10,10 +10,11 @@
 //! ```
 
 use crate::expr::{Aggregate, CompareAs, Expr, WindowCall};
+pub use crate::file::{FileFormat, LoadPlan, LoadTarget};
 use std::sync::Arc;
 use types::schema::TableDef;
 use types::statistics::TableStatistics;
-use types::{ColumnType, Value};
+use types::{ColumnType, Value, json};
 
 /// A bound and planned statement that touches rows.
 #[derive(Clone, Debug)]
@@ -202,6 +203,8 @@ pub enum Node {
     Values {
         rows: Vec<Vec<Expr>>,
     },
+    /// The rows of JSON_TABLE: slots out, one per output.
+    JsonTable(Box<JsonTablePlan>),
     /// UNION ALL of inputs with equal slots; UNION is a Distinct above.
     Concat {
         inputs: Vec<Node>,
@@ -226,6 +229,33 @@ pub enum Node {
         columns: Vec<(String, ColumnType)>,
         limit: Option<LimitPlan>,
     },
+}
+
+/// JSON_TABLE(document, path COLUMNS (...))
+#[derive(Clone, Debug)]
+pub struct JsonTablePlan {
+    pub document: Expr,
+    pub path: json::Path,
+    pub columns: Vec<json::TableColumn>,
+    /// One for each cell of a row: columns in the order of the text, those of nested parts where these stand.
+    pub outputs: Vec<JsonOutput>,
+}
+
+/// A column of JSON_TABLE's result.
+#[derive(Clone, Debug)]
+pub struct JsonOutput {
+    pub name: String,
+    pub ty: ColumnType,
+    pub on_empty: JsonOn,
+    pub on_error: JsonOn,
+}
+
+/// What a column has where its path finds nothing, or nothing that fits.
+#[derive(Clone, Debug)]
+pub enum JsonOn {
+    Null,
+    Error,
+    Default(json::Json),
 }
 
 /// Which rows of its sides a join gives.
@@ -271,6 +301,17 @@ pub struct Scan {
     pub read: f64,
     /// Estimated cost of one pass, where 1 is reading one row in sequence.
     pub cost: f64,
+}
+
+impl Scan {
+    /// Of JSON_TABLE: what makes its rows.
+    pub fn json_table(&self) -> Option<&JsonTablePlan> {
+        let Access::Derived(Derived { input: Some(input), .. }) = &self.access else { return None };
+        match &**input {
+            Node::JsonTable(table) => Some(table),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -378,8 +419,10 @@ pub struct InsertPlan {
     pub ignore: bool,
     /// ON DUPLICATE KEY UPDATE: the existing row is source 0.
     pub on_duplicate: Vec<Assignment>,
-    /// Of VALUES; a query has its own.
+    /// Of VALUES and of LOAD DATA; a query has its own.
     pub parts: Parts,
+    /// Of ON DUPLICATE KEY UPDATE, whose sources are numbered for themselves.
+    pub duplicate_parts: Parts,
     pub params: usize,
 }
 
@@ -388,6 +431,8 @@ pub enum InsertSource {
     /// `None` is DEFAULT.
     Values(Vec<Vec<Option<Expr>>>),
     Query(Box<QueryPlan>),
+    /// LOAD DATA
+    File(Box<LoadPlan>),
 }
 
 #[derive(Clone, Debug)]
@@ -461,6 +506,10 @@ pub trait BindContext {
     /// A value as the table's statistics have the column's values; `None` where it is not known yet, is NULL, or is none of the column's.
     fn statistics_key(&self, _table: &TableDef, _column: usize, _value: &Expr) -> Option<Vec<u8>> {
         None
+    }
+    /// The type that a column's definition names.
+    fn column_type(&self, _name: &str, _ty: &crate::ast::DataType<'_>) -> crate::error::Result<ColumnType> {
+        Err(crate::error::Error::NotSupported("types of columns here".to_owned()))
     }
     /// optimizer_switch
     fn switches(&self) -> Switches {

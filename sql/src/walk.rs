@@ -11,7 +11,7 @@ impl Plan {
             Plan::Query(query) => &query.parts,
             Plan::Insert(insert) => match &insert.source {
                 InsertSource::Query(query) => &query.parts,
-                InsertSource::Values(_) => &insert.parts,
+                InsertSource::Values(_) | InsertSource::File(_) => &insert.parts,
             },
             Plan::Update(update) => &update.parts,
             Plan::Delete(delete) => &delete.parts,
@@ -29,20 +29,38 @@ impl Plan {
         &self.parts().stores
     }
 
-    /// The trees of the plan: the main one, then those of subqueries and of common table expressions that are kept.
-    pub fn roots(&self) -> Vec<&Node> {
+    /// The main tree, of statements that have one.
+    pub fn main(&self) -> Option<&Node> {
         use crate::plan::InsertSource;
-        let main = match self {
+        match self {
             Plan::Query(query) => Some(&query.root),
             Plan::Insert(insert) => match &insert.source {
                 InsertSource::Query(query) => Some(&query.root),
-                InsertSource::Values(_) => None,
+                InsertSource::Values(_) | InsertSource::File(_) => None,
             },
             Plan::Update(_) | Plan::Delete(_) => None,
             Plan::Change(change) => Some(&change.root),
+        }
+    }
+
+    /// The trees of the plan: the main one, then those of subqueries and of common table expressions that are kept.
+    pub fn roots(&self) -> Vec<&Node> {
+        let duplicates = match self {
+            Plan::Insert(insert) => Some(&insert.duplicate_parts),
+            _ => None,
         };
-        let subqueries = self.subqueries().iter().filter(|s| !s.is_replaced()).map(|s| &s.root);
-        main.into_iter().chain(subqueries).chain(self.stores().iter().map(|store| &**store)).collect()
+        self.main().into_iter().chain(self.parts().roots()).chain(duplicates.into_iter().flat_map(Parts::roots)).collect()
+    }
+}
+
+impl Parts {
+    /// The trees of subqueries, and of common table expressions that are kept.
+    pub fn roots(&self) -> impl Iterator<Item = &Node> {
+        self.subqueries
+            .iter()
+            .filter(|s| !s.is_replaced())
+            .map(|subquery| &subquery.root)
+            .chain(self.stores.iter().map(|store| &**store))
     }
 }
 
@@ -50,7 +68,7 @@ impl Node {
     /// The inputs of this node; the input of a derived table too, but not what is shared.
     pub fn inputs(&self) -> Vec<&Node> {
         match self {
-            Node::OneRow | Node::Values { .. } => Vec::new(),
+            Node::OneRow | Node::Values { .. } | Node::JsonTable(_) => Vec::new(),
             Node::Scan(Scan { access: Access::Derived(derived), .. }) => derived.input.iter().map(|input| &**input).collect(),
             Node::Scan(_) => Vec::new(),
             Node::NestedLoop { left, right, .. }
@@ -92,6 +110,7 @@ impl Node {
             Node::NestedLoop { on, .. } => on.iter().for_each(visit),
             Node::HashJoin { left_keys, right_keys, on, .. } => left_keys.iter().chain(right_keys).chain(on).for_each(visit),
             Node::Filter { predicate, .. } => visit(predicate),
+            Node::JsonTable(table) => visit(&table.document),
             Node::Aggregate { keys, aggregates, .. } | Node::Rollup { keys, aggregates, .. } => {
                 keys.iter().for_each(&mut *visit);
                 for aggregate in aggregates {

@@ -16,6 +16,7 @@ mod delete;
 mod foreign;
 mod given;
 mod insert;
+mod load;
 mod store;
 mod update;
 
@@ -24,6 +25,7 @@ pub(crate) use defaults::{Default as ColumnDefaultValue, of_column as default_of
 pub(crate) use delete::delete;
 pub(crate) use foreign::{ForeignKeys, for_plan as foreign_keys_of_plan};
 pub(crate) use insert::insert;
+pub(crate) use load::load;
 pub(crate) use update::update;
 
 use crate::prepared::Prepared;

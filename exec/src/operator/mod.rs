@@ -14,6 +14,7 @@ mod derived;
 mod distinct;
 mod filter;
 mod hash_join;
+mod json_table;
 mod limit;
 mod measured;
 mod merge_scan;
@@ -55,6 +56,7 @@ pub(crate) enum Operator<'p> {
     Sort(Box<sort::Sort<'p>>),
     Limit(Box<limit::Limit<'p>>),
     Values(Box<values::ValuesRows<'p>>),
+    JsonTable(Box<json_table::JsonTableRows<'p>>),
     Concat(Box<concat::Concat<'p>>),
     Derived(Box<derived::DerivedScan<'p>>),
     Work(Box<derived::WorkScan<'p>>),
@@ -192,6 +194,7 @@ impl<'p> Builder<'p> {
             // Whoever reads the slots knows how many there are.
             Node::Trim { input, .. } => self.build(input),
             Node::Values { rows } => Operator::Values(Box::new(values::ValuesRows::new(rows))),
+            Node::JsonTable(table) => Operator::JsonTable(Box::new(json_table::JsonTableRows::new(table))),
             Node::Rollup { input, keys, aggregates } => {
                 let input = self.ordered().build(input);
                 Operator::OrderedGroups(Box::new(ordered_groups::OrderedGroups::new(input, keys, aggregates, true)))
@@ -257,6 +260,7 @@ impl<'p> Operator<'p> {
             Operator::Sort(op) => op.next(run),
             Operator::Limit(op) => op.next(run),
             Operator::Values(op) => op.next(run),
+            Operator::JsonTable(op) => op.next(run),
             Operator::Concat(op) => op.next(run),
             Operator::Derived(op) => op.next(run),
             Operator::Work(op) => op.next(run),
@@ -280,6 +284,7 @@ impl<'p> Operator<'p> {
             Operator::Sort(op) => op.slots(),
             Operator::Limit(op) => op.slots(),
             Operator::Values(op) => op.slots(),
+            Operator::JsonTable(op) => op.slots(),
             Operator::Concat(op) => op.slots(),
             Operator::SetOperation(op) => op.slots(),
             Operator::Recursive(op) => op.slots(),
@@ -355,6 +360,7 @@ impl<'p> Operator<'p> {
             Operator::Distinct(op) => op.rewind(run),
             Operator::Sort(op) => op.rewind(run),
             Operator::Values(op) => op.rewind(),
+            Operator::JsonTable(op) => op.rewind(),
             Operator::Concat(op) => op.rewind(run),
             Operator::SetOperation(op) => op.rewind(run),
             Operator::Recursive(op) => op.rewind(run),
@@ -406,6 +412,7 @@ fn slot_types(node: &Node) -> Vec<&types::ColumnType> {
         }
         Node::SetOperation { left, columns, .. } => slot_types(left).into_iter().take(*columns).collect(),
         Node::Recursive { columns, .. } => columns.iter().map(|(_, ty)| ty).collect(),
+        Node::JsonTable(table) => table.outputs.iter().map(|output| &output.ty).collect(),
         Node::OneRow | Node::Scan(_) | Node::NestedLoop { .. } | Node::HashJoin { .. } => Vec::new(),
     }
 }

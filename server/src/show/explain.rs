@@ -210,7 +210,7 @@ fn scans(node: &Node, extra: &mut Extra, lines: &mut Vec<Line>) {
                 scans(input, extra, lines);
             }
         }
-        Node::OneRow | Node::Values { .. } => {}
+        Node::OneRow | Node::Values { .. } | Node::JsonTable(_) => {}
     }
 }
 
@@ -236,17 +236,20 @@ fn line(scan: &Scan, extra: &Extra) -> Line {
             return Line { extra: "Impossible WHERE".to_owned(), ..Line::default() };
         }
     };
+    let is_function = scan.json_table().is_some();
     let (leaps, grouping) = match &scan.access {
         Access::Leaps(leaps) => (true, leaps.within.is_none()),
         _ => (false, false),
     };
     let notes = [
+        (is_function, "Table function: json_table"),
+        (is_function, "Using temporary"),
         (scan.index_filter.is_some(), "Using index condition"),
         (scan.filter.is_some() || extra.filtered, "Using where"),
         (covering && !leaps, "Using index"),
         (leaps && grouping, "Using index for group-by"),
         (leaps && !grouping, "Using index for skip scan"),
-        (extra.temporary, "Using temporary"),
+        (extra.temporary && !is_function, "Using temporary"),
         (extra.filesort, "Using filesort"),
         (extra.hash, "Using join buffer (hash join)"),
     ];

@@ -562,7 +562,8 @@ impl Binder<'_> {
 
     fn user_variable(&mut self, name: &str) -> Expr {
         let collation = self.context.connection_collation();
-        let ty = self.context.user_variable_type(name);
+        let is_loaded = self.loaded.iter().any(|loaded| loaded.eq_ignore_ascii_case(name));
+        let ty = if is_loaded { None } else { self.context.user_variable_type(name) };
         // Strings of any length.
         let text = |size, collation| ColumnType { collation, ..ColumnType::new(TypeKind::Text(size)) };
         let ty = match ty {
@@ -571,6 +572,7 @@ impl Binder<'_> {
             }
             Some(ty) if class(&ty) == Class::String => text(types::LobSize::Long, ty.collation),
             Some(ty) => ty,
+            None if is_loaded => text(types::LobSize::Long, collation),
             None => text(types::LobSize::Medium, collation),
         };
         self.derivation = match class(&ty) {

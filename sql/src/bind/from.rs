@@ -93,6 +93,7 @@ impl Binder<'_> {
                 Ok(JoinTree::Inner { parts, on: Vec::new(), straight: false })
             }
             TableRef::Derived { query, alias, columns, lateral } => self.derived(query, alias, columns, *lateral),
+            TableRef::JsonTable(table) => self.json_table(table),
         }
     }
 
@@ -179,6 +180,9 @@ impl Binder<'_> {
         let left = self.join_side(&join.left, join.kind == JoinKind::Right)?;
         let (middle_source, middle) = (self.sources.len(), self.scope.visible.len());
         let right = self.join_side(&join.right, join.kind == JoinKind::Left)?;
+        if join.kind == JoinKind::Right {
+            self.refuse_backward_reads(first_source..middle_source, middle_source..self.sources.len())?;
+        }
         let on = match join.condition {
             JoinCondition::None => Vec::new(),
             JoinCondition::On(expr) => {

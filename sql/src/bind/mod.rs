@@ -21,7 +21,9 @@ mod function;
 mod function_names;
 mod function_types;
 mod group;
+mod json_table;
 mod literal;
+mod load;
 mod order;
 mod push;
 mod query;
@@ -53,6 +55,7 @@ pub fn plan(parsed: &Parsed<'_>, context: &dyn BindContext) -> Result<Plan> {
     match &parsed.statement {
         Statement::Query(query) => Ok(Plan::Query(binder.query_plan(query)?)),
         Statement::Insert(insert) => Ok(Plan::Insert(binder.insert(insert)?)),
+        Statement::LoadData(load) => Ok(Plan::Insert(binder.load(load)?)),
         Statement::Update(update) => binder.update(update),
         Statement::Delete(delete) => binder.delete(delete),
         _ => Err(Error::NotSupported("planning of this statement".to_owned())),
@@ -197,6 +200,8 @@ pub(crate) struct Binder<'c> {
     pub common_tables: Vec<common::CommonTable>,
     /// The tables that the statement changes, by the names it gives them.
     pub changed: Vec<(TableId, String)>,
+    /// User variables that LOAD DATA gives the fields of each row.
+    pub loaded: Vec<String>,
     /// What is bound of FROM may be left out by an outer join.
     pub on_null_side: bool,
     /// The collation of the expression bound last.
@@ -219,6 +224,7 @@ impl<'c> Binder<'c> {
             stores: Vec::new(),
             common_tables: Vec::new(),
             changed: Vec::new(),
+            loaded: Vec::new(),
             on_null_side: false,
             derivation: Derivation::IGNORABLE,
             union_blocks: None,

@@ -64,7 +64,7 @@ impl Binder<'_> {
     }
 
     /// `a INTERSECT b`, `a EXCEPT b`.
-    fn both_sides(&mut self, left: Block, right: Block, except: bool, all: bool) -> Result<Block> {
+    pub(super) fn both_sides(&mut self, left: Block, right: Block, except: bool, all: bool) -> Result<Block> {
         let blocks = [left, right];
         let (types, derivations) = self.union_types(&blocks)?;
         let [left, right] = blocks;

@@ -95,6 +95,7 @@ fn steps(plan: &Plan) -> Vec<Step> {
             printer.line(0, format!("{verb} {}", insert.table.name));
             match &insert.source {
                 InsertSource::Query(query) => printer.node(&query.root, 1),
+                InsertSource::File(_) => {}
                 InsertSource::Values(rows) => {
                     let estimate = Estimate { rows: rows.len() as f64, cost: 0.0 };
                     printer.estimated(1, "Rows fetched before execution".to_owned(), estimate);
@@ -270,6 +271,8 @@ impl Printer {
                 self.operator(node, depth, format!("Limit: {limit}"));
                 self.node(input, depth + 1);
             }
+            // The scan above it is all that is shown.
+            Node::JsonTable(_) => {}
             Node::Values { .. } => self.operator(node, depth, "Rows fetched before execution".to_owned()),
             Node::Concat { inputs } => {
                 self.operator(node, depth, "Union all".to_owned());
@@ -376,6 +379,7 @@ impl Printer {
                 return;
             }
             Access::Virtual => format!("Table scan on {alias}"),
+            Access::Derived(_) if scan.json_table().is_some() => "Materialize table function".to_owned(),
             Access::Derived(derived) => {
                 let what = match (derived.shared, derived.lateral) {
                     (Some(_), _) => "common table expression",

@@ -95,6 +95,8 @@ pub(crate) fn estimate(node: &Node) -> Estimate {
             Estimate { rows: limited(below.rows, limit), cost: below.cost }
         }
         Node::Values { rows } => Estimate { rows: rows.len() as f64, cost: 0.0 },
+        // As MySQL guesses.
+        Node::JsonTable(_) => Estimate { rows: 2.0, cost: 0.0 },
         Node::Concat { inputs } => inputs
             .iter()
             .map(estimate)
