@@ -53,7 +53,13 @@ impl Binder<'_> {
             !is_volatile(expr) && !expr.any(&|e| matches!(e.kind, ExprKind::Subquery(_) | ExprKind::AssignVariable { .. }))
         };
         // A row of NULLs is made of NULL columns; other expressions would not be NULL in it.
-        let is_null_in_null_row = |expr: &Expr| !self.on_null_side || matches!(expr.kind, ExprKind::Column { .. });
+        let own = |of: usize| {
+            let mut sources = Vec::new();
+            select.tree.iter().for_each(|tree| tree_sources(tree, &mut sources));
+            sources.contains(&of)
+        };
+        let is_null_in_null_row =
+            |expr: &Expr| !self.on_null_side || matches!(expr.kind, ExprKind::Column { source, .. } if own(source));
         // What a derived table reads of a table that is changed, it has read before.
         let reads_changed = |tree: &JoinTree| {
             let mut sources = Vec::new();

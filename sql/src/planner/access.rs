@@ -58,7 +58,7 @@ impl FromBlock<'_> {
     ) -> Choice {
         let from = &self.sources[source];
         let table = &*from.table;
-        let need = need.filter(|n| n.source().is_none_or(|s| s == source));
+        let need = need.filter(|n| n.is_about(source));
         let used = self.columns_used(source);
         if let Some(choice) = self.point(source, conjuncts, available, &used) {
             return choice;

@@ -141,11 +141,18 @@ pub(crate) struct LeapNeed {
 }
 
 impl OrderNeed {
-    /// The one source that it is about.
+    fn sources(&self) -> impl Iterator<Item = usize> {
+        self.columns.iter().map(|(source, _, _)| *source).chain(self.groups.iter().map(|(source, _)| *source))
+    }
+
+    /// The one source whose columns it is about.
     pub fn source(&self) -> Option<usize> {
-        let sources = || self.columns.iter().map(|(source, _, _)| *source).chain(self.groups.iter().map(|(source, _)| *source));
-        let first = sources().next()?;
-        sources().all(|source| source == first).then_some(first)
+        self.sources().next().filter(|first| self.is_about(*first))
+    }
+
+    /// Is it about no other source than this one?
+    pub fn is_about(&self, source: usize) -> bool {
+        self.sources().all(|other| other == source)
     }
 
     /// The same, where all rows are read anyway.
