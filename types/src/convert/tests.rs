@@ -91,7 +91,6 @@ fn number_of(problem: &Problem) -> u32 {
         Problem::InvalidDocument { .. } => 3156,
         Problem::DeepJson => 3157,
         Problem::BinaryJson => 3144,
-        Problem::InvalidDocument { .. } => 3156,
     }
 }
 
