@@ -59,6 +59,8 @@ pub enum Error {
     CascadeTooDeep { levels: usize },
     /// 1048 `Column '%s' cannot be null`
     ColumnCannotBeNull { column: String },
+    /// 3819 `Check constraint '%s' is violated.`
+    CheckViolated { name: String },
     /// 1364 `Field '%s' doesn't have a default value`
     NoDefault { column: String },
     /// 1264 `Out of range value for column '%s' at row %d`
@@ -110,6 +112,14 @@ pub enum Error {
     /// A condition of a crate above (`server`), kept in the same list of warnings.
     Other { number: u16, message: String },
 }
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{self:?}")
+    }
+}
+
+impl std::error::Error for Error {}
 
 /// The result of an execution step.
 pub type Result<T> = std::result::Result<T, Error>;

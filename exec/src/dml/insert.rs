@@ -7,7 +7,7 @@ use super::assign::{Assigner, ColumnChanges};
 use super::defaults::{self, Default};
 use super::foreign::{Checker, Writer};
 use super::update::{duplicate, new_row, subquery_lock};
-use super::{Changes, changed_number, given, insert_info, is_strict, store};
+use super::{Changes, RowRules, changed_number, given, insert_info, is_strict, rules, store};
 use crate::coerce;
 use crate::context::ExecContext;
 use crate::driver::DmlDone;
@@ -39,6 +39,7 @@ pub(crate) async fn insert(
     let strict = is_strict(cx.session, plan.ignore);
     let shared = Shared { strict, ..Shared::new(cx.session, cx.params, cx.host) };
     let mut insert = Inserting::new(plan, table, shape, scratch, changes)?;
+    insert.rules = prepared.rules(table);
     insert.checker = Checker::new(prepared.foreign_keys.as_deref(), table, &shared, plan.ignore);
     match &plan.source {
         InsertSource::Values(rows) if !plan.parts.subqueries.is_empty() => {
@@ -125,6 +126,7 @@ struct Inserting<'p> {
     assigner: Option<Assigner<'p>>,
     auto: Option<AutoIncrement>,
     checker: Option<Checker<'p>>,
+    rules: Option<&'p RowRules>,
     changes: &'p mut Changes,
     progress: Progress,
     /// The row in the way of one that is inserted.
@@ -164,6 +166,7 @@ impl<'p> Inserting<'p> {
             assigner: assigner.transpose()?,
             auto,
             checker: None,
+            rules: None,
             changes,
             progress: std::mem::take(&mut scratch.progress),
             existing: std::mem::take(&mut scratch.row),
@@ -305,6 +308,17 @@ impl<'p> Inserting<'p> {
             values[auto] = auto_value(number, &def.columns[auto], self.row_number)?;
             generated = Some(number);
         }
+        if let Some(rules) = self.rules
+            && let Err(error) = rules.complete(shared, self.table, &mut values, self.row_number)
+        {
+            // IGNORE leaves out what a CHECK forbids.
+            if !self.plan.ignore || !matches!(error, Error::CheckViolated { .. }) {
+                return Err(error);
+            }
+            shared.session.warn(error);
+            self.give_back(shared.session, generated);
+            return Ok(());
+        }
         self.put(worker, txn, shared, &values, generated).await
     }
 
@@ -340,6 +354,13 @@ impl<'p> Inserting<'p> {
                 // A missing default is told once.
                 values[number] = defaults::value(shared, &defaults[number], column, self.row_number == 1)?;
             }
+        }
+        if self.shape.has_expressions {
+            let is_missing = |column: usize| match self.shape.given[column] {
+                None => true,
+                Some(place) => given.ty(place, &columns[column]).is_none(),
+            };
+            rules::fill_defaults(shared, self.table, defaults, is_missing, values, self.row_number)?;
         }
         Ok(generate)
     }
@@ -519,6 +540,9 @@ impl<'p> Inserting<'p> {
         let mut changes: ColumnChanges<'_> = Vec::new();
         assigner.changes(shared, &source[0], &raw, self.row_number, &mut changes)?;
         let mut done = true;
+        if !rules::hold(self.rules, shared, &source[0], &mut changes, self.row_number, self.plan.ignore)? {
+            changes.clear();
+        }
         if changes.is_empty() {
             self.touched += 1;
         } else {

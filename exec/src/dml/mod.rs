@@ -7,6 +7,7 @@
 //!     the rows' keys are collected first.
 //! D4: values written are converted by `types::convert::store`, once.
 //! D5: rows are written through `foreign` where the table has foreign keys that the statement concerns.
+//! D6: a row is completed and judged by its table's `rules` before it is written.
 
 mod assign;
 mod change;
@@ -16,6 +17,7 @@ mod delete;
 mod foreign;
 mod given;
 mod insert;
+mod rules;
 mod store;
 mod update;
 
@@ -24,6 +26,7 @@ pub(crate) use defaults::{Default as ColumnDefaultValue, of_column as default_of
 pub(crate) use delete::delete;
 pub(crate) use foreign::{ForeignKeys, for_plan as foreign_keys_of_plan};
 pub(crate) use insert::insert;
+pub(crate) use rules::{RowRules, bind_default, computed};
 pub(crate) use update::update;
 
 use crate::prepared::Prepared;

@@ -185,7 +185,9 @@ impl FromBlock<'_> {
 
     /// Do the hints let the index be looked into?
     fn may_use(&self, source: usize, index: usize) -> bool {
-        self.sources[source].indexes.as_ref().is_none_or(|allowed| allowed.contains(&index))
+        let from = &self.sources[source];
+        // The clustered index cannot be invisible.
+        from.indexes.as_ref().is_none_or(|allowed| allowed.contains(&index)) && !from.table.indexes[index].invisible
     }
 
     /// Rows in ranges, by a look into the index at their ends. Groups of equal values are left to statistics where the value is a
