@@ -694,7 +694,12 @@ fn table_error(error: &Table) -> (u16, String) {
         Table::Expression(error) => expression_error(error.as_ref()),
         Table::IndexMissing { index, table } => (1176, format!("Key '{index}' doesn't exist in table '{table}'")),
         Table::PrimaryInvisible => (3522, "A primary key index cannot be invisible".into()),
-        Table::NotInstant => (1845, "ALGORITHM=INSTANT is not supported for this operation. Try ALGORITHM=COPY/INPLACE.".into()),
+        Table::NotInstant { retypes: true } => (
+            1846,
+            "ALGORITHM=INSTANT is not supported. Reason: Need to rebuild the table to change column type. Try ALGORITHM=COPY/INPLACE."
+                .into(),
+        ),
+        Table::NotInstant { retypes: false } => (1845, "ALGORITHM=INSTANT is not supported for this operation. Try ALGORITHM=COPY/INPLACE.".into()),
         Table::NeedsLock { why } => (1846, format!("LOCK=NONE is not supported. Reason: {why}. Try LOCK=SHARED.")),
         Table::OnlineLogTooBig { index } => (1799, online_log_too_big(index)),
         Table::NotSupported { what } => not_supported(what),
@@ -833,7 +838,7 @@ fn sqlstate(number: u16) -> &'static [u8; 5] {
         1040 | 1251 => b"08004",
         1043 | 1047 | 1053 | 1152..=1161 | 1184 | 1189 | 1190 | 1218 => b"08S01",
         1044 | 1049 | 1055..=1057 | 1059 | 1061 | 1063..=1075 | 1083 | 1084 | 1090 | 1091 | 1101..=1104 | 1106 | 1107 | 1110 | 1112
-        | 1113 | 1115 | 1118 | 1120 | 1121 | 1131 | 1132 | 1138..=1140 | 1142..=1145 | 1147..=1149 | 1162..=1164 | 1166..=1168
+        | 1113 | 1115 | 1118 | 1120 | 1121 | 1131 | 1132 | 1139 | 1140 | 1142..=1145 | 1147..=1149 | 1162..=1164 | 1166..=1168
         | 1170 | 1171 | 1172 | 1173 | 1176..=1178 | 1203 | 1211 | 1226..=1227 | 1230..=1232 | 1234 | 1235 | 1239 | 1247 | 1248
         | 1250 | 1252 | 1253 | 1280 | 1281 | 1286 | 1304 | 1305 | 1308..=1311 | 1313..=1316 | 1318..=1320 | 1322 | 1323 | 1324
         | 1326 | 1327 | 1330..=1335 | 1337 | 1338 | 1370 | 1403 | 1407 | 1410 | 1413 | 1414 | 1425..=1427 | 1439 | 1453 | 1458
@@ -847,7 +852,9 @@ fn sqlstate(number: u16) -> &'static [u8; 5] {
         1058 | 1136 => b"21S01",
         1060 => b"42S21",
         1082 => b"42S12",
+        1138 => b"22004",
         1141 => b"42000",
+        1845 | 1846 => b"0A000",
         1179 | 1568 => b"25001",
         1213 => b"40001",
         1222 | 1241 | 1242 => b"21000",

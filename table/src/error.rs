@@ -107,8 +107,8 @@ pub enum Error {
     IndexMissing { index: String, table: String },
     /// 3522: the primary key.
     PrimaryInvisible,
-    /// 1845
-    NotInstant,
+    /// 1845; 1846 where a type changes
+    NotInstant { retypes: bool },
     /// 1846: LOCK = NONE is not possible.
     NeedsLock { why: &'static str },
     /// 1799: too many rows changed while the table was read.

@@ -174,6 +174,8 @@ pub enum ColumnDefault {
     CurrentTimestamp,
     /// DEFAULT (expression)
     Expression(RowExpr),
+    /// DROP DEFAULT: 1364, also where the column may be NULL.
+    Dropped,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -163,7 +163,7 @@ pub fn column_key(table: &TableDef, column: usize) -> &'static str {
 /// The `Default` of SHOW COLUMNS; `None` is NULL.
 pub fn column_default_text(column: &ColumnDef) -> Option<String> {
     match &column.default {
-        ColumnDefault::None | ColumnDefault::Literal(None) => None,
+        ColumnDefault::None | ColumnDefault::Literal(None) | ColumnDefault::Dropped => None,
         ColumnDefault::CurrentTimestamp => Some(now_text(column)),
         ColumnDefault::Expression(expr) => Some(escaped(&expr.text)),
         ColumnDefault::Literal(Some(literal)) => {
@@ -308,6 +308,7 @@ fn push_default(column: &ColumnDef, out: &mut String) {
             };
             push(out, format_args!(" DEFAULT {text}"));
         }
+        ColumnDefault::Dropped => {}
         // A column that must have a value has no default; long strings never show NULL.
         ColumnDefault::None | ColumnDefault::Literal(None) => {
             let shows_null = !matches!(column.ty.kind, TypeKind::Text(_) | TypeKind::Blob(_));

@@ -39,7 +39,7 @@ pub(crate) fn of_column(def: &Arc<TableDef>, number: usize) -> Result<Default> {
         ColumnDefault::None if matches!(column.ty.kind, TypeKind::Enum { .. }) => {
             Default::Value(store::implicit_default(&column.ty))
         }
-        ColumnDefault::None => Default::Missing,
+        ColumnDefault::None | ColumnDefault::Dropped => Default::Missing,
     })
 }
 

@@ -209,7 +209,8 @@ impl<'a> Converter<'a> {
                 }
                 let default = match default {
                     Some(clause) => self.default(column, clause, &present.ty, present.nullable)?,
-                    None => ColumnDefault::None,
+                    None if present.auto_increment || present.generated.is_some() => ColumnDefault::None,
+                    None => ColumnDefault::Dropped,
                 };
                 actions.push(AlterAction::SetDefault { name: (*column).to_owned(), default });
             }
@@ -302,6 +303,7 @@ impl<'a> Converter<'a> {
             );
             if is_text && column.ty.collation != collation {
                 let mut new = column.clone();
+                new.ty.kind = widened(&column.ty, collation);
                 new.ty.collation = collation;
                 actions.push(AlterAction::ChangeColumn {
                     name: column.name.clone(),
@@ -326,6 +328,18 @@ impl<'a> Converter<'a> {
         actions.extend(options.auto_increment.map(AlterAction::SetAutoIncrement));
         Ok(())
     }
+}
+
+/// The type whose texts of another character set hold as many characters: TEXT of latin1 becomes MEDIUMTEXT of utf8mb4.
+fn widened(ty: &ColumnType, collation: CollationId) -> TypeKind {
+    let TypeKind::Text(size) = ty.kind else { return ty.kind.clone() };
+    let bytes_per_char = |collation: CollationId| collation.info().map_or(4, |info| u64::from(info.char_bytes_max));
+    let (before, after) = (bytes_per_char(ty.collation), bytes_per_char(collation));
+    let sizes = [(LobSize::Tiny, (1 << 8) - 1), (LobSize::Regular, (1 << 16) - 1), (LobSize::Medium, (1u64 << 24) - 1)];
+    let characters = sizes.iter().find(|(other, _)| *other == size).map_or(u64::MAX, |(_, bytes)| bytes / before);
+    let fits =
+        sizes.iter().find(|(_, bytes)| characters.saturating_mul(after) <= *bytes).map_or(LobSize::Long, |(size, _)| *size);
+    TypeKind::Text(if after > before { fits } else { size })
 }
 
 /// A CHECK to come. `before`: those that are written before it, for the name that messages call it by.
@@ -372,14 +386,16 @@ pub fn how(how: AlterHow) -> Result<(Algorithm, Lock)> {
         AlterAlgorithm::InPlace => Algorithm::InPlace,
         AlterAlgorithm::Copy => Algorithm::Copy,
     };
-    let (lock, name) = match how.lock {
-        AlterLock::Default => (Lock::Default, ""),
-        AlterLock::None => (Lock::None, "LOCK=NONE"),
-        AlterLock::Shared => (Lock::Shared, "LOCK=SHARED"),
-        AlterLock::Exclusive => (Lock::Exclusive, "LOCK=EXCLUSIVE"),
+    let lock = match how.lock {
+        AlterLock::Default => Lock::Default,
+        AlterLock::None => Lock::None,
+        AlterLock::Shared => Lock::Shared,
+        AlterLock::Exclusive => Lock::Exclusive,
     };
     match (algorithm, lock) {
-        (Algorithm::Instant, lock) if lock != Lock::Default => Err(sql_error(sql::Error::WrongUsage("ALGORITHM=INSTANT", name))),
+        (Algorithm::Instant, lock) if lock != Lock::Default => {
+            Err(sql_error(sql::Error::WrongUsage("ALGORITHM=INSTANT", "LOCK=NONE/SHARED/EXCLUSIVE")))
+        }
         _ => Ok((algorithm, lock)),
     }
 }

@@ -625,6 +625,7 @@ impl Binder<'_> {
         self.derivation = self.column_derivation(source, column);
         let ty = def.ty.clone();
         match &def.default {
+            ColumnDefault::Dropped => Err(Error::NoDefault(def.name.clone())),
             ColumnDefault::None if !def.nullable => Err(Error::NoDefault(def.name.clone())),
             ColumnDefault::None | ColumnDefault::Literal(None) => Ok(Expr::literal(Value::Null, ty)),
             ColumnDefault::Literal(Some(text)) => {

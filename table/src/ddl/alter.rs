@@ -20,6 +20,8 @@ pub(crate) struct AlterPlan {
     pub kept: Vec<Option<usize>>,
     /// Rows are written anew into new trees.
     pub copies: bool,
+    /// Values of a column get another type.
+    pub retypes: bool,
     pub auto_increment: Option<u64>,
     /// The new name of each old column that is still there.
     pub renamed: Vec<Option<String>>,
@@ -55,6 +57,7 @@ struct Drafts {
     checks: Vec<CheckDef>,
     dropped_checks: Vec<String>,
     copies: bool,
+    retypes: bool,
 }
 
 /// What an ALTER TABLE adds once its columns are known.
@@ -143,6 +146,7 @@ impl Drafts {
             checks: old.checks.clone(),
             dropped_checks: Vec::new(),
             copies: false,
+            retypes: false,
         }
     }
 
@@ -304,6 +308,7 @@ impl Drafts {
         // What is computed from the column is computed anew.
         let is_computed_from = |draft: &Draft| draft.column.generated.as_ref().is_some_and(|g| g.expr.reads(name));
         let is_retyped = before.ty != column.ty && self.columns.iter().any(is_computed_from);
+        self.retypes |= !is_same_type(&before.ty, &column.ty);
         self.copies |=
             !is_same_storage(before, &column) || is_retyped || before.generated != column.generated && column.generated.is_some();
         self.rename_in_indexes(name, &column.name);
@@ -362,7 +367,8 @@ impl Drafts {
     }
 
     fn rename_index(&mut self, name: &str, to: String) -> Result<()> {
-        let at = self.find_index(name).ok_or_else(|| Error::CannotDrop { name: name.to_string() })?;
+        let missing = || Error::IndexMissing { index: name.to_string(), table: self.table.clone() };
+        let at = self.find_index(name).ok_or_else(missing)?;
         if self.find_index(&to).is_some_and(|other| other != at) {
             return Err(Error::DuplicateKeyName { index: to });
         }
@@ -422,7 +428,8 @@ impl Drafts {
             // Every row has every column.
             def.columns.iter_mut().for_each(|column| column.missing = None);
         }
-        Ok(AlterPlan { def, sources, kept, copies: self.copies, auto_increment, renamed, added_keys })
+        let (copies, retypes) = (self.copies, self.retypes);
+        Ok(AlterPlan { def, sources, kept, copies, retypes, auto_increment, renamed, added_keys })
     }
 
     /// The keys that stay, over the new columns, and those that come, with an index where they need one. Gives the names of the latter.

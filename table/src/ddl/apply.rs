@@ -236,7 +236,7 @@ impl alter::AlterPlan {
     fn check_how(&self, old: &TableDef, options: &DdlOptions) -> Result<()> {
         let makes_trees = self.copies || self.kept.iter().any(Option::is_none);
         if options.algorithm == Algorithm::Instant && makes_trees {
-            return Err(Error::NotInstant);
+            return Err(Error::NotInstant { retypes: self.retypes });
         }
         if options.lock != Lock::None {
             return Ok(());

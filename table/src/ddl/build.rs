@@ -23,7 +23,7 @@ use crate::watch::Watch;
 use crate::{EncodedRange, Error, InsertRow, Progress, Result, RowBuf, RowCursor, RowRead, Table};
 use std::sync::Arc;
 use txn::{InsertOutcome, Isolation, ReadMode, TreeRef, Txn, Worker};
-use types::convert::{StoreContext, Warnings, store};
+use types::convert::{Problem, StoreContext, Warnings, store};
 use types::schema::{ColumnDef, ColumnDefault, IndexKind};
 use types::{ColumnType, DateTime, TypeKind, Value};
 
@@ -467,17 +467,22 @@ impl<'a> Copy<'a> {
         let new: &'a Table = self.new;
         let to = &new.def.columns[k];
         if value.is_null() && !to.nullable && !to.auto_increment {
-            return match self.conversion.strict {
-                true => Err(Error::InvalidNull),
-                false => Ok(implicit_default(to)),
-            };
+            if self.conversion.strict {
+                return Err(Error::InvalidNull);
+            }
+            warnings.warn(Problem::Truncated);
+            return Ok(implicit_default(to));
         }
         let Some(source) = self.sources[k] else { return Ok(value.borrowed()) };
         let from = &self.old.def.columns[source].ty;
         if *from == to.ty {
             return Ok(value.borrowed());
         }
-        let problem = |problem| Error::Conversion { problem, column: to.name.clone(), row: self.rows };
+        // A text that is cut is told as any value that is.
+        let problem = |problem| {
+            let problem = if problem == Problem::TooLong { Problem::Truncated } else { problem };
+            Error::Conversion { problem, column: to.name.clone(), row: self.rows }
+        };
         store(value, from, &to.ty, &self.context, warnings).map_err(problem)
     }
 
@@ -524,7 +529,9 @@ impl Conversion {
 pub(super) fn added_value(column: &ColumnDef, conversion: &Conversion) -> Result<Value<'static>> {
     match &column.default {
         // An expression's value is computed of each row.
-        ColumnDefault::None | ColumnDefault::Literal(None) | ColumnDefault::Expression(_) => Ok(implicit_default(column)),
+        ColumnDefault::None | ColumnDefault::Dropped | ColumnDefault::Literal(None) | ColumnDefault::Expression(_) => {
+            Ok(implicit_default(column))
+        }
         ColumnDefault::CurrentTimestamp => Ok(current_time(column, conversion)),
         ColumnDefault::Literal(Some(text)) => {
             let invalid = || Error::InvalidDefault { column: column.name.clone() };
