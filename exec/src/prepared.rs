@@ -93,7 +93,8 @@ impl Prepared {
     }
 
     fn add_rules(&mut self) -> Result<()> {
-        if matches!(*self.plan, Plan::Query(_) | Plan::Delete(_)) {
+        // An INSERT has those of its target in its shape.
+        if !matches!(*self.plan, Plan::Update(_) | Plan::Change(_)) {
             return Ok(());
         }
         for table in self.tables.iter().filter(|table| table.def().has_row_rules()) {
@@ -138,6 +139,7 @@ pub(crate) struct InsertShape {
     pub defaults: Vec<ColumnDefaultValue>,
     /// Some default is an expression.
     pub has_expressions: bool,
+    pub rules: Option<RowRules>,
 }
 
 impl InsertShape {
@@ -147,7 +149,7 @@ impl InsertShape {
         plan.columns.iter().enumerate().for_each(|(n, column)| given[*column] = Some(n));
         let defaults: Vec<_> = (0..columns.len()).map(|column| default_of_column(&plan.table, column)).collect::<Result<_>>()?;
         let has_expressions = defaults.iter().any(|default| matches!(default, ColumnDefaultValue::Expression(_)));
-        Ok(Self { given, defaults, has_expressions })
+        Ok(Self { given, defaults, has_expressions, rules: RowRules::of(&plan.table)? })
     }
 }
 

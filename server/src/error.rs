@@ -690,6 +690,19 @@ fn table_error(error: &Table) -> (u16, String) {
                 "Column '{column}' of table '{table}' has a default value expression dependency and cannot be dropped or renamed."
             ),
         ),
+        Table::VirtualForeignKey { name, column } => {
+            (3733, format!("Foreign key '{name}' uses virtual column '{column}' which is not supported."))
+        }
+        Table::GeneratedForeignKey { clause } => {
+            (3104, format!("Cannot define foreign key with {clause} clause on a generated column."))
+        }
+        Table::CheckOnForeignKey { column, check, key } => (
+            3823,
+            format!(
+                "Column '{column}' cannot be used in a check constraint '{check}': needed in a foreign key constraint '{key}' \
+                 referential action."
+            ),
+        ),
         Table::Generated { what } => (3106, format!("'{what}' is not supported for generated columns.")),
         Table::Expression(error) => expression_error(error.as_ref()),
         Table::IndexMissing { index, table } => (1176, format!("Key '{index}' doesn't exist in table '{table}'")),

@@ -101,6 +101,12 @@ pub enum Error {
     ReadByDefault { column: String, table: String },
     /// 3106: what cannot be done with a generated column.
     Generated { what: &'static str },
+    /// 3733
+    VirtualForeignKey { name: String, column: String },
+    /// 3104
+    GeneratedForeignKey { clause: String },
+    /// 3823
+    CheckOnForeignKey { column: String, check: String, key: String },
     /// What an expression of the definition gave, as `Expressions` tells it.
     Expression(Box<dyn std::error::Error + Send + Sync>),
     /// 1176

@@ -33,7 +33,7 @@ pub(crate) struct Note {
 /// The notes of all workers.
 pub(crate) struct Watch {
     slots: Box<[CachePadded<Mutex<Vec<Note>>>]>,
-    /// Of rows as the new definition has them: those of the watched table are read by it too (`types::row`, R1).
+    /// Of rows as the new definition has them. Where indexes are built, those of the watched table are read by it too (`types::row`, R1).
     layout: RowLayout,
     /// The indexes that are being built.
     indexes: Box<[(usize, IndexCodec)]>,
@@ -116,6 +116,10 @@ impl Table {
     #[inline]
     pub(crate) fn note_changed(&self, worker: &Worker, old: &RowBuf, expanded: &RowBuf) -> txn::Result<()> {
         let Some(watch) = self.watch() else { return Ok(()) };
+        if watch.indexes.is_empty() {
+            watch.note(worker, &old.key, Box::default());
+            return Ok(());
+        }
         let payload = if expanded.payload.is_empty() { &old.payload } else { expanded.current() };
         let row = StoredRow::new(&watch.layout, payload).map_err(codec::corrupt)?;
         let entries = watch.entries(row, &old.key)?;

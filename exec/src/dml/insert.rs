@@ -7,7 +7,7 @@ use super::assign::{Assigner, ColumnChanges};
 use super::defaults::{self, Default};
 use super::foreign::{Checker, Writer};
 use super::update::{duplicate, new_row, subquery_lock};
-use super::{Changes, RowRules, changed_number, given, insert_info, is_strict, rules, store};
+use super::{Changes, changed_number, given, insert_info, is_strict, rules, store};
 use crate::coerce;
 use crate::context::ExecContext;
 use crate::driver::DmlDone;
@@ -39,7 +39,6 @@ pub(crate) async fn insert(
     let strict = is_strict(cx.session, plan.ignore);
     let shared = Shared { strict, ..Shared::new(cx.session, cx.params, cx.host) };
     let mut insert = Inserting::new(plan, table, shape, scratch, changes)?;
-    insert.rules = prepared.rules(table);
     insert.checker = Checker::new(prepared.foreign_keys.as_deref(), table, &shared, plan.ignore);
     match &plan.source {
         InsertSource::Values(rows) if !plan.parts.subqueries.is_empty() => {
@@ -126,7 +125,6 @@ struct Inserting<'p> {
     assigner: Option<Assigner<'p>>,
     auto: Option<AutoIncrement>,
     checker: Option<Checker<'p>>,
-    rules: Option<&'p RowRules>,
     changes: &'p mut Changes,
     progress: Progress,
     /// The row in the way of one that is inserted.
@@ -166,7 +164,6 @@ impl<'p> Inserting<'p> {
             assigner: assigner.transpose()?,
             auto,
             checker: None,
-            rules: None,
             changes,
             progress: std::mem::take(&mut scratch.progress),
             existing: std::mem::take(&mut scratch.row),
@@ -308,7 +305,7 @@ impl<'p> Inserting<'p> {
             values[auto] = auto_value(number, &def.columns[auto], self.row_number)?;
             generated = Some(number);
         }
-        if let Some(rules) = self.rules
+        if let Some(rules) = &self.shape.rules
             && let Err(error) = rules.complete(shared, self.table, &mut values, self.row_number)
         {
             // IGNORE leaves out what a CHECK forbids.
@@ -337,6 +334,8 @@ impl<'p> Inserting<'p> {
         for (place, number) in self.plan.columns.iter().enumerate() {
             let column = &columns[*number];
             let value = match given.ty(place, column) {
+                // Computed when the rest of the row is known.
+                None if column.generated.is_some() || matches!(defaults[*number], Default::Expression(_)) => continue,
                 None => defaults::value(shared, &defaults[*number], column, true)?,
                 Some(_) if raw[place].is_null() => Value::Null,
                 Some(ty) => store::convert(shared, &raw[place], ty, column, self.row_number)?,
@@ -540,7 +539,7 @@ impl<'p> Inserting<'p> {
         let mut changes: ColumnChanges<'_> = Vec::new();
         assigner.changes(shared, &source[0], &raw, self.row_number, &mut changes)?;
         let mut done = true;
-        if !rules::hold(self.rules, shared, &source[0], &mut changes, self.row_number, self.plan.ignore)? {
+        if !rules::hold(self.shape.rules.as_ref(), shared, &source[0], &mut changes, self.row_number, self.plan.ignore)? {
             changes.clear();
         }
         if changes.is_empty() {

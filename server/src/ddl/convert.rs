@@ -173,9 +173,18 @@ impl<'a> Converter<'a> {
 
     /// ALTER TABLE: its actions and table options.
     pub fn alter(&self, alter: &AlterTable<'_>, def: &TableDef) -> Result<Vec<AlterAction>> {
+        // New columns have the collation that the table gets.
+        let mut new = TableDef::clone(def);
+        if let Some(Ast::ConvertCharset { charset, collation }) =
+            alter.actions.iter().find(|a| matches!(a, Ast::ConvertCharset { .. }))
+        {
+            new.collation = collation_of(*charset, *collation, def.collation)?;
+        } else if alter.options.charset.is_some() || alter.options.collation.is_some() {
+            new.collation = collation_of(alter.options.charset, alter.options.collation, def.collation)?;
+        }
         let mut actions = Vec::with_capacity(alter.actions.len());
         for action in alter.actions {
-            self.alter_action(action, def, &mut actions)?;
+            self.alter_action(action, &new, &mut actions)?;
         }
         self.alter_options(&alter.options, def, &mut actions)?;
         Ok(actions)

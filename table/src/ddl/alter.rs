@@ -198,11 +198,11 @@ impl Drafts {
         Ok(())
     }
 
-    /// Nothing that stays reads the column: it may go, or get another name. A CHECK that reads only this column goes with it.
+    /// Nothing that stays reads the column: it may go, or get another name. A CHECK that reads no other column goes with it.
     fn check_unread(&mut self, name: &str, is_dropped: bool) -> Result<()> {
         checks::check_unread(self.columns.iter().map(|draft| &draft.column), name, &self.table)?;
         if is_dropped {
-            self.checks.retain(|check| !check.expr.reads(name) || check.expr.columns.len() > 1);
+            self.checks.retain(|check| check.expr.columns.iter().any(|column| !column.eq_ignore_ascii_case(name)));
         }
         match self.checks.iter().find(|check| check.expr.reads(name)) {
             Some(check) => Err(Error::ReadByCheck { column: name.to_string(), name: check.name.clone() }),
@@ -417,6 +417,7 @@ impl Drafts {
         recheck_keys(&def.columns, &def.indexes)?;
         finish_indexes(&def.columns, &mut def.indexes);
         check_whole(&def)?;
+        checks::check_foreign(&def)?;
         let kept = def.indexes.iter().map(|index| self.kept_tree(old, index)).collect();
         // A column that became NOT NULL through its key has another row layout.
         let sources: Vec<Option<usize>> = self.columns.iter().map(|draft| draft.source).collect();

@@ -534,16 +534,8 @@ pub(super) fn added_value(column: &ColumnDef, conversion: &Conversion) -> Result
         }
         ColumnDefault::CurrentTimestamp => Ok(current_time(column, conversion)),
         ColumnDefault::Literal(Some(text)) => {
-            let invalid = || Error::InvalidDefault { column: column.name.clone() };
-            let (bytes, from) = match column.ty.kind {
-                TypeKind::Binary { .. } | TypeKind::VarBinary { .. } | TypeKind::Blob(_) => {
-                    (unhex(text).ok_or_else(invalid)?, ColumnType::new(TypeKind::Blob(types::LobSize::Long)))
-                }
-                _ => (text.as_bytes().to_vec(), ColumnType::new(TypeKind::Text(types::LobSize::Long))),
-            };
-            let value = Value::Bytes(bytes.into());
-            let stored = store(&value, &from, &column.ty, &conversion.context(), &mut Warnings::new()).map_err(|_| invalid())?;
-            Ok(stored.into_owned())
+            let value = column.default_value_in(text, &conversion.context());
+            value.ok_or_else(|| Error::InvalidDefault { column: column.name.clone() })
         }
     }
 }
@@ -565,10 +557,4 @@ fn implicit_default(column: &ColumnDef) -> Value<'static> {
         TypeKind::Enum { .. } if !column.nullable => Value::UInt(1),
         _ => template_value(column),
     }
-}
-
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let digit = |byte: &u8| char::from(*byte).to_digit(16).map(|d| d as u8);
-    let pairs = text.as_bytes().chunks(2);
-    pairs.map(|pair| Some(digit(pair.first()?)? << 4 | digit(pair.get(1)?)?)).collect()
 }

@@ -1,8 +1,9 @@
-//! CHECK constraints: their names, and what keeps columns from going.
+//! CHECK constraints: their names, what keeps columns from going, and what does not go with foreign keys.
 
 use super::NewCheck;
 use crate::database::Published;
 use crate::{Error, Result};
+use types::schema::ReferenceAction::SetNull;
 use types::schema::{CheckDef, ColumnDef, ColumnDefault, TableDef};
 
 /// The constraints of a table, by name: those that are there and those that come.
@@ -67,6 +68,30 @@ pub(super) fn check_unread<'c>(columns: impl Iterator<Item = &'c ColumnDef>, nam
             && expr.reads(name)
         {
             return Err(Error::ReadByDefault { column: name.to_string(), table: table.to_string() });
+        }
+    }
+    Ok(())
+}
+
+/// What foreign keys and expressions forbid each other: an action changes a column without looking at CHECKs, and what is computed
+/// is given nothing.
+pub(crate) fn check_foreign(def: &TableDef) -> Result<()> {
+    for key in &def.foreign_keys {
+        let clauses =
+            [("ON UPDATE", key.on_update, key.on_update.changes_child()), ("ON DELETE", key.on_delete, key.on_delete == SetNull)];
+        let clause = clauses.iter().find(|(_, _, changes)| *changes);
+        for column in key.columns.iter().map(|column| &def.columns[*column]) {
+            if column.generated.as_ref().is_some_and(|generated| !generated.stored) {
+                return Err(Error::VirtualForeignKey { name: key.name.clone(), column: column.name.clone() });
+            }
+            let Some((event, action, _)) = clause else { continue };
+            if column.generated.is_some() {
+                return Err(Error::GeneratedForeignKey { clause: format!("{event} {}", action.name()) });
+            }
+            if let Some(check) = def.checks.iter().find(|check| check.expr.reads(&column.name)) {
+                let (column, check, key) = (column.name.clone(), check.name.clone(), key.name.clone());
+                return Err(Error::CheckOnForeignKey { column, check, key });
+            }
         }
     }
     Ok(())

@@ -56,6 +56,7 @@ pub(crate) fn define(table: NewTable) -> Result<TableDef> {
     def.foreign_keys = foreign::resolve(&def, &table.foreign_keys)?;
     foreign::sort(&mut def.foreign_keys);
     check_whole(&def)?;
+    checks::check_foreign(&def)?;
     Ok(def)
 }
 
@@ -144,6 +145,10 @@ pub(crate) fn add_index(columns: &mut [ColumnDef], indexes: &mut Vec<IndexDef>, 
         parts.push(part);
     }
     if kind == IndexKind::Primary {
+        let is_virtual = |part: &IndexColumn| columns[part.column].generated.as_ref().is_some_and(|g| !g.stored);
+        if parts.iter().any(is_virtual) {
+            return Err(Error::Generated { what: "Defining a virtual generated column as primary key" });
+        }
         parts.iter().for_each(|part| columns[part.column].nullable = false);
         if parts.iter().any(|p| columns[p.column].default == ColumnDefault::Literal(None)) {
             return Err(Error::NullablePrimaryKey);
