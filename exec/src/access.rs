@@ -15,7 +15,7 @@ use table::{EncodedRange, Table};
 use types::{ColumnType, Decimal, TypeKind, Value};
 
 /// Values of one key: on the stack for usual keys.
-type KeyValues<'a> = SmallVec<[Value<'a>; 4]>;
+pub(crate) type KeyValues<'a> = SmallVec<[Value<'a>; 4]>;
 
 /// Encodes the key of a point access; `false`: no row can match.
 pub(crate) fn point_key<'a>(env: &Env<'a>, table: &Table, index: usize, exprs: &'a [Expr], key: &mut Vec<u8>) -> Step<bool> {
@@ -82,18 +82,30 @@ pub(crate) fn encode_range<'a>(
     plan: &'a KeyRange,
     out: &mut EncodedRange,
 ) -> Step<bool> {
+    encode_range_behind(env, table, index, KeyValues::new(), plan, out)
+}
+
+/// A range of the columns behind the first ones, whose values are known.
+pub(crate) fn encode_range_behind<'a>(
+    env: &Env<'a>,
+    table: &Table,
+    index: usize,
+    mut prefix: KeyValues<'a>,
+    plan: &'a KeyRange,
+    out: &mut EncodedRange,
+) -> Step<bool> {
     let def = table.def();
     let columns = &def.indexes[index].columns;
     let type_of = |n: usize| &def.columns[columns[n].column].ty;
-    let mut prefix = KeyValues::new();
+    let known = prefix.len();
     for (n, expr) in plan.prefix.iter().enumerate() {
-        match key_value(env, expr, type_of(n))? {
+        match key_value(env, expr, type_of(known + n))? {
             Some((value, Ordering::Equal)) => prefix.push(value),
             None if plan.null_safe.get(n) == Some(&true) => prefix.push(Value::Null),
             _ => return Ok(false),
         }
     }
-    let bounded = plan.prefix.len();
+    let bounded = prefix.len();
     let mut low = None;
     if let Some((expr, bound)) = &plan.low {
         let Some((value, order)) = key_value(env, expr, type_of(bounded))? else { return Ok(false) };
@@ -136,7 +148,7 @@ pub(crate) fn key_value<'a>(env: &Env<'a>, expr: &'a Expr, column: &ColumnType) 
             stored.partial_cmp(&x).map(|order| (Value::Double(stored), order))
         }
         Kind::Text => text_key(env, value, &expr.ty, column)?,
-        Kind::Date => env.as_datetime(&value)?.map(|d| (Value::Date(d.date), d.date.at_midnight().cmp(&d))),
+        Kind::Date => env.as_compared_datetime(&value)?.map(|d| (Value::Date(d.date), d.date.at_midnight().cmp(&d))),
         Kind::DateTime => datetime_key(env, &value, column)?,
         Kind::Time => {
             let TypeKind::Time { fsp } = column.kind else { unreachable!("the kind is TIME") };
@@ -151,19 +163,24 @@ pub(crate) fn key_value<'a>(env: &Env<'a>, expr: &'a Expr, column: &ColumnType) 
 
 fn integer_key<'a>(env: &Env<'a>, value: &Value<'a>, column: &ColumnType) -> Step<Option<(Value<'a>, Ordering)>> {
     let (min, max) = coerce::integer_range(column);
+    // No YEAR lies between 0 and 1901.
+    let clamp = |n: i128| match n.clamp(min, max) {
+        1..=1900 if column.kind == TypeKind::Year => 0,
+        held => held,
+    };
     let as_column = |n: i128| if coerce::is_unsigned(column) { Value::UInt(n as u64) } else { Value::Int(n as i64) };
     if let Some(n) = coerce::plain_integer(value) {
-        let held = n.clamp(min, max);
+        let held = clamp(n);
         return Ok(Some((as_column(held), held.cmp(&n))));
     }
     if let Value::Decimal(d) = value {
         let floor = d.floor().ok().and_then(|f| f.to_i64().map(i128::from).or(f.to_u64().map(i128::from)).ok());
         let wide = floor.unwrap_or(if d.is_negative() { i128::MIN } else { i128::MAX });
-        let held = wide.clamp(min, max);
+        let held = clamp(wide);
         return Ok(Some((as_column(held), Decimal::from_i128(held).cmp(d))));
     }
     let x = env.as_double(value)?;
-    let held = (x.floor() as i128).clamp(min, max);
+    let held = clamp(x.floor() as i128);
     Ok((held as f64).partial_cmp(&x).map(|order| (as_column(held), order)))
 }
 
@@ -176,7 +193,7 @@ fn decimal_key<'a>(env: &Env<'a>, value: &Value<'a>, column: &ColumnType) -> Ste
 }
 
 fn datetime_key<'a>(env: &Env<'a>, value: &Value<'a>, column: &ColumnType) -> Step<Option<(Value<'a>, Ordering)>> {
-    let Some(d) = env.as_datetime(value)? else { return Ok(None) };
+    let Some(d) = env.as_compared_datetime(value)? else { return Ok(None) };
     let (fsp, stored_utc) = match column.kind {
         TypeKind::Timestamp { fsp } => (fsp, true),
         TypeKind::DateTime { fsp } => (fsp, false),

@@ -465,6 +465,14 @@ impl<'a> Env<'a> {
         self.read_datetime(value, date_rules(self.session()))
     }
 
+    /// As a side of a comparison: the number 0 is the zero date.
+    pub fn as_compared_datetime(&self, value: &Value<'_>) -> Step<Option<DateTime>> {
+        match value {
+            Value::Int(0) | Value::UInt(0) => Ok(Some(DateTime::default())),
+            _ => self.as_datetime(value),
+        }
+    }
+
     /// Zero months and days are read also where NO_ZERO_IN_DATE is set.
     pub fn as_loose_datetime(&self, value: &Value<'_>) -> Step<Option<DateTime>> {
         // The number 0 is the zero date, whatever NO_ZERO_DATE says of texts.

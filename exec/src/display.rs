@@ -1,7 +1,7 @@
 //! Prints expressions as MySQL does in messages: ``BIGINT value is out of range in '(`test`.`t`.`a` + 1)'``.
 
 use crate::run::Source;
-use sql::expr::{ArithmeticOp, CompareOp, Expr, ExprKind, UnaryOp};
+use sql::expr::{Expr, ExprKind, UnaryOp};
 use std::fmt::Write;
 use types::Value;
 
@@ -42,8 +42,8 @@ impl Printer<'_> {
                 self.out.push(if *op == UnaryOp::Negate { '-' } else { '~' });
                 self.in_brackets(arg);
             }
-            ExprKind::Compare { op, left, right, .. } => self.binary(compare_sign(*op), left, right),
-            ExprKind::Arithmetic { op, left, right } => self.binary(arithmetic_sign(*op), left, right),
+            ExprKind::Compare { op, left, right, .. } => self.binary(op.sign(), left, right),
+            ExprKind::Arithmetic { op, left, right } => self.binary(op.sign(), left, right),
             ExprKind::And(args) => self.joined(args, " and "),
             ExprKind::Or(args) => self.joined(args, " or "),
             ExprKind::Xor(left, right) => self.binary("xor", left, right),
@@ -160,34 +160,6 @@ impl Printer<'_> {
             }
             number => self.out.push_str(&crate::coerce::plain_text(number)),
         }
-    }
-}
-
-fn compare_sign(op: CompareOp) -> &'static str {
-    match op {
-        CompareOp::Equal => "=",
-        CompareOp::NotEqual => "<>",
-        CompareOp::Less => "<",
-        CompareOp::LessOrEqual => "<=",
-        CompareOp::Greater => ">",
-        CompareOp::GreaterOrEqual => ">=",
-        CompareOp::NullSafeEqual => "<=>",
-    }
-}
-
-fn arithmetic_sign(op: ArithmeticOp) -> &'static str {
-    match op {
-        ArithmeticOp::Add => "+",
-        ArithmeticOp::Subtract => "-",
-        ArithmeticOp::Multiply => "*",
-        ArithmeticOp::Divide => "/",
-        ArithmeticOp::IntDivide => "DIV",
-        ArithmeticOp::Modulo => "%",
-        ArithmeticOp::BitAnd => "&",
-        ArithmeticOp::BitOr => "|",
-        ArithmeticOp::BitXor => "^",
-        ArithmeticOp::ShiftLeft => "<<",
-        ArithmeticOp::ShiftRight => ">>",
     }
 }
 

@@ -1,8 +1,10 @@
 //! The statement drivers: the only places of this crate that wait.
 
 use crate::context::ExecContext;
+use crate::dml::Changes;
 use crate::error::{Error, Result};
 use crate::eval::{Shared, Step};
+use crate::load::ByteSource;
 use crate::operator::{Builder, Operator, Registry, ScanOperator, SourceLock};
 use crate::packed;
 use crate::prepared::{Prepared, simple_scan};
@@ -14,7 +16,8 @@ use sql::explain::Measures;
 use sql::expr::Expr;
 use sql::plan::{DeletePlan, LockWait, Locking, Node, OutputColumn, Plan, QueryPlan, UpdatePlan};
 use std::future::poll_fn;
-use txn::{Isolation, LockMode, WaitPolicy};
+use txn::{Isolation, LockMode, Savepoint, WaitPolicy};
+use types::charset::Charset;
 
 /// How a query ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,11 +75,7 @@ pub async fn measure_query(cx: &mut ExecContext<'_>, prepared: &Prepared) -> Res
 
 async fn measured(cx: &mut ExecContext<'_>, prepared: &Prepared, plan: &QueryPlan, registry: &Registry) -> Result<()> {
     let lock = locks(plan, cx);
-    let shared = Shared::new(cx.session, cx.params, cx.host);
-    let sources: Sources<'_> =
-        prepared.sources.iter().map(|table| Source { table: table.as_deref(), ..Source::default() }).collect();
-    let clock = Slice::new(cx.session.execution_time_max);
-    let mut run = Run::new(cx.worker, cx.txn, shared, sources, clock).with_parts(&plan.parts, &prepared.sources, lock);
+    let mut run = start_run(cx, prepared, plan, lock);
     run.measures = Some(registry);
     let builder = Builder {
         tables: &prepared.sources,
@@ -86,10 +85,7 @@ async fn measured(cx: &mut ExecContext<'_>, prepared: &Prepared, plan: &QueryPla
         keeps_order: true,
         measures: Some(registry),
     };
-    let mut rows = match &plan.root {
-        Node::Project { input, exprs } => Rows::Project(builder.build(input), exprs),
-        root => Rows::Slots(builder.build(root)),
-    };
+    let mut rows = tree(&builder, &plan.root);
     pump(&mut rows, &mut run, &plan.columns, &mut NullSink::default(), u64::MAX).await?;
     Ok(())
 }
@@ -102,7 +98,7 @@ pub async fn run_dml(cx: &mut ExecContext<'_>, prepared: &Prepared) -> Result<Dm
     cx.session.last_insert_id_set.set(None);
     let savepoint = cx.txn.savepoint();
     let mut scratch = Scratch::take();
-    let mut changes = crate::dml::Changes::default();
+    let mut changes = Changes::default();
     cx.session.settle_variables();
     let result = match &*prepared.plan {
         Plan::Insert(plan) => crate::dml::insert(cx, prepared, plan, &mut scratch, &mut changes).await,
@@ -111,6 +107,42 @@ pub async fn run_dml(cx: &mut ExecContext<'_>, prepared: &Prepared) -> Result<Dm
         Plan::Change(plan) => crate::dml::change(cx, prepared, plan, &mut changes).await,
         Plan::Query(_) => panic!("run_dml runs data changes only"),
     };
+    if result.is_ok() {
+        scratch.give_back();
+    }
+    conclude(cx, prepared, result, changes, savepoint).await
+}
+
+/// Runs a LOAD DATA over the bytes of a file, whose text is in `charset`; else as [`run_dml`].
+///
+/// Panics when the plan is no LOAD DATA.
+pub async fn run_load(
+    cx: &mut ExecContext<'_>,
+    prepared: &Prepared,
+    source: &mut dyn ByteSource,
+    charset: Charset,
+) -> Result<DmlDone> {
+    let Plan::Insert(plan) = &*prepared.plan else { panic!("run_load runs LOAD DATA only") };
+    cx.session.last_insert_id_set.set(None);
+    let savepoint = cx.txn.savepoint();
+    let mut scratch = Scratch::take();
+    let mut changes = Changes::default();
+    cx.session.settle_variables();
+    let result = crate::dml::load(cx, prepared, plan, source, charset, &mut scratch, &mut changes).await;
+    if result.is_ok() {
+        scratch.give_back();
+    }
+    conclude(cx, prepared, result, changes, savepoint).await
+}
+
+/// Settles what a data change leaves in the session; one that failed is undone.
+async fn conclude(
+    cx: &mut ExecContext<'_>,
+    prepared: &Prepared,
+    result: Result<DmlDone>,
+    mut changes: Changes,
+    savepoint: Savepoint,
+) -> Result<DmlDone> {
     cx.session.settle_variables();
     cx.session.clear_kill_query();
     if matches!(*prepared.plan, Plan::Insert(_)) {
@@ -119,7 +151,6 @@ pub async fn run_dml(cx: &mut ExecContext<'_>, prepared: &Prepared) -> Result<Dm
     }
     match result {
         Ok(done) => {
-            scratch.give_back();
             cx.session.row_count = done.affected as i64;
             Ok(done)
         }
@@ -212,6 +243,24 @@ fn write_exprs<S: RowSink>(run: &Run<'_>, slots: &[u8], exprs: &[Expr], columns:
     Ok(())
 }
 
+/// The run of a query; `lock`: what it locks its rows with.
+#[inline]
+fn start_run<'a>(cx: &'a mut ExecContext<'_>, prepared: &'a Prepared, plan: &'a QueryPlan, lock: Option<SourceLock>) -> Run<'a> {
+    let shared = Shared::new(cx.session, cx.params, cx.host);
+    let sources: Sources<'_> =
+        prepared.sources.iter().map(|table| Source { table: table.as_deref(), ..Source::default() }).collect();
+    let clock = Slice::new(cx.session.execution_time_max);
+    Run::new(cx.worker, cx.txn, shared, sources, clock).with_parts(&plan.parts, &prepared.sources, lock)
+}
+
+/// A plan's operators, and its select list where it has one.
+fn tree<'p>(builder: &Builder<'p>, root: &'p Node) -> Rows<'p> {
+    match root {
+        Node::Project { input, exprs } => Rows::Project(builder.build(input), exprs),
+        root => Rows::Slots(builder.build(root)),
+    }
+}
+
 async fn query<S: RowSink>(
     cx: &mut ExecContext<'_>,
     prepared: &Prepared,
@@ -221,11 +270,7 @@ async fn query<S: RowSink>(
 ) -> Result<u64> {
     sink.start(&plan.columns);
     let lock = locks(plan, cx);
-    let shared = Shared::new(cx.session, cx.params, cx.host);
-    let sources: Sources<'_> =
-        prepared.sources.iter().map(|table| Source { table: table.as_deref(), ..Source::default() }).collect();
-    let clock = Slice::new(cx.session.execution_time_max);
-    let mut run = Run::new(cx.worker, cx.txn, shared, sources, clock).with_parts(&plan.parts, &prepared.sources, lock);
+    let mut run = start_run(cx, prepared, plan, lock);
     let is_limited = lock.is_some() && matches!(plan.root, Node::Limit { .. } | Node::Trim { .. });
     let builder = Builder { tables: &prepared.sources, lock, is_limited, exclusive: None, keeps_order: true, measures: None };
     let mut rows = match simple_scan(&plan.root) {
@@ -233,10 +278,7 @@ async fn query<S: RowSink>(
             let table = prepared.sources[scan.source].as_deref().expect("a stored table's scan has its table resolved");
             Rows::Scan(ScanOperator::new(scan, table, lock), exprs)
         }
-        None => match &plan.root {
-            Node::Project { input, exprs } => Rows::Project(builder.build(input), exprs),
-            root => Rows::Slots(builder.build(root)),
-        },
+        None => tree(&builder, &plan.root),
     };
     match &mut rows {
         Rows::Scan(operator, _) => operator.borrow_buffers(scratch),

@@ -313,7 +313,7 @@ impl<'a> Env<'a> {
     }
 
     #[inline]
-    fn column(&self, source: usize, column: usize) -> Evaluated<'a> {
+    pub fn column(&self, source: usize, column: usize) -> Evaluated<'a> {
         if !self.overlay.is_empty()
             && source == 0
             && let Some((_, value)) = self.overlay.iter().find(|(c, _)| *c == column)
@@ -676,7 +676,7 @@ impl<'a> Env<'a> {
                 let (a, b) = (self.as_text(borrow(a), a_type)?, self.as_text(borrow(b), b_type)?);
                 Some(coerce::compare_strings(collation, &a, &b))
             }
-            CompareAs::Temporal => match (self.as_datetime(a)?, self.as_datetime(b)?) {
+            CompareAs::Temporal => match (self.as_compared_datetime(a)?, self.as_compared_datetime(b)?) {
                 (Some(a), Some(b)) => Some(a.cmp(&b)),
                 _ => None,
             },

@@ -24,6 +24,7 @@ mod function;
 mod hash;
 mod in_list;
 mod keys;
+pub mod load;
 mod operator;
 mod packed;
 mod prepared;
@@ -39,7 +40,7 @@ mod wait;
 
 pub use context::{ExecContext, Host, LocalFuture, VirtualRows};
 pub use definition::DefinitionExpressions;
-pub use driver::{DmlDone, QueryDone, measure_query, run_dml, run_query};
+pub use driver::{DmlDone, QueryDone, measure_query, run_dml, run_load, run_query};
 pub use error::{Error, Result};
 pub use estimate::Constants;
 pub use prepared::Prepared;

@@ -12,6 +12,8 @@ pub struct Prepared {
     pub(crate) plan: Arc<Plan>,
     /// By source of the query, or of an UPDATE or DELETE (whose table is source 0). `None` is a virtual table.
     pub(crate) sources: Vec<Option<Arc<Table>>>,
+    /// The same, of ON DUPLICATE KEY UPDATE with subqueries.
+    pub(crate) duplicate_sources: Vec<Option<Arc<Table>>>,
     /// The table an INSERT writes, and how.
     pub(crate) target: Option<(Arc<Table>, InsertShape)>,
     /// The foreign keys that a data change concerns.
@@ -31,6 +33,7 @@ impl Prepared {
         let mut prepared = Prepared {
             plan: plan.clone(),
             sources: Vec::new(),
+            duplicate_sources: Vec::new(),
             target: None,
             foreign_keys: None,
             rules: Vec::new(),
@@ -42,9 +45,20 @@ impl Prepared {
                 prepared.target = Some((resolve(&insert.table)?, InsertShape::new(insert)?));
                 let parts = match &insert.source {
                     InsertSource::Query(query) => &query.parts,
-                    InsertSource::Values(_) => &insert.parts,
+                    InsertSource::Values(_) | InsertSource::File(_) => &insert.parts,
                 };
                 prepared.sources = resolve_trees(&plan, parts, &resolve)?;
+                // Values that read the row which they are for, and those of LOAD DATA, see it as the first source.
+                let sees_row = insert.reads_row && !parts.subqueries.is_empty() || matches!(insert.source, InsertSource::File(_));
+                let target = || prepared.target.as_ref().map(|(table, _)| Arc::clone(table));
+                if sees_row {
+                    prepared.sources[0] = target();
+                }
+                if !insert.duplicate_parts.subqueries.is_empty() {
+                    let mut sources = resolve_roots(insert.duplicate_parts.roots(), insert.duplicate_parts.sources, &resolve)?;
+                    sources[0] = target();
+                    prepared.duplicate_sources = sources;
+                }
             }
             Plan::Update(update) => {
                 prepared.sources = resolve_trees(&plan, &update.parts, &resolve)?;
@@ -62,7 +76,8 @@ impl Prepared {
                 }
             }
         }
-        for table in prepared.sources.iter().flatten().chain(prepared.target.as_ref().map(|(table, _)| table)) {
+        let read = prepared.sources.iter().chain(&prepared.duplicate_sources).flatten();
+        for table in read.chain(prepared.target.as_ref().map(|(table, _)| table)) {
             if !prepared.tables.iter().any(|t| t.id() == table.id()) {
                 prepared.tables.push(table.clone());
             }
@@ -159,15 +174,24 @@ fn resolve_trees(
     parts: &Parts,
     resolve: &impl Fn(&TableDef) -> Result<Arc<Table>>,
 ) -> Result<Vec<Option<Arc<Table>>>> {
-    let mut scans: Vec<&Scan> = Vec::new();
-    for root in plan.roots() {
-        root.walk_scans(&mut |scan| scans.push(scan));
-    }
     let targets = match plan {
         Plan::Change(change) => change.targets.iter().map(|target| target.source + 1).max().unwrap_or(0),
         _ => 0,
     };
-    let count = scans.iter().map(|scan| scan.source + 1).max().unwrap_or(0).max(parts.sources).max(targets);
+    resolve_roots(plan.main().into_iter().chain(parts.roots()), parts.sources.max(targets), resolve)
+}
+
+/// The tables of all scans of these trees, by source; of `count` sources at least.
+fn resolve_roots<'n>(
+    roots: impl Iterator<Item = &'n Node>,
+    count: usize,
+    resolve: &impl Fn(&TableDef) -> Result<Arc<Table>>,
+) -> Result<Vec<Option<Arc<Table>>>> {
+    let mut scans: Vec<&Scan> = Vec::new();
+    for root in roots {
+        root.walk_scans(&mut |scan| scans.push(scan));
+    }
+    let count = scans.iter().map(|scan| scan.source + 1).max().unwrap_or(0).max(count);
     let mut sources = vec![None; count];
     for scan in scans {
         if !scan.table.is_virtual {

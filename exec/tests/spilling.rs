@@ -181,7 +181,7 @@ fn groups_and_distinct_rows() {
     for text in [
         "SELECT s, COUNT(*), SUM(g), MIN(id), MAX(d), AVG(x) FROM t GROUP BY s",
         "SELECT g, s, COUNT(*), MAX(day) FROM t GROUP BY g, s",
-        "SELECT id, COUNT(*), MAX(b) FROM t GROUP BY id",
+        "SELECT id + 0 AS n, COUNT(*), MAX(b) FROM t GROUP BY n",
         "SELECT d, x, COUNT(*) FROM t GROUP BY d, x HAVING COUNT(*) > 1",
         "SELECT day, e, COUNT(DISTINCT id % 3), BIT_XOR(id) FROM t GROUP BY day, e",
         "SELECT b, COUNT(*) FROM t GROUP BY b",
@@ -207,9 +207,9 @@ fn groups_and_distinct_rows() {
 fn distinct_keeps_the_order_of_its_input() {
     let (_fixture, mut client) = tables(2000);
     let host = Spills::new(u64::MAX);
-    // The primary key gives the order: nothing is sorted.
-    check(&mut client, &host, "SELECT DISTINCT id, s FROM t ORDER BY id", true);
-    check(&mut client, &host, "SELECT DISTINCT id FROM t ORDER BY id DESC LIMIT 1900", true);
+    // The primary key gives the order: nothing is sorted, and rows that are alike follow each other.
+    check(&mut client, &host, "SELECT DISTINCT id, s FROM t ORDER BY id", false);
+    check(&mut client, &host, "SELECT DISTINCT id FROM t ORDER BY id DESC LIMIT 1900", false);
     host.check_empty();
 }
 

@@ -42,6 +42,19 @@ pub fn create_beneath(directory: &Path, path: &Path) -> io::Result<std::fs::File
     Ok(file.into())
 }
 
+/// Opens a file for reading at a path below `directory`, likewise. It does not wait for the other end of a pipe.
+///
+/// # Errors
+/// `CrossesDevices` for a path that leads out.
+#[cfg(not(miri))]
+pub fn open_beneath(directory: &Path, path: &Path) -> io::Result<std::fs::File> {
+    use rustix::fs::{Mode, OFlags, ResolveFlags};
+    let below = rustix::fs::open(directory, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+    Ok(rustix::fs::openat2(below, path, flags, Mode::empty(), resolve)?.into())
+}
+
 #[cfg(all(test, not(any(miri, sim))))]
 mod tests {
     use super::*;
@@ -60,6 +73,11 @@ mod tests {
         assert_eq!(kind("way-out/b"), Some(io::ErrorKind::CrossesDevices));
         assert_eq!(kind("link"), Some(io::ErrorKind::AlreadyExists));
         assert_eq!(kind("none/b"), Some(io::ErrorKind::NotFound));
+        let opened = |path: &str| open_beneath(&directory, Path::new(path)).err().map(|e| e.kind());
+        assert_eq!(opened("a"), None);
+        assert_eq!(opened("link"), Some(io::ErrorKind::CrossesDevices));
+        assert_eq!(opened("way-out/inside/a"), Some(io::ErrorKind::CrossesDevices));
+        assert_eq!(opened("b"), Some(io::ErrorKind::NotFound));
         std::fs::remove_dir_all(&outside).expect("removes");
     }
 }

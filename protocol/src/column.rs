@@ -107,41 +107,33 @@ impl WireType {
     /// (`None`: character_set_results = NULL, text goes out as it is stored).
     pub fn of(ty: &ColumnType, results: Option<CollationId>) -> Self {
         use field_type as f;
-        let sign = u32::from(!ty.unsigned);
-        let (field_type, length) = match &ty.kind {
-            TypeKind::Null => (f::NULL, 0),
-            TypeKind::TinyInt => (f::TINY, 3 + sign),
-            TypeKind::SmallInt => (f::SHORT, 5 + sign),
-            TypeKind::MediumInt => (f::INT24, 8 + sign),
-            TypeKind::Int => (f::LONG, 10 + sign),
-            TypeKind::BigInt => (f::LONGLONG, 20),
-            TypeKind::Decimal { precision, scale } => (f::NEWDECIMAL, u32::from(*precision) + u32::from(*scale > 0) + sign),
-            TypeKind::Float => (f::FLOAT, 12),
-            TypeKind::Double => (f::DOUBLE, 22),
-            TypeKind::Char { length } => (f::STRING, *length),
-            TypeKind::VarChar { length } => (f::VAR_STRING, *length),
-            TypeKind::Text(size) => (f::BLOB, lob_bytes_max(*size)),
-            TypeKind::Binary { length } => (f::STRING, *length),
-            TypeKind::VarBinary { length } => (f::VAR_STRING, *length),
-            TypeKind::Blob(size) => (f::BLOB, lob_bytes_max(*size)),
-            TypeKind::Date => (f::DATE, 10),
-            TypeKind::Time { fsp } => (f::TIME, 10 + fraction_length(*fsp)),
-            TypeKind::DateTime { fsp } => (f::DATETIME, 19 + fraction_length(*fsp)),
-            TypeKind::Timestamp { fsp } => (f::TIMESTAMP, 19 + fraction_length(*fsp)),
-            TypeKind::Year => (f::YEAR, 4),
-            TypeKind::Enum { members } => (f::STRING, longest_member(members)),
-            TypeKind::Set { members } => (f::STRING, all_members(members)),
-            TypeKind::Bit { length } => (f::BIT, u32::from(*length)),
-            TypeKind::Json => (f::JSON, u32::MAX),
+        let field_type = match &ty.kind {
+            TypeKind::Null => f::NULL,
+            TypeKind::TinyInt => f::TINY,
+            TypeKind::SmallInt => f::SHORT,
+            TypeKind::MediumInt => f::INT24,
+            TypeKind::Int => f::LONG,
+            TypeKind::BigInt => f::LONGLONG,
+            TypeKind::Decimal { .. } => f::NEWDECIMAL,
+            TypeKind::Float => f::FLOAT,
+            TypeKind::Double => f::DOUBLE,
+            TypeKind::Char { .. } | TypeKind::Binary { .. } | TypeKind::Enum { .. } | TypeKind::Set { .. } => f::STRING,
+            TypeKind::VarChar { .. } | TypeKind::VarBinary { .. } => f::VAR_STRING,
+            TypeKind::Text(_) | TypeKind::Blob(_) => f::BLOB,
+            TypeKind::Date => f::DATE,
+            TypeKind::Time { .. } => f::TIME,
+            TypeKind::DateTime { .. } => f::DATETIME,
+            TypeKind::Timestamp { .. } => f::TIMESTAMP,
+            TypeKind::Year => f::YEAR,
+            TypeKind::Bit { .. } => f::BIT,
+            TypeKind::Json => f::JSON,
         };
+        let length = ty.display_length();
         let mut wire = Self { field_type, collation: 63, length, flags: flags_of(ty), decimals: decimals_of(ty) };
-        if let Some(width) = ty.display_width.filter(|_| is_integer(&ty.kind)) {
-            wire.length = width.into();
-        }
         if is_text(&ty.kind) && ty.collation != CollationId::BINARY {
             let shown = results.unwrap_or(ty.collation);
             wire.collation = shown.0;
-            wire.length = wire.length.saturating_mul(character_bytes_max(shown));
+            wire.length = wire.length.saturating_mul(shown.character_bytes_max());
         }
         wire
     }
@@ -182,10 +174,6 @@ fn decimals_of(ty: &ColumnType) -> u8 {
     }
 }
 
-fn is_integer(kind: &TypeKind) -> bool {
-    matches!(kind, TypeKind::TinyInt | TypeKind::SmallInt | TypeKind::MediumInt | TypeKind::Int | TypeKind::BigInt)
-}
-
 fn is_text(kind: &TypeKind) -> bool {
     matches!(
         kind,
@@ -202,37 +190,6 @@ fn is_binary_collation(collation: CollationId) -> bool {
     /// `binary`, `latin1_bin`, `ascii_bin`, `utf8mb3_bin`, `utf8mb4_bin`, `utf8mb4_0900_bin`
     const BINARY: [u16; 6] = [63, 47, 65, 83, 46, 309];
     BINARY.contains(&collation.0)
-}
-
-fn fraction_length(fsp: u8) -> u32 {
-    if fsp > 0 { u32::from(fsp) + 1 } else { 0 }
-}
-
-fn lob_bytes_max(size: LobSize) -> u32 {
-    match size {
-        LobSize::Tiny => 0xff,
-        LobSize::Regular => 0xffff,
-        LobSize::Medium => 0xff_ffff,
-        LobSize::Long => u32::MAX,
-    }
-}
-
-fn longest_member(members: &[String]) -> u32 {
-    members.iter().map(|member| member.chars().count() as u32).max().unwrap_or(0)
-}
-
-fn all_members(members: &[String]) -> u32 {
-    let characters: usize = members.iter().map(|member| member.chars().count()).sum();
-    (characters + members.len().saturating_sub(1)) as u32
-}
-
-/// The longest character of a collation's character set, in bytes.
-pub fn character_bytes_max(collation: CollationId) -> u32 {
-    match collation.0 {
-        45 | 46 | 224..=247 | 255..=323 => 4,
-        33 | 76 | 83 | 192..=215 | 223 => 3,
-        _ => 1,
-    }
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ mod response;
 mod row;
 mod text;
 
-pub use column::{ColumnDefinition, DECIMALS_NOT_FIXED, WireType, character_bytes_max};
+pub use column::{ColumnDefinition, DECIMALS_NOT_FIXED, WireType};
 pub use command::Command;
 pub use compress::{CompressedReader, CompressedWriter, Unpacked};
 pub use constants::{

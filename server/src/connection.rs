@@ -221,6 +221,16 @@ pub struct Input {
     unpacking: Option<Box<Unpacking>>,
 }
 
+/// How far a client's file has been read.
+#[derive(Debug, Default)]
+pub struct FilePieces {
+    /// Bytes of the frame.
+    left: usize,
+    /// The payload goes on in the next frame.
+    continues: bool,
+    ended: bool,
+}
+
 /// Where the payload that was read last lies.
 enum Place {
     Bytes { length: usize },
@@ -308,6 +318,39 @@ impl Input {
                 return Some(sequence);
             }
         }
+    }
+
+    /// The next piece of a file that comes in payloads, up to an empty one: `None`. It is read as it comes, so the payloads' sizes are no
+    /// matter.
+    pub async fn next_piece(
+        &mut self,
+        file: &mut FilePieces,
+        socket: &Socket,
+        deadline: Instant,
+        stop: &impl Interruptible,
+    ) -> Result<Option<&[u8]>, Lost> {
+        while file.left == 0 {
+            if file.ended {
+                return Ok(None);
+            }
+            while self.bytes.len() < protocol::HEADER_BYTES {
+                self.read_more(socket, deadline, stop).await?;
+            }
+            let &[a, b, c, number] = self.bytes.unused().first_chunk().expect("read above");
+            self.reader.note_frame(number).map_err(Lost::Protocol)?;
+            self.bytes.consume(protocol::HEADER_BYTES);
+            file.left = u32::from_le_bytes([a, b, c, 0]) as usize;
+            // A frame without content behind a full one only ends its payload.
+            file.ended = file.left == 0 && !file.continues;
+            file.continues = file.left == protocol::FRAME_BYTES_MAX;
+        }
+        if self.bytes.is_empty() {
+            self.read_more(socket, deadline, stop).await?;
+        }
+        let length = file.left.min(self.bytes.len());
+        self.bytes.consume(length);
+        file.left -= length;
+        Ok(Some(self.bytes.used(length)))
     }
 
     async fn read_more(&mut self, socket: &Socket, deadline: Instant, stop: &impl Interruptible) -> Result<(), Lost> {

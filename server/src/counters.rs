@@ -32,6 +32,7 @@ counters! {
     create_index => "Com_create_index",
     create_table => "Com_create_table",
     delete => "Com_delete",
+    load => "Com_load",
     drop_db => "Com_drop_db",
     drop_table => "Com_drop_table",
     insert => "Com_insert",

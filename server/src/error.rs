@@ -5,7 +5,7 @@
 
 use crate::variables;
 use exec::Error as Exec;
-use sql::{Clause, DefinitionError, Error as Sql, NameKind, RecursiveError, RowExprProblem, RowExprUse, WindowError};
+use sql::{Clause, DefinitionError, Error as Sql, FileError, NameKind, RecursiveError, RowExprProblem, RowExprUse, WindowError};
 use table::ddl::ForeignKeyError;
 use table::{Error as Table, NameOf};
 use types::convert::Problem;
@@ -230,6 +230,13 @@ fn sql_error(error: &Sql) -> (u16, String) {
         Sql::NoDatabase => (1046, "No database selected".into()),
         Sql::NotUniqueTable(name) => (1066, format!("Not unique table/alias: '{name}'")),
         Sql::UnknownTableAll(name) => (1051, format!("Unknown table '{name}'")),
+        Sql::TableFunctionWithoutAlias => (3667, "Every table function must have an alias".into()),
+        Sql::JsonPath { position } => {
+            (3143, format!("Invalid JSON path expression. The error is around character position {position}."))
+        }
+        Sql::JsonDefault { why, position } => {
+            (3141, format!("Invalid JSON text in argument 1 to function JSON_TABLE: \"{why}\" at position {position}."))
+        }
         Sql::DerivedWithoutAlias => (1248, "Every derived table must have its own alias".into()),
         Sql::DerivedColumns => (
             1353,
@@ -305,8 +312,19 @@ fn sql_error(error: &Sql) -> (u16, String) {
         Sql::IllegalNumber { kind, value } => (1367, format!("Illegal {kind} '{value}' value found during parsing")),
         Sql::NotUpdatable { table, statement } => (1288, format!("The target table {table} of the {statement} is not updatable")),
         Sql::UpdateTableUsed(name) => (1093, format!("You can't specify target table '{name}' for update in FROM clause")),
+        Sql::File(error) => file_error(*error),
         Sql::Definition(error) => definition_error(error),
     }
+}
+
+/// The message about the format of a text file.
+fn file_error(why: FileError) -> (u16, String) {
+    let (number, message) = match why {
+        FileError::Separator => (1083, "Field separator argument is not what is expected; check the manual"),
+        FileError::Blobs => (1084, "You can't use fixed rowlength with BLOBs; please use 'fields terminated by'"),
+        FileError::FixedVariable => (1409, "Can't load value from file with fixed size rows to variable"),
+    };
+    (number, message.to_owned())
 }
 
 /// The message about a common table expression that names itself wrongly.
@@ -327,6 +345,7 @@ fn recursive(why: RecursiveError, table: &str) -> (u16, String) {
                 "{block} neither be in the right argument of a LEFT JOIN, nor be forced to be non-first with join order hints"
             ),
         ),
+        RecursiveError::Operand => (4114, "Recursive table reference in EXCEPT or INTERSECT operand is not allowed.".to_owned()),
         RecursiveError::SeveralUses => (3577, format!("{block} be referenced only once, and not in any subquery")),
     }
 }
@@ -855,7 +874,7 @@ fn sqlstate(number: u16) -> &'static [u8; 5] {
         | 1170 | 1171 | 1172 | 1173 | 1176..=1178 | 1203 | 1211 | 1226..=1227 | 1230..=1232 | 1234 | 1235 | 1239 | 1247 | 1248
         | 1250 | 1252 | 1253 | 1280 | 1281 | 1286 | 1304 | 1305 | 1308..=1311 | 1313..=1316 | 1318..=1320 | 1322 | 1323 | 1324
         | 1326 | 1327 | 1330..=1335 | 1337 | 1338 | 1370 | 1403 | 1407 | 1410 | 1413 | 1414 | 1425..=1427 | 1439 | 1453 | 1458
-        | 1460 | 1461 | 1463 | 1582 | 1583 | 1701 | 3057 | 3143 | 3149 | 3152..=3154 | 3165 => b"42000",
+        | 1460 | 1461 | 1463 | 1582 | 1583 | 1701 | 3057 | 3143 | 3149 | 3152..=3154 | 3165 | 3667 => b"42000",
         1045 => b"28000",
         1046 => b"3D000",
         1048 | 1052 | 1062 | 1169 | 1216 | 1217 | 1451 | 1452 | 1557 | 1761 | 1762 => b"23000",
@@ -871,8 +890,11 @@ fn sqlstate(number: u16) -> &'static [u8; 5] {
         1179 | 1568 => b"25001",
         1213 => b"40001",
         1222 | 1241 | 1242 => b"21000",
-        1261..=1263 | 1265 => b"01000",
-        1264 | 1690 => b"22003",
+        1261 | 1262 | 1265 => b"01000",
+        1263 => b"22004",
+        1264 | 1690 | 3669 => b"22003",
+        3156 => b"22018",
+        3666 => b"2203F",
         1292 | 1367 => b"22007",
         1317 => b"70100",
         1365 => b"22012",
@@ -881,7 +903,7 @@ fn sqlstate(number: u16) -> &'static [u8; 5] {
         1792 => b"25006",
         3020 => b"2201E",
         3140 | 3141 | 3144 | 3146 | 3157 | 3158 | 3853 => b"22032",
-        3966 => b"22035",
+        3665 | 3966 => b"22035",
         3967 => b"22034",
         1037 | 1038 | 1041 => b"HY001",
         _ => b"HY000",

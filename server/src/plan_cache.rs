@@ -7,7 +7,7 @@ use crate::session::FileTarget;
 use crate::show::{VirtualReads, virtual_reads};
 use exec::Prepared;
 use protocol::{Capabilities, ColumnDefinition, EncodedHead, WireType, column_flag};
-use sql::plan::{OutputColumn, Plan};
+use sql::plan::{InsertSource, OutputColumn, Plan};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -24,6 +24,8 @@ pub enum StatementKind {
     Replace,
     Update,
     Delete,
+    /// LOAD DATA
+    Load,
 }
 
 /// SELECT ... INTO
@@ -50,6 +52,7 @@ impl PlanEntry {
     pub fn new(schema_version: u64, prepared: Prepared, into: Option<ResultTarget>) -> Rc<Self> {
         let (kind, writes) = match &**prepared.plan() {
             Plan::Query(_) => (StatementKind::Select, false),
+            Plan::Insert(insert) if matches!(insert.source, InsertSource::File(_)) => (StatementKind::Load, true),
             Plan::Insert(insert) if insert.replace => (StatementKind::Replace, true),
             Plan::Insert(_) => (StatementKind::Insert, true),
             Plan::Update(_) => (StatementKind::Update, true),

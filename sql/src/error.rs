@@ -62,6 +62,12 @@ pub enum Error {
     WindowContext(String),
     /// A window is defined wrongly; see [`WindowError`].
     Window { why: WindowError, name: String },
+    /// 3667 "Every table function must have an alias"
+    TableFunctionWithoutAlias,
+    /// 1210 of JSON_TABLE's path, and 3143
+    JsonPath { position: usize },
+    /// 3141: a DEFAULT of JSON_TABLE that is no document
+    JsonDefault { why: String, position: usize },
     /// 3583 "Window '{window}' cannot inherit '{base}' since both contain an ORDER BY clause."
     WindowOrderTwice { window: String, base: String },
     /// 3602 "Argument #{0} of GROUPING function is not in GROUP BY"
@@ -128,8 +134,21 @@ pub enum Error {
     NotUpdatable { table: String, statement: &'static str },
     /// 1093 "You can't specify target table '{0}' for update in FROM clause"
     UpdateTableUsed(String),
+    /// A text file cannot be read or written like this; see [`FileError`].
+    File(FileError),
     /// A definition is wrong; see [`DefinitionError`].
     Definition(DefinitionError),
+}
+
+/// What is wrong with the format of a text file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileError {
+    /// 1083: what encloses or escapes is more than one byte
+    Separator,
+    /// 1084: rows of fixed length have a TEXT or BLOB
+    Blobs,
+    /// 1409: a field of fixed length goes to a variable
+    FixedVariable,
 }
 
 /// How a common table expression names itself wrongly.
@@ -145,6 +164,8 @@ pub enum RecursiveError {
     NullSide,
     /// 3577
     SeveralUses,
+    /// 4114
+    Operand,
 }
 
 /// What is wrong with a window.
@@ -291,6 +312,8 @@ pub enum Clause {
     InsertList,
     From,
     Limit,
+    /// The document of JSON_TABLE
+    TableFunction,
 }
 
 impl Clause {
@@ -305,6 +328,7 @@ impl Clause {
             Self::OrderBy => "order clause",
             Self::From => "from clause",
             Self::Limit => "limit clause",
+            Self::TableFunction => "a table function argument",
         }
     }
 }

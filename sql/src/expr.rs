@@ -214,6 +214,32 @@ pub enum CompareOp {
     NullSafeEqual,
 }
 
+impl CompareOp {
+    /// As SQL writes it.
+    pub fn sign(self) -> &'static str {
+        match self {
+            CompareOp::Equal => "=",
+            CompareOp::NotEqual => "<>",
+            CompareOp::Less => "<",
+            CompareOp::LessOrEqual => "<=",
+            CompareOp::Greater => ">",
+            CompareOp::GreaterOrEqual => ">=",
+            CompareOp::NullSafeEqual => "<=>",
+        }
+    }
+
+    /// The same comparison with its sides exchanged.
+    pub fn mirrored(self) -> CompareOp {
+        match self {
+            CompareOp::Less => CompareOp::Greater,
+            CompareOp::LessOrEqual => CompareOp::GreaterOrEqual,
+            CompareOp::Greater => CompareOp::Less,
+            CompareOp::GreaterOrEqual => CompareOp::LessOrEqual,
+            other => other,
+        }
+    }
+}
+
 /// How two values are compared (MySQL 8.4 manual, 14.3 "Type Conversion in Expression Evaluation").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompareAs {
@@ -246,6 +272,25 @@ pub enum ArithmeticOp {
     ShiftRight,
 }
 
+impl ArithmeticOp {
+    /// As SQL writes it.
+    pub fn sign(self) -> &'static str {
+        match self {
+            ArithmeticOp::Add => "+",
+            ArithmeticOp::Subtract => "-",
+            ArithmeticOp::Multiply => "*",
+            ArithmeticOp::Divide => "/",
+            ArithmeticOp::IntDivide => "DIV",
+            ArithmeticOp::Modulo => "%",
+            ArithmeticOp::BitAnd => "&",
+            ArithmeticOp::BitOr => "|",
+            ArithmeticOp::BitXor => "^",
+            ArithmeticOp::ShiftLeft => "<<",
+            ArithmeticOp::ShiftRight => ">>",
+        }
+    }
+}
+
 /// `COUNT(DISTINCT a, b)`, `SUM(x)` and the like.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Aggregate {
@@ -259,6 +304,13 @@ pub struct Aggregate {
     pub separator: Vec<u8>,
     pub ty: ColumnType,
     pub nullable: bool,
+}
+
+impl Aggregate {
+    /// What it computes for each row.
+    pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        self.args.iter().chain(self.order.iter().map(|(key, _)| key))
+    }
 }
 
 impl Expr {

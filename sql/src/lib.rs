@@ -14,6 +14,7 @@ mod digest;
 mod error;
 pub mod explain;
 pub mod expr;
+mod file;
 pub mod func;
 mod keyword;
 mod lexer;
@@ -29,7 +30,9 @@ mod walk;
 pub use arena::Arena;
 pub use bind::{bind_constant, bind_show_filter, plan};
 pub use digest::{Digest, Lifted, digest};
-pub use error::{Clause, DefinitionError, Error, IllegalMix, NameKind, RecursiveError, Result, RowExprProblem, WindowError};
+pub use error::{
+    Clause, DefinitionError, Error, FileError, IllegalMix, NameKind, RecursiveError, Result, RowExprProblem, WindowError,
+};
 pub use explain::{explain_json, explain_tree, explain_tree_measured};
 pub use normal::normalized;
 pub use parser::{DEPTH_MAX, HEIGHT_MAX, Parsed, parse, parse_expression, parse_lifted};

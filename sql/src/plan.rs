@@ -10,10 +10,11 @@
 //! ```
 
 use crate::expr::{Aggregate, CompareAs, Expr, WindowCall};
+pub use crate::file::{FileFormat, LoadPlan, LoadTarget};
 use std::sync::Arc;
 use types::schema::TableDef;
 use types::statistics::TableStatistics;
-use types::{ColumnType, Value};
+use types::{ColumnType, Value, json};
 
 /// A bound and planned statement that touches rows.
 #[derive(Clone, Debug)]
@@ -152,6 +153,8 @@ pub enum Node {
         input: Box<Node>,
         keys: Vec<Expr>,
         aggregates: Vec<Aggregate>,
+        /// Rows of one group come one after the other. Not without keys.
+        ordered: bool,
     },
     /// GROUP BY ... WITH ROLLUP over rows that come in the order of the keys. Slots out: the group keys, NULL where they are rolled
     /// up, then the aggregates, then how many of the keys stand.
@@ -178,6 +181,8 @@ pub enum Node {
     Distinct {
         input: Box<Node>,
         columns: usize,
+        /// Equal rows come one after the other.
+        ordered: bool,
     },
     /// Slots in and out. With `limit`, only the first `offset + count` rows in order are kept.
     Sort {
@@ -198,6 +203,8 @@ pub enum Node {
     Values {
         rows: Vec<Vec<Expr>>,
     },
+    /// The rows of JSON_TABLE: slots out, one per output.
+    JsonTable(Box<JsonTablePlan>),
     /// UNION ALL of inputs with equal slots; UNION is a Distinct above.
     Concat {
         inputs: Vec<Node>,
@@ -222,6 +229,33 @@ pub enum Node {
         columns: Vec<(String, ColumnType)>,
         limit: Option<LimitPlan>,
     },
+}
+
+/// JSON_TABLE(document, path COLUMNS (...))
+#[derive(Clone, Debug)]
+pub struct JsonTablePlan {
+    pub document: Expr,
+    pub path: json::Path,
+    pub columns: Vec<json::TableColumn>,
+    /// One for each cell of a row: columns in the order of the text, those of nested parts where these stand.
+    pub outputs: Vec<JsonOutput>,
+}
+
+/// A column of JSON_TABLE's result.
+#[derive(Clone, Debug)]
+pub struct JsonOutput {
+    pub name: String,
+    pub ty: ColumnType,
+    pub on_empty: JsonOn,
+    pub on_error: JsonOn,
+}
+
+/// What a column has where its path finds nothing, or nothing that fits.
+#[derive(Clone, Debug)]
+pub enum JsonOn {
+    Null,
+    Error,
+    Default(json::Json),
 }
 
 /// Which rows of its sides a join gives.
@@ -257,6 +291,8 @@ pub struct Scan {
     pub access: Access,
     /// What the access path does not already guarantee.
     pub filter: Option<Expr>,
+    /// The part of that which reads columns of the index alone: judged on its entries, before the row is read. Beside `filter`.
+    pub index_filter: Option<Expr>,
     /// Columns that anything above reads, by position: the executor may leave the others undecoded.
     pub columns_used: Vec<bool>,
     /// Estimated rows of one pass, behind the filter.
@@ -265,6 +301,17 @@ pub struct Scan {
     pub read: f64,
     /// Estimated cost of one pass, where 1 is reading one row in sequence.
     pub cost: f64,
+}
+
+impl Scan {
+    /// Of JSON_TABLE: what makes its rows.
+    pub fn json_table(&self) -> Option<&JsonTablePlan> {
+        let Access::Derived(Derived { input: Some(input), .. }) = &self.access else { return None };
+        match &**input {
+            Node::JsonTable(table) => Some(table),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -276,6 +323,10 @@ pub enum Access {
     Ranges { index: usize, ranges: Vec<KeyRange>, reverse: bool, covering: bool },
     /// The whole index, in order.
     Full { index: usize, reverse: bool, covering: bool },
+    /// Of an index, some rows of each group of entries whose first columns are equal.
+    Leaps(Leaps),
+    /// Rows that several indexes lead to, in the order of the clustered key, each once.
+    Merge(Merge),
     /// An information_schema table.
     Virtual,
     /// A derived table or a common table expression.
@@ -284,6 +335,42 @@ pub enum Access {
     Work { table: usize },
     /// The predicate is never true.
     Nothing,
+}
+
+/// An index read by leaps: loose index scan and skip scan. In index order.
+#[derive(Clone, Debug)]
+pub struct Leaps {
+    pub index: usize,
+    /// The part of the index that is read.
+    pub ranges: Vec<KeyRange>,
+    /// How many columns make a group.
+    pub prefix: usize,
+    /// Beside the group's first row: the first whose column behind the prefix is not NULL, and the last.
+    pub least: bool,
+    pub greatest: bool,
+    /// Instead, all rows within this range of the columns behind the prefix.
+    pub within: Option<KeyRange>,
+    pub covering: bool,
+}
+
+/// Index merge: the clustered keys that ranges of several indexes lead to, put together and sorted.
+#[derive(Clone, Debug)]
+pub struct Merge {
+    /// The indexes, with their ranges.
+    pub parts: Vec<(usize, Vec<KeyRange>)>,
+    /// Keys that all parts have, not those that any has.
+    pub intersection: bool,
+}
+
+impl Merge {
+    /// Does each part have one value for all columns of its index, so that it gives the rows in the order of their keys? MySQL sorts others.
+    pub fn is_sorted(&self, table: &TableDef) -> bool {
+        let is_whole = |(index, ranges): &(usize, Vec<KeyRange>)| {
+            let columns = table.indexes[*index].columns.len();
+            *index == 0 || matches!(ranges.as_slice(), [range] if range.prefix.len() == columns)
+        };
+        self.parts.iter().all(is_whole)
+    }
 }
 
 /// A query whose rows are read as a table. They are kept in memory and read from there; the source's columns are its slots.
@@ -332,8 +419,10 @@ pub struct InsertPlan {
     pub ignore: bool,
     /// ON DUPLICATE KEY UPDATE: the existing row is source 0.
     pub on_duplicate: Vec<Assignment>,
-    /// Of VALUES; a query has its own.
+    /// Of VALUES and of LOAD DATA; a query has its own.
     pub parts: Parts,
+    /// Of ON DUPLICATE KEY UPDATE, whose sources are numbered for themselves.
+    pub duplicate_parts: Parts,
     pub params: usize,
 }
 
@@ -342,6 +431,8 @@ pub enum InsertSource {
     /// `None` is DEFAULT.
     Values(Vec<Vec<Option<Expr>>>),
     Query(Box<QueryPlan>),
+    /// LOAD DATA
+    File(Box<LoadPlan>),
 }
 
 #[derive(Clone, Debug)]
@@ -416,6 +507,10 @@ pub trait BindContext {
     fn statistics_key(&self, _table: &TableDef, _column: usize, _value: &Expr) -> Option<Vec<u8>> {
         None
     }
+    /// The type that a column's definition names.
+    fn column_type(&self, _name: &str, _ty: &crate::ast::DataType<'_>) -> crate::error::Result<ColumnType> {
+        Err(crate::error::Error::NotSupported("types of columns here".to_owned()))
+    }
     /// optimizer_switch
     fn switches(&self) -> Switches {
         Switches::default()
@@ -432,6 +527,8 @@ pub trait BindContext {
     fn param_type(&self, _index: usize) -> Option<ColumnType> {
         None
     }
+    /// A lifted literal stands in the plan as it is: the plan is for this text alone.
+    fn note_literal(&self) {}
     /// The type of a user variable's value; `None` where it has none yet.
     fn user_variable_type(&self, _name: &str) -> Option<ColumnType> {
         None
@@ -451,11 +548,36 @@ pub struct Switches {
     pub derived_merge: bool,
     /// Histograms and fan-out of conditions on columns without an index.
     pub condition_fanout_filter: bool,
+    /// Correlated aggregates become joins with grouped derived tables, where that is cheaper.
+    pub subquery_to_derived: bool,
+    /// Rows of groups come in the order of an index that is skipped through.
+    pub skip_scan: bool,
+    /// Conditions on an index's columns are judged before the row is read.
+    pub index_condition_pushdown: bool,
+    /// Several indexes for one table: all of it, then the forms.
+    pub index_merge_union: bool,
+    pub index_merge_sort_union: bool,
+    pub index_merge_intersection: bool,
+    /// Conditions on derived tables are judged inside.
+    pub derived_condition_pushdown: bool,
 }
 
 impl Default for Switches {
     fn default() -> Self {
-        Self { semijoin: true, hash_join: true, materialization: true, derived_merge: true, condition_fanout_filter: true }
+        Self {
+            semijoin: true,
+            hash_join: true,
+            materialization: true,
+            derived_merge: true,
+            condition_fanout_filter: true,
+            subquery_to_derived: true,
+            skip_scan: true,
+            index_condition_pushdown: true,
+            index_merge_union: true,
+            index_merge_sort_union: true,
+            index_merge_intersection: true,
+            derived_condition_pushdown: true,
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Walks over plans and expressions: for whoever looks for something in all of them.
 
 use crate::expr::{Expr, FrameBound, WindowFunction};
-use crate::plan::{Access, Node, Parts, Plan, Scan, SubqueryKeep, SubqueryPlan};
+use crate::plan::{Access, KeyRange, Node, Parts, Plan, Scan, SubqueryKeep, SubqueryPlan};
 
 impl Plan {
     /// What the statement runs beside its main tree.
@@ -11,7 +11,7 @@ impl Plan {
             Plan::Query(query) => &query.parts,
             Plan::Insert(insert) => match &insert.source {
                 InsertSource::Query(query) => &query.parts,
-                InsertSource::Values(_) => &insert.parts,
+                InsertSource::Values(_) | InsertSource::File(_) => &insert.parts,
             },
             Plan::Update(update) => &update.parts,
             Plan::Delete(delete) => &delete.parts,
@@ -29,20 +29,38 @@ impl Plan {
         &self.parts().stores
     }
 
-    /// The trees of the plan: the main one, then those of subqueries and of common table expressions that are kept.
-    pub fn roots(&self) -> Vec<&Node> {
+    /// The main tree, of statements that have one.
+    pub fn main(&self) -> Option<&Node> {
         use crate::plan::InsertSource;
-        let main = match self {
+        match self {
             Plan::Query(query) => Some(&query.root),
             Plan::Insert(insert) => match &insert.source {
                 InsertSource::Query(query) => Some(&query.root),
-                InsertSource::Values(_) => None,
+                InsertSource::Values(_) | InsertSource::File(_) => None,
             },
             Plan::Update(_) | Plan::Delete(_) => None,
             Plan::Change(change) => Some(&change.root),
+        }
+    }
+
+    /// The trees of the plan: the main one, then those of subqueries and of common table expressions that are kept.
+    pub fn roots(&self) -> Vec<&Node> {
+        let duplicates = match self {
+            Plan::Insert(insert) => Some(&insert.duplicate_parts),
+            _ => None,
         };
-        let subqueries = self.subqueries().iter().map(|s| &s.root);
-        main.into_iter().chain(subqueries).chain(self.stores().iter().map(|store| &**store)).collect()
+        self.main().into_iter().chain(self.parts().roots()).chain(duplicates.into_iter().flat_map(Parts::roots)).collect()
+    }
+}
+
+impl Parts {
+    /// The trees of subqueries, and of common table expressions that are kept.
+    pub fn roots(&self) -> impl Iterator<Item = &Node> {
+        self.subqueries
+            .iter()
+            .filter(|s| !s.is_replaced())
+            .map(|subquery| &subquery.root)
+            .chain(self.stores.iter().map(|store| &**store))
     }
 }
 
@@ -50,7 +68,7 @@ impl Node {
     /// The inputs of this node; the input of a derived table too, but not what is shared.
     pub fn inputs(&self) -> Vec<&Node> {
         match self {
-            Node::OneRow | Node::Values { .. } => Vec::new(),
+            Node::OneRow | Node::Values { .. } | Node::JsonTable(_) => Vec::new(),
             Node::Scan(Scan { access: Access::Derived(derived), .. }) => derived.input.iter().map(|input| &**input).collect(),
             Node::Scan(_) => Vec::new(),
             Node::NestedLoop { left, right, .. }
@@ -92,6 +110,7 @@ impl Node {
             Node::NestedLoop { on, .. } => on.iter().for_each(visit),
             Node::HashJoin { left_keys, right_keys, on, .. } => left_keys.iter().chain(right_keys).chain(on).for_each(visit),
             Node::Filter { predicate, .. } => visit(predicate),
+            Node::JsonTable(table) => visit(&table.document),
             Node::Aggregate { keys, aggregates, .. } | Node::Rollup { keys, aggregates, .. } => {
                 keys.iter().for_each(&mut *visit);
                 for aggregate in aggregates {
@@ -134,6 +153,11 @@ impl Node {
 }
 
 impl SubqueryPlan {
+    /// Has the binder put something else in its place? Then nothing names it.
+    pub fn is_replaced(&self) -> bool {
+        matches!(self.root, Node::OneRow)
+    }
+
     /// Calls `visit` for every expression of the plan.
     pub fn walk_exprs<'n>(&'n self, visit: &mut impl FnMut(&'n Expr)) {
         self.root.walk_exprs(visit);
@@ -147,14 +171,22 @@ fn scan_exprs<'n>(scan: &'n Scan, visit: &mut impl FnMut(&'n Expr)) {
     match &scan.access {
         Access::Point { key, .. } => key.iter().for_each(&mut *visit),
         Access::Ranges { ranges, .. } => {
-            for range in ranges {
-                let bounds = range.low.iter().chain(&range.high).map(|(expr, _)| expr);
-                range.prefix.iter().chain(bounds).for_each(&mut *visit);
-            }
+            ranges.iter().flat_map(KeyRange::exprs).for_each(&mut *visit);
         }
+        Access::Leaps(leaps) => {
+            leaps.ranges.iter().chain(&leaps.within).flat_map(KeyRange::exprs).for_each(&mut *visit);
+        }
+        Access::Merge(merge) => merge.parts.iter().flat_map(|(_, ranges)| ranges).flat_map(KeyRange::exprs).for_each(&mut *visit),
         Access::Full { .. } | Access::Virtual | Access::Derived(_) | Access::Work { .. } | Access::Nothing => {}
     }
-    scan.filter.iter().for_each(visit);
+    scan.filter.iter().chain(&scan.index_filter).for_each(visit);
+}
+
+impl KeyRange {
+    /// The values of the prefix and of the bounds.
+    pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        self.prefix.iter().chain(self.low.iter().chain(&self.high).map(|(expr, _)| expr))
+    }
 }
 
 impl Expr {

@@ -127,6 +127,22 @@ impl IndexCodec {
         encode_low_edge(part, lower, &mut range.low) && encode_high_edge(part, upper, &mut range.high, base)
     }
 
+    /// See `Table::encode_not_null`.
+    pub fn encode_not_null(&self, prefix: &[Value<'_>], range: &mut EncodedRange) -> bool {
+        let base = self.encode_range(prefix, None, None, range).then_some(range.low.len());
+        let next = self.parts().get(prefix.len());
+        match (base, next) {
+            (Some(_), Some(part)) if !part.descending => encode_low_edge(part, None, &mut range.low),
+            (Some(base), Some(part)) => {
+                range.high.truncate(0);
+                range.high.extend_from_slice(&range.low);
+                encode_high_edge(part, None, &mut range.high, base)
+            }
+            (found, None) => found.is_some(),
+            (None, _) => false,
+        }
+    }
+
     /// Can this column's value be read back from the index columns of a key?
     pub fn decodes(&self, column: usize) -> bool {
         self.parts().iter().any(|part| part.column == column && part.is_reversible())

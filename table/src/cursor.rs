@@ -22,6 +22,8 @@ pub struct RowCursor {
     index: usize,
     mode: ReadMode,
     covering: Option<Covering>,
+    /// Shows entries before their rows are read.
+    shown: Option<Covering>,
     batch: usize,
     /// The entry that led to the present row of a secondary index.
     entry: Vec<u8>,
@@ -44,6 +46,7 @@ impl Default for RowCursor {
             index: 0,
             mode: ReadMode::Snapshot,
             covering: None,
+            shown: None,
             batch: BATCH_ROWS,
             entry: Vec::new(),
             clustered: Vec::new(),
@@ -211,6 +214,36 @@ impl RowCursor {
                 return Ok(false);
             }
         }
+    }
+
+    /// Lets [`Self::next_entry`] show columns of the entries that can be decoded: `wanted[column]`. After `open` of a secondary index.
+    pub fn show_entries(&mut self, table: &Table, wanted: &[bool]) {
+        let present = self.shown.take().filter(|present| present.is_for(table, self.index));
+        let shown = present.unwrap_or_else(|| Covering::new(table, self.index));
+        self.shown.insert(shown).set_wanted(wanted);
+    }
+
+    /// The next entry, as a row whose other columns have values of no meaning; `false` at the end. Restartable. Only for
+    /// `ReadMode::Snapshot` of a secondary index, and not where `Txn::has_changed_unseen`: entries do not tell of rows then.
+    pub fn next_entry(&mut self, table: &Table, worker: &Worker, txn: &mut Txn, row: &mut RowBuf) -> txn::Result<bool> {
+        self.pending = false;
+        if !self.take_entry(table, worker, txn)? {
+            return Ok(false);
+        }
+        row.forget_version();
+        let shown = self.shown.as_ref().expect("show_entries was called");
+        shown.rebuild(table, self.index, &self.entry, &self.clustered, &mut row.key, &mut row.payload)?;
+        Ok(true)
+    }
+
+    /// Reads the row of the entry that was shown; `false`: it is not visible. Restartable.
+    pub fn fetch_shown(&mut self, table: &Table, worker: &Worker, txn: &mut Txn, row: &mut RowBuf) -> txn::Result<bool> {
+        let read = self.read_entry_row(table, worker, txn, row);
+        if read.is_err() && !self.fetched {
+            self.fetch_rest(table, worker);
+        }
+        self.pending = read.is_err();
+        read
     }
 
     /// Reads the row of the pending entry. `false`: not visible, or the entry is not the row's any more.

@@ -230,6 +230,11 @@ impl Table {
         self.indexes[index].codec.encode_range(prefix, low, high, range)
     }
 
+    /// As [`Self::encode_range`] without bounds, but NULLs of the column behind the prefix are left out.
+    pub fn encode_not_null(&self, index: usize, prefix: &[Value<'_>], range: &mut EncodedRange) -> bool {
+        self.indexes[index].codec.encode_not_null(prefix, range)
+    }
+
     /// A row's key of this index as MySQL prints it in "Duplicate entry" (1062): the columns' texts, joined by dashes.
     pub fn key_text(&self, index: usize, values: &[Value<'_>]) -> String {
         let mut text = Vec::new();

@@ -51,6 +51,15 @@ has safe_updates 'ERROR 1175|t' mariadb "${A[@]}" --safe-updates $DB -e "SELECT 
 has interactive '\| *4 *\|' script -qec "mariadb ${A[*]} $DB -e 'SELECT 2 + 2'" /dev/null
 has transaction_is_kept '^3$' mariadb "${A[@]}" -N -B $DB -e "BEGIN; DELETE FROM t; ROLLBACK; SELECT COUNT(*) FROM t"
 has reads_a_long_line '^1000000$' bash -c "{ printf \"SELECT LENGTH('\"; head -c 1000000 /dev/zero | tr '\\0' x; echo \"');\"; } | mariadb ${A[*]} -N -B"
+printf '10\tx\n11\ty\\\nz\n12\t\\N\n' >"$WORK/rows.tsv"
+L=(mariadb "${A[@]}" --local-infile=1 -N -B $DB)
+check load_table "${L[@]}" -e "SET GLOBAL local_infile = ON; CREATE TABLE f (id INT PRIMARY KEY, s VARCHAR(20))"
+has load_data_local 'Records: 3  Deleted: 0  Skipped: 0  Warnings: 0' "${L[@]}" -vvv -e "LOAD DATA LOCAL INFILE '$WORK/rows.tsv' INTO TABLE f"
+want load_rows '10,x,11,y\nz,12' "${L[@]}" -e "SELECT REPLACE(GROUP_CONCAT(CONCAT_WS(',', id, s) ORDER BY id), CHAR(10), '\\\\n') FROM f"
+has load_again 'Records: 3  Deleted: 0  Skipped: 3  Warnings: 3' "${L[@]}" -C -vvv -e "LOAD DATA LOCAL INFILE '$WORK/rows.tsv' INTO TABLE f"
+has load_missing_file 'ERROR 2 |not found' "${L[@]}" -e "LOAD DATA LOCAL INFILE '$WORK/none' INTO TABLE f; SELECT 1"
+cp "$WORK/rows.tsv" "$WORK/f.tsv"
+has load_import 'Records: 3  Deleted: 0' mariadb-import "${A[@]}" --local --replace --columns=id,s $DB "$WORK/f.tsv"
 if [ -n "$SOCKET" ]; then
   has unix_socket '^5$' mariadb --no-defaults -S "$SOCKET" "-u$DBUSER" -N -B -e "SELECT 5"
   has unix_socket_default_host 'UNIX|socket' mariadb --no-defaults -S "$SOCKET" "-u$DBUSER" -e "\\s"

@@ -2,16 +2,23 @@
 //!
 //! D1: every script has a database of its own name, made anew; its connections start in it with the same settings.
 //! D2: in prepared mode a statement that the protocol cannot prepare (error 1295) goes as text.
+//! D3: `$FILES/` in a statement is where the server may make and read files; each run of a script has its own names there. In errors it is
+//!     written back.
+//! D4: LOAD DATA LOCAL: the file's name is its content.
 
 use crate::server::Address;
 use crate::text::render;
+use mysql::LocalInfileHandler;
 use mysql::consts::ColumnType as Wire;
 use mysql::prelude::Queryable;
 use sqllogictest::{DB, DBOutput, DefaultColumnType};
 use std::fmt;
+use std::io::Write;
 
 /// What every script's session starts with.
 const SETTINGS: &[&str] = &["SET NAMES utf8mb4", "SET time_zone = '+00:00'", "SET innodb_lock_wait_timeout = 2"];
+/// D3
+const FILES: &str = "$FILES/";
 /// "This command is not supported in the prepared statement protocol yet".
 const UNSUPPORTED_PREPARED: u16 = 1295;
 
@@ -19,6 +26,8 @@ const UNSUPPORTED_PREPARED: u16 = 1295;
 pub struct Wired {
     conn: mysql::Conn,
     prepared: bool,
+    /// D3
+    files: String,
 }
 
 /// An error as scripts see it: `1062 (23000): Duplicate entry ...`.
@@ -71,7 +80,12 @@ impl Wired {
         for set in SETTINGS {
             conn.query_drop(set)?;
         }
-        Ok(Self { conn, prepared })
+        let directory: Option<String> = conn.query_first("SELECT @@secure_file_priv")?.flatten();
+        let directory = directory.unwrap_or_default();
+        let mode = if prepared { "prepared" } else { "text" };
+        let files = format!("{}/{}_{mode}_{script}_", directory.trim_end_matches('/'), std::process::id());
+        conn.set_local_infile_handler(Some(LocalInfileHandler::new(|name, out| out.write_all(name))));
+        Ok(Self { conn, prepared, files })
     }
 
     fn run_text(&mut self, sql: &str) -> Result<DBOutput<DefaultColumnType>, Failure> {
@@ -96,7 +110,9 @@ impl DB for Wired {
     type ColumnType = DefaultColumnType;
 
     fn run(&mut self, sql: &str) -> Result<DBOutput<DefaultColumnType>, Failure> {
-        if self.prepared && !reads_diagnostics(sql) { self.run_prepared(sql) } else { self.run_text(sql) }
+        let sql = sql.replace(FILES, &self.files);
+        let output = if self.prepared && !reads_diagnostics(&sql) { self.run_prepared(&sql) } else { self.run_text(&sql) };
+        output.map_err(|failure| Failure { message: failure.message.replace(&self.files, FILES), ..failure })
     }
 
     fn engine_name(&self) -> &str {

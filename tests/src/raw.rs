@@ -19,6 +19,7 @@ const PLUGIN_AUTH: u32 = 0x8_0000;
 const TRANSACTIONS: u32 = 0x2000;
 const LONG_PASSWORD: u32 = 1;
 const COMPRESS: u32 = 0x20;
+const LOCAL_FILES: u32 = 0x80;
 
 /// First bytes of an answer.
 const ERROR: u8 = 0xff;
@@ -46,6 +47,11 @@ impl Raw {
     /// Connects and logs in; from here on everything is in compressed frames, which are the caller's.
     pub fn compressed(address: &Address) -> io::Result<Self> {
         Self::logged_in_with(address, COMPRESS)
+    }
+
+    /// Connects and logs in as a client that sends files.
+    pub fn with_files(address: &Address) -> io::Result<Self> {
+        Self::logged_in_with(address, LOCAL_FILES)
     }
 
     fn logged_in_with(address: &Address, flags: u32) -> io::Result<Self> {

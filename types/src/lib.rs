@@ -29,6 +29,7 @@ pub mod statistics;
 pub mod temporal;
 mod value;
 mod wide;
+mod width;
 
 pub use column_type::{CollationId, ColumnType, LobSize, TypeKind};
 pub use convert::{Problem, StoreContext, Warnings, store, write_text};

@@ -1,9 +1,11 @@
 //! `cargo xtask ci`: every check, in named steps.
 //!
 //! 1. What the clients need installs in the background while the compiler works.
-//! 2. format, tidy, lints, unit tests, the simulator; 3. the server and the test programs are linked from the libraries of the unit tests:
-//!    every assertion holds under the clients too; 4. SQL scripts, bad input, data larger than memory, every client, crashes. Miri
-//!    runs beside these.
+//! 2. format, tidy, lints, and one build of everything: the server that the clients meet is made of the libraries of the unit tests, so every
+//!    assertion holds there too.
+//! 3. Unit tests, models, what the simulator always runs.
+//! 4. SQL scripts, bad input, data larger than memory, every client, crashes: they wait more than they compute. New seeds of the simulator and
+//!    Miri, one core's work, run beside these.
 //!
 //! A step that cannot run because its build failed is not counted as passed.
 
@@ -30,22 +32,31 @@ pub fn run(root: &Path, may_install: bool, only: &[String]) -> Result<bool, Stri
     std::thread::scope(|scope| {
         let tools = needs_tools.then(|| scope.spawn(|| install::all(root, &clients::folder(root))));
         static_checks(root, &mut steps, &wanted);
-        if wanted("simulator") {
-            sim::steps(root, &mut steps);
+        let built = (needs_server || wanted("unit")) && steps.run("build", &mut whole(root, &EVERYTHING), Counting::Whole);
+        if built && wanted("unit") {
+            let tests = ["test", "--quiet", "--workspace", "--no-fail-fast"];
+            steps.run("unit tests", &mut whole(root, &tests), Counting::Harness);
         }
-        let built = needs_server && build(root, &mut steps);
+        if wanted("models") {
+            steps.run("models", &mut models(root), Counting::Harness);
+        }
+        let can_simulate = wanted("simulator") && sim::steps(root, &mut steps);
         if let Some(tools) = tools {
             steps.run_with("tools", Counting::Whole, || {
                 tools.join().map_err(|_| "the installer panicked".to_string())?.map(|told| (true, told))
             });
         }
-        // One core's work, while the clients wait more than they compute.
-        let miri = wanted("miri").then(|| scope.spawn(|| miri::quick(root)));
-        if built {
+        let wants_miri = wanted("miri");
+        let beside = scope.spawn(move || (can_simulate.then(|| sim::new_seeds(root)), wants_miri.then(|| miri::quick(root))));
+        if built && needs_server {
             server_checks(root, &mut steps, &wanted);
         }
+        let (seeds, miri) = beside.join().expect("neither panics");
+        if let Some(seeds) = seeds {
+            steps.run_with("simulator", Counting::Lines, || seeds);
+        }
         if let Some(miri) = miri {
-            miri::report(miri.join().unwrap_or_else(|_| Err("its thread panicked".to_string())), &mut steps);
+            miri::report(miri, &mut steps);
         }
     });
     Ok(steps.finish())
@@ -60,15 +71,18 @@ fn static_checks(root: &Path, steps: &mut Steps, wanted: &dyn Fn(&str) -> bool) 
     }
     if wanted("lints") {
         let lints = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"];
-        steps.run("lints", &mut cargo(root, &lints), Counting::Whole);
+        steps.run("lints", &mut whole(root, &lints), Counting::Whole);
     }
-    if wanted("unit") {
-        let tests = ["test", "--quiet", "--workspace", "--no-fail-fast"];
-        steps.run("unit tests", &mut cargo(root, &tests), Counting::Harness);
-    }
-    if wanted("models") {
-        steps.run("models", &mut models(root), Counting::Harness);
-    }
+}
+
+/// All libraries, programs and tests, with the features that `cargo test --workspace` gives them.
+const EVERYTHING: [&str; 4] = ["build", "--quiet", "--workspace", "--all-targets"];
+
+/// A cargo command for what is built once: without the files that make building it again quicker.
+fn whole(root: &Path, arguments: &[&str]) -> Command {
+    let mut command = cargo(root, arguments);
+    command.env("CARGO_INCREMENTAL", "0");
+    command
 }
 
 /// The tests named `model` with loom's atomics in place of the standard ones; built apart, because everything is built anew for that.
@@ -102,12 +116,12 @@ fn server_checks(root: &Path, steps: &mut Steps, wanted: &dyn Fn(&str) -> bool) 
     }
 }
 
-/// The server and the test programs, as the unit tests are, whose libraries are there already.
-const BUILD: [&str; 6] = ["build", "--quiet", "--package", "heddle", "--package", "tests"];
+/// The server and the test programs.
+const PROGRAMS: [&str; 6] = ["build", "--quiet", "--package", "heddle", "--package", "tests"];
 
 /// Builds the server and the test programs.
 pub fn build(root: &Path, steps: &mut Steps) -> bool {
-    steps.run("build programs", &mut cargo(root, &BUILD), Counting::Whole)
+    steps.run("build programs", &mut cargo(root, &PROGRAMS), Counting::Whole)
 }
 
 /// A built program.
@@ -123,7 +137,7 @@ fn test_program(root: &Path, name: &str) -> Command {
 
 /// Builds and runs one test program with the terminal as its output: `cargo xtask sql` and its like.
 pub fn program(root: &Path, name: &str, arguments: &[String]) -> Result<bool, String> {
-    quiet(&mut cargo(root, &BUILD))?;
+    quiet(&mut cargo(root, &PROGRAMS))?;
     let status = test_program(root, name).args(arguments).stdin(Stdio::null()).status().map_err(|e| format!("{name}: {e}"))?;
     Ok(status.success())
 }

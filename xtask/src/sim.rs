@@ -4,7 +4,7 @@
 //! else, in a target directory of its own.
 
 use crate::proc::{cargo, target};
-use crate::step::{Counting, Steps};
+use crate::step::{Counting, Steps, output};
 use std::path::Path;
 use std::process::Command;
 
@@ -37,15 +37,20 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<bool, String> {
     Ok(status.success())
 }
 
-/// The steps of `cargo xtask ci`.
-pub fn steps(root: &Path, steps: &mut Steps) {
+/// The steps of `cargo xtask ci` whose length is known; false when there is no simulator to run.
+pub fn steps(root: &Path, steps: &mut Steps) -> bool {
     if !steps.run("build simulator", &mut build(root), Counting::Whole) {
-        return;
+        return false;
     }
     steps.run("simulator cases", program(root).arg("--cases"), Counting::Lines);
     let twice = ["--twice", "--seed", "1", "--seeds", CI_TWICE];
     steps.run("simulator repeats", program(root).args(twice), Counting::Lines);
     let mutations = ["--mutations", "--seed", "1", "--seeds", CI_MUTATION_SEEDS];
     steps.run("simulator mutations", program(root).args(mutations), Counting::Lines);
-    steps.run("simulator", program(root).args(["--minutes", CI_MINUTES]), Counting::Lines);
+    true
+}
+
+/// New seeds for the minutes that `cargo xtask ci` has for them, on one CPU: success and output.
+pub fn new_seeds(root: &Path) -> Result<(bool, String), String> {
+    output(program(root).args(["--minutes", CI_MINUTES, "--jobs", "1"]))
 }

@@ -5,13 +5,61 @@
 
 use super::defaults::{self, Default};
 use super::store;
+use crate::error::Result;
 use crate::eval::{Env, Shared, Step};
 use crate::run::Source;
 use sql::expr::Expr;
 use table::Table;
 use types::Value;
 
-/// Evaluates a row: one value for each of the target `columns`, as expressions see it. `None` is DEFAULT.
+/// A row in the making.
+pub(super) struct GivenRow {
+    /// Each column as it is stored.
+    row: Vec<(usize, Value<'static>)>,
+    /// What the statement gives, as expressions see it. DEFAULT is NULL.
+    pub values: Vec<Value<'static>>,
+}
+
+impl GivenRow {
+    /// A row of defaults.
+    pub fn new(shared: &Shared<'_>, table: &Table, defaults: &[Default]) -> Result<Self> {
+        let mut row = Vec::with_capacity(defaults.len());
+        for (n, (default, column)) in defaults.iter().zip(&table.def().columns).enumerate() {
+            let value = match default {
+                Default::Missing => store::implicit_default(&column.ty),
+                _ if column.auto_increment => store::implicit_default(&column.ty),
+                _ => defaults::value(shared, default, column, false)?,
+            };
+            row.push((n, value.into_owned()));
+        }
+        Ok(Self { row, values: Vec::new() })
+    }
+
+    /// Evaluates the next of the given values, over the row as it is by now. Source 0 of `env` is the table.
+    pub fn take(&mut self, env: &Env<'_>, table: &Table, expr: Option<&Expr>, number: usize, row_number: u64) -> Step<()> {
+        let Some(expr) = expr else {
+            self.values.push(Value::Null);
+            return Ok(());
+        };
+        let column = &table.def().columns[number];
+        let (stored, given) = {
+            let env = Env { overlay: &self.row, ..*env };
+            let value = env.eval_short(expr)?;
+            let stored = match value.is_null() {
+                true if column.nullable => Value::Null,
+                true => store::implicit_default(&column.ty),
+                false => store::convert(env.shared, &value, &expr.ty, column, row_number)?.into_owned(),
+            };
+            let given = if value.is_null() { Value::Null } else { env.shown(stored.clone(), &column.ty).into_owned() };
+            (stored, given)
+        };
+        self.values.push(given);
+        self.row[number].1 = stored;
+        Ok(())
+    }
+}
+
+/// Evaluates a row: one value for each of the target `columns`. `None` is DEFAULT.
 pub(super) fn evaluate(
     shared: &Shared<'_>,
     table: &Table,
@@ -21,31 +69,10 @@ pub(super) fn evaluate(
     row_number: u64,
 ) -> Step<Vec<Value<'static>>> {
     let source = [Source { table: Some(table), ..Source::default() }];
-    let mut row = Vec::with_capacity(defaults.len());
-    for (n, (default, column)) in defaults.iter().zip(&table.def().columns).enumerate() {
-        let value = match default {
-            Default::Missing => store::implicit_default(&column.ty),
-            _ if column.auto_increment => store::implicit_default(&column.ty),
-            _ => defaults::value(shared, default, column, false)?,
-        };
-        row.push((n, value.into_owned()));
-    }
-    let mut given = Vec::with_capacity(exprs.len());
+    let env = Env { sources: &source, slots: &[], insert: &[], overlay: &[], shared };
+    let mut row = GivenRow::new(shared, table, defaults)?;
     for (expr, &number) in exprs.iter().zip(columns) {
-        let Some(expr) = expr else {
-            given.push(Value::Null);
-            continue;
-        };
-        let column = &table.def().columns[number];
-        let env = Env { sources: &source, slots: &[], insert: &[], overlay: &row, shared };
-        let value = env.eval(expr)?;
-        let stored = match value.is_null() {
-            true if column.nullable => Value::Null,
-            true => store::implicit_default(&column.ty),
-            false => store::convert(shared, &value, &expr.ty, column, row_number)?.into_owned(),
-        };
-        given.push(if value.is_null() { Value::Null } else { env.shown(stored.clone(), &column.ty).into_owned() });
-        row[number].1 = stored;
+        row.take(&env, table, expr.as_ref(), number, row_number)?;
     }
-    Ok(given)
+    Ok(row.values)
 }

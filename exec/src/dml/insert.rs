@@ -6,8 +6,9 @@
 use super::assign::{Assigner, ColumnChanges};
 use super::defaults::{self, Default};
 use super::foreign::{Checker, Writer};
+use super::given::{self, GivenRow};
 use super::update::{duplicate, new_row, subquery_lock};
-use super::{Changes, changed_number, given, insert_info, is_strict, rules, store};
+use super::{Changes, changed_number, insert_info, is_strict, rules, store};
 use crate::coerce;
 use crate::context::ExecContext;
 use crate::driver::DmlDone;
@@ -22,6 +23,7 @@ use crate::session::SessionVars;
 use crate::wait::{self, engine};
 use sql::expr::Expr;
 use sql::plan::{InsertPlan, InsertSource, Node, OutputColumn, QueryPlan};
+use std::sync::Arc;
 use std::time::Duration;
 use table::{InsertRow, Progress, RowBuf, RowRead, Table, WriteRow};
 use txn::{LockMode, Txn, WaitPolicy, Worker};
@@ -35,10 +37,10 @@ pub(crate) async fn insert(
     scratch: &mut Scratch,
     changes: &mut Changes,
 ) -> Result<DmlDone> {
-    let (table, shape) = prepared.target.as_ref().expect("an INSERT has a target");
+    let (table, _) = prepared.target.as_ref().expect("an INSERT has a target");
     let strict = is_strict(cx.session, plan.ignore);
     let shared = Shared { strict, ..Shared::new(cx.session, cx.params, cx.host) };
-    let mut insert = Inserting::new(plan, table, shape, scratch, changes)?;
+    let mut insert = Inserting::new(plan, prepared, scratch, changes)?;
     insert.checker = Checker::new(prepared.foreign_keys.as_deref(), table, &shared, plan.ignore);
     match &plan.source {
         InsertSource::Values(rows) if !plan.parts.subqueries.is_empty() => {
@@ -68,6 +70,7 @@ pub(crate) async fn insert(
             scratch.values = recycle(raw);
         }
         InsertSource::Query(query) => insert.query(cx.worker, cx.txn, &shared, prepared, query).await?,
+        InsertSource::File(_) => panic!("LOAD DATA has a way of its own"),
     }
     let done = insert.finish(&shared);
     insert.return_buffers(scratch);
@@ -118,13 +121,16 @@ struct AutoIncrement {
 /// The most numbers reserved at once for rows of unknown number.
 const RESERVED_MAX: u64 = 65_535;
 
-struct Inserting<'p> {
+/// Rows on their way into a table.
+pub(super) struct Inserting<'p> {
     plan: &'p InsertPlan,
     table: &'p Table,
     shape: &'p InsertShape,
     assigner: Option<Assigner<'p>>,
+    /// Of subqueries in ON DUPLICATE KEY UPDATE.
+    duplicate_sources: &'p [Option<Arc<Table>>],
     auto: Option<AutoIncrement>,
-    checker: Option<Checker<'p>>,
+    pub checker: Option<Checker<'p>>,
     changes: &'p mut Changes,
     progress: Progress,
     /// The row in the way of one that is inserted.
@@ -137,18 +143,16 @@ struct Inserting<'p> {
     replaced: u64,
     updated: u64,
     touched: u64,
+    /// Rows without a parent, left out.
+    left_out: u64,
     first_generated: Option<u64>,
     last_explicit: u64,
 }
 
 impl<'p> Inserting<'p> {
-    fn new(
-        plan: &'p InsertPlan,
-        table: &'p Table,
-        shape: &'p InsertShape,
-        scratch: &mut Scratch,
-        changes: &'p mut Changes,
-    ) -> Result<Self> {
+    pub fn new(plan: &'p InsertPlan, prepared: &'p Prepared, scratch: &mut Scratch, changes: &'p mut Changes) -> Result<Self> {
+        let (table, shape) = prepared.target.as_ref().expect("an INSERT has a target");
+        let table: &'p Table = table;
         let columns = &table.def().columns;
         let assigner = (!plan.on_duplicate.is_empty()).then(|| Assigner::new(table, &plan.on_duplicate));
         let auto = columns.iter().position(|c| c.auto_increment).map(|column| AutoIncrement {
@@ -162,6 +166,7 @@ impl<'p> Inserting<'p> {
             table,
             shape,
             assigner: assigner.transpose()?,
+            duplicate_sources: &prepared.duplicate_sources,
             auto,
             checker: None,
             changes,
@@ -174,12 +179,13 @@ impl<'p> Inserting<'p> {
             replaced: 0,
             updated: 0,
             touched: 0,
+            left_out: 0,
             first_generated: None,
             last_explicit: 0,
         })
     }
 
-    fn return_buffers(self, scratch: &mut Scratch) {
+    pub fn return_buffers(self, scratch: &mut Scratch) {
         scratch.progress = self.progress;
         scratch.row = self.existing;
     }
@@ -202,6 +208,12 @@ impl<'p> Inserting<'p> {
         let run = Run::new(worker, txn, own, sources, Slice::new(Duration::ZERO));
         let mut run = run.with_parts(&self.plan.parts, &prepared.sources, lock);
         for row in rows {
+            if self.plan.reads_row {
+                let raw = self.given_row(&mut run, row).await?;
+                self.row(worker, run.txn, shared, &raw, Given::Converted(row)).await?;
+                run.row_done();
+                continue;
+            }
             let raw = loop {
                 let evaluated = {
                     let mut raw = Vec::with_capacity(row.len());
@@ -218,6 +230,18 @@ impl<'p> Inserting<'p> {
             run.row_done();
         }
         Ok(())
+    }
+
+    /// The values of a row whose expressions read columns of the row, and have subqueries.
+    async fn given_row(&self, run: &mut Run<'p>, exprs: &'p [Option<Expr>]) -> Result<Vec<Value<'static>>> {
+        let mut given = GivenRow::new(&run.shared, self.table, &self.shape.defaults)?;
+        for (expr, &column) in exprs.iter().zip(&self.plan.columns) {
+            while let Err(pause) = given.take(&run.env(&[]), self.table, expr.as_ref(), column, self.row_number + 1) {
+                run.resolve(pause).await?;
+            }
+            run.row_done();
+        }
+        Ok(given.values)
     }
 
     /// Inserts the rows of a query.
@@ -300,10 +324,7 @@ impl<'p> Inserting<'p> {
         let mut values: Vec<Value<'_>> = Vec::with_capacity(def.columns.len());
         let mut generated = None;
         if self.fill(shared, raw, given, &mut values)? {
-            let number = self.generate(worker, shared.session).await?;
-            let auto = self.auto.as_ref().expect("a generated number has a column").column;
-            values[auto] = auto_value(number, &def.columns[auto], self.row_number)?;
-            generated = Some(number);
+            generated = Some(self.number_row(worker, shared.session, &mut values).await?);
         }
         if let Some(rules) = &self.shape.rules
             && let Err(error) = rules.complete(shared, self.table, &mut values, self.row_number)
@@ -317,6 +338,36 @@ impl<'p> Inserting<'p> {
             return Ok(());
         }
         self.put(worker, txn, shared, &values, generated).await
+    }
+
+    /// Gives a row its generated number.
+    async fn number_row(&mut self, worker: &Worker, session: &SessionVars, values: &mut [Value<'_>]) -> Result<u64> {
+        let number = self.generate(worker, session).await?;
+        let auto = self.auto.as_ref().expect("a generated number has a column").column;
+        values[auto] = auto_value(number, &self.table.def().columns[auto], self.row_number)?;
+        Ok(number)
+    }
+
+    /// Another row begins; its number.
+    pub fn begin_row(&mut self) -> u64 {
+        self.row_number += 1;
+        self.row_number
+    }
+
+    /// Inserts a row that has all its values, as they are stored; a number is generated where the column asks for one.
+    pub async fn complete(
+        &mut self,
+        worker: &Worker,
+        txn: &mut Txn,
+        shared: &Shared<'_>,
+        values: &mut [Value<'_>],
+    ) -> Result<()> {
+        let generate = self.auto.as_ref().is_some_and(|auto| asks_for_number(&values[auto.column], shared.session));
+        let mut generated = None;
+        if generate {
+            generated = Some(self.number_row(worker, shared.session, values).await?);
+        }
+        self.put(worker, txn, shared, values, generated).await
     }
 
     /// Converts the given values and fills in defaults; returns whether the row gets a generated number.
@@ -340,7 +391,7 @@ impl<'p> Inserting<'p> {
                 Some(_) if raw[place].is_null() => Value::Null,
                 Some(ty) => store::convert(shared, &raw[place], ty, column, self.row_number)?,
             };
-            if is_auto(*number) && (value.is_null() || is_zero(&value) && !shared.session.sql_mode.no_auto_value_on_zero) {
+            if is_auto(*number) && asks_for_number(&value, shared.session) {
                 generate = true;
             } else if value.is_null() && !column.nullable {
                 values[*number] = store::not_null(shared, column, strict)?;
@@ -425,7 +476,10 @@ impl<'p> Inserting<'p> {
                 }
                 Some(InsertRow::Duplicate { index }) => index,
                 // It has no parent, and IGNORE leaves it out.
-                None | Some(InsertRow::Paused { .. }) => return Ok(()),
+                None | Some(InsertRow::Paused { .. }) => {
+                    self.left_out += 1;
+                    return Ok(());
+                }
             };
             let plain = self.assigner.is_none() && !self.plan.replace;
             if plain {
@@ -519,7 +573,7 @@ impl<'p> Inserting<'p> {
             return Ok(false);
         }
         let row = std::mem::take(&mut self.existing);
-        let source = [Source { table: Some(self.table), state: SourceState::Stored, row, ..Source::default() }];
+        let mut source = [Source { table: Some(self.table), state: SourceState::Stored, row, ..Source::default() }];
         // VALUES(col) shows what the statement gave, TIMESTAMP in the session's zone.
         let shown: Vec<Value<'_>> = values
             .iter()
@@ -529,11 +583,18 @@ impl<'p> Inserting<'p> {
                 _ => value.borrowed(),
             })
             .collect();
-        let env = Env { sources: &source, slots: &[], insert: &shown, overlay: &[], shared };
-        let mut clock = Slice::new(Duration::ZERO);
         let mut raw = Vec::new();
-        while let Err(pause) = assigner.evaluate(&env, self.row_number, &mut raw) {
-            wait::resolve(pause, shared, &mut clock).await?;
+        if self.plan.duplicate_parts.subqueries.is_empty() {
+            let env = Env { sources: &source, slots: &[], insert: &shown, overlay: &[], shared };
+            let mut clock = Slice::new(Duration::ZERO);
+            while let Err(pause) = assigner.evaluate(&env, self.row_number, &mut raw) {
+                wait::resolve(pause, shared, &mut clock).await?;
+            }
+        } else {
+            // Boxed: rare, and it would make every statement larger.
+            let row = std::mem::take(&mut source[0].row);
+            let evaluated = Box::pin(self.assigned_with_subqueries(worker, txn, shared, row, &shown)).await?;
+            (raw, source[0].row) = evaluated;
         }
         shared.row_done();
         let mut changes: ColumnChanges<'_> = Vec::new();
@@ -584,6 +645,58 @@ impl<'p> Inserting<'p> {
         Ok(done)
     }
 
+    /// The values of ON DUPLICATE KEY UPDATE with subqueries, for the row that is in the way.
+    async fn assigned_with_subqueries(
+        &self,
+        worker: &Worker,
+        txn: &mut Txn,
+        shared: &Shared<'_>,
+        row: RowBuf,
+        shown: &[Value<'_>],
+    ) -> Result<(Vec<Value<'static>>, RowBuf)> {
+        let assigner = self.assigner.as_ref().expect("called for ON DUPLICATE KEY UPDATE");
+        // What the row has told so far stays told, though it is evaluated again.
+        shared.row_done();
+        let mut sources: Sources<'_> =
+            self.duplicate_sources.iter().map(|table| Source { table: table.as_deref(), ..Source::default() }).collect();
+        (sources[0].state, sources[0].row) = (SourceState::Stored, row);
+        let own = Shared { strict: shared.strict, ..Shared::new(shared.session, shared.params, shared.host) };
+        let lock = subquery_lock(txn);
+        let run = Run::new(worker, txn, own, sources, Slice::new(Duration::ZERO));
+        let mut run = run.with_parts(&self.plan.duplicate_parts, self.duplicate_sources, lock);
+        loop {
+            let evaluated = {
+                let mut raw = Vec::new();
+                let env = Env { insert: shown, ..run.env(&[]) };
+                assigner.evaluate(&env, self.row_number, &mut raw).map(|()| raw.into_iter().map(Value::into_owned).collect())
+            };
+            match evaluated {
+                Ok(raw) => {
+                    run.row_done();
+                    return Ok((raw, std::mem::take(&mut run.sources[0].row)));
+                }
+                Err(pause) => run.resolve(pause).await?,
+            }
+        }
+    }
+
+    /// Sets the session's LAST_INSERT_ID() and sums up a LOAD DATA, whose answer has no number.
+    pub fn finish_load(&self, shared: &Shared<'_>) -> DmlDone {
+        if let Some(number) = self.first_generated {
+            shared.session.last_insert_id.set(number);
+        }
+        // As MySQL counts them: without rows that have no parent.
+        let records = self.row_number - self.left_out;
+        let (deleted, skipped) = (self.replaced, records - self.inserted);
+        let warnings = shared.session.warnings.borrow().count();
+        DmlDone {
+            affected: self.inserted + self.replaced,
+            matched: self.row_number,
+            last_insert_id: 0,
+            info: format!("Records: {records}  Deleted: {deleted}  Skipped: {skipped}  Warnings: {warnings}"),
+        }
+    }
+
     /// Sets the session's LAST_INSERT_ID() and sums up.
     fn finish(&self, shared: &Shared<'_>) -> DmlDone {
         let session = shared.session;
@@ -610,6 +723,11 @@ impl<'p> Inserting<'p> {
             info: if self.single_row { String::new() } else { insert_info(session, self.row_number, duplicates) },
         }
     }
+}
+
+/// Does such a value of the AUTO_INCREMENT column mean the next number?
+fn asks_for_number(value: &Value<'_>, session: &SessionVars) -> bool {
+    value.is_null() || is_zero(value) && !session.sql_mode.no_auto_value_on_zero
 }
 
 fn is_zero(value: &Value<'_>) -> bool {

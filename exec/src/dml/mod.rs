@@ -17,6 +17,7 @@ mod delete;
 mod foreign;
 mod given;
 mod insert;
+mod load;
 mod rules;
 mod store;
 mod update;
@@ -26,6 +27,7 @@ pub(crate) use defaults::{Default as ColumnDefaultValue, of_column as default_of
 pub(crate) use delete::delete;
 pub(crate) use foreign::{ForeignKeys, for_plan as foreign_keys_of_plan};
 pub(crate) use insert::insert;
+pub(crate) use load::load;
 pub(crate) use rules::{RowRules, bind_default, computed};
 pub(crate) use update::update;
 

@@ -17,7 +17,9 @@ mod regexp;
 mod str_to_date;
 mod string;
 
-pub(crate) use json::{binary_json, deep_json, document_of, json_value, null_member_name, parse_document};
+pub(crate) use json::{
+    binary_json, deep_json, document_of, json_value, null_member_name, parse_document, read_document, scalar_of,
+};
 pub(crate) use regexp::Patterns;
 pub(crate) use string::{char_count, char_offset};
 

@@ -71,6 +71,7 @@ impl<'p> DerivedScan<'p> {
         self.next = 0;
         self.reader = TapeReader::new();
         if self.store(run).complete {
+            self.next = self.store(run).first;
             self.state = State::Scan;
             return;
         }
@@ -116,6 +117,7 @@ impl<'p> DerivedScan<'p> {
             };
             if !more {
                 store.complete = true;
+                self.next = store.first;
                 self.state = State::Scan;
                 return Ok(());
             }

@@ -26,6 +26,8 @@ pub(crate) struct Distinct<'p> {
     /// Of the slots that count.
     kinds: Vec<(KeyKind, &'p ColumnType)>,
     keeps_order: bool,
+    /// Equal rows come one after the other: the last one's key, empty before the first. Nothing else is kept then.
+    last: Option<Vec<u8>>,
     seen: ByteSet,
     key: Vec<u8>,
     pending: bool,
@@ -50,12 +52,13 @@ enum State {
 }
 
 impl<'p> Distinct<'p> {
-    pub fn new(input: Operator<'p>, columns: usize, types: Vec<&'p ColumnType>, keeps_order: bool) -> Self {
+    pub fn new(input: Operator<'p>, columns: usize, types: Vec<&'p ColumnType>, keeps_order: bool, ordered: bool) -> Self {
         let kinds = types.into_iter().take(columns).map(|ty| (KeyKind::of_type(ty), ty)).collect();
         Self {
             input,
             kinds,
             keeps_order,
+            last: ordered.then(Vec::new),
             seen: ByteSet::default(),
             key: Vec::new(),
             pending: false,
@@ -105,6 +108,15 @@ impl<'p> Distinct<'p> {
             let env = run.env(slots);
             for (index, (kind, ty)) in self.kinds.iter().enumerate() {
                 keys::encode(&env, *kind, &packed::get(slots, index), ty, &mut self.key)?;
+            }
+            if let Some(last) = &mut self.last {
+                self.pending = false;
+                // No key is empty: each value has a byte at least.
+                if *last != self.key {
+                    std::mem::swap(last, &mut self.key);
+                    return Ok(true);
+                }
+                continue;
             }
             let new = if self.spilling.is_some() { !self.seen.contains(&self.key) } else { self.seen.insert(&self.key) };
             self.pending = false;
@@ -206,6 +218,7 @@ impl<'p> Distinct<'p> {
     pub fn rewind(&mut self, run: &mut Run<'p>) {
         run.release(std::mem::take(&mut self.charged));
         self.seen = ByteSet::default();
+        self.last.iter_mut().for_each(Vec::clear);
         self.pending = false;
         self.state = State::Input;
         self.spilling = None;

@@ -14,14 +14,17 @@ mod derived;
 mod distinct;
 mod filter;
 mod hash_join;
+mod json_table;
 mod limit;
 mod measured;
+mod merge_scan;
 mod nested_loop;
+mod ordered_groups;
 mod project;
 mod recursive;
-mod rollup;
 mod scan;
 mod set_operation;
+mod skip_scan;
 mod sort;
 mod values;
 mod window;
@@ -53,12 +56,15 @@ pub(crate) enum Operator<'p> {
     Sort(Box<sort::Sort<'p>>),
     Limit(Box<limit::Limit<'p>>),
     Values(Box<values::ValuesRows<'p>>),
+    JsonTable(Box<json_table::JsonTableRows<'p>>),
     Concat(Box<concat::Concat<'p>>),
     Derived(Box<derived::DerivedScan<'p>>),
     Work(Box<derived::WorkScan<'p>>),
     SetOperation(Box<set_operation::SetOperation<'p>>),
     Recursive(Box<recursive::Recursive<'p>>),
-    Rollup(Box<rollup::Rollup<'p>>),
+    OrderedGroups(Box<ordered_groups::OrderedGroups<'p>>),
+    SkipScan(Box<skip_scan::SkipScan<'p>>),
+    MergeScan(Box<merge_scan::MergeScan<'p>>),
     Window(Box<window::WindowOperator<'p>>),
     Measured(Box<measured::MeasuredOperator<'p>>),
 }
@@ -103,6 +109,20 @@ impl<'p> Builder<'p> {
                 }
                 None => count(Operator::Scan(scan), Measured::Whole),
             },
+            Operator::MergeScan(mut scan) => match scan.take_filter() {
+                Some(predicate) => {
+                    let read = count(Operator::MergeScan(scan), Measured::Read);
+                    count(Operator::Filter(Box::new(filter::Filter::new(read, predicate))), Measured::Whole)
+                }
+                None => count(Operator::MergeScan(scan), Measured::Whole),
+            },
+            Operator::SkipScan(mut scan) => match scan.take_filter() {
+                Some(predicate) => {
+                    let read = count(Operator::SkipScan(scan), Measured::Read);
+                    count(Operator::Filter(Box::new(filter::Filter::new(read, predicate))), Measured::Whole)
+                }
+                None => count(Operator::SkipScan(scan), Measured::Whole),
+            },
             operator => count(operator, Measured::Whole),
         }
     }
@@ -121,6 +141,14 @@ impl<'p> Builder<'p> {
                 match &scan.access {
                     Access::Derived(derived) => {
                         return Operator::Derived(Box::new(derived::DerivedScan::new(scan, derived, self.ordered())));
+                    }
+                    Access::Merge(merge) if self.lock_of(scan.source).is_none() => {
+                        let scan = merge_scan::MergeScan::new(scan, merge, self.table(scan.source));
+                        return Operator::MergeScan(Box::new(scan));
+                    }
+                    Access::Leaps(leaps) if self.lock_of(scan.source).is_none() => {
+                        let scan = skip_scan::SkipScan::new(scan, leaps, self.table(scan.source));
+                        return Operator::SkipScan(Box::new(scan));
                     }
                     Access::Work { table } => return Operator::Work(Box::new(derived::WorkScan::new(scan, *table))),
                     _ => {}
@@ -141,15 +169,20 @@ impl<'p> Builder<'p> {
                 Operator::HashJoin(Box::new(hash_join::HashJoin::new(sides, *kind, keys, on.as_ref(), self.keeps_order)))
             }
             Node::Filter { input, predicate } => Operator::Filter(Box::new(filter::Filter::new(self.build(input), predicate))),
-            Node::Aggregate { input, keys, aggregates } => {
+            Node::Aggregate { input, keys, aggregates, ordered: true } => {
+                let input = self.ordered().build(input);
+                Operator::OrderedGroups(Box::new(ordered_groups::OrderedGroups::new(input, keys, aggregates, false)))
+            }
+            Node::Aggregate { input, keys, aggregates, ordered: false } => {
                 let sources = row_sources(input);
                 let input = self.unordered().build(input);
                 Operator::Aggregate(Box::new(aggregate::AggregateOperator::new(input, sources, keys, aggregates)))
             }
             Node::Project { input, exprs } => Operator::Project(Box::new(project::Project::new(self.build(input), exprs))),
-            Node::Distinct { input, columns } => {
+            Node::Distinct { input, columns, ordered } => {
                 let types = slot_types(input);
-                let distinct = distinct::Distinct::new(self.build(input), *columns, types, self.keeps_order);
+                let built = if *ordered { self.ordered().build(input) } else { self.build(input) };
+                let distinct = distinct::Distinct::new(built, *columns, types, self.keeps_order, *ordered);
                 Operator::Distinct(Box::new(distinct))
             }
             Node::Sort { input, keys, limit } => {
@@ -161,8 +194,10 @@ impl<'p> Builder<'p> {
             // Whoever reads the slots knows how many there are.
             Node::Trim { input, .. } => self.build(input),
             Node::Values { rows } => Operator::Values(Box::new(values::ValuesRows::new(rows))),
+            Node::JsonTable(table) => Operator::JsonTable(Box::new(json_table::JsonTableRows::new(table))),
             Node::Rollup { input, keys, aggregates } => {
-                Operator::Rollup(Box::new(rollup::Rollup::new(self.build(input), keys, aggregates)))
+                let input = self.ordered().build(input);
+                Operator::OrderedGroups(Box::new(ordered_groups::OrderedGroups::new(input, keys, aggregates, true)))
             }
             Node::Window { input, columns, partition, order, calls } => {
                 let window = window::WindowOperator::new(self.build(input), *columns, partition, order, calls);
@@ -225,12 +260,15 @@ impl<'p> Operator<'p> {
             Operator::Sort(op) => op.next(run),
             Operator::Limit(op) => op.next(run),
             Operator::Values(op) => op.next(run),
+            Operator::JsonTable(op) => op.next(run),
             Operator::Concat(op) => op.next(run),
             Operator::Derived(op) => op.next(run),
             Operator::Work(op) => op.next(run),
             Operator::SetOperation(op) => op.next(run),
             Operator::Recursive(op) => op.next(run),
-            Operator::Rollup(op) => op.next(run),
+            Operator::OrderedGroups(op) => op.next(run),
+            Operator::SkipScan(op) => op.next(run),
+            Operator::MergeScan(op) => op.next(run),
             Operator::Window(op) => op.next(run),
             Operator::Measured(op) => op.next(run),
         }
@@ -246,14 +284,17 @@ impl<'p> Operator<'p> {
             Operator::Sort(op) => op.slots(),
             Operator::Limit(op) => op.slots(),
             Operator::Values(op) => op.slots(),
+            Operator::JsonTable(op) => op.slots(),
             Operator::Concat(op) => op.slots(),
             Operator::SetOperation(op) => op.slots(),
             Operator::Recursive(op) => op.slots(),
-            Operator::Rollup(op) => op.slots(),
+            Operator::OrderedGroups(op) => op.slots(),
             Operator::Window(op) => op.slots(),
             Operator::Measured(op) => op.inner().slots(),
             Operator::OneRow(_)
             | Operator::Scan(_)
+            | Operator::SkipScan(_)
+            | Operator::MergeScan(_)
             | Operator::Virtual(_)
             | Operator::Derived(_)
             | Operator::Work(_)
@@ -319,10 +360,13 @@ impl<'p> Operator<'p> {
             Operator::Distinct(op) => op.rewind(run),
             Operator::Sort(op) => op.rewind(run),
             Operator::Values(op) => op.rewind(),
+            Operator::JsonTable(op) => op.rewind(),
             Operator::Concat(op) => op.rewind(run),
             Operator::SetOperation(op) => op.rewind(run),
             Operator::Recursive(op) => op.rewind(run),
-            Operator::Rollup(op) => op.rewind(run),
+            Operator::OrderedGroups(op) => op.rewind(run),
+            Operator::SkipScan(op) => op.rewind(),
+            Operator::MergeScan(op) => op.rewind(),
             Operator::Window(op) => op.rewind(run),
             Operator::Measured(op) => op.rewind(run),
         }
@@ -368,6 +412,7 @@ fn slot_types(node: &Node) -> Vec<&types::ColumnType> {
         }
         Node::SetOperation { left, columns, .. } => slot_types(left).into_iter().take(*columns).collect(),
         Node::Recursive { columns, .. } => columns.iter().map(|(_, ty)| ty).collect(),
+        Node::JsonTable(table) => table.outputs.iter().map(|output| &output.ty).collect(),
         Node::OneRow | Node::Scan(_) | Node::NestedLoop { .. } | Node::HashJoin { .. } => Vec::new(),
     }
 }

@@ -63,7 +63,12 @@ impl<'p> Recursive<'p> {
         loop {
             let more = match self.state {
                 State::Start => {
-                    self.left = evaluate_count(&run.env(&[]), self.limit.and_then(|l| l.count.as_ref()))?;
+                    let env = run.env(&[]);
+                    let count = evaluate_count(&env, self.limit.and_then(|l| l.count.as_ref()))?;
+                    let offset = evaluate_count(&env, self.limit.and_then(|l| l.offset.as_ref()))?.unwrap_or(0);
+                    // Rows before the offset are needed for the steps.
+                    self.left = count.map(|count| if count == 0 { 0 } else { count.saturating_add(offset) });
+                    run.stores[self.table].first = usize::try_from(offset).unwrap_or(usize::MAX);
                     self.state = if self.left == Some(0) { State::Done } else { State::Seed };
                     continue;
                 }

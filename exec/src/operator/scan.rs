@@ -25,7 +25,7 @@ use crate::eval::Step;
 use crate::packed::Packer;
 use crate::run::{Run, SourceState};
 use crate::scratch::Scratch;
-use sql::expr::Expr;
+use sql::expr::{Expr, ExprKind};
 use sql::plan::{Access, Scan};
 use table::{EncodedRange, RowCursor, RowRead, Table};
 use txn::{LockMode, ReadMode, WaitPolicy};
@@ -46,6 +46,8 @@ const BATCH_ROWS: usize = 64;
 pub(crate) struct ScanOperator<'p> {
     plan: &'p Scan,
     filter: Option<&'p Expr>,
+    /// Judged on entries of the index, where these tell enough; else with the filter.
+    index_filter: Option<&'p Expr>,
     table: &'p Table,
     lock: Option<SourceLock>,
     cursor: RowCursor,
@@ -63,6 +65,8 @@ pub(crate) struct ScanOperator<'p> {
     semi_consistent: bool,
     /// The row is the version the statement wants: nothing is left to acquire.
     current: bool,
+    /// The index's own condition holds for the row.
+    entry_judged: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +75,9 @@ enum Stage {
     NextRange,
     Point,
     Read,
+    /// An entry of the index is shown: is its row worth reading?
+    JudgeEntry,
+    Fetch,
     Load,
     Judge,
     Acquire,
@@ -92,6 +99,7 @@ impl<'p> ScanOperator<'p> {
         Self {
             plan,
             filter: plan.filter.as_ref(),
+            index_filter: plan.index_filter.as_ref(),
             table,
             lock,
             cursor: RowCursor::new(),
@@ -104,6 +112,7 @@ impl<'p> ScanOperator<'p> {
             batch: BATCH_ROWS,
             semi_consistent: false,
             current: false,
+            entry_judged: false,
         }
     }
 
@@ -158,8 +167,16 @@ impl<'p> ScanOperator<'p> {
                 Stage::Acquire => self.acquire(run)?,
                 Stage::AwaitHeld => self.await_held(run)?,
                 Stage::LockRefused => self.lock_refused(run)?,
+                Stage::JudgeEntry => {
+                    if run.passes(self.index_filter)? {
+                        Stage::Fetch
+                    } else {
+                        Stage::Read
+                    }
+                }
+                Stage::Fetch => self.fetch(run)?,
                 Stage::Judge => {
-                    let keep = run.passes(self.filter)?;
+                    let keep = (self.entry_judged || run.passes(self.index_filter)?) && run.passes(self.filter)?;
                     if keep && self.current {
                         self.stage = self.after_row();
                         return Ok(true);
@@ -194,22 +211,33 @@ impl<'p> ScanOperator<'p> {
                 self.next_range = if *reverse { self.range_count } else { 0 };
                 Stage::NextRange
             }
-            Access::Full { reverse, .. } => {
-                if self.ranges.is_empty() {
-                    self.ranges.push(EncodedRange::default());
-                }
-                self.ranges[0].low.clear();
-                self.ranges[0].high.clear();
-                self.range_count = 1;
-                self.next_range = usize::from(*reverse);
+            // Under locks what would be leapt over is read as well.
+            Access::Leaps(leaps) => {
+                self.range_count = access::ranges(&env, self.table, leaps.index, &leaps.ranges, &mut self.ranges)?;
+                self.next_range = 0;
                 Stage::NextRange
             }
+            Access::Merge(_) => self.start_full(false),
+            Access::Full { reverse, .. } => self.start_full(*reverse),
         })
+    }
+
+    fn start_full(&mut self, reverse: bool) -> Stage {
+        if self.ranges.is_empty() {
+            self.ranges.push(EncodedRange::default());
+        }
+        self.ranges[0].low.clear();
+        self.ranges[0].high.clear();
+        self.range_count = 1;
+        self.next_range = usize::from(reverse);
+        Stage::NextRange
     }
 
     fn open_next_range(&mut self, locks_gaps: bool) -> Stage {
         let (index, reverse) = match self.plan.access {
             Access::Ranges { index, reverse, .. } | Access::Full { index, reverse, .. } => (index, reverse),
+            Access::Leaps(ref leaps) => (leaps.index, false),
+            Access::Merge(_) => (0, false),
             _ => return Stage::Done,
         };
         let at = match reverse {
@@ -228,7 +256,17 @@ impl<'p> ScanOperator<'p> {
         if self.lock.is_some() {
             self.cursor.set_batch(self.batch);
         }
+        if let (Some(filter), None) = (self.index_filter, self.lock) {
+            self.show_entries(filter);
+        }
         Stage::Read
+    }
+
+    #[cold]
+    fn show_entries(&mut self, filter: &Expr) {
+        let mut wanted = vec![false; self.plan.table.columns.len()];
+        note_columns(filter, self.plan.source, &mut wanted);
+        self.cursor.show_entries(self.table, &wanted);
     }
 
     fn point(&mut self, run: &mut Run<'p>) -> Step<Stage> {
@@ -247,6 +285,14 @@ impl<'p> ScanOperator<'p> {
     fn read(&mut self, run: &mut Run<'p>) -> Step<Stage> {
         run.tick()?;
         let source = &mut run.sources[self.plan.source];
+        self.entry_judged = self.index_filter.is_none();
+        if self.index_filter.is_some() && self.lock.is_none() && !run.txn.has_changed_unseen() {
+            if !self.cursor.next_entry(self.table, run.worker, run.txn, &mut source.row)? {
+                return Ok(Stage::NextRange);
+            }
+            source.state = SourceState::Stored;
+            return Ok(Stage::JudgeEntry);
+        }
         if !self.cursor.next(self.table, run.worker, run.txn, &mut source.row)? {
             return Ok(Stage::NextRange);
         }
@@ -266,6 +312,14 @@ impl<'p> ScanOperator<'p> {
             Some(SourceLock::Lock(_, WaitPolicy::NoWait | WaitPolicy::SkipLocked)) => Stage::Acquire,
             _ => Stage::AwaitHeld,
         })
+    }
+
+    /// Reads the row of an entry that was judged.
+    fn fetch(&mut self, run: &mut Run<'p>) -> Step<Stage> {
+        let source = &mut run.sources[self.plan.source];
+        let there = self.cursor.fetch_shown(self.table, run.worker, run.txn, &mut source.row)?;
+        (self.current, self.entry_judged) = (true, true);
+        Ok(if there { Stage::Load } else { Stage::Read })
     }
 
     /// Brings in large columns that lie outside of the row.
@@ -339,7 +393,7 @@ impl<'p> ScanOperator<'p> {
 
     /// Is the scanned index the clustered one, whose keys identify rows?
     fn is_clustered(&self) -> bool {
-        matches!(self.plan.access, Access::Ranges { index: 0, .. } | Access::Full { index: 0, .. })
+        matches!(self.plan.access, Access::Ranges { index: 0, .. } | Access::Full { index: 0, .. } | Access::Merge(_))
     }
 
     fn is_point(&self) -> bool {
@@ -349,6 +403,16 @@ impl<'p> ScanOperator<'p> {
     fn after_row(&self) -> Stage {
         if self.is_point() { Stage::Done } else { Stage::Read }
     }
+}
+
+/// Notes the columns of a source that an expression reads.
+fn note_columns(expr: &Expr, of: usize, wanted: &mut [bool]) {
+    if let ExprKind::Column { source, column } | ExprKind::ColumnOrdinal { source, column } = expr.kind
+        && source == of
+    {
+        wanted[column] = true;
+    }
+    expr.parts().into_iter().for_each(|part| note_columns(part, of, wanted));
 }
 
 /// Rows of the server's memory: information_schema.

@@ -21,6 +21,8 @@ pub(crate) struct RowStore {
     pub complete: bool,
     /// Of a recursive table: the rows of the round before.
     pub round: (usize, usize),
+    /// Of a recursive table with an OFFSET: rows before this one are there for the steps alone.
+    pub first: usize,
     charged: usize,
     /// Bytes in the arena at which its rows go to the tape, once memory has been refused.
     quota: Option<usize>,
@@ -34,6 +36,7 @@ impl RowStore {
         self.writing = None;
         self.complete = false;
         self.round = (0, 0);
+        self.first = 0;
     }
 
     fn on_tape(&self) -> usize {

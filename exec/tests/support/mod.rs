@@ -84,6 +84,14 @@ impl Fixture {
         self.database.create_table(&worker, table).expect("a valid table");
     }
 
+    /// ANALYZE TABLE
+    pub fn analyze(&self, name: &str) {
+        let worker = self.engine.spare_worker().expect("a spare worker");
+        let def = self.database.schema().table("test", name).cloned().expect("the table exists");
+        let table = self.database.table(def.id).expect("the table exists");
+        self.database.analyze(&worker, &table).expect("the table can be read");
+    }
+
     pub fn client(&self, worker: usize) -> Client {
         Client {
             database: self.database.clone(),
@@ -202,6 +210,9 @@ impl BindContext for Binding<'_> {
     fn row_count(&self, table: &TableDef) -> u64 {
         self.database.table(table.id).map_or(0, |t| t.estimated_rows())
     }
+    fn statistics(&self, table: &TableDef) -> Option<Arc<types::statistics::TableStatistics>> {
+        self.database.table(table.id)?.statistics()
+    }
     fn sql_mode(&self) -> SqlMode {
         self.session.sql_mode
     }
@@ -279,6 +290,18 @@ impl Client {
         }
         self.worker.tick();
         result
+    }
+
+    /// Runs a query for what its operators do.
+    pub fn measure(&mut self, prepared: &Prepared) -> sql::explain::Measures {
+        let mut txn = self.worker.begin(self.isolation);
+        txn.begin_statement(&self.worker);
+        let (worker, database, session) = (&self.worker, &self.database, &mut self.session);
+        let mut cx = ExecContext { worker, txn: &mut txn, database, session, params: &[], host: &NoHost };
+        let measures = block_on(exec::measure_query(&mut cx, prepared)).expect("the query can be run");
+        roll_back(&mut txn, &self.worker);
+        self.worker.tick();
+        measures
     }
 
     /// Runs a statement that succeeds: rows joined by `;`, values by `,`; or `affected[ info]`.

@@ -13,6 +13,7 @@ use crate::charset;
 use crate::error::{Error, Result};
 use crate::session::{State, without_parameters};
 use convert::Converter;
+pub use convert::column_type;
 use exec::Level;
 use sql::ast::{ColumnName, CreateDatabase, CreateTable, DatabaseOptions, Insert, InsertSource, ObjectName, Query, Statement};
 use std::sync::Arc;

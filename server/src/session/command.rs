@@ -87,6 +87,11 @@ impl Session {
             // The loop answers these two itself.
             Command::Quit | Command::ChangeUser(_) => return Ok(Next::Close),
         };
+        self.conclude(client, outcome)
+    }
+
+    /// Tells the client what went wrong. `Err` only when it is lost.
+    pub(super) fn conclude(&mut self, client: &mut Client, outcome: Result<()>) -> std::result::Result<Next, Lost> {
         match outcome {
             Ok(()) => {}
             Err(Error::Exec(exec::Error::ClientGone)) => return Err(Lost::Io(std::io::ErrorKind::BrokenPipe.into())),

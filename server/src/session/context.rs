@@ -9,7 +9,7 @@ use crate::plan_cache::ResultTarget;
 use crate::variables::{self, Kind, Scope, VariableId};
 use exec::{Constants, Prepared};
 use sql::Parsed;
-use sql::ast::{Expr, Query, QueryBody, Select, SelectInto, SelectItem, Statement};
+use sql::ast::{DataType, Expr, Query, QueryBody, Select, SelectInto, SelectItem, Statement};
 use sql::expr::ExprKind;
 use sql::plan::{Access, BindContext, KeyRange, Node, OutputColumn, Plan, SqlMode, Switches};
 use std::cell::Cell;
@@ -70,6 +70,10 @@ impl BindContext for Binder<'_> {
         Some(self.state.vars.user_variables.get(&name.to_lowercase())?.ty.clone())
     }
 
+    fn note_literal(&self) {
+        self.is_volatile.set(true);
+    }
+
     fn row_count(&self, table: &TableDef) -> u64 {
         if table.is_virtual {
             return 100;
@@ -97,6 +101,14 @@ impl BindContext for Binder<'_> {
         let table = self.state.worker.shared.database.table(table.id)?;
         self.note_sniffed(std::iter::once(value));
         self.constants().statistics_key(&table, column, value)
+    }
+
+    fn column_type(&self, name: &str, ty: &DataType<'_>) -> sql::Result<ColumnType> {
+        crate::ddl::column_type(name, ty, self.state.settings.connection_collation).map_err(|error| match error {
+            Error::Sql(error) => error,
+            Error::NotSupported(what) => sql::Error::NotSupported(what),
+            other => sql::Error::NotSupported(other.describe().message),
+        })
     }
 
     fn switches(&self) -> Switches {

@@ -35,9 +35,9 @@ impl From<Lost> for Refused {
     }
 }
 
-/// What we offer: everything of the codec but what needs files or keys.
+/// What we offer: everything of the codec. Whether a client's files are asked for, `local_infile` says.
 pub fn offered() -> Capabilities {
-    Capabilities::SUPPORTED.without(Capabilities::LOCAL_FILES)
+    Capabilities::SUPPORTED
 }
 
 /// An account as authentication sees it.

@@ -13,6 +13,7 @@
 mod command;
 mod context;
 mod host;
+mod infile;
 mod info;
 mod login;
 mod named;
@@ -52,6 +53,8 @@ use std::time::Duration;
 pub struct Client {
     pub socket: Socket,
     pub output: Output,
+    /// Those too, while a statement runs that reads more of them: LOAD DATA LOCAL.
+    pub input: Option<Box<Input>>,
 }
 
 /// One client's session.
@@ -77,7 +80,7 @@ pub async fn serve(worker: Rc<Worker>, stream: Stream, id: u32) {
             return;
         }
     };
-    let mut client = Client { socket, output: Output::new(Rc::clone(&worker.buffers)) };
+    let mut client = Client { socket, output: Output::new(Rc::clone(&worker.buffers)), input: None };
     let mut input = Input::new(Rc::clone(&worker.buffers));
     let info = Rc::new(SessionInfo::new(id, peer.address.clone(), worker.core.now(), worker.core.current_waker()));
     info.stopping.set(worker.is_stopping());
@@ -266,6 +269,11 @@ impl Session {
                         // Without a name of its own: the session would hold a second copy of it.
                         catch_panic(pin!(self.command(client, command))).await
                     };
+                    let outcome = match self.state.deferred.take() {
+                        None => outcome,
+                        // Boxed: rare, and it would make every session larger.
+                        Some(text) => Box::pin(self.go_on_with_input(client, input, &text)).await,
+                    };
                     match outcome {
                         Some(Ok(next)) => next,
                         Some(Err(lost)) => return Some(lost),
@@ -287,6 +295,22 @@ impl Session {
                 return Some(Lost::Interrupted);
             }
         }
+    }
+
+    /// Runs what is left of a text from a statement on that reads more of the client than its command. The command's payload is not needed
+    /// any more, so the input is free.
+    #[cold]
+    async fn go_on_with_input(
+        &mut self,
+        client: &mut Client,
+        input: &mut Input,
+        text: &[u8],
+    ) -> Option<std::result::Result<Next, Lost>> {
+        let spare = Input::new(Rc::clone(&self.state.worker.buffers));
+        client.input = Some(Box::new(std::mem::replace(input, spare)));
+        let outcome = catch_panic(pin!(self.state.run_texts(client, text))).await;
+        *input = *client.input.take().expect("put there above");
+        Some(self.conclude(client, outcome?))
     }
 
     /// A bug of ours: the client is told, the connection ends, everybody else goes on.

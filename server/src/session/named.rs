@@ -43,7 +43,7 @@ impl State {
         }
         match &parsed.statement {
             Statement::Empty => return Err(Error::EmptyQuery),
-            Statement::Prepare { .. } | Statement::Execute { .. } | Statement::Deallocate { .. } => {
+            Statement::Prepare { .. } | Statement::Execute { .. } | Statement::Deallocate { .. } | Statement::LoadData(_) => {
                 return Err(Error::NotPreparable);
             }
             statement if statement.info().plannable => {

@@ -13,13 +13,13 @@ use crate::latin1::Narrow;
 use exec::RowSink;
 use parking_lot::{Condvar, Mutex};
 use sql::ast::OutFile;
-use sql::plan::OutputColumn;
+use sql::plan::{FileFormat, OutputColumn};
 use std::borrow::Cow;
 use std::io::Write;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use types::{CollationId, ColumnType, TypeKind, Value};
+use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 
 /// Bytes that are written at once.
 const BUFFER_BYTES: usize = 256 << 10;
@@ -35,43 +35,21 @@ pub struct FileTarget {
 /// How rows become text.
 #[derive(Clone, Debug)]
 struct Format {
-    fields_terminated: Box<[u8]>,
-    enclosed: Option<u8>,
-    optionally: bool,
-    escaped: Option<u8>,
-    lines_starting: Box<[u8]>,
-    lines_terminated: Box<[u8]>,
+    file: FileFormat,
     /// CHARACTER SET: `None` leaves each text in its own.
     charset: Option<&'static str>,
 }
 
 impl FileTarget {
     pub fn text(file: &OutFile<'_>) -> Result<Self> {
-        let one = |text: &[u8]| match text {
-            [] => Ok(None),
-            [byte] => Ok(Some(*byte)),
-            _ => {
-                let message = "Field separator argument is not what is expected; check the manual";
-                Err(Error::Other { number: 1083, message: message.to_owned() })
-            }
-        };
         let charset = match file.charset {
             Some(name) => Some(charset::charset(name).ok_or_else(|| sql::Error::UnknownCharset(name.to_owned()))?.name),
             None => None,
         };
-        let format = &file.format;
-        if format.fields_terminated.is_empty() && format.enclosed.is_empty() {
-            return Err(Error::NotSupported("INTO OUTFILE with fields of fixed lengths".to_owned()));
+        let mut format = Format { file: FileFormat::new(&file.format)?, charset };
+        if format.file.lines_terminated.is_empty() {
+            format.file.lines_terminated = format.file.fields_terminated.clone();
         }
-        let format = Format {
-            fields_terminated: format.fields_terminated.into(),
-            enclosed: one(format.enclosed)?,
-            optionally: format.optionally,
-            escaped: one(format.escaped)?,
-            lines_starting: format.lines_starting.into(),
-            lines_terminated: format.lines_terminated.into(),
-            charset,
-        };
         Ok(Self { path: String::from_utf8_lossy(file.path).into_owned(), format: Some(format) })
     }
 
@@ -80,7 +58,17 @@ impl FileTarget {
     }
 
     /// Has the file made. A relative path is one in the database's directory, as in MySQL.
-    pub fn open(&self, allowed: Option<&Path>, data_dir: &Path, database: Option<&str>) -> Result<FileSink> {
+    pub fn open(
+        &self,
+        allowed: Option<&Path>,
+        data_dir: &Path,
+        database: Option<&str>,
+        columns: &[OutputColumn],
+    ) -> Result<FileSink> {
+        let is_fixed = self.format.as_ref().is_some_and(|format| format.file.is_fixed());
+        if is_fixed && columns.iter().any(|column| is_endless(&column.ty)) {
+            return Err(Error::NotSupported("INTO OUTFILE with fixed lengths of columns as long as MEDIUMTEXT".to_owned()));
+        }
         let path = data_dir.join(database.unwrap_or_default()).join(&self.path);
         let within = allowed.and_then(|allowed| beneath(allowed, &path).map(|rest| (allowed.to_path_buf(), rest)));
         let Some((directory, rest)) = within else { return Err(not_allowed()) };
@@ -99,7 +87,7 @@ impl FileTarget {
 }
 
 /// The rest of a path behind a directory, by names only; links are the system's business.
-fn beneath(directory: &Path, path: &Path) -> Option<PathBuf> {
+pub(super) fn beneath(directory: &Path, path: &Path) -> Option<PathBuf> {
     let is_plain = |part: &Component<'_>| !matches!(part, Component::ParentDir);
     let rest = path.strip_prefix(directory).ok().map(Path::to_path_buf).or_else(|| {
         let real = directory.canonicalize().ok()?;
@@ -108,7 +96,7 @@ fn beneath(directory: &Path, path: &Path) -> Option<PathBuf> {
     (!rest.as_os_str().is_empty() && rest.components().all(|part| is_plain(&part))).then_some(rest)
 }
 
-fn not_allowed() -> Error {
+pub(super) fn not_allowed() -> Error {
     let option = "The MySQL server is running with the --secure-file-priv option so it cannot execute this statement";
     Error::Other { number: 1290, message: option.to_owned() }
 }
@@ -125,7 +113,7 @@ fn failed(path: &str, error: &std::io::Error) -> Error {
 }
 
 /// The system's words without Rust's `(os error N)`.
-fn reason(error: &std::io::Error) -> String {
+pub(super) fn reason(error: &std::io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()
 }
@@ -180,7 +168,7 @@ impl RowSink for FileSink {
         self.row_at = self.buffer.len();
         self.columns = 0;
         if let Some(format) = &self.format {
-            self.buffer.extend_from_slice(&format.lines_starting);
+            self.buffer.extend_from_slice(&format.file.lines_starting);
         }
     }
 
@@ -193,11 +181,23 @@ impl RowSink for FileSink {
             return;
         };
         if self.columns > 0 {
-            out.extend_from_slice(&format.fields_terminated);
+            out.extend_from_slice(&format.file.fields_terminated);
         }
         self.columns += 1;
+        if format.file.is_fixed() {
+            let width = width_of(ty, format.charset);
+            self.value.clear();
+            if !value.is_null() {
+                put_plain(value, ty, format.charset, &mut self.value);
+                self.value.truncate(width);
+            }
+            let filler = width - self.value.len();
+            format.put(&self.value, is_text(ty), is_multibyte(ty, format.charset), out);
+            out.resize(out.len() + filler, b' ');
+            return;
+        }
         if value.is_null() {
-            match format.escaped {
+            match format.file.escaped {
                 Some(escaped) => out.extend_from_slice(&[escaped, b'N']),
                 None => out.extend_from_slice(b"NULL"),
             }
@@ -211,7 +211,7 @@ impl RowSink for FileSink {
     fn end_row(&mut self) {
         self.rows += 1;
         if let Some(format) = &self.format {
-            self.buffer.extend_from_slice(&format.lines_terminated);
+            self.buffer.extend_from_slice(&format.file.lines_terminated);
         }
     }
 
@@ -254,6 +254,22 @@ fn put_plain(value: &Value<'_>, ty: &ColumnType, charset: Option<&str>, out: &mu
     }
 }
 
+/// The width of a field without separators.
+fn width_of(ty: &ColumnType, charset: Option<&str>) -> usize {
+    let characters = ty.display_length() as usize;
+    let is_wide = is_text(ty) && ty.collation != CollationId::BINARY && narrow_of(ty, charset).is_none();
+    if is_wide { characters * ty.collation.character_bytes_max() as usize } else { characters }
+}
+
+/// A field of this type would be megabytes of spaces.
+fn is_endless(ty: &ColumnType) -> bool {
+    match ty.kind {
+        TypeKind::Text(size) | TypeKind::Blob(size) => matches!(size, LobSize::Medium | LobSize::Long),
+        TypeKind::Json => true,
+        _ => false,
+    }
+}
+
 /// The one-byte set that a type's texts are written in.
 fn narrow_of(ty: &ColumnType, charset: Option<&str>) -> Option<Narrow> {
     if ty.collation == CollationId::BINARY {
@@ -290,12 +306,12 @@ fn is_text(ty: &ColumnType) -> bool {
 impl Format {
     /// Appends a value that is not NULL, enclosed and escaped.
     fn put(&self, text: &[u8], is_text: bool, is_multibyte: bool, out: &mut Vec<u8>) {
-        let enclosed = self.enclosed.filter(|_| !self.optionally || is_text);
+        let enclosed = self.file.enclosed.filter(|_| !self.file.optionally || is_text);
         out.extend(enclosed);
-        let separator = self.enclosed.or(self.fields_terminated.first().copied());
+        let separator = self.file.enclosed.or(self.file.fields_terminated.first().copied());
         // Numbers hold nothing to escape, unless what separates them may be a part of a number.
         let is_unsafe = separator.is_some_and(|byte| b".0123456789e+-".contains(&byte));
-        match self.escaped {
+        match self.file.escaped {
             Some(escape) if is_text || is_unsafe => self.put_escaped(text, escape, enclosed, is_multibyte, out),
             _ => out.extend_from_slice(text),
         }
@@ -303,9 +319,9 @@ impl Format {
     }
 
     fn put_escaped(&self, text: &[u8], escape: u8, enclosed: Option<u8>, is_multibyte: bool, out: &mut Vec<u8>) {
-        let field_end = self.fields_terminated.first().copied();
-        let line_end = self.lines_terminated.first().copied();
-        let separator = self.enclosed.or(field_end);
+        let field_end = self.file.fields_terminated.first().copied();
+        let line_end = self.file.lines_terminated.first().copied();
+        let separator = self.file.enclosed.or(field_end);
         let is_ambiguous = |byte: Option<u8>| byte.is_some_and(|byte| b"ntrb0ZN".contains(&byte));
         for &byte in text {
             if is_multibyte && byte >= 0x80 {

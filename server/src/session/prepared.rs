@@ -328,7 +328,8 @@ fn analyse(state: &State, text: &[u8]) -> Result<(Work, usize)> {
         Statement::Rollback(end) if *end == plain_end => Work::Rollback,
         Statement::Empty => return Err(Error::EmptyQuery),
         Statement::Unsupported { what } => return Err(Error::NotSupported((*what).to_owned())),
-        Statement::Prepare { .. }
+        Statement::LoadData(_)
+        | Statement::Prepare { .. }
         | Statement::Execute { .. }
         | Statement::Deallocate { .. }
         | Statement::LockTables(_)

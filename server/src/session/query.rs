@@ -25,9 +25,15 @@ impl State {
             Some(narrow) => narrow.decode(text),
             None => text.into(),
         };
-        let mut rest = trim(&decoded);
+        let text = trim(&decoded);
+        self.info.set_statement(text);
+        self.run_texts(client, text).await
+    }
+
+    /// Runs the statements of a text that is UTF-8.
+    pub async fn run_texts(&mut self, client: &mut Client, text: &[u8]) -> Result<()> {
+        let mut rest = text;
         self.more_results = false;
-        self.info.set_statement(rest);
         loop {
             self.begin_statement();
             let consumed = self.one(client, rest).await;
@@ -108,6 +114,10 @@ impl State {
         self.look_behind(text, parsed.end)?;
         if parsed.params > 0 {
             return Err(Error::Sql(sql::Error::Syntax { near: "?".to_owned(), line: 1 }));
+        }
+        if matches!(parsed.statement, Statement::LoadData(load) if load.local) && client.input.is_none() {
+            self.deferred = Some(text.into());
+            return Ok(text.len());
         }
         self.run_statement(client, &parsed.statement, RowFormat::Text).await?;
         Ok(parsed.end)

@@ -5,9 +5,12 @@
 //! commit is durable. A failed statement is undone; after a deadlock the whole transaction is.
 
 use super::Client;
+use super::context::without_parameters;
 use super::host::ServerHost;
+use super::infile::{InFile, has_exotic_separators};
 use super::info::SessionInfo;
 use super::outfile::FileTarget;
+use super::query::PLAN_ATTEMPTS_MAX;
 use super::state::{Answer, State};
 use super::transaction::Hold;
 use crate::counters::count;
@@ -15,14 +18,17 @@ use crate::error::{Error, Result};
 use crate::latin1::Narrow;
 use crate::plan_cache::{PlanEntry, ResultTarget, StatementKind, definition_of};
 use crate::show::Gathered;
+use exec::load::ByteSource;
 use exec::{DmlDone, ExecContext, Level, QueryDone, RowSink, UserVariable, kill};
 use protocol::{Capabilities, EncodedHead, OkPacket, PacketWriter, RowEncoder, RowFormat, Status};
+use sql::ast::{LoadData, Statement};
 use sql::plan::OutputColumn;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::{Context, Poll};
+use types::charset::Charset;
 use types::{CollationId, ColumnType, Value};
 
 /// Whether a plan ran.
@@ -33,11 +39,13 @@ pub enum Ran {
     Stale,
 }
 
-/// Where the rows of a statement go.
+/// Where the rows of a statement go, or come from.
 pub enum Destination<'a> {
     Client(RowFormat),
     /// Rows are kept for COM_STMT_FETCH.
     Cursor(&'a mut VecDeque<Box<[u8]>>),
+    /// They come from a file: LOAD DATA.
+    Load(&'a InFile),
 }
 
 impl State {
@@ -68,9 +76,11 @@ impl State {
         let txn = self.transaction.ensure(&worker, &self.settings, lasting);
         txn.begin_statement(&worker.engine);
         let mark = if plan.writes { self.transaction.mark() } else { None };
-        let outcome = match plan.is_query() {
-            true => self.run_query(client, plan, params, to, gathered.as_ref(), lasting).await,
-            false => self.run_change(client, plan, params, gathered.as_ref(), lasting).await,
+        let outcome = match plan.kind {
+            StatementKind::Select => self.run_query(client, plan, params, to, gathered.as_ref(), lasting).await,
+            // Boxed: rare, and it would make every session larger.
+            StatementKind::Load => Box::pin(self.run_load(client, plan, to, gathered.as_ref(), lasting)).await,
+            _ => self.run_change(client, plan, params, gathered.as_ref(), lasting).await,
         };
         if let Some(txn) = self.transaction.txn() {
             txn.end_statement(&worker.engine);
@@ -108,6 +118,7 @@ impl State {
             StatementKind::Replace => &counters.replace,
             StatementKind::Update => &counters.update,
             StatementKind::Delete => &counters.delete,
+            StatementKind::Load => &counters.load,
         });
     }
 
@@ -152,6 +163,7 @@ impl State {
                 self.finish_query(&done, lasting).await;
                 self.write_cursor_head(client, plan, &done);
             }
+            Destination::Load(_) => return Err(Error::Internal("a query took the way of LOAD DATA".to_owned())),
         }
         Ok(())
     }
@@ -194,6 +206,11 @@ impl State {
         lasting: bool,
     ) -> Result<()> {
         let done = execute_change(self, plan, params, gathered).await?;
+        self.finish_change(client, &done, lasting).await;
+        Ok(())
+    }
+
+    async fn finish_change(&mut self, client: &mut Client, done: &DmlDone, lasting: bool) {
         self.transaction.wrote = true;
         self.vars.row_count = done.affected as i64;
         if !lasting {
@@ -202,6 +219,50 @@ impl State {
         }
         let answer = Answer { affected: done.affected, last_insert_id: done.last_insert_id, info: &done.info };
         self.write_ok(client, &answer);
+    }
+
+    /// LOAD DATA: binds it, and runs it over its file.
+    pub async fn load_data(&mut self, client: &mut Client, load: &LoadData<'_>) -> Result<()> {
+        let file = self.in_file(load)?;
+        for _ in 0..PLAN_ATTEMPTS_MAX {
+            let planned = self.plan(&without_parameters(Statement::LoadData(load)))?;
+            if has_exotic_separators(planned.entry.prepared.plan()) {
+                self.warn(Level::Warning, 1638, "Non-ASCII separator arguments are not fully supported");
+            }
+            if self.run_plan(client, &planned.entry, &[], &mut Destination::Load(&file)).await? == Ran::Done {
+                return Ok(());
+            }
+            self.clear_warnings();
+        }
+        Err(Error::Exec(exec::Error::TableChanged { table: String::new() }))
+    }
+
+    async fn run_load(
+        &mut self,
+        client: &mut Client,
+        plan: &Rc<PlanEntry>,
+        from: &mut Destination<'_>,
+        gathered: Option<&Gathered>,
+        lasting: bool,
+    ) -> Result<()> {
+        let Destination::Load(file) = from else {
+            return Err(Error::Internal("LOAD DATA took the way of a query".to_owned()));
+        };
+        let done = match file.local {
+            true => {
+                let mut source = file.ask(client, self);
+                let done = execute_load(self, plan, gathered, &mut source, file.charset).await;
+                source.finish().await?;
+                done?
+            }
+            false => {
+                let config = &self.worker.shared.config;
+                let database = self.vars.database.as_deref();
+                let mut source = file.open(config.secure_file_priv.as_deref(), &config.data_dir, database)?;
+                execute_load(self, plan, gathered, &mut source, file.charset).await?
+            }
+        };
+        self.finish_change(client, &done, lasting).await;
         Ok(())
     }
 
@@ -245,7 +306,9 @@ impl State {
         lasting: bool,
     ) -> Result<()> {
         let config = &self.worker.shared.config;
-        let mut sink = target.open(config.secure_file_priv.as_deref(), &config.data_dir, self.vars.database.as_deref())?;
+        let database = self.vars.database.as_deref();
+        let columns = plan.prepared.columns();
+        let mut sink = target.open(config.secure_file_priv.as_deref(), &config.data_dir, database, columns)?;
         std::future::poll_fn(|cx| sink.poll_opened(cx)).await?;
         let done = execute_query(self, plan, params, gathered, &mut sink).await?;
         std::future::poll_fn(|cx| sink.poll_finished(cx)).await?;
@@ -384,6 +447,22 @@ async fn execute_change(
     let mut context =
         ExecContext { worker: &worker.engine, txn, database: &worker.shared.database, session: vars, params, host: &host };
     Ok(until_killed(info, pin!(exec::run_dml(&mut context, &plan.prepared))).await?)
+}
+
+async fn execute_load(
+    state: &mut State,
+    plan: &PlanEntry,
+    gathered: Option<&Gathered>,
+    source: &mut dyn ByteSource,
+    charset: Charset,
+) -> Result<DmlDone> {
+    let State { worker, info, vars, transaction, .. } = state;
+    let schema = plan.reads.any.then(|| worker.schema());
+    let host = ServerHost { schema: schema.as_deref(), gathered, ..ServerHost::new(worker) };
+    let txn = transaction.txn().expect("the caller made sure of one");
+    let mut context =
+        ExecContext { worker: &worker.engine, txn, database: &worker.shared.database, session: vars, params: &[], host: &host };
+    Ok(until_killed(info, pin!(exec::run_load(&mut context, &plan.prepared, source, charset))).await?)
 }
 
 /// Drops the execution when the session is killed; the caller undoes what it did.

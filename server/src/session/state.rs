@@ -29,6 +29,8 @@ pub struct State {
     pub changes: Vec<Change>,
     /// Another result follows the one that is being written.
     pub more_results: bool,
+    /// What is left of a text, from a statement on that needs the client's input.
+    pub deferred: Option<Box<[u8]>>,
     pub multi_statements: bool,
     /// COMMIT RELEASE: the connection ends after this answer.
     pub closing: bool,
@@ -77,6 +79,7 @@ impl State {
             transaction: Transaction::default(),
             changes: Vec::new(),
             more_results: false,
+            deferred: None,
             multi_statements: login.capabilities.has(Capabilities::MULTI_STATEMENTS),
             closing: false,
             values: Vec::new(),

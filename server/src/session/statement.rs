@@ -105,6 +105,7 @@ impl State {
                 return Ok(());
             }
 
+            Statement::LoadData(load) => return self.load_data(client, load).await,
             Statement::Query(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => {
                 return Err(Error::Internal("a plannable statement took the wrong way".to_owned()));
             }

@@ -179,19 +179,20 @@ fn scans(node: &Node, extra: &mut Extra, lines: &mut Vec<Line>) {
             extra.filtered = true;
             scans(input, extra, lines);
         }
-        Node::Aggregate { input, keys, .. } => {
-            extra.temporary |= !keys.is_empty();
+        Node::Aggregate { input, keys, ordered, .. } => {
+            extra.temporary |= !keys.is_empty() && !ordered;
             scans(input, extra, lines);
         }
-        Node::Distinct { input, .. } => {
-            extra.temporary = true;
+        Node::Distinct { input, ordered, .. } => {
+            extra.temporary |= !ordered;
             scans(input, extra, lines);
         }
         Node::Sort { input, .. } => {
             extra.filesort = true;
             scans(input, extra, lines);
         }
-        Node::Rollup { input, .. } | Node::Window { input, .. } => {
+        Node::Rollup { input, .. } => scans(input, extra, lines),
+        Node::Window { input, .. } => {
             extra.temporary = true;
             scans(input, extra, lines);
         }
@@ -209,7 +210,7 @@ fn scans(node: &Node, extra: &mut Extra, lines: &mut Vec<Line>) {
                 scans(input, extra, lines);
             }
         }
-        Node::OneRow | Node::Values { .. } => {}
+        Node::OneRow | Node::Values { .. } | Node::JsonTable(_) => {}
     }
 }
 
@@ -224,20 +225,43 @@ fn line(scan: &Scan, extra: &Extra) -> Line {
             let is_ref = ranges.iter().all(|range| range.low.is_none() && range.high.is_none());
             (if is_ref { "ref" } else { "range" }, index_name(*index), *covering)
         }
+        Access::Leaps(leaps) => ("range", index_name(leaps.index), leaps.covering),
+        Access::Merge(merge) => {
+            let names: Vec<String> = merge.parts.iter().filter_map(|(index, _)| index_name(*index)).collect();
+            ("index_merge", Some(names.join(",")), false)
+        }
         Access::Full { index, covering, .. } if *index > 0 || *covering => ("index", index_name(*index), *covering),
         Access::Full { .. } | Access::Virtual | Access::Derived(_) | Access::Work { .. } => ("ALL", None, false),
         Access::Nothing => {
             return Line { extra: "Impossible WHERE".to_owned(), ..Line::default() };
         }
     };
+    let is_function = scan.json_table().is_some();
+    let (leaps, grouping) = match &scan.access {
+        Access::Leaps(leaps) => (true, leaps.within.is_none()),
+        _ => (false, false),
+    };
     let notes = [
+        (is_function, "Table function: json_table"),
+        (is_function, "Using temporary"),
+        (scan.index_filter.is_some(), "Using index condition"),
         (scan.filter.is_some() || extra.filtered, "Using where"),
-        (covering, "Using index"),
-        (extra.temporary, "Using temporary"),
+        (covering && !leaps, "Using index"),
+        (leaps && grouping, "Using index for group-by"),
+        (leaps && !grouping, "Using index for skip scan"),
+        (extra.temporary && !is_function, "Using temporary"),
         (extra.filesort, "Using filesort"),
         (extra.hash, "Using join buffer (hash join)"),
     ];
-    let notes: Vec<_> = notes.iter().filter(|(on, _)| *on).map(|(_, note)| *note).collect();
+    let mut notes: Vec<String> = notes.iter().filter(|(on, _)| *on).map(|(_, note)| (*note).to_owned()).collect();
+    if let (Access::Merge(merge), Some(names)) = (&scan.access, &key) {
+        let kind = match (merge.intersection, merge.is_sorted(&scan.table)) {
+            (true, _) => "intersect",
+            (false, true) => "union",
+            (false, false) => "sort_union",
+        };
+        notes.insert(0, format!("Using {kind}({names})"));
+    }
     Line {
         table: Some(scan.alias.clone()),
         access: Some(access),

@@ -387,7 +387,7 @@ fn numeric_parts(ty: &ColumnType) -> (Option<u64>, Option<u64>) {
 
 /// CHARACTER_MAXIMUM_LENGTH and CHARACTER_OCTET_LENGTH.
 fn lengths(ty: &ColumnType) -> (Option<u64>, Option<u64>) {
-    let character = u64::from(protocol::character_bytes_max(ty.collation));
+    let character = u64::from(ty.collation.character_bytes_max());
     let lob = |size: LobSize| match size {
         LobSize::Tiny => 255u64,
         LobSize::Regular => 65535,

@@ -39,6 +39,13 @@ pub fn switches(text: &str) -> Switches {
         materialization: on("materialization"),
         derived_merge: on("derived_merge"),
         condition_fanout_filter: on("condition_fanout_filter"),
+        subquery_to_derived: on("subquery_to_derived"),
+        skip_scan: on("skip_scan"),
+        index_condition_pushdown: on("index_condition_pushdown"),
+        index_merge_union: on("index_merge") && on("index_merge_union"),
+        index_merge_sort_union: on("index_merge") && on("index_merge_sort_union"),
+        index_merge_intersection: on("index_merge") && on("index_merge_intersection"),
+        derived_condition_pushdown: on("derived_condition_pushdown"),
     }
 }
 

@@ -31,6 +31,7 @@ pub enum Statement<'a> {
     Insert(&'a Insert<'a>),
     Update(&'a Update<'a>),
     Delete(&'a Delete<'a>),
+    LoadData(&'a LoadData<'a>),
 
     CreateDatabase(CreateDatabase<'a>),
     AlterDatabase {
@@ -167,6 +168,7 @@ impl Statement<'_> {
                 StatementInfo { returns_rows: query.into.is_none(), plannable: true, writes: false, implicit_commit: false }
             }
             S::Insert(_) | S::Update(_) | S::Delete(_) => StatementInfo { writes: true, plannable: true, ..Default::default() },
+            S::LoadData(_) => StatementInfo { writes: true, ..Default::default() },
             S::CreateTable(create) if create.temporary => StatementInfo { writes: false, ..Default::default() },
             S::DropTable { temporary: true, .. } => StatementInfo::default(),
             S::CreateDatabase(_)

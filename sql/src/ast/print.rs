@@ -463,6 +463,12 @@ impl Display for TableRef<'_> {
                 }
                 f.write_char(')')
             }
+            Self::JsonTable(table) => {
+                write!(f, "JSON_TABLE({}, ", table.document)?;
+                quoted(f, table.path)?;
+                print_json_columns(f, table.columns)?;
+                write!(f, ") AS {}", table.alias)
+            }
             Self::List(tables) => {
                 f.write_char('(')?;
                 list(f, tables)?;
@@ -470,6 +476,26 @@ impl Display for TableRef<'_> {
             }
         }
     }
+}
+
+fn print_json_columns(f: &mut Formatter<'_>, columns: &[JsonColumn<'_>]) -> Result {
+    f.write_str(" COLUMNS (")?;
+    for (n, column) in columns.iter().enumerate() {
+        f.write_str(if n > 0 { ", " } else { "" })?;
+        match column {
+            JsonColumn::Ordinality(name) => write!(f, "{name} FOR ORDINALITY")?,
+            JsonColumn::Value(column) => {
+                write!(f, "{} {:?}{} PATH ", column.name, column.ty.name, if column.exists { " EXISTS" } else { "" })?;
+                quoted(f, column.path)?;
+            }
+            JsonColumn::Nested { path, columns } => {
+                f.write_str("NESTED PATH ")?;
+                quoted(f, path)?;
+                print_json_columns(f, columns)?;
+            }
+        }
+    }
+    f.write_char(')')
 }
 
 impl Display for Assignment<'_> {

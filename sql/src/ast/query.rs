@@ -1,6 +1,6 @@
 //! SELECT and the statements that change rows, as written.
 
-use super::{ColumnName, Expr, ObjectName, WindowSpec};
+use super::{ColumnName, DataType, Expr, ObjectName, WindowSpec};
 
 /// A query expression: `[WITH] body [ORDER BY] [LIMIT] [FOR UPDATE]`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -158,9 +158,52 @@ pub enum TableRef<'a> {
         columns: &'a [&'a str],
         lateral: bool,
     },
+    JsonTable(&'a JsonTable<'a>),
     Join(&'a Join<'a>),
     /// `(a, b)`: a comma list in parentheses.
     List(&'a [TableRef<'a>]),
+}
+
+/// `JSON_TABLE(document, path COLUMNS (...)) AS alias`
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JsonTable<'a> {
+    pub document: Expr<'a>,
+    pub path: &'a [u8],
+    pub columns: &'a [JsonColumn<'a>],
+    pub alias: &'a str,
+}
+
+/// A column of JSON_TABLE.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum JsonColumn<'a> {
+    /// `name FOR ORDINALITY`
+    Ordinality(&'a str),
+    Value(&'a JsonValueColumn<'a>),
+    /// `NESTED PATH path COLUMNS (...)`
+    Nested {
+        path: &'a [u8],
+        columns: &'a [JsonColumn<'a>],
+    },
+}
+
+/// `name type [EXISTS] PATH path [x ON EMPTY] [x ON ERROR]`
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JsonValueColumn<'a> {
+    pub name: &'a str,
+    pub ty: DataType<'a>,
+    pub exists: bool,
+    pub path: &'a [u8],
+    pub on_empty: JsonColumnOn<'a>,
+    pub on_error: JsonColumnOn<'a>,
+}
+
+/// What a column of JSON_TABLE has where its path finds nothing, or nothing that fits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum JsonColumnOn<'a> {
+    Null,
+    Error,
+    /// The text of a document.
+    Default(&'a [u8]),
 }
 
 /// A table in FROM.
@@ -243,6 +286,40 @@ pub enum InsertSource<'a> {
     /// `SET a = 1, b = 2`
     Set(&'a [Assignment<'a>]),
     Query(&'a Query<'a>),
+}
+
+/// LOAD DATA
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LoadData<'a> {
+    /// The client has the file.
+    pub local: bool,
+    pub path: &'a [u8],
+    /// REPLACE, IGNORE; `Refuse` where neither was written.
+    pub duplicates: Duplicates,
+    pub table: ObjectName<'a>,
+    pub partitions: &'a [&'a str],
+    pub charset: Option<&'a str>,
+    pub format: FileFormat<'a>,
+    /// IGNORE n LINES
+    pub lines_skipped: u64,
+    /// Empty: all columns in the table's order.
+    pub targets: &'a [LoadTarget<'a>],
+    pub assignments: &'a [Assignment<'a>],
+}
+
+/// What becomes of a row whose key is there already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Duplicates {
+    Refuse,
+    Ignore,
+    Replace,
+}
+
+/// Where a field of a file goes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LoadTarget<'a> {
+    Column(ColumnName<'a>),
+    Variable(&'a str),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -144,16 +144,7 @@ impl Binder<'_> {
         let named: Vec<(&Arc<TableDef>, &str)> =
             targets.iter().map(|t| (&t.table, self.sources[t.source].alias.as_str())).collect();
         self.refuse_target(&named)?;
-        let mut block = FromBlock {
-            sources: &self.sources,
-            context: self.context,
-            used: vec![Vec::new(); self.sources.len()],
-            outside: Vec::new(),
-            straight: false,
-            keeps_rows: true,
-            tables: 1,
-            sniffs: Default::default(),
-        };
+        let mut block = FromBlock { keeps_rows: true, ..FromBlock::new(&self.sources, self.context) };
         for target in &targets {
             block.used[target.source] = vec![true; target.table.columns.len()];
             target.assignments.iter().filter_map(|a| a.value.as_ref()).for_each(|value| block.note_used(value));

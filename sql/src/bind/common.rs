@@ -150,8 +150,8 @@ impl Binder<'_> {
             self.bind_query(query)?;
             return Ok(None);
         };
-        if query.with.is_some() || rest.iter().any(|operand| operand.op != SetOp::Union) {
-            return Err(Error::NotSupported("WITH, EXCEPT or INTERSECT in a recursive common table expression".to_owned()));
+        if query.with.is_some() {
+            return Err(Error::NotSupported("WITH in a recursive common table expression".to_owned()));
         }
         let mut seeds = vec![self.body(first)?];
         let mut seed_alls = Vec::new();
@@ -167,13 +167,30 @@ impl Binder<'_> {
             let bound = self.bind_body(&operand.body)?;
             let Meaning::Work { uses, .. } = self.common_tables[own].meaning else { unreachable!("set above") };
             let wrong = |why| Err(Error::Recursive { why, table: table.name.to_owned() });
-            match uses {
-                0 if steps.is_empty() => {
+            let has_union = rest.iter().any(|operand| operand.op == SetOp::Union);
+            match (uses, operand.op) {
+                (0, SetOp::Union) if steps.is_empty() => {
                     seeds.push(self.finish(bound)?);
                     seed_alls.push(operand.all);
                 }
-                0 => return wrong(RecursiveError::SeedBehindStep),
-                1 => {
+                // INTERSECT binds its neighbour, EXCEPT all that is before it.
+                (0, SetOp::Intersect) if steps.is_empty() => {
+                    let left = seeds.pop().expect("there is one at least");
+                    let right = self.finish(bound)?;
+                    seeds.push(self.both_sides(left, right, false, operand.all)?);
+                }
+                (0, SetOp::Except) if steps.is_empty() => {
+                    let left = self.union(std::mem::take(&mut seeds), &std::mem::take(&mut seed_alls))?;
+                    let right = self.finish(bound)?;
+                    seeds.push(self.both_sides(left, right, true, operand.all)?);
+                }
+                (0, SetOp::Union) => return wrong(RecursiveError::SeedBehindStep),
+                (_, SetOp::Intersect) if has_union => return wrong(RecursiveError::Operand),
+                (_, SetOp::Intersect | SetOp::Except) => return wrong(RecursiveError::NoSeed),
+                (1, SetOp::Union) => {
+                    if is_other_operation(&operand.body) {
+                        return wrong(RecursiveError::Operand);
+                    }
                     if matches!(&bound, Bound::Select(select) if select.aggregates()) {
                         return wrong(RecursiveError::Aggregation);
                     }
@@ -183,7 +200,7 @@ impl Binder<'_> {
                     }
                     steps.push(self.finish(bound)?);
                 }
-                _ => return wrong(RecursiveError::SeveralUses),
+                (_, SetOp::Union) => return wrong(RecursiveError::SeveralUses),
             }
         }
         if steps.is_empty() {
@@ -195,10 +212,7 @@ impl Binder<'_> {
             return Err(Error::NotSupported("ORDER BY over UNION in recursive Common Table Expression".to_owned()));
         }
         let limit = self.limit(query.limit.as_ref())?;
-        if limit.as_ref().is_some_and(|limit| limit.offset.is_some()) {
-            return Err(Error::NotSupported("OFFSET in a recursive common table expression".to_owned()));
-        }
-        let distinct = rest.iter().any(|operand| !operand.all);
+        let distinct = rest.iter().any(|operand| operand.op == SetOp::Union && !operand.all);
         let mut seed = self.union(seeds, &seed_alls)?;
         let types: Vec<ColumnType> = seed.columns.iter().map(|c| working_type(c.ty.clone())).collect();
         let mut nodes = Vec::with_capacity(steps.len());
@@ -267,6 +281,15 @@ impl Binder<'_> {
         tree.map_sources(&moved);
         select.filter.iter_mut().chain(&mut select.project).for_each(|expr| expr.map_sources(&moved));
         select
+    }
+}
+
+/// Is it an INTERSECT or EXCEPT in parentheses?
+fn is_other_operation(body: &QueryBody<'_>) -> bool {
+    match body {
+        QueryBody::Query(query) => is_other_operation(&query.body),
+        QueryBody::SetOperation { rest, .. } => rest.iter().any(|operand| operand.op != SetOp::Union),
+        _ => false,
     }
 }
 

@@ -111,8 +111,8 @@ pub(crate) fn compare_as(left: &Expr, right: &Expr, collation: CollationId) -> C
         // A number that a temporal value meets is one, when it is a constant: 20240131.
         (C::Date | C::DateTime, _) if is_date_constant(right) => CompareAs::Temporal,
         (_, C::Date | C::DateTime) if is_date_constant(left) => CompareAs::Temporal,
-        (C::Time, _) if is_constant(right) => CompareAs::Time,
-        (_, C::Time) if is_constant(left) => CompareAs::Time,
+        (C::Time, _) if is_time_constant(right) => CompareAs::Time,
+        (_, C::Time) if is_time_constant(left) => CompareAs::Time,
         (C::Double | C::String, _) | (_, C::Double | C::String) => CompareAs::Double,
         (C::Decimal, _) | (_, C::Decimal) => CompareAs::Decimal,
         _ => {
@@ -135,6 +135,15 @@ fn is_date_constant(expr: &Expr) -> bool {
     };
     // Zero is the zero date.
     number == "0" || super::literal::datetime_constant(number.as_bytes()).is_some()
+}
+
+/// A parameter, or a literal number that is a time: digits of hours, minutes and seconds.
+fn is_time_constant(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Literal(Value::Int(n)) => super::literal::time_constant(n.to_string().as_bytes()).is_some(),
+        ExprKind::Literal(Value::UInt(n)) => super::literal::time_constant(n.to_string().as_bytes()).is_some(),
+        _ => is_constant(expr),
+    }
 }
 
 /// A TIME column compares with a constant text as times. All else compares as texts, where `10:00` is not `10:00:00`; so does a text
@@ -202,6 +211,36 @@ pub(crate) fn convert_constant(constant: &mut Expr, other: &Expr) {
         let ty = ColumnType { unsigned: matches!(value, Value::UInt(_)), ..ColumnType::new(TypeKind::BigInt) };
         *constant = Expr::literal(value, ty);
     }
+}
+
+/// A number of one or two digits that a YEAR column meets is a year from 1970 to 2069; 0 is none.
+pub(crate) fn convert_year(constant: &mut Expr, other: &Expr) {
+    if other.ty.kind != TypeKind::Year || !matches!(other.kind, ExprKind::Column { .. }) {
+        return;
+    }
+    match &mut constant.kind {
+        ExprKind::Literal(Value::Int(n @ 1..=69)) => *n += 2000,
+        ExprKind::Literal(Value::Int(n @ 70..=99)) => *n += 1900,
+        ExprKind::Param(_) if class(&constant.ty) == Class::Integer => *constant = full_year(constant.clone()),
+        _ => {}
+    }
+}
+
+/// A parameter's year of four digits.
+fn full_year(year: Expr) -> Expr {
+    use crate::expr::ArithmeticOp;
+    let number = super::literal::integer;
+    let boxed = |expr: &Expr| Box::new(expr.clone());
+    let when = |first, last, century| {
+        let (low, high) = (Box::new(number(first)), Box::new(number(last)));
+        let kind = ExprKind::Between { arg: boxed(&year), low, high, by: CompareAs::Integer, negated: false };
+        let sum = ExprKind::Arithmetic { op: ArithmeticOp::Add, left: boxed(&year), right: Box::new(number(century)) };
+        let ty = typing::bigint(false);
+        (Expr { kind, ty: ty.clone(), nullable: year.nullable }, Expr { kind: sum, ty, nullable: year.nullable })
+    };
+    let (ty, nullable) = (typing::bigint(false), year.nullable);
+    let whens = vec![when(1, 69, 2000), when(70, 99, 1900)];
+    Expr { kind: ExprKind::Case { whens, otherwise: Some(Box::new(year)) }, ty, nullable }
 }
 
 /// `' 12 '` and `-3` as integers; nothing for what has any other character.

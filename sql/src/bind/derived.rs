@@ -38,10 +38,11 @@ impl Binder<'_> {
             Bound::Select(select) if self.is_mergeable(&select) => self.merge(*select, names, alias),
             bound => {
                 let key = bound.key();
+                let pushable = self.pushable(&bound).filter(|_| level.resets.is_empty());
                 let block = self.finish(bound)?;
                 let def = derived_def(alias, &names, &block);
                 let kind = stored(block, level.resets, key);
-                Ok(JoinTree::Table(self.push_source(Source::new(def, alias, kind))?))
+                Ok(JoinTree::Table(self.push_source(Source { pushable, ..Source::new(def, alias, kind) })?))
             }
         }
     }

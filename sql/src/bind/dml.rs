@@ -6,7 +6,7 @@ use super::{Binder, InsertRow, Scope, SourceKind};
 use crate::ast::{self, Expr as AstExpr, InsertSource as AstSource, OrderItem, TableRef};
 use crate::error::{Clause, Error, Result};
 use crate::expr::{Expr, ExprKind};
-use crate::plan::{Assignment, DeletePlan, InsertPlan, InsertSource, LimitPlan, Node, Plan, Scan, SortKey, UpdatePlan};
+use crate::plan::{Assignment, DeletePlan, InsertPlan, InsertSource, LimitPlan, Node, Parts, Plan, Scan, SortKey, UpdatePlan};
 use crate::planner::{FromBlock, JoinTree, OrderNeed};
 use types::schema::TableDef;
 
@@ -45,20 +45,14 @@ impl Binder<'_> {
         };
         let reads_row = match &source {
             InsertSource::Values(rows) => rows.iter().flatten().flatten().any(reads_columns),
-            InsertSource::Query(_) => false,
+            InsertSource::Query(_) | InsertSource::File(_) => false,
         };
-        let subqueries = self.subqueries.len();
-        if reads_row && subqueries > 0 {
-            return Err(Error::NotSupported("columns of the row beside subqueries in VALUES".to_owned()));
-        }
         self.refuse_target(&[(&table, name)])?;
-        let on_duplicate = self.on_duplicate(&table, insert, &columns, &source)?;
-        if self.subqueries.len() > subqueries {
-            return Err(Error::NotSupported("subqueries in ON DUPLICATE KEY UPDATE".to_owned()));
-        }
+        let (on_duplicate, duplicate_parts) = self.on_duplicate(&table, insert, &columns, &source)?;
         let parts = self.parts();
         Ok(InsertPlan {
             parts,
+            duplicate_parts,
             table,
             columns,
             source,
@@ -142,15 +136,13 @@ impl Binder<'_> {
         insert: &ast::Insert<'_>,
         columns: &[usize],
         source: &InsertSource,
-    ) -> Result<Vec<Assignment>> {
+    ) -> Result<(Vec<Assignment>, Parts)> {
         if insert.on_duplicate.is_empty() {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), Parts::default()));
         }
         // The existing row is source 0, so a query's own sources are out of sight here.
-        if let (InsertSource::Query(_), true) = (source, names_query_columns(insert)) {
-            return Err(Error::NotSupported("columns of the SELECT in ON DUPLICATE KEY UPDATE".to_owned()));
-        }
         let query_sources = std::mem::take(&mut self.sources);
+        let around = (std::mem::take(&mut self.subqueries), std::mem::take(&mut self.stores));
         self.scope = Scope::new(Vec::new(), Clause::FieldList);
         self.add_source(table.clone(), insert.table.name)?;
         let names = match insert.row_alias {
@@ -166,15 +158,28 @@ impl Binder<'_> {
         self.scope.insert_row = Some(InsertRow { alias, columns: names });
         let rivals = match source {
             InsertSource::Query(_) => query_sources.iter().filter(|s| matches!(s.kind, SourceKind::Table)).cloned().collect(),
-            InsertSource::Values(_) => Vec::new(),
+            InsertSource::Values(_) | InsertSource::File(_) => Vec::new(),
         };
         self.scope.rivals = rivals;
-        let assignments = self.assignments(insert.on_duplicate);
+        let assignments = self.assignments(insert.on_duplicate).map_err(|error| self.query_column(error))?;
+        self.refuse_target(&[(table, insert.table.name)])?;
+        let parts = self.parts();
         self.sources = query_sources;
-        assignments
+        (self.subqueries, self.stores) = around;
+        Ok((assignments, parts))
     }
 
-    fn assignments(&mut self, assignments: &[ast::Assignment<'_>]) -> Result<Vec<Assignment>> {
+    /// The columns of the query are out of sight, though MySQL shows them.
+    fn query_column(&self, error: Error) -> Error {
+        let Error::UnknownColumn { name, .. } = &error else { return error };
+        let column = name.rsplit('.').next().unwrap_or(name);
+        match self.scope.rivals.iter().any(|rival| rival.table.column_index(column).is_some()) {
+            true => Error::NotSupported("columns of the SELECT in ON DUPLICATE KEY UPDATE".to_owned()),
+            false => error,
+        }
+    }
+
+    pub(super) fn assignments(&mut self, assignments: &[ast::Assignment<'_>]) -> Result<Vec<Assignment>> {
         let mut out = Vec::with_capacity(assignments.len());
         for assignment in assignments {
             let found = self.find_visible(&assignment.column)?;
@@ -271,18 +276,8 @@ impl Binder<'_> {
         }
         let limit = self.limit(limit)?;
         let need = order_need(&keys);
-        let mut used = vec![Vec::new(); self.sources.len()];
-        used[0] = vec![true; self.sources[0].table.columns.len()];
-        let block = FromBlock {
-            sources: &self.sources,
-            context: self.context,
-            used,
-            outside: Vec::new(),
-            straight: false,
-            keeps_rows: true,
-            tables: 1,
-            sniffs: Default::default(),
-        };
+        let mut block = FromBlock { keeps_rows: true, ..FromBlock::new(&self.sources, self.context) };
+        block.used[0] = vec![true; self.sources[0].table.columns.len()];
         let (scan, ordered) = block.plan_scan(&tree, filter, need.as_ref());
         if ordered {
             keys.clear();
@@ -325,7 +320,7 @@ fn order_need(keys: &[SortKey]) -> Option<OrderNeed> {
         }
         _ => None,
     };
-    Some(OrderNeed { columns: keys.iter().map(column).collect::<Option<_>>()?, limit: None })
+    Some(OrderNeed { columns: keys.iter().map(column).collect::<Option<_>>()?, ..OrderNeed::default() })
 }
 
 /// Does the tree read a stored table, but for what derived tables in it do?
@@ -350,14 +345,4 @@ fn is_same_table(delete: &ast::Delete<'_>) -> bool {
         }
         _ => false,
     }
-}
-
-/// Does the update clause of INSERT ... SELECT name a table other than the target?
-fn names_query_columns(insert: &ast::Insert<'_>) -> bool {
-    let target = insert.table.name;
-    let alias = insert.row_alias.map(|a| a.name);
-    insert.on_duplicate.iter().any(|a| match a.value {
-        AstExpr::Column(name) => name.table.is_some_and(|t| t != target && Some(t) != alias),
-        _ => false,
-    })
 }

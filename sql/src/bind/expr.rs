@@ -199,11 +199,26 @@ impl Binder<'_> {
     }
 
     fn compare(&mut self, op: CompareOp, left: &ast::Expr<'_>, right: &ast::Expr<'_>) -> Result<Expr> {
-        let left = self.expr(left)?;
+        let mut bound_left = self.expr(left)?;
         let left_derivation = self.derivation;
-        let right = self.expr(right)?;
-        let derivation = left_derivation.combine(self.derivation, op_name(op))?;
-        self.comparison(op, left, right, derivation)
+        let mut bound_right = self.expr(right)?;
+        let derivation = left_derivation.combine(self.derivation, op.sign())?;
+        self.settle(&mut bound_left, left, &bound_right)?;
+        self.settle(&mut bound_right, right, &bound_left)?;
+        self.comparison(op, bound_left, bound_right, derivation)
+    }
+
+    /// A lifted number that meets a date or a time is the literal itself: whether they compare as dates or as numbers depends on it, so
+    /// that the plan is for this text alone.
+    fn settle(&mut self, bound: &mut Expr, written: &ast::Expr<'_>, other: &Expr) -> Result<()> {
+        if let ast::Expr::Lifted { literal, .. } = written
+            && matches!(class(&other.ty), Class::Date | Class::DateTime | Class::Time)
+            && matches!(class(&bound.ty), Class::Integer | Class::Decimal | Class::Double)
+        {
+            *bound = self.literal(literal)?;
+            self.context.note_literal();
+        }
+        Ok(())
     }
 
     /// A comparison of bound operands.
@@ -212,6 +227,8 @@ impl Binder<'_> {
             return self.row_comparison(op, left, right);
         }
         prepare_operands(&mut left, &mut right);
+        compare::convert_year(&mut left, &right);
+        compare::convert_year(&mut right, &left);
         let by = compare::compare_as(&left, &right, derivation.collation);
         let nullable = op != CompareOp::NullSafeEqual && (left.nullable || right.nullable);
         Ok(self.boolean(ExprKind::Compare { op, by, left: Box::new(left), right: Box::new(right) }, nullable))
@@ -282,9 +299,10 @@ impl Binder<'_> {
         let mut derivation = self.derivation;
         let mut members = Vec::with_capacity(list.len());
         for member in list {
-            let member = self.expr(member)?;
+            let mut bound = self.expr(member)?;
             derivation = derivation.combine(self.derivation, "in")?;
-            members.push(member);
+            self.settle(&mut bound, member, &arg)?;
+            members.push(bound);
         }
         if let ExprKind::Row(parts) = &arg.kind {
             let columns = parts.len();
@@ -293,6 +311,9 @@ impl Binder<'_> {
         for member in &mut members {
             single(member)?;
             prepare_operands(&mut arg, member);
+        }
+        if let [only] = members.as_mut_slice() {
+            compare::convert_year(only, &arg);
         }
         let by = members.iter().map(|m| compare::compare_as(&arg, m, derivation.collation));
         let Some(by) = by.reduce(wider) else { return Err(Error::WrongArguments("IN".to_owned())) };
@@ -339,8 +360,12 @@ impl Binder<'_> {
         derivation = derivation.combine(self.derivation, "between")?;
         let mut high = self.value(&between.high)?;
         derivation = derivation.combine(self.derivation, "between")?;
+        self.settle(&mut low, &between.low, &arg)?;
+        self.settle(&mut high, &between.high, &arg)?;
         prepare_operands(&mut arg, &mut low);
         prepare_operands(&mut arg, &mut high);
+        compare::convert_year(&mut low, &arg);
+        compare::convert_year(&mut high, &arg);
         let by_low = compare::compare_as(&arg, &low, derivation.collation);
         let by_high = compare::compare_as(&arg, &high, derivation.collation);
         let negated = between.negated;
@@ -538,7 +563,8 @@ impl Binder<'_> {
 
     fn user_variable(&mut self, name: &str) -> Expr {
         let collation = self.context.connection_collation();
-        let ty = self.context.user_variable_type(name);
+        let is_loaded = self.loaded.iter().any(|loaded| loaded.eq_ignore_ascii_case(name));
+        let ty = if is_loaded { None } else { self.context.user_variable_type(name) };
         // Strings of any length.
         let text = |size, collation| ColumnType { collation, ..ColumnType::new(TypeKind::Text(size)) };
         let ty = match ty {
@@ -547,6 +573,7 @@ impl Binder<'_> {
             }
             Some(ty) if class(&ty) == Class::String => text(types::LobSize::Long, ty.collation),
             Some(ty) => ty,
+            None if is_loaded => text(types::LobSize::Long, collation),
             None => text(types::LobSize::Medium, collation),
         };
         self.derivation = match class(&ty) {
@@ -705,18 +732,6 @@ fn compare_op(op: ast::BinaryOp) -> Option<CompareOp> {
         B::NullSafeEqual => CompareOp::NullSafeEqual,
         _ => return None,
     })
-}
-
-pub(super) fn op_name(op: CompareOp) -> &'static str {
-    match op {
-        CompareOp::Equal => "=",
-        CompareOp::NotEqual => "<>",
-        CompareOp::Less => "<",
-        CompareOp::LessOrEqual => "<=",
-        CompareOp::Greater => ">",
-        CompareOp::GreaterOrEqual => ">=",
-        CompareOp::NullSafeEqual => "<=>",
-    }
 }
 
 /// Gives a parameter without a type the type of what it meets.

@@ -56,7 +56,7 @@ fn extreme_order(aggregate: &Aggregate) -> Option<OrderNeed> {
     let ExprKind::Column { source, column } = arg.kind else { return None };
     // Members of ENUM and SET compare as texts here, but are ordered by number.
     let by_number = matches!(arg.ty.kind, TypeKind::Enum { .. } | TypeKind::Set { .. } | TypeKind::Json);
-    (!by_number).then(|| OrderNeed { columns: vec![(source, column, descending)], limit: Some(1.0) })
+    (!by_number).then(|| OrderNeed { columns: vec![(source, column, descending)], limit: Some(1.0), ..OrderNeed::default() })
 }
 
 /// One row that has, for each aggregate in its own source, the row with the extreme value; NULLs where there is none. `None`: some
@@ -73,7 +73,7 @@ pub(super) fn plan_extremes(block: &mut FromBlock<'_>, grouping: &Grouping, need
         let right = Box::new(first_row(planned.node));
         node = Node::NestedLoop { left: Box::new(node), right, kind: JoinKind::Left, on: None };
     }
-    Some(Planned { node, ordered: false })
+    Some(Planned { node, ordered: false, sorted: true })
 }
 
 pub(super) fn first_row(node: Node) -> Node {

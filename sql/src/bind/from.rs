@@ -21,6 +21,8 @@ pub(crate) struct Source {
     /// USE INDEX and the like: which indexes may be used; `None` for all.
     pub indexes: Option<Vec<usize>>,
     pub kind: SourceKind,
+    /// Of a derived table: what conditions on it may be pushed into.
+    pub pushable: Option<Box<super::push::Pushable>>,
 }
 
 /// What a source's rows are.
@@ -45,7 +47,7 @@ pub(crate) enum SourceKind {
 
 impl Source {
     pub fn new(table: Arc<TableDef>, alias: &str, kind: SourceKind) -> Self {
-        Self { table, alias: alias.to_owned(), nullable: false, indexes: None, kind }
+        Self { table, alias: alias.to_owned(), nullable: false, indexes: None, kind, pushable: None }
     }
 
     /// The columns of other sources that must be there when it is read.
@@ -91,6 +93,7 @@ impl Binder<'_> {
                 Ok(JoinTree::Inner { parts, on: Vec::new(), straight: false })
             }
             TableRef::Derived { query, alias, columns, lateral } => self.derived(query, alias, columns, *lateral),
+            TableRef::JsonTable(table) => self.json_table(table),
         }
     }
 
@@ -178,6 +181,9 @@ impl Binder<'_> {
         let left = self.join_side(&join.left, join.kind == JoinKind::Right)?;
         let (middle_source, middle) = (self.sources.len(), self.scope.visible.len());
         let right = self.join_side(&join.right, join.kind == JoinKind::Left)?;
+        if join.kind == JoinKind::Right {
+            self.refuse_backward_reads(first_source..middle_source, middle_source..self.sources.len())?;
+        }
         let on = match join.condition {
             JoinCondition::None => Vec::new(),
             JoinCondition::On(expr) => {

@@ -17,7 +17,7 @@ pub(super) const LEVEL_SLOT: usize = (1 << 32) - 1;
 
 /// The grouping of one block.
 #[derive(Clone, Debug)]
-pub(super) struct Grouping {
+pub(crate) struct Grouping {
     pub keys: Vec<Expr>,
     pub aggregates: Vec<Aggregate>,
     /// Sources all of whose columns depend on the keys.

@@ -11,6 +11,7 @@ mod aggregate;
 mod change;
 mod common;
 mod compare;
+mod decorrelate;
 mod derived;
 mod dml;
 mod expr;
@@ -20,7 +21,11 @@ mod function;
 mod function_names;
 mod function_types;
 mod group;
+mod json_table;
 mod literal;
+mod load;
+mod order;
+mod push;
 mod query;
 mod set_operation;
 mod subquery;
@@ -51,6 +56,7 @@ pub fn plan(parsed: &Parsed<'_>, context: &dyn BindContext) -> Result<Plan> {
     match &parsed.statement {
         Statement::Query(query) => Ok(Plan::Query(binder.query_plan(query)?)),
         Statement::Insert(insert) => Ok(Plan::Insert(binder.insert(insert)?)),
+        Statement::LoadData(load) => Ok(Plan::Insert(binder.load(load)?)),
         Statement::Update(update) => binder.update(update),
         Statement::Delete(delete) => binder.delete(delete),
         _ => Err(Error::NotSupported("planning of this statement".to_owned())),
@@ -87,6 +93,8 @@ pub(crate) struct Scope {
     pub in_aggregate: bool,
     /// Window function calls found so far; `None` where none may stand.
     pub windows: Option<Vec<BoundWindow>>,
+    /// Subqueries that could be joins.
+    pub correlated: Vec<decorrelate::Correlated>,
     /// The named windows of the block.
     pub window_names: Vec<NamedWindow>,
     /// GROUP BY ... WITH ROLLUP
@@ -174,6 +182,7 @@ impl Scope {
             aggregates: None,
             in_aggregate: false,
             windows: None,
+            correlated: Vec::new(),
             window_names: Vec::new(),
             rollup: false,
             insert_row: None,
@@ -199,10 +208,14 @@ pub(crate) struct Binder<'c> {
     pub common_tables: Vec<common::CommonTable>,
     /// The tables that the statement changes, by the names it gives them.
     pub changed: Vec<(TableId, String)>,
+    /// User variables that LOAD DATA gives the fields of each row.
+    pub loaded: Vec<String>,
     /// What is bound of FROM may be left out by an outer join.
     pub on_null_side: bool,
     /// The collation of the expression bound last.
     pub derivation: Derivation,
+    /// The blocks of the UNION that was bound last, where that is all there is to the query, before they were planned.
+    pub union_blocks: Option<(Vec<query::BoundSelect>, Vec<bool>)>,
 }
 
 impl<'c> Binder<'c> {
@@ -219,8 +232,10 @@ impl<'c> Binder<'c> {
             stores: Vec::new(),
             common_tables: Vec::new(),
             changed: Vec::new(),
+            loaded: Vec::new(),
             on_null_side: false,
             derivation: Derivation::IGNORABLE,
+            union_blocks: None,
         }
     }
 

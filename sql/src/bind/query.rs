@@ -16,7 +16,7 @@ use crate::ast::{self, Expr as AstExpr, Literal, OrderItem, Query, QueryBody, Se
 use crate::error::{Clause, Error, Result};
 use crate::expr::{Aggregate, Expr, ExprKind};
 use crate::plan::{BindContext, JoinKind, LimitPlan, LockWait, Locking, Node, OutputColumn, QueryPlan, SortKey};
-use crate::planner::{FromBlock, JoinTree, OrderNeed};
+use crate::planner::{FromBlock, JoinTree};
 use types::schema::{ColumnDefault, IndexKind};
 use types::{ColumnType, TypeKind, Value};
 
@@ -57,7 +57,7 @@ impl Bound {
 
 /// A SELECT with all its names resolved, not planned yet.
 #[derive(Clone, Debug)]
-pub(super) struct BoundSelect {
+pub(crate) struct BoundSelect {
     pub tree: Option<JoinTree>,
     /// The conjuncts of WHERE.
     pub filter: Vec<Expr>,
@@ -67,15 +67,15 @@ pub(super) struct BoundSelect {
     pub project: Vec<Expr>,
     /// How many of `project` are the select list.
     pub visible: usize,
-    grouping: Option<Grouping>,
-    having: Option<Expr>,
-    windows: Vec<BoundWindow>,
+    pub grouping: Option<Grouping>,
+    pub having: Option<Expr>,
+    pub windows: Vec<BoundWindow>,
     pub sort: Vec<SortKey>,
-    limit: Option<LimitPlan>,
-    distinct: bool,
+    pub limit: Option<LimitPlan>,
+    pub distinct: bool,
     straight: bool,
-    rollup: bool,
-    locking: bool,
+    pub rollup: bool,
+    pub locking: bool,
 }
 
 impl BoundSelect {
@@ -123,6 +123,12 @@ pub(super) struct Tail<'q, 'a> {
     locking: bool,
 }
 
+impl Tail<'_, '_> {
+    fn is_empty(&self) -> bool {
+        self.order_by.is_empty() && self.limit.is_none()
+    }
+}
+
 impl Binder<'_> {
     pub(super) fn query_plan(&mut self, query: &Query<'_>) -> Result<QueryPlan> {
         let (locking, lock_wait) = match query.locking.last() {
@@ -156,6 +162,14 @@ impl Binder<'_> {
     }
 
     fn bind_with_tail(&mut self, body: &QueryBody<'_>, tail: Tail<'_, '_>) -> Result<Bound> {
+        let bound = self.bind_body_with_tail(body, tail)?;
+        if !matches!(body, QueryBody::SetOperation { .. } | QueryBody::Query(_)) || !tail.is_empty() {
+            self.union_blocks = None;
+        }
+        Ok(bound)
+    }
+
+    fn bind_body_with_tail(&mut self, body: &QueryBody<'_>, tail: Tail<'_, '_>) -> Result<Bound> {
         match body {
             QueryBody::Select(select) => Ok(Bound::Select(Box::new(self.bind_select(select, tail)?))),
             QueryBody::Table(name) => {
@@ -165,7 +179,7 @@ impl Binder<'_> {
                 let select = Select { from: &from, items: &items, ..EMPTY_SELECT };
                 Ok(Bound::Select(Box::new(self.bind_select(&select, tail)?)))
             }
-            QueryBody::Query(query) if tail.order_by.is_empty() && tail.limit.is_none() => self.bind_query(query),
+            QueryBody::Query(query) if tail.is_empty() => self.bind_query(query),
             QueryBody::Query(query) => {
                 let block = self.query(query)?;
                 Ok(Bound::Block(Box::new(self.finish_slots(block, tail)?)))
@@ -223,7 +237,7 @@ impl Binder<'_> {
 
     /// ORDER BY and LIMIT over slots alone: of UNION and VALUES.
     pub(super) fn finish_slots(&mut self, block: Block, tail: Tail<'_, '_>) -> Result<Block> {
-        if tail.order_by.is_empty() && tail.limit.is_none() {
+        if tail.is_empty() {
             return Ok(block);
         }
         let select: Vec<SelectColumn> = block
@@ -251,7 +265,7 @@ impl Binder<'_> {
             return Err(Error::NotSupported("SQL_CALC_FOUND_ROWS with LIMIT".to_owned()));
         }
         let mut tree = self.bind_from(select.from)?;
-        let filter = match select.filter {
+        let mut filter = match select.filter {
             Some(expr) => self.in_clause(Clause::Where, |b| b.where_clause(expr, &mut tree, !tail.locking))?,
             None => Vec::new(),
         };
@@ -281,6 +295,19 @@ impl Binder<'_> {
             return Err(Error::AggregateOrder(place + 1));
         }
         let limit = self.limit(tail.limit)?;
+        self.push_conditions(&tree, &mut filter)?;
+        if !self.scope.correlated.is_empty() && !tail.locking {
+            let over_rows = plain && having.is_none() && self.scope.windows.as_ref().is_none_or(Vec::is_empty);
+            let mut select = std::mem::take(&mut self.scope.select);
+            let listed = select.iter_mut().map(|c| &mut c.expr).chain(order.iter_mut().map(|(key, _)| key));
+            let mut aggregates = self.scope.aggregates.take();
+            let aggregated = aggregates.iter_mut().flatten().flat_map(|aggregate| &mut aggregate.args);
+            let mut lists: Vec<&mut Expr> = listed.filter(|_| over_rows).chain(aggregated).collect();
+            let outcome = self.decorrelate(&mut tree, &mut filter, &mut lists, &limit);
+            self.scope.select = select;
+            self.scope.aggregates = aggregates;
+            outcome?;
+        }
 
         let aggregates = self.scope.aggregates.take().unwrap_or_default();
         let mut windows = self.scope.windows.take().unwrap_or_default();
@@ -342,24 +369,16 @@ impl Binder<'_> {
     }
 
     /// Plans a SELECT.
-    pub(super) fn plan_select(&mut self, select: BoundSelect) -> Result<Block> {
+    pub(super) fn plan_select(&mut self, mut select: BoundSelect) -> Result<Block> {
+        let extremes = match &mut select.grouping {
+            Some(grouping) if select.filter.is_empty() && !select.locking => self.extreme_rows(grouping, &select.tree),
+            _ => None,
+        };
+        let needed = select.needed(&FromBlock::new(&self.sources, self.context));
         let BoundSelect { tree, mut filter, columns, derivations, mut project, visible, mut grouping, .. } = select;
         let BoundSelect { having, windows, sort, limit, distinct, straight, rollup, locking, .. } = select;
         let grouped = grouping.is_some();
-        let extremes = match &mut grouping {
-            Some(grouping) if filter.is_empty() && !locking => self.extreme_rows(grouping, &tree),
-            _ => None,
-        };
-        let mut block = FromBlock {
-            sources: &self.sources,
-            context: self.context,
-            used: vec![Vec::new(); self.sources.len()],
-            outside: Vec::new(),
-            straight,
-            keeps_rows: locking,
-            tables: 1,
-            sniffs: Default::default(),
-        };
+        let mut block = FromBlock { straight, keeps_rows: locking, ..FromBlock::new(&self.sources, self.context) };
         let over_sources = project.iter().filter(|_| !grouped).chain(having.iter().filter(|_| !grouped));
         for expr in over_sources.chain(grouping.iter().flat_map(grouping_exprs)).chain(&filter) {
             block.note_used(expr);
@@ -369,7 +388,8 @@ impl Binder<'_> {
             block.note_used_in_tree(tree);
         }
         let extreme = grouping.as_ref().and_then(|g| extreme_need(g, &tree));
-        let need = extreme.clone().or_else(|| order_need(&sort, &project, grouped || !windows.is_empty(), &limit));
+        let sorts = extreme.is_none() && needed.as_ref().is_some_and(|needed| needed.sorts);
+        let need = extreme.clone().or_else(|| needed.map(|needed| needed.need));
         if let Some(found) = extreme.as_ref().and(grouping.as_ref()).and_then(not_null) {
             filter.push(found);
         }
@@ -384,36 +404,38 @@ impl Binder<'_> {
                 block.note_used(&aggregate.args[0]);
             }
         }
-        let mut planned = planned.unwrap_or_else(|| block.plan(tree, filter, need.as_ref()));
+        let mut planned = planned.unwrap_or_else(|| block.plan_for(tree, filter, need.as_ref(), sorts));
+        // Rows come as the groups do, and as ORDER BY asks.
+        let (in_groups, in_order) = (planned.ordered, planned.ordered && sorts && planned.sorted);
         if extreme.is_some() && planned.ordered {
             // The first row in order has the extreme value.
             planned.node = first_row(planned.node);
         }
         if let Some(grouping) = grouping {
             let Grouping { keys, aggregates, .. } = grouping;
+            let ordered = in_groups && !keys.is_empty();
             planned.node = match rollup {
-                true => rolled_up(planned.node, keys, aggregates),
-                false => Node::Aggregate { input: Box::new(planned.node), keys, aggregates },
+                true => rolled_up(planned.node, keys, aggregates, ordered),
+                false => Node::Aggregate { input: Box::new(planned.node), keys, aggregates, ordered },
             };
-            planned.ordered = false;
         }
         if let Some(predicate) = having {
             planned.node = Node::Filter { input: Box::new(planned.node), predicate };
         }
         if !windows.is_empty() {
             planned.node = super::window::over_windows(planned.node, windows, &mut project);
-            planned.ordered = false;
         }
-        if !planned.ordered && !distinct && !sort.is_empty() && project[..visible].iter().any(assigns) {
+        if !in_order && !distinct && !sort.is_empty() && project[..visible].iter().any(assigns) {
             let node = assigned_in_order(planned.node, project, visible, sort, limit);
             return Ok(Block { node, columns, derivations });
         }
         let hidden = project.len() > visible;
         let mut node = Node::Project { input: Box::new(planned.node), exprs: project };
         if distinct {
-            node = Node::Distinct { input: Box::new(node), columns: visible };
+            let ordered = in_groups && need.as_ref().is_some_and(|need| !need.groups.is_empty()) && !grouped;
+            node = Node::Distinct { input: Box::new(node), columns: visible, ordered };
         }
-        node = sorted(node, if planned.ordered { Vec::new() } else { sort }, limit);
+        node = sorted(node, if in_order { Vec::new() } else { sort }, limit);
         if hidden {
             node = Node::Trim { input: Box::new(node), columns: visible };
         }
@@ -780,33 +802,8 @@ fn join_conditions<'t>(tree: &'t JoinTree, inner: &mut Vec<&'t Expr>, outer: &mu
     }
 }
 
-/// The order that an index could give: the sort keys as columns of one table.
-fn order_need(sort: &[SortKey], project: &[Expr], grouped: bool, limit: &Option<LimitPlan>) -> Option<OrderNeed> {
-    if sort.is_empty() || grouped {
-        return None;
-    }
-    let mut columns = Vec::with_capacity(sort.len());
-    for key in sort {
-        let ExprKind::Slot(slot) = key.expr.kind else { return None };
-        match project[slot].kind {
-            ExprKind::Column { source, column } | ExprKind::ColumnOrdinal { source, column } => {
-                columns.push((source, column, key.descending));
-            }
-            _ => return None,
-        }
-    }
-    let number = |expr: &Option<Expr>| match expr.as_ref().map(|e| &e.kind) {
-        Some(ExprKind::Literal(Value::Int(n))) => Some(*n as f64),
-        Some(ExprKind::Literal(Value::UInt(n))) => Some(*n as f64),
-        Some(_) => Some(100.0),
-        None => None,
-    };
-    let rows = limit.as_ref().and_then(|l| Some(number(&l.count)? + number(&l.offset).unwrap_or(0.0)));
-    Some(OrderNeed { columns, limit: rows })
-}
-
 /// The groups of rows that are sorted by the keys, with their sums.
-fn rolled_up(input: Node, keys: Vec<Expr>, mut aggregates: Vec<Aggregate>) -> Node {
+fn rolled_up(input: Node, keys: Vec<Expr>, mut aggregates: Vec<Aggregate>, ordered: bool) -> Node {
     let sort = (0..keys.len()).zip(&keys).map(|(n, key)| {
         let expr = Expr { kind: ExprKind::Slot(n), ty: key.ty.clone(), nullable: key.nullable };
         SortKey { expr, descending: false }
@@ -819,7 +816,7 @@ fn rolled_up(input: Node, keys: Vec<Expr>, mut aggregates: Vec<Aggregate>) -> No
         aggregate.args.iter_mut().chain(order).for_each(|expr| read_from_slots(expr, &mut below));
     }
     let project = Node::Project { input: Box::new(input), exprs: below };
-    let sorted = Node::Sort { input: Box::new(project), keys: sort, limit: None };
+    let sorted = if ordered { project } else { Node::Sort { input: Box::new(project), keys: sort, limit: None } };
     Node::Rollup { input: Box::new(sorted), keys, aggregates }
 }
 

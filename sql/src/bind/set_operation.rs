@@ -1,8 +1,9 @@
 //! UNION, INTERSECT, EXCEPT: the columns' types in common to all blocks, and the rows put together.
 
 use super::compare::Derivation;
+use super::push::all_take;
 use super::query::{Block, converted, plain_column, slot};
-use super::{Binder, typing};
+use super::{Binder, LevelKind, typing};
 use crate::ast::{QueryBody, SetOp, SetOperand};
 use crate::error::{Error, Result};
 use crate::expr::Expr;
@@ -11,12 +12,17 @@ use types::ColumnType;
 
 /// INTERSECT and EXCEPT in a row: each stands in the one before.
 const OPERATIONS_MAX: usize = 200;
+/// Conditions are pushed into no more blocks.
+const PUSHED_BLOCKS_MAX: usize = 50;
 
 impl Binder<'_> {
     /// `first op second op third`, from the left.
     pub(super) fn set_operation(&mut self, first: &QueryBody<'_>, rest: &[SetOperand<'_>]) -> Result<Block> {
         if rest.iter().filter(|operand| operand.op != SetOp::Union).count() > OPERATIONS_MAX {
             return Err(Error::TooDeep);
+        }
+        if rest.iter().all(|operand| operand.op == SetOp::Union) {
+            return self.union_of(first, rest);
         }
         let mut block = self.body(first)?;
         let mut rest = rest.iter().peekable();
@@ -33,11 +39,32 @@ impl Binder<'_> {
             }
             block = self.union(blocks, &alls)?;
         }
+        self.union_blocks = None;
+        Ok(block)
+    }
+
+    /// UNION and nothing else: the blocks are noted, for conditions that may be pushed into them.
+    fn union_of(&mut self, first: &QueryBody<'_>, rest: &[SetOperand<'_>]) -> Result<Block> {
+        let bodies = std::iter::once(first).chain(rest.iter().map(|operand| &operand.body));
+        let mut bounds = Vec::with_capacity(rest.len() + 1);
+        let (mut blocks, notes) =
+            (Vec::with_capacity(rest.len() + 1), self.levels.last().is_some_and(|l| l.kind == LevelKind::Derived));
+        for body in bodies {
+            let bound = self.bind_body(body)?;
+            if notes && bounds.len() < PUSHED_BLOCKS_MAX {
+                bounds.extend(all_take(std::slice::from_ref(&bound)).into_iter().flatten());
+            }
+            blocks.push(self.finish(bound)?);
+        }
+        let alls: Vec<bool> = rest.iter().map(|operand| operand.all).collect();
+        let is_whole = notes && bounds.len() == blocks.len();
+        let block = self.union(blocks, &alls)?;
+        self.union_blocks = is_whole.then_some((bounds, alls));
         Ok(block)
     }
 
     /// `a INTERSECT b`, `a EXCEPT b`.
-    fn both_sides(&mut self, left: Block, right: Block, except: bool, all: bool) -> Result<Block> {
+    pub(super) fn both_sides(&mut self, left: Block, right: Block, except: bool, all: bool) -> Result<Block> {
         let blocks = [left, right];
         let (types, derivations) = self.union_types(&blocks)?;
         let [left, right] = blocks;
@@ -70,7 +97,7 @@ impl Binder<'_> {
         let rest = inputs.split_off(distinct);
         if distinct > 0 {
             let union = Node::Concat { inputs: std::mem::take(&mut inputs) };
-            inputs.push(Node::Distinct { input: Box::new(union), columns: width });
+            inputs.push(Node::Distinct { input: Box::new(union), columns: width, ordered: false });
         }
         inputs.extend(rest);
         let node = if inputs.len() == 1 { inputs.remove(0) } else { Node::Concat { inputs } };

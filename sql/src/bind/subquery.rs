@@ -11,7 +11,7 @@
 
 use super::compare::{self, Derivation};
 use super::derived::{column_def, derived_def, stored, table_def};
-use super::expr::{adopt, op_name, prepare_operands};
+use super::expr::{adopt, prepare_operands};
 use super::from::{Source, SourceKind};
 use super::query::{Block, Bound, BoundSelect, slot};
 use super::typing::{self, Class, class};
@@ -92,10 +92,16 @@ impl Binder<'_> {
 
     /// `(SELECT ...)`: one value, or a row of several.
     pub(super) fn scalar_subquery(&mut self, query: &Query<'_>) -> Result<Expr> {
-        let (block, level) = self.nested(LevelKind::Subquery, |b| b.query(query))?;
+        let (bound, level) = self.nested(LevelKind::Subquery, |b| b.bind_query(query))?;
+        let correlated = match &bound {
+            Bound::Select(select) if self.context.switches().subquery_to_derived => self.correlated_aggregate(select, &level),
+            _ => None,
+        };
+        let block = self.finish(bound)?;
         let columns = block.columns.clone();
         let derivation = block.derivations[0];
         let id = self.add_subquery(block, &level, SubqueryKeep::Row);
+        self.note_correlated(correlated, id);
         let value = |n: usize, ty: &ColumnType| {
             let test = SubqueryTest::Value { column: n };
             let subquery = Subquery { id, test, args: level.args.clone(), left: Vec::new() };
@@ -116,11 +122,16 @@ impl Binder<'_> {
     }
 
     fn exists_of(&mut self, mut bound: Bound, level: Level, negated: bool) -> Result<Expr> {
+        let correlated = match &bound {
+            Bound::Select(select) => self.correlated_exists(select, &level, negated),
+            Bound::Block(_) => None,
+        };
         if let Bound::Select(select) = &mut bound {
             select.select_nothing();
         }
         let block = self.finish(bound)?;
         let id = self.add_subquery(block, &level, SubqueryKeep::Exists);
+        self.note_correlated(correlated, id);
         let subquery = Subquery { id, test: SubqueryTest::Exists { negated }, args: level.args, left: Vec::new() };
         Ok(self.boolean(ExprKind::Subquery(Box::new(subquery)), false))
     }
@@ -167,7 +178,7 @@ impl Binder<'_> {
         let mut pairs = Vec::with_capacity(left.len());
         for (n, (mut arg, derivation)) in left.into_iter().enumerate() {
             let mut right = slot(n, &block.columns[n]);
-            let derivation = derivation.combine(block.derivations[n], op_name(test.op))?;
+            let derivation = derivation.combine(block.derivations[n], test.op.sign())?;
             prepare_operands(&mut arg, &mut right);
             adopt(&mut arg, &right.ty);
             let by = compare::compare_as(&arg, &right, derivation.collation);
@@ -239,8 +250,11 @@ impl Binder<'_> {
     ) -> Result<Option<Expr>> {
         let left = arg.map(|arg| self.left_operand(arg)).transpose()?;
         let (bound, level) = self.nested(LevelKind::Subquery, |b| b.bind_query(query))?;
+        let is_lone_bound = |select: &BoundSelect| {
+            left.is_none() && self.correlated_exists(select, &level, anti).is_some_and(|correlated| correlated.is_lone_bound())
+        };
         match bound {
-            Bound::Select(select) if self.may_join(left.as_deref(), &select, &level, anti) => {
+            Bound::Select(select) if self.may_join(left.as_deref(), &select, &level, anti) && !is_lone_bound(&select) => {
                 self.refuse_changed(&select)?;
                 self.join_subquery(left.unwrap_or_default(), *select, &level, anti, tree)?;
                 Ok(None)
@@ -397,7 +411,7 @@ impl Expr {
     }
 
     /// Puts expressions in the place of a source's columns.
-    fn replace_columns(&mut self, of: usize, exprs: &[Expr]) {
+    pub(super) fn replace_columns(&mut self, of: usize, exprs: &[Expr]) {
         match self.kind {
             ExprKind::Column { source, column } if source == of => *self = exprs[column].clone(),
             ExprKind::ColumnOrdinal { source, column } if source == of => {

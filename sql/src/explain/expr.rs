@@ -1,9 +1,7 @@
 //! Expressions as MySQL would write them.
 
 use super::Printer;
-use crate::expr::{
-    Aggregate, ArithmeticOp, CompareOp, Expr, ExprKind, Subquery, SubqueryTest, UnaryOp, WindowCall, WindowFunction,
-};
+use crate::expr::{Aggregate, CompareOp, Expr, ExprKind, Subquery, SubqueryTest, UnaryOp, WindowCall, WindowFunction};
 use std::fmt::Write;
 use types::{TypeKind, Value};
 
@@ -40,8 +38,8 @@ impl Printer {
             ExprKind::AssignVariable { name, value } => format!("(@{name} := {})", self.expr(value)),
             ExprKind::Unary { op: UnaryOp::Negate, arg } => format!("-{}", self.expr(arg)),
             ExprKind::Unary { op: UnaryOp::BitNot, arg } => format!("~{}", self.expr(arg)),
-            ExprKind::Compare { op, left, right, .. } => self.infix(left, compare_sign(*op), right),
-            ExprKind::Arithmetic { op, left, right } => self.infix(left, arithmetic_sign(*op), right),
+            ExprKind::Compare { op, left, right, .. } => self.infix(left, op.sign(), right),
+            ExprKind::Arithmetic { op, left, right } => self.infix(left, op.sign(), right),
             ExprKind::And(parts) => format!("({})", self.list(parts, " and ")),
             ExprKind::Or(parts) => format!("({})", self.list(parts, " or ")),
             ExprKind::Xor(left, right) => self.infix(left, "xor", right),
@@ -91,7 +89,7 @@ impl Printer {
             }
             SubqueryTest::Compare { op, all, .. } => {
                 let quantifier = if *all { "all" } else { "any" };
-                format!("({} {} {quantifier} ({name}))", self.list(&subquery.left, ", "), compare_sign(*op))
+                format!("({} {} {quantifier} ({name}))", self.list(&subquery.left, ", "), op.sign())
             }
             SubqueryTest::Probe { negated } => format!("{}matched({name})", not(*negated)),
         }
@@ -156,34 +154,6 @@ fn literal(value: &Value<'_>) -> String {
             "TIMESTAMP'{:04}-{:02}-{:02} {:02}:{:02}:{:02}'",
             d.date.year, d.date.month, d.date.day, d.hour, d.minute, d.second
         ),
-    }
-}
-
-fn compare_sign(op: CompareOp) -> &'static str {
-    match op {
-        CompareOp::Equal => "=",
-        CompareOp::NotEqual => "<>",
-        CompareOp::Less => "<",
-        CompareOp::LessOrEqual => "<=",
-        CompareOp::Greater => ">",
-        CompareOp::GreaterOrEqual => ">=",
-        CompareOp::NullSafeEqual => "<=>",
-    }
-}
-
-fn arithmetic_sign(op: ArithmeticOp) -> &'static str {
-    match op {
-        ArithmeticOp::Add => "+",
-        ArithmeticOp::Subtract => "-",
-        ArithmeticOp::Multiply => "*",
-        ArithmeticOp::Divide => "/",
-        ArithmeticOp::IntDivide => "DIV",
-        ArithmeticOp::Modulo => "%",
-        ArithmeticOp::BitAnd => "&",
-        ArithmeticOp::BitOr => "|",
-        ArithmeticOp::BitXor => "^",
-        ArithmeticOp::ShiftLeft => "<<",
-        ArithmeticOp::ShiftRight => ">>",
     }
 }
 

@@ -18,7 +18,9 @@ mod print;
 pub use print::{explain_json, explain_tree, explain_tree_measured};
 
 use crate::expr::{Expr, ExprKind};
-use crate::plan::{Access, Bound, InsertSource, JoinKind, KeyRange, LimitPlan, Node, Plan, Scan, SortKey, SubqueryPlan};
+use crate::plan::{
+    Access, Bound, InsertSource, JoinKind, KeyRange, Leaps, LimitPlan, Merge, Node, Plan, Scan, SortKey, SubqueryPlan,
+};
 use crate::planner::{Estimate, estimate, scan_estimate};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -93,6 +95,7 @@ fn steps(plan: &Plan) -> Vec<Step> {
             printer.line(0, format!("{verb} {}", insert.table.name));
             match &insert.source {
                 InsertSource::Query(query) => printer.node(&query.root, 1),
+                InsertSource::File(_) => {}
                 InsertSource::Values(rows) => {
                     let estimate = Estimate { rows: rows.len() as f64, cost: 0.0 };
                     printer.estimated(1, "Rows fetched before execution".to_owned(), estimate);
@@ -116,6 +119,9 @@ fn steps(plan: &Plan) -> Vec<Step> {
         }
     }
     for (n, subquery) in plan.subqueries().iter().enumerate() {
+        if subquery.is_replaced() {
+            continue;
+        }
         let how = match (subquery.args, subquery.volatile) {
             (_, true) => "run for each row",
             (None, false) => "run only once",
@@ -214,7 +220,7 @@ impl Printer {
                 self.operator(node, depth, format!("Filter: {predicate}"));
                 self.node(input, depth + 1);
             }
-            Node::Aggregate { input, keys, aggregates } => {
+            Node::Aggregate { input, keys, aggregates, .. } => {
                 let keys: Vec<String> = keys.iter().map(|k| self.expr(k)).collect();
                 let aggregates: Vec<String> = aggregates.iter().map(|a| self.aggregate(a)).collect();
                 let head = if keys.is_empty() { "Aggregate".to_owned() } else { format!("Group by {}", keys.join(", ")) };
@@ -265,6 +271,8 @@ impl Printer {
                 self.operator(node, depth, format!("Limit: {limit}"));
                 self.node(input, depth + 1);
             }
+            // The scan above it is all that is shown.
+            Node::JsonTable(_) => {}
             Node::Values { .. } => self.operator(node, depth, "Rows fetched before execution".to_owned()),
             Node::Concat { inputs } => {
                 self.operator(node, depth, "Union all".to_owned());
@@ -313,7 +321,10 @@ impl Printer {
 
     fn scan(&mut self, scan: &Scan, key: Option<usize>, depth: usize) {
         let mut depth = depth;
-        let (read, kept) = scan_estimate(scan);
+        let (mut read, kept) = scan_estimate(scan);
+        if scan.filter.is_none() {
+            read = kept;
+        }
         let mut part = Measured::Whole;
         if let Some(filter) = &scan.filter {
             let text = format!("Filter: {}", self.expr(filter));
@@ -342,14 +353,16 @@ impl Printer {
                     (false, false) => "Index range scan",
                     (false, true) => "Covering index range scan",
                 };
-                let shown: Vec<String> = ranges.iter().take(RANGES_SHOWN_MAX).map(|r| self.range(table, def, r)).collect();
+                let shown: Vec<String> = ranges.iter().take(RANGES_SHOWN_MAX).map(|r| self.range(table, def, 0, r)).collect();
                 let more = if ranges.len() > RANGES_SHOWN_MAX {
                     format!(" OR {} more", ranges.len() - RANGES_SHOWN_MAX)
                 } else {
                     String::new()
                 };
                 let reverse = if *reverse { ", reverse" } else { "" };
-                format!("{kind} on {alias} using {} over {}{more}{reverse}", def.name, shown.join(" OR "))
+                let judged = scan.index_filter.as_ref();
+                let judged = judged.map_or(String::new(), |judged| format!(", with index condition: {}", self.expr(judged)));
+                format!("{kind} on {alias} using {} over {}{more}{reverse}{judged}", def.name, shown.join(" OR "))
             }
             Access::Full { index, reverse, covering } => {
                 let def = &table.indexes[*index];
@@ -360,7 +373,13 @@ impl Printer {
                     (_, false) => format!("Index scan on {alias} using {}{reverse}", def.name),
                 }
             }
+            Access::Leaps(leaps) => self.leaps(scan, leaps),
+            Access::Merge(merge) => {
+                self.merge(scan, merge, (depth, measure));
+                return;
+            }
             Access::Virtual => format!("Table scan on {alias}"),
+            Access::Derived(_) if scan.json_table().is_some() => "Materialize table function".to_owned(),
             Access::Derived(derived) => {
                 let what = match (derived.shared, derived.lateral) {
                     (Some(_), _) => "common table expression",
@@ -389,8 +408,33 @@ impl Printer {
         self.steps.push(Step { depth, text, estimate: Some(read), measure, table: Some(table_step(scan)) });
     }
 
-    fn range(&self, table: &TableDef, index: &IndexDef, range: &KeyRange) -> String {
-        let name = |place: usize| index.columns.get(place).map_or("?", |c| &*table.columns[c.column].name);
+    /// An index merge, with what it reads of each index.
+    fn merge(&mut self, scan: &Scan, merge: &Merge, (depth, measure): (usize, Option<(usize, Measured)>)) {
+        let verb = if merge.intersection { "Intersect rows" } else { "Deduplicate rows" };
+        let text = format!("{verb} sorted by row ID on {}", scan.alias);
+        let (read, _) = scan_estimate(scan);
+        self.steps.push(Step { depth, text, estimate: Some(read), measure, table: Some(table_step(scan)) });
+        for (index, ranges) in &merge.parts {
+            let def = &scan.table.indexes[*index];
+            let shown: Vec<String> = ranges.iter().take(RANGES_SHOWN_MAX).map(|r| self.range(&scan.table, def, 0, r)).collect();
+            self.line(depth + 1, format!("Index range scan on {} using {} over {}", scan.alias, def.name, shown.join(" OR ")));
+        }
+    }
+
+    /// A loose index scan, or a skip scan.
+    fn leaps(&self, scan: &Scan, leaps: &Leaps) -> String {
+        let def = &scan.table.indexes[leaps.index];
+        let covering = if leaps.covering || leaps.index == 0 { "Covering index" } else { "Index" };
+        let purpose = if leaps.within.is_some() { "" } else { " for grouping" };
+        let bounded = leaps.ranges.iter().filter(|range| range.exprs().next().is_some());
+        let mut over: Vec<String> = bounded.take(RANGES_SHOWN_MAX).map(|range| self.range(&scan.table, def, 0, range)).collect();
+        over.extend(leaps.within.iter().map(|range| self.range(&scan.table, def, leaps.prefix, range)));
+        let over = if over.is_empty() { String::new() } else { format!(" over {}", over.join(" OR ")) };
+        format!("{covering} skip scan{purpose} on {} using {}{over}", scan.alias, def.name)
+    }
+
+    fn range(&self, table: &TableDef, index: &IndexDef, first: usize, range: &KeyRange) -> String {
+        let name = |place: usize| index.columns.get(first + place).map_or("?", |c| &*table.columns[c.column].name);
         let mut parts = Vec::new();
         for (place, value) in range.prefix.iter().enumerate() {
             let sign = if range.null_safe.get(place) == Some(&true) { "<=>" } else { "=" };
@@ -440,6 +484,7 @@ fn table_step(scan: &Scan) -> TableStep {
         Access::Point { index, .. } => (Some(*index), "index", false),
         Access::Ranges { index, covering, .. } => (Some(*index), "index", *covering),
         Access::Full { index, covering, .. } if *index > 0 => (Some(*index), "index", *covering),
+        Access::Leaps(leaps) => (Some(leaps.index), "index", leaps.covering),
         _ => (None, "table", false),
     };
     let named = index.map(|index| &scan.table.indexes[index]).filter(|index| index.kind != IndexKind::HiddenRowId);

@@ -117,7 +117,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `a = 1, t.b = DEFAULT`
-    fn assignments(&mut self) -> Result<&'a [Assignment<'a>]> {
+    pub(super) fn assignments(&mut self) -> Result<&'a [Assignment<'a>]> {
         self.list(|p| {
             let column = p.column_name()?;
             if !p.accept(Token::Equal) {

@@ -10,6 +10,8 @@ mod ddl;
 mod dml;
 mod expr;
 mod function;
+mod json_table;
+mod load;
 mod query;
 mod session;
 mod show;
@@ -158,7 +160,7 @@ impl<'a> Parser<'a> {
                 K::Call => self.unsupported("CALL"),
                 K::Grant => self.unsupported("GRANT"),
                 K::Revoke => self.unsupported("REVOKE"),
-                K::Load => self.unsupported("LOAD DATA"),
+                K::Load => self.load(),
                 K::Purge => self.unsupported("PURGE BINARY LOGS"),
                 K::Signal => self.unsupported("SIGNAL"),
                 K::Resignal => self.unsupported("RESIGNAL"),

@@ -388,11 +388,7 @@ impl<'a> Parser<'a> {
         self.expect_kw(K::Into)?;
         if self.accept_kw(K::OutFile) {
             let path = self.string()?;
-            let has_charset = self.accept_word("CHARSET") || self.at_kw(K::Character);
-            if self.accept_kw(K::Character) {
-                self.expect_kw(K::Set)?;
-            }
-            let charset = if has_charset { Some(self.charset_name()?) } else { None };
+            let charset = self.file_charset()?;
             let format = self.file_format()?;
             return Ok(SelectInto::OutFile(self.arena.node(OutFile { path, charset, format })));
         }
@@ -403,51 +399,6 @@ impl<'a> Parser<'a> {
             return Err(Error::Undeclared(self.ident()?.to_owned()));
         }
         Ok(SelectInto::Variables(self.list(|p| p.user_variable())?))
-    }
-
-    /// `[FIELDS | COLUMNS ...] [LINES ...]`
-    fn file_format(&mut self) -> Result<FileFormat<'a>> {
-        let mut format = FileFormat::default();
-        if self.accept_word("FIELDS") || self.accept_word("COLUMNS") {
-            let mut any = false;
-            loop {
-                if self.accept_kw(K::Terminated) {
-                    self.expect_kw(K::By)?;
-                    format.fields_terminated = self.string()?;
-                } else if self.at_kw(K::Optionally) || self.at_kw(K::Enclosed) {
-                    format.optionally = self.accept_kw(K::Optionally);
-                    self.expect_kw(K::Enclosed)?;
-                    self.expect_kw(K::By)?;
-                    format.enclosed = self.string()?;
-                } else if self.accept_kw(K::Escaped) {
-                    self.expect_kw(K::By)?;
-                    format.escaped = self.string()?;
-                } else if any {
-                    break;
-                } else {
-                    return Err(self.error());
-                }
-                any = true;
-            }
-        }
-        if self.accept_kw(K::Lines) {
-            let mut any = false;
-            loop {
-                if self.accept_kw(K::Starting) {
-                    self.expect_kw(K::By)?;
-                    format.lines_starting = self.string()?;
-                } else if self.accept_kw(K::Terminated) {
-                    self.expect_kw(K::By)?;
-                    format.lines_terminated = self.string()?;
-                } else if any {
-                    break;
-                } else {
-                    return Err(self.error());
-                }
-                any = true;
-            }
-        }
-        Ok(format)
     }
 
     /// Notes one more table in the FROM clause.

@@ -114,7 +114,7 @@ impl<'a> Parser<'a> {
                 let query = self.paren_query()?;
                 self.derived(query, true)
             }
-            Token::Keyword(K::JsonTable) => Err(Error::NotSupported("JSON_TABLE".to_owned())),
+            Token::Keyword(K::JsonTable) => self.json_table(),
             // ODBC: { OJ a LEFT JOIN b ON ... }
             Token::LeftBrace => {
                 self.bump();

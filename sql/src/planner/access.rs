@@ -4,7 +4,6 @@
 //! from a look into the index at both of their ends. Without statistics rules of thumb have to do: an equality finds the cube root of the
 //! rows, a closed range 5 % of them, an open one 15 %.
 
-use super::estimate::SORT_COST;
 use super::range::{Analysis, IndexRanges};
 use super::selectivity::{is_estimable, usual_selectivity};
 use super::{FromBlock, OrderNeed, SourceSet, all_of};
@@ -18,9 +17,9 @@ use types::schema::{IndexDef, IndexKind, TableDef};
 use types::statistics::TableStatistics;
 
 /// Starting at a place in an index.
-const SEEK_COST: f64 = 5.0;
+pub(super) const SEEK_COST: f64 = 5.0;
 /// A row that is found through a secondary index and fetched from the clustered one.
-const FETCH_COST: f64 = 5.0;
+pub(super) const FETCH_COST: f64 = 5.0;
 /// What a statement that locks the rows it reads adds to reading all of them: others would have to wait for it.
 const LOCK_ALL_COST: f64 = 20.0;
 /// More ranges than these are not looked up one by one.
@@ -36,14 +35,16 @@ pub(super) struct Choice {
 }
 
 /// A path with what it costs.
-struct Candidate {
-    access: Access,
+pub(super) struct Candidate {
+    pub access: Access,
     /// Rows read, before the filter.
-    rows: f64,
-    cost: f64,
-    exact: Vec<usize>,
-    ordered: bool,
-    selective: bool,
+    pub rows: f64,
+    pub cost: f64,
+    pub exact: Vec<usize>,
+    /// Conjuncts that are judged, but that `rows` tells of already.
+    pub estimated: Vec<usize>,
+    pub ordered: bool,
+    pub selective: bool,
 }
 
 impl FromBlock<'_> {
@@ -57,7 +58,7 @@ impl FromBlock<'_> {
     ) -> Choice {
         let from = &self.sources[source];
         let table = &*from.table;
-        let need = need.filter(|n| n.columns.iter().all(|(s, _, _)| *s == source));
+        let need = need.filter(|n| n.source().is_none_or(|s| s == source));
         let used = self.columns_used(source);
         if let Some(choice) = self.point(source, conjuncts, available, &used) {
             return choice;
@@ -71,7 +72,15 @@ impl FromBlock<'_> {
                 SourceKind::Work(table) => Access::Work { table: *table },
                 _ => Access::Virtual,
             };
-            best = Some(Candidate { access, rows: total, cost: total, exact: Vec::new(), ordered: false, selective: false });
+            best = Some(Candidate {
+                access,
+                rows: total,
+                cost: total,
+                exact: Vec::new(),
+                estimated: Vec::new(),
+                ordered: false,
+                selective: false,
+            });
         }
         let look = || -> Vec<Option<IndexRanges>> {
             // The clustered index may always be read in full, but looked up only where a hint does not forbid it.
@@ -98,19 +107,37 @@ impl FromBlock<'_> {
                 }
                 ranges
             });
-            for candidate in self.candidates(table, number, ranges, covering, conjuncts, total, need) {
+            let skipped = match &ranges {
+                None => self.skipped(source, number, &analysis, conjuncts, total),
+                Some(_) => None,
+            };
+            if let Some(mut skipped) = skipped {
+                skipped.cost += sort_cost(skipped.rows, need, false);
+                best = Some(skipped).filter(|s| best.as_ref().is_none_or(|b| s.cost < b.cost)).or(best);
+            }
+            for candidate in self.candidates(source, number, ranges, covering, conjuncts, total, need) {
                 if best.as_ref().is_none_or(|b| candidate.cost < b.cost) {
                     best = Some(candidate);
                 }
             }
         }
+        if let Some(merged) = self.merged(source, &analysis, conjuncts, total)
+            && best.as_ref().is_none_or(|b| merged.cost + sort_cost(merged.rows, need, false) < b.cost)
+        {
+            best = Some(merged);
+        }
         let best = best.expect("a table has a clustered index or is virtual");
-        let mut filter = Vec::new();
+        let (mut filter, mut index_filter) = (Vec::new(), Vec::new());
         let mut selectivity = 1.0;
+        let judged = match &best.access {
+            Access::Ranges { index, covering: false, .. } => self.judged_on_entries(source, *index, conjuncts),
+            _ => Vec::new(),
+        };
         for (position, conjunct) in conjuncts.iter().enumerate() {
             if !best.exact.contains(&position) {
-                selectivity *= self.selectivity(conjunct);
-                filter.push((*conjunct).clone());
+                let is_estimated = best.estimated.contains(&position);
+                selectivity *= if is_estimated { 1.0 } else { self.selectivity(conjunct) };
+                if judged.contains(&position) { &mut index_filter } else { &mut filter }.push((*conjunct).clone());
             }
         }
         // A fraction makes sense where the table is looked into again and again.
@@ -123,6 +150,7 @@ impl FromBlock<'_> {
                 alias: from.alias.clone(),
                 access: best.access,
                 filter: all_of(filter),
+                index_filter: all_of(index_filter),
                 columns_used: used,
                 rows,
                 read: best.rows,
@@ -161,6 +189,7 @@ impl FromBlock<'_> {
                 alias: from.alias.clone(),
                 access: Access::Point { index: number, key },
                 filter: all_of(filter),
+                index_filter: None,
                 columns_used: used.to_vec(),
                 rows: selectivity,
                 read: 1.0,
@@ -184,15 +213,15 @@ impl FromBlock<'_> {
     }
 
     /// Do the hints let the index be looked into?
-    fn may_use(&self, source: usize, index: usize) -> bool {
+    pub(super) fn may_use(&self, source: usize, index: usize) -> bool {
         let from = &self.sources[source];
-        // The clustered index cannot be invisible.
-        from.indexes.as_ref().is_none_or(|allowed| allowed.contains(&index)) && !from.table.indexes[index].invisible
+        let is_visible = from.table.indexes.get(index).is_none_or(|index| !index.invisible);
+        is_visible && from.indexes.as_ref().is_none_or(|allowed| allowed.contains(&index))
     }
 
     /// Rows in ranges, by a look into the index at their ends. Groups of equal values are left to statistics where the value is a
     /// parameter: the plan is for others, too.
-    fn dive(&self, table: &TableDef, index: usize, ranges: &[KeyRange]) -> Option<f64> {
+    pub(super) fn dive(&self, table: &TableDef, index: usize, ranges: &[KeyRange]) -> Option<f64> {
         if ranges.len() > DIVES_MAX || table.is_virtual {
             return None;
         }
@@ -216,7 +245,7 @@ impl FromBlock<'_> {
     #[allow(clippy::too_many_arguments)]
     fn candidates(
         &self,
-        table: &TableDef,
+        source: usize,
         number: usize,
         ranges: Option<IndexRanges>,
         covering: bool,
@@ -224,14 +253,27 @@ impl FromBlock<'_> {
         total: f64,
         need: Option<&OrderNeed>,
     ) -> Vec<Candidate> {
+        let table = &*self.sources[source].table;
         let index = &table.indexes[number];
         let mut out = Vec::with_capacity(2);
+        if let Some(need) = need.filter(|need| need.leaps.is_some()) {
+            out.extend(self.leaps(table, number, ranges.as_ref(), covering, conjuncts, total, need));
+        }
         // Entries of a secondary index are as wide as their part of the columns.
         let columns = (index.columns.len() + table.primary().columns.len()) as f64;
         let width = if number == 0 { 1.0 } else { (0.3 + 0.7 * columns / table.columns.len() as f64).min(1.0) };
         let per_row = if covering { width } else { width + FETCH_COST };
         let unique = matches!(index.kind, IndexKind::Primary | IndexKind::Unique);
         if let Some(ranges) = ranges {
+            let fetched: f64 = match covering {
+                true => 1.0,
+                false => {
+                    let judged = self.judged_on_entries(source, number, conjuncts);
+                    let judged = judged.iter().filter(|position| !ranges.exact.contains(position));
+                    judged.map(|position| self.selectivity(conjuncts[*position])).product()
+                }
+            };
+            let per_row = if covering { width } else { width + FETCH_COST * fetched };
             let seeks = ranges.ranges.len() as f64;
             let rows = if unique && ranges.all_columns { seeks.min(total) } else { ranges.rows.max(0.001) };
             // LIMIT may end the scan early when the order is right.
@@ -252,6 +294,7 @@ impl FromBlock<'_> {
                     rows,
                     cost,
                     exact: ranges.exact.clone(),
+                    estimated: Vec::new(),
                     ordered,
                     selective: true,
                 });
@@ -266,9 +309,38 @@ impl FromBlock<'_> {
             let locks = if self.keeps_rows { LOCK_ALL_COST } else { 0.0 };
             let cost = SEEK_COST + read * per_row + sort_cost(total, need, ordered) + locks;
             let access = Access::Full { index: number, reverse, covering: covering && number > 0 };
-            out.push(Candidate { access, rows: total, cost, exact: Vec::new(), ordered, selective: false });
+            out.push(Candidate {
+                access,
+                rows: total,
+                cost,
+                exact: Vec::new(),
+                estimated: Vec::new(),
+                ordered,
+                selective: false,
+            });
         }
         out
+    }
+
+    /// Index condition pushdown: the places of conjuncts that entries of a secondary index can be judged by.
+    pub(super) fn judged_on_entries(&self, source: usize, number: usize, conjuncts: &[&Expr]) -> Vec<usize> {
+        let table = &*self.sources[source].table;
+        if number == 0 || self.keeps_rows || table.is_virtual || !self.context.switches().index_condition_pushdown {
+            return Vec::new();
+        }
+        let index = &table.indexes[number];
+        let acts =
+            |e: &Expr| matches!(e.kind, ExprKind::Subquery(_) | ExprKind::AssignVariable { .. } | ExprKind::UserVariable(_));
+        let is_judged = |conjunct: &Expr| {
+            let outside = |e: &Expr| match e.kind {
+                ExprKind::Column { source: s, column } | ExprKind::ColumnOrdinal { source: s, column } if s == source => {
+                    !readable(table, index, column) && !readable(table, table.primary(), column)
+                }
+                _ => acts(e),
+            };
+            !conjunct.any(&outside) && !is_volatile(conjunct)
+        };
+        (0..conjuncts.len()).filter(|position| is_judged(conjuncts[*position])).collect()
     }
 
     /// Rows that are read before LIMIT is satisfied.
@@ -281,26 +353,23 @@ impl FromBlock<'_> {
 }
 
 fn sort_cost(rows: f64, need: Option<&OrderNeed>, ordered: bool) -> f64 {
-    match need {
-        Some(need) if !ordered => {
-            let levels = need.limit.unwrap_or(rows).min(rows).max(2.0).log2();
-            rows * levels * SORT_COST
-        }
-        _ => 0.0,
-    }
+    need.filter(|_| !ordered).map_or(0.0, |need| need.missed_cost(rows))
 }
 
 /// Are all columns that are read in the index's key or the primary key, readable from there?
-fn covers(table: &TableDef, index: &IndexDef, used: &[bool]) -> bool {
-    let readable = |index: &IndexDef, column: usize| {
-        let in_key = index.columns.iter().any(|c| c.column == column && c.prefix.is_none());
-        in_key && types::key::is_reversible(&table.columns[column].ty)
-    };
-    used.iter().enumerate().all(|(column, used)| !used || readable(index, column) || readable(table.primary(), column))
+pub(super) fn covers(table: &TableDef, index: &IndexDef, used: &[bool]) -> bool {
+    let is_readable = |column: usize| readable(table, index, column) || readable(table, table.primary(), column);
+    used.iter().enumerate().all(|(column, used)| !used || is_readable(column))
+}
+
+/// Does the index's key tell the column's value?
+fn readable(table: &TableDef, index: &IndexDef, column: usize) -> bool {
+    let in_key = index.columns.iter().any(|c| c.column == column && c.prefix.is_none());
+    in_key && types::key::is_reversible(&table.columns[column].ty)
 }
 
 /// Does the index give this order, when its first `fixed` columns have one value?
-fn gives_order(table: &TableDef, index: &IndexDef, fixed: usize, need: &OrderNeed, reverse: bool) -> bool {
+pub(super) fn gives_order(table: &TableDef, index: &IndexDef, fixed: usize, need: &OrderNeed, reverse: bool) -> bool {
     // A secondary key ends in the primary key.
     let own = index.columns.iter();
     let tail: &[_] = if index.kind == IndexKind::Secondary { &table.primary().columns } else { &[] };
@@ -320,12 +389,31 @@ fn gives_order(table: &TableDef, index: &IndexDef, fixed: usize, need: &OrderNee
                 return false;
             }
         }
-        // Behind a whole unique key nothing is left to order.
-        let unique = matches!(index.kind, IndexKind::Primary | IndexKind::Unique)
-            && index.columns.iter().all(|k| !table.columns[k.column].nullable && k.prefix.is_none());
-        return unique || (index.kind == IndexKind::Secondary && table.primary().kind == IndexKind::Primary);
+        return tells_rows_apart(table, index);
+    }
+    let mut groups: Vec<usize> = need.groups.iter().map(|(_, column)| *column).collect();
+    let known = |column: &usize| {
+        keys[..fixed.min(keys.len())].iter().any(|k| k.column == *column) || need.columns.iter().any(|(_, c, _)| c == column)
+    };
+    groups.retain(|column| !known(column));
+    while !groups.is_empty() {
+        let Some(key) = keys.get(place) else { return tells_rows_apart(table, index) };
+        place += 1;
+        let found = groups.iter().position(|column| *column == key.column && key.prefix.is_none());
+        match found {
+            Some(found) => drop(groups.swap_remove(found)),
+            None if place <= fixed || need.columns.iter().any(|(_, c, _)| *c == key.column) => {}
+            None => return false,
+        }
     }
     true
+}
+
+/// Behind a whole unique key nothing is left to order.
+fn tells_rows_apart(table: &TableDef, index: &IndexDef) -> bool {
+    let is_whole = |k: &types::schema::IndexColumn| !table.columns[k.column].nullable && k.prefix.is_none();
+    let unique = matches!(index.kind, IndexKind::Primary | IndexKind::Unique) && index.columns.iter().all(is_whole);
+    unique || (index.kind == IndexKind::Secondary && table.primary().kind == IndexKind::Primary)
 }
 
 /// Does the expression give another value each time it is computed?

@@ -17,6 +17,8 @@ pub(crate) const TABLE_COST: f64 = 10.0;
 pub(crate) const PROBE_COST: f64 = 1.0;
 /// Judging one row by a condition of its own operator.
 const FILTER_COST: f64 = 0.1;
+/// Finding a row's group by hash, where it need not be kept.
+pub(crate) const GROUP_COST: f64 = 0.5;
 /// Sorting, per row and level.
 pub(crate) const SORT_COST: f64 = 0.3;
 
@@ -64,14 +66,14 @@ pub(crate) fn estimate(node: &Node) -> Estimate {
             let rows = (input.rows * usual_selectivity(predicate)).max(1.0).min(input.rows.max(1.0));
             Estimate { rows, cost: input.cost + input.rows * FILTER_COST }
         }
-        Node::Aggregate { input, keys, .. } => {
-            let input = estimate(input);
-            let rows = if keys.is_empty() { 1.0 } else { (input.rows * 0.3).max(1.0) };
-            Estimate { rows, cost: input.cost + input.rows * KEEP_COST }
+        Node::Aggregate { input, keys, ordered, .. } => {
+            let (input, groups) = (estimate(input), groups_of(input));
+            let rows = if keys.is_empty() { 1.0 } else { groups };
+            Estimate { rows, cost: input.cost + input.rows * kept_cost(*ordered) }
         }
-        Node::Distinct { input, .. } => {
-            let input = estimate(input);
-            Estimate { rows: (input.rows * 0.3).max(1.0), cost: input.cost + input.rows * KEEP_COST }
+        Node::Distinct { input, ordered, .. } => {
+            let (input, groups) = (estimate(input), groups_of(input));
+            Estimate { rows: groups, cost: input.cost + input.rows * kept_cost(*ordered) }
         }
         Node::Rollup { input, .. } => {
             let input = estimate(input);
@@ -93,6 +95,8 @@ pub(crate) fn estimate(node: &Node) -> Estimate {
             Estimate { rows: limited(below.rows, limit), cost: below.cost }
         }
         Node::Values { rows } => Estimate { rows: rows.len() as f64, cost: 0.0 },
+        // As MySQL guesses.
+        Node::JsonTable(_) => Estimate { rows: 2.0, cost: 0.0 },
         Node::Concat { inputs } => inputs
             .iter()
             .map(estimate)
@@ -107,6 +111,21 @@ pub(crate) fn estimate(node: &Node) -> Estimate {
             Estimate { rows: seed.rows * ROUNDS, cost: seed.cost + steps * ROUNDS }
         }
     }
+}
+
+/// How many different rows a node gives, about.
+fn groups_of(node: &Node) -> f64 {
+    match node {
+        Node::Project { input, .. } => groups_of(input),
+        // A loose index scan gives the first row of each group, and perhaps the last.
+        Node::Scan(Scan { access: Access::Leaps(leaps), rows, .. }) => rows / if leaps.greatest { 2.0 } else { 1.0 },
+        _ => (estimate(node).rows * 0.3).max(1.0),
+    }
+}
+
+/// Of a row that is grouped.
+fn kept_cost(ordered: bool) -> f64 {
+    if ordered { KEEP_COST - GROUP_COST } else { KEEP_COST }
 }
 
 /// What running the statement is expected to cost, where 1 is reading one row in sequence.

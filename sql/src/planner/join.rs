@@ -8,6 +8,7 @@ use super::{
 use crate::bind::{Class, class};
 use crate::expr::{CompareAs, CompareOp, Expr, ExprKind};
 use crate::plan::{JoinKind, Node, Scan};
+use types::ColumnType;
 
 /// A block taken apart.
 pub(super) struct Flat {
@@ -41,7 +42,7 @@ impl FromBlock<'_> {
         self.infer(&mut flat.conjuncts, &flat.inner, outer);
         // LIMIT ends a scan early only when nothing lies between, or joins that hand their rows on.
         let behind = flat.lefts.iter().all(|(_, _, kind)| *kind == JoinKind::Left);
-        let unlimited = need.map(|n| OrderNeed { columns: n.columns.clone(), limit: None });
+        let unlimited = need.map(OrderNeed::unlimited);
         let need = if behind { need } else { unlimited.as_ref() };
         let order = self.best_order(&flat, outer, need);
         self.build(flat, &order, outer, need)
@@ -115,7 +116,7 @@ impl FromBlock<'_> {
         }
         let rest = std::mem::take(&mut flat.conjuncts);
         node = filtered(node, rest.into_iter().filter(|c| !c.implied).map(|c| c.expr).collect());
-        Planned { node, ordered: order.ordered }
+        Planned { node, ordered: order.ordered, sorted: true }
     }
 
     /// Conditions over no table of the block go to its first scan; it is chosen with them already.
@@ -317,16 +318,7 @@ pub(super) fn fits(conjunct: &Conjunct, source: usize, available: &SourceSet) ->
 /// values hash alike.
 fn hash_pair(expr: &Expr, inside: &[usize], count: usize) -> Option<(Expr, Expr)> {
     let ExprKind::Compare { op: CompareOp::Equal, by, left, right } = &expr.kind else { return None };
-    let same = match by {
-        CompareAs::Integer => class(&left.ty) == Class::Integer && class(&right.ty) == Class::Integer,
-        CompareAs::String(collation) => {
-            left.ty.collation == *collation && right.ty.collation == *collation && class(&left.ty) == class(&right.ty)
-        }
-        CompareAs::Decimal => class(&left.ty) == Class::Decimal && left.ty.kind == right.ty.kind,
-        CompareAs::Temporal | CompareAs::Time => left.ty.kind == right.ty.kind,
-        CompareAs::Double | CompareAs::Json => false,
-    };
-    if !same {
+    if !hashes_alike(*by, &left.ty, &right.ty) {
         return None;
     }
     let side = |e: &Expr| {
@@ -341,5 +333,18 @@ fn hash_pair(expr: &Expr, inside: &[usize], count: usize) -> Option<(Expr, Expr)
         ((_, true), (true, _)) => Some(((**left).clone(), (**right).clone())),
         ((true, _), (_, true)) => Some(((**right).clone(), (**left).clone())),
         _ => None,
+    }
+}
+
+/// Are values of both types equal, compared in this way, exactly when each equals the other as values of its own type?
+pub(crate) fn hashes_alike(by: CompareAs, left: &ColumnType, right: &ColumnType) -> bool {
+    match by {
+        CompareAs::Integer => class(left) == Class::Integer && class(right) == Class::Integer,
+        CompareAs::String(collation) => {
+            left.collation == collation && right.collation == collation && class(left) == class(right)
+        }
+        CompareAs::Decimal => class(left) == Class::Decimal && left.kind == right.kind,
+        CompareAs::Temporal | CompareAs::Time => left.kind == right.kind,
+        CompareAs::Double | CompareAs::Json => false,
     }
 }

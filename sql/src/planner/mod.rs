@@ -16,6 +16,8 @@ mod access;
 mod estimate;
 mod infer;
 mod join;
+mod leaps;
+mod merge;
 mod order;
 mod range;
 mod selectivity;
@@ -25,6 +27,7 @@ mod tests;
 pub(crate) use access::is_volatile;
 pub use estimate::estimated_cost;
 pub(crate) use estimate::{Estimate, estimate, node_rows, scan_estimate};
+pub(crate) use join::hashes_alike;
 
 use crate::bind::{Source, children, constant};
 use crate::expr::{CompareAs, CompareOp, Expr, ExprKind};
@@ -112,12 +115,54 @@ impl JoinTree {
     }
 }
 
-/// The order that would save a sort: (source, column, descending).
-#[derive(Clone, Debug)]
+/// An order of rows that would save work above them.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct OrderNeed {
+    /// (source, column, descending)
     pub columns: Vec<(usize, usize, bool)>,
+    /// Columns of rows that are to come one group after the other, in whatever order.
+    pub groups: Vec<(usize, usize)>,
     /// Rows that LIMIT asks for.
     pub limit: Option<f64>,
+    /// Some rows of each group would do.
+    pub leaps: Option<LeapNeed>,
+}
+
+/// What must be known of each group, where some of its rows would do: aggregates that do not mind equal values.
+#[derive(Clone, Debug)]
+pub(crate) struct LeapNeed {
+    pub source: usize,
+    /// Columns whose values are all needed, beside those that make the groups.
+    pub columns: Vec<usize>,
+    /// The column whose least or greatest value is needed.
+    pub extreme: Option<usize>,
+    pub least: bool,
+    pub greatest: bool,
+}
+
+impl OrderNeed {
+    /// The one source that it is about.
+    pub fn source(&self) -> Option<usize> {
+        let sources = || self.columns.iter().map(|(source, _, _)| *source).chain(self.groups.iter().map(|(source, _)| *source));
+        let first = sources().next()?;
+        sources().all(|source| source == first).then_some(first)
+    }
+
+    /// The same, where all rows are read anyway.
+    pub fn unlimited(&self) -> Self {
+        Self { limit: None, ..self.clone() }
+    }
+
+    /// What it costs where rows come in another order.
+    pub fn missed_cost(&self, rows: f64) -> f64 {
+        let sorting = || rows * self.limit.unwrap_or(rows).min(rows).max(2.0).log2() * estimate::SORT_COST;
+        match (self.columns.is_empty(), self.groups.is_empty()) {
+            (_, true) => sorting(),
+            // Groups are found by hash, and there are fewer of them to be sorted.
+            (true, false) => rows * estimate::GROUP_COST,
+            (false, false) => rows * estimate::GROUP_COST + 0.1 * sorting(),
+        }
+    }
 }
 
 /// What the planner knows of a block.
@@ -143,12 +188,27 @@ pub(crate) struct Planned {
     pub node: Node,
     /// Rows come in the order asked for.
     pub ordered: bool,
+    /// Also in that of ORDER BY, where groups were asked for as well.
+    pub sorted: bool,
 }
 
 /// A set of sources.
 pub(crate) type SourceSet = Vec<bool>;
 
 impl<'b> FromBlock<'b> {
+    pub fn new(sources: &'b [Source], context: &'b dyn BindContext) -> Self {
+        Self {
+            sources,
+            context,
+            used: vec![Vec::new(); sources.len()],
+            outside: Vec::new(),
+            straight: false,
+            keeps_rows: false,
+            tables: 1,
+            sniffs: Cell::new(false),
+        }
+    }
+
     /// Notes the columns that an expression reads.
     pub fn note_used(&mut self, expr: &Expr) {
         if let ExprKind::Column { source, column } | ExprKind::ColumnOrdinal { source, column } = expr.kind {
@@ -194,11 +254,11 @@ impl<'b> FromBlock<'b> {
         let Some(filter) = fold_conjuncts(filter) else {
             return match tree {
                 Some(tree) => self.nothing(&tree),
-                None => Planned { node: filtered(Node::OneRow, vec![falsehood()]), ordered: true },
+                None => Planned { node: filtered(Node::OneRow, vec![falsehood()]), ordered: true, sorted: true },
             };
         };
         let Some(tree) = tree else {
-            return Planned { node: filtered(Node::OneRow, filter), ordered: true };
+            return Planned { node: filtered(Node::OneRow, filter), ordered: true, sorted: true };
         };
         let filter = filter.into_iter().flat_map(infer::factored).collect::<Vec<_>>();
         let tree = simplify(tree, &filter);
@@ -208,6 +268,19 @@ impl<'b> FromBlock<'b> {
         self.sniffs.set(own.len() > 1);
         self.outside = (0..self.sources.len()).map(|source| !own.contains(&source)).collect();
         self.plan_block(tree, filter, &self.outside, need)
+    }
+
+    /// As [`Self::plan`]; where the order asked for is that of ORDER BY and of groups, and no index gives it, one that gives the groups is as good
+    /// as none.
+    pub fn plan_for(&mut self, tree: Option<JoinTree>, filter: Vec<Expr>, need: Option<&OrderNeed>, sorts: bool) -> Planned {
+        let second = need.filter(|need| sorts && !need.groups.is_empty() && !need.columns.is_empty());
+        let Some(second) = second else { return self.plan(tree, filter, need) };
+        let planned = self.plan(tree.clone(), filter.clone(), need);
+        if planned.ordered {
+            return planned;
+        }
+        let second = OrderNeed { columns: Vec::new(), limit: None, ..second.clone() };
+        Planned { sorted: false, ..self.plan(tree, filter, Some(&second)) }
     }
 
     /// Plans the scan of UPDATE and DELETE, and says whether rows come in the order asked for.
@@ -229,7 +302,7 @@ impl<'b> FromBlock<'b> {
                 JoinTree::Left { left, .. } => first(left),
             }
         }
-        Planned { node: Node::Scan(self.empty_scan(first(tree))), ordered: true }
+        Planned { node: Node::Scan(self.empty_scan(first(tree))), ordered: true, sorted: true }
     }
 
     fn empty_scan(&self, source: usize) -> Scan {
@@ -240,6 +313,7 @@ impl<'b> FromBlock<'b> {
             alias: from.alias.clone(),
             access: Access::Nothing,
             filter: None,
+            index_filter: None,
             columns_used: self.columns_used(source),
             rows: 0.0,
             read: 0.0,
@@ -302,6 +376,7 @@ fn rejects_null(condition: &Expr, source: usize) -> bool {
         ExprKind::In { arg, .. } | ExprKind::Like { arg, .. } => null_with(arg, source),
         ExprKind::Between { arg, .. } => null_with(arg, source),
         ExprKind::IsNull { arg, negated: true } => null_with(arg, source),
+        ExprKind::IsTruth { arg, truth: true, negated: false } => rejects_null(arg, source),
         ExprKind::And(parts) => parts.iter().any(|part| rejects_null(part, source)),
         ExprKind::Or(parts) => parts.iter().all(|part| rejects_null(part, source)),
         _ => false,

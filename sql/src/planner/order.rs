@@ -10,7 +10,7 @@
 //!     such.
 
 use super::access::Choice;
-use super::estimate::{KEEP_COST, PROBE_COST, SORT_COST, TABLE_COST};
+use super::estimate::{KEEP_COST, PROBE_COST, TABLE_COST};
 use super::join::{Flat, fits};
 use super::{FromBlock, OrderNeed, SourceSet};
 use crate::plan::Access;
@@ -81,8 +81,7 @@ impl FromBlock<'_> {
         }
         let search = Search::new(self, flat, outer);
         let free = search.best(None);
-        let sorting = |joined: &Joined| joined.rows * joined.rows.max(2.0).log2() * SORT_COST;
-        let total = free.cost + need.map_or(0.0, |_| sorting(&free));
+        let total = free.cost + need.map_or(0.0, |need| need.unlimited().missed_cost(free.rows));
         if let Some(need) = need
             && let Some((first, choice)) = search.ordered_first(need)
         {
@@ -126,16 +125,13 @@ impl<'s, 'b> Search<'s, 'b> {
 
     /// The table whose rows an index gives in the order that is needed, if it may come first.
     fn ordered_first(&self, need: &OrderNeed) -> Option<(usize, Choice)> {
-        let source = need.columns.first()?.0;
-        if need.columns.iter().any(|(other, _, _)| *other != source) {
-            return None;
-        }
+        let source = need.source()?;
         let first = if self.flat.straight { self.flat.inner[0] } else { source };
         let place = self.flat.inner.iter().position(|s| *s == source)?;
         if first != source || !self.is_ready(place, 0) {
             return None;
         }
-        let unlimited = OrderNeed { columns: need.columns.clone(), limit: None };
+        let unlimited = need.unlimited();
         let choice = self.block.choose(self.flat, source, self.outer, Some(&unlimited));
         choice.ordered.then_some((place, choice))
     }

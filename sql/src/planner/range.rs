@@ -88,6 +88,13 @@ impl<'a> Analysis<'a> {
         self.ranges_at(index, conjuncts, 0)
     }
 
+    /// As [`Self::ranges`], of columns that are not the first ones of the index.
+    pub fn ranges_of(&self, number: usize, behind: &IndexDef, conjuncts: &[&Expr]) -> Option<IndexRanges> {
+        self.budget.set(BRANCHES_MAX);
+        self.index.set(number);
+        self.ranges_at(behind, conjuncts, 0)
+    }
+
     fn ranges_at(&self, index: &IndexDef, conjuncts: &[&Expr], depth: usize) -> Option<IndexRanges> {
         let mut out = IndexRanges {
             ranges: vec![KeyRange { prefix: Vec::new(), null_safe: Vec::new(), low: None, high: None }],
@@ -259,7 +266,7 @@ impl<'a> Analysis<'a> {
                 let (value, op) = if self.is_column(left, column) && self.is_known(right) {
                     (right, *op)
                 } else if self.is_column(right, column) && self.is_known(left) {
-                    (left, mirrored(*op))
+                    (left, op.mirrored())
                 } else {
                     return None;
                 };
@@ -361,16 +368,6 @@ impl IndexRanges {
 
 fn null() -> Expr {
     Expr::literal(Value::Null, ColumnType::new(TypeKind::Null))
-}
-
-fn mirrored(op: CompareOp) -> CompareOp {
-    match op {
-        CompareOp::Less => CompareOp::Greater,
-        CompareOp::LessOrEqual => CompareOp::GreaterOrEqual,
-        CompareOp::Greater => CompareOp::Less,
-        CompareOp::GreaterOrEqual => CompareOp::LessOrEqual,
-        other => other,
-    }
 }
 
 /// Can an index on a column of this type serve a comparison that is made in this way? `Some(true)`: the key order decides it

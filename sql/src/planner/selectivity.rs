@@ -22,7 +22,7 @@ type Place = (usize, usize);
 
 impl FromBlock<'_> {
     /// Estimated rows of a source; at least 1.
-    pub(super) fn rows_of(&self, source: usize) -> f64 {
+    pub fn rows_of(&self, source: usize) -> f64 {
         let from = &self.sources[source];
         match &from.kind {
             SourceKind::Derived { rows, .. } => rows.max(1.0),
@@ -38,7 +38,7 @@ impl FromBlock<'_> {
     }
 
     /// Different values of a column; `None`: nothing is known.
-    pub(super) fn distinct(&self, (source, column): Place) -> Option<f64> {
+    pub fn distinct(&self, (source, column): Place) -> Option<f64> {
         let from = &self.sources[source];
         let rows = self.rows_of(source);
         if let SourceKind::Derived { key: Some(key), .. } = &from.kind {
@@ -103,7 +103,7 @@ impl FromBlock<'_> {
         let (place, value, op) = match (column_of(left), column_of(right)) {
             (Some(a), Some(b)) => return self.columns_compared(op, a, b),
             (Some(place), None) => (place, right, op),
-            (None, Some(place)) => (place, left, mirrored(op)),
+            (None, Some(place)) => (place, left, op.mirrored()),
             (None, None) => return None,
         };
         match op {
@@ -170,16 +170,6 @@ impl FromBlock<'_> {
         let low = low.as_ref().map(|(key, inclusive)| Edge { key, inclusive: *inclusive });
         let high = high.as_ref().map(|(key, inclusive)| Edge { key, inclusive: *inclusive });
         Some(histogram.between(low, high))
-    }
-}
-
-fn mirrored(op: CompareOp) -> CompareOp {
-    match op {
-        CompareOp::Less => CompareOp::Greater,
-        CompareOp::LessOrEqual => CompareOp::GreaterOrEqual,
-        CompareOp::Greater => CompareOp::Less,
-        CompareOp::GreaterOrEqual => CompareOp::LessOrEqual,
-        other => other,
     }
 }
 

@@ -133,3 +133,44 @@ fn plans() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+#[test]
+fn indexes_are_leapt_through_where_groups_are_large() {
+    let distinct = |name: &str| match name {
+        "t" => Some(vec![vec![10_000.0], vec![40.0], vec![50.0, 9000.0]]),
+        "p" => Some(vec![vec![20.0, 10_000.0], vec![9000.0]]),
+        _ => None,
+    };
+    let context = Informed { fixture: Fixture::new(), strict: false, rows: |_| 10_000, distinct };
+    let check = |text: &str, expected: &str| {
+        let shown = explained(&context, text);
+        assert!(shown.contains(expected), "{text}\n{shown}");
+    };
+    let leaps = |text| check(text, "skip scan for grouping on");
+    leaps("SELECT a, MIN(b), MAX(b) FROM t GROUP BY a");
+    leaps("SELECT a, MIN(b) FROM t WHERE a > 5 GROUP BY a ORDER BY a");
+    leaps("SELECT a, COUNT(DISTINCT a) FROM t GROUP BY a");
+    leaps("SELECT DISTINCT k FROM t");
+    leaps("SELECT COUNT(DISTINCT k), SUM(DISTINCT k) FROM t");
+    leaps("SELECT DISTINCT a FROM p WHERE a % 2 = 1");
+    // Small groups, other columns, rows that are counted, several tables, locks.
+    let reads = |text: &str| assert!(!explained(&context, text).contains("skip scan"), "{text}");
+    reads("SELECT DISTINCT a, b FROM t");
+    reads("SELECT a, MIN(c) FROM t GROUP BY a");
+    reads("SELECT a, MIN(b) FROM t WHERE k > 7 GROUP BY a");
+    reads("SELECT a, COUNT(*) FROM t GROUP BY a");
+    reads("SELECT DISTINCT t.k FROM t, u");
+    reads("SELECT DISTINCT k FROM t FOR UPDATE");
+    check("SELECT a, b FROM p WHERE b = 7", "Covering index skip scan on p using PRIMARY over (b = 7)");
+}
+
+#[test]
+fn several_indexes_serve_one_table() {
+    let distinct = |name: &str| (name == "t").then(|| vec![vec![100_000.0], vec![100.0], vec![120.0, 90_000.0]]);
+    let context = Informed { fixture: Fixture::new(), strict: false, rows: |_| 100_000, distinct };
+    let shown = explained(&context, "SELECT c FROM t WHERE k = 1 OR a = 5");
+    assert!(shown.contains("Deduplicate rows sorted by row ID on t"), "{shown}");
+    // Entries of the whole index with one value come in the order of the clustered key.
+    let shown = explained(&context, "SELECT c FROM t WHERE k = 1 AND a = 5 AND b = 'x'");
+    assert!(shown.contains("lookup on t using ab"), "{shown}");
+}

@@ -59,7 +59,11 @@ fn start(arguments: &Arguments) -> Result<ExitCode, String> {
         return Err("--record needs a reference server: --against HOST:PORT".into());
     }
     let directory = std::env::temp_dir().join(format!("heddle-sql-{}", std::process::id()));
-    let server = Server::start(&ServerOptions::new(&directory))?;
+    let allowed = directory.join("files");
+    std::fs::create_dir_all(&allowed).map_err(|e| format!("{}: {e}", allowed.display()))?;
+    let mut options = ServerOptions::new(&directory);
+    options.extra = vec!["--secure-file-priv".into(), allowed.display().to_string()];
+    let server = Server::start(&options)?;
     let code = run(arguments, &files, &server.address);
     server.kill();
     std::fs::remove_dir_all(&directory).map_err(|e| e.to_string())?;

@@ -24,7 +24,7 @@ pub use parse::ParseError;
 pub use path::{Leg, Path, Place};
 pub use print::{quote, write_path};
 pub use schema::{SchemaError, Violation, validate as validate_schema};
-pub use table::{Cell as TableCell, Column as TableColumn, ColumnKind as TableColumnKind, Rows as TableRows};
+pub use table::{Cell as TableCell, Column as TableColumn, ColumnKind as TableColumnKind, Rows as TableRows, TooManyRows};
 
 use crate::{ColumnType, Date, DateTime, Decimal, Time, TypeKind, Value};
 

@@ -1,7 +1,8 @@
 //! The rows of JSON_TABLE: a document and columns make rows.
 //!
-//! 1. [`Rows::new`] takes the document, the path of the rows and the columns; NESTED columns have rows of their own.
-//! 2. Each call of [`Rows::next`] gives one row: what each column's path found, for the caller to convert to the column's type.
+//! 1. [`Rows::new`] takes the document and the path of the rows: each value that it finds makes rows of its own.
+//! 2. Each call of [`Rows::next`] gives one row: what each column's path found, for the caller to convert to the column's type. Columns of
+//!    NESTED parts have rows of their own; only those of one value are kept at a time.
 //!
 //! Nested parts beside each other follow one another: while one has values, the others' columns are NULL.
 
@@ -36,29 +37,41 @@ pub enum Cell {
     Found(Vec<Json>),
 }
 
-/// The rows of one document, made one at a time.
-#[derive(Debug)]
+/// The rows of one document.
+#[derive(Debug, Default)]
 pub struct Rows {
+    values: std::vec::IntoIter<Json>,
+    /// Of the value whose rows these are.
+    ordinal: u64,
     rows: std::vec::IntoIter<Vec<Cell>>,
 }
 
-/// Rows that one document may make.
+/// Rows that one value may make.
 const ROWS_MAX: usize = 1 << 24;
 
+/// A value makes more rows than are allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooManyRows;
+
 impl Rows {
-    /// `None`: more rows than are allowed.
-    pub fn new(document: &Json, path: &Path, columns: &[Column]) -> Option<Self> {
-        let mut rows = Vec::new();
-        part(document, path, columns, &mut rows)?;
-        Some(Self { rows: rows.into_iter() })
+    pub fn new(document: &Json, path: &Path) -> Self {
+        let mut found = Vec::new();
+        path.find(document, &mut found);
+        let values: Vec<Json> = found.into_iter().cloned().collect();
+        Self { values: values.into_iter(), ..Self::default() }
     }
-}
 
-impl Iterator for Rows {
-    type Item = Vec<Cell>;
-
-    fn next(&mut self) -> Option<Vec<Cell>> {
-        self.rows.next()
+    /// The next row; `None` behind the last one.
+    pub fn next(&mut self, columns: &[Column]) -> Result<Option<Vec<Cell>>, TooManyRows> {
+        if let Some(row) = self.rows.next() {
+            return Ok(Some(row));
+        }
+        let Some(value) = self.values.next() else { return Ok(None) };
+        self.ordinal += 1;
+        let mut rows = Vec::new();
+        rows_of(&value, self.ordinal, columns, &mut rows).ok_or(TooManyRows)?;
+        self.rows = rows.into_iter();
+        Ok(self.rows.next())
     }
 }
 

@@ -117,16 +117,11 @@ impl<'p> Checker<'p> {
         counts: &mut Changes,
     ) -> Result<Option<WriteRow>> {
         let savepoint = writer.txn.savepoint();
-        let before = counts.cascaded.clone();
+        let before = if self.ignore { counts.cascaded.clone() } else { Vec::new() };
         let outcome = self.update_checked(&mut writer, old, changes, progress, counts).await;
         match outcome {
             Ok(outcome) => Ok(Some(outcome)),
-            Err(error) => {
-                let worker = writer.worker;
-                self.leave_out(writer, savepoint, error, progress).await?;
-                counts.forget_cascaded(worker, self.keys, before);
-                Ok(None)
-            }
+            Err(error) => self.leave_cascade_out(writer, savepoint, error, progress, counts, before).await.map(|()| None),
         }
     }
 
@@ -188,14 +183,13 @@ impl<'p> Checker<'p> {
         counts: &mut Changes,
     ) -> Result<Option<WriteRow>> {
         let savepoint = writer.txn.savepoint();
-        let before = counts.cascaded.clone();
+        let before = if self.ignore { counts.cascaded.clone() } else { Vec::new() };
         let outcome = self.delete_checked(&mut writer, old, progress, counts).await;
         match outcome {
             Ok(outcome) => Ok(Some(outcome)),
             Err(error) => {
                 let worker = writer.worker;
-                self.leave_out(writer, savepoint, error, progress).await?;
-                counts.forget_cascaded(worker, self.keys, before);
+                self.leave_cascade_out(writer, savepoint, error, progress, counts, before).await?;
                 self.keys.node(self.node).table.adjust_estimated_rows(worker, 1);
                 Ok(None)
             }
@@ -260,6 +254,22 @@ impl<'p> Checker<'p> {
             }
         }
         Err(Error::NoReferencedRow { constraint: node.constraint(parent.key) })
+    }
+
+    /// As [`Self::leave_out`], for a row whose children may have been changed; `before`: the counts to go back to.
+    async fn leave_cascade_out(
+        &mut self,
+        writer: Writer<'_, '_>,
+        savepoint: txn::Savepoint,
+        error: Error,
+        progress: &mut Progress,
+        counts: &mut Changes,
+        before: Vec<(usize, i64)>,
+    ) -> Result<()> {
+        let worker = writer.worker;
+        self.leave_out(writer, savepoint, error, progress).await?;
+        counts.forget_cascaded(worker, self.keys, before);
+        Ok(())
     }
 
     /// With IGNORE, takes back what was written since the savepoint and warns (K3); else the error is the statement's.

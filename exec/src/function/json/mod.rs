@@ -10,6 +10,7 @@ mod search;
 use crate::coerce;
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Step};
+pub(crate) use search::scalar_of;
 use sql::expr::Expr;
 use sql::func::Function;
 use std::borrow::Cow;
@@ -135,7 +136,7 @@ fn document<'a>(env: &Env<'a>, args: &'a [Expr], n: usize, function: &'static st
     read_document(&value, &arg.ty, n, function)
 }
 
-fn read_document(value: &Value<'_>, ty: &ColumnType, n: usize, function: &'static str) -> Step<Option<Json>> {
+pub(crate) fn read_document(value: &Value<'_>, ty: &ColumnType, n: usize, function: &'static str) -> Step<Option<Json>> {
     match value {
         Value::Null => Ok(None),
         Value::Bytes(_) if coerce::is_document(ty) => Ok(Some(document_of(value, ty))),

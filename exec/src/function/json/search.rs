@@ -4,10 +4,11 @@ use super::{answer, document, path, read_document};
 use crate::coerce::{self, Kind};
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Step};
+use crate::session::SessionVars;
 use sql::expr::Expr;
 use types::convert::{self, Warnings};
 use types::json::{self, Json, Path, SchemaError};
-use types::{CollationId, TypeKind, Value};
+use types::{CollationId, ColumnType, TypeKind, Value};
 
 /// The second argument of JSON_SEARCH and JSON_CONTAINS_PATH: is it `all`? `None` is NULL.
 fn all_or_one<'a>(env: &Env<'a>, arg: &'a Expr, function: &str) -> Step<Option<bool>> {
@@ -204,20 +205,25 @@ fn find_value<'a>(env: &Env<'a>, node: &'a Expr, document: &Json, path: &Path) -
         }
         _ => {}
     }
-    let mut text = Vec::new();
-    one.write_unquoted(&mut text);
-    let from = types::ColumnType::new(TypeKind::Text(types::LobSize::Long));
-    let plain = match one {
-        _ if coerce::kind_of(&node.ty) == Kind::Text => Value::text(&text),
-        other => other.clone().into_value(),
-    };
-    let mut warnings = Warnings::new();
-    let context = coerce::store_context(env.session(), true);
-    let stored = convert::store(&plain, &from, &node.ty, &context, &mut warnings);
-    Ok(match stored {
-        Ok(value) => Met::Value(value.into_owned()),
-        Err(_) => Met::Error(unsuitable(node)),
+    Ok(match scalar_of(env.session(), one, &node.ty) {
+        Some(value) => Met::Value(value),
+        None => Met::Error(unsuitable(node)),
     })
+}
+
+/// A document that is neither array nor null, as a value of this type; `None`: it does not fit.
+pub(crate) fn scalar_of(session: &SessionVars, document: &Json, ty: &ColumnType) -> Option<Value<'static>> {
+    let plain = match coerce::kind_of(ty) {
+        Kind::Text => {
+            let mut text = Vec::new();
+            document.write_unquoted(&mut text);
+            Value::Bytes(text.into())
+        }
+        _ => document.clone().into_value(),
+    };
+    let from = ColumnType::new(TypeKind::Text(types::LobSize::Long));
+    let context = coerce::store_context(session, true);
+    Some(convert::store(&plain, &from, ty, &context, &mut Warnings::new()).ok()?.into_owned())
 }
 
 #[cold]

@@ -160,12 +160,7 @@ impl<'p> HashJoin<'p> {
     fn build(&mut self, run: &mut Run<'p>) -> Step<()> {
         if self.spilled.is_none() {
             loop {
-                if !self.pending && !self.right.next(run)? {
-                    return Ok(());
-                }
-                self.pending = true;
-                let has_key = self.encode_key(run, self.right_keys)?;
-                self.pending = false;
+                let Some(has_key) = self.next_right(run)? else { return Ok(()) };
                 if has_key {
                     let (table, sources) = (&mut self.table, &self.right_sources);
                     table.push(&self.key, |arena| row_copy::write(run, sources, &[], arena));
@@ -177,6 +172,17 @@ impl<'p> HashJoin<'p> {
             }
         }
         self.build_spilled(run)
+    }
+
+    /// The next right row; `Some(true)`: its key is encoded, `Some(false)`: NULL is in it, `None`: there is no further row.
+    fn next_right(&mut self, run: &mut Run<'p>) -> Step<Option<bool>> {
+        if !self.pending && !self.right.next(run)? {
+            return Ok(None);
+        }
+        self.pending = true;
+        let has_key = self.encode_key(run, self.right_keys)?;
+        self.pending = false;
+        Ok(Some(has_key))
     }
 
     /// The next left row's first partner, or `END`; `None`: there is no further row.

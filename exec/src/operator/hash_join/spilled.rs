@@ -92,12 +92,7 @@ impl<'p> HashJoin<'p> {
                     }
                 }
                 None => {
-                    if !self.pending && !self.right.next(run)? {
-                        return Ok(());
-                    }
-                    self.pending = true;
-                    let has_key = self.encode_key(run, self.right_keys)?;
-                    self.pending = false;
+                    let Some(has_key) = self.next_right(run)? else { return Ok(()) };
                     if has_key {
                         self.row.clear();
                         row_copy::write(run, &self.right_sources, &[], &mut self.row);

@@ -1,5 +1,6 @@
 //! Bad input over the wire. Afterwards the server answers, and a bystander's open transaction is as it was.
 
+mod files;
 mod packets;
 mod statements;
 
@@ -100,6 +101,7 @@ fn run(arguments: &Arguments, address: &Address, report: &mut Report) -> Result<
         std::thread::spawn(move || slow_client(&address))
     };
     statements::run(address, &mut bystander, report);
+    files::run(address, &mut bystander, report);
     packets::run(address, arguments.seed, arguments.packets, &mut bystander, report);
     report.case("vanished clients leave no locks", || vanish(address));
     report.case("clients that read nothing disturb nobody", || unread(address, &mut bystander));

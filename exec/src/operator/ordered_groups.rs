@@ -1,8 +1,8 @@
-//! GROUP BY ... WITH ROLLUP over rows in the order of the keys: a row for each group, and behind the groups that agree in their first
-//! keys a row for all of them, down to one row for all.
+//! GROUP BY over rows whose groups come one after the other: each group is given when a row of the next one comes, and nothing else is kept.
 //!
-//! One set of accumulators per level; level n is the groups with n keys. A row whose key number d is the first that differs ends the
-//! groups of all levels above d.
+//! WITH ROLLUP, over rows in the order of the keys, gives behind the groups that agree in their first keys a row for all of them, down to
+//! one row for all. One set of accumulators per level; level n is the groups with n keys, and without ROLLUP there is but the last level.
+//! A row whose key number d is the first that differs ends the groups of all levels above d.
 
 use super::Operator;
 use super::accumulator::Accumulator;
@@ -13,12 +13,14 @@ use crate::run::Run;
 use sql::expr::{Aggregate, Expr};
 use types::Value;
 
-pub(crate) struct Rollup<'p> {
+pub(crate) struct OrderedGroups<'p> {
     input: Operator<'p>,
     keys: &'p [Expr],
     kinds: Vec<KeyKind>,
     aggregates: &'p [Aggregate],
-    /// `aggregates.len()` for each level from 0.
+    /// The lowest level: 0, or that of all keys.
+    base: usize,
+    /// `aggregates.len()` for each level from the lowest.
     accumulators: Vec<Accumulator>,
     /// The encoded keys of the group, one by one, and of the row that is there.
     group: Option<Vec<Vec<u8>>>,
@@ -35,6 +37,8 @@ enum State {
     Take,
     /// A row is there; which levels does it end?
     Compare,
+    /// It is the first of its group.
+    Begin,
     /// The groups of levels down to `last` are to be shown, this one next; then the row is fed, or all is done.
     Emit {
         level: usize,
@@ -47,14 +51,16 @@ enum State {
     Done,
 }
 
-impl<'p> Rollup<'p> {
-    pub fn new(input: Operator<'p>, keys: &'p [Expr], aggregates: &'p [Aggregate]) -> Self {
+impl<'p> OrderedGroups<'p> {
+    pub fn new(input: Operator<'p>, keys: &'p [Expr], aggregates: &'p [Aggregate], rollup: bool) -> Self {
+        let base = if rollup { 0 } else { keys.len() };
         Self {
             input,
             keys,
             kinds: keys.iter().map(|key| KeyKind::of_type(&key.ty)).collect(),
             aggregates,
-            accumulators: (0..=keys.len()).flat_map(|_| aggregates.iter().map(Accumulator::new)).collect(),
+            base,
+            accumulators: (base..=keys.len()).flat_map(|_| aggregates.iter().map(Accumulator::new)).collect(),
             group: None,
             next: Vec::new(),
             group_row: Vec::new(),
@@ -72,33 +78,35 @@ impl<'p> Rollup<'p> {
                     self.state = match self.input.next(run)? {
                         true => State::Compare,
                         // No rows: the sum of all of them.
-                        false if self.group.is_none() => State::Emit { level: 0, last: 0, ended: true },
-                        false => State::Emit { level: levels, last: 0, ended: true },
+                        false if self.group.is_none() && self.rolls_up() => State::Emit { level: 0, last: 0, ended: true },
+                        false if self.group.is_none() => State::Done,
+                        false => State::Emit { level: levels, last: self.base, ended: true },
                     };
                 }
                 State::Compare => {
                     let same = self.same_keys(run)?;
                     self.state = match same {
-                        Some(same) if same < levels => State::Emit { level: levels, last: same + 1, ended: false },
+                        Some(same) if same < levels => {
+                            State::Emit { level: levels, last: (same + 1).max(self.base), ended: false }
+                        }
+                        None => State::Begin,
                         _ => State::Feed { accumulator: 0 },
                     };
-                    if same.is_none() {
-                        self.begin_group();
-                    }
+                }
+                State::Begin => {
+                    self.begin_group(run)?;
+                    self.state = State::Feed { accumulator: 0 };
                 }
                 State::Emit { level, last, ended } => {
                     self.emit(run, level)?;
-                    let first = level * self.aggregates.len();
+                    let first = (level - self.base) * self.aggregates.len();
                     for (n, aggregate) in self.aggregates.iter().enumerate() {
                         self.accumulators[first + n] = Accumulator::new(aggregate);
                     }
                     self.state = match (level > last, ended) {
                         (true, _) => State::Emit { level: level - 1, last, ended },
                         (false, true) => State::Done,
-                        (false, false) => {
-                            self.begin_group();
-                            State::Feed { accumulator: 0 }
-                        }
+                        (false, false) => State::Begin,
                     };
                     return Ok(true);
                 }
@@ -121,15 +129,22 @@ impl<'p> Rollup<'p> {
         Ok(group.map(|group| group.iter().zip(&self.next).take_while(|(a, b)| a == b).count()))
     }
 
+    fn rolls_up(&self) -> bool {
+        self.base == 0
+    }
+
     /// The row that is there begins a group.
-    fn begin_group(&mut self) {
+    fn begin_group(&mut self, run: &Run<'p>) -> Step<()> {
+        self.group_row.clear();
+        let env = run.env(self.input.slots());
+        let mut packer = Packer::new(&mut self.group_row, self.keys.len());
+        for key in self.keys {
+            let value = env.eval(key).and_then(|value| env.finish(value, &key.ty, &key.ty))?;
+            packer.push(&value);
+        }
         let group = self.group.get_or_insert_with(Vec::new);
         std::mem::swap(group, &mut self.next);
-        self.group_row.clear();
-        let slots = self.input.slots();
-        // The keys are the first slots of the sorted rows.
-        let mut packer = Packer::new(&mut self.group_row, self.keys.len());
-        (0..self.keys.len()).for_each(|n| packer.push(&packed::get(slots, n)));
+        Ok(())
     }
 
     fn feed(&mut self, run: &mut Run<'p>, from: usize) -> Step<()> {
@@ -151,13 +166,16 @@ impl<'p> Rollup<'p> {
     fn emit(&mut self, run: &mut Run<'p>, level: usize) -> Step<()> {
         run.tick()?;
         self.row.clear();
-        let mut packer = Packer::new(&mut self.row, self.keys.len() + 1 + self.aggregates.len());
+        let rolls_up = self.base == 0;
+        let mut packer = Packer::new(&mut self.row, self.keys.len() + usize::from(rolls_up) + self.aggregates.len());
         for n in 0..self.keys.len() {
             packer.push(&if n < level { packed::get(&self.group_row, n) } else { Value::Null });
         }
-        packer.push(&Value::Int(level as i64));
+        if rolls_up {
+            packer.push(&Value::Int(level as i64));
+        }
         let env = run.env(&[]);
-        let first = level * self.aggregates.len();
+        let first = (level - self.base) * self.aggregates.len();
         for (n, plan) in self.aggregates.iter().enumerate() {
             let value = self.accumulators[first + n].finish(&env, plan)?;
             packer.push(&env.finish(value, &plan.ty, &plan.ty)?);
@@ -172,7 +190,7 @@ impl<'p> Rollup<'p> {
     pub fn rewind(&mut self, run: &mut Run<'p>) {
         run.release(std::mem::take(&mut self.grown));
         let aggregates = self.aggregates;
-        self.accumulators = (0..=self.keys.len()).flat_map(|_| aggregates.iter().map(Accumulator::new)).collect();
+        self.accumulators = (self.base..=self.keys.len()).flat_map(|_| aggregates.iter().map(Accumulator::new)).collect();
         self.group = None;
         self.state = State::Take;
         self.input.rewind(run);

@@ -1,0 +1,289 @@
+//! LOAD DATA: rows are cut out of a file, and inserted as those of INSERT are.
+//!
+//! For each row: 1. the columns' defaults; 2. the fields, converted, in their order; 3. the values of SET, each over the row as it is by
+//! then; 4. AUTO_INCREMENT, and the insert, as in `insert`.
+//!
+//! A field's text may be in another character set than the column's: it becomes UTF-8 on the way, unless the column holds bytes.
+
+use super::defaults::{self, Default};
+use super::foreign::Checker;
+use super::insert::Inserting;
+use super::update::subquery_lock;
+use super::{Changes, is_strict, store};
+use crate::context::ExecContext;
+use crate::driver::DmlDone;
+use crate::error::{Error, Result};
+use crate::eval::{Env, Shared, Step};
+use crate::load::{ByteSource, Feed, Row, Split, Splitter};
+use crate::prepared::Prepared;
+use crate::run::{Run, Slice, Source, Sources};
+use crate::scratch::Scratch;
+use crate::session::UserVariable;
+use sql::plan::{Assignment, InsertPlan, InsertSource, LoadPlan, LoadTarget};
+use std::borrow::Cow;
+use std::time::Duration;
+use types::charset::Charset;
+use types::schema::ColumnDef;
+use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
+
+/// A row in the making: each column with its stored value.
+type Values<'v> = Vec<(usize, Value<'v>)>;
+
+/// Runs a LOAD DATA over the bytes of `source`, whose text is in `charset`.
+pub(crate) async fn load(
+    cx: &mut ExecContext<'_>,
+    prepared: &Prepared,
+    plan: &InsertPlan,
+    source: &mut dyn ByteSource,
+    charset: Charset,
+    scratch: &mut Scratch,
+    changes: &mut Changes,
+) -> Result<DmlDone> {
+    let InsertSource::File(file) = &plan.source else { panic!("load runs plans of LOAD DATA only") };
+    let (table, shape) = prepared.target.as_ref().expect("a LOAD DATA has a target");
+    let strict = is_strict(cx.session, plan.ignore);
+    let shared = Shared { strict, ..Shared::new(cx.session, cx.params, cx.host) };
+    let mut insert = Inserting::new(plan, prepared, scratch, changes)?;
+    insert.checker = Checker::new(prepared.foreign_keys.as_deref(), table, &shared, plan.ignore);
+
+    let sources: Sources<'_> =
+        prepared.sources.iter().map(|table| Source { table: table.as_deref(), ..Source::default() }).collect();
+    let own = Shared { strict, ..Shared::new(cx.session, cx.params, cx.host) };
+    let lock = subquery_lock(cx.txn);
+    let run = Run::new(cx.worker, cx.txn, own, sources, Slice::new(Duration::ZERO));
+    let mut run = run.with_parts(&plan.parts, &prepared.sources, lock);
+
+    let loading = Loading { file, columns: &table.def().columns, defaults: &shape.defaults, text: text_type(charset), charset };
+    let splitter = loading.splitter();
+    let mut feed = Feed::new(source, run.memory_max());
+    let mut row = Row::default();
+    let mut left_out = file.lines_skipped;
+    while left_out > 0 && splitter.has_line_end() {
+        left_out -= 1;
+        if feed.cut(|bytes, last| splitter.skip_line(bytes, last)).await? == Split::End {
+            break;
+        }
+    }
+    loop {
+        match feed.cut(|bytes, last| splitter.row(bytes, last, &mut row)).await? {
+            Split::End => break,
+            Split::Invalid(field) => return Err(loading.invalid(&field)),
+            Split::Row | Split::More => {}
+        }
+        if left_out > 0 {
+            left_out -= 1;
+            continue;
+        }
+        if let Err(pause) = run.tick() {
+            run.resolve(pause).await?;
+        }
+        let number = insert.begin_row();
+        let mut values = loading.values(&shared, &row, number)?;
+        shared.row_done();
+        for assignment in &file.assignments {
+            let value = loop {
+                match loading.assigned(&run.env(&[]), assignment, &values, number) {
+                    Ok(value) => break value,
+                    Err(pause) => run.resolve(pause).await?,
+                }
+            };
+            run.row_done();
+            values[assignment.column].1 = value;
+        }
+        if row.has_more {
+            problem(&shared, too_many(number))?;
+            shared.row_done();
+        }
+        let mut values: Vec<Value<'_>> = values.into_iter().map(|(_, value)| value).collect();
+        insert.complete(cx.worker, run.txn, &shared, &mut values).await?;
+    }
+    drop(run);
+    let done = insert.finish_load(&shared);
+    insert.return_buffers(scratch);
+    Ok(done)
+}
+
+/// What all rows of a file share.
+struct Loading<'p> {
+    file: &'p LoadPlan,
+    columns: &'p [ColumnDef],
+    defaults: &'p [Default],
+    /// The type of a field's text.
+    text: ColumnType,
+    charset: Charset,
+}
+
+impl<'p> Loading<'p> {
+    fn splitter(&self) -> Splitter {
+        let width = |target: &LoadTarget| match target {
+            LoadTarget::Column(column) => self.columns[*column].ty.field_bytes(),
+            LoadTarget::Variable(_) => 0,
+        };
+        let widths = match self.file.format.is_fixed() {
+            true => self.file.targets.iter().map(width).collect(),
+            false => Vec::new(),
+        };
+        Splitter::new(&self.file.format, self.charset, self.file.targets.len(), widths)
+    }
+
+    /// The row's values so far: what no field gives is a default.
+    fn values<'r>(&self, shared: &Shared<'_>, row: &'r Row, number: u64) -> Result<Values<'r>>
+    where
+        'p: 'r,
+    {
+        let mut values = Vec::with_capacity(self.columns.len());
+        for (column, default) in self.columns.iter().zip(self.defaults) {
+            let value = match default {
+                // Nobody is told of a default that is missing.
+                Default::Missing => store::implicit_default(&column.ty),
+                _ if column.auto_increment => store::implicit_default(&column.ty),
+                _ => defaults::value(shared, default, column, false)?,
+            };
+            values.push((values.len(), value));
+        }
+        for (n, target) in self.file.targets.iter().enumerate() {
+            let field = (n < row.len()).then(|| row.field(n));
+            match target {
+                LoadTarget::Variable(name) => self.set_variable(shared, name, field.flatten()),
+                LoadTarget::Column(column) => {
+                    let default = std::mem::replace(&mut values[*column].1, Value::Null);
+                    let column_def = &self.columns[*column];
+                    values[*column].1 = match field {
+                        None => self.missing(shared, column_def, default, number)?,
+                        Some(None) => self.null(shared, column_def, number)?,
+                        Some(Some(text)) => self.field(shared, text, column_def, number)?,
+                    };
+                }
+            }
+        }
+        Ok(values)
+    }
+
+    /// The row has too few fields.
+    fn missing<'r>(&self, shared: &Shared<'_>, column: &ColumnDef, default: Value<'r>, number: u64) -> Result<Value<'r>> {
+        problem(shared, too_few(number))?;
+        Ok(match column.ty.kind {
+            TypeKind::Timestamp { .. } if !column.nullable => defaults::now(shared, column),
+            _ if default.is_null() && !self.file.format.is_fixed() => default,
+            _ => store::implicit_default(&column.ty),
+        })
+    }
+
+    fn null<'r>(&self, shared: &Shared<'_>, column: &ColumnDef, number: u64) -> Result<Value<'r>> {
+        if column.nullable || column.auto_increment {
+            return Ok(Value::Null);
+        }
+        if matches!(column.ty.kind, TypeKind::Timestamp { .. }) {
+            return Ok(defaults::now(shared, column));
+        }
+        problem(shared, null_for(column, number))?;
+        Ok(store::implicit_default(&column.ty))
+    }
+
+    fn field<'r>(&self, shared: &Shared<'_>, text: &'r [u8], column: &'r ColumnDef, number: u64) -> Result<Value<'r>> {
+        let text = match column.ty.is_binary_string() {
+            true => Cow::Borrowed(text),
+            false => self.charset.decode(text).unwrap_or(Cow::Borrowed(text)),
+        };
+        match text {
+            Cow::Borrowed(text) => {
+                // What is converted may be a part of the text, so it is borrowed for as long as that.
+                let value = Value::Bytes(Cow::Borrowed(text));
+                Ok(match store::convert(shared, &value, &self.text, column, number)? {
+                    Value::Bytes(stored) => Value::Bytes(lengthen(stored, text)),
+                    stored => stored.into_owned(),
+                })
+            }
+            Cow::Owned(text) => {
+                let value = Value::Bytes(text.into());
+                Ok(store::convert(shared, &value, &self.text, column, number)?.into_owned())
+            }
+        }
+    }
+
+    fn set_variable(&self, shared: &Shared<'_>, name: &str, text: Option<&[u8]>) {
+        let value = match text {
+            None => Value::Null,
+            Some(text) => Value::Bytes(self.charset.decode(text).unwrap_or(Cow::Borrowed(text)).into_owned().into()),
+        };
+        let variable = UserVariable { value, ty: self.text.clone() };
+        shared.session.assigned_variables.borrow_mut().insert(name.to_owned(), variable);
+    }
+
+    /// The value of an assignment over the row as it is by now.
+    fn assigned(
+        &self,
+        env: &Env<'_>,
+        assignment: &Assignment,
+        values: &[(usize, Value<'_>)],
+        number: u64,
+    ) -> Step<Value<'static>> {
+        let column = &self.columns[assignment.column];
+        let env = Env { overlay: values, ..*env };
+        let Some(expr) = &assignment.value else {
+            return Ok(defaults::value(env.shared, &self.defaults[assignment.column], column, true)?.into_owned());
+        };
+        let value = env.eval(expr)?;
+        if !value.is_null() {
+            return Ok(store::convert(env.shared, &value, &expr.ty, column, number)?.into_owned());
+        }
+        match column.nullable || column.auto_increment {
+            true => Ok(Value::Null),
+            false => Ok(store::not_null(env.shared, column, env.shared.strict)?),
+        }
+    }
+
+    fn invalid(&self, field: &[u8]) -> Error {
+        let charset = match self.charset {
+            Charset::Utf8mb3 => "utf8mb3",
+            _ => "utf8mb4",
+        };
+        // As C prints it.
+        let field = String::from_utf8_lossy(field.split(|byte| *byte == 0).next().unwrap_or_default());
+        Error::Other { number: 1300, message: format!("Invalid {charset} character string: '{field}'") }
+    }
+}
+
+/// The part of `text` that a value is; a copy where it is none.
+fn lengthen<'r>(stored: Cow<'_, [u8]>, text: &'r [u8]) -> Cow<'r, [u8]> {
+    match stored {
+        Cow::Borrowed(part) if text.starts_with(part) => Cow::Borrowed(&text[..part.len()]),
+        other => Cow::Owned(other.into_owned()),
+    }
+}
+
+/// The type of text in a character set.
+fn text_type(charset: Charset) -> ColumnType {
+    let collation = match charset {
+        Charset::Binary => return ColumnType::new(TypeKind::Blob(LobSize::Long)),
+        Charset::Utf8mb4 => CollationId::UTF8MB4_0900_AI_CI,
+        Charset::Utf8mb3 => CollationId(33),
+        Charset::Latin1 => CollationId(8),
+        Charset::Ascii => CollationId(11),
+    };
+    ColumnType { collation, ..ColumnType::new(TypeKind::VarChar { length: u32::from(u16::MAX) }) }
+}
+
+/// An error in strict mode, else a warning.
+fn problem(shared: &Shared<'_>, error: Error) -> Result<()> {
+    if shared.strict {
+        return Err(error);
+    }
+    shared.session.warn(error);
+    Ok(())
+}
+
+fn too_few(row: u64) -> Error {
+    Error::Other { number: 1261, message: format!("Row {row} doesn't contain data for all columns") }
+}
+
+fn too_many(row: u64) -> Error {
+    let message = format!("Row {row} was truncated; it contained more data than there were input columns");
+    Error::Other { number: 1262, message }
+}
+
+fn null_for(column: &ColumnDef, row: u64) -> Error {
+    let column = &column.name;
+    let message = format!("Column set to default value; NULL supplied to NOT NULL column '{column}' at row {row}");
+    Error::Other { number: 1263, message }
+}

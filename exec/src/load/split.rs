@@ -1,0 +1,418 @@
+//! Cuts rows and fields out of the bytes of a text file, as MySQL does, byte by byte.
+//!
+//! ```text
+//! row with separators   [anything] starting  field terminated field terminated ... field  line end
+//! row of fixed widths   [anything] starting  as many bytes as the columns have             line end
+//! ```
+//! A field that begins with the enclosing byte ends with it, if a separator follows; doubled, it stands for itself. The escaping byte
+//! takes the meaning from the next one, or gives it one: `\n`, `\0`, `\N`.
+//!
+//! S1: a call that needs more bytes has changed nothing but the row, so it can be repeated.
+//! S2: with `last`, a call never asks for more.
+
+use sql::plan::FileFormat;
+use types::charset::Charset;
+
+/// How a call ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Split {
+    /// There is a row.
+    Row,
+    /// There are no more rows.
+    End,
+    /// The bytes end within the row.
+    More,
+    /// A byte begins no character: the field up to there.
+    Invalid(Vec<u8>),
+}
+
+/// The fields of one row, used again for the next.
+#[derive(Debug, Default)]
+pub struct Row {
+    bytes: Vec<u8>,
+    fields: Vec<FieldAt>,
+    /// The line has more than the fields that were asked for.
+    pub has_more: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct FieldAt {
+    start: usize,
+    end: usize,
+    is_null: bool,
+}
+
+impl Row {
+    /// How many fields there are.
+    pub fn len(&self) -> usize {
+        self.fields.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.fields.is_empty()
+    }
+
+    /// The text of a field; `None` is NULL.
+    pub fn field(&self, n: usize) -> Option<&[u8]> {
+        let field = self.fields[n];
+        (!field.is_null).then(|| &self.bytes[field.start..field.end])
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.fields.clear();
+        self.has_more = false;
+    }
+}
+
+/// The bytes end here, and more of them may come.
+struct Short;
+
+/// Why a row ends before it is whole.
+enum Stop {
+    Short,
+    Invalid(Vec<u8>),
+}
+
+impl From<Short> for Stop {
+    fn from(Short: Short) -> Self {
+        Stop::Short
+    }
+}
+
+/// What follows the field that was read last.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Behind {
+    Field,
+    Line,
+    /// There was no field.
+    Nothing,
+}
+
+/// What the bytes mean.
+pub struct Splitter {
+    format: FileFormat,
+    charset: Charset,
+    /// The widths of fixed fields; empty with separators.
+    widths: Vec<usize>,
+    fields: usize,
+    /// Bytes that do not simply belong to a field.
+    special: [bool; 256],
+}
+
+impl Splitter {
+    /// For rows of `fields` fields; where the format is of fixed widths, `widths` are theirs.
+    pub fn new(format: &FileFormat, charset: Charset, fields: usize, widths: Vec<usize>) -> Self {
+        let mut format = format.clone();
+        if format.fields_terminated == format.lines_terminated {
+            format.lines_terminated = Box::default();
+        }
+        let mut special = [false; 256];
+        let firsts = format.fields_terminated.first().into_iter().chain(format.lines_terminated.first());
+        for &byte in firsts.chain(&format.enclosed).chain(&format.escaped) {
+            special[usize::from(byte)] = true;
+        }
+        if matches!(charset, Charset::Utf8mb4 | Charset::Utf8mb3) {
+            special[0x80..].fill(true);
+        }
+        Self { format, charset, widths, fields, special }
+    }
+
+    /// Do lines have an end of their own?
+    pub fn has_line_end(&self) -> bool {
+        !self.format.lines_terminated.is_empty()
+    }
+
+    /// Cuts the first row, and says how many bytes it took. `last`: nothing follows the bytes.
+    pub fn row(&self, bytes: &[u8], last: bool, row: &mut Row) -> (Split, usize) {
+        row.clear();
+        let mut cursor = Cursor { bytes, at: 0, last };
+        let split = match self.read_row(&mut cursor, row) {
+            Ok(true) => Split::Row,
+            Ok(false) => Split::End,
+            Err(Stop::Short) => Split::More,
+            Err(Stop::Invalid(field)) => Split::Invalid(field),
+        };
+        (split, cursor.at)
+    }
+
+    /// Skips a line, whatever is in it.
+    pub fn skip_line(&self, bytes: &[u8], last: bool) -> (Split, usize) {
+        let mut cursor = Cursor { bytes, at: 0, last };
+        let split = match self.rest_of_line(&mut cursor) {
+            Ok(Some(_)) => Split::Row,
+            Ok(None) => Split::End,
+            Err(Short) => Split::More,
+        };
+        (split, cursor.at)
+    }
+
+    fn read_row(&self, cursor: &mut Cursor<'_>, row: &mut Row) -> Result<bool, Stop> {
+        if !self.find_start(cursor)? {
+            return Ok(false);
+        }
+        let behind = if self.format.is_fixed() { self.fixed_fields(cursor, row)? } else { self.separate_fields(cursor, row)? };
+        if row.is_empty() && behind != Behind::Line {
+            return Ok(false);
+        }
+        if behind == Behind::Field && self.has_line_end() {
+            // What follows the last line's fields is no matter, if no line ends there.
+            row.has_more = self.rest_of_line(cursor)?.unwrap_or(false);
+        }
+        Ok(true)
+    }
+
+    /// Skips what stands before a line's start; `false`: there is none.
+    fn find_start(&self, cursor: &mut Cursor<'_>) -> Result<bool, Short> {
+        let Some((&first, rest)) = self.format.lines_starting.split_first() else { return Ok(true) };
+        loop {
+            match cursor.next()? {
+                None => return Ok(false),
+                Some(byte) if byte == first && cursor.accept(rest)? => return Ok(true),
+                Some(_) => {}
+            }
+        }
+    }
+
+    fn separate_fields(&self, cursor: &mut Cursor<'_>, row: &mut Row) -> Result<Behind, Stop> {
+        let mut behind = Behind::Field;
+        while behind == Behind::Field && row.len() < self.fields {
+            behind = self.field(cursor, row)?;
+        }
+        Ok(behind)
+    }
+
+    fn field(&self, cursor: &mut Cursor<'_>, row: &mut Row) -> Result<Behind, Stop> {
+        let start = row.bytes.len();
+        let Some(first) = cursor.next()? else { return Ok(Behind::Nothing) };
+        let quote = self.format.enclosed.filter(|quote| *quote == first);
+        match quote {
+            // It belongs to the field if nothing encloses it at its end.
+            Some(quote) => row.bytes.push(quote),
+            None => cursor.at -= 1,
+        }
+        let mut has_null = false;
+        loop {
+            cursor.copy_plain(&self.special, &mut row.bytes);
+            let Some(byte) = cursor.next()? else {
+                self.end_field(row, start, false, has_null);
+                return Ok(Behind::Line);
+            };
+            if Some(byte) == self.format.escaped {
+                // Where the same byte encloses, it only escapes itself.
+                let next = cursor.next()?;
+                match next {
+                    None => {
+                        row.bytes.push(byte);
+                        self.end_field(row, start, false, has_null);
+                        return Ok(Behind::Line);
+                    }
+                    Some(next) if self.format.enclosed != Some(byte) || next == byte => {
+                        if !self.is_lead(next) {
+                            has_null |= next == b'N';
+                            row.bytes.push(unescape(next));
+                            continue;
+                        }
+                        cursor.at -= 1;
+                        self.character(cursor, row, start)?;
+                        continue;
+                    }
+                    Some(_) => cursor.at -= 1,
+                }
+            }
+            if quote.is_none() && cursor.completes(byte, &self.format.lines_terminated)? {
+                self.end_field(row, start, false, has_null);
+                return Ok(Behind::Line);
+            }
+            if quote == Some(byte) {
+                let next = cursor.next()?;
+                match next {
+                    Some(next) if next == byte => {
+                        row.bytes.push(byte);
+                        continue;
+                    }
+                    None => {
+                        self.end_field(row, start, true, has_null);
+                        return Ok(Behind::Line);
+                    }
+                    Some(next) if cursor.completes(next, &self.format.lines_terminated)? => {
+                        self.end_field(row, start, true, has_null);
+                        return Ok(Behind::Line);
+                    }
+                    Some(next) if cursor.completes(next, &self.format.fields_terminated)? => {
+                        self.end_field(row, start, true, has_null);
+                        return Ok(Behind::Field);
+                    }
+                    // The field goes on.
+                    Some(_) => cursor.at -= 1,
+                }
+            } else if quote.is_none() && cursor.completes(byte, &self.format.fields_terminated)? {
+                self.end_field(row, start, false, has_null);
+                return Ok(Behind::Field);
+            }
+            cursor.at -= 1;
+            self.character(cursor, row, start)?;
+        }
+    }
+
+    /// Takes one character; of one that is broken only its first byte.
+    fn character(&self, cursor: &mut Cursor<'_>, row: &mut Row, start: usize) -> Result<(), Stop> {
+        let rest = &cursor.bytes[cursor.at..];
+        let length = match self.character_length(rest[0]) {
+            0 => return Err(Stop::Invalid(row.bytes[start..].to_vec())),
+            length => length,
+        };
+        if rest.len() < length {
+            if !cursor.last {
+                return Err(Stop::Short);
+            }
+            // What the file ends within is not taken.
+            cursor.at = cursor.bytes.len();
+            return Ok(());
+        }
+        let taken = if std::str::from_utf8(&rest[..length]).is_ok() { length } else { 1 };
+        row.bytes.extend_from_slice(&rest[..taken]);
+        cursor.at += taken;
+        Ok(())
+    }
+
+    /// The bytes of a character by its first one; 0: no character begins so.
+    fn character_length(&self, first: u8) -> usize {
+        match (self.charset, first) {
+            (Charset::Latin1 | Charset::Ascii | Charset::Binary, _) | (_, 0..=0x7f) => 1,
+            (_, 0xc2..=0xdf) => 2,
+            (_, 0xe0..=0xef) => 3,
+            (Charset::Utf8mb4, 0xf0..=0xf4) => 4,
+            _ => 0,
+        }
+    }
+
+    /// Does a character of several bytes begin so?
+    fn is_lead(&self, byte: u8) -> bool {
+        self.character_length(byte) != 1
+    }
+
+    fn end_field(&self, row: &mut Row, start: usize, enclosed: bool, has_null: bool) {
+        let end = row.bytes.len();
+        let start = if enclosed { start + 1 } else { start };
+        let text = &row.bytes[start..end];
+        let is_word = !enclosed && self.format.enclosed.is_some() && text == b"NULL";
+        let is_null = is_word || has_null && text.len() == 1;
+        row.fields.push(FieldAt { start, end, is_null });
+    }
+
+    /// The fields of a row without separators.
+    fn fixed_fields(&self, cursor: &mut Cursor<'_>, row: &mut Row) -> Result<Behind, Stop> {
+        let whole: usize = self.widths.iter().sum();
+        let mut behind = Behind::Field;
+        while row.bytes.len() < whole {
+            let Some(byte) = cursor.next()? else {
+                behind = if row.bytes.is_empty() { Behind::Nothing } else { Behind::Line };
+                break;
+            };
+            if Some(byte) == self.format.escaped {
+                row.bytes.push(cursor.next()?.map_or(byte, unescape));
+            } else if cursor.completes(byte, &self.format.lines_terminated)? {
+                behind = Behind::Line;
+                break;
+            } else {
+                row.bytes.push(byte);
+            }
+        }
+        let mut start = 0;
+        for width in &self.widths {
+            if start == row.bytes.len() {
+                break;
+            }
+            let end = (start + width).min(row.bytes.len());
+            row.fields.push(FieldAt { start, end, is_null: false });
+            start = end;
+        }
+        Ok(behind)
+    }
+
+    /// Goes behind the end of the line, and says whether anything stood before it; `None`: the file ends first.
+    fn rest_of_line(&self, cursor: &mut Cursor<'_>) -> Result<Option<bool>, Short> {
+        let mut any = false;
+        loop {
+            let Some(byte) = cursor.next()? else { return Ok(None) };
+            for _ in 1..self.character_length(byte) {
+                cursor.next()?;
+            }
+            if Some(byte) == self.format.escaped {
+                cursor.next()?;
+            } else if cursor.completes(byte, &self.format.lines_terminated)? {
+                return Ok(Some(any));
+            }
+            any = true;
+        }
+    }
+}
+
+/// What an escaped byte stands for.
+fn unescape(byte: u8) -> u8 {
+    match byte {
+        b'n' => b'\n',
+        b't' => b'\t',
+        b'r' => b'\r',
+        b'b' => 8,
+        b'0' => 0,
+        b'Z' => 26,
+        other => other,
+    }
+}
+
+/// A place in the bytes.
+struct Cursor<'b> {
+    bytes: &'b [u8],
+    at: usize,
+    /// Nothing follows the bytes.
+    last: bool,
+}
+
+impl Cursor<'_> {
+    /// `None`: the file has ended.
+    fn next(&mut self) -> Result<Option<u8>, Short> {
+        match self.bytes.get(self.at) {
+            Some(byte) => {
+                self.at += 1;
+                Ok(Some(*byte))
+            }
+            None if self.last => Ok(None),
+            None => Err(Short),
+        }
+    }
+
+    /// Takes these bytes, if they are next.
+    fn accept(&mut self, wanted: &[u8]) -> Result<bool, Short> {
+        let rest = &self.bytes[self.at..];
+        let common = rest.len().min(wanted.len());
+        if rest[..common] != wanted[..common] {
+            return Ok(false);
+        }
+        if common < wanted.len() {
+            return if self.last { Ok(false) } else { Err(Short) };
+        }
+        self.at += common;
+        Ok(true)
+    }
+
+    /// Is the byte that was read last the first of this separator, and does the rest of it follow? It is taken then.
+    fn completes(&mut self, byte: u8, separator: &[u8]) -> Result<bool, Short> {
+        match separator.split_first() {
+            Some((&first, rest)) if first == byte => self.accept(rest),
+            _ => Ok(false),
+        }
+    }
+
+    /// Copies bytes that mean nothing but themselves.
+    fn copy_plain(&mut self, special: &[bool; 256], out: &mut Vec<u8>) {
+        let rest = &self.bytes[self.at..];
+        let length = rest.iter().position(|byte| special[usize::from(*byte)]).unwrap_or(rest.len());
+        out.extend_from_slice(&rest[..length]);
+        self.at += length;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,264 @@
+//! LOAD DATA: where the bytes of the file come from.
+//!
+//! Without LOCAL the file lies in the one directory where statements may read and make files. A thread that lives as long as the statement
+//! reads it, and is at most two blocks ahead.
+//!
+//! With LOCAL the client has it, and sends it when it is asked to: packets, up to an empty one. They are read as rows are wanted, so a
+//! client that is faster than the table waits.
+//!
+//! I1: the client is asked when the first bytes are wanted, so not at all by a statement that fails before.
+//! I2: what it sends is read to the end, also by a statement that fails in the middle: only then does it listen.
+
+use super::outfile::{beneath, not_allowed, reason};
+use super::{Client, SessionInfo, State};
+use crate::charset;
+use crate::connection::{FilePieces, Lost};
+use crate::counters::count;
+use crate::error::{Error, Result};
+use exec::LocalFuture;
+use exec::load::ByteSource;
+use parking_lot::Mutex;
+use protocol::Capabilities;
+use sql::ast::LoadData;
+use sql::plan::{InsertPlan, InsertSource, Plan};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::task::{Poll, Waker};
+use std::time::Duration;
+use types::charset::Charset;
+
+/// Bytes that are read at once.
+const BLOCK_BYTES: usize = 256 << 10;
+
+/// The file of a statement.
+pub struct InFile {
+    path: Vec<u8>,
+    pub local: bool,
+    pub charset: Charset,
+}
+
+impl State {
+    /// What the statement says of its file. 3948: it is the client's, and nobody wants that.
+    pub fn in_file(&self, load: &LoadData<'_>) -> Result<InFile> {
+        if load.local {
+            let allowed = self.worker.shared.globals().get(super::IDS.local_infile).as_u64() != 0;
+            if !allowed || !self.capabilities.has(Capabilities::LOCAL_FILES) {
+                let message = "Loading local data is disabled; this must be enabled on both the client and server sides";
+                return Err(Error::Other { number: 3948, message: message.to_owned() });
+            }
+        }
+        let name = match load.charset {
+            Some(name) => charset::charset(name).ok_or_else(|| sql::Error::UnknownCharset(name.to_owned()))?.name,
+            None => self.variables.get(super::IDS.character_set_database).as_text(),
+        };
+        let charset = Charset::named(name).unwrap_or(Charset::Utf8mb4);
+        Ok(InFile { path: load.path.to_vec(), local: load.local, charset })
+    }
+}
+
+impl InFile {
+    /// Has the server's own file opened and read. A relative path is one in the database's directory, as in MySQL.
+    pub fn open(&self, allowed: Option<&Path>, data_dir: &Path, database: Option<&str>) -> Result<ServerFile> {
+        let name = String::from_utf8_lossy(&self.path).into_owned();
+        let path = data_dir.join(database.unwrap_or_default()).join(&name);
+        let within = allowed.and_then(|allowed| beneath(allowed, &path).map(|rest| (allowed.to_path_buf(), rest)));
+        let Some((directory, rest)) = within else { return Err(not_allowed()) };
+        ServerFile::start(directory, rest).map_err(|error| Error::Exec(unreadable(&name, &error)))
+    }
+
+    /// The client's file.
+    pub fn ask<'c>(&self, client: &'c mut Client, state: &State) -> ClientFile<'c> {
+        let timeout = Duration::from_secs(state.variables.get(super::IDS.net_read_timeout).as_u64());
+        ClientFile {
+            client,
+            info: Rc::clone(&state.info),
+            worker: Rc::clone(&state.worker),
+            path: Some(self.path.clone()),
+            pieces: FilePieces::default(),
+            timeout,
+            lost: None,
+        }
+    }
+}
+
+/// Has a LOAD DATA separators that MySQL warns of?
+pub fn has_exotic_separators(plan: &Plan) -> bool {
+    let Plan::Insert(InsertPlan { source: InsertSource::File(file), .. }) = plan else { return false };
+    file.format.has_exotic()
+}
+
+/// What MySQL says of a file that cannot be opened, or read.
+fn unreadable(path: &str, error: &std::io::Error) -> exec::Error {
+    if error.kind() == std::io::ErrorKind::CrossesDevices {
+        let Error::Other { number, message } = not_allowed() else { return exec::Error::Interrupted };
+        return exec::Error::Other { number, message };
+    }
+    if error.kind() == std::io::ErrorKind::IsADirectory {
+        let message = format!("The file '{path}' must be in the database directory or be readable by all");
+        return exec::Error::Other { number: 1085, message };
+    }
+    let (number, why) = (error.raw_os_error().unwrap_or(0), reason(error));
+    let (code, what) = match error.kind() {
+        std::io::ErrorKind::NotFound => (13, "Can't get stat of"),
+        std::io::ErrorKind::PermissionDenied => (13, "Can't get stat of"),
+        _ => (2, "Error reading file"),
+    };
+    exec::Error::Other { number: code, message: format!("{what} '{path}' (OS errno {number} - {why})") }
+}
+
+type Block = std::io::Result<Vec<u8>>;
+
+/// A file that a thread reads.
+pub struct ServerFile {
+    blocks: Receiver<Block>,
+    waker: Arc<Mutex<Option<Waker>>>,
+    name: String,
+}
+
+impl ServerFile {
+    fn start(directory: PathBuf, path: PathBuf) -> std::io::Result<Self> {
+        // One block is on its way while another is being used.
+        let (sender, blocks) = sync_channel(1);
+        let waker = Arc::new(Mutex::new(None));
+        let name = directory.join(&path).to_string_lossy().into_owned();
+        let shared = Arc::clone(&waker);
+        std::thread::Builder::new().name("heddle-infile".to_owned()).stack_size(128 << 10).spawn(move || {
+            read_file(&directory, &path, &sender, &shared);
+            drop(sender);
+            wake(&shared);
+        })?;
+        Ok(Self { blocks, waker, name })
+    }
+}
+
+/// Reads a file until its end, or until nobody wants more of it.
+fn read_file(directory: &Path, path: &Path, blocks: &SyncSender<Block>, waker: &Mutex<Option<Waker>>) {
+    let mut file = match open(directory, path) {
+        Ok(file) => file,
+        Err(error) => {
+            // Whoever has gone need not hear of it.
+            let _ = blocks.send(Err(error));
+            return;
+        }
+    };
+    loop {
+        let mut block = Vec::with_capacity(BLOCK_BYTES);
+        let block = match file.by_ref().take(BLOCK_BYTES as u64).read_to_end(&mut block) {
+            Ok(0) => return,
+            Ok(_) => Ok(block),
+            Err(error) => Err(error),
+        };
+        let failed = block.is_err();
+        if blocks.send(block).is_err() || failed {
+            return;
+        }
+        wake(waker);
+    }
+}
+
+/// Only files have an end that is known to come.
+fn open(directory: &Path, path: &Path) -> std::io::Result<File> {
+    let file = os::fs::open_beneath(directory, path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(std::io::ErrorKind::IsADirectory.into()) }
+}
+
+fn wake(waker: &Mutex<Option<Waker>>) {
+    let waker = waker.lock().take();
+    if let Some(waker) = waker {
+        waker.wake();
+    }
+}
+
+impl ByteSource for ServerFile {
+    fn read<'a>(&'a mut self, buffer: &'a mut Vec<u8>) -> LocalFuture<'a, exec::Result<bool>> {
+        Box::pin(std::future::poll_fn(|cx| {
+            // First this: a block that comes later wakes.
+            *self.waker.lock() = Some(cx.waker().clone());
+            match self.blocks.try_recv() {
+                Ok(Ok(block)) => {
+                    buffer.extend_from_slice(&block);
+                    Poll::Ready(Ok(true))
+                }
+                Ok(Err(error)) => Poll::Ready(Err(unreadable(&self.name, &error))),
+                Err(TryRecvError::Empty) => Poll::Pending,
+                Err(TryRecvError::Disconnected) => Poll::Ready(Ok(false)),
+            }
+        }))
+    }
+}
+
+/// A file that the client sends.
+pub struct ClientFile<'c> {
+    client: &'c mut Client,
+    info: Rc<SessionInfo>,
+    worker: Rc<crate::worker::Worker>,
+    /// What the client calls it, until it is asked for.
+    path: Option<Vec<u8>>,
+    pieces: FilePieces,
+    timeout: Duration,
+    lost: Option<Lost>,
+}
+
+impl ClientFile<'_> {
+    async fn piece(&mut self, mut take: impl FnMut(&[u8])) -> std::result::Result<bool, Lost> {
+        let Client { socket, output, input } = &mut *self.client;
+        let input = input.as_mut().expect("LOAD DATA LOCAL is run with the client's input");
+        if let Some(path) = self.path.take() {
+            protocol::put_local_infile_request(&mut output.writer, &path);
+            input.reader.set_sequence(output.writer.sequence());
+        }
+        // What is there already has been sent, but for the first time.
+        output.flush(socket, &*self.info).await?;
+        let deadline = self.worker.core.now() + self.timeout;
+        let Some(piece) = input.next_piece(&mut self.pieces, socket, deadline, &*self.info).await? else { return Ok(false) };
+        let received = &self.worker.counters.bytes_received;
+        received.set(received.get() + piece.len() as u64);
+        take(piece);
+        Ok(true)
+    }
+
+    async fn more(&mut self, buffer: &mut Vec<u8>) -> exec::Result<bool> {
+        if self.lost.is_some() {
+            return Err(exec::Error::ClientGone);
+        }
+        self.piece(|piece| buffer.extend_from_slice(piece)).await.map_err(|lost| {
+            self.lost = Some(lost);
+            exec::Error::ClientGone
+        })
+    }
+
+    /// Reads what the client has yet to send, so that it listens (I2).
+    pub async fn finish(mut self) -> Result<()> {
+        if self.path.is_some() {
+            return Ok(());
+        }
+        while self.lost.is_none() {
+            match self.piece(|_| {}).await {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(lost) => self.lost = Some(lost),
+            }
+        }
+        if let Some(lost) = self.lost {
+            count(&self.worker.counters.aborted_clients);
+            return Err(match lost {
+                Lost::Protocol(error) => Error::Protocol(error),
+                _ => Error::Exec(exec::Error::ClientGone),
+            });
+        }
+        if let Some(input) = &self.client.input {
+            self.client.output.writer.set_sequence(input.reader.sequence());
+        }
+        Ok(())
+    }
+}
+
+impl ByteSource for ClientFile<'_> {
+    fn read<'a>(&'a mut self, buffer: &'a mut Vec<u8>) -> LocalFuture<'a, exec::Result<bool>> {
+        Box::pin(self.more(buffer))
+    }
+}

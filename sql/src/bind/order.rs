@@ -1,0 +1,161 @@
+//! The orders of rows that would save work above them: a sort, the finding of groups or of equal rows, or most of the rows.
+
+use super::group::Grouping;
+use super::query::BoundSelect;
+use crate::expr::{Aggregate, Expr, ExprKind};
+use crate::func::AggregateFunction;
+use crate::plan::{LimitPlan, SortKey};
+use crate::planner::{FromBlock, LeapNeed, OrderNeed, is_volatile};
+use types::{TypeKind, Value};
+
+/// An order, and whether it is that of ORDER BY.
+pub(super) struct Needed {
+    pub need: OrderNeed,
+    pub sorts: bool,
+}
+
+impl BoundSelect {
+    /// The order that an index could give the block's rows: that of ORDER BY and of the groups, or of the groups alone.
+    pub(super) fn needed(&self, block: &FromBlock<'_>) -> Option<Needed> {
+        if let Some(grouping) = &self.grouping {
+            return self.grouped_need(grouping, block);
+        }
+        if !self.windows.is_empty() {
+            return None;
+        }
+        let order = order_need(&self.sort, &self.project, &self.limit);
+        if !self.distinct {
+            return order.map(|need| Needed { need, sorts: true });
+        }
+        let selected = columns_of_one_source(self.project[..self.visible].iter());
+        let Some((source, groups)) = selected else { return order.map(|need| Needed { need, sorts: true }) };
+        let sorts = order.is_some();
+        let columns = order.map_or_else(Vec::new, |need| need.columns);
+        let limit = self.group_limit(sorts, block, &groups);
+        let leaps = Some(LeapNeed { source, columns: Vec::new(), extreme: None, least: false, greatest: false });
+        Some(Needed { need: OrderNeed { columns, groups, limit, leaps }, sorts })
+    }
+
+    fn grouped_need(&self, grouping: &Grouping, block: &FromBlock<'_>) -> Option<Needed> {
+        if grouping.keys.is_empty() {
+            let leaps = leap_need(None, &grouping.aggregates)?;
+            let distinct = grouping.aggregates.iter().any(|a| a.distinct);
+            return distinct.then(|| Needed { need: OrderNeed { leaps: Some(leaps), ..OrderNeed::default() }, sorts: false });
+        }
+        let (source, groups) = columns_of_one_source(grouping.keys.iter())?;
+        if self.rollup {
+            let columns = groups.iter().map(|(source, column)| (*source, *column, false)).collect();
+            return Some(Needed { need: OrderNeed { columns, ..OrderNeed::default() }, sorts: false });
+        }
+        let column_of = |key: &SortKey| {
+            let ExprKind::Slot(slot) = key.expr.kind else { return None };
+            let ExprKind::Slot(number) = self.project[slot].kind else { return None };
+            groups.get(number).map(|(source, column)| (*source, *column, key.descending))
+        };
+        let sorted: Option<Vec<_>> = self.sort.iter().map(column_of).collect();
+        let sorted = sorted.filter(|columns| !columns.is_empty() && self.windows.is_empty());
+        let sorts = sorted.is_some();
+        let limit = self.group_limit(sorts, block, &groups);
+        let leaps = leap_need(Some(source), &grouping.aggregates);
+        Some(Needed { need: OrderNeed { columns: sorted.unwrap_or_default(), groups, limit, leaps }, sorts })
+    }
+
+    /// Rows that LIMIT asks for, where each group is given as soon as it has ended.
+    fn group_limit(&self, sorts: bool, block: &FromBlock<'_>, groups: &[(usize, usize)]) -> Option<f64> {
+        if self.having.is_some() || !self.windows.is_empty() || !(sorts || self.sort.is_empty()) {
+            return None;
+        }
+        let rows = limit_rows(&self.limit)?;
+        let total = block.rows_of(groups.first()?.0);
+        let distinct: f64 = groups.iter().map(|place| block.distinct(*place).unwrap_or(total)).product();
+        Some(rows * (total / distinct.max(1.0)).max(1.0))
+    }
+}
+
+/// The columns that expressions are, all of one source; values that are the same in all rows left out.
+fn columns_of_one_source<'e>(exprs: impl Iterator<Item = &'e Expr>) -> Option<(usize, Vec<(usize, usize)>)> {
+    let mut columns = Vec::new();
+    for expr in exprs {
+        match expr.kind {
+            ExprKind::Column { source, column } => columns.push((source, column)),
+            ExprKind::Literal(_) => {}
+            _ => return None,
+        }
+    }
+    let source = columns.first()?.0;
+    columns.iter().all(|(other, _)| *other == source).then_some((source, columns))
+}
+
+/// What aggregates need of each group, where they do not mind values that come once instead of several times.
+fn leap_need(source: Option<usize>, aggregates: &[Aggregate]) -> Option<LeapNeed> {
+    let mut need = LeapNeed { source: 0, columns: Vec::new(), extreme: None, least: false, greatest: false };
+    let mut source = source;
+    for aggregate in aggregates {
+        let least = match aggregate.function {
+            AggregateFunction::Min => Some(true),
+            AggregateFunction::Max => Some(false),
+            AggregateFunction::BitAnd | AggregateFunction::BitOr | AggregateFunction::AnyValue => None,
+            _ if aggregate.distinct => None,
+            _ => return None,
+        };
+        let mut read = Vec::new();
+        for expr in aggregate.exprs() {
+            if is_volatile(expr) || expr.any(&|e| matches!(e.kind, ExprKind::Subquery(_) | ExprKind::AssignVariable { .. })) {
+                return None;
+            }
+            note_columns(expr, &mut read);
+        }
+        let own = read.first().map(|(source, _)| *source);
+        if *source.get_or_insert(own?) != own.unwrap_or_default() || read.iter().any(|(s, _)| Some(*s) != own) {
+            return None;
+        }
+        match (least, &aggregate.args[0].kind, &aggregate.args[0].ty.kind) {
+            // Members of ENUM and SET are ordered by number, but compare as texts here.
+            (Some(_), _, TypeKind::Enum { .. } | TypeKind::Set { .. } | TypeKind::Json) => return None,
+            (Some(least), ExprKind::Column { column, .. }, _) if need.extreme.is_none_or(|known| known == *column) => {
+                need.extreme = Some(*column);
+                need.least |= least;
+                need.greatest |= !least;
+            }
+            _ => need.columns.extend(read.into_iter().map(|(_, column)| column)),
+        }
+    }
+    need.source = source?;
+    Some(need)
+}
+
+fn note_columns(expr: &Expr, out: &mut Vec<(usize, usize)>) {
+    if let ExprKind::Column { source, column } | ExprKind::ColumnOrdinal { source, column } = expr.kind {
+        out.push((source, column));
+    }
+    expr.parts().into_iter().for_each(|part| note_columns(part, out));
+}
+
+/// The sort keys as columns of tables.
+fn order_need(sort: &[SortKey], project: &[Expr], limit: &Option<LimitPlan>) -> Option<OrderNeed> {
+    if sort.is_empty() {
+        return None;
+    }
+    let mut columns = Vec::with_capacity(sort.len());
+    for key in sort {
+        let ExprKind::Slot(slot) = key.expr.kind else { return None };
+        match project[slot].kind {
+            ExprKind::Column { source, column } | ExprKind::ColumnOrdinal { source, column } => {
+                columns.push((source, column, key.descending));
+            }
+            _ => return None,
+        }
+    }
+    Some(OrderNeed { columns, limit: limit_rows(limit), ..OrderNeed::default() })
+}
+
+/// Rows up to which LIMIT asks for some; a guess, where that is a parameter.
+pub(super) fn limit_rows(limit: &Option<LimitPlan>) -> Option<f64> {
+    let number = |expr: &Option<Expr>| match expr.as_ref().map(|e| &e.kind) {
+        Some(ExprKind::Literal(Value::Int(n))) => Some(*n as f64),
+        Some(ExprKind::Literal(Value::UInt(n))) => Some(*n as f64),
+        Some(_) => Some(100.0),
+        None => None,
+    };
+    limit.as_ref().and_then(|l| Some(number(&l.count)? + number(&l.offset).unwrap_or(0.0)))
+}

@@ -1,0 +1,226 @@
+//! Conditions on derived tables that are kept are judged inside: rows that the block around would drop are not made, and the tables inside may be
+//! looked into by the conditions.
+//!
+//! ```text
+//! SELECT * FROM (SELECT a, SUM(b) s FROM t GROUP BY a) d WHERE a = 5 AND s > 9
+//! SELECT * FROM (SELECT a, SUM(b) s FROM t WHERE a = 5 GROUP BY a HAVING s > 9) d
+//! ```
+//! A condition on group keys goes to WHERE, one on aggregates to HAVING; of a UNION it goes to each block.
+//!
+//! D1: equal values are alike to the condition: texts are compared by their column's collation, so that it keeps all of what is grouped, or
+//!     made distinct, or none.
+//! D2: nothing is pushed below LIMIT, window functions or ROLLUP, nor into what is shared, may be left out by an outer join, or gives other
+//!     values each time.
+
+use super::from::{Source, SourceKind};
+use super::query::{Bound, BoundSelect, convert_to};
+use super::typing::{Class, class};
+use super::{Binder, derived::stored};
+use crate::error::Result;
+use crate::expr::{CompareAs, Expr, ExprKind};
+use crate::planner::{JoinTree, is_volatile};
+
+/// The query of a derived table as it was before it was planned.
+#[derive(Clone, Debug)]
+pub(crate) enum Pushable {
+    Select(BoundSelect),
+    /// The blocks, and whether each UNION between them is ALL.
+    Union(Vec<BoundSelect>, Vec<bool>),
+}
+
+impl Binder<'_> {
+    /// What conditions may be pushed into; call it before the query is planned.
+    pub(super) fn pushable(&mut self, bound: &Bound) -> Option<Box<Pushable>> {
+        let union = self.union_blocks.take();
+        if !self.context.switches().derived_condition_pushdown {
+            return None;
+        }
+        match bound {
+            Bound::Select(select) => may_take(select).then(|| Box::new(Pushable::Select((**select).clone()))),
+            Bound::Block(_) => union.map(|(blocks, alls)| Box::new(Pushable::Union(blocks, alls))),
+        }
+    }
+
+    /// Pushes conditions into the derived tables that they are about, and plans those anew.
+    pub(super) fn push_conditions(&mut self, tree: &Option<JoinTree>, filter: &mut Vec<Expr>) -> Result<()> {
+        let Some(tree) = tree else { return Ok(()) };
+        if filter.is_empty() {
+            return Ok(());
+        }
+        let mut sources = Vec::new();
+        inner_sources(tree, &mut sources);
+        for source in sources {
+            let from = &self.sources[source];
+            if from.nullable || !from.reads().is_empty() {
+                continue;
+            }
+            let Some(mut inside) = self.sources[source].pushable.take() else { continue };
+            let taken: Vec<Expr> =
+                filter.extract_if(.., |condition| is_about(condition, source) && inside.takes(condition, source)).collect();
+            if taken.is_empty() {
+                self.sources[source].pushable = Some(inside);
+                continue;
+            }
+            inside.push(&taken, &self.sources[source], source);
+            self.plan_again(source, *inside)?;
+        }
+        Ok(())
+    }
+
+    fn plan_again(&mut self, source: usize, inside: Pushable) -> Result<()> {
+        let mut planned = |select: BoundSelect| {
+            let mut select = select;
+            let tree = select.tree.clone();
+            self.push_conditions(&tree, &mut select.filter)?;
+            self.plan_select(select)
+        };
+        let block = match inside {
+            Pushable::Select(select) => planned(select)?,
+            Pushable::Union(selects, alls) => {
+                let blocks = selects.into_iter().map(&mut planned).collect::<Result<Vec<_>>>()?;
+                self.union(blocks, &alls)?
+            }
+        };
+        let SourceKind::Derived { key, .. } = &self.sources[source].kind else { unreachable!("only those are pushable") };
+        let kind = stored(block, Vec::new(), key.clone());
+        self.sources[source].kind = kind;
+        Ok(())
+    }
+}
+
+impl Pushable {
+    fn selects(&self) -> &[BoundSelect] {
+        match self {
+            Pushable::Select(select) => std::slice::from_ref(select),
+            Pushable::Union(selects, _) => selects,
+        }
+    }
+
+    /// Can the condition be judged inside?
+    fn takes(&self, condition: &Expr, source: usize) -> bool {
+        let mut columns = Vec::new();
+        columns_of(condition, source, &mut columns);
+        let acts =
+            |e: &Expr| matches!(e.kind, ExprKind::Subquery(_) | ExprKind::AssignVariable { .. } | ExprKind::UserVariable(_));
+        let is_plain = |select: &BoundSelect| {
+            columns.iter().all(|column| !is_volatile(&select.project[*column]) && !select.project[*column].any(&acts))
+        };
+        self.selects().iter().all(is_plain)
+    }
+
+    fn push(&mut self, conditions: &[Expr], from: &Source, source: usize) {
+        let selects = match self {
+            Pushable::Select(select) => std::slice::from_mut(select),
+            Pushable::Union(selects, _) => selects,
+        };
+        for select in selects {
+            // A UNION's columns have a type that all blocks' have become.
+            let mut values = select.project[..select.visible].to_vec();
+            for (value, column) in values.iter_mut().zip(&from.table.columns) {
+                convert_to(value, &column.ty);
+            }
+            for condition in conditions {
+                select.take_condition(condition, source, &values);
+            }
+        }
+    }
+}
+
+impl BoundSelect {
+    /// Adds a condition over the columns of the derived table that the block is, whose values these are.
+    fn take_condition(&mut self, condition: &Expr, source: usize, values: &[Expr]) {
+        let mut inside = condition.clone();
+        inside.replace_columns(source, values);
+        let Some(grouping) = &self.grouping else {
+            self.filter.push(inside);
+            return;
+        };
+        let mut over_keys = inside.clone();
+        if put_keys(&mut over_keys, &grouping.keys) {
+            self.filter.push(over_keys);
+            return;
+        }
+        self.having = Some(match self.having.take() {
+            None => inside,
+            Some(having) => {
+                let (ty, nullable) = (inside.ty.clone(), having.nullable || inside.nullable);
+                Expr { kind: ExprKind::And(vec![having, inside]), ty, nullable }
+            }
+        });
+    }
+}
+
+/// D2
+fn may_take(select: &BoundSelect) -> bool {
+    select.limit.is_none() && select.windows.is_empty() && !select.rollup && !select.locking && select.tree.is_some()
+}
+
+/// May blocks of a UNION take conditions?
+pub(super) fn all_take(bound: &[Bound]) -> Option<Vec<BoundSelect>> {
+    let select = |bound: &Bound| match bound {
+        Bound::Select(select) if may_take(select) => Some((**select).clone()),
+        _ => None,
+    };
+    bound.iter().map(select).collect()
+}
+
+/// Tables that no outer, semi- or anti-join lies above of.
+fn inner_sources(tree: &JoinTree, out: &mut Vec<usize>) {
+    match tree {
+        JoinTree::Table(source) => out.push(*source),
+        JoinTree::Inner { parts, .. } => parts.iter().for_each(|part| inner_sources(part, out)),
+        JoinTree::Left { left, .. } => inner_sources(left, out),
+    }
+}
+
+/// Does the condition read this source alone, and are equal values alike to it (D1)?
+fn is_about(condition: &Expr, source: usize) -> bool {
+    let mut any = false;
+    let of_source = |e: &Expr| matches!(e.kind, ExprKind::Column { source: s, .. } if s == source);
+    let other = |e: &Expr| match e.kind {
+        ExprKind::Column { source: s, .. } => s != source,
+        ExprKind::ColumnOrdinal { .. } | ExprKind::Subquery(_) | ExprKind::AssignVariable { .. } => true,
+        ExprKind::UserVariable(_) | ExprKind::Slot(_) => true,
+        _ => false,
+    };
+    any |= condition.any(&of_source);
+    any && !condition.any(&other) && !is_volatile(condition) && sees_equals_alike(condition)
+}
+
+fn sees_equals_alike(expr: &Expr) -> bool {
+    let by = match &expr.kind {
+        ExprKind::Column { .. } => return !is_text(expr),
+        ExprKind::Compare { by, .. } | ExprKind::In { by, .. } | ExprKind::Between { by, .. } => Some(*by),
+        ExprKind::IsNull { .. } => None,
+        _ => return expr.parts().into_iter().all(sees_equals_alike),
+    };
+    let part_is_fine = |part: &Expr| match (&part.kind, by) {
+        (ExprKind::Column { .. }, Some(CompareAs::String(collation))) => !is_text(part) || part.ty.collation == collation,
+        (ExprKind::Column { .. }, None) => true,
+        _ => sees_equals_alike(part),
+    };
+    expr.parts().into_iter().all(part_is_fine)
+}
+
+fn is_text(expr: &Expr) -> bool {
+    matches!(class(&expr.ty), Class::String | Class::Json | Class::Double)
+}
+
+fn columns_of(expr: &Expr, of: usize, out: &mut Vec<usize>) {
+    if let ExprKind::Column { source, column } = expr.kind
+        && source == of
+    {
+        out.push(column);
+    }
+    expr.parts().into_iter().for_each(|part| columns_of(part, of, out));
+}
+
+/// Puts group keys in the place of their slots; `false`: there are other slots.
+fn put_keys(expr: &mut Expr, keys: &[Expr]) -> bool {
+    if let ExprKind::Slot(slot) = expr.kind {
+        let Some(key) = keys.get(slot) else { return false };
+        *expr = key.clone();
+        return true;
+    }
+    super::group::children_mut(expr).into_iter().all(|part| put_keys(part, keys))
+}
