@@ -22,12 +22,15 @@ use txn::Worker;
 use types::schema::TableDef;
 use types::{RowLayout, StoredRow};
 
+/// Entries of a row in indexes that are being built: (number of the index in the new definition, key of the entry).
+pub(crate) type Entries = Box<[(usize, Box<[u8]>)]>;
+
 /// A row that was changed.
 pub(crate) struct Note {
     /// Its clustered key.
     pub key: Box<[u8]>,
-    /// V3: (number of the index in the new definition, key of the entry).
-    pub entries: Box<[(usize, Box<[u8]>)]>,
+    /// V3
+    pub entries: Entries,
 }
 
 /// The notes of all workers.
@@ -68,7 +71,7 @@ impl Watch {
     }
 
     /// The entries of a row in the indexes that are being built.
-    fn entries(&self, row: StoredRow<'_>, key: &[u8]) -> txn::Result<Box<[(usize, Box<[u8]>)]>> {
+    fn entries(&self, row: StoredRow<'_>, key: &[u8]) -> txn::Result<Entries> {
         let entry = |(index, codec): &(usize, IndexCodec)| {
             let mut entry = Vec::new();
             codec.encode_entry(Source::Row(row), key, &mut entry)?;
@@ -77,7 +80,7 @@ impl Watch {
         self.indexes.iter().map(entry).collect()
     }
 
-    fn note(&self, worker: &Worker, key: &[u8], entries: Box<[(usize, Box<[u8]>)]>) {
+    fn note(&self, worker: &Worker, key: &[u8], entries: Entries) {
         self.slots[worker.index()].lock().push(Note { key: key.into(), entries });
     }
 }

@@ -10,6 +10,7 @@
 use super::Altered;
 use super::build::{Build, Put, Slices, Work, duplicate_in_index, entry_of, load_whole, put_entry};
 use crate::catalog::blocking;
+use crate::watch::Entries;
 use crate::{Result, RowBuf, RowRead};
 use std::collections::HashMap;
 use txn::{LockMode, Txn, WaitPolicy};
@@ -24,17 +25,17 @@ const ROUNDS_MAX: usize = 30;
 /// Bytes that a noted row takes beside its key and entries.
 const ROW_BYTES: usize = 96;
 
-type Entries = Vec<(usize, Box<[u8]>)>;
+type Known = Vec<(usize, Box<[u8]>)>;
 
 /// The rows to be looked at again: by clustered key, with entries to be taken out of new indexes.
 #[derive(Default)]
 pub(super) struct Changed {
-    rows: HashMap<Box<[u8]>, Entries>,
+    rows: HashMap<Box<[u8]>, Known>,
     bytes: usize,
 }
 
 impl Changed {
-    pub fn add(&mut self, key: &[u8], entries: Box<[(usize, Box<[u8]>)]>) {
+    pub fn add(&mut self, key: &[u8], entries: Entries) {
         if !self.rows.contains_key(key) {
             self.bytes += ROW_BYTES + key.len();
             self.rows.insert(key.into(), Vec::new());
@@ -109,7 +110,7 @@ impl Build<'_> {
         Ok(())
     }
 
-    fn take_out(&mut self, key: &[u8], entries: &Entries, txn: &mut Txn) -> Result<()> {
+    fn take_out(&mut self, key: &[u8], entries: &Known, txn: &mut Txn) -> Result<()> {
         if let Work::Copy(copy) = &mut self.work {
             return copy.take_out(key, txn);
         }
