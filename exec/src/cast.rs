@@ -7,7 +7,7 @@ use crate::function::{char_count, char_offset};
 use sql::expr::{Expr, ExprKind};
 use std::borrow::Cow;
 use types::charset::Charset;
-use types::convert::{self, Warnings};
+use types::convert::{self, DocumentAs, Warnings};
 use types::json::Json;
 use types::{CollationId, ColumnType, Decimal, TypeKind, Value};
 
@@ -26,7 +26,7 @@ pub(crate) fn eval<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr) -> Evaluate
         && number
         && coerce::is_bits_literal(&arg.ty)
     {
-        return converted(env, Value::UInt(coerce::bits_of(bytes)), &ColumnType::unsigned(TypeKind::BigInt), node);
+        return converted(env, Value::UInt(env.number_of_bits(bytes)?), &ColumnType::unsigned(TypeKind::BigInt), node);
     }
     converted(env, value, &arg.ty, node)
 }
@@ -34,27 +34,13 @@ pub(crate) fn eval<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr) -> Evaluate
 /// A document as a number or a date: what is none gives a warning, and zero or NULL.
 fn document<'a>(env: &Env<'a>, value: Value<'a>, arg: &'a Expr, node: &'a Expr) -> Evaluated<'a> {
     let document = crate::function::document_of(&value, &arg.ty);
-    let kind = coerce::kind_of(&node.ty);
-    let what = match kind {
-        Kind::Integer => "INTEGER",
-        Kind::Decimal => "DECIMAL",
-        Kind::Double => "DOUBLE",
-        Kind::Date => "DATE",
-        Kind::Time => "TIME",
-        _ => "DATETIME/TIMESTAMP",
-    };
-    let number = matches!(kind, Kind::Integer | Kind::Decimal | Kind::Double);
-    let readable = match &document {
-        Json::Null | Json::Array(_) | Json::Object(_) | Json::Opaque(..) => false,
-        Json::String(text) if number => readable_number(text, kind),
-        Json::Time(_) => number || kind == Kind::Time,
-        Json::Date(_) | Json::DateTime(_) => kind != Kind::Time,
-        Json::String(_) => true,
-        _ => number,
-    };
-    if !readable {
-        let message = format!("Invalid JSON value for CAST to {what} from column {} at row 1", name_of(env, arg));
-        env.problem(Error::Other { number: 3156, message })?;
+    let wanted = DocumentAs::of(&node.ty).unwrap_or(DocumentAs::DateTime);
+    let number = wanted.is_number();
+    // In arithmetic dates and times are numbers.
+    let in_arithmetic = number && matches!(document, Json::Date(_) | Json::DateTime(_) | Json::Time(_));
+    if !wanted.reads(&document) && !in_arithmetic {
+        let error = Error::InvalidDocument { what: wanted.name(), column: name_of(env, arg), row: 1 };
+        env.problem(error)?;
         if !number {
             return Ok(Value::Null);
         }
@@ -75,15 +61,6 @@ fn name_of(env: &Env<'_>, arg: &Expr) -> String {
         ExprKind::Cast(_) => "cast_as_json".to_owned(),
         ExprKind::Call { .. } => printed.split('(').next().unwrap_or_default().to_owned(),
         _ => printed.rsplit('.').next().unwrap_or_default().trim_matches('`').to_owned(),
-    }
-}
-
-/// Is the text a number to its end?
-fn readable_number(text: &str, kind: Kind) -> bool {
-    let text = text.trim();
-    match kind {
-        Kind::Integer => text.parse::<i64>().is_ok() || text.parse::<u64>().is_ok(),
-        _ => text.parse::<f64>().is_ok_and(f64::is_finite),
     }
 }
 
@@ -116,6 +93,11 @@ fn converted<'a>(env: &Env<'a>, value: Value<'a>, from: &ColumnType, node: &'a E
         Kind::Date => {
             let mut warnings = Warnings::new();
             let context = coerce::store_context(env.session(), false);
+            if let Some(date) =
+                crate::function::month_and_day(&value).filter(|date| date.day <= 31 && !context.dates.no_zero_in_date)
+            {
+                return Ok(Value::Date(date));
+            }
             let date = convert::to_date(&value, from, &context, &mut warnings);
             env.report(warnings)?;
             Ok(date.map_or(Value::Null, Value::Date))
@@ -194,7 +176,7 @@ fn text<'a>(env: &Env<'a>, value: Value<'a>, from: &ColumnType, ty: &ColumnType)
     let binary = ty.collation == CollationId::BINARY;
     // Bytes used as text must be text.
     if !binary && std::str::from_utf8(&text).is_err() {
-        let value = String::from_utf8_lossy(&text).into_owned();
+        let value = types::convert::invalid_text(&text);
         env.problem(Error::InvalidText { charset: coerce::charset_of(ty.collation), value })?;
         return Ok(Value::Null);
     }

@@ -162,7 +162,7 @@ pub(crate) fn is_bits_literal(ty: &ColumnType) -> bool {
     ty.unsigned && matches!(ty.kind, TypeKind::VarBinary { .. })
 }
 
-/// Bytes as a big-endian number; the last eight count.
+/// Up to eight bytes as a big-endian number.
 pub(crate) fn bits_of(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |n, b| n << 8 | u64::from(*b))
 }
@@ -226,6 +226,34 @@ pub(crate) fn compare_strings(id: CollationId, a: &[u8], b: &[u8]) -> Ordering {
 #[inline]
 pub(crate) fn strings_equal(id: CollationId, a: &[u8], b: &[u8]) -> bool {
     collation::equal(a, b, id)
+}
+
+/// A value as a date, without a word about what is none.
+pub(crate) fn quiet_datetime(session: &SessionVars, value: &Value<'_>) -> Option<DateTime> {
+    if is_zero(value) {
+        return Some(DateTime::default());
+    }
+    convert::to_datetime(value, &ColumnType::new(TypeKind::Null), &store_context(session, false), &mut Warnings::new())
+}
+
+/// A number that is no date, as a parameter may be.
+pub(crate) fn is_no_date(value: &Value<'_>) -> bool {
+    if matches!(value, Value::Date(_) | Value::DateTime(_) | Value::Bytes(_) | Value::Time(_) | Value::Null) || is_zero(value) {
+        return false;
+    }
+    let context = StoreContext { dates: DateRules::default(), ..StoreContext::strict() };
+    convert::to_datetime(value, &ColumnType::new(TypeKind::Null), &context, &mut Warnings::new()).is_none()
+}
+
+/// Is it the number 0?
+pub(crate) fn is_zero(value: &Value<'_>) -> bool {
+    match value {
+        Value::Int(n) => *n == 0,
+        Value::UInt(n) => *n == 0,
+        Value::Double(x) => *x == 0.0,
+        Value::Decimal(d) => d.is_zero(),
+        _ => false,
+    }
 }
 
 #[cold]
@@ -360,6 +388,7 @@ fn expression_error(problem: Problem) -> Error {
         }
         Problem::DeepJson => crate::function::deep_json(),
         Problem::BinaryJson => crate::function::binary_json(),
+        Problem::InvalidDocument { what } => Error::InvalidDocument { what, column: String::new(), row: 1 },
         Problem::OutOfRange | Problem::Truncated | Problem::TooLong | Problem::TimestampGap => {
             Error::TruncatedWrongValue { what: "DECIMAL", value: String::new() }
         }
@@ -465,24 +494,14 @@ impl<'a> Env<'a> {
         self.read_datetime(value, date_rules(self.session()))
     }
 
-    /// As a side of a comparison: the number 0 is the zero date.
+    /// Beside another date: the number 0 is the zero date, whatever NO_ZERO_DATE says of texts.
     pub fn as_compared_datetime(&self, value: &Value<'_>) -> Step<Option<DateTime>> {
-        match value {
-            Value::Int(0) | Value::UInt(0) => Ok(Some(DateTime::default())),
-            _ => self.as_datetime(value),
-        }
+        if is_zero(value) { Ok(Some(DateTime::default())) } else { self.as_datetime(value) }
     }
 
     /// Zero months and days are read also where NO_ZERO_IN_DATE is set.
     pub fn as_loose_datetime(&self, value: &Value<'_>) -> Step<Option<DateTime>> {
-        // The number 0 is the zero date, whatever NO_ZERO_DATE says of texts.
-        let zero = match value {
-            Value::Int(0) | Value::UInt(0) => true,
-            Value::Double(x) => *x == 0.0,
-            Value::Decimal(d) => d.is_zero(),
-            _ => false,
-        };
-        if zero {
+        if is_zero(value) {
             return Ok(Some(DateTime::default()));
         }
         self.read_datetime(value, DateRules { no_zero_in_date: false, ..date_rules(self.session()) })

@@ -502,9 +502,13 @@ impl<'a> Env<'a> {
                 if let (Value::Bytes(bits), ExprKind::Literal(_)) = (&value, &expr.kind)
                     && coerce::is_bits_literal(&expr.ty)
                 {
-                    return Ok(Some(bits.iter().any(|byte| *byte != 0)));
+                    return Ok(Some(self.number_of_bits(bits)? != 0));
                 }
-                self.value_truth(&value)
+                match expr.ty.kind {
+                    types::TypeKind::Enum { .. } => Ok(Some(types::row::enum_ordinal(&expr.ty, &value).is_some_and(|n| n != 0))),
+                    types::TypeKind::Set { .. } => Ok(Some(types::row::set_bits(&expr.ty, &value).is_some_and(|bits| bits != 0))),
+                    _ => self.value_truth(&value),
+                }
             }
         }
     }
@@ -535,16 +539,29 @@ impl<'a> Env<'a> {
 
     fn between(&self, by: CompareAs, arg: &'a Expr, low: &'a Expr, high: &'a Expr) -> Step<Option<bool>> {
         let value = self.eval(arg)?;
-        let at_least = self.order(by, &value, &arg.ty, low)?.map(Ordering::is_ge);
+        let at_least = self.order_among(by, &value, &arg.ty, low)?.map(Ordering::is_ge);
         if at_least == Some(false) {
             return Ok(Some(false));
         }
-        let at_most = self.order(by, &value, &arg.ty, high)?.map(Ordering::is_le);
+        let at_most = self.order_among(by, &value, &arg.ty, high)?.map(Ordering::is_le);
         Ok(match (at_least, at_most) {
             (_, Some(false)) => Some(false),
             (Some(true), Some(true)) => Some(true),
             _ => None,
         })
+    }
+
+    /// As `order`, for IN and BETWEEN: what is no date is the zero date there.
+    pub fn order_among(&self, by: CompareAs, value: &Value<'a>, ty: &ColumnType, other: &'a Expr) -> Step<Option<Ordering>> {
+        if by != CompareAs::Temporal || matches!(value, Value::Null) {
+            return self.order(by, value, ty, other);
+        }
+        let right = self.eval(other)?;
+        if matches!(right, Value::Null) {
+            return Ok(None);
+        }
+        let (left, right) = (self.as_compared_datetime(value)?, self.as_compared_datetime(&right)?);
+        Ok(Some(left.unwrap_or_default().cmp(&right.unwrap_or_default())))
     }
 
     fn order(&self, by: CompareAs, value: &Value<'a>, ty: &ColumnType, other: &'a Expr) -> Step<Option<Ordering>> {
@@ -572,7 +589,14 @@ impl<'a> Env<'a> {
             None => {
                 self.refuse_constant(by, left, &a, &right.ty)?;
                 self.refuse_constant(by, right, &b, &left.ty)?;
-                (op == CompareOp::NullSafeEqual).then_some(false)
+                match by {
+                    // A text that is no date is the zero date beside one.
+                    CompareAs::Temporal => {
+                        let date = |value| coerce::quiet_datetime(self.session(), value).unwrap_or_default();
+                        Some(holds(op, date(&a).cmp(&date(&b))))
+                    }
+                    _ => (op == CompareOp::NullSafeEqual).then_some(false),
+                }
             }
         })
     }
@@ -676,6 +700,9 @@ impl<'a> Env<'a> {
                 let (a, b) = (self.as_text(borrow(a), a_type)?, self.as_text(borrow(b), b_type)?);
                 Some(coerce::compare_strings(collation, &a, &b))
             }
+            CompareAs::Temporal if coerce::is_no_date(a) || coerce::is_no_date(b) => {
+                self.as_double(a)?.partial_cmp(&self.as_double(b)?)
+            }
             CompareAs::Temporal => match (self.as_compared_datetime(a)?, self.as_compared_datetime(b)?) {
                 (Some(a), Some(b)) => Some(a.cmp(&b)),
                 _ => None,
@@ -707,7 +734,7 @@ impl<'a> Env<'a> {
             Value::Null => Ok(None),
             Value::Int(n) => Ok(Some(n.into())),
             // 0x41 and b'1' are numbers where numbers are wanted.
-            Value::Bytes(bytes) if coerce::is_bits_literal(&expr.ty) => Ok(Some(coerce::bits_of(&bytes).into())),
+            Value::Bytes(bytes) if coerce::is_bits_literal(&expr.ty) => Ok(Some(self.number_of_bits(&bytes)?.into())),
             other => self.as_integer(&self.plain(other, &expr.ty)).map(Some),
         }
     }
@@ -735,11 +762,39 @@ impl<'a> Env<'a> {
 
     /// As 64 bits: negative numbers in two's complement.
     pub fn bits(&self, expr: &'a Expr) -> Step<Option<u64>> {
-        Ok(match self.number(expr)? {
-            // Doubles end at the signed bounds.
-            Value::Double(x) if !coerce::is_string(&expr.ty) => Some(coerce::wrap_bits((x.round_ties_even() as i64).into())),
-            _ => self.integer(expr)?.map(coerce::wrap_bits),
+        Ok(match self.eval(expr)? {
+            Value::Null => None,
+            Value::Int(n) => Some(n as u64),
+            Value::Bytes(bytes) if coerce::is_bits_literal(&expr.ty) => Some(self.number_of_bits(&bytes)?),
+            other => Some(self.as_bits(&self.plain(other, &expr.ty))?),
         })
+    }
+
+    /// A number as 64 bits. Doubles and decimals end at the signed bounds.
+    pub fn as_bits(&self, value: &Value<'_>) -> Step<u64> {
+        let integer = match value {
+            Value::Double(x) => (x.round_ties_even() as i64).into(),
+            Value::Decimal(number) => {
+                let rounded = types::convert::round_to_integer(value);
+                let within = rounded.clamp(i64::MIN.into(), i64::MAX.into());
+                if within != rounded {
+                    self.problem(Error::TruncatedWrongValue { what: "DECIMAL", value: number.to_string() })?;
+                }
+                within
+            }
+            value => self.as_integer(value)?,
+        };
+        Ok(coerce::wrap_bits(integer))
+    }
+
+    /// The number that a hexadecimal literal is; more than eight bytes are none.
+    pub fn number_of_bits(&self, bytes: &[u8]) -> Step<u64> {
+        if bytes.len() <= size_of::<u64>() {
+            return Ok(coerce::bits_of(bytes));
+        }
+        let digits = bytes.iter().fold(String::new(), |digits, byte| digits + &format!("{byte:02x}"));
+        self.problem(Error::TruncatedWrongValue { what: "BINARY", value: format!("x'{digits}'") })?;
+        Ok(0)
     }
 
     pub fn datetime(&self, expr: &'a Expr) -> Step<Option<types::DateTime>> {

@@ -40,15 +40,27 @@ impl ByteMap {
         span(&self.spans, &self.arena, number as u32)
     }
 
-    #[cfg(test)]
     pub fn len(&self) -> usize {
         self.spans.len()
+    }
+
+    /// Gives back memory that no key needs.
+    pub fn shrink(&mut self) {
+        let Self { table, spans, arena, hasher } = self;
+        arena.shrink_to_fit();
+        spans.shrink_to_fit();
+        table.shrink_to_fit(|n| hasher.hash_one(span(spans, arena, *n)));
     }
 
     pub fn clear(&mut self) {
         self.table.clear();
         self.spans.clear();
         self.arena.clear();
+    }
+
+    /// About how much memory its keys need.
+    pub fn used_bytes(&self) -> usize {
+        self.arena.len() + self.spans.len() * 23
     }
 
     /// About how much memory the map holds.
@@ -75,6 +87,11 @@ impl ByteSet {
     /// `true` when the key is new.
     pub fn insert(&mut self, key: &[u8]) -> bool {
         self.0.insert(key).1
+    }
+
+    /// Gives back memory that no key needs.
+    pub fn shrink(&mut self) {
+        self.0.shrink();
     }
 
     pub fn memory_bytes(&self) -> usize {

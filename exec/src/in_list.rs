@@ -59,12 +59,7 @@ fn compare_each<'a>(env: &Env<'a>, by: CompareAs, arg: &'a Expr, list: &'a [Expr
         return Ok(None);
     }
     for member in list {
-        let other = env.eval(member)?;
-        if matches!(other, types::Value::Null) {
-            unknown = true;
-            continue;
-        }
-        match env.compare_values(by, &value, &arg.ty, &other, &member.ty)? {
+        match env.order_among(by, &value, &arg.ty, member)? {
             Some(order) if order.is_eq() => return Ok(Some(true)),
             Some(_) => {}
             None => unknown = true,

@@ -250,6 +250,11 @@ impl<'a> Run<'a> {
         granted
     }
 
+    /// Accounts for memory that has been refused and is there all the same, of an operator that takes no more from now on.
+    pub fn overdraw(&mut self, bytes: usize) {
+        self.memory_bytes += bytes;
+    }
+
     /// The statement's temporary file.
     ///
     /// # Errors

@@ -17,6 +17,9 @@ use crate::keys::{self, KeyKind};
 use crate::operator::{Builder, Operator};
 use crate::packed::{self, Packer};
 use crate::run::{Run, SourceState};
+use crate::spill::key_set::KeySet;
+use crate::spill::row_store::RowStore;
+use crate::spill::tape::TapeCache;
 use smallvec::SmallVec;
 use sql::expr::{CompareAs, CompareOp, Expr, Subquery, SubqueryTest};
 use sql::plan::{SubqueryKeep, SubqueryPlan};
@@ -40,6 +43,8 @@ struct Known {
     /// The arguments that evaluation looks for.
     wanted: Vec<u8>,
     bytes: usize,
+    /// What forgotten outcomes were accounted with.
+    released: usize,
 }
 
 enum Outcome {
@@ -49,15 +54,30 @@ enum Outcome {
     Rows(Box<Rows>),
 }
 
-/// All rows of a subquery that values are compared with.
+/// All different rows of a subquery that values are compared with.
 #[derive(Default)]
 struct Rows {
-    arena: Vec<u8>,
-    starts: Vec<usize>,
-    /// Rows without a NULL, for equality.
-    keys: ByteMap,
-    /// Rows with a NULL.
-    with_null: Vec<u32>,
+    /// Rows as keys, for equality.
+    keys: KeySet,
+    all: RowList,
+    with_null: RowList,
+    complete: bool,
+}
+
+/// Rows that are compared one by one.
+#[derive(Default)]
+struct RowList {
+    rows: RowStore,
+    cache: TapeCache,
+    /// Where the rows are on a tape: how far the comparison with some values has come, for it is repeated for each block.
+    cursor: RefCell<Cursor>,
+}
+
+#[derive(Default)]
+struct Cursor {
+    values: Vec<u8>,
+    next: usize,
+    unknown: bool,
 }
 
 impl Subqueries {
@@ -72,7 +92,8 @@ impl Subqueries {
         self.known.borrow_mut()[id].clear();
     }
 
-    fn keep(&self, id: usize, outcome: Outcome) {
+    /// Returns what the outcomes that had to make room for it were accounted with.
+    fn keep(&self, id: usize, outcome: Outcome) -> usize {
         let known = &mut self.known.borrow_mut()[id];
         if known.bytes > KEPT_BYTES_MAX {
             known.clear();
@@ -85,13 +106,14 @@ impl Subqueries {
             false => known.outcomes[place] = outcome,
         }
         known.wanted = wanted;
+        std::mem::take(&mut known.released)
     }
 }
 
 impl Known {
     fn clear(&mut self) {
         self.arguments.clear();
-        self.outcomes.clear();
+        self.released += self.outcomes.drain(..).map(|outcome| outcome.charged()).sum::<usize>();
         self.bytes = 0;
     }
 }
@@ -101,14 +123,16 @@ impl Outcome {
         match self {
             Outcome::Row(row) => row.len(),
             Outcome::Truth(_) => 0,
-            Outcome::Rows(rows) => rows.bytes(),
+            Outcome::Rows(rows) => rows.charged(),
         }
     }
-}
 
-impl Rows {
-    fn bytes(&self) -> usize {
-        self.arena.capacity() + self.starts.capacity() * 8 + self.keys.memory_bytes() + self.with_null.capacity() * 4
+    /// What [`Run`] has accounted for.
+    fn charged(&self) -> usize {
+        match self {
+            Outcome::Rows(rows) => rows.charged(),
+            _ => 0,
+        }
     }
 }
 
@@ -137,7 +161,8 @@ pub(crate) fn eval<'a>(env: &Env<'a>, subquery: &'a Subquery) -> Evaluated<'a> {
             let known = env.shared.subqueries.known.borrow();
             let Outcome::Rows(rows) = &known[subquery.id].outcomes[place] else { unreachable!("such a subquery keeps its rows") };
             let compared = Compared { env, op: *op, by, left: &left, exprs: &subquery.left, types };
-            let truth = if *op == CompareOp::Equal && !all { compared.equals_any(rows)? } else { compared.each(rows, *all)? };
+            let truth =
+                if *op == CompareOp::Equal && !all { compared.equals_any(rows)? } else { compared.each(&rows.all, *all)? };
             truth.map(|t| t != *negated)
         }
     };
@@ -188,48 +213,53 @@ struct Compared<'e, 'a> {
 impl Compared<'_, '_> {
     /// `left IN (rows)`
     fn equals_any(&self, rows: &Rows) -> Step<Option<bool>> {
-        if rows.starts.is_empty() {
+        if rows.all.rows.len() == 0 {
             return Ok(Some(false));
         }
         if self.left.iter().any(|value| matches!(value, Value::Null)) {
-            return if self.left.len() == 1 { Ok(None) } else { self.each(rows, false) };
+            return if self.left.len() == 1 { Ok(None) } else { self.each(&rows.all, false) };
         }
         let mut key = Vec::new();
         for ((value, expr), (by, ty)) in self.left.iter().zip(self.exprs).zip(self.by.iter().zip(self.types)) {
             let kind = KeyKind::of_comparison(*by, &expr.ty, ty);
             if kind == KeyKind::Integer && !coerce::is_integer_value(value) {
-                return self.each(rows, false);
+                return self.each(&rows.all, false);
             }
             keys::encode(self.env, kind, value, &expr.ty, &mut key)?;
         }
-        if rows.keys.find(&key).is_some() {
-            return Ok(Some(true));
-        }
-        let mut unknown = false;
-        for row in &rows.with_null {
-            unknown |= self.row(rows, *row as usize)?.is_none();
-            if unknown {
-                return Ok(None);
-            }
-        }
-        Ok(Some(false))
+        key.push(0);
+        if rows.keys.contains(&key)? { Ok(Some(true)) } else { self.each(&rows.with_null, false) }
     }
 
     /// The comparison with one row after the other.
-    fn each(&self, rows: &Rows, all: bool) -> Step<Option<bool>> {
-        let mut unknown = false;
-        for row in 0..rows.starts.len() {
-            match self.row(rows, row)? {
-                Some(truth) if truth != all => return Ok(Some(truth)),
-                Some(_) => {}
-                None => unknown = true,
+    fn each(&self, list: &RowList, all: bool) -> Step<Option<bool>> {
+        let mut cursor = list.cursor.borrow_mut();
+        if list.rows.is_on_tape() {
+            let mut values = Vec::new();
+            let mut packer = Packer::new(&mut values, self.left.len());
+            self.left.iter().for_each(|value| packer.push(value));
+            if cursor.values != values {
+                *cursor = Cursor { values, ..Cursor::default() };
             }
+        } else {
+            *cursor = Cursor::default();
         }
+        while cursor.next < list.rows.len() {
+            match self.row(&list.rows.random(&list.cache, cursor.next)?)? {
+                Some(truth) if truth != all => {
+                    *cursor = Cursor::default();
+                    return Ok(Some(truth));
+                }
+                Some(_) => {}
+                None => cursor.unknown = true,
+            }
+            cursor.next += 1;
+        }
+        let unknown = std::mem::take(&mut *cursor).unknown;
         Ok(if unknown { None } else { Some(all) })
     }
 
-    fn row(&self, rows: &Rows, row: usize) -> Step<Option<bool>> {
-        let row = &rows.arena[rows.starts[row]..];
+    fn row(&self, row: &[u8]) -> Step<Option<bool>> {
         // `<>` of rows holds where any part differs; all else where all parts hold.
         let any = self.op == CompareOp::NotEqual;
         let mut unknown = false;
@@ -260,7 +290,7 @@ enum Gathering {
     Exists(bool),
     Any { found: bool, unknown: bool },
     All { refuted: bool, unknown: bool },
-    Rows { rows: Box<Rows>, charged: usize },
+    Rows(Box<Rows>),
 }
 
 impl<'a> Run<'a> {
@@ -296,7 +326,8 @@ impl<'a> Run<'a> {
             let around = self.shared.set_row_aside();
             let outcome = self.gather(plan, &mut operator).await;
             self.shared.take_row_back(around);
-            self.shared.subqueries.keep(id, outcome?);
+            let released = self.shared.subqueries.keep(id, outcome?);
+            self.release(released);
             if plan.volatile {
                 self.shared.note_volatile(id);
             }
@@ -311,7 +342,7 @@ impl<'a> Run<'a> {
             SubqueryKeep::Exists => Gathering::Exists(false),
             SubqueryKeep::Any(_) => Gathering::Any { found: false, unknown: false },
             SubqueryKeep::All(_) => Gathering::All { refuted: false, unknown: false },
-            SubqueryKeep::Rows { .. } => Gathering::Rows { rows: Box::default(), charged: 0 },
+            SubqueryKeep::Rows { .. } => Gathering::Rows(Box::default()),
         };
         loop {
             match operator.next(self) {
@@ -332,6 +363,15 @@ impl<'a> Run<'a> {
             if done {
                 break;
             }
+            while let Err(pause) = gathering.settle(self) {
+                self.resolve(pause).await?;
+            }
+        }
+        if let Gathering::Rows(rows) = &mut gathering {
+            rows.complete = true;
+        }
+        while let Err(pause) = gathering.settle(self) {
+            self.resolve(pause).await?;
         }
         Ok(gathering.outcome())
     }
@@ -363,18 +403,20 @@ impl Gathering {
                 }
                 return Ok(*refuted);
             }
-            Gathering::Rows { rows, charged } => {
+            Gathering::Rows(rows) => {
                 let SubqueryKeep::Rows { by, left } = &plan.keep else { unreachable!("made from it") };
                 rows.add(&run.env(slots), slots, &plan.columns, by, left)?;
-                let bytes = rows.bytes();
-                if bytes > *charged {
-                    let grown = bytes - *charged;
-                    *charged = bytes;
-                    run.charge(grown)?;
-                }
             }
         }
         Ok(false)
+    }
+
+    /// Makes room for further rows.
+    fn settle(&mut self, run: &mut Run<'_>) -> Step<()> {
+        match self {
+            Gathering::Rows(rows) => rows.settle(run),
+            _ => Ok(()),
+        }
     }
 
     fn outcome(self) -> Outcome {
@@ -385,7 +427,7 @@ impl Gathering {
             Gathering::Any { unknown, .. } => Outcome::Truth(if unknown { None } else { Some(false) }),
             Gathering::All { refuted: true, .. } => Outcome::Truth(Some(false)),
             Gathering::All { unknown, .. } => Outcome::Truth(if unknown { None } else { Some(true) }),
-            Gathering::Rows { rows, .. } => Outcome::Rows(rows),
+            Gathering::Rows(rows) => Outcome::Rows(rows),
         }
     }
 }
@@ -406,16 +448,32 @@ impl Rows {
             has_null |= matches!(value, Value::Null);
             keys::encode(env, KeyKind::of_comparison(by[n], &left[n], ty), &value, ty, &mut key)?;
         }
-        let number = self.starts.len() as u32;
-        if has_null {
-            self.with_null.push(number);
-        } else if !self.keys.insert(&key).1 {
-            return Ok(());
+        // What is no value of the kind is encoded as NULL, but is none.
+        key.push(u8::from(has_null));
+        if self.keys.add(&key) {
+            self.all.rows.push(slots, types.len());
+            if has_null {
+                self.with_null.rows.push(slots, types.len());
+            }
         }
-        self.starts.push(self.arena.len());
-        let mut packer = Packer::new(&mut self.arena, types.len());
-        (0..types.len()).for_each(|n| packer.push(&packed::get(slots, n)));
         Ok(())
+    }
+
+    fn settle(&mut self, run: &mut Run<'_>) -> Step<()> {
+        self.keys.settle(run)?;
+        for RowList { rows, .. } in [&mut self.all, &mut self.with_null] {
+            if rows.needs_settling() {
+                rows.settle(run)?;
+            }
+            if self.complete {
+                rows.wait_written()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn charged(&self) -> usize {
+        self.keys.charged() + self.all.rows.charged() + self.with_null.rows.charged()
     }
 }
 

@@ -18,7 +18,7 @@ fn fixture() -> Fixture {
     let mut client = fixture.client(0);
     for start in (0..ROWS).step_by(500) {
         let row = |n: usize| {
-            let b = if n % 50 == 0 { "NULL".to_owned() } else { (n % 300).to_string() };
+            let b = if n.is_multiple_of(50) { "NULL".to_owned() } else { (n % 300).to_string() };
             format!("({n},{},{b},{},'{}')", n % 10, n % 7, "w".repeat(90))
         };
         let rows: Vec<String> = (start..start + 500).map(row).collect();

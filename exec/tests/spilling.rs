@@ -132,8 +132,8 @@ fn rows_of(client: &mut Client, text: &str, memory: usize, host: &dyn Host) -> R
 fn check(client: &mut Client, host: &Spills, text: &str, spills: bool) {
     let expected = rows_of(client, text, 256 << 20, &NoHost).unwrap_or_else(|error| panic!("{text}: {error:?}"));
     let is_ordered = text.contains("ORDER BY");
-    // The peers of a window's rows stay in memory.
-    let least = if text.contains("OVER (") { 100 << 10 } else { 16 << 10 };
+    // The text of one group is whole in memory, with the places of its parts.
+    let least = if text.contains("GROUP_CONCAT(DISTINCT") { 48 << 10 } else { 16 << 10 };
     for memory in [least, 150 << 10, 400 << 10] {
         let before = host.temporary.figures().files;
         let mut rows = rows_of(client, text, memory, host).unwrap_or_else(|error| panic!("{text}, {memory}: {error:?}"));
@@ -255,6 +255,156 @@ fn stored_rows_and_windows() {
     ] {
         check(&mut client, &host, text, !text.contains("r.n") && !text.contains("RECURSIVE"));
     }
+    host.check_empty();
+}
+
+#[test]
+fn what_aggregates_gather() {
+    let (_fixture, mut client) = tables(3000);
+    let host = Spills::new(u64::MAX);
+    client.session.group_concat_bytes_max = 60;
+    for text in [
+        "SELECT COUNT(DISTINCT s), COUNT(DISTINCT g, s), COUNT(DISTINCT id), SUM(DISTINCT id), AVG(DISTINCT d) FROM t",
+        "SELECT COUNT(DISTINCT b), MIN(DISTINCT s), COUNT(DISTINCT x), COUNT(*), SUM(id) FROM t",
+        "SELECT g % 3, COUNT(DISTINCT s, id), SUM(DISTINCT id), COUNT(*) FROM t GROUP BY g % 3",
+        "SELECT g, COUNT(DISTINCT s), COUNT(DISTINCT id), SUM(DISTINCT d) FROM t GROUP BY g",
+        "SELECT id % 700, COUNT(DISTINCT s), COUNT(DISTINCT b), SUM(id) FROM t GROUP BY id % 700",
+        "SELECT LENGTH(GROUP_CONCAT(s ORDER BY id)), LENGTH(GROUP_CONCAT(DISTINCT s)), LENGTH(GROUP_CONCAT(id)) FROM t WHERE id < 1000",
+        "SELECT g % 5, MD5(GROUP_CONCAT(id ORDER BY s, id DESC SEPARATOR '/')) FROM t GROUP BY g % 5 ORDER BY 1",
+        "SELECT id % 40, GROUP_CONCAT(DISTINCT g ORDER BY g DESC) FROM t GROUP BY id % 40 ORDER BY 1",
+        "SELECT id % 60, MD5(JSON_ARRAYAGG(s)), JSON_LENGTH(JSON_OBJECTAGG(id, d)) FROM t GROUP BY id % 60",
+        "SELECT g % 4, id % 3, COUNT(DISTINCT s, id), SUM(DISTINCT id) FROM t GROUP BY g % 4, id % 3 WITH ROLLUP",
+        "SELECT g, id % 3, COUNT(DISTINCT s) FROM t GROUP BY g, id % 3 WITH ROLLUP",
+        "SELECT u.id, (SELECT COUNT(DISTINCT t.s, t.id) FROM t WHERE t.g < u.g) FROM u WHERE u.id < 20",
+    ] {
+        check(&mut client, &host, text, true);
+    }
+    host.check_empty();
+    // A value that must be whole in memory.
+    let text = "SELECT LENGTH(JSON_ARRAYAGG(CONCAT('a long text to be kept ', id))) FROM t";
+    let error = rows_of(&mut client, text, 16 << 10, &host).expect_err("too large");
+    assert!(matches!(error, Error::OutOfSortMemory { .. }), "{error:?}");
+    host.check_empty();
+}
+
+#[test]
+fn only_what_shows_of_an_ordered_text_is_kept() {
+    let (_fixture, mut client) = tables(3000);
+    let host = Spills::new(u64::MAX);
+    client.session.group_concat_bytes_max = 100;
+    check(&mut client, &host, "SELECT GROUP_CONCAT(id, '-', s ORDER BY s DESC, id) FROM t", false);
+    check(
+        &mut client,
+        &host,
+        "SELECT id % 2, GROUP_CONCAT(id ORDER BY g SEPARATOR ', ') FROM t GROUP BY id % 2 ORDER BY 1",
+        false,
+    );
+    assert_eq!(host.temporary.figures().files, 0);
+}
+
+#[test]
+fn rows_that_values_are_compared_with() {
+    let (_fixture, mut client) = tables(3000);
+    let host = Spills::new(u64::MAX);
+    for text in [
+        "SELECT id, s IN (SELECT u.s FROM u) FROM t",
+        "SELECT id, s NOT IN (SELECT u.s FROM u WHERE u.s IS NOT NULL) FROM t",
+        "SELECT id, (g, s) IN (SELECT u.g, u.s FROM u) FROM t WHERE id < 400",
+        "SELECT id, id IN (SELECT u.id * 3 FROM u), id + 0.5 IN (SELECT u.id * 3 FROM u) FROM t WHERE id < 300",
+        "SELECT id FROM t WHERE id < 50 AND (d = ALL (SELECT u.id FROM u) OR d <> ANY (SELECT u.id FROM u))",
+        "SELECT COUNT(*) FROM t WHERE id > 2990 OR s IN (SELECT CONCAT('kEy', u.id % 900) FROM u)",
+    ] {
+        check(&mut client, &host, text, true);
+    }
+    host.check_empty();
+}
+
+#[test]
+fn rows_that_a_recursion_has_seen() {
+    let (_fixture, mut client) = tables(3000);
+    let host = Spills::new(u64::MAX);
+    client.session.recursion_depth_max = 100_000;
+    for text in [
+        "WITH RECURSIVE r (n, s) AS (SELECT 1, CAST('x' AS CHAR(40)) UNION SELECT n + 1, CONCAT('row ', n) FROM r WHERE n < 2000) \
+         SELECT n, s FROM r",
+        "WITH RECURSIVE r (n) AS (SELECT id FROM u WHERE id < 10 UNION SELECT n * 7 % 3001 FROM r UNION SELECT (n + 1) % 3001 FROM r) \
+         SELECT COUNT(*), SUM(n) FROM r",
+        "WITH RECURSIVE r (n, g) AS (SELECT id, 0 FROM u UNION SELECT (n * 31 + 1) % 997, g + 1 FROM r WHERE g < 8) \
+         SELECT g, COUNT(*), SUM(n) FROM r GROUP BY g",
+    ] {
+        check(&mut client, &host, text, true);
+    }
+    host.check_empty();
+}
+
+#[test]
+fn peers_of_a_window() {
+    let (_fixture, mut client) = tables(3000);
+    let host = Spills::new(u64::MAX);
+    for text in [
+        "SELECT id, RANK() OVER w, DENSE_RANK() OVER w, CUME_DIST() OVER w, PERCENT_RANK() OVER w FROM t WINDOW w AS (ORDER BY g)",
+        "SELECT id, RANK() OVER w, COUNT(*) OVER w, FIRST_VALUE(id) OVER w FROM t WINDOW w AS (PARTITION BY e ORDER BY s)",
+        "SELECT id, SUM(id) OVER (ORDER BY g RANGE BETWEEN 2 PRECEDING AND UNBOUNDED FOLLOWING) FROM t",
+        "SELECT id, SUM(id) OVER (ORDER BY g DESC RANGE BETWEEN UNBOUNDED PRECEDING AND 2 FOLLOWING) FROM t",
+    ] {
+        check(&mut client, &host, text, true);
+    }
+    host.check_empty();
+}
+
+/// Runs a change with little memory and with enough, and compares what it leaves.
+fn check_change(text: &str, then: &str) {
+    let mut left = Vec::new();
+    for memory in [256 << 20, 16 << 10] {
+        let (_fixture, mut client) = tables(3000);
+        let host = Spills::new(u64::MAX);
+        client.session.sort_memory_bytes_max = memory;
+        let prepared = client.prepare(text);
+        let done = match client.execute_with(&prepared, &[], &host).unwrap_or_else(|error| panic!("{text}: {error:?}")) {
+            Answer::Done(done) => (done.affected, done.matched),
+            Answer::Rows(_) => panic!("{text} is a query"),
+        };
+        assert_eq!(host.temporary.figures().files > 0, memory < 1 << 20, "{text}");
+        host.check_empty();
+        left.push((done, rows_of(&mut client, then, 256 << 20, &NoHost).expect("a simple query")));
+    }
+    assert_eq!(left[0], left[1], "{text}");
+}
+
+#[test]
+fn keys_of_rows_to_be_changed() {
+    for (text, then) in [
+        ("UPDATE t SET id = id + 1 ORDER BY id DESC", "SELECT id, g, s FROM t ORDER BY id"),
+        ("UPDATE t SET id = id + 10000", "SELECT id, g, s FROM t ORDER BY id"),
+        ("UPDATE t SET g = 1 ORDER BY s, id LIMIT 1800", "SELECT id, g, s FROM t ORDER BY id"),
+        ("DELETE FROM t ORDER BY g DESC, id LIMIT 2500", "SELECT id, g, s FROM t ORDER BY id"),
+        (
+            "UPDATE t JOIN u ON t.g = u.g SET t.d = u.id, u.s = t.id",
+            "SELECT t.id, d, u.s FROM t JOIN u ON t.id = u.id ORDER BY t.id",
+        ),
+        ("UPDATE t JOIN u ON t.id >= u.id AND u.id < 3 SET t.d = u.id + t.id", "SELECT id, d FROM t ORDER BY id"),
+        ("DELETE t, u FROM t JOIN u ON t.s = u.s", "SELECT t.id, u.id FROM t LEFT JOIN u ON t.id = u.id ORDER BY t.id"),
+        ("INSERT INTO t (id, s, b) SELECT id + 5000, s, b FROM t", "SELECT id, s, b FROM t ORDER BY id"),
+    ] {
+        check_change(text, then);
+    }
+}
+
+#[test]
+fn a_full_disk_ends_the_statement_alone() {
+    let (_fixture, mut client) = tables(3000);
+    let host = Spills::new(u64::MAX);
+    check(&mut client, &host, "SELECT id FROM t ORDER BY s, id", true);
+    let text = "SELECT a.id, b.id, a.b FROM u b JOIN t a ON a.id % 40 = b.id % 40 ORDER BY a.s, b.id, a.id";
+    // All that is free is what must be left.
+    host.temporary.set_free_bytes_min(u64::MAX);
+    let error = rows_of(&mut client, text, 16 << 10, &host).expect_err("no room");
+    assert_eq!(error, Error::TemporaryDiskFull);
+    host.check_empty();
+    // A little goes, and others go on.
+    check(&mut client, &host, "SELECT id FROM u ORDER BY s, id", true);
+    host.temporary.set_free_bytes_min(0);
+    check(&mut client, &host, text, true);
     host.check_empty();
 }
 

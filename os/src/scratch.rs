@@ -20,8 +20,8 @@ mod real {
 
     /// See the module's head. Nothing in it outlives the process, so nothing is ever synced.
     pub struct ScratchFile {
-        fd: OwnedFd,
-        directory: PathBuf,
+        pub(super) fd: OwnedFd,
+        pub(super) directory: PathBuf,
     }
 
     impl ScratchFile {
@@ -112,6 +112,7 @@ mod simulated {
 #[cfg(all(test, not(sim)))]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     #[test]
     fn what_is_written_is_read_and_nothing_is_left() {
@@ -125,5 +126,15 @@ mod tests {
         file.discard(0, 4096);
         assert_eq!(std::fs::read_dir(&directory).expect("lists").count(), 0);
         std::fs::remove_dir(&directory).expect("removes");
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_full_device_is_told_as_such() {
+        let device = Path::new("/dev/full");
+        let fd = rustix::fs::open(device, rustix::fs::OFlags::RDWR, rustix::fs::Mode::empty()).expect("every Linux has it");
+        let file = ScratchFile { fd, directory: device.into() };
+        let error = file.write_at(&[1; 4096], 0).expect_err("it is always full");
+        assert_eq!(error.kind(), std::io::ErrorKind::StorageFull, "{error}");
     }
 }

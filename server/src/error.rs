@@ -220,9 +220,20 @@ fn sql_error(error: &Sql) -> (u16, String) {
         Sql::CollationMismatch { collation, charset } => {
             (1253, format!("COLLATION '{collation}' is not valid for CHARACTER SET '{charset}'"))
         }
-        Sql::IllegalMix(mix) => {
-            (1267, format!("Illegal mix of collations {} and {} for operation '{}'", mix.first, mix.second, mix.operation))
+        Sql::NoTextOf { bytes, charset } => {
+            let shown = bytes.iter().take(6).map(|byte| match byte {
+                0x20..=0x7E => char::from(*byte).to_string(),
+                _ => format!("\\x{byte:02X}"),
+            });
+            let shown: String = shown.collect();
+            let more = if bytes.len() > 6 { "..." } else { "" };
+            (3854, format!("Cannot convert string '{shown}{more}' from binary to {charset}"))
         }
+        Sql::IllegalMix(mix) => match mix.operands.as_slice() {
+            [a, b] => (1267, format!("Illegal mix of collations {a} and {b} for operation '{}'", mix.operation)),
+            [a, b, c] => (1270, format!("Illegal mix of collations {a}, {b}, {c} for operation '{}'", mix.operation)),
+            _ => (1271, format!("Illegal mix of collations for operation '{}'", mix.operation)),
+        },
         Sql::UnknownColumn { name, clause } => (1054, format!("Unknown column '{name}' in '{}'", clause.name())),
         Sql::AmbiguousColumn { name, clause } => (1052, format!("Column '{name}' in {} is ambiguous", clause.name())),
         Sql::UnknownTable { database, table } => (1146, format!("Table '{database}.{table}' doesn't exist")),
@@ -540,6 +551,9 @@ fn exec_error(error: &Exec) -> (u16, String) {
         Exec::WrongTemporalForColumn { what, value, column, row } => {
             (1292, format!("Incorrect {what} value: '{value}' for column '{column}' at row {row}"))
         }
+        Exec::InvalidDocument { what, column, row } => {
+            (3156, format!("Invalid JSON value for CAST to {what} from column {column} at row {row}"))
+        }
         Exec::InvalidJsonForColumn { why, position, column } => {
             (3140, format!("Invalid JSON text: \"{why}\" at position {position} in value for column '{column}'."))
         }
@@ -823,6 +837,9 @@ fn problem_error(problem: &Problem, column: &str, row: u64) -> (u16, String) {
             (3140, format!("Invalid JSON text: \"{why}\" at position {position} in value for column '{column}'."))
         }
         Problem::DeepJson => (3157, "The JSON document exceeds the maximum depth.".into()),
+        Problem::InvalidDocument { what } => {
+            (3156, format!("Invalid JSON value for CAST to {what} from column {column} at row {row}"))
+        }
         Problem::BinaryJson => (3144, "Cannot create a JSON value from a string with CHARACTER SET 'binary'.".into()),
     }
 }

@@ -36,6 +36,8 @@ pub enum Error {
     CollationMismatch { collation: String, charset: String },
     /// 1267 "Illegal mix of collations"
     IllegalMix(Box<IllegalMix>),
+    /// 3854
+    NoTextOf { bytes: Vec<u8>, charset: &'static str },
     /// 1054 "Unknown column '{name}' in '{clause}'"
     UnknownColumn { name: String, clause: Clause },
     /// 1052 "Column '{name}' in {clause} is ambiguous"
@@ -197,11 +199,10 @@ pub enum WindowError {
     Position,
 }
 
-/// Two collations that do not go together, as MySQL's message shows them: `(utf8mb4_bin,EXPLICIT)`.
+/// Collations that do not go together, as MySQL's message shows them: `(utf8mb4_bin,EXPLICIT)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IllegalMix {
-    pub first: String,
-    pub second: String,
+    pub operands: Vec<String>,
     pub operation: String,
 }
 

@@ -292,7 +292,7 @@ pub struct Scan {
     /// What the access path does not already guarantee.
     pub filter: Option<Expr>,
     /// The part of that which reads columns of the index alone: judged on its entries, before the row is read. Beside `filter`.
-    pub index_filter: Option<Expr>,
+    pub index_filter: Option<Box<Expr>>,
     /// Columns that anything above reads, by position: the executor may leave the others undecoded.
     pub columns_used: Vec<bool>,
     /// Estimated rows of one pass, behind the filter.
@@ -324,7 +324,7 @@ pub enum Access {
     /// The whole index, in order.
     Full { index: usize, reverse: bool, covering: bool },
     /// Of an index, some rows of each group of entries whose first columns are equal.
-    Leaps(Leaps),
+    Leaps(Box<Leaps>),
     /// Rows that several indexes lead to, in the order of the clustered key, each once.
     Merge(Merge),
     /// An information_schema table.

@@ -1,6 +1,6 @@
 //! Walks over plans and expressions: for whoever looks for something in all of them.
 
-use crate::expr::{Expr, FrameBound, WindowFunction};
+use crate::expr::{Expr, ExprKind, FrameBound, WindowFunction};
 use crate::plan::{Access, KeyRange, Node, Parts, Plan, Scan, SubqueryKeep, SubqueryPlan};
 
 impl Plan {
@@ -179,7 +179,7 @@ fn scan_exprs<'n>(scan: &'n Scan, visit: &mut impl FnMut(&'n Expr)) {
         Access::Merge(merge) => merge.parts.iter().flat_map(|(_, ranges)| ranges).flat_map(KeyRange::exprs).for_each(&mut *visit),
         Access::Full { .. } | Access::Virtual | Access::Derived(_) | Access::Work { .. } | Access::Nothing => {}
     }
-    scan.filter.iter().chain(&scan.index_filter).for_each(visit);
+    scan.filter.iter().chain(scan.index_filter.as_deref()).for_each(visit);
 }
 
 impl KeyRange {
@@ -193,6 +193,14 @@ impl Expr {
     /// The direct subexpressions.
     pub fn parts(&self) -> Vec<&Expr> {
         crate::bind::children(self)
+    }
+
+    /// Calls `visit` for every column that it reads, as (source, column).
+    pub fn each_column(&self, visit: &mut impl FnMut(usize, usize)) {
+        if let ExprKind::Column { source, column } | ExprKind::ColumnOrdinal { source, column } = self.kind {
+            visit(source, column);
+        }
+        self.parts().into_iter().for_each(|part| part.each_column(visit));
     }
 
     /// Is there an expression like this in it, itself included?

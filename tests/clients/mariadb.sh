@@ -55,7 +55,7 @@ printf '10\tx\n11\ty\\\nz\n12\t\\N\n' >"$WORK/rows.tsv"
 L=(mariadb "${A[@]}" --local-infile=1 -N -B $DB)
 check load_table "${L[@]}" -e "SET GLOBAL local_infile = ON; CREATE TABLE f (id INT PRIMARY KEY, s VARCHAR(20))"
 has load_data_local 'Records: 3  Deleted: 0  Skipped: 0  Warnings: 0' "${L[@]}" -vvv -e "LOAD DATA LOCAL INFILE '$WORK/rows.tsv' INTO TABLE f"
-want load_rows '10,x,11,y\nz,12' "${L[@]}" -e "SELECT REPLACE(GROUP_CONCAT(CONCAT_WS(',', id, s) ORDER BY id), CHAR(10), '\\\\n') FROM f"
+want load_rows '10,x,11,y~z,12' "${L[@]}" -e "SELECT REPLACE(GROUP_CONCAT(CONCAT_WS(',', id, s) ORDER BY id), CHAR(10), '~') FROM f"
 has load_again 'Records: 3  Deleted: 0  Skipped: 3  Warnings: 3' "${L[@]}" -C -vvv -e "LOAD DATA LOCAL INFILE '$WORK/rows.tsv' INTO TABLE f"
 has load_missing_file 'ERROR 2 |not found' "${L[@]}" -e "LOAD DATA LOCAL INFILE '$WORK/none' INTO TABLE f; SELECT 1"
 cp "$WORK/rows.tsv" "$WORK/f.tsv"

@@ -8,17 +8,18 @@
 //! S2: ENUM and SET are member names as the definition spells them, in its order.
 //! S3: TIMESTAMP is a civil time in UTC, converted from the session's zone here.
 
+mod document;
 mod number;
 mod string;
 mod text;
 mod time;
 
+pub use document::DocumentAs;
 pub use number::{round_to_integer, text_to_decimal, text_to_f64, text_to_i64, text_to_u64, to_decimal, to_f64, to_i64, to_u64};
-pub use string::{invalid_utf8, is_valid_json};
+pub use string::{invalid_text, invalid_utf8, is_valid_json};
 pub use text::{write_date, write_datetime, write_f32, write_f64, write_fixed, write_text, write_time};
 pub use time::{to_date, to_datetime, to_time};
 
-use crate::json::Json;
 use crate::temporal::{DateRules, TimeZone};
 use crate::{ColumnType, TypeKind, Value};
 
@@ -47,6 +48,8 @@ pub enum Problem {
     DeepJson,
     /// 3144: a binary string is no JSON text
     BinaryJson,
+    /// 3156: Invalid JSON value for CAST to `what`
+    InvalidDocument { what: &'static str },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,7 +149,7 @@ pub fn store<'v>(
         return Ok(Value::Null);
     }
     if from.kind == TypeKind::Json && to.kind != TypeKind::Json {
-        return store_document(value, to, context, warnings);
+        return document::store_document(value, to, context, warnings);
     }
     if is_number(to)
         && !matches!(to.kind, TypeKind::Bit { .. })
@@ -192,30 +195,6 @@ fn literal_number(value: &Value<'_>, from: &ColumnType) -> Option<u64> {
         }
         _ => None,
     }
-}
-
-/// A document in another column: a number or truth value in a column of numbers, else its text.
-fn store_document<'v>(
-    value: &'v Value<'_>,
-    to: &'v ColumnType,
-    context: &StoreContext<'_>,
-    warnings: &mut Warnings,
-) -> Result<Value<'v>, Problem> {
-    if is_number(to)
-        && let Value::Bytes(document) = value
-        && let Ok(plain) = Json::from_binary(document).map(Json::into_value)
-        && !plain.is_null()
-        && !matches!(plain, Value::Bytes(_))
-    {
-        let stored = store(&plain, &ColumnType::new(TypeKind::Null), to, context, warnings)?;
-        return Ok(stored.into_owned());
-    }
-    let mut text = Vec::new();
-    write_text(value, &ColumnType::new(TypeKind::Json), &mut text);
-    let kind = TypeKind::Text(crate::LobSize::Long);
-    let text = Value::text(&text);
-    let stored = store(&text, &ColumnType::new(kind), to, context, warnings)?;
-    Ok(stored.into_owned())
 }
 
 /// The text of a value for a message: as it prints, bytes that are no UTF-8 as `\xNN`.

@@ -3,6 +3,8 @@
 //! 1. The join runs to its end. Of each target's row that it gives, the first time, the clustered key is noted and, for an UPDATE, the
 //!    assigned values, all of them over the rows as they are found. The rows are locked as they are read.
 //! 2. The rows are changed, target by target, in the order in which they were found.
+//!
+//! Rows that memory has no room for are sorted by their keys, by way of tapes, so that of each the first is found; these, by number.
 
 use super::assign::{Assigner, ColumnChanges};
 use super::foreign::{Checker, Writer};
@@ -17,6 +19,7 @@ use crate::operator::Builder;
 use crate::packed::{self, Packer};
 use crate::prepared::Prepared;
 use crate::run::{Run, SourceState};
+use crate::spill::sorter::Sorter;
 use crate::wait::engine;
 use sql::plan::{ChangePlan, ChangeTarget};
 use table::{Progress, Table, WriteRow};
@@ -32,6 +35,68 @@ struct Rows<'p> {
     values: Vec<u8>,
     starts: Vec<usize>,
     charged: usize,
+    /// Those that memory has no room for: found later than the others.
+    later: Option<Box<Later>>,
+    /// Rows that have been given out to be changed.
+    given: usize,
+}
+
+/// Rows by way of tapes.
+#[derive(Default)]
+struct Later {
+    /// By clustered key: number and values, also of rows that were found before.
+    found: Sorter,
+    count: u64,
+    /// The last row's key, of those in `found`.
+    last: Option<Vec<u8>>,
+    /// By number: the key's length, the key, the values.
+    first: Sorter,
+}
+
+impl Later {
+    fn add(&mut self, key: &[u8], values: &[u8]) {
+        let arena = self.found.arena();
+        let start = arena.len();
+        arena.extend_from_slice(key);
+        arena.extend_from_slice(&self.count.to_be_bytes());
+        arena.extend_from_slice(values);
+        self.found.push(start, key.len());
+        self.count += 1;
+    }
+
+    /// All rows have been found: keeps the first of each.
+    fn finish(&mut self, run: &mut Run<'_>) -> Step<bool> {
+        self.found.finish(run)?;
+        loop {
+            self.first.settle(run)?;
+            if !self.found.next(run)? {
+                break;
+            }
+            // The sort keeps the order of equal keys.
+            if self.last.as_deref() == Some(self.found.key()) {
+                continue;
+            }
+            let last = self.last.get_or_insert_default();
+            last.clear();
+            last.extend_from_slice(self.found.key());
+            let (number, values) = self.found.row().split_at(size_of::<u64>());
+            let arena = self.first.arena();
+            let start = arena.len();
+            arena.extend_from_slice(number);
+            arena.extend_from_slice(&(last.len() as u32).to_ne_bytes());
+            arena.extend_from_slice(last);
+            arena.extend_from_slice(values);
+            self.first.push(start, number.len());
+        }
+        self.first.finish(run)?;
+        Ok(true)
+    }
+
+    /// The key and the values of the current row.
+    fn current(&self) -> (&[u8], &[u8]) {
+        let (length, rest) = self.first.row().split_first_chunk().expect("put there with the row");
+        rest.split_at(u32::from_ne_bytes(*length) as usize)
+    }
 }
 
 /// Runs an UPDATE or DELETE over a join.
@@ -55,7 +120,16 @@ pub(crate) async fn change(
     let mut operator = builder.build(&plan.root);
     let rows = plan.targets.iter().map(|target| {
         let table = prepared.sources[target.source].as_deref().expect("a table that is changed is a stored one");
-        Rows { target, table, keys: ByteMap::default(), values: Vec::new(), starts: Vec::new(), charged: 0 }
+        Rows {
+            target,
+            table,
+            keys: ByteMap::default(),
+            values: Vec::new(),
+            starts: Vec::new(),
+            charged: 0,
+            later: None,
+            given: 0,
+        }
     });
     let mut rows: Vec<Rows<'_>> = rows.collect();
     loop {
@@ -67,11 +141,17 @@ pub(crate) async fn change(
                 run.resolve(pause).await?;
             }
             run.row_done();
+            if let Some(later) = &mut rows.later {
+                run.advance(|run| later.found.settle(run).map(|()| true)).await?;
+            }
         }
     }
     let mut done = DmlDone::default();
     let mut changed = 0;
-    for rows in &rows {
+    for rows in &mut rows {
+        if let Some(later) = &mut rows.later {
+            run.advance(|run| later.finish(run)).await?;
+        }
         let checker = Checker::new(prepared.foreign_keys.as_deref(), rows.table, &run.shared, plan.ignore);
         match plan.update {
             true => {
@@ -122,17 +202,50 @@ impl<'p> Rows<'p> {
                 }
             }
         }
+        let key = run.sources[self.target.source].row.key();
+        if let Some(later) = &mut self.later {
+            later.add(key, &self.values[start..]);
+            self.values.truncate(start);
+            return Ok(());
+        }
         self.starts.push(start);
-        self.keys.insert(run.sources[self.target.source].row.key());
+        self.keys.insert(key);
         let bytes = self.keys.memory_bytes() + self.values.capacity() + self.starts.capacity() * 8;
         let grown = bytes.saturating_sub(self.charged);
+        if grown > 0 && !run.grant(self.charged, grown) {
+            self.keys.shrink();
+            self.values.shrink_to_fit();
+            self.later = Some(Box::default());
+            return Ok(());
+        }
         self.charged += grown;
-        if grown > 0 { run.charge(grown) } else { Ok(()) }
+        Ok(())
+    }
+
+    /// Moves to the next row that is to be changed.
+    async fn next(&mut self, run: &mut Run<'p>) -> Result<bool> {
+        if self.given < self.starts.len() {
+            self.given += 1;
+            return Ok(true);
+        }
+        let Some(later) = &mut self.later else { return Ok(false) };
+        self.given = self.starts.len() + 1;
+        run.advance(|run| later.first.next(run)).await
+    }
+
+    /// Its clustered key and the values for it.
+    fn current(&self) -> (&[u8], &[u8]) {
+        let number = self.given - 1;
+        match (self.starts.get(number), &self.later) {
+            (Some(start), _) => (self.keys.key(number), &self.values[*start..]),
+            (None, Some(later)) => later.current(),
+            (None, None) => unreachable!("a row has been given out"),
+        }
     }
 
     /// Changes the rows; returns how many are different now.
     async fn update(
-        &self,
+        &mut self,
         run: &mut Run<'p>,
         mut checker: Option<Checker<'p>>,
         how: How<'p>,
@@ -144,11 +257,11 @@ impl<'p> Rows<'p> {
         let wanted = vec![true; self.table.def().columns.len()];
         let mut progress = Progress::default();
         let mut changed = 0;
-        for (number, start) in self.starts.iter().enumerate() {
-            let raw: Vec<Value<'_>> =
-                (0..self.target.assignments.len()).map(|n| packed::get(&self.values[*start..], n)).collect();
+        while self.next(run).await? {
+            let (key, values) = self.current();
+            let raw: Vec<Value<'_>> = (0..self.target.assignments.len()).map(|n| packed::get(values, n)).collect();
             loop {
-                if !reread_source(run, self.target.source, self.table, self.keys.key(number), &wanted).await? {
+                if !reread_source(run, self.target.source, self.table, key, &wanted).await? {
                     break;
                 }
                 let Run { worker, txn, sources, shared, .. } = run;
@@ -193,12 +306,13 @@ impl<'p> Rows<'p> {
     }
 
     /// Deletes the rows; returns how many.
-    async fn delete(&self, run: &mut Run<'p>, mut checker: Option<Checker<'p>>, changes: &mut Changes) -> Result<u64> {
+    async fn delete(&mut self, run: &mut Run<'p>, mut checker: Option<Checker<'p>>, changes: &mut Changes) -> Result<u64> {
         let wanted = vec![true; self.table.def().columns.len()];
         let mut progress = Progress::default();
         let mut deleted = 0;
-        for number in 0..self.starts.len() {
-            while reread_source(run, self.target.source, self.table, self.keys.key(number), &wanted).await? {
+        while self.next(run).await? {
+            let (key, _) = self.current();
+            while reread_source(run, self.target.source, self.table, key, &wanted).await? {
                 let Run { worker, txn, sources, shared, .. } = run;
                 let row = &sources[self.target.source].row;
                 let outcome = match &mut checker {

@@ -46,9 +46,9 @@ pub(crate) async fn delete(
         operator.return_buffers(scratch);
         scratch.row = std::mem::take(&mut run.sources[0].row);
     } else {
-        let keys = RowKeys::collect(&mut run, &plan.scan, table, &plan.order, limit, false).await?;
-        for key in keys.iter() {
-            while reread(&mut run, table, key, &plan.scan.columns_used).await? {
+        let mut keys = RowKeys::collect(&mut run, &plan.scan, table, &plan.order, limit, false).await?;
+        while keys.next(&mut run).await? {
+            while reread(&mut run, table, keys.key(), &plan.scan.columns_used).await? {
                 match delete_row(&mut run, table, &mut checker, &mut progress, changes).await? {
                     Deleted::Yes => deleted += 1,
                     Deleted::Kept => {}

@@ -15,11 +15,13 @@ use crate::driver::DmlDone;
 use crate::error::{Error, Result};
 use crate::eval::{Env, Shared, Step};
 use crate::operator::{Builder, Operator};
-use crate::packed::{self, Packer};
+use crate::packed;
 use crate::prepared::{InsertShape, Prepared};
 use crate::run::{Run, Slice, Source, SourceState, Sources};
 use crate::scratch::{Scratch, recycle};
 use crate::session::SessionVars;
+use crate::spill::row_store::RowStore;
+use crate::spill::tape::TapeReader;
 use crate::wait::{self, engine};
 use sql::expr::Expr;
 use sql::plan::{InsertPlan, InsertSource, Node, OutputColumn, QueryPlan};
@@ -269,13 +271,12 @@ impl<'p> Inserting<'p> {
             Builder { tables: &prepared.sources, lock, is_limited, exclusive: None, keeps_order: true, measures: None }
                 .build(&query.root);
         if reads_target {
-            let rows = read_all(&mut operator, &mut run, query.columns.len()).await?;
-            let mut rest = rows.as_slice();
-            while let Some((length, tail)) = rest.split_first_chunk() {
-                let (row, tail) = tail.split_at(u32::from_ne_bytes(*length) as usize);
-                let raw: Vec<Value<'_>> = (0..query.columns.len()).map(|n| packed::get(row, n)).collect();
+            let mut rows = read_all(&mut operator, &mut run, query.columns.len()).await?;
+            let (mut reader, mut row) = (TapeReader::new(), Vec::new());
+            for number in 0..rows.len() {
+                run.advance(|_| rows.copy(&mut reader, number, &mut row)).await?;
+                let raw: Vec<Value<'_>> = (0..query.columns.len()).map(|n| packed::get(&row, n)).collect();
                 self.row(worker, run.txn, shared, &raw, Given::Columns(&query.columns)).await?;
-                rest = tail;
             }
             return Ok(());
         }
@@ -727,17 +728,7 @@ impl<'p> Inserting<'p> {
 
 /// Does such a value of the AUTO_INCREMENT column mean the next number?
 fn asks_for_number(value: &Value<'_>, session: &SessionVars) -> bool {
-    value.is_null() || is_zero(value) && !session.sql_mode.no_auto_value_on_zero
-}
-
-fn is_zero(value: &Value<'_>) -> bool {
-    match value {
-        Value::Int(n) => *n == 0,
-        Value::UInt(n) => *n == 0,
-        Value::Double(x) => *x == 0.0,
-        Value::Decimal(d) => d.is_zero(),
-        _ => false,
-    }
+    value.is_null() || coerce::is_zero(value) && !session.sql_mode.no_auto_value_on_zero
 }
 
 /// A generated number as the column stores it; 1467 at the very end.
@@ -756,23 +747,14 @@ fn auto_value<'v>(number: u64, column: &types::schema::ColumnDef, row: u64) -> R
     Ok(if coerce::is_unsigned(&column.ty) { Value::UInt(number) } else { Value::Int(number as i64) })
 }
 
-/// All rows of a query, packed, each after its length.
-async fn read_all<'p>(operator: &mut Operator<'p>, run: &mut Run<'p>, columns: usize) -> Result<Vec<u8>> {
-    let mut rows = Vec::new();
-    loop {
-        if !run.advance(|run| operator.next(run)).await? {
-            return Ok(rows);
-        }
-        let before = rows.capacity();
-        let start = rows.len();
-        rows.extend_from_slice(&[0; 4]);
-        let slots = operator.slots();
-        let mut packer = Packer::new(&mut rows, columns);
-        (0..columns).for_each(|n| packer.push(&packed::get(slots, n)));
-        let length = (rows.len() - start - 4) as u32;
-        rows[start..start + 4].copy_from_slice(&length.to_ne_bytes());
-        if let Err(pause) = run.charge(rows.capacity() - before) {
-            run.resolve(pause).await?;
+/// All rows of a query.
+async fn read_all<'p>(operator: &mut Operator<'p>, run: &mut Run<'p>, columns: usize) -> Result<RowStore> {
+    let mut rows = RowStore::default();
+    while run.advance(|run| operator.next(run)).await? {
+        rows.push(operator.slots(), columns);
+        if rows.needs_settling() {
+            run.advance(|run| rows.settle(run).map(|()| true)).await?;
         }
     }
+    Ok(rows)
 }

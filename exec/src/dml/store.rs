@@ -37,7 +37,11 @@ pub(super) fn not_null<'v>(shared: &Shared<'_>, column: &ColumnDef, strict: bool
         return Err(error);
     }
     shared.session.warn(error);
-    Ok(implicit_default(&column.ty))
+    Ok(match column.ty.kind {
+        // Number 0, which is no member.
+        TypeKind::Enum { .. } => Value::text(b""),
+        _ => implicit_default(&column.ty),
+    })
 }
 
 /// The value a column takes without strict mode when it has no default: zero, the empty text, an ENUM's first member.
@@ -76,5 +80,6 @@ fn column_error(problem: Problem, column: &ColumnDef, row: u64) -> Error {
         Problem::InvalidJson { why, position } => Error::InvalidJsonForColumn { why: why.into(), position, column },
         Problem::DeepJson => crate::function::deep_json(),
         Problem::BinaryJson => crate::function::binary_json(),
+        Problem::InvalidDocument { what } => Error::InvalidDocument { what, column, row },
     }
 }

@@ -58,10 +58,10 @@ pub(crate) async fn update(
         operator.return_buffers(scratch);
         scratch.row = std::mem::take(&mut run.sources[0].row);
     } else {
-        let keys = RowKeys::collect(&mut run, &plan.scan, table, &plan.order, limit, true).await?;
-        for key in keys.iter() {
+        let mut keys = RowKeys::collect(&mut run, &plan.scan, table, &plan.order, limit, true).await?;
+        while keys.next(&mut run).await? {
             loop {
-                if !reread(&mut run, table, key, &plan.scan.columns_used).await? {
+                if !reread(&mut run, table, keys.key(), &plan.scan.columns_used).await? {
                     break;
                 }
                 let (done, memory) = update.row(&mut run, values, &mut progress, counts).await?;

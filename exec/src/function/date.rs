@@ -23,7 +23,7 @@ pub(super) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: 
     use Function as F;
     match function {
         F::Now | F::CurDate | F::CurTime | F::UtcDate | F::UtcTime | F::UtcTimestamp | F::SysDate => now(env, function, node),
-        F::Date => Ok(env.datetime(&args[0])?.map_or(Value::Null, |d| Value::Date(d.date))),
+        F::Date => date_of(env, &args[0]),
         F::Time => Ok(env.time(&args[0])?.map_or(Value::Null, Value::Time)),
         F::Timestamp => timestamp(env, args),
         F::Year => part(env, &args[0], |d| Some(Value::Int(d.date.year.into()))),
@@ -156,8 +156,19 @@ fn part<'a>(env: &Env<'a>, arg: &'a Expr, compute: impl Fn(DateTime) -> Option<V
     Ok(date.and_then(compute).unwrap_or(Value::Null))
 }
 
+fn date_of<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
+    let value = env.eval(arg)?;
+    let value = env.plain(value, &arg.ty);
+    if !env.session().sql_mode.no_zero_in_date
+        && let Some(date) = month_and_day(&value).filter(|date| date.day <= 31)
+    {
+        return Ok(Value::Date(date));
+    }
+    Ok(env.as_datetime(&value)?.map_or(Value::Null, |d| Value::Date(d.date)))
+}
+
 /// The numbers 0 to 100 are a month and a day of 2000, either of which may be zero.
-pub(super) fn month_and_day(value: &Value<'_>) -> Option<Date> {
+pub(crate) fn month_and_day(value: &Value<'_>) -> Option<Date> {
     let n = match value {
         Value::Int(n) => u64::try_from(*n).ok()?,
         Value::UInt(n) => *n,

@@ -47,9 +47,7 @@ fn lower_hex(bytes: &[u8]) -> Vec<u8> {
 
 fn hex<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
     if crate::coerce::is_numeric(&arg.ty) {
-        let Some(n) = env.integer(arg)? else { return Ok(Value::Null) };
-        // Out of range numbers are clamped; negative ones show as their two's complement.
-        let bits = if n < 0 { n.max(i64::MIN.into()) as i64 as u64 } else { n.min(u64::MAX.into()) as u64 };
+        let Some(bits) = env.bits(arg)? else { return Ok(Value::Null) };
         return Ok(owned(format!("{bits:X}").into_bytes()));
     }
     let Some(s) = env.bytes(arg)? else { return Ok(Value::Null) };
@@ -160,7 +158,7 @@ fn conv<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
 fn digits_of<'a>(env: &Env<'a>, arg: &'a Expr) -> Step<Option<Cow<'a, [u8]>>> {
     let number = |n: String| Ok(Some(Cow::Owned(n.into_bytes())));
     match env.eval(arg)? {
-        Value::Bytes(bytes) if crate::coerce::is_bits_literal(&arg.ty) => number(crate::coerce::bits_of(&bytes).to_string()),
+        Value::Bytes(bytes) if crate::coerce::is_bits_literal(&arg.ty) => number(env.number_of_bits(&bytes)?.to_string()),
         Value::UInt(n) => number(n.to_string()),
         Value::Int(n) => number(n.to_string()),
         Value::Null => Ok(None),

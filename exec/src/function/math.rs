@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::eval::{Env, Evaluated, Pause};
 use sql::expr::{CompareAs, Expr};
 use sql::func::Function;
-use types::{ColumnType, DateTime, TypeKind, Value};
+use types::{ColumnType, Date, DateTime, TypeKind, Value};
 
 /// Computes one of the numeric functions; the kind of the result is the node's static type.
 pub(super) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: &'a [Expr]) -> Evaluated<'a> {
@@ -266,8 +266,14 @@ fn has_date(arg: &Expr) -> bool {
     matches!(coerce::kind_of(&arg.ty), Kind::Date | Kind::DateTime)
 }
 
-/// GREATEST and LEAST where one of the values is a date: all are read as dates; what is none counts as the zero date.
+/// Beyond every date: what MySQL shows for what is no date beside dates.
+const NO_DATE: Date = Date { year: 16_383, month: 15, day: 31 };
+
+/// GREATEST and LEAST where one of the values is a date: all are read as dates. What is none is beyond them all; beside a DATETIME it is
+/// the zero date.
 fn extreme_date<'a>(env: &Env<'a>, args: &'a [Expr], greatest: bool) -> Evaluated<'a> {
+    let only_dates = !args.iter().any(|arg| coerce::kind_of(&arg.ty) == Kind::DateTime);
+    let none = if only_dates { NO_DATE.at_midnight() } else { DateTime::default() };
     let mut best: Option<DateTime> = None;
     for arg in args {
         let value = env.eval(arg)?;
@@ -275,9 +281,9 @@ fn extreme_date<'a>(env: &Env<'a>, args: &'a [Expr], greatest: bool) -> Evaluate
         if value.is_null() {
             return Ok(Value::Null);
         }
-        let date = match super::date::month_and_day(&value) {
+        let date = match super::month_and_day(&value) {
             Some(date) => date.at_midnight(),
-            None => env.as_loose_datetime(&value)?.unwrap_or_default(),
+            None => env.as_loose_datetime(&value)?.unwrap_or(none),
         };
         let better = best.is_none_or(|best| if greatest { date > best } else { date < best });
         if better {
@@ -285,8 +291,9 @@ fn extreme_date<'a>(env: &Env<'a>, args: &'a [Expr], greatest: bool) -> Evaluate
         }
     }
     let Some(best) = best else { return Ok(Value::Null) };
-    let only_dates = !args.iter().any(|arg| coerce::kind_of(&arg.ty) == Kind::DateTime);
-    let text = if only_dates {
+    let text = if best == NO_DATE.at_midnight() {
+        format!("{}-{}-{}", NO_DATE.year, NO_DATE.month, NO_DATE.day)
+    } else if only_dates {
         coerce::plain_text(&Value::Date(best.date))
     } else {
         let fsp = args.iter().map(|arg| fraction_digits(&arg.ty)).max().unwrap_or(0);

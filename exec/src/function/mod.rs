@@ -17,6 +17,7 @@ mod regexp;
 mod str_to_date;
 mod string;
 
+pub(crate) use date::month_and_day;
 pub(crate) use json::{
     binary_json, deep_json, document_of, json_value, null_member_name, parse_document, read_document, scalar_of,
 };

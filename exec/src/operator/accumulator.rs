@@ -1,5 +1,8 @@
 //! What one aggregate function has gathered of one group.
 //!
+//! A DISTINCT aggregate, GROUP_CONCAT and the JSON aggregates *gather*: what they keep grows with their rows. A row's [`Part`] in such an
+//! aggregate is made first and taken in afterwards, so that it can be put aside in between (`super::deferred`).
+//!
 //! A1: `add` changes nothing before all its arguments are evaluated, so a pause leaves the accumulator as it was.
 
 use crate::coerce::{self, Kind};
@@ -7,6 +10,7 @@ use crate::error::Error;
 use crate::eval::{Env, Evaluated, Step};
 use crate::hash::ByteSet;
 use crate::keys::{self, KeyKind};
+use crate::packed::{self, Packer};
 use sql::expr::{Aggregate, ArithmeticOp, Expr};
 use sql::func::AggregateFunction;
 use std::borrow::Cow;
@@ -56,9 +60,32 @@ struct Concat {
     /// The text so far, when no ORDER BY asks for another order.
     text: Vec<u8>,
     any: bool,
-    /// (sort key, text)
+    /// (sort key, text); of those that cannot show any more only some are kept.
     entries: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Bytes of the entries, at most so far, and at how many they are looked through.
+    entries_bytes: usize,
+    entries_bytes_most: usize,
+    prune_bytes: usize,
+    /// Entries so far.
+    count: u64,
     cut: bool,
+}
+
+/// What one row is to an aggregate that gathers.
+#[derive(Default)]
+pub(crate) struct Part {
+    /// Of DISTINCT: rows of equal keys count once.
+    pub key: Vec<u8>,
+    /// The place that ORDER BY gives it.
+    pub order: Vec<u8>,
+    /// The text of GROUP_CONCAT; else the packed value.
+    pub value: Vec<u8>,
+}
+
+/// Does what the aggregate keeps grow with its rows?
+pub(crate) fn gathers(plan: &Aggregate) -> bool {
+    use AggregateFunction::{GroupConcat, JsonArrayAgg, JsonObjectAgg};
+    plan.distinct || matches!(plan.function, GroupConcat | JsonArrayAgg | JsonObjectAgg)
 }
 
 impl Accumulator {
@@ -91,28 +118,63 @@ impl Accumulator {
 
     /// Takes in the current row. Returns by how much memory the accumulator grew.
     pub fn add<'a>(&mut self, env: &Env<'a>, plan: &'a Aggregate) -> Step<usize> {
-        if let State::Json(document, any) = &mut self.state {
-            *any = true;
-            return add_json(env, document, &plan.args);
-        }
-        let [arg] = plan.args.as_slice() else { return self.add_several(env, plan) };
-        if matches!(self.state, State::Concat(_)) {
-            return self.add_several(env, plan);
-        }
-        let value = env.eval(arg)?;
-        if matches!(value, Value::Null) {
-            return Ok(0);
-        }
-        let mut grown = 0;
-        if let Some(seen) = &mut self.distinct {
-            let mut key = Vec::new();
-            keys::encode(env, KeyKind::of_type(&arg.ty), &value, &arg.ty, &mut key)?;
-            let before = seen.memory_bytes();
-            let new = seen.insert(&key);
-            grown = seen.memory_bytes() - before;
-            if !new {
-                return Ok(grown);
+        if gathers(plan) {
+            let mut part = Part::default();
+            if !part.make(env, plan)? {
+                return Ok(0);
             }
+            let (new, grown) = match &mut self.distinct {
+                Some(seen) => {
+                    let before = seen.memory_bytes();
+                    let new = seen.insert(&part.key);
+                    (new, seen.memory_bytes() - before)
+                }
+                None => (true, 0),
+            };
+            return Ok(if new { grown + self.take(env, plan, part)? } else { grown });
+        }
+        let [arg] = plan.args.as_slice() else {
+            // COUNT(*)
+            if let State::Count(count) = &mut self.state {
+                *count += 1;
+            }
+            return Ok(0);
+        };
+        let value = env.eval(arg)?;
+        self.take_value(env, plan, value)?;
+        Ok(0)
+    }
+
+    /// No further parts come for now: gives back memory that those there do not need; how much.
+    pub fn shrink(&mut self) -> usize {
+        let Some(seen) = &mut self.distinct else { return 0 };
+        let before = seen.memory_bytes();
+        seen.shrink();
+        before.saturating_sub(seen.memory_bytes())
+    }
+
+    /// The parts that it has been given, where it must know them.
+    pub fn take_seen(&mut self) -> Option<Box<ByteSet>> {
+        self.distinct.take()
+    }
+
+    /// Takes in a part that it has not been given before. Returns by how much memory the accumulator grew.
+    pub fn take(&mut self, env: &Env<'_>, plan: &Aggregate, part: Part) -> Step<usize> {
+        match &mut self.state {
+            State::Count(count) => *count += 1,
+            State::Concat(concat) => return Ok(concat.add(env, plan, part.order, part.value)),
+            State::Json(document, any) => {
+                *any = true;
+                return add_json(document, &part.value);
+            }
+            _ => self.take_value(env, plan, packed::get(&part.value, 0))?,
+        }
+        Ok(0)
+    }
+
+    fn take_value(&mut self, env: &Env<'_>, plan: &Aggregate, value: Value<'_>) -> Step<()> {
+        if matches!(value, Value::Null) {
+            return Ok(());
         }
         match &mut self.state {
             State::Count(count) => *count += 1,
@@ -132,7 +194,7 @@ impl Accumulator {
             }
             State::Best(best) => keep_best(env, plan, best, value)?,
             State::Bits(bits) => {
-                let other = coerce::wrap_bits(env.as_integer(&value)?);
+                let other = env.as_bits(&value)?;
                 match plan.function {
                     AggregateFunction::BitAnd => *bits &= other,
                     AggregateFunction::BitOr => *bits |= other,
@@ -140,7 +202,7 @@ impl Accumulator {
                 }
             }
             State::BitString(bits) => {
-                let bytes = env.as_text(value, &arg.ty)?;
+                let bytes = env.as_text(value, &plan.args[0].ty)?;
                 match bits {
                     None => *bits = Some(bytes.into_owned()),
                     Some(bits) => crate::arithmetic::combine_bits(bit_operator(plan.function), bits, &bytes)?,
@@ -153,53 +215,9 @@ impl Accumulator {
                 *mean += delta / *count as f64;
                 *squares += delta * (x - *mean);
             }
-            State::Concat(_) | State::Json(..) => unreachable!("handled above"),
+            State::Concat(_) | State::Json(..) => unreachable!("they are given parts"),
         }
-        Ok(grown)
-    }
-
-    /// COUNT(*), COUNT(DISTINCT a, b), GROUP_CONCAT(a, b ...).
-    fn add_several<'a>(&mut self, env: &Env<'a>, plan: &'a Aggregate) -> Step<usize> {
-        if plan.args.is_empty() {
-            if let State::Count(count) = &mut self.state {
-                *count += 1;
-            }
-            return Ok(0);
-        }
-        let mut text = Vec::new();
-        let mut key = Vec::new();
-        for arg in &plan.args {
-            let value = env.eval(arg)?;
-            if matches!(value, Value::Null) {
-                return Ok(0);
-            }
-            if self.distinct.is_some() {
-                keys::encode(env, KeyKind::of_type(&arg.ty), &value, &arg.ty, &mut key)?;
-            }
-            if matches!(self.state, State::Concat(_)) {
-                text.extend_from_slice(&env.as_text(value, &arg.ty)?);
-            }
-        }
-        let mut order = Vec::new();
-        for (expr, descending) in &plan.order {
-            let value = env.eval(expr)?;
-            keys::encode_ordered(env, KeyKind::of_type(&expr.ty), *descending, &value, &expr.ty, &mut order)?;
-        }
-        let mut grown = 0;
-        if let Some(seen) = &mut self.distinct {
-            let before = seen.memory_bytes();
-            let new = seen.insert(&key);
-            grown = seen.memory_bytes() - before;
-            if !new {
-                return Ok(grown);
-            }
-        }
-        match &mut self.state {
-            State::Count(count) => *count += 1,
-            State::Concat(concat) => grown += concat.add(env, plan, order, text),
-            _ => {}
-        }
-        Ok(grown)
+        Ok(())
     }
 
     /// The aggregate's value.
@@ -245,23 +263,78 @@ impl Accumulator {
     }
 }
 
-/// JSON_ARRAYAGG and JSON_OBJECTAGG take NULLs as well.
-fn add_json<'a>(env: &Env<'a>, document: &mut Json, args: &'a [Expr]) -> Step<usize> {
-    let value = |arg: &'a Expr| crate::function::json_value(env, arg);
-    Ok(match (document, args) {
-        (Json::Object(members), [name, item]) => {
-            if name.ty.is_binary_string() && name.ty.collation == types::CollationId::BINARY {
-                return Err(crate::function::binary_json().into());
+impl Part {
+    /// Evaluates the current row's part; `false`: it has none, for a NULL.
+    pub fn make<'a>(&mut self, env: &Env<'a>, plan: &'a Aggregate) -> Step<bool> {
+        self.key.clear();
+        self.order.clear();
+        self.value.clear();
+        match plan.function {
+            AggregateFunction::JsonArrayAgg | AggregateFunction::JsonObjectAgg => return self.make_json(env, &plan.args),
+            AggregateFunction::GroupConcat => {}
+            _ => {
+                for arg in &plan.args {
+                    let value = env.eval(arg)?;
+                    if matches!(value, Value::Null) {
+                        return Ok(false);
+                    }
+                    keys::encode(env, KeyKind::of_type(&arg.ty), &value, &arg.ty, &mut self.key)?;
+                    if plan.args.len() == 1 && plan.function != AggregateFunction::Count {
+                        Packer::new(&mut self.value, 1).push(&value);
+                    }
+                }
+                return Ok(true);
             }
-            let Some(name) = env.text(name)? else { return Err(crate::function::null_member_name().into()) };
-            let (name, item) = (String::from_utf8_lossy(&name).into_owned(), value(item)?);
-            let grown = name.len() + item.memory_bytes();
-            members.push((name, item));
-            grown
         }
-        (Json::Array(items), [item, ..]) => {
-            let item = value(item)?;
-            let grown = item.memory_bytes();
+        for arg in &plan.args {
+            let value = env.eval(arg)?;
+            if matches!(value, Value::Null) {
+                return Ok(false);
+            }
+            if plan.distinct {
+                keys::encode(env, KeyKind::of_type(&arg.ty), &value, &arg.ty, &mut self.key)?;
+            }
+            self.value.extend_from_slice(&env.as_text(value, &arg.ty)?);
+        }
+        for (expr, descending) in &plan.order {
+            let value = env.eval(expr)?;
+            keys::encode_ordered(env, KeyKind::of_type(&expr.ty), *descending, &value, &expr.ty, &mut self.order)?;
+        }
+        Ok(true)
+    }
+
+    /// The name, of a member, and the document. They take NULLs as well.
+    fn make_json<'a>(&mut self, env: &Env<'a>, args: &'a [Expr]) -> Step<bool> {
+        let (name, item) = match args {
+            [name, item] => {
+                if name.ty.is_binary_string() && name.ty.collation == types::CollationId::BINARY {
+                    return Err(crate::function::binary_json().into());
+                }
+                let Some(name) = env.text(name)? else { return Err(crate::function::null_member_name().into()) };
+                (Some(name), item)
+            }
+            [item, ..] => (None, item),
+            [] => return Ok(false),
+        };
+        let item = crate::function::json_value(env, item)?.to_binary();
+        let mut packer = Packer::new(&mut self.value, 2);
+        packer.push(&name.map_or(Value::Null, Value::Bytes));
+        packer.push(&Value::Bytes(Cow::Owned(item)));
+        Ok(true)
+    }
+}
+
+/// Adds a name and a document as [`Part::make_json`] packs them.
+fn add_json(document: &mut Json, packed: &[u8]) -> Step<usize> {
+    let Value::Bytes(item) = packed::get(packed, 1) else { unreachable!("packed as bytes") };
+    let item = Json::from_binary(&item).expect("packed as a document");
+    let grown = item.memory_bytes();
+    Ok(match (document, packed::get(packed, 0)) {
+        (Json::Object(members), Value::Bytes(name)) => {
+            members.push((String::from_utf8_lossy(&name).into_owned(), item));
+            grown + name.len()
+        }
+        (Json::Array(items), _) => {
             items.push(item);
             grown
         }
@@ -336,20 +409,47 @@ fn keep_best(env: &Env<'_>, plan: &Aggregate, best: &mut Option<Value<'static>>,
     Ok(())
 }
 
+/// Entries of an ordered GROUP_CONCAT are not looked through before they have so many bytes.
+const PRUNE_BYTES_MIN: usize = 4 << 10;
+
 impl Concat {
-    fn add(&mut self, env: &Env<'_>, plan: &Aggregate, order: Vec<u8>, text: Vec<u8>) -> usize {
-        if !plan.order.is_empty() {
-            let bytes = order.len() + text.len() + 2 * size_of::<Vec<u8>>();
-            self.entries.push((order, text));
-            return bytes;
-        }
+    fn add(&mut self, env: &Env<'_>, plan: &Aggregate, mut order: Vec<u8>, text: Vec<u8>) -> usize {
         let limit = env.session().group_concat_bytes_max;
+        if !plan.order.is_empty() {
+            // Of equal rows MySQL shows the later one first.
+            order.extend_from_slice(&(!self.count).to_be_bytes());
+            self.count += 1;
+            self.entries_bytes += entry_bytes(&order, &text);
+            self.entries.push((order, text));
+            let most = self.entries_bytes_most.max(self.entries_bytes);
+            if self.entries_bytes > self.prune_bytes.max(PRUNE_BYTES_MIN) {
+                self.prune(plan.separator.len(), limit);
+            }
+            return most - std::mem::replace(&mut self.entries_bytes_most, most);
+        }
         if self.cut {
             return 0;
         }
         let before = self.text.capacity();
         self.append(&plan.separator, &text, limit);
         self.text.capacity() - before
+    }
+
+    /// Forgets the entries behind the one that reaches the limit.
+    fn prune(&mut self, separator_bytes: usize, limit: usize) {
+        self.entries.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        let mut shown = 0;
+        let mut kept_bytes = 0;
+        let kept = self.entries.iter().take_while(|(order, text)| {
+            let more = shown <= limit.saturating_add(separator_bytes);
+            shown += text.len() + separator_bytes;
+            kept_bytes += if more { entry_bytes(order, text) } else { 0 };
+            more
+        });
+        let kept = kept.count();
+        self.entries.truncate(kept);
+        self.entries_bytes = kept_bytes;
+        self.prune_bytes = kept_bytes.saturating_mul(2);
     }
 
     fn append(&mut self, separator: &[u8], text: &[u8], limit: usize) {
@@ -371,9 +471,7 @@ impl Concat {
     fn finish<'e>(&'e mut self, env: &Env<'_>, plan: &Aggregate) -> Value<'e> {
         let limit = env.session().group_concat_bytes_max;
         let mut entries = std::mem::take(&mut self.entries);
-        // Of equal rows MySQL shows the later one first.
-        entries.reverse();
-        entries.sort_by(|a, b| a.0.cmp(&b.0));
+        entries.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         for (_, text) in &entries {
             if !self.cut {
                 self.append(&plan.separator, text, limit);
@@ -384,4 +482,8 @@ impl Concat {
         }
         if self.any { Value::Bytes(Cow::Borrowed(&self.text)) } else { Value::Null }
     }
+}
+
+fn entry_bytes(order: &[u8], text: &[u8]) -> usize {
+    order.len() + text.len() + size_of::<(Vec<u8>, Vec<u8>)>()
 }

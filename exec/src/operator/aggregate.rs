@@ -5,11 +5,13 @@
 //!
 //! When memory is refused no further group is made: rows of those that are there go on being added up, rows of others are copied to
 //! tapes by the hash of their keys. Then the groups are given out and forgotten, and the rows of each tape are grouped in the same way.
+//! What the groups that are there gather is put aside from then on (`super::deferred`).
 //!
 //! G1: in each round at least one group is made, so that every round leaves fewer groups.
 
 use super::Operator;
-use super::accumulator::Accumulator;
+use super::accumulator::{Accumulator, gathers};
+use super::deferred::Deferred;
 use crate::eval::Step;
 use crate::hash::ByteMap;
 use crate::keys::{self, KeyKind};
@@ -36,8 +38,10 @@ pub(crate) struct AggregateOperator<'p> {
     key: Vec<u8>,
     row: Vec<u8>,
     charged_bytes: usize,
-    /// Memory of the accumulators.
+    /// Memory of what the accumulators have gathered.
     grown: usize,
+    /// Where it goes, once memory has been refused.
+    deferred: Option<Box<Deferred>>,
     state: State,
     /// Where rows of further groups go, once memory has been refused.
     spilling: Option<Partitions>,
@@ -89,6 +93,7 @@ impl<'p> AggregateOperator<'p> {
             row: Vec::new(),
             charged_bytes: 0,
             grown: 0,
+            deferred: None,
             state: State::Take,
             spilling: None,
             waiting: Vec::new(),
@@ -128,6 +133,7 @@ impl<'p> AggregateOperator<'p> {
                     self.state = State::Take;
                 }
                 State::Emit { group } if group < self.key_rows.len() => {
+                    self.take_deferred(run, group)?;
                     self.emit(run, group)?;
                     return Ok(true);
                 }
@@ -142,6 +148,9 @@ impl<'p> AggregateOperator<'p> {
     fn take(&mut self, run: &mut Run<'p>) -> Step<bool> {
         if let Some(spilling) = &mut self.spilling {
             spilling.settle()?;
+        }
+        if let Some(deferred) = &mut self.deferred {
+            deferred.settle(run)?;
         }
         let Some(replay) = &mut self.replay else { return self.input.next(run) };
         run.tick()?;
@@ -268,6 +277,9 @@ impl<'p> AggregateOperator<'p> {
 
     /// Gives their memory back.
     fn forget_groups(&mut self, run: &mut Run<'p>) {
+        if let Some(deferred) = self.deferred.take() {
+            deferred.release(run);
+        }
         run.release(std::mem::take(&mut self.grown) + std::mem::take(&mut self.charged_bytes));
         self.groups = ByteMap::default();
         self.key_rows = Vec::new();
@@ -280,19 +292,42 @@ impl<'p> AggregateOperator<'p> {
         let mut grown = 0;
         for (n, plan) in self.aggregates.iter().enumerate().skip(from) {
             self.state = State::Feed { group, aggregate: n };
-            let mut accumulators = std::mem::take(&mut self.accumulators);
-            let env = run.env(self.input_slots());
-            let added = accumulators[first + n].add(&env, plan);
-            self.accumulators = accumulators;
-            grown += added?;
+            if let Some(mut deferred) = self.deferred.take_if(|_| gathers(plan)) {
+                let put = deferred.put(run, self.input_slots(), group, n, plan);
+                self.deferred = Some(deferred);
+                put?;
+            } else {
+                let mut accumulators = std::mem::take(&mut self.accumulators);
+                let env = run.env(self.input_slots());
+                let added = accumulators[first + n].add(&env, plan);
+                self.accumulators = accumulators;
+                grown += added?;
+            }
             run.row_done();
         }
         if grown > 0 {
-            self.grown += grown;
             self.state = State::Take;
-            run.charge(grown)?;
+            self.gathered(run, first, grown);
         }
         Ok(())
+    }
+
+    /// The accumulators have grown: may they go on?
+    fn gathered(&mut self, run: &mut Run<'p>, first: usize, mut grown: usize) {
+        if !run.grant(self.grown, grown) {
+            let accumulators = &mut self.accumulators[first..first + self.aggregates.len()];
+            grown -= accumulators.iter_mut().map(Accumulator::shrink).sum::<usize>().min(grown);
+            run.overdraw(grown);
+            self.deferred.get_or_insert_default();
+        }
+        self.grown += grown;
+    }
+
+    /// Takes in what was put aside of a group.
+    fn take_deferred(&mut self, run: &mut Run<'p>, group: usize) -> Step<()> {
+        let Some(deferred) = &mut self.deferred else { return Ok(()) };
+        let first = group * self.aggregates.len();
+        deferred.take_group(run, group, &mut self.accumulators[first..], self.aggregates)
     }
 
     fn emit(&mut self, run: &mut Run<'p>, group: usize) -> Step<()> {
@@ -307,12 +342,18 @@ impl<'p> AggregateOperator<'p> {
             let value = self.accumulators[first + n].finish(&env, plan)?;
             packer.push(&env.finish(value, &plan.ty, &plan.ty)?);
         }
+        if let Some(deferred) = &mut self.deferred {
+            deferred.forget_group(run, &mut self.accumulators[first..], self.aggregates);
+        }
         self.state = State::Emit { group: group + 1 };
         Ok(())
     }
 
     pub fn rewind(&mut self, run: &mut Run<'p>) {
         run.release(std::mem::take(&mut self.grown));
+        if let Some(deferred) = self.deferred.take() {
+            deferred.release(run);
+        }
         self.groups.clear();
         self.key_rows.clear();
         self.arena.clear();

@@ -10,6 +10,7 @@
 mod accumulator;
 mod aggregate;
 mod concat;
+mod deferred;
 mod derived;
 mod distinct;
 mod filter;

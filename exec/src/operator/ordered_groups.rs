@@ -2,10 +2,12 @@
 //!
 //! WITH ROLLUP, over rows in the order of the keys, gives behind the groups that agree in their first keys a row for all of them, down to
 //! one row for all. One set of accumulators per level; level n is the groups with n keys, and without ROLLUP there is but the last level.
-//! A row whose key number d is the first that differs ends the groups of all levels above d.
+//! A row whose key number d is the first that differs ends the groups of all levels above d. When memory is refused, the
+//! level that has gathered most puts aside what its group goes on to gather (`super::deferred`).
 
 use super::Operator;
-use super::accumulator::Accumulator;
+use super::accumulator::{Accumulator, gathers};
+use super::deferred::Deferred;
 use crate::eval::Step;
 use crate::keys::{self, KeyKind};
 use crate::packed::{self, Packer};
@@ -28,8 +30,24 @@ pub(crate) struct OrderedGroups<'p> {
     /// The group's keys, packed.
     group_row: Vec<u8>,
     row: Vec<u8>,
-    grown: usize,
+    levels: Vec<Level>,
     state: State,
+}
+
+/// What the group of a level has gathered.
+#[derive(Default)]
+struct Level {
+    grown: usize,
+    deferred: Option<Box<Deferred>>,
+}
+
+impl Level {
+    fn release(&mut self, run: &mut Run<'_>) {
+        run.release(std::mem::take(&mut self.grown));
+        if let Some(deferred) = self.deferred.take() {
+            deferred.release(run);
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -65,7 +83,7 @@ impl<'p> OrderedGroups<'p> {
             next: Vec::new(),
             group_row: Vec::new(),
             row: Vec::new(),
-            grown: 0,
+            levels: (base..=keys.len()).map(|_| Level::default()).collect(),
             state: State::Take,
         }
     }
@@ -75,6 +93,9 @@ impl<'p> OrderedGroups<'p> {
         loop {
             match self.state {
                 State::Take => {
+                    for deferred in self.levels.iter_mut().filter_map(|level| level.deferred.as_mut()) {
+                        deferred.settle(run)?;
+                    }
                     self.state = match self.input.next(run)? {
                         true => State::Compare,
                         // No rows: the sum of all of them.
@@ -98,10 +119,17 @@ impl<'p> OrderedGroups<'p> {
                     self.state = State::Feed { accumulator: 0 };
                 }
                 State::Emit { level, last, ended } => {
-                    self.emit(run, level)?;
                     let first = (level - self.base) * self.aggregates.len();
+                    if let Some(deferred) = &mut self.levels[level - self.base].deferred {
+                        deferred.take_group(run, 0, &mut self.accumulators[first..], self.aggregates)?;
+                    }
+                    self.emit(run, level)?;
+                    self.levels[level - self.base].release(run);
                     for (n, aggregate) in self.aggregates.iter().enumerate() {
                         self.accumulators[first + n] = Accumulator::new(aggregate);
+                    }
+                    if !self.rolls_up() {
+                        run.release(std::mem::take(&mut self.grown));
                     }
                     self.state = match (level > last, ended) {
                         (true, _) => State::Emit { level: level - 1, last, ended },
@@ -148,19 +176,38 @@ impl<'p> OrderedGroups<'p> {
     }
 
     fn feed(&mut self, run: &mut Run<'p>, from: usize) -> Step<()> {
-        let mut grown = 0;
         for n in from..self.accumulators.len() {
             self.state = State::Feed { accumulator: n };
-            let env = run.env(self.input.slots());
-            grown += self.accumulators[n].add(&env, &self.aggregates[n % self.aggregates.len()])?;
+            let (level, aggregate) = (n / self.aggregates.len(), n % self.aggregates.len());
+            let (plan, slots) = (&self.aggregates[aggregate], self.input.slots());
+            let Level { grown, deferred } = &mut self.levels[level];
+            match deferred {
+                Some(deferred) if gathers(plan) => deferred.put(run, slots, 0, aggregate, plan)?,
+                _ => {
+                    let mut more = self.accumulators[n].add(&run.env(slots), plan)?;
+                    let granted = more == 0 || run.grant(*grown, more);
+                    if !granted {
+                        more -= self.accumulators[n].shrink().min(more);
+                        run.overdraw(more);
+                    }
+                    *grown += more;
+                    if !granted {
+                        self.defer();
+                    }
+                }
+            }
             run.row_done();
         }
         self.state = State::Take;
-        if grown > 0 {
-            self.grown += grown;
-            run.charge(grown)?;
-        }
         Ok(())
+    }
+
+    /// The level that has gathered most, of those that could put it aside, does so from now on.
+    fn defer(&mut self) {
+        let levels = self.levels.iter_mut().filter(|level| level.deferred.is_none());
+        if let Some(level) = levels.max_by_key(|level| level.grown) {
+            level.deferred = Some(Box::default());
+        }
     }
 
     fn emit(&mut self, run: &mut Run<'p>, level: usize) -> Step<()> {
@@ -188,7 +235,7 @@ impl<'p> OrderedGroups<'p> {
     }
 
     pub fn rewind(&mut self, run: &mut Run<'p>) {
-        run.release(std::mem::take(&mut self.grown));
+        self.levels.iter_mut().for_each(|level| level.release(run));
         let aggregates = self.aggregates;
         self.accumulators = (self.base..=self.keys.len()).flat_map(|_| aggregates.iter().map(Accumulator::new)).collect();
         self.group = None;

@@ -7,10 +7,10 @@ use super::Operator;
 use super::limit::evaluate_count;
 use crate::error::Error;
 use crate::eval::Step;
-use crate::hash::ByteSet;
 use crate::keys::{self, KeyKind};
 use crate::packed::{self, Packer};
 use crate::run::Run;
+use crate::spill::key_set::KeySet;
 use sql::plan::LimitPlan;
 use std::borrow::Cow;
 use types::{ColumnType, TypeKind, Value};
@@ -22,11 +22,13 @@ pub(crate) struct Recursive<'p> {
     columns: &'p [(String, ColumnType)],
     kinds: Vec<KeyKind>,
     /// Of UNION DISTINCT: the rows seen.
-    seen: Option<ByteSet>,
+    seen: Option<KeySet>,
     limit: Option<&'p LimitPlan>,
     left: Option<u64>,
     key: Vec<u8>,
     row: Vec<u8>,
+    /// The row is copied, and may have been there before.
+    copied: bool,
     state: State,
     rounds: u64,
 }
@@ -51,9 +53,23 @@ impl<'p> Recursive<'p> {
         limit: Option<&'p LimitPlan>,
     ) -> Self {
         let kinds = columns.iter().map(|(_, ty)| KeyKind::of_type(ty)).collect();
-        let seen = distinct.then(ByteSet::default);
+        let seen = distinct.then(KeySet::default);
         let (key, row) = (Vec::new(), Vec::new());
-        Self { table, seed, steps, columns, kinds, seen, limit, left: None, key, row, state: State::Start, rounds: 0 }
+        Self {
+            table,
+            seed,
+            steps,
+            columns,
+            kinds,
+            seen,
+            limit,
+            left: None,
+            key,
+            row,
+            copied: false,
+            state: State::Start,
+            rounds: 0,
+        }
     }
 
     pub fn next(&mut self, run: &mut Run<'p>) -> Step<bool> {
@@ -61,6 +77,19 @@ impl<'p> Recursive<'p> {
             self.state = State::Done;
         }
         loop {
+            if let Some(seen) = &mut self.seen {
+                seen.settle(run)?;
+            }
+            if self.copied {
+                let new = self.is_new()?;
+                self.copied = false;
+                if new {
+                    if let Some(left) = &mut self.left {
+                        *left -= 1;
+                    }
+                    return Ok(true);
+                }
+            }
             let more = match self.state {
                 State::Start => {
                     let env = run.env(&[]);
@@ -87,12 +116,8 @@ impl<'p> Recursive<'p> {
                 };
                 continue;
             }
-            if self.take(run)? {
-                if let Some(left) = &mut self.left {
-                    *left -= 1;
-                }
-                return Ok(true);
-            }
+            self.copy(run)?;
+            self.copied = true;
         }
     }
 
@@ -116,8 +141,8 @@ impl<'p> Recursive<'p> {
         Ok(())
     }
 
-    /// Copies the current row, cut to the columns' lengths; `false`: it has been there before.
-    fn take(&mut self, run: &mut Run<'p>) -> Step<bool> {
+    /// Copies the current row, cut to the columns' lengths.
+    fn copy(&mut self, run: &mut Run<'p>) -> Step<()> {
         let slots = match self.state {
             State::Step(step) => self.steps[step].slots(),
             _ => self.seed.slots(),
@@ -144,14 +169,13 @@ impl<'p> Recursive<'p> {
             packer.push(&value);
         }
         run.row_done();
+        Ok(())
+    }
+
+    /// Was the copied row not there before?
+    fn is_new(&mut self) -> Step<bool> {
         let Some(seen) = &mut self.seen else { return Ok(true) };
-        let before = seen.memory_bytes();
-        let new = seen.insert(&self.key);
-        let grown = seen.memory_bytes() - before;
-        if grown > 0 {
-            run.charge(grown)?;
-        }
-        Ok(new)
+        Ok(!seen.contains(&self.key)? && seen.add(&self.key))
     }
 
     pub fn slots(&self) -> &[u8] {
@@ -160,10 +184,11 @@ impl<'p> Recursive<'p> {
 
     pub fn rewind(&mut self, run: &mut Run<'p>) {
         if let Some(seen) = &mut self.seen {
-            run.release(seen.memory_bytes());
-            *seen = ByteSet::default();
+            run.release(seen.charged());
+            *seen = KeySet::default();
         }
         self.state = State::Start;
+        self.copied = false;
         self.rounds = 0;
         self.seed.rewind(run);
     }

@@ -25,7 +25,7 @@ use crate::eval::Step;
 use crate::packed::Packer;
 use crate::run::{Run, SourceState};
 use crate::scratch::Scratch;
-use sql::expr::{Expr, ExprKind};
+use sql::expr::Expr;
 use sql::plan::{Access, Scan};
 use table::{EncodedRange, RowCursor, RowRead, Table};
 use txn::{LockMode, ReadMode, WaitPolicy};
@@ -99,7 +99,7 @@ impl<'p> ScanOperator<'p> {
         Self {
             plan,
             filter: plan.filter.as_ref(),
-            index_filter: plan.index_filter.as_ref(),
+            index_filter: plan.index_filter.as_deref(),
             table,
             lock,
             cursor: RowCursor::new(),
@@ -265,7 +265,11 @@ impl<'p> ScanOperator<'p> {
     #[cold]
     fn show_entries(&mut self, filter: &Expr) {
         let mut wanted = vec![false; self.plan.table.columns.len()];
-        note_columns(filter, self.plan.source, &mut wanted);
+        filter.each_column(&mut |source, column| {
+            if source == self.plan.source {
+                wanted[column] = true;
+            }
+        });
         self.cursor.show_entries(self.table, &wanted);
     }
 
@@ -403,16 +407,6 @@ impl<'p> ScanOperator<'p> {
     fn after_row(&self) -> Stage {
         if self.is_point() { Stage::Done } else { Stage::Read }
     }
-}
-
-/// Notes the columns of a source that an expression reads.
-fn note_columns(expr: &Expr, of: usize, wanted: &mut [bool]) {
-    if let ExprKind::Column { source, column } | ExprKind::ColumnOrdinal { source, column } = expr.kind
-        && source == of
-    {
-        wanted[column] = true;
-    }
-    expr.parts().into_iter().for_each(|part| note_columns(part, of, wanted));
 }
 
 /// Rows of the server's memory: information_schema.

@@ -1,10 +1,10 @@
 //! Window functions over rows that come in the order of their windows: partition by partition, ordered within.
 //!
-//! 1. The rows of a partition are kept, with the number of each row's group of *peers*: rows that the order does not tell apart.
+//! 1. The rows of a partition are kept, and where groups of *peers* begin: rows that the order does not tell apart.
 //! 2. For each row, each function is computed from its frame, a range of the partition's rows.
 //! 3. An aggregate goes on from the frame of the row before where that frame only grew; else it begins anew.
 //!
-//! The rows of a partition that memory has no room for are in a temporary file; 12 bytes of each stay in memory.
+//! What memory has no room for of a partition is in a temporary file.
 //!
 //! W1: the row that begins the next partition stays the input's current row until it is kept.
 //! W2: results of functions computed for the current row are remembered, so that a pause repeats none of them.
@@ -17,7 +17,7 @@ use crate::keys::{self, KeyKind};
 use crate::packed::{self, Packer};
 use crate::run::Run;
 use crate::spill::row_store::RowStore;
-use crate::spill::tape::{Record, TapeCache};
+use crate::spill::tape::{Record, TapeCache, TapeReader};
 use sql::expr::{Expr, FrameBound, WindowCall, WindowFunction};
 use sql::plan::SortKey;
 use std::cmp::Ordering;
@@ -32,9 +32,7 @@ pub(crate) struct WindowOperator<'p> {
     /// The partition's rows.
     rows: RowStore,
     cache: TapeCache,
-    /// The first row of each group of peers, and each row's group.
-    groups: Vec<usize>,
-    group_of: Vec<u32>,
+    groups: Groups,
     key: Vec<u8>,
     partition_key: Vec<u8>,
     order_key: Vec<u8>,
@@ -43,7 +41,61 @@ pub(crate) struct WindowOperator<'p> {
     results: Vec<Value<'static>>,
     row: Vec<u8>,
     state: State,
-    charged: usize,
+}
+
+/// Groups of peers in a partition.
+#[derive(Default)]
+struct Groups {
+    /// The first row of each, packed.
+    starts: RowStore,
+    reader: TapeReader,
+    start: Vec<u8>,
+    /// The first row of the second and of the last group.
+    second: Option<usize>,
+    last: usize,
+    /// The group of the current row: its number, its first row, and the one behind it.
+    number: usize,
+    peers: (usize, usize),
+}
+
+impl Groups {
+    fn clear(&mut self) {
+        self.starts.clear();
+        *self = Self { starts: std::mem::take(&mut self.starts), ..Self::default() };
+    }
+
+    /// A group begins with this row.
+    fn begin(&mut self, row: usize) {
+        self.start.clear();
+        Packer::new(&mut self.start, 1).push(&Value::UInt(row as u64));
+        self.starts.push(&self.start, 1);
+        if self.starts.len() == 2 {
+            self.second = Some(row);
+        }
+        self.last = row;
+    }
+
+    fn settle(&mut self, run: &mut Run<'_>) -> Step<()> {
+        if self.starts.needs_settling() { self.starts.settle(run) } else { Ok(()) }
+    }
+
+    /// Rows become current one after the other, of a partition with so many.
+    fn move_to(&mut self, row: usize, rows: usize) -> Step<()> {
+        if row < self.peers.1 {
+            return Ok(());
+        }
+        let number = if row == 0 { 0 } else { self.number + 1 };
+        let behind = if number + 1 == self.starts.len() {
+            rows
+        } else {
+            match packed::get(self.starts.row(&mut self.reader, number + 1)?, 0) {
+                Value::UInt(start) => start as usize,
+                _ => unreachable!("packed so by `begin`"),
+            }
+        };
+        (self.number, self.peers) = (number, (row, behind));
+        Ok(())
+    }
 }
 
 /// The frame that an aggregate has taken in.
@@ -81,8 +133,7 @@ impl<'p> WindowOperator<'p> {
             calls,
             rows: RowStore::default(),
             cache: TapeCache::default(),
-            groups: Vec::new(),
-            group_of: Vec::new(),
+            groups: Groups::default(),
             key: Vec::new(),
             partition_key: Vec::new(),
             order_key: Vec::new(),
@@ -90,7 +141,6 @@ impl<'p> WindowOperator<'p> {
             results: Vec::new(),
             row: Vec::new(),
             state: State::Collect(false),
-            charged: 0,
         }
     }
 
@@ -101,6 +151,7 @@ impl<'p> WindowOperator<'p> {
                     if self.rows.needs_settling() {
                         self.rows.settle(run)?;
                     }
+                    self.groups.settle(run)?;
                     if !there && !self.input.next(run)? {
                         self.state = State::Emit { row: 0, more: false };
                         continue;
@@ -108,7 +159,6 @@ impl<'p> WindowOperator<'p> {
                     self.state = State::Collect(true);
                     if self.keep(run)? {
                         self.state = State::Collect(false);
-                        self.charge(run)?;
                     } else {
                         self.state = State::Emit { row: 0, more: true };
                     }
@@ -117,6 +167,7 @@ impl<'p> WindowOperator<'p> {
                     if row == 0 {
                         self.rows.wait_written()?;
                     }
+                    self.groups.move_to(row, self.rows.len())?;
                     self.compute(run, row)?;
                     self.emit(row)?;
                     self.state = State::Emit { row: row + 1, more };
@@ -135,7 +186,6 @@ impl<'p> WindowOperator<'p> {
         self.rows.clear();
         self.cache = TapeCache::default();
         self.groups.clear();
-        self.group_of.clear();
         self.results.clear();
         self.running.iter_mut().for_each(|r| *r = Running { accumulator: None, start: 0, end: 0 });
     }
@@ -160,23 +210,12 @@ impl<'p> WindowOperator<'p> {
             keys::encode(&env, KeyKind::of_type(&key.expr.ty), &value, &key.expr.ty, &mut self.key)?;
         }
         if is_first || self.key != self.order_key {
-            self.groups.push(self.rows.len());
+            self.groups.begin(self.rows.len());
             std::mem::swap(&mut self.key, &mut self.order_key);
         }
-        self.group_of.push(self.groups.len() as u32 - 1);
         self.rows.push(slots, self.columns);
         run.row_done();
         Ok(true)
-    }
-
-    fn charge(&mut self, run: &mut Run<'p>) -> Step<()> {
-        let bytes = self.groups.capacity() * 8 + self.group_of.capacity() * 4;
-        if bytes > self.charged {
-            let grown = bytes - self.charged;
-            self.charged = bytes;
-            run.charge(grown)?;
-        }
-        Ok(())
     }
 
     /// Computes the functions of a row that are not computed yet. See W2.
@@ -206,20 +245,14 @@ impl<'p> WindowOperator<'p> {
         self.rows.random(&self.cache, row)
     }
 
-    /// The rows of the current row's group of peers.
-    fn peers(&self, row: usize) -> (usize, usize) {
-        let group = self.group_of[row] as usize;
-        (self.groups[group], self.groups.get(group + 1).copied().unwrap_or(self.rows.len()))
-    }
-
     fn function(&self, run: &Run<'p>, call: &'p WindowCall, row: usize) -> Step<Value<'static>> {
         let rows = self.rows.len();
-        let (first_peer, behind_peers) = self.peers(row);
+        let (first_peer, behind_peers) = self.groups.peers;
         let unsigned = |n: usize| Ok(Value::UInt(n as u64));
         match &call.function {
             WindowFunction::RowNumber => unsigned(row + 1),
             WindowFunction::Rank => unsigned(first_peer + 1),
-            WindowFunction::DenseRank => unsigned(self.group_of[row] as usize + 1),
+            WindowFunction::DenseRank => unsigned(self.groups.number + 1),
             WindowFunction::PercentRank => Ok(Value::Double(if rows > 1 { first_peer as f64 / (rows - 1) as f64 } else { 0.0 })),
             WindowFunction::CumeDist => Ok(Value::Double(behind_peers as f64 / rows as f64)),
             WindowFunction::Ntile => {
@@ -306,7 +339,7 @@ impl<'p> WindowOperator<'p> {
     /// The rows of the frame: the first, and the one behind the last; empty when they meet or cross.
     fn frame(&self, run: &Run<'p>, call: &'p WindowCall, row: usize) -> Step<(usize, usize)> {
         let rows = self.rows.len();
-        let (first_peer, behind_peers) = self.peers(row);
+        let (first_peer, behind_peers) = self.groups.peers;
         let range = call.frame.range;
         let count = |expr: &'p Expr| -> Step<usize> {
             let n = run.env(&self.row_slots(row)?).integer(expr)?.unwrap_or(0);
@@ -349,7 +382,7 @@ impl<'p> WindowOperator<'p> {
         let slots = self.row_slots(row)?;
         let own = run.env(&slots);
         if matches!(own.eval_short(key)?, Value::Null) {
-            let (first, behind) = self.peers(row);
+            let (first, behind) = self.groups.peers;
             return Ok(if is_start { first } else { behind });
         }
         let limit = own.eval_short(bound)?;
@@ -378,13 +411,12 @@ impl<'p> WindowOperator<'p> {
     /// The rows whose key is not NULL: behind the NULLs, or before them in descending order.
     fn rows_with_key(&self, run: &Run<'p>, key: &'p Expr, descending: bool) -> Step<(usize, usize)> {
         let rows = self.rows.len();
-        let group = if descending { self.groups.len() - 1 } else { 0 };
-        let first = self.groups[group];
+        let first = if descending { self.groups.last } else { 0 };
         let null = matches!(run.env(&self.row_slots(first)?).eval_short(key)?, Value::Null);
         Ok(match (null, descending) {
             (false, _) => (0, rows),
             (true, true) => (0, first),
-            (true, false) => (self.groups.get(1).copied().unwrap_or(rows), rows),
+            (true, false) => (self.groups.second.unwrap_or(rows), rows),
         })
     }
 

@@ -14,6 +14,7 @@
 //! T2: a block is believed only when its checksum and its number are right.
 //! T3: a place in a file is used again only after its block has been read for the last time.
 
+pub(crate) mod key_set;
 pub(crate) mod partitions;
 pub(crate) mod row_copy;
 pub(crate) mod row_store;
@@ -40,7 +41,7 @@ const BLOCK_BYTES_MIN: usize = 4 << 10;
 const BLOCK_BYTES_MAX: usize = 256 << 10;
 /// A statement's memory is at least so many blocks.
 const BLOCKS_OF_MEMORY: usize = 256;
-/// What files leave free on the disk.
+/// What files leave free on the disk, unless told otherwise.
 const FREE_BYTES_MIN: u64 = 256 << 20;
 /// Blocks between two looks at how much is free.
 const LOOKS: u64 = 64;
@@ -69,6 +70,7 @@ struct Service {
     changed: Condvar,
     bytes: AtomicU64,
     bytes_max: AtomicU64,
+    free_bytes_min: AtomicU64,
     spilled_bytes: AtomicU64,
     files: AtomicU64,
     merge_passes: AtomicU64,
@@ -158,6 +160,7 @@ impl Temporary {
             changed: Condvar::new(),
             bytes: AtomicU64::new(0),
             bytes_max: AtomicU64::new(bytes_max),
+            free_bytes_min: AtomicU64::new(FREE_BYTES_MIN),
             spilled_bytes: AtomicU64::new(0),
             files: AtomicU64::new(0),
             merge_passes: AtomicU64::new(0),
@@ -169,6 +172,12 @@ impl Temporary {
     pub fn set_bytes_max(&self, bytes: u64) {
         // Relaxed: it decides about the next block, whichever that is.
         self.service.bytes_max.store(bytes, Ordering::Relaxed);
+    }
+
+    /// How much of the disk the files leave free: a disk with less is full for them.
+    pub fn set_free_bytes_min(&self, bytes: u64) {
+        // Relaxed: as above.
+        self.service.free_bytes_min.store(bytes, Ordering::Relaxed);
     }
 
     pub fn figures(&self) -> TemporaryFigures {
@@ -337,7 +346,8 @@ impl Spill {
         let place = self.blocks.get();
         self.blocks.set(place + 1);
         // T1. Where the folder is not made yet nothing is known, and little is written.
-        if place % LOOKS == LOOKS - 1 && os::fs::free_bytes(&service.directory).is_ok_and(|free| free < FREE_BYTES_MIN) {
+        let least = || service.free_bytes_min.load(Ordering::Relaxed);
+        if place % LOOKS == LOOKS - 1 && os::fs::free_bytes(&service.directory).is_ok_and(|free| free < least()) {
             return Err(Error::TemporaryDiskFull);
         }
         Ok(place)
@@ -439,4 +449,17 @@ pub(crate) fn partition_hash(key: &[u8]) -> u64 {
 fn mixed(hash: u64) -> u64 {
     let product = u128::from(hash ^ 0x2D35_8DCC_AA6C_78A5) * u128::from(0x9E37_79B9_7F4A_7C15_u64);
     (product as u64) ^ (product >> 64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_told_from_a_broken_one() {
+        let told = |kind: std::io::ErrorKind| Error::from(Failure::from(std::io::Error::from(kind)));
+        assert_eq!(told(std::io::ErrorKind::StorageFull), Error::TemporaryDiskFull);
+        assert_eq!(told(std::io::ErrorKind::QuotaExceeded), Error::TemporaryDiskFull);
+        assert!(matches!(told(std::io::ErrorKind::Other), Error::Storage(_)));
+    }
 }

@@ -39,6 +39,16 @@ impl RowStore {
         self.first = 0;
     }
 
+    /// Some of its rows are in the temporary file.
+    pub fn is_on_tape(&self) -> bool {
+        self.tape.is_some()
+    }
+
+    /// What [`Run`] has accounted for.
+    pub fn charged(&self) -> usize {
+        self.charged
+    }
+
     fn on_tape(&self) -> usize {
         self.tape.as_ref().map_or(0, |tape| tape.records() as usize)
     }
@@ -114,6 +124,14 @@ impl RowStore {
         let number = number - on_tape;
         let end = self.starts.get(number + 1).map_or(self.arena.len(), |end| *end as usize);
         Ok(&self.arena[self.starts[number] as usize..end])
+    }
+
+    /// Copies a row, given by its number as for [`Self::row`]; true.
+    pub fn copy(&mut self, reader: &mut TapeReader, number: usize, out: &mut Vec<u8>) -> Step<bool> {
+        let row = self.row(reader, number)?;
+        out.clear();
+        out.extend_from_slice(row);
+        Ok(true)
     }
 
     /// Makes ready for [`Self::random`].

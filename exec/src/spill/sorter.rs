@@ -59,6 +59,11 @@ enum Phase {
 }
 
 impl Sorter {
+    /// Gives out only so many first rows.
+    pub fn of_first(rows_max: usize) -> Self {
+        Self { rows_max: Some(rows_max), ..Self::default() }
+    }
+
     pub fn borrow_buffers(&mut self, arena: &mut Vec<u8>, entries: &mut Vec<Entry>) {
         self.arena = std::mem::take(arena);
         self.arena.clear();
@@ -232,14 +237,23 @@ impl Sorter {
 
     /// The current row, without its key.
     pub fn row(&self) -> &[u8] {
+        self.split().1
+    }
+
+    /// The current row's key.
+    pub fn key(&self) -> &[u8] {
+        self.split().0
+    }
+
+    fn split(&self) -> (&[u8], &[u8]) {
         match (self.phase, &self.merging) {
             (Phase::Memory(next), _) if next > 0 => {
                 let entry = &self.entries[next - 1];
-                let start = entry.start as usize + entry.key_bytes as usize;
-                &self.arena[start..start + entry.row_bytes as usize]
+                let (start, key_bytes) = (entry.start as usize, entry.key_bytes as usize);
+                self.arena[start..start + key_bytes + entry.row_bytes as usize].split_at(key_bytes)
             }
-            (Phase::Tapes(_), Some(merging)) => merging.merge.row(),
-            _ => &[],
+            (Phase::Tapes(_), Some(merging)) => merging.merge.split(),
+            _ => (&[], &[]),
         }
     }
 
@@ -252,6 +266,12 @@ impl Sorter {
         self.merging = None;
         self.quota = None;
         self.phase = Phase::Gather;
+    }
+
+    /// Forgets all rows and gives their memory back.
+    pub fn release(&mut self, run: &mut Run<'_>) {
+        run.release(self.charged);
+        *self = Self { rows_max: self.rows_max, ..Self::default() };
     }
 
     /// Keeps the best `rows_max` rows and closes the gaps in the arena.
@@ -391,8 +411,9 @@ impl Merge {
         self.inputs[self.heap[0]].reader.record()
     }
 
-    fn row(&self) -> &[u8] {
-        self.heap.first().map_or(&[], |first| self.inputs[*first].split().1)
+    /// Its key and its row.
+    fn split(&self) -> (&[u8], &[u8]) {
+        self.heap.first().map_or((&[], &[]), |first| self.inputs[*first].split())
     }
 
     fn is_before(&self, a: usize, b: usize) -> bool {

@@ -9,7 +9,7 @@
 //! I1: the client is asked when the first bytes are wanted, so not at all by a statement that fails before.
 //! I2: what it sends is read to the end, also by a statement that fails in the middle: only then does it listen.
 
-use super::outfile::{beneath, not_allowed, reason};
+use super::outfile::{SECURE_FILE_PRIV, beneath, not_allowed, reason};
 use super::{Client, SessionInfo, State};
 use crate::charset;
 use crate::connection::{FilePieces, Lost};
@@ -93,21 +93,15 @@ pub fn has_exotic_separators(plan: &Plan) -> bool {
 
 /// What MySQL says of a file that cannot be opened, or read.
 fn unreadable(path: &str, error: &std::io::Error) -> exec::Error {
-    if error.kind() == std::io::ErrorKind::CrossesDevices {
-        let Error::Other { number, message } = not_allowed() else { return exec::Error::Interrupted };
-        return exec::Error::Other { number, message };
-    }
-    if error.kind() == std::io::ErrorKind::IsADirectory {
-        let message = format!("The file '{path}' must be in the database directory or be readable by all");
-        return exec::Error::Other { number: 1085, message };
-    }
+    use std::io::ErrorKind as K;
     let (number, why) = (error.raw_os_error().unwrap_or(0), reason(error));
-    let (code, what) = match error.kind() {
-        std::io::ErrorKind::NotFound => (13, "Can't get stat of"),
-        std::io::ErrorKind::PermissionDenied => (13, "Can't get stat of"),
-        _ => (2, "Error reading file"),
+    let (number, message) = match error.kind() {
+        K::CrossesDevices => (1290, SECURE_FILE_PRIV.to_owned()),
+        K::IsADirectory => (1085, format!("The file '{path}' must be in the database directory or be readable by all")),
+        K::NotFound | K::PermissionDenied => (13, format!("Can't get stat of '{path}' (OS errno {number} - {why})")),
+        _ => (2, format!("Error reading file '{path}' (OS errno {number} - {why})")),
     };
-    exec::Error::Other { number: code, message: format!("{what} '{path}' (OS errno {number} - {why})") }
+    exec::Error::Other { number, message }
 }
 
 type Block = std::io::Result<Vec<u8>>;
@@ -211,7 +205,7 @@ impl ClientFile<'_> {
             protocol::put_local_infile_request(&mut output.writer, &path);
             input.reader.set_sequence(output.writer.sequence());
         }
-        // What is there already has been sent, but for the first time.
+        // The request, and what was written before it; later there is nothing.
         output.flush(socket, &*self.info).await?;
         let deadline = self.worker.core.now() + self.timeout;
         let Some(piece) = input.next_piece(&mut self.pieces, socket, deadline, &*self.info).await? else { return Ok(false) };

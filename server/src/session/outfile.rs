@@ -24,6 +24,10 @@ use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 /// Bytes that are written at once.
 const BUFFER_BYTES: usize = 256 << 10;
 
+/// 1290
+pub(super) const SECURE_FILE_PRIV: &str =
+    "The MySQL server is running with the --secure-file-priv option so it cannot execute this statement";
+
 /// The file of a statement, as it is planned.
 #[derive(Debug)]
 pub struct FileTarget {
@@ -97,8 +101,7 @@ pub(super) fn beneath(directory: &Path, path: &Path) -> Option<PathBuf> {
 }
 
 pub(super) fn not_allowed() -> Error {
-    let option = "The MySQL server is running with the --secure-file-priv option so it cannot execute this statement";
-    Error::Other { number: 1290, message: option.to_owned() }
+    Error::Other { number: 1290, message: SECURE_FILE_PRIV.to_owned() }
 }
 
 fn failed(path: &str, error: &std::io::Error) -> Error {

@@ -1,6 +1,6 @@
 //! Aggregate calls.
 
-use super::compare::{Coercibility, Derivation};
+use super::compare::{self, Coercibility, Derivation};
 use super::expr::numeric_operand;
 use super::typing::{self, Class, class};
 use super::{Binder, LevelKind};
@@ -32,7 +32,7 @@ impl Binder<'_> {
         let marks: Vec<usize> = self.levels.iter().map(|level| level.args.len()).collect();
         let bound = self.aggregate_inside(call);
         self.scope.in_aggregate = false;
-        if bound.as_ref().is_ok_and(|(aggregate, _)| self.belongs_outside(aggregate)) {
+        if bound.as_ref().is_ok_and(|(aggregate, _)| self.belongs_outside(aggregate)) && self.is_taken_outside() {
             // Its arguments are none of the subquery, for the aggregate itself is one.
             for (level, mark) in self.levels.iter_mut().zip(marks) {
                 level.args.truncate(mark);
@@ -68,12 +68,19 @@ impl Binder<'_> {
         })
     }
 
+    /// May an aggregate stand where the nearest block around this one is asked for it? In WHERE it may not: then it stays here.
+    fn is_taken_outside(&self) -> bool {
+        let block = self.levels.iter().rev().find(|level| level.kind != LevelKind::Derived);
+        block.is_some_and(|level| level.scope.aggregates.is_some() && !level.scope.in_aggregate)
+    }
+
     /// Does the aggregate read columns, but none of this block? It is one of a block around it then.
     fn belongs_outside(&self, aggregate: &Aggregate) -> bool {
         let Some(args) = self.levels.iter().rev().find_map(|level| level.args_source) else { return false };
         let of_args = |e: &Expr| matches!(e.kind, ExprKind::Column { source, .. } if source == args);
         let own = |e: &Expr| matches!(e.kind, ExprKind::Column { source, .. } if source != args);
-        aggregate.args.iter().any(|arg| arg.any(&of_args)) && !aggregate.args.iter().any(|arg| arg.any(&own))
+        let read = || aggregate.args.iter().chain(aggregate.order.iter().map(|(expr, _)| expr));
+        read().any(|arg| arg.any(&of_args)) && !read().any(|arg| arg.any(&own))
     }
 
     pub(super) fn aggregate_inside(&mut self, call: &ast::AggregateCall<'_>) -> Result<(Aggregate, Derivation)> {
@@ -81,7 +88,7 @@ impl Binder<'_> {
         let mut derivation = Derivation::IGNORABLE;
         for arg in call.args {
             args.push(self.value(arg)?);
-            derivation = derivation.combine(self.derivation, "aggregate")?;
+            derivation = compare::joined(&[derivation, self.derivation], "aggregate")?;
         }
         let mut order = Vec::new();
         for item in call.order_by {
@@ -122,9 +129,9 @@ impl Binder<'_> {
             A::Count => (typing::bigint(false), false),
             A::Sum => (typing::sum(&args[0]), true),
             A::Avg => (typing::average(&args[0], self.context.div_precision_increment()), true),
-            A::AnyValue => (args[0].ty.clone(), args[0].nullable),
+            A::AnyValue => (typing::stored(&args[0].ty), args[0].nullable),
             A::Min | A::Max => {
-                let mut ty = args[0].ty.clone();
+                let mut ty = typing::stored(&args[0].ty);
                 if let TypeKind::Enum { .. } | TypeKind::Set { .. } = ty.kind {
                     let length = typing::string_length(&ty) as u32;
                     ty = ColumnType { collation: ty.collation, ..ColumnType::new(TypeKind::Char { length }) };

@@ -14,6 +14,8 @@ pub(crate) enum Coercibility {
     Coercible,
     Numeric,
     Ignorable,
+    /// Of columns none of which wins.
+    None,
 }
 
 /// A collation with how strongly it is held.
@@ -35,25 +37,23 @@ impl Derivation {
             Coercibility::Coercible => "COERCIBLE",
             Coercibility::Numeric => "NUMERIC",
             Coercibility::Ignorable => "IGNORABLE",
+            Coercibility::None => "NONE",
         };
-        format!("({},{level})", self.collation.name())
+        // Numbers are of MySQL's character_set for what is no text.
+        let collation = if self.level == Coercibility::Numeric { CollationId::LATIN1_SWEDISH_CI } else { self.collation };
+        format!("({},{level})", collation.name())
     }
 
-    /// The derivation of two together; an error where neither wins.
-    pub fn combine(self, other: Self, operation: &str) -> Result<Self> {
+    /// The derivation of two together; `None` where both are explicit.
+    fn merge(self, other: Self) -> Option<Self> {
         if self.level != other.level {
-            let (strong, weak) = if self.level < other.level { (self, other) } else { (other, self) };
-            // Bytes win over characters unless they are only a literal's.
-            if weak.collation == CollationId::BINARY && weak.level == Coercibility::Implicit {
-                return Ok(Self { collation: CollationId::BINARY, level: strong.level });
-            }
-            return Ok(strong);
+            return Some(if self.level < other.level { self } else { other });
         }
         if self.collation == other.collation || self.level >= Coercibility::Numeric {
-            return Ok(self);
+            return Some(self);
         }
         if self.collation == CollationId::BINARY || other.collation == CollationId::BINARY {
-            return Ok(Self { collation: CollationId::BINARY, level: self.level });
+            return Some(Self { collation: CollationId::BINARY, level: self.level });
         }
         let (a, b) = (self.collation.charset(), other.collation.charset());
         if a != b {
@@ -64,35 +64,72 @@ impl Derivation {
                 "utf8mb3" => 2,
                 _ => 3,
             };
-            return Ok(if rank(a) >= rank(b) { self } else { other });
+            return Some(if rank(a) >= rank(b) { self } else { other });
         }
         if self.level == Coercibility::Explicit {
-            return Err(self.illegal_mix(other, operation));
+            return None;
         }
         let is_bin = |d: Self| d.collation.name().ends_with("_bin");
         if is_bin(self) != is_bin(other) {
-            return Ok(if is_bin(self) { self } else { other });
+            return Some(if is_bin(self) { self } else { other });
         }
-        Err(self.illegal_mix(other, operation))
+        let collation = CollationId::by_name(&format!("{a}_bin")).unwrap_or(self.collation);
+        Some(Self { collation, level: Coercibility::None })
     }
 
-    /// The same for a function that makes a text of several: where columns differ its result has the collation by code points, and gives way
-    /// to a column's.
-    pub fn combine_result(self, other: Self, operation: &str) -> Result<Self> {
-        match self.combine(other, operation) {
-            Err(_) if self.level == Coercibility::Implicit && other.level == Coercibility::Implicit => {
-                let wide = self.collation.charset() == "utf8mb4";
-                let collation = if wide { CollationId::UTF8MB4_BIN } else { self.collation };
-                Ok(Self { collation, level: Coercibility::Coercible })
-            }
-            combined => combined,
+    /// The derivation of two that are compared with each other; an error where neither wins.
+    pub fn combine(self, other: Self, operation: &str) -> Result<Self> {
+        compared(&[self, other], operation)
+    }
+}
+
+/// The derivation of what a text is made of: where columns differ the text has the collation by code points, and gives way to others.
+pub(crate) fn joined(operands: &[Derivation], operation: &str) -> Result<Derivation> {
+    let mut rest = operands.iter();
+    let Some(first) = rest.next() else { return Ok(Derivation::IGNORABLE) };
+    let together = rest.try_fold(*first, |together, operand| together.merge(*operand));
+    together.ok_or_else(|| illegal_mix(operands, operation))
+}
+
+/// The derivation of what is compared with each other; an error where none wins.
+pub(crate) fn compared(operands: &[Derivation], operation: &str) -> Result<Derivation> {
+    let merge = |together: Derivation, operand: &Derivation| {
+        let merged = together.merge(*operand)?;
+        let is_lost = merged.level == Coercibility::None && together.level != merged.level;
+        (!is_lost).then_some(merged)
+    };
+    let mut rest = operands.iter();
+    let Some(first) = rest.next() else { return Ok(Derivation::IGNORABLE) };
+    let together = rest.try_fold(*first, merge).filter(|together| together.level != Coercibility::None);
+    together.ok_or_else(|| illegal_mix(operands, operation))
+}
+
+/// Literals of bytes that stand beside text become text: 3854 where they are none.
+pub(crate) fn check_literals<'e>(exprs: impl Iterator<Item = &'e Expr>, together: Derivation) -> Result<()> {
+    if together.collation == CollationId::BINARY || together.level >= Coercibility::Numeric {
+        return Ok(());
+    }
+    for expr in exprs {
+        if let (ExprKind::Literal(Value::Bytes(bytes)), true) = (&expr.kind, expr.ty.is_binary_string())
+            && types::convert::invalid_utf8(bytes).is_some()
+        {
+            let charset = together.collation.charset();
+            return Err(Error::NoTextOf { bytes: bytes.to_vec(), charset });
         }
     }
+    Ok(())
+}
 
-    fn illegal_mix(self, other: Self, operation: &str) -> Error {
-        let mix = IllegalMix { first: self.name(), second: other.name(), operation: operation.to_owned() };
-        Error::IllegalMix(Box::new(mix))
-    }
+/// The derivation of a column of a set operation; MySQL's error names none of them.
+pub(crate) fn compared_columns(operands: &[Derivation]) -> Result<Derivation> {
+    let together = joined(operands, "UNION").ok().filter(|together| together.level != Coercibility::None);
+    together.ok_or_else(|| illegal_mix(&[], "UNION"))
+}
+
+#[cold]
+fn illegal_mix(operands: &[Derivation], operation: &str) -> Error {
+    let operands = operands.iter().map(|operand| operand.name()).collect();
+    Error::IllegalMix(Box::new(IllegalMix { operands, operation: operation.to_owned() }))
 }
 
 /// The way to compare values of two types, strings by this collation.
@@ -187,8 +224,8 @@ pub(crate) fn convert_constant(constant: &mut Expr, other: &Expr) {
     let ExprKind::Literal(Value::Bytes(bytes)) = &constant.kind else { return };
     let other_class = class(&other.ty);
     if super::expr::is_bits_literal(constant) {
-        if matches!(other_class, Class::Integer | Class::Decimal | Class::Double) && bytes.len() <= 8 {
-            *constant = super::expr::bits_as_integer(bytes);
+        if matches!(other_class, Class::Integer | Class::Decimal | Class::Double) {
+            *constant = super::expr::numeric_operand(constant.clone());
         }
         return;
     }

@@ -6,7 +6,7 @@
 
 use super::from::{Source, SourceKind};
 use super::query::{Block, Bound, BoundSelect};
-use super::{Binder, LevelKind};
+use super::{Binder, LevelKind, typing};
 use crate::ast::Query;
 use crate::error::{DefinitionError, Error, Result};
 use crate::expr::{Expr, ExprKind};
@@ -144,7 +144,7 @@ pub(super) fn derived_def(alias: &str, names: &[String], block: &Block) -> Arc<T
 pub(super) fn column_def(name: String, ty: ColumnType, nullable: bool) -> ColumnDef {
     ColumnDef {
         name,
-        ty,
+        ty: typing::stored(&ty),
         nullable,
         default: ColumnDefault::None,
         auto_increment: false,

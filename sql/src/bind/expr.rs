@@ -5,7 +5,7 @@ use super::typing::{self, Class, class};
 use super::{Binder, from::dotted};
 use crate::ast;
 use crate::error::{DefinitionError, Error, Result, RowExprProblem};
-use crate::expr::{ArithmeticOp, CompareOp, Expr, ExprKind, UnaryOp};
+use crate::expr::{ArithmeticOp, CompareAs, CompareOp, Expr, ExprKind, UnaryOp};
 use crate::func::Function;
 use crate::row_expr::RowExprUse;
 use std::borrow::Cow;
@@ -183,7 +183,7 @@ impl Binder<'_> {
         if op == ast::UnaryOp::Plus {
             return Ok(arg);
         }
-        let arg = numeric_operand(arg);
+        let arg = if op == ast::UnaryOp::BitNot { numeric_operand(arg) } else { number_argument(arg) };
         self.derivation = Derivation::NUMERIC;
         if op == ast::UnaryOp::BitNot {
             let nullable = arg.nullable;
@@ -208,13 +208,15 @@ impl Binder<'_> {
         self.comparison(op, bound_left, bound_right, derivation)
     }
 
-    /// A lifted number that meets a date or a time is the literal itself: whether they compare as dates or as numbers depends on it, so
+    /// A lifted number that meets a date or a time, or text that meets a time, is the literal itself: whether they compare as dates or as numbers depends on it, so
     /// that the plan is for this text alone.
     fn settle(&mut self, bound: &mut Expr, written: &ast::Expr<'_>, other: &Expr) -> Result<()> {
-        if let ast::Expr::Lifted { literal, .. } = written
-            && matches!(class(&other.ty), Class::Date | Class::DateTime | Class::Time)
-            && matches!(class(&bound.ty), Class::Integer | Class::Decimal | Class::Double)
-        {
+        let decides = match class(&other.ty) {
+            Class::Date | Class::DateTime => matches!(class(&bound.ty), Class::Integer | Class::Decimal | Class::Double),
+            Class::Time => class(&bound.ty) != Class::Null,
+            _ => false,
+        };
+        if decides && let ast::Expr::Lifted { literal, .. } = written {
             *bound = self.literal(literal)?;
             self.context.note_literal();
         }
@@ -230,6 +232,9 @@ impl Binder<'_> {
         compare::convert_year(&mut left, &right);
         compare::convert_year(&mut right, &left);
         let by = compare::compare_as(&left, &right, derivation.collation);
+        if matches!(by, CompareAs::String(_)) {
+            compare::check_literals([&left, &right].into_iter(), derivation)?;
+        }
         let nullable = op != CompareOp::NullSafeEqual && (left.nullable || right.nullable);
         Ok(self.boolean(ExprKind::Compare { op, by, left: Box::new(left), right: Box::new(right) }, nullable))
     }
@@ -257,7 +262,7 @@ impl Binder<'_> {
             }
             _ => {
                 let row = |parts| Box::new(Expr { kind: ExprKind::Row(parts), ty: typing::boolean(), nullable: false });
-                let by = crate::expr::CompareAs::Integer;
+                let by = CompareAs::Integer;
                 Ok(self.boolean(ExprKind::Compare { op, by, left: row(left), right: row(right) }, nullable))
             }
         }
@@ -296,11 +301,11 @@ impl Binder<'_> {
 
     fn in_list(&mut self, arg: &ast::Expr<'_>, list: &[ast::Expr<'_>], negated: bool) -> Result<Expr> {
         let mut arg = self.expr(arg)?;
-        let mut derivation = self.derivation;
+        let mut derivations = vec![self.derivation];
         let mut members = Vec::with_capacity(list.len());
         for member in list {
             let mut bound = self.expr(member)?;
-            derivation = derivation.combine(self.derivation, "in")?;
+            derivations.push(self.derivation);
             self.settle(&mut bound, member, &arg)?;
             members.push(bound);
         }
@@ -315,6 +320,7 @@ impl Binder<'_> {
         if let [only] = members.as_mut_slice() {
             compare::convert_year(only, &arg);
         }
+        let derivation = common_derivation(&arg, &members, &derivations, if members.len() > 1 { " IN " } else { "=" })?;
         let by = members.iter().map(|m| compare::compare_as(&arg, m, derivation.collation));
         let Some(by) = by.reduce(wider) else { return Err(Error::WrongArguments("IN".to_owned())) };
         let nullable = arg.nullable || members.iter().any(|m| m.nullable);
@@ -355,29 +361,32 @@ impl Binder<'_> {
 
     fn between(&mut self, between: &ast::Between<'_>) -> Result<Expr> {
         let mut arg = self.value(&between.arg)?;
-        let mut derivation = self.derivation;
-        let mut low = self.value(&between.low)?;
-        derivation = derivation.combine(self.derivation, "between")?;
-        let mut high = self.value(&between.high)?;
-        derivation = derivation.combine(self.derivation, "between")?;
-        self.settle(&mut low, &between.low, &arg)?;
-        self.settle(&mut high, &between.high, &arg)?;
-        prepare_operands(&mut arg, &mut low);
-        prepare_operands(&mut arg, &mut high);
-        compare::convert_year(&mut low, &arg);
-        compare::convert_year(&mut high, &arg);
+        let mut derivations = vec![self.derivation];
+        let mut bounds = Vec::with_capacity(2);
+        for written in [&between.low, &between.high] {
+            let mut bound = self.value(written)?;
+            derivations.push(self.derivation);
+            self.settle(&mut bound, written, &arg)?;
+            prepare_operands(&mut arg, &mut bound);
+            compare::convert_year(&mut bound, &arg);
+            bounds.push(bound);
+        }
+        let all_texts = bounds.iter().all(is_text_like);
+        let derivation = common_derivation(&arg, if all_texts { &bounds } else { &[] }, &derivations, "between")?;
+        let (high, low) = (bounds.pop().expect("two bounds"), bounds.pop().expect("two bounds"));
         let by_low = compare::compare_as(&arg, &low, derivation.collation);
         let by_high = compare::compare_as(&arg, &high, derivation.collation);
         let negated = between.negated;
         let nullable = arg.nullable || low.nullable || high.nullable;
-        // A date between a date and a number: all are numbers.
+        // A date between a date and a number: all are numbers. So are texts beside a number.
         let is_date = matches!(class(&arg.ty), Class::Date | Class::DateTime);
-        if is_date && by_low != by_high && is_number(by_low) != is_number(by_high) {
+        let are_numbers = is_date && is_number(by_low) != is_number(by_high) || is_text_beside_number(&[&arg, &low, &high]);
+        if by_low != by_high && are_numbers {
             let kind = ExprKind::Between {
                 arg: Box::new(arg),
                 low: Box::new(low),
                 high: Box::new(high),
-                by: crate::expr::CompareAs::Double,
+                by: CompareAs::Double,
                 negated,
             };
             return Ok(self.boolean(kind, nullable));
@@ -429,7 +438,7 @@ impl Binder<'_> {
         let arg = self.value(arg)?;
         let arg_derivation = self.derivation;
         let pattern = self.value(pattern)?;
-        arg_derivation.combine(self.derivation, "regexp")?;
+        arg_derivation.combine(self.derivation, "regexp_like")?;
         let nullable = arg.nullable || pattern.nullable;
         let matches = self.boolean(ExprKind::Call { function: Function::RegexpLike, args: vec![arg, pattern] }, nullable);
         Ok(if negated { self.boolean(ExprKind::Not(Box::new(matches)), nullable) } else { matches })
@@ -437,24 +446,30 @@ impl Binder<'_> {
 
     fn case(&mut self, case: &ast::Case<'_>) -> Result<Expr> {
         let operand = case.operand.as_ref().map(|o| self.value(o)).transpose()?;
-        let operand_derivation = self.derivation;
-        let mut whens = Vec::with_capacity(case.whens.len());
-        let mut derivation = Derivation::IGNORABLE;
+        let mut of_conditions = vec![self.derivation];
+        let mut of_values = Vec::with_capacity(case.whens.len() + 1);
+        let mut conditions = Vec::with_capacity(case.whens.len());
+        let mut values = Vec::with_capacity(case.whens.len());
         for (condition, value) in case.whens {
-            let mut condition = self.value(condition)?;
-            if let Some(operand) = &operand {
-                let both = operand_derivation.combine(self.derivation, "case")?;
-                condition = self.comparison(CompareOp::Equal, operand.clone(), condition, both)?;
-                compare_times(&mut condition);
-            }
-            let value = self.value(value)?;
-            derivation = derivation.combine_result(self.derivation, "case")?;
-            whens.push((condition, value));
+            conditions.push(self.value(condition)?);
+            of_conditions.push(self.derivation);
+            values.push(self.value(value)?);
+            of_values.push(self.derivation);
         }
+        if let Some(operand) = operand {
+            let together = common_derivation(&operand, &conditions, &of_conditions, "case")?;
+            for condition in &mut conditions {
+                let when = std::mem::replace(condition, Expr::literal(Value::Null, ColumnType::new(TypeKind::Null)));
+                *condition = self.comparison(CompareOp::Equal, operand.clone(), when, together)?;
+                compare_times(condition);
+            }
+        }
+        let whens: Vec<(Expr, Expr)> = conditions.into_iter().zip(values).collect();
         let otherwise = case.otherwise.as_ref().map(|o| self.value(o)).transpose()?;
         if otherwise.is_some() {
-            derivation = derivation.combine_result(self.derivation, "case")?;
+            of_values.push(self.derivation);
         }
+        let derivation = compare::joined(&of_values, "case")?;
         let results = whens.iter().map(|(_, value)| value).chain(otherwise.as_ref());
         let ty = typing::unify(results.clone(), self.string_collation(derivation));
         let nullable = otherwise.is_none() || results.into_iter().any(|e| e.nullable);
@@ -536,11 +551,15 @@ impl Binder<'_> {
 
     fn convert_using(&mut self, arg: &ast::Expr<'_>, charset: &str) -> Result<Expr> {
         let arg = self.value(arg)?;
+        self.in_charset(arg, charset)
+    }
+
+    /// A text of the character set's own collation.
+    pub(super) fn in_charset(&mut self, arg: Expr, charset: &str) -> Result<Expr> {
         let collation = CollationId::of_charset(charset).ok_or_else(|| Error::UnknownCharset(charset.to_owned()))?;
         let ty = typing::string(typing::string_length(&arg.ty), collation);
-        let nullable = arg.nullable;
         self.derivation = Derivation { collation, level: Coercibility::Implicit };
-        Ok(Expr { kind: ExprKind::Cast(Box::new(arg)), ty, nullable })
+        Ok(cast_to(arg, ty))
     }
 
     fn collate(&mut self, arg: &ast::Expr<'_>, name: &str) -> Result<Expr> {
@@ -706,6 +725,28 @@ fn rare(expr: &ast::Expr<'_>) -> Result<Expr> {
     ))
 }
 
+/// Texts and numbers, perhaps times, nothing else.
+fn is_text_beside_number(exprs: &[&Expr]) -> bool {
+    let is = |kind: &dyn Fn(Class) -> bool| exprs.iter().filter(|expr| kind(class(&expr.ty))).count();
+    let (texts, numbers) = (is(&|c| c == Class::String), is(&|c| matches!(c, Class::Integer | Class::Decimal | Class::Double)));
+    texts > 0 && numbers > 0 && texts + numbers + is(&|c| c == Class::Time) == exprs.len()
+}
+
+/// Is it a text, or a date that is compared with texts as one?
+fn is_text_like(expr: &Expr) -> bool {
+    matches!(class(&expr.ty), Class::String | Class::Date | Class::DateTime | Class::Time)
+}
+
+/// The derivation of an operand and all that it is compared with; an error only where it is compared with texts.
+fn common_derivation(operand: &Expr, others: &[Expr], derivations: &[Derivation], operation: &str) -> Result<Derivation> {
+    if is_text_like(operand) && others.iter().any(is_text_like) {
+        let together = compare::compared(derivations, operation)?;
+        compare::check_literals(others.iter().chain([operand]), together)?;
+        return Ok(together);
+    }
+    Ok(compare::joined(derivations, operation).unwrap_or(Derivation::NUMERIC))
+}
+
 fn single(expr: &Expr) -> Result<()> {
     if matches!(expr.kind, ExprKind::Row(_)) { Err(Error::OperandColumns(1)) } else { Ok(()) }
 }
@@ -715,7 +756,7 @@ fn compare_times(condition: &mut Expr) {
     if let ExprKind::Compare { by, left, right, .. } = &mut condition.kind
         && let (Class::Time, Class::String) | (Class::String, Class::Time) = (class(&left.ty), class(&right.ty))
     {
-        *by = crate::expr::CompareAs::Time;
+        *by = CompareAs::Time;
     }
 }
 
@@ -779,14 +820,15 @@ pub(super) fn enum_as_number(expr: &mut Expr) {
 /// An operand of arithmetic: ENUM columns as numbers, hexadecimal literals too.
 pub(super) fn numeric_operand(mut expr: Expr) -> Expr {
     if let (true, ExprKind::Literal(Value::Bytes(bytes))) = (is_bits_literal(&expr), &expr.kind) {
-        return bits_as_integer(bytes);
+        return bits_as_integer(bytes).unwrap_or_else(|| cast_to(expr, typing::bigint(true)));
     }
     enum_as_number(&mut expr);
-    if class(&expr.ty) == Class::Json {
-        let nullable = expr.nullable;
-        return Expr { kind: ExprKind::Cast(Box::new(expr)), ty: typing::double(), nullable };
-    }
-    expr
+    if class(&expr.ty) == Class::Json { cast_to(expr, typing::double()) } else { expr }
+}
+
+/// As [`numeric_operand`], for functions of one number: hexadecimal literals are doubles there.
+pub(super) fn number_argument(expr: Expr) -> Expr {
+    if is_bits_literal(&expr) { cast_to(expr, typing::double()) } else { numeric_operand(expr) }
 }
 
 /// A literal `0x..`, `b'..'`: bytes that are a number in numeric context.
@@ -794,10 +836,15 @@ pub(super) fn is_bits_literal(expr: &Expr) -> bool {
     expr.ty.unsigned && matches!(expr.kind, ExprKind::Literal(Value::Bytes(_)))
 }
 
-/// The last eight bytes as an unsigned number.
-pub(super) fn bits_as_integer(bytes: &[u8]) -> Expr {
-    let value = bytes.iter().rev().take(8).rev().fold(0u64, |sum, byte| (sum << 8) | u64::from(*byte));
-    Expr::literal(Value::UInt(value), typing::bigint(true))
+/// Up to eight bytes as an unsigned number. What more are is told when they are read.
+fn bits_as_integer(bytes: &[u8]) -> Option<Expr> {
+    let value = bytes.iter().fold(0u64, |sum, byte| (sum << 8) | u64::from(*byte));
+    (bytes.len() <= size_of::<u64>()).then(|| Expr::literal(Value::UInt(value), typing::bigint(true)))
+}
+
+fn cast_to(expr: Expr, ty: ColumnType) -> Expr {
+    let nullable = expr.nullable;
+    Expr { kind: ExprKind::Cast(Box::new(expr)), ty, nullable }
 }
 
 /// `-5` is a literal, also `-9223372036854775808`.
@@ -818,8 +865,8 @@ fn negated_literal(arg: &Expr) -> Option<Expr> {
 }
 
 /// The comparison that serves both of two: the more general one.
-fn wider(a: crate::expr::CompareAs, b: crate::expr::CompareAs) -> crate::expr::CompareAs {
-    use crate::expr::CompareAs as C;
+fn wider(a: CompareAs, b: CompareAs) -> CompareAs {
+    use CompareAs as C;
     match (a, b) {
         (C::Json, _) | (_, C::Json) => C::Json,
         (C::Double, _) | (_, C::Double) => C::Double,
@@ -832,13 +879,13 @@ fn wider(a: crate::expr::CompareAs, b: crate::expr::CompareAs) -> crate::expr::C
 }
 
 /// Two ways of comparing that no single one can stand for.
-fn is_number(by: crate::expr::CompareAs) -> bool {
-    use crate::expr::CompareAs as C;
+fn is_number(by: CompareAs) -> bool {
+    use CompareAs as C;
     matches!(by, C::Integer | C::Decimal | C::Double)
 }
 
-fn is_mixed(a: crate::expr::CompareAs, b: crate::expr::CompareAs) -> bool {
-    use crate::expr::CompareAs as C;
+fn is_mixed(a: CompareAs, b: CompareAs) -> bool {
+    use CompareAs as C;
     // Integers and decimals compare as decimals; doubles as doubles, where exactness may be lost.
     !(is_number(a) && is_number(b)) || a == C::Double || b == C::Double
 }

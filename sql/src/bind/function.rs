@@ -1,8 +1,8 @@
 //! Calls of built-in functions: names, argument counts, arguments.
 
 use super::Binder;
-use super::compare::{Coercibility, Derivation};
-use super::expr::{adopt, numeric_operand};
+use super::compare::{self, Coercibility, Derivation};
+use super::expr::{adopt, number_argument, numeric_operand};
 use super::function_names::{FUNCTIONS, NOT_SUPPORTED};
 use super::function_types::{date_add_type, is_numeric, takes_part_in_collation};
 use super::typing::{self, Class, class};
@@ -10,6 +10,7 @@ use crate::ast;
 use crate::error::{Error, Result};
 use crate::expr::{ArithmeticOp, CompareOp, Expr, ExprKind};
 use crate::func::Function as F;
+use smallvec::SmallVec;
 use types::{CollationId, ColumnType, TypeKind, Value};
 
 /// Is there a built-in function of this name?
@@ -37,7 +38,7 @@ impl Binder<'_> {
             return Err(Error::WrongParamCount(name.to_owned()));
         }
         let mut args = Vec::with_capacity(call.args.len());
-        let mut derivation = Derivation::IGNORABLE;
+        let mut derivations: SmallVec<[Derivation; 4]> = SmallVec::new();
         let mut first = Derivation::IGNORABLE;
         for (n, arg) in call.args.iter().enumerate() {
             args.push(self.value(arg)?);
@@ -45,20 +46,27 @@ impl Binder<'_> {
                 first = self.derivation;
             }
             if takes_part_in_collation(function, n) {
-                let compares = matches!(
-                    function,
-                    F::NullIf | F::StrCmp | F::RegexpLike | F::RegexpInstr | F::RegexpSubstr | F::RegexpReplace
-                );
-                derivation = match compares {
-                    true => derivation.combine(self.derivation, &name.to_lowercase())?,
-                    false => derivation.combine_result(self.derivation, &name.to_lowercase())?,
-                };
+                derivations.push(self.derivation);
             }
         }
+        let compares = matches!(
+            function,
+            F::NullIf | F::StrCmp | F::FindInSet | F::RegexpLike | F::RegexpInstr | F::RegexpSubstr | F::RegexpReplace
+        );
+        let derivation = match compares {
+            true => compare::compared(&derivations, &name.to_lowercase())?,
+            false => compare::joined(&derivations, &name.to_lowercase())?,
+        };
+        let of_text = args.iter().enumerate().filter(|(n, _)| takes_part_in_collation(function, *n));
+        compare::check_literals(of_text.map(|(_, arg)| arg), derivation)?;
         if upper == "MOD" {
             return Ok(self.arithmetic(ArithmeticOp::Modulo, args[0].clone(), args[1].clone()));
         }
-        self.finish_call(function, args, derivation, first, call.using)
+        if let (F::Char, Some(charset)) = (function, call.using) {
+            let bytes = self.finish_call(function, args, derivation, first)?;
+            return self.in_charset(bytes, charset);
+        }
+        self.finish_call(function, args, derivation, first)
     }
 
     #[cold]
@@ -73,14 +81,7 @@ impl Binder<'_> {
     }
 
     /// Types a call whose arguments are bound.
-    fn finish_call(
-        &mut self,
-        function: F,
-        mut args: Vec<Expr>,
-        derivation: Derivation,
-        first: Derivation,
-        using: Option<&str>,
-    ) -> Result<Expr> {
+    fn finish_call(&mut self, function: F, mut args: Vec<Expr>, derivation: Derivation, first: Derivation) -> Result<Expr> {
         match function {
             F::IsNull => {
                 let arg = args.remove(0);
@@ -95,6 +96,7 @@ impl Binder<'_> {
                     Coercibility::Coercible => 4,
                     Coercibility::Numeric => 5,
                     Coercibility::Ignorable => 6,
+                    Coercibility::None => 7,
                 };
                 self.derivation = Derivation::NUMERIC;
                 return Ok(super::literal::integer(level));
@@ -108,10 +110,11 @@ impl Binder<'_> {
         }
         self.adopt_args(function, &mut args);
         if is_numeric(function) {
-            args = args.into_iter().map(numeric_operand).collect();
+            let convert = if function == F::BitCount { numeric_operand } else { number_argument };
+            args = args.into_iter().map(convert).collect();
         }
         let collation = self.string_collation(derivation);
-        let ty = self.call_type(function, &args, collation, using)?;
+        let ty = self.call_type(function, &args, collation)?;
         let nullable = self.call_nullable(function, &args);
         self.derivation = match class(&ty) {
             Class::Json => Derivation { collation: CollationId::UTF8MB4_BIN, level: Coercibility::Implicit },
@@ -120,7 +123,7 @@ impl Binder<'_> {
                     F::User | F::CurrentUser | F::SessionUser | F::SystemUser | F::Database | F::Version => {
                         Coercibility::SystemConstant
                     }
-                    _ if derivation.level == Coercibility::Explicit => Coercibility::Explicit,
+                    _ if matches!(derivation.level, Coercibility::Explicit | Coercibility::None) => derivation.level,
                     _ if derivation.level <= Coercibility::Implicit => Coercibility::Implicit,
                     _ => Coercibility::Coercible,
                 };
@@ -136,7 +139,7 @@ impl Binder<'_> {
         let mut side = |arg| -> Result<(Expr, Derivation)> {
             let arg = self.value(arg)?;
             let derivation = self.derivation;
-            Ok((self.finish_call(F::Soundex, vec![arg], derivation, derivation, None)?, self.derivation))
+            Ok((self.finish_call(F::Soundex, vec![arg], derivation, derivation)?, self.derivation))
         };
         let ((left, a), (right, b)) = (side(left)?, side(right)?);
         let derivation = a.combine(b, "sounds like")?;
@@ -219,8 +222,8 @@ impl Binder<'_> {
         let left = self.value(left)?;
         let derivation = self.derivation;
         let right = self.value(right)?;
-        let derivation = derivation.combine_result(self.derivation, "concat")?;
-        self.finish_call(F::Concat, vec![left, right], derivation, derivation, None)
+        let derivation = compare::joined(&[derivation, self.derivation], "concat")?;
+        self.finish_call(F::Concat, vec![left, right], derivation, derivation)
     }
 
     pub(super) fn date_arithmetic(&mut self, date: &ast::DateArithmetic<'_>) -> Result<Expr> {
@@ -282,13 +285,13 @@ impl Binder<'_> {
         let mut args = vec![text];
         if let Some(what) = what {
             args.push(self.value(what)?);
-            derivation = derivation.combine_result(self.derivation, "trim")?;
+            derivation = compare::joined(&[derivation, self.derivation], "trim")?;
         }
         let function = match side {
             ast::TrimSide::Both => F::Trim,
             ast::TrimSide::Leading => F::LTrim,
             ast::TrimSide::Trailing => F::RTrim,
         };
-        self.finish_call(function, args, derivation, derivation, None)
+        self.finish_call(function, args, derivation, derivation)
     }
 }

@@ -72,13 +72,7 @@ impl Binder<'_> {
         }
     }
 
-    pub(super) fn call_type(
-        &self,
-        function: F,
-        args: &[Expr],
-        collation: CollationId,
-        using: Option<&str>,
-    ) -> Result<ColumnType> {
+    pub(super) fn call_type(&self, function: F, args: &[Expr], collation: CollationId) -> Result<ColumnType> {
         let connection = self.context.connection_collation();
         let text = |length: u64| typing::string(length, connection);
         let length = |n: usize| typing::string_length(&args[n].ty);
@@ -119,13 +113,7 @@ impl Binder<'_> {
             F::MakeSet => typing::string(args[1..].iter().map(|a| typing::string_length(&a.ty) + 1).sum(), collation),
             F::ExportSet => typing::string(64 * (length(1).max(length(2)) + args.get(3).map_or(1, |_| length(3))), collation),
             F::Quote => typing::string(length(0) * 2 + 2, collation),
-            F::Char => match using {
-                Some(charset) => {
-                    let collation = CollationId::of_charset(charset).ok_or_else(|| Error::UnknownCharset(charset.to_owned()))?;
-                    typing::string(args.len() as u64 * 4, collation)
-                }
-                None => typing::string(args.len() as u64 * 4, CollationId::BINARY),
-            },
+            F::Char => typing::string(args.len() as u64 * 4, CollationId::BINARY),
             // Strings of their own.
             F::Hex => text(match class(&args[0].ty) {
                 Class::String => length(0) * typing::bytes_per_char(args[0].ty.collation) * 2,

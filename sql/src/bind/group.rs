@@ -5,7 +5,7 @@
 
 use super::aggregate::AGGREGATE_SLOT;
 use super::window::WINDOW_SLOT;
-use super::{Binder, qualified};
+use super::{Binder, qualified, typing};
 use crate::error::{Clause, Error, Result};
 use crate::expr::{Aggregate, CompareOp, Expr, ExprKind};
 use crate::func::AggregateFunction;
@@ -138,7 +138,7 @@ impl Binder<'_> {
 fn spread_outer(condition: &OuterCondition<'_>, known: &mut Vec<(usize, usize)>, determined: &[bool]) {
     let is_left_known = |expr: &Expr| {
         let mut columns = Vec::new();
-        columns_of(expr, &mut columns);
+        expr.each_column(&mut |source, column| columns.push((source, column)));
         columns.iter().all(|&(s, c)| condition.right.contains(&s) || determined[s] || known.contains(&(s, c)))
     };
     if !condition.on.iter().all(is_left_known) {
@@ -149,20 +149,13 @@ fn spread_outer(condition: &OuterCondition<'_>, known: &mut Vec<(usize, usize)>,
         for (a, b) in [(left, right), (right, left)] {
             let ExprKind::Column { source, column } = a.kind else { continue };
             let mut others = Vec::new();
-            columns_of(b, &mut others);
+            b.each_column(&mut |source, column| others.push((source, column)));
             let from_left = others.iter().all(|(s, _)| !condition.right.contains(s));
             if condition.right.contains(&source) && from_left && !known.contains(&(source, column)) {
                 known.push((source, column));
             }
         }
     }
-}
-
-fn columns_of(expr: &Expr, out: &mut Vec<(usize, usize)>) {
-    if let ExprKind::Column { source, column } | ExprKind::ColumnOrdinal { source, column } = expr.kind {
-        out.push((source, column));
-    }
-    children(expr).into_iter().for_each(|child| columns_of(child, out));
 }
 
 impl Grouping {
@@ -195,7 +188,7 @@ impl Grouping {
 
     fn key_slot(&self, key: usize) -> Expr {
         let expr = &self.keys[key];
-        Expr { kind: ExprKind::Slot(key), ty: expr.ty.clone(), nullable: expr.nullable || self.rollup }
+        Expr { kind: ExprKind::Slot(key), ty: typing::stored(&expr.ty), nullable: expr.nullable || self.rollup }
     }
 
     /// GROUPING(key): do fewer keys stand than it takes for this one?

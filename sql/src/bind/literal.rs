@@ -54,20 +54,14 @@ impl Binder<'_> {
         // An introducer says what the bytes are; inside, text is UTF-8.
         let bytes = match literal.charset.and_then(|_| Charset::named(collation.charset())) {
             None => Cow::Borrowed(literal.bytes),
-            Some(charset) => charset
-                .decode(literal.bytes)
-                .ok_or_else(|| Error::InvalidText { charset: collation.charset(), text: bad_bytes(literal.bytes) })?,
+            Some(charset) => charset.decode(literal.bytes).ok_or_else(|| Error::InvalidText {
+                charset: collation.charset(),
+                text: types::convert::invalid_text(literal.bytes),
+            })?,
         };
         let length = if collation == CollationId::BINARY { bytes.len() } else { types::collation::char_count(&bytes) };
         Ok(Expr::literal(bytes_value(&bytes), typing::string(length as u64, collation)))
     }
-}
-
-/// The first bytes that are no text, in hexadecimal.
-#[cold]
-fn bad_bytes(bytes: &[u8]) -> String {
-    let at = types::convert::invalid_utf8(bytes).or_else(|| bytes.iter().position(|b| !b.is_ascii())).unwrap_or(0);
-    bytes[at..].iter().take(6).map(|byte| format!("{byte:02X}")).collect()
 }
 
 fn date_literal(text: &[u8]) -> Result<Expr> {

@@ -103,7 +103,7 @@ fn leap_need(source: Option<usize>, aggregates: &[Aggregate]) -> Option<LeapNeed
             if is_volatile(expr) || expr.any(&|e| matches!(e.kind, ExprKind::Subquery(_) | ExprKind::AssignVariable { .. })) {
                 return None;
             }
-            note_columns(expr, &mut read);
+            expr.each_column(&mut |source, column| read.push((source, column)));
         }
         let own = read.first().map(|(source, _)| *source);
         if *source.get_or_insert(own?) != own.unwrap_or_default() || read.iter().any(|(s, _)| Some(*s) != own) {
@@ -122,13 +122,6 @@ fn leap_need(source: Option<usize>, aggregates: &[Aggregate]) -> Option<LeapNeed
     }
     need.source = source?;
     Some(need)
-}
-
-fn note_columns(expr: &Expr, out: &mut Vec<(usize, usize)>) {
-    if let ExprKind::Column { source, column } | ExprKind::ColumnOrdinal { source, column } = expr.kind {
-        out.push((source, column));
-    }
-    expr.parts().into_iter().for_each(|part| note_columns(part, out));
 }
 
 /// The sort keys as columns of tables.

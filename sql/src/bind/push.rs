@@ -22,10 +22,11 @@ use crate::planner::{JoinTree, is_volatile};
 
 /// The query of a derived table as it was before it was planned.
 #[derive(Clone, Debug)]
-pub(crate) enum Pushable {
-    Select(BoundSelect),
-    /// The blocks, and whether each UNION between them is ALL.
-    Union(Vec<BoundSelect>, Vec<bool>),
+pub(crate) struct Pushable {
+    /// The query, or the blocks of a UNION.
+    selects: Vec<BoundSelect>,
+    /// Of a UNION: whether each between the blocks is ALL.
+    alls: Option<Vec<bool>>,
 }
 
 impl Binder<'_> {
@@ -36,8 +37,11 @@ impl Binder<'_> {
             return None;
         }
         match bound {
-            Bound::Select(select) => may_take(select).then(|| Box::new(Pushable::Select((**select).clone()))),
-            Bound::Block(_) => union.map(|(blocks, alls)| Box::new(Pushable::Union(blocks, alls))),
+            Bound::Select(select) if may_take(select) => {
+                Some(Box::new(Pushable { selects: vec![(**select).clone()], alls: None }))
+            }
+            Bound::Select(_) => None,
+            Bound::Block(_) => union.map(|(selects, alls)| Box::new(Pushable { selects, alls: Some(alls) })),
         }
     }
 
@@ -74,12 +78,10 @@ impl Binder<'_> {
             self.push_conditions(&tree, &mut select.filter)?;
             self.plan_select(select)
         };
-        let block = match inside {
-            Pushable::Select(select) => planned(select)?,
-            Pushable::Union(selects, alls) => {
-                let blocks = selects.into_iter().map(&mut planned).collect::<Result<Vec<_>>>()?;
-                self.union(blocks, &alls)?
-            }
+        let mut blocks = inside.selects.into_iter().map(&mut planned).collect::<Result<Vec<_>>>()?;
+        let block = match inside.alls {
+            Some(alls) => self.union(blocks, &alls)?,
+            None => blocks.pop().expect("one query is one block"),
         };
         let SourceKind::Derived { key, .. } = &self.sources[source].kind else { unreachable!("only those are pushable") };
         let kind = stored(block, Vec::new(), key.clone());
@@ -89,31 +91,20 @@ impl Binder<'_> {
 }
 
 impl Pushable {
-    fn selects(&self) -> &[BoundSelect] {
-        match self {
-            Pushable::Select(select) => std::slice::from_ref(select),
-            Pushable::Union(selects, _) => selects,
-        }
-    }
-
     /// Can the condition be judged inside?
     fn takes(&self, condition: &Expr, source: usize) -> bool {
         let mut columns = Vec::new();
-        columns_of(condition, source, &mut columns);
+        condition.each_column(&mut |of, column| columns.extend((of == source).then_some(column)));
         let acts =
             |e: &Expr| matches!(e.kind, ExprKind::Subquery(_) | ExprKind::AssignVariable { .. } | ExprKind::UserVariable(_));
         let is_plain = |select: &BoundSelect| {
             columns.iter().all(|column| !is_volatile(&select.project[*column]) && !select.project[*column].any(&acts))
         };
-        self.selects().iter().all(is_plain)
+        self.selects.iter().all(is_plain)
     }
 
     fn push(&mut self, conditions: &[Expr], from: &Source, source: usize) {
-        let selects = match self {
-            Pushable::Select(select) => std::slice::from_mut(select),
-            Pushable::Union(selects, _) => selects,
-        };
-        for select in selects {
+        for select in &mut self.selects {
             // A UNION's columns have a type that all blocks' have become.
             let mut values = select.project[..select.visible].to_vec();
             for (value, column) in values.iter_mut().zip(&from.table.columns) {
@@ -204,15 +195,6 @@ fn sees_equals_alike(expr: &Expr) -> bool {
 
 fn is_text(expr: &Expr) -> bool {
     matches!(class(&expr.ty), Class::String | Class::Json | Class::Double)
-}
-
-fn columns_of(expr: &Expr, of: usize, out: &mut Vec<usize>) {
-    if let ExprKind::Column { source, column } = expr.kind
-        && source == of
-    {
-        out.push(column);
-    }
-    expr.parts().into_iter().for_each(|part| columns_of(part, of, out));
 }
 
 /// Puts group keys in the place of their slots; `false`: there are other slots.

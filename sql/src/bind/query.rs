@@ -374,7 +374,8 @@ impl Binder<'_> {
             Some(grouping) if select.filter.is_empty() && !select.locking => self.extreme_rows(grouping, &select.tree),
             _ => None,
         };
-        let needed = select.needed(&FromBlock::new(&self.sources, self.context));
+        let may_need = select.grouping.is_some() || select.distinct || !select.sort.is_empty();
+        let needed = if may_need { select.needed(&FromBlock::new(&self.sources, self.context)) } else { None };
         let BoundSelect { tree, mut filter, columns, derivations, mut project, visible, mut grouping, .. } = select;
         let BoundSelect { having, windows, sort, limit, distinct, straight, rollup, locking, .. } = select;
         let grouped = grouping.is_some();
@@ -746,7 +747,7 @@ pub(super) fn plain_column(name: String, ty: ColumnType, nullable: bool) -> Outp
 }
 
 pub(super) fn slot(n: usize, column: &OutputColumn) -> Expr {
-    Expr { kind: ExprKind::Slot(n), ty: column.ty.clone(), nullable: column.nullable }
+    Expr { kind: ExprKind::Slot(n), ty: typing::stored(&column.ty), nullable: column.nullable }
 }
 
 fn is_constant(expr: &Expr) -> bool {

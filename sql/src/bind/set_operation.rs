@@ -1,6 +1,6 @@
 //! UNION, INTERSECT, EXCEPT: the columns' types in common to all blocks, and the rows put together.
 
-use super::compare::Derivation;
+use super::compare::{self, Derivation};
 use super::push::all_take;
 use super::query::{Block, converted, plain_column, slot};
 use super::{Binder, LevelKind, typing};
@@ -113,10 +113,8 @@ impl Binder<'_> {
         let mut types = Vec::with_capacity(width);
         let mut derivations = Vec::with_capacity(width);
         for n in 0..width {
-            let mut derivation = blocks[0].derivations[n];
-            for block in &blocks[1..] {
-                derivation = derivation.combine(block.derivations[n], "UNION")?;
-            }
+            let together: Vec<Derivation> = blocks.iter().map(|block| block.derivations[n]).collect();
+            let derivation = compare::compared_columns(&together)?;
             let slots: Vec<Expr> = blocks.iter().map(|block| slot(n, &block.columns[n])).collect();
             types.push(typing::unify(slots.iter(), self.string_collation(derivation)));
             derivations.push(derivation);

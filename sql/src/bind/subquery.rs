@@ -177,7 +177,8 @@ impl Binder<'_> {
         let block = self.finish(bound)?;
         let mut pairs = Vec::with_capacity(left.len());
         for (n, (mut arg, derivation)) in left.into_iter().enumerate() {
-            let mut right = slot(n, &block.columns[n]);
+            // A hexadecimal literal there is compared as one.
+            let mut right = Expr { ty: block.columns[n].ty.clone(), ..slot(n, &block.columns[n]) };
             let derivation = derivation.combine(block.derivations[n], test.op.sign())?;
             prepare_operands(&mut arg, &mut right);
             adopt(&mut arg, &right.ty);

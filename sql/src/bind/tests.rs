@@ -105,7 +105,7 @@ fn names() {
     check("SELECT @@nope", "error: UnknownSystemVariable(\"nope\")");
     check(
         "SELECT 'a' COLLATE utf8mb4_bin = 'b' COLLATE utf8mb4_general_ci",
-        "error: IllegalMix(IllegalMix { first: \"(utf8mb4_bin,EXPLICIT)\", second: \"(utf8mb4_general_ci,EXPLICIT)\", operation: \"=\" })",
+        "error: IllegalMix(IllegalMix { operands: [\"(utf8mb4_bin,EXPLICIT)\", \"(utf8mb4_general_ci,EXPLICIT)\"], operation: \"=\" })",
     );
 }
 

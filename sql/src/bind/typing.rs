@@ -252,6 +252,11 @@ pub(crate) fn decimal_shape(expr: &Expr) -> (u32, u32) {
     }
 }
 
+/// The type of values that are kept: bytes of a hexadecimal literal are no number any more (`is_bits_literal`).
+pub(crate) fn stored(ty: &ColumnType) -> ColumnType {
+    ColumnType { unsigned: ty.unsigned && !ty.is_binary_string(), ..ty.clone() }
+}
+
 /// A binary string that bit operations take as bits, not as a number: hexadecimal literals are numbers.
 pub(crate) fn is_bit_string(expr: &Expr) -> bool {
     expr.ty.is_binary_string() && !super::expr::is_bits_literal(expr)

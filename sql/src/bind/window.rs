@@ -3,7 +3,7 @@
 //! A call becomes a slot that is numbered later; the call itself is noted in the scope. When the block is planned, what windows read is
 //! projected, then each partitioning and order is a sort with a Window operator above it, and the select list reads its slots.
 
-use super::compare::{Coercibility, Derivation};
+use super::compare::{self, Coercibility, Derivation};
 use super::query::read_from_slots;
 use super::typing::{self, Class, class};
 use super::{Binder, BoundWindow, NamedWindow};
@@ -246,7 +246,7 @@ impl Binder<'_> {
         for (n, arg) in args.iter().enumerate() {
             bound.push(self.value(arg)?);
             if n != 1 {
-                derivation = derivation.combine(self.derivation, name)?;
+                derivation = compare::joined(&[derivation, self.derivation], name)?;
             }
         }
         let _ = window;
@@ -274,15 +274,15 @@ impl Binder<'_> {
                 }
                 let values = bound.iter().take(1).chain(bound.get(2));
                 let ty = typing::unify(values, self.string_collation(derivation));
-                let ty = if bound.len() == 3 { ty } else { bound[0].ty.clone() };
+                let ty = if bound.len() == 3 { ty } else { typing::stored(&bound[0].ty) };
                 (if name == "LAG" { W::Lag } else { W::Lead }, (ty, true))
             }
-            "FIRST_VALUE" => (count(1..=1).map(|()| W::FirstValue)?, (bound[0].ty.clone(), true)),
-            "LAST_VALUE" => (count(1..=1).map(|()| W::LastValue)?, (bound[0].ty.clone(), true)),
+            "FIRST_VALUE" => (count(1..=1).map(|()| W::FirstValue)?, (typing::stored(&bound[0].ty), true)),
+            "LAST_VALUE" => (count(1..=1).map(|()| W::LastValue)?, (typing::stored(&bound[0].ty), true)),
             "NTH_VALUE" => {
                 count(2..=2)?;
                 self.positive_argument(&mut bound[1], "nth_value", 1)?;
-                (W::NthValue, (bound[0].ty.clone(), true))
+                (W::NthValue, (typing::stored(&bound[0].ty), true))
             }
             other => return Err(Error::NotSupported(other.to_owned())),
         };

@@ -360,7 +360,7 @@ impl Printer {
                     String::new()
                 };
                 let reverse = if *reverse { ", reverse" } else { "" };
-                let judged = scan.index_filter.as_ref();
+                let judged = scan.index_filter.as_deref();
                 let judged = judged.map_or(String::new(), |judged| format!(", with index condition: {}", self.expr(judged)));
                 format!("{kind} on {alias} using {} over {}{more}{reverse}{judged}", def.name, shown.join(" OR "))
             }

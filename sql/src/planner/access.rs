@@ -95,6 +95,7 @@ impl FromBlock<'_> {
             self.sniffs.set(true);
             found = look();
         }
+        let bounded = found.iter().skip(1).flatten().count();
         for (number, ranges) in found.into_iter().enumerate() {
             if !self.may_use(source, number) && number > 0 {
                 continue;
@@ -121,7 +122,9 @@ impl FromBlock<'_> {
                 }
             }
         }
-        if let Some(merged) = self.merged(source, &analysis, conjuncts, total)
+        let several = bounded > 1 || conjuncts.iter().any(|conjunct| matches!(conjunct.kind, ExprKind::Or(_)));
+        if several
+            && let Some(merged) = self.merged(source, &analysis, conjuncts, total)
             && best.as_ref().is_none_or(|b| merged.cost + sort_cost(merged.rows, need, false) < b.cost)
         {
             best = Some(merged);
@@ -150,7 +153,7 @@ impl FromBlock<'_> {
                 alias: from.alias.clone(),
                 access: best.access,
                 filter: all_of(filter),
-                index_filter: all_of(index_filter),
+                index_filter: all_of(index_filter).map(Box::new),
                 columns_used: used,
                 rows,
                 read: best.rows,

@@ -10,8 +10,7 @@
 use super::access::{Candidate, FETCH_COST, SEEK_COST, covers, gives_order};
 use super::range::{Analysis, IndexRanges};
 use super::{FromBlock, OrderNeed};
-use crate::bind::children;
-use crate::expr::{Expr, ExprKind};
+use crate::expr::Expr;
 use crate::plan::{Access, KeyRange, Leaps};
 use types::schema::{IndexDef, IndexKind, TableDef};
 
@@ -37,7 +36,7 @@ impl FromBlock<'_> {
         wanted.extend(need.columns.iter().map(|(_, column, _)| *column).chain(need.groups.iter().map(|(_, column)| *column)));
         for (position, conjunct) in conjuncts.iter().enumerate() {
             if !ranges.is_some_and(|r| r.exact.contains(&position)) {
-                columns_of(conjunct, leaps.source, &mut wanted);
+                conjunct.each_column(&mut |source, column| wanted.extend((source == leaps.source).then_some(column)));
             }
         }
         // L1
@@ -67,7 +66,7 @@ impl FromBlock<'_> {
         let rows = groups * if greatest { 2.0 } else { 1.0 };
         let nullable = behind.is_some_and(|column| table.columns[column].nullable);
         let seek = SEEK_COST + if covering { 0.0 } else { FETCH_COST };
-        let access = Access::Leaps(Leaps {
+        let access = Access::Leaps(Box::new(Leaps {
             index: number,
             ranges: key_ranges,
             prefix,
@@ -75,7 +74,7 @@ impl FromBlock<'_> {
             greatest,
             within: None,
             covering: covering && number > 0,
-        });
+        }));
         let exact = ranges.map_or_else(Vec::new, |r| r.exact.clone());
         Some(Candidate {
             access,
@@ -116,7 +115,8 @@ impl FromBlock<'_> {
         let cost = groups * (2.0 * SEEK_COST + fetch) + rows * (1.0 + fetch);
         let all = KeyRange { prefix: Vec::new(), null_safe: Vec::new(), low: None, high: None };
         let (ranges, within) = (vec![all], Some(within));
-        let access = Access::Leaps(Leaps { index: number, ranges, prefix: 1, least: false, greatest: false, within, covering });
+        let access =
+            Access::Leaps(Box::new(Leaps { index: number, ranges, prefix: 1, least: false, greatest: false, within, covering }));
         // Under locks the rows that are leapt over are read: all conditions are judged.
         Some(Candidate { access, rows, cost, exact: Vec::new(), estimated: found.exact, ordered: false, selective: true })
     }
@@ -125,14 +125,4 @@ impl FromBlock<'_> {
     fn groups(&self, source: usize, number: usize, prefix: usize) -> Option<f64> {
         self.context.statistics(&self.sources[source].table)?.distinct_prefix(number, prefix)
     }
-}
-
-/// The columns of a source that an expression reads.
-fn columns_of(expr: &Expr, of: usize, out: &mut Vec<usize>) {
-    if let ExprKind::Column { source, column } | ExprKind::ColumnOrdinal { source, column } = expr.kind
-        && source == of
-    {
-        out.push(column);
-    }
-    children(expr).into_iter().for_each(|child| columns_of(child, of, out));
 }

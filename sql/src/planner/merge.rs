@@ -35,10 +35,7 @@ impl FromBlock<'_> {
     /// The cheapest way by several indexes.
     pub(super) fn merged(&self, source: usize, analysis: &Analysis<'_>, conjuncts: &[&Expr], total: f64) -> Option<Candidate> {
         let table = &*self.sources[source].table;
-        if self.keeps_rows
-            || table.is_virtual
-            || table.indexes.len() < 3 && !conjuncts.iter().any(|c| matches!(c.kind, ExprKind::Or(_)))
-        {
+        if self.keeps_rows || table.is_virtual {
             return None;
         }
         let unions = (0..conjuncts.len()).filter_map(|position| self.union(source, analysis, conjuncts, position, total));

@@ -113,6 +113,13 @@ fn store_limited<'v>(
     Ok(cut(text, end))
 }
 
+/// The first bytes that are no text, in hexadecimal, as messages show them.
+#[cold]
+pub fn invalid_text(bytes: &[u8]) -> String {
+    let at = invalid_utf8(bytes).or_else(|| bytes.iter().position(|b| !b.is_ascii())).unwrap_or(0);
+    bytes[at..].iter().take(6).map(|byte| format!("{byte:02X}")).collect()
+}
+
 /// Where a text stops being UTF-8; `None`: it is all valid.
 pub fn invalid_utf8(text: &[u8]) -> Option<usize> {
     std::str::from_utf8(text).err().map(|error| error.valid_up_to())

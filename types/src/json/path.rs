@@ -1,6 +1,7 @@
 //! Paths into documents: `$.a[0]`, `$**.b`, `$[last - 1]`, `$[1 to 3]`, `$.*`.
 
 use super::Json;
+use std::collections::HashSet;
 
 /// A path: `$`, then legs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,13 +70,14 @@ impl Path {
 
     /// Appends what the path means in `value`.
     pub fn find<'j>(&self, value: &'j Json, out: &mut Vec<&'j Json>) {
-        find(&self.legs, value, out);
+        let repeats = self.legs.contains(&Leg::Ellipsis);
+        find(&self.legs, value, &mut Found { out, seen: repeats.then(HashSet::new) });
     }
 
     /// The value that a path without wildcards means.
     pub fn find_one<'j>(&self, value: &'j Json) -> Option<&'j Json> {
         let mut found = Vec::new();
-        find(&self.legs, value, &mut found);
+        self.find(value, &mut found);
         found.first().copied()
     }
 
@@ -100,11 +102,17 @@ impl Path {
     }
 }
 
-fn find<'j>(legs: &[Leg], value: &'j Json, out: &mut Vec<&'j Json>) {
+/// What a path has found so far.
+struct Found<'f, 'j> {
+    out: &'f mut Vec<&'j Json>,
+    /// `**` may reach a value in two ways: those that are there.
+    seen: Option<HashSet<*const Json>>,
+}
+
+fn find<'j>(legs: &[Leg], value: &'j Json, out: &mut Found<'_, 'j>) {
     let Some((leg, rest)) = legs.split_first() else {
-        // `**` may reach a value in two ways.
-        if !out.iter().any(|found| std::ptr::eq(*found, value)) {
-            out.push(value);
+        if out.seen.as_mut().is_none_or(|seen| seen.insert(value)) {
+            out.out.push(value);
         }
         return;
     };

@@ -210,6 +210,7 @@ fn unquote<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
     }
     let text = match value {
         Value::Null => return Ok(Value::Null),
+        Value::Bytes(_) if arg.ty.is_binary_string() => return Err(binary_json().into()),
         Value::Bytes(text) => text,
         _ => return Err(wrong_type(1, "json_unquote")),
     };
@@ -238,6 +239,9 @@ fn quote<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
     };
     if coerce::is_document(&arg.ty) {
         return Err(wrong_type(1, "json_quote"));
+    }
+    if arg.ty.is_binary_string() {
+        return Err(binary_json().into());
     }
     let mut out = Vec::with_capacity(text.len() + 2);
     json::quote(&String::from_utf8_lossy(&text), &mut out);

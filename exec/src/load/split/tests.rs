@@ -135,3 +135,46 @@ fn lines_are_skipped_whatever_is_in_them() {
     assert_eq!(splitter.skip_line(b"abc", true), (Split::End, 3));
     assert_eq!(splitter.skip_line(b"abc", false).0, Split::More);
 }
+
+/// A file in pieces gives the same rows as the file at once, whatever the format and the file.
+#[test]
+fn random_files_are_cut_the_same_in_pieces() {
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut random = |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as usize % below
+    };
+    const ENDS: [&str; 8] = ["\t", ",", "||", "\r\n", "\n", "", "xy", "aab"];
+    const SINGLES: [Option<u8>; 4] = [None, Some(b'"'), Some(b'\\'), Some(b'N')];
+    const ALPHABET: &[&[u8]] = &[
+        b"a",
+        b"b",
+        b"x",
+        b"y",
+        b",",
+        b"\t",
+        b"|",
+        b"\r",
+        b"\n",
+        b"\"",
+        b"\\",
+        b"N",
+        b"NULL",
+        "\u{e9}".as_bytes(),
+        b"\xc3",
+        b"\xff",
+        b"\0",
+    ];
+    for _ in 0..20_000 {
+        let starting = if random(4) == 0 { "xy" } else { "" };
+        let format = format(ENDS[random(8)], SINGLES[random(4)], SINGLES[random(4)], starting, ENDS[random(8)]);
+        let fields = 1 + random(3);
+        let widths = if format.is_fixed() { vec![2; fields] } else { Vec::new() };
+        let charset = [Charset::Utf8mb4, Charset::Latin1][random(2)];
+        let splitter = Splitter::new(&format, charset, fields, widths);
+        let file: Vec<u8> = (0..random(30)).flat_map(|_| ALPHABET[random(ALPHABET.len())].to_vec()).collect();
+        assert_eq!(rows_by_bytes(&splitter, &file), rows(&splitter, &file).len(), "{format:?} {file:?}");
+    }
+}

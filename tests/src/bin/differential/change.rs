@@ -3,11 +3,11 @@
 //! H1: a statement over several tables assigns constants and ids only: what else it reads, and in which order, is not determined.
 
 use crate::expression::{Maker, Scope};
+use crate::kinds::Kind;
 use crate::piece::Piece;
 use crate::query;
 use crate::schema::{Column, Table};
 use crate::seq;
-use crate::values::{self, Kind};
 
 /// A change of one of the schema's tables.
 pub fn change(maker: &mut Maker) -> Piece {
@@ -39,7 +39,7 @@ fn rows(maker: &mut Maker, table: &Table) -> Piece {
                 cells.push(match maker.dice.below(10) {
                     0 => "DEFAULT".into(),
                     1..=3 => maker.expression(&scope, column.kind, 1),
-                    _ => Piece::from(values::literal(maker.dice, column.kind)).expr(),
+                    _ => Piece::from(column.kind.literal(maker.dice)).expr(),
                 });
             }
             let width = cells.len();
@@ -64,7 +64,7 @@ fn on_duplicate(maker: &mut Maker, table: &Table) -> Piece {
         .map(|c| {
             let value = match maker.dice.below(3) {
                 0 => Piece::from(format!("VALUES({})", c.name)),
-                1 => Piece::from(values::literal(maker.dice, c.kind)),
+                1 => Piece::from(c.kind.literal(maker.dice)),
                 _ => maker.expression(&scope, c.kind, 1),
             };
             seq![format!("{} = ", c.name), value.expr()]

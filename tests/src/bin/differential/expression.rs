@@ -1,12 +1,11 @@
 //! Random expressions over the columns in scope.
 
 use crate::dice::Dice;
+use crate::kinds::Kind;
 use crate::piece::Piece;
 use crate::query;
 use crate::schema::{Column, Schema};
 use crate::seq;
-use crate::templates;
-use crate::values::{self, KINDS, Kind};
 
 /// Small integers for lengths and positions: nothing grows out of hand.
 const SMALL: &[&str] = &["0", "1", "2", "3", "4", "5", "8", "12"];
@@ -45,7 +44,7 @@ impl<'a> Maker<'a> {
     }
 
     pub fn any_kind(&mut self) -> Kind {
-        self.dice.pick(&KINDS)
+        Kind::any(self.dice)
     }
 
     /// An expression that is mostly of the kind, at most so deep.
@@ -57,7 +56,7 @@ impl<'a> Maker<'a> {
         if scope.subqueries && self.nesting < 3 && self.dice.chance(6) {
             return query::in_expression(self, scope, kind, depth);
         }
-        let template = self.dice.pick(templates::of(kind));
+        let template = self.dice.pick(kind.templates());
         self.fill(scope, template, depth)
     }
 
@@ -77,7 +76,7 @@ impl<'a> Maker<'a> {
         if !scope.columns.is_empty() && self.dice.chance(25) {
             return Piece::from(self.dice.choose(&scope.columns).name.clone()).expr();
         }
-        Piece::from(values::literal(self.dice, kind)).expr()
+        Piece::from(kind.literal(self.dice)).expr()
     }
 
     /// A template with its arguments in place.
@@ -94,7 +93,7 @@ impl<'a> Maker<'a> {
             pieces.push(match word {
                 "s" => Piece::from(self.dice.pick(SMALL)),
                 _ => {
-                    let kind = templates::letter(word).unwrap_or_else(|| self.any_kind());
+                    let kind = Kind::of_letter(word).unwrap_or_else(|| self.any_kind());
                     self.expression(scope, kind, depth - 1)
                 }
             });

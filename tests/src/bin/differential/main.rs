@@ -13,6 +13,7 @@ mod compare;
 mod dice;
 mod expected;
 mod expression;
+mod kinds;
 mod piece;
 mod query;
 mod schema;
@@ -282,7 +283,7 @@ fn self_case(maker: &mut Maker, rules: Rules) -> Case {
         1 => {
             let (call, combine) = maker.dice.pick(&[("COUNT", "SUM"), ("SUM", "SUM"), ("MIN", "MIN"), ("MAX", "MAX")]);
             let of = match call {
-                "SUM" => maker.expression(&scope, values::Kind::Int, 0),
+                "SUM" => maker.expression(&scope, kinds::Kind::Int, 0),
                 _ => Piece::from(maker.dice.choose(&from.columns).name.clone()).expr(),
             };
             Case { check: Check::PartitionAggregate, parts: vec![call.into(), combine.into(), of, from.piece, p], rules }

@@ -4,10 +4,10 @@
 //! Q2: what depends on the order of rows (frames, GROUP_CONCAT) has a total order of its own.
 
 use crate::expression::{Maker, Scope};
+use crate::kinds::Kind;
 use crate::piece::Piece;
 use crate::schema::{Column, Table};
 use crate::seq;
-use crate::values::{self, Kind};
 
 /// A query and what is known of its result.
 #[derive(Debug)]
@@ -149,7 +149,7 @@ fn row_values(maker: &mut Maker) -> From {
     let kinds = [maker.any_kind(), maker.any_kind()];
     let rows = (0..maker.dice.between(1, 3))
         .map(|_| {
-            let cells = kinds.iter().map(|k| Piece::from(values::literal(maker.dice, *k)).expr()).collect();
+            let cells = kinds.iter().map(|k| Piece::from(k.literal(maker.dice)).expr()).collect();
             seq!["ROW(", Piece::list(", ", 2, cells), ")"]
         })
         .collect();
@@ -313,7 +313,7 @@ fn grouped(maker: &mut Maker, outer: &[Column], width: usize, depth: usize) -> M
     if maker.dice.chance(30) {
         let (call, kind) = aggregate(maker, &scope, 1);
         let word = maker.dice.pick(&[" > ", " <= ", " = ", " <> "]);
-        let other = Piece::from(values::literal(maker.dice, kind)).expr();
+        let other = Piece::from(kind.literal(maker.dice)).expr();
         tail.push(seq![" HAVING ", seq![call, word, other].expr()].maybe());
     }
     let least = if maker.nesting > 1 { width } else { 1 };
@@ -439,7 +439,7 @@ fn recursive(maker: &mut Maker, name: &str) -> (Piece, Vec<Column>) {
         columns: vec![Column { name: "n".into(), kind: Kind::Int }, Column { name: "v".into(), kind }],
         ..Scope::default()
     };
-    let first = Piece::from(values::literal(maker.dice, kind)).expr();
+    let first = Piece::from(kind.literal(maker.dice)).expr();
     let next = maker.expression(&scope, kind, 1);
     let all = maker.dice.pick(&[" UNION ALL ", " UNION ALL ", " UNION "]);
     let piece = seq![

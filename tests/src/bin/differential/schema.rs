@@ -4,9 +4,9 @@
 //! order by it.
 
 use crate::dice::Dice;
+use crate::kinds::Kind;
 use crate::piece::Piece;
 use crate::seq;
-use crate::values::{self, Kind};
 
 /// A column of a table, or of a derived table.
 #[derive(Clone, Debug)]
@@ -173,8 +173,8 @@ fn row(dice: &mut Dice, table: &str, n: usize, declared: &[Declared]) -> Piece {
 /// A literal that mostly fits a column.
 pub fn fitting(dice: &mut Dice, of: (&'static str, Kind, bool)) -> &'static str {
     if dice.chance(2) {
-        let kind = dice.pick(&values::KINDS);
-        return values::literal(dice, kind);
+        let kind = Kind::any(dice);
+        return kind.literal(dice);
     }
     match of.0 {
         "TINYINT" | "TINYINT UNSIGNED" | "BOOLEAN" => dice.pick(&["0", "1", "2", "3", "5", "100", "127", "NULL", "7"]),
@@ -202,7 +202,7 @@ pub fn fitting(dice: &mut Dice, of: (&'static str, Kind, bool)) -> &'static str 
                 "'1970-01-01 00:00:01'",
                 "NULL",
             ]),
-            kind => values::literal(dice, kind),
+            kind => kind.literal(dice),
         },
     }
 }

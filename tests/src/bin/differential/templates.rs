@@ -3,9 +3,7 @@
 //! A letter in braces stands for an argument: `i` integer, `n` decimal, `r` double, `s` a small integer literal, `t` text, `b` binary string, `d` date,
 //! `h` time, `m` datetime, `j` JSON, `p` condition, `a` anything.
 
-use crate::values::Kind;
-
-const INTS: &[&str] = &[
+pub const INTS: &[&str] = &[
     "{i} + {i}",
     "{i} - {i}",
     "{i} * {i}",
@@ -113,7 +111,7 @@ const INTS: &[&str] = &[
     "NOT {a}",
     "ISNULL({a})",
 ];
-const DECIMALS: &[&str] = &[
+pub const DECIMALS: &[&str] = &[
     "{n} + {n}",
     "{n} - {n}",
     "{n} * {n}",
@@ -150,7 +148,7 @@ const DECIMALS: &[&str] = &[
     "CAST({j} AS DECIMAL(10, 2))",
     "{d} / {i}",
 ];
-const REALS: &[&str] = &[
+pub const REALS: &[&str] = &[
     "{r} + {r}",
     "{r} - {n}",
     "{r} * {i}",
@@ -195,7 +193,7 @@ const REALS: &[&str] = &[
     "IFNULL({r}, {n})",
     "{j} + {i}",
 ];
-const TEXTS: &[&str] = &[
+pub const TEXTS: &[&str] = &[
     "CONCAT({t}, {t})",
     "CONCAT({a}, {a})",
     "CONCAT_WS({t}, {a}, {t})",
@@ -288,7 +286,7 @@ const TEXTS: &[&str] = &[
     "ADDTIME({t}, {h})",
     "DATE_ADD({t}, INTERVAL {s} DAY)",
 ];
-const BINARIES: &[&str] = &[
+pub const BINARIES: &[&str] = &[
     "UNHEX({t})",
     "UNHEX(HEX({t}))",
     "CAST({a} AS BINARY)",
@@ -315,7 +313,7 @@ const BINARIES: &[&str] = &[
     "IFNULL({b}, {i})",
     "GREATEST({b}, {t})",
 ];
-const DATES: &[&str] = &[
+pub const DATES: &[&str] = &[
     "DATE({a})",
     "CAST({a} AS DATE)",
     "DATE({m})",
@@ -337,7 +335,7 @@ const DATES: &[&str] = &[
     "DATE_ADD({d}, INTERVAL {t} YEAR_MONTH)",
     "CASE WHEN {p} THEN {d} ELSE {d} END",
 ];
-const TIMES: &[&str] = &[
+pub const TIMES: &[&str] = &[
     "TIME({a})",
     "CAST({a} AS TIME)",
     "CAST({a} AS TIME(3))",
@@ -356,7 +354,7 @@ const TIMES: &[&str] = &[
     "STR_TO_DATE({t}, '%H:%i:%s')",
     "IFNULL({h}, {h})",
 ];
-const DATETIMES: &[&str] = &[
+pub const DATETIMES: &[&str] = &[
     "TIMESTAMP({a})",
     "TIMESTAMP({d}, {h})",
     "CAST({a} AS DATETIME)",
@@ -384,7 +382,7 @@ const DATETIMES: &[&str] = &[
     "CASE WHEN {p} THEN {m} ELSE {d} END",
     "{m} - INTERVAL {s} MONTH",
 ];
-const JSONS: &[&str] = &[
+pub const JSONS: &[&str] = &[
     "JSON_ARRAY({a}, {a})",
     "JSON_OBJECT('k', {a})",
     "JSON_OBJECT({t}, {a}, 'z', {j})",
@@ -413,7 +411,7 @@ const JSONS: &[&str] = &[
     "CASE WHEN {p} THEN {j} ELSE {j} END",
     "CAST({b} AS JSON)",
 ];
-const BOOLS: &[&str] = &[
+pub const BOOLS: &[&str] = &[
     "{i} = {i}",
     "{i} <> {n}",
     "{i} < {r}",
@@ -480,36 +478,3 @@ const BOOLS: &[&str] = &[
     "IF({p}, {p}, {p})",
     "STRCMP({t}, {t}) = 1",
 ];
-
-/// The templates whose result is of a kind.
-pub fn of(kind: Kind) -> &'static [&'static str] {
-    match kind {
-        Kind::Int => INTS,
-        Kind::Decimal => DECIMALS,
-        Kind::Real => REALS,
-        Kind::Text => TEXTS,
-        Kind::Binary => BINARIES,
-        Kind::Date => DATES,
-        Kind::Time => TIMES,
-        Kind::DateTime => DATETIMES,
-        Kind::Json => JSONS,
-        Kind::Bool => BOOLS,
-    }
-}
-
-/// The kind that a template's letter asks for; `None` is anything.
-pub fn letter(letter: &str) -> Option<Kind> {
-    Some(match letter {
-        "i" => Kind::Int,
-        "n" => Kind::Decimal,
-        "r" => Kind::Real,
-        "t" => Kind::Text,
-        "b" => Kind::Binary,
-        "d" => Kind::Date,
-        "h" => Kind::Time,
-        "m" => Kind::DateTime,
-        "j" => Kind::Json,
-        "p" => Kind::Bool,
-        _ => return None,
-    })
-}

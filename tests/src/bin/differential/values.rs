@@ -1,36 +1,6 @@
-//! Kinds of values and literals at their edges.
+//! Literals at their edges, by kind.
 
-use crate::dice::Dice;
-
-/// What an expression or column roughly is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    Int,
-    Decimal,
-    Real,
-    Text,
-    Binary,
-    Date,
-    Time,
-    DateTime,
-    Json,
-    Bool,
-}
-
-pub const KINDS: [Kind; 10] = [
-    Kind::Int,
-    Kind::Decimal,
-    Kind::Real,
-    Kind::Text,
-    Kind::Binary,
-    Kind::Date,
-    Kind::Time,
-    Kind::DateTime,
-    Kind::Json,
-    Kind::Bool,
-];
-
-const INTS: &[&str] = &[
+pub const INTS: &[&str] = &[
     "0",
     "1",
     "-1",
@@ -62,7 +32,7 @@ const INTS: &[&str] = &[
     "202002",
     "123456",
 ];
-const DECIMALS: &[&str] = &[
+pub const DECIMALS: &[&str] = &[
     "0.0",
     "0.5",
     "-0.5",
@@ -83,7 +53,7 @@ const DECIMALS: &[&str] = &[
     "18446744073709551615.9",
     "20200131123456.789",
 ];
-const REALS: &[&str] = &[
+pub const REALS: &[&str] = &[
     "0e0",
     "1e0",
     "-1.5e0",
@@ -104,7 +74,7 @@ const REALS: &[&str] = &[
     "1.8446744073709552e19",
     "0.30000000000000004e0",
 ];
-const TEXTS: &[&str] = &[
+pub const TEXTS: &[&str] = &[
     "''",
     "'a'",
     "'A'",
@@ -151,7 +121,7 @@ const TEXTS: &[&str] = &[
     "'\\n'",
     "'x y z'",
 ];
-const BINARIES: &[&str] = &[
+pub const BINARIES: &[&str] = &[
     "x''",
     "x'00'",
     "x'41'",
@@ -165,7 +135,7 @@ const BINARIES: &[&str] = &[
     "x'FFFFFFFFFFFFFFFFFF'",
     "x'313233'",
 ];
-const DATES: &[&str] = &[
+pub const DATES: &[&str] = &[
     "DATE'2020-02-29'",
     "DATE'1999-12-31'",
     "DATE'2000-01-01'",
@@ -176,7 +146,7 @@ const DATES: &[&str] = &[
     "'2020-01-31'",
     "DATE'1970-01-01'",
 ];
-const TIMES: &[&str] = &[
+pub const TIMES: &[&str] = &[
     "TIME'00:00:00'",
     "TIME'12:34:56'",
     "TIME'-12:34:56.5'",
@@ -186,7 +156,7 @@ const TIMES: &[&str] = &[
     "TIME'01:00:00.1'",
     "'10:11:12'",
 ];
-const DATETIMES: &[&str] = &[
+pub const DATETIMES: &[&str] = &[
     "TIMESTAMP'2020-02-29 12:34:56'",
     "TIMESTAMP'1999-12-31 23:59:59.999999'",
     "TIMESTAMP'2000-01-01 00:00:00'",
@@ -196,7 +166,7 @@ const DATETIMES: &[&str] = &[
     "TIMESTAMP'2023-07-15 08:09:10.123'",
     "'2020-01-31 12:34:56'",
 ];
-const JSONS: &[&str] = &[
+pub const JSONS: &[&str] = &[
     "CAST('null' AS JSON)",
     "CAST('1' AS JSON)",
     "CAST('-1.5' AS JSON)",
@@ -210,29 +180,4 @@ const JSONS: &[&str] = &[
     "JSON_ARRAY(1, 'a', NULL, 2.5)",
     "CAST('18446744073709551615' AS JSON)",
 ];
-const BOOLS: &[&str] = &["TRUE", "FALSE", "NULL", "1", "0"];
-
-/// All literals of a kind.
-pub fn literals(kind: Kind) -> &'static [&'static str] {
-    match kind {
-        Kind::Int => INTS,
-        Kind::Decimal => DECIMALS,
-        Kind::Real => REALS,
-        Kind::Text => TEXTS,
-        Kind::Binary => BINARIES,
-        Kind::Date => DATES,
-        Kind::Time => TIMES,
-        Kind::DateTime => DATETIMES,
-        Kind::Json => JSONS,
-        Kind::Bool => BOOLS,
-    }
-}
-
-/// A literal, small numbers and NULL more often than the others.
-pub fn literal(dice: &mut Dice, kind: Kind) -> &'static str {
-    match dice.below(20) {
-        0 => "NULL",
-        1..=6 if kind == Kind::Int => ["0", "1", "2", "3", "-1", "10"][dice.below(6)],
-        _ => dice.pick(literals(kind)),
-    }
-}
+pub const BOOLS: &[&str] = &["TRUE", "FALSE", "NULL", "1", "0"];
