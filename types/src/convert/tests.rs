@@ -88,6 +88,7 @@ fn number_of(problem: &Problem) -> u32 {
         Problem::TemporalOverflow { .. } => 1441,
         Problem::TimestampGap => 1299,
         Problem::InvalidJson { .. } => 3140,
+        Problem::InvalidDocument { .. } => 3156,
         Problem::DeepJson => 3157,
         Problem::BinaryJson => 3144,
     }
