@@ -128,9 +128,6 @@ impl<'p> OrderedGroups<'p> {
                     for (n, aggregate) in self.aggregates.iter().enumerate() {
                         self.accumulators[first + n] = Accumulator::new(aggregate);
                     }
-                    if !self.rolls_up() {
-                        run.release(std::mem::take(&mut self.grown));
-                    }
                     self.state = match (level > last, ended) {
                         (true, _) => State::Emit { level: level - 1, last, ended },
                         (false, true) => State::Done,
