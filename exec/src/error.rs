@@ -115,6 +115,10 @@ pub enum Error {
     ColumnCannotBeNull {
         column: String,
     },
+    /// 3819 `Check constraint '%s' is violated.`
+    CheckViolated {
+        name: String,
+    },
     /// 1364 `Field '%s' doesn't have a default value`
     NoDefault {
         column: String,
@@ -215,6 +219,14 @@ pub enum Error {
         message: String,
     },
 }
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{self:?}")
+    }
+}
+
+impl std::error::Error for Error {}
 
 /// The result of an execution step.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -13,6 +13,7 @@ mod arithmetic;
 mod cast;
 mod coerce;
 mod context;
+mod definition;
 mod display;
 mod dml;
 mod driver;
@@ -38,6 +39,7 @@ mod tests;
 mod wait;
 
 pub use context::{ExecContext, Host, LocalFuture, VirtualRows};
+pub use definition::DefinitionExpressions;
 pub use driver::{DmlDone, QueryDone, measure_query, run_dml, run_load, run_query};
 pub use error::{Error, Result};
 pub use estimate::Constants;

@@ -1,11 +1,11 @@
 //! A plan made ready to run: tables resolved, the way to run it chosen. Immutable and shared by executions.
 
-use crate::dml::{ColumnDefaultValue, ForeignKeys, default_of_column, foreign_keys_of_plan};
+use crate::dml::{ColumnDefaultValue, ForeignKeys, RowRules, default_of_column, foreign_keys_of_plan};
 use crate::error::{Error, Result};
 use sql::plan::{InsertPlan, InsertSource, Node, OutputColumn, Parts, Plan, Scan};
 use std::sync::Arc;
 use table::Table;
-use types::schema::TableDef;
+use types::schema::{TableDef, TableId};
 
 /// A plan with what can be computed once. Valid as long as the plan's schema version.
 pub struct Prepared {
@@ -18,6 +18,8 @@ pub struct Prepared {
     pub(crate) target: Option<(Arc<Table>, InsertShape)>,
     /// The foreign keys that a data change concerns.
     pub(crate) foreign_keys: Option<Box<ForeignKeys>>,
+    /// The rules of the tables that are written, of those that have any.
+    rules: Vec<(TableId, RowRules)>,
     /// Every stored table, once, in the order in which their metadata locks are taken.
     tables: Vec<Arc<Table>>,
 }
@@ -34,6 +36,7 @@ impl Prepared {
             duplicate_sources: Vec::new(),
             target: None,
             foreign_keys: None,
+            rules: Vec::new(),
             tables: Vec::new(),
         };
         match &*plan {
@@ -80,6 +83,7 @@ impl Prepared {
             }
         }
         prepared.add_foreign_keys(database)?;
+        prepared.add_rules()?;
         // DDL takes several locks in this order, too.
         prepared.tables.sort_by_key(|table| table.id());
         Ok(prepared)
@@ -101,6 +105,28 @@ impl Prepared {
         }
         self.foreign_keys = keys;
         Ok(())
+    }
+
+    fn add_rules(&mut self) -> Result<()> {
+        // An INSERT has those of its target in its shape.
+        if !matches!(*self.plan, Plan::Update(_) | Plan::Change(_)) {
+            return Ok(());
+        }
+        for table in self.tables.iter().filter(|table| table.def().has_row_rules()) {
+            if let Some(rules) = RowRules::of(table.def())? {
+                self.rules.push((table.id(), rules));
+            }
+        }
+        Ok(())
+    }
+
+    /// The rules of a table that the plan writes.
+    #[inline]
+    pub(crate) fn rules(&self, table: &Table) -> Option<&RowRules> {
+        if self.rules.is_empty() {
+            return None;
+        }
+        self.rules.iter().find(|(id, _)| *id == table.id()).map(|(_, rules)| rules)
     }
 
     pub fn plan(&self) -> &Arc<Plan> {
@@ -126,6 +152,9 @@ pub(crate) struct InsertShape {
     /// For each column of the table its place in the given rows.
     pub given: Vec<Option<usize>>,
     pub defaults: Vec<ColumnDefaultValue>,
+    /// Some default is an expression.
+    pub has_expressions: bool,
+    pub rules: Option<RowRules>,
 }
 
 impl InsertShape {
@@ -133,8 +162,9 @@ impl InsertShape {
         let columns = &plan.table.columns;
         let mut given = vec![None; columns.len()];
         plan.columns.iter().enumerate().for_each(|(n, column)| given[*column] = Some(n));
-        let defaults: Result<Vec<_>> = columns.iter().map(default_of_column).collect();
-        Ok(Self { given, defaults: defaults? })
+        let defaults: Vec<_> = (0..columns.len()).map(|column| default_of_column(&plan.table, column)).collect::<Result<_>>()?;
+        let has_expressions = defaults.iter().any(|default| matches!(default, ColumnDefaultValue::Expression(_)));
+        Ok(Self { given, defaults, has_expressions, rules: RowRules::of(&plan.table)? })
     }
 }
 

@@ -132,6 +132,8 @@ fn table() -> TableDef {
         on_update_now: false,
         comment: String::new(),
         invisible: false,
+        generated: None,
+        missing: None,
     };
     TableDef {
         id: TableId(1),
@@ -144,5 +146,6 @@ fn table() -> TableDef {
         created_us: 0,
         is_virtual: false,
         foreign_keys: Vec::new(),
+        checks: Vec::new(),
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::variables;
 use exec::Error as Exec;
-use sql::{Clause, DefinitionError, Error as Sql, FileError, NameKind, RecursiveError, WindowError};
+use sql::{Clause, DefinitionError, Error as Sql, FileError, NameKind, RecursiveError, RowExprProblem, RowExprUse, WindowError};
 use table::ddl::ForeignKeyError;
 use table::{Error as Table, NameOf};
 use types::convert::Problem;
@@ -284,6 +284,9 @@ fn sql_error(error: &Sql) -> (u16, String) {
                 "Expression #{number} of ORDER BY contains aggregate function and applies to the result of a non-aggregated query"
             ),
         ),
+        Sql::GeneratedValue { column, table } => {
+            (3105, format!("The value specified for generated column '{column}' in table '{table}' is not allowed."))
+        }
         Sql::InvalidGroupUse => (1111, "Invalid use of group function".into()),
         Sql::WrongGroupField(name) => (1056, format!("Can't group on '{name}'")),
         Sql::OrderNotInDistinct { expression, column } => (
@@ -457,6 +460,9 @@ fn definition_error(error: &DefinitionError) -> (u16, String) {
         D::TooManyKeyParts(max) => (1070, format!("Too many key parts specified; max {max} parts allowed")),
         D::TooManyKeys(max) => (1069, format!("Too many keys specified; max {max} keys allowed")),
         D::RowTooLarge => (1118, row_too_large(65535)),
+        D::UnknownAlgorithm(name) => (1800, format!("Unknown ALGORITHM '{name}'")),
+        D::UnknownLock(name) => (1801, format!("Unknown LOCK type '{name}'")),
+        D::RowExpr { usage, problem } => row_expr_error(usage, problem),
     }
 }
 
@@ -534,6 +540,7 @@ fn exec_error(error: &Exec) -> (u16, String) {
         ),
         Exec::CascadeTooDeep { levels } => (3008, format!("Foreign key cascade delete/update exceeds max depth of {levels}.")),
         Exec::ColumnCannotBeNull { column } => (1048, format!("Column '{column}' cannot be null")),
+        Exec::CheckViolated { name } => (3819, format!("Check constraint '{name}' is violated.")),
         Exec::NoDefault { column } => (1364, format!("Field '{column}' doesn't have a default value")),
         Exec::ColumnOutOfRange { column, row } => (1264, format!("Out of range value for column '{column}' at row {row}")),
         Exec::DataTooLong { column, row } => (1406, format!("Data too long for column '{column}' at row {row}")),
@@ -575,6 +582,85 @@ fn exec_error(error: &Exec) -> (u16, String) {
         Exec::ClientGone => (1159, "Got timeout reading communication packets".into()),
         Exec::Other { number, message } => (*number, message.clone()),
     }
+}
+
+/// What `table` was told by who judges and computes expressions (`table::ddl::Expressions`).
+fn expression_error(error: &(dyn std::error::Error + Send + Sync + 'static)) -> (u16, String) {
+    if let Some(error) = error.downcast_ref::<Exec>() {
+        return exec_error(error);
+    }
+    match error.downcast_ref::<Sql>() {
+        Some(error) => sql_error(error),
+        None => (1105, error.to_string()),
+    }
+}
+
+/// An expression that a definition cannot have.
+fn row_expr_error(usage: &RowExprUse, problem: &RowExprProblem) -> (u16, String) {
+    use RowExprProblem as P;
+    use RowExprUse::{Check, Default, Generated};
+    match (usage, problem) {
+        (Generated(name), P::Function(function)) => {
+            (3763, format!("Expression of generated column '{name}' contains a disallowed function: {function}."))
+        }
+        (Default(name), P::Function(function)) => {
+            (3770, format!("Default value expression of column '{name}' contains a disallowed function: {function}."))
+        }
+        (Check(name), P::Function(function)) => {
+            (3814, format!("An expression of a check constraint '{name}' contains disallowed function: {function}."))
+        }
+        (Generated(name), P::Unnamed | P::DefaultFunction | P::NotBoolean | P::OtherColumn) => {
+            (3102, format!("Expression of generated column '{name}' contains a disallowed function."))
+        }
+        (Default(name), P::Unnamed | P::NotBoolean | P::OtherColumn) => {
+            (3769, format!("Default value expression of column '{name}' contains a disallowed function."))
+        }
+        (Check(name), P::Unnamed | P::DefaultFunction | P::NotPrior) => {
+            (3815, format!("An expression of a check constraint '{name}' contains disallowed function."))
+        }
+        (Generated(name) | Default(name), P::Variable) => {
+            (3772, format!("Default value expression of column '{name}' cannot refer user or system variables."))
+        }
+        (Check(name), P::Variable) => {
+            (3816, format!("An expression of a check constraint '{name}' cannot refer to a user or system variable."))
+        }
+        (Generated(name), P::RowValue) => (3764, format!("Expression of generated column '{name}' cannot refer to a row value.")),
+        (Default(name), P::RowValue) => {
+            (3771, format!("Default value expression of column '{name}' cannot refer to a row value."))
+        }
+        (Check(name), P::RowValue) => (3817, format!("Check constraint '{name}' cannot refer to a row value.")),
+        (Default(_), P::DefaultFunction) => (3773, "DEFAULT function cannot be used with default value expressions".into()),
+        (Check(name), P::NotBoolean) => {
+            (3812, format!("An expression of non-boolean type specified to a check constraint '{name}'."))
+        }
+        (Check(name), P::OtherColumn) => (3813, format!("Column check constraint '{name}' references other column.")),
+        (Generated(_), P::UnknownColumn(column)) => (1054, format!("Unknown column '{column}' in 'generated column function'")),
+        (Default(_), P::UnknownColumn(column)) => (1054, format!("Unknown column '{column}' in 'default value expression'")),
+        (Check(name), P::UnknownColumn(column)) => {
+            (3820, format!("Check constraint '{name}' refers to non-existing column '{column}'."))
+        }
+        (Generated(name), P::AutoIncrement) => {
+            (3109, format!("Generated column '{name}' cannot refer to auto-increment column."))
+        }
+        (Default(name), P::AutoIncrement) => {
+            (3768, format!("Default value expression of column '{name}' cannot refer to an auto-increment column."))
+        }
+        (Check(name), P::AutoIncrement) => (3818, format!("Check constraint '{name}' cannot refer to an auto-increment column.")),
+        (Generated(_), P::NotPrior) => (3107, "Generated column can refer only to generated columns defined prior to it.".into()),
+        (Default(name), P::NotPrior) => (
+            3767,
+            format!(
+                "Default value expression of column '{name}' cannot refer to a column defined after it if that column is a generated \
+                 column or has an expression as default value."
+            ),
+        ),
+    }
+}
+
+fn online_log_too_big(index: &str) -> String {
+    format!(
+        "Creating index '{index}' required more than 'innodb_online_alter_log_max_size' bytes of modification log. Please try again."
+    )
 }
 
 fn table_error(error: &Table) -> (u16, String) {
@@ -625,6 +711,43 @@ fn table_error(error: &Table) -> (u16, String) {
         Table::ForeignKey(error) => foreign_key_error(error),
         Table::InvalidNull => (1138, "Invalid use of NULL value".into()),
         Table::AutoIncrementUsedUp => (1467, "Failed to read auto-increment value from storage engine".into()),
+        Table::DuplicateCheck { name } => (3822, format!("Duplicate check constraint name '{name}'.")),
+        Table::CheckMissing { name } => (3821, format!("Check constraint '{name}' is not found in the table.")),
+        Table::ReadByCheck { column, name } => {
+            (3959, format!("Check constraint '{name}' uses column '{column}', hence column cannot be dropped or renamed."))
+        }
+        Table::ReadByGenerated { column } => (3108, format!("Column '{column}' has a generated column dependency.")),
+        Table::ReadByDefault { column, table } => (
+            3766,
+            format!(
+                "Column '{column}' of table '{table}' has a default value expression dependency and cannot be dropped or renamed."
+            ),
+        ),
+        Table::VirtualForeignKey { name, column } => {
+            (3733, format!("Foreign key '{name}' uses virtual column '{column}' which is not supported."))
+        }
+        Table::GeneratedForeignKey { clause } => {
+            (3104, format!("Cannot define foreign key with {clause} clause on a generated column."))
+        }
+        Table::CheckOnForeignKey { column, check, key } => (
+            3823,
+            format!(
+                "Column '{column}' cannot be used in a check constraint '{check}': needed in a foreign key constraint '{key}' \
+                 referential action."
+            ),
+        ),
+        Table::Generated { what } => (3106, format!("'{what}' is not supported for generated columns.")),
+        Table::Expression(error) => expression_error(error.as_ref()),
+        Table::IndexMissing { index, table } => (1176, format!("Key '{index}' doesn't exist in table '{table}'")),
+        Table::PrimaryInvisible => (3522, "A primary key index cannot be invisible".into()),
+        Table::NotInstant { retypes: true } => (
+            1846,
+            "ALGORITHM=INSTANT is not supported. Reason: Need to rebuild the table to change column type. Try ALGORITHM=COPY/INPLACE."
+                .into(),
+        ),
+        Table::NotInstant { retypes: false } => (1845, "ALGORITHM=INSTANT is not supported for this operation. Try ALGORITHM=COPY/INPLACE.".into()),
+        Table::NeedsLock { why } => (1846, format!("LOCK=NONE is not supported. Reason: {why}. Try LOCK=SHARED.")),
+        Table::OnlineLogTooBig { index } => (1799, online_log_too_big(index)),
         Table::NotSupported { what } => not_supported(what),
     }
 }
@@ -764,7 +887,7 @@ fn sqlstate(number: u16) -> &'static [u8; 5] {
         1040 | 1251 => b"08004",
         1043 | 1047 | 1053 | 1152..=1161 | 1184 | 1189 | 1190 | 1218 => b"08S01",
         1044 | 1049 | 1055..=1057 | 1059 | 1061 | 1063..=1075 | 1083 | 1084 | 1090 | 1091 | 1101..=1104 | 1106 | 1107 | 1110 | 1112
-        | 1113 | 1115 | 1118 | 1120 | 1121 | 1131 | 1132 | 1138..=1140 | 1142..=1145 | 1147..=1149 | 1162..=1164 | 1166..=1168
+        | 1113 | 1115 | 1118 | 1120 | 1121 | 1131 | 1132 | 1139 | 1140 | 1142..=1145 | 1147..=1149 | 1162..=1164 | 1166..=1168
         | 1170 | 1171 | 1172 | 1173 | 1176..=1178 | 1203 | 1211 | 1226..=1227 | 1230..=1232 | 1234 | 1235 | 1239 | 1247 | 1248
         | 1250 | 1252 | 1253 | 1280 | 1281 | 1286 | 1304 | 1305 | 1308..=1311 | 1313..=1316 | 1318..=1320 | 1322 | 1323 | 1324
         | 1326 | 1327 | 1330..=1335 | 1337 | 1338 | 1370 | 1403 | 1407 | 1410 | 1413 | 1414 | 1425..=1427 | 1439 | 1453 | 1458
@@ -778,7 +901,9 @@ fn sqlstate(number: u16) -> &'static [u8; 5] {
         1058 | 1136 => b"21S01",
         1060 => b"42S21",
         1082 => b"42S12",
+        1138 => b"22004",
         1141 => b"42000",
+        1845 | 1846 => b"0A000",
         1179 | 1568 => b"25001",
         1213 => b"40001",
         1222 | 1241 | 1242 => b"21000",

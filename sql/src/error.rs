@@ -1,6 +1,7 @@
 //! What can be wrong with a statement, as data. `server` assigns MySQL's numbers and writes the messages; the number that each
 //! variant stands for is noted beside it.
 
+use crate::row_expr::RowExprUse;
 use std::fmt;
 
 pub type Result<T> = std::result::Result<T, Error>;
@@ -81,6 +82,8 @@ pub enum Error {
     NotGrouped { expression: usize, column: String, clause: Clause },
     /// 1140: an aggregate without GROUP BY beside a plain column
     MixedGroup { expression: usize, column: String },
+    /// 3105 "The value specified for generated column '{column}' in table '{table}' is not allowed."
+    GeneratedValue { column: String, table: String },
     /// 1111 "Invalid use of group function"
     InvalidGroupUse,
     /// 3029 "Expression #{0} of ORDER BY contains aggregate function and applies to the result of a non-aggregated query"
@@ -260,6 +263,34 @@ pub enum DefinitionError {
     TooManyKeys(u32),
     /// 1118 "Row size too large"
     RowTooLarge,
+    /// 1800 "Unknown ALGORITHM '{0}'"
+    UnknownAlgorithm(String),
+    /// 1801 "Unknown LOCK type '{0}'"
+    UnknownLock(String),
+    /// 3102 and others: an expression over a row that a definition cannot have
+    RowExpr { usage: RowExprUse, problem: RowExprProblem },
+}
+
+/// What is wrong with an expression over a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RowExprProblem {
+    /// A function, by its name, whose value is not the row's alone.
+    Function(String),
+    /// A subquery, or something else without a name.
+    Unnamed,
+    Variable,
+    RowValue,
+    /// DEFAULT(c) in a default
+    DefaultFunction,
+    /// A CHECK that is no condition
+    NotBoolean,
+    UnknownColumn(String),
+    /// It reads an AUTO_INCREMENT column.
+    AutoIncrement,
+    /// It reads a column whose value is computed after it.
+    NotPrior,
+    /// A CHECK beside a column that reads another one
+    OtherColumn,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

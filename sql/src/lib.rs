@@ -22,6 +22,7 @@ mod normal;
 mod parser;
 pub mod plan;
 mod planner;
+mod row_expr;
 #[cfg(test)]
 mod testing;
 mod walk;
@@ -29,11 +30,14 @@ mod walk;
 pub use arena::Arena;
 pub use bind::{bind_constant, bind_show_filter, plan};
 pub use digest::{Digest, Lifted, digest};
-pub use error::{Clause, DefinitionError, Error, FileError, IllegalMix, NameKind, RecursiveError, Result, WindowError};
+pub use error::{
+    Clause, DefinitionError, Error, FileError, IllegalMix, NameKind, RecursiveError, Result, RowExprProblem, WindowError,
+};
 pub use explain::{explain_json, explain_tree, explain_tree_measured};
 pub use normal::normalized;
 pub use parser::{DEPTH_MAX, HEIGHT_MAX, Parsed, parse, parse_expression, parse_lifted};
 pub use planner::estimated_cost;
+pub use row_expr::{RowExprUse, bind_row_expr, check_row_exprs, row_expr};
 
 /// MySQL 8.4's default sql_mode, for tests.
 #[cfg(test)]

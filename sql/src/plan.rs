@@ -601,3 +601,25 @@ pub struct SqlMode {
     pub allow_invalid_dates: bool,
     pub time_truncate_fractional: bool,
 }
+
+impl SqlMode {
+    /// `SET sql_mode = ''`
+    pub const NONE: SqlMode = SqlMode {
+        strict: false,
+        ansi_quotes: false,
+        pipes_as_concat: false,
+        no_backslash_escapes: false,
+        only_full_group_by: false,
+        no_zero_date: false,
+        no_zero_in_date: false,
+        error_for_division_by_zero: false,
+        no_auto_value_on_zero: false,
+        no_unsigned_subtraction: false,
+        high_not_precedence: false,
+        ignore_space: false,
+        real_as_float: false,
+        pad_char_to_full_length: false,
+        allow_invalid_dates: false,
+        time_truncate_fractional: false,
+    };
+}

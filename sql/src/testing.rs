@@ -153,6 +153,7 @@ impl TableMaker {
             created_us: 0,
             is_virtual: false,
             foreign_keys: Vec::new(),
+            checks: Vec::new(),
         };
         Self { def }
     }
@@ -175,6 +176,8 @@ impl TableMaker {
             on_update_now: false,
             comment: String::new(),
             invisible: false,
+            generated: None,
+            missing: None,
         });
         self
     }
@@ -192,6 +195,7 @@ impl TableMaker {
             columns,
             comment: String::new(),
             using_btree: false,
+            invisible: false,
             tree_id: 0,
             root_page: 0,
         });

@@ -98,7 +98,7 @@ impl Table {
                     report.problem(format!("index {name}: entry {entries} leads to no row"));
                     continue;
                 }
-                let has_entry = match blocking(|| self.index_entry_of(worker, txn, index, RowRead::Latest, &mut row)) {
+                let has_entry = match blocking(|| self.index_entry_of(worker, txn, index, RowRead::Snapshot, &mut row)) {
                     Ok(has_entry) => has_entry,
                     Err(error) => {
                         report.problem(format!("index {name}: entry {entries}: {error:?}"));

@@ -89,6 +89,36 @@ pub enum Error {
     InvalidNull,
     /// 1467: the numbers of the AUTO_INCREMENT column do not suffice for the rows.
     AutoIncrementUsedUp,
+    /// 3822
+    DuplicateCheck { name: String },
+    /// 3821
+    CheckMissing { name: String },
+    /// 3959: a CHECK reads the column.
+    ReadByCheck { column: String, name: String },
+    /// 3108: a generated column reads it.
+    ReadByGenerated { column: String },
+    /// 3766: the default of a column reads it.
+    ReadByDefault { column: String, table: String },
+    /// 3106: what cannot be done with a generated column.
+    Generated { what: &'static str },
+    /// 3733
+    VirtualForeignKey { name: String, column: String },
+    /// 3104
+    GeneratedForeignKey { clause: String },
+    /// 3823
+    CheckOnForeignKey { column: String, check: String, key: String },
+    /// What an expression of the definition gave, as `Expressions` tells it.
+    Expression(Box<dyn std::error::Error + Send + Sync>),
+    /// 1176
+    IndexMissing { index: String, table: String },
+    /// 3522: the primary key.
+    PrimaryInvisible,
+    /// 1845; 1846 where a type changes
+    NotInstant { retypes: bool },
+    /// 1846: LOCK = NONE is not possible.
+    NeedsLock { why: &'static str },
+    /// 1799: too many rows changed while the table was read.
+    OnlineLogTooBig { index: String },
     /// 1235 or 1846: what this version does not do yet; `what` names it.
     NotSupported { what: &'static str },
 }

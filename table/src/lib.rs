@@ -34,6 +34,7 @@ mod reference;
 mod row_buf;
 mod statistics;
 mod table;
+mod watch;
 mod write;
 
 pub use check::CheckReport;

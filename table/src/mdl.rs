@@ -13,11 +13,13 @@
 //! M2: with the flag up, the number of successful users of a slot only falls; a slot seen at zero stays free of users.
 //! M3: a waiter registers its waker before it looks again, so no wake-up is lost.
 //! M4: an uncontended shared acquire and release write one line, the worker's own.
+//! M5: whoever changes a table's definition holds the lock's `Definition` from the first look to the last, and takes the lock alone only
+//!     with it. So a definition may let users in again while it works, and still nobody else changes the table meanwhile.
 //!
 //! Fairness: a waiting exclusive owner blocks new users at once and proceeds when the present ones are done; when it releases,
 //! all who wait are woken and compete. Latches: the waiter list is behind a mutex that only contended paths take.
 
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -33,6 +35,9 @@ pub struct MetadataLock {
     exclusive: AtomicU32,
     next_token: AtomicU64,
     waiters: Mutex<Waiters>,
+    /// M5: somebody holds it.
+    defined: Mutex<bool>,
+    definition_over: Condvar,
 }
 
 #[derive(Default)]
@@ -54,7 +59,21 @@ impl MetadataLock {
             exclusive: AtomicU32::new(0),
             next_token: AtomicU64::new(0),
             waiters: Mutex::new(Waiters::default()),
+            defined: Mutex::new(false),
+            definition_over: Condvar::new(),
         })
+    }
+
+    /// Waits on this thread for the right to change the definition (M5), up to `deadline`. Users are not disturbed by it.
+    pub fn acquire_definition_blocking(self: &Arc<Self>, deadline: Instant) -> Option<DefinitionGuard> {
+        let mut defined = self.defined.lock();
+        while *defined {
+            if self.definition_over.wait_until(&mut defined, deadline).timed_out() && *defined {
+                return None;
+            }
+        }
+        *defined = true;
+        Some(DefinitionGuard { lock: self.clone() })
     }
 
     /// Takes a share for a user on `worker`; `false` when DDL holds the lock or waits for it. Pair with [`Self::release_shared`].
@@ -258,6 +277,19 @@ pub struct ExclusiveGuard {
 impl Drop for ExclusiveGuard {
     fn drop(&mut self) {
         self.lock.lower_flag();
+    }
+}
+
+/// The right to change the definition, until dropped (M5).
+#[must_use]
+pub struct DefinitionGuard {
+    lock: Arc<MetadataLock>,
+}
+
+impl Drop for DefinitionGuard {
+    fn drop(&mut self) {
+        *self.lock.defined.lock() = false;
+        self.lock.definition_over.notify_one();
     }
 }
 

@@ -3,7 +3,9 @@
 use crate::catalog::StoredTable;
 use crate::codec::{self, IndexCodec, Source};
 use crate::counters::{Counters, last_key};
+use crate::watch::Watch;
 use crate::{EncodedRange, MetadataLock, RowBuf, RowLayout, StoredRow};
+use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use txn::{LockMode, TreeRef, Txn, WaitPolicy, Worker};
@@ -27,6 +29,8 @@ pub struct Table {
     pub(crate) mdl: Arc<MetadataLock>,
     rebuilt_at: u64,
     replaced: AtomicBool,
+    pub(crate) watched: AtomicBool,
+    pub(crate) watch: Mutex<Option<Arc<Watch>>>,
 }
 
 struct AutoIncrement {
@@ -90,6 +94,8 @@ impl Table {
             mdl,
             rebuilt_at,
             replaced: AtomicBool::new(false),
+            watched: AtomicBool::new(false),
+            watch: Mutex::new(None),
             def,
         }
     }

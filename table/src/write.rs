@@ -17,6 +17,7 @@
 //! W5: where the caller has asked for it (`Progress::pause_at`), an insert and an update pause before they make the entry of an index; the
 //!     next call goes on. That is where a foreign key's parent is looked for, as in InnoDB: who deletes the parent meanwhile, and looks
 //!     for children, does not find an entry of a row that waits for him.
+//! W6: where a definition watches the table, each clustered record that was written is noted (`watch`).
 
 use crate::blob::ChunkPlace;
 use crate::codec::{self, Source};
@@ -177,6 +178,25 @@ impl Table {
         outcome
     }
 
+    /// As `insert_row`, under a clustered key that the caller has made.
+    pub(crate) fn insert_row_at(
+        &self,
+        worker: &Worker,
+        txn: &mut Txn,
+        key: &[u8],
+        values: &[Value<'_>],
+        progress: &mut Progress,
+    ) -> txn::Result<InsertRow> {
+        if progress.step == Step::Start {
+            progress.savepoint = Some(txn.savepoint());
+            progress.key.clear();
+            progress.key.extend_from_slice(key);
+            self.encode_row(worker, values, progress)?;
+            progress.step = Step::Clustered;
+        }
+        self.insert_row(worker, txn, values, progress)
+    }
+
     /// Changes columns of the row `old` (read current: with `seen`). `changes` are (column, new value), each column at most once; the
     /// others keep their value, large ones are not even read. Only indexes whose key changes are touched.
     pub fn update_row(
@@ -243,6 +263,7 @@ impl Table {
                         // Nothing was written yet.
                         return Ok(InsertRow::Duplicate { index: 0 });
                     }
+                    self.note_inserted(worker, &p.key);
                     p.step = p.then(1, Step::IndexInsert(1));
                 }
                 Step::IndexDelete(k) | Step::IndexInsert(k) if k < self.indexes.len() => {
@@ -310,12 +331,14 @@ impl Table {
                     if txn.update(worker, self.indexes[0].tree, &p.key, seen, &p.payload)? == WriteOutcome::Changed {
                         return Ok(WriteRow::Changed);
                     }
+                    self.note_changed(worker, old, &p.expanded)?;
                     p.step = Step::IndexDelete(1);
                 }
                 Step::Clustered => {
                     if txn.delete(worker, self.indexes[0].tree, &old.key, seen)? == WriteOutcome::Changed {
                         return Ok(WriteRow::Changed);
                     }
+                    self.note_changed(worker, old, &p.expanded)?;
                     p.step = p.then(0, Step::ClusteredInsert);
                 }
                 Step::Paused(index) => {
@@ -324,7 +347,10 @@ impl Table {
                 }
                 Step::ClusteredInsert => {
                     p.step = match txn.insert(worker, self.indexes[0].tree, &p.key, &p.payload)? {
-                        InsertOutcome::Inserted => Step::IndexDelete(1),
+                        InsertOutcome::Inserted => {
+                            self.note_inserted(worker, &p.key);
+                            Step::IndexDelete(1)
+                        }
                         InsertOutcome::Duplicate => Step::Undo(0),
                     };
                 }
@@ -382,6 +408,7 @@ impl Table {
                     if txn.delete(worker, self.indexes[0].tree, &old.key, seen)? == WriteOutcome::Changed {
                         return Ok(WriteRow::Changed);
                     }
+                    self.note_changed(worker, old, &p.expanded)?;
                     p.step = Step::IndexDelete(1);
                 }
                 Step::IndexDelete(k) | Step::IndexInsert(k) if k < self.indexes.len() => {
@@ -479,7 +506,7 @@ impl Table {
         }
     }
 
-    fn clustered_key(&self, worker: &Worker, values: &[Value<'_>], key: &mut Vec<u8>) -> txn::Result<()> {
+    pub(crate) fn clustered_key(&self, worker: &Worker, values: &[Value<'_>], key: &mut Vec<u8>) -> txn::Result<()> {
         key.clear();
         let clustered = &self.indexes[0];
         if clustered.codec.kind == IndexKind::HiddenRowId {
@@ -604,11 +631,18 @@ impl Table {
         let Ok(row) = StoredRow::new(&self.layout, &old.payload) else { return false };
         // A changed primary key moves all entries.
         let all = index(0);
+        let is_external = |column: usize| matches!(row.external(column), Ok(Some(_)));
+        if self
+            .watch()
+            .is_some_and(|watch| (0..self.layout.columns()).any(|column| watch.has_column(column) && is_external(column)))
+        {
+            return true;
+        }
         self.indexes
             .iter()
             .enumerate()
             .filter(|(k, _)| all || index(*k))
-            .any(|(_, i)| i.codec.parts().iter().any(|part| matches!(row.external(part.column), Ok(Some(_)))))
+            .any(|(_, i)| i.codec.parts().iter().any(|part| is_external(part.column)))
     }
 
     /// Loads the indexed large values of `old` into `p.expanded`. `false`: the row changed.
@@ -617,7 +651,9 @@ impl Table {
         if p.expanded.payload.is_empty() {
             p.expanded.copy_from(old);
         }
-        self.load_columns(worker, txn, RowRead::Latest, |column| self.is_indexed(column), &mut p.expanded)
+        let watch = self.watch();
+        let is_needed = |column| self.is_indexed(column) || watch.as_ref().is_some_and(|watch| watch.has_column(column));
+        self.load_columns(worker, txn, RowRead::Latest, is_needed, &mut p.expanded)
     }
 }
 

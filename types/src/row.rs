@@ -24,8 +24,8 @@
 //! | strings, JSON | variable |
 //!
 //! R1: columns are only ever added at the end of a definition, so the layout of a row with fewer columns is a prefix of today's; the
-//! columns it lacks read as NULL. Where a new column has another value in the rows that are there, all rows are written anew (`table::ddl`);
-//! the definition's default is none of theirs: it may be changed later, for rows to come.
+//! columns it lacks read as what the definition says they are (`ColumnDef::missing`), else as NULL. The definition's default is none of
+//! theirs: it may be changed later, for rows to come.
 //! R2: bytes from disk never panic: every access is checked and answers [`Error::Corrupt`].
 
 use crate::error::{Error, Result};
@@ -66,6 +66,8 @@ struct Slot {
     place: u32,
     /// Position among the nullable columns.
     null_bit: Option<u16>,
+    /// The bytes of the value in rows that end before the column (R1).
+    missing: Option<Box<[u8]>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,7 +171,9 @@ impl RowLayout {
             prefix.variable += u16::from(kind == Kind::Variable);
             prefix.fixed_bytes += kind.width() as u32;
             prefixes.push(prefix);
-            slots.push(Slot { ty: column.ty.clone(), kind, place, null_bit });
+            let mut slot = Slot { ty: column.ty.clone(), kind, place, null_bit, missing: None };
+            slot.missing = column.missing.as_ref().and_then(|text| slot.raw_of(&column.default_value(text)?));
+            slots.push(slot);
         }
         Self { columns: slots.into(), prefixes: prefixes.into() }
     }
@@ -330,6 +334,19 @@ impl Slot {
             (Kind::Variable, Value::Bytes(bytes)) => Some(Source::Raw { bytes, external: false }),
             (Kind::Variable, _) => None,
             _ => Some(Source::Fixed(value)),
+        }
+    }
+
+    /// The bytes of a value that is not NULL.
+    fn raw_of(&self, value: &Value<'_>) -> Option<Box<[u8]>> {
+        match (self.kind, value) {
+            (Kind::Variable, Value::Bytes(bytes)) => Some(bytes.as_ref().into()),
+            (Kind::Variable, _) => None,
+            _ => {
+                let mut bytes = vec![0; self.kind.width()];
+                self.write_fixed(value, &mut bytes)?;
+                Some(bytes.into())
+            }
         }
     }
 
@@ -567,7 +584,7 @@ impl<'a> StoredRow<'a> {
     fn raw(&self, column: usize) -> Result<Raw<'a>> {
         let slot = &self.layout.columns[column];
         if column >= self.count {
-            return Ok(Raw::Null);
+            return Ok(slot.missing.as_ref().map_or(Raw::Null, |bytes| Raw::Bytes { bytes, external: false }));
         }
         if let Some(bit) = slot.null_bit
             && self.bytes[HEADER_BYTES + usize::from(bit / 8)] >> (bit % 8) & 1 == 1

@@ -55,6 +55,39 @@ pub struct TableDef {
     /// The foreign keys of which this table is the child, by name.
     #[serde(default)]
     pub foreign_keys: Vec<ForeignKeyDef>,
+    /// By name.
+    #[serde(default)]
+    pub checks: Vec<CheckDef>,
+}
+
+/// A CHECK constraint.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckDef {
+    pub name: String,
+    pub expr: RowExpr,
+    pub enforced: bool,
+}
+
+/// An expression over the columns of one row, as the catalog keeps it: text in the form that SHOW CREATE TABLE prints.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RowExpr {
+    pub text: String,
+    /// The names of the columns that it reads, each once.
+    pub columns: Vec<String>,
+}
+
+impl RowExpr {
+    pub fn reads(&self, column: &str) -> bool {
+        self.columns.iter().any(|name| name.eq_ignore_ascii_case(column))
+    }
+}
+
+/// GENERATED ALWAYS AS. Both kinds are computed when the row is written, and are in the row.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GeneratedDef {
+    pub expr: RowExpr,
+    /// STORED, not VIRTUAL.
+    pub stored: bool,
 }
 
 /// A FOREIGN KEY constraint, as its child has it. The parent is known by its names: it may be missing (`foreign_key_checks = 0`).
@@ -125,6 +158,11 @@ pub struct ColumnDef {
     /// `AUTO_INCREMENT INVISIBLE` and the like: left out of `*`.
     #[serde(default)]
     pub invisible: bool,
+    #[serde(default)]
+    pub generated: Option<GeneratedDef>,
+    /// What rows have in it that were written before it was added, as the text of a literal (`default_value`); `None`: NULL.
+    #[serde(default)]
+    pub missing: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -134,6 +172,10 @@ pub enum ColumnDefault {
     /// The literal as text, already checked against the type; `None` is DEFAULT NULL. Binary types hold hex.
     Literal(Option<String>),
     CurrentTimestamp,
+    /// DEFAULT (expression)
+    Expression(RowExpr),
+    /// DROP DEFAULT: 1364, also where the column may be NULL.
+    Dropped,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -156,6 +198,9 @@ pub struct IndexDef {
     /// The definition says USING BTREE, which every index is; shown again by SHOW CREATE TABLE.
     #[serde(default)]
     pub using_btree: bool,
+    /// INVISIBLE: kept up, but no plan reads it.
+    #[serde(default)]
+    pub invisible: bool,
     /// Identity and root page of the tree; filled in by `table` when it makes the tree.
     pub tree_id: u32,
     pub root_page: u32,
@@ -199,6 +244,12 @@ fn decode_hex(text: &str) -> Option<Vec<u8>> {
 }
 
 impl TableDef {
+    /// Is there something to be computed or judged when a row is written, beside literal defaults?
+    pub fn has_row_rules(&self) -> bool {
+        !self.checks.is_empty()
+            || self.columns.iter().any(|c| c.generated.is_some() || matches!(c.default, ColumnDefault::Expression(_)))
+    }
+
     pub fn primary(&self) -> &IndexDef {
         &self.indexes[0]
     }

@@ -5,7 +5,7 @@
 
 use crate::convert::{invalid_utf8, write_text};
 use crate::schema::{
-    ColumnDef, ColumnDefault, DatabaseDef, ForeignKeyDef, IndexColumn, IndexDef, IndexKind, ReferenceAction, TableDef,
+    CheckDef, ColumnDef, ColumnDefault, DatabaseDef, ForeignKeyDef, IndexColumn, IndexDef, IndexKind, ReferenceAction, TableDef,
 };
 use crate::{CollationId, ColumnType, LobSize, TypeKind, Value};
 use std::fmt::Write;
@@ -16,7 +16,7 @@ pub fn show_create_table(table: &TableDef, auto_increment: Option<u64>) -> Strin
     let columns = table.columns.iter().map(|column| column_line(column, table.collation));
     let keys = sorted_keys(table).into_iter().map(|key| key_line(table, key));
     let foreign_keys = table.foreign_keys.iter().map(|key| format!("  CONSTRAINT {}", foreign_key_text(table, key)));
-    let lines: Vec<String> = columns.chain(keys).chain(foreign_keys).collect();
+    let lines: Vec<String> = columns.chain(keys).chain(foreign_keys).chain(table.checks.iter().map(check_line)).collect();
     out.push_str(&lines.join(",\n"));
     out.push_str("\n) ENGINE=InnoDB");
     if let Some(next) = auto_increment.filter(|&next| next > 1) {
@@ -163,8 +163,9 @@ pub fn column_key(table: &TableDef, column: usize) -> &'static str {
 /// The `Default` of SHOW COLUMNS; `None` is NULL.
 pub fn column_default_text(column: &ColumnDef) -> Option<String> {
     match &column.default {
-        ColumnDefault::None | ColumnDefault::Literal(None) => None,
+        ColumnDefault::None | ColumnDefault::Literal(None) | ColumnDefault::Dropped => None,
         ColumnDefault::CurrentTimestamp => Some(now_text(column)),
+        ColumnDefault::Expression(expr) => Some(escaped(&expr.text)),
         ColumnDefault::Literal(Some(literal)) => {
             let text = default_bytes(column, literal);
             Some(match column.ty.kind {
@@ -182,7 +183,10 @@ pub fn column_extra(column: &ColumnDef) -> String {
     if column.auto_increment {
         parts.push("auto_increment".to_string());
     }
-    if column.default == ColumnDefault::CurrentTimestamp {
+    if let Some(generated) = &column.generated {
+        parts.push(format!("{} GENERATED", if generated.stored { "STORED" } else { "VIRTUAL" }));
+    }
+    if matches!(column.default, ColumnDefault::CurrentTimestamp | ColumnDefault::Expression(_)) {
         parts.push("DEFAULT_GENERATED".to_string());
     }
     if column.on_update_now {
@@ -192,6 +196,11 @@ pub fn column_extra(column: &ColumnDef) -> String {
         parts.push("INVISIBLE".to_string());
     }
     parts.join(" ")
+}
+
+/// The text of an expression as information_schema shows it.
+pub fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('\'', "\\'")
 }
 
 /// A name between backticks.
@@ -243,12 +252,18 @@ fn sorted_keys(table: &TableDef) -> Vec<&IndexDef> {
 fn column_line(column: &ColumnDef, table_collation: CollationId) -> String {
     let mut out = format!("  {} {}", quoted_name(&column.name), type_text(&column.ty));
     push_collation(column, table_collation, &mut out);
+    if let Some(generated) = &column.generated {
+        let kind = if generated.stored { "STORED" } else { "VIRTUAL" };
+        push(&mut out, format_args!(" GENERATED ALWAYS AS ({}) {kind}", generated.expr.text));
+    }
     if !column.nullable {
         out.push_str(" NOT NULL");
     } else if matches!(column.ty.kind, TypeKind::Timestamp { .. }) {
         out.push_str(" NULL");
     }
-    push_default(column, &mut out);
+    if column.generated.is_none() {
+        push_default(column, &mut out);
+    }
     if column.on_update_now {
         push(&mut out, format_args!(" ON UPDATE {}", now_text(column)));
     }
@@ -283,6 +298,7 @@ fn push_collation(column: &ColumnDef, table_collation: CollationId, out: &mut St
 fn push_default(column: &ColumnDef, out: &mut String) {
     match &column.default {
         ColumnDefault::CurrentTimestamp => push(out, format_args!(" DEFAULT {}", now_text(column))),
+        ColumnDefault::Expression(expr) => push(out, format_args!(" DEFAULT ({})", expr.text)),
         ColumnDefault::Literal(Some(literal)) => {
             let text = default_bytes(column, literal);
             let text = match column.ty.kind {
@@ -292,6 +308,7 @@ fn push_default(column: &ColumnDef, out: &mut String) {
             };
             push(out, format_args!(" DEFAULT {text}"));
         }
+        ColumnDefault::Dropped => {}
         // A column that must have a value has no default; long strings never show NULL.
         ColumnDefault::None | ColumnDefault::Literal(None) => {
             let shows_null = !matches!(column.ty.kind, TypeKind::Text(_) | TypeKind::Blob(_));
@@ -349,6 +366,18 @@ fn key_line(table: &TableDef, index: &IndexDef) -> String {
     if !index.comment.is_empty() {
         push(&mut out, format_args!(" COMMENT {}", quoted_text(&index.comment)));
     }
+    if index.invisible {
+        out.push_str(" /*!80000 INVISIBLE */");
+    }
+    out
+}
+
+/// ``CONSTRAINT `t_chk_1` CHECK ((`a` > 0))``
+fn check_line(check: &CheckDef) -> String {
+    let mut out = format!("  CONSTRAINT {} CHECK ({})", quoted_name(&check.name), check.expr.text);
+    if !check.enforced {
+        out.push_str(" /*!80016 NOT ENFORCED */");
+    }
     out
 }
 
@@ -397,6 +426,8 @@ mod tests {
             on_update_now: false,
             comment: String::new(),
             invisible: false,
+            generated: None,
+            missing: None,
         }
     }
 
@@ -406,7 +437,16 @@ mod tests {
 
     fn key(name: &str, kind: IndexKind, columns: &[(usize, Option<u32>, bool)]) -> IndexDef {
         let columns = columns.iter().map(|&(column, prefix, descending)| IndexColumn { column, prefix, descending }).collect();
-        IndexDef { name: name.into(), kind, columns, comment: String::new(), using_btree: false, tree_id: 0, root_page: 0 }
+        IndexDef {
+            name: name.into(),
+            kind,
+            columns,
+            comment: String::new(),
+            using_btree: false,
+            invisible: false,
+            tree_id: 0,
+            root_page: 0,
+        }
     }
 
     fn table() -> TableDef {
@@ -455,6 +495,7 @@ mod tests {
             created_us: 0,
             is_virtual: false,
             foreign_keys: Vec::new(),
+            checks: Vec::new(),
         }
     }
 

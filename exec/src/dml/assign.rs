@@ -4,7 +4,7 @@
 //! table. Where none reads a column assigned before it, all are evaluated over the old row, without copies.
 
 use super::defaults::{self, Default};
-use super::store;
+use super::{RowRules, store};
 use crate::error::Result;
 use crate::eval::{Env, Shared, Step};
 use crate::run::Source;
@@ -23,6 +23,8 @@ pub(super) struct Assigner<'p> {
     defaults: Vec<Option<Default>>,
     /// ON UPDATE CURRENT_TIMESTAMP columns that are not assigned.
     touched: Vec<usize>,
+    /// Generated columns, which change with others.
+    computed: Vec<usize>,
 }
 
 /// Columns and their new stored values.
@@ -37,11 +39,16 @@ impl<'p> Assigner<'p> {
         });
         let mut defaults = Vec::with_capacity(assignments.len());
         for assignment in assignments {
-            let default = assignment.value.is_none().then(|| defaults::of_column(&columns[assignment.column]));
+            let default = assignment.value.is_none().then(|| defaults::of_column(table.def(), assignment.column));
             defaults.push(default.transpose()?);
         }
         let touched = (0..columns.len()).filter(|c| columns[*c].on_update_now && !assigned(*c)).collect();
-        Ok(Self { table, assignments, sequential, defaults, touched })
+        Ok(Self { table, assignments, sequential, defaults, touched, computed: Vec::new() })
+    }
+
+    pub fn with_rules(mut self, rules: Option<&RowRules>) -> Self {
+        self.computed.extend(rules.into_iter().flat_map(RowRules::computed_columns));
+        self
     }
 
     /// For rows of a join: the values are all evaluated over the rows as they were found.
@@ -51,7 +58,8 @@ impl<'p> Assigner<'p> {
 
     /// Every column that an update may change.
     pub fn columns(&self) -> impl Iterator<Item = usize> + '_ {
-        self.assignments.iter().map(|a| a.column).chain(self.touched.iter().copied())
+        let others = self.touched.iter().chain(&self.computed).copied();
+        self.assignments.iter().map(|a| a.column).chain(others)
     }
 
     /// Evaluates the assigned expressions over the row of source 0 into `raw`, one value for each assignment.
@@ -60,13 +68,22 @@ impl<'p> Assigner<'p> {
         if self.sequential {
             return self.evaluate_in_sequence(env, row, raw);
         }
-        for assignment in self.assignments {
-            raw.push(match &assignment.value {
+        for n in 0..self.assignments.len() {
+            raw.push(match self.expr(n) {
                 Some(expr) => env.eval(expr)?,
                 None => Value::Null,
             });
         }
         Ok(())
+    }
+
+    /// What is evaluated for an assignment: its expression, or that of the column's default.
+    fn expr(&self, n: usize) -> Option<&Expr> {
+        match (&self.assignments[n].value, &self.defaults[n]) {
+            (Some(expr), _) => Some(expr),
+            (None, Some(Default::Expression(expr))) => Some(expr),
+            _ => None,
+        }
     }
 
     /// The values come out converted already.
@@ -75,7 +92,7 @@ impl<'p> Assigner<'p> {
         for (n, assignment) in self.assignments.iter().enumerate() {
             let value = {
                 let env = Env { overlay: &set, ..*env };
-                let value = match &assignment.value {
+                let value = match self.expr(n) {
                     Some(expr) => env.eval(expr)?,
                     None => Value::Null,
                 };
@@ -97,7 +114,7 @@ impl<'p> Assigner<'p> {
     fn convert<'v>(&'v self, shared: &Shared<'_>, n: usize, value: &'v Value<'_>, row: u64) -> Result<Value<'v>> {
         let assignment = &self.assignments[n];
         let column = &self.table.def().columns[assignment.column];
-        let stored = match (&assignment.value, &self.defaults[n]) {
+        let stored = match (self.expr(n), &self.defaults[n]) {
             (Some(_), _) if value.is_null() => Value::Null,
             (Some(expr), _) => store::convert(shared, value, &expr.ty, column, row)?,
             (None, Some(default)) => defaults::value(shared, default, column, true)?,
@@ -118,6 +135,10 @@ impl<'p> Assigner<'p> {
         changes.clear();
         let stored_row = source.row.row(self.table);
         for (n, assignment) in self.assignments.iter().enumerate() {
+            // DEFAULT of a generated column: it is computed anyway.
+            if self.defaults[n].is_some() && self.table.def().columns[assignment.column].generated.is_some() {
+                continue;
+            }
             let value = if self.sequential { raw[n].borrowed() } else { self.convert(shared, n, &raw[n], row)? };
             changes.retain(|(column, _)| *column != assignment.column);
             // A value that lies outside of the row and was not read counts as different.

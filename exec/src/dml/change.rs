@@ -9,7 +9,7 @@
 use super::assign::{Assigner, ColumnChanges};
 use super::foreign::{Checker, Writer};
 use super::update::{duplicate, new_row, reread_source, start_run, subquery_lock};
-use super::{Changes, changed_number, update_info};
+use super::{Changes, RowRules, changed_number, rules, update_info};
 use crate::context::ExecContext;
 use crate::driver::DmlDone;
 use crate::error::Result;
@@ -154,7 +154,10 @@ pub(crate) async fn change(
         }
         let checker = Checker::new(prepared.foreign_keys.as_deref(), rows.table, &run.shared, plan.ignore);
         match plan.update {
-            true => changed += rows.update(&mut run, checker, plan.ignore, &mut done, changes).await?,
+            true => {
+                let how = How { rules: prepared.rules(rows.table), ignore: plan.ignore };
+                changed += rows.update(&mut run, checker, how, &mut done, changes).await?;
+            }
             false => changed += rows.delete(&mut run, checker, changes).await?,
         }
     }
@@ -167,6 +170,12 @@ pub(crate) async fn change(
     }
     done.last_insert_id = session.last_insert_id_set.get().unwrap_or(0);
     Ok(done)
+}
+
+/// How the rows of a table are changed.
+struct How<'p> {
+    rules: Option<&'p RowRules>,
+    ignore: bool,
 }
 
 impl<'p> Rows<'p> {
@@ -239,11 +248,12 @@ impl<'p> Rows<'p> {
         &mut self,
         run: &mut Run<'p>,
         mut checker: Option<Checker<'p>>,
-        ignore: bool,
+        how: How<'p>,
         done: &mut DmlDone,
         counts: &mut Changes,
     ) -> Result<u64> {
         let assigner = Assigner::over_join(self.table, &self.target.assignments)?;
+        let How { rules, ignore } = how;
         let wanted = vec![true; self.table.def().columns.len()];
         let mut progress = Progress::default();
         let mut changed = 0;
@@ -258,6 +268,9 @@ impl<'p> Rows<'p> {
                 let source = &sources[self.target.source];
                 let mut changes: ColumnChanges<'_> = Vec::with_capacity(raw.len());
                 assigner.changes(shared, source, &raw, done.matched + 1, &mut changes)?;
+                if !rules::hold(rules, shared, source, &mut changes, done.matched + 1, ignore)? {
+                    changes.clear();
+                }
                 if changes.is_empty() {
                     done.matched += 1;
                     break;

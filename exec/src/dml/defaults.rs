@@ -4,8 +4,10 @@ use super::store;
 use crate::coerce;
 use crate::error::{Error, Result};
 use crate::eval::Shared;
+use sql::expr::Expr;
+use std::sync::Arc;
 use types::convert::{self, Warnings};
-use types::schema::{ColumnDef, ColumnDefault};
+use types::schema::{ColumnDef, ColumnDefault, TableDef};
 use types::temporal::TimeZone;
 use types::{ColumnType, DateTime, TypeKind, Value};
 
@@ -15,13 +17,19 @@ pub(crate) enum Default {
     /// A TIMESTAMP's literal: what moment it means depends on the session's zone.
     Text(String),
     Now,
+    /// DEFAULT (expression): computed when the rest of the row is known (`rules`).
+    Expression(Box<Expr>),
     /// NOT NULL without a DEFAULT clause: 1364.
     Missing,
 }
 
 /// The default of a column.
-pub(crate) fn of_column(column: &ColumnDef) -> Result<Default> {
+pub(crate) fn of_column(def: &Arc<TableDef>, number: usize) -> Result<Default> {
+    let column = &def.columns[number];
     Ok(match &column.default {
+        // It is computed after all others.
+        _ if column.generated.is_some() => Default::Value(Value::Null),
+        ColumnDefault::Expression(_) => Default::Expression(Box::new(super::bind_default(def, number)?)),
         ColumnDefault::CurrentTimestamp => Default::Now,
         ColumnDefault::Literal(None) => Default::Value(Value::Null),
         ColumnDefault::Literal(Some(text)) if matches!(column.ty.kind, TypeKind::Timestamp { .. }) => Default::Text(text.clone()),
@@ -31,7 +39,7 @@ pub(crate) fn of_column(column: &ColumnDef) -> Result<Default> {
         ColumnDefault::None if matches!(column.ty.kind, TypeKind::Enum { .. }) => {
             Default::Value(store::implicit_default(&column.ty))
         }
-        ColumnDefault::None => Default::Missing,
+        ColumnDefault::None | ColumnDefault::Dropped => Default::Missing,
     })
 }
 
@@ -64,6 +72,7 @@ pub(super) fn value<'d>(shared: &Shared<'_>, default: &'d Default, column: &Colu
         Default::Value(value) => Ok(value.borrowed()),
         Default::Text(text) => literal(&shared.session.time_zone, text, column),
         Default::Now => Ok(now(shared, column)),
+        Default::Expression(_) => Ok(Value::Null),
         Default::Missing => {
             let error = Error::NoDefault { column: column.name.clone() };
             if shared.strict {

@@ -8,7 +8,7 @@ use super::defaults::{self, Default};
 use super::foreign::{Checker, Writer};
 use super::given::{self, GivenRow};
 use super::update::{duplicate, new_row, subquery_lock};
-use super::{Changes, changed_number, insert_info, is_strict, store};
+use super::{Changes, changed_number, insert_info, is_strict, rules, store};
 use crate::coerce;
 use crate::context::ExecContext;
 use crate::driver::DmlDone;
@@ -327,6 +327,17 @@ impl<'p> Inserting<'p> {
         if self.fill(shared, raw, given, &mut values)? {
             generated = Some(self.number_row(worker, shared.session, &mut values).await?);
         }
+        if let Some(rules) = &self.shape.rules
+            && let Err(error) = rules.complete(shared, self.table, &mut values, self.row_number)
+        {
+            // IGNORE leaves out what a CHECK forbids.
+            if !self.plan.ignore || !matches!(error, Error::CheckViolated { .. }) {
+                return Err(error);
+            }
+            shared.session.warn(error);
+            self.give_back(shared.session, generated);
+            return Ok(());
+        }
         self.put(worker, txn, shared, &values, generated).await
     }
 
@@ -375,6 +386,8 @@ impl<'p> Inserting<'p> {
         for (place, number) in self.plan.columns.iter().enumerate() {
             let column = &columns[*number];
             let value = match given.ty(place, column) {
+                // Computed when the rest of the row is known.
+                None if column.generated.is_some() || matches!(defaults[*number], Default::Expression(_)) => continue,
                 None => defaults::value(shared, &defaults[*number], column, true)?,
                 Some(_) if raw[place].is_null() => Value::Null,
                 Some(ty) => store::convert(shared, &raw[place], ty, column, self.row_number)?,
@@ -392,6 +405,13 @@ impl<'p> Inserting<'p> {
                 // A missing default is told once.
                 values[number] = defaults::value(shared, &defaults[number], column, self.row_number == 1)?;
             }
+        }
+        if self.shape.has_expressions {
+            let is_missing = |column: usize| match self.shape.given[column] {
+                None => true,
+                Some(place) => given.ty(place, &columns[column]).is_none(),
+            };
+            rules::fill_defaults(shared, self.table, defaults, is_missing, values, self.row_number)?;
         }
         Ok(generate)
     }
@@ -581,6 +601,9 @@ impl<'p> Inserting<'p> {
         let mut changes: ColumnChanges<'_> = Vec::new();
         assigner.changes(shared, &source[0], &raw, self.row_number, &mut changes)?;
         let mut done = true;
+        if !rules::hold(self.shape.rules.as_ref(), shared, &source[0], &mut changes, self.row_number, self.plan.ignore)? {
+            changes.clear();
+        }
         if changes.is_empty() {
             self.touched += 1;
         } else {

@@ -7,6 +7,7 @@
 //!     the rows' keys are collected first.
 //! D4: values written are converted by `types::convert::store`, once.
 //! D5: rows are written through `foreign` where the table has foreign keys that the statement concerns.
+//! D6: a row is completed and judged by its table's `rules` before it is written.
 
 mod assign;
 mod change;
@@ -17,6 +18,7 @@ mod foreign;
 mod given;
 mod insert;
 mod load;
+mod rules;
 mod store;
 mod update;
 
@@ -26,6 +28,7 @@ pub(crate) use delete::delete;
 pub(crate) use foreign::{ForeignKeys, for_plan as foreign_keys_of_plan};
 pub(crate) use insert::insert;
 pub(crate) use load::load;
+pub(crate) use rules::{RowRules, bind_default, computed};
 pub(crate) use update::update;
 
 use crate::prepared::Prepared;

@@ -6,7 +6,7 @@
 use super::assign::{Assigner, ColumnChanges};
 use super::collect::RowKeys;
 use super::foreign::{Checker, Writer};
-use super::{Changes, changed_number, is_strict, update_info};
+use super::{Changes, RowRules, changed_number, is_strict, rules, update_info};
 use crate::context::ExecContext;
 use crate::driver::DmlDone;
 use crate::error::{Error, Result};
@@ -33,10 +33,11 @@ pub(crate) async fn update(
 ) -> Result<DmlDone> {
     let table = target(prepared);
     let mut run = start_run(cx, prepared, &plan.parts, plan.ignore);
-    let assigner = Assigner::new(table, &plan.assignments)?;
+    let rules = prepared.rules(table);
+    let assigner = Assigner::new(table, &plan.assignments)?.with_rules(rules);
     let limit = limit_of(&mut run, plan.limit.as_ref()).await?;
     let checker = Checker::new(prepared.foreign_keys.as_deref(), table, &run.shared, plan.ignore);
-    let mut update = Updating { table, assigner: &assigner, checker, ignore: plan.ignore, matched: 0, changed: 0 };
+    let mut update = Updating { table, assigner: &assigner, checker, rules, ignore: plan.ignore, matched: 0, changed: 0 };
     let mut progress = std::mem::take(&mut scratch.progress);
     let mut values = recycle(std::mem::take(&mut scratch.values));
     if plan.order.is_empty() && !moves_in_scan(&plan.scan, &assigner) {
@@ -154,6 +155,7 @@ struct Updating<'p> {
     table: &'p Table,
     assigner: &'p Assigner<'p>,
     checker: Option<Checker<'p>>,
+    rules: Option<&'p RowRules>,
     ignore: bool,
     matched: u64,
     changed: u64,
@@ -197,6 +199,9 @@ impl Updating<'_> {
         shared.row_done();
         let mut changes: ColumnChanges<'_> = Vec::with_capacity(raw.len());
         self.assigner.changes(shared, &sources[0], &raw, number, &mut changes)?;
+        if !rules::hold(self.rules, shared, &sources[0], &mut changes, number, self.ignore)? {
+            changes.clear();
+        }
         let mut done = true;
         let unchanged = changes.is_empty();
         if !unchanged {

@@ -66,6 +66,7 @@ impl Fixture {
                 columns: words[1..].iter().map(part).collect(),
                 comment: String::new(),
                 using_btree: false,
+                invisible: false,
             });
         }
         let table = NewTable {
@@ -74,6 +75,7 @@ impl Fixture {
             columns,
             indexes,
             foreign_keys: Vec::new(),
+            checks: Vec::new(),
             collation: CollationId::UTF8MB4_0900_AI_CI,
             comment: String::new(),
             auto_increment: None,
@@ -167,6 +169,8 @@ fn column(words: &[&str]) -> ColumnDef {
         on_update_now: has("touch"),
         comment: String::new(),
         invisible: false,
+        generated: None,
+        missing: None,
     }
 }
 

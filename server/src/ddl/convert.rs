@@ -4,16 +4,19 @@
 use super::collation_of;
 use crate::error::{Error, Result};
 use crate::session::State;
-use sql::DefinitionError;
 use sql::ast::{
-    AlterAction as Ast, AlterTable, ColumnDefinition, ColumnPosition as AstPosition, CreateTable, DataType, DefaultClause, Expr,
-    ForeignKey, KeyDefinition, KeyKind, KeyPart, Literal, Reference, ReferenceAction as AstReferenceAction, TableOptions,
-    TypeName, UnaryOp,
+    AlterAction as Ast, AlterAlgorithm, AlterHow, AlterLock, AlterTable, CheckDefinition, ColumnDefinition,
+    ColumnPosition as AstPosition, CreateTable, DataType, DefaultClause, Expr, ForeignKey, KeyDefinition, KeyKind, KeyPart,
+    Literal, Reference, ReferenceAction as AstReferenceAction, TableOptions, TypeName, UnaryOp,
 };
+use sql::{DefinitionError, RowExprProblem, RowExprUse};
 use std::sync::Arc;
-use table::ddl::{AlterAction, ColumnPosition, ForeignKeyError, NewForeignKey, NewIndex, NewIndexColumn, NewIndexKind, NewTable};
+use table::ddl::{
+    Algorithm, AlterAction, ColumnPosition, ForeignKeyError, Lock, NewCheck, NewForeignKey, NewIndex, NewIndexColumn,
+    NewIndexKind, NewTable,
+};
 use types::convert::{self, StoreContext, Warnings};
-use types::schema::{ColumnDef, ColumnDefault, IndexKind, ReferenceAction, TableDef};
+use types::schema::{ColumnDef, ColumnDefault, GeneratedDef, IndexKind, ReferenceAction, TableDef};
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 
 /// Converts for one session: its sql_mode and time zone matter for defaults.
@@ -31,9 +34,6 @@ impl<'a> Converter<'a> {
         if create.partitioned {
             return Err(Error::NotSupported("PARTITION BY".to_owned()));
         }
-        if let Some(check) = create.checks.first() {
-            return Err(Error::NotSupported(format!("CHECK ({})", check.text)));
-        }
         check_engine(&create.options)?;
         let collation = collation_of(create.options.charset, create.options.collation, database_collation)?;
         let mut columns = Vec::with_capacity(create.columns.len());
@@ -50,12 +50,17 @@ impl<'a> Converter<'a> {
         for key in create.foreign_keys {
             foreign_keys.push(foreign_key(key, database, of_columns)?);
         }
+        let mut checks: Vec<NewCheck> = Vec::with_capacity(create.checks.len());
+        for check in create.checks {
+            checks.push(new_check(check, &checks, create.name.name)?);
+        }
         let mut new = NewTable {
             database: database.to_owned(),
             name: create.name.name.to_owned(),
             columns,
             indexes,
             foreign_keys,
+            checks,
             collation,
             comment: text(create.options.comment),
             auto_increment: create.options.auto_increment,
@@ -66,12 +71,6 @@ impl<'a> Converter<'a> {
 
     /// One column.
     pub fn column(&self, definition: &ColumnDefinition<'_>, table_collation: CollationId) -> Result<ColumnDef> {
-        if definition.generated.is_some() {
-            return Err(Error::NotSupported("generated columns".to_owned()));
-        }
-        if let Some(check) = definition.check {
-            return Err(Error::NotSupported(format!("CHECK ({})", check.text)));
-        }
         // As in MySQL, a reference written beside the column is parsed and ignored.
         let ty = column_type(definition.name, &definition.data_type, table_collation)?;
         let nullable = definition.nullable.unwrap_or(true) && !definition.primary_key && !definition.auto_increment;
@@ -96,6 +95,8 @@ impl<'a> Converter<'a> {
             on_update_now: definition.on_update_now.is_some(),
             comment: text(definition.comment),
             invisible: definition.invisible,
+            generated: generated(definition)?,
+            missing: None,
         })
     }
 
@@ -106,7 +107,10 @@ impl<'a> Converter<'a> {
             DefaultClause::Now(fsp) => {
                 return if fsp_of(ty) == Some(*fsp) { Ok(ColumnDefault::CurrentTimestamp) } else { Err(invalid()) };
             }
-            DefaultClause::Expression(_) => return Err(Error::NotSupported("DEFAULT (expression)".to_owned())),
+            DefaultClause::Expression(expr) => {
+                let usage = RowExprUse::Default(name.to_owned());
+                return Ok(ColumnDefault::Expression(sql::row_expr(expr, &usage).map_err(sql_error)?));
+            }
             DefaultClause::Literal(expr) => expr,
         };
         if let Expr::Literal(Literal::Null) = literal {
@@ -163,14 +167,24 @@ impl<'a> Converter<'a> {
             columns,
             comment: text(key.comment),
             using_btree: key.using_btree,
+            invisible: key.invisible,
         })
     }
 
     /// ALTER TABLE: its actions and table options.
     pub fn alter(&self, alter: &AlterTable<'_>, def: &TableDef) -> Result<Vec<AlterAction>> {
+        // New columns have the collation that the table gets.
+        let mut new = TableDef::clone(def);
+        if let Some(Ast::ConvertCharset { charset, collation }) =
+            alter.actions.iter().find(|a| matches!(a, Ast::ConvertCharset { .. }))
+        {
+            new.collation = collation_of(*charset, *collation, def.collation)?;
+        } else if alter.options.charset.is_some() || alter.options.collation.is_some() {
+            new.collation = collation_of(alter.options.charset, alter.options.collation, def.collation)?;
+        }
         let mut actions = Vec::with_capacity(alter.actions.len());
         for action in alter.actions {
-            self.alter_action(action, def, &mut actions)?;
+            self.alter_action(action, &new, &mut actions)?;
         }
         self.alter_options(&alter.options, def, &mut actions)?;
         Ok(actions)
@@ -184,6 +198,7 @@ impl<'a> Converter<'a> {
                 let mut indexes = Vec::new();
                 column_keys(column, &mut indexes);
                 actions.extend(indexes.into_iter().map(|index| AlterAction::AddIndex { index }));
+                self.add_checks(column.checks, def, actions)?;
             }
             Ast::DropColumn(name) => actions.push(AlterAction::DropColumn { name: (*name).to_owned() }),
             Ast::ModifyColumn { column, position } => {
@@ -198,9 +213,13 @@ impl<'a> Converter<'a> {
                     Error::Sql(DefinitionError::NoSuchColumn { column: (*column).to_owned(), table: def.name.clone() }.into())
                 })?;
                 let present = &def.columns[index];
+                if present.generated.is_some() && default.is_some() {
+                    return Err(wrong_usage("DEFAULT"));
+                }
                 let default = match default {
                     Some(clause) => self.default(column, clause, &present.ty, present.nullable)?,
-                    None => ColumnDefault::None,
+                    None if present.auto_increment || present.generated.is_some() => ColumnDefault::None,
+                    None => ColumnDefault::Dropped,
                 };
                 actions.push(AlterAction::SetDefault { name: (*column).to_owned(), default });
             }
@@ -220,12 +239,21 @@ impl<'a> Converter<'a> {
                 actions.push(AlterAction::SetCollation(collation));
             }
             Ast::Keys { .. } | Ast::Nothing => {}
-            Ast::SetVisible { .. } => return Err(Error::NotSupported("ALTER COLUMN ... SET VISIBLE".to_owned())),
-            Ast::AlterKey { .. } => return Err(Error::NotSupported("ALTER INDEX ... VISIBLE".to_owned())),
+            Ast::Rebuild => actions.push(AlterAction::Rebuild),
+            Ast::SetVisible { column, visible } => {
+                actions.push(AlterAction::SetVisible { name: (*column).to_owned(), visible: *visible });
+            }
+            Ast::AlterKey { name, visible } => {
+                actions.push(AlterAction::SetIndexVisible { name: (*name).to_owned(), visible: *visible });
+            }
             Ast::AddForeignKey(key) => {
                 actions.push(AlterAction::AddForeignKey { key: foreign_key(key, &def.database, 0)? });
             }
-            Ast::AddCheck(check) => return Err(Error::NotSupported(format!("CHECK ({})", check.text))),
+            Ast::AddCheck(check) => self.add_checks(std::slice::from_ref(*check), def, actions)?,
+            Ast::DropCheck(name) => actions.push(AlterAction::DropCheck { name: (*name).to_owned() }),
+            Ast::AlterCheck { name, enforced, constraint } => {
+                actions.push(AlterAction::EnforceCheck { name: (*name).to_owned(), enforced: *enforced, constraint: *constraint })
+            }
             Ast::DropForeignKey(name) => actions.push(AlterAction::DropForeignKey { name: (*name).to_owned() }),
             Ast::DropConstraint(name) => actions.push(AlterAction::DropConstraint { name: (*name).to_owned() }),
             Ast::Unsupported(what) => return Err(Error::NotSupported((*what).to_owned())),
@@ -260,6 +288,14 @@ impl<'a> Converter<'a> {
         let mut indexes = Vec::new();
         column_keys(column, &mut indexes);
         actions.extend(indexes.into_iter().map(|index| AlterAction::AddIndex { index }));
+        self.add_checks(column.checks, def, actions)
+    }
+
+    fn add_checks(&self, checks: &[CheckDefinition<'_>], def: &TableDef, actions: &mut Vec<AlterAction>) -> Result<()> {
+        for check in checks {
+            let check = new_check(check, &[], &def.name)?;
+            actions.push(AlterAction::AddCheck { check });
+        }
         Ok(())
     }
 
@@ -276,6 +312,7 @@ impl<'a> Converter<'a> {
             );
             if is_text && column.ty.collation != collation {
                 let mut new = column.clone();
+                new.ty.kind = widened(&column.ty, collation);
                 new.ty.collation = collation;
                 actions.push(AlterAction::ChangeColumn {
                     name: column.name.clone(),
@@ -302,41 +339,73 @@ impl<'a> Converter<'a> {
     }
 }
 
-/// CREATE TABLE ... LIKE
-pub fn like(def: &TableDef, database: &str, name: &str) -> NewTable {
-    let indexes = def
-        .indexes
-        .iter()
-        .filter(|index| index.kind != IndexKind::HiddenRowId)
-        .map(|index| NewIndex {
-            name: index.name.clone(),
-            kind: match index.kind {
-                IndexKind::Primary => NewIndexKind::Primary,
-                IndexKind::Unique => NewIndexKind::Unique,
-                _ => NewIndexKind::Secondary,
-            },
-            columns: index
-                .columns
-                .iter()
-                .map(|part| NewIndexColumn {
-                    name: def.columns[part.column].name.clone(),
-                    prefix: part.prefix,
-                    descending: part.descending,
-                })
-                .collect(),
-            using_btree: index.using_btree,
-            comment: index.comment.clone(),
-        })
-        .collect();
-    NewTable {
-        database: database.to_owned(),
-        name: name.to_owned(),
-        columns: def.columns.clone(),
-        indexes,
-        foreign_keys: Vec::new(),
-        collation: def.collation,
-        comment: def.comment.clone(),
-        auto_increment: None,
+/// The type whose texts of another character set hold as many characters: TEXT of latin1 becomes MEDIUMTEXT of utf8mb4.
+fn widened(ty: &ColumnType, collation: CollationId) -> TypeKind {
+    let TypeKind::Text(size) = ty.kind else { return ty.kind.clone() };
+    let bytes_per_char = |collation: CollationId| collation.info().map_or(4, |info| u64::from(info.char_bytes_max));
+    let (before, after) = (bytes_per_char(ty.collation), bytes_per_char(collation));
+    let sizes = [(LobSize::Tiny, (1 << 8) - 1), (LobSize::Regular, (1 << 16) - 1), (LobSize::Medium, (1u64 << 24) - 1)];
+    let characters = sizes.iter().find(|(other, _)| *other == size).map_or(u64::MAX, |(_, bytes)| bytes / before);
+    let fits =
+        sizes.iter().find(|(_, bytes)| characters.saturating_mul(after) <= *bytes).map_or(LobSize::Long, |(size, _)| *size);
+    TypeKind::Text(if after > before { fits } else { size })
+}
+
+/// A CHECK to come. `before`: those that are written before it, for the name that messages call it by.
+fn new_check(check: &CheckDefinition<'_>, before: &[NewCheck], table: &str) -> Result<NewCheck> {
+    let unnamed = before.iter().filter(|check| check.name.is_none()).count();
+    let name = check.name.map_or_else(|| format!("{table}_chk_{}", unnamed + 1), str::to_owned);
+    let usage = RowExprUse::Check(name);
+    let expr = sql::row_expr(&check.expr, &usage).map_err(sql_error)?;
+    if let Some(column) = check.column
+        && expr.columns.iter().any(|other| !other.eq_ignore_ascii_case(column))
+    {
+        let problem = RowExprProblem::OtherColumn;
+        return Err(sql_error(DefinitionError::RowExpr { usage, problem }.into()));
+    }
+    Ok(NewCheck { name: check.name.map(str::to_owned), expr, enforced: check.enforced })
+}
+
+/// GENERATED ALWAYS AS, and what cannot stand beside it.
+fn generated(definition: &ColumnDefinition<'_>) -> Result<Option<GeneratedDef>> {
+    let Some(expr) = definition.generated else { return Ok(None) };
+    if definition.default != DefaultClause::None {
+        return Err(wrong_usage("DEFAULT"));
+    }
+    if definition.auto_increment {
+        return Err(wrong_usage("AUTO_INCREMENT"));
+    }
+    if definition.on_update_now.is_some() {
+        return Err(wrong_usage("ON UPDATE"));
+    }
+    let expr = sql::row_expr(expr, &RowExprUse::Generated(definition.name.to_owned())).map_err(sql_error)?;
+    Ok(Some(GeneratedDef { expr, stored: definition.stored }))
+}
+
+/// 1221
+fn wrong_usage(what: &'static str) -> Error {
+    sql_error(sql::Error::WrongUsage(what, "generated column"))
+}
+
+/// ALGORITHM = and LOCK =, as `table` has them.
+pub fn how(how: AlterHow) -> Result<(Algorithm, Lock)> {
+    let algorithm = match how.algorithm {
+        AlterAlgorithm::Default => Algorithm::Default,
+        AlterAlgorithm::Instant => Algorithm::Instant,
+        AlterAlgorithm::InPlace => Algorithm::InPlace,
+        AlterAlgorithm::Copy => Algorithm::Copy,
+    };
+    let lock = match how.lock {
+        AlterLock::Default => Lock::Default,
+        AlterLock::None => Lock::None,
+        AlterLock::Shared => Lock::Shared,
+        AlterLock::Exclusive => Lock::Exclusive,
+    };
+    match (algorithm, lock) {
+        (Algorithm::Instant, lock) if lock != Lock::Default => {
+            Err(sql_error(sql::Error::WrongUsage("ALGORITHM=INSTANT", "LOCK=NONE/SHARED/EXCLUSIVE")))
+        }
+        _ => Ok((algorithm, lock)),
     }
 }
 
@@ -362,6 +431,8 @@ pub fn column_of_query(column: &sql::plan::OutputColumn) -> ColumnDef {
         on_update_now: false,
         comment: String::new(),
         invisible: false,
+        generated: None,
+        missing: None,
     }
 }
 
@@ -416,7 +487,14 @@ fn text(bytes: Option<&[u8]>) -> String {
 fn column_keys(definition: &ColumnDefinition<'_>, indexes: &mut Vec<NewIndex>) {
     let mut add = |kind| {
         let column = NewIndexColumn { name: definition.name.to_owned(), prefix: None, descending: false };
-        indexes.push(NewIndex { name: String::new(), kind, columns: vec![column], comment: String::new(), using_btree: false });
+        indexes.push(NewIndex {
+            name: String::new(),
+            kind,
+            columns: vec![column],
+            comment: String::new(),
+            using_btree: false,
+            invisible: false,
+        });
     };
     if definition.primary_key {
         add(NewIndexKind::Primary);

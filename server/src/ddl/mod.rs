@@ -19,8 +19,9 @@ use sql::ast::{ColumnName, CreateDatabase, CreateTable, DatabaseOptions, Insert,
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
-use table::ddl::{DdlOptions, NewTable};
+use table::ddl::{Algorithm, Altered, ConversionWarning, DdlOptions, Lock, NewTable};
 use types::CollationId;
+use types::convert::Severity;
 use types::schema::TableId;
 
 /// What a definition answers.
@@ -50,25 +51,36 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
         Statement::CreateIndex(create) => {
             let (database, name) = qualify(state, &create.table)?;
             let index = Converter::new(state).index(&create.key)?;
-            let run = job(state, move |tables, worker, options| tables.create_index(worker, &database, &name, index, options));
-            run.await.map(|()| no_rows())
+            let how = convert::how(create.how)?;
+            let run = alter_job(state, how, move |tables, worker, options| {
+                tables.create_index(worker, &database, &name, index, options)
+            });
+            let altered = run.await?;
+            Ok(told(state, altered))
         }
-        Statement::DropIndex { name, table } => {
+        Statement::DropIndex { name, table, how } => {
+            let how = convert::how(*how)?;
             let (database, table) = qualify(state, table)?;
             let index = (*name).to_owned();
-            let run = job(state, move |tables, worker, options| tables.drop_index(worker, &database, &table, &index, options));
-            run.await.map(|()| no_rows())
+            let run = alter_job(state, how, move |tables, worker, options| {
+                tables.drop_index(worker, &database, &table, &index, options)
+            });
+            let altered = run.await?;
+            Ok(told(state, altered))
         }
         Statement::AlterTable(alter) => {
             let (database, name) = qualify(state, &alter.table)?;
             let def = state.find_table(&alter.table)?;
+            let how = convert::how(alter.how)?;
             let actions = Converter::new(state).alter(alter, &def)?;
             if actions.is_empty() {
                 return Ok(no_rows());
             }
-            let run = job(state, move |tables, worker, options| tables.alter_table(worker, &database, &name, actions, options));
-            let copied = run.await?;
-            Ok(Done { affected: copied, info: format!("Records: {copied}  Duplicates: 0  Warnings: 0") })
+            let run = alter_job(state, how, move |tables, worker, options| {
+                tables.alter_table(worker, &database, &name, actions, options)
+            });
+            let altered = run.await?;
+            Ok(told(state, altered))
         }
         Statement::RenameTable { pairs } => {
             let mut renames = Vec::with_capacity(pairs.len());
@@ -87,9 +99,29 @@ fn no_rows() -> Done {
     Done { affected: 0, info: "Records: 0  Duplicates: 0  Warnings: 0".to_owned() }
 }
 
+/// What ALTER TABLE answers, with the warnings about values that did not quite fit their new columns.
+fn told(state: &mut State, altered: Altered) -> Done {
+    let Altered { rows, warnings, warning_count } = altered;
+    for ConversionWarning { severity, problem, column, row } in warnings {
+        let level = if severity == Severity::Note { Level::Note } else { Level::Warning };
+        let description = Error::Table(table::Error::Conversion { problem, column, row }).describe();
+        state.warn(level, description.number, description.message);
+    }
+    Done { affected: rows, info: format!("Records: {rows}  Duplicates: 0  Warnings: {warning_count}") }
+}
+
 /// Runs `work` on a thread for definitions and awaits it. KILL sets the flag that the work looks at.
 async fn job<T: Send + 'static>(
     state: &mut State,
+    work: impl FnOnce(&table::Database, &txn::Worker, &DdlOptions) -> table::Result<T> + Send + 'static,
+) -> Result<T> {
+    alter_job(state, Default::default(), work).await
+}
+
+/// As `job`, with ALGORITHM = and LOCK =.
+async fn alter_job<T: Send + 'static>(
+    state: &mut State,
+    (algorithm, lock): (Algorithm, Lock),
     work: impl FnOnce(&table::Database, &txn::Worker, &DdlOptions) -> table::Result<T> + Send + 'static,
 ) -> Result<T> {
     let cancelled = Arc::new(AtomicBool::new(false));
@@ -98,6 +130,9 @@ async fn job<T: Send + 'static>(
         cancelled: Some(Arc::clone(&cancelled)),
         conversion: conversion(state),
         foreign_key_checks: state.vars.foreign_key_checks,
+        expressions: Some(Arc::new(expressions(state))),
+        algorithm,
+        lock,
     };
     let mut wait = state.worker.shared.ddl.run(move |database, worker| work(database, worker, &options));
     let info = &state.info;
@@ -165,6 +200,14 @@ fn conversion(state: &State) -> table::ddl::Conversion {
         },
         zone: state.vars.time_zone.clone(),
         now_utc_micros: state.vars.statement_start_us,
+    }
+}
+
+fn expressions(state: &State) -> exec::DefinitionExpressions {
+    exec::DefinitionExpressions {
+        sql_mode: state.settings.mode,
+        time_zone: state.vars.time_zone.clone(),
+        statement_start_us: state.vars.statement_start_us,
     }
 }
 
@@ -267,7 +310,7 @@ async fn create_table(state: &mut State, create: &CreateTable<'_>) -> Result<Don
         return Err(Error::UnknownDatabase(database));
     };
     let new = match &create.like {
-        Some(like) => convert::like(&*state.find_table(like)?, &database, create.name.name),
+        Some(like) => NewTable::like(&*state.find_table(like)?, &database, create.name.name),
         None => {
             let mut new = Converter::new(state).table(create, &database, database_def.collation)?;
             if let Some(query) = create.query {

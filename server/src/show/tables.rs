@@ -145,7 +145,7 @@ pub fn indexes(state: &State, table: &ObjectName<'_>) -> Result<ResultSet> {
                 text("BTREE"),
                 text(""),
                 text(&index.comment),
-                text("YES"),
+                text(if index.invisible { "NO" } else { "YES" }),
                 Value::Null,
             ]);
         }

@@ -10,7 +10,7 @@ use super::tables::{created, table_type};
 use crate::charset;
 use crate::worker::Worker;
 use std::sync::LazyLock;
-use types::schema::{ColumnDef, ColumnDefault, ForeignKeyDef, IndexKind, Schema, TableDef, TableId};
+use types::schema::{CheckDef, ColumnDef, ColumnDefault, ForeignKeyDef, IndexKind, Schema, TableDef, TableId};
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value, show_create};
 
 type Row = Vec<Value<'static>>;
@@ -64,6 +64,8 @@ fn definition(position: usize, table: &Virtual) -> TableDef {
             on_update_now: false,
             comment: String::new(),
             invisible: false,
+            generated: None,
+            missing: None,
         })
         .collect();
     TableDef {
@@ -77,6 +79,7 @@ fn definition(position: usize, table: &Virtual) -> TableDef {
         created_us: 0,
         is_virtual: true,
         foreign_keys: Vec::new(),
+        checks: Vec::new(),
     }
 }
 
@@ -115,7 +118,7 @@ use Of::{Int, Long, Name, Text, Time, UInt};
 static TABLES: &[Virtual] = &[
     Virtual { name: "CHARACTER_SETS", rows: character_sets, columns: &[
         ("CHARACTER_SET_NAME", Text(64)), ("DEFAULT_COLLATE_NAME", Text(64)), ("DESCRIPTION", Text(2048)), ("MAXLEN", UInt)] },
-    Virtual { name: "CHECK_CONSTRAINTS", rows: none, columns: &[
+    Virtual { name: "CHECK_CONSTRAINTS", rows: check_constraints, columns: &[
         ("CONSTRAINT_CATALOG", Name), ("CONSTRAINT_SCHEMA", Name), ("CONSTRAINT_NAME", Text(64)), ("CHECK_CLAUSE", Long)] },
     Virtual { name: "COLLATIONS", rows: collations, columns: &[
         ("COLLATION_NAME", Text(64)), ("CHARACTER_SET_NAME", Text(64)), ("ID", UInt), ("IS_DEFAULT", Text(3)), ("IS_COMPILED", Text(3)),
@@ -361,7 +364,7 @@ fn column_row(def: &TableDef, position: usize, column: &ColumnDef) -> Row {
         text(show_create::column_extra(column)),
         text("select,insert,update,references"),
         text(&column.comment),
-        text(""),
+        text(column.generated.as_ref().map_or_else(String::new, |generated| show_create::escaped(&generated.expr.text))),
         Value::Null,
     ]
 }
@@ -433,7 +436,7 @@ fn statistics(source: &Source<'_>) -> Vec<Row> {
                     text("BTREE"),
                     text(""),
                     text(&index.comment),
-                    text("YES"),
+                    text(if index.invisible { "NO" } else { "YES" }),
                     Value::Null,
                 ]);
             }
@@ -457,8 +460,20 @@ fn table_constraints(source: &Source<'_>) -> Vec<Row> {
         for key in &def.foreign_keys {
             rows.push(super::texts(&[CATALOG, &def.database, &key.name, &def.database, &def.name, "FOREIGN KEY", "YES"]));
         }
+        for check in &def.checks {
+            let enforced = if check.enforced { "YES" } else { "NO" };
+            rows.push(super::texts(&[CATALOG, &def.database, &check.name, &def.database, &def.name, "CHECK", enforced]));
+        }
     }
     rows
+}
+
+fn check_constraints(source: &Source<'_>) -> Vec<Row> {
+    let checks = all_tables(source).flat_map(|def| def.checks.iter().map(move |check| (def, check)));
+    let row = |(def, check): (&TableDef, &CheckDef)| {
+        super::texts(&[CATALOG, &def.database, &check.name, &show_create::escaped(&check.expr.text)])
+    };
+    checks.map(row).collect()
 }
 
 /// The unique key of the parent that a foreign key references; `None` without a parent.

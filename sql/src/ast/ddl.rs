@@ -61,7 +61,7 @@ pub struct ColumnDefinition<'a> {
     pub generated: Option<&'a Expr<'a>>,
     /// STORED, not VIRTUAL.
     pub stored: bool,
-    pub check: Option<&'a CheckDefinition<'a>>,
+    pub checks: &'a [CheckDefinition<'a>],
     pub references: Option<&'a Reference<'a>>,
 }
 
@@ -160,6 +160,8 @@ pub enum KeyPart<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CheckDefinition<'a> {
     pub name: Option<&'a str>,
+    /// The column beside which it is written.
+    pub column: Option<&'a str>,
     pub expr: Expr<'a>,
     /// The text of the expression.
     pub text: &'a str,
@@ -199,6 +201,7 @@ pub enum ReferenceAction {
 pub struct CreateIndex<'a> {
     pub table: ObjectName<'a>,
     pub key: KeyDefinition<'a>,
+    pub how: AlterHow,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -206,6 +209,32 @@ pub struct AlterTable<'a> {
     pub table: ObjectName<'a>,
     pub actions: &'a [AlterAction<'a>],
     pub options: TableOptions<'a>,
+    pub how: AlterHow,
+}
+
+/// ALGORITHM = and LOCK =
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct AlterHow {
+    pub algorithm: AlterAlgorithm,
+    pub lock: AlterLock,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum AlterAlgorithm {
+    #[default]
+    Default,
+    Instant,
+    InPlace,
+    Copy,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum AlterLock {
+    #[default]
+    Default,
+    None,
+    Shared,
+    Exclusive,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -243,8 +272,15 @@ pub enum AlterAction<'a> {
     DropKey(&'a str),
     DropPrimaryKey,
     DropForeignKey(&'a str),
-    /// DROP CONSTRAINT, DROP CHECK
     DropConstraint(&'a str),
+    DropCheck(&'a str),
+    /// ALTER CHECK, ALTER CONSTRAINT
+    AlterCheck {
+        name: &'a str,
+        enforced: bool,
+        /// CONSTRAINT was written.
+        constraint: bool,
+    },
     RenameKey {
         old: &'a str,
         new: &'a str,
@@ -263,7 +299,9 @@ pub enum AlterAction<'a> {
     Keys {
         enable: bool,
     },
-    /// ORDER BY, FORCE, LOCK=, ALGORITHM=, VALIDATION: nothing happens.
+    /// FORCE
+    Rebuild,
+    /// ORDER BY, VALIDATION: nothing happens.
     Nothing,
     /// An action that Heddle does not have: 1235 with this name.
     Unsupported(&'static str),

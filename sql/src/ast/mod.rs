@@ -61,6 +61,7 @@ pub enum Statement<'a> {
     DropIndex {
         name: &'a str,
         table: ObjectName<'a>,
+        how: AlterHow,
     },
     AlterTable(&'a AlterTable<'a>),
     RenameTable {

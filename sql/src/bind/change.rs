@@ -45,7 +45,7 @@ impl Binder<'_> {
                 clause: Clause::FieldList,
             })?;
             let table = self.changeable(source, "UPDATE")?;
-            let mut value = self.assigned(&assignment.value, &table.columns[column].ty)?;
+            let mut value = self.assigned(&assignment.value, &table, column)?;
             if let (Some(value), Some(target)) = (&mut value, targets.iter().find(|t| t.source == source)) {
                 // A column that is assigned before reads as what it was given.
                 read_assigned(value, target);

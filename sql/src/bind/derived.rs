@@ -157,6 +157,8 @@ pub(super) fn column_def(name: String, ty: ColumnType, nullable: bool) -> Column
         on_update_now: false,
         comment: String::new(),
         invisible: false,
+        generated: None,
+        missing: None,
     }
 }
 
@@ -173,5 +175,6 @@ pub(super) fn table_def(name: &str, columns: Vec<ColumnDef>) -> Arc<TableDef> {
         created_us: 0,
         is_virtual: true,
         foreign_keys: Vec::new(),
+        checks: Vec::new(),
     })
 }

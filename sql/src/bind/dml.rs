@@ -35,6 +35,7 @@ impl Binder<'_> {
             }
             AstSource::Query(query) => {
                 let columns = self.target_columns(&table, name, insert.columns)?;
+                refuse_generated(&table, &columns)?;
                 let plan = self.query_plan(query)?;
                 if plan.columns.len() != columns.len() {
                     return Err(Error::ColumnCount { row: 1 });
@@ -107,7 +108,7 @@ impl Binder<'_> {
             }
             let mut out = Vec::with_capacity(columns.len());
             for (value, &column) in row.iter().zip(columns) {
-                out.push(self.assigned(value, &table.columns[column].ty)?);
+                out.push(self.assigned(value, table, column)?);
             }
             out.resize_with(columns.len(), || None);
             bound.push(out);
@@ -119,12 +120,13 @@ impl Binder<'_> {
     }
 
     /// A value for a column; `None` is DEFAULT.
-    pub(super) fn assigned(&mut self, value: &AstExpr<'_>, ty: &types::ColumnType) -> Result<Option<Expr>> {
+    pub(super) fn assigned(&mut self, value: &AstExpr<'_>, table: &TableDef, column: usize) -> Result<Option<Expr>> {
         if let AstExpr::Default(None) = value {
             return Ok(None);
         }
+        refuse_generated(table, &[column])?;
         let mut bound = self.value(value)?;
-        super::expr::adopt(&mut bound, ty);
+        super::expr::adopt(&mut bound, &table.columns[column].ty);
         Ok(Some(bound))
     }
 
@@ -183,8 +185,8 @@ impl Binder<'_> {
             let found = self.find_visible(&assignment.column)?;
             let (source, column) =
                 found.ok_or_else(|| Error::UnknownColumn { name: dotted(&assignment.column), clause: Clause::FieldList })?;
-            let ty = self.sources[source].table.columns[column].ty.clone();
-            out.push(Assignment { column, value: self.assigned(&assignment.value, &ty)? });
+            let table = self.sources[source].table.clone();
+            out.push(Assignment { column, value: self.assigned(&assignment.value, &table, column)? });
         }
         Ok(out)
     }
@@ -281,6 +283,14 @@ impl Binder<'_> {
             keys.clear();
         }
         Ok((scan, keys, limit))
+    }
+}
+
+/// 3105: generated columns are given nothing but DEFAULT.
+fn refuse_generated(table: &TableDef, columns: &[usize]) -> Result<()> {
+    match columns.iter().map(|column| &table.columns[*column]).find(|column| column.generated.is_some()) {
+        Some(column) => Err(Error::GeneratedValue { column: column.name.clone(), table: table.name.clone() }),
+        None => Ok(()),
     }
 }
 

@@ -4,9 +4,10 @@ use super::compare::{self, Coercibility, Derivation};
 use super::typing::{self, Class, class};
 use super::{Binder, from::dotted};
 use crate::ast;
-use crate::error::{Error, Result};
+use crate::error::{DefinitionError, Error, Result, RowExprProblem};
 use crate::expr::{ArithmeticOp, CompareAs, CompareOp, Expr, ExprKind, UnaryOp};
 use crate::func::Function;
+use crate::row_expr::RowExprUse;
 use std::borrow::Cow;
 use types::{CollationId, ColumnType, Decimal, TypeKind, Value};
 
@@ -670,6 +671,7 @@ impl Binder<'_> {
         self.derivation = self.column_derivation(source, column);
         let ty = def.ty.clone();
         match &def.default {
+            ColumnDefault::Dropped => Err(Error::NoDefault(def.name.clone())),
             ColumnDefault::None if !def.nullable => Err(Error::NoDefault(def.name.clone())),
             ColumnDefault::None | ColumnDefault::Literal(None) => Ok(Expr::literal(Value::Null, ty)),
             ColumnDefault::Literal(Some(text)) => {
@@ -679,6 +681,10 @@ impl Binder<'_> {
                     return Ok(Expr { ty, ..literal });
                 }
                 Ok(Expr { kind: ExprKind::Cast(Box::new(literal)), ty, nullable: false })
+            }
+            ColumnDefault::Expression(_) => {
+                let usage = RowExprUse::Default(def.name.clone());
+                Err(DefinitionError::RowExpr { usage, problem: RowExprProblem::DefaultFunction }.into())
             }
             ColumnDefault::CurrentTimestamp => Err(Error::NotSupported("DEFAULT(column) of a current timestamp".to_owned())),
         }

@@ -160,6 +160,7 @@ impl Binder<'_> {
             for name in hint.indexes {
                 let index = def
                     .index_by_name(name)
+                    .filter(|index| !def.indexes[*index].invisible)
                     .ok_or_else(|| Error::UnknownKey { key: (*name).to_owned(), table: self.sources[source].alias.clone() })?;
                 match hint.kind {
                     Kind::Ignore => ignored.push(index),

@@ -13,6 +13,12 @@ use crate::func::Function as F;
 use smallvec::SmallVec;
 use types::{CollationId, ColumnType, TypeKind, Value};
 
+/// Is there a built-in function of this name?
+pub(crate) fn is_function(name: &str) -> bool {
+    let upper = name.to_ascii_uppercase();
+    FUNCTIONS.binary_search_by(|entry| entry.0.cmp(upper.as_str())).is_ok()
+}
+
 impl Binder<'_> {
     pub(super) fn call(&mut self, call: &ast::Call<'_>) -> Result<Expr> {
         let name = call.name.name;

@@ -35,6 +35,7 @@ mod typing;
 mod window;
 
 pub(crate) use from::{Source, SourceKind};
+pub(crate) use function::is_function;
 pub(crate) use group::{children, constant};
 pub use query::bind_show_filter;
 pub(crate) use typing::{Class, class};
@@ -65,6 +66,13 @@ pub fn plan(parsed: &Parsed<'_>, context: &dyn BindContext) -> Result<Plan> {
 /// Binds expressions that read no table: the values of SET, DO, KILL and the like.
 pub fn bind_constant(expr: &crate::ast::Expr<'_>, context: &dyn BindContext) -> Result<Expr> {
     Binder::new(context, 0, 0).expr(expr)
+}
+
+/// Binds an expression over the columns of one table, which is source 0.
+pub(crate) fn bind_over_row(expr: &crate::ast::Expr<'_>, table: &Arc<TableDef>, context: &dyn BindContext) -> Result<Expr> {
+    let mut binder = Binder::new(context, 0, 0);
+    binder.add_source(table.clone(), &table.name)?;
+    binder.value(expr)
 }
 
 /// What may be named where an expression stands.

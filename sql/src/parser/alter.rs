@@ -46,10 +46,13 @@ impl<'a> Parser<'a> {
         self.bump();
         let table = self.object_name()?;
         let mut options = TableOptions::default();
+        let mut how = AlterHow::default();
         let mut actions: ArenaVec<'a, AlterAction<'a>> = self.arena.list();
         if !matches!(self.token, Token::End | Token::Semicolon) {
             loop {
-                self.alter_actions(&mut actions, &mut options)?;
+                if !self.algorithm_or_lock(&mut how)? {
+                    self.alter_actions(&mut actions, &mut options)?;
+                }
                 if !self.accept(Token::Comma) {
                     break;
                 }
@@ -60,7 +63,7 @@ impl<'a> Parser<'a> {
             self.skip_partitioning();
         }
         let actions = actions.into_bump_slice();
-        Ok(Statement::AlterTable(self.arena.node(AlterTable { table, actions, options })))
+        Ok(Statement::AlterTable(self.arena.node(AlterTable { table, actions, options, how })))
     }
 
     /// One entry of ALTER TABLE's list; ADD (a INT, b INT) gives several actions.
@@ -92,7 +95,7 @@ impl<'a> Parser<'a> {
             }
             Token::Keyword(K::Force) => {
                 self.bump();
-                AlterAction::Nothing
+                AlterAction::Rebuild
             }
             Token::Keyword(K::With) => {
                 self.bump();
@@ -113,10 +116,6 @@ impl<'a> Parser<'a> {
     }
 
     fn alter_word(&mut self, out: &mut ArenaVec<'a, AlterAction<'a>>, options: &mut TableOptions<'a>) -> Result<()> {
-        if self.algorithm_or_lock()? {
-            out.push(AlterAction::Nothing);
-            return Ok(());
-        }
         if self.accept_word("MODIFY") {
             self.accept_kw(K::Column);
             let column = self.column_definition()?;
@@ -219,9 +218,13 @@ impl<'a> Parser<'a> {
                 self.expect_kw(K::Key)?;
                 Ok(AlterAction::DropForeignKey(self.ident()?))
             }
-            Token::Keyword(K::Constraint | K::Check) => {
+            Token::Keyword(K::Constraint) => {
                 self.bump();
                 Ok(AlterAction::DropConstraint(self.key_name()?))
+            }
+            Token::Keyword(K::Check) => {
+                self.bump();
+                Ok(AlterAction::DropCheck(self.key_name()?))
             }
             Token::Keyword(K::Partition) => Ok(self.alter_partitions()),
             _ => {
@@ -244,11 +247,12 @@ impl<'a> Parser<'a> {
             return Ok(AlterAction::AlterKey { name, visible });
         }
         if self.at_kw(K::Check) || self.at_kw(K::Constraint) {
+            let constraint = self.at_kw(K::Constraint);
             self.bump();
-            self.ident()?;
-            self.accept_kw(K::Not);
+            let name = self.ident()?;
+            let enforced = !self.accept_kw(K::Not);
             self.expect_word("ENFORCED")?;
-            return Ok(AlterAction::Unsupported("ALTER CHECK"));
+            return Ok(AlterAction::AlterCheck { name, enforced, constraint });
         }
         self.accept_kw(K::Column);
         let column = self.ident()?;

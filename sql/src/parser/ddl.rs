@@ -3,7 +3,7 @@
 use super::Parser;
 use crate::arena::ArenaVec;
 use crate::ast::*;
-use crate::error::{Error, Result};
+use crate::error::{DefinitionError, Error, Result};
 use crate::keyword::Keyword as K;
 use crate::lexer::Token;
 
@@ -171,7 +171,10 @@ impl<'a> Parser<'a> {
         let mut foreign_keys: ArenaVec<'a, ForeignKey<'a>> = self.arena.list();
         loop {
             match self.table_element()? {
-                TableElement::Column(column) => columns.push(column),
+                TableElement::Column(column) => {
+                    checks.extend(column.checks.iter().copied());
+                    columns.push(column);
+                }
                 TableElement::Key(key) => keys.push(key),
                 TableElement::Check(check) => checks.push(check),
                 TableElement::ForeignKey(key) => foreign_keys.push(ForeignKey { keys_before: keys.len(), ..key }),
@@ -320,7 +323,7 @@ impl<'a> Parser<'a> {
         } else {
             self.accept_word("ENFORCED");
         }
-        Ok(CheckDefinition { name: None, expr, text, enforced })
+        Ok(CheckDefinition { name: None, column: None, expr, text, enforced })
     }
 
     /// `REFERENCES t (a, b) [MATCH ...] [ON DELETE ...] [ON UPDATE ...]`
@@ -378,7 +381,7 @@ impl<'a> Parser<'a> {
             invisible: false,
             generated: None,
             stored: false,
-            check: None,
+            checks: &[],
             references: None,
         };
         while self.column_attribute(&mut column)? {}
@@ -428,13 +431,10 @@ impl<'a> Parser<'a> {
                 K::Constraint => {
                     self.bump();
                     let name = if self.at_kw(K::Check) { None } else { Some(self.ident()?) };
-                    let mut check = self.check()?;
-                    check.name = name;
-                    column.check = Some(self.arena.node(check));
+                    self.column_check(column, name)?;
                 }
                 K::Check => {
-                    let check = self.check()?;
-                    column.check = Some(self.arena.node(check));
+                    self.column_check(column, None)?;
                 }
                 K::References => {
                     let reference = self.reference()?;
@@ -479,6 +479,15 @@ impl<'a> Parser<'a> {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    fn column_check(&mut self, column: &mut ColumnDefinition<'a>, name: Option<&'a str>) -> Result<()> {
+        let check = CheckDefinition { name, column: Some(column.name), ..self.check()? };
+        let mut checks: ArenaVec<'a, CheckDefinition<'a>> = self.arena.list();
+        checks.extend(column.checks.iter().copied());
+        checks.push(check);
+        column.checks = checks.into_bump_slice();
+        Ok(())
     }
 
     fn generated(&mut self, column: &mut ColumnDefinition<'a>) -> Result<()> {
@@ -639,18 +648,36 @@ impl<'a> Parser<'a> {
         let table = self.object_name()?;
         key.parts = self.paren_list(|p| p.key_part())?;
         self.key_options(&mut key)?;
-        while self.algorithm_or_lock()? {}
-        Ok(Statement::CreateIndex(self.arena.node(CreateIndex { table, key })))
+        let mut how = AlterHow::default();
+        while self.algorithm_or_lock(&mut how)? {}
+        Ok(Statement::CreateIndex(self.arena.node(CreateIndex { table, key, how })))
     }
 
     /// ALGORITHM = x, LOCK = y
-    pub(super) fn algorithm_or_lock(&mut self) -> Result<bool> {
-        if !self.accept_word("ALGORITHM") && !self.accept_kw(K::Lock) {
+    pub(super) fn algorithm_or_lock(&mut self, how: &mut AlterHow) -> Result<bool> {
+        let is_algorithm = self.accept_word("ALGORITHM");
+        if !is_algorithm && !self.accept_kw(K::Lock) {
             return Ok(false);
         }
         self.accept(Token::Equal);
-        if !self.accept_kw(K::Default) {
-            self.ident()?;
+        let word = if self.accept_kw(K::Default) { "DEFAULT" } else { self.ident()? };
+        let upper = word.to_ascii_uppercase();
+        if is_algorithm {
+            how.algorithm = match upper.as_str() {
+                "DEFAULT" => AlterAlgorithm::Default,
+                "INSTANT" => AlterAlgorithm::Instant,
+                "INPLACE" => AlterAlgorithm::InPlace,
+                "COPY" => AlterAlgorithm::Copy,
+                _ => return Err(DefinitionError::UnknownAlgorithm(word.to_owned()).into()),
+            };
+        } else {
+            how.lock = match upper.as_str() {
+                "DEFAULT" => AlterLock::Default,
+                "NONE" => AlterLock::None,
+                "SHARED" => AlterLock::Shared,
+                "EXCLUSIVE" => AlterLock::Exclusive,
+                _ => return Err(DefinitionError::UnknownLock(word.to_owned()).into()),
+            };
         }
         Ok(true)
     }
@@ -669,8 +696,9 @@ impl<'a> Parser<'a> {
                 let name = self.key_name()?;
                 self.expect_kw(K::On)?;
                 let table = self.object_name()?;
-                while self.algorithm_or_lock()? {}
-                Ok(Statement::DropIndex { name, table })
+                let mut how = AlterHow::default();
+                while self.algorithm_or_lock(&mut how)? {}
+                Ok(Statement::DropIndex { name, table, how })
             }
             Token::Keyword(K::Procedure) => self.unsupported("DROP PROCEDURE"),
             Token::Keyword(K::Function) => self.unsupported("DROP FUNCTION"),

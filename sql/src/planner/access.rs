@@ -217,7 +217,9 @@ impl FromBlock<'_> {
 
     /// Do the hints let the index be looked into?
     pub(super) fn may_use(&self, source: usize, index: usize) -> bool {
-        self.sources[source].indexes.as_ref().is_none_or(|allowed| allowed.contains(&index))
+        let from = &self.sources[source];
+        let is_visible = from.table.indexes.get(index).is_none_or(|index| !index.invisible);
+        is_visible && from.indexes.as_ref().is_none_or(|allowed| allowed.contains(&index))
     }
 
     /// Rows in ranges, by a look into the index at their ends. Groups of equal values are left to statistics where the value is a

@@ -1,12 +1,14 @@
 //! What an ALTER TABLE means: the new definition, where its columns and indexes come from, and whether rows must be copied.
 
+use super::build::added_value;
+use super::checks;
 use super::define::{add_index, check_columns, check_name, check_whole, finish_indexes, hidden_index};
 use super::foreign::{self, ForeignKeyError, NewForeignKey};
-use super::{AlterAction, ColumnPosition};
+use super::{AlterAction, ColumnPosition, Conversion, NewCheck};
 use crate::{Error, NameOf, Result};
 use types::row::COLUMNS_MAX;
-use types::schema::{ColumnDef, ColumnDefault, ForeignKeyDef, IndexDef, IndexKind, TableDef};
-use types::{ColumnType, TypeKind};
+use types::schema::{CheckDef, ColumnDef, ColumnDefault, ForeignKeyDef, GeneratedDef, IndexDef, IndexKind, TableDef};
+use types::{ColumnType, TypeKind, Value};
 
 /// The outcome of planning.
 pub(crate) struct AlterPlan {
@@ -18,6 +20,8 @@ pub(crate) struct AlterPlan {
     pub kept: Vec<Option<usize>>,
     /// Rows are written anew into new trees.
     pub copies: bool,
+    /// Values of a column get another type.
+    pub retypes: bool,
     pub auto_increment: Option<u64>,
     /// The new name of each old column that is still there.
     pub renamed: Vec<Option<String>>,
@@ -50,7 +54,10 @@ struct Drafts {
     columns: Vec<Draft>,
     indexes: Vec<IndexDraft>,
     foreign_keys: Vec<KeyDraft>,
+    checks: Vec<CheckDef>,
+    dropped_checks: Vec<String>,
     copies: bool,
+    retypes: bool,
 }
 
 /// What an ALTER TABLE adds once its columns are known.
@@ -58,18 +65,20 @@ struct Drafts {
 struct Additions {
     indexes: Vec<super::NewIndex>,
     foreign_keys: Vec<NewForeignKey>,
+    checks: Vec<NewCheck>,
 }
 
 /// Applies the actions to a definition, in order.
-pub(crate) fn plan(old: &TableDef, actions: Vec<AlterAction>) -> Result<AlterPlan> {
+pub(crate) fn plan(old: &TableDef, actions: Vec<AlterAction>, conversion: &Conversion) -> Result<AlterPlan> {
     let mut drafts = Drafts::of(old);
     drafts.mark_dropped_keys(&actions)?;
+    drafts.drop_checks(&actions)?;
     let mut def = old.clone();
     let mut auto_increment = None;
     let mut added = Additions::default();
     for action in actions {
         match action {
-            AlterAction::AddColumn { column, position } => drafts.add_column(column, &position)?,
+            AlterAction::AddColumn { column, position } => drafts.add_column(column, &position, conversion)?,
             AlterAction::DropColumn { name } => drafts.drop_column(&name)?,
             AlterAction::ChangeColumn { name, column, position } => drafts.change_column(&name, column, &position)?,
             AlterAction::RenameColumn { name, to } => drafts.rename_column(&name, to)?,
@@ -77,6 +86,17 @@ pub(crate) fn plan(old: &TableDef, actions: Vec<AlterAction>) -> Result<AlterPla
                 let at = drafts.position(&name)?;
                 drafts.columns[at].column.default = default;
             }
+            AlterAction::SetVisible { name, visible } => {
+                let at = drafts.position(&name)?;
+                drafts.columns[at].column.invisible = !visible;
+            }
+            AlterAction::SetIndexVisible { name, visible } => drafts.set_index_visible(&name, visible)?,
+            AlterAction::AddCheck { check } => {
+                drafts.copies |= check.enforced;
+                added.checks.push(check);
+            }
+            AlterAction::DropCheck { .. } => {}
+            AlterAction::EnforceCheck { name, enforced, constraint } => drafts.enforce_check(&name, enforced, constraint)?,
             AlterAction::AddIndex { index } => added.indexes.push(index),
             AlterAction::AddForeignKey { key } => added.foreign_keys.push(key),
             AlterAction::DropForeignKey { .. } => {}
@@ -118,7 +138,16 @@ impl Drafts {
                 goes: false,
             })
             .collect();
-        Self { table: old.name.clone(), columns, indexes, foreign_keys, copies: false }
+        Self {
+            table: old.name.clone(),
+            columns,
+            indexes,
+            foreign_keys,
+            checks: old.checks.clone(),
+            dropped_checks: Vec::new(),
+            copies: false,
+            retypes: false,
+        }
     }
 
     /// Keys that are dropped keep nothing from being dropped with them, wherever in the statement that stands.
@@ -142,9 +171,59 @@ impl Drafts {
         found.map(|draft| draft.goes = true).is_some()
     }
 
-    /// DROP CONSTRAINT: a foreign key (which is marked already), a unique key, or the primary key.
+    /// CHECKs that are dropped keep nothing from being dropped with them.
+    fn drop_checks(&mut self, actions: &[AlterAction]) -> Result<()> {
+        for action in actions {
+            let (AlterAction::DropCheck { name } | AlterAction::DropConstraint { name }) = action else { continue };
+            let before = self.checks.len();
+            self.checks.retain(|check| !check.name.eq_ignore_ascii_case(name));
+            if self.checks.len() < before {
+                self.dropped_checks.push(name.clone());
+            } else if matches!(action, AlterAction::DropCheck { .. }) {
+                return Err(Error::CheckMissing { name: name.clone() });
+            }
+        }
+        Ok(())
+    }
+
+    fn enforce_check(&mut self, name: &str, enforced: bool, constraint: bool) -> Result<()> {
+        let Some(check) = self.checks.iter_mut().find(|check| check.name.eq_ignore_ascii_case(name)) else {
+            return Err(match constraint {
+                true => ForeignKeyError::ConstraintMissing { name: name.to_string() }.into(),
+                false => Error::CheckMissing { name: name.to_string() },
+            });
+        };
+        self.copies |= enforced && !check.enforced;
+        check.enforced = enforced;
+        Ok(())
+    }
+
+    /// Nothing that stays reads the column: it may go, or get another name. A CHECK that reads no other column goes with it.
+    fn check_unread(&mut self, name: &str, is_dropped: bool) -> Result<()> {
+        checks::check_unread(self.columns.iter().map(|draft| &draft.column), name, &self.table)?;
+        if is_dropped {
+            self.checks.retain(|check| check.expr.columns.iter().any(|column| !column.eq_ignore_ascii_case(name)));
+        }
+        match self.checks.iter().find(|check| check.expr.reads(name)) {
+            Some(check) => Err(Error::ReadByCheck { column: name.to_string(), name: check.name.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    fn set_index_visible(&mut self, name: &str, visible: bool) -> Result<()> {
+        let at =
+            self.find_index(name).ok_or_else(|| Error::IndexMissing { index: name.to_string(), table: self.table.clone() })?;
+        if self.indexes[at].index.kind == IndexKind::Primary && !visible {
+            return Err(Error::PrimaryInvisible);
+        }
+        self.indexes[at].index.invisible = !visible;
+        Ok(())
+    }
+
+    /// DROP CONSTRAINT: a foreign key or a CHECK (which are gone already), a unique key, or the primary key.
     fn drop_constraint(&mut self, name: &str) -> Result<()> {
-        if self.foreign_keys.iter().any(|draft| draft.goes && draft.key.name.eq_ignore_ascii_case(name)) {
+        let is_gone = self.foreign_keys.iter().any(|draft| draft.goes && draft.key.name.eq_ignore_ascii_case(name));
+        if is_gone || self.dropped_checks.iter().any(|dropped| dropped.eq_ignore_ascii_case(name)) {
             return Ok(());
         }
         let unique = |at: &usize| matches!(self.indexes[*at].index.kind, IndexKind::Primary | IndexKind::Unique);
@@ -162,7 +241,7 @@ impl Drafts {
         self.columns.iter().position(|draft| draft.column.name.eq_ignore_ascii_case(name))
     }
 
-    fn add_column(&mut self, column: ColumnDef, position: &ColumnPosition) -> Result<()> {
+    fn add_column(&mut self, mut column: ColumnDef, position: &ColumnPosition, conversion: &Conversion) -> Result<()> {
         if self.find(&column.name).is_some() {
             return Err(Error::DuplicateColumn { column: column.name });
         }
@@ -174,9 +253,8 @@ impl Drafts {
             ColumnPosition::First => 0,
             ColumnPosition::After(name) => self.position(name)? + 1,
         };
-        // Rows that end before the new column read NULL in it (`types::row`, R1).
-        let reads_null = column.nullable && matches!(column.default, ColumnDefault::None | ColumnDefault::Literal(None));
-        self.copies |= at < self.columns.len() || !reads_null || column.auto_increment;
+        let is_written = at < self.columns.len() || column.auto_increment || column.generated.is_some();
+        self.copies |= is_written || !read_where_missing(&mut column, conversion);
         self.columns.insert(at, Draft { column, source: None });
         Ok(())
     }
@@ -187,6 +265,7 @@ impl Drafts {
             return Err(Error::CannotRemoveAllColumns);
         }
         self.check_key_columns(name)?;
+        self.check_unread(name, true)?;
         self.columns.remove(at);
         self.copies = true;
         // The column leaves its indexes; an index without columns goes.
@@ -215,12 +294,23 @@ impl Drafts {
         Ok(())
     }
 
-    fn change_column(&mut self, name: &str, column: ColumnDef, position: &ColumnPosition) -> Result<()> {
+    fn change_column(&mut self, name: &str, mut column: ColumnDef, position: &ColumnPosition) -> Result<()> {
         let at = self.position(name)?;
         if !column.name.eq_ignore_ascii_case(name) && self.find(&column.name).is_some() {
             return Err(Error::DuplicateColumn { column: column.name });
         }
-        self.copies |= !is_same_storage(&self.columns[at].column, &column);
+        if !column.name.eq_ignore_ascii_case(name) {
+            self.check_unread(name, false)?;
+        }
+        let before = &self.columns[at].column;
+        column.missing.clone_from(&before.missing);
+        check_generation(before.generated.as_ref(), column.generated.as_ref())?;
+        // What is computed from the column is computed anew.
+        let is_computed_from = |draft: &Draft| draft.column.generated.as_ref().is_some_and(|g| g.expr.reads(name));
+        let is_retyped = before.ty != column.ty && self.columns.iter().any(is_computed_from);
+        self.retypes |= !is_same_type(&before.ty, &column.ty);
+        self.copies |=
+            !is_same_storage(before, &column) || is_retyped || before.generated != column.generated && column.generated.is_some();
         self.rename_in_indexes(name, &column.name);
         let new_name = column.name.clone();
         self.columns[at].column = column;
@@ -249,6 +339,9 @@ impl Drafts {
         if self.find(&to).is_some_and(|other| other != at) {
             return Err(Error::DuplicateColumn { column: to });
         }
+        if !to.eq_ignore_ascii_case(name) {
+            self.check_unread(name, false)?;
+        }
         self.rename_in_indexes(name, &to);
         self.columns[at].column.name = to;
         Ok(())
@@ -274,7 +367,8 @@ impl Drafts {
     }
 
     fn rename_index(&mut self, name: &str, to: String) -> Result<()> {
-        let at = self.find_index(name).ok_or_else(|| Error::CannotDrop { name: name.to_string() })?;
+        let missing = || Error::IndexMissing { index: name.to_string(), table: self.table.clone() };
+        let at = self.find_index(name).ok_or_else(missing)?;
         if self.find_index(&to).is_some_and(|other| other != at) {
             return Err(Error::DuplicateKeyName { index: to });
         }
@@ -315,10 +409,15 @@ impl Drafts {
         let renamed: Vec<Option<String>> = renamed.collect();
         def.columns = columns;
         def.indexes = indexes;
+        def.checks = checks::resolve(&old.name, std::mem::take(&mut self.checks), added.checks)?;
+        if def.name != old.name {
+            checks::rename_generated(&mut def, &old.name);
+        }
         let added_keys = self.finish_keys(old, &mut def, &renamed, &added.foreign_keys)?;
         recheck_keys(&def.columns, &def.indexes)?;
         finish_indexes(&def.columns, &mut def.indexes);
         check_whole(&def)?;
+        checks::check_foreign(&def)?;
         let kept = def.indexes.iter().map(|index| self.kept_tree(old, index)).collect();
         // A column that became NOT NULL through its key has another row layout.
         let sources: Vec<Option<usize>> = self.columns.iter().map(|draft| draft.source).collect();
@@ -326,7 +425,12 @@ impl Drafts {
             source.is_none_or(|source| old.columns[source].nullable == new.nullable)
         };
         self.copies |= !def.columns.iter().zip(&sources).all(is_same_null);
-        Ok(AlterPlan { def, sources, kept, copies: self.copies, auto_increment, renamed, added_keys })
+        if self.copies {
+            // Every row has every column.
+            def.columns.iter_mut().for_each(|column| column.missing = None);
+        }
+        let (copies, retypes) = (self.copies, self.retypes);
+        Ok(AlterPlan { def, sources, kept, copies, retypes, auto_increment, renamed, added_keys })
     }
 
     /// The keys that stay, over the new columns, and those that come, with an index where they need one. Gives the names of the latter.
@@ -371,6 +475,39 @@ impl Drafts {
     }
 }
 
+/// Has the definition what rows read that end before the new column (`types::row`, R1)? Else they are written anew.
+fn read_where_missing(column: &mut ColumnDef, conversion: &Conversion) -> bool {
+    if matches!(column.default, ColumnDefault::Expression(_))
+        || matches!(column.ty.kind, TypeKind::Enum { .. } | TypeKind::Set { .. })
+    {
+        return false;
+    }
+    let Ok(value) = added_value(column, conversion) else { return false };
+    if value.is_null() {
+        return column.nullable;
+    }
+    let text = match (&column.ty.kind, &value) {
+        (_, Value::Bytes(bytes)) if column.ty.is_binary_string() => bytes.iter().map(|byte| format!("{byte:02X}")).collect(),
+        (TypeKind::Bit { .. }, Value::UInt(bits)) => bits.to_string(),
+        _ => {
+            let mut text = Vec::new();
+            types::convert::write_text(&value, &column.ty, &mut text);
+            String::from_utf8_lossy(&text).into_owned()
+        }
+    };
+    column.missing = (column.default_value(&text).as_ref() == Some(&value)).then_some(text);
+    column.missing.is_some()
+}
+
+/// 3106: a column stays virtual, or stored; a stored one may begin or cease to be generated.
+fn check_generation(before: Option<&GeneratedDef>, after: Option<&GeneratedDef>) -> Result<()> {
+    let is_virtual = |generated: Option<&GeneratedDef>| generated.is_some_and(|generated| !generated.stored);
+    match is_virtual(before) == is_virtual(after) {
+        true => Ok(()),
+        false => Err(Error::Generated { what: "Changing the STORED status" }),
+    }
+}
+
 /// Changed columns may have made kept keys too long or impossible: define them again on a copy.
 fn recheck_keys(columns: &[ColumnDef], indexes: &[IndexDef]) -> Result<()> {
     let (mut columns, mut again) = (columns.to_vec(), Vec::new());
@@ -390,6 +527,7 @@ fn recheck_keys(columns: &[ColumnDef], indexes: &[IndexDef]) -> Result<()> {
             columns: parts.collect(),
             comment: String::new(),
             using_btree: false,
+            invisible: false,
         };
         add_index(&mut columns, &mut again, &index)?;
     }

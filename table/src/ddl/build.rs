@@ -1,56 +1,73 @@
-//! The long part of DDL: filling a new index, or new trees, from the rows of a table that nobody else uses meanwhile.
+//! The long part of ALTER TABLE: filling new indexes, or new trees, from the rows of a table.
+//!
+//! ```text
+//! fill       every row, as snapshots show it, which are renewed every `WRITES_MAX` rows; others may use the table meanwhile
+//! catch_up   the rows that were noted since (`online`), again and again, until little is left
+//! finish     what was noted last, with the table locked alone
+//! ```
 //!
 //! Work is cut into transactions of bounded size, so that neither undo nor the log's tail grows with the table. They need not be waited
 //! for: all are in this worker's log before the one that links the new trees. Until then the trees are orphans, so what a failure
 //! leaves in them does not matter.
+//!
+//! U1: without a watch the table is locked alone all the while, and nothing has to be caught up with.
+//! U2: notes are worked off only after all rows have been read: a row that is read may be older than a note.
+//! U3: two rows with the same key of a unique index are a duplicate if neither has been noted: what was read of them is what is committed.
+//!     Else one of them waits for `finish`, where everything is.
 
-use super::{Conversion, DdlOptions};
+use super::{Conversion, ConversionWarning, DdlOptions, RowRules};
 use crate::catalog::blocking;
 use crate::codec::template_value;
+use crate::ddl::online::Changed;
+use crate::watch::Watch;
 use crate::{EncodedRange, Error, InsertRow, Progress, Result, RowBuf, RowCursor, RowRead, Table};
-use txn::{InsertOutcome, Isolation, ReadMode, Txn, Worker};
-use types::convert::{StoreContext, Warnings, store};
+use std::sync::Arc;
+use txn::{InsertOutcome, Isolation, ReadMode, TreeRef, Txn, Worker};
+use types::convert::{Problem, StoreContext, Warnings, store};
 use types::schema::{ColumnDef, ColumnDefault, IndexKind};
 use types::{ColumnType, DateTime, TypeKind, Value};
 
-/// Writes of one transaction.
+/// Writes of one transaction, and rows read with one snapshot.
 const WRITES_MAX: usize = 1000;
 /// Bytes of index entries that are sorted at a time.
 const SORT_BYTES_MAX: usize = 64 << 20;
+/// Warnings that are kept; further ones are counted.
+const WARNINGS_MAX: usize = 1024;
 
 /// A transaction that is cut in pieces. What is open is rolled back when dropped.
 pub(super) struct Slices<'w> {
     worker: &'w Worker,
     txn: Option<Txn>,
-    writes: usize,
+    steps: usize,
 }
 
 impl<'w> Slices<'w> {
     pub(super) fn new(worker: &'w Worker) -> Self {
-        Self { worker, txn: Some(worker.begin(Isolation::ReadCommitted)), writes: 0 }
+        Self { worker, txn: Some(worker.begin(Isolation::ReadCommitted)), steps: 0 }
     }
 
     pub(super) fn txn(&mut self) -> &mut Txn {
         self.txn.as_mut().expect("open until dropped")
     }
 
-    /// Counts a write; now and then commits and looks whether to stop.
-    fn written(&mut self, options: &DdlOptions) -> Result<()> {
-        self.writes += 1;
-        if self.writes < WRITES_MAX {
-            return Ok(());
+    /// Counts a row read or written; `true` now and then, when the next piece has begun.
+    pub(super) fn step(&mut self, options: &DdlOptions) -> Result<bool> {
+        self.steps += 1;
+        if self.steps < WRITES_MAX {
+            return Ok(false);
         }
         self.commit();
-        options.check_cancelled()
+        options.check_cancelled()?;
+        Ok(true)
     }
 
-    fn commit(&mut self) {
+    pub(super) fn commit(&mut self) {
         let worker = self.worker;
         // Not awaited: see the file head.
         let _ = self.txn().commit(worker);
         worker.tick();
         self.txn = Some(self.worker.begin(Isolation::ReadCommitted));
-        self.writes = 0;
+        self.steps = 0;
     }
 }
 
@@ -63,80 +80,193 @@ impl Drop for Slices<'_> {
     }
 }
 
-/// Fills secondary index `index` of `table` (its tree is new and empty) from the clustered tree.
-pub(crate) fn fill_index(worker: &Worker, table: &Table, index: usize, options: &DdlOptions) -> Result<()> {
-    let mut slices = Slices::new(worker);
-    let mut cursor = RowCursor::new();
-    cursor.open(table, 0, &EncodedRange::default(), false, ReadMode::Latest, false);
-    let mut row = RowBuf::new();
-    let mut entries: Vec<Entry> = Vec::new();
-    let mut bytes = 0;
-    while blocking(|| cursor.next(table, worker, slices.txn(), &mut row))? {
-        let entry = entry_of(worker, table, index, &mut row, slices.txn())?;
-        bytes += entry.key.len() + entry.clustered_key.len() + 2 * size_of::<Entry>();
-        entries.push(entry);
-        if entries.len().is_multiple_of(WRITES_MAX) {
-            worker.tick();
-            options.check_cancelled()?;
-        }
-        if bytes >= SORT_BYTES_MAX {
-            insert_sorted(table, index, &mut entries, &mut slices, options)?;
-            bytes = 0;
+/// New trees on their way.
+pub(super) struct Build<'a> {
+    pub worker: &'a Worker,
+    /// The table as others use it.
+    pub old: &'a Table,
+    /// As it will be.
+    pub new: &'a Table,
+    pub options: &'a DdlOptions,
+    pub work: Work<'a>,
+    pub watch: Option<Arc<Watch>>,
+    pub changed: Changed,
+}
+
+/// What is made.
+pub(super) enum Work<'a> {
+    /// All trees, from converted rows.
+    Copy(Box<Copy<'a>>),
+    /// These indexes of `new`; the other trees are those of `old`.
+    Indexes(Vec<usize>),
+}
+
+impl<'a> Build<'a> {
+    /// Reads all rows of the table.
+    pub fn fill(&mut self) -> Result<()> {
+        match &self.work {
+            Work::Copy(_) => self.copy_rows(),
+            Work::Indexes(indexes) => {
+                let indexes = indexes.clone();
+                self.fill_indexes(&indexes)
+            }
         }
     }
-    insert_sorted(table, index, &mut entries, &mut slices, options)?;
-    slices.commit();
-    Ok(())
+
+    fn copy_rows(&mut self) -> Result<()> {
+        let (worker, old) = (self.worker, self.old);
+        let mut slices = Slices::new(worker);
+        let mut cursor = RowCursor::new();
+        cursor.open(old, 0, &EncodedRange::default(), false, ReadMode::Snapshot, false);
+        let mut row = RowBuf::new();
+        while blocking(|| cursor.next(old, worker, slices.txn(), &mut row))? {
+            if !load_whole(worker, old, slices.txn(), &mut row)? {
+                continue;
+            }
+            let Work::Copy(copy) = &mut self.work else { unreachable!("rows are copied") };
+            if let Put::Duplicate { error, rival } = copy.put(&row, slices.txn())? {
+                self.postpone(&row.key, rival.as_deref(), error)?;
+            }
+            // A large row counts as the writes it makes.
+            for _ in 0..1 + row.current().len() / txn::RECORD_BYTES_MAX {
+                if slices.step(self.options)? {
+                    self.take_notes()?;
+                }
+            }
+        }
+        slices.commit();
+        Ok(())
+    }
+
+    fn fill_indexes(&mut self, indexes: &[usize]) -> Result<()> {
+        let (worker, table) = (self.worker, self.new);
+        let mut slices = Slices::new(worker);
+        let mut cursor = RowCursor::new();
+        cursor.open(table, 0, &EncodedRange::default(), false, ReadMode::Snapshot, false);
+        let mut row = RowBuf::new();
+        let mut entries: Vec<Vec<Entry>> = indexes.iter().map(|_| Vec::new()).collect();
+        let mut bytes = 0;
+        while blocking(|| cursor.next(table, worker, slices.txn(), &mut row))? {
+            if !load_whole(worker, table, slices.txn(), &mut row)? {
+                continue;
+            }
+            for (index, entries) in indexes.iter().zip(&mut entries) {
+                let entry = entry_of(worker, table, *index, &mut row, slices.txn())?;
+                bytes += entry.key.len() + entry.clustered_key.len() + 2 * size_of::<Entry>();
+                entries.push(entry);
+            }
+            if slices.step(self.options)? {
+                self.take_notes()?;
+            }
+            if bytes >= SORT_BYTES_MAX {
+                self.insert_all(indexes, &mut entries, &mut slices)?;
+                bytes = 0;
+            }
+        }
+        self.insert_all(indexes, &mut entries, &mut slices)?;
+        slices.commit();
+        Ok(())
+    }
+
+    fn insert_all(&mut self, indexes: &[usize], entries: &mut [Vec<Entry>], slices: &mut Slices<'_>) -> Result<()> {
+        indexes.iter().zip(entries).try_for_each(|(index, entries)| self.insert_sorted(*index, entries, slices))
+    }
+
+    fn insert_sorted(&mut self, index: usize, entries: &mut Vec<Entry>, slices: &mut Slices<'_>) -> Result<()> {
+        entries.sort_unstable_by(|a, b| a.key.cmp(&b.key));
+        let worker = self.worker;
+        for entry in entries.drain(..) {
+            if let Some(rival) = put_entry(worker, self.new, index, &entry, slices.txn())? {
+                let error = duplicate_in_index(worker, self.new, index, &entry.clustered_key, slices.txn());
+                self.postpone(&entry.clustered_key, Some(&rival), error)?;
+            }
+            if slices.step(self.options)? {
+                self.take_notes()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// U3: the row is a duplicate, or is looked at again later.
+    fn postpone(&mut self, key: &[u8], rival: Option<&[u8]>, error: Error) -> Result<()> {
+        self.take_notes()?;
+        let is_noted = self.changed.has(key) || rival.map_or(!self.changed.is_empty(), |rival| self.changed.has(rival));
+        if !is_noted {
+            return Err(error);
+        }
+        self.changed.add(key, Box::default());
+        Ok(())
+    }
+
+    /// Moves the notes over, so that what is noted twice takes room once.
+    pub(super) fn take_notes(&mut self) -> Result<()> {
+        let Some(watch) = &self.watch else { return Ok(()) };
+        let changed = &mut self.changed;
+        watch.take(|note| changed.add(&note.key, note.entries));
+        match changed.bytes() > super::online::CHANGED_BYTES_MAX {
+            true => {
+                let index = watch.first_index().map_or("PRIMARY", |index| self.new.def.indexes[index].name.as_str());
+                Err(Error::OnlineLogTooBig { index: index.to_string() })
+            }
+            false => Ok(()),
+        }
+    }
+}
+
+/// Brings the row's large values, which belong to the row as this transaction's snapshot shows it. `false`: it shows none.
+pub(super) fn load_whole(worker: &Worker, table: &Table, txn: &mut Txn, row: &mut RowBuf) -> Result<bool> {
+    if !table.has_externals(row) {
+        return Ok(true);
+    }
+    // The cursor may have read the row with an older snapshot.
+    if !blocking(|| table.reread(worker, txn, RowRead::Snapshot, row))? {
+        return Ok(false);
+    }
+    let wanted = vec![true; table.def.columns.len()];
+    Ok(blocking(|| table.load_externals(worker, txn, RowRead::Snapshot, &wanted, row))?)
 }
 
 /// An index entry to come.
-struct Entry {
-    key: Box<[u8]>,
-    clustered_key: Box<[u8]>,
+pub(super) struct Entry {
+    pub key: Box<[u8]>,
+    pub clustered_key: Box<[u8]>,
 }
 
-fn entry_of(worker: &Worker, table: &Table, index: usize, row: &mut RowBuf, txn: &mut Txn) -> Result<Entry> {
-    if !blocking(|| table.index_entry_of(worker, txn, index, RowRead::Latest, row))? {
-        return Err(Error::Engine(txn::Error::Storage("a large value changed under an exclusive lock".to_string())));
+/// The entry of a whole row.
+pub(super) fn entry_of(worker: &Worker, table: &Table, index: usize, row: &mut RowBuf, txn: &mut Txn) -> Result<Entry> {
+    if !blocking(|| table.index_entry_of(worker, txn, index, RowRead::Snapshot, row))? {
+        return Err(Error::Engine(txn::Error::Storage("a large value of a snapshot is gone".to_string())));
     }
     Ok(Entry { key: row.entry.as_slice().into(), clustered_key: row.key().into() })
 }
 
-fn insert_sorted(
-    table: &Table,
-    index: usize,
-    entries: &mut Vec<Entry>,
-    slices: &mut Slices<'_>,
-    options: &DdlOptions,
-) -> Result<()> {
-    entries.sort_unstable_by(|a, b| a.key.cmp(&b.key));
-    let (tree, kind, worker) = (table.indexes[index].tree, table.indexes[index].kind(), slices.worker);
-    for entry in entries.drain(..) {
-        let payload: &[u8] = if kind == IndexKind::Unique { &entry.clustered_key } else { &[] };
-        let txn = slices.txn();
-        if blocking(|| txn.insert(worker, tree, &entry.key, payload))? == InsertOutcome::Duplicate {
-            return Err(duplicate_in_index(worker, table, index, &entry.clustered_key, txn));
-        }
-        slices.written(options)?;
+/// Inserts an entry, unless it is there. Gives the clustered key of another row that has the same key of a unique index.
+pub(super) fn put_entry(worker: &Worker, table: &Table, index: usize, entry: &Entry, txn: &mut Txn) -> Result<Option<Vec<u8>>> {
+    let (tree, kind) = (table.indexes[index].tree, table.indexes[index].kind());
+    let payload: &[u8] = if kind == IndexKind::Unique { &entry.clustered_key } else { &[] };
+    if blocking(|| txn.insert(worker, tree, &entry.key, payload))? == InsertOutcome::Inserted || kind == IndexKind::Secondary {
+        return Ok(None);
     }
-    Ok(())
+    let mut rival = Vec::new();
+    blocking(|| txn.read_latest(worker, tree, &entry.key, &mut rival))?;
+    Ok((*rival != *entry.clustered_key).then_some(rival))
 }
 
 /// The error for a row whose key is there already.
-fn duplicate_in_index(worker: &Worker, table: &Table, index: usize, clustered_key: &[u8], txn: &mut Txn) -> Error {
+pub(super) fn duplicate_in_index(worker: &Worker, table: &Table, index: usize, clustered_key: &[u8], txn: &mut Txn) -> Error {
     let mut row = RowBuf::new();
     row.set_key(clustered_key);
-    let wanted = vec![true; table.def.columns.len()];
-    let loaded = blocking(|| table.reread(worker, txn, RowRead::Latest, &mut row))
-        .and_then(|found| Ok(found && blocking(|| table.load_externals(worker, txn, RowRead::Latest, &wanted, &mut row))?));
+    let loaded = blocking(|| table.reread(worker, txn, RowRead::Snapshot, &mut row))
+        .map_err(Error::from)
+        .and_then(|found| Ok(found && load_whole(worker, table, txn, &mut row)?));
     match loaded {
         Ok(true) => {
             let stored = row.row(table);
-            let values = (0..wanted.len()).map(|column| stored.get(column).unwrap_or(Value::Null)).collect::<Vec<_>>();
+            let values = (0..table.def.columns.len()).map(|column| stored.get(column).unwrap_or(Value::Null)).collect::<Vec<_>>();
             duplicate_entry(table, index, &values)
         }
         Ok(false) => duplicate_entry(table, index, &[]),
-        Err(error) => error.into(),
+        Err(error) => error,
     }
 }
 
@@ -147,40 +277,32 @@ fn duplicate_entry(table: &Table, index: usize, values: &[Value<'_>]) -> Error {
     Error::DuplicateEntry { key, index: format!("{}.{}", def.name, def.indexes[index].name) }
 }
 
-/// Copies all rows of `old` into the new trees of `new`; column `k` comes from `sources[k]`, or is its default. Returns how many.
-pub(crate) fn copy_rows(
-    worker: &Worker,
-    old: &Table,
-    new: &Table,
-    sources: &[Option<usize>],
-    options: &DdlOptions,
-) -> Result<u64> {
-    let mut copy = Copy::new(worker, old, new, sources, &options.conversion)?;
-    let mut slices = Slices::new(worker);
-    let mut cursor = RowCursor::new();
-    cursor.open(old, 0, &EncodedRange::default(), false, ReadMode::Latest, false);
-    let mut row = RowBuf::new();
-    let wanted = vec![true; old.def.columns.len()];
-    while blocking(|| cursor.next(old, worker, slices.txn(), &mut row))? {
-        let txn = slices.txn();
-        if !blocking(|| old.load_externals(worker, txn, RowRead::Latest, &wanted, &mut row))? {
-            return Err(Error::Engine(txn::Error::Storage("a large value changed under an exclusive lock".to_string())));
-        }
-        copy.row(&row, txn)?;
-        // A large row counts as the writes it makes.
-        for _ in 0..1 + row.current().len() / txn::RECORD_BYTES_MAX {
-            slices.written(options)?;
-        }
-    }
-    slices.commit();
-    Ok(copy.rows)
+/// What became of a copied row.
+pub(super) enum Put {
+    Done,
+    /// `rival`: the old clustered key of the row that has its key, where that is known.
+    Duplicate {
+        error: Error,
+        rival: Option<Vec<u8>>,
+    },
 }
 
-/// What copying a row needs.
-struct Copy<'a> {
+/// Where a copied row is found again by its old clustered key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keys {
+    /// The clustered keys stay as they are.
+    Same,
+    /// A tree from old to new clustered keys. It goes when the definition is over.
+    Mapped(TreeRef),
+    /// Nobody changes the table meanwhile (U1).
+    Unneeded,
+}
+
+/// What copying a row needs: column `k` comes from `sources[k]`, or is its default.
+pub(super) struct Copy<'a> {
     worker: &'a Worker,
     old: &'a Table,
-    new: &'a Table,
+    pub new: &'a Table,
     sources: &'a [Option<usize>],
     conversion: &'a Conversion,
     context: StoreContext<'a>,
@@ -188,42 +310,69 @@ struct Copy<'a> {
     defaults: Vec<Value<'static>>,
     /// The new AUTO_INCREMENT column, when it numbers the rows that have none.
     numbered: Option<usize>,
+    pub keys: Keys,
+    key: Vec<u8>,
     progress: Progress,
-    rows: u64,
+    /// What is computed of each row, and asked of it.
+    rules: Option<Box<dyn RowRules + 'a>>,
+    pub rows: u64,
+    pub warnings: Vec<ConversionWarning>,
+    pub warning_count: u64,
 }
 
 impl<'a> Copy<'a> {
-    fn new(
+    pub fn new(
         worker: &'a Worker,
         old: &'a Table,
         new: &'a Table,
         sources: &'a [Option<usize>],
-        conversion: &'a Conversion,
+        options: &'a DdlOptions,
+        keys: Keys,
     ) -> Result<Self> {
-        let context = StoreContext {
-            strict: conversion.strict,
-            dates: conversion.dates,
-            truncate_fractional: false,
-            zone: &conversion.zone,
-            now_utc_micros: conversion.now_utc_micros,
-        };
+        let conversion = &options.conversion;
+        let context = conversion.context();
         let added = |(column, source): (&ColumnDef, &Option<usize>)| match source {
             Some(_) => Ok(Value::Null),
-            None => added_value(column, conversion, &context),
+            None => added_value(column, conversion),
         };
         let defaults = new.def.columns.iter().zip(sources).map(added).collect::<Result<Vec<_>>>()?;
+        let is_computed = |column: &usize| {
+            sources[*column].is_none() && matches!(new.def.columns[*column].default, ColumnDefault::Expression(_))
+        };
+        let computed: Vec<usize> = (0..sources.len()).filter(is_computed).collect();
+        let rules = match &options.expressions {
+            Some(expressions) if new.def.has_row_rules() => Some(expressions.row_rules(new, &computed)?),
+            _ => None,
+        };
         let was_counted = |source: &Option<usize>| source.is_some_and(|source| old.def.columns[source].auto_increment);
         let numbered = new.def.columns.iter().position(|c| c.auto_increment).filter(|column| !was_counted(&sources[*column]));
-        Ok(Self { worker, old, new, sources, conversion, context, defaults, numbered, progress: Progress::new(), rows: 0 })
+        Ok(Self {
+            worker,
+            old,
+            new,
+            sources,
+            conversion,
+            context,
+            defaults,
+            numbered,
+            keys,
+            key: Vec::new(),
+            progress: Progress::new(),
+            rules,
+            rows: 0,
+            warnings: Vec::new(),
+            warning_count: 0,
+        })
     }
 
-    fn row(&mut self, row: &RowBuf, txn: &mut Txn) -> Result<()> {
+    /// Converts a row and inserts it into the new table.
+    pub fn put(&mut self, row: &RowBuf, txn: &mut Txn) -> Result<Put> {
         self.rows += 1;
         let stored = row.row(self.old);
         let mut raw: Vec<Value<'_>> = Vec::with_capacity(self.sources.len());
         for (k, source) in self.sources.iter().enumerate() {
             raw.push(match source {
-                None => self.defaults[k].borrowed(),
+                None => self.defaults[k].clone(),
                 Some(source) => stored.get(*source).map_err(|e| Error::Engine(txn::Error::Storage(format!("{e:?}"))))?,
             });
         }
@@ -232,16 +381,67 @@ impl<'a> Copy<'a> {
         let mut values = Vec::with_capacity(raw.len());
         for (k, value) in raw.iter().enumerate() {
             values.push(self.converted(value, k, &mut warnings)?);
+            for (severity, problem) in warnings.drain() {
+                self.warning_count += 1;
+                if self.warnings.len() < WARNINGS_MAX {
+                    let column = self.new.def.columns[k].name.clone();
+                    self.warnings.push(ConversionWarning { severity, problem, column, row: self.rows });
+                }
+            }
         }
         if let Some(column) = self.numbered {
             self.number(column, &mut values)?;
         }
-        let (worker, new, progress) = (self.worker, self.new, &mut self.progress);
-        match blocking(|| new.insert_row(worker, txn, &values, progress))? {
-            InsertRow::Inserted => Ok(()),
-            InsertRow::Duplicate { index } => Err(duplicate_entry(new, index, &values)),
+        if let Some(rules) = &mut self.rules {
+            let mut whole: Vec<Value<'static>> = values.into_iter().map(Value::into_owned).collect();
+            rules.complete(&mut whole)?;
+            return self.insert(row.key(), &whole, txn);
+        }
+        self.insert(row.key(), &values, txn)
+    }
+
+    fn insert(&mut self, old_key: &[u8], values: &[Value<'_>], txn: &mut Txn) -> Result<Put> {
+        let (worker, new) = (self.worker, self.new);
+        match self.keys {
+            Keys::Same => {
+                self.key.clear();
+                self.key.extend_from_slice(old_key);
+            }
+            Keys::Mapped(_) | Keys::Unneeded => blocking(|| new.clustered_key(worker, values, &mut self.key))?,
+        }
+        let (key, progress) = (&self.key, &mut self.progress);
+        match blocking(|| new.insert_row_at(worker, txn, key, values, progress))? {
+            InsertRow::Inserted => {
+                if let Keys::Mapped(map) = self.keys {
+                    blocking(|| txn.insert(worker, map, old_key, key))?;
+                }
+                Ok(Put::Done)
+            }
+            InsertRow::Duplicate { index } => {
+                let error = duplicate_entry(new, index, values);
+                let mut rival = RowBuf::new();
+                let found = blocking(|| new.conflicting_row(worker, txn, index, values, RowRead::Latest, &mut rival))?;
+                Ok(Put::Duplicate { error, rival: (found && self.keys == Keys::Same).then_some(rival.key) })
+            }
             InsertRow::Paused { .. } => unreachable!("no pause was asked for"),
         }
+    }
+
+    /// Takes out what the new table has of the row with this old clustered key.
+    pub fn take_out(&mut self, old_key: &[u8], txn: &mut Txn) -> Result<()> {
+        let (worker, new) = (self.worker, self.new);
+        let mut row = RowBuf::new();
+        match self.keys {
+            Keys::Mapped(map) => {
+                let Some(seen) = blocking(|| txn.read_latest(worker, map, old_key, &mut row.key))? else { return Ok(()) };
+                blocking(|| txn.delete(worker, map, old_key, seen))?;
+            }
+            Keys::Same | Keys::Unneeded => row.set_key(old_key),
+        }
+        if blocking(|| new.reread(worker, txn, RowRead::Latest, &mut row))? {
+            blocking(|| new.delete_row(worker, txn, &row, &mut self.progress))?;
+        }
+        Ok(())
     }
 
     /// A TIMESTAMP that becomes something else is read in the session's time zone.
@@ -267,17 +467,22 @@ impl<'a> Copy<'a> {
         let new: &'a Table = self.new;
         let to = &new.def.columns[k];
         if value.is_null() && !to.nullable && !to.auto_increment {
-            return match self.conversion.strict {
-                true => Err(Error::InvalidNull),
-                false => Ok(implicit_default(to)),
-            };
+            if self.conversion.strict {
+                return Err(Error::InvalidNull);
+            }
+            warnings.warn(Problem::Truncated);
+            return Ok(implicit_default(to));
         }
         let Some(source) = self.sources[k] else { return Ok(value.borrowed()) };
         let from = &self.old.def.columns[source].ty;
         if *from == to.ty {
             return Ok(value.borrowed());
         }
-        let problem = |problem| Error::Conversion { problem, column: to.name.clone(), row: self.rows };
+        // A text that is cut is told as any value that is.
+        let problem = |problem| {
+            let problem = if problem == Problem::TooLong { Problem::Truncated } else { problem };
+            Error::Conversion { problem, column: to.name.clone(), row: self.rows }
+        };
         store(value, from, &to.ty, &self.context, warnings).map_err(problem)
     }
 
@@ -308,22 +513,29 @@ impl<'a> Copy<'a> {
     }
 }
 
+impl Conversion {
+    fn context(&self) -> StoreContext<'_> {
+        StoreContext {
+            strict: self.strict,
+            dates: self.dates,
+            truncate_fractional: false,
+            zone: &self.zone,
+            now_utc_micros: self.now_utc_micros,
+        }
+    }
+}
+
 /// What existing rows get in an added column: its default, else NULL, else the type's own.
-fn added_value(column: &ColumnDef, conversion: &Conversion, context: &StoreContext<'_>) -> Result<Value<'static>> {
+pub(super) fn added_value(column: &ColumnDef, conversion: &Conversion) -> Result<Value<'static>> {
     match &column.default {
-        ColumnDefault::None | ColumnDefault::Literal(None) => Ok(implicit_default(column)),
+        // An expression's value is computed of each row.
+        ColumnDefault::None | ColumnDefault::Dropped | ColumnDefault::Literal(None) | ColumnDefault::Expression(_) => {
+            Ok(implicit_default(column))
+        }
         ColumnDefault::CurrentTimestamp => Ok(current_time(column, conversion)),
         ColumnDefault::Literal(Some(text)) => {
-            let invalid = || Error::InvalidDefault { column: column.name.clone() };
-            let (bytes, from) = match column.ty.kind {
-                TypeKind::Binary { .. } | TypeKind::VarBinary { .. } | TypeKind::Blob(_) => {
-                    (unhex(text).ok_or_else(invalid)?, ColumnType::new(TypeKind::Blob(types::LobSize::Long)))
-                }
-                _ => (text.as_bytes().to_vec(), ColumnType::new(TypeKind::Text(types::LobSize::Long))),
-            };
-            let value = Value::Bytes(bytes.into());
-            let stored = store(&value, &from, &column.ty, context, &mut Warnings::new()).map_err(|_| invalid())?;
-            Ok(stored.into_owned())
+            let value = column.default_value_in(text, &conversion.context());
+            value.ok_or_else(|| Error::InvalidDefault { column: column.name.clone() })
         }
     }
 }
@@ -345,10 +557,4 @@ fn implicit_default(column: &ColumnDef) -> Value<'static> {
         TypeKind::Enum { .. } if !column.nullable => Value::UInt(1),
         _ => template_value(column),
     }
-}
-
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let digit = |byte: &u8| char::from(*byte).to_digit(16).map(|d| d as u8);
-    let pairs = text.as_bytes().chunks(2);
-    pairs.map(|pair| Some(digit(pair.first()?)? << 4 | digit(pair.get(1)?)?)).collect()
 }

@@ -1,7 +1,7 @@
 //! From a CREATE TABLE to a checked definition: MySQL's rules about names, columns and keys.
 
-use super::foreign;
 use super::{NewIndex, NewIndexColumn, NewIndexKind, NewTable};
+use super::{checks, foreign};
 use crate::{Error, NameOf, Result};
 use types::row::COLUMNS_MAX;
 use types::schema::{ColumnDef, ColumnDefault, IndexColumn, IndexDef, IndexKind, TableDef, TableId};
@@ -31,6 +31,8 @@ pub(crate) fn define(table: NewTable) -> Result<TableDef> {
     check_name(NameOf::Database, &table.database)?;
     check_name(NameOf::Table, &table.name)?;
     let mut columns = table.columns;
+    // Rows to come have every column.
+    columns.iter_mut().for_each(|column| column.missing = None);
     check_columns(&columns)?;
     let mut indexes = Vec::with_capacity(table.indexes.len() + 1);
     for index in &foreign::with_generated(table.indexes, &table.foreign_keys) {
@@ -48,10 +50,13 @@ pub(crate) fn define(table: NewTable) -> Result<TableDef> {
         created_us: now_us(),
         is_virtual: false,
         foreign_keys: Vec::new(),
+        checks: Vec::new(),
     };
+    def.checks = checks::resolve(&def.name, Vec::new(), table.checks)?;
     def.foreign_keys = foreign::resolve(&def, &table.foreign_keys)?;
     foreign::sort(&mut def.foreign_keys);
     check_whole(&def)?;
+    checks::check_foreign(&def)?;
     Ok(def)
 }
 
@@ -117,6 +122,9 @@ pub(crate) fn add_index(columns: &mut [ColumnDef], indexes: &mut Vec<IndexDef>, 
         NewIndexKind::Unique => IndexKind::Unique,
         NewIndexKind::Secondary => IndexKind::Secondary,
     };
+    if kind == IndexKind::Primary && index.invisible {
+        return Err(Error::PrimaryInvisible);
+    }
     if kind == IndexKind::Primary && indexes.iter().any(|i| i.kind == IndexKind::Primary) {
         return Err(Error::MultiplePrimaryKeys);
     }
@@ -137,6 +145,10 @@ pub(crate) fn add_index(columns: &mut [ColumnDef], indexes: &mut Vec<IndexDef>, 
         parts.push(part);
     }
     if kind == IndexKind::Primary {
+        let is_virtual = |part: &IndexColumn| columns[part.column].generated.as_ref().is_some_and(|g| !g.stored);
+        if parts.iter().any(is_virtual) {
+            return Err(Error::Generated { what: "Defining a virtual generated column as primary key" });
+        }
         parts.iter().for_each(|part| columns[part.column].nullable = false);
         if parts.iter().any(|p| columns[p.column].default == ColumnDefault::Literal(None)) {
             return Err(Error::NullablePrimaryKey);
@@ -149,6 +161,7 @@ pub(crate) fn add_index(columns: &mut [ColumnDef], indexes: &mut Vec<IndexDef>, 
         columns: parts,
         comment: index.comment.clone(),
         using_btree: index.using_btree,
+        invisible: index.invisible,
         tree_id: 0,
         root_page: 0,
     });
@@ -235,6 +248,7 @@ pub(crate) fn hidden_index() -> IndexDef {
         columns: Vec::new(),
         comment: String::new(),
         using_btree: false,
+        invisible: false,
         tree_id: 0,
         root_page: 0,
     }

@@ -96,6 +96,7 @@ pub(super) fn generated_index(key: &NewForeignKey) -> NewIndex {
         columns: key.columns.iter().map(column).collect(),
         comment: String::new(),
         using_btree: false,
+        invisible: false,
     }
 }
 

@@ -1,8 +1,8 @@
 //! DDL: changes of the schema, in blocking style, on a thread that may block and owns its own `txn::Worker`.
 //!
 //! ```text
-//! 1. take the metadata locks of the tables alone (new users wait, present ones finish)
-//! 2. make new trees, recorded as orphans; fill them in transactions of bounded size
+//! 1. take the metadata locks of the tables alone (`locks`: new users wait, present ones finish)
+//! 2. make new trees, recorded as orphans; fill them in transactions of bounded size (`apply`: while users go on)
 //! 3. under the DDL mutex: check names again, one catalog transaction that links new trees and unlinks old ones
 //! 4. when that is durable: publish the new schema, give the locks back; old trees are freed in the background
 //! ```
@@ -11,9 +11,13 @@
 //! The caller's own session must not hold a share of a table it changes (MySQL commits implicitly before DDL).
 
 mod alter;
+mod apply;
 mod build;
+mod checks;
 pub(crate) mod define;
 pub(crate) mod foreign;
+mod locks;
+mod online;
 mod related;
 mod validate;
 
@@ -21,16 +25,18 @@ pub use foreign::{ForeignKeyError, NewForeignKey, constraint_text};
 
 use crate::catalog::{CatalogTxn, StoredTable, blocking};
 use crate::database::Published;
-use crate::mdl::ExclusiveGuard;
 use crate::{Database, Error, NameOf, Result, Table};
-use related::{alter_related, by_names, check_renamed, followed_children, renamed_definitions};
+use locks::LockedTables;
+use related::{by_names, check_renamed, renamed_definitions};
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use txn::{TreeRef, Worker};
 use types::CollationId;
-use types::schema::{ColumnDef, DatabaseDef, IndexKind, TableDef, TableId};
+use types::Value;
+use types::schema::{ColumnDef, DatabaseDef, IndexKind, RowExpr, TableDef, TableId};
 use types::temporal::{DateRules, TimeZone};
 
 /// What a DDL statement may wait for, and how it is stopped.
@@ -44,6 +50,45 @@ pub struct DdlOptions {
     pub conversion: Conversion,
     /// `foreign_key_checks`: without, parents may be missing, and rows are not looked at.
     pub foreign_key_checks: bool,
+    /// Who judges and computes expressions; without, there are none.
+    pub expressions: Option<Arc<dyn Expressions>>,
+    pub algorithm: Algorithm,
+    pub lock: Lock,
+}
+
+/// ALGORITHM = of ALTER TABLE.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Algorithm {
+    #[default]
+    Default,
+    Instant,
+    InPlace,
+    Copy,
+}
+
+/// LOCK = of ALTER TABLE. What is less than asked for is as good.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lock {
+    #[default]
+    Default,
+    None,
+    Shared,
+    Exclusive,
+}
+
+/// What this crate cannot do with the expressions of a definition.
+pub trait Expressions: Send + Sync + fmt::Debug {
+    /// Judges the expressions of a whole definition.
+    fn check(&self, def: &TableDef) -> Result<()>;
+
+    /// For rows of `table` that are written anew. `added` columns get their default expression's value.
+    fn row_rules<'t>(&self, table: &'t Table, added: &[usize]) -> Result<Box<dyn RowRules + 't>>;
+}
+
+/// Computes generated columns, and looks at CHECKs.
+pub trait RowRules {
+    /// `values` has one for each column.
+    fn complete(&mut self, values: &mut [Value<'static>]) -> Result<()>;
 }
 
 /// What the conversion of rows takes from the session (see `types::convert::StoreContext`).
@@ -58,7 +103,8 @@ pub struct Conversion {
 impl Default for DdlOptions {
     fn default() -> Self {
         let (lock_wait_timeout, conversion) = (Duration::from_secs(50), Conversion::default());
-        Self { lock_wait_timeout, cancelled: None, conversion, foreign_key_checks: true }
+        let (expressions, algorithm, lock) = (None, Algorithm::Default, Lock::Default);
+        Self { lock_wait_timeout, cancelled: None, conversion, foreign_key_checks: true, expressions, algorithm, lock }
     }
 }
 
@@ -67,6 +113,26 @@ impl Default for Conversion {
         let dates = DateRules { no_zero_date: true, no_zero_in_date: true, allow_invalid: false };
         Self { strict: true, dates, zone: TimeZone::Utc, now_utc_micros: define::now_us() }
     }
+}
+
+/// What ALTER TABLE has done.
+#[derive(Clone, Debug, Default)]
+pub struct Altered {
+    /// Rows that were written anew.
+    pub rows: u64,
+    /// The first of the warnings of their conversion.
+    pub warnings: Vec<ConversionWarning>,
+    pub warning_count: u64,
+}
+
+/// A value of a row did not quite fit its new column.
+#[derive(Clone, Debug)]
+pub struct ConversionWarning {
+    pub severity: types::convert::Severity,
+    pub problem: types::convert::Problem,
+    pub column: String,
+    /// From 1.
+    pub row: u64,
 }
 
 /// One action of ALTER TABLE; several are applied together, in order.
@@ -109,7 +175,28 @@ pub enum AlterAction {
     DropForeignKey {
         name: String,
     },
-    /// DROP CONSTRAINT: a foreign key, or a unique key.
+    AddCheck {
+        check: NewCheck,
+    },
+    DropCheck {
+        name: String,
+    },
+    /// ALTER CHECK, ALTER CONSTRAINT
+    EnforceCheck {
+        name: String,
+        enforced: bool,
+        /// CONSTRAINT was written.
+        constraint: bool,
+    },
+    SetVisible {
+        name: String,
+        visible: bool,
+    },
+    SetIndexVisible {
+        name: String,
+        visible: bool,
+    },
+    /// DROP CONSTRAINT: a foreign key, a CHECK, or a unique key.
     DropConstraint {
         name: String,
     },
@@ -148,6 +235,16 @@ pub struct NewIndex {
     pub comment: String,
     /// USING BTREE was written.
     pub using_btree: bool,
+    pub invisible: bool,
+}
+
+/// A CHECK to come.
+#[derive(Clone, Debug)]
+pub struct NewCheck {
+    /// `None`: MySQL's generated name, `t_chk_1`.
+    pub name: Option<String>,
+    pub expr: RowExpr,
+    pub enforced: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,6 +269,7 @@ pub struct NewTable {
     pub columns: Vec<ColumnDef>,
     pub indexes: Vec<NewIndex>,
     pub foreign_keys: Vec<NewForeignKey>,
+    pub checks: Vec<NewCheck>,
     pub collation: CollationId,
     pub comment: String,
     /// AUTO_INCREMENT = n
@@ -200,13 +298,17 @@ impl NewTable {
                 .collect(),
             comment: index.comment.clone(),
             using_btree: index.using_btree,
+            invisible: index.invisible,
         });
+        // As in MySQL, all get names anew.
+        let checks = def.checks.iter().map(|c| NewCheck { name: None, expr: c.expr.clone(), enforced: c.enforced });
         Self {
             database: database.to_string(),
             name: name.to_string(),
             columns: def.columns.clone(),
             indexes: indexes.collect(),
             foreign_keys: Vec::new(),
+            checks: checks.collect(),
             collation: def.collation,
             comment: def.comment.clone(),
             auto_increment: None,
@@ -215,6 +317,14 @@ impl NewTable {
 }
 
 impl DdlOptions {
+    fn check_expressions(&self, def: &TableDef) -> Result<()> {
+        match &self.expressions {
+            Some(expressions) if def.has_row_rules() => expressions.check(def),
+            None if def.has_row_rules() => Err(Error::NotSupported { what: "expressions in definitions" }),
+            _ => Ok(()),
+        }
+    }
+
     fn check_cancelled(&self) -> Result<()> {
         // Relaxed: a plain request to stop, nothing is published through it.
         match self.cancelled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
@@ -300,6 +410,7 @@ impl Database {
     pub fn create_table_with(&self, worker: &Worker, table: NewTable, options: &DdlOptions) -> Result<TableId> {
         let auto_increment = table.auto_increment;
         let mut def = self.check_table(table)?;
+        options.check_expressions(&def)?;
         check_table_free(&self.published(), &def.database, &def.name)?;
         let mut trees = NewTrees::create(self, worker, def.indexes.len() + usize::from(define::needs_blob_tree(&def)))?;
         let blob_tree = trees.assign(&mut def, &[]);
@@ -314,6 +425,7 @@ impl Database {
         check_database(&published, &def.database)?;
         check_table_free(&published, &def.database, &def.name)?;
         foreign::check_new(&published, &def, options.foreign_key_checks)?;
+        checks::check_names(&published, &def)?;
         def.id = TableId(ddl.next_table_id);
         let stored = StoredTable { def: Arc::new(def), blob_tree };
         let id = stored.def.id;
@@ -429,182 +541,6 @@ impl Database {
         });
         Ok(())
     }
-
-    /// CREATE INDEX; builds it from the rows. 1062 when a unique one finds a duplicate.
-    pub fn create_index(
-        &self,
-        worker: &Worker,
-        database: &str,
-        table: &str,
-        index: NewIndex,
-        options: &DdlOptions,
-    ) -> Result<()> {
-        self.alter_table(worker, database, table, vec![AlterAction::AddIndex { index }], options).map(drop)
-    }
-
-    /// DROP INDEX; 1091 when it does not exist. `PRIMARY` drops the primary key.
-    pub fn drop_index(&self, worker: &Worker, database: &str, table: &str, name: &str, options: &DdlOptions) -> Result<()> {
-        self.alter_table(worker, database, table, vec![AlterAction::DropIndex { name: name.to_string() }], options).map(drop)
-    }
-
-    /// ALTER TABLE: in place where only names, comments, defaults or secondary indexes change, else by copying the rows into new trees.
-    /// Returns the number of rows copied.
-    pub fn alter_table(
-        &self,
-        worker: &Worker,
-        database: &str,
-        table: &str,
-        actions: Vec<AlterAction>,
-        options: &DdlOptions,
-    ) -> Result<u64> {
-        let names = (database.to_string(), table.to_string());
-        let related = |published: &Published| alter_related(published, &names, &actions);
-        let (locked, ddl) = self.lock_tables(worker, related, options)?;
-        drop(ddl);
-        let is_target = |table: &&Arc<Table>| (&table.def().database, &table.def().name) == (&names.0, &names.1);
-        let old = locked.tables.iter().find(is_target).ok_or_else(|| missing_table(&names))?;
-        let plan = alter::plan(old.def(), actions.clone())?;
-        let is_renamed = (&plan.def.database, &plan.def.name) != (&old.def().database, &old.def().name);
-        let checks = options.foreign_key_checks;
-        let check = |published: &Published, def: &TableDef| {
-            if is_renamed {
-                check_database(published, &def.database)?;
-                check_table_free(published, &def.database, &def.name)?;
-                foreign::check_waiting(published, def, checks)?;
-            }
-            foreign::check_altered(published, old.def(), def, &plan.renamed, checks)
-        };
-        check(&self.published(), &plan.def)?;
-        let (copies, sources, requested) = (plan.copies, &plan.sources, plan.auto_increment);
-        let kept = if copies { vec![None; plan.def.indexes.len()] } else { plan.kept.clone() };
-        let mut def = plan.def.clone();
-        let needs_blobs = define::needs_blob_tree(&def);
-        let old_blob_tree = old.blob_tree.filter(|_| !copies);
-        let count = kept.iter().filter(|k| k.is_none()).count() + usize::from(needs_blobs && old_blob_tree.is_none());
-        let mut trees = NewTrees::create(self, worker, count)?;
-        let blob_tree = trees.assign(&mut def, &kept).or(old_blob_tree);
-        let stored = StoredTable { def: Arc::new(def), blob_tree };
-
-        let had_auto = old.next_auto_increment();
-        let counters = match copies {
-            true => self.new_counters(had_auto),
-            false => old.counters.clone(),
-        };
-        let new = Table::open(&stored, counters.clone(), old.mdl.clone(), 0);
-        let rows = match copies {
-            true => build::copy_rows(worker, old, &new, sources, options)?,
-            false => {
-                for index in (0..kept.len()).filter(|k| kept[*k].is_none()) {
-                    build::fill_index(worker, &new, index, options)?;
-                }
-                0
-            }
-        };
-        if checks {
-            for key in stored.def.foreign_keys.iter().filter(|key| plan.added_keys.contains(&key.name)) {
-                validate::check_rows(worker, &new, key, &self.published(), options)?;
-            }
-        }
-        let has_auto = stored.def.columns.iter().any(|c| c.auto_increment);
-        let next_auto = (has_auto && (copies || requested.is_some())).then(|| requested.unwrap_or_else(|| counters.next_auto()));
-
-        let mut ddl = self.lock_ddl();
-        check(&self.published(), &stored.def)?;
-        let children = followed_children(&locked, old, &stored.def, &plan.renamed);
-        let new_trees: Vec<TreeRef> = trees_of(&new).collect();
-        let dropped: Vec<TreeRef> = trees_of(old).filter(|tree| !new_trees.contains(tree)).collect();
-        let mut catalog = CatalogTxn::begin(worker);
-        catalog.put_table(&stored)?;
-        for (child, _) in &children {
-            catalog.put_table(child)?;
-        }
-        if let Some(next) = next_auto {
-            catalog.put_auto_increment(stored.def.id, next)?;
-        }
-        for tree in &dropped {
-            catalog.put_orphan(*tree)?;
-        }
-        trees.link(&mut catalog)?;
-        catalog.commit();
-        if let Some(next) = next_auto {
-            counters.restart_at(next);
-        }
-        let is_rebuilt = trees.count() > 0;
-        trees.adopt();
-        self.publish(&mut ddl, |next| {
-            let rebuilt_at = if is_rebuilt { next.version } else { old.rebuilt_at() };
-            next.put_table(Table::open(&stored, counters, old.mdl.clone(), rebuilt_at));
-            for table in locked.tables.iter().filter(|table| table.id() != old.id()) {
-                match children.iter().find(|(child, _)| child.def.id == table.id()) {
-                    Some((child, _)) => {
-                        next.put_table(Table::open(child, table.counters.clone(), table.mdl.clone(), table.rebuilt_at()));
-                    }
-                    // F2
-                    None => next.reopen(table),
-                }
-            }
-        });
-        ddl.orphans.extend(dropped);
-        Ok(rows)
-    }
-
-    /// Takes tables alone and the DDL mutex: those that `find` finds in the published schema, and still finds when it has them.
-    fn lock_tables(
-        &self,
-        worker: &Worker,
-        find: impl Fn(&Published) -> Result<Vec<Arc<Table>>>,
-        options: &DdlOptions,
-    ) -> Result<(LockedTables, parking_lot::MutexGuard<'_, crate::database::DdlState>)> {
-        let deadline = Instant::now() + options.lock_wait_timeout;
-        loop {
-            let locked = LockedTables::lock(worker, find(&self.published())?, deadline, options)?;
-            let ddl = self.lock_ddl();
-            let published = self.published();
-            let is_locked = |table: &Arc<Table>| locked.tables.iter().any(|other| Arc::ptr_eq(other, table));
-            if locked.are_current(&published) && find(&published)?.iter().all(is_locked) {
-                return Ok((locked, ddl));
-            }
-        }
-    }
-}
-
-/// Tables whose metadata locks are held alone.
-struct LockedTables {
-    tables: Vec<Arc<Table>>,
-    _guards: Vec<ExclusiveGuard>,
-}
-
-impl LockedTables {
-    /// Locks in the order of table ids, so that two DDL statements do not wait for each other.
-    fn lock(worker: &Worker, mut tables: Vec<Arc<Table>>, deadline: Instant, options: &DdlOptions) -> Result<Self> {
-        tables.sort_by_key(|table| table.id());
-        tables.dedup_by_key(|table| table.id());
-        // A long wait must not hold old versions back.
-        worker.park();
-        let guards = tables.iter().map(|table| lock_one(table, deadline, options)).collect::<Result<Vec<_>>>();
-        worker.tick();
-        Ok(Self { tables, _guards: guards? })
-    }
-
-    /// Nobody replaced a table between the look at the schema and the lock.
-    fn are_current(&self, published: &Published) -> bool {
-        self.tables.iter().all(|table| published.tables.get(&table.id()).is_some_and(|now| Arc::ptr_eq(now, table)))
-    }
-}
-
-/// Waits for the lock, looking at `cancelled` now and then.
-fn lock_one(table: &Table, deadline: Instant, options: &DdlOptions) -> Result<ExclusiveGuard> {
-    let mut wait = table.mdl.acquire_exclusive();
-    loop {
-        options.check_cancelled()?;
-        let until = deadline.min(Instant::now() + Duration::from_millis(100));
-        if let Some(guard) = wait.wait_blocking(until) {
-            return Ok(guard);
-        }
-        if Instant::now() >= deadline {
-            return Err(Error::LockWaitTimeout);
-        }
-    }
 }
 
 /// Trees made for a DDL statement. Unless adopted they are freed as orphans. Made before, and dropped after, the DDL mutex is held.
@@ -640,6 +576,10 @@ impl<'d> NewTrees<'d> {
             }
         }
         trees.next()
+    }
+
+    fn first(&self) -> Option<TreeRef> {
+        self.trees.first().copied()
     }
 
     fn count(&self) -> usize {

@@ -2,8 +2,8 @@
 //!
 //! The tables are locked together with the definition's own (`Database::lock_tables`), and looked for again when they are.
 
-use super::foreign;
 use super::{AlterAction, LockedTables, missing_table};
+use super::{checks, foreign};
 use crate::catalog::StoredTable;
 use crate::database::Published;
 use crate::{Error, Result, Table};
@@ -80,6 +80,7 @@ pub(super) fn renamed_definitions<'l>(
         if let Some((database, name)) = moved.get(&table.id()) {
             (def.database, def.name) = (database.clone(), name.clone());
             foreign::rename_generated(&mut def, &table.def().name);
+            checks::rename_generated(&mut def, &table.def().name);
             foreign::sort(&mut def.foreign_keys);
         } else if def.foreign_keys == table.def().foreign_keys {
             continue;
@@ -97,6 +98,7 @@ pub(super) fn check_renamed(
 ) -> Result<()> {
     for (stored, table) in changed.iter().filter(|(_, table)| moved.contains_key(&table.id())) {
         foreign::check_names(published, &stored.def)?;
+        checks::check_names(published, &stored.def)?;
         let is_moved = |child: &TableDef| changed.iter().any(|(other, _)| other.def.id == child.id);
         for (child, key) in foreign::keys_to(published, &stored.def.database, &stored.def.name) {
             if child.id != table.id() && !is_moved(child) {

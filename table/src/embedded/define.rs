@@ -13,6 +13,7 @@ impl NewTable {
             columns: Vec::new(),
             indexes: Vec::new(),
             foreign_keys: Vec::new(),
+            checks: Vec::new(),
             collation: CollationId::UTF8MB4_0900_AI_CI,
             comment: String::new(),
             auto_increment: None,
@@ -54,6 +55,7 @@ impl NewTable {
             columns: columns.iter().map(part).collect(),
             comment: String::new(),
             using_btree: false,
+            invisible: false,
         });
         self
     }
@@ -69,5 +71,7 @@ fn column(name: &str, ty: ColumnType, nullable: bool) -> ColumnDef {
         on_update_now: false,
         comment: String::new(),
         invisible: false,
+        generated: None,
+        missing: None,
     }
 }

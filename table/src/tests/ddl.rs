@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::Error;
-use crate::ddl::{AlterAction, ColumnPosition, DdlOptions};
+use crate::ddl::{AlterAction, Altered, ColumnPosition, DdlOptions};
 use std::time::Duration;
 use types::schema::IndexKind;
 
@@ -242,7 +242,7 @@ fn alter_copies_rows() {
         AlterAction::RenameColumn { name: "b".into(), to: "text".into() },
         AlterAction::AddIndex { index: index("", NewIndexKind::Unique, &["big", "n"]) },
     ];
-    assert_eq!(database.alter_table(&worker, "d", "t", actions, &options()).expect("alters"), 2500);
+    assert_eq!(database.alter_table(&worker, "d", "t", actions, &options()).expect("alters").rows, 2500);
     let table = self::now(&fixture, "t");
     let names: Vec<_> = table.def().columns.iter().map(|c| c.name.as_str()).collect();
     assert_eq!(names, ["n", "id", "big", "text"]);
@@ -279,7 +279,7 @@ fn alter_copies_rows() {
         },
         AlterAction::RenameTable { database: "d".into(), name: "renamed".into() },
     ];
-    assert_eq!(database.alter_table(&worker, "d", "t", actions, &options()).expect("alters"), 0);
+    assert_eq!(database.alter_table(&worker, "d", "t", actions, &options()).expect("alters").rows, 0);
     let table = self::now(&fixture, "renamed");
     assert_eq!((table.rebuilt_at(), table.def().comment.as_str()), (rebuilt_at, "hello"));
     assert!(database.table_by_name("d", "t").is_none());
@@ -298,7 +298,7 @@ fn a_nullable_column_at_the_end_costs_nothing() {
         AlterAction::AddColumn { column: column("n", TypeKind::Int), position: ColumnPosition::Default },
         AlterAction::AddIndex { index: index("n", NewIndexKind::Unique, &["n"]) },
     ];
-    assert_eq!(database.alter_table(&worker, "d", "t", actions, &options()).expect("alters"), 0, "no row is copied");
+    assert_eq!(database.alter_table(&worker, "d", "t", actions, &options()).expect("alters").rows, 0, "no row is copied");
     let table = now(&fixture, "t");
     let mut txn = begin(&worker);
     assert_eq!(update(&worker, &mut txn, &table, &[Value::Int(3)], &[(3, Value::Int(33))]), WriteRow::Done);
@@ -323,12 +323,12 @@ fn alter_converts_and_refuses_values() {
     };
     let alter = |actions| database.alter_table(&worker, "d", "t", actions, &options());
     let result = alter(change(column("a", TypeKind::TinyInt)));
-    let row_of = |result: &crate::Result<u64>| match result {
+    let row_of = |result: &crate::Result<Altered>| match result {
         Err(Error::Conversion { problem: types::convert::Problem::OutOfRange, column, row }) if column == "a" => Some(*row),
         _ => None,
     };
     assert_eq!(row_of(&result), Some(1), "{result:?}");
-    assert_eq!(alter(change(column("a", TypeKind::VarChar { length: 3 }))).expect("alters"), 300);
+    assert_eq!(alter(change(column("a", TypeKind::VarChar { length: 3 }))).expect("alters").rows, 300);
     let result = alter(change(column("b", TypeKind::Int)));
     assert!(matches!(result, Err(Error::Conversion { .. })), "{result:?}");
     let mut txn = begin(&worker);

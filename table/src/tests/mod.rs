@@ -5,6 +5,7 @@ mod crash;
 mod ddl;
 mod foreign;
 mod offline;
+mod online;
 mod rows;
 mod threads;
 
@@ -138,6 +139,8 @@ pub(crate) fn column(name: &str, kind: TypeKind) -> ColumnDef {
         on_update_now: false,
         comment: String::new(),
         invisible: false,
+        generated: None,
+        missing: None,
     }
 }
 
@@ -154,12 +157,12 @@ pub(crate) fn counted(mut column: ColumnDef) -> ColumnDef {
 
 pub(crate) fn index(name: &str, kind: NewIndexKind, columns: &[&str]) -> NewIndex {
     let columns = columns.iter().map(|c| NewIndexColumn { name: c.to_string(), prefix: None, descending: false }).collect();
-    NewIndex { name: name.to_string(), kind, columns, comment: String::new(), using_btree: false }
+    NewIndex { name: name.to_string(), kind, columns, comment: String::new(), using_btree: false, invisible: false }
 }
 
 pub(crate) fn prefix_index(name: &str, kind: NewIndexKind, column: &str, prefix: u32) -> NewIndex {
     let columns = vec![NewIndexColumn { name: column.to_string(), prefix: Some(prefix), descending: false }];
-    NewIndex { name: name.to_string(), kind, columns, comment: String::new(), using_btree: false }
+    NewIndex { name: name.to_string(), kind, columns, comment: String::new(), using_btree: false, invisible: false }
 }
 
 pub(crate) fn table(name: &str, columns: Vec<ColumnDef>, indexes: Vec<NewIndex>) -> NewTable {
@@ -169,6 +172,7 @@ pub(crate) fn table(name: &str, columns: Vec<ColumnDef>, indexes: Vec<NewIndex>)
         columns,
         indexes,
         foreign_keys: Vec::new(),
+        checks: Vec::new(),
         collation: CollationId::UTF8MB4_0900_AI_CI,
         comment: String::new(),
         auto_increment: None,

@@ -324,7 +324,7 @@ fn ddl_and_transactions_alternate() {
                         .alter_table(&ddl_worker, "d", "a", vec![crate::ddl::AlterAction::Rebuild], &options)
                         .expect("copies"),
                 ),
-                _ => database.drop_index(&ddl_worker, "d", "a", &name, &options).expect("drops"),
+                _ => drop(database.drop_index(&ddl_worker, "d", "a", &name, &options).expect("drops")),
             }
             database.housekeeping(&ddl_worker).expect("frees");
             ddl_worker.tick();

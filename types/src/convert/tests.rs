@@ -133,6 +133,8 @@ fn column(ty: &ColumnType) -> crate::schema::ColumnDef {
         on_update_now: false,
         comment: String::new(),
         invisible: false,
+        generated: None,
+        missing: None,
     }
 }
 

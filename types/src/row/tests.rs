@@ -16,6 +16,8 @@ fn column(kind: TypeKind, nullable: bool) -> ColumnDef {
         on_update_now: false,
         comment: String::new(),
         invisible: false,
+        generated: None,
+        missing: None,
     }
 }
 
@@ -156,6 +158,33 @@ fn rows_older_than_a_column_read_null() {
     let row = StoredRow::new(&new, &changed).unwrap();
     assert_eq!((row.get(0), row.get(3)), (Ok(Value::Int(8)), Ok(Value::Null)));
     assert_eq!(row.count, 4);
+}
+
+#[test]
+fn rows_older_than_a_column_have_what_it_says() {
+    let mut columns = vec![column(K::Int, true)];
+    let old = RowLayout::from_columns(&columns);
+    let mut bytes = Vec::new();
+    old.encode(&[Value::Int(7)], &mut bytes).unwrap();
+    let missing = |kind, nullable, text: &str| ColumnDef { missing: Some(text.into()), ..column(kind, nullable) };
+    columns.push(missing(K::BigInt, false, "-5"));
+    columns.push(missing(K::VarChar { length: 9 }, true, "new"));
+    columns.push(missing(K::DateTime { fsp: 3 }, false, "2024-02-29 01:02:03.456"));
+    columns.push(missing(K::VarBinary { length: 9 }, false, "00FF"));
+    columns.push(column(K::Int, true));
+    let new = RowLayout::from_columns(&columns);
+    let row = StoredRow::new(&new, &bytes).unwrap();
+    let check = |row: StoredRow<'_>| {
+        assert_eq!((row.get(1), row.get(2)), (Ok(Value::Int(-5)), Ok(text(b"new"))));
+        assert_eq!((row.get(4), row.get(5)), (Ok(text(&[0, 255])), Ok(Value::Null)));
+        assert!(matches!(row.get(3), Ok(Value::DateTime(at)) if at.micros == 456_000), "{:?}", row.get(3));
+    };
+    check(row);
+    let mut changed = Vec::new();
+    new.encode_changed(row, &[(0, Value::Null)], &mut changed).unwrap();
+    let row = StoredRow::new(&new, &changed).unwrap();
+    assert_eq!((row.count, row.get(0)), (6, Ok(Value::Null)));
+    check(row);
 }
 
 #[test]

@@ -11,6 +11,7 @@ use super::{Changes, Checker, Writer};
 use crate::dml::foreign::plan::ChildKey;
 use crate::dml::update::duplicate_key;
 use crate::error::{Error, Result};
+use crate::run::{Source, SourceState};
 use crate::wait::{self, engine};
 use smallvec::SmallVec;
 use table::{RowBuf, RowCursor, RowRead, WriteRow, is_representable};
@@ -189,10 +190,17 @@ impl Checker<'_> {
             counts.cascade(child.node, -1);
             return Ok((!below.children.is_empty()).then(|| self.frame(child.node, &top.child, None)));
         }
-        let changes = new_values(child, action, top, &below.table)
+        let mut changes = new_values(child, action, top, &below.table)
             .ok_or_else(|| Error::RowIsReferenced { constraint: below.constraint(child.key) })?;
         if changes.is_empty() {
             return Ok(None);
+        }
+        if let Some(rules) = &below.rules {
+            let row = std::mem::take(&mut top.child);
+            let source = Source { table: Some(&*below.table), state: SourceState::Stored, row, ..Source::default() };
+            let judged = rules.changed(writer.shared, &source, &mut changes, 1);
+            top.child = source.row;
+            judged?;
         }
         let mut progress = std::mem::take(&mut self.progress);
         let outcome = self.write_update(writer, below, Some(child.key), &top.child, &changes, &mut progress).await;

@@ -4,13 +4,14 @@
 //! followed: up to the parents of rows that come or change, down to the children of rows that go or change. What a statement does not
 //! touch is left out, so an UPDATE of columns without keys is prepared as if there were none.
 
+use crate::dml::RowRules;
 use crate::error::Result;
 use sql::plan::{InsertPlan, Plan};
 use std::sync::Arc;
 use table::ddl::constraint_text;
 use table::{Database, Pauses, Reference, Table};
 use types::Value;
-use types::schema::{ReferenceAction, TableId};
+use types::schema::{ColumnDef, ReferenceAction, TableId};
 
 /// The foreign keys of a plan.
 pub(crate) struct ForeignKeys {
@@ -26,6 +27,8 @@ pub(crate) struct Node {
     pub pauses: Pauses,
     /// The columns that keys read of its rows.
     pub wanted: Vec<bool>,
+    /// What is computed of rows that a key changes.
+    pub rules: Option<RowRules>,
     does: Does,
 }
 
@@ -130,7 +133,12 @@ pub(crate) fn for_plan(
         finder.add(node, &does(&table));
     }
     finder.follow();
-    let keys = ForeignKeys { nodes: finder.finish() };
+    let mut keys = ForeignKeys { nodes: finder.finish() };
+    for node in keys.nodes.iter_mut().filter(|node| node.table.def().has_row_rules()) {
+        node.rules = RowRules::of(node.table.def())?;
+        // Their expressions may read any column.
+        node.wanted.fill(true);
+    }
     let any = keys.nodes.iter().any(|node| !node.parents.is_empty() || !node.children.is_empty());
     Ok(any.then(|| Box::new(keys)))
 }
@@ -171,9 +179,10 @@ fn inserts(plan: &InsertPlan, table: &Table) -> Does {
     does
 }
 
-/// An UPDATE of these columns, and of those that change with every update.
+/// An UPDATE of these columns, and of those that change with every update, or may change with others.
 fn updates(table: &Table, assigned: impl Iterator<Item = usize>) -> Does {
-    let mut updates: Vec<bool> = table.def().columns.iter().map(|column| column.on_update_now).collect();
+    let follows = |column: &ColumnDef| column.on_update_now || column.generated.is_some();
+    let mut updates: Vec<bool> = table.def().columns.iter().map(follows).collect();
     assigned.for_each(|column| updates[column] = true);
     Does { updates, ..Does::default() }
 }
@@ -194,6 +203,7 @@ impl Finder<'_> {
                 children: Vec::new(),
                 pauses: Pauses::default(),
                 wanted: vec![false; table.def().columns.len()],
+                rules: None,
                 does: Does::default(),
             });
             self.nodes.len() - 1

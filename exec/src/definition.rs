@@ -1,0 +1,70 @@
+//! What `table` asks of expressions when definitions change: whether they may stand there, and their values in rows that are written anew.
+
+use crate::dml::{RowRules, bind_default};
+use crate::error::{Error, Result};
+use crate::eval::Shared;
+use crate::session::SessionVars;
+use crate::wait::NoHost;
+use sql::expr::Expr;
+use sql::plan::SqlMode;
+use std::sync::Arc;
+use table::Table;
+use types::Value;
+use types::schema::TableDef;
+use types::temporal::TimeZone;
+
+/// Of the session whose statement the definition is.
+#[derive(Clone, Debug)]
+pub struct DefinitionExpressions {
+    pub sql_mode: SqlMode,
+    pub time_zone: TimeZone,
+    pub statement_start_us: i64,
+}
+
+impl table::ddl::Expressions for DefinitionExpressions {
+    fn check(&self, def: &TableDef) -> table::Result<()> {
+        sql::check_row_exprs(&Arc::new(def.clone())).map_err(|error| table::Error::Expression(Box::new(error)))
+    }
+
+    fn row_rules<'t>(&self, table: &'t Table, added: &[usize]) -> table::Result<Box<dyn table::ddl::RowRules + 't>> {
+        let make = || -> Result<Writing<'t>> {
+            let added = added.iter().map(|column| Ok((*column, bind_default(table.def(), *column)?))).collect::<Result<_>>()?;
+            let mut session = SessionVars::new(0, String::new(), String::new());
+            (session.sql_mode, session.time_zone) = (self.sql_mode, self.time_zone.clone());
+            session.statement_start_us = self.statement_start_us;
+            Ok(Writing { table, rules: RowRules::of(table.def())?, added, session, row: 0 })
+        };
+        match make() {
+            Ok(writing) => Ok(Box::new(writing)),
+            Err(error) => Err(told(error)),
+        }
+    }
+}
+
+/// Rows of a table that are written anew.
+struct Writing<'t> {
+    table: &'t Table,
+    rules: Option<RowRules>,
+    /// New columns and their default expressions.
+    added: Vec<(usize, Expr)>,
+    session: SessionVars,
+    row: u64,
+}
+
+impl table::ddl::RowRules for Writing<'_> {
+    fn complete(&mut self, values: &mut [Value<'static>]) -> table::Result<()> {
+        self.row += 1;
+        let shared = Shared { strict: self.session.sql_mode.strict, ..Shared::new(&self.session, &[], &NoHost) };
+        for (column, expr) in &self.added {
+            values[*column] = crate::dml::computed(&shared, self.table, values, *column, expr, self.row).map_err(told)?;
+        }
+        if let Some(rules) = &self.rules {
+            rules.complete(&shared, self.table, values, self.row).map_err(told)?;
+        }
+        Ok(())
+    }
+}
+
+fn told(error: Error) -> table::Error {
+    table::Error::Expression(Box::new(error))
+}

@@ -1,0 +1,201 @@
+//! What a row is asked for and what is computed of it when it is written: generated columns, default expressions, CHECKs.
+//!
+//! The expressions are bound once for each plan that writes the table. They read one row, as source 0: its columns as they will be
+//! stored, which stand in the overlay.
+//!
+//! R1: columns are computed in the order of the table: a generated column reads generated columns before it only, and a default
+//!     reads columns whose value is there before its own (`sql::check_row_exprs`).
+//! R2: a CHECK that is NULL holds.
+//! R3: nothing in them waits (`sql::row_expr`).
+
+use super::defaults::Default;
+use super::store;
+use crate::error::{Error, Result};
+use crate::eval::{Env, Pause, Shared, Step};
+use crate::run::Source;
+use sql::expr::Expr;
+use std::sync::Arc;
+use table::Table;
+use types::Value;
+use types::schema::{ColumnDefault, RowExpr, TableDef};
+
+/// The rules of one table.
+#[derive(Debug)]
+pub(crate) struct RowRules {
+    generated: Vec<(usize, Expr)>,
+    checks: Vec<Check>,
+}
+
+#[derive(Debug)]
+struct Check {
+    name: String,
+    expr: Expr,
+    columns: Vec<usize>,
+}
+
+impl RowRules {
+    /// `None` where the table has none.
+    pub fn of(def: &Arc<TableDef>) -> Result<Option<RowRules>> {
+        if !def.has_row_rules() {
+            return Ok(None);
+        }
+        let generated = def.columns.iter().enumerate().filter_map(|(n, column)| Some((n, column.generated.as_ref()?)));
+        let generated = generated.map(|(n, generated)| Ok((n, bind(def, &generated.expr)?))).collect::<Result<Vec<_>>>()?;
+        let enforced = def.checks.iter().filter(|check| check.enforced);
+        let checks = enforced.map(|check| {
+            let columns = check.expr.columns.iter().filter_map(|name| def.column_index(name)).collect();
+            Ok(Check { name: check.name.clone(), expr: bind(def, &check.expr)?, columns })
+        });
+        let checks = checks.collect::<Result<Vec<_>>>()?;
+        Ok((!generated.is_empty() || !checks.is_empty()).then_some(RowRules { generated, checks }))
+    }
+
+    /// Fills in the generated columns of a new row, and judges it.
+    pub fn complete(&self, shared: &Shared<'_>, table: &Table, values: &mut [Value<'_>], row: u64) -> Result<()> {
+        for (column, expr) in &self.generated {
+            values[*column] = computed(shared, table, values, *column, expr, row)?;
+        }
+        let source = [Source { table: Some(table), ..Source::default() }];
+        let overlay = whole(values);
+        self.checks.iter().try_for_each(|check| check.judge(shared, &source, &overlay))
+    }
+
+    /// Adds to the changes of the row in `source` what they make of its generated columns, and judges the row that comes of it.
+    pub fn changed(
+        &self,
+        shared: &Shared<'_>,
+        source: &Source<'_>,
+        changes: &mut Vec<(usize, Value<'_>)>,
+        row: u64,
+    ) -> Result<()> {
+        let table = source.stored_table();
+        let sources = std::slice::from_ref(source);
+        for (column, expr) in &self.generated {
+            let value = {
+                let overlay = borrowed(changes);
+                let env = Env { sources, slots: &[], insert: &[], overlay: &overlay, shared };
+                stored(shared, &settled(env.eval(expr))?, expr, table, *column, row)?
+            };
+            let is_same = source.row.row(table).get(*column).is_ok_and(|old| old == value);
+            if !is_same {
+                changes.push((*column, value));
+            }
+        }
+        let overlay = borrowed(changes);
+        let concerned = self.checks.iter().filter(|check| changes.iter().any(|(column, _)| check.columns.contains(column)));
+        concerned.into_iter().try_for_each(|check| check.judge(shared, sources, &overlay))
+    }
+
+    /// The columns that any change may change with it.
+    pub fn computed_columns(&self) -> impl Iterator<Item = usize> + '_ {
+        self.generated.iter().map(|(column, _)| *column)
+    }
+}
+
+impl Check {
+    fn judge(&self, shared: &Shared<'_>, sources: &[Source<'_>], overlay: &[(usize, Value<'_>)]) -> Result<()> {
+        let env = Env { sources, slots: &[], insert: &[], overlay, shared };
+        // R2
+        match settled(env.truth(&self.expr))? {
+            Some(false) => Err(Error::CheckViolated { name: self.name.clone() }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// As [`RowRules::changed`], where there are rules and the row changes. `false`: IGNORE leaves the row as it is, with a warning.
+#[inline]
+pub(super) fn hold(
+    rules: Option<&RowRules>,
+    shared: &Shared<'_>,
+    source: &Source<'_>,
+    changes: &mut Vec<(usize, Value<'_>)>,
+    row: u64,
+    ignore: bool,
+) -> Result<bool> {
+    let Some(rules) = rules.filter(|_| !changes.is_empty()) else { return Ok(true) };
+    match rules.changed(shared, source, changes, row) {
+        Ok(()) => Ok(true),
+        Err(error @ Error::CheckViolated { .. }) if ignore => {
+            shared.session.warn(error);
+            Ok(false)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Fills in the default expressions of columns that a new row was given nothing for.
+pub(super) fn fill_defaults(
+    shared: &Shared<'_>,
+    table: &Table,
+    defaults: &[Default],
+    is_missing: impl Fn(usize) -> bool,
+    values: &mut [Value<'_>],
+    row: u64,
+) -> Result<()> {
+    for (column, default) in defaults.iter().enumerate() {
+        if let Default::Expression(expr) = default
+            && is_missing(column)
+        {
+            values[column] = computed(shared, table, values, column, expr, row)?;
+        }
+    }
+    Ok(())
+}
+
+/// The default expression of a column.
+pub(crate) fn bind_default(def: &Arc<TableDef>, column: usize) -> Result<Expr> {
+    match &def.columns[column].default {
+        ColumnDefault::Expression(expr) => bind(def, expr),
+        _ => Err(Error::Storage(format!("column '{}' has no default expression", def.columns[column].name))),
+    }
+}
+
+/// The bound expression of a definition.
+fn bind(def: &Arc<TableDef>, expr: &RowExpr) -> Result<Expr> {
+    // The definition has bound it before.
+    let wrong = |error: sql::Error| Error::Storage(format!("an expression of table '{}' cannot be read: {error}", def.name));
+    sql::bind_row_expr(&expr.text, def).map_err(wrong)
+}
+
+/// The value of an expression over a whole row, as the column stores it.
+pub(crate) fn computed(
+    shared: &Shared<'_>,
+    table: &Table,
+    values: &[Value<'_>],
+    column: usize,
+    expr: &Expr,
+    row: u64,
+) -> Result<Value<'static>> {
+    let source = [Source { table: Some(table), ..Source::default() }];
+    let overlay = whole(values);
+    let env = Env { sources: &source, slots: &[], insert: &[], overlay: &overlay, shared };
+    stored(shared, &settled(env.eval(expr))?, expr, table, column, row)
+}
+
+fn stored(shared: &Shared<'_>, value: &Value<'_>, expr: &Expr, table: &Table, column: usize, row: u64) -> Result<Value<'static>> {
+    let column = &table.def().columns[column];
+    let stored = match value.is_null() {
+        true if column.nullable => Value::Null,
+        true => store::not_null(shared, column, shared.strict)?,
+        false => store::convert(shared, value, &expr.ty, column, row)?.into_owned(),
+    };
+    Ok(stored.into_owned())
+}
+
+fn whole<'v>(values: &'v [Value<'_>]) -> Vec<(usize, Value<'v>)> {
+    values.iter().enumerate().map(|(column, value)| (column, value.borrowed())).collect()
+}
+
+fn borrowed<'v>(changes: &'v [(usize, Value<'_>)]) -> Vec<(usize, Value<'v>)> {
+    changes.iter().map(|(column, value)| (*column, value.borrowed())).collect()
+}
+
+/// R3
+fn settled<T>(step: Step<T>) -> Result<T> {
+    match step {
+        Ok(value) => Ok(value),
+        Err(Pause::Error(error)) => Err(*error),
+        Err(_) => Err(Error::NotSupported("waiting in an expression of a definition".into())),
+    }
+}

@@ -1,0 +1,160 @@
+//! The tables that a definition changes, locked.
+//!
+//! 1. The right to change each definition (`mdl`, M5), in the order of table ids: two definitions do not wait for each other in a circle.
+//! 2. All metadata locks alone, or none. Who waits for them keeps new users out, so a wait is cut into turns: after `TURN` without
+//!    success everything is given back, users go on for `PAUSE`, and it is tried again, up to the statement's deadline. So nobody
+//!    queues behind a definition for longer than a turn, however long the transaction lasts that the definition waits for.
+//!
+//! L1: the tables do not change hands while their definition rights are held, also while users are let in (`let_in`).
+
+use super::DdlOptions;
+use crate::database::{DdlState, Published};
+use crate::mdl::{DefinitionGuard, ExclusiveGuard};
+use crate::{Database, Error, Result, Table};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use txn::Worker;
+
+/// How long new users wait at most before they go on and the definition tries again.
+const TURN: Duration = Duration::from_millis(400);
+const PAUSE: Duration = Duration::from_millis(200);
+/// Between two looks at whether the statement was killed.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Tables whose definitions nobody else changes, and, but for a while, whose metadata locks are held alone.
+pub(super) struct LockedTables {
+    pub tables: Vec<Arc<Table>>,
+    /// Given back before the definitions: fields drop in order.
+    exclusive: Vec<ExclusiveGuard>,
+    _definitions: Vec<DefinitionGuard>,
+}
+
+impl LockedTables {
+    pub fn lock(worker: &Worker, mut tables: Vec<Arc<Table>>, deadline: Instant, options: &DdlOptions) -> Result<Self> {
+        tables.sort_by_key(|table| table.id());
+        tables.dedup_by_key(|table| table.id());
+        // A long wait must not hold old versions back.
+        worker.park();
+        let locked = Self::lock_parked(tables, deadline, options);
+        worker.tick();
+        locked
+    }
+
+    fn lock_parked(tables: Vec<Arc<Table>>, deadline: Instant, options: &DdlOptions) -> Result<Self> {
+        let define = |table: &Arc<Table>| define_one(table, deadline, options);
+        let definitions = tables.iter().map(define).collect::<Result<Vec<_>>>()?;
+        let mut locked = Self { tables, exclusive: Vec::new(), _definitions: definitions };
+        while !locked.take_turn(deadline, options)? {
+            pause(deadline, options)?;
+        }
+        Ok(locked)
+    }
+
+    /// Lets users in.
+    pub fn let_in(&mut self) {
+        self.exclusive.clear();
+    }
+
+    /// Locks alone again; whenever users have to be let in, `meanwhile` is called.
+    pub fn lock_again(
+        &mut self,
+        worker: &Worker,
+        deadline: Instant,
+        options: &DdlOptions,
+        mut meanwhile: impl FnMut() -> Result<()>,
+    ) -> Result<()> {
+        loop {
+            worker.park();
+            let taken = self.take_turn(deadline, options);
+            worker.tick();
+            if taken? {
+                return Ok(());
+            }
+            let until = Instant::now() + PAUSE;
+            meanwhile()?;
+            worker.park();
+            let paused = pause(until.min(deadline), options);
+            worker.tick();
+            paused?;
+        }
+    }
+
+    /// Tries to take all locks. `false`: it took too long, none is held.
+    fn take_turn(&mut self, deadline: Instant, options: &DdlOptions) -> Result<bool> {
+        let end = Instant::now() + TURN;
+        for table in &self.tables {
+            match lock_one(table, end, deadline, options)? {
+                Some(guard) => self.exclusive.push(guard),
+                None => {
+                    self.exclusive.clear();
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Nobody replaced a table between the look at the schema and the lock.
+    pub fn are_current(&self, published: &Published) -> bool {
+        self.tables.iter().all(|table| published.tables.get(&table.id()).is_some_and(|now| Arc::ptr_eq(now, table)))
+    }
+}
+
+/// Waits for the lock until the end of the turn, looking at `cancelled` now and then.
+fn lock_one(table: &Table, end: Instant, deadline: Instant, options: &DdlOptions) -> Result<Option<ExclusiveGuard>> {
+    let mut wait = table.mdl.acquire_exclusive();
+    loop {
+        options.check_cancelled()?;
+        let now = Instant::now();
+        if let Some(guard) = wait.wait_blocking(end.min(deadline).min(now + LOOK)) {
+            return Ok(Some(guard));
+        }
+        if now >= deadline {
+            return Err(Error::LockWaitTimeout);
+        }
+        if now >= end {
+            return Ok(None);
+        }
+    }
+}
+
+fn define_one(table: &Table, deadline: Instant, options: &DdlOptions) -> Result<DefinitionGuard> {
+    loop {
+        options.check_cancelled()?;
+        let now = Instant::now();
+        if let Some(guard) = table.mdl.acquire_definition_blocking(deadline.min(now + LOOK)) {
+            return Ok(guard);
+        }
+        if now >= deadline {
+            return Err(Error::LockWaitTimeout);
+        }
+    }
+}
+
+/// Users go on until then, or until the statement's time is over.
+fn pause(deadline: Instant, options: &DdlOptions) -> Result<()> {
+    options.check_cancelled()?;
+    std::thread::sleep(PAUSE.min(deadline.saturating_duration_since(Instant::now())));
+    Ok(())
+}
+
+impl Database {
+    /// Takes tables alone and the DDL mutex: those that `find` finds in the published schema, and still finds when it has them.
+    pub(super) fn lock_tables(
+        &self,
+        worker: &Worker,
+        find: impl Fn(&Published) -> Result<Vec<Arc<Table>>>,
+        options: &DdlOptions,
+    ) -> Result<(LockedTables, parking_lot::MutexGuard<'_, DdlState>)> {
+        let deadline = Instant::now() + options.lock_wait_timeout;
+        loop {
+            let locked = LockedTables::lock(worker, find(&self.published())?, deadline, options)?;
+            let ddl = self.lock_ddl();
+            let published = self.published();
+            let is_locked = |table: &Arc<Table>| locked.tables.iter().any(|other| Arc::ptr_eq(other, table));
+            if locked.are_current(&published) && find(&published)?.iter().all(is_locked) {
+                return Ok((locked, ddl));
+            }
+        }
+    }
+}
