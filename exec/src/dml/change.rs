@@ -83,7 +83,7 @@ impl Later {
             let arena = self.first.arena();
             let start = arena.len();
             arena.extend_from_slice(number);
-            arena.extend_from_slice(&(last.len() as u32).to_ne_bytes());
+            arena.extend_from_slice(&(last.len() as u32).to_le_bytes());
             arena.extend_from_slice(last);
             arena.extend_from_slice(values);
             self.first.push(start, number.len());
@@ -95,7 +95,7 @@ impl Later {
     /// The key and the values of the current row.
     fn current(&self) -> (&[u8], &[u8]) {
         let (length, rest) = self.first.row().split_first_chunk().expect("put there with the row");
-        rest.split_at(u32::from_ne_bytes(*length) as usize)
+        rest.split_at(u32::from_le_bytes(*length) as usize)
     }
 }
 

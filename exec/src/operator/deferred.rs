@@ -47,7 +47,7 @@ impl Deferred {
             arena.extend_from_slice(&self.part.key);
         }
         let key_bytes = arena.len() - start;
-        arena.extend_from_slice(&(self.part.order.len() as u32).to_ne_bytes());
+        arena.extend_from_slice(&(self.part.order.len() as u32).to_le_bytes());
         arena.extend_from_slice(&self.part.order);
         arena.extend_from_slice(&self.part.value);
         self.sorter.push(start, key_bytes);
@@ -107,7 +107,7 @@ impl Deferred {
             last.extend_from_slice(key);
         }
         let (length, rest) = self.sorter.row().split_first_chunk().expect("put there with the part");
-        let (order, value) = rest.split_at(u32::from_ne_bytes(*length) as usize);
+        let (order, value) = rest.split_at(u32::from_le_bytes(*length) as usize);
         let part = Part { key: Vec::new(), order: order.to_vec(), value: value.to_vec() };
         accumulator.take(&run.env(&[]), plan, part)
     }
