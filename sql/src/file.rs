@@ -58,6 +58,13 @@ pub struct LoadPlan {
     pub assignments: Vec<Assignment>,
 }
 
+impl LoadPlan {
+    /// Does a row get its value of this column from a field or from SET?
+    pub fn gives(&self, column: usize) -> bool {
+        self.targets.contains(&LoadTarget::Column(column)) || self.assignments.iter().any(|given| given.column == column)
+    }
+}
+
 /// Where a field goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadTarget {

@@ -327,18 +327,7 @@ impl<'p> Inserting<'p> {
         if self.fill(shared, raw, given, &mut values)? {
             generated = Some(self.number_row(worker, shared.session, &mut values).await?);
         }
-        if let Some(rules) = &self.shape.rules
-            && let Err(error) = rules.complete(shared, self.table, &mut values, self.row_number)
-        {
-            // IGNORE leaves out what a CHECK forbids.
-            if !self.plan.ignore || !matches!(error, Error::CheckViolated { .. }) {
-                return Err(error);
-            }
-            shared.session.warn(error);
-            self.give_back(shared.session, generated);
-            return Ok(());
-        }
-        self.put(worker, txn, shared, &values, generated).await
+        self.finish_row(worker, txn, shared, &mut values, generated).await
     }
 
     /// Gives a row its generated number.
@@ -367,6 +356,29 @@ impl<'p> Inserting<'p> {
         let mut generated = None;
         if generate {
             generated = Some(self.number_row(worker, shared.session, values).await?);
+        }
+        self.finish_row(worker, txn, shared, values, generated).await
+    }
+
+    /// Computes what a definition computes of the row, judges it, and inserts it.
+    async fn finish_row(
+        &mut self,
+        worker: &Worker,
+        txn: &mut Txn,
+        shared: &Shared<'_>,
+        values: &mut [Value<'_>],
+        generated: Option<u64>,
+    ) -> Result<()> {
+        if let Some(rules) = &self.shape.rules
+            && let Err(error) = rules.complete(shared, self.table, values, self.row_number)
+        {
+            // IGNORE leaves out what a CHECK forbids.
+            if !self.plan.ignore || !matches!(error, Error::CheckViolated { .. }) {
+                return Err(error);
+            }
+            shared.session.warn(error);
+            self.give_back(shared.session, generated);
+            return Ok(());
         }
         self.put(worker, txn, shared, values, generated).await
     }

@@ -9,7 +9,7 @@ use super::defaults::{self, Default};
 use super::foreign::Checker;
 use super::insert::Inserting;
 use super::update::subquery_lock;
-use super::{Changes, is_strict, store};
+use super::{Changes, is_strict, rules, store};
 use crate::context::ExecContext;
 use crate::driver::DmlDone;
 use crate::error::{Error, Result};
@@ -95,6 +95,9 @@ pub(crate) async fn load(
             shared.row_done();
         }
         let mut values: Vec<Value<'_>> = values.into_iter().map(|(_, value)| value).collect();
+        if shape.has_expressions {
+            rules::fill_defaults(&shared, table, &shape.defaults, |column| !file.gives(column), &mut values, number)?;
+        }
         insert.complete(cx.worker, run.txn, &shared, &mut values).await?;
     }
     drop(run);
