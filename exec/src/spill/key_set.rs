@@ -30,7 +30,7 @@ pub(crate) struct KeySet {
 enum Work {
     /// Writes the table's keys, sorted: the next one's place.
     Write {
-        run: KeyRun,
+        run: Box<KeyRun>,
         order: Vec<u32>,
         next: usize,
     },
@@ -116,7 +116,7 @@ impl KeySet {
         let out = KeyRun::new(run)?;
         let mut order: Vec<u32> = (0..self.table.len() as u32).collect();
         order.sort_unstable_by(|a, b| self.table.key(*a as usize).cmp(self.table.key(*b as usize)));
-        self.work = Some(Work::Write { run: out, order, next: 0 });
+        self.work = Some(Work::Write { run: Box::new(out), order, next: 0 });
         Ok(())
     }
 
@@ -136,7 +136,7 @@ impl KeySet {
                 Work::Merge(merge) => merge.work(run)?,
             }
             let done = match self.work.take() {
-                Some(Work::Write { run, .. }) => run,
+                Some(Work::Write { run, .. }) => *run,
                 Some(Work::Merge(merge)) => merge.out,
                 None => return Ok(()),
             };

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use types::LobSize;
 
 const WRITERS: usize = 3;
-const ROWS: i64 = 1500;
+const ROWS: i64 = 600;
 
 /// A row: number, tag, bytes of its large value.
 type Model = BTreeMap<i64, (i64, String, Option<usize>)>;
@@ -178,7 +178,7 @@ fn no_change_is_lost_while_trees_are_made() {
             position: ColumnPosition::First,
         };
         let primary = |columns: &[&str]| add(index("", NewIndexKind::Primary, columns));
-        for round in 0..3 {
+        for round in 0..2 {
             let v = index("v", NewIndexKind::Secondary, &["v", "tag"]);
             let steps = vec![
                 vec![add(v), add(index("tag", NewIndexKind::Unique, &["tag"]))],
