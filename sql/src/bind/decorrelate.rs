@@ -224,6 +224,10 @@ impl Binder<'_> {
     /// `None`: it costs more than `cost`.
     fn grouped(&mut self, correlated: Correlated, cost: f64) -> Result<Option<(Vec<Expr>, Expr)>> {
         let Correlated { mut select, args, args_source, conditions, shape, .. } = correlated;
+        if conditions.is_empty() {
+            // What it is given stands in its select list alone: there are no groups.
+            return Ok(None);
+        }
         let source = self.sources.len();
         let (mut on, mut rest, mut keys) = (Vec::new(), Vec::new(), Vec::<Expr>::new());
         for (n, mut condition) in std::mem::take(&mut select.filter).into_iter().enumerate() {

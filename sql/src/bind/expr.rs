@@ -371,6 +371,9 @@ impl Binder<'_> {
             compare::convert_year(&mut bound, &arg);
             bounds.push(bound);
         }
+        for bound in &bounds {
+            self.settle(&mut arg, &between.arg, bound)?;
+        }
         let all_texts = bounds.iter().all(is_text_like);
         let derivation = common_derivation(&arg, if all_texts { &bounds } else { &[] }, &derivations, "between")?;
         let (high, low) = (bounds.pop().expect("two bounds"), bounds.pop().expect("two bounds"));
