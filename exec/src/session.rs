@@ -154,7 +154,7 @@ impl SessionVars {
             row_count: 0,
             warnings: RefCell::new(Warnings::default()),
             time_zone: TimeZone::Utc,
-            sql_mode: default_sql_mode(),
+            sql_mode: SqlMode::DEFAULT,
             connection_id,
             user,
             current_user,
@@ -215,27 +215,6 @@ impl SessionVars {
         self.row_warnings.set(self.row_warnings.get() + 1);
         self.row_dirty.set(true);
         self.warnings.borrow_mut().push(Level::Note, error);
-    }
-}
-
-fn default_sql_mode() -> SqlMode {
-    SqlMode {
-        strict: true,
-        ansi_quotes: false,
-        pipes_as_concat: false,
-        no_backslash_escapes: false,
-        only_full_group_by: true,
-        no_zero_date: true,
-        no_zero_in_date: true,
-        error_for_division_by_zero: true,
-        no_auto_value_on_zero: false,
-        no_unsigned_subtraction: false,
-        high_not_precedence: false,
-        ignore_space: false,
-        real_as_float: false,
-        pad_char_to_full_length: false,
-        allow_invalid_dates: false,
-        time_truncate_fractional: false,
     }
 }
 

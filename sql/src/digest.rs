@@ -349,12 +349,11 @@ fn fold(a: u64, b: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_mode;
 
     /// The lifted literals, separated by bars; `-` when the statement is not cached.
     fn check(text: &str, expected: &str) {
         let mut lifted = Lifted::default();
-        let found = match digest(text.as_bytes(), &test_mode(), &mut lifted) {
+        let found = match digest(text.as_bytes(), &SqlMode::DEFAULT, &mut lifted) {
             Some(_) => lifted.literals.iter().map(|l| &text[l.start..l.end]).collect::<Vec<_>>().join("|"),
             None => "-".to_owned(),
         };
@@ -382,7 +381,7 @@ mod tests {
 
     #[test]
     fn keys() {
-        let key = |text: &str| digest(text.as_bytes(), &test_mode(), &mut Lifted::default()).map(|d| d.key);
+        let key = |text: &str| digest(text.as_bytes(), &SqlMode::DEFAULT, &mut Lifted::default()).map(|d| d.key);
         assert_eq!(key("SELECT c FROM t WHERE id=5"), key("SELECT c FROM t WHERE id=17"));
         assert_eq!(key("SELECT c FROM t WHERE id=5"), key("SELECT c FROM t WHERE id=17;"));
         assert_ne!(key("SELECT c FROM t WHERE id=5"), key("SELECT c FROM t WHERE id='5'"));
@@ -395,7 +394,7 @@ mod tests {
     fn values() {
         let text = br"SELECT c FROM t WHERE a = 'it\'s' AND b = 18446744073709551615 AND c = 1.50";
         let mut lifted = Lifted::default();
-        digest(text, &test_mode(), &mut lifted).expect("a query has a digest");
+        digest(text, &SqlMode::DEFAULT, &mut lifted).expect("a query has a digest");
         let values: Vec<Value<'_>> = lifted.values(text).collect();
         let decimal = Decimal::parse_exact("1.50").expect("a number");
         assert_eq!(values, [Value::text(b"it's"), Value::UInt(u64::MAX), Value::Decimal(decimal)]);

@@ -554,10 +554,9 @@ pub fn unescape(raw: &[u8], quote: u8, backslashes: bool, out: &mut impl Extend<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_mode;
 
     fn check(text: &str, expected: &str) {
-        let mut lexer = Lexer::new(text.as_bytes(), &test_mode());
+        let mut lexer = Lexer::new(text.as_bytes(), &SqlMode::DEFAULT);
         let mut out = Vec::new();
         loop {
             let (token, start) = lexer.next();

@@ -38,26 +38,3 @@ pub use normal::normalized;
 pub use parser::{DEPTH_MAX, HEIGHT_MAX, Parsed, parse, parse_expression, parse_lifted};
 pub use planner::estimated_cost;
 pub use row_expr::{RowExprUse, bind_row_expr, check_row_exprs, row_expr};
-
-/// MySQL 8.4's default sql_mode, for tests.
-#[cfg(test)]
-pub(crate) fn test_mode() -> plan::SqlMode {
-    plan::SqlMode {
-        strict: true,
-        ansi_quotes: false,
-        pipes_as_concat: false,
-        no_backslash_escapes: false,
-        only_full_group_by: true,
-        no_zero_date: true,
-        no_zero_in_date: true,
-        error_for_division_by_zero: true,
-        no_auto_value_on_zero: false,
-        no_unsigned_subtraction: false,
-        high_not_precedence: false,
-        ignore_space: false,
-        real_as_float: false,
-        pad_char_to_full_length: false,
-        allow_invalid_dates: false,
-        time_truncate_fractional: false,
-    }
-}

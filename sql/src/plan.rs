@@ -622,4 +622,14 @@ impl SqlMode {
         allow_invalid_dates: false,
         time_truncate_fractional: false,
     };
+
+    /// MySQL 8.4's default.
+    pub const DEFAULT: SqlMode = SqlMode {
+        strict: true,
+        only_full_group_by: true,
+        no_zero_date: true,
+        no_zero_in_date: true,
+        error_for_division_by_zero: true,
+        ..SqlMode::NONE
+    };
 }

@@ -754,7 +754,7 @@ mod tests {
 
     fn text(written: &str) -> std::result::Result<String, Error> {
         let arena = crate::Arena::new();
-        let parsed = crate::parse_expression(&arena, written.as_bytes(), &crate::test_mode()).expect("parses");
+        let parsed = crate::parse_expression(&arena, written.as_bytes(), &crate::plan::SqlMode::DEFAULT).expect("parses");
         row_expr(&parsed, &RowExprUse::Generated("g".into())).map(|expr| expr.text)
     }
 

@@ -87,7 +87,7 @@ impl Fixture {
         };
         let other = DatabaseDef { name: "other".to_owned(), ..test.clone() };
         let databases = [test, other].map(|d| (d.name.clone(), Arc::new(d)));
-        Self { schema: Schema { version: 1, databases: databases.into_iter().collect() }, mode: crate::test_mode() }
+        Self { schema: Schema { version: 1, databases: databases.into_iter().collect() }, mode: crate::plan::SqlMode::DEFAULT }
     }
 
     pub fn plan(&self, text: &str) -> Result<Plan> {

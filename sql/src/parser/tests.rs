@@ -1,11 +1,11 @@
 //! The parser: statements and what they print as.
 
 use super::*;
-use crate::test_mode;
+use crate::plan::SqlMode;
 
 /// Parses and prints the tree back as canonical text.
 fn check(text: &str, expected: &str) {
-    check_mode(text, expected, &test_mode());
+    check_mode(text, expected, &SqlMode::DEFAULT);
 }
 
 fn check_mode(text: &str, expected: &str, mode: &SqlMode) {
@@ -20,7 +20,7 @@ fn check_mode(text: &str, expected: &str, mode: &SqlMode) {
 /// The same for an expression.
 fn expr(text: &str, expected: &str) {
     let arena = Arena::new();
-    let printed = match parse_expression(&arena, text.as_bytes(), &test_mode()) {
+    let printed = match parse_expression(&arena, text.as_bytes(), &SqlMode::DEFAULT) {
         Ok(expr) => expr.to_string(),
         Err(error) => format!("error: {error}"),
     };
@@ -29,7 +29,7 @@ fn expr(text: &str, expected: &str) {
 
 fn parses(text: &str) -> Result<()> {
     let arena = Arena::new();
-    parse(&arena, text.as_bytes(), &test_mode()).map(|_| ())
+    parse(&arena, text.as_bytes(), &SqlMode::DEFAULT).map(|_| ())
 }
 
 #[test]
@@ -55,13 +55,13 @@ fn precedence() {
 
 #[test]
 fn modes() {
-    let mode = SqlMode { pipes_as_concat: true, ..test_mode() };
+    let mode = SqlMode { pipes_as_concat: true, ..SqlMode::DEFAULT };
     check_mode("SELECT a || b = c", "SELECT ((a || b) = c)", &mode);
-    let mode = SqlMode { ansi_quotes: true, ..test_mode() };
+    let mode = SqlMode { ansi_quotes: true, ..SqlMode::DEFAULT };
     check_mode("SELECT \"a b\", 'x' FROM \"t\"", "SELECT a b, 'x' FROM t", &mode);
-    let mode = SqlMode { high_not_precedence: true, ..test_mode() };
+    let mode = SqlMode { high_not_precedence: true, ..SqlMode::DEFAULT };
     check_mode("SELECT NOT a BETWEEN 1 AND 2", "SELECT (!a BETWEEN 1 AND 2)", &mode);
-    let mode = SqlMode { no_backslash_escapes: true, ..test_mode() };
+    let mode = SqlMode { no_backslash_escapes: true, ..SqlMode::DEFAULT };
     check_mode(r"SELECT 'a\'", r"SELECT 'a\\'", &mode);
 }
 
@@ -196,9 +196,9 @@ fn errors() {
 fn several_statements() {
     let arena = Arena::new();
     let text = b"SELECT 1; SELECT 2;; /* end */";
-    let parsed = parse(&arena, text, &test_mode()).expect("it parses");
+    let parsed = parse(&arena, text, &SqlMode::DEFAULT).expect("it parses");
     assert_eq!(&text[parsed.end..], b" SELECT 2;; /* end */");
-    let parsed = parse(&arena, &text[parsed.end..], &test_mode()).expect("it parses");
+    let parsed = parse(&arena, &text[parsed.end..], &SqlMode::DEFAULT).expect("it parses");
     assert_eq!(parsed.end, 10);
     check("  -- nothing\n", "Empty");
     check("/*!40101 SELECT 1 */", "SELECT 1");
@@ -250,12 +250,12 @@ fn random_words() {
         }
         arena.reset();
         let cut = random(text.len() + 1);
-        let parsed = parse(&arena, text.as_bytes(), &test_mode());
+        let parsed = parse(&arena, text.as_bytes(), &SqlMode::DEFAULT);
         if let Ok(parsed) = parsed {
             assert!(parsed.end <= text.len());
             let _ = parsed.statement.to_string();
         }
-        let _ = parse(&arena, &text.as_bytes()[..cut], &test_mode());
-        let _ = crate::digest(text.as_bytes(), &test_mode(), &mut crate::Lifted::default());
+        let _ = parse(&arena, &text.as_bytes()[..cut], &SqlMode::DEFAULT);
+        let _ = crate::digest(text.as_bytes(), &SqlMode::DEFAULT, &mut crate::Lifted::default());
     }
 }
