@@ -224,7 +224,7 @@ impl Binder<'_> {
     /// `None`: it costs more than `cost`.
     fn grouped(&mut self, correlated: Correlated, cost: f64) -> Result<Option<(Vec<Expr>, Expr)>> {
         let Correlated { mut select, args, args_source, conditions, shape, .. } = correlated;
-        if conditions.is_empty() {
+        if conditions.is_empty() && !matches!(shape, Shape::Exists { compared: Some(_), .. }) {
             // What it is given stands in its select list alone: there are no groups.
             return Ok(None);
         }
