@@ -177,9 +177,10 @@ impl Decimal {
         let room = 153 - numerator.digits();
         numerator.mul_pow10(shift.min(room));
         let (mut quotient, mut rest) = numerator.div_rem(&other.wide());
+        // Rounded once: where digits beyond 65 are about to go, by those alone.
         let double = rest;
         rest.add(&double);
-        if rest.cmp_magnitude(&other.wide()) != Ordering::Less {
+        if quotient.digits() <= DIGITS_MAX && rest.cmp_magnitude(&other.wide()) != Ordering::Less {
             quotient.add(&Wide::from_u128(1));
         }
         let lost = shift.saturating_sub(room);

@@ -52,6 +52,11 @@ fn division_is_mysqls() {
     assert_eq!(d("7").modulo(&d("-3")).unwrap().unwrap().to_string(), "1");
     assert_eq!(d("-7.5").modulo(&d("2")).unwrap().unwrap().to_string(), "-1.5");
     assert_eq!(d("7.9").integer_divide(&d("2")).unwrap().unwrap().to_string(), "3");
+    // The quotient is …155.3849…: of its 66 digits one goes, and what rounded it does not round again.
+    assert_eq!(
+        div("456418145664275080949163776911092744768623560678443815928463902", "13"),
+        "35109088128021160073012598223930211136047966206034139686804915.538"
+    );
 }
 
 #[test]
