@@ -35,6 +35,7 @@ pub use error::{
 };
 pub use explain::{explain_json, explain_tree, explain_tree_measured};
 pub use normal::normalized;
+pub use keyword::reserved_words as keywords;
 pub use parser::{DEPTH_MAX, HEIGHT_MAX, Parsed, parse, parse_expression, parse_lifted};
 pub use planner::estimated_cost;
 pub use row_expr::{RowExprUse, bind_row_expr, check_row_exprs, row_expr};

@@ -44,6 +44,8 @@ pub(crate) struct Published {
 /// What DDL keeps between statements.
 pub(crate) struct DdlState {
     pub next_table_id: u64,
+    /// The number of the next temporary table; they start anew with the server.
+    pub next_temporary: u64,
     /// Trees of no table, to be freed (D3). All of them are recorded in the catalog.
     pub orphans: Vec<TreeRef>,
 }
@@ -59,7 +61,7 @@ impl Database {
             catalog.put_meta(contents.next_table_id)?;
         }
         catalog.commit();
-        let ddl = DdlState { next_table_id: contents.next_table_id, orphans: std::mem::take(&mut contents.orphans) };
+        let ddl = DdlState { next_table_id: contents.next_table_id, next_temporary: 0, orphans: std::mem::take(&mut contents.orphans) };
         let published = open_all(contents, engine.worker_slots())?;
         Ok(Arc::new(Database {
             engine,
@@ -122,7 +124,7 @@ impl Database {
     pub fn close(&self, worker: &Worker) -> Result<()> {
         self.persist_estimates(worker, u64::MAX)?;
         let _ddl = self.ddl.lock();
-        let tables = self.tables();
+        let tables: Vec<_> = self.stored_tables().collect();
         let exact = |table: &Arc<Table>| table.counters.exact_bound_to_persist().map(|bound| (table.clone(), bound));
         let bounds: Vec<_> = tables.iter().filter_map(exact).collect();
         if bounds.is_empty() {
@@ -160,6 +162,18 @@ impl Database {
         self.version.store(version, Ordering::Release);
     }
 
+    /// Publishes other open tables beside the same schema: temporary tables come and go.
+    pub(crate) fn change_tables(&self, _ddl: &mut DdlState, change: impl FnOnce(&mut HashMap<TableId, Arc<Table>>)) {
+        let mut next = Published::clone(&self.published.load());
+        change(&mut next.tables);
+        self.published.store(Arc::new(next));
+    }
+
+    /// The open tables that the catalog has.
+    pub(crate) fn stored_tables(&self) -> impl Iterator<Item = Arc<Table>> + use<> {
+        self.tables().into_iter().filter(|table| !table.id().is_temporary())
+    }
+
     /// A handle for a table with fresh counters.
     pub(crate) fn new_counters(&self, auto_increment: Option<u64>) -> Arc<Counters> {
         Arc::new(Counters::new(self.engine.worker_slots(), auto_increment, 0))
@@ -173,8 +187,7 @@ impl Database {
         // Under the mutex no table is dropped while its record is written.
         let _ddl = self.ddl.lock();
         let moved: Vec<_> = self
-            .tables()
-            .into_iter()
+            .stored_tables()
             .filter_map(|table| table.counters.rows_to_persist(part).map(|rows| (table, rows)))
             .collect();
         if moved.is_empty() {

@@ -14,6 +14,19 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TableId(pub u64);
 
+impl TableId {
+    /// The ids of temporary tables begin here; virtual tables count down from the highest id.
+    const TEMPORARY: u64 = 1 << 62;
+
+    pub fn temporary(number: u64) -> Self {
+        Self(Self::TEMPORARY + number)
+    }
+
+    pub fn is_temporary(self) -> bool {
+        self.0 >> 62 == 1
+    }
+}
+
 /// One version of the catalog.
 #[derive(Clone, Debug, Default)]
 pub struct Schema {

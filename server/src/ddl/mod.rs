@@ -5,6 +5,7 @@
 //! into notes here.
 
 mod convert;
+mod temporary;
 mod threads;
 
 pub use threads::DdlThreads;
@@ -38,11 +39,14 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
         Statement::AlterDatabase { name, options } => alter_database(state, *name, options).await,
         Statement::DropDatabase { name, if_exists } => drop_database(state, name, *if_exists).await,
         Statement::CreateTable(create) => create_table(state, create).await,
-        Statement::DropTable { names, if_exists, .. } => drop_tables(state, names, *if_exists).await,
+        Statement::DropTable { names, if_exists, temporary } => drop_tables(state, names, *if_exists, *temporary).await,
         Statement::DropView { names, if_exists } => drop_views(state, names, *if_exists),
         Statement::Truncate { table } => {
             let (database, name) = qualify(state, table)?;
             refuse_virtual(state, &database)?;
+            if let Some(def) = state.temporary_table(&database, &name) {
+                return temporary::truncate(state, &def, &database, &name).await;
+            }
             let missing = (database.clone(), name.clone());
             let done =
                 job(state, move |database_, worker, options| database_.truncate_table(worker, &missing.0, &missing.1, options));
@@ -50,6 +54,7 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
         }
         Statement::CreateIndex(create) => {
             let (database, name) = qualify(state, &create.table)?;
+            temporary::refuse(state, &database, &name, "CREATE INDEX")?;
             let index = Converter::new(state).index(&create.key)?;
             let how = convert::how(create.how)?;
             let run = alter_job(state, how, move |tables, worker, options| {
@@ -61,6 +66,7 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
         Statement::DropIndex { name, table, how } => {
             let how = convert::how(*how)?;
             let (database, table) = qualify(state, table)?;
+            temporary::refuse(state, &database, &table, "DROP INDEX")?;
             let index = (*name).to_owned();
             let run = alter_job(state, how, move |tables, worker, options| {
                 tables.drop_index(worker, &database, &table, &index, options)
@@ -70,6 +76,7 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
         }
         Statement::AlterTable(alter) => {
             let (database, name) = qualify(state, &alter.table)?;
+            temporary::refuse(state, &database, &name, "ALTER TABLE")?;
             let def = state.find_table(&alter.table)?;
             let how = convert::how(alter.how)?;
             let actions = Converter::new(state).alter(alter, &def)?;
@@ -86,6 +93,7 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
             let mut renames = Vec::with_capacity(pairs.len());
             for (from, to) in *pairs {
                 let ((from_database, from), (to_database, to)) = (qualify(state, from)?, qualify(state, to)?);
+                temporary::refuse(state, &from_database, &from, "RENAME TABLE")?;
                 renames.push((from_database, from, to_database, to));
             }
             let run = job(state, move |tables, worker, options| tables.rename_tables(worker, &renames, options));
@@ -302,13 +310,13 @@ async fn create_table(state: &mut State, create: &CreateTable<'_>) -> Result<Don
     crate::counters::count(&state.worker.counters.create_table);
     let (database, _) = qualify(state, &create.name)?;
     refuse_virtual(state, &database)?;
-    if create.temporary {
-        return Err(Error::NotSupported("CREATE TEMPORARY TABLE".to_owned()));
-    }
     let schema = state.schema();
     let Some(database_def) = schema.databases.get(&database) else {
         return Err(Error::UnknownDatabase(database));
     };
+    if create.temporary {
+        return temporary::create(state, create, &database, database_def.collation).await;
+    }
     let new = match &create.like {
         Some(like) => NewTable::like(&*state.find_table(like)?, &database, create.name.name),
         None => {
@@ -347,7 +355,7 @@ fn add_query_columns(state: &State, query: &Query<'_>, new: &mut NewTable) -> Re
 
 /// Inserts the rows of CREATE TABLE ... SELECT; when that fails the table goes away again.
 async fn fill(state: &mut State, create: &CreateTable<'_>, query: &Query<'_>, database: &str) -> Result<Done> {
-    let filled = insert_rows(state, create, query, database).await;
+    let filled = insert_rows(state, (database, create.name.name), query, false).await;
     if filled.is_err() {
         let table = vec![(database.to_owned(), create.name.name.to_owned())];
         let dropped = job(state, move |tables, worker, options| tables.drop_tables(worker, &table, options)).await;
@@ -358,14 +366,15 @@ async fn fill(state: &mut State, create: &CreateTable<'_>, query: &Query<'_>, da
     filled
 }
 
-async fn insert_rows(state: &mut State, create: &CreateTable<'_>, query: &Query<'_>, database: &str) -> Result<Done> {
+/// Inserts the rows of a query by the names of its columns.
+async fn insert_rows(state: &mut State, (database, table): (&str, &str), query: &Query<'_>, lasting: bool) -> Result<Done> {
     let planned = state.plan(&without_parameters(Statement::Query(query)))?;
     let names: Vec<String> = planned.entry.prepared.columns().iter().map(|column| column.name.clone()).collect();
     let columns: Vec<_> = names.iter().map(|name| ColumnName { database: None, table: None, name }).collect();
     let insert = Insert {
         replace: false,
         ignore: false,
-        table: ObjectName { database: Some(database), name: create.name.name },
+        table: ObjectName { database: Some(database), name: table },
         partitions: &[],
         columns: Some(&columns),
         source: InsertSource::Query(query),
@@ -373,22 +382,23 @@ async fn insert_rows(state: &mut State, create: &CreateTable<'_>, query: &Query<
         on_duplicate: &[],
     };
     let planned = state.plan(&without_parameters(Statement::Insert(&insert)))?;
-    let done = state.run_alone(&planned.entry).await?;
+    let done = state.run_alone(&planned.entry, lasting).await?;
     Ok(Done { affected: done.affected, info: format!("Records: {}  Duplicates: 0  Warnings: 0", done.affected) })
 }
 
 /// DROP TABLE: all or none; with IF EXISTS the missing ones are notes.
-async fn drop_tables(state: &mut State, names: &[ObjectName<'_>], if_exists: bool) -> Result<Done> {
+async fn drop_tables(state: &mut State, names: &[ObjectName<'_>], if_exists: bool, temporary: bool) -> Result<Done> {
     crate::counters::count(&state.worker.counters.drop_table);
     let mut present = Vec::with_capacity(names.len());
-    let mut missing = Vec::new();
-    let schema = state.schema();
+    let (mut missing, mut of_session) = (Vec::new(), Vec::new());
+    let schema = state.worker.schema();
     for name in names {
         let (database, table) = qualify(state, name)?;
         refuse_virtual(state, &database)?;
         match schema.table(&database, &table) {
-            Some(_) => present.push((database, table)),
-            None => missing.push((database, table)),
+            _ if state.temporary_table(&database, &table).is_some() => of_session.push((database, table)),
+            Some(_) if !temporary => present.push((database, table)),
+            _ => missing.push((database, table)),
         }
     }
     if !missing.is_empty() && !if_exists {
@@ -398,6 +408,9 @@ async fn drop_tables(state: &mut State, names: &[ObjectName<'_>], if_exists: boo
     }
     for (database, table) in missing {
         note(state, &Error::Table(table::Error::UnknownTable { database, table }));
+    }
+    for (database, table) in &of_session {
+        state.drop_temporary_table(database, table);
     }
     if !present.is_empty() {
         job(state, move |tables, worker, options| tables.drop_tables(worker, &present, options)).await?;

@@ -94,6 +94,7 @@ pub async fn login(
     let proof = response.proof.to_vec();
     let plugin = response.plugin.map(|plugin| String::from_utf8_lossy(plugin).into_owned());
     *info.user.borrow_mut() = logged_in.user.clone();
+    info.set_attributes(response.attributes);
     client.output.writer.set_sequence(input.reader.sequence());
     authenticate(client, input, info, peer, &logged_in.user, plugin, proof, nonce, deadline).await?;
     if logged_in.database.as_ref().is_some_and(String::is_empty) {

@@ -25,6 +25,7 @@ mod set;
 mod settings;
 mod state;
 mod statement;
+mod temporary;
 mod transaction;
 
 pub use context::without_parameters;

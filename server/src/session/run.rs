@@ -59,7 +59,7 @@ impl State {
     ) -> Result<Ran> {
         let worker = Rc::clone(&self.worker);
         self.count_statement(plan.kind);
-        let lasting = self.transaction.is_explicit() || !self.settings.autocommit;
+        let lasting = self.is_in_transaction();
         if plan.writes && self.transaction.next_is_read_only(&self.settings) {
             return Err(Error::ReadOnlyTransaction);
         }
@@ -68,7 +68,7 @@ impl State {
             return Ok(Ran::Stale);
         }
         let gathered = match plan.reads.gathered {
-            true => Some(Gathered::collect(&worker.shared).await),
+            true => Some(Box::pin(Gathered::collect(self)).await),
             false => None,
         };
         let was_open = self.transaction.is_open();
@@ -318,21 +318,37 @@ impl State {
         Ok(())
     }
 
-    /// Runs a data change as a transaction of its own, without an answer: the rows of CREATE TABLE ... SELECT.
-    pub async fn run_alone(&mut self, plan: &Rc<PlanEntry>) -> Result<DmlDone> {
+    /// Does what a statement changes wait for a COMMIT?
+    pub fn is_in_transaction(&self) -> bool {
+        self.transaction.is_explicit() || !self.settings.autocommit
+    }
+
+    /// Runs a data change without an answer: the rows of CREATE TABLE ... SELECT. `lasting`: in the session's transaction, else in
+    /// one of its own.
+    pub async fn run_alone(&mut self, plan: &Rc<PlanEntry>, lasting: bool) -> Result<DmlDone> {
         let worker = Rc::clone(&self.worker);
         if self.transaction.hold(&worker, &self.info, plan, &self.settings).await? == Hold::Stale {
             return Err(Error::Exec(exec::Error::TableChanged { table: String::new() }));
         }
-        self.transaction.ensure(&worker, &self.settings, false).begin_statement(&worker.engine);
+        self.transaction.ensure(&worker, &self.settings, lasting).begin_statement(&worker.engine);
+        let mark = self.transaction.mark();
         let gathered = match plan.reads.gathered {
-            true => Some(Gathered::collect(&worker.shared).await),
+            true => Some(Box::pin(Gathered::collect(self)).await),
             false => None,
         };
-        match execute_change(self, plan, &[], gathered.as_ref()).await {
+        let done = execute_change(self, plan, &[], gathered.as_ref()).await;
+        if let (true, Some(txn)) = (lasting, self.transaction.txn()) {
+            txn.end_statement(&worker.engine);
+        }
+        match done {
+            Ok(done) if lasting => Ok(done),
             Ok(done) => {
                 self.transaction.commit(&worker).await;
                 Ok(done)
+            }
+            Err(error) if lasting && !error.ends_transaction() => {
+                self.transaction.undo_to(&worker, mark).await?;
+                Err(error)
             }
             Err(error) => {
                 self.transaction.rollback(&worker).await;
@@ -375,7 +391,7 @@ impl State {
         let was_open = self.transaction.is_open();
         self.transaction.ensure(&worker, &self.settings, lasting).begin_statement(&worker.engine);
         let gathered = match plan.reads.gathered {
-            true => Some(Gathered::collect(&worker.shared).await),
+            true => Some(Box::pin(Gathered::collect(self)).await),
             false => None,
         };
         let outcome = measure_query(self, plan, gathered.as_ref()).await;
@@ -396,7 +412,7 @@ impl State {
         self.transaction.ensure(&worker, &self.settings, lasting).begin_statement(&worker.engine);
         let mut sink = AllRows::default();
         let gathered = match plan.reads.gathered {
-            true => Some(Gathered::collect(&worker.shared).await),
+            true => Some(Box::pin(Gathered::collect(self)).await),
             false => None,
         };
         let outcome = execute_query(self, plan, &[], gathered.as_ref(), &mut sink).await;

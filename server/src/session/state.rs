@@ -13,7 +13,6 @@ use crate::worker::Worker;
 use exec::{Level, SessionVars};
 use protocol::{Capabilities, OkPacket, StateChange, Status};
 use std::rc::Rc;
-use types::schema::Schema;
 
 /// The session behind a connection.
 pub struct State {
@@ -40,6 +39,8 @@ pub struct State {
     pub fixed_time_us: Option<i64>,
     /// SQL's own PREPARE.
     pub named: super::named::NamedStatements,
+    /// Behind `transaction`: given back when that is gone.
+    pub temporary: Option<Box<super::temporary::TemporaryTables>>,
 }
 
 /// A change of session state to tell the client, where it asked for that.
@@ -85,6 +86,7 @@ impl State {
             values: Vec::new(),
             fixed_time_us: None,
             named: Default::default(),
+            temporary: None,
         };
         state.refresh();
         state
@@ -119,6 +121,7 @@ impl State {
     /// Computes what depends on variables again.
     pub fn refresh(&mut self) {
         self.settings = Settings::new(&self.variables, self.vars.database.as_deref());
+        self.settings.bind_key ^= self.temporary_key();
         settings::apply(&self.variables, &self.settings, &mut self.vars);
         if let Some(zone) = crate::variables::parse_time_zone(self.variables.get(IDS.time_zone).as_text()) {
             self.vars.time_zone = zone;
@@ -132,15 +135,10 @@ impl State {
         *self = State::new(&worker, &info, peer, login);
     }
 
-    /// The published schema with the virtual databases.
-    pub fn schema(&self) -> std::sync::Arc<Schema> {
-        self.worker.schema()
-    }
-
     /// USE
     pub fn use_database(&mut self, name: &str) -> Result<()> {
         let schema = self.schema();
-        let name = if name.eq_ignore_ascii_case("information_schema") { "information_schema" } else { name };
+        let name = crate::show::virtual_database(name).unwrap_or(name);
         let Some(database) = schema.databases.get(name) else {
             return Err(Error::UnknownDatabase(name.to_owned()));
         };
@@ -199,7 +197,8 @@ impl State {
             let since = self.info.transaction.get().map_or_else(|| self.worker.core.now(), |open| open.since);
             let txn = self.transaction.txn();
             let (changes, snapshot) = txn.map_or((0, None), |txn| (txn.changes(), txn.snapshot_time()));
-            OpenTransaction { since, changes, snapshot }
+            let isolation = self.transaction.characteristics().isolation.unwrap_or(self.settings.isolation);
+            OpenTransaction { since, changes, snapshot, isolation }
         });
         self.info.transaction.set(open);
     }

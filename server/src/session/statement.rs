@@ -238,6 +238,13 @@ impl State {
                 }
                 continue;
             };
+            if def.id.is_temporary() {
+                match histogram {
+                    Some(_) => line("Error", "Cannot create histogram statistics for a temporary table."),
+                    None => line("status", "OK"),
+                }
+                continue;
+            }
             let Some(histogram) = histogram else {
                 ddl::analyze(self, def.id, ddl::Analysis::Statistics).await?;
                 line("status", "OK");

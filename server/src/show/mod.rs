@@ -5,20 +5,25 @@
 //! them.
 
 mod build;
+mod definitions;
 mod explain;
 mod filter;
+mod innodb;
+mod performance_schema;
 mod schema;
 mod server;
+mod sys_schema;
 mod tables;
 mod virtual_tables;
 
 pub use build::{maintenance_result, output_column, texts};
 pub use explain::explain;
 pub use filter::like;
-pub use schema::{VirtualReads, is_virtual_database, virtual_reads, with_virtual_databases};
+pub use definitions::virtual_database;
+pub use schema::{VirtualReads, is_virtual_database, virtual_reads, virtual_rows, with_virtual_databases};
 pub use server::{Gathered, process_list};
 pub use tables::describe;
-pub use virtual_tables::rows as information_schema_rows;
+pub use virtual_tables::{Source, Wanted};
 
 use crate::error::{Error, Result};
 use crate::session::{ResultSet, State};
@@ -53,7 +58,7 @@ pub async fn show(state: &mut State, what: &Show<'_>) -> Result<ResultSet> {
         Show::CreateOther { kind, name } => Err(Error::DoesNotExist { kind, name: name.name.to_owned() }),
         Show::CreateUser => server::create_user(state),
         Show::Variables { global, filter } => {
-            let made = server::variables(state, global, filter);
+            let made = server::variables(state, global);
             filter::apply(state, made, filter, 0).await
         }
         Show::Status { filter, .. } => {

@@ -34,7 +34,7 @@ fn database(state: &State, schema: &Schema, name: Option<&str>) -> Result<Arc<Da
 }
 
 pub fn tables(state: &State, full: bool, name: Option<&str>, pattern: Option<&str>) -> Result<ResultSet> {
-    let schema = state.schema();
+    let schema = state.worker.schema();
     let database = database(state, &schema, name)?;
     let header = match pattern {
         Some(pattern) => format!("Tables_in_{} ({pattern})", database.name),
@@ -59,7 +59,7 @@ pub fn table_type(table: &TableDef) -> &'static str {
 
 pub fn open_tables(state: &State, name: Option<&str>) -> ResultSet {
     let mut made = result(Columns::default().text("Database", 64).text("Table", 64).number("In_use").number("Name_locked"));
-    let schema = state.schema();
+    let schema = state.worker.schema();
     for database in visible_databases(&schema).filter(|database| name.is_none_or(|name| database.name == name)) {
         for table in database.tables.values().filter(|table| !table.is_virtual) {
             let open = state.worker.shared.database.table(table.id);
@@ -176,7 +176,7 @@ pub fn create_database(state: &State, name: &str, if_not_exists: bool) -> Result
 
 /// SHOW TABLE STATUS
 pub fn status(state: &State, name: Option<&str>) -> Result<ResultSet> {
-    let schema = state.schema();
+    let schema = state.worker.schema();
     let database = database(state, &schema, name)?;
     let columns = Columns::default()
         .text("Name", 64)

@@ -210,6 +210,16 @@ impl VariableId {
         }
     }
 
+    /// The least and the largest value; zero where it is no number.
+    pub fn range(self) -> (String, String) {
+        match self.definition().kind {
+            Kind::Unsigned { min, max } => (min.to_string(), max.to_string()),
+            Kind::Signed { min, max } => (min.to_string(), max.to_string()),
+            Kind::Double { min, max } => (min.to_string(), max.to_string()),
+            _ => ("0".to_owned(), "0".to_owned()),
+        }
+    }
+
     /// The value as SHOW VARIABLES prints it.
     pub fn show(self, setting: &Setting) -> String {
         match (self.definition().kind, setting) {

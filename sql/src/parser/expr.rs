@@ -274,6 +274,12 @@ impl<'a> Parser<'a> {
         }
         self.expect(Token::LeftParen)?;
         let list = self.expr_list()?;
+        if let ([Expr::Subquery(query)], false) = (list, self.at(Token::RightParen)) {
+            let query = self.query_behind(QueryBody::Query(query))?;
+            self.expect(Token::RightParen)?;
+            self.grow(height)?;
+            return Ok(Expr::InSubquery { arg, query, negated });
+        }
         self.expect(Token::RightParen)?;
         self.grow(height.max(self.height))?;
         if let [Expr::Subquery(query)] = *list {

@@ -19,6 +19,7 @@ pub(crate) mod foreign;
 mod locks;
 mod online;
 mod related;
+mod temporary;
 mod validate;
 
 pub use foreign::{ForeignKeyError, NewForeignKey, constraint_text};
