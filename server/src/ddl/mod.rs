@@ -173,15 +173,34 @@ pub enum Analysis {
 
 /// Takes statistics of a table, or changes its histograms: for each column whether it has one now, or had one.
 pub async fn analyze(state: &mut State, id: TableId, what: Analysis) -> Result<Vec<bool>> {
+    look(state, id, move |database, worker, table| analyzed(database, worker, table, &what)).await
+}
+
+/// CHECK TABLE: what is wrong with a table, as sentences.
+pub async fn check(state: &mut State, id: TableId) -> Result<Vec<String>> {
+    look(state, id, |_, worker, table| table.problems(worker)).await
+}
+
+/// CHECKSUM TABLE: a number that tables with the same rows have in common.
+pub async fn checksum(state: &mut State, id: TableId) -> Result<u64> {
+    look(state, id, |_, worker, table| table.checksum(worker)).await
+}
+
+/// Runs `work` on a thread for definitions, with a share of the table's metadata lock. A table that is gone meanwhile has nothing to tell.
+async fn look<T: Default + Send + 'static>(
+    state: &mut State,
+    id: TableId,
+    work: impl FnOnce(&table::Database, &txn::Worker, &table::Table) -> table::Result<T> + Send + 'static,
+) -> Result<T> {
     let work = move |database: &table::Database, worker: &txn::Worker, options: &DdlOptions| {
-        let Some(table) = database.table(id) else { return Ok(Vec::new()) };
+        let Some(table) = database.table(id) else { return Ok(T::default()) };
         if let Err(wait) = table.mdl().acquire_shared(worker.index()) {
             let deadline = std::time::Instant::now() + options.lock_wait_timeout;
             if !wait.wait_blocking(deadline) {
                 return Err(table::Error::LockWaitTimeout);
             }
         }
-        let done = if table.is_replaced() { Ok(Vec::new()) } else { analyzed(database, worker, &table, &what) };
+        let done = if table.is_replaced() { Ok(T::default()) } else { work(database, worker, &table) };
         table.mdl().release_shared(worker.index());
         done
     };

@@ -86,7 +86,7 @@ impl State {
                 return self.write_result(client, &result, format).await;
             }
             Statement::TableMaintenance { kind, tables, .. } => {
-                let result = self.maintain(*kind, tables)?;
+                let result = Box::pin(self.maintain(*kind, tables)).await?;
                 return self.write_result(client, &result, format).await;
             }
             Statement::LockTables(tables) => {
@@ -277,31 +277,61 @@ impl State {
         Ok(result)
     }
 
-    /// CHECK, OPTIMIZE, REPAIR TABLE: each table gets its lines.
-    fn maintain(&mut self, kind: Maintenance, tables: &[ObjectName<'_>]) -> Result<ResultSet> {
+    /// CHECK, OPTIMIZE, REPAIR TABLE: each table gets its lines. OPTIMIZE writes nothing anew: space is used again as it is.
+    async fn maintain(&mut self, kind: Maintenance, tables: &[ObjectName<'_>]) -> Result<ResultSet> {
         let (op, note) = match kind {
             Maintenance::Analyze => return Err(Error::Internal("ANALYZE TABLE took the wrong way".to_owned())),
             Maintenance::Check => ("check", None),
             Maintenance::Optimize => ("optimize", Some("Table does not support optimize, doing recreate + analyze instead")),
             Maintenance::Repair => ("repair", Some("The storage engine for the table doesn't support repair")),
-            Maintenance::Checksum => return Err(Error::NotSupported("CHECKSUM TABLE".to_owned())),
+            Maintenance::Checksum => return self.checksums(tables).await,
         };
         let mut result = show::maintenance_result();
         for table in tables {
             let database = table.database.or(self.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
             let name = format!("{database}.{}", table.name);
             let mut line = |kind: &str, text: &str| result.rows.push(show::texts(&[&name, op, kind, text]));
-            if self.schema().table(database, table.name).is_none() {
+            let Some(def) = self.schema().table(database, table.name).cloned() else {
                 line("Error", &format!("Table '{name}' doesn't exist"));
                 line("status", "Operation failed");
                 continue;
-            }
+            };
             if let Some(note) = note {
                 line("note", note);
             }
-            if kind != Maintenance::Repair {
-                line("status", "OK");
+            match kind {
+                Maintenance::Check => {
+                    let problems = ddl::check(self, def.id).await?;
+                    problems.iter().for_each(|problem| line("error", problem));
+                    line(if problems.is_empty() { "status" } else { "error" }, if problems.is_empty() { "OK" } else { "Corrupt" });
+                }
+                Maintenance::Optimize => {
+                    if !def.id.is_temporary() {
+                        ddl::analyze(self, def.id, ddl::Analysis::Statistics).await?;
+                    }
+                    line("status", "OK");
+                }
+                _ => {}
             }
+        }
+        Ok(result)
+    }
+
+    /// CHECKSUM TABLE; NULL for a table that is not there.
+    async fn checksums(&mut self, tables: &[ObjectName<'_>]) -> Result<ResultSet> {
+        let mut result = show::checksum_result();
+        for table in tables {
+            let database = table.database.or(self.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
+            let name = format!("{database}.{}", table.name);
+            let found = self.schema().table(database, table.name).map(|def| def.id);
+            let sum = match found {
+                Some(id) => Value::UInt(ddl::checksum(self, id).await?),
+                None => {
+                    self.warn(Level::Error, 1146, format!("Table '{name}' doesn't exist"));
+                    Value::Null
+                }
+            };
+            result.rows.push(vec![Value::Bytes(name.into_bytes().into()), sum]);
         }
         Ok(result)
     }

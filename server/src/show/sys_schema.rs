@@ -7,7 +7,7 @@ use super::virtual_tables::{Maker, Row, Source};
 use crate::session::ProcessLine;
 use std::collections::BTreeMap;
 use types::schema::{IndexDef, IndexKind, TableDef};
-use types::{TypeKind, show_create};
+use types::{TypeKind, Value, show_create};
 
 const DATABASE: &str = "sys";
 
@@ -101,9 +101,9 @@ fn largest(kind: &TypeKind, unsigned: bool) -> Option<u64> {
 fn auto_increments(source: &Source<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
     for def in source.stored_tables() {
-        let next = source.worker.shared.database.table(def.id).and_then(|table| table.next_auto_increment());
+        let next = super::tables::next_number(source.worker.shared.database.table(def.id).as_deref());
         for column in def.columns.iter().filter(|column| column.auto_increment) {
-            let (Some(next), Some(max)) = (next, largest(&column.ty.kind, column.ty.unsigned)) else { continue };
+            let Some(max) = largest(&column.ty.kind, column.ty.unsigned) else { continue };
             let cells = [
                 ("table_schema", text(&def.database)),
                 ("table_name", text(&def.name)),
@@ -113,8 +113,8 @@ fn auto_increments(source: &Source<'_>) -> Vec<Row> {
                 ("is_signed", number(u64::from(!column.ty.unsigned))),
                 ("is_unsigned", number(u64::from(column.ty.unsigned))),
                 ("max_value", number(max)),
-                ("auto_increment", number(next)),
-                ("auto_increment_ratio", text(format!("{:.4}", next as f64 / max as f64))),
+                ("auto_increment", next.map_or(Value::Null, number)),
+                ("auto_increment_ratio", optional(next.map(|next| format!("{:.4}", next as f64 / max as f64)))),
             ];
             rows.push(named(DATABASE, "schema_auto_increment_columns", cells));
         }

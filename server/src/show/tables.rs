@@ -201,7 +201,7 @@ pub fn status(state: &State, name: Option<&str>) -> Result<ResultSet> {
     for def in database.tables.values() {
         let open = state.worker.shared.database.table(def.id);
         let rows = open.as_ref().map_or(0, |table| table.estimated_rows());
-        let next = open.and_then(|table| table.next_auto_increment());
+        let next = next_number(open.as_deref());
         made.rows.push(vec![
             text(&def.name),
             text("InnoDB"),
@@ -224,6 +224,11 @@ pub fn status(state: &State, name: Option<&str>) -> Result<ResultSet> {
         ]);
     }
     Ok(made)
+}
+
+/// The next AUTO_INCREMENT number of a table, once it has given one out.
+pub fn next_number(open: Option<&table::Table>) -> Option<u64> {
+    open.and_then(|table| table.next_auto_increment()).filter(|next| *next > 1)
 }
 
 /// When a table was made, in the server's zone.

@@ -7,7 +7,7 @@ use super::build::{is_text, number, optional, text};
 use super::innodb;
 use super::schema::visible_databases;
 use super::server::{ENGINE_COMMENT, Gathered};
-use super::tables::{created, table_type};
+use super::tables::{created, next_number, table_type};
 use crate::charset;
 use crate::worker::Worker;
 use std::sync::Arc;
@@ -161,7 +161,7 @@ fn tables(source: &Source<'_>) -> Vec<Row> {
         .map(|def| {
             let open = source.worker.shared.database.table(def.id);
             let rows = open.as_ref().map_or(0, |table| table.estimated_rows());
-            let next = open.and_then(|table| table.next_auto_increment());
+            let next = next_number(open.as_deref());
             let stored = |value: Value<'static>| if def.is_virtual { Value::Null } else { value };
             vec![
                 text(CATALOG),

@@ -476,11 +476,17 @@ impl Binder<'_> {
                     if matches!(bound.kind, ExprKind::Param(_)) {
                         super::expr::adopt(&mut bound, &typing::string(16_383, self.context.connection_collation()));
                     }
-                    let name = column_name(expr, *alias, text);
+                    let mut name = column_name(expr, *alias, text);
                     let through = match expr {
-                        AstExpr::Column(name) => self.find_visible(name)?.map(|(source, _)| source),
+                        AstExpr::Column(name) => self.find_visible(name)?,
                         _ => None,
                     };
+                    if let (None, Some((source, column))) = (alias, through)
+                        && let Some(own) = self.own_spelling(source, column)
+                    {
+                        name = own.to_owned();
+                    }
+                    let through = through.map(|(source, _)| source);
                     columns.push(self.output_column_of(name.clone(), &bound, through));
                     select.push(SelectColumn { name, expr: bound, derivation });
                 }
@@ -491,6 +497,13 @@ impl Binder<'_> {
         }
         self.scope.select = select;
         Ok(columns)
+    }
+
+    /// The columns of information_schema are named as they are defined, whatever the statement writes.
+    fn own_spelling(&self, source: usize, column: usize) -> Option<&str> {
+        let from = &self.sources[source];
+        let is_own = from.table.is_virtual && matches!(from.kind, SourceKind::Table) && from.table.database == "information_schema";
+        is_own.then(|| &*from.table.columns[column].name)
     }
 
     fn expand_all(&mut self, columns: &mut Vec<OutputColumn>, select: &mut Vec<SelectColumn>) -> Result<()> {

@@ -375,11 +375,14 @@ impl<'a> Parser<'a> {
             histogram = Some(Histogram { update, columns, buckets });
         }
         // FOR UPGRADE, QUICK, FAST, MEDIUM, EXTENDED, CHANGED, USE_FRM
-        if self.accept_kw(K::For) {
-            self.expect_word("UPGRADE")?;
-        }
-        while matches!(self.token, Token::Word(_)) {
-            self.bump();
+        loop {
+            if self.accept_kw(K::For) {
+                self.expect_word("UPGRADE")?;
+            } else if matches!(self.token, Token::Word(_)) {
+                self.bump();
+            } else {
+                break;
+            }
         }
         Ok(Statement::TableMaintenance { kind, tables, histogram })
     }
