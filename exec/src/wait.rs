@@ -128,7 +128,11 @@ impl Host for NoHost {
         None
     }
 
-    fn virtual_rows(&self, _table: &types::schema::TableDef, _equal: &[(usize, Vec<u8>)]) -> Option<Box<dyn crate::context::VirtualRows + '_>> {
+    fn virtual_rows(
+        &self,
+        _table: &types::schema::TableDef,
+        _equal: &[(usize, Vec<u8>)],
+    ) -> Option<Box<dyn crate::context::VirtualRows + '_>> {
         None
     }
 }

@@ -34,8 +34,8 @@ pub use error::{
     Clause, DefinitionError, Error, FileError, IllegalMix, NameKind, RecursiveError, Result, RowExprProblem, WindowError,
 };
 pub use explain::{explain_json, explain_tree, explain_tree_measured};
-pub use normal::normalized;
 pub use keyword::reserved_words as keywords;
+pub use normal::normalized;
 pub use parser::{DEPTH_MAX, HEIGHT_MAX, Parsed, parse, parse_expression, parse_lifted};
 pub use planner::estimated_cost;
 pub use row_expr::{RowExprUse, bind_row_expr, check_row_exprs, row_expr};

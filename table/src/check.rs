@@ -77,7 +77,9 @@ impl Table {
             for column in 0..self.layout.columns() {
                 // NULL and texts of other lengths are told apart.
                 let start = text.len();
-                let value = stored.get(column).map_err(|_| crate::Error::CorruptCatalog { what: format!("a row of {}", self.def.name) })?;
+                let value = stored
+                    .get(column)
+                    .map_err(|_| crate::Error::CorruptCatalog { what: format!("a row of {}", self.def.name) })?;
                 types::convert::write_text(&value, &self.def.columns[column].ty, &mut text);
                 text.extend_from_slice(&((text.len() - start) as u32).to_le_bytes());
             }

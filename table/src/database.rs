@@ -61,7 +61,8 @@ impl Database {
             catalog.put_meta(contents.next_table_id)?;
         }
         catalog.commit();
-        let ddl = DdlState { next_table_id: contents.next_table_id, next_temporary: 0, orphans: std::mem::take(&mut contents.orphans) };
+        let ddl =
+            DdlState { next_table_id: contents.next_table_id, next_temporary: 0, orphans: std::mem::take(&mut contents.orphans) };
         let published = open_all(contents, engine.worker_slots())?;
         Ok(Arc::new(Database {
             engine,
@@ -186,10 +187,8 @@ impl Database {
     fn persist_estimates(&self, worker: &Worker, part: u64) -> Result<()> {
         // Under the mutex no table is dropped while its record is written.
         let _ddl = self.ddl.lock();
-        let moved: Vec<_> = self
-            .stored_tables()
-            .filter_map(|table| table.counters.rows_to_persist(part).map(|rows| (table, rows)))
-            .collect();
+        let moved: Vec<_> =
+            self.stored_tables().filter_map(|table| table.counters.rows_to_persist(part).map(|rows| (table, rows))).collect();
         if moved.is_empty() {
             return Ok(());
         }

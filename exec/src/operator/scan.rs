@@ -459,7 +459,9 @@ impl<'p> VirtualScan<'p> {
     fn equalities(&self, env: &Env<'p>, filter: &'p Expr, equal: &mut Vec<(usize, Vec<u8>)>) -> Step<()> {
         match &filter.kind {
             ExprKind::And(parts) => parts.iter().try_for_each(|part| self.equalities(env, part, equal)),
-            ExprKind::Compare { op: CompareOp::Equal, by: CompareAs::String(collation), left, right } if collation.is_bytewise() => {
+            ExprKind::Compare { op: CompareOp::Equal, by: CompareAs::String(collation), left, right }
+                if collation.is_bytewise() =>
+            {
                 for (column, value) in [(left, right), (right, left)] {
                     let ExprKind::Column { source, column } = column.kind else { continue };
                     if source == self.plan.source

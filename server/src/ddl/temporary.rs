@@ -7,8 +7,8 @@ use crate::session::State;
 use sql::ast::CreateTable;
 use std::sync::Arc;
 use table::ddl::NewTable;
-use types::schema::TableDef;
 use types::CollationId;
+use types::schema::TableDef;
 
 /// The name of a table while the rows of its SELECT come: that may read a table whose name it takes. No name is that long.
 const FILLED: &str = "the temporary table that CREATE TEMPORARY TABLE ... SELECT is about to fill";

@@ -303,7 +303,10 @@ impl State {
                 Maintenance::Check => {
                     let problems = ddl::check(self, def.id).await?;
                     problems.iter().for_each(|problem| line("error", problem));
-                    line(if problems.is_empty() { "status" } else { "error" }, if problems.is_empty() { "OK" } else { "Corrupt" });
+                    line(
+                        if problems.is_empty() { "status" } else { "error" },
+                        if problems.is_empty() { "OK" } else { "Corrupt" },
+                    );
                 }
                 Maintenance::Optimize => {
                     if !def.id.is_temporary() {

@@ -4,11 +4,11 @@
 //! once, with the server's own parser. D1: they are valid (tested), so reading them cannot fail.
 
 use crate::ddl::column_type;
+use sql::ast::{ColumnDefinition, CreateTable, Statement};
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
-use sql::ast::{ColumnDefinition, CreateTable, Statement};
-use types::{CollationId, TypeKind, Value};
 use types::schema::{ColumnDef, ColumnDefault, DatabaseDef, TableDef, TableId};
+use types::{CollationId, TypeKind, Value};
 
 /// Names of the databases, and their definitions.
 const FILES: [(&str, &str); 4] = [

@@ -17,9 +17,9 @@ mod tables;
 mod virtual_tables;
 
 pub use build::{checksum_result, maintenance_result, output_column, texts};
+pub use definitions::virtual_database;
 pub use explain::explain;
 pub use filter::like;
-pub use definitions::virtual_database;
 pub use schema::{VirtualReads, is_virtual_database, virtual_reads, virtual_rows, with_virtual_databases};
 pub use server::{Gathered, process_list};
 pub use tables::describe;
@@ -86,9 +86,7 @@ pub async fn show(state: &mut State, what: &Show<'_>) -> Result<ResultSet> {
         Show::Profile => Ok(empty(&["Status", "Duration"])),
         Show::BinaryLogStatus => Ok(empty(BINARY_LOG_STATUS)),
         Show::LogEvents => Ok(empty(&["Log_name", "Pos", "Event_type", "Server_id", "End_log_pos", "Info"])),
-        Show::BinaryLogs => {
-            Err(Error::Other { number: 1381, message: "You are not using binary logging".to_owned() })
-        }
+        Show::BinaryLogs => Err(Error::Other { number: 1381, message: "You are not using binary logging".to_owned() }),
         Show::ReplicaStatus { channel: Some(channel) } if !channel.is_empty() => {
             let message = format!("Replica channel '{}' does not exist.", String::from_utf8_lossy(channel));
             Err(Error::Other { number: 3074, message })

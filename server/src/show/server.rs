@@ -35,14 +35,14 @@ impl Gathered {
 
 /// Every session.
 async fn process_lines(shared: &Arc<Shared>) -> Vec<ProcessLine> {
-        let mut processes: Vec<_> = gather(shared, |worker| {
-            let now = worker.core.now();
-            worker.sessions.borrow().values().map(|session| session.line(now)).collect::<Vec<_>>()
-        })
-        .await
-        .into_iter()
-        .flatten()
-        .collect();
+    let mut processes: Vec<_> = gather(shared, |worker| {
+        let now = worker.core.now();
+        worker.sessions.borrow().values().map(|session| session.line(now)).collect::<Vec<_>>()
+    })
+    .await
+    .into_iter()
+    .flatten()
+    .collect();
     processes.sort_by_key(|line| line.id);
     processes
 }
@@ -59,7 +59,11 @@ pub async fn process_list(state: &State, full: bool) -> ResultSet {
         .nullable_text("State", 64)
         .long_text("Info");
     let mut made = result(columns);
-    made.rows = process_lines(&state.worker.shared).await.into_iter().map(|line| process_row(line, if full { usize::MAX } else { SHORT })).collect();
+    made.rows = process_lines(&state.worker.shared)
+        .await
+        .into_iter()
+        .map(|line| process_row(line, if full { usize::MAX } else { SHORT }))
+        .collect();
     made
 }
 

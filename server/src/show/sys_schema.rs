@@ -153,7 +153,10 @@ fn is_redundant(index: &IndexDef, other: &IndexDef) -> bool {
     let (own, others) = (columns(index), columns(other));
     let unique = index.kind != IndexKind::Secondary;
     match own == others {
-        true => !unique && (other.kind != IndexKind::Secondary || index.name > other.name) || unique && other.kind == IndexKind::Primary,
+        true => {
+            !unique && (other.kind != IndexKind::Secondary || index.name > other.name)
+                || unique && other.kind == IndexKind::Primary
+        }
         false => !unique && others.starts_with(&own),
     }
 }

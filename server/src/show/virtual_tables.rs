@@ -157,7 +157,8 @@ fn schemata(source: &Source<'_>) -> Vec<Row> {
 }
 
 fn tables(source: &Source<'_>) -> Vec<Row> {
-    source.tables()
+    source
+        .tables()
         .map(|def| {
             let open = source.worker.shared.database.table(def.id);
             let rows = open.as_ref().map_or(0, |table| table.estimated_rows());
@@ -191,7 +192,8 @@ fn tables(source: &Source<'_>) -> Vec<Row> {
 }
 
 fn columns(source: &Source<'_>) -> Vec<Row> {
-    source.tables()
+    source
+        .tables()
         .flat_map(|def| def.columns.iter().enumerate().map(|(position, column)| column_row(def, position, column)))
         .collect()
 }
@@ -410,8 +412,9 @@ fn key_column_usage(source: &Source<'_>) -> Vec<Row> {
 
 /// A line without a partition for each table, as MySQL has it.
 fn partitions(source: &Source<'_>) -> Vec<Row> {
-    source.tables()
-                .map(|def| {
+    source
+        .tables()
+        .map(|def| {
             let mut row = vec![Value::Null; 25];
             row[0] = text(CATALOG);
             row[1] = text(&def.database);

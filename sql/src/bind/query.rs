@@ -503,7 +503,8 @@ impl Binder<'_> {
     /// The columns of information_schema are named as they are defined, whatever the statement writes.
     fn own_spelling(&self, source: usize, column: usize) -> Option<&str> {
         let from = &self.sources[source];
-        let is_own = from.table.is_virtual && matches!(from.kind, SourceKind::Table) && from.table.database == "information_schema";
+        let is_own =
+            from.table.is_virtual && matches!(from.kind, SourceKind::Table) && from.table.database == "information_schema";
         is_own.then(|| &*from.table.columns[column].name)
     }
 
