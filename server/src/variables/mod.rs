@@ -267,7 +267,6 @@ fn integer(definition: &Definition, value: &Value<'_>) -> Result<i128, Error> {
     match value {
         Value::Int(value) => Ok(i128::from(*value)),
         Value::UInt(value) => Ok(i128::from(*value)),
-        Value::Null => Err(wrong_value(definition, value)),
         _ => Err(wrong_type(definition)),
     }
 }
@@ -284,7 +283,6 @@ fn double(definition: &Definition, value: &Value<'_>) -> Result<f64, Error> {
         Value::UInt(value) => Ok(*value as f64),
         Value::Double(value) => Ok(*value),
         Value::Decimal(value) => value.to_string().parse().map_err(|_| wrong_type(definition)),
-        Value::Null => Err(wrong_value(definition, value)),
         _ => Err(wrong_type(definition)),
     }
 }
