@@ -108,11 +108,15 @@ impl State {
 
     /// Puts a table that was made over whatever has its name.
     pub fn add_temporary_table(&mut self, database: &str, name: &str, def: Arc<TableDef>) {
+        let is_free = !self.transaction.is_open();
         let worker = &self.worker;
         let temporary = self.temporary.get_or_insert_with(|| Box::new(TemporaryTables::new(worker, self.info.id)));
         temporary.changed();
         if let Some(before) = temporary.tables.insert((database.to_owned(), name.to_owned()), def) {
             temporary.dropped.push(before.id);
+        }
+        if is_free {
+            temporary.give_back();
         }
         self.refresh();
     }
