@@ -154,6 +154,7 @@ impl TableMaker {
             is_virtual: false,
             foreign_keys: Vec::new(),
             checks: Vec::new(),
+            view: None,
         };
         Self { def }
     }

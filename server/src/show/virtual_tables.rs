@@ -80,6 +80,7 @@ fn definition(position: usize, table: &Virtual) -> TableDef {
         is_virtual: true,
         foreign_keys: Vec::new(),
         checks: Vec::new(),
+        view: None,
     }
 }
 

@@ -73,7 +73,7 @@ pub(crate) struct BoundSelect {
     pub sort: Vec<SortKey>,
     pub limit: Option<LimitPlan>,
     pub distinct: bool,
-    straight: bool,
+    pub straight: bool,
     pub rollup: bool,
     pub locking: bool,
 }
@@ -96,6 +96,20 @@ impl BoundSelect {
             && self.windows.is_empty()
             && self.limit.is_none()
             && !self.project.iter().any(assigns)
+    }
+
+    /// Takes the sort keys out of a block in which nothing but the order depends on them.
+    pub fn take_order(&mut self) -> Vec<(Expr, bool)> {
+        if self.sort.is_empty() || self.limit.is_some() || self.distinct || self.aggregates() {
+            return Vec::new();
+        }
+        let key = |key: SortKey| match key.expr.kind {
+            ExprKind::Slot(slot) => (self.project[slot].clone(), key.descending),
+            _ => (key.expr, key.descending),
+        };
+        let order = std::mem::take(&mut self.sort).into_iter().map(key).collect();
+        self.project.truncate(self.visible);
+        order
     }
 
     /// The same values, each once.
@@ -224,7 +238,7 @@ impl Binder<'_> {
         let mut columns = Vec::new();
         for n in 0..rows[0].len() {
             let cells = bound.iter().map(|row| &row[n]);
-            let ty = typing::unify(cells.clone(), self.context.connection_collation());
+            let ty = typing::unify(cells.clone(), self.literal_collation());
             let nullable = cells.into_iter().any(|e| e.nullable);
             for row in &mut bound {
                 convert_to(&mut row[n], &ty);
@@ -291,6 +305,10 @@ impl Binder<'_> {
         };
         let plain = keys_and_aggregates(&self.scope) == 0;
         let mut order = self.order_by(tail.order_by)?;
+        let is_lone = self.scope.visible.len() == 1 && self.scope.windows.as_ref().is_none_or(Vec::is_empty);
+        if order.is_empty() && plain && having.is_none() && !select.distinct && is_lone {
+            order = std::mem::take(&mut self.scope.view_order);
+        }
         if let Some(place) = order.iter().position(|(key, _)| plain && holds_aggregate(key)) {
             return Err(Error::AggregateOrder(place + 1));
         }
@@ -468,13 +486,19 @@ impl Binder<'_> {
         let mut select = Vec::with_capacity(items.len());
         for item in items {
             match item {
-                SelectItem::All => self.expand_all(&mut columns, &mut select)?,
-                SelectItem::TableAll(name) => self.expand_table(name, &mut columns, &mut select)?,
+                SelectItem::All => {
+                    self.expand_all(&mut columns, &mut select)?;
+                    self.note_star(item);
+                }
+                SelectItem::TableAll(name) => {
+                    self.expand_table(name, &mut columns, &mut select)?;
+                    self.note_star(item);
+                }
                 SelectItem::Expr { expr, alias, text } => {
                     let mut bound = self.value(expr)?;
                     let derivation = self.derivation;
                     if matches!(bound.kind, ExprKind::Param(_)) {
-                        super::expr::adopt(&mut bound, &typing::string(16_383, self.context.connection_collation()));
+                        super::expr::adopt(&mut bound, &typing::string(16_383, self.literal_collation()));
                     }
                     let name = column_name(expr, *alias, text);
                     let through = match expr {
@@ -536,9 +560,10 @@ impl Binder<'_> {
         Ok(())
     }
 
-    fn expand_column(&self, source: usize, column: usize, columns: &mut Vec<OutputColumn>, select: &mut Vec<SelectColumn>) {
+    fn expand_column(&mut self, source: usize, column: usize, columns: &mut Vec<OutputColumn>, select: &mut Vec<SelectColumn>) {
         let expr = self.column(source, column);
         let name = self.sources[source].table.columns[column].name.clone();
+        self.note_expanded(source, column);
         columns.push(self.output_column_of(name.clone(), &expr, Some(source)));
         select.push(SelectColumn { name, expr, derivation: self.column_derivation(source, column) });
     }
@@ -713,7 +738,7 @@ const EMPTY_SELECT: Select<'static> = Select {
 };
 
 /// The name of a column without an alias: a column's own, a string literal's text, else the text as written.
-fn column_name(expr: &AstExpr<'_>, alias: Option<&str>, text: &str) -> String {
+pub(crate) fn column_name(expr: &AstExpr<'_>, alias: Option<&str>, text: &str) -> String {
     match (alias, expr) {
         (Some(alias), _) => alias.to_owned(),
         (None, AstExpr::Column(name)) => name.name.to_owned(),
