@@ -22,7 +22,7 @@ use types::{ColumnType, TypeKind, Value};
 
 /// A planned query: an operator tree whose slots are the columns.
 #[derive(Clone, Debug)]
-pub(super) struct Block {
+pub(crate) struct Block {
     pub node: Node,
     pub columns: Vec<OutputColumn>,
     pub derivations: Vec<Derivation>,
@@ -30,7 +30,7 @@ pub(super) struct Block {
 
 /// A query that is bound, and planned only if it is no SELECT.
 #[derive(Debug)]
-pub(super) enum Bound {
+pub(crate) enum Bound {
     Select(Box<BoundSelect>),
     Block(Box<Block>),
 }
@@ -191,7 +191,9 @@ impl Binder<'_> {
                 let from = [ast::TableRef::Table(&name)];
                 let items = [SelectItem::All];
                 let select = Select { from: &from, items: &items, ..EMPTY_SELECT };
-                Ok(Bound::Select(Box::new(self.bind_select(&select, tail)?)))
+                let bound = self.bind_select(&select, tail)?;
+                self.note_table_star(&items[0], name.name.name);
+                Ok(Bound::Select(Box::new(bound)))
             }
             QueryBody::Query(query) if tail.is_empty() => self.bind_query(query),
             QueryBody::Query(query) => {
@@ -517,7 +519,7 @@ impl Binder<'_> {
         Ok(columns)
     }
 
-    fn expand_all(&mut self, columns: &mut Vec<OutputColumn>, select: &mut Vec<SelectColumn>) -> Result<()> {
+    pub(super) fn expand_all(&mut self, columns: &mut Vec<OutputColumn>, select: &mut Vec<SelectColumn>) -> Result<()> {
         if self.scope.visible.is_empty() {
             return Err(Error::NoTables);
         }

@@ -9,15 +9,16 @@
 //! V1: what a view names is noted with the view through which it is named (`Named::through`), also where nothing is read of it.
 //! V2: views that read each other in a circle, which renames can bring about, are an error before anything is bound twice.
 
+use super::derived::derived_names;
 use super::dml::InsertTarget;
 use super::from::{Source, SourceKind};
 use super::query::{Bound, BoundSelect};
 use super::{Binder, Changed, LevelKind};
 use crate::arena::Arena;
-use crate::ast::{self, Join, SelectItem, Statement, TableRef};
+use crate::ast::{self, Join, Query, SelectItem, Statement, TableRef};
 use crate::error::{Clause, Error, Result, ViewProblem};
 use crate::expr::{Expr, ExprKind};
-use crate::plan::{Named, SqlMode, ViewCheck};
+use crate::plan::{BindContext, Named, OutputColumn, SqlMode, ViewCheck};
 use crate::planner::{JoinTree, tree_sources};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -77,6 +78,73 @@ pub(crate) enum NameNote {
     Column(String),
     /// A name of the select list.
     Alias,
+}
+
+/// What binding the query of a new view has shown.
+pub(crate) struct Outline {
+    pub notes: Notes,
+    pub columns: Vec<OutputColumn>,
+    pub mergeable: bool,
+    /// Rows can be changed through it, if it is merged.
+    pub updatable: bool,
+    /// What the query names itself, each once, and what is named by views in it.
+    pub tables: Vec<(String, String)>,
+    pub all_tables: Vec<(String, String)>,
+}
+
+/// Binds the query of a new view, whose columns are `given`, or have the query's names.
+pub(crate) fn bind_view_query(query: &Query<'_>, given: &[&str], context: &dyn BindContext) -> Result<Outline> {
+    let mut binder = Binder::new(context, 0, 0);
+    binder.notes = Some(Box::default());
+    let (bound, _) = binder.nested(LevelKind::View, |b| b.bind_query(query))?;
+    let mut columns = bound.columns().to_vec();
+    for (n, column) in columns.iter_mut().enumerate() {
+        column.name = crate::view::column_name(std::mem::take(&mut column.name), n);
+    }
+    let names = derived_names(columns.iter().map(|c| c.name.as_str()), given)?;
+    columns.iter_mut().zip(names).for_each(|(column, name)| column.name = name);
+    let mergeable = crate::view::is_mergeable_form(&bound);
+    let updatable = mergeable && binder.is_updatable(query, &bound);
+    binder.finish(bound)?;
+    let notes = *binder.notes.take().expect("set above");
+    let names_of = |own: bool| {
+        let mut tables: Vec<(String, String)> = Vec::new();
+        for named in binder.named.iter().filter(|named| !own || named.through.is_none()) {
+            let name = (named.table.database.clone(), named.table.name.clone());
+            if !tables.contains(&name) {
+                tables.push(name);
+            }
+        }
+        tables
+    };
+    let (tables, all_tables) = (names_of(true), names_of(false));
+    Ok(Outline { notes, columns, mergeable, updatable, tables, all_tables })
+}
+
+/// The columns of what FROM names.
+pub(crate) fn columns_of(from: &[TableRef<'_>], context: &dyn BindContext) -> Result<Vec<OutputColumn>> {
+    let mut binder = Binder::new(context, 0, 0);
+    binder.bind_from(from)?;
+    let mut columns = Vec::new();
+    binder.expand_all(&mut columns, &mut Vec::new())?;
+    Ok(columns)
+}
+
+/// The stored tables and views that FROM names, by their written names; `None`: an outer join may leave some out.
+fn joined_plainly<'q, 'a>(tables: &'q [TableRef<'a>], names: &mut Vec<&'q ast::ObjectName<'a>>) -> Option<()> {
+    for table in tables {
+        match table {
+            TableRef::Table(table) => names.push(&table.name),
+            TableRef::Derived { .. } | TableRef::JsonTable(_) => {}
+            TableRef::List(tables) => joined_plainly(tables, names)?,
+            TableRef::Join(join) if matches!(join.kind, ast::JoinKind::Left | ast::JoinKind::Right) => return None,
+            TableRef::Join(join) => {
+                joined_plainly(std::slice::from_ref(&join.left), names)?;
+                joined_plainly(std::slice::from_ref(&join.right), names)?;
+            }
+        }
+    }
+    Some(())
 }
 
 /// The place of a part of the syntax tree.
@@ -373,6 +441,38 @@ impl Binder<'_> {
         }
     }
 
+    /// May rows be changed through the view with this query? Some column is a stored table's, and no subquery reads what FROM does.
+    fn is_updatable(&self, query: &Query<'_>, bound: &Bound) -> bool {
+        let mut names = Vec::new();
+        let joined = match &query.body {
+            ast::QueryBody::Select(select) => joined_plainly(select.from, &mut names),
+            ast::QueryBody::Table(name) => {
+                names.push(name);
+                Some(())
+            }
+            _ => None,
+        };
+        let Bound::Select(select) = bound else { return false };
+        let is_stored = |expr: &Expr| match expr.kind {
+            ExprKind::Column { source, .. } => {
+                let from = &self.sources[source];
+                matches!(from.kind, SourceKind::Table) && !from.nullable
+            }
+            _ => false,
+        };
+        let times = |table: &TableDef| {
+            let database = |name: &ast::ObjectName<'_>| name.database.or(self.context.database()) == Some(table.database.as_str());
+            let written = names.iter().filter(|name| name.name == table.name && database(name)).count();
+            let named = self.named.iter().filter(|named| named.through.is_none() && named.table.id == table.id).count();
+            (written, named)
+        };
+        let is_read_again = self.named.iter().filter(|named| named.through.is_none()).any(|named| {
+            let (written, all) = times(&named.table);
+            written > 0 && all > written
+        });
+        joined.is_some() && !is_read_again && select.project[..select.visible].iter().any(is_stored)
+    }
+
     // ---- notes for definitions ----
 
     /// A column as it is printed, with what tells it apart in every session.
@@ -415,6 +515,15 @@ impl Binder<'_> {
         }
     }
 
+    /// `TABLE t`, whose star is written nowhere.
+    pub(super) fn note_table_star(&mut self, item: &SelectItem<'_>, name: &str) {
+        if let Some(notes) = &mut self.notes
+            && let Some(columns) = notes.stars.remove(&address(item))
+        {
+            notes.stars.insert(address(name), columns);
+        }
+    }
+
     pub(super) fn note_joined(&mut self, join: &Join<'_>, left: (usize, usize), right: (usize, usize)) {
         if self.notes.is_some() {
             let mut pair = (self.printed_column(left.0, left.1), self.printed_column(right.0, right.1));
@@ -441,17 +550,3 @@ fn over_target(from: &Source, all: &[Option<(usize, usize)>], base: usize) -> So
     let kind = SourceKind::Merged(own.collect());
     Source { table: Arc::new(table), kind, ..from.clone() }
 }
-
-/// The first table of FROM that is no view and no stored table, or that an outer join may leave out; what keeps a view from being changed.
-pub(crate) fn is_joined_plainly(tables: &[TableRef<'_>]) -> bool {
-    tables.iter().all(|table| match table {
-        TableRef::Table(_) | TableRef::Derived { .. } | TableRef::JsonTable(_) => true,
-        TableRef::List(tables) => is_joined_plainly(tables),
-        TableRef::Join(join) => {
-            !matches!(join.kind, ast::JoinKind::Left | ast::JoinKind::Right)
-                && is_joined_plainly(std::slice::from_ref(&join.left))
-                && is_joined_plainly(std::slice::from_ref(&join.right))
-        }
-    })
-}
-
