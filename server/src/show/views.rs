@@ -11,6 +11,7 @@ use exec::Level;
 use sql::ast::ObjectName;
 use sql::plan::{BindContext, SqlMode};
 use std::borrow::Cow;
+use std::sync::Arc;
 use types::schema::{CheckOption, Schema, TableDef};
 use types::show_create::quoted_name;
 use types::{CollationId, ColumnType, Value};
@@ -48,22 +49,22 @@ impl BindContext for SchemaOnly<'_> {
 ///
 /// # Errors
 /// 1356: what the view reads is gone.
-pub fn present<'d>(def: &'d TableDef, schema: &Schema) -> Result<Cow<'d, TableDef>> {
+pub fn present<'d>(def: &'d Arc<TableDef>, schema: &Schema) -> Result<Cow<'d, TableDef>> {
     if def.view.is_none() {
         return Ok(Cow::Borrowed(def));
     }
     let columns = sql::view_columns(def, &SchemaOnly(schema))?;
     let columns = columns.iter().map(|column| column_of_query(column, schema)).collect();
-    Ok(Cow::Owned(TableDef { columns, ..def.clone() }))
+    Ok(Cow::Owned(TableDef { columns, ..TableDef::clone(def) }))
 }
 
 /// What keeps a view from being read.
-pub fn problem(def: &TableDef, schema: &Schema) -> Option<Error> {
+pub fn problem(def: &Arc<TableDef>, schema: &Schema) -> Option<Error> {
     present(def, schema).err()
 }
 
 /// TABLE_COMMENT of a view.
-pub fn comment(def: &TableDef, schema: &Schema) -> String {
+pub fn comment(def: &Arc<TableDef>, schema: &Schema) -> String {
     problem(def, schema).map_or_else(|| "VIEW".to_owned(), |error| error.describe().message)
 }
 

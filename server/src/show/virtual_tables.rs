@@ -9,7 +9,7 @@ use super::server::{ENGINE_COMMENT, Gathered};
 use super::tables::{created, table_type};
 use crate::charset;
 use crate::worker::Worker;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use types::schema::{CheckDef, ColumnDef, ColumnDefault, ForeignKeyDef, IndexKind, Schema, TableDef, TableId, ViewDef};
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value, show_create};
 
@@ -299,8 +299,8 @@ fn schemata(source: &Source<'_>) -> Vec<Row> {
 }
 
 /// Every table of every database.
-fn all_tables<'a>(source: &Source<'a>) -> impl Iterator<Item = &'a TableDef> + use<'a> {
-    visible_databases(source.schema).flat_map(|database| database.tables.values()).map(|table| &**table)
+fn all_tables<'a>(source: &Source<'a>) -> impl Iterator<Item = &'a Arc<TableDef>> + use<'a> {
+    visible_databases(source.schema).flat_map(|database| database.tables.values())
 }
 
 fn tables(source: &Source<'_>) -> Vec<Row> {
@@ -345,7 +345,7 @@ fn tables(source: &Source<'_>) -> Vec<Row> {
 }
 
 fn columns(source: &Source<'_>) -> Vec<Row> {
-    let rows = |def: &TableDef| {
+    let rows = |def: &Arc<TableDef>| {
         // The columns of a view whose tables are gone are not told.
         let Ok(def) = super::views::present(def, source.schema) else { return Vec::new() };
         def.columns.iter().enumerate().map(|(position, column)| column_row(&def, position, column)).collect()
@@ -355,7 +355,7 @@ fn columns(source: &Source<'_>) -> Vec<Row> {
 
 /// Every view with its definition.
 fn all_views<'a>(source: &Source<'a>) -> impl Iterator<Item = (&'a TableDef, &'a ViewDef)> + use<'a> {
-    all_tables(source).filter_map(|def| Some((def, &**def.view.as_ref()?)))
+    all_tables(source).filter_map(|def| Some((&**def, &**def.view.as_ref()?)))
 }
 
 fn views(source: &Source<'_>) -> Vec<Row> {
@@ -521,7 +521,7 @@ fn table_constraints(source: &Source<'_>) -> Vec<Row> {
 
 fn check_constraints(source: &Source<'_>) -> Vec<Row> {
     let checks = all_tables(source).flat_map(|def| def.checks.iter().map(move |check| (def, check)));
-    let row = |(def, check): (&TableDef, &CheckDef)| {
+    let row = |(def, check): (&Arc<TableDef>, &CheckDef)| {
         super::texts(&[CATALOG, &def.database, &check.name, &show_create::escaped(&check.expr.text)])
     };
     checks.map(row).collect()

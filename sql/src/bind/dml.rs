@@ -292,6 +292,7 @@ impl Binder<'_> {
             self.subqueries.clear();
             self.stores.clear();
             self.named.clear();
+            return Ok(None);
         }
         self.changed = self.stored_tables();
         Ok(conditions)

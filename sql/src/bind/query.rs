@@ -519,7 +519,7 @@ impl Binder<'_> {
         Ok(columns)
     }
 
-    pub(super) fn expand_all(&mut self, columns: &mut Vec<OutputColumn>, select: &mut Vec<SelectColumn>) -> Result<()> {
+    fn expand_all(&mut self, columns: &mut Vec<OutputColumn>, select: &mut Vec<SelectColumn>) -> Result<()> {
         if self.scope.visible.is_empty() {
             return Err(Error::NoTables);
         }

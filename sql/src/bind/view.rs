@@ -13,7 +13,7 @@ use super::derived::derived_names;
 use super::dml::InsertTarget;
 use super::from::{Source, SourceKind};
 use super::query::{Bound, BoundSelect};
-use super::{Binder, Changed, LevelKind};
+use super::{Binder, Changed, Level, LevelKind};
 use crate::arena::Arena;
 use crate::ast::{self, Join, Query, SelectItem, Statement, TableRef};
 use crate::error::{Clause, Error, Result, ViewProblem};
@@ -121,12 +121,16 @@ pub(crate) fn bind_view_query(query: &Query<'_>, given: &[&str], context: &dyn B
     Ok(Outline { notes, columns, mergeable, updatable, tables, all_tables })
 }
 
-/// The columns of what FROM names.
-pub(crate) fn columns_of(from: &[TableRef<'_>], context: &dyn BindContext) -> Result<Vec<OutputColumn>> {
+/// The columns of a view, as its query has them now.
+pub(crate) fn columns_of_view(def: &Arc<TableDef>, context: &dyn BindContext) -> Result<Vec<OutputColumn>> {
     let mut binder = Binder::new(context, 0, 0);
-    binder.bind_from(from)?;
-    let mut columns = Vec::new();
-    binder.expand_all(&mut columns, &mut Vec::new())?;
+    binder.note_named(def);
+    let bound = match binder.bind_text(def) {
+        Err(error) if says_invalid(&error) => return Err(problem(def, ViewProblem::Invalid)),
+        bound => bound?.0,
+    };
+    let mut columns = bound.columns().to_vec();
+    columns.iter_mut().zip(&def.columns).for_each(|(column, kept)| column.name.clone_from(&kept.name));
     Ok(columns)
 }
 
@@ -195,7 +199,8 @@ impl Binder<'_> {
         }
     }
 
-    fn bind_view(&mut self, def: &Arc<TableDef>, alias: &str) -> Result<JoinTree> {
+    /// Binds the query of a view, which was noted last, and gives it with its block.
+    fn bind_text(&mut self, def: &TableDef) -> Result<(Bound, Level)> {
         if self.views.iter().any(|(id, _)| *id == def.id) {
             // V2
             return Err(problem(def, ViewProblem::Recursion));
@@ -217,10 +222,15 @@ impl Binder<'_> {
         self.literals = literals;
         self.common_tables = common_tables;
         self.views.pop();
-        let (bound, level) = bound?;
-        if bound.columns().len() != def.columns.len() {
-            return Err(problem(def, ViewProblem::Invalid));
+        match bound {
+            Ok((bound, _)) if bound.columns().len() != def.columns.len() => Err(problem(def, ViewProblem::Invalid)),
+            bound => bound,
         }
+    }
+
+    fn bind_view(&mut self, def: &Arc<TableDef>, alias: &str) -> Result<JoinTree> {
+        let (bound, level) = self.bind_text(def)?;
+        let view = def.view.as_ref().expect("its text was bound");
         let names = def.columns.iter().map(|column| column.name.clone()).collect();
         let bound = match bound {
             Bound::Select(select) if view.algorithm != ViewAlgorithm::TempTable => {
@@ -399,7 +409,10 @@ impl Binder<'_> {
         let mut columns = Vec::with_capacity(given.len());
         for &column in &given {
             let found = self.stored_column(place, column);
-            let (source, column) = found.ok_or_else(|| Error::ColumnNotUpdatable(def.columns[column].name.clone()))?;
+            let (source, column) = found.ok_or_else(|| match exprs[column].kind {
+                ExprKind::Column { .. } => not_insertable(),
+                _ => Error::ColumnNotUpdatable(def.columns[column].name.clone()),
+            })?;
             if *base.get_or_insert(source) != source {
                 return Err(view.problem(ViewProblem::SeveralTables));
             }

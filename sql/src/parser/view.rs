@@ -88,7 +88,7 @@ impl<'a> Parser<'a> {
             }
         };
         self.expect_kw(K::Check)?;
-        self.expect_word("OPTION")?;
+        self.expect_kw(K::Option)?;
         Ok(check)
     }
 }

@@ -10,9 +10,10 @@ mod print;
 use crate::arena::Arena;
 use crate::ast::{self, CreateView, Expr, Query, Statement, ViewForm};
 use crate::bind::{self, Bound, Notes, view_problem};
-use crate::error::{Error, Result, ViewProblem};
+use crate::error::{Error, NameKind, Result, ViewProblem};
 use crate::plan::{BindContext, OutputColumn, SqlMode};
 use crate::row_expr::{Printer, Usage};
+use std::sync::Arc;
 use types::CollationId;
 use types::schema::{CheckOption, TableDef, ViewAlgorithm};
 
@@ -58,7 +59,15 @@ pub struct NewView {
 
 /// Judges and prints a view to be called `database.name`.
 pub fn define_view(create: &CreateView<'_>, database: &str, context: &dyn BindContext) -> Result<NewView> {
+    let spaced = |name: &&&str| name.ends_with(' ');
+    if let Some(name) = aliases(create.query).iter().chain(create.columns).find(spaced) {
+        return Err(Error::WrongName { kind: NameKind::Column, name: (*name).to_owned() });
+    }
     let full_name = format!("{database}.{}", create.name.name);
+    let collation = context.connection_collation();
+    let text = Text { notes: None, database: context.database(), omitted: None, collation, name: &full_name };
+    // What no view may have is said before names are looked up.
+    print(create.query, &text)?;
     let outline = bind::bind_view_query(create.query, create.columns, context)?;
     let is_self = |table: &(String, String)| table.0 == database && table.1 == create.name.name;
     if matches!(create.form, ViewForm::OrReplace | ViewForm::Alter)
@@ -66,9 +75,7 @@ pub fn define_view(create: &CreateView<'_>, database: &str, context: &dyn BindCo
     {
         return Err(Error::UnknownTable { database: database.clone(), table: table.clone() });
     }
-    let collation = context.connection_collation();
-    let text = Text { notes: Some(&outline.notes), database: context.database(), omitted: None, collation, name: &full_name };
-    let printed = print(create.query, &text)?;
+    let printed = print(create.query, &Text { notes: Some(&outline.notes), ..text })?;
     let merge_refused = create.algorithm == ViewAlgorithm::Merge && !outline.mergeable;
     let algorithm = if merge_refused { ViewAlgorithm::Undefined } else { create.algorithm };
     let updatable = outline.updatable && algorithm != ViewAlgorithm::TempTable;
@@ -83,15 +90,8 @@ pub fn define_view(create: &CreateView<'_>, database: &str, context: &dyn BindCo
 ///
 /// # Errors
 /// 1356: what it reads is gone.
-pub fn view_columns(def: &TableDef, context: &dyn BindContext) -> Result<Vec<OutputColumn>> {
-    let name = ast::TableName {
-        name: ast::ObjectName { database: Some(&def.database), name: &def.name },
-        alias: None,
-        partitions: &[],
-        hints: &[],
-    };
-    let from = [ast::TableRef::Table(&name)];
-    bind::columns_of(&from, context)
+pub fn view_columns(def: &Arc<TableDef>, context: &dyn BindContext) -> Result<Vec<OutputColumn>> {
+    bind::columns_of_view(def, context)
 }
 
 /// The query as SHOW CREATE VIEW prints it in a session with this database.
@@ -106,6 +106,16 @@ pub fn view_definition(def: &TableDef, omitted: Option<&str>) -> Result<String> 
     let Statement::Query(query) = parsed.statement else { return Err(invalid()) };
     let text = Text { notes: None, database: None, omitted, collation: view.collation, name: &def.name };
     print(query, &text)
+}
+
+/// The names that the select list gives.
+fn aliases<'a>(query: &Query<'a>) -> Vec<&'a str> {
+    let ast::QueryBody::Select(select) = &query.body else { return Vec::new() };
+    let alias = |item: &ast::SelectItem<'a>| match item {
+        ast::SelectItem::Expr { alias, .. } => *alias,
+        _ => None,
+    };
+    select.items.iter().filter_map(alias).collect()
 }
 
 fn print(query: &Query<'_>, text: &Text<'_>) -> Result<String> {

@@ -510,6 +510,8 @@ impl Printer<'_> {
             }
             TableRef::JsonTable(_) => Err(Error::NotSupported("JSON_TABLE in a view".to_owned())),
             TableRef::Join(join) => self.join(join),
+            // Brackets around a join are its own.
+            TableRef::List([join @ TableRef::Join(_)]) => self.table(join),
             TableRef::List(tables) => {
                 self.put("(");
                 self.tables(tables, " join ")?;
