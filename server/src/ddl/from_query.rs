@@ -5,8 +5,8 @@ use types::schema::{ColumnDef, ColumnDefault, Schema};
 use types::{CollationId, ColumnType, LobSize, TypeKind};
 
 /// The column that a table or view has for a column of a query. One that is a stored table's keeps what rows get by default, and its
-/// comment; every other one that is not NULL gets MySQL's empty value.
-pub fn column_of_query(column: &OutputColumn, schema: &Schema) -> ColumnDef {
+/// comment; every other one that is not NULL gets MySQL's empty value. So does one that is not read from the table itself (`direct`).
+pub fn column_of_query(column: &OutputColumn, schema: &Schema, direct: bool) -> ColumnDef {
     let mut made = ColumnDef {
         name: column.name.clone(),
         ty: kept_type(column),
@@ -21,7 +21,10 @@ pub fn column_of_query(column: &OutputColumn, schema: &Schema) -> ColumnDef {
     };
     let table = schema.table(&column.database, &column.table).filter(|table| !table.is_virtual);
     let base = table.and_then(|table| Some(&table.columns[table.column_index(&column.original_name)?]));
-    match base {
+    if let Some(base) = base {
+        made.comment.clone_from(&base.comment);
+    }
+    match base.filter(|base| direct || matches!(base.default, ColumnDefault::None | ColumnDefault::Expression(_))) {
         Some(base) => {
             let is_bit = matches!(base.ty.kind, TypeKind::Bit { .. });
             made.default = match &base.default {
@@ -32,7 +35,6 @@ pub fn column_of_query(column: &OutputColumn, schema: &Schema) -> ColumnDef {
                 default => default.clone(),
             };
             made.on_update_now = base.on_update_now;
-            made.comment.clone_from(&base.comment);
         }
         None if !made.nullable => made.default = empty_value(&made.ty).map_or(ColumnDefault::None, |v| ColumnDefault::Literal(Some(v))),
         None => {}
@@ -49,6 +51,10 @@ fn kept_type(column: &OutputColumn) -> ColumnType {
         ty = ColumnType { collation: CollationId::BINARY, ..ColumnType::new(TypeKind::VarBinary { length: 0 }) };
     }
     let length_max = if ty.collation == CollationId::BINARY { 65_535 } else { 16_383 };
+    ty.unsigned &= !matches!(
+        ty.kind,
+        TypeKind::Char { .. } | TypeKind::VarChar { .. } | TypeKind::Binary { .. } | TypeKind::VarBinary { .. }
+    );
     ty.kind = match ty.kind {
         TypeKind::VarChar { length } if length > length_max => TypeKind::Text(LobSize::Long),
         TypeKind::Char { length } if length > 255 => TypeKind::VarChar { length },

@@ -18,7 +18,7 @@ use convert::Converter;
 pub use convert::column_type;
 pub use from_query::column_of_query;
 use exec::Level;
-use sql::ast::{ColumnName, CreateDatabase, CreateTable, DatabaseOptions, Insert, InsertSource, ObjectName, Query, Statement};
+use sql::ast::{ColumnName, CreateDatabase, CreateTable, DatabaseOptions, Duplicates, Insert, InsertSource, ObjectName, Query, Statement};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
@@ -351,15 +351,25 @@ fn not_base_table(def: &TableDef) -> Error {
     Error::Table(table::Error::NotBaseTable { database: def.database.clone(), table: def.name.clone() })
 }
 
-/// CREATE TABLE ... SELECT: the query's columns that are not defined are added.
+/// CREATE TABLE ... SELECT: the columns that are defined and not in the query come first, then the query's, as defined or as it has them.
 fn add_query_columns(state: &State, query: &Query<'_>, new: &mut NewTable) -> Result<()> {
     let planned = state.plan(&without_parameters(Statement::Query(query)))?;
+    let schema = state.schema();
+    let plan = planned.entry.prepared.plan();
+    // What is read through a view has no defaults, as in MySQL.
+    let is_direct = |database: &str, table: &str| {
+        plan.named().flatten().any(|n| n.through.is_none() && n.table.database == database && n.table.name == table)
+    };
+    let mut defined = std::mem::take(&mut new.columns);
+    let mut given = Vec::new();
     for column in planned.entry.prepared.columns() {
-        if new.columns.iter().any(|existing| existing.name.eq_ignore_ascii_case(&column.name)) {
-            continue;
+        match defined.iter().position(|existing| existing.name.eq_ignore_ascii_case(&column.name)) {
+            Some(at) => given.push(defined.remove(at)),
+            None => given.push(column_of_query(column, &schema, is_direct(&column.database, &column.table))),
         }
-        new.columns.push(column_of_query(column, &state.schema()));
     }
+    new.columns = defined;
+    new.columns.extend(given);
     Ok(())
 }
 
@@ -381,8 +391,8 @@ async fn insert_rows(state: &mut State, create: &CreateTable<'_>, query: &Query<
     let names: Vec<String> = planned.entry.prepared.columns().iter().map(|column| column.name.clone()).collect();
     let columns: Vec<_> = names.iter().map(|name| ColumnName { database: None, table: None, name }).collect();
     let insert = Insert {
-        replace: false,
-        ignore: false,
+        replace: create.duplicates == Duplicates::Replace,
+        ignore: create.duplicates == Duplicates::Ignore,
         table: ObjectName { database: Some(database), name: create.name.name },
         partitions: &[],
         columns: Some(&columns),

@@ -57,7 +57,7 @@ pub async fn create_view(state: &mut State, create: &CreateView<'_>) -> Result<D
         id: TableId(0),
         database,
         name,
-        columns: new.columns.iter().map(|column| column_of_query(column, &schema)).collect(),
+        columns: new.columns.iter().map(|column| column_of_query(column, &schema, true)).collect(),
         indexes: Vec::new(),
         collation: database_def.collation,
         comment: String::new(),

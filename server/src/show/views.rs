@@ -54,7 +54,7 @@ pub fn present<'d>(def: &'d Arc<TableDef>, schema: &Schema) -> Result<Cow<'d, Ta
         return Ok(Cow::Borrowed(def));
     }
     let columns = sql::view_columns(def, &SchemaOnly(schema))?;
-    let columns = columns.iter().map(|column| column_of_query(column, schema)).collect();
+    let columns = columns.iter().map(|column| column_of_query(column, schema, true)).collect();
     Ok(Cow::Owned(TableDef { columns, ..TableDef::clone(def) }))
 }
 

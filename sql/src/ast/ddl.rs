@@ -1,6 +1,6 @@
 //! Definitions of databases, tables and indexes, as written.
 
-use super::{Expr, ObjectName, Query};
+use super::{Duplicates, Expr, ObjectName, Query};
 use types::schema::{CheckOption, ViewAlgorithm};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +32,8 @@ pub struct CreateTable<'a> {
     pub partitioned: bool,
     /// CREATE TABLE t [AS] SELECT ...
     pub query: Option<&'a Query<'a>>,
+    /// IGNORE, REPLACE before the query.
+    pub duplicates: Duplicates,
 }
 
 /// Options of CREATE TABLE and ALTER TABLE. Those without an effect in Heddle are parsed and forgotten.

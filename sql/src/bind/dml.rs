@@ -81,7 +81,7 @@ impl Binder<'_> {
         }
         let name = insert.table.name;
         if table.view.is_some() {
-            return self.insert_view(table, name, names, insert);
+            return self.insert_view(table, name, names, insert.replace, insert.ignore);
         }
         let columns = self.target_columns(&table, name, names)?;
         let names = columns.iter().map(|&c| table.columns[c].name.clone()).collect();
@@ -92,8 +92,9 @@ impl Binder<'_> {
     fn add_target(&mut self, target: &InsertTarget, alias: &str) -> Result<()> {
         self.add_source(target.table.clone(), alias)?;
         if let Some(view) = &target.view {
+            // The table itself has no name here.
+            self.scope.visible.clear();
             self.push_source(view.clone())?;
-            self.scope.visible = vec![1];
         }
         Ok(())
     }

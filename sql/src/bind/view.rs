@@ -390,7 +390,8 @@ impl Binder<'_> {
         def: Arc<TableDef>,
         name: &str,
         names: Option<&[ast::ColumnName<'_>]>,
-        insert: &ast::Insert<'_>,
+        replace: bool,
+        ignore: bool,
     ) -> Result<InsertTarget> {
         self.scope = super::Scope::new(Vec::new(), Clause::InsertList);
         let tree = self.view(Arc::clone(&def), name)?;
@@ -422,13 +423,15 @@ impl Binder<'_> {
         let is_twice = all.iter().enumerate().any(|(n, column)| column.is_none() || all[..n].contains(column));
         let is_updatable = def.view.as_ref().is_some_and(|view| view.updatable);
         let base = base.or(view.tables.first().copied()).filter(|_| !is_twice && is_updatable).ok_or_else(not_insertable)?;
-        if insert.replace && view.tables.len() > 1 {
+        if replace && view.tables.len() > 1 {
             return Err(view.problem(ViewProblem::DeleteFromJoin));
         }
         drop(tree);
         let table = Arc::clone(&self.sources[base].table);
         let check = self.view_check(place, base)?;
-        self.refuse_missing(&table, &columns, view, insert)?;
+        if !ignore {
+            self.refuse_missing(&table, &columns, view)?;
+        }
         let names = given.iter().map(|&column| def.columns[column].name.clone()).collect();
         let view = Some(over_target(&from, &all, base));
         // Its own sources are out of sight from here on.
@@ -439,7 +442,7 @@ impl Binder<'_> {
     }
 
     /// 1423
-    fn refuse_missing(&self, table: &TableDef, columns: &[usize], view: &BoundView, insert: &ast::Insert<'_>) -> Result<()> {
+    fn refuse_missing(&self, table: &TableDef, columns: &[usize], view: &BoundView) -> Result<()> {
         let is_missing = |(n, column): (usize, &types::schema::ColumnDef)| {
             let has_none = match column.default {
                 ColumnDefault::None => !column.nullable,
@@ -448,7 +451,7 @@ impl Binder<'_> {
             };
             has_none && !column.auto_increment && column.generated.is_none() && !columns.contains(&n)
         };
-        match self.mode.strict && !insert.ignore && table.columns.iter().enumerate().any(is_missing) {
+        match self.mode.strict && table.columns.iter().enumerate().any(is_missing) {
             true => Err(view.problem(ViewProblem::NoDefault)),
             false => Ok(()),
         }

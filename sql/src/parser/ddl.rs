@@ -120,6 +120,7 @@ impl<'a> Parser<'a> {
             temporary,
             if_not_exists,
             like: None,
+            duplicates: Duplicates::Refuse,
             columns: &[],
             keys: &[],
             checks: &[],
@@ -144,7 +145,11 @@ impl<'a> Parser<'a> {
                 create.partitioned = true;
                 self.skip_partitioning();
             }
-            let _ = self.accept_kw(K::Ignore) || self.accept_kw(K::Replace);
+            create.duplicates = match () {
+                () if self.accept_kw(K::Ignore) => Duplicates::Ignore,
+                () if self.accept_kw(K::Replace) => Duplicates::Replace,
+                () => Duplicates::Refuse,
+            };
             self.accept_kw(K::As);
             if matches!(self.token, Token::Keyword(K::Select | K::With | K::Values | K::Table) | Token::LeftParen) {
                 create.query = Some(self.query()?);
