@@ -564,5 +564,6 @@ fn over_target(from: &Source, all: &[Option<(usize, usize)>], base: usize) -> So
         expr
     });
     let kind = SourceKind::Merged(own.collect());
-    Source { table: Arc::new(table), kind, ..from.clone() }
+    let derivations = from.derivations.iter().enumerate().filter(|(n, _)| is_own(*n)).map(|(_, derivation)| *derivation);
+    Source { table: Arc::new(table), kind, derivations: derivations.collect(), ..from.clone() }
 }
