@@ -6,6 +6,8 @@
 //! 3. SHOW CREATE VIEW reads the text back and prints it once more, without the name of the session's database.
 
 mod print;
+#[cfg(test)]
+mod tests;
 
 use crate::arena::Arena;
 use crate::ast::{self, CreateView, Expr, Query, Statement, ViewForm};
