@@ -36,7 +36,9 @@ pub fn column_of_query(column: &OutputColumn, schema: &Schema, direct: bool) -> 
             };
             made.on_update_now = base.on_update_now;
         }
-        None if !made.nullable => made.default = empty_value(&made.ty).map_or(ColumnDefault::None, |v| ColumnDefault::Literal(Some(v))),
+        None if !made.nullable => {
+            made.default = empty_value(&made.ty).map_or(ColumnDefault::None, |v| ColumnDefault::Literal(Some(v)))
+        }
         None => {}
     }
     if made.nullable && made.default == ColumnDefault::None {
@@ -76,7 +78,9 @@ fn empty_value(ty: &ColumnType) -> Option<String> {
         | TypeKind::Float { .. }
         | TypeKind::Double { .. } => Some("0".to_owned()),
         TypeKind::Decimal { scale, .. } => Some(format!("0{}", zeros(scale))),
-        TypeKind::Char { .. } | TypeKind::VarChar { .. } | TypeKind::Binary { .. } | TypeKind::VarBinary { .. } => Some(String::new()),
+        TypeKind::Char { .. } | TypeKind::VarChar { .. } | TypeKind::Binary { .. } | TypeKind::VarBinary { .. } => {
+            Some(String::new())
+        }
         TypeKind::Date => Some("0000-00-00".to_owned()),
         TypeKind::Time { fsp } => Some(format!("00:00:00{}", zeros(fsp))),
         TypeKind::DateTime { fsp } | TypeKind::Timestamp { fsp } => Some(format!("0000-00-00 00:00:00{}", zeros(fsp))),

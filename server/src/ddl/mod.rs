@@ -16,9 +16,11 @@ use crate::error::{Error, Result};
 use crate::session::{State, without_parameters};
 use convert::Converter;
 pub use convert::column_type;
-pub use from_query::column_of_query;
 use exec::Level;
-use sql::ast::{ColumnName, CreateDatabase, CreateTable, DatabaseOptions, Duplicates, Insert, InsertSource, ObjectName, Query, Statement};
+pub use from_query::column_of_query;
+use sql::ast::{
+    ColumnName, CreateDatabase, CreateTable, DatabaseOptions, Duplicates, Insert, InsertSource, ObjectName, Query, Statement,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;

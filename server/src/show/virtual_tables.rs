@@ -381,7 +381,8 @@ fn views(source: &Source<'_>) -> Vec<Row> {
 
 fn view_table_usage(source: &Source<'_>) -> Vec<Row> {
     let rows = |(def, view): (&TableDef, &ViewDef)| {
-        let row = |(database, table): &(String, String)| super::texts(&[CATALOG, &def.database, &def.name, CATALOG, database, table]);
+        let row =
+            |(database, table): &(String, String)| super::texts(&[CATALOG, &def.database, &def.name, CATALOG, database, table]);
         view.tables.iter().map(row).collect::<Vec<_>>()
     };
     all_views(source).flat_map(rows).collect()

@@ -38,11 +38,11 @@ mod window;
 pub(crate) use from::{Source, SourceKind};
 pub(crate) use function::is_function;
 pub(crate) use group::{children, constant};
-pub(crate) use query::column_name;
-pub use query::bind_show_filter;
-pub(crate) use view::{NameNote, Notes, address, bind_view_query, columns_of_view, problem as view_problem};
 pub(crate) use query::Bound;
+pub use query::bind_show_filter;
+pub(crate) use query::column_name;
 pub(crate) use typing::{Class, class};
+pub(crate) use view::{NameNote, Notes, address, bind_view_query, columns_of_view, problem as view_problem};
 
 use crate::ast::Statement;
 use crate::error::{Clause, Error, Result};

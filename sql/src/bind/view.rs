@@ -341,7 +341,9 @@ impl Binder<'_> {
         match &self.sources[source].kind {
             SourceKind::Table => Some((source, column)),
             SourceKind::Merged(exprs) => match exprs[column].kind {
-                ExprKind::Column { source, column } if matches!(self.sources[source].kind, SourceKind::Table) => Some((source, column)),
+                ExprKind::Column { source, column } if matches!(self.sources[source].kind, SourceKind::Table) => {
+                    Some((source, column))
+                }
                 _ => None,
             },
             _ => None,
@@ -477,7 +479,8 @@ impl Binder<'_> {
             _ => false,
         };
         let times = |table: &TableDef| {
-            let database = |name: &ast::ObjectName<'_>| name.database.or(self.context.database()) == Some(table.database.as_str());
+            let database =
+                |name: &ast::ObjectName<'_>| name.database.or(self.context.database()) == Some(table.database.as_str());
             let written = names.iter().filter(|name| name.name == table.name && database(name)).count();
             let named = self.named.iter().filter(|named| named.through.is_none() && named.table.id == table.id).count();
             (written, named)

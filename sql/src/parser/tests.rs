@@ -290,7 +290,10 @@ fn views() {
     for (text, expected) in cases {
         assert_eq!(form(text), expected, "{text}");
     }
-    check("CREATE OR REPLACE VIEW IF NOT EXISTS v AS SELECT 1", "error: syntax error near 'IF NOT EXISTS v AS SELECT 1' at line 1");
+    check(
+        "CREATE OR REPLACE VIEW IF NOT EXISTS v AS SELECT 1",
+        "error: syntax error near 'IF NOT EXISTS v AS SELECT 1' at line 1",
+    );
     check("CREATE DEFINER=u@h PROCEDURE p() SELECT 1", "Unsupported { what: \"CREATE PROCEDURE\" }");
     check("ALTER DEFINER=u@h EVENT e ENABLE", "Unsupported { what: \"ALTER EVENT\" }");
 }

@@ -4,7 +4,9 @@
 //! queries have. Depth is bounded by the parser.
 
 use super::{Place, Text};
-use crate::ast::{self, Expr, FrameBound, Join, JoinCondition, JoinKind, Literal, OrderItem, Query, QueryBody, Select, SelectItem};
+use crate::ast::{
+    self, Expr, FrameBound, Join, JoinCondition, JoinKind, Literal, OrderItem, Query, QueryBody, Select, SelectItem,
+};
 use crate::ast::{SetOp, TableRef, WindowFunction, WindowSpec};
 use crate::bind::{NameNote, address};
 use crate::error::{Error, Result, ViewProblem};
@@ -175,9 +177,24 @@ impl Printer<'_> {
 
     fn frame_bound(&mut self, bound: &FrameBound<'_>) -> Result<()> {
         let (amount, unit, word) = match bound {
-            FrameBound::UnboundedPreceding => return { self.put("UNBOUNDED PRECEDING"); Ok(()) },
-            FrameBound::UnboundedFollowing => return { self.put("UNBOUNDED FOLLOWING"); Ok(()) },
-            FrameBound::CurrentRow => return { self.put("CURRENT ROW"); Ok(()) },
+            FrameBound::UnboundedPreceding => {
+                return {
+                    self.put("UNBOUNDED PRECEDING");
+                    Ok(())
+                };
+            }
+            FrameBound::UnboundedFollowing => {
+                return {
+                    self.put("UNBOUNDED FOLLOWING");
+                    Ok(())
+                };
+            }
+            FrameBound::CurrentRow => {
+                return {
+                    self.put("CURRENT ROW");
+                    Ok(())
+                };
+            }
             FrameBound::Preceding(amount, unit) => (amount, unit, " PRECEDING"),
             FrameBound::Following(amount, unit) => (amount, unit, " FOLLOWING"),
         };
@@ -303,7 +320,8 @@ impl Printer<'_> {
             self.put(if n > 0 { "," } else { " order by " });
             match &item.expr {
                 Expr::Literal(Literal::Int(position)) => {
-                    let name = usize::try_from(*position).ok().and_then(|at| self.first_names(body).into_iter().nth(at.checked_sub(1)?));
+                    let name =
+                        usize::try_from(*position).ok().and_then(|at| self.first_names(body).into_iter().nth(at.checked_sub(1)?));
                     match name {
                         Some(name) => self.put(&quoted_name(&name)),
                         None => self.expr(&item.expr)?,
@@ -319,9 +337,7 @@ impl Printer<'_> {
     /// The names of the columns of a body.
     fn first_names(&self, body: &QueryBody<'_>) -> Vec<String> {
         match body {
-            QueryBody::Select(select) => {
-                select.items.iter().flat_map(|item| self.names_of(item)).collect()
-            }
+            QueryBody::Select(select) => select.items.iter().flat_map(|item| self.names_of(item)).collect(),
             QueryBody::Query(query) => self.first_names(&query.body),
             QueryBody::SetOperation { first, .. } => self.first_names(first),
             QueryBody::Values(rows) => (0..rows.first().map_or(0, |row| row.len())).map(|n| format!("column_{n}")).collect(),
@@ -485,7 +501,8 @@ impl Printer<'_> {
                     self.put(&quoted_name(alias));
                 }
                 for hint in table.hints {
-                    write!(self.out, " {} INDEX (", format!("{:?}", hint.kind).to_ascii_uppercase()).expect("a String takes everything");
+                    write!(self.out, " {} INDEX (", format!("{:?}", hint.kind).to_ascii_uppercase())
+                        .expect("a String takes everything");
                     let names = hint.indexes.iter().map(|name| match name.eq_ignore_ascii_case("primary") {
                         true => "PRIMARY".to_owned(),
                         false => quoted_name(name).into(),

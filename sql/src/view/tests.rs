@@ -19,20 +19,33 @@ fn texts_are_mysqls_and_read_as_themselves() {
     let cases = [
         ("SELECT * FROM p", "select `test`.`p`.`a` AS `a`,`test`.`p`.`b` AS `b`,`test`.`p`.`v` AS `v` from `test`.`p`"),
         ("SELECT x.v+1 FROM p x WHERE NOT x.a < 3", "select (`x`.`v` + 1) AS `x.v+1` from `test`.`p` `x` where (`x`.`a` >= 3)"),
-        ("SELECT v, COUNT(*) n FROM p GROUP BY 1 HAVING n > 1 ORDER BY n DESC",
-         "select `test`.`p`.`v` AS `v`,count(0) AS `n` from `test`.`p` group by `test`.`p`.`v` having (`n` > 1) order by `n` desc"),
-        ("SELECT v x FROM p ORDER BY x, 1", "select `test`.`p`.`v` AS `x` from `test`.`p` order by `test`.`p`.`v`,`test`.`p`.`v`"),
-        ("SELECT y.a FROM p y RIGHT JOIN t USING (a)",
-         "select `y`.`a` AS `a` from (`test`.`t` left join `test`.`p` `y` on((`test`.`t`.`a` = `y`.`a`)))"),
-        ("SELECT k FROM t, (SELECT 1 o) d WHERE k IN (SELECT v FROM p WHERE p.a = t.id) AND NOT EXISTS (SELECT * FROM p)",
-         "select `test`.`t`.`k` AS `k` from `test`.`t` join (select 1 AS `o`) `d` where (`test`.`t`.`k` in (select `test`.`p`.`v` from \
-          `test`.`p` where (`test`.`p`.`a` = `test`.`t`.`id`)) and (not exists(select 1 from `test`.`p`)))"),
-        ("WITH c AS (SELECT v FROM p) SELECT * FROM c UNION ALL (SELECT k FROM t LIMIT 1) ORDER BY 1 LIMIT 2, 3",
-         "with `c` as (select `test`.`p`.`v` AS `v` from `test`.`p`) select `c`.`v` AS `v` from `c` union all (select `test`.`t`.`k` AS `k` \
-          from `test`.`t` limit 1) order by `v` limit 2,3"),
-        ("SELECT SUM(v) OVER (PARTITION BY a ORDER BY b ROWS 1 PRECEDING) FROM p",
-         "select sum(`test`.`p`.`v`) OVER (PARTITION BY `test`.`p`.`a` ORDER BY `test`.`p`.`b` ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)  \
-          AS `SUM(v) OVER (PARTITION BY a ORDER BY b ROWS 1 PRECEDING)` from `test`.`p`"),
+        (
+            "SELECT v, COUNT(*) n FROM p GROUP BY 1 HAVING n > 1 ORDER BY n DESC",
+            "select `test`.`p`.`v` AS `v`,count(0) AS `n` from `test`.`p` group by `test`.`p`.`v` having (`n` > 1) order by `n` desc",
+        ),
+        (
+            "SELECT v x FROM p ORDER BY x, 1",
+            "select `test`.`p`.`v` AS `x` from `test`.`p` order by `test`.`p`.`v`,`test`.`p`.`v`",
+        ),
+        (
+            "SELECT y.a FROM p y RIGHT JOIN t USING (a)",
+            "select `y`.`a` AS `a` from (`test`.`t` left join `test`.`p` `y` on((`test`.`t`.`a` = `y`.`a`)))",
+        ),
+        (
+            "SELECT k FROM t, (SELECT 1 o) d WHERE k IN (SELECT v FROM p WHERE p.a = t.id) AND NOT EXISTS (SELECT * FROM p)",
+            "select `test`.`t`.`k` AS `k` from `test`.`t` join (select 1 AS `o`) `d` where (`test`.`t`.`k` in (select `test`.`p`.`v` from \
+          `test`.`p` where (`test`.`p`.`a` = `test`.`t`.`id`)) and (not exists(select 1 from `test`.`p`)))",
+        ),
+        (
+            "WITH c AS (SELECT v FROM p) SELECT * FROM c UNION ALL (SELECT k FROM t LIMIT 1) ORDER BY 1 LIMIT 2, 3",
+            "with `c` as (select `test`.`p`.`v` AS `v` from `test`.`p`) select `c`.`v` AS `v` from `c` union all (select `test`.`t`.`k` AS `k` \
+          from `test`.`t` limit 1) order by `v` limit 2,3",
+        ),
+        (
+            "SELECT SUM(v) OVER (PARTITION BY a ORDER BY b ROWS 1 PRECEDING) FROM p",
+            "select sum(`test`.`p`.`v`) OVER (PARTITION BY `test`.`p`.`a` ORDER BY `test`.`p`.`b` ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)  \
+          AS `SUM(v) OVER (PARTITION BY a ORDER BY b ROWS 1 PRECEDING)` from `test`.`p`",
+        ),
         ("TABLE p", "select `test`.`p`.`a` AS `a`,`test`.`p`.`b` AS `b`,`test`.`p`.`v` AS `v` from `test`.`p`"),
     ];
     for (written, expected) in cases {
@@ -65,7 +78,9 @@ fn what_no_view_can_be_is_refused() {
 fn what_can_be_changed_is_known() {
     let fixture = Fixture::new();
     let updatable = |text: &str| define(&fixture, text).expect(text).updatable;
-    for text in ["SELECT a FROM p", "SELECT a FROM p ORDER BY v", "SELECT p.a FROM p, t", "SELECT a FROM p WHERE a IN (SELECT k FROM t)"] {
+    for text in
+        ["SELECT a FROM p", "SELECT a FROM p ORDER BY v", "SELECT p.a FROM p, t", "SELECT a FROM p WHERE a IN (SELECT k FROM t)"]
+    {
         assert!(updatable(text), "{text}");
     }
     for text in [
@@ -100,7 +115,9 @@ fn views_are_merged_and_named() {
     assert_eq!(named, [("v", None), ("p", Some(0))]);
     let kept = over_view("SELECT a, COUNT(*) AS n FROM p GROUP BY a", "SELECT n FROM v");
     let mut derived = 0;
-    kept.main().expect("a query").walk_scans(&mut |scan| derived += usize::from(matches!(scan.access, crate::plan::Access::Derived(_))));
+    kept.main()
+        .expect("a query")
+        .walk_scans(&mut |scan| derived += usize::from(matches!(scan.access, crate::plan::Access::Derived(_))));
     assert_eq!(derived, 1);
 }
 

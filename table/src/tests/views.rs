@@ -5,7 +5,7 @@ use crate::Error;
 use crate::ddl::{AlterAction, DdlOptions, ViewChange};
 use types::schema::{CheckOption, TableDef, TableId, ViewAlgorithm, ViewDef};
 
-fn view(name: &str, text: &str) -> TableDef {
+pub(super) fn view(name: &str, text: &str) -> TableDef {
     let def = ViewDef {
         text: text.to_string(),
         names_columns: false,
