@@ -107,6 +107,7 @@ pub async fn drop_views(state: &mut State, names: &[ObjectName<'_>], if_exists: 
                 }
                 note(state, &error);
             }
+            None if if_exists => note(state, &Error::Table(table::Error::UnknownTable { database, table })),
             None => missing.push((database, table)),
         }
     }
