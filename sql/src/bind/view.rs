@@ -169,6 +169,17 @@ pub(super) fn conditions_of_one(tree: JoinTree) -> Option<Vec<Expr>> {
     }
 }
 
+/// What becomes of the block of a view.
+enum Merging {
+    /// It is without its order, which may become that of the block around.
+    Merged {
+        select: Box<BoundSelect>,
+        order: Vec<(Expr, bool)>,
+        view: Box<BoundView>,
+    },
+    Kept(Box<BoundSelect>),
+}
+
 /// Errors about what a view reads, which say that it is invalid.
 fn says_invalid(error: &Error) -> bool {
     matches!(
@@ -235,13 +246,13 @@ impl Binder<'_> {
         let bound = match bound {
             Bound::Select(select) if view.algorithm != ViewAlgorithm::TempTable => {
                 match self.merged_view(def, *select, &level.scope.visible)? {
-                    Ok((select, order, view)) => {
-                        let tree = self.merge(select, names, alias)?;
+                    Merging::Merged { select, order, view } => {
+                        let tree = self.merge(*select, names, alias)?;
                         self.scope.view_order = order;
-                        self.name_view(def, Some(Box::new(view)));
+                        self.name_view(def, Some(view));
                         return Ok(tree);
                     }
-                    Err(select) => Bound::Select(Box::new(select)),
+                    Merging::Kept(select) => Bound::Select(select),
                 }
             }
             bound => bound,
@@ -259,14 +270,8 @@ impl Binder<'_> {
         source.view = view;
     }
 
-    /// The block of a view without its order, and that order, where it can be merged; else the block as it was.
-    #[allow(clippy::type_complexity)] // Either all of the parts, or the block back.
-    fn merged_view(
-        &self,
-        def: &Arc<TableDef>,
-        select: BoundSelect,
-        visible: &[usize],
-    ) -> Result<std::result::Result<(BoundSelect, Vec<(Expr, bool)>, BoundView), BoundSelect>> {
+    /// Whether the block of a view can be merged.
+    fn merged_view(&self, def: &Arc<TableDef>, select: BoundSelect, visible: &[usize]) -> Result<Merging> {
         let mut plain = select.clone();
         let order = plain.take_order();
         if !self.is_mergeable(&plain) {
@@ -274,11 +279,11 @@ impl Binder<'_> {
             // It would be merged, and read what is being changed.
             return match is_changed {
                 Some(changed) if plain.is_plain() => Err(self.target_read(changed, Some(def))),
-                _ => Ok(Err(select)),
+                _ => Ok(Merging::Kept(Box::new(select))),
             };
         }
-        let view = self.bound_view(def, &plain, visible);
-        Ok(Ok((plain, order, view)))
+        let view = Box::new(self.bound_view(def, &plain, visible));
+        Ok(Merging::Merged { select: Box::new(plain), order, view })
     }
 
     fn bound_view(&self, def: &Arc<TableDef>, select: &BoundSelect, visible: &[usize]) -> BoundView {
@@ -508,9 +513,9 @@ impl Binder<'_> {
     }
 
     pub(super) fn note_column(&mut self, name: &str, source: usize, column: usize) {
-        if self.notes.is_some() {
-            let printed = NameNote::Column(self.printed_column(source, column));
-            self.notes.as_mut().expect("looked at above").names.insert(address(name), printed);
+        if let Some(mut notes) = self.notes.take() {
+            notes.names.insert(address(name), NameNote::Column(self.printed_column(source, column)));
+            self.notes = Some(notes);
         }
     }
 
@@ -521,9 +526,9 @@ impl Binder<'_> {
     }
 
     pub(super) fn note_expanded(&mut self, source: usize, column: usize) {
-        if self.notes.is_some() {
-            let entry = (self.printed_column(source, column), self.sources[source].table.columns[column].name.clone());
-            self.notes.as_mut().expect("looked at above").expanded.push(entry);
+        if let Some(mut notes) = self.notes.take() {
+            notes.expanded.push((self.printed_column(source, column), self.sources[source].table.columns[column].name.clone()));
+            self.notes = Some(notes);
         }
     }
 
@@ -544,12 +549,13 @@ impl Binder<'_> {
     }
 
     pub(super) fn note_joined(&mut self, join: &Join<'_>, left: (usize, usize), right: (usize, usize)) {
-        if self.notes.is_some() {
+        if let Some(mut notes) = self.notes.take() {
             let mut pair = (self.printed_column(left.0, left.1), self.printed_column(right.0, right.1));
             if join.kind == ast::JoinKind::Right {
                 std::mem::swap(&mut pair.0, &mut pair.1);
             }
-            self.notes.as_mut().expect("looked at above").joins.entry(address(join)).or_default().push(pair);
+            notes.joins.entry(address(join)).or_default().push(pair);
+            self.notes = Some(notes);
         }
     }
 }

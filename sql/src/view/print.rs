@@ -505,7 +505,7 @@ impl Printer<'_> {
                         .expect("a String takes everything");
                     let names = hint.indexes.iter().map(|name| match name.eq_ignore_ascii_case("primary") {
                         true => "PRIMARY".to_owned(),
-                        false => quoted_name(name).into(),
+                        false => quoted_name(name),
                     });
                     let names: Vec<String> = names.collect();
                     self.put(&names.join(","));
