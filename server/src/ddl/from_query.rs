@@ -75,8 +75,8 @@ fn empty_value(ty: &ColumnType) -> Option<String> {
         | TypeKind::MediumInt
         | TypeKind::Int
         | TypeKind::BigInt
-        | TypeKind::Float { .. }
-        | TypeKind::Double { .. } => Some("0".to_owned()),
+        | TypeKind::Float
+        | TypeKind::Double => Some("0".to_owned()),
         TypeKind::Decimal { scale, .. } => Some(format!("0{}", zeros(scale))),
         TypeKind::Char { .. } | TypeKind::VarChar { .. } | TypeKind::Binary { .. } | TypeKind::VarBinary { .. } => {
             Some(String::new())
