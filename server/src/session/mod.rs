@@ -27,7 +27,7 @@ mod state;
 mod statement;
 mod transaction;
 
-pub use context::without_parameters;
+pub use context::{Binder, without_parameters};
 pub use info::{ProcessLine, SessionInfo};
 pub use outfile::FileTarget;
 pub use query::ArenaGuard;
