@@ -41,7 +41,7 @@ pub async fn create(state: &mut State, create: &CreateTable<'_>, database: &str,
     };
     state.add_temporary_table(database, FILLED, def);
     let lasting = state.is_in_transaction();
-    let filled = insert_rows(state, (database, FILLED), query, lasting).await;
+    let filled = insert_rows(state, create, (database, FILLED), query, lasting).await;
     match filled {
         Ok(_) => state.rename_temporary_table(database, FILLED, name),
         Err(_) => drop(state.drop_temporary_table(database, FILLED)),

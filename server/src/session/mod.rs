@@ -28,7 +28,7 @@ mod statement;
 mod temporary;
 mod transaction;
 
-pub use context::without_parameters;
+pub use context::{Binder, without_parameters};
 pub use info::{ProcessLine, SessionInfo};
 pub use outfile::FileTarget;
 pub use query::ArenaGuard;

@@ -67,6 +67,7 @@ fn table(database: &str, create: &CreateTable<'_>, id: TableId) -> TableDef {
         is_virtual: true,
         foreign_keys: Vec::new(),
         checks: Vec::new(),
+        view: None,
     }
 }
 

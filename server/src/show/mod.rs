@@ -14,6 +14,7 @@ mod schema;
 mod server;
 mod sys_schema;
 mod tables;
+mod views;
 mod virtual_tables;
 
 pub use build::{checksum_result, maintenance_result, output_column, texts};
@@ -23,6 +24,7 @@ pub use filter::like;
 pub use schema::{VirtualReads, is_virtual_database, virtual_reads, virtual_rows, with_virtual_databases};
 pub use server::{Gathered, process_list};
 pub use tables::describe;
+pub use views::problem as view_problem;
 pub use virtual_tables::{Source, Wanted};
 
 use crate::error::{Error, Result};
@@ -53,8 +55,10 @@ pub async fn show(state: &mut State, what: &Show<'_>) -> Result<ResultSet> {
             let made = tables::indexes(state, &table)?;
             filter::apply(state, made, filter, 2).await
         }
+        Show::CreateTable(table) if state.find_table(&table)?.view.is_some() => views::create_view(state, &table),
         Show::CreateTable(table) => tables::create_table(state, &table),
         Show::CreateDatabase { name, if_not_exists } => tables::create_database(state, name, if_not_exists),
+        Show::CreateOther { kind: "VIEW", name } => views::create_view(state, &name),
         Show::CreateOther { kind, name } => Err(Error::DoesNotExist { kind, name: name.name.to_owned() }),
         Show::CreateUser => server::create_user(state),
         Show::Variables { global, filter } => {

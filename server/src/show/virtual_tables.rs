@@ -11,7 +11,7 @@ use super::tables::{created, next_number, table_type};
 use crate::charset;
 use crate::worker::Worker;
 use std::sync::Arc;
-use types::schema::{CheckDef, ColumnDef, DatabaseDef, ForeignKeyDef, IndexKind, Schema, TableDef};
+use types::schema::{CheckDef, ColumnDef, DatabaseDef, ForeignKeyDef, IndexKind, Schema, TableDef, ViewDef};
 use types::{ColumnType, LobSize, TypeKind, Value, show_create};
 
 pub type Row = Vec<Value<'static>>;
@@ -58,16 +58,20 @@ impl<'a> Source<'a> {
 
     /// The tables that the statement asks for.
     pub fn tables(&self) -> impl Iterator<Item = &'a TableDef> + use<'a> {
+        self.definitions().map(|table| &**table)
+    }
+
+    /// As [`Self::tables`], as they are shared.
+    fn definitions(&self) -> impl Iterator<Item = &'a Arc<TableDef>> + use<'a> {
         let wanted = self.wanted.table;
         self.databases()
             .flat_map(|database| database.tables.values())
-            .map(|table| &**table)
             .filter(move |table| wanted.is_none_or(|wanted| wanted == table.name))
     }
 
-    /// As [`Self::tables`], without those of the server.
+    /// As [`Self::tables`], without those of the server and without views.
     pub fn stored_tables(&self) -> impl Iterator<Item = &'a TableDef> + use<'a> {
-        self.tables().filter(|table| !table.is_virtual)
+        self.tables().filter(|table| !table.is_virtual && table.view.is_none())
     }
 }
 
@@ -87,6 +91,7 @@ pub const MAKERS: &[(&str, Maker)] = &[
     ("REFERENTIAL_CONSTRAINTS", referential_constraints), ("SCHEMATA", schemata), ("SCHEMATA_EXTENSIONS", schemata_extensions),
     ("STATISTICS", statistics), ("TABLES", tables), ("TABLES_EXTENSIONS", table_extensions), ("TABLE_CONSTRAINTS", table_constraints),
     ("TABLE_CONSTRAINTS_EXTENSIONS", constraint_extensions), ("USER_PRIVILEGES", user_privileges),
+    ("VIEWS", views), ("VIEW_TABLE_USAGE", view_table_usage),
 ];
 
 /// The tables of `mysql` that have rows.
@@ -164,6 +169,13 @@ fn tables(source: &Source<'_>) -> Vec<Row> {
             let rows = open.as_ref().map_or(0, |table| table.estimated_rows());
             let next = next_number(open.as_deref());
             let stored = |value: Value<'static>| if def.is_virtual { Value::Null } else { value };
+            if def.view.is_some() {
+                let mut row = vec![Value::Null; 21];
+                row[..4].clone_from_slice(&[text(CATALOG), text(&def.database), text(&def.name), text(table_type(def))]);
+                row[14] = created(def);
+                row[20] = text(super::views::comment(def, source.schema));
+                return row;
+            }
             vec![
                 text(CATALOG),
                 text(&def.database),
@@ -192,10 +204,47 @@ fn tables(source: &Source<'_>) -> Vec<Row> {
 }
 
 fn columns(source: &Source<'_>) -> Vec<Row> {
-    source
-        .tables()
-        .flat_map(|def| def.columns.iter().enumerate().map(|(position, column)| column_row(def, position, column)))
-        .collect()
+    let rows = |def: &Arc<TableDef>| {
+        // The columns of a view whose tables are gone are not told.
+        let Ok(def) = super::views::present(def, source.schema) else { return Vec::new() };
+        def.columns.iter().enumerate().map(|(position, column)| column_row(&def, position, column)).collect()
+    };
+    source.definitions().flat_map(rows).collect()
+}
+
+/// Every view with its definition.
+fn all_views<'a>(source: &Source<'a>) -> impl Iterator<Item = (&'a TableDef, &'a ViewDef)> + use<'a> {
+    source.definitions().filter_map(|def| Some((&**def, &**def.view.as_ref()?)))
+}
+
+fn views(source: &Source<'_>) -> Vec<Row> {
+    let row = |(def, view): (&TableDef, &ViewDef)| {
+        let definer = format!("{}@{}", view.definer_user, view.definer_host);
+        let updatable = if view.updatable { "YES" } else { "NO" };
+        let security = if view.invoker { "INVOKER" } else { "DEFINER" };
+        super::texts(&[
+            CATALOG,
+            &def.database,
+            &def.name,
+            &view.text,
+            view.check.name(),
+            updatable,
+            &definer,
+            security,
+            &view.client_charset,
+            view.collation.name(),
+        ])
+    };
+    all_views(source).map(row).collect()
+}
+
+fn view_table_usage(source: &Source<'_>) -> Vec<Row> {
+    let rows = |(def, view): (&TableDef, &ViewDef)| {
+        let row =
+            |(database, table): &(String, String)| super::texts(&[CATALOG, &def.database, &def.name, CATALOG, database, table]);
+        view.tables.iter().map(row).collect::<Vec<_>>()
+    };
+    all_views(source).flat_map(rows).collect()
 }
 
 fn column_row(def: &TableDef, position: usize, column: &ColumnDef) -> Row {

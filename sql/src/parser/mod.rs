@@ -19,6 +19,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod types;
+mod view;
 
 use crate::arena::{Arena, ArenaVec};
 use crate::ast::{ObjectName, Statement};

@@ -8,6 +8,7 @@ mod offline;
 mod online;
 mod rows;
 mod threads;
+mod views;
 
 use crate::catalog::blocking;
 use crate::ddl::{NewIndex, NewIndexColumn, NewIndexKind, NewTable};
