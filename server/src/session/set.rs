@@ -231,7 +231,9 @@ const GLOBAL_IN_EFFECT: [&str; 2] = ["max_allowed_packet", "net_buffer_length"];
 /// An engine's name has an error of its own.
 fn explained(error: variables::Error, value: &Value<'_>) -> Error {
     match error {
-        variables::Error::WrongValue { name, value: engine } if name.ends_with("_storage_engine") && matches!(value, Value::Bytes(_)) => {
+        variables::Error::WrongValue { name, value: engine }
+            if name.ends_with("_storage_engine") && matches!(value, Value::Bytes(_)) =>
+        {
             Error::Other { number: 1286, message: format!("Unknown storage engine '{engine}'") }
         }
         error => error.into(),

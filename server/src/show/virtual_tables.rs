@@ -163,7 +163,7 @@ fn schemata(source: &Source<'_>) -> Vec<Row> {
 
 fn tables(source: &Source<'_>) -> Vec<Row> {
     source
-        .tables()
+        .definitions()
         .map(|def| {
             let open = source.worker.shared.database.table(def.id);
             let rows = open.as_ref().map_or(0, |table| table.estimated_rows());
