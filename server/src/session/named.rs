@@ -76,6 +76,11 @@ impl State {
             .collect();
         let arena = self.worker.arena();
         let parsed = sql::parse(&arena, &text, &self.settings.mode)?;
+        if let Statement::Call(call) = &parsed.statement {
+            self.clear_warnings();
+            let given = crate::routine::Given { values: &values, names: using };
+            return Box::pin(crate::routine::call(self, client, call, given, RowFormat::Text)).await;
+        }
         if !parsed.statement.info().plannable {
             if !values.is_empty() {
                 return Err(Error::NotSupported("parameters in this kind of statement".to_owned()));

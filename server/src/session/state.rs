@@ -40,6 +40,8 @@ pub struct State {
     pub fixed_time_us: Option<i64>,
     /// SQL's own PREPARE.
     pub named: super::named::NamedStatements,
+    /// The stored program that runs.
+    pub frame: Option<Box<crate::routine::Frame>>,
 }
 
 /// A change of session state to tell the client, where it asked for that.
@@ -85,6 +87,7 @@ impl State {
             values: Vec::new(),
             fixed_time_us: None,
             named: Default::default(),
+            frame: None,
         };
         state.refresh();
         state
@@ -209,6 +212,10 @@ impl State {
         let status = self.status();
         let warnings = self.warning_count();
         self.note_transaction();
+        // The statements of a stored program have no answers of their own.
+        if self.frame.is_some() {
+            return;
+        }
         let mut packet = OkPacket {
             affected_rows: answer.affected,
             last_insert_id: answer.last_insert_id,

@@ -105,6 +105,10 @@ impl State {
                 return Ok(());
             }
 
+            Statement::Call(call) => {
+                return Box::pin(crate::routine::call(self, client, call, Default::default(), format)).await;
+            }
+
             Statement::LoadData(load) => return self.load_data(client, load).await,
             Statement::Query(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => {
                 return Err(Error::Internal("a plannable statement took the wrong way".to_owned()));

@@ -12,17 +12,16 @@ mod server;
 mod tables;
 mod virtual_tables;
 
-pub use build::{maintenance_result, output_column, texts};
+pub use build::{Columns, maintenance_result, output_column, result, text, texts};
 pub use explain::explain;
 pub use filter::like;
 pub use schema::{VirtualReads, is_virtual_database, virtual_reads, with_virtual_databases};
 pub use server::{Gathered, process_list};
-pub use tables::describe;
-pub use virtual_tables::rows as information_schema_rows;
+pub use tables::{datetime, describe};
+pub use virtual_tables::{rows as information_schema_rows, type_columns};
 
 use crate::error::{Error, Result};
 use crate::session::{ResultSet, State};
-use build::{Columns, result};
 use sql::ast::{Show, ShowFilter};
 
 /// Runs one SHOW.
@@ -50,6 +49,7 @@ pub async fn show(state: &mut State, what: &Show<'_>) -> Result<ResultSet> {
         }
         Show::CreateTable(table) => tables::create_table(state, &table),
         Show::CreateDatabase { name, if_not_exists } => tables::create_database(state, name, if_not_exists),
+        Show::CreateOther { kind: "PROCEDURE", name } => crate::routine::show_create(state, &name),
         Show::CreateOther { kind, name } => Err(Error::DoesNotExist { kind, name: name.name.to_owned() }),
         Show::CreateUser => server::create_user(state),
         Show::Variables { global, filter } => {
@@ -72,7 +72,13 @@ pub async fn show(state: &mut State, what: &Show<'_>) -> Result<ResultSet> {
         Show::Plugins => Ok(server::plugins()),
         Show::Triggers { filter, .. } => filter::apply(state, empty(TRIGGERS), filter, 2).await,
         Show::Events { filter, .. } => filter::apply(state, empty(EVENTS), filter, 1).await,
-        Show::Routines { filter, .. } => filter::apply(state, empty(ROUTINES), filter, 1).await,
+        Show::Routines { functions, filter } => {
+            let mut made = empty(ROUTINES);
+            if !functions {
+                made.rows = crate::routine::status(state);
+            }
+            filter::apply(state, made, filter, 1).await
+        }
         Show::OpenTables { database, filter } => {
             let made = tables::open_tables(state, database);
             filter::apply(state, made, filter, 1).await

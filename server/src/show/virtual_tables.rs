@@ -155,7 +155,7 @@ static TABLES: &[Virtual] = &[
         ("TABLE_SCHEMA", Name), ("TABLE_NAME", Name), ("COLUMN_NAME", Text(64)), ("ORDINAL_POSITION", UInt),
         ("POSITION_IN_UNIQUE_CONSTRAINT", UInt), ("REFERENCED_TABLE_SCHEMA", Name), ("REFERENCED_TABLE_NAME", Name),
         ("REFERENCED_COLUMN_NAME", Text(64))] },
-    Virtual { name: "PARAMETERS", rows: none, columns: &[
+    Virtual { name: "PARAMETERS", rows: parameters, columns: &[
         ("SPECIFIC_CATALOG", Name), ("SPECIFIC_SCHEMA", Name), ("SPECIFIC_NAME", Text(64)), ("ORDINAL_POSITION", UInt),
         ("PARAMETER_MODE", Text(5)), ("PARAMETER_NAME", Text(64)), ("DATA_TYPE", Long), ("CHARACTER_MAXIMUM_LENGTH", Int),
         ("CHARACTER_OCTET_LENGTH", Int), ("NUMERIC_PRECISION", UInt), ("NUMERIC_SCALE", Int), ("DATETIME_PRECISION", UInt),
@@ -179,7 +179,7 @@ static TABLES: &[Virtual] = &[
         ("CONSTRAINT_CATALOG", Name), ("CONSTRAINT_SCHEMA", Name), ("CONSTRAINT_NAME", Text(64)), ("UNIQUE_CONSTRAINT_CATALOG", Name),
         ("UNIQUE_CONSTRAINT_SCHEMA", Name), ("UNIQUE_CONSTRAINT_NAME", Text(64)), ("MATCH_OPTION", Text(7)), ("UPDATE_RULE", Text(11)),
         ("DELETE_RULE", Text(11)), ("TABLE_NAME", Name), ("REFERENCED_TABLE_NAME", Name)] },
-    Virtual { name: "ROUTINES", rows: none, columns: &[
+    Virtual { name: "ROUTINES", rows: routines, columns: &[
         ("SPECIFIC_NAME", Text(64)), ("ROUTINE_CATALOG", Name), ("ROUTINE_SCHEMA", Name), ("ROUTINE_NAME", Text(64)),
         ("ROUTINE_TYPE", Text(9)), ("DATA_TYPE", Long), ("CHARACTER_MAXIMUM_LENGTH", Int), ("CHARACTER_OCTET_LENGTH", Int),
         ("NUMERIC_PRECISION", UInt), ("NUMERIC_SCALE", UInt), ("DATETIME_PRECISION", UInt), ("CHARACTER_SET_NAME", Text(64)),
@@ -276,6 +276,14 @@ fn processes(source: &Source<'_>) -> Vec<Row> {
         .collect()
 }
 
+fn routines(source: &Source<'_>) -> Vec<Row> {
+    crate::routine::routines(source.schema)
+}
+
+fn parameters(source: &Source<'_>) -> Vec<Row> {
+    crate::routine::parameters(source.schema)
+}
+
 fn schemata(source: &Source<'_>) -> Vec<Row> {
     visible_databases(source.schema)
         .map(|database| {
@@ -336,11 +344,29 @@ fn columns(source: &Source<'_>) -> Vec<Row> {
         .collect()
 }
 
+/// DATA_TYPE up to COLLATION_NAME, and the type as it is written.
+pub fn type_columns(ty: &ColumnType) -> [Value<'static>; 9] {
+    let numbers = numeric_parts(ty);
+    let (characters, octets) = lengths(ty);
+    let is_text = is_text(ty);
+    [
+        text(show_create::type_name(ty)),
+        characters.map_or(Value::Null, |length| Value::Int(length as i64)),
+        octets.map_or(Value::Null, |length| Value::Int(length as i64)),
+        numbers.0.map_or(Value::Null, number),
+        numbers.1.map_or(Value::Null, number),
+        match ty.kind {
+            TypeKind::Time { fsp } | TypeKind::DateTime { fsp } | TypeKind::Timestamp { fsp } => number(fsp),
+            _ => Value::Null,
+        },
+        optional(is_text.then(|| ty.collation.charset())),
+        optional(is_text.then(|| ty.collation.name())),
+        text(show_create::type_text(ty)),
+    ]
+}
+
 fn column_row(def: &TableDef, position: usize, column: &ColumnDef) -> Row {
-    let numbers = numeric_parts(&column.ty);
-    let (characters, octets) = lengths(&column.ty);
-    let is_text = is_text(&column.ty);
-    vec![
+    let mut row = vec![
         text(CATALOG),
         text(&def.database),
         text(&def.name),
@@ -348,25 +374,17 @@ fn column_row(def: &TableDef, position: usize, column: &ColumnDef) -> Row {
         number(position + 1),
         optional(show_create::column_default_text(column)),
         text(if column.nullable { "YES" } else { "NO" }),
-        text(show_create::type_name(&column.ty)),
-        characters.map_or(Value::Null, |length| Value::Int(length as i64)),
-        octets.map_or(Value::Null, |length| Value::Int(length as i64)),
-        numbers.0.map_or(Value::Null, number),
-        numbers.1.map_or(Value::Null, number),
-        match column.ty.kind {
-            TypeKind::Time { fsp } | TypeKind::DateTime { fsp } | TypeKind::Timestamp { fsp } => number(fsp),
-            _ => Value::Null,
-        },
-        optional(is_text.then(|| column.ty.collation.charset())),
-        optional(is_text.then(|| column.ty.collation.name())),
-        text(show_create::type_text(&column.ty)),
+    ];
+    row.extend(type_columns(&column.ty));
+    row.extend([
         text(show_create::column_key(def, position)),
         text(show_create::column_extra(column)),
         text("select,insert,update,references"),
         text(&column.comment),
         text(column.generated.as_ref().map_or_else(String::new, |generated| show_create::escaped(&generated.expr.text))),
         Value::Null,
-    ]
+    ]);
+    row
 }
 
 /// NUMERIC_PRECISION and NUMERIC_SCALE.

@@ -30,7 +30,7 @@ impl<'a> Parser<'a> {
                     }
                     self.create_index(KeyKind::Spatial)
                 }
-                K::Procedure => self.unsupported("CREATE PROCEDURE"),
+                K::Procedure => self.create_procedure(None),
                 K::Function => self.unsupported("CREATE FUNCTION"),
                 K::Trigger => self.unsupported("CREATE TRIGGER"),
                 K::Or | K::Sql => self.unsupported("CREATE VIEW"),
@@ -40,6 +40,9 @@ impl<'a> Parser<'a> {
                 if word.eq_ignore_ascii_case(b"TEMPORARY") {
                     self.bump();
                     return self.create_table(true);
+                }
+                if word.eq_ignore_ascii_case(b"DEFINER") && self.definer_kind() == "CREATE PROCEDURE" {
+                    return self.create_with_definer();
                 }
                 let what = match () {
                     () if word.eq_ignore_ascii_case(b"VIEW") || word.eq_ignore_ascii_case(b"ALGORITHM") => "CREATE VIEW",
@@ -700,7 +703,7 @@ impl<'a> Parser<'a> {
                 while self.algorithm_or_lock(&mut how)? {}
                 Ok(Statement::DropIndex { name, table, how })
             }
-            Token::Keyword(K::Procedure) => self.unsupported("DROP PROCEDURE"),
+            Token::Keyword(K::Procedure) => self.drop_procedure(),
             Token::Keyword(K::Function) => self.unsupported("DROP FUNCTION"),
             Token::Keyword(K::Trigger) => self.unsupported("DROP TRIGGER"),
             Token::Keyword(K::Spatial) => self.unsupported("DROP SPATIAL REFERENCE SYSTEM"),
