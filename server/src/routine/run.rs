@@ -13,7 +13,7 @@ use types::{ColumnType, Value};
 
 /// How often a statement is planned again because the schema changed meanwhile.
 const ATTEMPTS_MAX: u32 = 16;
-/// Instructions between two looks at the kill flag, after which others get their turn.
+/// Instructions until others get their turn, and the kill flag is looked at.
 const SLICE: u32 = 256;
 
 /// Runs the program of the frame that the session holds (F1).
@@ -25,10 +25,10 @@ pub async fn run(state: &mut State, client: &mut Client, routine: &Rc<Routine>, 
     while let Some(instr) = program.instrs.get(at) {
         steps += 1;
         if steps.is_multiple_of(SLICE) {
+            exec::yield_now().await;
             if state.info.killed() != exec::kill::NONE {
                 return Err(Error::Exec(exec::Error::Interrupted));
             }
-            exec::yield_now().await;
         }
         let before = state.warning_count();
         let handled = handling.last().map(|h| &h.raised);
@@ -193,7 +193,7 @@ async fn statement(
     code: &Code,
     format: RowFormat,
 ) -> Result<()> {
-    state.begin_statement();
+    state.begin_inner_statement();
     for _ in 0..ATTEMPTS_MAX {
         let frame = state.frame.as_ref().expect("F1");
         let Some(entry) = routine.plan(state, frame, at, code)? else {
@@ -238,7 +238,7 @@ async fn open(state: &mut State, client: &mut Client, routine: &Rc<Routine>, cur
         return Err(Error::Other { number: 1325, message: "Cursor is already open".to_owned() });
     }
     let at = routine.program.instrs.len() + cursor;
-    state.begin_statement();
+    state.begin_inner_statement();
     for _ in 0..ATTEMPTS_MAX {
         let frame_ = state.frame.as_ref().expect("F1");
         let Some(entry) = routine.plan(state, frame_, at, &routine.program.cursors[cursor])? else {

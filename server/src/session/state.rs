@@ -242,10 +242,15 @@ impl State {
 
     /// A statement begins: its time, and nothing of the last one.
     pub fn begin_statement(&mut self) {
-        self.vars.statement_start_us = self.fixed_time_us.unwrap_or_else(|| self.worker.wall_clock_us());
+        self.begin_inner_statement();
         if self.info.killed() != exec::kill::NONE {
             self.vars.clear_kill_query();
         }
+    }
+
+    /// A statement of a stored program begins: it has its own time, but a KILL is for the whole.
+    pub fn begin_inner_statement(&mut self) {
+        self.vars.statement_start_us = self.fixed_time_us.unwrap_or_else(|| self.worker.wall_clock_us());
     }
 
     /// The error of a statement becomes its diagnostics.
