@@ -208,28 +208,30 @@ fn give_back(state: &mut State, client: &mut Client, frame: &Frame, outs: Vec<Ou
     Ok(())
 }
 
-/// The settings of the caller, where the routine has others.
-struct Around(Option<Kept>);
+/// The settings of the caller.
+struct Around {
+    mode: u64,
+    /// Where the routine has others.
+    others: Option<Others>,
+}
 
-struct Kept {
+struct Others {
     database: Option<String>,
-    mode: Setting,
     collation: Setting,
     charset: Setting,
 }
 
 impl Around {
     fn enter(state: &mut State, def: &RoutineDef) -> Self {
-        let mode = state.variables.get(IDS.sql_mode);
-        let is_same = mode.as_u64() == def.sql_mode
+        let mode = state.variables.get(IDS.sql_mode).as_u64();
+        let is_same = mode == def.sql_mode
             && state.settings.connection_collation == def.connection_collation
             && state.vars.database.as_deref() == Some(&*def.database);
         if is_same {
-            return Self(None);
+            return Self { mode, others: None };
         }
-        let kept = Kept {
+        let others = Others {
             database: state.vars.database.replace(def.database.clone()),
-            mode: mode.clone(),
             collation: state.variables.get(IDS.collation_connection).clone(),
             charset: state.variables.get(IDS.character_set_connection).clone(),
         };
@@ -237,15 +239,21 @@ impl Around {
         state.variables.set(IDS.collation_connection, Setting::Text(def.connection_collation.name().into()));
         state.variables.set(IDS.character_set_connection, Setting::Text(def.connection_collation.charset().into()));
         state.refresh();
-        Self(Some(kept))
+        Self { mode, others: Some(others) }
     }
 
     fn leave(self, state: &mut State) {
-        let Some(kept) = self.0 else { return };
-        state.vars.database = kept.database;
-        state.variables.set(IDS.sql_mode, kept.mode);
-        state.variables.set(IDS.collation_connection, kept.collation);
-        state.variables.set(IDS.character_set_connection, kept.charset);
+        // The routine may have set the mode; that ends with it.
+        let has_mode = state.variables.get(IDS.sql_mode).as_u64() == self.mode;
+        if has_mode && self.others.is_none() {
+            return;
+        }
+        state.variables.set(IDS.sql_mode, Setting::UInt(self.mode));
+        if let Some(others) = self.others {
+            state.vars.database = others.database;
+            state.variables.set(IDS.collation_connection, others.collation);
+            state.variables.set(IDS.character_set_connection, others.charset);
+        }
         state.refresh();
     }
 }

@@ -4,7 +4,8 @@ use super::{Frame, Routine};
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
 use crate::session::{Binder, State};
-use sql::routine::{Code, Condition};
+use sql::ast::{SetItem, Statement};
+use sql::routine::{Code, Condition, Instr};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -46,6 +47,28 @@ impl Routine {
         let handles = |condition: &Condition| !matches!(condition, Condition::Exception);
         let handles_warnings = program.blocks.iter().flat_map(|b| &b.handlers).any(|h| h.conditions.iter().any(handles));
         Ok(Rc::new(Self { def: Arc::clone(def), program, types: RefCell::new(types), works, handles_warnings }))
+    }
+
+    /// What MySQL finds wrong at CREATE besides: SET of a variable that there is not.
+    pub fn check(&self) -> Result<()> {
+        let mode = crate::variables::bits_to_mode(self.def.sql_mode);
+        for instr in &self.program.instrs {
+            let Instr::Run(code) = instr else { continue };
+            if !code.text.starts_with("SET ") {
+                continue;
+            }
+            let arena = sql::Arena::default();
+            let parsed = sql::parse_in(&arena, &code.text, &mode, &self.program.locals, code.scope)?;
+            let Statement::Set(items) = parsed.statement else { continue };
+            for item in items {
+                if let SetItem::System { name, .. } = item
+                    && crate::variables::find(name).is_none()
+                {
+                    return Err(crate::variables::Error::Unknown { name: (*name).to_owned() }.into());
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The compiled form of a procedure, the worker's where it has one.

@@ -45,7 +45,7 @@ pub async fn create(state: &mut State, create: &CreateProcedure<'_>) -> Result<D
         return Ok(Done::default());
     }
     let def = Arc::new(def);
-    Routine::compile(&def)?;
+    Routine::compile(&def)?.check()?;
     let def = Arc::unwrap_or_clone(def);
     ddl::job(state, move |database, worker, _| database.create_procedure(worker, def)).await?;
     Ok(Done::default())

@@ -30,7 +30,7 @@ fn statement(def: &RoutineDef) -> String {
         out.push_str("    SQL SECURITY INVOKER\n");
     }
     if !def.comment.is_empty() {
-        let comment = def.comment.replace('\\', "\\\\").replace('\'', "\\'");
+        let comment = def.comment.replace('\\', "\\\\").replace('\'', "''");
         out.push_str(&format!("    COMMENT '{comment}'\n"));
     }
     out.push_str(&def.body);
@@ -126,6 +126,11 @@ pub fn parameters(schema: &Schema) -> Vec<Vec<Value<'static>>> {
 fn parameter(def: &RoutineDef, n: usize, mode: &str, name: &str, ty: &ColumnType) -> Vec<Value<'static>> {
     let mut row = vec![text("def"), text(&def.database), text(&def.name), Value::UInt(n as u64 + 1), text(mode), text(name)];
     row.extend(crate::show::type_columns(ty));
+    let [.., precision, scale, _, _, _, _] = &mut row[..] else { return row };
+    // As MySQL has it here, other than in COLUMNS.
+    if scale.is_null() && !precision.is_null() {
+        *scale = Value::UInt(0);
+    }
     row.push(text("PROCEDURE"));
     row
 }
