@@ -41,10 +41,18 @@ fn told<T>(shared: &Shared<'_>, outcome: std::result::Result<T, Pause>) -> Resul
 
 /// The value as the variable `name` of type `to` takes it; `from` is its own static type. What does not quite fit is an error in strict
 /// mode, else a warning.
-pub fn assign(session: &SessionVars, value: &Value<'_>, from: &ColumnType, to: &ColumnType, name: &str) -> Result<Value<'static>> {
+pub fn assign(
+    session: &SessionVars,
+    value: &Value<'_>,
+    from: &ColumnType,
+    to: &ColumnType,
+    name: &str,
+) -> Result<Value<'static>> {
     let stored = convert_to(session, session.sql_mode.strict, value, from, to, name, 1)?;
     Ok(match stored {
-        Value::DateTime(utc) if matches!(to.kind, TypeKind::Timestamp { .. }) => Value::DateTime(session.time_zone.from_stored(utc)),
+        Value::DateTime(utc) if matches!(to.kind, TypeKind::Timestamp { .. }) => {
+            Value::DateTime(session.time_zone.from_stored(utc))
+        }
         stored => stored.into_owned(),
     })
 }

@@ -37,7 +37,8 @@ pub use error::{
 pub use explain::{explain_json, explain_tree, explain_tree_measured};
 pub use normal::normalized;
 pub use parser::{
-    DEPTH_MAX, HEIGHT_MAX, Parsed, compile_procedure, parse, parse_expression, parse_expression_in, parse_in, parse_lifted, parse_type,
+    DEPTH_MAX, HEIGHT_MAX, Parsed, compile_procedure, parse, parse_expression, parse_expression_in, parse_in, parse_lifted,
+    parse_type,
 };
 pub use planner::estimated_cost;
 pub use row_expr::{RowExprUse, bind_row_expr, check_row_exprs, row_expr};

@@ -291,14 +291,18 @@ impl Program {
                 Instr::Set { slot, value, .. } => format!("set {slot} = {}", value.text),
                 Instr::Clear(slot) => format!("clear {slot}"),
                 Instr::Jump(target) => format!("jump {target}"),
-                Instr::JumpUnless { condition, target, after } => format!("unless {} jump {target} after {after}", condition.text),
+                Instr::JumpUnless { condition, target, after } => {
+                    format!("unless {} jump {target} after {after}", condition.text)
+                }
                 Instr::CaseMissing => "case missing".to_owned(),
                 Instr::Open(cursor) => format!("open {cursor}"),
                 Instr::Fetch { cursor, into } => format!("fetch {cursor} into {into:?}"),
                 Instr::Close(cursor) => format!("close {cursor}"),
                 Instr::Reset { first, count } => format!("reset {first} {count}"),
                 Instr::Handled { exits } => format!("handled {exits:?}"),
-                Instr::Signal(signal) => format!("signal {:?}", signal.state.map(|state| String::from_utf8_lossy(&state).into_owned())),
+                Instr::Signal(signal) => {
+                    format!("signal {:?}", signal.state.map(|state| String::from_utf8_lossy(&state).into_owned()))
+                }
                 Instr::Diagnostics(_) => "diagnostics".to_owned(),
             };
             writeln!(out, "{n} [{}] {line}", self.block_of[n]).expect("strings take everything");

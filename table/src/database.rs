@@ -261,7 +261,9 @@ fn open_all(mut contents: Contents, worker_slots: usize) -> Result<Published> {
     let mut databases: BTreeMap<String, DatabaseDef> = contents
         .databases
         .into_iter()
-        .map(|(name, collation)| (name.clone(), DatabaseDef { name, collation, tables: BTreeMap::new(), procedures: BTreeMap::new() }))
+        .map(|(name, collation)| {
+            (name.clone(), DatabaseDef { name, collation, tables: BTreeMap::new(), procedures: BTreeMap::new() })
+        })
         .collect();
     let mut tables = HashMap::with_capacity(contents.tables.len());
     for stored in &contents.tables {

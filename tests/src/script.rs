@@ -244,8 +244,7 @@ mod tests {
     #[test]
     fn delimiters_end_statements() {
         let text = "DELIMITER //\nCREATE PROCEDURE p()\nBEGIN\n  SELECT 1;\nEND//\nDELIMITER ;\nCALL p();\n";
-        let expected =
-            "statement ok\nCREATE PROCEDURE p()\nBEGIN\n  SELECT 1;\nEND\n\nstatement ok\nCALL p()\n\n";
+        let expected = "statement ok\nCREATE PROCEDURE p()\nBEGIN\n  SELECT 1;\nEND\n\nstatement ok\nCALL p()\n\n";
         assert_eq!(statements(text).as_deref(), Ok(expected));
     }
 

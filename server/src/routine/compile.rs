@@ -91,7 +91,9 @@ impl Routine {
         let version = state.worker.shared.database.schema_version();
         let key = state.settings.bind_key;
         match &*self.works[at].borrow() {
-            Some(Work::Plan(kept, entry)) if *kept == key && entry.schema_version == version => return Ok(Some(Rc::clone(entry))),
+            Some(Work::Plan(kept, entry)) if *kept == key && entry.schema_version == version => {
+                return Ok(Some(Rc::clone(entry)));
+            }
             Some(Work::Text) => return Ok(None),
             _ => {}
         }
@@ -109,13 +111,7 @@ impl Routine {
     }
 
     /// Computes the expression of `at`. `strict`: what a strict data change takes for an error is one.
-    pub async fn value(
-        &self,
-        state: &mut State,
-        at: usize,
-        code: &Code,
-        strict: bool,
-    ) -> Result<(Value<'static>, ColumnType)> {
+    pub async fn value(&self, state: &mut State, at: usize, code: &Code, strict: bool) -> Result<(Value<'static>, ColumnType)> {
         let key = state.settings.bind_key;
         let kept = self.works[at].borrow().clone();
         match kept {
@@ -208,4 +204,3 @@ fn compute(state: &mut State, expr: &sql::expr::Expr, strict: bool) -> Result<Op
     state.vars.settle_variables();
     Ok(value)
 }
-

@@ -6,7 +6,7 @@ use super::handler::{self, Handling, Raised, conditions, set_user};
 use super::{Frame, OpenCursor, Routine};
 use crate::error::{Error, Result};
 use crate::session::{AllRows, Client, Destination, Ran, State};
-use protocol::RowFormat;
+use protocol::{Capabilities, RowFormat};
 use sql::routine::{Code, Instr, Place};
 use std::rc::Rc;
 use types::{ColumnType, Value};
@@ -34,7 +34,9 @@ pub async fn run(state: &mut State, client: &mut Client, routine: &Rc<Routine>, 
         let handled = handling.last().map(|h| &h.raised);
         let outcome = match instr {
             Instr::Handled { exits } => {
-                let Some(done) = handling.pop() else { return Err(Error::Internal("a handler ends that did not begin".to_owned())) };
+                let Some(done) = handling.pop() else {
+                    return Err(Error::Internal("a handler ends that did not begin".to_owned()));
+                };
                 state.clear_warnings();
                 match exits {
                     Some(block) => {
@@ -201,6 +203,11 @@ async fn statement(
             let parsed = sql::parse_in(&arena, &code.text, &state.settings.mode, &routine.program.locals, code.scope)?;
             return Box::pin(state.run_other(client, &parsed.statement, format)).await;
         };
+        if entry.is_query() && entry.into.is_none() && !state.capabilities.has(Capabilities::MULTI_RESULTS) {
+            let def = &routine.def;
+            let message = format!("PROCEDURE {}.{} can't return a result set in the given context", def.database, def.name);
+            return Err(Error::Other { number: 1312, message });
+        }
         state.clear_warnings();
         if lend(state, client, &entry, &mut Destination::Client(format)).await? == Ran::Done {
             return store_fetched(state);

@@ -11,8 +11,8 @@ use exec::{Constants, Prepared};
 use sql::Parsed;
 use sql::ast::{DataType, Expr, IntoTarget, Query, QueryBody, Select, SelectInto, SelectItem, Statement};
 use sql::expr::ExprKind;
-use sql::routine::Place;
 use sql::plan::{Access, BindContext, KeyRange, Node, OutputColumn, Plan, SqlMode, Switches};
+use sql::routine::Place;
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -304,9 +304,7 @@ fn place_of(target: &IntoTarget<'_>) -> Place {
 fn into(query: &Query<'_>) -> Result<Option<ResultTarget>> {
     Ok(match query.into {
         None => None,
-        Some(SelectInto::Variables(targets)) => {
-            Some(ResultTarget::Variables(targets.iter().map(place_of).collect()))
-        }
+        Some(SelectInto::Variables(targets)) => Some(ResultTarget::Variables(targets.iter().map(place_of).collect())),
         Some(SelectInto::OutFile(file)) => Some(ResultTarget::File(Box::new(FileTarget::text(file)?))),
         Some(SelectInto::DumpFile(path)) => Some(ResultTarget::File(Box::new(FileTarget::dump(path)))),
     })

@@ -335,7 +335,10 @@ impl State {
     pub async fn run_alone(&mut self, plan: &Rc<PlanEntry>) -> Result<DmlDone> {
         let worker = Rc::clone(&self.worker);
         let gathered = self.begin_inner(plan, false).await?;
-        match execute_change(self, plan, &[], gathered.as_ref()).await {
+        let values = self.lend_locals();
+        let outcome = execute_change(self, plan, values.as_deref().unwrap_or_default(), gathered.as_ref()).await;
+        self.return_locals(values);
+        match outcome {
             Ok(done) => {
                 self.transaction.commit(&worker).await;
                 Ok(done)
@@ -358,6 +361,17 @@ impl State {
             true => Some(Gathered::collect(&worker.shared).await),
             false => None,
         })
+    }
+
+    /// The variables of the stored program around, as the parameters of a plan of the server's own.
+    fn lend_locals(&mut self) -> Option<Vec<Value<'static>>> {
+        self.frame.as_mut().map(|frame| frame.take_values())
+    }
+
+    fn return_locals(&mut self, values: Option<Vec<Value<'static>>>) {
+        if let (Some(frame), Some(values)) = (&mut self.frame, values) {
+            frame.put_values(values);
+        }
     }
 
     /// Ends what [`Self::begin_inner`] began for a query, unless it was there before.
@@ -398,7 +412,9 @@ impl State {
         let lasting = self.transaction.is_explicit() || !self.settings.autocommit;
         let gathered = self.begin_inner(plan, lasting).await?;
         let run = async |context: &mut ExecContext<'_>, prepared: &Prepared| exec::measure_query(context, prepared).await;
-        let outcome = execute(self, plan, &[], gathered.as_ref(), run).await;
+        let values = self.lend_locals();
+        let outcome = execute(self, plan, values.as_deref().unwrap_or_default(), gathered.as_ref(), run).await;
+        self.return_locals(values);
         self.end_inner(was_open).await;
         outcome
     }
@@ -409,13 +425,9 @@ impl State {
         let lasting = self.transaction.is_explicit() || !self.settings.autocommit;
         let gathered = self.begin_inner(plan, lasting).await?;
         let mut sink = AllRows::default();
-        // The variables of the stored program around.
-        let values = self.frame.as_mut().map(|frame| frame.take_values());
-        let params = values.as_deref().unwrap_or_default();
-        let outcome = execute_query(self, plan, params, gathered.as_ref(), &mut sink).await;
-        if let (Some(frame), Some(values)) = (&mut self.frame, values) {
-            frame.put_values(values);
-        }
+        let values = self.lend_locals();
+        let outcome = execute_query(self, plan, values.as_deref().unwrap_or_default(), gathered.as_ref(), &mut sink).await;
+        self.return_locals(values);
         self.end_inner(was_open).await;
         outcome?;
         Ok(sink.rows)

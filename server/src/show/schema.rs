@@ -18,7 +18,12 @@ pub fn is_virtual_database(name: &str) -> bool {
 pub fn with_virtual_databases(schema: &Schema) -> Schema {
     let mut databases = schema.databases.clone();
     let tables: BTreeMap<_, _> = virtual_tables::definitions().into_iter().map(|def| (def.name.clone(), Arc::new(def))).collect();
-    let database = DatabaseDef { name: INFORMATION_SCHEMA.to_owned(), collation: CollationId::UTF8MB4_GENERAL_CI, tables, procedures: BTreeMap::new() };
+    let database = DatabaseDef {
+        name: INFORMATION_SCHEMA.to_owned(),
+        collation: CollationId::UTF8MB4_GENERAL_CI,
+        tables,
+        procedures: BTreeMap::new(),
+    };
     databases.insert(INFORMATION_SCHEMA.to_owned(), Arc::new(database));
     Schema { version: schema.version, databases }
 }

@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 use crate::keyword::Keyword as K;
 use crate::lexer::Token;
 use crate::routine::{
-    Block, Code, Condition, Diagnostics, DiagnosticsOf, Handler, Instr, Locals, ParamMode, Place, Program, RoutineError, Scope, Signal,
-    SignalItem, Slot,
+    Block, Code, Condition, Diagnostics, DiagnosticsOf, Handler, Instr, Locals, ParamMode, Place, Program, RoutineError, Scope,
+    Signal, SignalItem, Slot,
 };
 
 /// What names without a table may mean besides columns.
@@ -61,15 +61,7 @@ struct Label {
 impl Default for Builder {
     fn default() -> Self {
         let program = Program { blocks: vec![Block::default()], ..Program::default() };
-        Self {
-            program,
-            scope: None,
-            outer: None,
-            block: 0,
-            labels: Vec::new(),
-            conditions: Vec::new(),
-            cursors: Vec::new(),
-        }
+        Self { program, scope: None, outer: None, block: 0, labels: Vec::new(), conditions: Vec::new(), cursors: Vec::new() }
     }
 }
 
@@ -788,7 +780,8 @@ mod tests {
         );
         // The inner variable's default is the outer variable.
         check("BEGIN DECLARE p INT DEFAULT p; SET p = 2; END", "0 [1] set 1 = p\n1 [1] set 1 = 2");
-        let program = compile_procedure("p INT", "BEGIN DECLARE p INT DEFAULT p; SELECT p; END", &SqlMode::DEFAULT).expect("it parses");
+        let program =
+            compile_procedure("p INT", "BEGIN DECLARE p INT DEFAULT p; SELECT p; END", &SqlMode::DEFAULT).expect("it parses");
         let seen = |n: usize| match &program.instrs[n] {
             super::Instr::Set { value: code, .. } | super::Instr::Run(code) => program.locals.find(code.scope, "P"),
             other => panic!("{other:?}"),

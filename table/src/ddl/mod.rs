@@ -347,7 +347,8 @@ impl Database {
         catalog.put_database(name, collation)?;
         catalog.commit();
         self.publish(&mut ddl, |next| {
-            let database = DatabaseDef { name: name.to_string(), collation, tables: Default::default(), procedures: Default::default() };
+            let database =
+                DatabaseDef { name: name.to_string(), collation, tables: Default::default(), procedures: Default::default() };
             next.databases.insert(name.to_string(), Arc::new(database));
         });
         Ok(())

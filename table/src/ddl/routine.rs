@@ -24,7 +24,13 @@ impl Database {
     }
 
     /// ALTER PROCEDURE. 1305 when there is none.
-    pub fn alter_procedure(&self, worker: &Worker, database: &str, name: &str, change: impl FnOnce(&mut RoutineDef)) -> Result<()> {
+    pub fn alter_procedure(
+        &self,
+        worker: &Worker,
+        database: &str,
+        name: &str,
+        change: impl FnOnce(&mut RoutineDef),
+    ) -> Result<()> {
         let mut ddl = self.lock_ddl();
         let mut procedure = RoutineDef::clone(&*self.present_procedure(database, name)?);
         change(&mut procedure);
