@@ -723,7 +723,7 @@ impl<'a> Parser<'a> {
     }
 
     fn place(&mut self) -> Result<Place> {
-        match self.into_target()? {
+        match self.target_variable()? {
             IntoTarget::User(name) => Ok(Place::User(name.into())),
             IntoTarget::Local(slot) => Ok(Place::Local(slot)),
         }

@@ -398,11 +398,11 @@ impl<'a> Parser<'a> {
         if self.accept_word("DUMPFILE") {
             return Ok(SelectInto::DumpFile(self.string()?));
         }
-        Ok(SelectInto::Variables(self.list(|p| p.into_target())?))
+        Ok(SelectInto::Variables(self.list(|p| p.target_variable())?))
     }
 
     /// A variable that takes a value: of the stored program around, or the user's.
-    pub(super) fn into_target(&mut self) -> Result<IntoTarget<'a>> {
+    pub(super) fn target_variable(&mut self) -> Result<IntoTarget<'a>> {
         if !self.at_ident() {
             return self.user_variable().map(IntoTarget::User);
         }
