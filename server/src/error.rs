@@ -957,7 +957,7 @@ mod tests {
 
     fn check(error: impl Into<Error>, number: u16, state: &[u8; 5], message: &str) {
         let found = error.into().describe();
-        assert_eq!((found.number, found.state, found.message.as_str()), (number, state, message));
+        assert_eq!((found.number, &found.state, found.message.as_str()), (number, state, message));
     }
 
     #[test]
