@@ -3,6 +3,8 @@
 //! Every crate below describes what went wrong as data. [`Error`] gathers those and the server's own; [`Error::describe`] says
 //! it to the client.
 
+mod view;
+
 use crate::variables;
 use exec::Error as Exec;
 use sql::{Clause, DefinitionError, Error as Sql, FileError, NameKind, RecursiveError, RowExprProblem, RowExprUse, WindowError};
@@ -251,6 +253,9 @@ fn sql_error(error: &Sql) -> (u16, String) {
         Sql::UnknownDatabase(name) => (1049, format!("Unknown database '{name}'")),
         Sql::NoDatabase => (1046, "No database selected".into()),
         Sql::NotUniqueTable(name) => (1066, format!("Not unique table/alias: '{name}'")),
+        Sql::ColumnNotUpdatable(name) => (1348, format!("Column '{name}' is not updatable")),
+        Sql::NotInsertable(name) => (1471, format!("The target table {name} of the INSERT is not insertable-into")),
+        Sql::View { why, view } => view::view_error(why, view),
         Sql::UnknownTableAll(name) => (1051, format!("Unknown table '{name}'")),
         Sql::TableFunctionWithoutAlias => (3667, "Every table function must have an alias".into()),
         Sql::JsonPath { position } => {
@@ -553,6 +558,7 @@ fn exec_error(error: &Exec) -> (u16, String) {
         ),
         Exec::CascadeTooDeep { levels } => (3008, format!("Foreign key cascade delete/update exceeds max depth of {levels}.")),
         Exec::ColumnCannotBeNull { column } => (1048, format!("Column '{column}' cannot be null")),
+        Exec::ViewCheckFailed { view } => (1369, format!("CHECK OPTION failed '{view}'")),
         Exec::CheckViolated { name } => (3819, format!("Check constraint '{name}' is violated.")),
         Exec::NoDefault { column } => (1364, format!("Field '{column}' doesn't have a default value")),
         Exec::ColumnOutOfRange { column, row } => (1264, format!("Out of range value for column '{column}' at row {row}")),
@@ -690,6 +696,9 @@ fn table_error(error: &Table) -> (u16, String) {
         Table::TableExists { table } => (1050, format!("Table '{table}' already exists")),
         Table::UnknownTable { database, table } => (1051, format!("Unknown table '{database}.{table}'")),
         Table::TableMissing { database, table } => (1146, format!("Table '{database}.{table}' doesn't exist")),
+        Table::NotBaseTable { database, table } => (1347, format!("'{database}.{table}' is not BASE TABLE")),
+        Table::NotView { database, table } => (1347, format!("'{database}.{table}' is not VIEW")),
+        Table::ViewMoves { from, to } => (1450, format!("Changing schema from '{from}' to '{to}' is not allowed.")),
         Table::UnknownColumn { column, table } => (1054, format!("Unknown column '{column}' in '{table}'")),
         Table::DuplicateColumn { column } => (1060, format!("Duplicate column name '{column}'")),
         Table::DuplicateKeyName { index } => (1061, format!("Duplicate key name '{index}'")),

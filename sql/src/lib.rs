@@ -26,13 +26,15 @@ pub mod routine;
 mod row_expr;
 #[cfg(test)]
 mod testing;
+mod view;
 mod walk;
 
 pub use arena::Arena;
 pub use bind::{bind_constant, bind_show_filter, bind_value, plan};
 pub use digest::{Digest, Lifted, digest};
 pub use error::{
-    Clause, DefinitionError, Error, FileError, IllegalMix, NameKind, RecursiveError, Result, RowExprProblem, WindowError,
+    Clause, DefinitionError, Error, FileError, IllegalMix, NameKind, RecursiveError, Result, RowExprProblem, ViewProblem,
+    WindowError,
 };
 pub use explain::{explain_json, explain_tree, explain_tree_measured};
 pub use normal::normalized;
@@ -42,3 +44,4 @@ pub use parser::{
 };
 pub use planner::estimated_cost;
 pub use row_expr::{RowExprUse, bind_row_expr, check_row_exprs, row_expr};
+pub use view::{NewView, define_view, view_columns, view_definition};

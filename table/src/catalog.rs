@@ -11,6 +11,7 @@
 //! 5     tree id u32, root page u32        empty; the tree belongs to no table and is to be freed
 //! 6     table id u64                      estimated rows: u64 le
 //! 7     table id u64, chunk number u16    a piece of the JSON of the table's statistics (`TableStatistics`)
+//! 8     table id u64, chunk number u16    as kind 3, of a view: it has `def.view`, no indexes and no trees
 //! 20    database, 0, key, 0, chunk u16    a piece of the JSON of a stored procedure (`RoutineDef`)
 //! ```
 //!
@@ -36,6 +37,7 @@ const KIND_AUTO_INCREMENT: u8 = 4;
 const KIND_ORPHAN: u8 = 5;
 const KIND_ESTIMATE: u8 = 6;
 const KIND_STATISTICS: u8 = 7;
+const KIND_VIEW: u8 = 8;
 const KIND_PROCEDURE: u8 = 20;
 
 const FORMAT: u32 = 1;
@@ -159,7 +161,8 @@ impl<'w> CatalogTxn<'w> {
     pub fn put_table(&mut self, table: &StoredTable) -> Result<()> {
         let blob_tree = table.blob_tree.map(|t| (t.id, t.root));
         let json = to_json(&TableRecordRef { def: &table.def, blob_tree });
-        self.put_chunks(KIND_TABLE, table.def.id, &json)
+        let kind = if table.def.view.is_some() { KIND_VIEW } else { KIND_TABLE };
+        self.put_chunks(kind, table.def.id, &json)
     }
 
     pub fn put_statistics(&mut self, id: TableId, statistics: &TableStatistics) -> Result<()> {
@@ -190,6 +193,7 @@ impl<'w> CatalogTxn<'w> {
 
     pub fn remove_table(&mut self, id: TableId) -> Result<()> {
         self.remove_chunks(KIND_TABLE, id, 0)?;
+        self.remove_chunks(KIND_VIEW, id, 0)?;
         self.remove_chunks(KIND_STATISTICS, id, 0)?;
         self.remove(&counter_key(KIND_AUTO_INCREMENT, id))?;
         self.remove(&counter_key(KIND_ESTIMATE, id)).map(drop)
@@ -365,7 +369,8 @@ fn load_record(
             let record: DatabaseRecord = from_json("database", payload)?;
             contents.databases.insert(name, record.collation);
         }
-        KIND_TABLE => {
+        // Ids of tables and views are one sequence.
+        KIND_TABLE | KIND_VIEW => {
             let (id, _chunk) = rest.split_first_chunk().ok_or_else(|| corrupt("a short table key"))?;
             chunks.entry(u64::from_be_bytes(*id)).or_default().extend_from_slice(payload);
         }
@@ -392,6 +397,12 @@ fn parse_table(id: u64, json: &[u8]) -> Result<StoredTable> {
         return Err(corrupt(format!("table {id} says it is {}", record.def.id.0)));
     }
     let columns = record.def.columns.len();
+    if record.def.view.is_some() {
+        return match record.def.indexes.is_empty() && record.blob_tree.is_none() {
+            true => Ok(StoredTable { def: Arc::new(record.def), blob_tree: None }),
+            false => Err(corrupt(format!("view {id} has trees"))),
+        };
+    }
     if record.def.indexes.is_empty() || record.def.indexes.iter().flat_map(|i| &i.columns).any(|c| c.column >= columns) {
         return Err(corrupt(format!("the indexes of table {id} do not fit its columns")));
     }

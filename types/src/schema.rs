@@ -99,6 +99,75 @@ pub struct TableDef {
     /// By name.
     #[serde(default)]
     pub checks: Vec<CheckDef>,
+    /// It is a view: there are no rows and no indexes, and the columns are those that its query had when it was defined.
+    #[serde(default)]
+    pub view: Option<Box<ViewDef>>,
+}
+
+/// What a view is beside its columns.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ViewDef {
+    /// Its query in the form that SHOW CREATE VIEW prints, with the databases of all tables. It means the same in every session.
+    pub text: String,
+    /// Names of columns were given behind the view's own.
+    pub names_columns: bool,
+    pub algorithm: ViewAlgorithm,
+    pub check: CheckOption,
+    /// SQL SECURITY INVOKER, not DEFINER.
+    pub invoker: bool,
+    pub definer_user: String,
+    pub definer_host: String,
+    /// Rows may be changed through it.
+    pub updatable: bool,
+    /// Of the session that defined it.
+    pub client_charset: String,
+    /// Likewise: of the literals in its query.
+    pub collation: CollationId,
+    /// The tables and views that its query names, as database and name, each once.
+    pub tables: Vec<(String, String)>,
+}
+
+/// ALGORITHM = of a view.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ViewAlgorithm {
+    #[default]
+    Undefined,
+    Merge,
+    TempTable,
+}
+
+impl ViewAlgorithm {
+    /// As SQL writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            ViewAlgorithm::Undefined => "UNDEFINED",
+            ViewAlgorithm::Merge => "MERGE",
+            ViewAlgorithm::TempTable => "TEMPTABLE",
+        }
+    }
+}
+
+/// WITH CHECK OPTION: which conditions a row must meet that is written through a view.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CheckOption {
+    /// Those of underlying views that have the option.
+    #[default]
+    None,
+    /// Its own too.
+    Local,
+    /// Its own and those of all underlying views.
+    Cascaded,
+}
+
+impl CheckOption {
+    /// As information_schema has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            CheckOption::None => "NONE",
+            CheckOption::Local => "LOCAL",
+            CheckOption::Cascaded => "CASCADED",
+        }
+    }
 }
 
 /// A CHECK constraint.

@@ -487,6 +487,7 @@ mod tests {
             is_virtual: false,
             foreign_keys: Vec::new(),
             checks: Vec::new(),
+            view: None,
         }
     }
 

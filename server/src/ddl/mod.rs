@@ -5,7 +5,9 @@
 //! into notes here.
 
 mod convert;
+mod from_query;
 mod threads;
+mod view;
 
 pub use threads::DdlThreads;
 
@@ -16,14 +18,17 @@ use crate::session::{State, without_parameters};
 use convert::Converter;
 pub use convert::column_type;
 use exec::Level;
-use sql::ast::{ColumnName, CreateDatabase, CreateTable, DatabaseOptions, Insert, InsertSource, ObjectName, Query, Statement};
+pub use from_query::column_of_query;
+use sql::ast::{
+    ColumnName, CreateDatabase, CreateTable, DatabaseOptions, Duplicates, Insert, InsertSource, ObjectName, Query, Statement,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use table::ddl::{Algorithm, Altered, ConversionWarning, DdlOptions, Lock, NewTable};
 use types::CollationId;
 use types::convert::Severity;
-use types::schema::TableId;
+use types::schema::{TableDef, TableId};
 
 /// What a definition answers.
 #[derive(Debug, Default)]
@@ -40,7 +45,8 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
         Statement::DropDatabase { name, if_exists } => drop_database(state, name, *if_exists).await,
         Statement::CreateTable(create) => create_table(state, create).await,
         Statement::DropTable { names, if_exists, .. } => drop_tables(state, names, *if_exists).await,
-        Statement::DropView { names, if_exists } => drop_views(state, names, *if_exists),
+        Statement::CreateView(create) => view::create_view(state, create).await,
+        Statement::DropView { names, if_exists } => view::drop_views(state, names, *if_exists).await,
         Statement::Truncate { table } => {
             let (database, name) = qualify(state, table)?;
             refuse_virtual(state, &database)?;
@@ -72,6 +78,9 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
         Statement::AlterTable(alter) => {
             let (database, name) = qualify(state, &alter.table)?;
             let def = state.find_table(&alter.table)?;
+            if def.view.is_some() {
+                return Err(not_base_table(&def));
+            }
             let how = convert::how(alter.how)?;
             let actions = Converter::new(state).alter(alter, &def)?;
             if actions.is_empty() {
@@ -314,7 +323,13 @@ async fn create_table(state: &mut State, create: &CreateTable<'_>) -> Result<Don
         return Err(Error::UnknownDatabase(database));
     };
     let new = match &create.like {
-        Some(like) => NewTable::like(&*state.find_table(like)?, &database, create.name.name),
+        Some(like) => {
+            let def = state.find_table(like)?;
+            if def.view.is_some() {
+                return Err(not_base_table(&def));
+            }
+            NewTable::like(&def, &database, create.name.name)
+        }
         None => {
             let mut new = Converter::new(state).table(create, &database, database_def.collation)?;
             if let Some(query) = create.query {
@@ -337,15 +352,30 @@ async fn create_table(state: &mut State, create: &CreateTable<'_>) -> Result<Don
     }
 }
 
-/// CREATE TABLE ... SELECT: the query's columns that are not defined are added.
+/// 1347
+fn not_base_table(def: &TableDef) -> Error {
+    Error::Table(table::Error::NotBaseTable { database: def.database.clone(), table: def.name.clone() })
+}
+
+/// CREATE TABLE ... SELECT: the columns that are defined and not in the query come first, then the query's, as defined or as it has them.
 fn add_query_columns(state: &State, query: &Query<'_>, new: &mut NewTable) -> Result<()> {
     let planned = state.plan(&without_parameters(Statement::Query(query)))?;
+    let schema = state.schema();
+    let plan = planned.entry.prepared.plan();
+    // What is read through a view has no defaults, as in MySQL.
+    let is_direct = |database: &str, table: &str| {
+        plan.named().flatten().any(|n| n.through.is_none() && n.table.database == database && n.table.name == table)
+    };
+    let mut defined = std::mem::take(&mut new.columns);
+    let mut given = Vec::new();
     for column in planned.entry.prepared.columns() {
-        if new.columns.iter().any(|existing| existing.name.eq_ignore_ascii_case(&column.name)) {
-            continue;
+        match defined.iter().position(|existing| existing.name.eq_ignore_ascii_case(&column.name)) {
+            Some(at) => given.push(defined.remove(at)),
+            None => given.push(column_of_query(column, &schema, is_direct(&column.database, &column.table))),
         }
-        new.columns.push(convert::column_of_query(column));
     }
+    new.columns = defined;
+    new.columns.extend(given);
     Ok(())
 }
 
@@ -367,8 +397,8 @@ async fn insert_rows(state: &mut State, create: &CreateTable<'_>, query: &Query<
     let names: Vec<String> = planned.entry.prepared.columns().iter().map(|column| column.name.clone()).collect();
     let columns: Vec<_> = names.iter().map(|name| ColumnName { database: None, table: None, name }).collect();
     let insert = Insert {
-        replace: false,
-        ignore: false,
+        replace: create.duplicates == Duplicates::Replace,
+        ignore: create.duplicates == Duplicates::Ignore,
         table: ObjectName { database: Some(database), name: create.name.name },
         partitions: &[],
         columns: Some(&columns),
@@ -390,11 +420,20 @@ async fn drop_tables(state: &mut State, names: &[ObjectName<'_>], if_exists: boo
     for name in names {
         let (database, table) = qualify(state, name)?;
         refuse_virtual(state, &database)?;
-        match schema.table(&database, &table) {
+        match schema.table(&database, &table).filter(|def| def.view.is_none()) {
             Some(_) => present.push((database, table)),
             None => missing.push((database, table)),
         }
     }
+    tell_missing(state, missing, if_exists)?;
+    if !present.is_empty() {
+        job(state, move |tables, worker, options| tables.drop_tables(worker, &present, options)).await?;
+    }
+    Ok(Done::default())
+}
+
+/// 1051, or notes where IF EXISTS was written.
+fn tell_missing(state: &mut State, missing: Vec<(String, String)>, if_exists: bool) -> Result<()> {
     if !missing.is_empty() && !if_exists {
         // MySQL names all that are missing, in one message.
         let list: Vec<_> = missing.iter().map(|(database, table)| format!("{database}.{table}")).collect();
@@ -403,27 +442,7 @@ async fn drop_tables(state: &mut State, names: &[ObjectName<'_>], if_exists: boo
     for (database, table) in missing {
         note(state, &Error::Table(table::Error::UnknownTable { database, table }));
     }
-    if !present.is_empty() {
-        job(state, move |tables, worker, options| tables.drop_tables(worker, &present, options)).await?;
-    }
-    Ok(Done::default())
-}
-
-/// There are no views, so each is missing.
-fn drop_views(state: &mut State, names: &[ObjectName<'_>], if_exists: bool) -> Result<Done> {
-    for name in names {
-        let (database, table) = qualify(state, name)?;
-        let schema = state.schema();
-        if schema.table(&database, &table).is_some() {
-            return Err(Error::Other { number: 1347, message: format!("'{database}.{table}' is not VIEW") });
-        }
-        let error = Error::Table(table::Error::UnknownTable { database, table });
-        if !if_exists {
-            return Err(error);
-        }
-        note(state, &error);
-    }
-    Ok(Done::default())
+    Ok(())
 }
 
 /// An error that IF EXISTS or IF NOT EXISTS made harmless.

@@ -23,7 +23,7 @@ pub async fn create(state: &mut State, create: &CreateProcedure<'_>) -> Result<D
         database,
         name,
         definer: match create.definer {
-            Some((user, host)) => format!("{user}@{}", host.unwrap_or("%")),
+            Some((user, host)) => format!("{user}@{}", host),
             None => state.vars.current_user.clone(),
         },
         parameters: create.parameters.to_owned(),

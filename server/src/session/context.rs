@@ -197,7 +197,13 @@ impl State {
             check_safe(&plan)?;
         }
         let is_for_one = binder.is_sniffed.get() && sql::estimated_cost(&plan) > KEPT_COST_MAX;
-        let prepared = Prepared::new(&self.worker.shared.database, Arc::new(plan))?;
+        let prepared = match Prepared::new(&self.worker.shared.database, Arc::new(plan)) {
+            // A definition was published since the schema was looked at.
+            Err(exec::Error::TableChanged { .. }) if self.worker.shared.database.schema_version() != schema.version => {
+                return self.plan_for(parsed, params);
+            }
+            prepared => prepared?,
+        };
         let entry = PlanEntry::new(schema.version, prepared, into);
         Ok(Planned { entry, is_volatile: binder.is_volatile.get() || is_for_one })
     }

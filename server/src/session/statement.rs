@@ -242,6 +242,13 @@ impl State {
                 }
                 continue;
             };
+            if def.view.is_some() {
+                line("Error", &format!("'{name}' is not BASE TABLE"));
+                if histogram.is_none() {
+                    line("status", "Operation failed");
+                }
+                continue;
+            }
             let Some(histogram) = histogram else {
                 ddl::analyze(self, def.id, ddl::Analysis::Statistics).await?;
                 line("status", "OK");
@@ -288,7 +295,23 @@ impl State {
             let database = table.database.or(self.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
             let name = format!("{database}.{}", table.name);
             let mut line = |kind: &str, text: &str| result.rows.push(show::texts(&[&name, op, kind, text]));
-            if self.schema().table(database, table.name).is_none() {
+            let schema = self.schema();
+            let def = schema.table(database, table.name);
+            if let Some(view) = def.filter(|def| def.view.is_some()) {
+                match (kind, show::view_problem(view, &schema)) {
+                    (Maintenance::Check, None) => line("status", "OK"),
+                    (Maintenance::Check, Some(error)) => {
+                        line("Error", &error.describe().message);
+                        line("error", "Corrupt");
+                    }
+                    _ => {
+                        line("Error", &format!("'{name}' is not BASE TABLE"));
+                        line("status", "Operation failed");
+                    }
+                }
+                continue;
+            }
+            if def.is_none() {
                 line("Error", &format!("Table '{name}' doesn't exist"));
                 line("status", "Operation failed");
                 continue;

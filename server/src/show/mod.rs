@@ -10,6 +10,7 @@ mod filter;
 mod schema;
 mod server;
 mod tables;
+mod views;
 mod virtual_tables;
 
 pub use build::{Columns, maintenance_result, output_column, result, text, texts};
@@ -18,6 +19,7 @@ pub use filter::like;
 pub use schema::{VirtualReads, is_virtual_database, virtual_reads, with_virtual_databases};
 pub use server::{Gathered, process_list};
 pub use tables::{datetime, describe};
+pub use views::problem as view_problem;
 pub use virtual_tables::{rows as information_schema_rows, type_columns};
 
 use crate::error::{Error, Result};
@@ -47,9 +49,11 @@ pub async fn show(state: &mut State, what: &Show<'_>) -> Result<ResultSet> {
             let made = tables::indexes(state, &table)?;
             filter::apply(state, made, filter, 2).await
         }
+        Show::CreateTable(table) if state.find_table(&table)?.view.is_some() => views::create_view(state, &table),
         Show::CreateTable(table) => tables::create_table(state, &table),
         Show::CreateDatabase { name, if_not_exists } => tables::create_database(state, name, if_not_exists),
         Show::CreateOther { kind: "PROCEDURE", name } => crate::routine::show_create(state, &name),
+        Show::CreateOther { kind: "VIEW", name } => views::create_view(state, &name),
         Show::CreateOther { kind, name } => Err(Error::DoesNotExist { kind, name: name.name.to_owned() }),
         Show::CreateUser => server::create_user(state),
         Show::Variables { global, filter } => {

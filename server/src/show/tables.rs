@@ -2,6 +2,7 @@
 
 use super::build::{Columns, is_text, number, optional, result, text, texts};
 use super::schema::{is_virtual_database, visible_databases};
+use super::views;
 use crate::error::{Error, Result};
 use crate::session::{ResultSet, State};
 use sql::ast::ObjectName;
@@ -54,14 +55,18 @@ pub fn tables(state: &State, full: bool, name: Option<&str>, pattern: Option<&st
 }
 
 pub fn table_type(table: &TableDef) -> &'static str {
-    if table.is_virtual { "SYSTEM VIEW" } else { "BASE TABLE" }
+    match (table.is_virtual, &table.view) {
+        (true, _) => "SYSTEM VIEW",
+        (false, Some(_)) => "VIEW",
+        (false, None) => "BASE TABLE",
+    }
 }
 
 pub fn open_tables(state: &State, name: Option<&str>) -> ResultSet {
     let mut made = result(Columns::default().text("Database", 64).text("Table", 64).number("In_use").number("Name_locked"));
     let schema = state.schema();
     for database in visible_databases(&schema).filter(|database| name.is_none_or(|name| database.name == name)) {
-        for table in database.tables.values().filter(|table| !table.is_virtual) {
+        for table in database.tables.values().filter(|table| !table.is_virtual && table.view.is_none()) {
             let open = state.worker.shared.database.table(table.id);
             let users = open.map_or(0, |table| table.mdl().users());
             made.rows.push(vec![text(&database.name), text(&table.name), number(users), number(0u64)]);
@@ -72,6 +77,7 @@ pub fn open_tables(state: &State, name: Option<&str>) -> ResultSet {
 
 pub fn columns(state: &State, table: &ObjectName<'_>, full: bool) -> Result<ResultSet> {
     let def = state.find_table(table)?;
+    let def = views::present(&def, &state.schema())?;
     let columns = Columns::default().text("Field", 64).long_text("Type");
     let columns = if full { columns.nullable_text("Collation", 64) } else { columns };
     let columns = columns.text("Null", 3).text("Key", 3).long_text("Default").nullable_text("Extra", 256);
@@ -175,7 +181,7 @@ pub fn create_database(state: &State, name: &str, if_not_exists: bool) -> Result
 }
 
 /// SHOW TABLE STATUS
-pub fn status(state: &State, name: Option<&str>) -> Result<ResultSet> {
+pub fn status(state: &mut State, name: Option<&str>) -> Result<ResultSet> {
     let schema = state.schema();
     let database = database(state, &schema, name)?;
     let columns = Columns::default()
@@ -199,6 +205,18 @@ pub fn status(state: &State, name: Option<&str>) -> Result<ResultSet> {
         .long_text("Comment");
     let mut made = result(columns);
     for def in database.tables.values() {
+        if def.view.is_some() {
+            let mut row = vec![Value::Null; 18];
+            row[0] = text(&def.name);
+            row[11] = created(def);
+            row[17] = text(views::comment(def, &schema));
+            if let Err(error) = views::present(def, &schema) {
+                let description = error.describe();
+                state.warn(exec::Level::Warning, description.number, description.message);
+            }
+            made.rows.push(row);
+            continue;
+        }
         let open = state.worker.shared.database.table(def.id);
         let rows = open.as_ref().map_or(0, |table| table.estimated_rows());
         let next = open.and_then(|table| table.next_auto_increment());

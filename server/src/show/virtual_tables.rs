@@ -1,6 +1,6 @@
 //! The tables of information_schema: their columns as MySQL 8.4 has them, and where their rows come from.
 //!
-//! A table of something that does not exist here (views, triggers, routines) is present and empty, because tools join
+//! A table of something that does not exist here (triggers, routines) is present and empty, because tools join
 //! with it.
 
 use super::build::{is_text, number, optional, text};
@@ -9,8 +9,8 @@ use super::server::{ENGINE_COMMENT, Gathered};
 use super::tables::{created, table_type};
 use crate::charset;
 use crate::worker::Worker;
-use std::sync::LazyLock;
-use types::schema::{CheckDef, ColumnDef, ColumnDefault, ForeignKeyDef, IndexKind, Schema, TableDef, TableId};
+use std::sync::{Arc, LazyLock};
+use types::schema::{CheckDef, ColumnDef, ColumnDefault, ForeignKeyDef, IndexKind, Schema, TableDef, TableId, ViewDef};
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value, show_create};
 
 type Row = Vec<Value<'static>>;
@@ -80,6 +80,7 @@ fn definition(position: usize, table: &Virtual) -> TableDef {
         is_virtual: true,
         foreign_keys: Vec::new(),
         checks: Vec::new(),
+        view: None,
     }
 }
 
@@ -223,7 +224,13 @@ static TABLES: &[Virtual] = &[
         ("CHARACTER_SET_CLIENT", Text(64)), ("COLLATION_CONNECTION", Text(64)), ("DATABASE_COLLATION", Text(64))] },
     Virtual { name: "USER_PRIVILEGES", rows: user_privileges, columns: &[
         ("GRANTEE", Text(292)), ("TABLE_CATALOG", Name), ("PRIVILEGE_TYPE", Text(64)), ("IS_GRANTABLE", Text(3))] },
-    Virtual { name: "VIEWS", rows: none, columns: &[
+    Virtual { name: "VIEW_ROUTINE_USAGE", rows: none, columns: &[
+        ("TABLE_CATALOG", Name), ("TABLE_SCHEMA", Name), ("TABLE_NAME", Name), ("SPECIFIC_CATALOG", Name), ("SPECIFIC_SCHEMA", Name),
+        ("SPECIFIC_NAME", Text(64))] },
+    Virtual { name: "VIEW_TABLE_USAGE", rows: view_table_usage, columns: &[
+        ("VIEW_CATALOG", Name), ("VIEW_SCHEMA", Name), ("VIEW_NAME", Name), ("TABLE_CATALOG", Name), ("TABLE_SCHEMA", Name),
+        ("TABLE_NAME", Name)] },
+    Virtual { name: "VIEWS", rows: views, columns: &[
         ("TABLE_CATALOG", Name), ("TABLE_SCHEMA", Name), ("TABLE_NAME", Name), ("VIEW_DEFINITION", Long), ("CHECK_OPTION", Text(8)),
         ("IS_UPDATABLE", Text(3)), ("DEFINER", Text(288)), ("SECURITY_TYPE", Text(7)), ("CHARACTER_SET_CLIENT", Text(64)),
         ("COLLATION_CONNECTION", Text(64))] },
@@ -300,8 +307,8 @@ fn schemata(source: &Source<'_>) -> Vec<Row> {
 }
 
 /// Every table of every database.
-fn all_tables<'a>(source: &Source<'a>) -> impl Iterator<Item = &'a TableDef> + use<'a> {
-    visible_databases(source.schema).flat_map(|database| database.tables.values()).map(|table| &**table)
+fn all_tables<'a>(source: &Source<'a>) -> impl Iterator<Item = &'a Arc<TableDef>> + use<'a> {
+    visible_databases(source.schema).flat_map(|database| database.tables.values())
 }
 
 fn tables(source: &Source<'_>) -> Vec<Row> {
@@ -311,6 +318,13 @@ fn tables(source: &Source<'_>) -> Vec<Row> {
             let rows = open.as_ref().map_or(0, |table| table.estimated_rows());
             let next = open.and_then(|table| table.next_auto_increment());
             let stored = |value: Value<'static>| if def.is_virtual { Value::Null } else { value };
+            if def.view.is_some() {
+                let mut row = vec![Value::Null; 21];
+                row[..4].clone_from_slice(&[text(CATALOG), text(&def.database), text(&def.name), text(table_type(def))]);
+                row[14] = created(def);
+                row[20] = text(super::views::comment(def, source.schema));
+                return row;
+            }
             vec![
                 text(CATALOG),
                 text(&def.database),
@@ -339,9 +353,47 @@ fn tables(source: &Source<'_>) -> Vec<Row> {
 }
 
 fn columns(source: &Source<'_>) -> Vec<Row> {
-    all_tables(source)
-        .flat_map(|def| def.columns.iter().enumerate().map(|(position, column)| column_row(def, position, column)))
-        .collect()
+    let rows = |def: &Arc<TableDef>| {
+        // The columns of a view whose tables are gone are not told.
+        let Ok(def) = super::views::present(def, source.schema) else { return Vec::new() };
+        def.columns.iter().enumerate().map(|(position, column)| column_row(&def, position, column)).collect()
+    };
+    all_tables(source).flat_map(rows).collect()
+}
+
+/// Every view with its definition.
+fn all_views<'a>(source: &Source<'a>) -> impl Iterator<Item = (&'a TableDef, &'a ViewDef)> + use<'a> {
+    all_tables(source).filter_map(|def| Some((&**def, &**def.view.as_ref()?)))
+}
+
+fn views(source: &Source<'_>) -> Vec<Row> {
+    let row = |(def, view): (&TableDef, &ViewDef)| {
+        let definer = format!("{}@{}", view.definer_user, view.definer_host);
+        let updatable = if view.updatable { "YES" } else { "NO" };
+        let security = if view.invoker { "INVOKER" } else { "DEFINER" };
+        super::texts(&[
+            CATALOG,
+            &def.database,
+            &def.name,
+            &view.text,
+            view.check.name(),
+            updatable,
+            &definer,
+            security,
+            &view.client_charset,
+            view.collation.name(),
+        ])
+    };
+    all_views(source).map(row).collect()
+}
+
+fn view_table_usage(source: &Source<'_>) -> Vec<Row> {
+    let rows = |(def, view): (&TableDef, &ViewDef)| {
+        let row =
+            |(database, table): &(String, String)| super::texts(&[CATALOG, &def.database, &def.name, CATALOG, database, table]);
+        view.tables.iter().map(row).collect::<Vec<_>>()
+    };
+    all_views(source).flat_map(rows).collect()
 }
 
 /// DATA_TYPE up to COLLATION_NAME, and the type as it is written.
@@ -488,7 +540,7 @@ fn table_constraints(source: &Source<'_>) -> Vec<Row> {
 
 fn check_constraints(source: &Source<'_>) -> Vec<Row> {
     let checks = all_tables(source).flat_map(|def| def.checks.iter().map(move |check| (def, check)));
-    let row = |(def, check): (&TableDef, &CheckDef)| {
+    let row = |(def, check): (&Arc<TableDef>, &CheckDef)| {
         super::texts(&[CATALOG, &def.database, &check.name, &show_create::escaped(&check.expr.text)])
     };
     checks.map(row).collect()
@@ -569,7 +621,7 @@ fn key_column_usage(source: &Source<'_>) -> Vec<Row> {
 /// A line without a partition for each table, as MySQL has it.
 fn partitions(source: &Source<'_>) -> Vec<Row> {
     all_tables(source)
-        .filter(|def| !def.is_virtual)
+        .filter(|def| !def.is_virtual && def.view.is_none())
         .map(|def| {
             let mut row = vec![Value::Null; 25];
             row[0] = text(CATALOG);

@@ -51,7 +51,8 @@ pub enum Statement<'a> {
         if_exists: bool,
         temporary: bool,
     },
-    /// DROP VIEW: answered as "no such view", because there are none yet.
+    /// CREATE VIEW, ALTER VIEW
+    CreateView(&'a CreateView<'a>),
     DropView {
         names: &'a [ObjectName<'a>],
         if_exists: bool,
@@ -189,6 +190,7 @@ impl Statement<'_> {
             | S::DropDatabase { .. }
             | S::CreateTable(_)
             | S::DropTable { .. }
+            | S::CreateView(_)
             | S::DropView { .. }
             | S::Truncate { .. }
             | S::CreateIndex(_)

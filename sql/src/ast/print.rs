@@ -74,7 +74,7 @@ impl Display for Literal<'_> {
 }
 
 impl BinaryOp {
-    fn sign(self) -> &'static str {
+    pub(crate) fn sign(self) -> &'static str {
         match self {
             Self::Equal => "=",
             Self::NotEqual => "<>",

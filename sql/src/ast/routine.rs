@@ -17,7 +17,7 @@ pub struct Characteristics<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CreateProcedure<'a> {
     /// User and host.
-    pub definer: Option<(&'a str, Option<&'a str>)>,
+    pub definer: Option<(&'a str, &'a str)>,
     pub if_not_exists: bool,
     pub name: ObjectName<'a>,
     /// The text between the parentheses, and that of the body.

@@ -21,13 +21,16 @@ impl<'a> Parser<'a> {
             }
             Token::Keyword(K::Procedure) => self.alter_procedure(),
             Token::Keyword(K::Function) => self.unsupported("ALTER FUNCTION"),
-            Token::Keyword(K::Sql) => self.unsupported("ALTER VIEW"),
+            Token::Keyword(K::Sql) => self.create_view(ViewForm::Alter),
             Token::Word(word) => {
+                let is_view = [&b"VIEW"[..], b"ALGORITHM"].iter().any(|view| word.eq_ignore_ascii_case(view));
+                if is_view || word.eq_ignore_ascii_case(b"DEFINER") && self.definer_kind().is_none() {
+                    return self.create_view(ViewForm::Alter);
+                }
                 let what = match () {
                     () if word.eq_ignore_ascii_case(b"USER") => "ALTER USER",
                     () if word.eq_ignore_ascii_case(b"EVENT") => "ALTER EVENT",
-                    () if word.eq_ignore_ascii_case(b"DEFINER") => "ALTER VIEW",
-                    () if word.eq_ignore_ascii_case(b"VIEW") || word.eq_ignore_ascii_case(b"ALGORITHM") => "ALTER VIEW",
+                    () if word.eq_ignore_ascii_case(b"DEFINER") => "ALTER EVENT",
                     () if word.eq_ignore_ascii_case(b"INSTANCE") => "ALTER INSTANCE",
                     () if word.eq_ignore_ascii_case(b"SERVER") => "ALTER SERVER",
                     () if word.eq_ignore_ascii_case(b"TABLESPACE") => "ALTER TABLESPACE",

@@ -33,7 +33,7 @@ impl<'a> Parser<'a> {
                 K::Procedure => self.create_procedure(None),
                 K::Function => self.unsupported("CREATE FUNCTION"),
                 K::Trigger => self.unsupported("CREATE TRIGGER"),
-                K::Or | K::Sql => self.unsupported("CREATE VIEW"),
+                K::Or | K::Sql => self.create_view(ViewForm::Create),
                 _ => Err(self.error()),
             },
             Token::Word(word) => {
@@ -41,12 +41,16 @@ impl<'a> Parser<'a> {
                     self.bump();
                     return self.create_table(true);
                 }
-                if word.eq_ignore_ascii_case(b"DEFINER") && self.definer_kind() == "CREATE PROCEDURE" {
+                let kind = if word.eq_ignore_ascii_case(b"DEFINER") { self.definer_kind() } else { None };
+                if kind == Some("CREATE PROCEDURE") {
                     return self.create_with_definer();
                 }
+                let is_view = [&b"VIEW"[..], b"ALGORITHM", b"DEFINER"].iter().any(|view| word.eq_ignore_ascii_case(view));
+                if is_view && kind.is_none() {
+                    return self.create_view(ViewForm::Create);
+                }
                 let what = match () {
-                    () if word.eq_ignore_ascii_case(b"VIEW") || word.eq_ignore_ascii_case(b"ALGORITHM") => "CREATE VIEW",
-                    () if word.eq_ignore_ascii_case(b"DEFINER") => self.definer_kind(),
+                    () if kind.is_some() => kind.unwrap_or_default(),
                     () if word.eq_ignore_ascii_case(b"EVENT") => "CREATE EVENT",
                     () if word.eq_ignore_ascii_case(b"USER") => "CREATE USER",
                     () if word.eq_ignore_ascii_case(b"ROLE") => "CREATE ROLE",
@@ -64,20 +68,21 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What `CREATE DEFINER = user ...` goes on to create.
-    fn definer_kind(&self) -> &'static str {
+    /// What `CREATE DEFINER = user ...` goes on to create, if it is no view.
+    pub(super) fn definer_kind(&self) -> Option<&'static str> {
         let mut lexer = self.lexer;
         for _ in 0..16 {
             match lexer.next().0 {
-                Token::Keyword(K::Procedure) => return "CREATE PROCEDURE",
-                Token::Keyword(K::Function) => return "CREATE FUNCTION",
-                Token::Keyword(K::Trigger) => return "CREATE TRIGGER",
-                Token::Word(word) if word.eq_ignore_ascii_case(b"EVENT") => return "CREATE EVENT",
+                Token::Keyword(K::Procedure) => return Some("CREATE PROCEDURE"),
+                Token::Keyword(K::Function) => return Some("CREATE FUNCTION"),
+                Token::Keyword(K::Trigger) => return Some("CREATE TRIGGER"),
+                Token::Word(word) if word.eq_ignore_ascii_case(b"EVENT") => return Some("CREATE EVENT"),
+                Token::Word(word) if word.eq_ignore_ascii_case(b"VIEW") => break,
                 Token::End => break,
                 _ => {}
             }
         }
-        "CREATE VIEW"
+        None
     }
 
     fn create_database(&mut self) -> Result<Statement<'a>> {
@@ -118,6 +123,7 @@ impl<'a> Parser<'a> {
             temporary,
             if_not_exists,
             like: None,
+            duplicates: Duplicates::Refuse,
             columns: &[],
             keys: &[],
             checks: &[],
@@ -142,7 +148,11 @@ impl<'a> Parser<'a> {
                 create.partitioned = true;
                 self.skip_partitioning();
             }
-            let _ = self.accept_kw(K::Ignore) || self.accept_kw(K::Replace);
+            create.duplicates = match () {
+                () if self.accept_kw(K::Ignore) => Duplicates::Ignore,
+                () if self.accept_kw(K::Replace) => Duplicates::Replace,
+                () => Duplicates::Refuse,
+            };
             self.accept_kw(K::As);
             if matches!(self.token, Token::Keyword(K::Select | K::With | K::Values | K::Table) | Token::LeftParen) {
                 create.query = Some(self.query()?);

@@ -21,6 +21,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod types;
+mod view;
 
 pub use routine::{compile_procedure, parse_expression_in, parse_in, parse_type};
 

@@ -65,8 +65,6 @@ impl<'a> Parser<'a> {
 
     /// `DEFINER = user`, where a procedure follows.
     pub(super) fn create_with_definer(&mut self) -> Result<Statement<'a>> {
-        self.bump();
-        self.expect(Token::Equal)?;
         let definer = self.definer()?;
         if !self.at_kw(K::Procedure) {
             return Err(self.error());
@@ -74,7 +72,7 @@ impl<'a> Parser<'a> {
         self.create_procedure(definer)
     }
 
-    pub(super) fn create_procedure(&mut self, definer: Option<(&'a str, Option<&'a str>)>) -> Result<Statement<'a>> {
+    pub(super) fn create_procedure(&mut self, definer: Option<(&'a str, &'a str)>) -> Result<Statement<'a>> {
         if !matches!(self.names, Names::None) {
             return Err(RoutineError::NestedCreate("PROCEDURE").into());
         }
@@ -208,22 +206,6 @@ impl<'a> Parser<'a> {
             ty.collation = Some(self.charset_name()?);
         }
         Ok(ty)
-    }
-
-    /// User and host; `None` for the current user.
-    fn definer(&mut self) -> Result<Option<(&'a str, Option<&'a str>)>> {
-        if self.accept_kw(K::CurrentUser) {
-            if self.accept(Token::LeftParen) {
-                self.expect(Token::RightParen)?;
-            }
-            return Ok(None);
-        }
-        let name = self.ident_or_string()?;
-        let host = match self.token {
-            Token::Variable(_) | Token::QuotedVariable { .. } => Some(self.user_variable()?),
-            _ => None,
-        };
-        Ok(Some((name, host)))
     }
 
     pub(super) fn builder(&mut self) -> &mut Builder {

@@ -21,8 +21,10 @@ mod online;
 mod related;
 mod routine;
 mod validate;
+mod view;
 
 pub use foreign::{ForeignKeyError, NewForeignKey, constraint_text};
+pub use view::ViewChange;
 
 use crate::catalog::{CatalogTxn, StoredTable, blocking};
 use crate::database::Published;
@@ -657,6 +659,10 @@ fn moved_names(
         check_database(published, database)?;
         if look(&changed, &to).is_some() {
             return Err(Error::TableExists { table: name.clone() });
+        }
+        let is_view = published.schema.table(from_database, from_name).is_some_and(|def| def.id == id && def.view.is_some());
+        if is_view && from_database != database {
+            return Err(Error::ViewMoves { from: from_database.clone(), to: database.clone() });
         }
         changed.insert(from, None);
         changed.insert(to.clone(), Some(id));

@@ -9,6 +9,7 @@ mod online;
 mod routines;
 mod rows;
 mod threads;
+mod views;
 
 use crate::catalog::blocking;
 use crate::ddl::{NewIndex, NewIndexColumn, NewIndexKind, NewTable};
