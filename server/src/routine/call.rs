@@ -155,6 +155,9 @@ async fn argument(state: &mut State, arg: &Expr<'_>, given: Given<'_>) -> Result
             return Ok((value, expr.ty));
         }
     }
+    if !given.values.is_empty() {
+        return Err(Error::NotSupported("CALL with parameters and an argument that must be run as a query".to_owned()));
+    }
     state.evaluate(arg).await
 }
 
