@@ -224,16 +224,16 @@ static TABLES: &[Virtual] = &[
         ("CHARACTER_SET_CLIENT", Text(64)), ("COLLATION_CONNECTION", Text(64)), ("DATABASE_COLLATION", Text(64))] },
     Virtual { name: "USER_PRIVILEGES", rows: user_privileges, columns: &[
         ("GRANTEE", Text(292)), ("TABLE_CATALOG", Name), ("PRIVILEGE_TYPE", Text(64)), ("IS_GRANTABLE", Text(3))] },
+    Virtual { name: "VIEWS", rows: views, columns: &[
+        ("TABLE_CATALOG", Name), ("TABLE_SCHEMA", Name), ("TABLE_NAME", Name), ("VIEW_DEFINITION", Long), ("CHECK_OPTION", Text(8)),
+        ("IS_UPDATABLE", Text(3)), ("DEFINER", Text(288)), ("SECURITY_TYPE", Text(7)), ("CHARACTER_SET_CLIENT", Text(64)),
+        ("COLLATION_CONNECTION", Text(64))] },
     Virtual { name: "VIEW_ROUTINE_USAGE", rows: none, columns: &[
         ("TABLE_CATALOG", Name), ("TABLE_SCHEMA", Name), ("TABLE_NAME", Name), ("SPECIFIC_CATALOG", Name), ("SPECIFIC_SCHEMA", Name),
         ("SPECIFIC_NAME", Text(64))] },
     Virtual { name: "VIEW_TABLE_USAGE", rows: view_table_usage, columns: &[
         ("VIEW_CATALOG", Name), ("VIEW_SCHEMA", Name), ("VIEW_NAME", Name), ("TABLE_CATALOG", Name), ("TABLE_SCHEMA", Name),
         ("TABLE_NAME", Name)] },
-    Virtual { name: "VIEWS", rows: views, columns: &[
-        ("TABLE_CATALOG", Name), ("TABLE_SCHEMA", Name), ("TABLE_NAME", Name), ("VIEW_DEFINITION", Long), ("CHECK_OPTION", Text(8)),
-        ("IS_UPDATABLE", Text(3)), ("DEFINER", Text(288)), ("SECURITY_TYPE", Text(7)), ("CHARACTER_SET_CLIENT", Text(64)),
-        ("COLLATION_CONNECTION", Text(64))] },
 ];
 
 const CATALOG: &str = "def";

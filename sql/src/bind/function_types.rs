@@ -266,7 +266,6 @@ impl Binder<'_> {
             | F::JsonMemberOf
             | F::JsonSchemaValid
             | F::IsUuid
-            | F::StrCmp
             | F::IsIpv4
             | F::IsIpv4Compat
             | F::IsIpv4Mapped
