@@ -133,6 +133,7 @@ fn reads_diagnostics(sql: &str) -> bool {
 fn collect<P: mysql::prelude::Protocol>(
     result: &mut mysql::QueryResult<'_, '_, '_, P>,
 ) -> Result<DBOutput<DefaultColumnType>, Failure> {
+    let affected = result.affected_rows();
     let mut first: Option<Vec<DefaultColumnType>> = None;
     let mut rows = Vec::new();
     while let Some(set) = result.iter() {
@@ -151,7 +152,7 @@ fn collect<P: mysql::prelude::Protocol>(
     }
     match first {
         Some(types) => Ok(DBOutput::Rows { types, rows }),
-        None => Ok(DBOutput::StatementComplete(result.affected_rows())),
+        None => Ok(DBOutput::StatementComplete(affected)),
     }
 }
 
