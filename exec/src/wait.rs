@@ -57,7 +57,7 @@ pub(crate) async fn until_killed<F: Future>(session: &SessionVars, future: F) ->
 }
 
 /// Lets the thread's other sessions run once.
-async fn yield_now() {
+pub async fn yield_now() {
     let mut yielded = false;
     poll_fn(|cx| {
         if std::mem::replace(&mut yielded, true) {

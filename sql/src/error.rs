@@ -1,6 +1,7 @@
 //! What can be wrong with a statement, as data. `server` assigns MySQL's numbers and writes the messages; the number that each
 //! variant stands for is noted beside it.
 
+use crate::routine::RoutineError;
 use crate::row_expr::RowExprUse;
 use std::fmt;
 
@@ -118,6 +119,10 @@ pub enum Error {
     WrongUsage(&'static str, &'static str),
     /// 1210 "Incorrect arguments to {0}"
     WrongArguments(String),
+    /// 1323
+    CursorInto,
+    /// What is wrong with a stored routine; see [`RoutineError`].
+    Routine(RoutineError),
     /// 1327 "Undeclared variable: {0}" for LIMIT
     Undeclared(String),
     /// 3579 "Window name '{0}' is not defined"
@@ -382,5 +387,11 @@ impl std::error::Error for Error {}
 impl From<DefinitionError> for Error {
     fn from(error: DefinitionError) -> Self {
         Self::Definition(error)
+    }
+}
+
+impl From<RoutineError> for Error {
+    fn from(error: RoutineError) -> Self {
+        Error::Routine(error)
     }
 }

@@ -549,6 +549,10 @@ pub trait BindContext {
     fn param_type(&self, _index: usize) -> Option<ColumnType> {
         None
     }
+    /// The type of a variable of the stored program around.
+    fn local_type(&self, _slot: usize) -> ColumnType {
+        ColumnType::new(types::TypeKind::Null)
+    }
     /// A lifted literal stands in the plan as it is: the plan is for this text alone.
     fn note_literal(&self) {}
     /// The type of a user variable's value; `None` where it has none yet.

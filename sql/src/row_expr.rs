@@ -573,6 +573,7 @@ impl Printer<'_> {
             Expr::InsertValue(_) => return self.problem(RowExprProblem::Function("values".to_owned())),
             Expr::Default(None)
             | Expr::Param(_)
+            | Expr::Local { .. }
             | Expr::InSubquery { .. }
             | Expr::Subquery(_)
             | Expr::Exists(_)

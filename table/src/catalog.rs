@@ -12,6 +12,7 @@
 //! 6     table id u64                      estimated rows: u64 le
 //! 7     table id u64, chunk number u16    a piece of the JSON of the table's statistics (`TableStatistics`)
 //! 8     table id u64, chunk number u16    as kind 3, of a view: it has `def.view`, no indexes and no trees
+//! 20    database, 0, key, 0, chunk u16    a piece of the JSON of a stored procedure (`RoutineDef`)
 //! ```
 //!
 //! C1: a tree is recorded as an orphan (kind 5) before any definition refers to it; the transaction that links it removes the record,
@@ -26,7 +27,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use txn::{InsertOutcome, Interrupt, Isolation, ReadMode, Scan, TreeRef, Txn, Worker, WriteOutcome};
 use types::CollationId;
-use types::schema::{TableDef, TableId};
+use types::schema::{RoutineDef, TableDef, TableId};
 use types::statistics::TableStatistics;
 
 const KIND_META: u8 = 1;
@@ -37,6 +38,7 @@ const KIND_ORPHAN: u8 = 5;
 const KIND_ESTIMATE: u8 = 6;
 const KIND_STATISTICS: u8 = 7;
 const KIND_VIEW: u8 = 8;
+const KIND_PROCEDURE: u8 = 20;
 
 const FORMAT: u32 = 1;
 /// Bytes of JSON in one record of kind 3.
@@ -83,6 +85,7 @@ pub(crate) struct Contents {
     pub estimates: HashMap<TableId, u64>,
     pub statistics: HashMap<TableId, TableStatistics>,
     pub orphans: Vec<TreeRef>,
+    pub procedures: Vec<RoutineDef>,
 }
 
 /// Repeats an engine call until it answers, waiting on this thread.
@@ -166,14 +169,26 @@ impl<'w> CatalogTxn<'w> {
         self.put_chunks(KIND_STATISTICS, id, &to_json(statistics))
     }
 
-    /// Writes a text in pieces, in the place of what was there.
+    pub fn put_procedure(&mut self, procedure: &RoutineDef) -> Result<()> {
+        self.put_pieces(&to_json(procedure), |chunk| procedure_key(procedure, chunk))
+    }
+
+    pub fn remove_procedure(&mut self, procedure: &RoutineDef) -> Result<()> {
+        self.remove_pieces(0, |chunk| procedure_key(procedure, chunk))
+    }
+
     fn put_chunks(&mut self, kind: u8, id: TableId, json: &[u8]) -> Result<()> {
+        self.put_pieces(json, |chunk| chunk_key(kind, id, chunk))
+    }
+
+    /// Writes a text in pieces, in the place of what was there.
+    fn put_pieces<K: AsRef<[u8]>>(&mut self, json: &[u8], key: impl Fn(u16) -> K) -> Result<()> {
         let mut chunk = 0u16;
         for piece in json.chunks(CHUNK_BYTES) {
-            self.put(&chunk_key(kind, id, chunk), piece)?;
+            self.put(key(chunk).as_ref(), piece)?;
             chunk += 1;
         }
-        self.remove_chunks(kind, id, chunk)
+        self.remove_pieces(chunk, key)
     }
 
     pub fn remove_table(&mut self, id: TableId) -> Result<()> {
@@ -201,8 +216,12 @@ impl<'w> CatalogTxn<'w> {
     }
 
     fn remove_chunks(&mut self, kind: u8, id: TableId, first: u16) -> Result<()> {
+        self.remove_pieces(first, |chunk| chunk_key(kind, id, chunk))
+    }
+
+    fn remove_pieces<K: AsRef<[u8]>>(&mut self, first: u16, key: impl Fn(u16) -> K) -> Result<()> {
         let mut chunk = first;
-        while self.remove(&chunk_key(kind, id, chunk))? {
+        while self.remove(key(chunk).as_ref())? {
             chunk += 1;
         }
         Ok(())
@@ -287,6 +306,8 @@ pub(crate) struct Loader {
     chunks: BTreeMap<u64, Vec<u8>>,
     /// Table id -> the JSON of its statistics.
     statistics: BTreeMap<u64, Vec<u8>>,
+    /// Key without the chunk number -> the JSON of a procedure.
+    procedures: BTreeMap<Vec<u8>, Vec<u8>>,
     format: Option<u32>,
 }
 
@@ -296,6 +317,11 @@ impl Loader {
         if let [KIND_STATISTICS, rest @ ..] = key {
             let id = rest.first_chunk().ok_or_else(|| corrupt("a short statistics key"))?;
             self.statistics.entry(u64::from_be_bytes(*id)).or_default().extend_from_slice(payload);
+            return Ok(());
+        }
+        if let [KIND_PROCEDURE, rest @ ..] = key {
+            let (name, _) = rest.split_last_chunk::<2>().ok_or_else(|| corrupt("a short procedure key"))?;
+            self.procedures.entry(name.to_vec()).or_default().extend_from_slice(payload);
             return Ok(());
         }
         load_record(key, payload, &mut self.contents, &mut self.chunks, &mut self.format)
@@ -310,6 +336,9 @@ impl Loader {
             if let Ok(statistics) = serde_json::from_slice(json) {
                 self.contents.statistics.insert(TableId(*id), statistics);
             }
+        }
+        for json in self.procedures.values() {
+            self.contents.procedures.push(from_json("procedure", json)?);
         }
         match self.format {
             None if self.contents.databases.is_empty() && self.contents.tables.is_empty() => {}
@@ -390,6 +419,16 @@ fn chunk_key(kind: u8, id: TableId, chunk: u16) -> [u8; 11] {
     let mut key = [kind; 11];
     key[1..9].copy_from_slice(&id.0.to_be_bytes());
     key[9..].copy_from_slice(&chunk.to_be_bytes());
+    key
+}
+
+fn procedure_key(procedure: &RoutineDef, chunk: u16) -> Vec<u8> {
+    let mut key = vec![KIND_PROCEDURE];
+    for name in [&procedure.database, &RoutineDef::key(&procedure.name)] {
+        key.extend_from_slice(name.as_bytes());
+        key.push(0);
+    }
+    key.extend_from_slice(&chunk.to_be_bytes());
     key
 }
 

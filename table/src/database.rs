@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use sync::CachePadded;
 use txn::{Engine, TreeRef, Worker};
-use types::schema::{DatabaseDef, Schema, TableDef, TableId};
+use types::schema::{DatabaseDef, RoutineDef, Schema, TableDef, TableId};
 
 /// Slices of a tree that one call of `housekeeping` frees.
 const FREE_SLICES_MAX: usize = 16;
@@ -239,6 +239,13 @@ impl NextVersion {
         }
     }
 
+    /// Adds the procedure, or puts it in the place of the one of its name.
+    pub fn put_procedure(&mut self, procedure: RoutineDef) {
+        if let Some(database) = self.databases.get_mut(&procedure.database) {
+            Arc::make_mut(database).procedures.insert(RoutineDef::key(&procedure.name), Arc::new(procedure));
+        }
+    }
+
     /// Puts a new handle in the place of a table that stays as it is, so that plans made with the present one are stale. Its metadata
     /// lock is held alone.
     pub fn reopen(&mut self, table: &Table) {
@@ -266,7 +273,9 @@ fn open_all(mut contents: Contents, worker_slots: usize) -> Result<Published> {
     let mut databases: BTreeMap<String, DatabaseDef> = contents
         .databases
         .into_iter()
-        .map(|(name, collation)| (name.clone(), DatabaseDef { name, collation, tables: BTreeMap::new() }))
+        .map(|(name, collation)| {
+            (name.clone(), DatabaseDef { name, collation, tables: BTreeMap::new(), procedures: BTreeMap::new() })
+        })
         .collect();
     let mut tables = HashMap::with_capacity(contents.tables.len());
     for stored in &contents.tables {
@@ -284,6 +293,12 @@ fn open_all(mut contents: Contents, worker_slots: usize) -> Result<Published> {
         }
         let table = open_table(stored, Arc::new(counters), MetadataLock::new(worker_slots));
         tables.insert(def.id, Arc::new(table));
+    }
+    for procedure in contents.procedures {
+        let Some(database) = databases.get_mut(&procedure.database) else {
+            return Err(Error::CorruptCatalog { what: format!("procedure {} is in no database", procedure.name) });
+        };
+        database.procedures.insert(RoutineDef::key(&procedure.name), Arc::new(procedure));
     }
     let databases = databases.into_iter().map(|(name, database)| (name, Arc::new(database))).collect();
     let children = ddl::foreign::children(&databases);

@@ -21,6 +21,10 @@ pub enum Error {
     DatabaseExists { database: String },
     /// 1008, for DROP DATABASE
     DatabaseMissing { database: String },
+    /// 1304
+    ProcedureExists { name: String },
+    /// 1305, with the database's name before a dot
+    ProcedureMissing { name: String },
     /// 1049, for everything else that names a database
     UnknownDatabase { database: String },
     /// 1050

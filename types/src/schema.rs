@@ -40,11 +40,52 @@ pub struct DatabaseDef {
     pub name: String,
     pub collation: CollationId,
     pub tables: BTreeMap<String, Arc<TableDef>>,
+    /// Stored procedures, by [`RoutineDef::key`].
+    pub procedures: BTreeMap<String, Arc<RoutineDef>>,
+}
+
+/// A stored procedure, as its text. Stored as JSON in the catalog tree; fields added later carry `#[serde(default)]`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoutineDef {
+    pub database: String,
+    /// As written; names of routines know no case.
+    pub name: String,
+    /// `user@host`
+    pub definer: String,
+    /// The text between the parentheses.
+    pub parameters: String,
+    pub body: String,
+    pub comment: String,
+    pub deterministic: bool,
+    /// `CONTAINS SQL` and so on.
+    pub data_access: String,
+    /// SQL SECURITY INVOKER
+    pub invoker: bool,
+    /// What the session had when the routine was made; it runs with these.
+    /// In MySQL's bits.
+    pub sql_mode: u64,
+    pub client_charset: String,
+    pub connection_collation: CollationId,
+    pub database_collation: CollationId,
+    /// Microseconds since the epoch, UTC.
+    pub created_us: i64,
+    pub altered_us: i64,
+}
+
+impl RoutineDef {
+    /// What a routine is found by in its database.
+    pub fn key(name: &str) -> String {
+        name.to_lowercase()
+    }
 }
 
 impl Schema {
     pub fn table(&self, database: &str, table: &str) -> Option<&Arc<TableDef>> {
         self.databases.get(database)?.tables.get(table)
+    }
+
+    pub fn procedure(&self, database: &str, name: &str) -> Option<&Arc<RoutineDef>> {
+        self.databases.get(database)?.procedures.get(&RoutineDef::key(name))
     }
 }
 

@@ -14,6 +14,7 @@ pub use threads::DdlThreads;
 
 use crate::charset;
 use crate::error::{Error, Result};
+use crate::routine;
 use crate::session::{State, without_parameters};
 use convert::Converter;
 pub use convert::column_type;
@@ -108,6 +109,9 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
             let run = job(state, move |tables, worker, options| tables.rename_tables(worker, &renames, options));
             run.await.map(|()| Done::default())
         }
+        Statement::CreateProcedure(create) => routine::create(state, create).await,
+        Statement::AlterProcedure { name, characteristics } => routine::alter(state, name, characteristics).await,
+        Statement::DropProcedure { name, if_exists } => routine::drop(state, name, *if_exists).await,
         _ => Err(Error::NotSupported("this statement".to_owned())),
     }
 }
@@ -128,7 +132,7 @@ fn told(state: &mut State, altered: Altered) -> Done {
 }
 
 /// Runs `work` on a thread for definitions and awaits it. KILL sets the flag that the work looks at.
-async fn job<T: Send + 'static>(
+pub(crate) async fn job<T: Send + 'static>(
     state: &mut State,
     work: impl FnOnce(&table::Database, &txn::Worker, &DdlOptions) -> table::Result<T> + Send + 'static,
 ) -> Result<T> {
@@ -248,7 +252,7 @@ fn expressions(state: &State) -> exec::DefinitionExpressions {
 }
 
 /// Database and name of a table, the current database where none is written.
-fn qualify(state: &State, name: &ObjectName<'_>) -> Result<(String, String)> {
+pub(crate) fn qualify(state: &State, name: &ObjectName<'_>) -> Result<(String, String)> {
     let database = match name.database {
         Some(database) => database.to_owned(),
         None => state.vars.database.clone().ok_or(Error::NoDatabase)?,
@@ -257,7 +261,7 @@ fn qualify(state: &State, name: &ObjectName<'_>) -> Result<(String, String)> {
 }
 
 /// information_schema and its kin are not for changing.
-fn refuse_virtual(state: &State, database: &str) -> Result<()> {
+pub(crate) fn refuse_virtual(state: &State, database: &str) -> Result<()> {
     if crate::show::is_virtual_database(database) {
         let user = state.info.user.borrow().clone();
         let (host, database) = (state.peer.host.clone(), database.to_owned());

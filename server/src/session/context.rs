@@ -9,9 +9,10 @@ use crate::plan_cache::ResultTarget;
 use crate::variables::{self, Kind, Scope, VariableId};
 use exec::{Constants, Prepared};
 use sql::Parsed;
-use sql::ast::{DataType, Expr, Query, QueryBody, Select, SelectInto, SelectItem, Statement};
+use sql::ast::{DataType, Expr, IntoTarget, Query, QueryBody, Select, SelectInto, SelectItem, Statement};
 use sql::expr::ExprKind;
 use sql::plan::{Access, BindContext, KeyRange, Node, OutputColumn, Plan, SqlMode, Switches};
+use sql::routine::Place;
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -38,6 +39,11 @@ const KEPT_COST_MAX: f64 = 5000.0;
 impl<'a> Binder<'a> {
     pub fn new(state: &'a State, schema: &'a Schema, params: &'a [Value<'a>]) -> Self {
         Self { state, schema, is_volatile: Cell::new(false), params, is_sniffed: Cell::new(false) }
+    }
+
+    /// What was bound holds for one execution.
+    pub fn is_volatile(&self) -> bool {
+        self.is_volatile.get()
     }
 
     fn constants(&self) -> Constants<'_> {
@@ -68,6 +74,13 @@ impl BindContext for Binder<'_> {
     fn user_variable_type(&self, name: &str) -> Option<ColumnType> {
         self.is_volatile.set(true);
         Some(self.state.vars.user_variables.get(&name.to_lowercase())?.ty.clone())
+    }
+
+    fn local_type(&self, slot: usize) -> ColumnType {
+        match &self.state.frame {
+            Some(frame) => frame.local_type(slot),
+            None => ColumnType::new(TypeKind::Null),
+        }
     }
 
     fn note_literal(&self) {
@@ -210,6 +223,12 @@ impl State {
 
     /// Computes an expression without tables: the right side of SET, the argument of KILL.
     pub async fn evaluate(&mut self, expr: &Expr<'_>) -> Result<(Value<'static>, ColumnType)> {
+        let planned = self.plan_value(expr)?;
+        self.collect_value(&planned.entry).await
+    }
+
+    /// The plan of an expression, as a query of one row and column.
+    pub fn plan_value(&self, expr: &Expr<'_>) -> Result<Planned> {
         let items = [SelectItem::Expr { expr: *expr, alias: None, text: "" }];
         let select = Select {
             distinct: false,
@@ -226,10 +245,14 @@ impl State {
         let query = Query { with: None, body: QueryBody::Select(&select), order_by: &[], limit: None, locking: &[], into: None };
         // A subquery that is the whole expression is a query of its own.
         let query = if let Expr::Subquery(query) = expr { *query } else { &query };
-        let planned = self.plan(&without_parameters(Statement::Query(query)))?;
-        let [column] = planned.entry.prepared.columns() else { return Err(sql::Error::OperandColumns(1).into()) };
+        self.plan(&without_parameters(Statement::Query(query)))
+    }
+
+    /// The value of such a plan.
+    pub async fn collect_value(&mut self, plan: &Rc<PlanEntry>) -> Result<(Value<'static>, ColumnType)> {
+        let [column] = plan.prepared.columns() else { return Err(sql::Error::OperandColumns(1).into()) };
         let ty = column.ty.clone();
-        let mut rows = self.collect(&planned.entry).await?;
+        let mut rows = self.collect(plan).await?;
         if rows.len() > 1 {
             return Err(exec::Error::SubqueryMoreThanOneRow.into());
         }
@@ -277,12 +300,17 @@ fn type_of(id: VariableId) -> ColumnType {
     }
 }
 
+fn place_of(target: &IntoTarget<'_>) -> Place {
+    match target {
+        IntoTarget::User(name) => Place::User((*name).into()),
+        IntoTarget::Local(slot) => Place::Local(*slot),
+    }
+}
+
 fn into(query: &Query<'_>) -> Result<Option<ResultTarget>> {
     Ok(match query.into {
         None => None,
-        Some(SelectInto::Variables(names)) => {
-            Some(ResultTarget::Variables(names.iter().map(|name| (*name).to_owned()).collect()))
-        }
+        Some(SelectInto::Variables(targets)) => Some(ResultTarget::Variables(targets.iter().map(place_of).collect())),
         Some(SelectInto::OutFile(file)) => Some(ResultTarget::File(Box::new(FileTarget::text(file)?))),
         Some(SelectInto::DumpFile(path)) => Some(ResultTarget::File(Box::new(FileTarget::dump(path)))),
     })

@@ -32,7 +32,7 @@ pub use context::{Binder, without_parameters};
 pub use info::{ProcessLine, SessionInfo};
 pub use outfile::FileTarget;
 pub use query::ArenaGuard;
-pub use run::ResultSet;
+pub use run::{AllRows, Destination, Ran, ResultSet, owned};
 pub use settings::IDS;
 pub use state::{Answer, State};
 
@@ -205,7 +205,7 @@ const IDLE: &str = "The client was disconnected by the server because of inactiv
 pub fn write_error(client: &mut Client, error: &Error) {
     let description = error.describe();
     client.output.prepare();
-    protocol::put_error(&mut client.output.writer, description.number, description.state, &description.message);
+    protocol::put_error(&mut client.output.writer, description.number, &description.state, &description.message);
 }
 
 impl Session {

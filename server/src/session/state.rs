@@ -41,6 +41,8 @@ pub struct State {
     pub named: super::named::NamedStatements,
     /// Behind `transaction`: given back when that is gone.
     pub temporary: Option<Box<super::temporary::TemporaryTables>>,
+    /// The stored program that runs.
+    pub frame: Option<Box<crate::routine::Frame>>,
 }
 
 /// A change of session state to tell the client, where it asked for that.
@@ -87,6 +89,7 @@ impl State {
             fixed_time_us: None,
             named: Default::default(),
             temporary: None,
+            frame: None,
         };
         state.refresh();
         state
@@ -208,6 +211,10 @@ impl State {
         let status = self.status();
         let warnings = self.warning_count();
         self.note_transaction();
+        // The statements of a stored program have no answers of their own.
+        if self.frame.is_some() {
+            return;
+        }
         let mut packet = OkPacket {
             affected_rows: answer.affected,
             last_insert_id: answer.last_insert_id,
@@ -234,10 +241,15 @@ impl State {
 
     /// A statement begins: its time, and nothing of the last one.
     pub fn begin_statement(&mut self) {
-        self.vars.statement_start_us = self.fixed_time_us.unwrap_or_else(|| self.worker.wall_clock_us());
+        self.begin_inner_statement();
         if self.info.killed() != exec::kill::NONE {
             self.vars.clear_kill_query();
         }
+    }
+
+    /// A statement of a stored program begins: it has its own time, but a KILL is for the whole.
+    pub fn begin_inner_statement(&mut self) {
+        self.vars.statement_start_us = self.fixed_time_us.unwrap_or_else(|| self.worker.wall_clock_us());
     }
 
     /// The error of a statement becomes its diagnostics.

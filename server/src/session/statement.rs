@@ -77,7 +77,7 @@ impl State {
                 }
             }
             Statement::Prepare { name, source } => return self.prepare_named(client, name, source),
-            Statement::Execute { name, using } => return Box::pin(self.execute_named(client, name, using)).await,
+            Statement::Execute { name, using } => return Box::pin(self.execute_named(client, name, using, format)).await,
             Statement::Deallocate { name } => return self.deallocate_named(client, name),
 
             Statement::Flush { what, read_lock, .. } => self.flush(what, *read_lock)?,
@@ -103,6 +103,10 @@ impl State {
             Statement::Shutdown => {
                 self.shut_down(client);
                 return Ok(());
+            }
+
+            Statement::Call(call) => {
+                return Box::pin(crate::routine::call(self, client, call, Default::default(), format)).await;
             }
 
             Statement::LoadData(load) => return self.load_data(client, load).await,

@@ -17,19 +17,18 @@ mod tables;
 mod views;
 mod virtual_tables;
 
-pub use build::{checksum_result, maintenance_result, output_column, texts};
+pub use build::{Columns, checksum_result, maintenance_result, output_column, result, text, texts};
 pub use definitions::virtual_database;
 pub use explain::explain;
 pub use filter::like;
 pub use schema::{VirtualReads, is_virtual_database, virtual_reads, virtual_rows, with_virtual_databases};
 pub use server::{Gathered, process_list};
-pub use tables::describe;
+pub use tables::{datetime, describe};
 pub use views::problem as view_problem;
-pub use virtual_tables::{Source, Wanted};
+pub use virtual_tables::{Source, Wanted, type_columns};
 
 use crate::error::{Error, Result};
 use crate::session::{ResultSet, State};
-use build::{Columns, result};
 use sql::ast::{Show, ShowFilter};
 
 /// Runs one SHOW.
@@ -58,6 +57,7 @@ pub async fn show(state: &mut State, what: &Show<'_>) -> Result<ResultSet> {
         Show::CreateTable(table) if state.find_table(&table)?.view.is_some() => views::create_view(state, &table),
         Show::CreateTable(table) => tables::create_table(state, &table),
         Show::CreateDatabase { name, if_not_exists } => tables::create_database(state, name, if_not_exists),
+        Show::CreateOther { kind: "PROCEDURE", name } => crate::routine::show_create(state, &name),
         Show::CreateOther { kind: "VIEW", name } => views::create_view(state, &name),
         Show::CreateOther { kind, name } => Err(Error::DoesNotExist { kind, name: name.name.to_owned() }),
         Show::CreateUser => server::create_user(state),
@@ -81,7 +81,13 @@ pub async fn show(state: &mut State, what: &Show<'_>) -> Result<ResultSet> {
         Show::Plugins => Ok(server::plugins()),
         Show::Triggers { filter, .. } => filter::apply(state, empty(TRIGGERS), filter, 2).await,
         Show::Events { filter, .. } => filter::apply(state, empty(EVENTS), filter, 1).await,
-        Show::Routines { filter, .. } => filter::apply(state, empty(ROUTINES), filter, 1).await,
+        Show::Routines { functions, filter } => {
+            let mut made = empty(ROUTINES);
+            if !functions {
+                made.rows = crate::routine::status(state);
+            }
+            filter::apply(state, made, filter, 1).await
+        }
         Show::OpenTables { database, filter } => {
             let made = tables::open_tables(state, database);
             filter::apply(state, made, filter, 1).await

@@ -87,8 +87,8 @@ pub const MAKERS: &[(&str, Maker)] = &[
     ("INNODB_FIELDS", innodb::fields), ("INNODB_FOREIGN", innodb::foreign_keys),
     ("INNODB_FOREIGN_COLS", innodb::foreign_columns), ("INNODB_INDEXES", innodb::indexes), ("INNODB_TABLES", innodb::tables),
     ("INNODB_TABLESTATS", innodb::table_statistics), ("INNODB_TRX", innodb::transactions), ("KEYWORDS", keywords),
-    ("KEY_COLUMN_USAGE", key_column_usage), ("PARTITIONS", partitions), ("PLUGINS", plugins), ("PROCESSLIST", processes),
-    ("REFERENTIAL_CONSTRAINTS", referential_constraints), ("SCHEMATA", schemata), ("SCHEMATA_EXTENSIONS", schemata_extensions),
+    ("KEY_COLUMN_USAGE", key_column_usage), ("PARAMETERS", parameters), ("PARTITIONS", partitions), ("PLUGINS", plugins), ("PROCESSLIST", processes),
+    ("REFERENTIAL_CONSTRAINTS", referential_constraints), ("ROUTINES", routines), ("SCHEMATA", schemata), ("SCHEMATA_EXTENSIONS", schemata_extensions),
     ("STATISTICS", statistics), ("TABLES", tables), ("TABLES_EXTENSIONS", table_extensions), ("TABLE_CONSTRAINTS", table_constraints),
     ("TABLE_CONSTRAINTS_EXTENSIONS", constraint_extensions), ("USER_PRIVILEGES", user_privileges),
     ("VIEWS", views), ("VIEW_TABLE_USAGE", view_table_usage),
@@ -143,6 +143,14 @@ fn processes(source: &Source<'_>) -> Vec<Row> {
             row
         })
         .collect()
+}
+
+fn routines(source: &Source<'_>) -> Vec<Row> {
+    crate::routine::routines(source.schema)
+}
+
+fn parameters(source: &Source<'_>) -> Vec<Row> {
+    crate::routine::parameters(source.schema)
 }
 
 fn schemata(source: &Source<'_>) -> Vec<Row> {
@@ -247,11 +255,29 @@ fn view_table_usage(source: &Source<'_>) -> Vec<Row> {
     all_views(source).flat_map(rows).collect()
 }
 
+/// DATA_TYPE up to COLLATION_NAME, and the type as it is written.
+pub fn type_columns(ty: &ColumnType) -> [Value<'static>; 9] {
+    let numbers = numeric_parts(ty);
+    let (characters, octets) = lengths(ty);
+    let is_text = is_text(ty);
+    [
+        text(show_create::type_name(ty)),
+        characters.map_or(Value::Null, |length| Value::Int(length as i64)),
+        octets.map_or(Value::Null, |length| Value::Int(length as i64)),
+        numbers.0.map_or(Value::Null, number),
+        numbers.1.map_or(Value::Null, number),
+        match ty.kind {
+            TypeKind::Time { fsp } | TypeKind::DateTime { fsp } | TypeKind::Timestamp { fsp } => number(fsp),
+            _ => Value::Null,
+        },
+        optional(is_text.then(|| ty.collation.charset())),
+        optional(is_text.then(|| ty.collation.name())),
+        text(show_create::type_text(ty)),
+    ]
+}
+
 fn column_row(def: &TableDef, position: usize, column: &ColumnDef) -> Row {
-    let numbers = numeric_parts(&column.ty);
-    let (characters, octets) = lengths(&column.ty);
-    let is_text = is_text(&column.ty);
-    vec![
+    let mut row = vec![
         text(CATALOG),
         text(&def.database),
         text(&def.name),
@@ -259,25 +285,17 @@ fn column_row(def: &TableDef, position: usize, column: &ColumnDef) -> Row {
         number(position + 1),
         optional(show_create::column_default_text(column)),
         text(if column.nullable { "YES" } else { "NO" }),
-        text(show_create::type_name(&column.ty)),
-        characters.map_or(Value::Null, |length| Value::Int(length as i64)),
-        octets.map_or(Value::Null, |length| Value::Int(length as i64)),
-        numbers.0.map_or(Value::Null, number),
-        numbers.1.map_or(Value::Null, number),
-        match column.ty.kind {
-            TypeKind::Time { fsp } | TypeKind::DateTime { fsp } | TypeKind::Timestamp { fsp } => number(fsp),
-            _ => Value::Null,
-        },
-        optional(is_text.then(|| column.ty.collation.charset())),
-        optional(is_text.then(|| column.ty.collation.name())),
-        text(show_create::type_text(&column.ty)),
+    ];
+    row.extend(type_columns(&column.ty));
+    row.extend([
         text(show_create::column_key(def, position)),
         text(show_create::column_extra(column)),
         text("select,insert,update,references"),
         text(&column.comment),
         text(column.generated.as_ref().map_or_else(String::new, |generated| show_create::escaped(&generated.expr.text))),
         Value::Null,
-    ]
+    ]);
+    row
 }
 
 /// NUMERIC_PRECISION and NUMERIC_SCALE.

@@ -56,6 +56,7 @@ pub struct Worker {
     pub buffers: Rc<Buffers>,
     pub counters: Counters,
     pub plans: RefCell<PlanCache>,
+    pub routines: RefCell<crate::routine::Routines>,
     pub sessions: RefCell<BTreeMap<u32, Rc<SessionInfo>>>,
     pub arenas: RefCell<Vec<sql::Arena>>,
     /// Where a digest puts the literals.
@@ -79,6 +80,7 @@ impl Worker {
             buffers: Rc::default(),
             counters: Counters::default(),
             plans: RefCell::default(),
+            routines: RefCell::default(),
             sessions: RefCell::default(),
             arenas: RefCell::default(),
             lifted: RefCell::default(),

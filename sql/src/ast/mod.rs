@@ -8,11 +8,13 @@ mod ddl;
 mod expr;
 mod print;
 mod query;
+mod routine;
 mod session;
 
 pub use ddl::*;
 pub use expr::*;
 pub use query::*;
+pub use routine::*;
 pub use session::*;
 
 /// `name` or `database.name`.
@@ -68,6 +70,17 @@ pub enum Statement<'a> {
     RenameTable {
         pairs: &'a [(ObjectName<'a>, ObjectName<'a>)],
     },
+
+    CreateProcedure(&'a CreateProcedure<'a>),
+    AlterProcedure {
+        name: ObjectName<'a>,
+        characteristics: Characteristics<'a>,
+    },
+    DropProcedure {
+        name: ObjectName<'a>,
+        if_exists: bool,
+    },
+    Call(&'a CallProcedure<'a>),
 
     /// BEGIN, START TRANSACTION
     Begin {
@@ -183,7 +196,10 @@ impl Statement<'_> {
             | S::CreateIndex(_)
             | S::DropIndex { .. }
             | S::AlterTable(_)
-            | S::RenameTable { .. } => ddl,
+            | S::RenameTable { .. }
+            | S::CreateProcedure(_)
+            | S::AlterProcedure { .. }
+            | S::DropProcedure { .. } => ddl,
             S::TableMaintenance { .. } => StatementInfo { implicit_commit: true, returns_rows: true, ..Default::default() },
             S::Flush { .. } | S::LockTables(_) | S::Begin { .. } => StatementInfo { implicit_commit: true, ..Default::default() },
             S::Show(_) | S::Describe { .. } | S::Explain { .. } | S::ExplainConnection { .. } | S::Help(_) => rows,

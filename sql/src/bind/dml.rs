@@ -367,7 +367,9 @@ fn joins(filter: Option<&ast::Expr<'_>>, order_by: &[OrderItem<'_>], limit: &Opt
 
 /// Does no assignment read what another has set?
 fn is_plain(assignments: &[ast::Assignment<'_>]) -> bool {
-    let is_constant = |value: &AstExpr<'_>| matches!(value, AstExpr::Literal(_) | AstExpr::Lifted { .. } | AstExpr::Param(_));
+    let is_constant = |value: &AstExpr<'_>| {
+        matches!(value, AstExpr::Literal(_) | AstExpr::Lifted { .. } | AstExpr::Param(_) | AstExpr::Local { .. })
+    };
     assignments.len() == 1 || assignments.iter().all(|a| is_constant(&a.value))
 }
 

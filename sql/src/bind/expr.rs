@@ -20,6 +20,7 @@ impl Binder<'_> {
             E::Lifted { index, literal } => self.lifted(*index, literal),
             E::Param(index) => Ok(self.param(*index as usize)),
             E::Column(name) => self.name(name),
+            E::Local { slot, .. } => Ok(self.local(*slot as usize)),
             E::And(items) => self.logic(items, ExprKind::And),
             E::Or(items) => self.logic(items, ExprKind::Or),
             E::Not(arg) => self.not(arg),
@@ -101,6 +102,16 @@ impl Binder<'_> {
             _ => {}
         }
         Expr { kind: ExprKind::Param(index), ty, nullable: true }
+    }
+
+    /// A variable of the stored program around, which is a parameter of the plan.
+    fn local(&mut self, slot: usize) -> Expr {
+        let ty = self.context.local_type(slot);
+        self.derivation = match class(&ty) {
+            Class::String => Derivation { collation: ty.collation, level: Coercibility::Implicit },
+            _ => Derivation::NUMERIC,
+        };
+        Expr { kind: ExprKind::Param(slot), ty, nullable: true }
     }
 
     fn logic(&mut self, items: &[ast::Expr<'_>], make: fn(Vec<Expr>) -> ExprKind) -> Result<Expr> {

@@ -72,6 +72,14 @@ pub fn bind_constant(expr: &crate::ast::Expr<'_>, context: &dyn BindContext) -> 
     Binder::new(context, 0, 0).expr(expr)
 }
 
+/// Binds an expression that reads no table, of a stored program; `None`: it has subqueries, so it needs a plan.
+pub fn bind_value(expr: &crate::ast::Expr<'_>, context: &dyn BindContext) -> Result<Option<Expr>> {
+    let mut binder = Binder::new(context, 0, 0);
+    let bound = binder.value(expr)?;
+    let stands_alone = binder.subqueries.is_empty() && binder.stores.is_empty() && binder.sources.is_empty();
+    Ok(stands_alone.then_some(bound))
+}
+
 /// Binds an expression over the columns of one table, which is source 0.
 pub(crate) fn bind_over_row(expr: &crate::ast::Expr<'_>, table: &Arc<TableDef>, context: &dyn BindContext) -> Result<Expr> {
     let mut binder = Binder::new(context, 0, 0);

@@ -19,7 +19,7 @@ impl<'a> Parser<'a> {
                     if self.at_ident() && !self.at_charset() && !self.at_word("ENCRYPTION") { Some(self.ident()?) } else { None };
                 Ok(Statement::AlterDatabase { name, options: self.database_options()? })
             }
-            Token::Keyword(K::Procedure) => self.unsupported("ALTER PROCEDURE"),
+            Token::Keyword(K::Procedure) => self.alter_procedure(),
             Token::Keyword(K::Function) => self.unsupported("ALTER FUNCTION"),
             Token::Keyword(K::Sql) => self.create_view(ViewForm::Alter),
             Token::Word(word) => {

@@ -30,7 +30,7 @@ impl<'a> Parser<'a> {
                     }
                     self.create_index(KeyKind::Spatial)
                 }
-                K::Procedure => self.unsupported("CREATE PROCEDURE"),
+                K::Procedure => self.create_procedure(None),
                 K::Function => self.unsupported("CREATE FUNCTION"),
                 K::Trigger => self.unsupported("CREATE TRIGGER"),
                 K::Or | K::Sql => self.create_view(ViewForm::Create),
@@ -42,6 +42,9 @@ impl<'a> Parser<'a> {
                     return self.create_table(true);
                 }
                 let kind = if word.eq_ignore_ascii_case(b"DEFINER") { self.definer_kind() } else { None };
+                if kind == Some("CREATE PROCEDURE") {
+                    return self.create_with_definer();
+                }
                 let is_view = [&b"VIEW"[..], b"ALGORITHM", b"DEFINER"].iter().any(|view| word.eq_ignore_ascii_case(view));
                 if is_view && kind.is_none() {
                     return self.create_view(ViewForm::Create);
@@ -710,7 +713,7 @@ impl<'a> Parser<'a> {
                 while self.algorithm_or_lock(&mut how)? {}
                 Ok(Statement::DropIndex { name, table, how })
             }
-            Token::Keyword(K::Procedure) => self.unsupported("DROP PROCEDURE"),
+            Token::Keyword(K::Procedure) => self.drop_procedure(),
             Token::Keyword(K::Function) => self.unsupported("DROP FUNCTION"),
             Token::Keyword(K::Trigger) => self.unsupported("DROP TRIGGER"),
             Token::Keyword(K::Spatial) => self.unsupported("DROP SPATIAL REFERENCE SYSTEM"),

@@ -633,7 +633,14 @@ impl<'a> Parser<'a> {
         let unquote = match self.token {
             Token::Arrow => false,
             Token::LongArrow => true,
-            _ => return Ok(Expr::Column(column)),
+            _ => {
+                if let ColumnName { database: None, table: None, name } = *column
+                    && let Some(slot) = self.names.find(name)
+                {
+                    return Ok(Expr::Local { slot, name });
+                }
+                return Ok(Expr::Column(column));
+            }
         };
         self.bump();
         Ok(Expr::JsonArrow { column, path: self.string()?, unquote })

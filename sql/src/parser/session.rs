@@ -93,7 +93,7 @@ impl<'a> Parser<'a> {
         Ok(Statement::Set(self.list(|p| p.set_item())?))
     }
 
-    fn set_item(&mut self) -> Result<SetItem<'a>> {
+    pub(super) fn set_item(&mut self) -> Result<SetItem<'a>> {
         match self.token {
             Token::Variable(_) | Token::QuotedVariable { .. } => {
                 let name = self.user_variable()?;

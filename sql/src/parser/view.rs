@@ -45,7 +45,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `DEFINER = user`; `None`: the current user.
-    fn definer(&mut self) -> Result<Option<(&'a str, &'a str)>> {
+    pub(super) fn definer(&mut self) -> Result<Option<(&'a str, &'a str)>> {
         if !self.accept_word("DEFINER") {
             return Ok(None);
         }

@@ -19,6 +19,7 @@ pub(crate) mod foreign;
 mod locks;
 mod online;
 mod related;
+mod routine;
 mod temporary;
 mod validate;
 mod view;
@@ -349,7 +350,8 @@ impl Database {
         catalog.put_database(name, collation)?;
         catalog.commit();
         self.publish(&mut ddl, |next| {
-            let database = DatabaseDef { name: name.to_string(), collation, tables: Default::default() };
+            let database =
+                DatabaseDef { name: name.to_string(), collation, tables: Default::default(), procedures: Default::default() };
             next.databases.insert(name.to_string(), Arc::new(database));
         });
         Ok(())
@@ -392,6 +394,9 @@ impl Database {
             let mut catalog = CatalogTxn::begin(worker);
             for table in &locked.tables {
                 unlink_table(&mut catalog, table)?;
+            }
+            for procedure in now.schema.databases.get(name).into_iter().flat_map(|database| database.procedures.values()) {
+                catalog.remove_procedure(procedure)?;
             }
             catalog.remove_database(name)?;
             catalog.commit();

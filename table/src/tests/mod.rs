@@ -6,6 +6,7 @@ mod ddl;
 mod foreign;
 mod offline;
 mod online;
+mod routines;
 mod rows;
 mod threads;
 mod views;
