@@ -6,7 +6,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use std::sync::OnceLock;
-use types::schema::{ColumnDef, ColumnDefault, IndexColumn, TableDef, TableId};
+use types::schema::{ColumnDef, IndexColumn, TableDef, TableId};
 use types::{CollationId, ColumnType, KeyCodec, LobSize, RowLayout, StoredRow, TypeKind, Value};
 
 struct Fixture {
@@ -123,18 +123,7 @@ fn table() -> TableDef {
         Bit { length: 12 },
         Json,
     ];
-    let column = |(place, kind): (usize, TypeKind)| ColumnDef {
-        name: format!("c{place}"),
-        ty: if place % 7 == 3 { ColumnType::unsigned(kind) } else { ColumnType::new(kind) },
-        nullable: place % 3 != 0,
-        default: ColumnDefault::None,
-        auto_increment: false,
-        on_update_now: false,
-        comment: String::new(),
-        invisible: false,
-        generated: None,
-        missing: None,
-    };
+    let column = |(place, kind): (usize, TypeKind)| ColumnDef::new(format!("c{place}"), if place % 7 == 3 { ColumnType::unsigned(kind) } else { ColumnType::new(kind) }, place % 3 != 0);
     TableDef {
         id: TableId(1),
         database: "d".to_owned(),

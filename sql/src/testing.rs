@@ -3,7 +3,7 @@
 use crate::plan::{BindContext, Plan, SqlMode};
 use crate::{Arena, Result};
 use std::sync::Arc;
-use types::schema::{ColumnDef, ColumnDefault, DatabaseDef, IndexColumn, IndexDef, IndexKind, Schema, TableDef, TableId};
+use types::schema::{ColumnDef, DatabaseDef, IndexColumn, IndexDef, IndexKind, Schema, TableDef, TableId};
 use types::{CollationId, ColumnType, TypeKind, Value};
 
 pub(crate) struct Fixture {
@@ -193,18 +193,8 @@ impl TableMaker {
     }
 
     fn add(mut self, name: &str, ty: ColumnType, nullable: bool) -> Self {
-        self.def.columns.push(ColumnDef {
-            name: name.to_owned(),
-            ty,
-            nullable,
-            default: ColumnDefault::None,
-            auto_increment: name == "id" && self.def.name == "t",
-            on_update_now: false,
-            comment: String::new(),
-            invisible: false,
-            generated: None,
-            missing: None,
-        });
+        let auto_increment = name == "id" && self.def.name == "t";
+        self.def.columns.push(ColumnDef { auto_increment, ..ColumnDef::new(name, ty, nullable) });
         self
     }
 

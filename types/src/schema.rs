@@ -288,6 +288,24 @@ pub struct ColumnDef {
     pub missing: Option<String>,
 }
 
+impl ColumnDef {
+    /// A column as it is where nothing more is said.
+    pub fn new(name: impl Into<String>, ty: ColumnType, nullable: bool) -> Self {
+        Self {
+            name: name.into(),
+            ty,
+            nullable,
+            default: ColumnDefault::None,
+            auto_increment: false,
+            on_update_now: false,
+            comment: String::new(),
+            invisible: false,
+            generated: None,
+            missing: None,
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ColumnDefault {
     /// No DEFAULT clause: NULL where nullable, else "doesn't have a default value" (1364).

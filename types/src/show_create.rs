@@ -418,18 +418,7 @@ mod tests {
     use crate::schema::TableId;
 
     fn column(name: &str, ty: ColumnType, default: ColumnDefault) -> ColumnDef {
-        ColumnDef {
-            name: name.into(),
-            ty,
-            nullable: true,
-            default,
-            auto_increment: false,
-            on_update_now: false,
-            comment: String::new(),
-            invisible: false,
-            generated: None,
-            missing: None,
-        }
+        ColumnDef { default, ..ColumnDef::new(name, ty, true) }
     }
 
     fn literal(text: &str) -> ColumnDefault {

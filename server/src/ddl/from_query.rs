@@ -7,18 +7,7 @@ use types::{CollationId, ColumnType, LobSize, TypeKind};
 /// The column that a table or view has for a column of a query. One that is a stored table's keeps what rows get by default, and its
 /// comment; every other one that is not NULL gets MySQL's empty value. So does one that is not read from the table itself (`direct`).
 pub fn column_of_query(column: &OutputColumn, schema: &Schema, direct: bool) -> ColumnDef {
-    let mut made = ColumnDef {
-        name: column.name.clone(),
-        ty: kept_type(column),
-        nullable: column.nullable,
-        default: ColumnDefault::None,
-        auto_increment: false,
-        on_update_now: false,
-        comment: String::new(),
-        invisible: false,
-        generated: None,
-        missing: None,
-    };
+    let mut made = ColumnDef::new(column.name.clone(), kept_type(column), column.nullable);
     let table = schema.table(&column.database, &column.table).filter(|table| !table.is_virtual);
     let base = table.and_then(|table| Some(&table.columns[table.column_index(&column.original_name)?]));
     if let Some(base) = base {

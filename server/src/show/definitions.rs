@@ -7,7 +7,7 @@ use crate::ddl::column_type;
 use sql::ast::{ColumnDefinition, CreateTable, Statement};
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
-use types::schema::{ColumnDef, ColumnDefault, DatabaseDef, TableDef, TableId};
+use types::schema::{ColumnDef, DatabaseDef, TableDef, TableId};
 use types::{CollationId, TypeKind, Value};
 
 /// Names of the databases, and their definitions.
@@ -72,18 +72,11 @@ fn table(database: &str, create: &CreateTable<'_>, id: TableId) -> TableDef {
 }
 
 fn column(definition: &ColumnDefinition<'_>) -> ColumnDef {
-    ColumnDef {
-        name: definition.name.to_owned(),
-        ty: column_type(definition.name, &definition.data_type, COLLATION).expect("D1"),
-        nullable: definition.nullable.unwrap_or(true),
-        default: ColumnDefault::None,
-        auto_increment: false,
-        on_update_now: false,
-        comment: String::new(),
-        invisible: false,
-        generated: None,
-        missing: None,
-    }
+    ColumnDef::new(
+        definition.name,
+        column_type(definition.name, &definition.data_type, COLLATION).expect("D1"),
+        definition.nullable.unwrap_or(true),
+    )
 }
 
 /// A row of a table of the server, of some named values; the others are NULL, or zero and nothing where the column may not be NULL.

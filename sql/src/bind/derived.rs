@@ -13,7 +13,7 @@ use crate::expr::{Expr, ExprKind};
 use crate::plan::{Access, Derived, Node};
 use crate::planner::{JoinTree, is_volatile, node_rows, tree_sources};
 use std::sync::Arc;
-use types::schema::{ColumnDef, ColumnDefault, TableDef, TableId};
+use types::schema::{ColumnDef, TableDef, TableId};
 use types::{CollationId, ColumnType};
 
 /// A block of more tables is run on its own.
@@ -155,18 +155,7 @@ pub(super) fn derived_def(alias: &str, names: &[String], block: &Block) -> Arc<T
 }
 
 pub(super) fn column_def(name: String, ty: ColumnType, nullable: bool) -> ColumnDef {
-    ColumnDef {
-        name,
-        ty: typing::stored(&ty),
-        nullable,
-        default: ColumnDefault::None,
-        auto_increment: false,
-        on_update_now: false,
-        comment: String::new(),
-        invisible: false,
-        generated: None,
-        missing: None,
-    }
+    ColumnDef::new(name, typing::stored(&ty), nullable)
 }
 
 /// What stands for a table where there is none in the schema.

@@ -1,7 +1,7 @@
 //! A definition, column by column, in place of a CREATE TABLE.
 
 use crate::ddl::{NewIndex, NewIndexColumn, NewIndexKind, NewTable};
-use types::schema::{ColumnDef, ColumnDefault};
+use types::schema::ColumnDef;
 use types::{CollationId, ColumnType};
 
 impl NewTable {
@@ -62,16 +62,5 @@ impl NewTable {
 }
 
 fn column(name: &str, ty: ColumnType, nullable: bool) -> ColumnDef {
-    ColumnDef {
-        name: name.to_owned(),
-        ty,
-        nullable,
-        default: ColumnDefault::None,
-        auto_increment: false,
-        on_update_now: false,
-        comment: String::new(),
-        invisible: false,
-        generated: None,
-        missing: None,
-    }
+    ColumnDef::new(name, ty, nullable)
 }

@@ -132,18 +132,7 @@ impl Drop for Fixture {
 }
 
 pub(crate) fn column(name: &str, kind: TypeKind) -> ColumnDef {
-    ColumnDef {
-        name: name.to_string(),
-        ty: ColumnType::new(kind),
-        nullable: true,
-        default: ColumnDefault::None,
-        auto_increment: false,
-        on_update_now: false,
-        comment: String::new(),
-        invisible: false,
-        generated: None,
-        missing: None,
-    }
+    ColumnDef::new(name, ColumnType::new(kind), true)
 }
 
 pub(crate) fn not_null(mut column: ColumnDef) -> ColumnDef {

@@ -124,18 +124,7 @@ fn outcome(ty: &ColumnType, literal: &str, context: &StoreContext<'_>) -> String
 }
 
 fn column(ty: &ColumnType) -> crate::schema::ColumnDef {
-    crate::schema::ColumnDef {
-        name: "a".into(),
-        ty: ty.clone(),
-        nullable: true,
-        default: crate::schema::ColumnDefault::None,
-        auto_increment: false,
-        on_update_now: false,
-        comment: String::new(),
-        invisible: false,
-        generated: None,
-        missing: None,
-    }
+    crate::schema::ColumnDef::new("a", ty.clone(), true)
 }
 
 #[test]

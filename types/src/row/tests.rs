@@ -7,18 +7,7 @@ use proptest::prelude::*;
 use std::sync::Arc;
 
 fn column(kind: TypeKind, nullable: bool) -> ColumnDef {
-    ColumnDef {
-        name: String::new(),
-        ty: ColumnType::new(kind),
-        nullable,
-        default: ColumnDefault::None,
-        auto_increment: false,
-        on_update_now: false,
-        comment: String::new(),
-        invisible: false,
-        generated: None,
-        missing: None,
-    }
+    ColumnDef::new("", ColumnType::new(kind), nullable)
 }
 
 fn text(bytes: &[u8]) -> Value<'_> {
