@@ -117,14 +117,14 @@ impl Stream {
     /// Who is there, as MySQL prints it in messages and in the process list.
     pub fn peer(&self) -> Peer {
         match self {
-            Stream::Unix(_) => Peer { host: "localhost".into(), address: "localhost".into(), is_local: true },
+            Stream::Unix(_) => Peer { host: "localhost".into(), address: "localhost".into(), ip: None, is_local: true },
             Stream::Tcp(stream) => match stream.peer_addr() {
                 Ok(address) => {
                     let ip = address.ip().to_canonical();
                     let host = if ip.is_loopback() { "localhost".into() } else { ip.to_string() };
-                    Peer { address: format!("{host}:{}", address.port()), host, is_local: ip.is_loopback() }
+                    Peer { address: format!("{host}:{}", address.port()), host, ip: Some(ip), is_local: ip.is_loopback() }
                 }
-                Err(_) => Peer { host: "unknown".into(), address: "unknown".into(), is_local: false },
+                Err(_) => Peer { host: "unknown".into(), address: "unknown".into(), ip: None, is_local: false },
             },
         }
     }
@@ -137,6 +137,8 @@ pub struct Peer {
     pub host: String,
     /// With the port.
     pub address: String,
+    /// `None` for a unix socket.
+    pub ip: Option<std::net::IpAddr>,
     /// Loopback or unix socket.
     pub is_local: bool,
 }
@@ -183,6 +185,11 @@ impl Socket {
         };
         readiness.writable.set(true);
         Ok(Self { core, stream, readiness })
+    }
+
+    /// Nobody but the client can read what it sends.
+    pub fn is_private(&self) -> bool {
+        matches!(self.stream, Stream::Unix(_))
     }
 
     async fn readable(&self, deadline: Instant, stop: &impl Interruptible) -> Result<(), Lost> {

@@ -210,6 +210,10 @@ fn sql_error(error: &Sql) -> (u16, String) {
         Sql::TooManyTables => (1116, "Too many tables; MySQL can only use 61 tables in a join".into()),
         Sql::TooManyParams => (1390, "Prepared statement contains too many placeholders".into()),
         Sql::IdentifierTooLong(name) => (1059, format!("Identifier name '{name}' is too long")),
+        Sql::AccountNameTooLong { name, what, most } => {
+            (1470, format!("String '{name}' is too long for {what} (should be no longer than {most})"))
+        }
+        Sql::Denied(denied) => access_denied(denied),
         Sql::WrongName { kind, name } => match kind {
             NameKind::Database => (1102, format!("Incorrect database name '{name}'")),
             NameKind::Table => (1103, format!("Incorrect table name '{name}'")),
@@ -325,6 +329,14 @@ fn sql_error(error: &Sql) -> (u16, String) {
         Sql::UpdateTableUsed(name) => (1093, format!("You can't specify target table '{name}' for update in FROM clause")),
         Sql::File(error) => file_error(*error),
         Sql::Definition(error) => definition_error(error),
+    }
+}
+
+fn access_denied(denied: &sql::Denied) -> (u16, String) {
+    let sql::Denied { command, user, host, table, column } = denied;
+    match column {
+        Some(column) => (1143, format!("{command} command denied to user '{user}'@'{host}' for column '{column}' in table '{table}'")),
+        None => (1142, format!("{command} command denied to user '{user}'@'{host}' for table '{table}'")),
     }
 }
 

@@ -8,6 +8,7 @@
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![forbid(unsafe_code)]
 
+mod accounts;
 mod charset;
 mod connection;
 mod counters;
@@ -80,6 +81,8 @@ pub enum StartError {
     Resource(std::io::Error),
     /// The engine has no worker left for DDL.
     NoSpareWorker,
+    /// The accounts of the catalog cannot be used.
+    Accounts(String),
 }
 
 impl std::fmt::Display for StartError {
@@ -90,6 +93,7 @@ impl std::fmt::Display for StartError {
             }
             StartError::Listen { what, error } => write!(f, "cannot listen on {what}: {error}"),
             StartError::Resource(error) => write!(f, "cannot start a thread: {error}"),
+            StartError::Accounts(why) => f.write_str(why),
             StartError::NoSpareWorker => f.write_str("the engine has no worker left for definitions"),
         }
     }

@@ -31,7 +31,7 @@ pub use arena::Arena;
 pub use bind::{bind_constant, bind_show_filter, plan};
 pub use digest::{Digest, Lifted, digest};
 pub use error::{
-    Clause, DefinitionError, Error, FileError, IllegalMix, NameKind, RecursiveError, Result, RowExprProblem, WindowError,
+    Clause, DefinitionError, Denied, Error, FileError, IllegalMix, NameKind, RecursiveError, Result, RowExprProblem, WindowError,
 };
 pub use explain::{explain_json, explain_tree, explain_tree_measured};
 pub use normal::normalized;

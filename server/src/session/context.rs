@@ -1,6 +1,8 @@
 //! What binding reads of the session, and the way from a syntax tree to a plan.
 
 use super::outfile::FileTarget;
+use crate::accounts::privilege::Privileges;
+use crate::accounts::{Gathering, Needs};
 use super::settings::IDS;
 use super::state::State;
 use crate::error::{Error, Result};
@@ -11,7 +13,7 @@ use exec::{Constants, Prepared};
 use sql::Parsed;
 use sql::ast::{DataType, Expr, Query, QueryBody, Select, SelectInto, SelectItem, Statement};
 use sql::expr::ExprKind;
-use sql::plan::{Access, BindContext, KeyRange, Node, OutputColumn, Plan, SqlMode, Switches};
+use sql::plan::{Access, Action, BindContext, KeyRange, Node, OutputColumn, Part, Plan, SqlMode, Switches};
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -29,6 +31,7 @@ pub struct Binder<'a> {
     params: &'a [Value<'a>],
     /// The plan was chosen for these values.
     is_sniffed: Cell<bool>,
+    needs: Gathering,
 }
 
 /// A plan that was chosen for the values of one execution is kept when it costs no more than this; a dearer one is made anew each time,
@@ -37,7 +40,7 @@ const KEPT_COST_MAX: f64 = 5000.0;
 
 impl<'a> Binder<'a> {
     pub fn new(state: &'a State, schema: &'a Schema, params: &'a [Value<'a>]) -> Self {
-        Self { state, schema, is_volatile: Cell::new(false), params, is_sniffed: Cell::new(false) }
+        Self { state, schema, is_volatile: Cell::new(false), params, is_sniffed: Cell::new(false), needs: Gathering::default() }
     }
 
     fn constants(&self) -> Constants<'_> {
@@ -52,6 +55,15 @@ impl<'a> Binder<'a> {
 }
 
 impl BindContext for Binder<'_> {
+    fn need(&self, table: &TableDef, action: Action, of: Part<'_>) -> sql::Result<()> {
+        self.needs.add(&self.state.access, table, action, of).map_err(|denied| sql::Error::Denied(Box::new(denied)))
+    }
+
+    fn missing(&self, database: &str, table: &str, action: Action) -> sql::Result<()> {
+        crate::accounts::check_missing(&self.state.access, database, table, action)
+            .map_err(|denied| sql::Error::Denied(Box::new(denied)))
+    }
+
     fn database(&self) -> Option<&str> {
         self.state.vars.database.as_deref()
     }
@@ -185,7 +197,11 @@ impl State {
         }
         let is_for_one = binder.is_sniffed.get() && sql::estimated_cost(&plan) > KEPT_COST_MAX;
         let prepared = Prepared::new(&self.worker.shared.database, Arc::new(plan))?;
-        let entry = PlanEntry::new(schema.version, prepared, into);
+        let global = match &into {
+            Some(ResultTarget::File(_)) => Privileges::FILE,
+            _ => Privileges::NONE,
+        };
+        let entry = PlanEntry::new(schema.version, prepared, into, Needs::new(binder.needs.take(), global));
         Ok(Planned { entry, is_volatile: binder.is_volatile.get() || is_for_one })
     }
 
@@ -193,7 +209,7 @@ impl State {
     pub fn entry_of(&self, plan: Plan) -> Result<Rc<PlanEntry>> {
         let version = self.worker.shared.database.schema_version();
         let prepared = Prepared::new(&self.worker.shared.database, Arc::new(plan))?;
-        Ok(PlanEntry::new(version, prepared, None))
+        Ok(PlanEntry::new(version, prepared, None, Needs::default()))
     }
 
     /// Binds the WHERE of a SHOW to the columns of its result.

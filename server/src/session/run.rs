@@ -58,7 +58,11 @@ impl State {
         to: &mut Destination<'_>,
     ) -> Result<Ran> {
         let worker = Rc::clone(&self.worker);
+        plan.needs.check(&self.access)?;
         self.count_statement(plan.kind);
+        if let Some(seat) = self.seat.as_ref().filter(|seat| seat.counts()) {
+            seat.count(plan.writes)?;
+        }
         let lasting = self.transaction.is_explicit() || !self.settings.autocommit;
         if plan.writes && self.transaction.next_is_read_only(&self.settings) {
             return Err(Error::ReadOnlyTransaction);
@@ -68,7 +72,7 @@ impl State {
             return Ok(Ran::Stale);
         }
         let gathered = match plan.reads.gathered {
-            true => Some(Gathered::collect(&worker.shared).await),
+            true => Some(Gathered::collect(&worker.shared).await.seen_by(&self.access)),
             false => None,
         };
         let was_open = self.transaction.is_open();
@@ -326,7 +330,7 @@ impl State {
         }
         self.transaction.ensure(&worker, &self.settings, false).begin_statement(&worker.engine);
         let gathered = match plan.reads.gathered {
-            true => Some(Gathered::collect(&worker.shared).await),
+            true => Some(Gathered::collect(&worker.shared).await.seen_by(&self.access)),
             false => None,
         };
         match execute_change(self, plan, &[], gathered.as_ref()).await {
@@ -375,7 +379,7 @@ impl State {
         let was_open = self.transaction.is_open();
         self.transaction.ensure(&worker, &self.settings, lasting).begin_statement(&worker.engine);
         let gathered = match plan.reads.gathered {
-            true => Some(Gathered::collect(&worker.shared).await),
+            true => Some(Gathered::collect(&worker.shared).await.seen_by(&self.access)),
             false => None,
         };
         let outcome = measure_query(self, plan, gathered.as_ref()).await;
@@ -396,7 +400,7 @@ impl State {
         self.transaction.ensure(&worker, &self.settings, lasting).begin_statement(&worker.engine);
         let mut sink = AllRows::default();
         let gathered = match plan.reads.gathered {
-            true => Some(Gathered::collect(&worker.shared).await),
+            true => Some(Gathered::collect(&worker.shared).await.seen_by(&self.access)),
             false => None,
         };
         let outcome = execute_query(self, plan, &[], gathered.as_ref(), &mut sink).await;
@@ -415,8 +419,8 @@ async fn execute_query<S: RowSink>(
     gathered: Option<&Gathered>,
     sink: &mut S,
 ) -> Result<QueryDone> {
-    let State { worker, info, vars, transaction, .. } = state;
-    let schema = plan.reads.any.then(|| worker.schema());
+    let State { worker, info, vars, transaction, access, .. } = state;
+    let schema = plan.reads.any.then(|| access.visible(&worker.schema()));
     let host = ServerHost { schema: schema.as_deref(), gathered, ..ServerHost::new(worker) };
     let txn = transaction.txn().expect("the caller made sure of one");
     let mut context =
@@ -425,8 +429,8 @@ async fn execute_query<S: RowSink>(
 }
 
 async fn measure_query(state: &mut State, plan: &PlanEntry, gathered: Option<&Gathered>) -> Result<sql::explain::Measures> {
-    let State { worker, info, vars, transaction, .. } = state;
-    let schema = plan.reads.any.then(|| worker.schema());
+    let State { worker, info, vars, transaction, access, .. } = state;
+    let schema = plan.reads.any.then(|| access.visible(&worker.schema()));
     let host = ServerHost { schema: schema.as_deref(), gathered, ..ServerHost::new(worker) };
     let txn = transaction.txn().expect("the caller made sure of one");
     let mut context =
@@ -440,8 +444,8 @@ async fn execute_change(
     params: &[Value<'_>],
     gathered: Option<&Gathered>,
 ) -> Result<DmlDone> {
-    let State { worker, info, vars, transaction, .. } = state;
-    let schema = plan.reads.any.then(|| worker.schema());
+    let State { worker, info, vars, transaction, access, .. } = state;
+    let schema = plan.reads.any.then(|| access.visible(&worker.schema()));
     let host = ServerHost { schema: schema.as_deref(), gathered, ..ServerHost::new(worker) };
     let txn = transaction.txn().expect("the caller made sure of one");
     let mut context =
@@ -456,8 +460,8 @@ async fn execute_load(
     source: &mut dyn ByteSource,
     charset: Charset,
 ) -> Result<DmlDone> {
-    let State { worker, info, vars, transaction, .. } = state;
-    let schema = plan.reads.any.then(|| worker.schema());
+    let State { worker, info, vars, transaction, access, .. } = state;
+    let schema = plan.reads.any.then(|| access.visible(&worker.schema()));
     let host = ServerHost { schema: schema.as_deref(), gathered, ..ServerHost::new(worker) };
     let txn = transaction.txn().expect("the caller made sure of one");
     let mut context =

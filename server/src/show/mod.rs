@@ -12,7 +12,7 @@ mod server;
 mod tables;
 mod virtual_tables;
 
-pub use build::{maintenance_result, output_column, texts};
+pub use build::{Columns, maintenance_result, output_column, result, text, texts};
 pub use explain::explain;
 pub use filter::like;
 pub use schema::{VirtualReads, is_virtual_database, virtual_reads, with_virtual_databases};
@@ -22,7 +22,7 @@ pub use virtual_tables::rows as information_schema_rows;
 
 use crate::error::{Error, Result};
 use crate::session::{ResultSet, State};
-use build::{Columns, result};
+
 use sql::ast::{Show, ShowFilter};
 
 /// Runs one SHOW.
@@ -51,7 +51,7 @@ pub async fn show(state: &mut State, what: &Show<'_>) -> Result<ResultSet> {
         Show::CreateTable(table) => tables::create_table(state, &table),
         Show::CreateDatabase { name, if_not_exists } => tables::create_database(state, name, if_not_exists),
         Show::CreateOther { kind, name } => Err(Error::DoesNotExist { kind, name: name.name.to_owned() }),
-        Show::CreateUser => server::create_user(state),
+        Show::CreateUser(user) => crate::accounts::create_user(state, &user),
         Show::Variables { global, filter } => {
             let made = server::variables(state, global, filter);
             filter::apply(state, made, filter, 0).await
@@ -67,7 +67,7 @@ pub async fn show(state: &mut State, what: &Show<'_>) -> Result<ResultSet> {
         Show::EngineStatus { what, .. } => server::engine_status(state, what).await,
         Show::Charsets(filter) => filter::apply(state, server::charsets(), filter, 0).await,
         Show::Collations(filter) => filter::apply(state, server::collations(), filter, 0).await,
-        Show::Grants { user } => server::grants(user),
+        Show::Grants { user, roles } => crate::accounts::grants(state, user.as_ref(), roles),
         Show::Privileges => Ok(server::privileges()),
         Show::Plugins => Ok(server::plugins()),
         Show::Triggers { filter, .. } => filter::apply(state, empty(TRIGGERS), filter, 2).await,

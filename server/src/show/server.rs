@@ -3,7 +3,9 @@
 use super::build::{Columns, number, optional, result, text, texts};
 use super::empty;
 use crate::charset;
-use crate::error::{Error, Result, describe_condition};
+use crate::accounts::Access;
+use crate::accounts::privilege::Privileges;
+use crate::error::{Result, describe_condition};
 use crate::session::{ProcessLine, ResultSet, State};
 use crate::shared::Shared;
 use crate::variables::{self, Scope};
@@ -21,6 +23,14 @@ pub struct Gathered {
 }
 
 impl Gathered {
+    /// Without PROCESS, an account sees its own sessions alone.
+    pub fn seen_by(mut self, access: &Access) -> Self {
+        if !access.has(Privileges::PROCESS) {
+            self.processes.retain(|line| line.user == access.user);
+        }
+        self
+    }
+
     pub async fn collect(shared: &Arc<Shared>) -> Self {
         let mut processes: Vec<_> = gather(shared, |worker| {
             let now = worker.core.now();
@@ -47,7 +57,7 @@ pub async fn process_list(state: &State, full: bool) -> ResultSet {
         .nullable_text("State", 64)
         .long_text("Info");
     let mut made = result(columns);
-    let gathered = Gathered::collect(&state.worker.shared).await;
+    let gathered = Gathered::collect(&state.worker.shared).await.seen_by(&state.access);
     made.rows = gathered.processes.into_iter().map(|line| process_row(line, if full { usize::MAX } else { SHORT })).collect();
     made
 }
@@ -333,23 +343,6 @@ pub fn collations() -> ResultSet {
         })
         .collect();
     made
-}
-
-pub fn grants(user: Option<&str>) -> Result<ResultSet> {
-    if user.is_some_and(|user| user != "root") {
-        let name = user.unwrap_or_default();
-        return Err(Error::Other {
-            number: 1141,
-            message: format!("There is no such grant defined for user '{name}' on host '%'"),
-        });
-    }
-    let mut made = result(Columns::default().text("Grants for root@localhost", 1024));
-    made.rows.push(texts(&["GRANT ALL PRIVILEGES ON *.* TO `root`@`localhost` WITH GRANT OPTION"]));
-    Ok(made)
-}
-
-pub fn create_user(_state: &State) -> Result<ResultSet> {
-    Err(Error::NotSupported("SHOW CREATE USER".to_owned()))
 }
 
 pub fn privileges() -> ResultSet {

@@ -5,7 +5,7 @@ use super::{Binder, SourceKind};
 use crate::ast;
 use crate::error::{Clause, Error, Result};
 use crate::expr::{Expr, ExprKind};
-use crate::plan::{Assignment, ChangePlan, ChangeTarget, Plan};
+use crate::plan::{Action, Assignment, ChangePlan, ChangeTarget, Part, Plan};
 use crate::planner::{FromBlock, JoinTree};
 use std::sync::Arc;
 use types::schema::TableDef;
@@ -35,7 +35,7 @@ impl Binder<'_> {
         if let Some(with) = &update.with {
             self.with(with)?;
         }
-        let tree = self.bind_from(update.tables)?.expect("the grammar wants a table");
+        let tree = self.changed_from(update.tables)?;
         self.changed = self.stored_tables();
         let mut targets: Vec<ChangeTarget> = Vec::new();
         for assignment in update.assignments {
@@ -45,6 +45,7 @@ impl Binder<'_> {
                 clause: Clause::FieldList,
             })?;
             let table = self.changeable(source, "UPDATE")?;
+            self.context.need(&table, Action::Update, Part::Column(column))?;
             let mut value = self.assigned(&assignment.value, &table, column)?;
             if let (Some(value), Some(target)) = (&mut value, targets.iter().find(|t| t.source == source)) {
                 // A column that is assigned before reads as what it was given.
@@ -71,7 +72,7 @@ impl Binder<'_> {
         if let Some(with) = &delete.with {
             self.with(with)?;
         }
-        let tree = self.bind_from(delete.from)?.expect("the grammar wants a table");
+        let tree = self.changed_from(delete.from)?;
         let mut targets: Vec<ChangeTarget> = Vec::new();
         if delete.targets.is_empty() {
             // Of one table.
@@ -136,6 +137,11 @@ impl Binder<'_> {
         update: bool,
     ) -> Result<Plan> {
         let mut tree = Some(tree);
+        let changed: Vec<usize> = targets.iter().map(|target| target.source).collect();
+        if !update {
+            targets.iter().try_for_each(|target| self.context.need(&target.table, Action::Delete, Part::Table))?;
+        }
+        self.need_others(&changed)?;
         self.changed = targets.iter().map(|t| (t.table.id, self.sources[t.source].alias.clone())).collect();
         let filter = match filter {
             Some(expr) => self.in_clause(Clause::Where, |b| b.where_clause(expr, &mut tree, true))?,

@@ -6,7 +6,9 @@ use super::{Binder, InsertRow, Scope, SourceKind};
 use crate::ast::{self, Expr as AstExpr, InsertSource as AstSource, OrderItem, TableRef};
 use crate::error::{Clause, Error, Result};
 use crate::expr::{Expr, ExprKind};
-use crate::plan::{Assignment, DeletePlan, InsertPlan, InsertSource, LimitPlan, Node, Parts, Plan, Scan, SortKey, UpdatePlan};
+use crate::plan::{
+    Action, Assignment, DeletePlan, InsertPlan, InsertSource, LimitPlan, Node, Part, Parts, Plan, Scan, SortKey, UpdatePlan,
+};
 use crate::planner::{FromBlock, JoinTree, OrderNeed};
 use types::schema::TableDef;
 
@@ -15,7 +17,8 @@ impl Binder<'_> {
         if !insert.partitions.is_empty() {
             return Err(Error::NotSupported("partitions".to_owned()));
         }
-        let table = self.lookup(&insert.table)?;
+        let table = self.lookup(&insert.table, Action::Insert)?;
+        self.need_insert(&table, insert)?;
         if table.is_virtual {
             return Err(Error::NotUpdatable { table: table.name.clone(), statement: "INSERT" });
         }
@@ -24,6 +27,7 @@ impl Binder<'_> {
             AstSource::Set(assignments) => {
                 let names: Vec<ast::ColumnName<'_>> = assignments.iter().map(|a| a.column).collect();
                 let columns = self.insert_columns(&table, name, &names)?;
+                self.need_targets(&table, &columns, Part::Column)?;
                 let row: Vec<AstExpr<'_>> = assignments.iter().map(|a| a.value).collect();
                 let rows = self.insert_rows(&table, &columns, &[&row])?;
                 (columns, InsertSource::Values(rows))
@@ -64,6 +68,22 @@ impl Binder<'_> {
         })
     }
 
+    /// What INSERT and REPLACE need of their table, whatever the columns.
+    fn need_insert(&self, table: &TableDef, insert: &ast::Insert<'_>) -> Result<()> {
+        self.context.need(table, Action::Insert, Part::Any)?;
+        if insert.replace {
+            self.context.need(table, Action::Delete, Part::Table)?;
+        }
+        if !insert.on_duplicate.is_empty() {
+            self.context.need(table, Action::Update, Part::Any)?;
+        }
+        Ok(())
+    }
+
+    fn need_targets(&self, table: &TableDef, columns: &[usize], part: fn(usize) -> Part<'static>) -> Result<()> {
+        columns.iter().try_for_each(|&column| self.context.need(table, Action::Insert, part(column)))
+    }
+
     fn target_columns(
         &mut self,
         table: &types::schema::TableDef,
@@ -71,8 +91,16 @@ impl Binder<'_> {
         columns: Option<&[ast::ColumnName<'_>]>,
     ) -> Result<Vec<usize>> {
         match columns {
-            Some(columns) => self.insert_columns(table, name, columns),
-            None => Ok((0..table.columns.len()).filter(|&c| !table.columns[c].invisible).collect()),
+            Some(columns) => {
+                let columns = self.insert_columns(table, name, columns)?;
+                self.need_targets(table, &columns, Part::Column)?;
+                Ok(columns)
+            }
+            None => {
+                let columns: Vec<usize> = (0..table.columns.len()).filter(|&c| !table.columns[c].invisible).collect();
+                self.need_targets(table, &columns, Part::Each)?;
+                Ok(columns)
+            }
         }
     }
 
@@ -161,6 +189,7 @@ impl Binder<'_> {
             InsertSource::Values(_) | InsertSource::File(_) => Vec::new(),
         };
         self.scope.rivals = rivals;
+        self.assigns = Action::Update;
         let assignments = self.assignments(insert.on_duplicate).map_err(|error| self.query_column(error))?;
         self.refuse_target(&[(table, insert.table.name)])?;
         let parts = self.parts();
@@ -186,6 +215,7 @@ impl Binder<'_> {
             let (source, column) =
                 found.ok_or_else(|| Error::UnknownColumn { name: dotted(&assignment.column), clause: Clause::FieldList })?;
             let table = self.sources[source].table.clone();
+            self.context.need(&table, self.assigns, Part::Column(column))?;
             out.push(Assignment { column, value: self.assigned(&assignment.value, &table, column)? });
         }
         Ok(out)
@@ -199,6 +229,7 @@ impl Binder<'_> {
         if let Some(with) = &update.with {
             self.with(with)?;
         }
+        self.need_of(0, Action::Update, Part::Any)?;
         let assignments = self.assignments(update.assignments)?;
         let (scan, order, limit) = self.changed_rows(tree, update.filter, update.order_by, update.limit.as_ref())?;
         self.refuse_target(&[(&scan.table, &scan.alias)])?;
@@ -215,6 +246,7 @@ impl Binder<'_> {
         if let Some(with) = &delete.with {
             self.with(with)?;
         }
+        self.need_of(0, Action::Delete, Part::Table)?;
         let (scan, order, limit) = self.changed_rows(tree, delete.filter, delete.order_by, delete.limit.as_ref())?;
         self.refuse_target(&[(&scan.table, &scan.alias)])?;
         let parts = self.parts();
@@ -233,13 +265,21 @@ impl Binder<'_> {
         if table.name.database.is_none() && with.is_some_and(is_common) {
             return Err(Error::NotUpdatable { table: table.alias.unwrap_or(table.name.name).to_owned(), statement });
         }
-        let tree = self.bind_from(tables)?.expect("one table gives a tree");
+        let tree = self.changed_from(tables)?;
         let from = &self.sources[0];
         if from.table.is_virtual {
             return Err(Error::NotUpdatable { table: from.alias.clone(), statement });
         }
         self.changed = self.stored_tables();
         Ok(Some(tree))
+    }
+
+    /// The FROM of a statement that changes some of its tables.
+    pub(super) fn changed_from(&mut self, tables: &[TableRef<'_>]) -> Result<JoinTree> {
+        self.changes_from = true;
+        let tree = self.bind_from(tables);
+        self.changes_from = false;
+        Ok(tree?.expect("the grammar wants a table"))
     }
 
     /// 1093: a subquery reads the table that the statement changes. What a derived table has read before is no matter.

@@ -670,6 +670,7 @@ impl Binder<'_> {
         use types::schema::ColumnDefault;
         let found = self.find_column(name)?;
         let (source, column) = found.ok_or_else(|| Error::UnknownColumn { name: dotted(name), clause: self.scope.clause })?;
+        self.need_column(source, column)?;
         let def = &self.sources[source].table.columns[column];
         self.derivation = self.column_derivation(source, column);
         let ty = def.ty.clone();

@@ -44,7 +44,7 @@ use crate::ast::Statement;
 use crate::error::{Clause, Error, Result};
 use crate::expr::{Aggregate, Expr, WindowCall};
 use crate::parser::Parsed;
-use crate::plan::{BindContext, Node, Parts, Plan, SqlMode, SubqueryPlan};
+use crate::plan::{Action, BindContext, Node, Parts, Plan, SqlMode, SubqueryPlan};
 use compare::Derivation;
 use from::JoinedColumn;
 use std::sync::Arc;
@@ -210,6 +210,10 @@ pub(crate) struct Binder<'c> {
     pub changed: Vec<(TableId, String)>,
     /// User variables that LOAD DATA gives the fields of each row.
     pub loaded: Vec<String>,
+    /// What `SET column = value` needs of the column.
+    pub assigns: Action,
+    /// The FROM being bound is of an UPDATE or DELETE: which of its tables are read is not known yet.
+    pub changes_from: bool,
     /// What is bound of FROM may be left out by an outer join.
     pub on_null_side: bool,
     /// The collation of the expression bound last.
@@ -233,6 +237,8 @@ impl<'c> Binder<'c> {
             common_tables: Vec::new(),
             changed: Vec::new(),
             loaded: Vec::new(),
+            assigns: Action::Update,
+            changes_from: false,
             on_null_side: false,
             derivation: Derivation::IGNORABLE,
             union_blocks: None,

@@ -22,9 +22,9 @@ impl<'a> Parser<'a> {
             Token::Keyword(K::Procedure) => self.unsupported("ALTER PROCEDURE"),
             Token::Keyword(K::Function) => self.unsupported("ALTER FUNCTION"),
             Token::Keyword(K::Sql) => self.unsupported("ALTER VIEW"),
+            Token::Word(_) if self.at_word("USER") => self.alter_user(),
             Token::Word(word) => {
                 let what = match () {
-                    () if word.eq_ignore_ascii_case(b"USER") => "ALTER USER",
                     () if word.eq_ignore_ascii_case(b"EVENT") => "ALTER EVENT",
                     () if word.eq_ignore_ascii_case(b"DEFINER") => "ALTER VIEW",
                     () if word.eq_ignore_ascii_case(b"VIEW") || word.eq_ignore_ascii_case(b"ALGORITHM") => "ALTER VIEW",

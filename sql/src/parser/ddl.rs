@@ -36,6 +36,8 @@ impl<'a> Parser<'a> {
                 K::Or | K::Sql => self.unsupported("CREATE VIEW"),
                 _ => Err(self.error()),
             },
+            Token::Word(_) if self.at_word("USER") => self.create_user(),
+            Token::Word(_) if self.at_word("ROLE") => self.create_role(),
             Token::Word(word) => {
                 if word.eq_ignore_ascii_case(b"TEMPORARY") {
                     self.bump();
@@ -45,8 +47,6 @@ impl<'a> Parser<'a> {
                     () if word.eq_ignore_ascii_case(b"VIEW") || word.eq_ignore_ascii_case(b"ALGORITHM") => "CREATE VIEW",
                     () if word.eq_ignore_ascii_case(b"DEFINER") => self.definer_kind(),
                     () if word.eq_ignore_ascii_case(b"EVENT") => "CREATE EVENT",
-                    () if word.eq_ignore_ascii_case(b"USER") => "CREATE USER",
-                    () if word.eq_ignore_ascii_case(b"ROLE") => "CREATE ROLE",
                     () if word.eq_ignore_ascii_case(b"SERVER") => "CREATE SERVER",
                     () if word.eq_ignore_ascii_case(b"AGGREGATE") => "CREATE FUNCTION",
                     () if word.eq_ignore_ascii_case(b"TABLESPACE") => "CREATE TABLESPACE",
@@ -704,6 +704,8 @@ impl<'a> Parser<'a> {
             Token::Keyword(K::Function) => self.unsupported("DROP FUNCTION"),
             Token::Keyword(K::Trigger) => self.unsupported("DROP TRIGGER"),
             Token::Keyword(K::Spatial) => self.unsupported("DROP SPATIAL REFERENCE SYSTEM"),
+            Token::Word(_) if self.at_word("USER") => self.drop_user(),
+            Token::Word(_) if self.at_word("ROLE") => self.drop_role(),
             Token::Word(word) => {
                 if self.accept_word("TEMPORARY") {
                     return self.drop_table(true);
@@ -722,8 +724,6 @@ impl<'a> Parser<'a> {
                 }
                 let what = match () {
                     () if word.eq_ignore_ascii_case(b"EVENT") => "DROP EVENT",
-                    () if word.eq_ignore_ascii_case(b"USER") => "DROP USER",
-                    () if word.eq_ignore_ascii_case(b"ROLE") => "DROP ROLE",
                     () if word.eq_ignore_ascii_case(b"SERVER") => "DROP SERVER",
                     () if word.eq_ignore_ascii_case(b"TABLESPACE") => "DROP TABLESPACE",
                     () if word.eq_ignore_ascii_case(b"UNDO") => "DROP UNDO TABLESPACE",
@@ -754,7 +754,7 @@ impl<'a> Parser<'a> {
     pub(super) fn rename(&mut self) -> Result<Statement<'a>> {
         self.bump();
         if self.at_word("USER") {
-            return self.unsupported("RENAME USER");
+            return self.rename_user();
         }
         if !self.accept_kw(K::Table) {
             self.expect_word("TABLES")?;
