@@ -492,6 +492,10 @@ pub trait BindContext {
     fn need(&self, _table: &TableDef, _action: Action, _of: Part<'_>) -> crate::error::Result<()> {
         Ok(())
     }
+    /// Several actions at once, on the table or on some columns of it: what is refused is named together.
+    fn need_together(&self, table: &TableDef, actions: &[Action]) -> crate::error::Result<()> {
+        actions.iter().try_for_each(|action| self.need(table, *action, Part::Any))
+    }
     /// There is no such table: refused as if there were, for who could not read it.
     fn missing(&self, _database: &str, _table: &str, _action: Action) -> crate::error::Result<()> {
         Ok(())

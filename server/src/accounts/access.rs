@@ -227,6 +227,12 @@ impl Access {
         is_open_database(database) || self.table(database, table).1.has_any(Privileges::TABLE)
     }
 
+    /// May the account have the table's columns and indexes shown?
+    pub fn shows_columns(&self, database: &str, table: &str) -> bool {
+        let has_own = || self.tables.get(database).is_some_and(|tables| tables.contains_key(table));
+        is_open_database(database) || self.database(database).has(Privileges::SELECT) || has_own()
+    }
+
     /// May the account know that the column is there?
     pub fn sees_column(&self, database: &str, table: &str, column: &str) -> bool {
         is_open_database(database)

@@ -9,7 +9,9 @@ use super::privilege::Privileges;
 use super::special;
 use crate::error::{Error, Result};
 use crate::session::State;
-use sql::ast::{AlterAction, AlterTable, CreateTable, ForeignKey, Maintenance, ObjectName, SetItem, Show, Statement, VariableScope};
+use sql::ast::{
+    AlterAction, AlterTable, CreateTable, ForeignKey, Maintenance, ObjectName, SetItem, Show, Statement, VariableScope,
+};
 use sql::plan::Action;
 
 impl State {
@@ -62,7 +64,10 @@ impl State {
             }),
             Statement::LockInstance { .. } => access.needs_admin("BACKUP_ADMIN", "BACKUP_ADMIN"),
             Statement::Shutdown => self.check_shutdown(),
-            Statement::LoadData(load) if !load.local && !access.has(Privileges::FILE) => Err(access.access_denied()),
+            Statement::LoadData(load) if !load.local && !access.has(Privileges::FILE) => {
+                self.database_of(&load.table)?;
+                Err(access.access_denied())
+            }
             Statement::ExplainConnection { .. } => process(access),
             // Judged where they know whom they are about.
             Statement::Account(_) | Statement::Kill { .. } => Ok(()),
@@ -121,9 +126,11 @@ impl State {
         }
     }
 
-    /// SHOW COLUMNS and its kin: any privilege will do.
+    /// SHOW COLUMNS and its kin: SELECT, or any privilege of the table's own. Who may use the database hears that a table is not there.
     pub fn sees_table(&self, name: &ObjectName<'_>) -> Result<()> {
-        match self.access.sees_table(self.database_of(name)?, name.name) {
+        let database = self.database_of(name)?;
+        let is_missing = || self.access.enters_database(database) && self.schema().table(database, name.name).is_none();
+        match self.access.shows_columns(database, name.name) || is_missing() {
             true => Ok(()),
             false => Err(self.access.table_denied(Privileges::SELECT, name.name)),
         }
@@ -165,7 +172,7 @@ impl State {
         if whole.is_err() && !key.references.columns.is_empty() && key.references.columns.iter().all(column) {
             return Ok(());
         }
-        whole
+        whole.map_err(|_| self.access.table_denied(Privileges::REFERENCES, &format!("{database}.{}", parent.name)))
     }
 
     fn check_alter_table(&self, alter: &AlterTable<'_>) -> Result<()> {

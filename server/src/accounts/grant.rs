@@ -237,7 +237,8 @@ fn may_grant(access: &Access, level: &Level, set: &Set) -> Result<()> {
         },
         Level::Table { database, table } => {
             let (whole, _) = access.table(database, table);
-            let columns_fit = set.columns.iter().all(|(column, bits)| whole.with(access.column(database, table, column)).has(*bits));
+            let columns_fit =
+                set.columns.iter().all(|(column, bits)| whole.with(access.column(database, table, column)).has(*bits));
             match whole.has(set.whole.with(Privileges::GRANT)) && columns_fit {
                 true => Ok(()),
                 false => Err(access.command_denied("GRANT", table)),
@@ -401,7 +402,8 @@ fn may_grant_roles(state: &State, access: &Access, roles: &[Name]) -> Result<()>
         return Ok(());
     }
     let accounts = state.worker.shared.accounts.snapshot();
-    let admin = |role: &Name| accounts.get(&access.name).and_then(|account| account.has_role(role)).is_some_and(|grant| grant.admin);
+    let admin =
+        |role: &Name| accounts.get(&access.name).and_then(|account| account.has_role(role)).is_some_and(|grant| grant.admin);
     if roles.iter().all(admin) {
         return Ok(());
     }
@@ -419,8 +421,8 @@ fn grant_roles(accounts: &mut Accounts, roles: &[Name], to: &[Name], admin: bool
             if role == name || accounts.is_granted(role, name) {
                 let message = format!(
                     "User account {} is directly or indirectly granted to the role {}. The GRANT would create a loop",
-                    role.ticked(),
-                    name.ticked()
+                    name.ticked(),
+                    role.ticked()
                 );
                 return Err(Error::Other { number: 4027, message });
             }

@@ -157,7 +157,7 @@ impl Logins {
     }
 
     /// 3955: the account has failed too often.
-    pub fn refuse_blocked(&self, account: &Account) -> Result<()> {
+    pub fn refuse_blocked(&self, account: &Account, host: &str) -> Result<()> {
         if account.failed_logins == 0 || account.lock_days == 0 {
             return Ok(());
         }
@@ -179,10 +179,9 @@ impl Logins {
             false => (days.to_string(), left.to_string()),
         };
         let message = format!(
-            "Access denied for user {}. Account is blocked for {days} day(s) ({left} day(s) remaining) due to {} consecutive failed \
+            "Access denied for user '{}'@'{host}'. Account is blocked for {days} day(s) ({left} day(s) remaining) due to {} consecutive failed \
              logins.",
-            account.name.quoted(),
-            account.failed_logins
+            account.name.user, account.failed_logins
         );
         Err(Error::Other { number: 3955, message })
     }

@@ -161,7 +161,8 @@ impl AccountStore {
         let mut records = Vec::new();
         for (name, account) in &next.by_name {
             // The first change writes down what a new catalog begins with.
-            let is_same = present.epoch > 1 && present.get(name).is_some_and(|before| Arc::ptr_eq(before, account) || before == account);
+            let is_same =
+                present.epoch > 1 && present.get(name).is_some_and(|before| Arc::ptr_eq(before, account) || before == account);
             if !is_same {
                 let json = serde_json::to_vec(&**account).map_err(|error| Error::Internal(error.to_string()))?;
                 records.push((name.record(), Some(json)));

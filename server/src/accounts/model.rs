@@ -150,7 +150,7 @@ pub struct Account {
     pub databases: Vec<DatabaseGrant>,
     pub tables: Vec<TableGrant>,
     pub routines: Vec<RoutineGrant>,
-    /// Passwords before, newest first, and when each was replaced.
+    /// The history: passwords, newest first, and when each was set.
     pub old_passwords: Vec<(String, i64)>,
 }
 

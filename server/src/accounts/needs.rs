@@ -15,6 +15,8 @@ pub struct Need {
     pub database: Box<str>,
     pub table: Box<str>,
     pub action: Action,
+    /// Some of it, whatever the columns: said of the table where it is refused.
+    pub any: bool,
     /// All of it, not some of its columns.
     pub whole: bool,
     /// By name, and whether it is one of all columns.
@@ -69,6 +71,19 @@ impl Gathering {
         self.0.take()
     }
 
+    /// Notes several needs of a table, and refuses what is missing in one message.
+    pub fn add_together(&self, access: &Access, table: &TableDef, actions: &[Action]) -> Result<(), Denied> {
+        if !access.reads_all && !is_free(&table.database, &table.name, actions[0]) {
+            let (_, some) = access.table(&table.database, &table.name);
+            let missing = actions.iter().map(|action| bit(*action)).filter(|bit| !some.has(*bit));
+            let missing = missing.fold(Privileges::NONE, Privileges::with);
+            if !missing.is_empty() {
+                return Err(Denied { command: missing.list(), ..denied(access, actions[0], &table.name, None) });
+            }
+        }
+        actions.iter().try_for_each(|action| self.add(access, table, *action, Part::Any))
+    }
+
     /// Notes a need, and refuses it where the account that binds may not.
     pub fn add(&self, access: &Access, table: &TableDef, action: Action, part: Part<'_>) -> Result<(), Denied> {
         if is_free(&table.database, &table.name, action) {
@@ -83,6 +98,7 @@ impl Gathering {
                     database: table.database.as_str().into(),
                     table: table.name.as_str().into(),
                     action,
+                    any: false,
                     whole: false,
                     columns: Vec::new(),
                 });
@@ -90,7 +106,7 @@ impl Gathering {
             }
         };
         match part {
-            Part::Any => {}
+            Part::Any => need.any = true,
             Part::Table => need.whole = true,
             Part::Column(column) | Part::Each(column) => {
                 let name = table.columns[column].name.as_str();
@@ -177,7 +193,7 @@ fn allowed_by(access: &Access, need: &Need) -> Result<(), Denied> {
     if whole.has(wanted) {
         return Ok(());
     }
-    if need.whole || !some.has(wanted) {
+    if need.whole || need.any && !some.has(wanted) {
         return Err(denied(access, need.action, &need.table, None));
     }
     for (column, each) in &need.columns {

@@ -80,7 +80,9 @@ impl Plugin {
                 let made = stored_sha2(password, &rest.as_bytes()[..SALT_BYTES], prefix);
                 protocol::auth::same(made.as_bytes(), stored.as_bytes())
             }
-            Plugin::Native => native_hash(stored).is_some_and(|hash| protocol::auth::same(&protocol::auth::native_hash(password), &hash)),
+            Plugin::Native => {
+                native_hash(stored).is_some_and(|hash| protocol::auth::same(&protocol::auth::native_hash(password), &hash))
+            }
         }
     }
 }
@@ -136,14 +138,22 @@ fn crypt(password: &[u8], salt: &[u8], rounds: u32) -> String {
     let s = stretched(sums.finalize().into(), salt.len());
     for round in 0..rounds {
         let mut next = Sha256::new();
-        if round & 1 == 1 { next.update(&p) } else { next.update(digest) }
+        if round & 1 == 1 {
+            next.update(&p)
+        } else {
+            next.update(digest)
+        }
         if round % 3 != 0 {
             next.update(&s);
         }
         if round % 7 != 0 {
             next.update(&p);
         }
-        if round & 1 == 1 { next.update(digest) } else { next.update(&p) }
+        if round & 1 == 1 {
+            next.update(digest)
+        } else {
+            next.update(&p)
+        }
         digest = next.finalize().into();
     }
     encode(&digest)

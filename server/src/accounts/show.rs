@@ -93,11 +93,8 @@ fn names(privileges: Privileges, all: Option<Privileges>) -> String {
 /// The GRANT statements that make an account's privileges.
 fn lines(account: &Account) -> Vec<String> {
     let to = account.name.ticked();
-    let mut lines = vec![format!(
-        "GRANT {} ON *.* TO {to}{}",
-        names(account.global, None),
-        option(account.global.has(Privileges::GRANT))
-    )];
+    let mut lines =
+        vec![format!("GRANT {} ON *.* TO {to}{}", names(account.global, None), option(account.global.has(Privileges::GRANT)))];
     for grantable in [false, true] {
         let of: Vec<&str> =
             account.dynamic.iter().filter(|(_, option)| **option == grantable).map(|(name, _)| name.as_str()).collect();
@@ -271,7 +268,7 @@ fn definition(account: &Account, sees_secrets: bool, as_hex: bool) -> String {
         -1 => out.push_str(" PASSWORD_LOCK_TIME UNBOUNDED"),
         days => out.push_str(&format!(" PASSWORD_LOCK_TIME {days}")),
     }
-    if let Some(attribute) = account.attribute.as_ref().filter(|attribute| !attribute.is_empty()) {
+    if let Some(attribute) = &account.attribute {
         let pairs: Vec<String> =
             attribute.iter().map(|(key, value)| format!("{}: {value}", serde_json::Value::from(key.as_str()))).collect();
         out.push_str(&format!(" ATTRIBUTE {}", quoted(&format!("{{{}}}", pairs.join(", ")))));

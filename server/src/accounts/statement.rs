@@ -373,10 +373,8 @@ impl Policy {
         let history = account.history.map_or(self.history, u64::from);
         let days = account.reuse_days.map_or(self.reuse_days, u64::from);
         let now = now_seconds();
-        let present = (account.stored.clone(), now);
-        let before = std::iter::once(&present).chain(&account.old_passwords);
-        for (n, (stored, replaced)) in before.enumerate() {
-            let is_kept = (n as u64) < history || days > 0 && now - replaced < days as i64 * 24 * 3600;
+        for (n, (stored, set)) in account.old_passwords.iter().enumerate() {
+            let is_kept = (n as u64) < history || days > 0 && now - set < days as i64 * 24 * 3600;
             if is_kept && !stored.is_empty() && account.plugin.is_password(stored, password) {
                 let Name { user, host } = &account.name;
                 let message = format!(
@@ -389,17 +387,29 @@ impl Policy {
     }
 }
 
-/// Passwords before the present one that an account keeps.
+impl Policy {
+    /// A password is in the history where there is one when it is set, as in MySQL.
+    fn record(&self, account: &mut Account) {
+        let history = account.history.map_or(self.history, u64::from);
+        let days = account.reuse_days.map_or(self.reuse_days, u64::from);
+        if history == 0 && days == 0 {
+            account.old_passwords.clear();
+        } else if !account.stored.is_empty() {
+            account.old_passwords.insert(0, (account.stored.clone(), now_seconds()));
+            account.old_passwords.truncate(OLD_PASSWORDS_MAX);
+        }
+    }
+}
+
+/// Passwords that an account's history keeps.
 const OLD_PASSWORDS_MAX: usize = 64;
 
 fn set_secret(account: &mut Account, secret: &Secret) {
-    let before = (std::mem::take(&mut account.stored), now_seconds());
-    if !before.0.is_empty() {
-        account.old_passwords.insert(0, before);
-        account.old_passwords.truncate(OLD_PASSWORDS_MAX);
-    }
     match secret {
-        Secret::Plugin(plugin) => account.plugin = *plugin,
+        Secret::Plugin(plugin) => {
+            account.plugin = *plugin;
+            account.stored.clear();
+        }
         Secret::Password { plugin, password } => {
             account.plugin = plugin.unwrap_or(account.plugin);
             account.stored = account.plugin.store(password);
@@ -413,13 +423,7 @@ fn set_secret(account: &mut Account, secret: &Secret) {
     account.expired = false;
 }
 
-fn create(
-    accounts: &mut Accounts,
-    specs: Vec<Spec>,
-    if_not_exists: bool,
-    options: &Options,
-    roles: &[Name],
-) -> Result<Notes> {
+fn create(accounts: &mut Accounts, specs: Vec<Spec>, if_not_exists: bool, options: &Options, roles: &[Name]) -> Result<Notes> {
     let mut notes = Notes::new();
     let mut failed = Vec::new();
     for role in roles {
@@ -465,6 +469,7 @@ fn alter(accounts: &mut Accounts, specs: Vec<Spec>, if_exists: bool, options: &O
                 policy.check(&account, &spec, password)?;
             }
             set_secret(&mut account, secret);
+            policy.record(&mut account);
         }
         options.apply(&mut account);
         accounts.put(account);
@@ -477,8 +482,10 @@ async fn remove(state: &mut State, names: Vec<Name>, if_exists: bool, operation:
     state.access.guard(&state.worker.shared.accounts.snapshot(), &names)?;
     let mandatory = state.mandatory_roles();
     if let Some(name) = names.iter().find(|name| mandatory.contains(name)) {
-        let message =
-            format!("The role {} is a mandatory role and can't be revoked or dropped. The restriction can be lifted by excluding the role identifier from the global variable mandatory_roles.", name.ticked());
+        let message = format!(
+            "The role {} is a mandatory role and can't be revoked or dropped. The restriction can be lifted by excluding the role identifier from the global variable mandatory_roles.",
+            name.ticked()
+        );
         return Err(Error::Other { number: 3628, message });
     }
     let gone = names.clone();

@@ -104,12 +104,8 @@ impl Session {
         self.state.transaction.rollback(&worker).await;
         self.statements.clear();
         let collation = self.state.settings.connection_collation.0;
-        let login = LoggedIn {
-            capabilities: self.state.capabilities,
-            identity: self.state.identity.clone(),
-            database: None,
-            collation,
-        };
+        let login =
+            LoggedIn { capabilities: self.state.capabilities, identity: self.state.identity.clone(), database: None, collation };
         let database = self.state.vars.database.clone();
         self.state.reset(&login);
         if let Some(database) = database

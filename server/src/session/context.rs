@@ -1,10 +1,10 @@
 //! What binding reads of the session, and the way from a syntax tree to a plan.
 
 use super::outfile::FileTarget;
-use crate::accounts::privilege::Privileges;
-use crate::accounts::{Gathering, Needs};
 use super::settings::IDS;
 use super::state::State;
+use crate::accounts::privilege::Privileges;
+use crate::accounts::{Gathering, Needs};
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
 use crate::plan_cache::ResultTarget;
@@ -57,6 +57,10 @@ impl<'a> Binder<'a> {
 impl BindContext for Binder<'_> {
     fn need(&self, table: &TableDef, action: Action, of: Part<'_>) -> sql::Result<()> {
         self.needs.add(&self.state.access, table, action, of).map_err(|denied| sql::Error::Denied(Box::new(denied)))
+    }
+
+    fn need_together(&self, table: &TableDef, actions: &[Action]) -> sql::Result<()> {
+        self.needs.add_together(&self.state.access, table, actions).map_err(|denied| sql::Error::Denied(Box::new(denied)))
     }
 
     fn missing(&self, database: &str, table: &str, action: Action) -> sql::Result<()> {

@@ -10,10 +10,10 @@
 
 use super::Client;
 use super::info::SessionInfo;
-use crate::connection::{Input, Lost, Peer};
-use crate::error::Error;
 use crate::accounts::model::Lifetime;
 use crate::accounts::{Account, Identity, Plugin, Seat, native_hash};
+use crate::connection::{Input, Lost, Peer};
+use crate::error::Error;
 use crate::variables;
 use crate::worker::Worker;
 use protocol::auth;
@@ -94,7 +94,8 @@ pub async fn login(
     let user = String::from_utf8_lossy(response.user).into_owned();
     let database = response.database.map(|name| String::from_utf8_lossy(name).into_owned()).filter(|name| !name.is_empty());
     let collation = response.collation;
-    let plugin = response.plugin.map_or_else(|| protocol::NATIVE_PASSWORD.to_owned(), |name| String::from_utf8_lossy(name).into_owned());
+    let plugin =
+        response.plugin.map_or_else(|| protocol::NATIVE_PASSWORD.to_owned(), |name| String::from_utf8_lossy(name).into_owned());
     let claim = Claim {
         user: &user,
         peer,
@@ -155,13 +156,13 @@ pub async fn authenticate(
             worker.core.sleep_until((worker.core.now() + delay).min(deadline)).await;
         }
         if let Some(known) = known {
-            store.logins.refuse_blocked(known).map_err(Refused::Error)?;
+            store.logins.refuse_blocked(known, &peer.host).map_err(Refused::Error)?;
         }
         return Err(Refused::Error(denied()));
     };
     let globals = worker.shared.globals();
     let global = |name| globals.get(variables::known(name));
-    store.logins.refuse_blocked(&account).map_err(Refused::Error)?;
+    store.logins.refuse_blocked(&account, &peer.host).map_err(Refused::Error)?;
     if account.locked {
         let message = format!("Access denied for user '{user}'@'{}'. Account is locked.", peer.host);
         return Err(Refused::Error(Error::Other { number: 3118, message }));
@@ -177,7 +178,8 @@ pub async fn authenticate(
     }
     let seat = store.logins.take_seat(&account, global("max_user_connections").as_u64()).map_err(Refused::Error)?;
     store.logins.succeeded(&account, &peer.host);
-    let roles = accounts.roles_at_login(&account, global("activate_all_roles_on_login").as_bool(), global("mandatory_roles").as_text());
+    let roles =
+        accounts.roles_at_login(&account, global("activate_all_roles_on_login").as_bool(), global("mandatory_roles").as_text());
     let (name, user, host) = (account.name.clone(), user.to_owned(), peer.host.clone());
     Ok(Entry { identity: Identity { name, user, host, using_password, roles, expired }, seat })
 }
@@ -214,7 +216,9 @@ impl Exchange<'_> {
     async fn prove(&mut self, worker: &Worker, account: &Account, offer: Offer, can_switch: bool) -> Result<Proved, Refused> {
         let wanted = account.plugin.name();
         let (proof, nonce) = match offer {
-            Offer::Made { plugin, proof, nonce } if plugin == wanted || account.stored.is_empty() && auth::is_empty_proof(&proof) => {
+            Offer::Made { plugin, proof, nonce }
+                if plugin == wanted || account.stored.is_empty() && auth::is_empty_proof(&proof) =>
+            {
                 (proof, nonce)
             }
             _ if !can_switch => return Err(Refused::Error(Error::AuthenticationPlugin)),

@@ -421,7 +421,7 @@ async fn execute_query<S: RowSink>(
 ) -> Result<QueryDone> {
     let State { worker, info, vars, transaction, access, .. } = state;
     let schema = plan.reads.any.then(|| access.visible(&worker.schema()));
-    let host = ServerHost { schema: schema.as_deref(), gathered, ..ServerHost::new(worker) };
+    let host = ServerHost { schema: schema.as_deref(), gathered, access: Some(access), ..ServerHost::new(worker) };
     let txn = transaction.txn().expect("the caller made sure of one");
     let mut context =
         ExecContext { worker: &worker.engine, txn, database: &worker.shared.database, session: vars, params, host: &host };
@@ -431,7 +431,7 @@ async fn execute_query<S: RowSink>(
 async fn measure_query(state: &mut State, plan: &PlanEntry, gathered: Option<&Gathered>) -> Result<sql::explain::Measures> {
     let State { worker, info, vars, transaction, access, .. } = state;
     let schema = plan.reads.any.then(|| access.visible(&worker.schema()));
-    let host = ServerHost { schema: schema.as_deref(), gathered, ..ServerHost::new(worker) };
+    let host = ServerHost { schema: schema.as_deref(), gathered, access: Some(access), ..ServerHost::new(worker) };
     let txn = transaction.txn().expect("the caller made sure of one");
     let mut context =
         ExecContext { worker: &worker.engine, txn, database: &worker.shared.database, session: vars, params: &[], host: &host };
@@ -446,7 +446,7 @@ async fn execute_change(
 ) -> Result<DmlDone> {
     let State { worker, info, vars, transaction, access, .. } = state;
     let schema = plan.reads.any.then(|| access.visible(&worker.schema()));
-    let host = ServerHost { schema: schema.as_deref(), gathered, ..ServerHost::new(worker) };
+    let host = ServerHost { schema: schema.as_deref(), gathered, access: Some(access), ..ServerHost::new(worker) };
     let txn = transaction.txn().expect("the caller made sure of one");
     let mut context =
         ExecContext { worker: &worker.engine, txn, database: &worker.shared.database, session: vars, params, host: &host };
@@ -462,7 +462,7 @@ async fn execute_load(
 ) -> Result<DmlDone> {
     let State { worker, info, vars, transaction, access, .. } = state;
     let schema = plan.reads.any.then(|| access.visible(&worker.schema()));
-    let host = ServerHost { schema: schema.as_deref(), gathered, ..ServerHost::new(worker) };
+    let host = ServerHost { schema: schema.as_deref(), gathered, access: Some(access), ..ServerHost::new(worker) };
     let txn = transaction.txn().expect("the caller made sure of one");
     let mut context =
         ExecContext { worker: &worker.engine, txn, database: &worker.shared.database, session: vars, params: &[], host: &host };

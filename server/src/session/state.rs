@@ -1,11 +1,11 @@
 //! What a session is between commands: variables, transaction, diagnostics; and how it answers without rows.
 
 use super::Client;
-use crate::accounts::{Access, Identity, Name, Seat};
 use super::info::{OpenTransaction, SessionInfo};
 use super::login::LoggedIn;
 use super::settings::{self, IDS, Settings};
 use super::transaction::Transaction;
+use crate::accounts::{Access, Identity, Name, Seat};
 use crate::charset;
 use crate::connection::Peer;
 use crate::error::{Error, Result};

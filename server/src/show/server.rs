@@ -2,9 +2,9 @@
 
 use super::build::{Columns, number, optional, result, text, texts};
 use super::empty;
-use crate::charset;
 use crate::accounts::Access;
 use crate::accounts::privilege::Privileges;
+use crate::charset;
 use crate::error::{Result, describe_condition};
 use crate::session::{ProcessLine, ResultSet, State};
 use crate::shared::Shared;

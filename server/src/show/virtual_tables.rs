@@ -6,7 +6,8 @@
 use super::build::{is_text, number, optional, text};
 use super::schema::visible_databases;
 use super::server::{ENGINE_COMMENT, Gathered};
-use super::tables::{created, table_type};
+use super::tables::{column_privileges, created, table_type};
+use crate::accounts::Access;
 use crate::charset;
 use crate::worker::Worker;
 use std::sync::LazyLock;
@@ -33,6 +34,8 @@ struct Source<'a> {
     worker: &'a Worker,
     schema: &'a Schema,
     gathered: Option<&'a Gathered>,
+    /// `None`: of somebody who sees all.
+    access: Option<&'a Access>,
 }
 
 struct Virtual {
@@ -96,9 +99,15 @@ fn column_type(of: Of) -> ColumnType {
 }
 
 /// The rows of a table as of now. `None`: no such table.
-pub fn rows(worker: &Worker, schema: &Schema, gathered: Option<&Gathered>, name: &str) -> Option<Vec<Row>> {
+pub fn rows(
+    worker: &Worker,
+    schema: &Schema,
+    gathered: Option<&Gathered>,
+    access: Option<&Access>,
+    name: &str,
+) -> Option<Vec<Row>> {
     let table = TABLES.iter().find(|table| table.name.eq_ignore_ascii_case(name))?;
-    let rows = (table.rows)(&Source { worker, schema, gathered });
+    let rows = (table.rows)(&Source { worker, schema, gathered, access });
     debug_assert!(rows.iter().all(|row| row.len() == table.columns.len()), "{}", table.name);
     Some(rows)
 }
@@ -332,15 +341,19 @@ fn tables(source: &Source<'_>) -> Vec<Row> {
 
 fn columns(source: &Source<'_>) -> Vec<Row> {
     all_tables(source)
-        .flat_map(|def| def.columns.iter().enumerate().map(|(position, column)| column_row(def, position, column)))
+        .flat_map(|def| def.columns.iter().enumerate().filter_map(|(position, column)| column_row(source, def, position, column)))
         .collect()
 }
 
-fn column_row(def: &TableDef, position: usize, column: &ColumnDef) -> Row {
+fn column_row(source: &Source<'_>, def: &TableDef, position: usize, column: &ColumnDef) -> Option<Row> {
+    let privileges = match source.access {
+        Some(access) => column_privileges(access, def, &column.name)?,
+        None => "select,insert,update,references".to_owned(),
+    };
     let numbers = numeric_parts(&column.ty);
     let (characters, octets) = lengths(&column.ty);
     let is_text = is_text(&column.ty);
-    vec![
+    Some(vec![
         text(CATALOG),
         text(&def.database),
         text(&def.name),
@@ -362,11 +375,11 @@ fn column_row(def: &TableDef, position: usize, column: &ColumnDef) -> Row {
         text(show_create::type_text(&column.ty)),
         text(show_create::column_key(def, position)),
         text(show_create::column_extra(column)),
-        text("select,insert,update,references"),
+        text(privileges),
         text(&column.comment),
         text(column.generated.as_ref().map_or_else(String::new, |generated| show_create::escaped(&generated.expr.text))),
         Value::Null,
-    ]
+    ])
 }
 
 /// NUMERIC_PRECISION and NUMERIC_SCALE.

@@ -104,7 +104,10 @@ pub enum GrantLevel<'a> {
     /// `db.*`; `None` for `*`.
     Database(Option<&'a str>),
     Table(ObjectName<'a>),
-    Routine { function: bool, name: ObjectName<'a> },
+    Routine {
+        function: bool,
+        name: ObjectName<'a>,
+    },
 }
 
 /// A statement about accounts.

@@ -35,7 +35,7 @@ impl Binder<'_> {
         if let Some(with) = &update.with {
             self.with(with)?;
         }
-        let tree = self.changed_from(update.tables)?;
+        let tree = self.changed_from(update.tables, Action::Select)?;
         self.changed = self.stored_tables();
         let mut targets: Vec<ChangeTarget> = Vec::new();
         for assignment in update.assignments {
@@ -72,7 +72,7 @@ impl Binder<'_> {
         if let Some(with) = &delete.with {
             self.with(with)?;
         }
-        let tree = self.changed_from(delete.from)?;
+        let tree = self.changed_from(delete.from, Action::Select)?;
         let mut targets: Vec<ChangeTarget> = Vec::new();
         if delete.targets.is_empty() {
             // Of one table.

@@ -70,12 +70,14 @@ impl Binder<'_> {
 
     /// What INSERT and REPLACE need of their table, whatever the columns.
     fn need_insert(&self, table: &TableDef, insert: &ast::Insert<'_>) -> Result<()> {
-        self.context.need(table, Action::Insert, Part::Any)?;
+        let actions: &[Action] = match insert.replace {
+            true => &[Action::Insert, Action::Delete],
+            false if insert.on_duplicate.is_empty() => &[Action::Insert],
+            false => &[Action::Insert, Action::Update],
+        };
+        self.context.need_together(table, actions)?;
         if insert.replace {
             self.context.need(table, Action::Delete, Part::Table)?;
-        }
-        if !insert.on_duplicate.is_empty() {
-            self.context.need(table, Action::Update, Part::Any)?;
         }
         Ok(())
     }
@@ -265,7 +267,8 @@ impl Binder<'_> {
         if table.name.database.is_none() && with.is_some_and(is_common) {
             return Err(Error::NotUpdatable { table: table.alias.unwrap_or(table.name.name).to_owned(), statement });
         }
-        let tree = self.changed_from(tables)?;
+        let action = if statement == "DELETE" { Action::Delete } else { Action::Update };
+        let tree = self.changed_from(tables, action)?;
         let from = &self.sources[0];
         if from.table.is_virtual {
             return Err(Error::NotUpdatable { table: from.alias.clone(), statement });
@@ -275,10 +278,10 @@ impl Binder<'_> {
     }
 
     /// The FROM of a statement that changes some of its tables.
-    pub(super) fn changed_from(&mut self, tables: &[TableRef<'_>]) -> Result<JoinTree> {
-        self.changes_from = true;
+    pub(super) fn changed_from(&mut self, tables: &[TableRef<'_>], action: Action) -> Result<JoinTree> {
+        self.changes_from = Some(action);
         let tree = self.bind_from(tables);
-        self.changes_from = false;
+        self.changes_from = None;
         Ok(tree?.expect("the grammar wants a table"))
     }
 

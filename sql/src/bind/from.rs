@@ -151,8 +151,9 @@ impl Binder<'_> {
         {
             return Ok(tree);
         }
-        let def = self.lookup(&table.name, Action::Select)?;
-        if !(self.changes_from && self.levels.is_empty()) {
+        let changed = self.changes_from.filter(|_| self.levels.is_empty());
+        let def = self.lookup(&table.name, changed.unwrap_or(Action::Select))?;
+        if changed.is_none() {
             self.context.need(&def, Action::Select, Part::Any)?;
         }
         let alias = table.alias.unwrap_or(if def.is_virtual { &def.name } else { table.name.name }).to_owned();

@@ -212,8 +212,9 @@ pub(crate) struct Binder<'c> {
     pub loaded: Vec<String>,
     /// What `SET column = value` needs of the column.
     pub assigns: Action,
-    /// The FROM being bound is of an UPDATE or DELETE: which of its tables are read is not known yet.
-    pub changes_from: bool,
+    /// The FROM being bound is of an UPDATE or DELETE: which of its tables are read is not known yet. What is refused of a table that is not
+    /// there.
+    pub changes_from: Option<Action>,
     /// What is bound of FROM may be left out by an outer join.
     pub on_null_side: bool,
     /// The collation of the expression bound last.
@@ -238,7 +239,7 @@ impl<'c> Binder<'c> {
             changed: Vec::new(),
             loaded: Vec::new(),
             assigns: Action::Update,
-            changes_from: false,
+            changes_from: None,
             on_null_side: false,
             derivation: Derivation::IGNORABLE,
             union_blocks: None,

@@ -15,7 +15,7 @@ use super::{AliasRule, Binder, BoundWindow, Scope, SelectColumn, SourceKind};
 use crate::ast::{self, Expr as AstExpr, Literal, OrderItem, Query, QueryBody, Select, SelectItem};
 use crate::error::{Clause, Error, Result};
 use crate::expr::{Aggregate, Expr, ExprKind};
-use crate::plan::{Action, Part, BindContext, JoinKind, LimitPlan, LockWait, Locking, Node, OutputColumn, QueryPlan, SortKey};
+use crate::plan::{Action, BindContext, JoinKind, LimitPlan, LockWait, Locking, Node, OutputColumn, Part, QueryPlan, SortKey};
 use crate::planner::{FromBlock, JoinTree};
 use types::schema::{ColumnDefault, IndexKind};
 use types::{ColumnType, TypeKind, Value};
