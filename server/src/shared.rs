@@ -2,6 +2,7 @@
 //! statement on rows writes to it.
 
 use crate::accounts::AccountStore;
+use crate::connection::configure_tls;
 use crate::ddl::DdlThreads;
 use crate::session::IDS;
 use crate::user_lock::UserLocks;
@@ -22,6 +23,8 @@ pub struct Shared {
     pub workers: Vec<Arc<WorkerRemote>>,
     pub ddl: DdlThreads,
     pub accounts: Arc<AccountStore>,
+    /// `None`: TLS is not offered.
+    pub tls: Option<Arc<rustls::ServerConfig>>,
     pub user_locks: Arc<UserLocks>,
     /// Where statements keep what memory has no room for.
     pub temporary: exec::Temporary,
@@ -43,6 +46,10 @@ impl Shared {
     ) -> Result<Self, StartError> {
         let accounts = AccountStore::open(&database).map_err(StartError::Accounts)?;
         accounts.refuse_open_root(tcp_address)?;
+        let tls = match config.tls {
+            true => Some(configure_tls(&config.data_dir).map_err(StartError::Tls)?),
+            false => None,
+        };
         let ddl = DdlThreads::start(&database, &engine)?;
         let globals = initial_globals(&config, tcp_address);
         let temporary_max = globals.get(IDS.heddle_temporary_space_max).as_u64();
@@ -54,6 +61,7 @@ impl Shared {
             workers,
             ddl,
             accounts: Arc::new(accounts),
+            tls,
             user_locks: Arc::default(),
             temporary,
             started: Instant::now(),

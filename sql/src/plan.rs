@@ -492,6 +492,11 @@ pub trait BindContext {
     fn need(&self, _table: &TableDef, _action: Action, _of: Part<'_>) -> crate::error::Result<()> {
         Ok(())
     }
+    /// A table beside those that UPDATE or DELETE changes, or one of them: refused where none of its rows may be read or changed. What is done
+    /// with it is needed later.
+    fn touches(&self, _table: &TableDef) -> crate::error::Result<()> {
+        Ok(())
+    }
     /// Several actions at once, on the table or on some columns of it: what is refused is named together.
     fn need_together(&self, table: &TableDef, actions: &[Action]) -> crate::error::Result<()> {
         actions.iter().try_for_each(|action| self.need(table, *action, Part::Any))

@@ -236,13 +236,15 @@ fn may_grant(access: &Access, level: &Level, set: &Set) -> Result<()> {
             false => Err(access.database_denied(database)),
         },
         Level::Table { database, table } => {
-            let (whole, _) = access.table(database, table);
-            let columns_fit =
-                set.columns.iter().all(|(column, bits)| whole.with(access.column(database, table, column)).has(*bits));
-            match whole.has(set.whole.with(Privileges::GRANT)) && columns_fit {
-                true => Ok(()),
-                false => Err(access.command_denied("GRANT", table)),
+            let (whole, some) = access.table(database, table);
+            let wanted = set.whole.with(Privileges::GRANT);
+            let of_column = |column: &str| whole.with(access.column(database, table, column));
+            if whole.has(wanted) && set.columns.iter().all(|(column, bits)| of_column(column).has(*bits)) {
+                return Ok(());
             }
+            let missing = set.everything().with(wanted).without(some);
+            let missing = if missing.is_empty() { Privileges::GRANT } else { missing };
+            Err(access.table_denied(missing, table))
         }
         Level::Routine { database, name, .. } => match access.database(database).has(needed) {
             true => Ok(()),

@@ -209,6 +209,9 @@ impl Logins {
     /// ACCOUNT UNLOCK and a changed account begin anew.
     pub fn forget(&self, name: &Name) {
         self.accounts.lock().remove(name);
+        if let Some(present) = self.usage.lock().get_mut(name) {
+            *present = Usage { open: present.open, ..Usage::new() };
+        }
     }
 
     /// How long the next failure of the host is kept waiting.

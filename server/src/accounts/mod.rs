@@ -28,7 +28,7 @@ mod statement;
 pub use access::{Access, Accesses, Identity};
 pub use logins::{Logins, Seat};
 pub use model::{Account, Name};
-pub use needs::{Gathering, Needs, check_missing};
+pub use needs::{Gathering, Needs, check_missing, check_touched};
 pub use password::{Plugin, native_hash};
 pub use show::{create_user, grants};
 pub use statement::run;

@@ -64,10 +64,6 @@ pub struct Requirement {
 }
 
 impl Requirement {
-    pub fn names_certificate(&self) -> bool {
-        self.x509 || self.subject.is_some() || self.issuer.is_some()
-    }
-
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }

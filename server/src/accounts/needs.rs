@@ -153,6 +153,16 @@ pub fn is_free(database: &str, table: &str, action: Action) -> bool {
         && OPEN.iter().any(|name| name.eq_ignore_ascii_case(table))
 }
 
+/// Refuses a table of a changing join of which nothing may be read or changed.
+pub fn check_touched(access: &Access, table: &TableDef) -> Result<(), Denied> {
+    let some = access.table(&table.database, &table.name).1;
+    let enough = Privileges::SELECT.with(Privileges::UPDATE).with(Privileges::DELETE);
+    match is_free(&table.database, &table.name, Action::Select) || some.has_any(enough) {
+        true => Ok(()),
+        false => Err(denied(access, Action::Select, &table.name, None)),
+    }
+}
+
 /// Refuses a table that is not there as one that may not be read.
 pub fn check_missing(access: &Access, database: &str, table: &str, action: Action) -> Result<(), Denied> {
     match is_free(database, table, action) || access.table(database, table).1.has(bit(action)) {

@@ -7,50 +7,48 @@ use serde::{Deserialize, Serialize};
 #[serde(transparent)]
 pub struct Privileges(pub u64);
 
-/// Name, the column of mysql.user without `_priv`, and where it may be granted: database, table, column, routine.
+/// A privilege, and where it may be granted but globally: `d`atabase, `t`able, `c`olumn, `r`outine.
 struct Definition {
     name: &'static str,
-    column: &'static str,
     levels: &'static str,
 }
 
-const fn define(name: &'static str, column: &'static str, levels: &'static str) -> Definition {
-    Definition { name, column, levels }
+const fn define(name: &'static str, levels: &'static str) -> Definition {
+    Definition { name, levels }
 }
 
-/// `d`atabase, `t`able, `c`olumn, `r`outine.
 const DEFINITIONS: &[Definition] = &[
-    define("SELECT", "Select", "dtc"),
-    define("INSERT", "Insert", "dtc"),
-    define("UPDATE", "Update", "dtc"),
-    define("DELETE", "Delete", "dt"),
-    define("CREATE", "Create", "dt"),
-    define("DROP", "Drop", "dt"),
-    define("RELOAD", "Reload", ""),
-    define("SHUTDOWN", "Shutdown", ""),
-    define("PROCESS", "Process", ""),
-    define("FILE", "File", ""),
-    define("GRANT OPTION", "Grant", "dtr"),
-    define("REFERENCES", "References", "dtc"),
-    define("INDEX", "Index", "dt"),
-    define("ALTER", "Alter", "dt"),
-    define("SHOW DATABASES", "Show_db", ""),
-    define("SUPER", "Super", ""),
-    define("CREATE TEMPORARY TABLES", "Create_tmp_table", "d"),
-    define("LOCK TABLES", "Lock_tables", "d"),
-    define("EXECUTE", "Execute", "dr"),
-    define("REPLICATION SLAVE", "Repl_slave", ""),
-    define("REPLICATION CLIENT", "Repl_client", ""),
-    define("CREATE VIEW", "Create_view", "dt"),
-    define("SHOW VIEW", "Show_view", "dt"),
-    define("CREATE ROUTINE", "Create_routine", "d"),
-    define("ALTER ROUTINE", "Alter_routine", "dr"),
-    define("CREATE USER", "Create_user", ""),
-    define("EVENT", "Event", "d"),
-    define("TRIGGER", "Trigger", "dt"),
-    define("CREATE TABLESPACE", "Create_tablespace", ""),
-    define("CREATE ROLE", "Create_role", ""),
-    define("DROP ROLE", "Drop_role", ""),
+    define("SELECT", "dtc"),
+    define("INSERT", "dtc"),
+    define("UPDATE", "dtc"),
+    define("DELETE", "dt"),
+    define("CREATE", "dt"),
+    define("DROP", "dt"),
+    define("RELOAD", ""),
+    define("SHUTDOWN", ""),
+    define("PROCESS", ""),
+    define("FILE", ""),
+    define("GRANT OPTION", "dtr"),
+    define("REFERENCES", "dtc"),
+    define("INDEX", "dt"),
+    define("ALTER", "dt"),
+    define("SHOW DATABASES", ""),
+    define("SUPER", ""),
+    define("CREATE TEMPORARY TABLES", "d"),
+    define("LOCK TABLES", "d"),
+    define("EXECUTE", "dr"),
+    define("REPLICATION SLAVE", ""),
+    define("REPLICATION CLIENT", ""),
+    define("CREATE VIEW", "dt"),
+    define("SHOW VIEW", "dt"),
+    define("CREATE ROUTINE", "d"),
+    define("ALTER ROUTINE", "dr"),
+    define("CREATE USER", ""),
+    define("EVENT", "d"),
+    define("TRIGGER", "dt"),
+    define("CREATE TABLESPACE", ""),
+    define("CREATE ROLE", ""),
+    define("DROP ROLE", ""),
 ];
 
 macro_rules! bits {
@@ -62,7 +60,7 @@ impl Privileges {
     bits! {
         SELECT = 0, INSERT = 1, UPDATE = 2, DELETE = 3, CREATE = 4, DROP = 5, RELOAD = 6, SHUTDOWN = 7, PROCESS = 8, FILE = 9, GRANT = 10,
         REFERENCES = 11, INDEX = 12, ALTER = 13, SHOW_DATABASES = 14, SUPER = 15, CREATE_TEMPORARY = 16, LOCK_TABLES = 17,
-        REPLICATION_CLIENT = 20, CREATE_VIEW = 21, SHOW_VIEW = 22, CREATE_USER = 25, EVENT = 26, TRIGGER = 27, CREATE_ROLE = 29,
+        REPLICATION_CLIENT = 20, CREATE_USER = 25, CREATE_ROLE = 29,
         DROP_ROLE = 30,
     }
     pub const GLOBAL: Privileges = Privileges((1 << DEFINITIONS.len()) - 1);
@@ -139,11 +137,42 @@ const fn at_level(level: u8) -> Privileges {
     Privileges(bits)
 }
 
-/// The columns of mysql.user, mysql.db and their kin: `Select_priv` and so on, with the privilege of each.
-pub fn columns(of: Privileges) -> impl Iterator<Item = (String, Privileges)> {
-    let with_bit = DEFINITIONS.iter().enumerate().map(|(bit, definition)| (definition, Privileges(1 << bit)));
-    with_bit.filter(move |(_, bit)| of.has(*bit)).map(|(definition, bit)| (format!("{}_priv", definition.column), bit))
-}
+/// SHOW PRIVILEGES: name, where it counts, what it is for. Dynamic ones follow.
+pub const DESCRIBED: &[(&str, &str, &str)] = &[
+    ("Alter", "Tables", "To alter the table"),
+    ("Alter routine", "Functions,Procedures", "To alter or drop stored functions/procedures"),
+    ("Create", "Databases,Tables,Indexes", "To create new databases and tables"),
+    ("Create routine", "Databases", "To use CREATE FUNCTION/PROCEDURE"),
+    ("Create role", "Server Admin", "To create new roles"),
+    ("Create temporary tables", "Databases", "To use CREATE TEMPORARY TABLE"),
+    ("Create view", "Tables", "To create new views"),
+    ("Create user", "Server Admin", "To create new users"),
+    ("Delete", "Tables", "To delete existing rows"),
+    ("Drop", "Databases,Tables", "To drop databases, tables, and views"),
+    ("Drop role", "Server Admin", "To drop roles"),
+    ("Event", "Server Admin", "To create, alter, drop and execute events"),
+    ("Execute", "Functions,Procedures", "To execute stored routines"),
+    ("File", "File access on server", "To read and write files on the server"),
+    ("Grant option", "Databases,Tables,Functions,Procedures", "To give to other users those privileges you possess"),
+    ("Index", "Tables", "To create or drop indexes"),
+    ("Insert", "Tables", "To insert data into tables"),
+    ("Lock tables", "Databases", "To use LOCK TABLES (together with SELECT privilege)"),
+    ("Process", "Server Admin", "To view the plain text of currently executing queries"),
+    ("Proxy", "Server Admin", "To make proxy user possible"),
+    ("References", "Databases,Tables", "To have references on tables"),
+    ("Reload", "Server Admin", "To reload or refresh tables, logs and privileges"),
+    ("Replication client", "Server Admin", "To ask where the slave or master servers are"),
+    ("Replication slave", "Server Admin", "To read binary log events from the master"),
+    ("Select", "Tables", "To retrieve rows from table"),
+    ("Show databases", "Server Admin", "To see all databases with SHOW DATABASES"),
+    ("Show view", "Tables", "To see views with SHOW CREATE VIEW"),
+    ("Shutdown", "Server Admin", "To shut down the server"),
+    ("Super", "Server Admin", "To use KILL thread, SET GLOBAL, CHANGE REPLICATION SOURCE, etc."),
+    ("Trigger", "Tables", "To use triggers"),
+    ("Create tablespace", "Server Admin", "To create/alter/drop tablespaces"),
+    ("Update", "Tables", "To update existing rows"),
+    ("Usage", "Server Admin", "No privileges - allow connect only"),
+];
 
 /// MySQL's dynamic privileges, in order.
 pub const DYNAMIC: &[&str] = &[
@@ -203,9 +232,7 @@ mod tests {
             ("GRANT OPTION", Privileges::GRANT),
             ("LOCK TABLES", Privileges::LOCK_TABLES),
             ("REPLICATION CLIENT", Privileges::REPLICATION_CLIENT),
-            ("SHOW VIEW", Privileges::SHOW_VIEW),
             ("CREATE USER", Privileges::CREATE_USER),
-            ("TRIGGER", Privileges::TRIGGER),
             ("DROP ROLE", Privileges::DROP_ROLE),
         ] {
             assert_eq!(Privileges::named(name), Some(bit), "{name}");

@@ -63,6 +63,10 @@ impl BindContext for Binder<'_> {
         self.needs.add_together(&self.state.access, table, actions).map_err(|denied| sql::Error::Denied(Box::new(denied)))
     }
 
+    fn touches(&self, table: &TableDef) -> sql::Result<()> {
+        crate::accounts::check_touched(&self.state.access, table).map_err(|denied| sql::Error::Denied(Box::new(denied)))
+    }
+
     fn missing(&self, database: &str, table: &str, action: Action) -> sql::Result<()> {
         crate::accounts::check_missing(&self.state.access, database, table, action)
             .map_err(|denied| sql::Error::Denied(Box::new(denied)))

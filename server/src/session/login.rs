@@ -10,9 +10,9 @@
 
 use super::Client;
 use super::info::SessionInfo;
-use crate::accounts::model::Lifetime;
+use crate::accounts::model::{Lifetime, Requirement};
 use crate::accounts::{Account, Identity, Plugin, Seat, native_hash};
-use crate::connection::{Input, Lost, Peer};
+use crate::connection::{Input, Lost, Peer, TlsInfo};
 use crate::error::Error;
 use crate::variables;
 use crate::worker::Worker;
@@ -51,8 +51,11 @@ impl From<Lost> for Refused {
 }
 
 /// What we offer: everything of the codec. Whether a client's files are asked for, `local_infile` says.
-pub fn offered() -> Capabilities {
-    Capabilities::SUPPORTED
+pub fn offered(worker: &Worker) -> Capabilities {
+    match worker.shared.tls {
+        Some(_) => Capabilities::SUPPORTED.with(Capabilities::SSL),
+        None => Capabilities::SUPPORTED,
+    }
 }
 
 pub fn new_nonce() -> [u8; NONCE_BYTES] {
@@ -69,7 +72,7 @@ pub async fn login(
     deadline: Instant,
 ) -> Result<(LoggedIn, Seat), Refused> {
     let nonce = new_nonce();
-    let capabilities = offered();
+    let capabilities = offered(worker);
     client.output.prepare();
     client.output.writer.set_sequence(0);
     Greeting {
@@ -84,12 +87,23 @@ pub async fn login(
     .write(&mut client.output.writer);
     client.output.flush(&client.socket, info).await?;
 
+    let malformed = |error| Refused::Lost(Lost::Protocol(error));
     let payload = input.next_payload(&client.socket, deadline, info).await?;
-    let login = Login::parse(payload, capabilities).map_err(|error| Refused::Lost(Lost::Protocol(error)))?;
-    let Login::Response(response) = login else {
-        // TLS was not offered, so a client that insists on it breaks the protocol.
-        return Err(Refused::Error(Error::BadHandshake));
-    };
+    let wants_tls = matches!(Login::parse(payload, capabilities).map_err(malformed)?, Login::TlsRequest { .. });
+    let mut first = payload.to_vec();
+    if wants_tls {
+        let Some(config) = worker.shared.tls.clone() else { return Err(Refused::Error(Error::BadHandshake)) };
+        let early = input.take_unread();
+        client.socket.start_tls(config, &early, deadline, info).await?;
+        first = input.next_payload(&client.socket, deadline, info).await?.to_vec();
+    }
+    let login = Login::parse(&first, capabilities).map_err(malformed)?;
+    let Login::Response(response) = login else { return Err(Refused::Error(Error::BadHandshake)) };
+    if !client.socket.is_private() && worker.shared.globals().get(variables::known("require_secure_transport")).as_bool() {
+        let message = "Connections using insecure transport are prohibited while --require_secure_transport=ON.";
+        client.output.writer.set_sequence(input.reader.sequence());
+        return Err(Refused::Error(Error::Other { number: 3159, message: message.to_owned() }));
+    }
     let capabilities = response.capabilities.and(capabilities);
     let user = String::from_utf8_lossy(response.user).into_owned();
     let database = response.database.map(|name| String::from_utf8_lossy(name).into_owned()).filter(|name| !name.is_empty());
@@ -167,8 +181,7 @@ pub async fn authenticate(
         let message = format!("Access denied for user '{user}'@'{}'. Account is locked.", peer.host);
         return Err(Refused::Error(Error::Other { number: 3118, message }));
     }
-    if !account.requirement.is_none() {
-        // There is no TLS yet that could fulfil it.
+    if !fulfils(&account.requirement, exchange.client.socket.tls()) {
         return Err(Refused::Error(denied()));
     }
     let expired = is_expired(&account, global("default_password_lifetime").as_u64());
@@ -182,6 +195,16 @@ pub async fn authenticate(
         accounts.roles_at_login(&account, global("activate_all_roles_on_login").as_bool(), global("mandatory_roles").as_text());
     let (name, user, host) = (account.name.clone(), user.to_owned(), peer.host.clone());
     Ok(Entry { identity: Identity { name, user, host, using_password, roles, expired }, seat })
+}
+
+/// REQUIRE. Who a certificate names is not read, so SUBJECT and ISSUER are never fulfilled.
+fn fulfils(needed: &Requirement, tls: Option<TlsInfo>) -> bool {
+    if needed.is_none() {
+        return true;
+    }
+    let Some(tls) = tls else { return false };
+    let cipher_fits = needed.cipher.as_ref().is_none_or(|cipher| *cipher == tls.cipher);
+    cipher_fits && (!needed.x509 || tls.has_certificate) && needed.subject.is_none() && needed.issuer.is_none()
 }
 
 /// A stored password that nobody has.

@@ -115,6 +115,7 @@ pub async fn serve(worker: Rc<Worker>, stream: Stream, id: u32) {
     };
     let mut session = Session { state: State::new(&worker, &info, peer, &logged_in), statements: Statements::default() };
     session.state.seat = Some(seat);
+    session.state.tls = client.socket.tls();
     let is_extra = open > connections_max && !session.state.access.administers_connections();
     let welcome = if is_extra { Err(Error::TooManyConnections) } else { session.state.welcome(&logged_in) };
     match &welcome {

@@ -7,7 +7,7 @@ use super::settings::{self, IDS, Settings};
 use super::transaction::Transaction;
 use crate::accounts::{Access, Identity, Name, Seat};
 use crate::charset;
-use crate::connection::Peer;
+use crate::connection::{Peer, TlsInfo};
 use crate::error::{Error, Result};
 use crate::variables::{SessionVariables, Setting};
 use crate::worker::Worker;
@@ -26,6 +26,7 @@ pub struct State {
     pub access: Rc<Access>,
     /// The account's connection, where it is counted.
     pub seat: Option<Seat>,
+    pub tls: Option<TlsInfo>,
     pub capabilities: Capabilities,
     pub variables: SessionVariables,
     pub settings: Settings,
@@ -83,6 +84,7 @@ impl State {
             identity,
             access,
             seat: None,
+            tls: None,
             capabilities: login.capabilities,
             variables,
             settings,
@@ -176,9 +178,9 @@ impl State {
     pub fn reset(&mut self, login: &LoggedIn) {
         let (worker, info, peer) = (Rc::clone(&self.worker), Rc::clone(&self.info), self.peer.clone());
         worker.shared.user_locks.release_all(info.id);
-        let seat = self.seat.take();
+        let (seat, tls) = (self.seat.take(), self.tls.take());
         *self = State::new(&worker, &info, peer, login);
-        self.seat = seat;
+        (self.seat, self.tls) = (seat, tls);
     }
 
     /// The published schema with the virtual databases.

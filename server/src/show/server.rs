@@ -1,9 +1,8 @@
 //! SHOW of what concerns the server: variables, counters, sessions, diagnostics, fixed lists.
 
 use super::build::{Columns, number, optional, result, text, texts};
-use super::empty;
 use crate::accounts::Access;
-use crate::accounts::privilege::Privileges;
+use crate::accounts::privilege::{self, Privileges};
 use crate::charset;
 use crate::error::{Result, describe_condition};
 use crate::session::{ProcessLine, ResultSet, State};
@@ -162,13 +161,14 @@ pub async fn status(state: &State) -> ResultSet {
     let mut made = result(Columns::default().text("Variable_name", 64).nullable_text("Value", 1024));
     made.rows = values.into_iter().map(|(name, value)| vec![text(name), text(value.to_string())]).collect();
     let compressed = state.capabilities.has(protocol::Capabilities::COMPRESS);
+    let tls = state.tls.as_ref();
     let algorithm = if compressed { "zlib" } else { "" };
     for (name, value) in [
         ("Compression", if compressed { "ON" } else { "OFF" }),
         ("Compression_algorithm", algorithm),
         ("Compression_level", if compressed { "1" } else { "0" }),
-        ("Ssl_cipher", ""),
-        ("Ssl_version", ""),
+        ("Ssl_cipher", tls.map_or("", |tls| &tls.cipher)),
+        ("Ssl_version", tls.map_or("", |tls| tls.version)),
         ("Rsa_public_key", ""),
     ] {
         made.rows.push(texts(&[name, value]));
@@ -346,8 +346,9 @@ pub fn collations() -> ResultSet {
 }
 
 pub fn privileges() -> ResultSet {
-    let mut made = empty(&["Privilege", "Context", "Comment"]);
-    made.rows.push(texts(&["Super", "Server Admin", "The only account, root, may do everything"]));
+    let mut made = result(Columns::default().text("Privilege", 128).text("Context", 128).text("Comment", 128));
+    made.rows = privilege::DESCRIBED.iter().map(|(name, context, comment)| texts(&[name, context, comment])).collect();
+    made.rows.extend(privilege::DYNAMIC.iter().map(|name| texts(&[name, "Server Admin", ""])));
     made
 }
 

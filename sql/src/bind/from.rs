@@ -153,8 +153,10 @@ impl Binder<'_> {
         }
         let changed = self.changes_from.filter(|_| self.levels.is_empty());
         let def = self.lookup(&table.name, changed.unwrap_or(Action::Select))?;
-        if changed.is_none() {
-            self.context.need(&def, Action::Select, Part::Any)?;
+        match changed {
+            None => self.context.need(&def, Action::Select, Part::Any)?,
+            Some(Action::Select) => self.context.touches(&def)?,
+            Some(_) => {}
         }
         let alias = table.alias.unwrap_or(if def.is_virtual { &def.name } else { table.name.name }).to_owned();
         let source = self.add_source(def, &alias)?;
