@@ -606,7 +606,7 @@ impl<'a> Env<'a> {
     fn refuse_constant(&self, by: CompareAs, expr: &Expr, value: &Value<'_>, other: &ColumnType) -> Step<()> {
         if let Value::Bytes(text) = value
             && by == CompareAs::Temporal
-            && matches!(expr.kind, ExprKind::Literal(_) | ExprKind::Param(_))
+            && is_constant(expr)
             && self.as_datetime(value)?.is_none()
         {
             let kind = if coerce::kind_of(other) == Kind::DateTime { "DATETIME" } else { "DATE" };
@@ -812,6 +812,15 @@ impl<'a> Env<'a> {
         let value = self.eval(expr)?;
         self.as_time(&self.plain(value, &expr.ty))
     }
+}
+
+/// Does an expression have one value for all rows? MySQL reads the text of such a one before any row.
+fn is_constant(expr: &Expr) -> bool {
+    let changes = |e: &Expr| {
+        matches!(e.kind, ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. } | ExprKind::Slot(_) | ExprKind::Subquery(_))
+            || matches!(e.kind, ExprKind::UserVariable(_) | ExprKind::AssignVariable { .. } | ExprKind::InsertValue { .. })
+    };
+    !expr.any(&changes)
 }
 
 /// A document is true unless it is the number 0: as a condition it is compared with that, and no other kind of document equals a number.

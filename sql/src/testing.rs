@@ -188,17 +188,7 @@ impl TableMaker {
             prefix: None,
             descending: false,
         });
-        let columns = columns.collect();
-        self.def.indexes.push(IndexDef {
-            name: name.to_owned(),
-            kind,
-            columns,
-            comment: String::new(),
-            using_btree: false,
-            invisible: false,
-            tree_id: 0,
-            root_page: 0,
-        });
+        self.def.indexes.push(IndexDef::new(name, kind, columns.collect()));
         self
     }
 }

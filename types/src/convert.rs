@@ -151,7 +151,7 @@ pub fn store<'v>(
     if from.kind == TypeKind::Json && to.kind != TypeKind::Json {
         return document::store_document(value, to, context, warnings);
     }
-    if is_number(to)
+    if (is_number(to) || to.kind == TypeKind::Year)
         && !matches!(to.kind, TypeKind::Bit { .. })
         && let Some(number) = literal_number(value, from)
     {

@@ -206,6 +206,14 @@ pub struct IndexDef {
     pub root_page: u32,
 }
 
+impl IndexDef {
+    /// An index as it is where nothing more is said, without a tree yet.
+    pub fn new(name: impl Into<String>, kind: IndexKind, columns: Vec<IndexColumn>) -> Self {
+        let (comment, using_btree, invisible) = (String::new(), false, false);
+        Self { name: name.into(), kind, columns, comment, using_btree, invisible, tree_id: 0, root_page: 0 }
+    }
+}
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct IndexColumn {
     /// Position in `TableDef::columns`.

@@ -437,16 +437,7 @@ mod tests {
 
     fn key(name: &str, kind: IndexKind, columns: &[(usize, Option<u32>, bool)]) -> IndexDef {
         let columns = columns.iter().map(|&(column, prefix, descending)| IndexColumn { column, prefix, descending }).collect();
-        IndexDef {
-            name: name.into(),
-            kind,
-            columns,
-            comment: String::new(),
-            using_btree: false,
-            invisible: false,
-            tree_id: 0,
-            root_page: 0,
-        }
+        IndexDef::new(name, kind, columns)
     }
 
     fn table() -> TableDef {

@@ -340,20 +340,24 @@ fn date_add<'a>(
     }
     let Some(d) = env.as_datetime(&value)? else { return Ok(Value::Null) };
     let Some(sum) = d.add_interval(&interval) else { return Ok(overflow(env, "datetime")) };
+    // What is no date stays a date where it was one and the unit counts days.
+    let stays_date = || {
+        let was_date = match &value {
+            Value::Bytes(text) => !coerce::has_time_part(text),
+            Value::Int(n) => n.unsigned_abs() < 100_000_000,
+            value => matches!(value, Value::Date(_)),
+        };
+        was_date && unit.is_date_only()
+    };
     Ok(match coerce::kind_of(&node.ty) {
         Kind::Date => Value::Date(sum.date),
+        Kind::Text if stays_date() => Value::Bytes(Cow::Owned(coerce::plain_text(&Value::Date(sum.date)).into_bytes())),
         Kind::Text => {
-            // A text stays a text: a date where it was one and the unit counts days.
-            let was_date = matches!(&value, Value::Bytes(s) if !coerce::has_time_part(s))
-                || matches!(value, Value::Date(_))
-                || matches!(value, Value::Int(n) if n.unsigned_abs() < 100_000_000);
-            let text = if was_date && unit.is_date_only() {
-                coerce::plain_text(&Value::Date(sum.date))
-            } else {
-                coerce::datetime_text(&sum, if sum.micros == 0 { 0 } else { 6 })
-            };
+            let text = coerce::datetime_text(&sum, if sum.micros == 0 { 0 } else { 6 });
             Value::Bytes(Cow::Owned(text.into_bytes()))
         }
+        Kind::Double if stays_date() => Value::Double(env.as_double(&Value::Date(sum.date))?),
+        Kind::Double => Value::Double(env.as_double(&Value::DateTime(sum))?),
         _ => Value::DateTime(sum),
     })
 }

@@ -8,7 +8,7 @@ use sha2::Digest;
 use sql::expr::Expr;
 use sql::func::Function;
 use std::borrow::Cow;
-use types::Value;
+use types::{CollationId, Value};
 
 /// Computes one of the encoding functions.
 pub(super) fn call<'a>(env: &Env<'a>, function: Function, args: &'a [Expr]) -> Evaluated<'a> {
@@ -341,8 +341,16 @@ fn uuid(env: &Env<'_>) -> String {
     )
 }
 
+/// A document that is made here is text to CHARSET and COLLATION; a column of documents is not.
+pub(super) fn is_json_text(arg: &Expr) -> bool {
+    crate::coerce::is_document(&arg.ty) && !matches!(arg.kind, sql::expr::ExprKind::Column { .. })
+}
+
 /// The character set's name of a string argument: CHARSET(), and COLLATION()'s first part.
 pub(super) fn charset_name(arg: &Expr) -> &'static str {
+    if is_json_text(arg) {
+        return crate::coerce::charset_of(CollationId::UTF8MB4_BIN);
+    }
     if !crate::coerce::is_string(&arg.ty) || is_binary(arg) {
         return "binary";
     }

@@ -1,6 +1,6 @@
 //! Functions about the session, and those that wait: SLEEP, BENCHMARK, GET_LOCK.
 
-use super::encode::charset_name;
+use super::encode::{charset_name, is_json_text};
 use super::string::is_binary;
 use crate::coerce;
 use crate::error::Error;
@@ -10,7 +10,7 @@ use sql::expr::{Expr, ExprKind};
 use sql::func::Function;
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
-use types::Value;
+use types::{CollationId, Value};
 
 /// MySQL's limit for names of user-level locks, in characters.
 const LOCK_NAME_CHARS_MAX: usize = 64;
@@ -38,7 +38,8 @@ pub(super) fn call<'a>(env: &Env<'a>, function: Function, args: &'a [Expr]) -> E
         Function::Charset => text(charset_name(&args[0])),
         Function::Collation => {
             let binary = is_binary(&args[0]) || !coerce::is_string(&args[0].ty);
-            text(if binary { "binary" } else { args[0].ty.collation.name() })
+            let collation = if is_json_text(&args[0]) { CollationId::UTF8MB4_BIN } else { args[0].ty.collation };
+            text(if binary && !is_json_text(&args[0]) { "binary" } else { collation.name() })
         }
         Function::Coercibility => Value::Int(coercibility(&args[0])),
         Function::Sleep => return sleep(env, &args[0]),

@@ -32,7 +32,8 @@ pub(super) fn str_to_date<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr]) -
         Ok(Value::Null)
     };
     let Some(found) = parse(&text, &format) else { return wrong() };
-    let Some(d) = assemble(&found, env) else { return wrong() };
+    let is_time = coerce::kind_of(&node.ty) == Kind::Time;
+    let Some(d) = assemble(&found, is_time, env) else { return wrong() };
     Ok(match coerce::kind_of(&node.ty) {
         Kind::Date => Value::Date(d.date),
         Kind::Time => Value::Time(d.time()),
@@ -47,7 +48,7 @@ fn fsp(d: &DateTime) -> u8 {
     if d.micros == 0 { 0 } else { 6 }
 }
 
-fn assemble(found: &Found, env: &Env<'_>) -> Option<DateTime> {
+fn assemble(found: &Found, is_time: bool, env: &Env<'_>) -> Option<DateTime> {
     let mut hour = found.hour;
     if let Some(afternoon) = found.afternoon {
         if !(1..=12).contains(&hour) {
@@ -64,7 +65,7 @@ fn assemble(found: &Found, env: &Env<'_>) -> Option<DateTime> {
         date = Date::from_day_number(first + i64::from(n) - 1)?;
     }
     let mode = &env.session().sql_mode;
-    if found.has_date || !found.has_time {
+    if found.has_date || !(found.has_time || is_time) {
         let zero_parts = date.has_zero_part();
         if zero_parts && (mode.no_zero_in_date || mode.no_zero_date) {
             return None;

@@ -714,9 +714,8 @@ fn literal_value(expr: &Expr<'_>) -> Option<(Value<'static>, ColumnType)> {
             Literal::Bits(bytes) => {
                 (Value::Bytes(bytes.to_vec().into()), ColumnType::new(TypeKind::VarBinary { length: bytes.len() as u32 }))
             }
-            Literal::Date(text) | Literal::Time(text) | Literal::Timestamp(text) => {
-                (Value::Bytes(text.to_vec().into()), string())
-            }
+            // MySQL takes the text of a date as a default, but no literal of one.
+            Literal::Date(_) | Literal::Time(_) | Literal::Timestamp(_) => return None,
         }),
         _ => None,
     }

@@ -19,7 +19,7 @@ use crate::latin1::Narrow;
 use crate::plan_cache::{PlanEntry, ResultTarget, StatementKind, definition_of};
 use crate::show::Gathered;
 use exec::load::ByteSource;
-use exec::{DmlDone, ExecContext, Level, QueryDone, RowSink, UserVariable, kill};
+use exec::{DmlDone, ExecContext, Level, Prepared, QueryDone, RowSink, UserVariable, kill};
 use protocol::{Capabilities, EncodedHead, OkPacket, PacketWriter, RowEncoder, RowFormat, Status};
 use sql::ast::{LoadData, Statement};
 use sql::plan::OutputColumn;
@@ -325,14 +325,7 @@ impl State {
     /// Runs a data change as a transaction of its own, without an answer: the rows of CREATE TABLE ... SELECT.
     pub async fn run_alone(&mut self, plan: &Rc<PlanEntry>) -> Result<DmlDone> {
         let worker = Rc::clone(&self.worker);
-        if self.transaction.hold(&worker, &self.info, plan, &self.settings).await? == Hold::Stale {
-            return Err(Error::Exec(exec::Error::TableChanged { table: String::new() }));
-        }
-        self.transaction.ensure(&worker, &self.settings, false).begin_statement(&worker.engine);
-        let gathered = match plan.reads.gathered {
-            true => Some(Gathered::collect(&worker.shared).await.seen_by(&self.access)),
-            false => None,
-        };
+        let gathered = self.begin_inner(plan, false).await?;
         match execute_change(self, plan, &[], gathered.as_ref()).await {
             Ok(done) => {
                 self.transaction.commit(&worker).await;
@@ -342,6 +335,27 @@ impl State {
                 self.transaction.rollback(&worker).await;
                 Err(error)
             }
+        }
+    }
+
+    /// Readies the session for a plan that is no client's statement by itself: its tables are held and a transaction is there.
+    async fn begin_inner(&mut self, plan: &Rc<PlanEntry>, lasting: bool) -> Result<Option<Gathered>> {
+        let worker = Rc::clone(&self.worker);
+        if self.transaction.hold(&worker, &self.info, plan, &self.settings).await? == Hold::Stale {
+            return Err(Error::Exec(exec::Error::TableChanged { table: String::new() }));
+        }
+        self.transaction.ensure(&worker, &self.settings, lasting).begin_statement(&worker.engine);
+        Ok(match plan.reads.gathered {
+            true => Some(Gathered::collect(&worker.shared).await.seen_by(&self.access)),
+            false => None,
+        })
+    }
+
+    /// Ends what [`Self::begin_inner`] began for a query, unless it was there before.
+    async fn end_inner(&mut self, was_open: bool) {
+        if !was_open && !self.transaction.is_explicit() {
+            let worker = Rc::clone(&self.worker);
+            self.transaction.rollback(&worker).await;
         }
     }
 
@@ -371,42 +385,23 @@ impl State {
 
     /// Runs a query plan, drops its rows, and says what its operators did: EXPLAIN ANALYZE.
     pub async fn measure(&mut self, plan: &Rc<PlanEntry>) -> Result<sql::explain::Measures> {
-        let worker = Rc::clone(&self.worker);
-        let lasting = self.transaction.is_explicit() || !self.settings.autocommit;
-        if self.transaction.hold(&worker, &self.info, plan, &self.settings).await? == Hold::Stale {
-            return Err(Error::Exec(exec::Error::TableChanged { table: String::new() }));
-        }
         let was_open = self.transaction.is_open();
-        self.transaction.ensure(&worker, &self.settings, lasting).begin_statement(&worker.engine);
-        let gathered = match plan.reads.gathered {
-            true => Some(Gathered::collect(&worker.shared).await.seen_by(&self.access)),
-            false => None,
-        };
-        let outcome = measure_query(self, plan, gathered.as_ref()).await;
-        if !was_open && !self.transaction.is_explicit() {
-            self.transaction.rollback(&worker).await;
-        }
+        let lasting = self.transaction.is_explicit() || !self.settings.autocommit;
+        let gathered = self.begin_inner(plan, lasting).await?;
+        let run = async |context: &mut ExecContext<'_>, prepared: &Prepared| exec::measure_query(context, prepared).await;
+        let outcome = execute(self, plan, &[], gathered.as_ref(), run).await;
+        self.end_inner(was_open).await;
         outcome
     }
 
     /// Runs a query plan and returns its rows; for SHOW ... WHERE and SET x = (SELECT ...).
     pub async fn collect(&mut self, plan: &Rc<PlanEntry>) -> Result<Vec<Vec<Value<'static>>>> {
-        let worker = Rc::clone(&self.worker);
-        let lasting = self.transaction.is_explicit() || !self.settings.autocommit;
-        if self.transaction.hold(&worker, &self.info, plan, &self.settings).await? == Hold::Stale {
-            return Err(Error::Exec(exec::Error::TableChanged { table: String::new() }));
-        }
         let was_open = self.transaction.is_open();
-        self.transaction.ensure(&worker, &self.settings, lasting).begin_statement(&worker.engine);
+        let lasting = self.transaction.is_explicit() || !self.settings.autocommit;
+        let gathered = self.begin_inner(plan, lasting).await?;
         let mut sink = AllRows::default();
-        let gathered = match plan.reads.gathered {
-            true => Some(Gathered::collect(&worker.shared).await.seen_by(&self.access)),
-            false => None,
-        };
         let outcome = execute_query(self, plan, &[], gathered.as_ref(), &mut sink).await;
-        if !was_open && !self.transaction.is_explicit() {
-            self.transaction.rollback(&worker).await;
-        }
+        self.end_inner(was_open).await;
         outcome?;
         Ok(sink.rows)
     }
@@ -419,23 +414,7 @@ async fn execute_query<S: RowSink>(
     gathered: Option<&Gathered>,
     sink: &mut S,
 ) -> Result<QueryDone> {
-    let State { worker, info, vars, transaction, access, .. } = state;
-    let schema = plan.reads.any.then(|| access.visible(&worker.schema()));
-    let host = ServerHost { schema: schema.as_deref(), gathered, access: Some(access), ..ServerHost::new(worker) };
-    let txn = transaction.txn().expect("the caller made sure of one");
-    let mut context =
-        ExecContext { worker: &worker.engine, txn, database: &worker.shared.database, session: vars, params, host: &host };
-    Ok(until_killed(info, pin!(exec::run_query(&mut context, &plan.prepared, sink))).await?)
-}
-
-async fn measure_query(state: &mut State, plan: &PlanEntry, gathered: Option<&Gathered>) -> Result<sql::explain::Measures> {
-    let State { worker, info, vars, transaction, access, .. } = state;
-    let schema = plan.reads.any.then(|| access.visible(&worker.schema()));
-    let host = ServerHost { schema: schema.as_deref(), gathered, access: Some(access), ..ServerHost::new(worker) };
-    let txn = transaction.txn().expect("the caller made sure of one");
-    let mut context =
-        ExecContext { worker: &worker.engine, txn, database: &worker.shared.database, session: vars, params: &[], host: &host };
-    Ok(until_killed(info, pin!(exec::measure_query(&mut context, &plan.prepared))).await?)
+    execute(state, plan, params, gathered, async |context, prepared| exec::run_query(context, prepared, sink).await).await
 }
 
 async fn execute_change(
@@ -444,13 +423,7 @@ async fn execute_change(
     params: &[Value<'_>],
     gathered: Option<&Gathered>,
 ) -> Result<DmlDone> {
-    let State { worker, info, vars, transaction, access, .. } = state;
-    let schema = plan.reads.any.then(|| access.visible(&worker.schema()));
-    let host = ServerHost { schema: schema.as_deref(), gathered, access: Some(access), ..ServerHost::new(worker) };
-    let txn = transaction.txn().expect("the caller made sure of one");
-    let mut context =
-        ExecContext { worker: &worker.engine, txn, database: &worker.shared.database, session: vars, params, host: &host };
-    Ok(until_killed(info, pin!(exec::run_dml(&mut context, &plan.prepared))).await?)
+    execute(state, plan, params, gathered, async |context, prepared| exec::run_dml(context, prepared).await).await
 }
 
 async fn execute_load(
@@ -460,13 +433,25 @@ async fn execute_load(
     source: &mut dyn ByteSource,
     charset: Charset,
 ) -> Result<DmlDone> {
+    let run = async |context: &mut ExecContext<'_>, prepared: &Prepared| exec::run_load(context, prepared, source, charset).await;
+    execute(state, plan, &[], gathered, run).await
+}
+
+/// Lends the session to an execution of the plan, until that ends or is killed.
+async fn execute<T>(
+    state: &mut State,
+    plan: &PlanEntry,
+    params: &[Value<'_>],
+    gathered: Option<&Gathered>,
+    run: impl AsyncFnOnce(&mut ExecContext<'_>, &Prepared) -> exec::Result<T>,
+) -> Result<T> {
     let State { worker, info, vars, transaction, access, .. } = state;
     let schema = plan.reads.any.then(|| access.visible(&worker.schema()));
     let host = ServerHost { schema: schema.as_deref(), gathered, access: Some(access), ..ServerHost::new(worker) };
     let txn = transaction.txn().expect("the caller made sure of one");
     let mut context =
-        ExecContext { worker: &worker.engine, txn, database: &worker.shared.database, session: vars, params: &[], host: &host };
-    Ok(until_killed(info, pin!(exec::run_load(&mut context, &plan.prepared, source, charset))).await?)
+        ExecContext { worker: &worker.engine, txn, database: &worker.shared.database, session: vars, params, host: &host };
+    Ok(until_killed(info, pin!(run(&mut context, &plan.prepared))).await?)
 }
 
 /// Drops the execution when the session is killed; the caller undoes what it did.

@@ -4,6 +4,7 @@
 //! the first scan of it fills a store of rows, which all others read. A recursive one is seeded by its non-recursive blocks; its
 //! recursive blocks then read the rows of the round before.
 
+use super::compare::Derivation;
 use super::derived::{column_def, derived_def, derived_names, outside_reads, table_def};
 use super::from::{Source, SourceKind};
 use super::query::{Block, Bound, BoundSelect, converted, plain_column};
@@ -36,12 +37,14 @@ enum Meaning {
     Stored {
         def: Arc<TableDef>,
         kind: SourceKind,
+        derivations: Vec<Derivation>,
     },
     /// A recursive one whose first block is bound: it has no columns yet.
     Unseeded,
     /// A recursive one whose recursive blocks are bound, at this depth of nesting.
     Work {
         def: Arc<TableDef>,
+        derivations: Vec<Derivation>,
         table: usize,
         depth: usize,
         uses: usize,
@@ -113,7 +116,7 @@ impl Binder<'_> {
         self.stores[table] = Some(Arc::new(block.node));
         let plan =
             Derived { input: None, columns, lateral: false, shared: Some(table), reads: reads.clone(), resets: Vec::new() };
-        Meaning::Stored { def, kind: SourceKind::Derived { plan, rows, reads, key } }
+        Meaning::Stored { def, kind: SourceKind::Derived { plan, rows, reads, key }, derivations: block.derivations }
     }
 
     fn new_table(&mut self) -> usize {
@@ -160,10 +163,10 @@ impl Binder<'_> {
         let names = derived_names(seeds[0].columns.iter().map(|c| c.name.as_str()), table.columns)?;
         let depth = self.levels.len();
         for operand in *rest {
-            let (types, _) = self.union_types(&seeds)?;
+            let (types, derivations) = self.union_types(&seeds)?;
             let columns = names.iter().zip(types).map(|(name, ty)| column_def(name.clone(), working_type(ty), true));
             let def = table_def(table.name, columns.collect());
-            self.common_tables[own].meaning = Meaning::Work { def, table: store, depth, uses: 0 };
+            self.common_tables[own].meaning = Meaning::Work { def, derivations, table: store, depth, uses: 0 };
             let bound = self.bind_body(&operand.body)?;
             let Meaning::Work { uses, .. } = self.common_tables[own].meaning else { unreachable!("set above") };
             let wrong = |why| Err(Error::Recursive { why, table: table.name.to_owned() });
@@ -239,14 +242,14 @@ impl Binder<'_> {
         let source = match &mut self.common_tables[found].meaning {
             Meaning::Wrong(error) => return Err((**error).clone()),
             Meaning::Unseeded => return wrong(RecursiveError::NoSeed),
-            Meaning::Work { def, table, depth: own, uses } => {
+            Meaning::Work { def, derivations, table, depth: own, uses } => {
                 *uses += 1;
                 if depth != *own || *uses > 1 {
                     return wrong(RecursiveError::SeveralUses);
                 }
-                Source::new(def.clone(), alias, SourceKind::Work(*table))
+                Source::of_query(def.clone(), alias, SourceKind::Work(*table), derivations.clone())
             }
-            Meaning::Stored { def, kind } => Source::new(def.clone(), alias, kind.clone()),
+            Meaning::Stored { def, kind, derivations } => Source::of_query(def.clone(), alias, kind.clone(), derivations.clone()),
             Meaning::Block(select, names) => {
                 let (select, names) = (select.clone(), names.clone());
                 let select = self.repeated(*select);
@@ -260,7 +263,8 @@ impl Binder<'_> {
                     let (columns, lateral) = (names.len(), !reads.is_empty());
                     let input = Some(Arc::new(block.node));
                     let plan = Derived { input, columns, lateral, shared: None, reads: reads.clone(), resets: Vec::new() };
-                    let source = Source::new(def, alias, SourceKind::Derived { plan, rows, reads, key: None });
+                    let kind = SourceKind::Derived { plan, rows, reads, key: None };
+                    let source = Source::of_query(def, alias, kind, block.derivations);
                     Ok(Some(JoinTree::Table(self.push_source(source)?)))
                 };
             }

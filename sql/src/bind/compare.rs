@@ -263,6 +263,19 @@ pub(crate) fn convert_year(constant: &mut Expr, other: &Expr) {
     }
 }
 
+/// A date that a TIME column meets is the time of it.
+pub(crate) fn convert_moment(constant: &mut Expr, other: &Expr) {
+    if class(&other.ty) != Class::Time || !matches!(other.kind, ExprKind::Column { .. }) {
+        return;
+    }
+    let time = match &constant.kind {
+        ExprKind::Literal(Value::Date(_)) => types::Time::default(),
+        ExprKind::Literal(Value::DateTime(moment)) => moment.time(),
+        _ => return,
+    };
+    *constant = Expr::literal(Value::Time(time), ColumnType::new(TypeKind::Time { fsp: typing::fsp(&constant.ty) }));
+}
+
 /// A parameter's year of four digits.
 fn full_year(year: Expr) -> Expr {
     use crate::expr::ArithmeticOp;

@@ -41,8 +41,9 @@ impl Binder<'_> {
                 let pushable = self.pushable(&bound).filter(|_| level.resets.is_empty());
                 let block = self.finish(bound)?;
                 let def = derived_def(alias, &names, &block);
+                let derivations = block.derivations.clone();
                 let kind = stored(block, level.resets, key);
-                Ok(JoinTree::Table(self.push_source(Source { pushable, ..Source::new(def, alias, kind) })?))
+                Ok(JoinTree::Table(self.push_source(Source { pushable, ..Source::of_query(def, alias, kind, derivations) })?))
             }
         }
     }
@@ -76,7 +77,7 @@ impl Binder<'_> {
     pub(super) fn merge(&mut self, select: BoundSelect, names: Vec<String>, alias: &str) -> Result<JoinTree> {
         let columns = names.into_iter().zip(&select.project).map(|(name, expr)| column_def(name, expr.ty.clone(), expr.nullable));
         let def = table_def(alias, columns.collect());
-        self.push_source(Source::new(def, alias, SourceKind::Merged(select.project)))?;
+        self.push_source(Source::of_query(def, alias, SourceKind::Merged(select.project), select.derivations))?;
         // Blocks that are merged one into the other make no deep tree.
         Ok(match select.tree.expect("a plain block has tables") {
             JoinTree::Inner { parts, mut on, straight: false } => {

@@ -231,6 +231,8 @@ impl Binder<'_> {
         prepare_operands(&mut left, &mut right);
         compare::convert_year(&mut left, &right);
         compare::convert_year(&mut right, &left);
+        compare::convert_moment(&mut left, &right);
+        compare::convert_moment(&mut right, &left);
         let by = compare::compare_as(&left, &right, derivation.collation);
         if matches!(by, CompareAs::String(_)) {
             compare::check_literals([&left, &right].into_iter(), derivation)?;
@@ -466,6 +468,8 @@ impl Binder<'_> {
                 *condition = self.comparison(CompareOp::Equal, operand.clone(), when, together)?;
                 compare_times(condition);
             }
+        } else {
+            conditions.iter_mut().for_each(document_as_number);
         }
         let whens: Vec<(Expr, Expr)> = conditions.into_iter().zip(values).collect();
         let otherwise = case.otherwise.as_ref().map(|o| self.value(o)).transpose()?;
@@ -489,13 +493,16 @@ impl Binder<'_> {
     }
 
     fn cast(&mut self, arg: &ast::Expr<'_>, target: &ast::CastTarget<'_>) -> Result<Expr> {
-        let arg = self.value(arg)?;
+        let mut arg = self.value(arg)?;
         if *target == ast::CastTarget::Year {
             self.derivation = Derivation::NUMERIC;
             let kind = ExprKind::Call { function: Function::ToYear, args: vec![arg] };
             return Ok(Expr { kind, ty: ColumnType::unsigned(TypeKind::Year), nullable: true });
         }
         let ty = self.cast_type(target, &arg)?;
+        if matches!(class(&ty), Class::Double | Class::Decimal) {
+            moved_date_as_number(&mut arg);
+        }
         self.derivation = match class(&ty) {
             Class::String | Class::Json => Derivation { collation: ty.collation, level: Coercibility::Implicit },
             _ => Derivation::NUMERIC,
@@ -574,6 +581,8 @@ impl Binder<'_> {
                 return Err(Error::CollationMismatch { collation: name.to_owned(), charset: charset.to_owned() });
             }
             arg.ty.collation = collation;
+        } else if class(&arg.ty) == Class::Null {
+            return Err(Error::CollationMismatch { collation: name.to_owned(), charset: "binary".to_owned() });
         } else {
             let ty = typing::string(typing::string_length(&arg.ty), collation);
             let nullable = arg.nullable;
@@ -827,7 +836,25 @@ pub(super) fn numeric_operand(mut expr: Expr) -> Expr {
         return bits_as_integer(bytes).unwrap_or_else(|| cast_to(expr, typing::bigint(true)));
     }
     enum_as_number(&mut expr);
+    moved_date_as_number(&mut expr);
     if class(&expr.ty) == Class::Json { cast_to(expr, typing::double()) } else { expr }
+}
+
+/// A document that decides IF or CASE does so as a number.
+pub(super) fn document_as_number(condition: &mut Expr) {
+    if class(&condition.ty) == Class::Json {
+        let document = std::mem::replace(condition, Expr::literal(Value::Null, ColumnType::new(TypeKind::Null)));
+        *condition = cast_to(document, typing::double());
+    }
+}
+
+/// `'2024-01-31' + INTERVAL 1 DAY` is a text; as a number it is that of the date, 20240201.
+fn moved_date_as_number(expr: &mut Expr) {
+    if let ExprKind::Call { function: Function::DateAdd | Function::DateSub, .. } = expr.kind
+        && class(&expr.ty) == Class::String
+    {
+        expr.ty = typing::double();
+    }
 }
 
 /// As [`numeric_operand`], for functions of one number: hexadecimal literals are doubles there.

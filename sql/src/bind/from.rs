@@ -5,7 +5,7 @@ use super::{AliasRule, Binder, LevelKind, Scope, class};
 use crate::ast::{ColumnName, Join, JoinCondition, JoinKind, ObjectName, TableName, TableRef};
 use crate::error::{Clause, Error, Result};
 use crate::expr::{CompareOp, Expr, ExprKind};
-use crate::plan::{Action, Derived, Node, Part};
+use crate::plan::{Action, Derived, Part};
 use crate::planner::JoinTree;
 use std::sync::Arc;
 use types::schema::TableDef;
@@ -23,6 +23,8 @@ pub(crate) struct Source {
     pub kind: SourceKind,
     /// Of a derived table: what conditions on it may be pushed into.
     pub pushable: Option<Box<super::push::Pushable>>,
+    /// How strongly the columns of a query hold their collations; empty for a table's, which hold them as columns do.
+    pub derivations: Vec<Derivation>,
 }
 
 /// What a source's rows are.
@@ -47,7 +49,12 @@ pub(crate) enum SourceKind {
 
 impl Source {
     pub fn new(table: Arc<TableDef>, alias: &str, kind: SourceKind) -> Self {
-        Self { table, alias: alias.to_owned(), nullable: false, indexes: None, kind, pushable: None }
+        Self { table, alias: alias.to_owned(), nullable: false, indexes: None, kind, pushable: None, derivations: Vec::new() }
+    }
+
+    /// A query that is read like a table: its columns hold their collations as its select list does.
+    pub fn of_query(table: Arc<TableDef>, alias: &str, kind: SourceKind, derivations: Vec<Derivation>) -> Self {
+        Self { derivations, ..Self::new(table, alias, kind) }
     }
 
     /// The columns of other sources that must be there when it is read.
@@ -343,14 +350,11 @@ impl Binder<'_> {
 
     pub(super) fn column_derivation(&self, source: usize, column: usize) -> Derivation {
         let from = &self.sources[source];
+        if let Some(derivation) = from.derivations.get(column) {
+            return *derivation;
+        }
         let ty = &from.table.columns[column].ty;
-        let is_literal = match &from.kind {
-            SourceKind::Merged(exprs) => super::compare::is_constant(&exprs[column]),
-            SourceKind::Derived { plan, .. } => plan.input.as_ref().is_some_and(|node| is_literal_column(node, column)),
-            _ => false,
-        };
         match class(ty) {
-            super::Class::String if is_literal => Derivation { collation: ty.collation, level: Coercibility::Coercible },
             super::Class::String => Derivation { collation: ty.collation, level: Coercibility::Implicit },
             super::Class::Json => Derivation { collation: types::CollationId::UTF8MB4_BIN, level: Coercibility::Implicit },
             _ => Derivation::NUMERIC,
@@ -514,15 +518,6 @@ fn matches_table(source: &Source, name: &ColumnName<'_>) -> bool {
     let same_table = source.alias == table || (of_server && source.alias.eq_ignore_ascii_case(table));
     let same_database = name.database.is_none_or(|d| source.table.database == d || of_server);
     same_table && same_database
-}
-
-/// Is a column of a derived table a literal in every row?
-fn is_literal_column(node: &Node, column: usize) -> bool {
-    match node {
-        Node::Project { exprs, .. } => super::compare::is_constant(&exprs[column]),
-        Node::Values { rows } => rows.iter().all(|row| super::compare::is_constant(&row[column])),
-        _ => false,
-    }
 }
 
 /// A name as written, for messages.

@@ -106,6 +106,7 @@ impl Binder<'_> {
                 return Err(Error::WrongArguments("NAME_CONST".to_owned()));
             }
             F::NameConst => return Ok(args.remove(1)),
+            F::If => super::expr::document_as_number(&mut args[0]),
             _ => {}
         }
         self.adopt_args(function, &mut args);

@@ -232,10 +232,14 @@ impl Binder<'_> {
             F::CurDate | F::UtcDate | F::Date | F::FromDays | F::LastDay | F::MakeDate => ColumnType::new(TypeKind::Date),
             F::Time => ColumnType::new(TypeKind::Time { fsp: typing::time_fsp_of(&args[0]) }),
             F::Timestamp => ColumnType::new(TypeKind::DateTime { fsp: args.iter().map(typing::fsp_of).max().unwrap_or(0) }),
-            F::TimeDiff => ColumnType::new(TypeKind::Time { fsp: typing::fsp_of(&args[0]).max(typing::fsp_of(&args[1])) }),
+            F::TimeDiff => {
+                ColumnType::new(TypeKind::Time { fsp: typing::time_fsp_of(&args[0]).max(typing::time_fsp_of(&args[1])) })
+            }
             F::AddTime | F::SubTime => added_time(args, connection),
-            F::SecToTime if class(&args[0].ty) == Class::String => ColumnType::new(TypeKind::Time { fsp: 6 }),
-            F::SecToTime => ColumnType::new(TypeKind::Time { fsp: typing::fsp_of(&args[0]) }),
+            F::SecToTime if class(&args[0].ty) == Class::String && !super::expr::is_bits_literal(&args[0]) => {
+                ColumnType::new(TypeKind::Time { fsp: 6 })
+            }
+            F::SecToTime => ColumnType::new(TypeKind::Time { fsp: typing::time_fsp_of(&args[0]) }),
             F::MakeTime => ColumnType::new(TypeKind::Time { fsp: typing::fsp_of(&args[2]) }),
             F::FromUnixTime if args.len() == 1 => ColumnType::new(TypeKind::DateTime { fsp: typing::fsp_of(&args[0]) }),
             F::FromUnixTime => text(constant_length_of_format(args.get(1)).unwrap_or(length(1) * 10)),
@@ -260,6 +264,7 @@ impl Binder<'_> {
             | F::JsonMemberOf
             | F::JsonSchemaValid
             | F::IsUuid
+            | F::StrCmp
             | F::IsIpv4
             | F::IsIpv4Compat
             | F::IsIpv4Mapped
@@ -383,7 +388,7 @@ fn extreme_type(args: &[Expr], collation: CollationId) -> ColumnType {
 }
 
 fn added_time(args: &[Expr], collation: CollationId) -> ColumnType {
-    let fsp = typing::fsp_of(&args[0]).max(typing::fsp_of(&args[1]));
+    let fsp = typing::fsp_of(&args[0]).max(typing::time_fsp_of(&args[1]));
     match class(&args[0].ty) {
         Class::Date | Class::DateTime => ColumnType::new(TypeKind::DateTime { fsp }),
         Class::Time => ColumnType::new(TypeKind::Time { fsp }),

@@ -6,7 +6,7 @@
 //! from the outside in; what a query does not need is left out.
 
 use super::aggregate::AGGREGATE_SLOT;
-use super::compare::Derivation;
+use super::compare::{self, Derivation};
 use super::extreme::{extreme_need, first_row, not_null, plan_extremes};
 use super::group::{Grouping, OuterCondition, children, constant};
 use super::typing::{self, Class, class};
@@ -221,8 +221,10 @@ impl Binder<'_> {
             }
             bound.push(self.values(row)?);
         }
-        let mut columns = Vec::new();
+        let (mut columns, mut derivations) = (Vec::new(), Vec::new());
         for n in 0..rows[0].len() {
+            let together: Vec<_> = bound.iter().map(|row| self.derivation_of(&row[n])).collect();
+            derivations.push(compare::compared_columns(&together)?);
             let cells = bound.iter().map(|row| &row[n]);
             let ty = typing::unify(cells.clone(), self.context.connection_collation());
             let nullable = cells.into_iter().any(|e| e.nullable);
@@ -231,7 +233,6 @@ impl Binder<'_> {
             }
             columns.push(plain_column(format!("column_{n}"), ty, nullable));
         }
-        let derivations = vec![Derivation::NUMERIC; columns.len()];
         Ok(Block { node: Node::Values { rows: bound }, columns, derivations })
     }
 

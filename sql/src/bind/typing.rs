@@ -203,6 +203,7 @@ pub(crate) fn datetime_fsp_of(expr: &Expr) -> u8 {
 /// The same of a value read as a time.
 pub(crate) fn time_fsp_of(expr: &Expr) -> u8 {
     match &expr.kind {
+        ExprKind::Literal(Value::Bytes(_)) if super::expr::is_bits_literal(expr) => 0,
         ExprKind::Literal(Value::Bytes(text)) if !text.iter().any(u8::is_ascii_digit) => 6,
         _ => fsp_of(expr),
     }

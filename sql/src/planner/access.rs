@@ -47,6 +47,20 @@ pub(super) struct Candidate {
     pub selective: bool,
 }
 
+/// An index of a table, and what a query could do with it.
+pub(super) struct IndexUse<'a> {
+    pub source: usize,
+    /// The index's place in the table.
+    pub number: usize,
+    /// The parts of the index that the conjuncts leave, where they bound it.
+    pub ranges: Option<IndexRanges>,
+    /// The entries have all columns that are read.
+    pub covering: bool,
+    pub conjuncts: &'a [&'a Expr],
+    /// Rows of the table.
+    pub total: f64,
+}
+
 impl FromBlock<'_> {
     /// Chooses the access path for a table, given what is known when it is read.
     pub(super) fn choose_access(
@@ -116,7 +130,8 @@ impl FromBlock<'_> {
                 skipped.cost += sort_cost(skipped.rows, need, false);
                 best = Some(skipped).filter(|s| best.as_ref().is_none_or(|b| s.cost < b.cost)).or(best);
             }
-            for candidate in self.candidates(source, number, ranges, covering, conjuncts, total, need) {
+            let index = IndexUse { source, number, ranges, covering, conjuncts, total };
+            for candidate in self.candidates(&index, need) {
                 if best.as_ref().is_none_or(|b| candidate.cost < b.cost) {
                     best = Some(candidate);
                 }
@@ -245,23 +260,14 @@ impl FromBlock<'_> {
         Some(sum)
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn candidates(
-        &self,
-        source: usize,
-        number: usize,
-        ranges: Option<IndexRanges>,
-        covering: bool,
-        conjuncts: &[&Expr],
-        total: f64,
-        need: Option<&OrderNeed>,
-    ) -> Vec<Candidate> {
+    fn candidates(&self, index: &IndexUse<'_>, need: Option<&OrderNeed>) -> Vec<Candidate> {
+        let IndexUse { source, number, ref ranges, covering, conjuncts, total } = *index;
         let table = &*self.sources[source].table;
-        let index = &table.indexes[number];
         let mut out = Vec::with_capacity(2);
         if let Some(need) = need.filter(|need| need.leaps.is_some()) {
-            out.extend(self.leaps(table, number, ranges.as_ref(), covering, conjuncts, total, need));
+            out.extend(self.leaps(index, need));
         }
+        let index = &table.indexes[number];
         // Entries of a secondary index are as wide as their part of the columns.
         let columns = (index.columns.len() + table.primary().columns.len()) as f64;
         let width = if number == 0 { 1.0 } else { (0.3 + 0.7 * columns / table.columns.len() as f64).min(1.0) };

@@ -7,27 +7,20 @@
 //!     equal values in them is judged as a whole.
 //! L2: the column whose extreme is asked for is among them, or comes next.
 
-use super::access::{Candidate, FETCH_COST, SEEK_COST, covers, gives_order};
-use super::range::{Analysis, IndexRanges};
+use super::access::{Candidate, FETCH_COST, IndexUse, SEEK_COST, covers, gives_order};
+use super::range::Analysis;
 use super::{FromBlock, OrderNeed};
 use crate::expr::Expr;
 use crate::plan::{Access, KeyRange, Leaps};
-use types::schema::{IndexDef, IndexKind, TableDef};
+use types::schema::{IndexDef, IndexKind};
 
 impl FromBlock<'_> {
     /// The index read by leaps, where that gives what is needed.
-    #[allow(clippy::too_many_arguments)]
-    pub(super) fn leaps(
-        &self,
-        table: &TableDef,
-        number: usize,
-        ranges: Option<&IndexRanges>,
-        covering: bool,
-        conjuncts: &[&Expr],
-        total: f64,
-        need: &OrderNeed,
-    ) -> Option<Candidate> {
+    pub(super) fn leaps(&self, index: &IndexUse<'_>, need: &OrderNeed) -> Option<Candidate> {
         let leaps = need.leaps.as_ref()?;
+        let IndexUse { source, number, ref ranges, covering, conjuncts, total } = *index;
+        let ranges = ranges.as_ref();
+        let table = &*self.sources[source].table;
         let index = &table.indexes[number];
         if self.tables > 1 || self.keeps_rows || table.is_virtual || index.columns.iter().any(|c| c.prefix.is_some()) {
             return None;

@@ -107,9 +107,8 @@ impl Database {
         let new = Table::open(&stored, counters.clone(), old.mdl.clone(), 0);
         let mut altered = Altered::default();
         if copies || !made.is_empty() {
-            let is_alone = plan.numbers_rows(old.def()) || options.lock == Lock::Exclusive;
             let made = if copies { None } else { Some(made) };
-            altered = self.make_trees(worker, &mut locked, (&old, &new), &plan, made, is_alone, options)?;
+            altered = self.make_trees(worker, &mut locked, (&old, &new), &plan, made, options)?;
         }
         if checks {
             for key in stored.def.foreign_keys.iter().filter(|key| plan.added_keys.contains(&key.name)) {
@@ -161,8 +160,7 @@ impl Database {
         Ok(altered)
     }
 
-    /// Steps 2 to 5: fills the indexes `made` of the new table, or all its trees. With `is_alone` nobody is let in.
-    #[allow(clippy::too_many_arguments)]
+    /// Steps 2 to 5: fills the indexes `made` of the new table, or all its trees. With LOCK=EXCLUSIVE, or where it numbers rows, nobody is let in.
     fn make_trees(
         &self,
         worker: &Worker,
@@ -170,9 +168,9 @@ impl Database {
         (old, new): (&Arc<Table>, &Table),
         plan: &alter::AlterPlan,
         made: Option<Vec<usize>>,
-        is_alone: bool,
         options: &DdlOptions,
     ) -> Result<Altered> {
+        let is_alone = plan.numbers_rows(old.def()) || options.lock == Lock::Exclusive;
         let same_keys = plan.keeps_clustered_keys(old.def());
         let needs_map = made.is_none() && !is_alone && !same_keys;
         // Dropped after the last use of the map: what is not adopted is an orphan.

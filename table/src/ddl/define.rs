@@ -155,16 +155,8 @@ pub(crate) fn add_index(columns: &mut [ColumnDef], indexes: &mut Vec<IndexDef>, 
         }
     }
     let name = index_name(columns, indexes, index, &parts)?;
-    indexes.push(IndexDef {
-        name,
-        kind,
-        columns: parts,
-        comment: index.comment.clone(),
-        using_btree: index.using_btree,
-        invisible: index.invisible,
-        tree_id: 0,
-        root_page: 0,
-    });
+    let (comment, using_btree, invisible) = (index.comment.clone(), index.using_btree, index.invisible);
+    indexes.push(IndexDef { comment, using_btree, invisible, ..IndexDef::new(name, kind, parts) });
     Ok(())
 }
 
@@ -242,16 +234,7 @@ pub(crate) fn finish_indexes(columns: &[ColumnDef], indexes: &mut Vec<IndexDef>)
 }
 
 pub(crate) fn hidden_index() -> IndexDef {
-    IndexDef {
-        name: String::new(),
-        kind: IndexKind::HiddenRowId,
-        columns: Vec::new(),
-        comment: String::new(),
-        using_btree: false,
-        invisible: false,
-        tree_id: 0,
-        root_page: 0,
-    }
+    IndexDef::new("", IndexKind::HiddenRowId, Vec::new())
 }
 
 /// What concerns the table as a whole.

@@ -1,5 +1,6 @@
 //! Conversion to strings, ENUM, SET and JSON.
 
+use super::text::fitted;
 use super::{Problem, StoreContext, Warnings, write_text};
 use crate::charset::Charset;
 use crate::collation::{self, prefix_bytes, trim};
@@ -34,6 +35,18 @@ fn text_of<'v>(value: &'v Value<'_>, from: &ColumnType) -> Cow<'v, [u8]> {
     }
 }
 
+/// The text of a DOUBLE or FLOAT, rounded where it would not fit so many characters.
+fn number_text(number: f64, from: &ColumnType, most: usize) -> Cow<'static, [u8]> {
+    let mut text = Vec::new();
+    write_text(&Value::Double(number), from, &mut text);
+    if text.len() > most
+        && let Some(fitted) = fitted(number, from.kind == TypeKind::Float, most)
+    {
+        text = fitted;
+    }
+    Cow::Owned(text)
+}
+
 /// The first `end` bytes.
 fn cut(text: Cow<'_, [u8]>, end: usize) -> Cow<'_, [u8]> {
     match text {
@@ -55,7 +68,16 @@ pub(super) fn store_string<'v>(
     if to.kind == TypeKind::Json {
         return store_json(value, from).map(Value::Bytes);
     }
-    let text = text_of(value, from);
+    let text = match (value, &to.kind) {
+        (
+            Value::Double(number),
+            TypeKind::Char { length }
+            | TypeKind::VarChar { length }
+            | TypeKind::Binary { length }
+            | TypeKind::VarBinary { length },
+        ) => number_text(*number, from, *length as usize),
+        _ => text_of(value, from),
+    };
     let stored = match to.kind {
         TypeKind::Binary { length } => {
             let mut bytes = store_limited(text, Limit::Bytes(length as usize), false, context, warnings)?;

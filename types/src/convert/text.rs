@@ -184,6 +184,59 @@ pub fn write_f32(value: f32, out: &mut Vec<u8>) {
     write_scientific(&buffer[..used], out);
 }
 
+/// A number rounded until it takes at most so many characters, as columns of texts keep it: `0.3333`, `1.2e6`; `None` where not even one digit is
+/// left.
+pub(super) fn fitted(value: f64, is_float: bool, width: usize) -> Option<Vec<u8>> {
+    if !value.is_finite() || width == 0 {
+        return None;
+    }
+    let mut text = Vec::new();
+    let significant = width.min(if is_float { 6 } else { 17 });
+    let (digits, exponent) = significant_digits(value, significant);
+    let (count, width) = (digits.len() as i32, width as i32 - i32::from(value < 0.0));
+    // Digits before the point; below one, zeros behind it.
+    let whole = exponent + 1;
+    if PLAIN_EXPONENTS.contains(&exponent) && (-2..=width).contains(&whole) {
+        let point = i32::from(whole < count && whole < width);
+        let shown = width - point - if whole <= 0 { 1 - whole } else { 0 };
+        if shown >= whole.max(1) {
+            write_fixed(value, (shown - whole).clamp(0, 30) as u8, &mut text);
+            if text.contains(&b'.') {
+                text.truncate(text.iter().rposition(|&b| b != b'0').map_or(0, |last| last + 1));
+                text.truncate(text.strip_suffix(b".").map_or(text.len(), <[u8]>::len));
+            }
+            if text.len() <= (width + i32::from(value < 0.0)) as usize {
+                return Some(text);
+            }
+            text.clear();
+        }
+    }
+    let mut exponent_text = itoa::Buffer::new();
+    let shown = width - 1 - exponent_text.format(exponent).len() as i32 - i32::from(count > 1);
+    if shown <= 0 {
+        return None;
+    }
+    let (digits, exponent) = significant_digits(value, (shown as usize).min(significant));
+    if value < 0.0 {
+        text.push(b'-');
+    }
+    write_exponential(&digits, exponent, &mut text);
+    Some(text)
+}
+
+/// The first digits of a number, rounded, without zeros at the end, and the exponent of d.ddd.
+fn significant_digits(value: f64, most: usize) -> (Vec<u8>, i32) {
+    let mut text = format!("{:e}", value.abs());
+    let mantissa = text.find('e').unwrap_or(text.len());
+    if mantissa > most + usize::from(most > 1) {
+        text = format!("{:.*e}", most - 1, value.abs());
+    }
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let mut digits: Vec<u8> = mantissa.bytes().filter(u8::is_ascii_digit).collect();
+    digits.truncate(digits.iter().rposition(|&d| d != b'0').map_or(1, |last| last + 1));
+    (digits, exponent.parse().unwrap_or(0))
+}
+
 /// Rounded to so many digits after the point.
 pub fn write_fixed(value: f64, decimals: u8, out: &mut Vec<u8>) {
     write!(out, "{value:.*}", usize::from(decimals)).expect("a Vec takes everything");
@@ -217,14 +270,19 @@ fn write_scientific(text: &[u8], out: &mut Vec<u8>) {
     } else if PLAIN_EXPONENTS.contains(&exponent) {
         write_plain(digits, exponent, out);
     } else {
-        out.push(digits[0]);
-        if digits.len() > 1 {
-            out.push(b'.');
-            out.extend_from_slice(&digits[1..]);
-        }
-        out.push(b'e');
-        out.extend_from_slice(itoa::Buffer::new().format(exponent).as_bytes());
+        write_exponential(digits, exponent, out);
     }
+}
+
+/// `d.ddde-7`
+fn write_exponential(digits: &[u8], exponent: i32, out: &mut Vec<u8>) {
+    out.push(digits[0]);
+    if digits.len() > 1 {
+        out.push(b'.');
+        out.extend_from_slice(&digits[1..]);
+    }
+    out.push(b'e');
+    out.extend_from_slice(itoa::Buffer::new().format(exponent).as_bytes());
 }
 
 /// d.ddd * 10^exponent without `e`.
