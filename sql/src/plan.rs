@@ -492,7 +492,7 @@ pub trait BindContext {
     fn need(&self, _table: &TableDef, _action: Action, _of: Part<'_>) -> crate::error::Result<()> {
         Ok(())
     }
-    /// A table beside those that UPDATE or DELETE changes, or one of them: refused where none of its rows may be read or changed. What is done
+    /// A table beside those that UPDATE or DELETE changes, or one of them: refused where nothing of it may be read or updated. What is done
     /// with it is needed later.
     fn touches(&self, _table: &TableDef) -> crate::error::Result<()> {
         Ok(())

@@ -4,7 +4,7 @@
 
 use super::model::{Account, Name};
 use super::privilege::Privileges;
-use super::{Accounts, special};
+use super::{Accounts, parse_roles, special};
 use crate::error::{Error, Result};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -67,7 +67,7 @@ pub struct Accesses {
 
 impl Accesses {
     /// The set of these roles of the account, as of the snapshot.
-    pub fn get(&mut self, accounts: &Accounts, identity: &Identity) -> Rc<Access> {
+    pub fn get(&mut self, accounts: &Accounts, identity: &Identity, mandatory: &str) -> Rc<Access> {
         if self.epoch != accounts.epoch {
             self.known.clear();
             self.epoch = accounts.epoch;
@@ -80,16 +80,20 @@ impl Accesses {
             self.known.clear();
         }
         self.last_stamp += 1;
-        let access = Rc::new(Access::new(self.last_stamp, accounts, identity));
+        let access = Rc::new(Access::new(self.last_stamp, accounts, identity, &parse_roles(mandatory)));
         self.known.insert(identity.clone(), Rc::clone(&access));
         access
     }
 }
 
 impl Access {
-    fn new(stamp: u64, accounts: &Accounts, identity: &Identity) -> Self {
-        let mut grantees: Vec<&Arc<Account>> = accounts.get(&identity.name).into_iter().collect();
-        let mut roles: Vec<&Name> = identity.roles.iter().collect();
+    fn new(stamp: u64, accounts: &Accounts, identity: &Identity, mandatory: &[Name]) -> Self {
+        let account = accounts.get(&identity.name);
+        let mut grantees: Vec<&Arc<Account>> = account.into_iter().collect();
+        // A role that was taken away is no longer active, and an account that is gone has none.
+        let is_granted = |role: &&Name| account.is_some_and(|a| a.has_role(role).is_some() || mandatory.contains(role));
+        let active: Vec<Name> = identity.roles.iter().filter(is_granted).cloned().collect();
+        let mut roles: Vec<&Name> = active.iter().collect();
         let mut seen: Vec<&Name> = Vec::new();
         while let Some(role) = roles.pop() {
             if seen.contains(&role) {
@@ -108,7 +112,7 @@ impl Access {
             user: identity.user.clone(),
             host: identity.host.clone(),
             using_password: identity.using_password,
-            roles: identity.roles.clone(),
+            roles: active.clone(),
             global: Privileges::NONE,
             reads_all: false,
             expired: identity.expired,

@@ -153,10 +153,10 @@ pub fn is_free(database: &str, table: &str, action: Action) -> bool {
         && OPEN.iter().any(|name| name.eq_ignore_ascii_case(table))
 }
 
-/// Refuses a table of a changing join of which nothing may be read or changed.
+/// Refuses a table of a changing join of which nothing may be read or updated.
 pub fn check_touched(access: &Access, table: &TableDef) -> Result<(), Denied> {
     let some = access.table(&table.database, &table.name).1;
-    let enough = Privileges::SELECT.with(Privileges::UPDATE).with(Privileges::DELETE);
+    let enough = Privileges::SELECT.with(Privileges::UPDATE);
     match is_free(&table.database, &table.name, Action::Select) || some.has_any(enough) {
         true => Ok(()),
         false => Err(denied(access, Action::Select, &table.name, None)),

@@ -35,7 +35,7 @@ pub async fn run(state: &mut State, statement: &AccountStatement<'_>) -> Result<
         }
         AccountStatement::AlterUser { if_exists, users, options } => {
             let specs = specs(&access, users)?;
-            let is_own = |spec: &Spec| spec.name == access.name && spec.secret.is_some();
+            let is_own = |spec: &Spec| spec.name == access.name && matches!(spec.secret, Some(Secret::Password { .. }));
             let only_own_password = options.is_empty() && specs.iter().all(is_own);
             let administers = access.has(Privileges::CREATE_USER);
             if !administers && !only_own_password {
@@ -483,7 +483,8 @@ async fn remove(state: &mut State, names: Vec<Name>, if_exists: bool, operation:
     let mandatory = state.mandatory_roles();
     if let Some(name) = names.iter().find(|name| mandatory.contains(name)) {
         let message = format!(
-            "The role {} is a mandatory role and can't be revoked or dropped. The restriction can be lifted by excluding the role identifier from the global variable mandatory_roles.",
+            "The role {} is a mandatory role and can't be revoked or dropped. The restriction can be lifted by excluding the role \
+             identifier from the global variable mandatory_roles.",
             name.ticked()
         );
         return Err(Error::Other { number: 3628, message });

@@ -241,10 +241,10 @@ impl State {
         }
         let access = &self.access;
         let any = access.administers_connections();
-        let own = access.user.clone();
+        let own = access.name.plain();
         let found = gather(&self.worker.shared, move |worker| {
             let session = worker.sessions.borrow().get(&short).cloned()?;
-            let may = any || *session.user.borrow() == own;
+            let may = any || *session.account.borrow() == own;
             if may {
                 session.kill(how);
             }

@@ -19,6 +19,8 @@ const STATEMENT_BYTES_KEPT: usize = 512;
 pub struct SessionInfo {
     pub id: u32,
     pub user: RefCell<String>,
+    /// `user@host` of the account; empty until it is proved.
+    pub account: RefCell<String>,
     /// With the port, as the process list shows it.
     pub host: String,
     pub database: RefCell<Option<String>>,
@@ -41,6 +43,7 @@ pub struct SessionInfo {
 pub struct ProcessLine {
     pub id: u32,
     pub user: String,
+    pub account: String,
     pub host: String,
     pub database: Option<String>,
     pub command: &'static str,
@@ -68,6 +71,7 @@ impl SessionInfo {
         Self {
             id,
             user: RefCell::new("unauthenticated user".to_owned()),
+            account: RefCell::default(),
             host,
             database: RefCell::default(),
             command: Cell::new("Connect"),
@@ -132,6 +136,7 @@ impl SessionInfo {
         ProcessLine {
             id: self.id,
             user: self.user.borrow().clone(),
+            account: self.account.borrow().clone(),
             host: self.host.clone(),
             database: self.database.borrow().clone(),
             command: self.command.get(),

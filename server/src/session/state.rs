@@ -72,6 +72,7 @@ impl State {
         let user = format!("{}@{}", identity.user, peer.host);
         let mut vars = SessionVars::new(info.id, user, identity.name.plain());
         let access = worker.access(&identity);
+        *info.account.borrow_mut() = identity.name.plain();
         vars.killed = info.kill_flag();
         vars.client_found_rows = login.capabilities.has(Capabilities::FOUND_ROWS);
         vars.version = crate::VERSION;

@@ -25,7 +25,8 @@ impl Gathered {
     /// Without PROCESS, an account sees its own sessions alone.
     pub fn seen_by(mut self, access: &Access) -> Self {
         if !access.has(Privileges::PROCESS) {
-            self.processes.retain(|line| line.user == access.user);
+            let own = access.name.plain();
+            self.processes.retain(|line| line.account == own);
         }
         self
     }

@@ -97,7 +97,9 @@ impl Worker {
 
     /// What an account with these roles may do now.
     pub fn access(&self, identity: &Identity) -> Rc<Access> {
-        self.accesses.borrow_mut().get(&self.shared.accounts.snapshot(), identity)
+        let globals = self.shared.globals();
+        let mandatory = globals.get(crate::variables::known("mandatory_roles")).as_text();
+        self.accesses.borrow_mut().get(&self.shared.accounts.snapshot(), identity, mandatory)
     }
 
     /// Memory for one syntax tree.
