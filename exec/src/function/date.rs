@@ -304,18 +304,25 @@ fn interval<'a>(env: &Env<'a>, amount: &'a Expr, unit: IntervalUnit) -> Step<Opt
         // Seconds may have a fraction; other units are rounded.
         Value::Decimal(_) | Value::Double(_) if unit == IntervalUnit::Second => {
             let micros = match &value {
-                Value::Decimal(d) => d.multiply(&Decimal::from_i64(MICROS_PER_SECOND)).ok().and_then(|m| m.to_i64().ok()),
-                other => Some((env.as_double(other)? * MICROS_PER_SECOND as f64).round() as i64),
+                Value::Decimal(seconds) => micros_of(seconds),
+                other => Decimal::from_f64(env.as_double(other)?).ok().and_then(|seconds| micros_of(&seconds)),
             };
             let Some(micros) = micros else { return Ok(None) };
             Interval::from_micros(micros)
         }
         other => {
             let n = env.as_integer(&other)?;
-            let Ok(n) = i64::try_from(n) else { return Ok(None) };
+            // Beyond the signed range a number counts backwards, as in MySQL.
+            let Ok(n) = i64::try_from(n).or_else(|_| u64::try_from(n).map(u64::cast_signed)) else { return Ok(None) };
             Interval::from_integer(n, unit)
         }
     }))
+}
+
+/// Whole microseconds of so many seconds; what is less than one is cut off.
+fn micros_of(seconds: &Decimal) -> Option<i64> {
+    let seconds = seconds.truncate_scale(6).ok()?;
+    seconds.multiply(&Decimal::from_i64(MICROS_PER_SECOND)).ok()?.to_i64().ok()
 }
 
 /// DATE_ADD, DATE_SUB, TIMESTAMPADD and `d + INTERVAL n unit`.
@@ -602,6 +609,9 @@ fn period<'a>(env: &Env<'a>, function: Function, args: &'a [Expr]) -> Evaluated<
     Ok(Value::Int(i64::try_from(total.div_euclid(12) * 100 + total.rem_euclid(12) + 1).unwrap_or(0)))
 }
 
+/// What CONVERT_TZ converts, in microseconds of UTC: from 1970-01-01 00:00:01 to the end of 3001-01-18 (manual, 14.7).
+const CONVERTED_MICROS: std::ops::Range<i64> = MICROS_PER_SECOND..32_536_771_200 * MICROS_PER_SECOND;
+
 fn convert_tz<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     let (Some(d), Some(from), Some(to)) = (env.datetime(&args[0])?, env.text(&args[1])?, env.text(&args[2])?) else {
         return Ok(Value::Null);
@@ -609,8 +619,9 @@ fn convert_tz<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     let system = TimeZone::detect_system();
     let zone = |name: &[u8]| TimeZone::parse(&String::from_utf8_lossy(name), &system);
     let (Some(from), Some(to)) = (zone(&from), zone(&to)) else { return Ok(Value::Null) };
+    // A moment that no TIMESTAMP has stays as it is.
     let micros = match from.to_utc(d) {
-        Moment::At(micros) | Moment::Gap(micros) => micros,
+        Moment::At(micros) | Moment::Gap(micros) if CONVERTED_MICROS.contains(&micros) => micros,
         _ => return Ok(Value::DateTime(d)),
     };
     Ok(Value::DateTime(to.to_civil(micros).unwrap_or(d)))

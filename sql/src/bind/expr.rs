@@ -503,6 +503,9 @@ impl Binder<'_> {
         if matches!(class(&ty), Class::Double | Class::Decimal) {
             moved_date_as_number(&mut arg);
         }
+        if matches!(class(&ty), Class::Integer | Class::Double | Class::Decimal) {
+            enum_as_number(&mut arg);
+        }
         self.derivation = match class(&ty) {
             Class::String | Class::Json => Derivation { collation: ty.collation, level: Coercibility::Implicit },
             _ => Derivation::NUMERIC,

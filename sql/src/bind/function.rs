@@ -233,6 +233,7 @@ impl Binder<'_> {
         let mut amount = self.value(&date.amount)?;
         adopt(&mut value, &ColumnType::new(TypeKind::DateTime { fsp: 6 }));
         adopt(&mut amount, &self.text());
+        let amount = interval_amount(amount);
         let ty = date_add_type(&value, &amount, date.unit, self.string_collation(derivation));
         let unit = self.unit(date.unit);
         let function = if date.subtract { F::DateSub } else { F::DateAdd };
@@ -263,8 +264,11 @@ impl Binder<'_> {
         unit: ast::IntervalUnit,
         args: &[ast::Expr<'_>; 2],
     ) -> Result<Expr> {
-        let first = self.value(&args[0])?;
+        let mut first = self.value(&args[0])?;
         let second = self.value(&args[1])?;
+        if function == ast::UnitFunction::TimestampAdd {
+            first = interval_amount(first);
+        }
         let (function, ty) = match function {
             ast::UnitFunction::TimestampAdd => {
                 let collation = self.context.connection_collation();
@@ -295,4 +299,9 @@ impl Binder<'_> {
         };
         self.finish_call(function, args, derivation, derivation)
     }
+}
+
+/// An INTERVAL's amount: a hexadecimal literal is a number there.
+fn interval_amount(amount: Expr) -> Expr {
+    if super::expr::is_bits_literal(&amount) { numeric_operand(amount) } else { amount }
 }

@@ -116,8 +116,10 @@ impl Binder<'_> {
             F::Char => typing::string(args.len() as u64 * 4, CollationId::BINARY),
             // Strings of their own.
             F::Hex => text(match class(&args[0].ty) {
+                Class::Null | Class::Integer | Class::Decimal | Class::Double => 16,
                 Class::String => length(0) * typing::bytes_per_char(args[0].ty.collation) * 2,
-                _ => 16,
+                Class::Json => length(0) * 8,
+                Class::Date | Class::Time | Class::DateTime => length(0) * 2,
             }),
             F::Unhex => typing::string(length(0).div_ceil(2), CollationId::BINARY),
             F::FromBase64 => typing::string(length(0) * 3 / 4 + 1, CollationId::BINARY),
@@ -142,7 +144,7 @@ impl Binder<'_> {
             F::JsonUnquote => {
                 ColumnType { collation: CollationId::UTF8MB4_BIN, ..ColumnType::new(TypeKind::Text(LobSize::Long)) }
             }
-            F::JsonType => ColumnType { collation: CollationId::UTF8MB4_0900_AI_CI, ..text(17) },
+            F::JsonType => ColumnType { collation: CollationId::UTF8MB4_BIN, ..text(17) },
             F::JsonPretty => ColumnType { collation: CollationId::UTF8MB4_BIN, ..ColumnType::new(TypeKind::Text(LobSize::Long)) },
             F::JsonQuote => {
                 ColumnType { collation: CollationId::UTF8MB4_BIN, ..typing::string(length(0) * 6 + 2, CollationId::UTF8MB4_BIN) }
