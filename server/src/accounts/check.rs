@@ -266,7 +266,7 @@ fn process(access: &Access) -> Result<()> {
 /// What is allowed before a new password is set.
 fn may_follow_expiry(statement: &Statement<'_>) -> bool {
     use sql::ast::AccountStatement as A;
-    matches!(statement, Statement::Account(A::AlterUser { .. } | A::SetPassword { .. }) | Statement::Set(_))
+    matches!(statement, Statement::Account(A::AlterUser { .. } | A::SetPassword { .. }))
 }
 
 fn check_flush(access: &Access, what: &str) -> Result<()> {

@@ -33,10 +33,6 @@ pub struct Needs {
 }
 
 impl Needs {
-    pub fn new(list: Vec<Need>, global: Privileges) -> Self {
-        Self { list: list.into(), global, passed: Cell::new(0) }
-    }
-
     /// Refuses what the account may not. It allocates nothing unless it refuses.
     #[inline]
     pub fn check(&self, access: &Access) -> Result<(), Error> {
@@ -64,11 +60,15 @@ impl Needs {
 
 /// Needs while a statement is bound.
 #[derive(Debug, Default)]
-pub struct Gathering(RefCell<Vec<Need>>);
+pub struct Gathering {
+    list: RefCell<Vec<Need>>,
+    global: Cell<Privileges>,
+}
 
 impl Gathering {
-    pub fn take(&self) -> Vec<Need> {
-        self.0.take()
+    /// What was noted; `more` is needed of the account as a whole.
+    pub fn take(&self, more: Privileges) -> Needs {
+        Needs { list: self.list.take().into(), global: self.global.get().with(more), passed: Cell::new(0) }
     }
 
     /// Notes several needs of a table, and refuses what is missing in one message.
@@ -87,9 +87,13 @@ impl Gathering {
     /// Notes a need, and refuses it where the account that binds may not.
     pub fn add(&self, access: &Access, table: &TableDef, action: Action, part: Part<'_>) -> Result<(), Denied> {
         if is_free(&table.database, &table.name, action) {
+            // What the engine tells of itself is of all accounts.
+            if table.name.starts_with("INNODB_") && table.database.eq_ignore_ascii_case("information_schema") {
+                self.global.set(self.global.get().with(Privileges::PROCESS));
+            }
             return Ok(());
         }
-        let mut list = self.0.borrow_mut();
+        let mut list = self.list.borrow_mut();
         let is = |need: &Need| need.action == action && *need.database == *table.database && *need.table == *table.name;
         let need = match list.iter().position(is) {
             Some(at) => &mut list[at],

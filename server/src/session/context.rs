@@ -209,7 +209,7 @@ impl State {
             Some(ResultTarget::File(_)) => Privileges::FILE,
             _ => Privileges::NONE,
         };
-        let entry = PlanEntry::new(schema.version, prepared, into, Needs::new(binder.needs.take(), global));
+        let entry = PlanEntry::new(schema.version, prepared, into, binder.needs.take(global));
         Ok(Planned { entry, is_volatile: binder.is_volatile.get() || is_for_one })
     }
 
