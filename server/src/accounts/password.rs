@@ -185,7 +185,7 @@ fn encode(digest: &[u8; 32]) -> String {
     let (mut a, mut b, mut c) = (0, 10, 20);
     for _ in 0..10 {
         put(digest[a], digest[b], digest[c], 4);
-        (a, b, c) = (b + 1, c + 1, a + 1);
+        (a, b, c) = (c + 1, a + 1, b + 1);
     }
     put(0, digest[31], digest[30], 3);
     out
