@@ -186,7 +186,8 @@ impl Grouping {
         }
     }
 
-    fn key_slot(&self, key: usize) -> Expr {
+    /// The key with this number.
+    pub fn key_slot(&self, key: usize) -> Expr {
         let expr = &self.keys[key];
         Expr { kind: ExprKind::Slot(key), ty: typing::stored(&expr.ty), nullable: expr.nullable || self.rollup }
     }

@@ -88,6 +88,8 @@ pub(crate) struct Scope {
     pub select: Vec<SelectColumn>,
     /// GROUP BY, for HAVING.
     pub group_keys: Vec<Expr>,
+    /// WITH ROLLUP: places in the select list with the keys that GROUP BY names by them; equal ones are rolled up one after the other.
+    pub group_places: Vec<(usize, usize)>,
     /// Aggregates found so far; `None` where none may stand.
     pub aggregates: Option<Vec<Aggregate>>,
     pub in_aggregate: bool,
@@ -179,6 +181,7 @@ impl Scope {
             aliases: AliasRule::Never,
             select: Vec::new(),
             group_keys: Vec::new(),
+            group_places: Vec::new(),
             aggregates: None,
             in_aggregate: false,
             windows: None,

@@ -452,7 +452,11 @@ impl Binder<'_> {
         order: &mut [(Expr, bool)],
     ) -> Result<()> {
         for (n, expr) in project.iter_mut().enumerate() {
-            *expr = grouping.rewrite(self, expr, n + 1, Clause::FieldList)?;
+            let key = self.scope.group_places.iter().find(|(place, _)| *place == n);
+            *expr = match key {
+                Some((_, key)) => grouping.key_slot(*key),
+                None => grouping.rewrite(self, expr, n + 1, Clause::FieldList)?,
+            };
         }
         if let Some(expr) = having {
             *expr = grouping.rewrite(self, expr, 1, Clause::Having)?;
@@ -599,7 +603,13 @@ impl Binder<'_> {
             if holds_aggregate(&key) {
                 return Err(Error::WrongGroupField(self.name_of(&key, &item.expr)));
             }
-            if !keys.contains(&key) {
+            if self.scope.rollup
+                && let Some(place) = self.place_of(&key, &item.expr)
+            {
+                self.scope.group_places.push((place, keys.len()));
+            }
+            // Rolled up, an equal key is a level of its own.
+            if self.scope.rollup || !keys.contains(&key) {
                 keys.push(key);
             }
         }
@@ -607,6 +617,16 @@ impl Binder<'_> {
         self.scope.clause = outer;
         self.scope.aggregates = aggregates;
         Ok(keys)
+    }
+
+    /// The first entry of the select list that GROUP BY names, by its place or its name.
+    fn place_of(&self, key: &Expr, written: &AstExpr<'_>) -> Option<usize> {
+        let name = match written {
+            AstExpr::Literal(Literal::Int(position)) => &self.scope.select[*position as usize - 1].name,
+            AstExpr::Column(column) if column.table.is_none() => column.name,
+            _ => return None,
+        };
+        self.scope.select.iter().position(|entry| entry.expr == *key && entry.name.eq_ignore_ascii_case(name))
     }
 
     fn name_of(&self, key: &Expr, written: &AstExpr<'_>) -> String {
