@@ -44,8 +44,9 @@ pub trait Host {
         None
     }
 
-    /// The rows of an information_schema table, as of now. `None`: there is no such table any more.
-    fn virtual_rows(&self, table: &TableDef) -> Option<Box<dyn VirtualRows + '_>>;
+    /// The rows of a table of the server, as of now; rows may be left out whose columns differ from the texts that `equal` has for
+    /// them. `None`: there is no such table any more.
+    fn virtual_rows(&self, table: &TableDef, equal: &[(usize, Vec<u8>)]) -> Option<Box<dyn VirtualRows + '_>>;
 }
 
 /// Rows made by the server: one call, one row.

@@ -32,7 +32,7 @@ impl table::ddl::Expressions for DefinitionExpressions {
             let mut session = SessionVars::new(0, String::new(), String::new());
             (session.sql_mode, session.time_zone) = (self.sql_mode, self.time_zone.clone());
             session.statement_start_us = self.statement_start_us;
-            Ok(Writing { table, rules: RowRules::of(table.def())?, added, session, row: 0 })
+            Ok(Writing { table, rules: RowRules::of(table.def(), None)?, added, session, row: 0 })
         };
         match make() {
             Ok(writing) => Ok(Box::new(writing)),

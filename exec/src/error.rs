@@ -119,6 +119,10 @@ pub enum Error {
     CheckViolated {
         name: String,
     },
+    /// 1369: a row is not one of the view that it is written through, as `database.view`.
+    ViewCheckFailed {
+        view: String,
+    },
     /// 1364 `Field '%s' doesn't have a default value`
     NoDefault {
         column: String,
@@ -218,6 +222,13 @@ pub enum Error {
         number: u16,
         message: String,
     },
+}
+
+impl Error {
+    /// A CHECK, or a view's, refuses a row, which IGNORE leaves as it is.
+    pub(crate) fn refuses_row(&self) -> bool {
+        matches!(self, Error::CheckViolated { .. } | Error::ViewCheckFailed { .. })
+    }
 }
 
 impl std::fmt::Display for Error {

@@ -28,6 +28,7 @@ pub mod load;
 mod operator;
 mod packed;
 mod prepared;
+pub mod program;
 mod run;
 mod scratch;
 mod session;
@@ -48,4 +49,4 @@ pub use session::{BlockEncryption, BlockMode, Level, SessionVars, UserVariable, 
 pub use sink::{NullSink, RowSink};
 pub use spill::{Temporary, TemporaryFigures};
 pub use types::temporal::TimeZone;
-pub use wait::NoHost;
+pub use wait::{NoHost, yield_now};

@@ -2,7 +2,7 @@
 
 use crate::dml::{ColumnDefaultValue, ForeignKeys, RowRules, default_of_column, foreign_keys_of_plan};
 use crate::error::{Error, Result};
-use sql::plan::{InsertPlan, InsertSource, Node, OutputColumn, Parts, Plan, Scan};
+use sql::plan::{ChangeTarget, InsertPlan, InsertSource, Node, OutputColumn, Parts, Plan, Scan, ViewCheck};
 use std::sync::Arc;
 use table::Table;
 use types::schema::{TableDef, TableId};
@@ -76,6 +76,17 @@ impl Prepared {
                 }
             }
         }
+        // Views are held as tables are: a plan is made of their queries, too.
+        for named in plan.named().flatten().filter(|named| named.table.view.is_some()) {
+            let view = resolve(&named.table)?;
+            // Another definition was published meanwhile.
+            if !Arc::ptr_eq(view.def(), &named.table) {
+                return Err(Error::TableChanged { table: format!("{}.{}", named.table.database, named.table.name) });
+            }
+            if !prepared.tables.iter().any(|t| t.id() == view.id()) {
+                prepared.tables.push(view);
+            }
+        }
         let read = prepared.sources.iter().chain(&prepared.duplicate_sources).flatten();
         for table in read.chain(prepared.target.as_ref().map(|(table, _)| table)) {
             if !prepared.tables.iter().any(|t| t.id() == table.id()) {
@@ -112,8 +123,19 @@ impl Prepared {
         if !matches!(*self.plan, Plan::Update(_) | Plan::Change(_)) {
             return Ok(());
         }
-        for table in self.tables.iter().filter(|table| table.def().has_row_rules()) {
-            if let Some(rules) = RowRules::of(table.def())? {
+        let checks: Vec<(TableId, &ViewCheck)> = match &*self.plan {
+            Plan::Update(update) => update.view_check.iter().map(|check| (update.scan.table.id, &**check)).collect(),
+            Plan::Change(change) => {
+                fn of(target: &ChangeTarget) -> Option<(TableId, &ViewCheck)> {
+                    Some((target.table.id, target.view_check.as_deref()?))
+                }
+                change.targets.iter().filter_map(of).collect()
+            }
+            _ => Vec::new(),
+        };
+        for table in self.tables.iter().filter(|table| table.def().view.is_none()) {
+            let check = checks.iter().find(|(id, _)| *id == table.id()).map(|(_, check)| *check);
+            if let Some(rules) = RowRules::of(table.def(), check)? {
                 self.rules.push((table.id(), rules));
             }
         }
@@ -164,7 +186,7 @@ impl InsertShape {
         plan.columns.iter().enumerate().for_each(|(n, column)| given[*column] = Some(n));
         let defaults: Vec<_> = (0..columns.len()).map(|column| default_of_column(&plan.table, column)).collect::<Result<_>>()?;
         let has_expressions = defaults.iter().any(|default| matches!(default, ColumnDefaultValue::Expression(_)));
-        Ok(Self { given, defaults, has_expressions, rules: RowRules::of(&plan.table)? })
+        Ok(Self { given, defaults, has_expressions, rules: RowRules::of(&plan.table, plan.view_check.as_deref())? })
     }
 }
 

@@ -116,7 +116,7 @@ pub(crate) struct Run<'a> {
 }
 
 /// The plan of a statement without subqueries.
-static NO_PARTS: Parts = Parts { sources: 0, subqueries: Vec::new(), stores: Vec::new() };
+static NO_PARTS: Parts = Parts { sources: 0, subqueries: Vec::new(), stores: Vec::new(), named: Vec::new() };
 
 /// The CPU budget of a statement: when to let others run, when to give up.
 pub(crate) struct Slice {

@@ -57,7 +57,7 @@ pub(crate) async fn until_killed<F: Future>(session: &SessionVars, future: F) ->
 }
 
 /// Lets the thread's other sessions run once.
-async fn yield_now() {
+pub async fn yield_now() {
     let mut yielded = false;
     poll_fn(|cx| {
         if std::mem::replace(&mut yielded, true) {
@@ -128,7 +128,11 @@ impl Host for NoHost {
         None
     }
 
-    fn virtual_rows(&self, _table: &types::schema::TableDef) -> Option<Box<dyn crate::context::VirtualRows + '_>> {
+    fn virtual_rows(
+        &self,
+        _table: &types::schema::TableDef,
+        _equal: &[(usize, Vec<u8>)],
+    ) -> Option<Box<dyn crate::context::VirtualRows + '_>> {
         None
     }
 }

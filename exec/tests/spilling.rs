@@ -74,7 +74,7 @@ impl Host for Spills {
         }
         Some(&self.temporary)
     }
-    fn virtual_rows(&self, _table: &TableDef) -> Option<Box<dyn VirtualRows + '_>> {
+    fn virtual_rows(&self, _table: &TableDef, _equal: &[(usize, Vec<u8>)]) -> Option<Box<dyn VirtualRows + '_>> {
         None
     }
 }

@@ -43,7 +43,7 @@ impl Host for Clock {
     fn lock_holder(&self, _name: &str) -> Option<u32> {
         None
     }
-    fn virtual_rows(&self, _table: &TableDef) -> Option<Box<dyn VirtualRows + '_>> {
+    fn virtual_rows(&self, _table: &TableDef, _equal: &[(usize, Vec<u8>)]) -> Option<Box<dyn VirtualRows + '_>> {
         None
     }
 }

@@ -147,5 +147,6 @@ fn table() -> TableDef {
         is_virtual: false,
         foreign_keys: Vec::new(),
         checks: Vec::new(),
+        view: None,
     }
 }

@@ -1,6 +1,9 @@
 //! The character sets and collations that clients may name. Text is UTF-8 inside; the other sets are accepted where their
 //! text is the same bytes (ASCII), and shown so that tools find what they look for.
 
+use std::sync::LazyLock;
+use types::collation::{CollationInfo, PadAttribute};
+
 /// One line of SHOW CHARACTER SET.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Charset {
@@ -32,30 +35,19 @@ pub static CHARSETS: &[Charset] = &[
     Charset { name: "utf8mb4", description: "UTF-8 Unicode", collation: "utf8mb4_0900_ai_ci", max_bytes: 4 },
 ];
 
-const fn line(name: &'static str, charset: &'static str, id: u16, is_default: bool, sort_length: u8, no_pad: bool) -> Collation {
-    Collation { name, charset, id, is_default, sort_length, no_pad }
-}
+/// Every collation, in the order of names.
+pub static COLLATIONS: LazyLock<Vec<Collation>> = LazyLock::new(|| types::collation::ALL.iter().map(line).collect());
 
-#[rustfmt::skip]
-pub static COLLATIONS: &[Collation] = &[
-    line("ascii_bin", "ascii", 65, false, 1, false),
-    line("ascii_general_ci", "ascii", 11, true, 1, false),
-    line("binary", "binary", 63, true, 1, true),
-    line("latin1_bin", "latin1", 47, false, 1, false),
-    line("latin1_general_ci", "latin1", 48, false, 1, false),
-    line("latin1_swedish_ci", "latin1", 8, true, 1, false),
-    line("utf8mb3_bin", "utf8mb3", 83, false, 1, false),
-    line("utf8mb3_general_ci", "utf8mb3", 33, true, 1, false),
-    line("utf8mb3_unicode_ci", "utf8mb3", 192, false, 8, false),
-    line("utf8mb4_0900_ai_ci", "utf8mb4", 255, true, 0, true),
-    line("utf8mb4_0900_as_ci", "utf8mb4", 305, false, 0, true),
-    line("utf8mb4_0900_as_cs", "utf8mb4", 278, false, 0, true),
-    line("utf8mb4_0900_bin", "utf8mb4", 309, false, 1, true),
-    line("utf8mb4_bin", "utf8mb4", 46, false, 1, false),
-    line("utf8mb4_general_ci", "utf8mb4", 45, false, 1, false),
-    line("utf8mb4_unicode_520_ci", "utf8mb4", 246, false, 8, false),
-    line("utf8mb4_unicode_ci", "utf8mb4", 224, false, 8, false),
-];
+fn line(info: &CollationInfo) -> Collation {
+    Collation {
+        name: info.name,
+        charset: info.charset,
+        id: info.id.0,
+        is_default: info.is_default,
+        sort_length: info.sort_length,
+        no_pad: info.pad == PadAttribute::NoPad,
+    }
+}
 
 /// Finds a character set; `utf8` is `utf8mb3`, as in MySQL.
 pub fn charset(name: &str) -> Option<&'static Charset> {

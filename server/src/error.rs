@@ -3,6 +3,8 @@
 //! Every crate below describes what went wrong as data. [`Error`] gathers those and the server's own; [`Error::describe`] says
 //! it to the client.
 
+mod view;
+
 use crate::variables;
 use exec::Error as Exec;
 use sql::{Clause, DefinitionError, Error as Sql, FileError, NameKind, RecursiveError, RowExprProblem, RowExprUse, WindowError};
@@ -89,13 +91,15 @@ pub enum Error {
         number: u16,
         message: String,
     },
+    /// SIGNAL, RESIGNAL
+    Signal(Box<crate::routine::Raised>),
 }
 
 /// What a client reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
     pub number: u16,
-    pub state: &'static [u8; 5],
+    pub state: [u8; 5],
     pub message: String,
 }
 
@@ -129,9 +133,18 @@ impl Error {
             Error::Table(error) => table_error(error),
             Error::Variable(error) => variable_error(error),
             Error::Protocol(error) => protocol_error(error),
+            Error::Signal(raised) => {
+                return Description { number: raised.number, state: raised.state, message: raised.message.clone() };
+            }
             own => own_error(own),
         };
-        Description { number, state: sqlstate(number), message }
+        Description { number, state: *sqlstate(number), message }
+    }
+
+    /// As [`Self::describe`], of a warning.
+    pub fn describe_exec(error: &Exec) -> Description {
+        let (number, message) = exec_error(error);
+        Description { number, state: *sqlstate(number), message }
     }
 
     /// Must the whole transaction be rolled back?
@@ -147,7 +160,7 @@ pub fn describe_condition(error: &Exec) -> (u16, String) {
 
 fn own_error(error: &Error) -> (u16, String) {
     match error {
-        Error::Sql(_) | Error::Exec(_) | Error::Table(_) | Error::Variable(_) | Error::Protocol(_) => {
+        Error::Sql(_) | Error::Exec(_) | Error::Table(_) | Error::Variable(_) | Error::Protocol(_) | Error::Signal(_) => {
             unreachable!("described by their own functions")
         }
         Error::TooManyConnections => (1040, "Too many connections".into()),
@@ -244,6 +257,9 @@ fn sql_error(error: &Sql) -> (u16, String) {
         Sql::UnknownDatabase(name) => (1049, format!("Unknown database '{name}'")),
         Sql::NoDatabase => (1046, "No database selected".into()),
         Sql::NotUniqueTable(name) => (1066, format!("Not unique table/alias: '{name}'")),
+        Sql::ColumnNotUpdatable(name) => (1348, format!("Column '{name}' is not updatable")),
+        Sql::NotInsertable(name) => (1471, format!("The target table {name} of the INSERT is not insertable-into")),
+        Sql::View { why, view } => view::view_error(why, view),
         Sql::UnknownTableAll(name) => (1051, format!("Unknown table '{name}'")),
         Sql::TableFunctionWithoutAlias => (3667, "Every table function must have an alias".into()),
         Sql::JsonPath { position } => {
@@ -318,6 +334,8 @@ fn sql_error(error: &Sql) -> (u16, String) {
         Sql::NoTables => (1096, "No tables used".into()),
         Sql::WrongUsage(first, second) => (1221, format!("Incorrect usage of {first} and {second}")),
         Sql::WrongArguments(what) => (1210, format!("Incorrect arguments to {what}")),
+        Sql::CursorInto => (1323, "Cursor SELECT must not have INTO".into()),
+        Sql::Routine(error) => crate::routine::message(error),
         Sql::Undeclared(name) => (1327, format!("Undeclared variable: {name}")),
         Sql::UnknownWindow(name) => (3579, format!("Window name '{name}' is not defined.")),
         Sql::UnknownKey { key, table } => (1176, format!("Key '{key}' doesn't exist in table '{table}'")),
@@ -554,6 +572,7 @@ fn exec_error(error: &Exec) -> (u16, String) {
         ),
         Exec::CascadeTooDeep { levels } => (3008, format!("Foreign key cascade delete/update exceeds max depth of {levels}.")),
         Exec::ColumnCannotBeNull { column } => (1048, format!("Column '{column}' cannot be null")),
+        Exec::ViewCheckFailed { view } => (1369, format!("CHECK OPTION failed '{view}'")),
         Exec::CheckViolated { name } => (3819, format!("Check constraint '{name}' is violated.")),
         Exec::NoDefault { column } => (1364, format!("Field '{column}' doesn't have a default value")),
         Exec::ColumnOutOfRange { column, row } => (1264, format!("Out of range value for column '{column}' at row {row}")),
@@ -684,11 +703,16 @@ fn table_error(error: &Table) -> (u16, String) {
         Table::LockWaitTimeout => (1205, "Lock wait timeout exceeded; try restarting transaction".into()),
         Table::Interrupted => (1317, "Query execution was interrupted".into()),
         Table::DatabaseExists { database } => (1007, format!("Can't create database '{database}'; database exists")),
+        Table::ProcedureExists { name } => (1304, format!("PROCEDURE {name} already exists")),
+        Table::ProcedureMissing { name } => (1305, format!("PROCEDURE {name} does not exist")),
         Table::DatabaseMissing { database } => (1008, format!("Can't drop database '{database}'; database doesn't exist")),
         Table::UnknownDatabase { database } => (1049, format!("Unknown database '{database}'")),
         Table::TableExists { table } => (1050, format!("Table '{table}' already exists")),
         Table::UnknownTable { database, table } => (1051, format!("Unknown table '{database}.{table}'")),
         Table::TableMissing { database, table } => (1146, format!("Table '{database}.{table}' doesn't exist")),
+        Table::NotBaseTable { database, table } => (1347, format!("'{database}.{table}' is not BASE TABLE")),
+        Table::NotView { database, table } => (1347, format!("'{database}.{table}' is not VIEW")),
+        Table::ViewMoves { from, to } => (1450, format!("Changing schema from '{from}' to '{to}' is not allowed.")),
         Table::UnknownColumn { column, table } => (1054, format!("Unknown column '{column}' in '{table}'")),
         Table::DuplicateColumn { column } => (1060, format!("Duplicate column name '{column}'")),
         Table::DuplicateKeyName { index } => (1061, format!("Duplicate key name '{index}'")),
@@ -903,9 +927,9 @@ fn sqlstate(number: u16) -> &'static [u8; 5] {
         1044 | 1049 | 1055..=1057 | 1059 | 1061 | 1063..=1075 | 1083 | 1084 | 1090 | 1091 | 1101..=1104 | 1106 | 1107 | 1110 | 1112
         | 1113 | 1115 | 1118 | 1120 | 1121 | 1131..=1133 | 1139 | 1140 | 1142..=1145 | 1147..=1149 | 1162..=1164 | 1166..=1168
         | 1170 | 1171 | 1172 | 1173 | 1176..=1178 | 1203 | 1211 | 1226..=1227 | 1230..=1232 | 1234 | 1235 | 1239 | 1247 | 1248
-        | 1250 | 1252 | 1253 | 1280 | 1281 | 1286 | 1304 | 1305 | 1308..=1311 | 1313..=1316 | 1318..=1320 | 1322 | 1323 | 1324
-        | 1326 | 1327 | 1330..=1335 | 1337 | 1338 | 1370 | 1403 | 1407 | 1410 | 1413 | 1414 | 1425..=1427 | 1439 | 1453 | 1458
-        | 1460 | 1461 | 1463 | 1582 | 1583 | 1701 | 3057 | 3143 | 3149 | 3152..=3154 | 3165 | 3667 => b"42000",
+        | 1250 | 1252 | 1253 | 1280 | 1281 | 1286 | 1304 | 1305 | 1308..=1311 | 1313 | 1315 | 1316 | 1318..=1320 | 1322 | 1323 | 1324
+        | 1327 | 1330..=1335 | 1337 | 1338 | 1370 | 1403 | 1407 | 1410 | 1413 | 1414 | 1425..=1427 | 1439 | 1453 | 1458
+        | 1460 | 1461 | 1463 | 1582 | 1583 | 1641 | 1701 | 3057 | 3143 | 3149 | 3152..=3154 | 3165 | 3667 => b"42000",
         1045 => b"28000",
         1046 => b"3D000",
         1048 | 1052 | 1062 | 1169 | 1216 | 1217 | 1451 | 1452 | 1557 | 1761 | 1762 => b"23000",
@@ -936,6 +960,15 @@ fn sqlstate(number: u16) -> &'static [u8; 5] {
         3140 | 3141 | 3144 | 3146 | 3157 | 3158 | 3853 => b"22032",
         3665 | 3966 => b"22035",
         3967 => b"22034",
+        1303 => b"2F003",
+        1312 | 1314 => b"0A000",
+        1325 | 1326 => b"24000",
+        1329 | 1643 => b"02000",
+        1339 => b"20000",
+        1642 => b"01000",
+        1645 => b"0K000",
+        1758 => b"35000",
+        1887 => b"0Z002",
         1037 | 1038 | 1041 => b"HY001",
         _ => b"HY000",
     }
@@ -947,7 +980,7 @@ mod tests {
 
     fn check(error: impl Into<Error>, number: u16, state: &[u8; 5], message: &str) {
         let found = error.into().describe();
-        assert_eq!((found.number, found.state, found.message.as_str()), (number, state, message));
+        assert_eq!((found.number, &found.state, found.message.as_str()), (number, state, message));
     }
 
     #[test]

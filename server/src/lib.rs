@@ -16,6 +16,7 @@ mod ddl;
 mod error;
 mod latin1;
 mod plan_cache;
+mod routine;
 mod session;
 mod shared;
 mod show;

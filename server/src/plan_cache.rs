@@ -9,6 +9,7 @@ use crate::show::{VirtualReads, virtual_reads};
 use exec::Prepared;
 use protocol::{Capabilities, ColumnDefinition, EncodedHead, WireType, column_flag};
 use sql::plan::{InsertSource, OutputColumn, Plan};
+use sql::routine::Place;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -31,8 +32,7 @@ pub enum StatementKind {
 
 /// SELECT ... INTO
 pub enum ResultTarget {
-    /// Variables, by name.
-    Variables(Box<[String]>),
+    Variables(Box<[Place]>),
     File(Box<FileTarget>),
 }
 

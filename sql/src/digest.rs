@@ -140,7 +140,9 @@ pub fn digest(text: &[u8], mode: &SqlMode, lifted: &mut Lifted) -> Option<Digest
                 scan.hash.bytes(&text[scan.hashed..start]);
                 return Some(Digest { key: scan.hash.finish(), end });
             }
-            Token::Bad | Token::Param | Token::Variable(_) | Token::QuotedVariable { .. } | Token::AtAt => return None,
+            Token::Bad | Token::Colon | Token::Param | Token::Variable(_) | Token::QuotedVariable { .. } | Token::AtAt => {
+                return None;
+            }
             Token::Keyword(K::Into) if first == Token::Keyword(K::Select) => return None,
             _ => scan.token(token, text, start, end)?,
         }

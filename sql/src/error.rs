@@ -1,6 +1,7 @@
 //! What can be wrong with a statement, as data. `server` assigns MySQL's numbers and writes the messages; the number that each
 //! variant stands for is noted beside it.
 
+use crate::routine::RoutineError;
 use crate::row_expr::RowExprUse;
 use std::fmt;
 
@@ -134,6 +135,10 @@ pub enum Error {
     WrongUsage(&'static str, &'static str),
     /// 1210 "Incorrect arguments to {0}"
     WrongArguments(String),
+    /// 1323
+    CursorInto,
+    /// What is wrong with a stored routine; see [`RoutineError`].
+    Routine(RoutineError),
     /// 1327 "Undeclared variable: {0}" for LIMIT
     Undeclared(String),
     /// 3579 "Window name '{0}' is not defined"
@@ -152,10 +157,41 @@ pub enum Error {
     NotUpdatable { table: String, statement: &'static str },
     /// 1093 "You can't specify target table '{0}' for update in FROM clause"
     UpdateTableUsed(String),
+    /// 1348 "Column '{0}' is not updatable"
+    ColumnNotUpdatable(String),
+    /// 1471 "The target table {0} of the INSERT is not insertable-into"
+    NotInsertable(String),
+    /// Something about a view; see [`ViewProblem`]. `view` is `database.name`.
+    View { why: ViewProblem, view: String },
     /// A text file cannot be read or written like this; see [`FileError`].
     File(FileError),
     /// A definition is wrong; see [`DefinitionError`].
     Definition(DefinitionError),
+}
+
+/// What is wrong with a view, or with the use of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ViewProblem {
+    /// 1356: what it reads is not there
+    Invalid,
+    /// 1462: it reads itself
+    Recursion,
+    /// 1350: its query has INTO
+    Into,
+    /// 1351: its query has a variable or a parameter
+    Variable,
+    /// 1368: WITH CHECK OPTION, and no row can be changed through it
+    CheckWithoutUpdates,
+    /// 1393: columns of several tables are changed
+    SeveralTables,
+    /// 1394: INSERT into a join without columns
+    WithoutColumns,
+    /// 1395: DELETE from a join
+    DeleteFromJoin,
+    /// 1423: a column of its table that gets nothing has no default
+    NoDefault,
+    /// 1443: a subquery reads the table that is changed
+    Prevents { statement: &'static str, table: String },
 }
 
 /// What is wrong with the format of a text file.
@@ -367,5 +403,11 @@ impl std::error::Error for Error {}
 impl From<DefinitionError> for Error {
     fn from(error: DefinitionError) -> Self {
         Self::Definition(error)
+    }
+}
+
+impl From<RoutineError> for Error {
+    fn from(error: RoutineError) -> Self {
+        Error::Routine(error)
     }
 }

@@ -60,6 +60,11 @@ keywords! {
     Xor "XOR" YearMonth "YEAR_MONTH" ZeroFill "ZEROFILL"
 }
 
+/// All of them, in alphabetical order.
+pub fn reserved_words() -> impl Iterator<Item = &'static str> {
+    WORDS.iter().map(|(word, _)| *word)
+}
+
 const SLOTS: usize = 1024;
 const LENGTH_MIN: usize = 2;
 const LENGTH_MAX: usize = 19;

@@ -62,6 +62,8 @@ pub enum Token<'a> {
     Comma,
     Dot,
     Semicolon,
+    /// Behind a label.
+    Colon,
     LeftParen,
     RightParen,
     LeftBrace,
@@ -257,6 +259,7 @@ impl<'a> Lexer<'a> {
             (b'&', b'&') => (Token::DoubleAmpersand, 2),
             (b'|', b'|') => (Token::DoublePipe, 2),
             (b':', b'=') => (Token::Assign, 2),
+            (b':', _) => (Token::Colon, 1),
             (b'=', _) => (Token::Equal, 1),
             (b',', _) => (Token::Comma, 1),
             (b'.', _) => (Token::Dot, 1),

@@ -22,19 +22,27 @@ mod normal;
 mod parser;
 pub mod plan;
 mod planner;
+pub mod routine;
 mod row_expr;
 #[cfg(test)]
 mod testing;
+mod view;
 mod walk;
 
 pub use arena::Arena;
-pub use bind::{bind_constant, bind_show_filter, plan};
+pub use bind::{bind_constant, bind_show_filter, bind_value, plan};
 pub use digest::{Digest, Lifted, digest};
 pub use error::{
-    Clause, DefinitionError, Denied, Error, FileError, IllegalMix, NameKind, RecursiveError, Result, RowExprProblem, WindowError,
+    Clause, DefinitionError, Denied, Error, FileError, IllegalMix, NameKind, RecursiveError, Result, RowExprProblem, ViewProblem,
+    WindowError,
 };
 pub use explain::{explain_json, explain_tree, explain_tree_measured};
+pub use keyword::reserved_words as keywords;
 pub use normal::normalized;
-pub use parser::{DEPTH_MAX, HEIGHT_MAX, Parsed, parse, parse_expression, parse_lifted};
+pub use parser::{
+    DEPTH_MAX, HEIGHT_MAX, Parsed, compile_procedure, parse, parse_expression, parse_expression_in, parse_in, parse_lifted,
+    parse_type,
+};
 pub use planner::estimated_cost;
 pub use row_expr::{RowExprUse, bind_row_expr, check_row_exprs, row_expr};
+pub use view::{NewView, define_view, view_columns, view_definition};

@@ -36,6 +36,25 @@ pub struct Parts {
     pub subqueries: Vec<SubqueryPlan>,
     /// The queries of common table expressions that are read in several places, or recursive; see [`Derived::shared`].
     pub stores: Vec<Arc<Node>>,
+    /// The tables and views that it names, and those that views name for it.
+    pub named: Vec<Named>,
+}
+
+/// A table or a view that a statement names. Whose right it is that counts follows from `through`.
+#[derive(Clone, Debug)]
+pub struct Named {
+    pub table: Arc<TableDef>,
+    /// The view whose query names it, as a place in the list; `None`: the statement itself.
+    pub through: Option<usize>,
+}
+
+/// WITH CHECK OPTION: what must be true of a row that is written through a view.
+#[derive(Clone, Debug)]
+pub struct ViewCheck {
+    /// `database.name` of the view that the statement names.
+    pub view: String,
+    /// Over the new row as source 0.
+    pub condition: Expr,
 }
 
 /// A subquery of an expression.
@@ -419,6 +438,7 @@ pub struct InsertPlan {
     pub ignore: bool,
     /// ON DUPLICATE KEY UPDATE: the existing row is source 0.
     pub on_duplicate: Vec<Assignment>,
+    pub view_check: Option<Box<ViewCheck>>,
     /// Of VALUES and of LOAD DATA; a query has its own.
     pub parts: Parts,
     /// Of ON DUPLICATE KEY UPDATE, whose sources are numbered for themselves.
@@ -449,6 +469,7 @@ pub struct UpdatePlan {
     pub order: Vec<SortKey>,
     pub limit: Option<LimitPlan>,
     pub assignments: Vec<Assignment>,
+    pub view_check: Option<Box<ViewCheck>>,
     pub ignore: bool,
     pub parts: Parts,
     pub params: usize,
@@ -483,6 +504,7 @@ pub struct ChangeTarget {
     pub table: Arc<TableDef>,
     /// Of an UPDATE.
     pub assignments: Vec<Assignment>,
+    pub view_check: Option<Box<ViewCheck>>,
 }
 
 /// What the binder must know of the session. Implemented by `server`.
@@ -544,6 +566,10 @@ pub trait BindContext {
     /// PREPARE) a parameter takes the type that its place suggests. A plan is good for values of the same types.
     fn param_type(&self, _index: usize) -> Option<ColumnType> {
         None
+    }
+    /// The type of a variable of the stored program around.
+    fn local_type(&self, _slot: usize) -> ColumnType {
+        ColumnType::new(types::TypeKind::Null)
     }
     /// A lifted literal stands in the plan as it is: the plan is for this text alone.
     fn note_literal(&self) {}

@@ -30,7 +30,7 @@ pub fn row_expr(expr: &Expr<'_>, usage: &RowExprUse) -> Result<RowExpr> {
     if matches!(usage, RowExprUse::Check(_)) && !is_condition(expr) {
         return Err(problem(usage, RowExprProblem::NotBoolean));
     }
-    let mut printer = Printer { usage, out: String::new(), columns: Vec::new() };
+    let mut printer = Printer { usage: Usage::Row(usage), out: String::new(), columns: Vec::new() };
     printer.expr(expr)?;
     Ok(RowExpr { text: printer.out, columns: printer.columns })
 }
@@ -216,6 +216,9 @@ fn is_condition(expr: &Expr<'_>) -> bool {
         | Expr::Between(_)
         | Expr::Like(_)
         | Expr::Regexp { .. }
+        | Expr::InSubquery { .. }
+        | Expr::Exists(_)
+        | Expr::Quantified { .. }
         | Expr::MemberOf { .. }
         | Expr::Unary { op: UnaryOp::Not, .. } => true,
         Expr::Lifted { literal, .. } => matches!(literal, Literal::Bool(_)),
@@ -251,22 +254,34 @@ fn opposite(op: BinaryOp) -> Option<BinaryOp> {
     })
 }
 
-struct Printer<'u> {
-    usage: &'u RowExprUse,
-    out: String,
-    columns: Vec<String>,
+/// What an expression is printed for.
+#[derive(Clone, Copy)]
+pub(crate) enum Usage<'u> {
+    Row(&'u RowExprUse),
+    /// The query of a view.
+    View(&'u crate::view::Text<'u>),
+}
+
+pub(crate) struct Printer<'u> {
+    pub usage: Usage<'u>,
+    pub out: String,
+    /// Of a row: the columns it reads.
+    pub columns: Vec<String>,
 }
 
 impl Printer<'_> {
-    fn put(&mut self, text: &str) {
+    pub fn put(&mut self, text: &str) {
         self.out.push_str(text);
     }
 
     fn problem<T>(&self, what: RowExprProblem) -> Result<T> {
-        Err(problem(self.usage, what))
+        match self.usage {
+            Usage::Row(usage) => Err(problem(usage, what)),
+            Usage::View(_) => Err(Error::NotSupported("this expression in a view".to_owned())),
+        }
     }
 
-    fn list(&mut self, exprs: &[Expr<'_>]) -> Result<()> {
+    pub fn list(&mut self, exprs: &[Expr<'_>]) -> Result<()> {
         for (n, expr) in exprs.iter().enumerate() {
             if n > 0 {
                 self.put(",");
@@ -279,15 +294,26 @@ impl Printer<'_> {
     /// `(a op b)`
     fn infix(&mut self, left: &Expr<'_>, sign: &str, right: &Expr<'_>) -> Result<()> {
         self.put("(");
-        self.expr(left)?;
+        self.operand(left)?;
         write!(self.out, " {sign} ").expect("a String takes everything");
-        self.expr(right)?;
+        self.operand(right)?;
+        self.put(")");
+        Ok(())
+    }
+
+    /// What stands beside an operator; a comparison with a subquery is printed without brackets of its own.
+    fn operand(&mut self, expr: &Expr<'_>) -> Result<()> {
+        if !matches!(expr, Expr::InSubquery { .. } | Expr::Quantified { .. }) {
+            return self.expr(expr);
+        }
+        self.put("(");
+        self.expr(expr)?;
         self.put(")");
         Ok(())
     }
 
     /// An operand of AND, OR, XOR or IS TRUE; with `negated`, what is true where it is false.
-    fn condition(&mut self, expr: &Expr<'_>, negated: bool) -> Result<()> {
+    pub fn condition(&mut self, expr: &Expr<'_>, negated: bool) -> Result<()> {
         match (negated, is_condition(expr)) {
             (false, true) => self.expr(expr),
             (true, _) => self.negation(expr),
@@ -316,6 +342,13 @@ impl Printer<'_> {
     fn negation(&mut self, expr: &Expr<'_>) -> Result<()> {
         match expr {
             Expr::Not(inner) | Expr::Unary { op: UnaryOp::Not, arg: inner } => self.condition(inner, false),
+            Expr::InSubquery { arg, query, negated } if self.view().is_some() => self.in_subquery(arg, query, !negated),
+            Expr::Exists(query) if self.view().is_some() => {
+                self.put("(not ");
+                self.exists(query)?;
+                self.put(")");
+                Ok(())
+            }
             Expr::And(items) => self.chain(items, "or", true),
             Expr::Or(items) => self.chain(items, "and", true),
             Expr::Binary { op: BinaryOp::Xor, left, right } => {
@@ -416,14 +449,28 @@ impl Printer<'_> {
         Ok(())
     }
 
+    /// Of a view: how its query is printed.
+    pub fn view(&self) -> Option<&crate::view::Text<'_>> {
+        match self.usage {
+            Usage::Row(_) => None,
+            Usage::View(view) => Some(view),
+        }
+    }
+
     fn column(&mut self, name: &ast::ColumnName<'_>) {
+        if let Usage::View(view) = self.usage {
+            return view.column(name, &mut self.out);
+        }
         if !self.columns.iter().any(|known| known.eq_ignore_ascii_case(name.name)) {
             self.columns.push(name.name.to_owned());
         }
         self.out.push_str(&types::show_create::quoted_name(name.name));
     }
 
-    fn expr(&mut self, expr: &Expr<'_>) -> Result<()> {
+    pub fn expr(&mut self, expr: &Expr<'_>) -> Result<()> {
+        if self.view().is_some() && self.view_expr(expr)? {
+            return Ok(());
+        }
         match expr {
             Expr::Literal(literal) => self.literal(literal),
             Expr::Lifted { literal, .. } => self.literal(literal),
@@ -515,7 +562,7 @@ impl Printer<'_> {
                 return Err(Error::InvalidGroupUse);
             }
             Expr::Row(_) => return self.problem(RowExprProblem::RowValue),
-            Expr::Default(_) if matches!(self.usage, RowExprUse::Default(_)) => {
+            Expr::Default(_) if matches!(self.usage, Usage::Row(RowExprUse::Default(_))) => {
                 return self.problem(RowExprProblem::DefaultFunction);
             }
             Expr::Default(Some(column)) => {
@@ -526,6 +573,7 @@ impl Printer<'_> {
             Expr::InsertValue(_) => return self.problem(RowExprProblem::Function("values".to_owned())),
             Expr::Default(None)
             | Expr::Param(_)
+            | Expr::Local { .. }
             | Expr::InSubquery { .. }
             | Expr::Subquery(_)
             | Expr::Exists(_)
@@ -620,7 +668,7 @@ impl Printer<'_> {
             CastTarget::Float => "float".to_owned(),
             CastTarget::Double => "double".to_owned(),
             CastTarget::Char { length: n, charset } => {
-                format!("char{} charset {}", length(n), charset.unwrap_or("utf8mb4").to_ascii_lowercase())
+                format!("char{} charset {}", length(n), charset.unwrap_or(self.charset()).to_ascii_lowercase())
             }
             CastTarget::Binary { length: n } => format!("char{} charset binary", length(n)),
             CastTarget::Date => "date".to_owned(),
@@ -662,16 +710,18 @@ impl Printer<'_> {
     fn call(&mut self, call: &ast::Call<'_>) -> Result<()> {
         let written = call.name.name.to_ascii_lowercase();
         let name = SYNONYMS.iter().find(|(other, _)| *other == written).map_or(written.as_str(), |(_, name)| name);
-        if call.name.database.is_some() || !is_function(&written) {
+        if call.name.database.is_some() || !is_function(&written) && self.view().is_none() {
             return self.problem(RowExprProblem::Function(format!("`{written}`")));
         }
-        if name == "name_const" {
+        if name == "name_const" && self.view().is_none() {
             return self.problem(RowExprProblem::Unnamed);
         }
-        let is_default = matches!(self.usage, RowExprUse::Default(_));
+        let is_default = matches!(self.usage, Usage::Row(RowExprUse::Default(_)));
         // As MySQL 8.4 has it, a CHECK may read the clock by this one.
-        let is_excused = name == "sysdate" && matches!(self.usage, RowExprUse::Check(_));
-        if NOWHERE.contains(&name)
+        let is_excused = name == "sysdate" && matches!(self.usage, Usage::Row(RowExprUse::Check(_)));
+        if self.view().is_some() {
+            // A query may call everything.
+        } else if NOWHERE.contains(&name)
             || CHANGING.contains(&name) && !is_default && !is_excused
             || name == "uuid_short" && !is_default
         {
@@ -697,7 +747,8 @@ impl Printer<'_> {
         self.put("(");
         self.list(call.args)?;
         self.put(more);
-        if let Some(charset) = call.using.filter(|charset| !charset.eq_ignore_ascii_case("utf8mb4")) {
+        let own = if self.view().is_some() { "" } else { "utf8mb4" };
+        if let Some(charset) = call.using.filter(|charset| !charset.eq_ignore_ascii_case(own)) {
             write!(self.out, " using {}", charset.to_ascii_lowercase()).expect("a String takes everything");
         }
         self.put(")");
@@ -728,11 +779,21 @@ impl Printer<'_> {
         bytes.iter().for_each(|byte| write!(self.out, "{byte:02x}").expect("a String takes everything"));
     }
 
-    fn text(&mut self, bytes: &[u8], charset: Option<&str>) {
+    /// Of texts that name no character set.
+    fn charset(&self) -> &'static str {
+        self.view().map_or("utf8mb4", |view| view.collation.charset())
+    }
+
+    pub fn text(&mut self, bytes: &[u8], charset: Option<&str>) {
         let Ok(text) = std::str::from_utf8(bytes) else {
             return self.bits(bytes);
         };
-        write!(self.out, "_{}'", charset.unwrap_or("utf8mb4")).expect("a String takes everything");
+        match (self.view(), charset) {
+            (None, charset) => write!(self.out, "_{}", charset.unwrap_or("utf8mb4")).expect("a String takes everything"),
+            (Some(_), Some(charset)) => write!(self.out, "_{charset}").expect("a String takes everything"),
+            (Some(_), None) => {}
+        }
+        self.put("'");
         for char in text.chars() {
             match char {
                 '\'' => self.put("\\'"),

@@ -84,6 +84,7 @@ impl Fixture {
             name: "test".to_owned(),
             collation: CollationId::UTF8MB4_0900_AI_CI,
             tables: tables.into_iter().collect(),
+            procedures: Default::default(),
         };
         let other = DatabaseDef { name: "other".to_owned(), ..test.clone() };
         let databases = [test, other].map(|d| (d.name.clone(), Arc::new(d)));
@@ -94,6 +95,30 @@ impl Fixture {
         let arena = Arena::new();
         let parsed = crate::parse(&arena, text.as_bytes(), &self.mode)?;
         crate::plan(&parsed, self)
+    }
+
+    /// Makes a view in `test`. It can be changed through, and WITH CASCADED CHECK OPTION where it can be.
+    pub fn add_view(&mut self, name: &str, new: &crate::NewView) {
+        use types::schema::{CheckOption, ViewDef};
+        let mut maker = TableMaker::new(99, name);
+        for column in &new.columns {
+            maker = maker.typed(&column.name, column.ty.clone());
+        }
+        maker.def.view = Some(Box::new(ViewDef {
+            text: new.text.clone(),
+            names_columns: false,
+            algorithm: new.algorithm,
+            check: if new.updatable { CheckOption::Cascaded } else { CheckOption::None },
+            invoker: false,
+            definer_user: "root".to_owned(),
+            definer_host: "localhost".to_owned(),
+            updatable: new.updatable,
+            client_charset: "utf8mb4".to_owned(),
+            collation: CollationId::UTF8MB4_0900_AI_CI,
+            tables: new.tables.clone(),
+        }));
+        let test = self.schema.databases.get_mut("test").expect("it is there");
+        Arc::make_mut(test).tables.insert(name.to_owned(), Arc::new(maker.def));
     }
 
     /// The plan as text, or the error.
@@ -154,6 +179,7 @@ impl TableMaker {
             is_virtual: false,
             foreign_keys: Vec::new(),
             checks: Vec::new(),
+            view: None,
         };
         Self { def }
     }

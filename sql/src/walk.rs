@@ -43,6 +43,26 @@ impl Plan {
         }
     }
 
+    /// The tables and views that the statement names; `Named::through` counts within one list.
+    pub fn named(&self) -> impl Iterator<Item = &[crate::plan::Named]> {
+        use crate::plan::InsertSource;
+        let (query, duplicates) = match self {
+            Plan::Insert(insert) => match &insert.source {
+                InsertSource::Query(query) => (Some(&query.parts), Some(&insert.duplicate_parts)),
+                InsertSource::Values(_) | InsertSource::File(_) => (None, Some(&insert.duplicate_parts)),
+            },
+            _ => (None, None),
+        };
+        let own = match self {
+            Plan::Query(query) => &query.parts,
+            Plan::Insert(insert) => &insert.parts,
+            Plan::Update(update) => &update.parts,
+            Plan::Delete(delete) => &delete.parts,
+            Plan::Change(change) => &change.parts,
+        };
+        [Some(own), query, duplicates].into_iter().flatten().map(|parts| parts.named.as_slice())
+    }
+
     /// The trees of the plan: the main one, then those of subqueries and of common table expressions that are kept.
     pub fn roots(&self) -> Vec<&Node> {
         let duplicates = match self {

@@ -11,7 +11,9 @@
 //! 5     tree id u32, root page u32        empty; the tree belongs to no table and is to be freed
 //! 6     table id u64                      estimated rows: u64 le
 //! 7     table id u64, chunk number u16    a piece of the JSON of the table's statistics (`TableStatistics`)
+//! 8     table id u64, chunk number u16    as kind 3, of a view: it has `def.view`, no indexes and no trees
 //! 9     name, zero byte, chunk u16        a piece of the JSON of an account or role; what it means is the server's business
+//! 20    database, 0, key, 0, chunk u16    a piece of the JSON of a stored procedure (`RoutineDef`)
 //! ```
 //!
 //! C1: a tree is recorded as an orphan (kind 5) before any definition refers to it; the transaction that links it removes the record,
@@ -28,7 +30,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use txn::{InsertOutcome, Interrupt, Isolation, ReadMode, Scan, TreeRef, Txn, Worker, WriteOutcome};
 use types::CollationId;
-use types::schema::{TableDef, TableId};
+use types::schema::{RoutineDef, TableDef, TableId};
 use types::statistics::TableStatistics;
 
 const KIND_META: u8 = 1;
@@ -38,7 +40,9 @@ const KIND_AUTO_INCREMENT: u8 = 4;
 const KIND_ORPHAN: u8 = 5;
 const KIND_ESTIMATE: u8 = 6;
 const KIND_STATISTICS: u8 = 7;
+const KIND_VIEW: u8 = 8;
 const KIND_ACCOUNT: u8 = 9;
+const KIND_PROCEDURE: u8 = 20;
 
 const FORMAT: u32 = 1;
 /// Bytes of JSON in one record of kind 3.
@@ -87,6 +91,7 @@ pub(crate) struct Contents {
     pub orphans: Vec<TreeRef>,
     /// The JSON of each account, by its name.
     pub accounts: BTreeMap<Vec<u8>, Vec<u8>>,
+    pub procedures: Vec<RoutineDef>,
 }
 
 /// Repeats an engine call until it answers, waiting on this thread.
@@ -162,25 +167,39 @@ impl<'w> CatalogTxn<'w> {
     pub fn put_table(&mut self, table: &StoredTable) -> Result<()> {
         let blob_tree = table.blob_tree.map(|t| (t.id, t.root));
         let json = to_json(&TableRecordRef { def: &table.def, blob_tree });
-        self.put_chunks(KIND_TABLE, table.def.id, &json)
+        let kind = if table.def.view.is_some() { KIND_VIEW } else { KIND_TABLE };
+        self.put_chunks(kind, table.def.id, &json)
     }
 
     pub fn put_statistics(&mut self, id: TableId, statistics: &TableStatistics) -> Result<()> {
         self.put_chunks(KIND_STATISTICS, id, &to_json(statistics))
     }
 
-    /// Writes a text in pieces, in the place of what was there.
+    pub fn put_procedure(&mut self, procedure: &RoutineDef) -> Result<()> {
+        self.put_pieces(&to_json(procedure), |chunk| procedure_key(procedure, chunk))
+    }
+
+    pub fn remove_procedure(&mut self, procedure: &RoutineDef) -> Result<()> {
+        self.remove_pieces(0, |chunk| procedure_key(procedure, chunk))
+    }
+
     fn put_chunks(&mut self, kind: u8, id: TableId, json: &[u8]) -> Result<()> {
+        self.put_pieces(json, |chunk| chunk_key(kind, id, chunk))
+    }
+
+    /// Writes a text in pieces, in the place of what was there.
+    fn put_pieces<K: AsRef<[u8]>>(&mut self, json: &[u8], key: impl Fn(u16) -> K) -> Result<()> {
         let mut chunk = 0u16;
         for piece in json.chunks(CHUNK_BYTES) {
-            self.put(&chunk_key(kind, id, chunk), piece)?;
+            self.put(key(chunk).as_ref(), piece)?;
             chunk += 1;
         }
-        self.remove_chunks(kind, id, chunk)
+        self.remove_pieces(chunk, key)
     }
 
     pub fn remove_table(&mut self, id: TableId) -> Result<()> {
         self.remove_chunks(KIND_TABLE, id, 0)?;
+        self.remove_chunks(KIND_VIEW, id, 0)?;
         self.remove_chunks(KIND_STATISTICS, id, 0)?;
         self.remove(&counter_key(KIND_AUTO_INCREMENT, id))?;
         self.remove(&counter_key(KIND_ESTIMATE, id)).map(drop)
@@ -216,8 +235,12 @@ impl<'w> CatalogTxn<'w> {
     }
 
     fn remove_chunks(&mut self, kind: u8, id: TableId, first: u16) -> Result<()> {
+        self.remove_pieces(first, |chunk| chunk_key(kind, id, chunk))
+    }
+
+    fn remove_pieces<K: AsRef<[u8]>>(&mut self, first: u16, key: impl Fn(u16) -> K) -> Result<()> {
         let mut chunk = first;
-        while self.remove(&chunk_key(kind, id, chunk))? {
+        while self.remove(key(chunk).as_ref())? {
             chunk += 1;
         }
         Ok(())
@@ -302,6 +325,8 @@ pub(crate) struct Loader {
     chunks: BTreeMap<u64, Vec<u8>>,
     /// Table id -> the JSON of its statistics.
     statistics: BTreeMap<u64, Vec<u8>>,
+    /// Key without the chunk number -> the JSON of a procedure.
+    procedures: BTreeMap<Vec<u8>, Vec<u8>>,
     format: Option<u32>,
 }
 
@@ -311,6 +336,11 @@ impl Loader {
         if let [KIND_STATISTICS, rest @ ..] = key {
             let id = rest.first_chunk().ok_or_else(|| corrupt("a short statistics key"))?;
             self.statistics.entry(u64::from_be_bytes(*id)).or_default().extend_from_slice(payload);
+            return Ok(());
+        }
+        if let [KIND_PROCEDURE, rest @ ..] = key {
+            let (name, _) = rest.split_last_chunk::<2>().ok_or_else(|| corrupt("a short procedure key"))?;
+            self.procedures.entry(name.to_vec()).or_default().extend_from_slice(payload);
             return Ok(());
         }
         load_record(key, payload, &mut self.contents, &mut self.chunks, &mut self.format)
@@ -325,6 +355,9 @@ impl Loader {
             if let Ok(statistics) = serde_json::from_slice(json) {
                 self.contents.statistics.insert(TableId(*id), statistics);
             }
+        }
+        for json in self.procedures.values() {
+            self.contents.procedures.push(from_json("procedure", json)?);
         }
         match self.format {
             None if self.contents.databases.is_empty() && self.contents.tables.is_empty() => {}
@@ -355,7 +388,8 @@ fn load_record(
             let record: DatabaseRecord = from_json("database", payload)?;
             contents.databases.insert(name, record.collation);
         }
-        KIND_TABLE => {
+        // Ids of tables and views are one sequence.
+        KIND_TABLE | KIND_VIEW => {
             let (id, _chunk) = rest.split_first_chunk().ok_or_else(|| corrupt("a short table key"))?;
             chunks.entry(u64::from_be_bytes(*id)).or_default().extend_from_slice(payload);
         }
@@ -386,6 +420,12 @@ fn parse_table(id: u64, json: &[u8]) -> Result<StoredTable> {
         return Err(corrupt(format!("table {id} says it is {}", record.def.id.0)));
     }
     let columns = record.def.columns.len();
+    if record.def.view.is_some() {
+        return match record.def.indexes.is_empty() && record.blob_tree.is_none() {
+            true => Ok(StoredTable { def: Arc::new(record.def), blob_tree: None }),
+            false => Err(corrupt(format!("view {id} has trees"))),
+        };
+    }
     if record.def.indexes.is_empty() || record.def.indexes.iter().flat_map(|i| &i.columns).any(|c| c.column >= columns) {
         return Err(corrupt(format!("the indexes of table {id} do not fit its columns")));
     }
@@ -409,6 +449,16 @@ fn account_key(name: &[u8], chunk: u16) -> Vec<u8> {
     let mut key = vec![KIND_ACCOUNT];
     key.extend_from_slice(name);
     key.push(0);
+    key.extend_from_slice(&chunk.to_be_bytes());
+    key
+}
+
+fn procedure_key(procedure: &RoutineDef, chunk: u16) -> Vec<u8> {
+    let mut key = vec![KIND_PROCEDURE];
+    for name in [&procedure.database, &RoutineDef::key(&procedure.name)] {
+        key.extend_from_slice(name.as_bytes());
+        key.push(0);
+    }
     key.extend_from_slice(&chunk.to_be_bytes());
     key
 }

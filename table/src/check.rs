@@ -9,7 +9,7 @@
 use crate::catalog::blocking;
 use crate::codec::Source;
 use crate::{EncodedRange, Result, RowBuf, RowCursor, RowRead, Table};
-use txn::{ReadMode, Scan, TreeRef, Txn, Worker};
+use txn::{Isolation, ReadMode, Scan, TreeRef, Txn, Worker};
 use types::schema::IndexKind;
 
 const PROBLEMS_MAX: usize = 20;
@@ -30,6 +30,14 @@ impl CheckReport {
     }
 }
 
+/// Runs `look` in a transaction that only reads.
+fn in_snapshot<T>(worker: &Worker, look: impl FnOnce(&mut Txn) -> Result<T>) -> Result<T> {
+    let mut txn = worker.begin(Isolation::RepeatableRead);
+    let seen = look(&mut txn);
+    blocking(|| txn.rollback(worker))?;
+    seen
+}
+
 impl Table {
     /// Checks the whole table as the transaction's snapshot sees it. Blocks; for the DDL thread. The caller holds a share of the
     /// metadata lock.
@@ -46,6 +54,38 @@ impl Table {
             }
         }
         Ok(report)
+    }
+
+    /// CHECK TABLE: the problems that `check` finds.
+    pub fn problems(&self, worker: &Worker) -> Result<Vec<String>> {
+        in_snapshot(worker, |txn| self.check(worker, txn)).map(|report| report.problems)
+    }
+
+    /// CHECKSUM TABLE: the sum of the checksums of all rows, whatever their order. Blocks, as `check`.
+    pub fn checksum(&self, worker: &Worker) -> Result<u64> {
+        in_snapshot(worker, |txn| self.sum_rows(worker, txn))
+    }
+
+    fn sum_rows(&self, worker: &Worker, txn: &mut Txn) -> Result<u64> {
+        let (mut cursor, mut row, mut text) = (RowCursor::new(), RowBuf::new(), Vec::new());
+        let mut sum = 0u32;
+        cursor.open(self, 0, &EncodedRange::default(), false, ReadMode::Snapshot, false);
+        while blocking(|| cursor.next(self, worker, txn, &mut row))? {
+            blocking(|| self.load_columns(worker, txn, RowRead::Snapshot, |_| true, &mut row))?;
+            let stored = row.row(self);
+            text.clear();
+            for column in 0..self.layout.columns() {
+                // NULL and texts of other lengths are told apart.
+                let start = text.len();
+                let value = stored
+                    .get(column)
+                    .map_err(|_| crate::Error::CorruptCatalog { what: format!("a row of {}", self.def.name) })?;
+                types::convert::write_text(&value, &self.def.columns[column].ty, &mut text);
+                text.extend_from_slice(&((text.len() - start) as u32).to_le_bytes());
+            }
+            sum = sum.wrapping_add(crc_fast::checksum(crc_fast::CrcAlgorithm::Crc32IsoHdlc, &text) as u32);
+        }
+        Ok(sum.into())
     }
 
     /// Reads every row and its large values; returns how many chunks they have.

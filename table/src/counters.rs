@@ -59,6 +59,13 @@ impl Counters {
         }
     }
 
+    /// Of a temporary table: numbers from `first` on, of which the catalog knows nothing.
+    pub fn unleased(worker_slots: usize, first: u64) -> Self {
+        let counters = Self::new(worker_slots, Some(first), 0);
+        counters.bound.store(u64::MAX, Ordering::Relaxed);
+        counters
+    }
+
     // --- AUTO_INCREMENT ---
 
     pub fn next_auto(&self) -> u64 {
@@ -108,7 +115,7 @@ impl Counters {
         let bound = self.bound.load(Ordering::Relaxed);
         if needed <= bound {
             let step = lease_step(needed, max);
-            let is_near = bound - needed < step / 2 && bound <= max;
+            let is_near = bound - needed < step / 2 && bound <= max && bound != u64::MAX;
             // Ahead of need one caller renews; the others need not wait for it.
             if is_near && let Some(_guard) = self.lease.try_lock() {
                 return self.extend_lease(worker, table, needed, max);

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use sync::CachePadded;
 use txn::{Engine, TreeRef, Worker};
-use types::schema::{DatabaseDef, Schema, TableDef, TableId};
+use types::schema::{DatabaseDef, RoutineDef, Schema, TableDef, TableId};
 
 /// Slices of a tree that one call of `housekeeping` frees.
 const FREE_SLICES_MAX: usize = 16;
@@ -46,6 +46,8 @@ pub(crate) struct Published {
 /// What DDL keeps between statements.
 pub(crate) struct DdlState {
     pub next_table_id: u64,
+    /// The number of the next temporary table; they start anew with the server.
+    pub next_temporary: u64,
     /// Trees of no table, to be freed (D3). All of them are recorded in the catalog.
     pub orphans: Vec<TreeRef>,
 }
@@ -61,7 +63,8 @@ impl Database {
             catalog.put_meta(contents.next_table_id)?;
         }
         catalog.commit();
-        let ddl = DdlState { next_table_id: contents.next_table_id, orphans: std::mem::take(&mut contents.orphans) };
+        let ddl =
+            DdlState { next_table_id: contents.next_table_id, next_temporary: 0, orphans: std::mem::take(&mut contents.orphans) };
         let accounts = std::mem::take(&mut contents.accounts);
         let published = open_all(contents, engine.worker_slots())?;
         Ok(Arc::new(Database {
@@ -142,7 +145,7 @@ impl Database {
     pub fn close(&self, worker: &Worker) -> Result<()> {
         self.persist_estimates(worker, u64::MAX)?;
         let _ddl = self.ddl.lock();
-        let tables = self.tables();
+        let tables: Vec<_> = self.stored_tables().collect();
         let exact = |table: &Arc<Table>| table.counters.exact_bound_to_persist().map(|bound| (table.clone(), bound));
         let bounds: Vec<_> = tables.iter().filter_map(exact).collect();
         if bounds.is_empty() {
@@ -180,6 +183,18 @@ impl Database {
         self.version.store(version, Ordering::Release);
     }
 
+    /// Publishes other open tables beside the same schema: temporary tables come and go.
+    pub(crate) fn change_tables(&self, _ddl: &mut DdlState, change: impl FnOnce(&mut HashMap<TableId, Arc<Table>>)) {
+        let mut next = Published::clone(&self.published.load());
+        change(&mut next.tables);
+        self.published.store(Arc::new(next));
+    }
+
+    /// The open tables that the catalog has.
+    pub(crate) fn stored_tables(&self) -> impl Iterator<Item = Arc<Table>> + use<> {
+        self.tables().into_iter().filter(|table| !table.id().is_temporary())
+    }
+
     /// A handle for a table with fresh counters.
     pub(crate) fn new_counters(&self, auto_increment: Option<u64>) -> Arc<Counters> {
         Arc::new(Counters::new(self.engine.worker_slots(), auto_increment, 0))
@@ -192,11 +207,8 @@ impl Database {
     fn persist_estimates(&self, worker: &Worker, part: u64) -> Result<()> {
         // Under the mutex no table is dropped while its record is written.
         let _ddl = self.ddl.lock();
-        let moved: Vec<_> = self
-            .tables()
-            .into_iter()
-            .filter_map(|table| table.counters.rows_to_persist(part).map(|rows| (table, rows)))
-            .collect();
+        let moved: Vec<_> =
+            self.stored_tables().filter_map(|table| table.counters.rows_to_persist(part).map(|rows| (table, rows))).collect();
         if moved.is_empty() {
             return Ok(());
         }
@@ -247,6 +259,13 @@ impl NextVersion {
         }
     }
 
+    /// Adds the procedure, or puts it in the place of the one of its name.
+    pub fn put_procedure(&mut self, procedure: RoutineDef) {
+        if let Some(database) = self.databases.get_mut(&procedure.database) {
+            Arc::make_mut(database).procedures.insert(RoutineDef::key(&procedure.name), Arc::new(procedure));
+        }
+    }
+
     /// Puts a new handle in the place of a table that stays as it is, so that plans made with the present one are stale. Its metadata
     /// lock is held alone.
     pub fn reopen(&mut self, table: &Table) {
@@ -274,7 +293,9 @@ fn open_all(mut contents: Contents, worker_slots: usize) -> Result<Published> {
     let mut databases: BTreeMap<String, DatabaseDef> = contents
         .databases
         .into_iter()
-        .map(|(name, collation)| (name.clone(), DatabaseDef { name, collation, tables: BTreeMap::new() }))
+        .map(|(name, collation)| {
+            (name.clone(), DatabaseDef { name, collation, tables: BTreeMap::new(), procedures: BTreeMap::new() })
+        })
         .collect();
     let mut tables = HashMap::with_capacity(contents.tables.len());
     for stored in &contents.tables {
@@ -292,6 +313,12 @@ fn open_all(mut contents: Contents, worker_slots: usize) -> Result<Published> {
         }
         let table = open_table(stored, Arc::new(counters), MetadataLock::new(worker_slots));
         tables.insert(def.id, Arc::new(table));
+    }
+    for procedure in contents.procedures {
+        let Some(database) = databases.get_mut(&procedure.database) else {
+            return Err(Error::CorruptCatalog { what: format!("procedure {} is in no database", procedure.name) });
+        };
+        database.procedures.insert(RoutineDef::key(&procedure.name), Arc::new(procedure));
     }
     let databases = databases.into_iter().map(|(name, database)| (name, Arc::new(database))).collect();
     let children = ddl::foreign::children(&databases);

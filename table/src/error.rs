@@ -21,6 +21,10 @@ pub enum Error {
     DatabaseExists { database: String },
     /// 1008, for DROP DATABASE
     DatabaseMissing { database: String },
+    /// 1304
+    ProcedureExists { name: String },
+    /// 1305, with the database's name before a dot
+    ProcedureMissing { name: String },
     /// 1049, for everything else that names a database
     UnknownDatabase { database: String },
     /// 1050
@@ -29,6 +33,12 @@ pub enum Error {
     UnknownTable { database: String, table: String },
     /// 1146, for everything else that names a table
     TableMissing { database: String, table: String },
+    /// 1347 "'{database}.{table}' is not BASE TABLE"
+    NotBaseTable { database: String, table: String },
+    /// 1347 "'{database}.{table}' is not VIEW"
+    NotView { database: String, table: String },
+    /// 1450: RENAME TABLE of a view to another database
+    ViewMoves { from: String, to: String },
     /// 1054: ALTER TABLE names a column that is not there.
     UnknownColumn { column: String, table: String },
     /// 1060

@@ -102,7 +102,7 @@ pub fn check(dir: &Path, threads: usize, tell: &(dyn Fn(Event<'_>) + Sync)) -> R
         offline.walk(&offline.whole(*orphan), &mut Vec::new(), &mut |_| {});
     }
     summary.problems += tell_problems("the catalog: ", &problems, tell);
-    for stored in &contents.tables {
+    for stored in contents.tables.iter().filter(|stored| stored.def.view.is_none()) {
         let began = Instant::now();
         let checked = TableCheck::new(&offline, stored).run(threads);
         let name = format!("{}.{}", stored.def.database, stored.def.name);

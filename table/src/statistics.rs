@@ -233,7 +233,7 @@ impl Database {
 
     /// Takes statistics of tables whose rows have changed in number, but for those that somebody else sees to.
     pub(crate) fn refresh_statistics(&self, worker: &Worker) -> Result<()> {
-        let stale = self.tables().into_iter().filter(|table| is_stale(table)).take(REFRESHED_MAX);
+        let stale = self.stored_tables().filter(|table| table.def().view.is_none() && is_stale(table)).take(REFRESHED_MAX);
         for table in stale.collect::<Vec<_>>() {
             let Some(_alone) = table.counters.analysis.try_lock() else { continue };
             if !table.mdl().try_shared(worker.index()) {

@@ -81,5 +81,19 @@ check admin_drop mariadb-admin "${A[@]}" -f drop ${DB}_made
 has list_databases $DB mariadb-show "${A[@]}"
 has list_tables '\bt\b' mariadb-show "${A[@]}" $DB
 has list_columns 'decimal\(10,2\)' mariadb-show "${A[@]}" $DB t
-check cleanup mariadb "${A[@]}" -e "DROP DATABASE $DB"
+# A dump loads again: the same definitions and the same rows.
+check dump_tables mariadb "${A[@]}" $DB -e "CREATE TABLE k (id INT PRIMARY KEY, t INT, j JSON, ts TIMESTAMP(6) NULL, b BIT(9), y YEAR, s SET('p','q'),
+  CONSTRAINT kf FOREIGN KEY (t) REFERENCES t (id) ON DELETE CASCADE, CONSTRAINT kc CHECK (id > 0), KEY d (y DESC, t));
+  INSERT INTO k VALUES (1, 1, '{\"a\": [1, null]}', '2024-02-29 12:00:00.123456', b'101010101', 1999, 'p,q'), (2, NULL, NULL, NULL, NULL, NULL, NULL)"
+D=(mariadb-dump "${A[@]}" --skip-dump-date --skip-comments --hex-blob --routines --triggers --events --default-character-set=utf8mb4)
+check dump "${D[@]}" --single-transaction --result-file="$WORK/d1.sql" $DB
+check dump_target mariadb "${A[@]}" -e "DROP DATABASE IF EXISTS ${DB}_again; CREATE DATABASE ${DB}_again CHARACTER SET utf8mb4"
+check reload mariadb "${A[@]}" --default-character-set=utf8mb4 ${DB}_again -e "source $WORK/d1.sql"
+check dump_again "${D[@]}" --result-file="$WORK/d2.sql" ${DB}_again
+check dumps_are_equal cmp "$WORK/d1.sql" "$WORK/d2.sql"
+sums() { mariadb "${A[@]}" -N -B "$1" -e "CHECKSUM TABLE f, k, t" | sed 's/^[^.]*\.//'; }
+want sums_are_equal "$(sums $DB)" echo "$(sums ${DB}_again)"
+check dump_plain "${D[@]}" --skip-opt --complete-insert --result-file="$WORK/d3.sql" $DB t
+has check_tables "${DB}_again.k +OK" mariadb-check "${A[@]}" ${DB}_again
+check cleanup mariadb "${A[@]}" -e "DROP DATABASE $DB; DROP DATABASE ${DB}_again"
 total

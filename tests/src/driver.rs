@@ -157,17 +157,31 @@ fn reads_diagnostics(sql: &str) -> bool {
 fn collect<P: mysql::prelude::Protocol>(
     result: &mut mysql::QueryResult<'_, '_, '_, P>,
 ) -> Result<DBOutput<DefaultColumnType>, Failure> {
-    let columns: Vec<mysql::Column> = result.columns().as_ref().to_vec();
-    if columns.is_empty() {
-        return Ok(DBOutput::StatementComplete(result.affected_rows()));
-    }
+    let affected = result.affected_rows();
+    let mut first: Option<Vec<DefaultColumnType>> = None;
     let mut rows = Vec::new();
-    for row in result.by_ref() {
-        let values = row?.unwrap();
-        rows.push(values.iter().zip(&columns).map(|(value, column)| render(value, column)).collect());
+    while let Some(set) = result.iter() {
+        let columns: Vec<mysql::Column> = set.columns().as_ref().to_vec();
+        if !columns.is_empty() {
+            match first {
+                None => first = Some(columns.iter().map(letter).collect()),
+                // CALL: one result set after the other, as one.
+                Some(_) => rows.push(vec![NEXT_SET.to_owned()]),
+            }
+        }
+        for row in set {
+            let values = row?.unwrap();
+            rows.push(values.iter().zip(&columns).map(|(value, column)| render(value, column)).collect());
+        }
     }
-    Ok(DBOutput::Rows { types: columns.iter().map(letter).collect(), rows })
+    match first {
+        Some(types) => Ok(DBOutput::Rows { types, rows }),
+        None => Ok(DBOutput::StatementComplete(affected)),
+    }
 }
+
+/// Stands between the rows of two result sets.
+const NEXT_SET: &str = "==========";
 
 /// The script's type letter of a column: `I`, `R` or `T`.
 fn letter(column: &mysql::Column) -> DefaultColumnType {

@@ -5,7 +5,8 @@
 //! each, ended by `;` at a line's end:
 //! - `# text` is a comment and is kept;
 //! - `@name STATEMENT` runs on the connection of that name;
-//! - `~STATEMENT` is a query whose rows come in any order.
+//! - `~STATEMENT` is a query whose rows come in any order;
+//! - `DELIMITER x` lets `x` end statements from there on, for those that have semicolons of their own.
 
 use crate::driver::{Failure, Wired, drop_database, make_database};
 use crate::server::Address;
@@ -84,8 +85,15 @@ pub fn import(path: &Path, address: &Address) -> Result<String, String> {
 fn statements(text: &str) -> Result<String, String> {
     let mut out = String::new();
     let mut open = String::new();
+    let mut end = ";";
     for (number, line) in text.lines().enumerate() {
         let line = line.trim_end();
+        if let Some(delimiter) = line.strip_prefix("DELIMITER ")
+            && open.is_empty()
+        {
+            end = delimiter.trim();
+            continue;
+        }
         if open.is_empty() && (line.is_empty() || line.starts_with('#')) {
             out.push_str(line);
             out.push('\n');
@@ -95,7 +103,7 @@ fn statements(text: &str) -> Result<String, String> {
             return Err(format!("line {}: an empty line inside a statement", number + 1));
         }
         open.push_str(line);
-        if let Some(whole) = open.strip_suffix(';') {
+        if let Some(whole) = open.strip_suffix(end) {
             push_statement(&mut out, whole);
             open.clear();
         } else {
@@ -232,6 +240,13 @@ fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn delimiters_end_statements() {
+        let text = "DELIMITER //\nCREATE PROCEDURE p()\nBEGIN\n  SELECT 1;\nEND//\nDELIMITER ;\nCALL p();\n";
+        let expected = "statement ok\nCREATE PROCEDURE p()\nBEGIN\n  SELECT 1;\nEND\n\nstatement ok\nCALL p()\n\n";
+        assert_eq!(statements(text).as_deref(), Ok(expected));
+    }
 
     #[test]
     fn plain_statements_become_records() {

@@ -7,7 +7,7 @@
 //! | bytes | `binary`, `utf8mb4_0900_bin` | the bytes | NO PAD |
 //! | padded bytes | `utf8mb4_bin` and the other `_bin` | the bytes | PAD SPACE |
 //! | simple | `utf8mb4_general_ci`, `latin1_swedish_ci`, `latin1_bin` ... | one per character: upper case of the base letter; the letters of Sweden; the byte | PAD SPACE |
-//! | UCA 4.0.0 | `utf8mb4_unicode_ci`, `utf8mb3_unicode_ci` | DUCET weights of one level, as MySQL's old collations have them | PAD SPACE |
+//! | UCA 4.0.0 | `utf8mb4_unicode_ci`, `utf8mb3_unicode_ci`, those of one language (`utf8mb4_swedish_ci` ...) | DUCET weights of one level, as MySQL's old collations have them | PAD SPACE |
 //! | UCA 9.0.0 | `utf8mb4_0900_ai_ci`, `_as_ci`, `_as_cs` | DUCET weights of one, two, three levels; none for ignorable characters | NO PAD |
 //!
 //! C1: `compare` is equal exactly when the sort keys are, and when the hashes are made from the same weights.
@@ -22,6 +22,7 @@
 
 mod like;
 mod names;
+mod tailored;
 mod weights;
 
 pub use like::{LikePrefix, like, like_prefix};
@@ -29,7 +30,8 @@ pub use names::{ALL, CollationInfo, PadAttribute};
 
 use crate::CollationId;
 use std::cmp::Ordering;
-use weights::{General, LEVEL_400, Simple, UCA400_SPACE, Uca, decode_char};
+use tailored::Moved;
+use weights::{General, Simple, UCA400_SPACE, Uca, decode_char};
 
 /// How a collation compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +40,8 @@ pub(crate) enum Method {
     PaddedBytes,
     /// One weight per character.
     Simple(Simple),
-    Uca400,
+    /// With the letters that a language moves.
+    Uca400(&'static [Moved]),
     /// With so many levels.
     Uca900(u8),
 }
@@ -47,7 +50,9 @@ pub(crate) fn method(collation: CollationId) -> Method {
     match collation.0 {
         46 | 65 | 83 => Method::PaddedBytes,
         47 => Method::Simple(Simple::Latin1),
-        192 | 224 => Method::Uca400,
+        48 => Method::Simple(Simple::Table(&tailored::LATIN1_GENERAL_CI)),
+        49 => Method::Simple(Simple::Table(&tailored::LATIN1_GENERAL_CS)),
+        192 | 224..=233 | 241 | 244 => Method::Uca400(tailored::letters(collation.0)),
         63 | 309 => Method::Bytes,
         255 => Method::Uca900(1),
         305 => Method::Uca900(2),
@@ -96,7 +101,7 @@ impl CollationId {
 
     /// Trailing spaces do not count in comparisons.
     pub fn pads_space(self) -> bool {
-        matches!(method(self), Method::PaddedBytes | Method::Simple(_) | Method::Uca400)
+        matches!(method(self), Method::PaddedBytes | Method::Simple(_) | Method::Uca400(_))
     }
 
     /// Equal strings are the same bytes, but for trailing spaces where the collation pads.
@@ -111,7 +116,7 @@ pub fn compare(a: &[u8], b: &[u8], collation: CollationId) -> Ordering {
         Method::Bytes => a.cmp(b),
         Method::PaddedBytes => compare_padded(a, b),
         Method::Simple(table) => compare_simple(a, b, table),
-        Method::Uca400 => compare_uca400(a, b),
+        Method::Uca400(moved) => compare_uca400(a, b, moved),
         Method::Uca900(levels) => compare_uca(a, b, levels),
     }
 }
@@ -130,7 +135,7 @@ pub fn sort_key(text: &[u8], collation: CollationId, out: &mut Vec<u8>) {
         Method::Bytes => escaped_bytes(text, out),
         Method::PaddedBytes => padded_bytes_key(trim(text), out),
         Method::Simple(table) => simple_key(trim(text), table, out),
-        Method::Uca400 => uca400_key(text, out),
+        Method::Uca400(moved) => uca400_key(text, moved, out),
         Method::Uca900(levels) => {
             for level in 0..usize::from(levels) {
                 if !weights::push_ascii(text, level, out) {
@@ -151,7 +156,7 @@ pub fn hash(text: &[u8], collation: CollationId) -> u64 {
         Method::Bytes => state.bytes(text),
         Method::PaddedBytes => state.bytes(trim(text)),
         Method::Simple(table) => General::new(trim(text), table).for_each(|weight| state.word(u64::from(weight))),
-        Method::Uca400 => hash_uca400(text, &mut state),
+        Method::Uca400(moved) => hash_uca400(text, moved, &mut state),
         Method::Uca900(levels) => {
             for level in 0..usize::from(levels) {
                 Uca::new(text, level).for_each(|weight| state.word(u64::from(weight)));
@@ -251,9 +256,9 @@ fn compare_simple(a: &[u8], b: &[u8], table: Simple) -> Ordering {
 }
 
 /// As endless spaces, the shorter text goes on.
-fn compare_uca400(a: &[u8], b: &[u8]) -> Ordering {
+fn compare_uca400(a: &[u8], b: &[u8], moved: &'static [Moved]) -> Ordering {
     let head = common_head(a, b);
-    let (mut a, mut b) = (uca400(&a[head..]), uca400(&b[head..]));
+    let (mut a, mut b) = (Uca::new400(&a[head..], moved), Uca::new400(&b[head..], moved));
     loop {
         let order = match (a.next(), b.next()) {
             (None, None) => return Ordering::Equal,
@@ -265,12 +270,8 @@ fn compare_uca400(a: &[u8], b: &[u8]) -> Ordering {
     }
 }
 
-fn uca400(text: &[u8]) -> Uca<'_> {
-    Uca::new(text, LEVEL_400.into())
-}
-
-fn uca400_key(text: &[u8], out: &mut Vec<u8>) {
-    let mut weights = uca400(text);
+fn uca400_key(text: &[u8], moved: &'static [Moved], out: &mut Vec<u8>) {
+    let mut weights = Uca::new400(text, moved);
     while let Some(weight) = weights.next() {
         if weight != UCA400_SPACE {
             out.extend_from_slice(&weight.to_be_bytes());
@@ -285,9 +286,9 @@ fn uca400_key(text: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Spaces count only where something follows.
-fn hash_uca400(text: &[u8], state: &mut Mix) {
+fn hash_uca400(text: &[u8], moved: &'static [Moved], state: &mut Mix) {
     let mut spaces = 0u64;
-    for weight in uca400(text) {
+    for weight in Uca::new400(text, moved) {
         if weight == UCA400_SPACE {
             spaces += 1;
             continue;
@@ -381,7 +382,7 @@ pub(crate) fn sort_key_end(key: &[u8], collation: CollationId) -> Option<usize> 
         }
         Method::Bytes => marker_end(key, 0, 0),
         Method::PaddedBytes | Method::Simple(_) => marker_end(key, b' ', SPACE_THEN_END),
-        Method::Uca400 => uca400_key_end(key),
+        Method::Uca400(_) => uca400_key_end(key),
     }
 }
 
@@ -433,8 +434,8 @@ pub fn weight_string(text: &[u8], collation: CollationId, characters: Option<usi
             out.extend(General::new(text, table).map(|weight| weight as u8));
             out.resize(out.len() + missing, b' ');
         }
-        Method::Uca400 => {
-            uca400(text).for_each(|weight| out.extend_from_slice(&weight.to_be_bytes()));
+        Method::Uca400(moved) => {
+            Uca::new400(text, moved).for_each(|weight| out.extend_from_slice(&weight.to_be_bytes()));
             (0..missing).for_each(|_| out.extend_from_slice(&UCA400_SPACE.to_be_bytes()));
         }
         Method::PaddedBytes if collation.charset() == "ascii" => {

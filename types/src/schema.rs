@@ -14,6 +14,19 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TableId(pub u64);
 
+impl TableId {
+    /// The ids of temporary tables begin here; virtual tables count down from the highest id.
+    const TEMPORARY: u64 = 1 << 62;
+
+    pub fn temporary(number: u64) -> Self {
+        Self(Self::TEMPORARY + number)
+    }
+
+    pub fn is_temporary(self) -> bool {
+        self.0 >> 62 == 1
+    }
+}
+
 /// One version of the catalog.
 #[derive(Clone, Debug, Default)]
 pub struct Schema {
@@ -27,11 +40,52 @@ pub struct DatabaseDef {
     pub name: String,
     pub collation: CollationId,
     pub tables: BTreeMap<String, Arc<TableDef>>,
+    /// Stored procedures, by [`RoutineDef::key`].
+    pub procedures: BTreeMap<String, Arc<RoutineDef>>,
+}
+
+/// A stored procedure, as its text. Stored as JSON in the catalog tree; fields added later carry `#[serde(default)]`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoutineDef {
+    pub database: String,
+    /// As written; names of routines know no case.
+    pub name: String,
+    /// `user@host`
+    pub definer: String,
+    /// The text between the parentheses.
+    pub parameters: String,
+    pub body: String,
+    pub comment: String,
+    pub deterministic: bool,
+    /// `CONTAINS SQL` and so on.
+    pub data_access: String,
+    /// SQL SECURITY INVOKER
+    pub invoker: bool,
+    /// What the session had when the routine was made; it runs with these.
+    /// In MySQL's bits.
+    pub sql_mode: u64,
+    pub client_charset: String,
+    pub connection_collation: CollationId,
+    pub database_collation: CollationId,
+    /// Microseconds since the epoch, UTC.
+    pub created_us: i64,
+    pub altered_us: i64,
+}
+
+impl RoutineDef {
+    /// What a routine is found by in its database.
+    pub fn key(name: &str) -> String {
+        name.to_lowercase()
+    }
 }
 
 impl Schema {
     pub fn table(&self, database: &str, table: &str) -> Option<&Arc<TableDef>> {
         self.databases.get(database)?.tables.get(table)
+    }
+
+    pub fn procedure(&self, database: &str, name: &str) -> Option<&Arc<RoutineDef>> {
+        self.databases.get(database)?.procedures.get(&RoutineDef::key(name))
     }
 }
 
@@ -58,6 +112,75 @@ pub struct TableDef {
     /// By name.
     #[serde(default)]
     pub checks: Vec<CheckDef>,
+    /// It is a view: there are no rows and no indexes, and the columns are those that its query had when it was defined.
+    #[serde(default)]
+    pub view: Option<Box<ViewDef>>,
+}
+
+/// What a view is beside its columns.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ViewDef {
+    /// Its query in the form that SHOW CREATE VIEW prints, with the databases of all tables. It means the same in every session.
+    pub text: String,
+    /// Names of columns were given behind the view's own.
+    pub names_columns: bool,
+    pub algorithm: ViewAlgorithm,
+    pub check: CheckOption,
+    /// SQL SECURITY INVOKER, not DEFINER.
+    pub invoker: bool,
+    pub definer_user: String,
+    pub definer_host: String,
+    /// Rows may be changed through it.
+    pub updatable: bool,
+    /// Of the session that defined it.
+    pub client_charset: String,
+    /// Likewise: of the literals in its query.
+    pub collation: CollationId,
+    /// The tables and views that its query names, as database and name, each once.
+    pub tables: Vec<(String, String)>,
+}
+
+/// ALGORITHM = of a view.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ViewAlgorithm {
+    #[default]
+    Undefined,
+    Merge,
+    TempTable,
+}
+
+impl ViewAlgorithm {
+    /// As SQL writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            ViewAlgorithm::Undefined => "UNDEFINED",
+            ViewAlgorithm::Merge => "MERGE",
+            ViewAlgorithm::TempTable => "TEMPTABLE",
+        }
+    }
+}
+
+/// WITH CHECK OPTION: which conditions a row must meet that is written through a view.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CheckOption {
+    /// Those of underlying views that have the option.
+    #[default]
+    None,
+    /// Its own too.
+    Local,
+    /// Its own and those of all underlying views.
+    Cascaded,
+}
+
+impl CheckOption {
+    /// As information_schema has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            CheckOption::None => "NONE",
+            CheckOption::Local => "LOCAL",
+            CheckOption::Cascaded => "CASCADED",
+        }
+    }
 }
 
 /// A CHECK constraint.

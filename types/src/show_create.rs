@@ -12,7 +12,8 @@ use std::fmt::Write;
 
 /// `CREATE TABLE ...`; `auto_increment` is the next value, shown from 2 on.
 pub fn show_create_table(table: &TableDef, auto_increment: Option<u64>) -> String {
-    let mut out = format!("CREATE TABLE {} (\n", quoted_name(&table.name));
+    let temporary = if table.id.is_temporary() { "TEMPORARY " } else { "" };
+    let mut out = format!("CREATE {temporary}TABLE {} (\n", quoted_name(&table.name));
     let columns = table.columns.iter().map(|column| column_line(column, table.collation));
     let keys = sorted_keys(table).into_iter().map(|key| key_line(table, key));
     let foreign_keys = table.foreign_keys.iter().map(|key| format!("  CONSTRAINT {}", foreign_key_text(table, key)));
@@ -487,6 +488,7 @@ mod tests {
             is_virtual: false,
             foreign_keys: Vec::new(),
             checks: Vec::new(),
+            view: None,
         }
     }
 

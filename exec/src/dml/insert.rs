@@ -373,7 +373,7 @@ impl<'p> Inserting<'p> {
             && let Err(error) = rules.complete(shared, self.table, values, self.row_number)
         {
             // IGNORE leaves out what a CHECK forbids.
-            if !self.plan.ignore || !matches!(error, Error::CheckViolated { .. }) {
+            if !self.plan.ignore || !error.refuses_row() {
                 return Err(error);
             }
             shared.session.warn(error);

@@ -7,6 +7,7 @@
 //!     reads columns whose value is there before its own (`sql::check_row_exprs`).
 //! R2: a CHECK that is NULL holds.
 //! R3: nothing in them waits (`sql::row_expr`).
+//! R4: a condition of WITH CHECK OPTION that is NULL does not hold.
 
 use super::defaults::Default;
 use super::store;
@@ -14,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::eval::{Env, Pause, Shared, Step};
 use crate::run::Source;
 use sql::expr::Expr;
+use sql::plan::ViewCheck;
 use std::sync::Arc;
 use table::Table;
 use types::Value;
@@ -24,6 +26,8 @@ use types::schema::{ColumnDefault, RowExpr, TableDef};
 pub(crate) struct RowRules {
     generated: Vec<(usize, Expr)>,
     checks: Vec<Check>,
+    /// WITH CHECK OPTION of the view that the statement writes through.
+    view: Option<Box<ViewCheck>>,
 }
 
 #[derive(Debug)]
@@ -34,9 +38,9 @@ struct Check {
 }
 
 impl RowRules {
-    /// `None` where the table has none.
-    pub fn of(def: &Arc<TableDef>) -> Result<Option<RowRules>> {
-        if !def.has_row_rules() {
+    /// `None` where neither the table nor the view has any.
+    pub fn of(def: &Arc<TableDef>, view: Option<&ViewCheck>) -> Result<Option<RowRules>> {
+        if !def.has_row_rules() && view.is_none() {
             return Ok(None);
         }
         let generated = def.columns.iter().enumerate().filter_map(|(n, column)| Some((n, column.generated.as_ref()?)));
@@ -47,7 +51,8 @@ impl RowRules {
             Ok(Check { name: check.name.clone(), expr: bind(def, &check.expr)?, columns })
         });
         let checks = checks.collect::<Result<Vec<_>>>()?;
-        Ok((!generated.is_empty() || !checks.is_empty()).then_some(RowRules { generated, checks }))
+        let has_any = !generated.is_empty() || !checks.is_empty() || view.is_some();
+        Ok(has_any.then(|| RowRules { generated, checks, view: view.cloned().map(Box::new) }))
     }
 
     /// Fills in the generated columns of a new row, and judges it.
@@ -57,7 +62,18 @@ impl RowRules {
         }
         let source = [Source { table: Some(table), ..Source::default() }];
         let overlay = whole(values);
-        self.checks.iter().try_for_each(|check| check.judge(shared, &source, &overlay))
+        self.checks.iter().try_for_each(|check| check.judge(shared, &source, &overlay))?;
+        self.judge_view(shared, &source, &overlay)
+    }
+
+    /// R4
+    fn judge_view(&self, shared: &Shared<'_>, sources: &[Source<'_>], overlay: &[(usize, Value<'_>)]) -> Result<()> {
+        let Some(view) = &self.view else { return Ok(()) };
+        let env = Env { sources, slots: &[], insert: &[], overlay, shared };
+        match settled(env.truth(&view.condition))? {
+            Some(true) => Ok(()),
+            _ => Err(Error::ViewCheckFailed { view: view.view.clone() }),
+        }
     }
 
     /// Adds to the changes of the row in `source` what they make of its generated columns, and judges the row that comes of it.
@@ -83,7 +99,8 @@ impl RowRules {
         }
         let overlay = borrowed(changes);
         let concerned = self.checks.iter().filter(|check| changes.iter().any(|(column, _)| check.columns.contains(column)));
-        concerned.into_iter().try_for_each(|check| check.judge(shared, sources, &overlay))
+        concerned.into_iter().try_for_each(|check| check.judge(shared, sources, &overlay))?;
+        self.judge_view(shared, sources, &overlay)
     }
 
     /// The columns that any change may change with it.
@@ -116,7 +133,7 @@ pub(super) fn hold(
     let Some(rules) = rules.filter(|_| !changes.is_empty()) else { return Ok(true) };
     match rules.changed(shared, source, changes, row) {
         Ok(()) => Ok(true),
-        Err(error @ Error::CheckViolated { .. }) if ignore => {
+        Err(error) if ignore && error.refuses_row() => {
             shared.session.warn(error);
             Ok(false)
         }

@@ -3,6 +3,7 @@
 use crate::coerce;
 use crate::error::{Error, Result};
 use crate::eval::Shared;
+use crate::session::SessionVars;
 use types::convert::{self, Problem, Severity, Warnings};
 use types::schema::ColumnDef;
 use types::{ColumnType, Date, DateTime, Decimal, Time, TypeKind, Value};
@@ -15,19 +16,33 @@ pub(super) fn convert<'v>(
     column: &'v ColumnDef,
     row: u64,
 ) -> Result<Value<'v>> {
+    convert_to(shared.session, shared.strict, value, from, &column.ty, &column.name, row)
+}
+
+/// As [`convert`], to a type under a name.
+#[inline]
+pub(crate) fn convert_to<'v>(
+    session: &SessionVars,
+    strict: bool,
+    value: &'v Value<'_>,
+    from: &ColumnType,
+    to: &'v ColumnType,
+    name: &str,
+    row: u64,
+) -> Result<Value<'v>> {
     let mut warnings = Warnings::new();
-    let context = coerce::store_context(shared.session, shared.strict);
-    let stored = convert::store(value, from, &column.ty, &context, &mut warnings);
+    let context = coerce::store_context(session, strict);
+    let stored = convert::store(value, from, to, &context, &mut warnings);
     if !warnings.is_empty() {
         for (severity, problem) in warnings.drain() {
-            let error = column_error(problem, column, row);
+            let error = column_error(problem, name, row);
             match severity {
-                Severity::Note => shared.session.note(error),
-                Severity::Warning => shared.session.warn(error),
+                Severity::Note => session.note(error),
+                Severity::Warning => session.warn(error),
             }
         }
     }
-    stored.map_err(|problem| column_error(problem, column, row))
+    stored.map_err(|problem| column_error(problem, name, row))
 }
 
 /// What a NULL becomes in a column that cannot hold it: an error where `strict`, else the type's own default and a warning.
@@ -64,8 +79,8 @@ pub(super) fn implicit_default<'v>(ty: &ColumnType) -> Value<'v> {
 }
 
 #[cold]
-fn column_error(problem: Problem, column: &ColumnDef, row: u64) -> Error {
-    let column = column.name.clone();
+fn column_error(problem: Problem, column: &str, row: u64) -> Error {
+    let column = column.to_owned();
     match problem {
         Problem::OutOfRange => Error::ColumnOutOfRange { column, row },
         Problem::Truncated => Error::DataTruncated { column, row },

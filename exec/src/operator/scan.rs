@@ -21,11 +21,12 @@
 use crate::access;
 use crate::context::VirtualRows;
 use crate::error::Error;
-use crate::eval::Step;
+use crate::eval::{Env, Step};
 use crate::packed::Packer;
 use crate::run::{Run, SourceState};
 use crate::scratch::Scratch;
-use sql::expr::Expr;
+use sql::expr::{CompareAs, CompareOp, Expr, ExprKind};
+use sql::func::Function;
 use sql::plan::{Access, Scan};
 use table::{EncodedRange, RowCursor, RowRead, Table};
 use txn::{LockMode, ReadMode, WaitPolicy};
@@ -409,6 +410,16 @@ impl<'p> ScanOperator<'p> {
     }
 }
 
+/// Has the expression a value without a row of `source`, and no effect?
+fn is_known(expr: &Expr, source: usize) -> bool {
+    match &expr.kind {
+        ExprKind::Literal(_) | ExprKind::Param(_) | ExprKind::UserVariable(_) => true,
+        ExprKind::Column { source: other, .. } => *other != source,
+        ExprKind::Call { function: Function::Database, .. } => true,
+        _ => false,
+    }
+}
+
 /// Rows of the server's memory: information_schema.
 pub(crate) struct VirtualScan<'p> {
     plan: &'p Scan,
@@ -444,13 +455,39 @@ impl<'p> VirtualScan<'p> {
         }
     }
 
+    /// The columns that have to be equal to a text whose value is known before the rows are.
+    fn equalities(&self, env: &Env<'p>, filter: &'p Expr, equal: &mut Vec<(usize, Vec<u8>)>) -> Step<()> {
+        match &filter.kind {
+            ExprKind::And(parts) => parts.iter().try_for_each(|part| self.equalities(env, part, equal)),
+            ExprKind::Compare { op: CompareOp::Equal, by: CompareAs::String(collation), left, right }
+                if collation.is_bytewise() =>
+            {
+                for (column, value) in [(left, right), (right, left)] {
+                    let ExprKind::Column { source, column } = column.kind else { continue };
+                    if source == self.plan.source
+                        && is_known(value, source)
+                        && let Value::Bytes(text) = env.eval(value)?
+                    {
+                        equal.push((column, text.into_owned()));
+                    }
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn fetch(&mut self, run: &mut Run<'p>) -> Step<bool> {
         let rows = match &mut self.rows {
             Some(rows) => rows,
             None => {
                 let host: &'p dyn crate::context::Host = run.shared.host;
                 let gone = || Error::TableChanged { table: self.plan.table.name.clone() };
-                self.rows.insert(host.virtual_rows(&self.plan.table).ok_or_else(gone)?)
+                let mut equal = Vec::new();
+                if let Some(filter) = &self.plan.filter {
+                    self.equalities(&run.env(&[]), filter, &mut equal)?;
+                }
+                self.rows.insert(host.virtual_rows(&self.plan.table, &equal).ok_or_else(gone)?)
             }
         };
         self.row.clear();

@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
-use types::schema::{DatabaseDef, Schema};
+use types::schema::{DatabaseDef, RoutineDef, Schema};
 
 /// What some sessions of a worker may do, as of one epoch.
 #[derive(Debug)]
@@ -244,6 +244,22 @@ impl Access {
             || !self.column(database, table, column).is_empty()
     }
 
+    /// May the account see how the view is defined?
+    pub fn shows_view(&self, database: &str, view: &str) -> bool {
+        is_open_database(database) || self.table(database, view).0.has(Privileges::SELECT.with(Privileges::SHOW_VIEW))
+    }
+
+    /// May the account know that the procedure is there?
+    pub fn sees_routine(&self, def: &RoutineDef) -> bool {
+        let some = Privileges::EXECUTE.with(Privileges::CREATE_ROUTINE).with(Privileges::ALTER_ROUTINE);
+        self.database(&def.database).has_any(some) || self.shows_routine(def)
+    }
+
+    /// May the account see what the procedure does?
+    pub fn shows_routine(&self, def: &RoutineDef) -> bool {
+        self.has(Privileges::SELECT) || self.has_dynamic("SHOW_ROUTINE") || def.definer == self.name.plain()
+    }
+
     /// Sees all that there is.
     pub fn sees_all(&self) -> bool {
         self.reads_all && self.has(Privileges::SHOW_DATABASES)
@@ -263,7 +279,9 @@ impl Access {
         let databases = schema.databases.iter().filter(|(name, _)| self.sees_database(name)).map(|(name, database)| {
             let tables = database.tables.iter().filter(|(table, _)| self.sees_table(name, table));
             let tables = tables.map(|(table, def)| (table.clone(), Arc::clone(def))).collect();
-            (name.clone(), Arc::new(DatabaseDef { tables, ..DatabaseDef::clone(database) }))
+            let procedures = database.procedures.iter().filter(|(_, def)| self.sees_routine(def));
+            let procedures = procedures.map(|(key, def)| (key.clone(), Arc::clone(def))).collect();
+            (name.clone(), Arc::new(DatabaseDef { tables, procedures, ..DatabaseDef::clone(database) }))
         });
         let visible = Arc::new(Schema { version: schema.version, databases: databases.collect() });
         *kept = Some((schema.version, Arc::clone(&visible)));
@@ -288,6 +306,12 @@ impl Access {
         let (user, host) = (self.user.clone(), self.host.clone());
         let denied = sql::Denied { command: command.to_owned(), user, host, table: table.to_owned(), column: None };
         Error::Sql(sql::Error::Denied(Box::new(denied)))
+    }
+
+    /// 1370
+    pub fn routine_denied(&self, command: &str, database: &str, routine: &str) -> Error {
+        let message = format!("{command} command denied to user {} for routine '{database}.{routine}'", self.name.quoted());
+        Error::Other { number: 1370, message }
     }
 
     /// 1044

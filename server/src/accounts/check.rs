@@ -10,7 +10,7 @@ use super::special;
 use crate::error::{Error, Result};
 use crate::session::State;
 use sql::ast::{
-    AlterAction, AlterTable, CreateTable, ForeignKey, Maintenance, ObjectName, SetItem, Show, Statement, VariableScope,
+    AlterAction, AlterTable, CreateTable, ForeignKey, Maintenance, ObjectName, SetItem, Show, Statement, VariableScope, ViewForm,
 };
 use sql::plan::Action;
 
@@ -32,10 +32,23 @@ impl State {
             Statement::DropDatabase { name, .. } => database(name, Privileges::DROP),
             Statement::CreateTable(create) => self.check_create_table(create),
             Statement::DropTable { temporary: true, .. } => Ok(()),
-            Statement::DropTable { names, .. } | Statement::DropView { names, .. } => {
-                names.iter().try_for_each(|name| table(name, Privileges::DROP))
+            Statement::DropTable { names, .. } => names.iter().try_for_each(|name| self.of_table_or_own(name, Privileges::DROP)),
+            Statement::DropView { names, .. } => names.iter().try_for_each(|name| table(name, Privileges::DROP)),
+            Statement::Truncate { table: name } => self.of_table_or_own(name, Privileges::DROP),
+            Statement::CreateView(create) => {
+                table(&create.name, Privileges::CREATE_VIEW)?;
+                if matches!(create.form, ViewForm::OrReplace | ViewForm::Alter) {
+                    table(&create.name, Privileges::DROP)?;
+                }
+                check_definer(access, create.definer)
             }
-            Statement::Truncate { table: name } => table(name, Privileges::DROP),
+            Statement::CreateProcedure(create) => {
+                database(self.database_of(&create.name)?, Privileges::CREATE_ROUTINE)?;
+                check_definer(access, create.definer)
+            }
+            Statement::AlterProcedure { name, .. } | Statement::DropProcedure { name, .. } => {
+                self.check_routine(self.database_of(name)?, name.name, Privileges::ALTER_ROUTINE)
+            }
             Statement::CreateIndex(create) => table(&create.table, Privileges::INDEX),
             Statement::DropIndex { table: name, .. } => table(name, Privileges::INDEX),
             Statement::AlterTable(alter) => self.check_alter_table(alter),
@@ -70,7 +83,7 @@ impl State {
             }
             Statement::ExplainConnection { .. } => process(access),
             // Judged where they know whom they are about.
-            Statement::Account(_) | Statement::Kill { .. } => Ok(()),
+            Statement::Account(_) | Statement::Kill { .. } | Statement::Call(_) => Ok(()),
             // Judged while they are bound.
             Statement::Query(_)
             | Statement::Insert(_)
@@ -113,10 +126,27 @@ impl State {
         }
     }
 
+    /// As [`Self::of_table`], where a temporary table of the session stands before the one that others see.
+    fn of_table_or_own(&self, name: &ObjectName<'_>, wanted: Privileges) -> Result<()> {
+        match self.temporary_table(self.database_of(name)?, name.name) {
+            Some(_) => Ok(()),
+            None => self.of_table(name, wanted),
+        }
+    }
+
+    /// 1370, whether the procedure is there or not.
+    pub fn check_routine(&self, database: &str, name: &str, wanted: Privileges) -> Result<()> {
+        let command = if wanted == Privileges::EXECUTE { "execute" } else { "alter routine" };
+        match self.access.database(database).has(wanted) {
+            true => Ok(()),
+            false => Err(self.access.routine_denied(command, database, name)),
+        }
+    }
+
     /// Of the table or of some of its columns.
     fn reads_some(&self, name: &ObjectName<'_>, wanted: Privileges) -> Result<()> {
         let database = self.database_of(name)?;
-        if is_free(database, name.name, Action::Select) {
+        if is_free(database, name.name, Action::Select) || self.temporary_table(database, name.name).is_some() {
             return Ok(());
         }
         let (_, some) = self.access.table(database, name.name);
@@ -130,7 +160,8 @@ impl State {
     pub fn sees_table(&self, name: &ObjectName<'_>) -> Result<()> {
         let database = self.database_of(name)?;
         let is_missing = || self.access.enters_database(database) && self.schema().table(database, name.name).is_none();
-        match self.access.shows_columns(database, name.name) || is_missing() {
+        let is_own = || self.temporary_table(database, name.name).is_some();
+        match self.access.shows_columns(database, name.name) || is_own() || is_missing() {
             true => Ok(()),
             false => Err(self.access.table_denied(Privileges::SELECT, name.name)),
         }
@@ -157,7 +188,7 @@ impl State {
             self.of_table(&create.name, Privileges::CREATE.with(rows))?;
         }
         if let Some(like) = &create.like {
-            self.of_table(like, Privileges::SELECT)?;
+            self.of_table_or_own(like, Privileges::SELECT)?;
         }
         create.foreign_keys.iter().try_for_each(|key| self.check_parent(&create.name, key))
     }
@@ -208,10 +239,19 @@ impl State {
             Show::Columns { table, .. } | Show::Index { table, .. } => self.sees_table(table),
             Show::CreateTable(name) => {
                 let database = self.database_of(name)?;
+                if is_free(database, name.name, Action::Select) || self.temporary_table(database, name.name).is_some() {
+                    return Ok(());
+                }
                 let (whole, _) = access.table(database, name.name);
-                match is_free(database, name.name, Action::Select) || whole.has_any(Privileges::TABLE) {
-                    true => Ok(()),
-                    false => Err(access.command_denied("SHOW", name.name)),
+                if !whole.has_any(Privileges::TABLE) {
+                    return Err(access.command_denied("SHOW", name.name));
+                }
+                match self.schema().table(database, name.name) {
+                    Some(def) if def.view.is_some() => {
+                        self.of_table(name, Privileges::SHOW_VIEW)?;
+                        self.of_table(name, Privileges::SELECT)
+                    }
+                    _ => Ok(()),
                 }
             }
             Show::CreateDatabase { name, .. } => match access.enters_database(name) {
@@ -221,9 +261,17 @@ impl State {
                     Err(Error::DatabaseAccessDenied { user, host, database: (*name).to_owned() })
                 }
             },
+            Show::CreateOther { kind: "VIEW", name } => {
+                self.of_table(name, Privileges::SELECT)?;
+                self.of_table(name, Privileges::SHOW_VIEW)
+            }
+            // One that the account may not know of is not there.
+            Show::CreateOther { kind: "PROCEDURE", .. } => Ok(()),
             Show::CreateOther { name, .. } => self.sees_table(name),
+            Show::LogEvents if access.has(Privileges::REPLICATION_SLAVE) => Ok(()),
+            Show::LogEvents => Err(special("REPLICATION SLAVE")),
             Show::EngineStatus { .. } => process(access),
-            Show::BinaryLogStatus | Show::BinaryLogs | Show::ReplicaStatus | Show::Replicas => {
+            Show::BinaryLogStatus | Show::BinaryLogs | Show::ReplicaStatus { .. } | Show::Replicas => {
                 match access.has(Privileges::SUPER) || access.has(Privileges::REPLICATION_CLIENT) {
                     true => Ok(()),
                     false => Err(special("SUPER, REPLICATION CLIENT")),
@@ -256,6 +304,16 @@ fn of_database(access: &Access, name: &str, wanted: Privileges) -> Result<()> {
     match access.database(name).has(wanted) {
         true => Ok(()),
         false => Err(access.database_denied(name)),
+    }
+}
+
+/// Another definer than oneself.
+fn check_definer(access: &Access, definer: Option<(&str, &str)>) -> Result<()> {
+    match definer {
+        Some((user, host)) if user != access.name.user || host != access.name.host => {
+            access.needs_admin("SET_ANY_DEFINER", "SUPER or SET_ANY_DEFINER")
+        }
+        _ => Ok(()),
     }
 }
 

@@ -248,10 +248,7 @@ fn may_grant(access: &Access, level: &Level, set: &Set) -> Result<()> {
         }
         Level::Routine { database, name, .. } => match access.database(database).has(needed) {
             true => Ok(()),
-            false => Err(Error::Other {
-                number: 1370,
-                message: format!("grant command denied to user {} for routine '{database}.{name}'", access.name.quoted()),
-            }),
+            false => Err(access.routine_denied("grant", database, name)),
         },
     }
 }
@@ -285,6 +282,9 @@ fn complete(state: &State, level: &Level, set: &mut Set, granting: bool) -> Resu
                 }
                 None => {}
             }
+        }
+        Level::Routine { database, name, function: false } if state.schema().procedure(database, name).is_some() => {
+            return Err(Error::NotSupported("privileges on single procedures".to_owned()));
         }
         Level::Routine { name, function, .. } if granting => {
             let kind = if *function { "FUNCTION" } else { "PROCEDURE" };

@@ -60,8 +60,8 @@ impl Privileges {
     bits! {
         SELECT = 0, INSERT = 1, UPDATE = 2, DELETE = 3, CREATE = 4, DROP = 5, RELOAD = 6, SHUTDOWN = 7, PROCESS = 8, FILE = 9, GRANT = 10,
         REFERENCES = 11, INDEX = 12, ALTER = 13, SHOW_DATABASES = 14, SUPER = 15, CREATE_TEMPORARY = 16, LOCK_TABLES = 17,
-        REPLICATION_CLIENT = 20, CREATE_USER = 25, CREATE_ROLE = 29,
-        DROP_ROLE = 30,
+        EXECUTE = 18, REPLICATION_SLAVE = 19, REPLICATION_CLIENT = 20, CREATE_VIEW = 21, SHOW_VIEW = 22, CREATE_ROUTINE = 23,
+        ALTER_ROUTINE = 24, CREATE_USER = 25, CREATE_ROLE = 29, DROP_ROLE = 30,
     }
     pub const GLOBAL: Privileges = Privileges((1 << DEFINITIONS.len()) - 1);
     pub const DATABASE: Privileges = at_level(b'd');

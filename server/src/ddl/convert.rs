@@ -409,33 +409,6 @@ pub fn how(how: AlterHow) -> Result<(Algorithm, Lock)> {
     }
 }
 
-/// A column of CREATE TABLE ... SELECT.
-pub fn column_of_query(column: &sql::plan::OutputColumn) -> ColumnDef {
-    let mut ty = column.ty.clone();
-    if ty.kind == TypeKind::Null {
-        ty = ColumnType::new(TypeKind::Binary { length: 0 });
-    }
-    let length_max = if ty.collation == CollationId::BINARY { 65_535 } else { 16_383 };
-    ty.kind = match ty.kind {
-        TypeKind::VarChar { length } if length > length_max => TypeKind::Text(LobSize::Long),
-        TypeKind::Char { length } if length > 255 => TypeKind::VarChar { length },
-        TypeKind::VarBinary { length } if length > length_max => TypeKind::Blob(LobSize::Long),
-        kind => kind,
-    };
-    ColumnDef {
-        name: column.name.clone(),
-        ty,
-        nullable: column.nullable,
-        default: if column.nullable { ColumnDefault::Literal(None) } else { ColumnDefault::None },
-        auto_increment: false,
-        on_update_now: false,
-        comment: String::new(),
-        invisible: false,
-        generated: None,
-        missing: None,
-    }
-}
-
 fn sql_error(error: sql::Error) -> Error {
     Error::Sql(error)
 }

@@ -5,24 +5,31 @@
 //! into notes here.
 
 mod convert;
+mod from_query;
+mod temporary;
 mod threads;
+mod view;
 
 pub use threads::DdlThreads;
 
 use crate::charset;
 use crate::error::{Error, Result};
+use crate::routine;
 use crate::session::{State, without_parameters};
 use convert::Converter;
 pub use convert::column_type;
 use exec::Level;
-use sql::ast::{ColumnName, CreateDatabase, CreateTable, DatabaseOptions, Insert, InsertSource, ObjectName, Query, Statement};
+pub use from_query::column_of_query;
+use sql::ast::{
+    ColumnName, CreateDatabase, CreateTable, DatabaseOptions, Duplicates, Insert, InsertSource, ObjectName, Query, Statement,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use table::ddl::{Algorithm, Altered, ConversionWarning, DdlOptions, Lock, NewTable};
 use types::CollationId;
 use types::convert::Severity;
-use types::schema::TableId;
+use types::schema::{TableDef, TableId};
 
 /// What a definition answers.
 #[derive(Debug, Default)]
@@ -38,11 +45,15 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
         Statement::AlterDatabase { name, options } => alter_database(state, *name, options).await,
         Statement::DropDatabase { name, if_exists } => drop_database(state, name, *if_exists).await,
         Statement::CreateTable(create) => create_table(state, create).await,
-        Statement::DropTable { names, if_exists, .. } => drop_tables(state, names, *if_exists).await,
-        Statement::DropView { names, if_exists } => drop_views(state, names, *if_exists),
+        Statement::DropTable { names, if_exists, temporary } => drop_tables(state, names, *if_exists, *temporary).await,
+        Statement::CreateView(create) => view::create_view(state, create).await,
+        Statement::DropView { names, if_exists } => view::drop_views(state, names, *if_exists).await,
         Statement::Truncate { table } => {
             let (database, name) = qualify(state, table)?;
             refuse_virtual(state, &database)?;
+            if let Some(def) = state.temporary_table(&database, &name) {
+                return temporary::truncate(state, &def, &database, &name).await;
+            }
             let missing = (database.clone(), name.clone());
             let done =
                 job(state, move |database_, worker, options| database_.truncate_table(worker, &missing.0, &missing.1, options));
@@ -50,6 +61,7 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
         }
         Statement::CreateIndex(create) => {
             let (database, name) = qualify(state, &create.table)?;
+            temporary::refuse(state, &database, &name, "CREATE INDEX")?;
             let index = Converter::new(state).index(&create.key)?;
             let how = convert::how(create.how)?;
             let run = alter_job(state, how, move |tables, worker, options| {
@@ -61,6 +73,7 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
         Statement::DropIndex { name, table, how } => {
             let how = convert::how(*how)?;
             let (database, table) = qualify(state, table)?;
+            temporary::refuse(state, &database, &table, "DROP INDEX")?;
             let index = (*name).to_owned();
             let run = alter_job(state, how, move |tables, worker, options| {
                 tables.drop_index(worker, &database, &table, &index, options)
@@ -70,7 +83,11 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
         }
         Statement::AlterTable(alter) => {
             let (database, name) = qualify(state, &alter.table)?;
+            temporary::refuse(state, &database, &name, "ALTER TABLE")?;
             let def = state.find_table(&alter.table)?;
+            if def.view.is_some() {
+                return Err(not_base_table(&def));
+            }
             let how = convert::how(alter.how)?;
             let actions = Converter::new(state).alter(alter, &def)?;
             if actions.is_empty() {
@@ -86,11 +103,15 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
             let mut renames = Vec::with_capacity(pairs.len());
             for (from, to) in *pairs {
                 let ((from_database, from), (to_database, to)) = (qualify(state, from)?, qualify(state, to)?);
+                temporary::refuse(state, &from_database, &from, "RENAME TABLE")?;
                 renames.push((from_database, from, to_database, to));
             }
             let run = job(state, move |tables, worker, options| tables.rename_tables(worker, &renames, options));
             run.await.map(|()| Done::default())
         }
+        Statement::CreateProcedure(create) => routine::create(state, create).await,
+        Statement::AlterProcedure { name, characteristics } => routine::alter(state, name, characteristics).await,
+        Statement::DropProcedure { name, if_exists } => routine::drop(state, name, *if_exists).await,
         _ => Err(Error::NotSupported("this statement".to_owned())),
     }
 }
@@ -111,7 +132,7 @@ fn told(state: &mut State, altered: Altered) -> Done {
 }
 
 /// Runs `work` on a thread for definitions and awaits it. KILL sets the flag that the work looks at.
-async fn job<T: Send + 'static>(
+pub(crate) async fn job<T: Send + 'static>(
     state: &mut State,
     work: impl FnOnce(&table::Database, &txn::Worker, &DdlOptions) -> table::Result<T> + Send + 'static,
 ) -> Result<T> {
@@ -165,15 +186,34 @@ pub enum Analysis {
 
 /// Takes statistics of a table, or changes its histograms: for each column whether it has one now, or had one.
 pub async fn analyze(state: &mut State, id: TableId, what: Analysis) -> Result<Vec<bool>> {
+    look(state, id, move |database, worker, table| analyzed(database, worker, table, &what)).await
+}
+
+/// CHECK TABLE: what is wrong with a table, as sentences.
+pub async fn check(state: &mut State, id: TableId) -> Result<Vec<String>> {
+    look(state, id, |_, worker, table| table.problems(worker)).await
+}
+
+/// CHECKSUM TABLE: a number that tables with the same rows have in common.
+pub async fn checksum(state: &mut State, id: TableId) -> Result<u64> {
+    look(state, id, |_, worker, table| table.checksum(worker)).await
+}
+
+/// Runs `work` on a thread for definitions, with a share of the table's metadata lock. A table that is gone meanwhile has nothing to tell.
+async fn look<T: Default + Send + 'static>(
+    state: &mut State,
+    id: TableId,
+    work: impl FnOnce(&table::Database, &txn::Worker, &table::Table) -> table::Result<T> + Send + 'static,
+) -> Result<T> {
     let work = move |database: &table::Database, worker: &txn::Worker, options: &DdlOptions| {
-        let Some(table) = database.table(id) else { return Ok(Vec::new()) };
+        let Some(table) = database.table(id) else { return Ok(T::default()) };
         if let Err(wait) = table.mdl().acquire_shared(worker.index()) {
             let deadline = std::time::Instant::now() + options.lock_wait_timeout;
             if !wait.wait_blocking(deadline) {
                 return Err(table::Error::LockWaitTimeout);
             }
         }
-        let done = if table.is_replaced() { Ok(Vec::new()) } else { analyzed(database, worker, &table, &what) };
+        let done = if table.is_replaced() { Ok(T::default()) } else { work(database, worker, &table) };
         table.mdl().release_shared(worker.index());
         done
     };
@@ -212,7 +252,7 @@ fn expressions(state: &State) -> exec::DefinitionExpressions {
 }
 
 /// Database and name of a table, the current database where none is written.
-fn qualify(state: &State, name: &ObjectName<'_>) -> Result<(String, String)> {
+pub(crate) fn qualify(state: &State, name: &ObjectName<'_>) -> Result<(String, String)> {
     let database = match name.database {
         Some(database) => database.to_owned(),
         None => state.vars.database.clone().ok_or(Error::NoDatabase)?,
@@ -221,7 +261,7 @@ fn qualify(state: &State, name: &ObjectName<'_>) -> Result<(String, String)> {
 }
 
 /// information_schema and its kin are not for changing.
-fn refuse_virtual(state: &State, database: &str) -> Result<()> {
+pub(crate) fn refuse_virtual(state: &State, database: &str) -> Result<()> {
     if crate::show::is_virtual_database(database) {
         let user = state.info.user.borrow().clone();
         let (host, database) = (state.peer.host.clone(), database.to_owned());
@@ -302,15 +342,21 @@ async fn create_table(state: &mut State, create: &CreateTable<'_>) -> Result<Don
     crate::counters::count(&state.worker.counters.create_table);
     let (database, _) = qualify(state, &create.name)?;
     refuse_virtual(state, &database)?;
-    if create.temporary {
-        return Err(Error::NotSupported("CREATE TEMPORARY TABLE".to_owned()));
-    }
     let schema = state.schema();
     let Some(database_def) = schema.databases.get(&database) else {
         return Err(Error::UnknownDatabase(database));
     };
+    if create.temporary {
+        return temporary::create(state, create, &database, database_def.collation).await;
+    }
     let new = match &create.like {
-        Some(like) => NewTable::like(&*state.find_table(like)?, &database, create.name.name),
+        Some(like) => {
+            let def = state.find_table(like)?;
+            if def.view.is_some() {
+                return Err(not_base_table(&def));
+            }
+            NewTable::like(&def, &database, create.name.name)
+        }
         None => {
             let mut new = Converter::new(state).table(create, &database, database_def.collation)?;
             if let Some(query) = create.query {
@@ -333,21 +379,36 @@ async fn create_table(state: &mut State, create: &CreateTable<'_>) -> Result<Don
     }
 }
 
-/// CREATE TABLE ... SELECT: the query's columns that are not defined are added.
+/// 1347
+fn not_base_table(def: &TableDef) -> Error {
+    Error::Table(table::Error::NotBaseTable { database: def.database.clone(), table: def.name.clone() })
+}
+
+/// CREATE TABLE ... SELECT: the columns that are defined and not in the query come first, then the query's, as defined or as it has them.
 fn add_query_columns(state: &State, query: &Query<'_>, new: &mut NewTable) -> Result<()> {
     let planned = state.plan(&without_parameters(Statement::Query(query)))?;
+    let schema = state.schema();
+    let plan = planned.entry.prepared.plan();
+    // What is read through a view has no defaults, as in MySQL.
+    let is_direct = |database: &str, table: &str| {
+        plan.named().flatten().any(|n| n.through.is_none() && n.table.database == database && n.table.name == table)
+    };
+    let mut defined = std::mem::take(&mut new.columns);
+    let mut given = Vec::new();
     for column in planned.entry.prepared.columns() {
-        if new.columns.iter().any(|existing| existing.name.eq_ignore_ascii_case(&column.name)) {
-            continue;
+        match defined.iter().position(|existing| existing.name.eq_ignore_ascii_case(&column.name)) {
+            Some(at) => given.push(defined.remove(at)),
+            None => given.push(column_of_query(column, &schema, is_direct(&column.database, &column.table))),
         }
-        new.columns.push(convert::column_of_query(column));
     }
+    new.columns = defined;
+    new.columns.extend(given);
     Ok(())
 }
 
 /// Inserts the rows of CREATE TABLE ... SELECT; when that fails the table goes away again.
 async fn fill(state: &mut State, create: &CreateTable<'_>, query: &Query<'_>, database: &str) -> Result<Done> {
-    let filled = insert_rows(state, create, query, database).await;
+    let filled = insert_rows(state, create, (database, create.name.name), query, false).await;
     if filled.is_err() {
         let table = vec![(database.to_owned(), create.name.name.to_owned())];
         let dropped = job(state, move |tables, worker, options| tables.drop_tables(worker, &table, options)).await;
@@ -358,14 +419,21 @@ async fn fill(state: &mut State, create: &CreateTable<'_>, query: &Query<'_>, da
     filled
 }
 
-async fn insert_rows(state: &mut State, create: &CreateTable<'_>, query: &Query<'_>, database: &str) -> Result<Done> {
+/// Inserts the rows of a query by the names of its columns.
+async fn insert_rows(
+    state: &mut State,
+    create: &CreateTable<'_>,
+    (database, table): (&str, &str),
+    query: &Query<'_>,
+    lasting: bool,
+) -> Result<Done> {
     let planned = state.plan(&without_parameters(Statement::Query(query)))?;
     let names: Vec<String> = planned.entry.prepared.columns().iter().map(|column| column.name.clone()).collect();
     let columns: Vec<_> = names.iter().map(|name| ColumnName { database: None, table: None, name }).collect();
     let insert = Insert {
-        replace: false,
-        ignore: false,
-        table: ObjectName { database: Some(database), name: create.name.name },
+        replace: create.duplicates == Duplicates::Replace,
+        ignore: create.duplicates == Duplicates::Ignore,
+        table: ObjectName { database: Some(database), name: table },
         partitions: &[],
         columns: Some(&columns),
         source: InsertSource::Query(query),
@@ -373,24 +441,37 @@ async fn insert_rows(state: &mut State, create: &CreateTable<'_>, query: &Query<
         on_duplicate: &[],
     };
     let planned = state.plan(&without_parameters(Statement::Insert(&insert)))?;
-    let done = state.run_alone(&planned.entry).await?;
+    let done = state.run_alone(&planned.entry, lasting).await?;
     Ok(Done { affected: done.affected, info: format!("Records: {}  Duplicates: 0  Warnings: 0", done.affected) })
 }
 
 /// DROP TABLE: all or none; with IF EXISTS the missing ones are notes.
-async fn drop_tables(state: &mut State, names: &[ObjectName<'_>], if_exists: bool) -> Result<Done> {
+async fn drop_tables(state: &mut State, names: &[ObjectName<'_>], if_exists: bool, temporary: bool) -> Result<Done> {
     crate::counters::count(&state.worker.counters.drop_table);
     let mut present = Vec::with_capacity(names.len());
-    let mut missing = Vec::new();
-    let schema = state.schema();
+    let (mut missing, mut of_session) = (Vec::new(), Vec::new());
+    let schema = state.worker.schema();
     for name in names {
         let (database, table) = qualify(state, name)?;
         refuse_virtual(state, &database)?;
-        match schema.table(&database, &table) {
-            Some(_) => present.push((database, table)),
-            None => missing.push((database, table)),
+        match schema.table(&database, &table).filter(|def| def.view.is_none()) {
+            _ if state.temporary_table(&database, &table).is_some() => of_session.push((database, table)),
+            Some(_) if !temporary => present.push((database, table)),
+            _ => missing.push((database, table)),
         }
     }
+    tell_missing(state, missing, if_exists)?;
+    for (database, table) in &of_session {
+        state.drop_temporary_table(database, table);
+    }
+    if !present.is_empty() {
+        job(state, move |tables, worker, options| tables.drop_tables(worker, &present, options)).await?;
+    }
+    Ok(Done::default())
+}
+
+/// 1051, or notes where IF EXISTS was written.
+fn tell_missing(state: &mut State, missing: Vec<(String, String)>, if_exists: bool) -> Result<()> {
     if !missing.is_empty() && !if_exists {
         // MySQL names all that are missing, in one message.
         let list: Vec<_> = missing.iter().map(|(database, table)| format!("{database}.{table}")).collect();
@@ -399,27 +480,7 @@ async fn drop_tables(state: &mut State, names: &[ObjectName<'_>], if_exists: boo
     for (database, table) in missing {
         note(state, &Error::Table(table::Error::UnknownTable { database, table }));
     }
-    if !present.is_empty() {
-        job(state, move |tables, worker, options| tables.drop_tables(worker, &present, options)).await?;
-    }
-    Ok(Done::default())
-}
-
-/// There are no views, so each is missing.
-fn drop_views(state: &mut State, names: &[ObjectName<'_>], if_exists: bool) -> Result<Done> {
-    for name in names {
-        let (database, table) = qualify(state, name)?;
-        let schema = state.schema();
-        if schema.table(&database, &table).is_some() {
-            return Err(Error::Other { number: 1347, message: format!("'{database}.{table}' is not VIEW") });
-        }
-        let error = Error::Table(table::Error::UnknownTable { database, table });
-        if !if_exists {
-            return Err(error);
-        }
-        note(state, &error);
-    }
-    Ok(Done::default())
+    Ok(())
 }
 
 /// An error that IF EXISTS or IF NOT EXISTS made harmless.

@@ -11,9 +11,10 @@ use crate::plan_cache::ResultTarget;
 use crate::variables::{self, Kind, Scope, VariableId};
 use exec::{Constants, Prepared};
 use sql::Parsed;
-use sql::ast::{DataType, Expr, Query, QueryBody, Select, SelectInto, SelectItem, Statement};
+use sql::ast::{DataType, Expr, IntoTarget, Query, QueryBody, Select, SelectInto, SelectItem, Statement};
 use sql::expr::ExprKind;
 use sql::plan::{Access, Action, BindContext, KeyRange, Node, OutputColumn, Part, Plan, SqlMode, Switches};
+use sql::routine::Place;
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -43,6 +44,11 @@ impl<'a> Binder<'a> {
         Self { state, schema, is_volatile: Cell::new(false), params, is_sniffed: Cell::new(false), needs: Gathering::default() }
     }
 
+    /// What was bound holds for one execution.
+    pub fn is_volatile(&self) -> bool {
+        self.is_volatile.get()
+    }
+
     fn constants(&self) -> Constants<'_> {
         Constants { session: &self.state.vars, params: self.params }
     }
@@ -56,14 +62,24 @@ impl<'a> Binder<'a> {
 
 impl BindContext for Binder<'_> {
     fn need(&self, table: &TableDef, action: Action, of: Part<'_>) -> sql::Result<()> {
+        // Only its own session can name a temporary table.
+        if table.id.is_temporary() {
+            return Ok(());
+        }
         self.needs.add(&self.state.access, table, action, of).map_err(|denied| sql::Error::Denied(Box::new(denied)))
     }
 
     fn need_together(&self, table: &TableDef, actions: &[Action]) -> sql::Result<()> {
+        if table.id.is_temporary() {
+            return Ok(());
+        }
         self.needs.add_together(&self.state.access, table, actions).map_err(|denied| sql::Error::Denied(Box::new(denied)))
     }
 
     fn touches(&self, table: &TableDef) -> sql::Result<()> {
+        if table.id.is_temporary() {
+            return Ok(());
+        }
         crate::accounts::check_touched(&self.state.access, table).map_err(|denied| sql::Error::Denied(Box::new(denied)))
     }
 
@@ -88,6 +104,13 @@ impl BindContext for Binder<'_> {
     fn user_variable_type(&self, name: &str) -> Option<ColumnType> {
         self.is_volatile.set(true);
         Some(self.state.vars.user_variables.get(&name.to_lowercase())?.ty.clone())
+    }
+
+    fn local_type(&self, slot: usize) -> ColumnType {
+        match &self.state.frame {
+            Some(frame) => frame.local_type(slot),
+            None => ColumnType::new(TypeKind::Null),
+        }
     }
 
     fn note_literal(&self) {
@@ -204,7 +227,13 @@ impl State {
             check_safe(&plan)?;
         }
         let is_for_one = binder.is_sniffed.get() && sql::estimated_cost(&plan) > KEPT_COST_MAX;
-        let prepared = Prepared::new(&self.worker.shared.database, Arc::new(plan))?;
+        let prepared = match Prepared::new(&self.worker.shared.database, Arc::new(plan)) {
+            // A definition was published since the schema was looked at.
+            Err(exec::Error::TableChanged { .. }) if self.worker.shared.database.schema_version() != schema.version => {
+                return self.plan_for(parsed, params);
+            }
+            prepared => prepared?,
+        };
         let global = match &into {
             Some(ResultTarget::File(_)) => Privileges::FILE,
             _ => Privileges::NONE,
@@ -228,6 +257,12 @@ impl State {
 
     /// Computes an expression without tables: the right side of SET, the argument of KILL.
     pub async fn evaluate(&mut self, expr: &Expr<'_>) -> Result<(Value<'static>, ColumnType)> {
+        let planned = self.plan_value(expr)?;
+        self.collect_value(&planned.entry).await
+    }
+
+    /// The plan of an expression, as a query of one row and column.
+    pub fn plan_value(&self, expr: &Expr<'_>) -> Result<Planned> {
         let items = [SelectItem::Expr { expr: *expr, alias: None, text: "" }];
         let select = Select {
             distinct: false,
@@ -244,10 +279,14 @@ impl State {
         let query = Query { with: None, body: QueryBody::Select(&select), order_by: &[], limit: None, locking: &[], into: None };
         // A subquery that is the whole expression is a query of its own.
         let query = if let Expr::Subquery(query) = expr { *query } else { &query };
-        let planned = self.plan(&without_parameters(Statement::Query(query)))?;
-        let [column] = planned.entry.prepared.columns() else { return Err(sql::Error::OperandColumns(1).into()) };
+        self.plan(&without_parameters(Statement::Query(query)))
+    }
+
+    /// The value of such a plan.
+    pub async fn collect_value(&mut self, plan: &Rc<PlanEntry>) -> Result<(Value<'static>, ColumnType)> {
+        let [column] = plan.prepared.columns() else { return Err(sql::Error::OperandColumns(1).into()) };
         let ty = column.ty.clone();
-        let mut rows = self.collect(&planned.entry).await?;
+        let mut rows = self.collect(plan).await?;
         if rows.len() > 1 {
             return Err(exec::Error::SubqueryMoreThanOneRow.into());
         }
@@ -295,12 +334,17 @@ fn type_of(id: VariableId) -> ColumnType {
     }
 }
 
+fn place_of(target: &IntoTarget<'_>) -> Place {
+    match target {
+        IntoTarget::User(name) => Place::User((*name).into()),
+        IntoTarget::Local(slot) => Place::Local(*slot),
+    }
+}
+
 fn into(query: &Query<'_>) -> Result<Option<ResultTarget>> {
     Ok(match query.into {
         None => None,
-        Some(SelectInto::Variables(names)) => {
-            Some(ResultTarget::Variables(names.iter().map(|name| (*name).to_owned()).collect()))
-        }
+        Some(SelectInto::Variables(targets)) => Some(ResultTarget::Variables(targets.iter().map(place_of).collect())),
         Some(SelectInto::OutFile(file)) => Some(ResultTarget::File(Box::new(FileTarget::text(file)?))),
         Some(SelectInto::DumpFile(path)) => Some(ResultTarget::File(Box::new(FileTarget::dump(path)))),
     })

@@ -71,9 +71,16 @@ impl exec::Host for ServerHost<'_> {
         Some(&self.worker.shared.temporary)
     }
 
-    fn virtual_rows(&self, table: &TableDef) -> Option<Box<dyn VirtualRows + '_>> {
-        let rows = crate::show::information_schema_rows(self.worker, self.schema?, self.gathered, self.access, &table.name)?;
-        Some(Box::new(Rows(rows.into_iter())))
+    fn virtual_rows(&self, table: &TableDef, equal: &[(usize, Vec<u8>)]) -> Option<Box<dyn VirtualRows + '_>> {
+        let wanted = crate::show::Wanted::new(table, equal);
+        let source = crate::show::Source {
+            worker: self.worker,
+            schema: self.schema?,
+            gathered: self.gathered,
+            access: self.access,
+            wanted,
+        };
+        Some(Box::new(Rows(crate::show::virtual_rows(&source, table)?.into_iter())))
     }
 }
 

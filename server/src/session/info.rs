@@ -3,6 +3,7 @@
 
 use crate::connection::Interruptible;
 use exec::kill;
+use protocol::Attributes;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -13,6 +14,8 @@ use std::time::Instant;
 const STATEMENT_BYTES_MAX: usize = 16 << 10;
 /// Room for a statement that an idle session keeps.
 const STATEMENT_BYTES_KEPT: usize = 512;
+/// Bytes of a connection's attributes that are kept: `performance_schema_session_connect_attrs_size`.
+const ATTRIBUTE_BYTES_MAX: usize = 512;
 
 /// One session as others see it.
 #[derive(Debug)]
@@ -24,6 +27,8 @@ pub struct SessionInfo {
     /// With the port, as the process list shows it.
     pub host: String,
     pub database: RefCell<Option<String>>,
+    /// What the client told of itself, by name.
+    attributes: RefCell<Arc<[(String, String)]>>,
     /// `Sleep`, `Query`, ...
     pub command: Cell<&'static str>,
     /// When `command` began.
@@ -46,6 +51,7 @@ pub struct ProcessLine {
     pub account: String,
     pub host: String,
     pub database: Option<String>,
+    pub attributes: Arc<[(String, String)]>,
     pub command: &'static str,
     pub seconds: u64,
     pub state: &'static str,
@@ -63,6 +69,7 @@ pub struct OpenTransaction {
     pub changes: u64,
     /// The commit clock of the snapshot that it reads.
     pub snapshot: Option<u64>,
+    pub isolation: txn::Isolation,
 }
 
 impl SessionInfo {
@@ -74,6 +81,7 @@ impl SessionInfo {
             account: RefCell::default(),
             host,
             database: RefCell::default(),
+            attributes: RefCell::default(),
             command: Cell::new("Connect"),
             since: Cell::new(now),
             state: Cell::new("login"),
@@ -99,6 +107,19 @@ impl SessionInfo {
 
     pub fn killed(&self) -> u8 {
         self.killed.load(Ordering::Relaxed)
+    }
+
+    /// Keeps the connection's attributes, up to `ATTRIBUTE_BYTES_MAX`.
+    pub fn set_attributes(&self, attributes: Attributes<'_>) {
+        let mut room = ATTRIBUTE_BYTES_MAX;
+        let fits = |(name, value): &(&[u8], &[u8])| {
+            let left = room.checked_sub(name.len() + value.len());
+            room = left.unwrap_or(0);
+            left.is_some()
+        };
+        let owned = |bytes| String::from_utf8_lossy(bytes).into_owned();
+        let kept = attributes.iter().take_while(fits).map(|(name, value)| (owned(name), owned(value)));
+        *self.attributes.borrow_mut() = kept.collect();
     }
 
     /// A command begins.
@@ -139,6 +160,7 @@ impl SessionInfo {
             account: self.account.borrow().clone(),
             host: self.host.clone(),
             database: self.database.borrow().clone(),
+            attributes: Arc::clone(&self.attributes.borrow()),
             command: self.command.get(),
             seconds: now.saturating_duration_since(self.since.get()).as_secs(),
             state: self.state.get(),

@@ -118,6 +118,7 @@ pub async fn login(
         handles_expired: capabilities.has(Capabilities::CAN_HANDLE_EXPIRED_PASSWORDS),
     };
     *info.user.borrow_mut() = user.clone();
+    info.set_attributes(response.attributes);
     client.output.writer.set_sequence(input.reader.sequence());
     let Entry { identity, seat } = authenticate(client, input, info, worker, claim, deadline).await?;
     Ok((LoggedIn { capabilities, identity, database, collation }, seat))

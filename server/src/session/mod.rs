@@ -25,13 +25,14 @@ mod set;
 mod settings;
 mod state;
 mod statement;
+mod temporary;
 mod transaction;
 
-pub use context::without_parameters;
+pub use context::{Binder, without_parameters};
 pub use info::{ProcessLine, SessionInfo};
 pub use outfile::FileTarget;
 pub use query::ArenaGuard;
-pub use run::ResultSet;
+pub use run::{AllRows, Destination, Ran, ResultSet, owned};
 pub use settings::IDS;
 pub use state::{Answer, State};
 
@@ -222,7 +223,7 @@ const IDLE: &str = "The client was disconnected by the server because of inactiv
 pub fn write_error(client: &mut Client, error: &Error) {
     let description = error.describe();
     client.output.prepare();
-    protocol::put_error(&mut client.output.writer, description.number, description.state, &description.message);
+    protocol::put_error(&mut client.output.writer, description.number, &description.state, &description.message);
 }
 
 impl Session {

@@ -60,7 +60,7 @@ impl State {
     }
 
     /// EXECUTE name USING @a, ...
-    pub async fn execute_named(&mut self, client: &mut Client, name: &str, using: &[&str]) -> Result<()> {
+    pub async fn execute_named(&mut self, client: &mut Client, name: &str, using: &[&str], format: RowFormat) -> Result<()> {
         let Some((text, parameters)) = self.named.get(&name.to_lowercase()).cloned() else {
             return Err(Error::UnknownStatement { handler: name.to_owned(), given_to: "EXECUTE" });
         };
@@ -76,16 +76,21 @@ impl State {
             .collect();
         let arena = self.worker.arena();
         let parsed = sql::parse(&arena, &text, &self.settings.mode)?;
+        if let Statement::Call(call) = &parsed.statement {
+            self.clear_warnings();
+            let given = crate::routine::Given { values: &values, names: using };
+            return Box::pin(crate::routine::call(self, client, call, given, format)).await;
+        }
         if !parsed.statement.info().plannable {
             if !values.is_empty() {
                 return Err(Error::NotSupported("parameters in this kind of statement".to_owned()));
             }
-            return Box::pin(self.run_other(client, &parsed.statement, RowFormat::Text)).await;
+            return Box::pin(self.run_other(client, &parsed.statement, format)).await;
         }
         for _ in 0..PLAN_ATTEMPTS_MAX {
             let planned = self.plan(&parsed)?;
             self.clear_warnings();
-            let mut to = Destination::Client(RowFormat::Text);
+            let mut to = Destination::Client(format);
             if self.run_plan(client, &planned.entry, &values, &mut to).await? == Ran::Done {
                 return Ok(());
             }

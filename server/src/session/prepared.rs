@@ -212,6 +212,14 @@ impl PreparedStatement {
                 let text = Rc::clone(&self.text);
                 let arena = state.worker.arena();
                 let parsed = sql::parse(&arena, &text, &state.settings.mode)?;
+                if let Statement::Call(call) = &parsed.statement {
+                    let mut bound = recycle(values);
+                    read_values(&mut self.parameters, state, execute, &mut bound)?;
+                    state.clear_warnings();
+                    let given = crate::routine::Given { values: &bound, names: &[] };
+                    Box::pin(crate::routine::call(state, client, call, given, RowFormat::Binary)).await?;
+                    return Ok(recycle(bound));
+                }
                 state.run_statement(client, &parsed.statement, RowFormat::Binary).await?;
                 Ok(values)
             }
@@ -337,6 +345,7 @@ fn analyse(state: &State, text: &[u8]) -> Result<(Work, usize)> {
         | Statement::Use(_)
         | Statement::Shutdown
         | Statement::Help(_) => return Err(Error::NotPreparable),
+        Statement::Call(_) => Work::Text,
         _ if parsed.params > 0 => {
             return Err(Error::NotSupported("parameters in this kind of statement".to_owned()));
         }

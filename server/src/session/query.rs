@@ -6,7 +6,7 @@
 use super::Client;
 use super::context::without_parameters;
 use super::run::{Destination, Ran};
-use super::state::State;
+use super::state::{Answer, State};
 use crate::counters::count;
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
@@ -118,6 +118,11 @@ impl State {
         if matches!(parsed.statement, Statement::LoadData(load) if load.local) && client.input.is_none() {
             self.deferred = Some(text.into());
             return Ok(text.len());
+        }
+        if matches!(parsed.statement, Statement::Empty) && text[..parsed.end].iter().any(|byte| !b" \t\r\n;".contains(byte)) {
+            // A comment alone is no error, and no statement; clients send them from files.
+            self.write_ok(client, &Answer::default());
+            return Ok(parsed.end);
         }
         self.run_statement(client, &parsed.statement, RowFormat::Text).await?;
         Ok(parsed.end)

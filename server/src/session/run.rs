@@ -23,6 +23,7 @@ use exec::{DmlDone, ExecContext, Level, Prepared, QueryDone, RowSink, UserVariab
 use protocol::{Capabilities, EncodedHead, OkPacket, PacketWriter, RowEncoder, RowFormat, Status};
 use sql::ast::{LoadData, Statement};
 use sql::plan::OutputColumn;
+use sql::routine::Place;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -44,6 +45,8 @@ pub enum Destination<'a> {
     Client(RowFormat),
     /// Rows are kept for COM_STMT_FETCH.
     Cursor(&'a mut VecDeque<Box<[u8]>>),
+    /// Rows are kept for a cursor of a stored program.
+    Rows(&'a mut AllRows),
     /// They come from a file: LOAD DATA.
     Load(&'a InFile),
 }
@@ -63,7 +66,7 @@ impl State {
         if let Some(seat) = self.seat.as_ref().filter(|seat| seat.counts()) {
             seat.count(plan.writes)?;
         }
-        let lasting = self.transaction.is_explicit() || !self.settings.autocommit;
+        let lasting = self.is_in_transaction();
         if plan.writes && self.transaction.next_is_read_only(&self.settings) {
             return Err(Error::ReadOnlyTransaction);
         }
@@ -72,7 +75,7 @@ impl State {
             return Ok(Ran::Stale);
         }
         let gathered = match plan.reads.gathered {
-            true => Some(Gathered::collect(&worker.shared).await.seen_by(&self.access)),
+            true => Some(Box::pin(Gathered::collect(self)).await.seen_by(&self.access)),
             false => None,
         };
         let was_open = self.transaction.is_open();
@@ -136,8 +139,8 @@ impl State {
         lasting: bool,
     ) -> Result<()> {
         match &plan.into {
-            Some(ResultTarget::Variables(names)) => {
-                return self.run_into_variables(client, names, plan, params, gathered, lasting).await;
+            Some(ResultTarget::Variables(places)) => {
+                return self.run_into_variables(client, places, plan, params, gathered, lasting).await;
             }
             Some(ResultTarget::File(target)) => return self.run_into_file(client, target, plan, params, gathered, lasting).await,
             None => {}
@@ -166,6 +169,10 @@ impl State {
                 let done = execute_query(self, plan, params, gathered, &mut sink).await?;
                 self.finish_query(&done, lasting).await;
                 self.write_cursor_head(client, plan, &done);
+            }
+            Destination::Rows(rows) => {
+                let done = execute_query(self, plan, params, gathered, *rows).await?;
+                self.finish_query(&done, lasting).await;
             }
             Destination::Load(_) => return Err(Error::Internal("a query took the way of LOAD DATA".to_owned())),
         }
@@ -274,13 +281,13 @@ impl State {
     async fn run_into_variables(
         &mut self,
         client: &mut Client,
-        names: &[String],
+        places: &[Place],
         plan: &Rc<PlanEntry>,
         params: &[Value<'_>],
         gathered: Option<&Gathered>,
         lasting: bool,
     ) -> Result<()> {
-        if names.len() != plan.prepared.columns().len() {
+        if places.len() != plan.prepared.columns().len() {
             return Err(Error::Sql(sql::Error::SetColumns));
         }
         let mut sink = FirstRow::default();
@@ -292,8 +299,14 @@ impl State {
         if done.rows == 0 {
             self.warn(Level::Warning, 1329, "No data - zero rows fetched, selected, or processed");
         }
-        for (name, (value, ty)) in names.iter().zip(sink.values) {
-            self.vars.user_variables.insert(name.to_lowercase(), UserVariable { value, ty });
+        for (place, (value, ty)) in places.iter().zip(sink.values) {
+            match (place, &mut self.frame) {
+                (Place::Local(slot), Some(frame)) => frame.fetched.push((*slot, value, ty)),
+                (Place::Local(_), None) => {}
+                (Place::User(name), _) => {
+                    self.vars.user_variables.insert(name.to_lowercase(), UserVariable { value, ty });
+                }
+            }
         }
         self.write_ok(client, &Answer { affected: done.rows, ..Answer::default() });
         Ok(())
@@ -322,14 +335,32 @@ impl State {
         Ok(())
     }
 
-    /// Runs a data change as a transaction of its own, without an answer: the rows of CREATE TABLE ... SELECT.
-    pub async fn run_alone(&mut self, plan: &Rc<PlanEntry>) -> Result<DmlDone> {
+    /// Does what a statement changes wait for a COMMIT?
+    pub fn is_in_transaction(&self) -> bool {
+        self.transaction.is_explicit() || !self.settings.autocommit
+    }
+
+    /// Runs a data change without an answer: the rows of CREATE TABLE ... SELECT. `lasting`: in the session's transaction, else in
+    /// one of its own.
+    pub async fn run_alone(&mut self, plan: &Rc<PlanEntry>, lasting: bool) -> Result<DmlDone> {
         let worker = Rc::clone(&self.worker);
-        let gathered = self.begin_inner(plan, false).await?;
-        match execute_change(self, plan, &[], gathered.as_ref()).await {
+        let gathered = self.begin_inner(plan, lasting).await?;
+        let mark = self.transaction.mark();
+        let values = self.lend_locals();
+        let done = execute_change(self, plan, values.as_deref().unwrap_or_default(), gathered.as_ref()).await;
+        self.return_locals(values);
+        if let (true, Some(txn)) = (lasting, self.transaction.txn()) {
+            txn.end_statement(&worker.engine);
+        }
+        match done {
+            Ok(done) if lasting => Ok(done),
             Ok(done) => {
                 self.transaction.commit(&worker).await;
                 Ok(done)
+            }
+            Err(error) if lasting && !error.ends_transaction() => {
+                self.transaction.undo_to(&worker, mark).await?;
+                Err(error)
             }
             Err(error) => {
                 self.transaction.rollback(&worker).await;
@@ -347,9 +378,20 @@ impl State {
         }
         self.transaction.ensure(&worker, &self.settings, lasting).begin_statement(&worker.engine);
         Ok(match plan.reads.gathered {
-            true => Some(Gathered::collect(&worker.shared).await.seen_by(&self.access)),
+            true => Some(Box::pin(Gathered::collect(self)).await.seen_by(&self.access)),
             false => None,
         })
+    }
+
+    /// The variables of the stored program around, as the parameters of a plan of the server's own.
+    fn lend_locals(&mut self) -> Option<Vec<Value<'static>>> {
+        self.frame.as_mut().map(|frame| frame.take_values())
+    }
+
+    fn return_locals(&mut self, values: Option<Vec<Value<'static>>>) {
+        if let (Some(frame), Some(values)) = (&mut self.frame, values) {
+            frame.put_values(values);
+        }
     }
 
     /// Ends what [`Self::begin_inner`] began for a query, unless it was there before.
@@ -387,10 +429,12 @@ impl State {
     /// Runs a query plan, drops its rows, and says what its operators did: EXPLAIN ANALYZE.
     pub async fn measure(&mut self, plan: &Rc<PlanEntry>) -> Result<sql::explain::Measures> {
         let was_open = self.transaction.is_open();
-        let lasting = self.transaction.is_explicit() || !self.settings.autocommit;
+        let lasting = self.is_in_transaction();
         let gathered = self.begin_inner(plan, lasting).await?;
         let run = async |context: &mut ExecContext<'_>, prepared: &Prepared| exec::measure_query(context, prepared).await;
-        let outcome = execute(self, plan, &[], gathered.as_ref(), run).await;
+        let values = self.lend_locals();
+        let outcome = execute(self, plan, values.as_deref().unwrap_or_default(), gathered.as_ref(), run).await;
+        self.return_locals(values);
         self.end_inner(was_open).await;
         outcome
     }
@@ -398,10 +442,12 @@ impl State {
     /// Runs a query plan and returns its rows; for SHOW ... WHERE and SET x = (SELECT ...).
     pub async fn collect(&mut self, plan: &Rc<PlanEntry>) -> Result<Vec<Vec<Value<'static>>>> {
         let was_open = self.transaction.is_open();
-        let lasting = self.transaction.is_explicit() || !self.settings.autocommit;
+        let lasting = self.is_in_transaction();
         let gathered = self.begin_inner(plan, lasting).await?;
         let mut sink = AllRows::default();
-        let outcome = execute_query(self, plan, &[], gathered.as_ref(), &mut sink).await;
+        let values = self.lend_locals();
+        let outcome = execute_query(self, plan, values.as_deref().unwrap_or_default(), gathered.as_ref(), &mut sink).await;
+        self.return_locals(values);
         self.end_inner(was_open).await;
         outcome?;
         Ok(sink.rows)
@@ -636,8 +682,8 @@ impl RowSink for FirstRow {
 
 /// Keeps all rows.
 #[derive(Default)]
-struct AllRows {
-    rows: Vec<Vec<Value<'static>>>,
+pub struct AllRows {
+    pub rows: Vec<Vec<Value<'static>>>,
     row: Vec<Value<'static>>,
 }
 

@@ -89,6 +89,10 @@ impl State {
             }
             (VariableScope::Any | VariableScope::Session, _) => false,
         };
+        if !global && GLOBAL_IN_EFFECT.contains(&definition.name) {
+            let message = format!("SESSION variable '{owned_name}' is read-only. Use SET GLOBAL to assign the value");
+            return Err(Error::Other { number: 1621, message });
+        }
         let setting = match value {
             SetValue::Default => match (global, definition.scope) {
                 (true, _) => id.start(),
@@ -97,7 +101,7 @@ impl State {
             },
             SetValue::Expr(expr) => {
                 let (value, _) = self.evaluate(expr).await?;
-                let (mut setting, was_moved) = id.check(&value)?;
+                let (mut setting, was_moved) = id.check(&value).map_err(|error| explained(error, &value))?;
                 if id == IDS.optimizer_switch {
                     let present = match global {
                         true => self.worker.shared.globals().get(id).clone(),
@@ -218,6 +222,21 @@ impl State {
             _ => return false,
         }
         true
+    }
+}
+
+/// Variables that a session has, but takes over from the global ones.
+const GLOBAL_IN_EFFECT: [&str; 2] = ["max_allowed_packet", "net_buffer_length"];
+
+/// An engine's name has an error of its own.
+fn explained(error: variables::Error, value: &Value<'_>) -> Error {
+    match error {
+        variables::Error::WrongValue { name, value: engine }
+            if name.ends_with("_storage_engine") && matches!(value, Value::Bytes(_)) =>
+        {
+            Error::Other { number: 1286, message: format!("Unknown storage engine '{engine}'") }
+        }
+        error => error.into(),
     }
 }
 

@@ -14,7 +14,6 @@ use crate::worker::Worker;
 use exec::{Level, SessionVars};
 use protocol::{Capabilities, OkPacket, StateChange, Status};
 use std::rc::Rc;
-use types::schema::Schema;
 
 /// The session behind a connection.
 pub struct State {
@@ -47,6 +46,10 @@ pub struct State {
     pub fixed_time_us: Option<i64>,
     /// SQL's own PREPARE.
     pub named: super::named::NamedStatements,
+    /// Behind `transaction`: given back when that is gone.
+    pub temporary: Option<Box<super::temporary::TemporaryTables>>,
+    /// The stored program that runs.
+    pub frame: Option<Box<crate::routine::Frame>>,
 }
 
 /// A change of session state to tell the client, where it asked for that.
@@ -99,6 +102,8 @@ impl State {
             values: Vec::new(),
             fixed_time_us: None,
             named: Default::default(),
+            temporary: None,
+            frame: None,
         };
         state.name_roles();
         state.refresh();
@@ -135,9 +140,9 @@ impl State {
         crate::accounts::parse_roles(self.worker.shared.globals().get(crate::variables::known("mandatory_roles")).as_text())
     }
 
-    /// The schema as far as the account may see it.
-    pub fn visible_schema(&self) -> std::sync::Arc<Schema> {
-        self.access.visible(&self.schema())
+    /// The published schema as far as the account may see it, without temporary tables.
+    pub fn visible_schema(&self) -> std::sync::Arc<types::schema::Schema> {
+        self.access.visible(&self.worker.schema())
     }
 
     /// The first settings of a session that has just proved who it is: character set, database.
@@ -169,6 +174,7 @@ impl State {
     /// Computes what depends on variables again.
     pub fn refresh(&mut self) {
         self.settings = Settings::new(&self.variables, self.vars.database.as_deref());
+        self.settings.bind_key ^= self.temporary_key();
         settings::apply(&self.variables, &self.settings, &mut self.vars);
         if let Some(zone) = crate::variables::parse_time_zone(self.variables.get(IDS.time_zone).as_text()) {
             self.vars.time_zone = zone;
@@ -184,16 +190,11 @@ impl State {
         (self.seat, self.tls) = (seat, tls);
     }
 
-    /// The published schema with the virtual databases.
-    pub fn schema(&self) -> std::sync::Arc<Schema> {
-        self.worker.schema()
-    }
-
     /// USE
     pub fn use_database(&mut self, name: &str) -> Result<()> {
         self.check_use(name)?;
         let schema = self.schema();
-        let name = if name.eq_ignore_ascii_case("information_schema") { "information_schema" } else { name };
+        let name = crate::show::virtual_database(name).unwrap_or(name);
         let Some(database) = schema.databases.get(name) else {
             return Err(Error::UnknownDatabase(name.to_owned()));
         };
@@ -252,7 +253,8 @@ impl State {
             let since = self.info.transaction.get().map_or_else(|| self.worker.core.now(), |open| open.since);
             let txn = self.transaction.txn();
             let (changes, snapshot) = txn.map_or((0, None), |txn| (txn.changes(), txn.snapshot_time()));
-            OpenTransaction { since, changes, snapshot }
+            let isolation = self.transaction.characteristics().isolation.unwrap_or(self.settings.isolation);
+            OpenTransaction { since, changes, snapshot, isolation }
         });
         self.info.transaction.set(open);
     }
@@ -262,6 +264,10 @@ impl State {
         let status = self.status();
         let warnings = self.warning_count();
         self.note_transaction();
+        // The statements of a stored program have no answers of their own.
+        if self.frame.is_some() {
+            return;
+        }
         let mut packet = OkPacket {
             affected_rows: answer.affected,
             last_insert_id: answer.last_insert_id,
@@ -288,12 +294,17 @@ impl State {
 
     /// A statement begins: its time, and nothing of the last one.
     pub fn begin_statement(&mut self) {
+        self.begin_inner_statement();
+        if self.info.killed() != exec::kill::NONE {
+            self.vars.clear_kill_query();
+        }
+    }
+
+    /// A statement of a stored program begins: it has its own time, but a KILL is for the whole.
+    pub fn begin_inner_statement(&mut self) {
         self.vars.statement_start_us = self.fixed_time_us.unwrap_or_else(|| self.worker.wall_clock_us());
         if self.worker.shared.accounts.epoch() != self.access.epoch {
             self.renew_access();
-        }
-        if self.info.killed() != exec::kill::NONE {
-            self.vars.clear_kill_query();
         }
     }
 

@@ -81,7 +81,7 @@ impl State {
                 }
             }
             Statement::Prepare { name, source } => return self.prepare_named(client, name, source),
-            Statement::Execute { name, using } => return Box::pin(self.execute_named(client, name, using)).await,
+            Statement::Execute { name, using } => return Box::pin(self.execute_named(client, name, using, format)).await,
             Statement::Deallocate { name } => return self.deallocate_named(client, name),
 
             Statement::Flush { what, read_lock, .. } => self.flush(what, *read_lock)?,
@@ -90,7 +90,7 @@ impl State {
                 return self.write_result(client, &result, format).await;
             }
             Statement::TableMaintenance { kind, tables, .. } => {
-                let result = self.maintain(*kind, tables)?;
+                let result = Box::pin(self.maintain(*kind, tables)).await?;
                 return self.write_result(client, &result, format).await;
             }
             Statement::LockTables(tables) => {
@@ -110,6 +110,10 @@ impl State {
             }
 
             Statement::Account(account) => Box::pin(crate::accounts::run(self, account)).await?,
+            Statement::Call(call) => {
+                return Box::pin(crate::routine::call(self, client, call, Default::default(), format)).await;
+            }
+
             Statement::LoadData(load) => return self.load_data(client, load).await,
             Statement::Query(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => {
                 return Err(Error::Internal("a plannable statement took the wrong way".to_owned()));
@@ -246,6 +250,20 @@ impl State {
                 }
                 continue;
             };
+            if def.id.is_temporary() {
+                match histogram {
+                    Some(_) => line("Error", "Cannot create histogram statistics for a temporary table."),
+                    None => line("status", "OK"),
+                }
+                continue;
+            }
+            if def.view.is_some() {
+                line("Error", &format!("'{name}' is not BASE TABLE"));
+                if histogram.is_none() {
+                    line("status", "Operation failed");
+                }
+                continue;
+            }
             let Some(histogram) = histogram else {
                 ddl::analyze(self, def.id, ddl::Analysis::Statistics).await?;
                 line("status", "OK");
@@ -278,31 +296,80 @@ impl State {
         Ok(result)
     }
 
-    /// CHECK, OPTIMIZE, REPAIR TABLE: each table gets its lines.
-    fn maintain(&mut self, kind: Maintenance, tables: &[ObjectName<'_>]) -> Result<ResultSet> {
+    /// CHECK, OPTIMIZE, REPAIR TABLE: each table gets its lines. OPTIMIZE writes nothing anew: space is used again as it is.
+    async fn maintain(&mut self, kind: Maintenance, tables: &[ObjectName<'_>]) -> Result<ResultSet> {
         let (op, note) = match kind {
             Maintenance::Analyze => return Err(Error::Internal("ANALYZE TABLE took the wrong way".to_owned())),
             Maintenance::Check => ("check", None),
             Maintenance::Optimize => ("optimize", Some("Table does not support optimize, doing recreate + analyze instead")),
             Maintenance::Repair => ("repair", Some("The storage engine for the table doesn't support repair")),
-            Maintenance::Checksum => return Err(Error::NotSupported("CHECKSUM TABLE".to_owned())),
+            Maintenance::Checksum => return self.checksums(tables).await,
         };
         let mut result = show::maintenance_result();
         for table in tables {
             let database = table.database.or(self.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
             let name = format!("{database}.{}", table.name);
             let mut line = |kind: &str, text: &str| result.rows.push(show::texts(&[&name, op, kind, text]));
-            if self.schema().table(database, table.name).is_none() {
+            let schema = self.schema();
+            let def = schema.table(database, table.name);
+            if let Some(view) = def.filter(|def| def.view.is_some()) {
+                match (kind, show::view_problem(view, &schema)) {
+                    (Maintenance::Check, None) => line("status", "OK"),
+                    (Maintenance::Check, Some(error)) => {
+                        line("Error", &error.describe().message);
+                        line("error", "Corrupt");
+                    }
+                    _ => {
+                        line("Error", &format!("'{name}' is not BASE TABLE"));
+                        line("status", "Operation failed");
+                    }
+                }
+                continue;
+            }
+            let Some(def) = def.cloned() else {
                 line("Error", &format!("Table '{name}' doesn't exist"));
                 line("status", "Operation failed");
                 continue;
-            }
+            };
             if let Some(note) = note {
                 line("note", note);
             }
-            if kind != Maintenance::Repair {
-                line("status", "OK");
+            match kind {
+                Maintenance::Check => {
+                    let problems = ddl::check(self, def.id).await?;
+                    problems.iter().for_each(|problem| line("error", problem));
+                    line(
+                        if problems.is_empty() { "status" } else { "error" },
+                        if problems.is_empty() { "OK" } else { "Corrupt" },
+                    );
+                }
+                Maintenance::Optimize => {
+                    if !def.id.is_temporary() {
+                        ddl::analyze(self, def.id, ddl::Analysis::Statistics).await?;
+                    }
+                    line("status", "OK");
+                }
+                _ => {}
             }
+        }
+        Ok(result)
+    }
+
+    /// CHECKSUM TABLE; NULL for a table that is not there.
+    async fn checksums(&mut self, tables: &[ObjectName<'_>]) -> Result<ResultSet> {
+        let mut result = show::checksum_result();
+        for table in tables {
+            let database = table.database.or(self.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
+            let name = format!("{database}.{}", table.name);
+            let found = self.schema().table(database, table.name).map(|def| def.id);
+            let sum = match found {
+                Some(id) => Value::UInt(ddl::checksum(self, id).await?),
+                None => {
+                    self.warn(Level::Error, 1146, format!("Table '{name}' doesn't exist"));
+                    Value::Null
+                }
+            };
+            result.rows.push(vec![Value::Bytes(name.into_bytes().into()), sum]);
         }
         Ok(result)
     }

@@ -79,6 +79,11 @@ pub fn maintenance_result() -> ResultSet {
     result(Columns::default().text("Table", 128).text("Op", 10).text("Msg_type", 10).long_text("Msg_text"))
 }
 
+/// What CHECKSUM TABLE answers.
+pub fn checksum_result() -> ResultSet {
+    result(Columns::default().text("Table", 128).number("Checksum"))
+}
+
 /// A table's column as a column of a result.
 pub fn output_column(def: &TableDef, column: &ColumnDef) -> OutputColumn {
     let position = def.columns.iter().position(|candidate| std::ptr::eq(candidate, column));

@@ -5,24 +5,30 @@
 //! them.
 
 mod build;
+mod definitions;
 mod explain;
 mod filter;
+mod innodb;
+mod performance_schema;
 mod schema;
 mod server;
+mod sys_schema;
 mod tables;
+mod views;
 mod virtual_tables;
 
-pub use build::{Columns, maintenance_result, output_column, result, text, texts};
+pub use build::{Columns, checksum_result, maintenance_result, optional, output_column, result, text, texts};
+pub use definitions::virtual_database;
 pub use explain::explain;
 pub use filter::like;
-pub use schema::{VirtualReads, is_virtual_database, virtual_reads, with_virtual_databases};
+pub use schema::{VirtualReads, is_virtual_database, virtual_reads, virtual_rows, with_virtual_databases};
 pub use server::{Gathered, process_list};
-pub use tables::describe;
-pub use virtual_tables::rows as information_schema_rows;
+pub use tables::{datetime, describe};
+pub use views::problem as view_problem;
+pub use virtual_tables::{Source, Wanted, type_columns};
 
 use crate::error::{Error, Result};
 use crate::session::{ResultSet, State};
-
 use sql::ast::{Show, ShowFilter};
 
 /// Runs one SHOW.
@@ -48,12 +54,15 @@ pub async fn show(state: &mut State, what: &Show<'_>) -> Result<ResultSet> {
             let made = tables::indexes(state, &table)?;
             filter::apply(state, made, filter, 2).await
         }
+        Show::CreateTable(table) if state.find_table(&table)?.view.is_some() => views::create_view(state, &table),
         Show::CreateTable(table) => tables::create_table(state, &table),
         Show::CreateDatabase { name, if_not_exists } => tables::create_database(state, name, if_not_exists),
+        Show::CreateOther { kind: "PROCEDURE", name } => crate::routine::show_create(state, &name),
+        Show::CreateOther { kind: "VIEW", name } => views::create_view(state, &name),
         Show::CreateOther { kind, name } => Err(Error::DoesNotExist { kind, name: name.name.to_owned() }),
         Show::CreateUser(user) => crate::accounts::create_user(state, &user),
         Show::Variables { global, filter } => {
-            let made = server::variables(state, global, filter);
+            let made = server::variables(state, global);
             filter::apply(state, made, filter, 0).await
         }
         Show::Status { filter, .. } => {
@@ -72,20 +81,47 @@ pub async fn show(state: &mut State, what: &Show<'_>) -> Result<ResultSet> {
         Show::Plugins => Ok(server::plugins()),
         Show::Triggers { filter, .. } => filter::apply(state, empty(TRIGGERS), filter, 2).await,
         Show::Events { filter, .. } => filter::apply(state, empty(EVENTS), filter, 1).await,
-        Show::Routines { filter, .. } => filter::apply(state, empty(ROUTINES), filter, 1).await,
+        Show::Routines { functions, filter } => {
+            let mut made = empty(ROUTINES);
+            if !functions {
+                made.rows = crate::routine::status(state);
+            }
+            filter::apply(state, made, filter, 1).await
+        }
         Show::OpenTables { database, filter } => {
             let made = tables::open_tables(state, database);
             filter::apply(state, made, filter, 1).await
         }
         Show::Profiles => Ok(empty(&["Query_ID", "Duration", "Query"])),
         Show::Profile => Ok(empty(&["Status", "Duration"])),
-        Show::BinaryLogStatus | Show::BinaryLogs => {
-            Err(Error::Other { number: 1381, message: "You are not using binary logging".to_owned() })
+        Show::BinaryLogStatus => Ok(empty(BINARY_LOG_STATUS)),
+        Show::LogEvents => Ok(empty(&["Log_name", "Pos", "Event_type", "Server_id", "End_log_pos", "Info"])),
+        Show::BinaryLogs => Err(Error::Other { number: 1381, message: "You are not using binary logging".to_owned() }),
+        Show::ReplicaStatus { channel: Some(channel) } if !channel.is_empty() => {
+            let message = format!("Replica channel '{}' does not exist.", String::from_utf8_lossy(channel));
+            Err(Error::Other { number: 3074, message })
         }
-        Show::ReplicaStatus => Ok(empty(&["Replica_IO_State", "Source_Host"])),
+        Show::ReplicaStatus { .. } => Ok(empty(REPLICA_STATUS)),
         Show::Replicas => Ok(empty(&["Server_Id", "Host", "Port", "Source_Id", "Replica_UUID"])),
     }
 }
+
+const BINARY_LOG_STATUS: &[&str] = &["File", "Position", "Binlog_Do_DB", "Binlog_Ignore_DB", "Executed_Gtid_Set"];
+
+#[rustfmt::skip]
+const REPLICA_STATUS: &[&str] = &[
+    "Replica_IO_State", "Source_Host", "Source_User", "Source_Port", "Connect_Retry", "Source_Log_File", "Read_Source_Log_Pos",
+    "Relay_Log_File", "Relay_Log_Pos", "Relay_Source_Log_File", "Replica_IO_Running", "Replica_SQL_Running", "Replicate_Do_DB",
+    "Replicate_Ignore_DB", "Replicate_Do_Table", "Replicate_Ignore_Table", "Replicate_Wild_Do_Table", "Replicate_Wild_Ignore_Table",
+    "Last_Errno", "Last_Error", "Skip_Counter", "Exec_Source_Log_Pos", "Relay_Log_Space", "Until_Condition", "Until_Log_File",
+    "Until_Log_Pos", "Source_SSL_Allowed", "Source_SSL_CA_File", "Source_SSL_CA_Path", "Source_SSL_Cert", "Source_SSL_Cipher",
+    "Source_SSL_Key", "Seconds_Behind_Source", "Source_SSL_Verify_Server_Cert", "Last_IO_Errno", "Last_IO_Error", "Last_SQL_Errno",
+    "Last_SQL_Error", "Replicate_Ignore_Server_Ids", "Source_Server_Id", "Source_UUID", "Source_Info_File", "SQL_Delay",
+    "SQL_Remaining_Delay", "Replica_SQL_Running_State", "Source_Retry_Count", "Source_Bind", "Last_IO_Error_Timestamp",
+    "Last_SQL_Error_Timestamp", "Source_SSL_Crl", "Source_SSL_Crlpath", "Retrieved_Gtid_Set", "Executed_Gtid_Set", "Auto_Position",
+    "Replicate_Rewrite_DB", "Channel_Name", "Source_TLS_Version", "Source_public_key_path", "Get_Source_public_key",
+    "Network_Namespace",
+];
 
 const TRIGGERS: &[&str] = &[
     "Trigger",

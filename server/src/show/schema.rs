@@ -1,25 +1,23 @@
-//! The virtual databases in a schema snapshot.
+//! The databases of the server in a schema snapshot, and the rows of their tables.
 
-use super::virtual_tables;
+use super::definitions::{self, virtual_database};
+use super::virtual_tables::{Maker, Row, Source};
+use super::{performance_schema, sys_schema, virtual_tables};
 use sql::plan::{Access, Plan};
-use std::collections::BTreeMap;
 use std::sync::Arc;
-use types::CollationId;
-use types::schema::{DatabaseDef, Schema};
-
-const INFORMATION_SCHEMA: &str = "information_schema";
+use types::convert::{StoreContext, Warnings};
+use types::schema::{DatabaseDef, Schema, TableDef};
+use types::{ColumnType, TypeKind, Value};
 
 /// Databases that are not for changing.
 pub fn is_virtual_database(name: &str) -> bool {
-    name.eq_ignore_ascii_case(INFORMATION_SCHEMA)
+    virtual_database(name).is_some()
 }
 
-/// The published schema with the virtual databases in it.
+/// The published schema with the databases of the server in it.
 pub fn with_virtual_databases(schema: &Schema) -> Schema {
     let mut databases = schema.databases.clone();
-    let tables: BTreeMap<_, _> = virtual_tables::definitions().into_iter().map(|def| (def.name.clone(), Arc::new(def))).collect();
-    let database = DatabaseDef { name: INFORMATION_SCHEMA.to_owned(), collation: CollationId::UTF8MB4_GENERAL_CI, tables };
-    databases.insert(INFORMATION_SCHEMA.to_owned(), Arc::new(database));
+    databases.extend(definitions::databases().iter().map(|database| (database.name.clone(), Arc::clone(database))));
     Schema { version: schema.version, databases }
 }
 
@@ -31,7 +29,7 @@ pub fn visible_databases(schema: &Schema) -> impl Iterator<Item = &Arc<DatabaseD
 /// What a plan reads besides stored tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VirtualReads {
-    /// A table of information_schema.
+    /// A table of the server.
     pub any: bool,
     /// One whose rows have to be collected from all workers first.
     pub gathered: bool,
@@ -44,9 +42,76 @@ pub fn virtual_reads(plan: &Plan) -> VirtualReads {
         root.walk_scans(&mut |scan| {
             if matches!(scan.access, Access::Virtual) {
                 reads.any = true;
-                reads.gathered |= virtual_tables::is_gathered(&scan.table.name);
+                reads.gathered |= is_gathered(&scan.table);
             }
         });
     }
     reads
+}
+
+/// Do the rows come from all workers, or from the session?
+fn is_gathered(table: &TableDef) -> bool {
+    match &*table.database {
+        "information_schema" => matches!(&*table.name, "PROCESSLIST" | "INNODB_TRX"),
+        "mysql" => false,
+        _ => maker(table).is_some(),
+    }
+}
+
+/// Who makes the rows of a table; a table without is empty.
+fn maker(table: &TableDef) -> Option<Maker> {
+    let makers = match &*table.database {
+        "information_schema" => virtual_tables::MAKERS,
+        "performance_schema" => performance_schema::MAKERS,
+        "sys" => sys_schema::MAKERS,
+        _ => virtual_tables::MYSQL_MAKERS,
+    };
+    makers.iter().find(|(name, _)| *name == table.name).map(|(_, maker)| *maker)
+}
+
+/// The rows of a table of the server as of now, each value as its column's type stores it. `None`: there is no such table.
+pub fn virtual_rows(source: &Source<'_>, table: &TableDef) -> Option<Vec<Row>> {
+    let mut rows = maker(table).map_or_else(Vec::new, |maker| maker(source));
+    for row in &mut rows {
+        debug_assert_eq!(row.len(), table.columns.len(), "{}", table.name);
+        for (value, column) in row.iter_mut().zip(&table.columns) {
+            fit(value, &column.ty);
+        }
+    }
+    Some(rows)
+}
+
+/// Makers give texts, numbers and dates; a value becomes what its column holds.
+fn fit(value: &mut Value<'static>, ty: &ColumnType) {
+    let from = match value {
+        Value::Null => return,
+        Value::Bytes(_) if matches!(ty.kind, TypeKind::VarChar { .. } | TypeKind::Text(_)) => return,
+        Value::UInt(_) => ColumnType::unsigned(TypeKind::BigInt),
+        Value::Int(_) => ColumnType::new(TypeKind::BigInt),
+        Value::DateTime(_) => ColumnType::new(TypeKind::DateTime { fsp: 0 }),
+        _ => ColumnType::new(TypeKind::VarChar { length: 0 }),
+    };
+    let context = StoreContext { strict: false, ..StoreContext::strict() };
+    let stored = types::convert::store(value, &from, ty, &context, &mut Warnings::default());
+    *value = stored.map_or(Value::Null, Value::into_owned);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn makers_are_of_tables_that_exist() {
+        for database in definitions::databases() {
+            let makers = match &*database.name {
+                "information_schema" => virtual_tables::MAKERS,
+                "performance_schema" => performance_schema::MAKERS,
+                "sys" => sys_schema::MAKERS,
+                _ => virtual_tables::MYSQL_MAKERS,
+            };
+            for (name, _) in makers {
+                assert!(database.tables.contains_key(*name), "{}.{name}", database.name);
+            }
+        }
+    }
 }

@@ -7,10 +7,9 @@ use crate::charset;
 use crate::error::{Result, describe_condition};
 use crate::session::{ProcessLine, ResultSet, State};
 use crate::shared::Shared;
-use crate::variables::{self, Scope};
+use crate::variables::{self, Scope, VariableId};
 use crate::worker::gather;
 use exec::Level;
-use sql::ast::ShowFilter;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use types::Value;
@@ -19,30 +18,47 @@ use types::Value;
 #[derive(Debug, Default)]
 pub struct Gathered {
     pub processes: Vec<ProcessLine>,
+    /// SHOW STATUS
+    pub status: Vec<(&'static str, String)>,
+    /// SHOW SESSION VARIABLES
+    pub variables: Vec<(&'static str, String)>,
+    /// The session that asks.
+    pub session: u32,
 }
 
 impl Gathered {
     /// Without PROCESS, an account sees its own sessions alone.
     pub fn seen_by(mut self, access: &Access) -> Self {
-        if !access.has(Privileges::PROCESS) {
-            let own = access.name.plain();
-            self.processes.retain(|line| line.account == own);
-        }
+        retain_seen(&mut self.processes, access);
         self
     }
 
-    pub async fn collect(shared: &Arc<Shared>) -> Self {
-        let mut processes: Vec<_> = gather(shared, |worker| {
-            let now = worker.core.now();
-            worker.sessions.borrow().values().map(|session| session.line(now)).collect::<Vec<_>>()
-        })
-        .await
-        .into_iter()
-        .flatten()
-        .collect();
-        processes.sort_by_key(|line| line.id);
-        Self { processes }
+    /// For the tables that show what workers and sessions have.
+    pub async fn collect(state: &State) -> Self {
+        let processes = process_lines(&state.worker.shared).await;
+        Self { processes, status: status_values(state).await, variables: variable_values(state, false), session: state.info.id }
     }
+}
+
+fn retain_seen(processes: &mut Vec<ProcessLine>, access: &Access) {
+    if !access.has(Privileges::PROCESS) {
+        let own = access.name.plain();
+        processes.retain(|line| line.account == own);
+    }
+}
+
+/// Every session.
+async fn process_lines(shared: &Arc<Shared>) -> Vec<ProcessLine> {
+    let mut processes: Vec<_> = gather(shared, |worker| {
+        let now = worker.core.now();
+        worker.sessions.borrow().values().map(|session| session.line(now)).collect::<Vec<_>>()
+    })
+    .await
+    .into_iter()
+    .flatten()
+    .collect();
+    processes.sort_by_key(|line| line.id);
+    processes
 }
 
 pub async fn process_list(state: &State, full: bool) -> ResultSet {
@@ -57,8 +73,9 @@ pub async fn process_list(state: &State, full: bool) -> ResultSet {
         .nullable_text("State", 64)
         .long_text("Info");
     let mut made = result(columns);
-    let gathered = Gathered::collect(&state.worker.shared).await.seen_by(&state.access);
-    made.rows = gathered.processes.into_iter().map(|line| process_row(line, if full { usize::MAX } else { SHORT })).collect();
+    let mut processes = process_lines(&state.worker.shared).await;
+    retain_seen(&mut processes, &state.access);
+    made.rows = processes.into_iter().map(|line| process_row(line, if full { usize::MAX } else { SHORT })).collect();
     made
 }
 
@@ -77,19 +94,24 @@ pub fn process_row(line: ProcessLine, info_chars_max: usize) -> Vec<Value<'stati
     ]
 }
 
-/// SHOW VARIABLES; LIKE is applied by the caller, here it only saves work.
-pub fn variables(state: &State, global: bool, filter: ShowFilter<'_>) -> ResultSet {
+/// SHOW VARIABLES
+pub fn variables(state: &State, global: bool) -> ResultSet {
+    pairs(variable_values(state, global))
+}
+
+fn pairs(values: Vec<(&'static str, String)>) -> ResultSet {
     let mut made = result(Columns::default().text("Variable_name", 64).nullable_text("Value", 1024));
+    made.rows = values.into_iter().map(|(name, value)| vec![text(name), text(value)]).collect();
+    made
+}
+
+/// The variables that a session sees, or the global ones, by name.
+fn variable_values(state: &State, global: bool) -> Vec<(&'static str, String)> {
     let globals = state.worker.shared.globals();
-    for id in variables::all() {
+    let value = |id: VariableId| {
         let definition = id.definition();
-        if let ShowFilter::Like(pattern) = filter
-            && !super::like(pattern, definition.name.as_bytes())
-        {
-            continue;
-        }
-        let value = match definition.scope {
-            Scope::Session if global => continue,
+        Some(match definition.scope {
+            Scope::Session if global => return None,
             Scope::Global => id.show(globals.get(id)),
             _ if global => id.show(globals.get(id)),
             _ => match state.session_value(id) {
@@ -98,14 +120,18 @@ pub fn variables(state: &State, global: bool, filter: ShowFilter<'_>) -> ResultS
                 Value::Double(value) if definition.scope == Scope::Session => format!("{value:.6}"),
                 _ => id.show(state.variables.get(id)),
             },
-        };
-        made.rows.push(vec![text(definition.name), text(value)]);
-    }
-    made
+        })
+    };
+    variables::all().filter_map(|id| Some((id.name(), value(id)?))).collect()
 }
 
-/// SHOW STATUS: the workers' counters, summed, and what can be computed.
+/// SHOW STATUS
 pub async fn status(state: &State) -> ResultSet {
+    pairs(status_values(state).await)
+}
+
+/// The workers' counters, summed, and what can be computed, by name.
+async fn status_values(state: &State) -> Vec<(&'static str, String)> {
     let shared = &state.worker.shared;
     let mut values: BTreeMap<&'static str, u64> = BTreeMap::new();
     let snapshots = gather(shared, |worker| {
@@ -159,8 +185,7 @@ pub async fn status(state: &State) -> ResultSet {
     ] {
         values.insert(name, value);
     }
-    let mut made = result(Columns::default().text("Variable_name", 64).nullable_text("Value", 1024));
-    made.rows = values.into_iter().map(|(name, value)| vec![text(name), text(value.to_string())]).collect();
+    let mut shown: Vec<_> = values.into_iter().map(|(name, value)| (name, value.to_string())).collect();
     let compressed = state.capabilities.has(protocol::Capabilities::COMPRESS);
     let tls = state.tls.as_ref();
     let algorithm = if compressed { "zlib" } else { "" };
@@ -172,13 +197,10 @@ pub async fn status(state: &State) -> ResultSet {
         ("Ssl_version", tls.map_or("", |tls| tls.version)),
         ("Rsa_public_key", ""),
     ] {
-        made.rows.push(texts(&[name, value]));
+        shown.push((name, value.to_owned()));
     }
-    made.rows.sort_by(|a, b| match (&a[0], &b[0]) {
-        (Value::Bytes(a), Value::Bytes(b)) => a.cmp(b),
-        _ => std::cmp::Ordering::Equal,
-    });
-    made
+    shown.sort();
+    shown
 }
 
 pub fn warnings(state: &State, errors_only: bool, offset: u64, count: Option<u64>) -> ResultSet {
@@ -232,17 +254,17 @@ pub const ENGINE_COMMENT: &str = "Heddle's engine: transactions, row locks, cras
 pub async fn engine_status(state: &State, what: &str) -> Result<ResultSet> {
     let mut made = result(Columns::default().text("Type", 10).text("Name", 512).long_text("Status"));
     if what.eq_ignore_ascii_case("status") {
-        let gathered = Gathered::collect(&state.worker.shared).await;
+        let processes = process_lines(&state.worker.shared).await;
         let shared = &state.worker.shared;
         let report = engine_report(
-            &gathered.processes,
+            &processes,
             &shared.engine.status(),
             format!(
                 "Heddle {}, up {} s, {} workers, {} sessions",
                 env!("CARGO_PKG_VERSION"),
                 shared.started.elapsed().as_secs(),
                 shared.workers.len(),
-                gathered.processes.len()
+                processes.len()
             ),
         );
         made.rows.push(texts(&["InnoDB", "", &report]));
@@ -357,10 +379,15 @@ pub fn plugins() -> ResultSet {
     let columns =
         Columns::default().text("Name", 64).text("Status", 10).text("Type", 80).nullable_text("Library", 64).text("License", 80);
     let mut made = result(columns);
-    for (name, kind) in
-        [("mysql_native_password", "AUTHENTICATION"), ("caching_sha2_password", "AUTHENTICATION"), ("InnoDB", "STORAGE ENGINE")]
-    {
-        made.rows.push(vec![text(name), text("ACTIVE"), text(kind), Value::Null, text("Apache-2.0")]);
+    for (name, kind, _) in PLUGINS {
+        made.rows.push(vec![text(*name), text("ACTIVE"), text(*kind), Value::Null, text("Apache-2.0")]);
     }
     made
 }
+
+/// What is built in: name, type, description.
+pub const PLUGINS: &[(&str, &str, &str)] = &[
+    ("mysql_native_password", "AUTHENTICATION", "Native MySQL authentication"),
+    ("caching_sha2_password", "AUTHENTICATION", "Caching sha2 authentication"),
+    ("InnoDB", "STORAGE ENGINE", ENGINE_COMMENT),
+];

@@ -4,6 +4,7 @@ use super::build::{Columns, is_text, number, optional, result, text, texts};
 use super::schema::{is_virtual_database, visible_databases};
 use crate::accounts::Access;
 use crate::accounts::privilege::Privileges;
+use super::views;
 use crate::error::{Error, Result};
 use crate::session::{ResultSet, State};
 use sql::ast::ObjectName;
@@ -56,14 +57,18 @@ pub fn tables(state: &State, full: bool, name: Option<&str>, pattern: Option<&st
 }
 
 pub fn table_type(table: &TableDef) -> &'static str {
-    if table.is_virtual { "SYSTEM VIEW" } else { "BASE TABLE" }
+    match (table.is_virtual, &table.view) {
+        (true, _) => "SYSTEM VIEW",
+        (false, Some(_)) => "VIEW",
+        (false, None) => "BASE TABLE",
+    }
 }
 
 pub fn open_tables(state: &State, name: Option<&str>) -> ResultSet {
     let mut made = result(Columns::default().text("Database", 64).text("Table", 64).number("In_use").number("Name_locked"));
     let schema = state.visible_schema();
     for database in visible_databases(&schema).filter(|database| name.is_none_or(|name| database.name == name)) {
-        for table in database.tables.values().filter(|table| !table.is_virtual) {
+        for table in database.tables.values().filter(|table| !table.is_virtual && table.view.is_none()) {
             let open = state.worker.shared.database.table(table.id);
             let users = open.map_or(0, |table| table.mdl().users());
             made.rows.push(vec![text(&database.name), text(&table.name), number(users), number(0u64)]);
@@ -74,6 +79,7 @@ pub fn open_tables(state: &State, name: Option<&str>) -> ResultSet {
 
 pub fn columns(state: &State, table: &ObjectName<'_>, full: bool) -> Result<ResultSet> {
     let def = state.find_table(table)?;
+    let def = views::present(&def, &state.schema())?;
     let columns = Columns::default().text("Field", 64).long_text("Type");
     let columns = if full { columns.nullable_text("Collation", 64) } else { columns };
     let columns = columns.text("Null", 3).text("Key", 3).long_text("Default").nullable_text("Extra", 256);
@@ -189,7 +195,7 @@ pub fn create_database(state: &State, name: &str, if_not_exists: bool) -> Result
 }
 
 /// SHOW TABLE STATUS
-pub fn status(state: &State, name: Option<&str>) -> Result<ResultSet> {
+pub fn status(state: &mut State, name: Option<&str>) -> Result<ResultSet> {
     let schema = state.visible_schema();
     let database = database(state, &schema, name)?;
     let columns = Columns::default()
@@ -213,9 +219,21 @@ pub fn status(state: &State, name: Option<&str>) -> Result<ResultSet> {
         .long_text("Comment");
     let mut made = result(columns);
     for def in database.tables.values() {
+        if def.view.is_some() {
+            let mut row = vec![Value::Null; 18];
+            row[0] = text(&def.name);
+            row[11] = created(def);
+            row[17] = text(views::comment(def, &schema));
+            if let Err(error) = views::present(def, &schema) {
+                let description = error.describe();
+                state.warn(exec::Level::Warning, description.number, description.message);
+            }
+            made.rows.push(row);
+            continue;
+        }
         let open = state.worker.shared.database.table(def.id);
         let rows = open.as_ref().map_or(0, |table| table.estimated_rows());
-        let next = open.and_then(|table| table.next_auto_increment());
+        let next = next_number(open.as_deref());
         made.rows.push(vec![
             text(&def.name),
             text("InnoDB"),
@@ -238,6 +256,11 @@ pub fn status(state: &State, name: Option<&str>) -> Result<ResultSet> {
         ]);
     }
     Ok(made)
+}
+
+/// The next AUTO_INCREMENT number of a table, once it has given one out.
+pub fn next_number(open: Option<&table::Table>) -> Option<u64> {
+    open.and_then(|table| table.next_auto_increment()).filter(|next| *next > 1)
 }
 
 /// When a table was made, in the server's zone.

@@ -1,242 +1,106 @@
-//! The tables of information_schema: their columns as MySQL 8.4 has them, and where their rows come from.
+//! The tables of information_schema: where their rows come from.
 //!
-//! A table of something that does not exist here (views, triggers, routines) is present and empty, because tools join
-//! with it.
+//! A table of something that does not exist here (triggers, routines) is present and empty, because tools join with it. A
+//! statement that names a schema or a table makes rows of that alone ([`Wanted`]).
 
 use super::build::{is_text, number, optional, text};
+use super::innodb;
 use super::schema::visible_databases;
 use super::server::{ENGINE_COMMENT, Gathered};
-use super::tables::{column_privileges, created, table_type};
+use super::tables::{column_privileges, created, next_number, table_type};
 use crate::accounts::Access;
 use crate::charset;
 use crate::worker::Worker;
-use std::sync::LazyLock;
-use types::schema::{CheckDef, ColumnDef, ColumnDefault, ForeignKeyDef, IndexKind, Schema, TableDef, TableId};
-use types::{CollationId, ColumnType, LobSize, TypeKind, Value, show_create};
+use std::sync::Arc;
+use types::schema::{CheckDef, ColumnDef, DatabaseDef, ForeignKeyDef, IndexKind, Schema, TableDef, ViewDef};
+use types::{ColumnType, LobSize, TypeKind, Value, show_create};
 
-type Row = Vec<Value<'static>>;
-
-/// The type of a column.
-#[derive(Clone, Copy)]
-enum Of {
-    /// A name, compared as it is written.
-    Name,
-    /// Text up to this many characters, without regard to case.
-    Text(u32),
-    Long,
-    Int,
-    UInt,
-    Time,
-}
+pub type Row = Vec<Value<'static>>;
 
 /// Where rows come from.
-struct Source<'a> {
-    worker: &'a Worker,
-    schema: &'a Schema,
-    gathered: Option<&'a Gathered>,
+pub struct Source<'a> {
+    pub worker: &'a Worker,
+    /// Without what the account may not see.
+    pub schema: &'a Schema,
+    /// Collected where a table needs it (`schema::VirtualReads`).
+    pub gathered: Option<&'a Gathered>,
     /// `None`: of somebody who sees all.
-    access: Option<&'a Access>,
+    pub access: Option<&'a Access>,
+    pub wanted: Wanted<'a>,
 }
 
-struct Virtual {
-    name: &'static str,
-    columns: &'static [(&'static str, Of)],
-    rows: fn(&Source<'_>) -> Vec<Row>,
+/// What the conditions of the statement ask for; rows of other tables need not be made.
+#[derive(Clone, Copy, Default)]
+pub struct Wanted<'a> {
+    pub schema: Option<&'a str>,
+    pub table: Option<&'a str>,
 }
 
-/// Ids of virtual tables count down from here.
-const FIRST_ID: u64 = u64::MAX - 1;
-
-/// The definitions, for the schema.
-pub fn definitions() -> Vec<TableDef> {
-    static DEFINITIONS: LazyLock<Vec<TableDef>> =
-        LazyLock::new(|| TABLES.iter().enumerate().map(|(position, table)| definition(position, table)).collect());
-    DEFINITIONS.clone()
-}
-
-fn definition(position: usize, table: &Virtual) -> TableDef {
-    let columns = table
-        .columns
-        .iter()
-        .map(|(name, of)| ColumnDef {
-            name: (*name).to_owned(),
-            ty: column_type(*of),
-            nullable: true,
-            default: ColumnDefault::None,
-            auto_increment: false,
-            on_update_now: false,
-            comment: String::new(),
-            invisible: false,
-            generated: None,
-            missing: None,
-        })
-        .collect();
-    TableDef {
-        id: TableId(FIRST_ID - position as u64),
-        database: "information_schema".to_owned(),
-        name: table.name.to_owned(),
-        columns,
-        indexes: Vec::new(),
-        collation: CollationId::UTF8MB4_GENERAL_CI,
-        comment: String::new(),
-        created_us: 0,
-        is_virtual: true,
-        foreign_keys: Vec::new(),
-        checks: Vec::new(),
+impl<'a> Wanted<'a> {
+    /// From columns of a table that have to be equal to texts.
+    pub fn new(table: &TableDef, equal: &'a [(usize, Vec<u8>)]) -> Self {
+        let mut wanted = Self::default();
+        for (column, text) in equal {
+            // Names end with no space, and without regard to them a text may be compared.
+            let Ok(text) = std::str::from_utf8(text).map(|text| text.trim_end_matches(' ')) else { continue };
+            match &*table.columns[*column].name {
+                "TABLE_SCHEMA" | "CONSTRAINT_SCHEMA" | "SCHEMA_NAME" | "database_name" => wanted.schema = Some(text),
+                "TABLE_NAME" | "table_name" => wanted.table = Some(text),
+                _ => {}
+            }
+        }
+        wanted
     }
 }
 
-fn column_type(of: Of) -> ColumnType {
-    let text = |kind, collation| ColumnType { collation, ..ColumnType::new(kind) };
-    match of {
-        Of::Name => text(TypeKind::VarChar { length: 64 }, CollationId::UTF8MB4_BIN),
-        Of::Text(length) => text(TypeKind::VarChar { length }, CollationId::UTF8MB4_GENERAL_CI),
-        Of::Long => text(TypeKind::Text(LobSize::Long), CollationId::UTF8MB4_GENERAL_CI),
-        Of::Int => ColumnType::new(TypeKind::BigInt),
-        Of::UInt => ColumnType::unsigned(TypeKind::BigInt),
-        Of::Time => ColumnType::new(TypeKind::DateTime { fsp: 0 }),
+impl<'a> Source<'a> {
+    /// The databases that the statement asks for.
+    fn databases(&self) -> impl Iterator<Item = &'a Arc<DatabaseDef>> + use<'a> {
+        let wanted = self.wanted.schema;
+        visible_databases(self.schema).filter(move |database| wanted.is_none_or(|wanted| wanted == database.name))
+    }
+
+    /// The tables that the statement asks for.
+    pub fn tables(&self) -> impl Iterator<Item = &'a TableDef> + use<'a> {
+        self.definitions().map(|table| &**table)
+    }
+
+    /// As [`Self::tables`], as they are shared.
+    fn definitions(&self) -> impl Iterator<Item = &'a Arc<TableDef>> + use<'a> {
+        let wanted = self.wanted.table;
+        self.databases()
+            .flat_map(|database| database.tables.values())
+            .filter(move |table| wanted.is_none_or(|wanted| wanted == table.name))
+    }
+
+    /// As [`Self::tables`], without those of the server and without views.
+    pub fn stored_tables(&self) -> impl Iterator<Item = &'a TableDef> + use<'a> {
+        self.tables().filter(|table| !table.is_virtual && table.view.is_none())
     }
 }
 
-/// The rows of a table as of now. `None`: no such table.
-pub fn rows(
-    worker: &Worker,
-    schema: &Schema,
-    gathered: Option<&Gathered>,
-    access: Option<&Access>,
-    name: &str,
-) -> Option<Vec<Row>> {
-    let table = TABLES.iter().find(|table| table.name.eq_ignore_ascii_case(name))?;
-    let rows = (table.rows)(&Source { worker, schema, gathered, access });
-    debug_assert!(rows.iter().all(|row| row.len() == table.columns.len()), "{}", table.name);
-    Some(rows)
-}
+/// Makes the rows of a table.
+pub type Maker = fn(&Source<'_>) -> Vec<Row>;
 
-/// Do the rows come from all workers?
-pub fn is_gathered(name: &str) -> bool {
-    name.eq_ignore_ascii_case("PROCESSLIST")
-}
-
-fn none(_: &Source<'_>) -> Vec<Row> {
-    Vec::new()
-}
-
-use Of::{Int, Long, Name, Text, Time, UInt};
-
+/// The tables of information_schema that have rows.
 #[rustfmt::skip]
-static TABLES: &[Virtual] = &[
-    Virtual { name: "CHARACTER_SETS", rows: character_sets, columns: &[
-        ("CHARACTER_SET_NAME", Text(64)), ("DEFAULT_COLLATE_NAME", Text(64)), ("DESCRIPTION", Text(2048)), ("MAXLEN", UInt)] },
-    Virtual { name: "CHECK_CONSTRAINTS", rows: check_constraints, columns: &[
-        ("CONSTRAINT_CATALOG", Name), ("CONSTRAINT_SCHEMA", Name), ("CONSTRAINT_NAME", Text(64)), ("CHECK_CLAUSE", Long)] },
-    Virtual { name: "COLLATIONS", rows: collations, columns: &[
-        ("COLLATION_NAME", Text(64)), ("CHARACTER_SET_NAME", Text(64)), ("ID", UInt), ("IS_DEFAULT", Text(3)), ("IS_COMPILED", Text(3)),
-        ("SORTLEN", UInt), ("PAD_ATTRIBUTE", Text(9))] },
-    Virtual { name: "COLLATION_CHARACTER_SET_APPLICABILITY", rows: collation_sets, columns: &[
-        ("COLLATION_NAME", Text(64)), ("CHARACTER_SET_NAME", Text(64))] },
-    Virtual { name: "COLUMNS", rows: columns, columns: &[
-        ("TABLE_CATALOG", Name), ("TABLE_SCHEMA", Name), ("TABLE_NAME", Name), ("COLUMN_NAME", Text(64)), ("ORDINAL_POSITION", UInt),
-        ("COLUMN_DEFAULT", Long), ("IS_NULLABLE", Text(3)), ("DATA_TYPE", Long), ("CHARACTER_MAXIMUM_LENGTH", Int),
-        ("CHARACTER_OCTET_LENGTH", Int), ("NUMERIC_PRECISION", UInt), ("NUMERIC_SCALE", UInt), ("DATETIME_PRECISION", UInt),
-        ("CHARACTER_SET_NAME", Text(64)), ("COLLATION_NAME", Text(64)), ("COLUMN_TYPE", Long), ("COLUMN_KEY", Text(3)),
-        ("EXTRA", Text(256)), ("PRIVILEGES", Text(154)), ("COLUMN_COMMENT", Long), ("GENERATION_EXPRESSION", Long), ("SRS_ID", UInt)] },
-    Virtual { name: "COLUMN_PRIVILEGES", rows: none, columns: &[
-        ("GRANTEE", Text(292)), ("TABLE_CATALOG", Name), ("TABLE_SCHEMA", Name), ("TABLE_NAME", Name), ("COLUMN_NAME", Text(64)),
-        ("PRIVILEGE_TYPE", Text(64)), ("IS_GRANTABLE", Text(3))] },
-    Virtual { name: "ENGINES", rows: engines, columns: &[
-        ("ENGINE", Text(64)), ("SUPPORT", Text(8)), ("COMMENT", Text(80)), ("TRANSACTIONS", Text(3)), ("XA", Text(3)),
-        ("SAVEPOINTS", Text(3))] },
-    Virtual { name: "EVENTS", rows: none, columns: &[
-        ("EVENT_CATALOG", Name), ("EVENT_SCHEMA", Name), ("EVENT_NAME", Text(64)), ("DEFINER", Text(288)), ("TIME_ZONE", Text(64)),
-        ("EVENT_BODY", Text(3)), ("EVENT_DEFINITION", Long), ("EVENT_TYPE", Text(9)), ("EXECUTE_AT", Time), ("INTERVAL_VALUE", Text(256)),
-        ("INTERVAL_FIELD", Text(18)), ("SQL_MODE", Long), ("STARTS", Time), ("ENDS", Time), ("STATUS", Text(21)),
-        ("ON_COMPLETION", Text(12)), ("CREATED", Time), ("LAST_ALTERED", Time), ("LAST_EXECUTED", Time), ("EVENT_COMMENT", Long),
-        ("ORIGINATOR", UInt), ("CHARACTER_SET_CLIENT", Text(64)), ("COLLATION_CONNECTION", Text(64)), ("DATABASE_COLLATION", Text(64))] },
-    Virtual { name: "FILES", rows: none, columns: &[
-        ("FILE_ID", Int), ("FILE_NAME", Long), ("FILE_TYPE", Text(256)), ("TABLESPACE_NAME", Text(268)), ("TABLE_CATALOG", Text(64)),
-        ("TABLE_SCHEMA", Text(64)), ("TABLE_NAME", Text(64)), ("LOGFILE_GROUP_NAME", Text(256)), ("LOGFILE_GROUP_NUMBER", Int),
-        ("ENGINE", Text(64)), ("FULLTEXT_KEYS", Text(64)), ("DELETED_ROWS", Int), ("UPDATE_COUNT", Int), ("FREE_EXTENTS", Int),
-        ("TOTAL_EXTENTS", Int), ("EXTENT_SIZE", Int), ("INITIAL_SIZE", Int), ("MAXIMUM_SIZE", Int), ("AUTOEXTEND_SIZE", Int),
-        ("STATUS", Text(256)), ("EXTRA", Text(256))] },
-    Virtual { name: "KEYWORDS", rows: none, columns: &[("WORD", Text(128)), ("RESERVED", Int)] },
-    Virtual { name: "KEY_COLUMN_USAGE", rows: key_column_usage, columns: &[
-        ("CONSTRAINT_CATALOG", Name), ("CONSTRAINT_SCHEMA", Name), ("CONSTRAINT_NAME", Text(64)), ("TABLE_CATALOG", Name),
-        ("TABLE_SCHEMA", Name), ("TABLE_NAME", Name), ("COLUMN_NAME", Text(64)), ("ORDINAL_POSITION", UInt),
-        ("POSITION_IN_UNIQUE_CONSTRAINT", UInt), ("REFERENCED_TABLE_SCHEMA", Name), ("REFERENCED_TABLE_NAME", Name),
-        ("REFERENCED_COLUMN_NAME", Text(64))] },
-    Virtual { name: "PARAMETERS", rows: none, columns: &[
-        ("SPECIFIC_CATALOG", Name), ("SPECIFIC_SCHEMA", Name), ("SPECIFIC_NAME", Text(64)), ("ORDINAL_POSITION", UInt),
-        ("PARAMETER_MODE", Text(5)), ("PARAMETER_NAME", Text(64)), ("DATA_TYPE", Long), ("CHARACTER_MAXIMUM_LENGTH", Int),
-        ("CHARACTER_OCTET_LENGTH", Int), ("NUMERIC_PRECISION", UInt), ("NUMERIC_SCALE", Int), ("DATETIME_PRECISION", UInt),
-        ("CHARACTER_SET_NAME", Text(64)), ("COLLATION_NAME", Text(64)), ("DTD_IDENTIFIER", Long), ("ROUTINE_TYPE", Text(9))] },
-    Virtual { name: "PARTITIONS", rows: partitions, columns: &[
-        ("TABLE_CATALOG", Name), ("TABLE_SCHEMA", Name), ("TABLE_NAME", Name), ("PARTITION_NAME", Text(64)),
-        ("SUBPARTITION_NAME", Text(64)), ("PARTITION_ORDINAL_POSITION", UInt), ("SUBPARTITION_ORDINAL_POSITION", UInt),
-        ("PARTITION_METHOD", Text(13)), ("SUBPARTITION_METHOD", Text(13)), ("PARTITION_EXPRESSION", Text(2048)),
-        ("SUBPARTITION_EXPRESSION", Text(2048)), ("PARTITION_DESCRIPTION", Long), ("TABLE_ROWS", UInt), ("AVG_ROW_LENGTH", UInt),
-        ("DATA_LENGTH", UInt), ("MAX_DATA_LENGTH", UInt), ("INDEX_LENGTH", UInt), ("DATA_FREE", UInt), ("CREATE_TIME", Time),
-        ("UPDATE_TIME", Time), ("CHECK_TIME", Time), ("CHECKSUM", Int), ("PARTITION_COMMENT", Long), ("NODEGROUP", Text(256)),
-        ("TABLESPACE_NAME", Text(268))] },
-    Virtual { name: "PLUGINS", rows: none, columns: &[
-        ("PLUGIN_NAME", Text(64)), ("PLUGIN_VERSION", Text(20)), ("PLUGIN_STATUS", Text(10)), ("PLUGIN_TYPE", Text(80)),
-        ("PLUGIN_TYPE_VERSION", Text(20)), ("PLUGIN_LIBRARY", Text(64)), ("PLUGIN_LIBRARY_VERSION", Text(20)),
-        ("PLUGIN_AUTHOR", Text(64)), ("PLUGIN_DESCRIPTION", Long), ("PLUGIN_LICENSE", Text(80)), ("LOAD_OPTION", Text(64))] },
-    Virtual { name: "PROCESSLIST", rows: processes, columns: &[
-        ("ID", UInt), ("USER", Text(32)), ("HOST", Text(261)), ("DB", Text(64)), ("COMMAND", Text(16)), ("TIME", Int),
-        ("STATE", Text(64)), ("INFO", Long)] },
-    Virtual { name: "REFERENTIAL_CONSTRAINTS", rows: referential_constraints, columns: &[
-        ("CONSTRAINT_CATALOG", Name), ("CONSTRAINT_SCHEMA", Name), ("CONSTRAINT_NAME", Text(64)), ("UNIQUE_CONSTRAINT_CATALOG", Name),
-        ("UNIQUE_CONSTRAINT_SCHEMA", Name), ("UNIQUE_CONSTRAINT_NAME", Text(64)), ("MATCH_OPTION", Text(7)), ("UPDATE_RULE", Text(11)),
-        ("DELETE_RULE", Text(11)), ("TABLE_NAME", Name), ("REFERENCED_TABLE_NAME", Name)] },
-    Virtual { name: "ROUTINES", rows: none, columns: &[
-        ("SPECIFIC_NAME", Text(64)), ("ROUTINE_CATALOG", Name), ("ROUTINE_SCHEMA", Name), ("ROUTINE_NAME", Text(64)),
-        ("ROUTINE_TYPE", Text(9)), ("DATA_TYPE", Long), ("CHARACTER_MAXIMUM_LENGTH", Int), ("CHARACTER_OCTET_LENGTH", Int),
-        ("NUMERIC_PRECISION", UInt), ("NUMERIC_SCALE", UInt), ("DATETIME_PRECISION", UInt), ("CHARACTER_SET_NAME", Text(64)),
-        ("COLLATION_NAME", Text(64)), ("DTD_IDENTIFIER", Long), ("ROUTINE_BODY", Text(8)), ("ROUTINE_DEFINITION", Long),
-        ("EXTERNAL_NAME", Text(64)), ("EXTERNAL_LANGUAGE", Text(64)), ("PARAMETER_STYLE", Text(3)), ("IS_DETERMINISTIC", Text(3)),
-        ("SQL_DATA_ACCESS", Text(17)), ("SQL_PATH", Text(1)), ("SECURITY_TYPE", Text(7)), ("CREATED", Time), ("LAST_ALTERED", Time),
-        ("SQL_MODE", Long), ("ROUTINE_COMMENT", Long), ("DEFINER", Text(288)), ("CHARACTER_SET_CLIENT", Text(64)),
-        ("COLLATION_CONNECTION", Text(64)), ("DATABASE_COLLATION", Text(64))] },
-    Virtual { name: "SCHEMATA", rows: schemata, columns: &[
-        ("CATALOG_NAME", Name), ("SCHEMA_NAME", Name), ("DEFAULT_CHARACTER_SET_NAME", Text(64)), ("DEFAULT_COLLATION_NAME", Text(64)),
-        ("SQL_PATH", Text(1)), ("DEFAULT_ENCRYPTION", Text(3))] },
-    Virtual { name: "SCHEMA_PRIVILEGES", rows: none, columns: &[
-        ("GRANTEE", Text(292)), ("TABLE_CATALOG", Name), ("TABLE_SCHEMA", Name), ("PRIVILEGE_TYPE", Text(64)), ("IS_GRANTABLE", Text(3))] },
-    Virtual { name: "STATISTICS", rows: statistics, columns: &[
-        ("TABLE_CATALOG", Name), ("TABLE_SCHEMA", Name), ("TABLE_NAME", Name), ("NON_UNIQUE", Int), ("INDEX_SCHEMA", Name),
-        ("INDEX_NAME", Text(64)), ("SEQ_IN_INDEX", UInt), ("COLUMN_NAME", Text(64)), ("COLLATION", Text(1)), ("CARDINALITY", Int),
-        ("SUB_PART", Int), ("PACKED", Text(1)), ("NULLABLE", Text(3)), ("INDEX_TYPE", Text(11)), ("COMMENT", Text(8)),
-        ("INDEX_COMMENT", Text(2048)), ("IS_VISIBLE", Text(3)), ("EXPRESSION", Long)] },
-    Virtual { name: "TABLES", rows: tables, columns: &[
-        ("TABLE_CATALOG", Name), ("TABLE_SCHEMA", Name), ("TABLE_NAME", Name), ("TABLE_TYPE", Text(11)), ("ENGINE", Text(64)),
-        ("VERSION", Int), ("ROW_FORMAT", Text(10)), ("TABLE_ROWS", UInt), ("AVG_ROW_LENGTH", UInt), ("DATA_LENGTH", UInt),
-        ("MAX_DATA_LENGTH", UInt), ("INDEX_LENGTH", UInt), ("DATA_FREE", UInt), ("AUTO_INCREMENT", UInt), ("CREATE_TIME", Time),
-        ("UPDATE_TIME", Time), ("CHECK_TIME", Time), ("TABLE_COLLATION", Text(64)), ("CHECKSUM", Int), ("CREATE_OPTIONS", Text(256)),
-        ("TABLE_COMMENT", Long)] },
-    Virtual { name: "TABLESPACES", rows: none, columns: &[
-        ("TABLESPACE_NAME", Text(64)), ("ENGINE", Text(64)), ("TABLESPACE_TYPE", Text(64)), ("LOGFILE_GROUP_NAME", Text(64)),
-        ("EXTENT_SIZE", UInt), ("AUTOEXTEND_SIZE", UInt), ("MAXIMUM_SIZE", UInt), ("NODEGROUP_ID", UInt),
-        ("TABLESPACE_COMMENT", Text(2048))] },
-    Virtual { name: "TABLE_CONSTRAINTS", rows: table_constraints, columns: &[
-        ("CONSTRAINT_CATALOG", Name), ("CONSTRAINT_SCHEMA", Name), ("CONSTRAINT_NAME", Text(64)), ("TABLE_SCHEMA", Name),
-        ("TABLE_NAME", Name), ("CONSTRAINT_TYPE", Text(11)), ("ENFORCED", Text(3))] },
-    Virtual { name: "TABLE_PRIVILEGES", rows: none, columns: &[
-        ("GRANTEE", Text(292)), ("TABLE_CATALOG", Name), ("TABLE_SCHEMA", Name), ("TABLE_NAME", Name), ("PRIVILEGE_TYPE", Text(64)),
-        ("IS_GRANTABLE", Text(3))] },
-    Virtual { name: "TRIGGERS", rows: none, columns: &[
-        ("TRIGGER_CATALOG", Name), ("TRIGGER_SCHEMA", Name), ("TRIGGER_NAME", Text(64)), ("EVENT_MANIPULATION", Text(6)),
-        ("EVENT_OBJECT_CATALOG", Name), ("EVENT_OBJECT_SCHEMA", Name), ("EVENT_OBJECT_TABLE", Name), ("ACTION_ORDER", UInt),
-        ("ACTION_CONDITION", Long), ("ACTION_STATEMENT", Long), ("ACTION_ORIENTATION", Text(3)), ("ACTION_TIMING", Text(6)),
-        ("ACTION_REFERENCE_OLD_TABLE", Text(1)), ("ACTION_REFERENCE_NEW_TABLE", Text(1)), ("ACTION_REFERENCE_OLD_ROW", Text(3)),
-        ("ACTION_REFERENCE_NEW_ROW", Text(3)), ("CREATED", Time), ("SQL_MODE", Long), ("DEFINER", Text(288)),
-        ("CHARACTER_SET_CLIENT", Text(64)), ("COLLATION_CONNECTION", Text(64)), ("DATABASE_COLLATION", Text(64))] },
-    Virtual { name: "USER_PRIVILEGES", rows: user_privileges, columns: &[
-        ("GRANTEE", Text(292)), ("TABLE_CATALOG", Name), ("PRIVILEGE_TYPE", Text(64)), ("IS_GRANTABLE", Text(3))] },
-    Virtual { name: "VIEWS", rows: none, columns: &[
-        ("TABLE_CATALOG", Name), ("TABLE_SCHEMA", Name), ("TABLE_NAME", Name), ("VIEW_DEFINITION", Long), ("CHECK_OPTION", Text(8)),
-        ("IS_UPDATABLE", Text(3)), ("DEFINER", Text(288)), ("SECURITY_TYPE", Text(7)), ("CHARACTER_SET_CLIENT", Text(64)),
-        ("COLLATION_CONNECTION", Text(64))] },
+pub const MAKERS: &[(&str, Maker)] = &[
+    ("CHARACTER_SETS", character_sets), ("CHECK_CONSTRAINTS", check_constraints), ("COLLATIONS", collations),
+    ("COLLATION_CHARACTER_SET_APPLICABILITY", collation_sets), ("COLUMNS", columns), ("COLUMNS_EXTENSIONS", column_extensions),
+    ("COLUMN_STATISTICS", column_statistics), ("ENGINES", engines), ("INNODB_BUFFER_POOL_STATS", innodb::buffer_pool),
+    ("INNODB_FIELDS", innodb::fields), ("INNODB_FOREIGN", innodb::foreign_keys),
+    ("INNODB_FOREIGN_COLS", innodb::foreign_columns), ("INNODB_INDEXES", innodb::indexes), ("INNODB_TABLES", innodb::tables),
+    ("INNODB_TABLESTATS", innodb::table_statistics), ("INNODB_TRX", innodb::transactions), ("KEYWORDS", keywords),
+    ("KEY_COLUMN_USAGE", key_column_usage), ("PARAMETERS", parameters), ("PARTITIONS", partitions), ("PLUGINS", plugins), ("PROCESSLIST", processes),
+    ("REFERENTIAL_CONSTRAINTS", referential_constraints), ("ROUTINES", routines), ("SCHEMATA", schemata), ("SCHEMATA_EXTENSIONS", schemata_extensions),
+    ("STATISTICS", statistics), ("TABLES", tables), ("TABLES_EXTENSIONS", table_extensions), ("TABLE_CONSTRAINTS", table_constraints),
+    ("TABLE_CONSTRAINTS_EXTENSIONS", constraint_extensions), ("USER_PRIVILEGES", user_privileges),
+    ("VIEWS", views), ("VIEW_TABLE_USAGE", view_table_usage),
 ];
+
+/// The tables of `mysql` that have rows.
+pub const MYSQL_MAKERS: &[(&str, Maker)] =
+    &[("innodb_index_stats", innodb::stored_index_statistics), ("innodb_table_stats", innodb::stored_table_statistics)];
 
 const CATALOG: &str = "def";
 
@@ -285,8 +149,17 @@ fn processes(source: &Source<'_>) -> Vec<Row> {
         .collect()
 }
 
+fn routines(source: &Source<'_>) -> Vec<Row> {
+    crate::routine::routines(source.schema, source.access)
+}
+
+fn parameters(source: &Source<'_>) -> Vec<Row> {
+    crate::routine::parameters(source.schema)
+}
+
 fn schemata(source: &Source<'_>) -> Vec<Row> {
-    visible_databases(source.schema)
+    source
+        .databases()
         .map(|database| {
             vec![
                 text(CATALOG),
@@ -300,18 +173,21 @@ fn schemata(source: &Source<'_>) -> Vec<Row> {
         .collect()
 }
 
-/// Every table of every database.
-fn all_tables<'a>(source: &Source<'a>) -> impl Iterator<Item = &'a TableDef> + use<'a> {
-    visible_databases(source.schema).flat_map(|database| database.tables.values()).map(|table| &**table)
-}
-
 fn tables(source: &Source<'_>) -> Vec<Row> {
-    all_tables(source)
+    source
+        .definitions()
         .map(|def| {
             let open = source.worker.shared.database.table(def.id);
             let rows = open.as_ref().map_or(0, |table| table.estimated_rows());
-            let next = open.and_then(|table| table.next_auto_increment());
+            let next = next_number(open.as_deref());
             let stored = |value: Value<'static>| if def.is_virtual { Value::Null } else { value };
+            if def.view.is_some() {
+                let mut row = vec![Value::Null; 21];
+                row[..4].clone_from_slice(&[text(CATALOG), text(&def.database), text(&def.name), text(table_type(def))]);
+                row[14] = created(def);
+                row[20] = text(super::views::comment(def, source.schema));
+                return row;
+            }
             vec![
                 text(CATALOG),
                 text(&def.database),
@@ -340,9 +216,71 @@ fn tables(source: &Source<'_>) -> Vec<Row> {
 }
 
 fn columns(source: &Source<'_>) -> Vec<Row> {
-    all_tables(source)
-        .flat_map(|def| def.columns.iter().enumerate().filter_map(|(position, column)| column_row(source, def, position, column)))
-        .collect()
+    let rows = |def: &Arc<TableDef>| {
+        // The columns of a view whose tables are gone are not told.
+        let Ok(def) = super::views::present(def, source.schema) else { return Vec::new() };
+        let row = |(position, column)| column_row(source, &def, position, column);
+        def.columns.iter().enumerate().filter_map(row).collect()
+    };
+    source.definitions().flat_map(rows).collect()
+}
+
+/// Every view with its definition.
+fn all_views<'a>(source: &Source<'a>) -> impl Iterator<Item = (&'a TableDef, &'a ViewDef)> + use<'a> {
+    source.definitions().filter_map(|def| Some((&**def, &**def.view.as_ref()?)))
+}
+
+fn views(source: &Source<'_>) -> Vec<Row> {
+    let row = |(def, view): (&TableDef, &ViewDef)| {
+        let definer = format!("{}@{}", view.definer_user, view.definer_host);
+        let updatable = if view.updatable { "YES" } else { "NO" };
+        let security = if view.invoker { "INVOKER" } else { "DEFINER" };
+        let is_told = source.access.is_none_or(|access| access.shows_view(&def.database, &def.name));
+        super::texts(&[
+            CATALOG,
+            &def.database,
+            &def.name,
+            if is_told { &view.text } else { "" },
+            view.check.name(),
+            updatable,
+            &definer,
+            security,
+            &view.client_charset,
+            view.collation.name(),
+        ])
+    };
+    all_views(source).map(row).collect()
+}
+
+fn view_table_usage(source: &Source<'_>) -> Vec<Row> {
+    let is_seen = |name: &&(String, String)| source.access.is_none_or(|access| access.sees_table(&name.0, &name.1));
+    let rows = |(def, view): (&TableDef, &ViewDef)| {
+        let row =
+            |(database, table): &(String, String)| super::texts(&[CATALOG, &def.database, &def.name, CATALOG, database, table]);
+        view.tables.iter().filter(is_seen).map(row).collect::<Vec<_>>()
+    };
+    all_views(source).flat_map(rows).collect()
+}
+
+/// DATA_TYPE up to COLLATION_NAME, and the type as it is written.
+pub fn type_columns(ty: &ColumnType) -> [Value<'static>; 9] {
+    let numbers = numeric_parts(ty);
+    let (characters, octets) = lengths(ty);
+    let is_text = is_text(ty);
+    [
+        text(show_create::type_name(ty)),
+        characters.map_or(Value::Null, |length| Value::Int(length as i64)),
+        octets.map_or(Value::Null, |length| Value::Int(length as i64)),
+        numbers.0.map_or(Value::Null, number),
+        numbers.1.map_or(Value::Null, number),
+        match ty.kind {
+            TypeKind::Time { fsp } | TypeKind::DateTime { fsp } | TypeKind::Timestamp { fsp } => number(fsp),
+            _ => Value::Null,
+        },
+        optional(is_text.then(|| ty.collation.charset())),
+        optional(is_text.then(|| ty.collation.name())),
+        text(show_create::type_text(ty)),
+    ]
 }
 
 fn column_row(source: &Source<'_>, def: &TableDef, position: usize, column: &ColumnDef) -> Option<Row> {
@@ -350,10 +288,7 @@ fn column_row(source: &Source<'_>, def: &TableDef, position: usize, column: &Col
         Some(access) => column_privileges(access, def, &column.name)?,
         None => "select,insert,update,references".to_owned(),
     };
-    let numbers = numeric_parts(&column.ty);
-    let (characters, octets) = lengths(&column.ty);
-    let is_text = is_text(&column.ty);
-    Some(vec![
+    let mut row = vec![
         text(CATALOG),
         text(&def.database),
         text(&def.name),
@@ -361,25 +296,17 @@ fn column_row(source: &Source<'_>, def: &TableDef, position: usize, column: &Col
         number(position + 1),
         optional(show_create::column_default_text(column)),
         text(if column.nullable { "YES" } else { "NO" }),
-        text(show_create::type_name(&column.ty)),
-        characters.map_or(Value::Null, |length| Value::Int(length as i64)),
-        octets.map_or(Value::Null, |length| Value::Int(length as i64)),
-        numbers.0.map_or(Value::Null, number),
-        numbers.1.map_or(Value::Null, number),
-        match column.ty.kind {
-            TypeKind::Time { fsp } | TypeKind::DateTime { fsp } | TypeKind::Timestamp { fsp } => number(fsp),
-            _ => Value::Null,
-        },
-        optional(is_text.then(|| column.ty.collation.charset())),
-        optional(is_text.then(|| column.ty.collation.name())),
-        text(show_create::type_text(&column.ty)),
+    ];
+    row.extend(type_columns(&column.ty));
+    row.extend([
         text(show_create::column_key(def, position)),
         text(show_create::column_extra(column)),
         text(privileges),
         text(&column.comment),
         text(column.generated.as_ref().map_or_else(String::new, |generated| show_create::escaped(&generated.expr.text))),
         Value::Null,
-    ])
+    ]);
+    Some(row)
 }
 
 /// NUMERIC_PRECISION and NUMERIC_SCALE.
@@ -427,7 +354,7 @@ fn lengths(ty: &ColumnType) -> (Option<u64>, Option<u64>) {
 
 fn statistics(source: &Source<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
-    for def in all_tables(source) {
+    for def in source.tables() {
         let count = source.worker.shared.database.table(def.id).map_or(0, |table| table.estimated_rows());
         for index in def.indexes.iter().filter(|index| index.kind != IndexKind::HiddenRowId) {
             for (position, part) in index.columns.iter().enumerate() {
@@ -460,7 +387,7 @@ fn statistics(source: &Source<'_>) -> Vec<Row> {
 
 fn table_constraints(source: &Source<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
-    for def in all_tables(source) {
+    for def in source.tables() {
         for index in &def.indexes {
             let kind = match index.kind {
                 IndexKind::Primary => "PRIMARY KEY",
@@ -482,7 +409,7 @@ fn table_constraints(source: &Source<'_>) -> Vec<Row> {
 }
 
 fn check_constraints(source: &Source<'_>) -> Vec<Row> {
-    let checks = all_tables(source).flat_map(|def| def.checks.iter().map(move |check| (def, check)));
+    let checks = source.tables().flat_map(|def| def.checks.iter().map(move |check| (def, check)));
     let row = |(def, check): (&TableDef, &CheckDef)| {
         super::texts(&[CATALOG, &def.database, &check.name, &show_create::escaped(&check.expr.text)])
     };
@@ -497,7 +424,7 @@ fn referenced_key<'a>(source: &Source<'a>, key: &ForeignKeyDef) -> Option<&'a st
 }
 
 fn referential_constraints(source: &Source<'_>) -> Vec<Row> {
-    let keys = all_tables(source).flat_map(|def| def.foreign_keys.iter().map(move |key| (def, key)));
+    let keys = source.tables().flat_map(|def| def.foreign_keys.iter().map(move |key| (def, key)));
     keys.map(|(def, key)| {
         vec![
             text(CATALOG),
@@ -518,7 +445,7 @@ fn referential_constraints(source: &Source<'_>) -> Vec<Row> {
 
 fn key_column_usage(source: &Source<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
-    for def in all_tables(source) {
+    for def in source.tables() {
         let constraints = def.indexes.iter().filter(|index| matches!(index.kind, IndexKind::Primary | IndexKind::Unique));
         for index in constraints {
             for (position, part) in index.columns.iter().enumerate() {
@@ -563,8 +490,8 @@ fn key_column_usage(source: &Source<'_>) -> Vec<Row> {
 
 /// A line without a partition for each table, as MySQL has it.
 fn partitions(source: &Source<'_>) -> Vec<Row> {
-    all_tables(source)
-        .filter(|def| !def.is_virtual)
+    source
+        .tables()
         .map(|def| {
             let mut row = vec![Value::Null; 25];
             row[0] = text(CATALOG);
@@ -580,19 +507,70 @@ fn partitions(source: &Source<'_>) -> Vec<Row> {
         .collect()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+fn schemata_extensions(source: &Source<'_>) -> Vec<Row> {
+    source.databases().map(|database| super::texts(&[CATALOG, &database.name, ""])).collect()
+}
 
-    #[test]
-    fn names_are_sorted_and_columns_unique() {
-        for pair in TABLES.windows(2) {
-            assert!(pair[0].name < pair[1].name || pair[0].name.starts_with(pair[1].name.split('_').next().unwrap()));
-        }
-        for def in definitions() {
-            for (position, column) in def.columns.iter().enumerate() {
-                assert_eq!(def.column_index(&column.name), Some(position), "{}.{}", def.name, column.name);
-            }
+fn table_extensions(source: &Source<'_>) -> Vec<Row> {
+    let row = |def: &TableDef| vec![text(CATALOG), text(&def.database), text(&def.name), Value::Null, Value::Null];
+    source.tables().map(row).collect()
+}
+
+fn column_extensions(source: &Source<'_>) -> Vec<Row> {
+    let columns = source.tables().flat_map(|def| def.columns.iter().map(move |column| (def, column)));
+    let row = |(def, column): (&TableDef, &ColumnDef)| {
+        vec![text(CATALOG), text(&def.database), text(&def.name), text(&column.name), Value::Null, Value::Null]
+    };
+    columns.map(row).collect()
+}
+
+/// Of indexes, as MySQL has it.
+fn constraint_extensions(source: &Source<'_>) -> Vec<Row> {
+    let indexes = source.stored_tables().flat_map(|def| def.indexes.iter().map(move |index| (def, index)));
+    let row = |(def, index): (&TableDef, &types::schema::IndexDef)| {
+        vec![text(CATALOG), text(&def.database), text(&index.name), text(&def.name), Value::Null, Value::Null]
+    };
+    indexes.filter(|(_, index)| index.kind != IndexKind::HiddenRowId).map(row).collect()
+}
+
+/// The histograms that were asked for. Their buckets are kept by sort keys, so they have no values to show.
+fn column_statistics(source: &Source<'_>) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for def in source.stored_tables() {
+        let Some(statistics) = source.worker.shared.database.table(def.id).and_then(|table| table.statistics()) else { continue };
+        for (position, column) in def.columns.iter().enumerate() {
+            let Some(histogram) = statistics.histogram(position) else { continue };
+            let Some(asked) = histogram.asked else { continue };
+            let document = format!(
+                "{{\"null-values\": {:?}, \"collation-id\": {}, \"histogram-type\": \"equi-height\", \"auto-update\": false, \
+                 \"number-of-buckets-specified\": {asked}}}",
+                histogram.nulls, column.ty.collation.0
+            );
+            rows.push(super::texts(&[&def.database, &def.name, &column.name, &document]));
         }
     }
+    rows
+}
+
+fn keywords(_: &Source<'_>) -> Vec<Row> {
+    sql::keywords().map(|word| vec![text(word), Value::Int(1)]).collect()
+}
+
+fn plugins(_: &Source<'_>) -> Vec<Row> {
+    let row = |(name, kind, description): &(&str, &str, &str)| {
+        vec![
+            text(*name),
+            text("1.0"),
+            text("ACTIVE"),
+            text(*kind),
+            text("1.0"),
+            Value::Null,
+            Value::Null,
+            text("Heddle"),
+            text(*description),
+            text("Apache-2.0"),
+            text("FORCE"),
+        ]
+    };
+    super::server::PLUGINS.iter().map(row).collect()
 }

@@ -214,6 +214,16 @@ impl VariableId {
         }
     }
 
+    /// The least and the largest value; zero where it is no number.
+    pub fn range(self) -> (String, String) {
+        match self.definition().kind {
+            Kind::Unsigned { min, max } => (min.to_string(), max.to_string()),
+            Kind::Signed { min, max } => (min.to_string(), max.to_string()),
+            Kind::Double { min, max } => (min.to_string(), max.to_string()),
+            _ => ("0".to_owned(), "0".to_owned()),
+        }
+    }
+
     /// The value as SHOW VARIABLES prints it.
     pub fn show(self, setting: &Setting) -> String {
         match (self.definition().kind, setting) {
@@ -261,7 +271,6 @@ fn integer(definition: &Definition, value: &Value<'_>) -> Result<i128, Error> {
     match value {
         Value::Int(value) => Ok(i128::from(*value)),
         Value::UInt(value) => Ok(i128::from(*value)),
-        Value::Null => Err(wrong_value(definition, value)),
         _ => Err(wrong_type(definition)),
     }
 }
@@ -278,7 +287,6 @@ fn double(definition: &Definition, value: &Value<'_>) -> Result<f64, Error> {
         Value::UInt(value) => Ok(*value as f64),
         Value::Double(value) => Ok(*value),
         Value::Decimal(value) => value.to_string().parse().map_err(|_| wrong_type(definition)),
-        Value::Null => Err(wrong_value(definition, value)),
         _ => Err(wrong_type(definition)),
     }
 }

@@ -32,10 +32,16 @@ const ANSI_PARTS: u64 = 0b10_1111;
 const TRADITIONAL: u64 = 1 << 27;
 const TRADITIONAL_PARTS: u64 = 1 << 21 | 1 << 22 | 1 << 23 | 1 << 24 | 1 << 26 | 1 << 30;
 
+/// Modes that MySQL had once and that clients still write: they have no effect.
+const FORMER: [&str; 3] = ["NO_FIELD_OPTIONS", "NO_KEY_OPTIONS", "NO_TABLE_OPTIONS"];
+
 /// Reads a comma-separated list of modes; the error is the word that is none.
 pub fn parse_bits(text: &str) -> Result<u64, &str> {
     let mut bits = 0;
     for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+        if FORMER.iter().any(|name| name.eq_ignore_ascii_case(word)) {
+            continue;
+        }
         let (_, bit) = MODES.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)).ok_or(word)?;
         bits |= 1 << bit;
     }
@@ -94,6 +100,7 @@ mod tests {
         );
         assert!(bits_to_mode(parse_bits("ANSI").unwrap()).ansi_quotes);
         assert_eq!(parse_bits("ANSI,bad"), Err("bad"));
+        assert_eq!(parse_bits("no_key_options,ANSI_QUOTES"), Ok(4));
         assert!(!is_valid(1 << 40));
     }
 }

@@ -59,6 +59,7 @@ pub struct Worker {
     pub plans: RefCell<PlanCache>,
     /// What its sessions may do.
     pub accesses: RefCell<Accesses>,
+    pub routines: RefCell<crate::routine::Routines>,
     pub sessions: RefCell<BTreeMap<u32, Rc<SessionInfo>>>,
     pub arenas: RefCell<Vec<sql::Arena>>,
     /// Where a digest puts the literals.
@@ -83,6 +84,7 @@ impl Worker {
             counters: Counters::default(),
             plans: RefCell::default(),
             accesses: RefCell::default(),
+            routines: RefCell::default(),
             sessions: RefCell::default(),
             arenas: RefCell::default(),
             lifted: RefCell::default(),

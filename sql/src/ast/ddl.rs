@@ -1,6 +1,7 @@
 //! Definitions of databases, tables and indexes, as written.
 
-use super::{Expr, ObjectName, Query};
+use super::{Duplicates, Expr, ObjectName, Query};
+use types::schema::{CheckOption, ViewAlgorithm};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CreateDatabase<'a> {
@@ -31,6 +32,8 @@ pub struct CreateTable<'a> {
     pub partitioned: bool,
     /// CREATE TABLE t [AS] SELECT ...
     pub query: Option<&'a Query<'a>>,
+    /// IGNORE, REPLACE before the query.
+    pub duplicates: Duplicates,
 }
 
 /// Options of CREATE TABLE and ALTER TABLE. Those without an effect in Heddle are parsed and forgotten.
@@ -195,6 +198,31 @@ pub enum ReferenceAction {
     SetNull,
     NoAction,
     SetDefault,
+}
+
+/// CREATE VIEW, ALTER VIEW
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CreateView<'a> {
+    pub name: ObjectName<'a>,
+    pub form: ViewForm,
+    pub algorithm: ViewAlgorithm,
+    /// DEFINER =, as user and host; `None`: the current user.
+    pub definer: Option<(&'a str, &'a str)>,
+    /// SQL SECURITY INVOKER
+    pub invoker: bool,
+    /// Empty: the columns have the names that the query gives them.
+    pub columns: &'a [&'a str],
+    pub query: &'a Query<'a>,
+    pub check: CheckOption,
+}
+
+/// What a definition of a view does about one of its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ViewForm {
+    Create,
+    IfNotExists,
+    OrReplace,
+    Alter,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

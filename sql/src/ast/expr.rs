@@ -47,6 +47,11 @@ pub enum Expr<'a> {
     /// `?`, counted from 0 through the statement.
     Param(u32),
     Column(&'a ColumnName<'a>),
+    /// A variable of the stored program around.
+    Local {
+        slot: u32,
+        name: &'a str,
+    },
     UserVariable(&'a str),
     SystemVariable {
         scope: VariableScope,

@@ -9,12 +9,14 @@ mod ddl;
 mod expr;
 mod print;
 mod query;
+mod routine;
 mod session;
 
 pub use account::*;
 pub use ddl::*;
 pub use expr::*;
 pub use query::*;
+pub use routine::*;
 pub use session::*;
 
 /// `name` or `database.name`.
@@ -51,7 +53,8 @@ pub enum Statement<'a> {
         if_exists: bool,
         temporary: bool,
     },
-    /// DROP VIEW: answered as "no such view", because there are none yet.
+    /// CREATE VIEW, ALTER VIEW
+    CreateView(&'a CreateView<'a>),
     DropView {
         names: &'a [ObjectName<'a>],
         if_exists: bool,
@@ -69,6 +72,17 @@ pub enum Statement<'a> {
     RenameTable {
         pairs: &'a [(ObjectName<'a>, ObjectName<'a>)],
     },
+
+    CreateProcedure(&'a CreateProcedure<'a>),
+    AlterProcedure {
+        name: ObjectName<'a>,
+        characteristics: Characteristics<'a>,
+    },
+    DropProcedure {
+        name: ObjectName<'a>,
+        if_exists: bool,
+    },
+    Call(&'a CallProcedure<'a>),
 
     /// BEGIN, START TRANSACTION
     Begin {
@@ -180,12 +194,16 @@ impl Statement<'_> {
             | S::DropDatabase { .. }
             | S::CreateTable(_)
             | S::DropTable { .. }
+            | S::CreateView(_)
             | S::DropView { .. }
             | S::Truncate { .. }
             | S::CreateIndex(_)
             | S::DropIndex { .. }
             | S::AlterTable(_)
-            | S::RenameTable { .. } => ddl,
+            | S::RenameTable { .. }
+            | S::CreateProcedure(_)
+            | S::AlterProcedure { .. }
+            | S::DropProcedure { .. } => ddl,
             S::Account(AccountStatement::SetRole(_)) => StatementInfo::default(),
             S::Account(_) => ddl,
             S::TableMaintenance { .. } => StatementInfo { implicit_commit: true, returns_rows: true, ..Default::default() },

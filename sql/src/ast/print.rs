@@ -74,7 +74,7 @@ impl Display for Literal<'_> {
 }
 
 impl BinaryOp {
-    fn sign(self) -> &'static str {
+    pub(crate) fn sign(self) -> &'static str {
         match self {
             Self::Equal => "=",
             Self::NotEqual => "<>",
@@ -124,6 +124,7 @@ impl Display for Expr<'_> {
             Self::Lifted { literal, .. } => write!(f, "{literal}"),
             Self::Param(_) => f.write_char('?'),
             Self::Column(name) => write!(f, "{name}"),
+            Self::Local { name, .. } => f.write_str(name),
             Self::UserVariable(name) => write!(f, "@{name}"),
             Self::SystemVariable { scope, name } => match scope {
                 VariableScope::Global => write!(f, "@@global.{name}"),
@@ -332,7 +333,17 @@ impl Display for Query<'_> {
             }
         }
         match self.into {
-            Some(SelectInto::Variables(names)) => write!(f, " INTO @{}", names.join(", @")),
+            Some(SelectInto::Variables(targets)) => {
+                f.write_str(" INTO ")?;
+                for (n, target) in targets.iter().enumerate() {
+                    let separator = if n == 0 { "" } else { ", " };
+                    match target {
+                        IntoTarget::User(name) => write!(f, "{separator}@{name}")?,
+                        IntoTarget::Local(slot) => write!(f, "{separator}#{slot}")?,
+                    }
+                }
+                Ok(())
+            }
             Some(SelectInto::OutFile(file)) => {
                 f.write_str(" INTO OUTFILE ")?;
                 quoted(f, file.path)

@@ -107,10 +107,18 @@ pub struct LockClause<'a> {
     pub of: &'a [ObjectName<'a>],
 }
 
+/// A variable of SELECT ... INTO.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IntoTarget<'a> {
+    /// A user variable's name.
+    User(&'a str),
+    /// A slot of the stored program around.
+    Local(u32),
+}
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SelectInto<'a> {
-    /// Names of user variables.
-    Variables(&'a [&'a str]),
+    Variables(&'a [IntoTarget<'a>]),
     OutFile(&'a OutFile<'a>),
     /// A path.
     DumpFile(&'a [u8]),

@@ -155,7 +155,11 @@ pub enum Show<'a> {
     /// SHOW BINARY LOG STATUS, SHOW MASTER STATUS
     BinaryLogStatus,
     BinaryLogs,
-    ReplicaStatus,
+    ReplicaStatus {
+        channel: Option<&'a [u8]>,
+    },
+    /// SHOW BINLOG EVENTS, SHOW RELAYLOG EVENTS
+    LogEvents,
     Replicas,
     Profiles,
     Profile,

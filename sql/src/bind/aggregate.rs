@@ -64,7 +64,7 @@ impl Binder<'_> {
         self.in_outer_block(|binder, kind| match kind {
             LevelKind::Subquery => binder.aggregate(call).map(Some),
             LevelKind::Derived => binder.outer_aggregate(call),
-            LevelKind::Lateral => Ok(None),
+            LevelKind::Lateral | LevelKind::View => Ok(None),
         })
     }
 

@@ -1,9 +1,9 @@
 //! UPDATE and DELETE over several tables: a join whose rows name the rows to change.
 
 use super::query::convert_to;
-use super::{Binder, SourceKind};
+use super::{Binder, Changed, SourceKind};
 use crate::ast;
-use crate::error::{Clause, Error, Result};
+use crate::error::{Clause, Error, Result, ViewProblem};
 use crate::expr::{Expr, ExprKind};
 use crate::plan::{Action, Assignment, ChangePlan, ChangeTarget, Part, Plan};
 use crate::planner::{FromBlock, JoinTree};
@@ -38,27 +38,45 @@ impl Binder<'_> {
         let tree = self.changed_from(update.tables, Action::Select)?;
         self.changed = self.stored_tables();
         let mut targets: Vec<ChangeTarget> = Vec::new();
+        // Which table each source that is assigned to stands for.
+        let mut by_view: Vec<(usize, usize)> = Vec::new();
         for assignment in update.assignments {
             let found = self.find_visible(&assignment.column)?;
             let (source, column) = found.ok_or_else(|| Error::UnknownColumn {
                 name: super::from::dotted(&assignment.column),
                 clause: Clause::FieldList,
             })?;
-            let table = self.changeable(source, "UPDATE")?;
-            self.context.need(&table, Action::Update, Part::Column(column))?;
+            let through = source;
+            self.need_of(source, Action::Update, Part::Column(column))?;
+            let (source, column) = self.target_column(source, column, "UPDATE")?;
+            let table = self.sources[source].table.clone();
+            if through != source {
+                self.context.need(&table, Action::Update, Part::Column(column))?;
+            }
+            if by_view.iter().any(|(view, other)| *view == through && *other != source) {
+                return Err(self.sources[through].view.as_ref().expect("it has two tables").problem(ViewProblem::SeveralTables));
+            }
+            by_view.push((through, source));
             let mut value = self.assigned(&assignment.value, &table, column)?;
             if let (Some(value), Some(target)) = (&mut value, targets.iter().find(|t| t.source == source)) {
                 // A column that is assigned before reads as what it was given.
                 read_assigned(value, target);
             }
             let at = targets.iter().position(|t| t.source == source).unwrap_or_else(|| {
-                targets.push(ChangeTarget { source, table, assignments: Vec::new() });
+                targets.push(ChangeTarget { source, table, assignments: Vec::new(), view_check: None });
                 targets.len() - 1
             });
+            if targets[at].view_check.is_none() {
+                targets[at].view_check = self.view_check(through, source)?;
+            }
             targets[at].assignments.push(Assignment { column, value });
         }
         targets.sort_by_key(|target| target.source);
         self.refuse_key_updates(&targets)?;
+        let is_twice = |t: &ChangeTarget| targets.iter().filter(|other| other.table.id == t.table.id).count() > 1;
+        if targets.iter().any(|target| target.view_check.is_some() && is_twice(target)) {
+            return Err(Error::NotSupported("WITH CHECK OPTION of a table that is updated twice".to_owned()));
+        }
         self.change(tree, targets, update.filter, update.ignore, true)
     }
 
@@ -73,12 +91,13 @@ impl Binder<'_> {
             self.with(with)?;
         }
         let tree = self.changed_from(delete.from, Action::Select)?;
+        self.changed = self.stored_tables();
         let mut targets: Vec<ChangeTarget> = Vec::new();
         if delete.targets.is_empty() {
             // Of one table.
             let source = self.scope.visible[0];
-            let table = self.changeable(source, "DELETE")?;
-            targets.push(ChangeTarget { source, table, assignments: Vec::new() });
+            let (source, table) = self.changeable(source, "DELETE")?;
+            targets.push(ChangeTarget { source, table, assignments: Vec::new(), view_check: None });
         }
         for name in delete.targets {
             let names = |&source: &usize| {
@@ -91,26 +110,62 @@ impl Binder<'_> {
             if targets.iter().any(|t| t.source == source) {
                 return Err(Error::NotUniqueTable(name.name.to_owned()));
             }
-            let table = self.changeable(source, "DELETE")?;
-            targets.push(ChangeTarget { source, table, assignments: Vec::new() });
+            let (source, table) = self.changeable(source, "DELETE")?;
+            targets.push(ChangeTarget { source, table, assignments: Vec::new(), view_check: None });
         }
         targets.sort_by_key(|target| target.source);
         self.change(tree, targets, delete.filter, delete.ignore, false)
     }
 
     /// The stored tables that may be named, any of which the statement may change.
-    pub(super) fn stored_tables(&self) -> Vec<(types::schema::TableId, String)> {
-        let visible = self.scope.visible.iter().map(|&s| &self.sources[s]);
-        visible.filter(|s| matches!(s.kind, SourceKind::Table)).map(|s| (s.table.id, s.alias.clone())).collect()
+    pub(super) fn stored_tables(&self) -> Vec<Changed> {
+        let mut tables = Vec::new();
+        for from in self.scope.visible.iter().map(|&s| &self.sources[s]) {
+            let name = || from.alias.clone();
+            match (&from.kind, &from.view) {
+                (SourceKind::Table, _) => tables.push(Changed { table: from.table.id, name: name(), view: None }),
+                (_, Some(view)) => {
+                    let own = view.tables.iter().map(|&s| self.sources[s].table.id);
+                    tables.extend(own.map(|table| Changed { table, name: name(), view: Some(view.def.id) }));
+                }
+                _ => {}
+            }
+        }
+        tables
     }
 
-    /// The stored table that a source is; 1288 for everything else.
-    fn changeable(&self, source: usize, statement: &'static str) -> Result<Arc<TableDef>> {
+    /// The source that the statement names for a stored table: itself, or the view that it is changed through.
+    fn named_source(&self, stored: usize) -> usize {
+        let stands_for = |&&s: &&usize| {
+            let view = self.sources[s].view.as_ref();
+            s == stored || view.is_some_and(|view| view.tables.contains(&stored))
+        };
+        *self.scope.visible.iter().find(stands_for).unwrap_or(&stored)
+    }
+
+    /// A target by the name that the statement has for it.
+    fn changed_as(&self, target: &ChangeTarget) -> Changed {
+        let named = &self.sources[self.named_source(target.source)];
+        let view = named.view.as_ref().map(|view| view.def.id);
+        Changed { table: target.table.id, name: named.alias.clone(), view }
+    }
+
+    /// The stored table that a source is, or the only one of a view; 1288 for everything else.
+    fn changeable(&self, source: usize, statement: &'static str) -> Result<(usize, Arc<TableDef>)> {
         let from = &self.sources[source];
-        if !matches!(from.kind, SourceKind::Table) || from.table.is_virtual {
-            return Err(Error::NotUpdatable { table: from.alias.clone(), statement });
+        let not_updatable = || Error::NotUpdatable { table: from.alias.clone(), statement };
+        match (&from.kind, &from.view) {
+            (SourceKind::Table, _) if !from.table.is_virtual => Ok((source, from.table.clone())),
+            (_, Some(view)) => {
+                view.refuse_unless_updatable(&from.alias, statement)?;
+                match view.tables.as_slice() {
+                    [only] if !view.has_other => Ok((*only, self.sources[*only].table.clone())),
+                    [] => Err(not_updatable()),
+                    _ => Err(view.problem(ViewProblem::DeleteFromJoin)),
+                }
+            }
+            _ => Err(not_updatable()),
         }
-        Ok(from.table.clone())
     }
 
     /// 1706: one table under two names, both of which change rows and one of which changes the primary key.
@@ -137,12 +192,15 @@ impl Binder<'_> {
         update: bool,
     ) -> Result<Plan> {
         let mut tree = Some(tree);
-        let changed: Vec<usize> = targets.iter().map(|target| target.source).collect();
+        let changed: Vec<usize> = targets.iter().map(|target| self.named_source(target.source)).collect();
         if !update {
-            targets.iter().try_for_each(|target| self.context.need(&target.table, Action::Delete, Part::Table))?;
+            for (target, &named) in targets.iter().zip(&changed) {
+                self.need_of(named, Action::Delete, Part::Table)?;
+                self.context.need(&target.table, Action::Delete, Part::Table)?;
+            }
         }
         self.need_others(&changed)?;
-        self.changed = targets.iter().map(|t| (t.table.id, self.sources[t.source].alias.clone())).collect();
+        self.changed = targets.iter().map(|target| self.changed_as(target)).collect();
         let filter = match filter {
             Some(expr) => self.in_clause(Clause::Where, |b| b.where_clause(expr, &mut tree, true))?,
             None => Vec::new(),

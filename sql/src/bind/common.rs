@@ -126,7 +126,9 @@ impl Binder<'_> {
 
     /// Stores that depend on the blocks around are emptied when the nearest one that is run again is.
     fn note_resets(&mut self, tables: &[usize]) {
-        if let Some(level) = self.levels.iter_mut().rev().find(|level| level.kind != LevelKind::Derived) {
+        if let Some(level) =
+            self.levels.iter_mut().rev().find(|level| !matches!(level.kind, LevelKind::Derived | LevelKind::View))
+        {
             level.resets.extend(tables);
         }
     }

@@ -6,7 +6,7 @@
 
 use super::from::{Source, SourceKind};
 use super::query::{Block, Bound, BoundSelect};
-use super::{Binder, LevelKind, typing};
+use super::{Binder, Changed, Level, LevelKind, typing};
 use crate::ast::Query;
 use crate::error::{DefinitionError, Error, Result};
 use crate::expr::{Expr, ExprKind};
@@ -36,16 +36,19 @@ impl Binder<'_> {
         let names = derived_names(bound.columns().iter().map(|c| c.name.as_str()), columns)?;
         match bound {
             Bound::Select(select) if self.is_mergeable(&select) => self.merge(*select, names, alias),
-            bound => {
-                let key = bound.key();
-                let pushable = self.pushable(&bound).filter(|_| level.resets.is_empty());
-                let block = self.finish(bound)?;
-                let def = derived_def(alias, &names, &block);
-                let derivations = block.derivations.clone();
-                let kind = stored(block, level.resets, key);
-                Ok(JoinTree::Table(self.push_source(Source { pushable, ..Source::of_query(def, alias, kind, derivations) })?))
-            }
+            bound => self.kept(bound, level, names, alias),
         }
+    }
+
+    /// Registers a query whose rows are kept.
+    pub(super) fn kept(&mut self, bound: Bound, level: Level, names: Vec<String>, alias: &str) -> Result<JoinTree> {
+        let key = bound.key();
+        let pushable = self.pushable(&bound).filter(|_| level.resets.is_empty());
+        let block = self.finish(bound)?;
+        let def = derived_def(alias, &names, &block);
+        let derivations = block.derivations.clone();
+        let kind = stored(block, level.resets, key);
+        Ok(JoinTree::Table(self.push_source(Source { pushable, ..Source::of_query(def, alias, kind, derivations) })?))
     }
 
     /// May the block become part of the one around it?
@@ -62,16 +65,19 @@ impl Binder<'_> {
         let is_null_in_null_row =
             |expr: &Expr| !self.on_null_side || matches!(expr.kind, ExprKind::Column { source, .. } if own(source));
         // What a derived table reads of a table that is changed, it has read before.
-        let reads_changed = |tree: &JoinTree| {
-            let mut sources = Vec::new();
-            tree_sources(tree, &mut sources);
-            sources.iter().any(|&s| self.changed.iter().any(|(id, _)| *id == self.sources[s].table.id))
-        };
+        let reads_changed = |tree: &JoinTree| self.changed_table(tree).is_some();
         self.context.switches().derived_merge
             && select.is_plain()
             && !select.tree.as_ref().is_some_and(reads_changed)
             && select.tree.as_ref().is_some_and(|tree| tree.tables() <= MERGED_TABLES_MAX)
             && select.project.iter().all(|expr| is_plain(expr) && is_null_in_null_row(expr) && size(expr) <= MERGED_SIZE_MAX)
+    }
+
+    /// The table of a tree that the statement changes.
+    pub(super) fn changed_table(&self, tree: &JoinTree) -> Option<&Changed> {
+        let mut sources = Vec::new();
+        tree_sources(tree, &mut sources);
+        sources.iter().find_map(|&s| self.changed.iter().find(|changed| changed.table == self.sources[s].table.id))
     }
 
     pub(super) fn merge(&mut self, select: BoundSelect, names: Vec<String>, alias: &str) -> Result<JoinTree> {
@@ -177,5 +183,6 @@ pub(super) fn table_def(name: &str, columns: Vec<ColumnDef>) -> Arc<TableDef> {
         is_virtual: true,
         foreign_keys: Vec::new(),
         checks: Vec::new(),
+        view: None,
     })
 }

@@ -8,51 +8,55 @@ use crate::error::{Clause, Error, Result};
 use crate::expr::{Expr, ExprKind};
 use crate::plan::{
     Action, Assignment, DeletePlan, InsertPlan, InsertSource, LimitPlan, Node, Part, Parts, Plan, Scan, SortKey, UpdatePlan,
+    ViewCheck,
 };
 use crate::planner::{FromBlock, JoinTree, OrderNeed};
 use types::schema::TableDef;
+
+/// What an INSERT writes.
+pub(super) struct InsertTarget {
+    pub table: std::sync::Arc<TableDef>,
+    /// The columns that are given, and the names that the statement has for them.
+    pub columns: Vec<usize>,
+    pub names: Vec<String>,
+    /// The view that it names, over the table as source 0.
+    pub view: Option<super::Source>,
+    pub check: Option<Box<ViewCheck>>,
+}
 
 impl Binder<'_> {
     pub(super) fn insert(&mut self, insert: &ast::Insert<'_>) -> Result<InsertPlan> {
         if !insert.partitions.is_empty() {
             return Err(Error::NotSupported("partitions".to_owned()));
         }
-        let table = self.lookup(&insert.table, Action::Insert)?;
-        self.need_insert(&table, insert)?;
-        if table.is_virtual {
-            return Err(Error::NotUpdatable { table: table.name.clone(), statement: "INSERT" });
-        }
-        let name = insert.table.name;
-        let (columns, source) = match insert.source {
+        let names: Option<Vec<ast::ColumnName<'_>>> = match insert.source {
+            AstSource::Set(assignments) => Some(assignments.iter().map(|a| a.column).collect()),
+            _ => insert.columns.map(<[_]>::to_vec),
+        };
+        let target = self.insert_target(insert, names.as_deref())?;
+        let (table, columns) = (target.table.clone(), target.columns.clone());
+        let source = match insert.source {
             AstSource::Set(assignments) => {
-                let names: Vec<ast::ColumnName<'_>> = assignments.iter().map(|a| a.column).collect();
-                let columns = self.insert_columns(&table, name, &names)?;
-                self.need_targets(&table, &columns, Part::Column)?;
                 let row: Vec<AstExpr<'_>> = assignments.iter().map(|a| a.value).collect();
-                let rows = self.insert_rows(&table, &columns, &[&row])?;
-                (columns, InsertSource::Values(rows))
+                InsertSource::Values(self.insert_rows(&target, &[&row])?)
             }
-            AstSource::Values(rows) => {
-                let columns = self.target_columns(&table, name, insert.columns)?;
-                let rows = self.insert_rows(&table, &columns, rows)?;
-                (columns, InsertSource::Values(rows))
-            }
+            AstSource::Values(rows) => InsertSource::Values(self.insert_rows(&target, rows)?),
             AstSource::Query(query) => {
-                let columns = self.target_columns(&table, name, insert.columns)?;
                 refuse_generated(&table, &columns)?;
                 let plan = self.query_plan(query)?;
                 if plan.columns.len() != columns.len() {
                     return Err(Error::ColumnCount { row: 1 });
                 }
-                (columns, InsertSource::Query(Box::new(plan)))
+                InsertSource::Query(Box::new(plan))
             }
         };
         let reads_row = match &source {
             InsertSource::Values(rows) => rows.iter().flatten().flatten().any(reads_columns),
             InsertSource::Query(_) | InsertSource::File(_) => false,
         };
+        let name = insert.table.name;
         self.refuse_target(&[(&table, name)])?;
-        let (on_duplicate, duplicate_parts) = self.on_duplicate(&table, insert, &columns, &source)?;
+        let (on_duplicate, duplicate_parts) = self.on_duplicate(&target, insert, &source)?;
         let parts = self.parts();
         Ok(InsertPlan {
             parts,
@@ -64,6 +68,7 @@ impl Binder<'_> {
             replace: insert.replace,
             ignore: insert.ignore,
             on_duplicate,
+            view_check: target.check,
             params: self.param_count(),
         })
     }
@@ -82,7 +87,39 @@ impl Binder<'_> {
         Ok(())
     }
 
-    fn need_targets(&self, table: &TableDef, columns: &[usize], part: fn(usize) -> Part<'static>) -> Result<()> {
+    /// What an INSERT writes: a table, or the table of a view.
+    fn insert_target(&mut self, insert: &ast::Insert<'_>, names: Option<&[ast::ColumnName<'_>]>) -> Result<InsertTarget> {
+        let table = self.lookup(&insert.table, Action::Insert)?;
+        self.need_insert(&table, insert)?;
+        self.note_named(&table);
+        if table.is_virtual {
+            return Err(Error::NotUpdatable { table: table.name.clone(), statement: "INSERT" });
+        }
+        let name = insert.table.name;
+        if table.view.is_some() {
+            let target = self.insert_view(table, name, names, insert.replace, insert.ignore)?;
+            self.need_insert(&target.table, insert)?;
+            self.need_targets(&target.table, &target.columns, Part::Column)?;
+            return Ok(target);
+        }
+        let columns = self.target_columns(&table, name, names)?;
+        let names = columns.iter().map(|&c| table.columns[c].name.clone()).collect();
+        Ok(InsertTarget { table, columns, names, view: None, check: None })
+    }
+
+    /// Registers the table that is written as source 0, known by its own columns or those of the view.
+    fn add_target(&mut self, target: &InsertTarget, alias: &str) -> Result<()> {
+        self.add_source(target.table.clone(), alias)?;
+        if let Some(view) = &target.view {
+            // The table itself has no name here.
+            self.scope.visible.clear();
+            self.push_source(view.clone())?;
+        }
+        Ok(())
+    }
+
+    /// INSERT gives these columns.
+    pub(super) fn need_targets(&self, table: &TableDef, columns: &[usize], part: fn(usize) -> Part<'static>) -> Result<()> {
         columns.iter().try_for_each(|&column| self.context.need(table, Action::Insert, part(column)))
     }
 
@@ -106,7 +143,12 @@ impl Binder<'_> {
         }
     }
 
-    fn insert_columns(&self, table: &types::schema::TableDef, name: &str, columns: &[ast::ColumnName<'_>]) -> Result<Vec<usize>> {
+    pub(super) fn insert_columns(
+        &self,
+        table: &types::schema::TableDef,
+        name: &str,
+        columns: &[ast::ColumnName<'_>],
+    ) -> Result<Vec<usize>> {
         let mut found = Vec::with_capacity(columns.len());
         for column in columns {
             let unknown = || Error::UnknownColumn { name: dotted(column), clause: Clause::InsertList };
@@ -123,21 +165,17 @@ impl Binder<'_> {
     }
 
     /// Rows of VALUES, which may name the table's columns; an empty row is all defaults.
-    fn insert_rows(
-        &mut self,
-        table: &std::sync::Arc<types::schema::TableDef>,
-        columns: &[usize],
-        rows: &[&[AstExpr<'_>]],
-    ) -> Result<Vec<Vec<Option<Expr>>>> {
+    fn insert_rows(&mut self, target: &InsertTarget, rows: &[&[AstExpr<'_>]]) -> Result<Vec<Vec<Option<Expr>>>> {
+        let (table, columns) = (&target.table, &target.columns);
         self.scope = Scope::new(Vec::new(), Clause::InsertList);
-        self.add_source(table.clone(), &table.name)?;
+        self.add_target(target, &table.name)?;
         let mut bound = Vec::with_capacity(rows.len());
         for (n, row) in rows.iter().enumerate() {
             if row.len() != columns.len() && !row.is_empty() {
                 return Err(Error::ColumnCount { row: n + 1 });
             }
             let mut out = Vec::with_capacity(columns.len());
-            for (value, &column) in row.iter().zip(columns) {
+            for (value, &column) in row.iter().zip(columns.iter()) {
                 out.push(self.assigned(value, table, column)?);
             }
             out.resize_with(columns.len(), || None);
@@ -162,9 +200,8 @@ impl Binder<'_> {
 
     fn on_duplicate(
         &mut self,
-        table: &std::sync::Arc<types::schema::TableDef>,
+        target: &InsertTarget,
         insert: &ast::Insert<'_>,
-        columns: &[usize],
         source: &InsertSource,
     ) -> Result<(Vec<Assignment>, Parts)> {
         if insert.on_duplicate.is_empty() {
@@ -173,8 +210,9 @@ impl Binder<'_> {
         // The existing row is source 0, so a query's own sources are out of sight here.
         let query_sources = std::mem::take(&mut self.sources);
         let around = (std::mem::take(&mut self.subqueries), std::mem::take(&mut self.stores));
+        let (table, columns) = (&target.table, &target.columns);
         self.scope = Scope::new(Vec::new(), Clause::FieldList);
-        self.add_source(table.clone(), insert.table.name)?;
+        self.add_target(target, insert.table.name)?;
         let names = match insert.row_alias {
             Some(alias) if !alias.columns.is_empty() => {
                 if alias.columns.len() != columns.len() {
@@ -182,7 +220,7 @@ impl Binder<'_> {
                 }
                 alias.columns.iter().zip(columns).map(|(name, column)| ((*name).to_owned(), *column)).collect()
             }
-            _ => columns.iter().map(|&c| (table.columns[c].name.clone(), c)).collect(),
+            _ => target.names.iter().cloned().zip(columns.iter().copied()).collect(),
         };
         let alias = insert.row_alias.map(|a| a.name.to_owned());
         self.scope.insert_row = Some(InsertRow { alias, columns: names });
@@ -216,8 +254,13 @@ impl Binder<'_> {
             let found = self.find_visible(&assignment.column)?;
             let (source, column) =
                 found.ok_or_else(|| Error::UnknownColumn { name: dotted(&assignment.column), clause: Clause::FieldList })?;
+            self.need_of(source, self.assigns, Part::Column(column))?;
+            let through = source;
+            let (source, column) = self.target_column(source, column, "UPDATE")?;
             let table = self.sources[source].table.clone();
-            self.context.need(&table, self.assigns, Part::Column(column))?;
+            if through != source {
+                self.context.need(&table, self.assigns, Part::Column(column))?;
+            }
             out.push(Assignment { column, value: self.assigned(&assignment.value, &table, column)? });
         }
         Ok(out)
@@ -226,42 +269,49 @@ impl Binder<'_> {
     pub(super) fn update(&mut self, update: &ast::Update<'_>) -> Result<Plan> {
         // Of one table, that comes first: it is source 0.
         let single = !(joins(update.filter, update.order_by, &update.limit) && is_plain(update.assignments));
+        self.statement = "UPDATE";
         let tree = if single { self.single_table(update.tables, update.with.as_ref(), "UPDATE")? } else { None };
-        let Some(tree) = tree else { return self.update_join(update) };
+        let Some(conditions) = tree else { return self.update_join(update) };
         if let Some(with) = &update.with {
             self.with(with)?;
         }
+        let named = self.scope.visible[0];
+        self.need_of(named, Action::Update, Part::Any)?;
         self.need_of(0, Action::Update, Part::Any)?;
         let assignments = self.assignments(update.assignments)?;
-        let (scan, order, limit) = self.changed_rows(tree, update.filter, update.order_by, update.limit.as_ref())?;
-        self.refuse_target(&[(&scan.table, &scan.alias)])?;
+        let view_check = self.view_check(named, 0)?;
+        let (scan, order, limit) = self.changed_rows(conditions, update.filter, update.order_by, update.limit.as_ref())?;
+        self.refuse_target(&[(&scan.table, &self.sources[named].alias)])?;
         let parts = self.parts();
         let params = self.param_count();
-        Ok(Plan::Update(UpdatePlan { scan, order, limit, assignments, ignore: update.ignore, parts, params }))
+        Ok(Plan::Update(UpdatePlan { scan, order, limit, assignments, view_check, ignore: update.ignore, parts, params }))
     }
 
     pub(super) fn delete(&mut self, delete: &ast::Delete<'_>) -> Result<Plan> {
         let single =
             (delete.targets.is_empty() || is_same_table(delete)) && !joins(delete.filter, delete.order_by, &delete.limit);
+        self.statement = "DELETE";
         let tree = if single { self.single_table(delete.from, delete.with.as_ref(), "DELETE")? } else { None };
-        let Some(tree) = tree else { return self.delete_join(delete) };
+        let Some(conditions) = tree else { return self.delete_join(delete) };
         if let Some(with) = &delete.with {
             self.with(with)?;
         }
+        let named = self.scope.visible[0];
+        self.need_of(named, Action::Delete, Part::Table)?;
         self.need_of(0, Action::Delete, Part::Table)?;
-        let (scan, order, limit) = self.changed_rows(tree, delete.filter, delete.order_by, delete.limit.as_ref())?;
-        self.refuse_target(&[(&scan.table, &scan.alias)])?;
+        let (scan, order, limit) = self.changed_rows(conditions, delete.filter, delete.order_by, delete.limit.as_ref())?;
+        self.refuse_target(&[(&scan.table, &self.sources[named].alias)])?;
         let parts = self.parts();
         Ok(Plan::Delete(DeletePlan { scan, order, limit, ignore: delete.ignore, parts, params: self.param_count() }))
     }
 
-    /// The one stored table that the statement names.
+    /// The one stored table that the statement names, or names by a view, as source 0: the view's conditions. `None`: there are more.
     fn single_table(
         &mut self,
         tables: &[TableRef<'_>],
         with: Option<&ast::With<'_>>,
         statement: &'static str,
-    ) -> Result<Option<JoinTree>> {
+    ) -> Result<Option<Vec<Expr>>> {
         let [TableRef::Table(table)] = tables else { return Ok(None) };
         let is_common = |with: &ast::With<'_>| with.tables.iter().any(|t| t.name.eq_ignore_ascii_case(table.name.name));
         if table.name.database.is_none() && with.is_some_and(is_common) {
@@ -269,12 +319,27 @@ impl Binder<'_> {
         }
         let action = if statement == "DELETE" { Action::Delete } else { Action::Update };
         let tree = self.changed_from(tables, action)?;
-        let from = &self.sources[0];
-        if from.table.is_virtual {
-            return Err(Error::NotUpdatable { table: from.alias.clone(), statement });
+        let from = &self.sources[self.scope.visible[0]];
+        let conditions = match &from.view {
+            Some(view) => {
+                view.refuse_unless_updatable(&from.alias, statement)?;
+                super::view::conditions_of_one(tree)
+            }
+            None if from.table.is_virtual => {
+                return Err(Error::NotUpdatable { table: from.alias.clone(), statement });
+            }
+            None => Some(Vec::new()),
+        };
+        if conditions.is_none() {
+            // It is bound anew, as a join.
+            self.sources.clear();
+            self.subqueries.clear();
+            self.stores.clear();
+            self.named.clear();
+            return Ok(None);
         }
         self.changed = self.stored_tables();
-        Ok(Some(tree))
+        Ok(conditions)
     }
 
     /// The FROM of a statement that changes some of its tables.
@@ -290,7 +355,11 @@ impl Binder<'_> {
         for subquery in &self.subqueries {
             for (table, name) in targets {
                 if reads_table(&subquery.root, table) {
-                    return Err(Error::UpdateTableUsed((*name).to_owned()));
+                    let changed = self.changed.iter().find(|changed| changed.table == table.id);
+                    return Err(match changed {
+                        Some(changed) => self.target_read(changed, None),
+                        None => Error::UpdateTableUsed((*name).to_owned()),
+                    });
                 }
             }
         }
@@ -300,15 +369,15 @@ impl Binder<'_> {
     /// The rows that UPDATE and DELETE change: a scan, and an order where that matters.
     fn changed_rows(
         &mut self,
-        tree: JoinTree,
+        conditions: Vec<Expr>,
         filter: Option<&ast::Expr<'_>>,
         order_by: &[OrderItem<'_>],
         limit: Option<&ast::Limit<'_>>,
     ) -> Result<(Scan, Vec<SortKey>, Option<LimitPlan>)> {
-        let filter = match filter {
-            Some(expr) => conjuncts(self.in_clause(Clause::Where, |b| b.predicate(expr))?),
-            None => Vec::new(),
-        };
+        let mut all = conditions;
+        if let Some(expr) = filter {
+            all.extend(conjuncts(self.in_clause(Clause::Where, |b| b.predicate(expr))?));
+        }
         let mut keys = Vec::with_capacity(order_by.len());
         for item in order_by {
             let mut expr = self.in_clause(Clause::OrderBy, |b| b.value(&item.expr))?;
@@ -321,7 +390,7 @@ impl Binder<'_> {
         let need = order_need(&keys);
         let mut block = FromBlock { keeps_rows: true, ..FromBlock::new(&self.sources, self.context) };
         block.used[0] = vec![true; self.sources[0].table.columns.len()];
-        let (scan, ordered) = block.plan_scan(&tree, filter, need.as_ref());
+        let (scan, ordered) = block.plan_scan(&JoinTree::Table(0), all, need.as_ref());
         if ordered {
             keys.clear();
         }
@@ -349,7 +418,9 @@ fn joins(filter: Option<&ast::Expr<'_>>, order_by: &[OrderItem<'_>], limit: &Opt
 
 /// Does no assignment read what another has set?
 fn is_plain(assignments: &[ast::Assignment<'_>]) -> bool {
-    let is_constant = |value: &AstExpr<'_>| matches!(value, AstExpr::Literal(_) | AstExpr::Lifted { .. } | AstExpr::Param(_));
+    let is_constant = |value: &AstExpr<'_>| {
+        matches!(value, AstExpr::Literal(_) | AstExpr::Lifted { .. } | AstExpr::Param(_) | AstExpr::Local { .. })
+    };
     assignments.len() == 1 || assignments.iter().all(|a| is_constant(&a.value))
 }
 

@@ -20,6 +20,7 @@ impl Binder<'_> {
             E::Lifted { index, literal } => self.lifted(*index, literal),
             E::Param(index) => Ok(self.param(*index as usize)),
             E::Column(name) => self.name(name),
+            E::Local { slot, .. } => Ok(self.local(*slot as usize)),
             E::And(items) => self.logic(items, ExprKind::And),
             E::Or(items) => self.logic(items, ExprKind::Or),
             E::Not(arg) => self.not(arg),
@@ -91,7 +92,7 @@ impl Binder<'_> {
     }
 
     fn param(&mut self, index: usize) -> Expr {
-        let collation = self.context.connection_collation();
+        let collation = self.literal_collation();
         let ty = self.context.param_type(index);
         self.derivation = Derivation { collation, level: Coercibility::Coercible };
         let mut ty = ty.unwrap_or_else(|| ColumnType::new(TypeKind::Null));
@@ -101,6 +102,16 @@ impl Binder<'_> {
             _ => {}
         }
         Expr { kind: ExprKind::Param(index), ty, nullable: true }
+    }
+
+    /// A variable of the stored program around, which is a parameter of the plan.
+    fn local(&mut self, slot: usize) -> Expr {
+        let ty = self.context.local_type(slot);
+        self.derivation = match class(&ty) {
+            Class::String => Derivation { collation: ty.collation, level: Coercibility::Implicit },
+            _ => Derivation::NUMERIC,
+        };
+        Expr { kind: ExprKind::Param(slot), ty, nullable: true }
     }
 
     fn logic(&mut self, items: &[ast::Expr<'_>], make: fn(Vec<Expr>) -> ExprKind) -> Result<Expr> {
@@ -413,13 +424,13 @@ impl Binder<'_> {
         let mut pattern = self.value(&like.pattern)?;
         let derivation = arg_derivation.combine(self.derivation, "like")?;
         let escape = self.escape(like.escape.as_ref())?;
-        let text = typing::string(255, self.context.connection_collation());
+        let text = typing::string(255, self.literal_collation());
         adopt(&mut arg, &text);
         adopt(&mut pattern, &text);
         let nullable = arg.nullable || pattern.nullable;
         let collation = match derivation.level {
             // Numbers as text.
-            Coercibility::Numeric | Coercibility::Ignorable => self.context.connection_collation(),
+            Coercibility::Numeric | Coercibility::Ignorable => self.literal_collation(),
             _ => derivation.collation,
         };
         let kind = ExprKind::Like { arg: Box::new(arg), pattern: Box::new(pattern), escape, collation, negated: like.negated };
@@ -487,7 +498,7 @@ impl Binder<'_> {
     /// The collation of a string made from operands with this derivation: numbers give the connection's.
     pub(super) fn string_collation(&self, derivation: Derivation) -> CollationId {
         match derivation.level {
-            Coercibility::Numeric | Coercibility::Ignorable => self.context.connection_collation(),
+            Coercibility::Numeric | Coercibility::Ignorable => self.literal_collation(),
             _ => derivation.collation,
         }
     }
@@ -542,7 +553,7 @@ impl Binder<'_> {
             T::Double => typing::double(),
             T::Char { length, charset } => {
                 let collation = match charset {
-                    None => self.context.connection_collation(),
+                    None => self.literal_collation(),
                     Some(charset) => {
                         CollationId::of_charset(charset).ok_or_else(|| Error::UnknownCharset((*charset).to_owned()))?
                     }
@@ -596,7 +607,7 @@ impl Binder<'_> {
     }
 
     fn user_variable(&mut self, name: &str) -> Expr {
-        let collation = self.context.connection_collation();
+        let collation = self.literal_collation();
         let is_loaded = self.loaded.iter().any(|loaded| loaded.eq_ignore_ascii_case(name));
         let ty = if is_loaded { None } else { self.context.user_variable_type(name) };
         // Strings of any length.
@@ -629,7 +640,7 @@ impl Binder<'_> {
                 ColumnType { collation: CollationId::UTF8MB4_BIN, ..ColumnType::new(TypeKind::Text(types::LobSize::Long)) }
             }
             Class::String => typing::string(typing::string_length(&value.ty), value.ty.collation),
-            _ => typing::string(typing::string_length(&value.ty), self.context.connection_collation()),
+            _ => typing::string(typing::string_length(&value.ty), self.literal_collation()),
         };
         self.derivation = match class(&ty) {
             Class::String | Class::Json => Derivation { collation: ty.collation, level: Coercibility::Implicit },
@@ -658,9 +669,10 @@ impl Binder<'_> {
             self.derivation = Derivation::IGNORABLE;
             return Ok(Expr::literal(Value::Null, ColumnType::new(TypeKind::Null)));
         }
-        let table = &self.sources[0].table;
-        let column = table.column_index(name.name);
+        let source = self.scope.visible[0];
+        let column = self.sources[source].table.column_index(name.name);
         let column = column.ok_or_else(|| Error::UnknownColumn { name: dotted(name), clause: self.scope.clause })?;
+        let (_, column) = self.target_column(source, column, "INSERT")?;
         self.insert_value(column)
     }
 
@@ -683,6 +695,8 @@ impl Binder<'_> {
         let found = self.find_column(name)?;
         let (source, column) = found.ok_or_else(|| Error::UnknownColumn { name: dotted(name), clause: self.scope.clause })?;
         self.need_column(source, column)?;
+        self.note_column(name.name, source, column);
+        let (source, column) = self.stored_column(source, column).unwrap_or((source, column));
         let def = &self.sources[source].table.columns[column];
         self.derivation = self.column_derivation(source, column);
         let ty = def.ty.clone();

@@ -25,6 +25,8 @@ pub(crate) struct Source {
     pub pushable: Option<Box<super::push::Pushable>>,
     /// How strongly the columns of a query hold their collations; empty for a table's, which hold them as columns do.
     pub derivations: Vec<Derivation>,
+    /// Of a view that became part of the block.
+    pub view: Option<Box<super::view::BoundView>>,
 }
 
 /// What a source's rows are.
@@ -49,7 +51,8 @@ pub(crate) enum SourceKind {
 
 impl Source {
     pub fn new(table: Arc<TableDef>, alias: &str, kind: SourceKind) -> Self {
-        Self { table, alias: alias.to_owned(), nullable: false, indexes: None, kind, pushable: None, derivations: Vec::new() }
+        let (indexes, pushable, derivations, view) = (None, None, Vec::new(), None);
+        Self { table, alias: alias.to_owned(), nullable: false, indexes, kind, pushable, derivations, view }
     }
 
     /// A query that is read like a table: its columns hold their collations as its select list does.
@@ -165,6 +168,14 @@ impl Binder<'_> {
             Some(Action::Select) => self.context.touches(&def)?,
             Some(_) => {}
         }
+        self.note_named(&def);
+        if def.view.is_some() {
+            if let Some(name) = table.hints.iter().flat_map(|hint| hint.indexes).next() {
+                let view = table.alias.unwrap_or(table.name.name);
+                return Err(Error::UnknownKey { key: (*name).to_owned(), table: view.to_owned() });
+            }
+            return self.view(def, table.alias.unwrap_or(table.name.name));
+        }
         let alias = table.alias.unwrap_or(if def.is_virtual { &def.name } else { table.name.name }).to_owned();
         let source = self.add_source(def, &alias)?;
         self.sources[source].indexes = self.hinted_indexes(source, table)?;
@@ -215,11 +226,11 @@ impl Binder<'_> {
                 self.scope.visible.splice(0..0, around);
                 conjuncts(on?)
             }
-            JoinCondition::Using(names) => self.using(names, first, middle, join.kind)?,
+            JoinCondition::Using(names) => self.using(join, names, first, middle)?,
             JoinCondition::Natural => {
                 let names = self.common_columns(first, middle);
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
-                self.using(&names, first, middle, join.kind)?
+                self.using(join, &names, first, middle)?
             }
         };
         if join.kind == JoinKind::Right && matches!(join.condition, JoinCondition::Using(_) | JoinCondition::Natural) {
@@ -270,7 +281,7 @@ impl Binder<'_> {
     }
 
     /// The equalities of USING, and their columns as one for names and `*`.
-    fn using(&mut self, names: &[&str], first: usize, middle: usize, kind: JoinKind) -> Result<Vec<Expr>> {
+    fn using(&mut self, join: &Join<'_>, names: &[&str], first: usize, middle: usize) -> Result<Vec<Expr>> {
         let mut on = Vec::new();
         let (left_side, right_side) = (self.scope.visible[first..middle].to_vec(), self.scope.visible[middle..].to_vec());
         for name in names {
@@ -278,6 +289,7 @@ impl Binder<'_> {
             let right = self.side_column(name, &right_side)?;
             self.need_column(left.0, left.1)?;
             self.need_column(right.0, right.1)?;
+            self.note_joined(join, left, right);
             let (a, b) = (self.column(left.0, left.1), self.column(right.0, right.1));
             let level = |b: &Self, (s, c): (usize, usize)| b.column_derivation(s, c);
             let derivation = level(self, left).combine(level(self, right), "=")?;
@@ -293,7 +305,7 @@ impl Binder<'_> {
             }
             members.sort_unstable();
             members.dedup();
-            let (source, column) = if kind == JoinKind::Right { right } else { left };
+            let (source, column) = if join.kind == JoinKind::Right { right } else { left };
             kept.push(JoinedColumn { name: (*name).to_owned(), source, column, members });
             self.scope.joined = kept;
         }
@@ -322,10 +334,11 @@ impl Binder<'_> {
         self.need_of(source, Action::Select, Part::Column(column))
     }
 
-    /// The statement does something with a table's column, where it is one.
+    /// The statement does something with a column of a table or view, where it is one: other sources are of no database.
     pub(super) fn need_of(&self, source: usize, action: Action, part: Part<'_>) -> Result<()> {
         match &self.sources[source] {
             Source { kind: SourceKind::Table, table, .. } => self.context.need(table, action, part),
+            Source { table, .. } if !table.database.is_empty() => self.context.need(table, action, part),
             _ => Ok(()),
         }
     }
@@ -395,6 +408,7 @@ impl Binder<'_> {
         if let Some((source, column)) = self.find_column(name)? {
             self.need_column(source, column)?;
             self.derivation = self.column_derivation(source, column);
+            self.note_column(name.name, source, column);
             return Ok(Some(self.column(source, column)));
         }
         if self.scope.aliases == AliasRule::AfterColumns
@@ -411,6 +425,7 @@ impl Binder<'_> {
         self.in_outer_block(|binder, kind| match kind {
             LevelKind::Derived => binder.outer_name(name),
             LevelKind::Subquery | LevelKind::Lateral => binder.find_name(name),
+            LevelKind::View => Ok(None),
         })
     }
 
@@ -437,7 +452,8 @@ impl Binder<'_> {
 
     /// `VALUES(col)`: the value that would have been inserted.
     pub(super) fn insert_value(&mut self, column: usize) -> Result<Expr> {
-        let source = self.scope.visible[0];
+        // The existing row, also where it is known by a view's names.
+        let source = 0;
         self.derivation = self.column_derivation(source, column);
         let ty = self.sources[source].table.columns[column].ty.clone();
         Ok(Expr { kind: ExprKind::InsertValue { column }, ty, nullable: true })
@@ -454,7 +470,9 @@ impl Binder<'_> {
         }
         let Some(found) = found else { return Ok(None) };
         self.derivation = found.derivation;
-        Ok(Some(found.expr.clone()))
+        let expr = found.expr.clone();
+        self.note_alias(name);
+        Ok(Some(expr))
     }
 
     /// HAVING sees the group keys and the select list.
@@ -466,6 +484,7 @@ impl Binder<'_> {
             if selected || self.scope.group_keys.contains(&expr) {
                 self.need_column(source, column)?;
                 self.derivation = self.column_derivation(source, column);
+                self.note_column(name.name, source, column);
                 return Ok(Some(expr));
             }
         }

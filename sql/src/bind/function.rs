@@ -207,7 +207,7 @@ impl Binder<'_> {
     }
 
     fn text(&self) -> ColumnType {
-        typing::string(16_383, self.context.connection_collation())
+        typing::string(16_383, self.literal_collation())
     }
 
     fn null_if(&mut self, mut args: Vec<Expr>, derivation: Derivation) -> Result<Expr> {
@@ -271,7 +271,7 @@ impl Binder<'_> {
         }
         let (function, ty) = match function {
             ast::UnitFunction::TimestampAdd => {
-                let collation = self.context.connection_collation();
+                let collation = self.literal_collation();
                 (F::TimestampAdd, date_add_type(&second, &first, unit, collation))
             }
             ast::UnitFunction::TimestampDiff => (F::TimestampDiff, typing::bigint(false)),

@@ -73,7 +73,7 @@ impl Binder<'_> {
     }
 
     pub(super) fn call_type(&self, function: F, args: &[Expr], collation: CollationId) -> Result<ColumnType> {
-        let connection = self.context.connection_collation();
+        let connection = self.literal_collation();
         let text = |length: u64| typing::string(length, connection);
         let length = |n: usize| typing::string_length(&args[n].ty);
         let ty = match function {
@@ -266,7 +266,6 @@ impl Binder<'_> {
             | F::JsonMemberOf
             | F::JsonSchemaValid
             | F::IsUuid
-            | F::StrCmp
             | F::IsIpv4
             | F::IsIpv4Compat
             | F::IsIpv4Mapped

@@ -47,7 +47,7 @@ impl Binder<'_> {
 
     fn string_literal(&mut self, literal: &StringLiteral<'_>) -> Result<Expr> {
         let collation = match literal.charset {
-            None => self.context.connection_collation(),
+            None => self.literal_collation(),
             Some(charset) => CollationId::of_charset(charset).ok_or_else(|| Error::UnknownCharset(charset.to_owned()))?,
         };
         self.derivation = Derivation { collation, level: Coercibility::Coercible };

@@ -17,6 +17,10 @@ impl Binder<'_> {
         let format = FileFormat::new(&load.format)?;
         let table = self.lookup(&load.table, Action::Insert)?;
         self.context.need(&table, Action::Insert, Part::Any)?;
+        self.note_named(&table);
+        if table.view.is_some() {
+            return Err(Error::NotSupported("LOAD DATA into a view".to_owned()));
+        }
         if table.is_virtual {
             return Err(Error::NotUpdatable { table: table.name.clone(), statement: "LOAD" });
         }
@@ -53,6 +57,7 @@ impl Binder<'_> {
             // With LOCAL, what has been sent cannot be stopped: problems are warnings.
             ignore: load.duplicates == Duplicates::Ignore || load.local && load.duplicates == Duplicates::Refuse,
             on_duplicate: Vec::new(),
+            view_check: None,
             parts,
             duplicate_parts: Default::default(),
             params: self.param_count(),

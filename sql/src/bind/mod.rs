@@ -32,19 +32,23 @@ mod subquery;
 #[cfg(test)]
 mod tests;
 mod typing;
+mod view;
 mod window;
 
 pub(crate) use from::{Source, SourceKind};
 pub(crate) use function::is_function;
 pub(crate) use group::{children, constant};
+pub(crate) use query::Bound;
 pub use query::bind_show_filter;
+pub(crate) use query::column_name;
 pub(crate) use typing::{Class, class};
+pub(crate) use view::{NameNote, Notes, address, bind_view_query, columns_of_view, problem as view_problem};
 
 use crate::ast::Statement;
 use crate::error::{Clause, Error, Result};
 use crate::expr::{Aggregate, Expr, WindowCall};
 use crate::parser::Parsed;
-use crate::plan::{Action, BindContext, Node, Parts, Plan, SqlMode, SubqueryPlan};
+use crate::plan::{Action, BindContext, Named, Node, Parts, Plan, SqlMode, SubqueryPlan};
 use compare::Derivation;
 use from::JoinedColumn;
 use std::sync::Arc;
@@ -68,11 +72,28 @@ pub fn bind_constant(expr: &crate::ast::Expr<'_>, context: &dyn BindContext) -> 
     Binder::new(context, 0, 0).expr(expr)
 }
 
+/// Binds an expression that reads no table, of a stored program; `None`: it has subqueries, so it needs a plan.
+pub fn bind_value(expr: &crate::ast::Expr<'_>, context: &dyn BindContext) -> Result<Option<Expr>> {
+    let mut binder = Binder::new(context, 0, 0);
+    let bound = binder.value(expr)?;
+    let stands_alone = binder.subqueries.is_empty() && binder.stores.is_empty() && binder.sources.is_empty();
+    Ok(stands_alone.then_some(bound))
+}
+
 /// Binds an expression over the columns of one table, which is source 0.
 pub(crate) fn bind_over_row(expr: &crate::ast::Expr<'_>, table: &Arc<TableDef>, context: &dyn BindContext) -> Result<Expr> {
     let mut binder = Binder::new(context, 0, 0);
     binder.add_source(table.clone(), &table.name)?;
     binder.value(expr)
+}
+
+/// A table that the statement changes.
+#[derive(Clone, Debug)]
+pub(crate) struct Changed {
+    pub table: TableId,
+    pub name: String,
+    /// The view that it is changed through.
+    pub view: Option<TableId>,
 }
 
 /// What may be named where an expression stands.
@@ -105,6 +126,8 @@ pub(crate) struct Scope {
     pub insert_row: Option<InsertRow>,
     /// ON DUPLICATE KEY UPDATE: the sources of the query, whose names must not be taken for the target's.
     pub rivals: Vec<Source>,
+    /// The order that a view asks for, which became part of the block.
+    pub view_order: Vec<(Expr, bool)>,
 }
 
 /// When a bare name may mean an entry of the select list.
@@ -153,6 +176,8 @@ pub(crate) enum LevelKind {
     Derived,
     /// It sees the tables before it.
     Lateral,
+    /// The query of a view: it sees nothing outside.
+    View,
 }
 
 /// A call of a window function, and the window it is over.
@@ -190,6 +215,7 @@ impl Scope {
             rollup: false,
             insert_row: None,
             rivals: Vec::new(),
+            view_order: Vec::new(),
         }
     }
 }
@@ -210,7 +236,17 @@ pub(crate) struct Binder<'c> {
     /// The common table expressions in sight, innermost last.
     pub common_tables: Vec<common::CommonTable>,
     /// The tables that the statement changes, by the names it gives them.
-    pub changed: Vec<(TableId, String)>,
+    pub changed: Vec<Changed>,
+    /// UPDATE, DELETE: which statement changes them.
+    pub statement: &'static str,
+    /// Tables and views that were named so far.
+    pub named: Vec<Named>,
+    /// The views whose queries are being bound, outermost last but one; each with its place in `named`.
+    pub views: Vec<(TableId, usize)>,
+    /// The collation of literals, where it is not the session's.
+    pub literals: Option<types::CollationId>,
+    /// What names mean, for the definition of a view.
+    pub notes: Option<Box<view::Notes>>,
     /// User variables that LOAD DATA gives the fields of each row.
     pub loaded: Vec<String>,
     /// What `SET column = value` needs of the column.
@@ -240,6 +276,11 @@ impl<'c> Binder<'c> {
             stores: Vec::new(),
             common_tables: Vec::new(),
             changed: Vec::new(),
+            statement: "",
+            named: Vec::new(),
+            views: Vec::new(),
+            literals: None,
+            notes: None,
             loaded: Vec::new(),
             assigns: Action::Update,
             changes_from: None,
@@ -253,7 +294,17 @@ impl<'c> Binder<'c> {
     fn parts(&mut self) -> Parts {
         // One whose query could not be bound is named nowhere.
         let stores = std::mem::take(&mut self.stores).into_iter().map(|store| store.unwrap_or_else(|| Arc::new(Node::OneRow)));
-        Parts { sources: self.sources.len(), subqueries: std::mem::take(&mut self.subqueries), stores: stores.collect() }
+        Parts {
+            sources: self.sources.len(),
+            subqueries: std::mem::take(&mut self.subqueries),
+            stores: stores.collect(),
+            named: std::mem::take(&mut self.named),
+        }
+    }
+
+    /// The collation of texts that say nothing about theirs.
+    fn literal_collation(&self) -> types::CollationId {
+        self.literals.unwrap_or_else(|| self.context.connection_collation())
     }
 
     fn param_count(&self) -> usize {

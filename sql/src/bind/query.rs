@@ -22,7 +22,7 @@ use types::{ColumnType, TypeKind, Value};
 
 /// A planned query: an operator tree whose slots are the columns.
 #[derive(Clone, Debug)]
-pub(super) struct Block {
+pub(crate) struct Block {
     pub node: Node,
     pub columns: Vec<OutputColumn>,
     pub derivations: Vec<Derivation>,
@@ -30,7 +30,7 @@ pub(super) struct Block {
 
 /// A query that is bound, and planned only if it is no SELECT.
 #[derive(Debug)]
-pub(super) enum Bound {
+pub(crate) enum Bound {
     Select(Box<BoundSelect>),
     Block(Box<Block>),
 }
@@ -73,7 +73,7 @@ pub(crate) struct BoundSelect {
     pub sort: Vec<SortKey>,
     pub limit: Option<LimitPlan>,
     pub distinct: bool,
-    straight: bool,
+    pub straight: bool,
     pub rollup: bool,
     pub locking: bool,
 }
@@ -96,6 +96,20 @@ impl BoundSelect {
             && self.windows.is_empty()
             && self.limit.is_none()
             && !self.project.iter().any(assigns)
+    }
+
+    /// Takes the sort keys out of a block in which nothing but the order depends on them.
+    pub fn take_order(&mut self) -> Vec<(Expr, bool)> {
+        if self.sort.is_empty() || self.limit.is_some() || self.distinct || self.aggregates() {
+            return Vec::new();
+        }
+        let key = |key: SortKey| match key.expr.kind {
+            ExprKind::Slot(slot) => (self.project[slot].clone(), key.descending),
+            _ => (key.expr, key.descending),
+        };
+        let order = std::mem::take(&mut self.sort).into_iter().map(key).collect();
+        self.project.truncate(self.visible);
+        order
     }
 
     /// The same values, each once.
@@ -177,7 +191,9 @@ impl Binder<'_> {
                 let from = [ast::TableRef::Table(&name)];
                 let items = [SelectItem::All];
                 let select = Select { from: &from, items: &items, ..EMPTY_SELECT };
-                Ok(Bound::Select(Box::new(self.bind_select(&select, tail)?)))
+                let bound = self.bind_select(&select, tail)?;
+                self.note_table_star(&items[0], name.name.name);
+                Ok(Bound::Select(Box::new(bound)))
             }
             QueryBody::Query(query) if tail.is_empty() => self.bind_query(query),
             QueryBody::Query(query) => {
@@ -226,7 +242,7 @@ impl Binder<'_> {
             let together: Vec<_> = bound.iter().map(|row| self.derivation_of(&row[n])).collect();
             derivations.push(compare::compared_columns(&together)?);
             let cells = bound.iter().map(|row| &row[n]);
-            let ty = typing::unify(cells.clone(), self.context.connection_collation());
+            let ty = typing::unify(cells.clone(), self.literal_collation());
             let nullable = cells.into_iter().any(|e| e.nullable);
             for row in &mut bound {
                 convert_to(&mut row[n], &ty);
@@ -292,6 +308,10 @@ impl Binder<'_> {
         };
         let plain = keys_and_aggregates(&self.scope) == 0;
         let mut order = self.order_by(tail.order_by)?;
+        let is_lone = self.scope.visible.len() == 1 && self.scope.windows.as_ref().is_none_or(Vec::is_empty);
+        if order.is_empty() && plain && having.is_none() && !select.distinct && is_lone {
+            order = std::mem::take(&mut self.scope.view_order);
+        }
         if let Some(place) = order.iter().position(|(key, _)| plain && holds_aggregate(key)) {
             return Err(Error::AggregateOrder(place + 1));
         }
@@ -473,19 +493,31 @@ impl Binder<'_> {
         let mut select = Vec::with_capacity(items.len());
         for item in items {
             match item {
-                SelectItem::All => self.expand_all(&mut columns, &mut select)?,
-                SelectItem::TableAll(name) => self.expand_table(name, &mut columns, &mut select)?,
+                SelectItem::All => {
+                    self.expand_all(&mut columns, &mut select)?;
+                    self.note_star(item);
+                }
+                SelectItem::TableAll(name) => {
+                    self.expand_table(name, &mut columns, &mut select)?;
+                    self.note_star(item);
+                }
                 SelectItem::Expr { expr, alias, text } => {
                     let mut bound = self.value(expr)?;
                     let derivation = self.derivation;
                     if matches!(bound.kind, ExprKind::Param(_)) {
-                        super::expr::adopt(&mut bound, &typing::string(16_383, self.context.connection_collation()));
+                        super::expr::adopt(&mut bound, &typing::string(16_383, self.literal_collation()));
                     }
-                    let name = column_name(expr, *alias, text);
+                    let mut name = column_name(expr, *alias, text);
                     let through = match expr {
-                        AstExpr::Column(name) => self.find_visible(name)?.map(|(source, _)| source),
+                        AstExpr::Column(name) => self.find_visible(name)?,
                         _ => None,
                     };
+                    if let (None, Some((source, column))) = (alias, through)
+                        && let Some(own) = self.own_spelling(source, column)
+                    {
+                        name = own.to_owned();
+                    }
+                    let through = through.map(|(source, _)| source);
                     columns.push(self.output_column_of(name.clone(), &bound, through));
                     select.push(SelectColumn { name, expr: bound, derivation });
                 }
@@ -496,6 +528,14 @@ impl Binder<'_> {
         }
         self.scope.select = select;
         Ok(columns)
+    }
+
+    /// The columns of information_schema are named as they are defined, whatever the statement writes.
+    fn own_spelling(&self, source: usize, column: usize) -> Option<&str> {
+        let from = &self.sources[source];
+        let is_own =
+            from.table.is_virtual && matches!(from.kind, SourceKind::Table) && from.table.database == "information_schema";
+        is_own.then(|| &*from.table.columns[column].name)
     }
 
     fn expand_all(&mut self, columns: &mut Vec<OutputColumn>, select: &mut Vec<SelectColumn>) -> Result<()> {
@@ -542,7 +582,7 @@ impl Binder<'_> {
     }
 
     fn expand_column(
-        &self,
+        &mut self,
         source: usize,
         column: usize,
         columns: &mut Vec<OutputColumn>,
@@ -551,6 +591,7 @@ impl Binder<'_> {
         self.need_of(source, Action::Select, Part::Each(column))?;
         let expr = self.column(source, column);
         let name = self.sources[source].table.columns[column].name.clone();
+        self.note_expanded(source, column);
         columns.push(self.output_column_of(name.clone(), &expr, Some(source)));
         select.push(SelectColumn { name, expr, derivation: self.column_derivation(source, column) });
         Ok(())
@@ -742,7 +783,7 @@ const EMPTY_SELECT: Select<'static> = Select {
 };
 
 /// The name of a column without an alias: a column's own, a string literal's text, else the text as written.
-fn column_name(expr: &AstExpr<'_>, alias: Option<&str>, text: &str) -> String {
+pub(crate) fn column_name(expr: &AstExpr<'_>, alias: Option<&str>, text: &str) -> String {
     match (alias, expr) {
         (Some(alias), _) => alias.to_owned(),
         (None, AstExpr::Column(name)) => name.name.to_owned(),

@@ -47,8 +47,10 @@ impl Binder<'_> {
     fn union_of(&mut self, first: &QueryBody<'_>, rest: &[SetOperand<'_>]) -> Result<Block> {
         let bodies = std::iter::once(first).chain(rest.iter().map(|operand| &operand.body));
         let mut bounds = Vec::with_capacity(rest.len() + 1);
-        let (mut blocks, notes) =
-            (Vec::with_capacity(rest.len() + 1), self.levels.last().is_some_and(|l| l.kind == LevelKind::Derived));
+        let (mut blocks, notes) = (
+            Vec::with_capacity(rest.len() + 1),
+            self.levels.last().is_some_and(|l| matches!(l.kind, LevelKind::Derived | LevelKind::View)),
+        );
         for body in bodies {
             let bound = self.bind_body(body)?;
             if notes && bounds.len() < PUSHED_BLOCKS_MAX {

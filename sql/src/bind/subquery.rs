@@ -306,8 +306,8 @@ impl Binder<'_> {
         }
         let tables = sources.into_iter().map(|s| &self.sources[s]).filter(|s| matches!(s.kind, SourceKind::Table));
         for table in tables {
-            if let Some((_, name)) = self.changed.iter().find(|(id, _)| *id == table.table.id && !table.table.is_virtual) {
-                return Err(Error::UpdateTableUsed(name.clone()));
+            if let Some(changed) = self.changed.iter().find(|c| c.table == table.table.id && !table.table.is_virtual) {
+                return Err(self.target_read(changed, None));
             }
         }
         Ok(())

@@ -19,15 +19,18 @@ impl<'a> Parser<'a> {
                     if self.at_ident() && !self.at_charset() && !self.at_word("ENCRYPTION") { Some(self.ident()?) } else { None };
                 Ok(Statement::AlterDatabase { name, options: self.database_options()? })
             }
-            Token::Keyword(K::Procedure) => self.unsupported("ALTER PROCEDURE"),
+            Token::Keyword(K::Procedure) => self.alter_procedure(),
             Token::Keyword(K::Function) => self.unsupported("ALTER FUNCTION"),
-            Token::Keyword(K::Sql) => self.unsupported("ALTER VIEW"),
+            Token::Keyword(K::Sql) => self.create_view(ViewForm::Alter),
             Token::Word(_) if self.at_word("USER") => self.alter_user(),
             Token::Word(word) => {
+                let is_view = [&b"VIEW"[..], b"ALGORITHM"].iter().any(|view| word.eq_ignore_ascii_case(view));
+                if is_view || word.eq_ignore_ascii_case(b"DEFINER") && self.definer_kind().is_none() {
+                    return self.create_view(ViewForm::Alter);
+                }
                 let what = match () {
                     () if word.eq_ignore_ascii_case(b"EVENT") => "ALTER EVENT",
-                    () if word.eq_ignore_ascii_case(b"DEFINER") => "ALTER VIEW",
-                    () if word.eq_ignore_ascii_case(b"VIEW") || word.eq_ignore_ascii_case(b"ALGORITHM") => "ALTER VIEW",
+                    () if word.eq_ignore_ascii_case(b"DEFINER") => "ALTER EVENT",
                     () if word.eq_ignore_ascii_case(b"INSTANCE") => "ALTER INSTANCE",
                     () if word.eq_ignore_ascii_case(b"SERVER") => "ALTER SERVER",
                     () if word.eq_ignore_ascii_case(b"TABLESPACE") => "ALTER TABLESPACE",

@@ -30,10 +30,10 @@ impl<'a> Parser<'a> {
                     }
                     self.create_index(KeyKind::Spatial)
                 }
-                K::Procedure => self.unsupported("CREATE PROCEDURE"),
+                K::Procedure => self.create_procedure(None),
                 K::Function => self.unsupported("CREATE FUNCTION"),
                 K::Trigger => self.unsupported("CREATE TRIGGER"),
-                K::Or | K::Sql => self.unsupported("CREATE VIEW"),
+                K::Or | K::Sql => self.create_view(ViewForm::Create),
                 _ => Err(self.error()),
             },
             Token::Word(_) if self.at_word("USER") => self.create_user(),
@@ -43,9 +43,16 @@ impl<'a> Parser<'a> {
                     self.bump();
                     return self.create_table(true);
                 }
+                let kind = if word.eq_ignore_ascii_case(b"DEFINER") { self.definer_kind() } else { None };
+                if kind == Some("CREATE PROCEDURE") {
+                    return self.create_with_definer();
+                }
+                let is_view = [&b"VIEW"[..], b"ALGORITHM", b"DEFINER"].iter().any(|view| word.eq_ignore_ascii_case(view));
+                if is_view && kind.is_none() {
+                    return self.create_view(ViewForm::Create);
+                }
                 let what = match () {
-                    () if word.eq_ignore_ascii_case(b"VIEW") || word.eq_ignore_ascii_case(b"ALGORITHM") => "CREATE VIEW",
-                    () if word.eq_ignore_ascii_case(b"DEFINER") => self.definer_kind(),
+                    () if kind.is_some() => kind.unwrap_or_default(),
                     () if word.eq_ignore_ascii_case(b"EVENT") => "CREATE EVENT",
                     () if word.eq_ignore_ascii_case(b"SERVER") => "CREATE SERVER",
                     () if word.eq_ignore_ascii_case(b"AGGREGATE") => "CREATE FUNCTION",
@@ -61,20 +68,21 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What `CREATE DEFINER = user ...` goes on to create.
-    fn definer_kind(&self) -> &'static str {
+    /// What `CREATE DEFINER = user ...` goes on to create, if it is no view.
+    pub(super) fn definer_kind(&self) -> Option<&'static str> {
         let mut lexer = self.lexer;
         for _ in 0..16 {
             match lexer.next().0 {
-                Token::Keyword(K::Procedure) => return "CREATE PROCEDURE",
-                Token::Keyword(K::Function) => return "CREATE FUNCTION",
-                Token::Keyword(K::Trigger) => return "CREATE TRIGGER",
-                Token::Word(word) if word.eq_ignore_ascii_case(b"EVENT") => return "CREATE EVENT",
+                Token::Keyword(K::Procedure) => return Some("CREATE PROCEDURE"),
+                Token::Keyword(K::Function) => return Some("CREATE FUNCTION"),
+                Token::Keyword(K::Trigger) => return Some("CREATE TRIGGER"),
+                Token::Word(word) if word.eq_ignore_ascii_case(b"EVENT") => return Some("CREATE EVENT"),
+                Token::Word(word) if word.eq_ignore_ascii_case(b"VIEW") => break,
                 Token::End => break,
                 _ => {}
             }
         }
-        "CREATE VIEW"
+        None
     }
 
     fn create_database(&mut self) -> Result<Statement<'a>> {
@@ -115,6 +123,7 @@ impl<'a> Parser<'a> {
             temporary,
             if_not_exists,
             like: None,
+            duplicates: Duplicates::Refuse,
             columns: &[],
             keys: &[],
             checks: &[],
@@ -139,7 +148,11 @@ impl<'a> Parser<'a> {
                 create.partitioned = true;
                 self.skip_partitioning();
             }
-            let _ = self.accept_kw(K::Ignore) || self.accept_kw(K::Replace);
+            create.duplicates = match () {
+                () if self.accept_kw(K::Ignore) => Duplicates::Ignore,
+                () if self.accept_kw(K::Replace) => Duplicates::Replace,
+                () => Duplicates::Refuse,
+            };
             self.accept_kw(K::As);
             if matches!(self.token, Token::Keyword(K::Select | K::With | K::Values | K::Table) | Token::LeftParen) {
                 create.query = Some(self.query()?);
@@ -700,7 +713,7 @@ impl<'a> Parser<'a> {
                 while self.algorithm_or_lock(&mut how)? {}
                 Ok(Statement::DropIndex { name, table, how })
             }
-            Token::Keyword(K::Procedure) => self.unsupported("DROP PROCEDURE"),
+            Token::Keyword(K::Procedure) => self.drop_procedure(),
             Token::Keyword(K::Function) => self.unsupported("DROP FUNCTION"),
             Token::Keyword(K::Trigger) => self.unsupported("DROP TRIGGER"),
             Token::Keyword(K::Spatial) => self.unsupported("DROP SPATIAL REFERENCE SYSTEM"),

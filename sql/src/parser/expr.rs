@@ -274,6 +274,12 @@ impl<'a> Parser<'a> {
         }
         self.expect(Token::LeftParen)?;
         let list = self.expr_list()?;
+        if let ([Expr::Subquery(query)], false) = (list, self.at(Token::RightParen)) {
+            let query = self.query_behind(QueryBody::Query(query))?;
+            self.expect(Token::RightParen)?;
+            self.grow(height)?;
+            return Ok(Expr::InSubquery { arg, query, negated });
+        }
         self.expect(Token::RightParen)?;
         self.grow(height.max(self.height))?;
         if let [Expr::Subquery(query)] = *list {
@@ -627,7 +633,14 @@ impl<'a> Parser<'a> {
         let unquote = match self.token {
             Token::Arrow => false,
             Token::LongArrow => true,
-            _ => return Ok(Expr::Column(column)),
+            _ => {
+                if let ColumnName { database: None, table: None, name } = *column
+                    && let Some(slot) = self.names.find(name)
+                {
+                    return Ok(Expr::Local { slot, name });
+                }
+                return Ok(Expr::Column(column));
+            }
         };
         self.bump();
         Ok(Expr::JsonArrow { column, path: self.string()?, unquote })

@@ -7,6 +7,7 @@
 
 mod account;
 mod alter;
+mod body;
 mod ddl;
 mod dml;
 mod expr;
@@ -14,12 +15,16 @@ mod function;
 mod json_table;
 mod load;
 mod query;
+mod routine;
 mod session;
 mod show;
 mod table;
 #[cfg(test)]
 mod tests;
 mod types;
+mod view;
+
+pub use routine::{compile_procedure, parse_expression_in, parse_in, parse_type};
 
 use crate::arena::{Arena, ArenaVec};
 use crate::ast::{ObjectName, Statement};
@@ -91,6 +96,8 @@ pub(crate) struct Parser<'a> {
     lifted_next: usize,
     /// INTO that stood before FROM.
     early_into: Option<crate::ast::SelectInto<'a>>,
+    /// The stored program around.
+    names: body::Names<'a>,
 }
 
 impl<'a> Parser<'a> {
@@ -112,6 +119,7 @@ impl<'a> Parser<'a> {
             lifted,
             lifted_next: 0,
             early_into: None,
+            names: body::Names::None,
         }
     }
 
@@ -158,7 +166,7 @@ impl<'a> Parser<'a> {
                 K::Unlock => self.unlock(),
                 K::Release => self.release_savepoint(),
                 K::Analyze | K::Optimize | K::Check => self.maintenance(),
-                K::Call => self.unsupported("CALL"),
+                K::Call => self.call_statement(),
                 K::Grant => self.grant(),
                 K::Revoke => self.revoke(),
                 K::Load => self.load(),

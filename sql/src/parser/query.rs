@@ -344,8 +344,11 @@ impl<'a> Parser<'a> {
     pub(super) fn limit_number(&mut self) -> Result<Expr<'a>> {
         match self.token {
             Token::Param => self.simple_expr(),
-            // Variables of stored programs come this way; they are undeclared for now.
-            Token::Word(word) => Err(Error::Undeclared(self.utf8(word)?.to_owned())),
+            Token::Word(_) | Token::Quoted { .. } => {
+                let name = self.ident()?;
+                let slot = self.names.find(name).ok_or_else(|| Error::Undeclared(name.to_owned()))?;
+                Ok(Expr::Local { slot, name })
+            }
             _ => Ok(Expr::Literal(Literal::Int(self.number()?))),
         }
     }
@@ -395,10 +398,16 @@ impl<'a> Parser<'a> {
         if self.accept_word("DUMPFILE") {
             return Ok(SelectInto::DumpFile(self.string()?));
         }
-        if self.at_ident() {
-            return Err(Error::Undeclared(self.ident()?.to_owned()));
+        Ok(SelectInto::Variables(self.list(|p| p.target_variable())?))
+    }
+
+    /// A variable that takes a value: of the stored program around, or the user's.
+    pub(super) fn target_variable(&mut self) -> Result<IntoTarget<'a>> {
+        if !self.at_ident() {
+            return self.user_variable().map(IntoTarget::User);
         }
-        Ok(SelectInto::Variables(self.list(|p| p.user_variable())?))
+        let name = self.ident()?;
+        self.names.find(name).map(IntoTarget::Local).ok_or_else(|| Error::Undeclared(name.to_owned()))
     }
 
     /// Notes one more table in the FROM clause.

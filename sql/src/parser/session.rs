@@ -100,7 +100,7 @@ impl<'a> Parser<'a> {
         Ok(Statement::Set(self.list(|p| p.set_item())?))
     }
 
-    fn set_item(&mut self) -> Result<SetItem<'a>> {
+    pub(super) fn set_item(&mut self) -> Result<SetItem<'a>> {
         match self.token {
             Token::Variable(_) | Token::QuotedVariable { .. } => {
                 let name = self.user_variable()?;
@@ -376,11 +376,14 @@ impl<'a> Parser<'a> {
             histogram = Some(Histogram { update, columns, buckets });
         }
         // FOR UPGRADE, QUICK, FAST, MEDIUM, EXTENDED, CHANGED, USE_FRM
-        if self.accept_kw(K::For) {
-            self.expect_word("UPGRADE")?;
-        }
-        while matches!(self.token, Token::Word(_)) {
-            self.bump();
+        loop {
+            if self.accept_kw(K::For) {
+                self.expect_word("UPGRADE")?;
+            } else if matches!(self.token, Token::Word(_)) {
+                self.bump();
+            } else {
+                break;
+            }
         }
         Ok(Statement::TableMaintenance { kind, tables, histogram })
     }

@@ -141,11 +141,12 @@ impl<'a> Parser<'a> {
                     Show::Replicas
                 } else {
                     self.expect_word("STATUS")?;
+                    let mut channel = None;
                     if self.accept_kw(K::For) {
                         self.expect_word("CHANNEL")?;
-                        self.string()?;
+                        channel = Some(self.string()?);
                     }
-                    Show::ReplicaStatus
+                    Show::ReplicaStatus { channel }
                 }
             }
             b"REPLICAS" => Show::Replicas,
@@ -156,7 +157,14 @@ impl<'a> Parser<'a> {
                 }
                 Show::Profile
             }
-            b"BINLOG" | b"RELAYLOG" | b"LIBRARY" | b"PARSE_TREE" => return Ok(None),
+            b"BINLOG" | b"RELAYLOG" => {
+                self.expect_word("EVENTS")?;
+                while !matches!(self.token, Token::End | Token::Semicolon | Token::Bad) {
+                    self.bump();
+                }
+                Show::LogEvents
+            }
+            b"LIBRARY" | b"PARSE_TREE" => return Ok(None),
             _ => return Err(self.error()),
         };
         Ok(Some(show))

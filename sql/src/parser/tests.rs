@@ -189,7 +189,6 @@ fn errors() {
     check("SELECT 1 +", "error: syntax error near '' at line 1");
     check("SELECT 1 /* x", "error: syntax error near '/* x' at line 1");
     check(&format!("SELECT {}", "x".repeat(65)), &format!("error: IdentifierTooLong(\"{}\")", "x".repeat(65)));
-    check("CREATE VIEW v AS SELECT 1", "Unsupported { what: \"CREATE VIEW\" }");
 }
 
 #[test]
@@ -258,4 +257,43 @@ fn random_words() {
         let _ = parse(&arena, &text.as_bytes()[..cut], &SqlMode::DEFAULT);
         let _ = crate::digest(text.as_bytes(), &SqlMode::DEFAULT, &mut crate::Lifted::default());
     }
+}
+
+#[test]
+fn views() {
+    let form = |text: &str| {
+        let arena = Arena::new();
+        match parse(&arena, text.as_bytes(), &SqlMode::DEFAULT).expect(text).statement {
+            Statement::CreateView(view) => format!(
+                "{:?} {} {:?} {:?} {} {:?} {:?} AS {}",
+                view.form, view.name, view.algorithm, view.definer, view.invoker, view.columns, view.check, view.query
+            ),
+            other => panic!("{text}: {other:?}"),
+        }
+    };
+    let cases = [
+        ("CREATE VIEW v AS SELECT 1", "Create v Undefined None false [] None AS SELECT 1"),
+        (
+            "CREATE OR REPLACE ALGORITHM=MERGE DEFINER=`u`@`h` SQL SECURITY INVOKER VIEW d.v (a, b) AS (SELECT 1, 2) WITH LOCAL CHECK OPTION",
+            "OrReplace d.v Merge Some((\"u\", \"h\")) true [\"a\", \"b\"] Local AS SELECT 1, 2",
+        ),
+        (
+            "create definer=current_user() view if not exists v as select a from t group by a with check option",
+            "IfNotExists v Undefined None false [] Cascaded AS SELECT a FROM t GROUP BY a",
+        ),
+        (
+            "ALTER ALGORITHM = TEMPTABLE SQL SECURITY DEFINER VIEW v AS TABLE t WITH CASCADED CHECK OPTION",
+            "Alter v TempTable None false [] Cascaded AS TABLE t",
+        ),
+        ("ALTER DEFINER='x' VIEW v AS SELECT 1", "Alter v Undefined Some((\"x\", \"%\")) false [] None AS SELECT 1"),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(form(text), expected, "{text}");
+    }
+    check(
+        "CREATE OR REPLACE VIEW IF NOT EXISTS v AS SELECT 1",
+        "error: syntax error near 'IF NOT EXISTS v AS SELECT 1' at line 1",
+    );
+    check("CREATE DEFINER=u@h PROCEDURE p() SELECT 1", "Unsupported { what: \"CREATE PROCEDURE\" }");
+    check("ALTER DEFINER=u@h EVENT e ENABLE", "Unsupported { what: \"ALTER EVENT\" }");
 }

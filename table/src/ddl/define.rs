@@ -51,6 +51,7 @@ pub(crate) fn define(table: NewTable) -> Result<TableDef> {
         is_virtual: false,
         foreign_keys: Vec::new(),
         checks: Vec::new(),
+        view: None,
     };
     def.checks = checks::resolve(&def.name, Vec::new(), table.checks)?;
     def.foreign_keys = foreign::resolve(&def, &table.foreign_keys)?;

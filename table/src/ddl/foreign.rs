@@ -289,7 +289,7 @@ pub(super) fn keys_to<'a>(
 pub(super) fn parents(published: &Published, def: &TableDef, keys: &[ForeignKeyDef], checks: bool) -> Result<Vec<Arc<Table>>> {
     let mut parents = Vec::new();
     for key in keys.iter().filter(|key| !key.is_of(&def.database, &def.name)) {
-        match published.schema.table(&key.parent_database, &key.parent_table) {
+        match published.schema.table(&key.parent_database, &key.parent_table).filter(|parent| parent.view.is_none()) {
             Some(parent) => parents.extend(published.tables.get(&parent.id).cloned()),
             None if checks => return Err(ForeignKeyError::ParentMissing { table: key.parent_table.clone() }.into()),
             None => {}
@@ -310,7 +310,11 @@ pub(super) fn check_new(published: &Published, def: &TableDef, checks: bool) -> 
     for key in &def.foreign_keys {
         let parent = match key.is_of(&def.database, &def.name) {
             true => Some(def),
-            false => published.schema.table(&key.parent_database, &key.parent_table).map(|parent| &**parent),
+            false => published
+                .schema
+                .table(&key.parent_database, &key.parent_table)
+                .map(|parent| &**parent)
+                .filter(|parent| parent.view.is_none()),
         };
         match parent {
             Some(parent) => check_parent(def, key, parent)?,

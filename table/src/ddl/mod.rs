@@ -19,9 +19,13 @@ pub(crate) mod foreign;
 mod locks;
 mod online;
 mod related;
+mod routine;
+mod temporary;
 mod validate;
+mod view;
 
 pub use foreign::{ForeignKeyError, NewForeignKey, constraint_text};
+pub use view::ViewChange;
 
 use crate::catalog::{CatalogTxn, StoredTable, blocking};
 use crate::database::Published;
@@ -346,7 +350,8 @@ impl Database {
         catalog.put_database(name, collation)?;
         catalog.commit();
         self.publish(&mut ddl, |next| {
-            let database = DatabaseDef { name: name.to_string(), collation, tables: Default::default() };
+            let database =
+                DatabaseDef { name: name.to_string(), collation, tables: Default::default(), procedures: Default::default() };
             next.databases.insert(name.to_string(), Arc::new(database));
         });
         Ok(())
@@ -389,6 +394,9 @@ impl Database {
             let mut catalog = CatalogTxn::begin(worker);
             for table in &locked.tables {
                 unlink_table(&mut catalog, table)?;
+            }
+            for procedure in now.schema.databases.get(name).into_iter().flat_map(|database| database.procedures.values()) {
+                catalog.remove_procedure(procedure)?;
             }
             catalog.remove_database(name)?;
             catalog.commit();
@@ -652,6 +660,10 @@ fn moved_names(
         check_database(published, database)?;
         if look(&changed, &to).is_some() {
             return Err(Error::TableExists { table: name.clone() });
+        }
+        let is_view = published.schema.table(from_database, from_name).is_some_and(|def| def.id == id && def.view.is_some());
+        if is_view && from_database != database {
+            return Err(Error::ViewMoves { from: from_database.clone(), to: database.clone() });
         }
         changed.insert(from, None);
         changed.insert(to.clone(), Some(id));

@@ -11,14 +11,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use types::schema::{TableDef, TableId};
 
-/// The tables of these names.
+/// The tables of these names; a view is none.
 pub(super) fn by_names(
     names: &[(String, String)],
     missing: impl Fn(&(String, String)) -> Error,
 ) -> impl Fn(&Published) -> Result<Vec<Arc<Table>>> {
     move |published| {
         let find = |name: &(String, String)| {
-            let def = published.schema.table(&name.0, &name.1).ok_or_else(|| missing(name))?;
+            let def = published.schema.table(&name.0, &name.1).filter(|def| def.view.is_none()).ok_or_else(|| missing(name))?;
             published.tables.get(&def.id).cloned().ok_or_else(|| missing(name))
         };
         names.iter().map(find).collect()
@@ -27,7 +27,11 @@ pub(super) fn by_names(
 
 /// The tables that an ALTER TABLE locks: its own, the parents of new foreign keys, and, when names change, the children.
 pub(super) fn alter_related(published: &Published, names: &(String, String), actions: &[AlterAction]) -> Result<Vec<Arc<Table>>> {
-    let mut tables = by_names(std::slice::from_ref(names), missing_table)(published)?;
+    let missing = |name: &(String, String)| match published.schema.table(&name.0, &name.1) {
+        Some(_) => Error::NotBaseTable { database: name.0.clone(), table: name.1.clone() },
+        None => missing_table(name),
+    };
+    let mut tables = by_names(std::slice::from_ref(names), missing)(published)?;
     let own = tables[0].id();
     for action in actions {
         match action {

@@ -142,7 +142,7 @@ impl Embedded {
 
     /// The open table of this name.
     pub fn table(&self, database: &str, name: &str) -> Option<Arc<Table>> {
-        self.database.table_by_name(database, name)
+        self.database.table_by_name(database, name).filter(|table| table.def().view.is_none())
     }
 
     /// Makes a table, and its database where that is missing.

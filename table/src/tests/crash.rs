@@ -2,7 +2,7 @@
 //! and compares it with the last statement that the child had acknowledged.
 
 use super::*;
-use crate::ddl::{AlterAction, ColumnPosition, DdlOptions};
+use crate::ddl::{AlterAction, ColumnPosition, DdlOptions, ViewChange};
 use rand::Rng;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 const DIRECTORY: &str = "HEDDLE_TEST_CRASH_DIRECTORY";
 const ROWS: i64 = 300;
-/// Steps of one table's life: create, fill, index, rebuild, rename; the table before the last is dropped.
+/// Steps of one table's life: create, fill, index, rebuild, rename; a view is replaced, and the table before the last is dropped.
 const STEPS: u64 = 6;
 
 fn open(directory: &Path) -> (Arc<Engine>, Arc<Database>) {
@@ -58,8 +58,12 @@ fn run_step(database: &Database, worker: &Worker, step: u64) {
             let rename = ("d".to_string(), name, "d".to_string(), format!("r{k}"));
             database.rename_tables(worker, &[rename], &options).expect("renames");
         }
-        _ if k >= 2 => database.drop_tables(worker, &[("d".into(), format!("r{}", k - 2))], &options).expect("drops"),
-        _ => {}
+        _ => {
+            database.put_view(worker, super::views::view("v", &k.to_string()), ViewChange::Replace, &options).expect("replaces");
+            if k >= 2 {
+                database.drop_tables(worker, &[("d".into(), format!("r{}", k - 2))], &options).expect("drops");
+            }
+        }
     }
     database.housekeeping(worker).expect("frees");
     worker.tick();
@@ -106,7 +110,7 @@ fn run_and_kill(directory: &Path, first: u64, time: Duration) -> Option<u64> {
 
 /// What must be there after step `done` was acknowledged; later steps may have happened too.
 fn verify(database: &Database, worker: &Worker, done: u64) {
-    for table in database.tables() {
+    for table in database.tables().iter().filter(|table| table.def().view.is_none()) {
         let mut txn = begin(worker);
         let report = table.check(worker, &mut txn).expect("the check runs");
         rollback(worker, txn);
@@ -123,6 +127,11 @@ fn verify(database: &Database, worker: &Worker, done: u64) {
     assert!(phase < 4 || find("r", k).is_some(), "step {done}");
     assert!(phase < 5 || k < 2 || find("r", k - 2).is_none(), "step {done}");
     assert!(k == 0 || find("r", k - 1).is_some(), "step {done}");
+    if phase == 5 {
+        let view = database.table_by_name("d", "v").expect("the view was made");
+        let text = &view.def().view.as_ref().expect("it is a view").text;
+        assert!([k, k + 1].iter().any(|k| *text == k.to_string()), "view of {text} after step {done}");
+    }
 }
 
 #[test]
@@ -145,7 +154,9 @@ fn ddl_is_atomic_over_kills() {
         }
         // Start over with fresh names.
         first = (done.unwrap_or(first) / STEPS + 3) * STEPS;
-        let all: Vec<_> = database.tables().iter().map(|t| ("d".to_string(), t.def().name.clone())).collect();
+        let tables = database.tables();
+        let stored = tables.iter().filter(|table| table.def().view.is_none());
+        let all: Vec<_> = stored.map(|t| ("d".to_string(), t.def().name.clone())).collect();
         database.drop_tables(&worker, &all, &DdlOptions::default()).expect("drops");
         while database.housekeeping(&worker).expect("frees") {}
         // The child expects the table two before its own.

@@ -6,8 +6,10 @@ mod ddl;
 mod foreign;
 mod offline;
 mod online;
+mod routines;
 mod rows;
 mod threads;
+mod views;
 
 use crate::catalog::blocking;
 use crate::ddl::{NewIndex, NewIndexColumn, NewIndexKind, NewTable};

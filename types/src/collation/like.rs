@@ -124,7 +124,7 @@ impl Matcher {
             || match self.method {
                 Method::Bytes | Method::PaddedBytes => false,
                 Method::Simple(table) => simple_weight(a, table) == simple_weight(b, table),
-                Method::Uca400 => uca400_weights(a).same(uca400_weights(b)),
+                Method::Uca400(moved) => uca400_weights(a, moved).same(uca400_weights(b, moved)),
                 Method::Uca900(levels) => (0..usize::from(levels)).all(|level| uca_weights(a, level).same(uca_weights(b, level))),
             }
     }

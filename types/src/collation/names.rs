@@ -28,7 +28,7 @@ const fn entry(id: u16, name: &'static str, charset: &'static str, is_default: b
     let pad = if no_pad { PadAttribute::NoPad } else { PadAttribute::PadSpace };
     let sort_length = match id {
         255 | 278 | 305 => 0,
-        192 | 224 => 8,
+        192 | 224..=233 | 241 | 244 => 8,
         _ => 1,
     };
     CollationInfo { id: CollationId(id), name, charset, is_default, pad, sort_length, char_bytes_max }
@@ -40,6 +40,8 @@ pub static ALL: &[CollationInfo] = &[
     entry(11, "ascii_general_ci", "ascii", true, 1),
     entry(63, "binary", "binary", true, 1),
     entry(47, "latin1_bin", "latin1", false, 1),
+    entry(48, "latin1_general_ci", "latin1", false, 1),
+    entry(49, "latin1_general_cs", "latin1", false, 1),
     entry(8, "latin1_swedish_ci", "latin1", true, 1),
     entry(83, "utf8mb3_bin", "utf8mb3", false, 3),
     entry(33, "utf8mb3_general_ci", "utf8mb3", true, 3),
@@ -49,7 +51,18 @@ pub static ALL: &[CollationInfo] = &[
     entry(278, "utf8mb4_0900_as_cs", "utf8mb4", false, 4),
     entry(309, "utf8mb4_0900_bin", "utf8mb4", false, 4),
     entry(46, "utf8mb4_bin", "utf8mb4", false, 4),
+    entry(241, "utf8mb4_esperanto_ci", "utf8mb4", false, 4),
+    entry(230, "utf8mb4_estonian_ci", "utf8mb4", false, 4),
     entry(45, "utf8mb4_general_ci", "utf8mb4", false, 4),
+    entry(244, "utf8mb4_german2_ci", "utf8mb4", false, 4),
+    entry(225, "utf8mb4_icelandic_ci", "utf8mb4", false, 4),
+    entry(226, "utf8mb4_latvian_ci", "utf8mb4", false, 4),
+    entry(229, "utf8mb4_polish_ci", "utf8mb4", false, 4),
+    entry(227, "utf8mb4_romanian_ci", "utf8mb4", false, 4),
+    entry(228, "utf8mb4_slovenian_ci", "utf8mb4", false, 4),
+    entry(231, "utf8mb4_spanish_ci", "utf8mb4", false, 4),
+    entry(232, "utf8mb4_swedish_ci", "utf8mb4", false, 4),
+    entry(233, "utf8mb4_turkish_ci", "utf8mb4", false, 4),
     entry(224, "utf8mb4_unicode_ci", "utf8mb4", false, 4),
 ];
 

@@ -1,5 +1,7 @@
 //! Characters and their weights. The tables are made by `tools/collations.py`, which describes their format.
 
+use super::tailored::Moved;
+
 /// Tables of UCA 9.0.0 by level: primary, secondary, tertiary.
 static UCA900: [&[u8]; LEVELS] = [include_bytes!("uca900_1.bin"), include_bytes!("uca900_2.bin"), include_bytes!("uca900_3.bin")];
 static GENERAL: &[u8] = include_bytes!("general.bin");
@@ -86,6 +88,8 @@ pub(crate) enum Simple {
     Swedish,
     /// The bytes of latin1.
     Latin1,
+    /// A weight for each byte of latin1.
+    Table(&'static [u8; 256]),
 }
 
 /// The weights of a text, one per character.
@@ -110,6 +114,7 @@ pub(crate) fn simple_weight(code: u32, table: Simple) -> u16 {
     u16::from(match (table, byte) {
         (Simple::Swedish, 0x80..) => SWEDISH[usize::from(byte - 0x80)],
         (Simple::Swedish, _) => byte.to_ascii_uppercase(),
+        (Simple::Table(table), _) => table[usize::from(byte)],
         _ => byte,
     })
 }
@@ -121,7 +126,11 @@ impl Iterator for General<'_> {
         let first = *self.text.first()?;
         if first < 0x80 {
             self.text = &self.text[1..];
-            return Some(if self.table == Simple::Latin1 { first.into() } else { GENERAL_ASCII[usize::from(first)] });
+            return Some(match self.table {
+                Simple::Latin1 => first.into(),
+                Simple::Table(table) => table[usize::from(first)].into(),
+                Simple::General | Simple::Swedish => GENERAL_ASCII[usize::from(first)],
+            });
         }
         let (code, length) = decode_char(self.text);
         self.text = &self.text[length..];
@@ -164,8 +173,14 @@ pub(crate) fn uca_weights(code: u32, level: usize) -> CharWeights {
     }
 }
 
-/// Weights of UCA 4.0.0; all characters beyond the first plane have one.
-pub(crate) fn uca400_weights(code: u32) -> CharWeights {
+/// Weights of UCA 4.0.0, where a language has not moved the letter; all characters beyond the first plane have one.
+pub(crate) fn uca400_weights(code: u32, moved: &[Moved]) -> CharWeights {
+    if let Ok(at) = moved.binary_search_by_key(&code, |(letter, ..)| u32::from(*letter)) {
+        return match moved[at] {
+            (_, weight, 0) => CharWeights::One(weight),
+            (_, first, second) => CharWeights::Two(first, second),
+        };
+    }
     if code > 0xffff {
         return CharWeights::One(0xfffd);
     }
@@ -196,7 +211,7 @@ fn implicit400(code: u32) -> CharWeights {
 }
 
 /// The number of a level that stands for the table of UCA 4.0.0.
-pub(crate) const LEVEL_400: u8 = 3;
+const LEVEL_400: u8 = 3;
 const COMPATIBILITY_IDEOGRAPHS: [u32; 12] =
     [0xfa0e, 0xfa0f, 0xfa11, 0xfa13, 0xfa14, 0xfa1f, 0xfa21, 0xfa23, 0xfa24, 0xfa27, 0xfa28, 0xfa29];
 
@@ -312,13 +327,19 @@ pub(crate) fn push_ascii(text: &[u8], level: usize, out: &mut Vec<u8>) -> bool {
 pub(crate) struct Uca<'a> {
     text: &'a [u8],
     level: usize,
+    moved: &'static [Moved],
     current: CharWeights,
     next: u16,
 }
 
 impl<'a> Uca<'a> {
     pub(crate) fn new(text: &'a [u8], level: usize) -> Self {
-        Self { text, level, current: CharWeights::Ignorable, next: 0 }
+        Self { text, level, moved: &[], current: CharWeights::Ignorable, next: 0 }
+    }
+
+    /// By UCA 4.0.0.
+    pub(crate) fn new400(text: &'a [u8], moved: &'static [Moved]) -> Self {
+        Self { moved, ..Self::new(text, LEVEL_400.into()) }
     }
 }
 
@@ -344,7 +365,7 @@ impl Iterator for Uca<'_> {
             }
             let (code, length) = decode_char(self.text);
             self.text = &self.text[length..];
-            let weights = if self.level < LEVELS { uca_weights(code, self.level) } else { uca400_weights(code) };
+            let weights = if self.level < LEVELS { uca_weights(code, self.level) } else { uca400_weights(code, self.moved) };
             match weights {
                 CharWeights::Ignorable => {}
                 CharWeights::One(weight) => return Some(weight),

@@ -126,7 +126,8 @@ fn is_boolean(arg: &Expr) -> bool {
         arg.kind,
         K::Compare { .. } | K::And(_) | K::Or(_) | K::Xor(..) | K::Not(_) | K::IsNull { .. } | K::IsTruth { .. }
     );
-    logical || matches!(arg.kind, K::In { .. } | K::Between { .. } | K::Like { .. })
+    // STRCMP counts as a comparison.
+    logical || matches!(arg.kind, K::In { .. } | K::Between { .. } | K::Like { .. } | K::Call { function: Function::StrCmp, .. })
 }
 
 /// Argument `n` as a document; `None` is NULL.

@@ -1,0 +1,58 @@
+//! What stored programs compute outside of statements: expressions over their variables, and what a variable takes.
+//!
+//! An expression reads no table, so it needs no transaction and no operator. One that waits (SLEEP, GET_LOCK) is for a statement.
+
+use crate::dml::convert_to;
+use crate::error::Result;
+use crate::eval::{Env, Pause, Shared};
+use crate::session::SessionVars;
+use crate::wait::NoHost;
+use sql::expr::Expr;
+use types::{ColumnType, TypeKind, Value};
+
+/// Computes an expression of a stored program, whose variables are `params`. `None`: it waits for something, so it must be run as a query.
+/// `strict`: conditions that a strict data change takes for errors are errors.
+pub fn evaluate(expr: &Expr, session: &SessionVars, params: &[Value<'_>], strict: bool) -> Result<Option<Value<'static>>> {
+    let shared = Shared { strict, ..Shared::new(session, params, &NoHost) };
+    let env = Env { sources: &[], slots: &[], insert: &[], overlay: &[], shared: &shared };
+    told(&shared, env.eval(expr).map(Value::into_owned))
+}
+
+/// As [`evaluate`], of a condition: is it true?
+pub fn is_true(expr: &Expr, session: &SessionVars, params: &[Value<'_>]) -> Result<Option<bool>> {
+    let shared = Shared::new(session, params, &NoHost);
+    let env = Env { sources: &[], slots: &[], insert: &[], overlay: &[], shared: &shared };
+    told(&shared, env.is_true(expr))
+}
+
+fn told<T>(shared: &Shared<'_>, outcome: std::result::Result<T, Pause>) -> Result<Option<T>> {
+    match outcome {
+        Ok(value) => {
+            shared.row_done();
+            Ok(Some(value))
+        }
+        Err(Pause::Error(error)) => Err(*error),
+        Err(_) => {
+            shared.restart_row();
+            Ok(None)
+        }
+    }
+}
+
+/// The value as the variable `name` of type `to` takes it; `from` is its own static type. What does not quite fit is an error in strict
+/// mode, else a warning.
+pub fn assign(
+    session: &SessionVars,
+    value: &Value<'_>,
+    from: &ColumnType,
+    to: &ColumnType,
+    name: &str,
+) -> Result<Value<'static>> {
+    let stored = convert_to(session, session.sql_mode.strict, value, from, to, name, 1)?;
+    Ok(match stored {
+        Value::DateTime(utc) if matches!(to.kind, TypeKind::Timestamp { .. }) => {
+            Value::DateTime(session.time_zone.from_stored(utc))
+        }
+        stored => stored.into_owned(),
+    })
+}

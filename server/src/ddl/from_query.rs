@@ -1,0 +1,90 @@
+//! Columns that a query gives: those of CREATE TABLE ... SELECT, and of views.
+
+use sql::plan::OutputColumn;
+use types::schema::{ColumnDef, ColumnDefault, Schema};
+use types::{CollationId, ColumnType, LobSize, TypeKind};
+
+/// The column that a table or view has for a column of a query. One that is a stored table's keeps what rows get by default, and its
+/// comment; every other one that is not NULL gets MySQL's empty value. So does one that is not read from the table itself (`direct`).
+pub fn column_of_query(column: &OutputColumn, schema: &Schema, direct: bool) -> ColumnDef {
+    let mut made = ColumnDef {
+        name: column.name.clone(),
+        ty: kept_type(column),
+        nullable: column.nullable,
+        default: ColumnDefault::None,
+        auto_increment: false,
+        on_update_now: false,
+        comment: String::new(),
+        invisible: false,
+        generated: None,
+        missing: None,
+    };
+    let table = schema.table(&column.database, &column.table).filter(|table| !table.is_virtual);
+    let base = table.and_then(|table| Some(&table.columns[table.column_index(&column.original_name)?]));
+    if let Some(base) = base {
+        made.comment.clone_from(&base.comment);
+    }
+    match base.filter(|base| direct || matches!(base.default, ColumnDefault::None | ColumnDefault::Expression(_))) {
+        Some(base) => {
+            let is_bit = matches!(base.ty.kind, TypeKind::Bit { .. });
+            made.default = match &base.default {
+                // As in MySQL.
+                _ if base.auto_increment => ColumnDefault::Literal(Some("0".to_owned())),
+                ColumnDefault::Literal(_) if is_bit || base.generated.is_some() => ColumnDefault::None,
+                ColumnDefault::Dropped => ColumnDefault::None,
+                default => default.clone(),
+            };
+            made.on_update_now = base.on_update_now;
+        }
+        None if !made.nullable => {
+            made.default = empty_value(&made.ty).map_or(ColumnDefault::None, |v| ColumnDefault::Literal(Some(v)))
+        }
+        None => {}
+    }
+    if made.nullable && made.default == ColumnDefault::None {
+        made.default = ColumnDefault::Literal(None);
+    }
+    made
+}
+
+fn kept_type(column: &OutputColumn) -> ColumnType {
+    let mut ty = column.ty.clone();
+    if ty.kind == TypeKind::Null {
+        ty = ColumnType { collation: CollationId::BINARY, ..ColumnType::new(TypeKind::VarBinary { length: 0 }) };
+    }
+    let length_max = if ty.collation == CollationId::BINARY { 65_535 } else { 16_383 };
+    ty.unsigned &= !matches!(
+        ty.kind,
+        TypeKind::Char { .. } | TypeKind::VarChar { .. } | TypeKind::Binary { .. } | TypeKind::VarBinary { .. }
+    );
+    ty.kind = match ty.kind {
+        TypeKind::VarChar { length } if length > length_max => TypeKind::Text(LobSize::Long),
+        TypeKind::Char { length } if length > 255 => TypeKind::VarChar { length },
+        TypeKind::VarBinary { length } if length > length_max => TypeKind::Blob(LobSize::Long),
+        kind => kind,
+    };
+    ty
+}
+
+/// What a column has by default that comes from an expression which is never NULL; `None`: nothing.
+fn empty_value(ty: &ColumnType) -> Option<String> {
+    let zeros = |digits: u8| if digits == 0 { String::new() } else { format!(".{}", "0".repeat(digits.into())) };
+    match ty.kind {
+        TypeKind::TinyInt
+        | TypeKind::SmallInt
+        | TypeKind::MediumInt
+        | TypeKind::Int
+        | TypeKind::BigInt
+        | TypeKind::Float
+        | TypeKind::Double => Some("0".to_owned()),
+        TypeKind::Decimal { scale, .. } => Some(format!("0{}", zeros(scale))),
+        TypeKind::Char { .. } | TypeKind::VarChar { .. } | TypeKind::Binary { .. } | TypeKind::VarBinary { .. } => {
+            Some(String::new())
+        }
+        TypeKind::Date => Some("0000-00-00".to_owned()),
+        TypeKind::Time { fsp } => Some(format!("00:00:00{}", zeros(fsp))),
+        TypeKind::DateTime { fsp } | TypeKind::Timestamp { fsp } => Some(format!("0000-00-00 00:00:00{}", zeros(fsp))),
+        TypeKind::Year => Some("0000".to_owned()),
+        _ => None,
+    }
+}

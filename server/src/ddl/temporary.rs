@@ -1,0 +1,69 @@
+//! CREATE, TRUNCATE and DROP of temporary tables. They commit nothing.
+
+use super::convert::Converter;
+use super::{Done, add_query_columns, insert_rows, job, note};
+use crate::error::{Error, Result};
+use crate::session::State;
+use sql::ast::CreateTable;
+use std::sync::Arc;
+use table::ddl::NewTable;
+use types::CollationId;
+use types::schema::TableDef;
+
+/// The name of a table while the rows of its SELECT come: that may read a table whose name it takes. No name is that long.
+const FILLED: &str = "the temporary table that CREATE TEMPORARY TABLE ... SELECT is about to fill";
+
+/// CREATE TEMPORARY TABLE
+pub async fn create(state: &mut State, create: &CreateTable<'_>, database: &str, collation: CollationId) -> Result<Done> {
+    let name = create.name.name;
+    if state.temporary_table(database, name).is_some() {
+        let error = Error::Table(table::Error::TableExists { table: name.to_owned() });
+        if !create.if_not_exists {
+            return Err(error);
+        }
+        note(state, &error);
+        return Ok(Done::default());
+    }
+    let new = match &create.like {
+        Some(like) => NewTable::like(&*state.find_table(like)?, database, name),
+        None => {
+            let mut new = Converter::new(state).table(create, database, collation)?;
+            if let Some(query) = create.query {
+                add_query_columns(state, query, &mut new)?;
+            }
+            new
+        }
+    };
+    let def = job(state, move |tables, worker, options| tables.create_temporary_table(worker, new, options)).await?;
+    let Some(query) = create.query else {
+        state.add_temporary_table(database, name, def);
+        return Ok(Done::default());
+    };
+    state.add_temporary_table(database, FILLED, def);
+    let lasting = state.is_in_transaction();
+    let filled = insert_rows(state, create, (database, FILLED), query, lasting).await;
+    match filled {
+        Ok(_) => state.rename_temporary_table(database, FILLED, name),
+        Err(_) => drop(state.drop_temporary_table(database, FILLED)),
+    }
+    filled
+}
+
+/// TRUNCATE: another table in its place.
+pub async fn truncate(state: &mut State, def: &Arc<TableDef>, database: &str, name: &str) -> Result<Done> {
+    let mut new = NewTable::like(def, database, &def.name);
+    for (check, before) in new.checks.iter_mut().zip(&def.checks) {
+        check.name = Some(before.name.clone());
+    }
+    let made = job(state, move |tables, worker, options| tables.create_temporary_table(worker, new, options)).await?;
+    state.add_temporary_table(database, name, made);
+    Ok(Done::default())
+}
+
+/// Definitions that temporary tables do not have.
+pub fn refuse(state: &State, database: &str, name: &str, what: &str) -> Result<()> {
+    match state.temporary_table(database, name) {
+        Some(_) => Err(Error::NotSupported(format!("{what} of a temporary table"))),
+        None => Ok(()),
+    }
+}

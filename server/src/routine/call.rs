@@ -1,0 +1,265 @@
+//! CALL: arguments become a frame, the routine runs with its own settings, OUT values go where they were asked for.
+
+use super::handler::set_user;
+use super::{Frame, Routine, run};
+use crate::accounts::privilege::Privileges;
+use crate::counters::count;
+use crate::error::{Error, Result};
+use crate::plan_cache::definition_of;
+use crate::session::{Answer, Binder, Client, IDS, State};
+use crate::show::{Columns, result};
+use crate::variables::Setting;
+use protocol::{RowEncoder, RowFormat, Status};
+use sql::ast::{CallProcedure, Expr};
+use sql::routine::ParamMode;
+use std::rc::Rc;
+use types::schema::RoutineDef;
+use types::{ColumnType, TypeKind, Value};
+
+/// Calls within calls, of whatever procedures: what a thread's stack has room for.
+const DEPTH_MAX: u32 = 64;
+
+/// The values of `?` in a prepared CALL, and the user variables that EXECUTE ... USING gave them from.
+#[derive(Clone, Copy, Default)]
+pub struct Given<'a> {
+    pub values: &'a [Value<'a>],
+    pub names: &'a [&'a str],
+}
+
+/// Where the value of a parameter goes after the call.
+enum Out {
+    Nowhere,
+    User(String),
+    Local(u32),
+    /// To the client, in a result set of its own.
+    Client,
+}
+
+/// Runs CALL and writes its answer.
+pub async fn call(
+    state: &mut State,
+    client: &mut Client,
+    call: &CallProcedure<'_>,
+    given: Given<'_>,
+    format: RowFormat,
+) -> Result<()> {
+    count(&state.worker.counters.call_procedure);
+    let (database, _) = crate::ddl::qualify(state, &call.name)?;
+    state.access.refuse_expired()?;
+    state.check_routine(&database, call.name.name, Privileges::EXECUTE)?;
+    let schema = state.schema();
+    let name = || format!("{database}.{}", call.name.name);
+    let Some(def) = schema.procedure(&database, call.name.name) else {
+        return Err(Error::DoesNotExist { kind: "PROCEDURE", name: name() });
+    };
+    let routine = Routine::of(state, def)?;
+    let expected = routine.program.params.len();
+    if expected != call.args.len() {
+        let got = call.args.len();
+        let message = format!("Incorrect number of arguments for PROCEDURE {}; expected {expected}, got {got}", name());
+        return Err(Error::Other { number: 1318, message });
+    }
+    let depth = check_depth(state, &routine)?;
+    let mut values = Vec::with_capacity(routine.program.slots.len());
+    let mut outs = Vec::with_capacity(expected);
+    for (n, (arg, mode)) in call.args.iter().zip(&routine.program.params).enumerate() {
+        let out = out_of(arg, *mode, given).ok_or_else(|| not_a_variable(n + 1, name()))?;
+        let value = match mode {
+            ParamMode::Out => Value::Null,
+            ParamMode::In | ParamMode::InOut => {
+                let (value, ty) = argument(state, arg, given).await?;
+                let to = &routine.types.borrow()[n];
+                exec::program::assign(&state.vars, &value, &ty, to, &routine.program.slots[n].name)?
+            }
+        };
+        values.push(value);
+        outs.push(out);
+    }
+    values.resize_with(routine.program.slots.len(), || Value::Null);
+    let cursors = (0..routine.program.cursors.len()).map(|_| None).collect();
+    let caller = state.frame.take();
+    let frame = Frame { routine: Rc::clone(&routine), values, cursors, fetched: Vec::new(), depth, caller };
+    let around = Around::enter(state, &routine.def);
+    let announced = std::mem::replace(&mut state.more_results, true);
+    state.frame = Some(Box::new(frame));
+    let outcome = run::run(state, client, &routine, format).await;
+    let mut frame = state.frame.take().ok_or_else(|| Error::Internal("a frame was lost".to_owned()))?;
+    state.frame = frame.caller.take();
+    state.more_results = announced;
+    around.leave(state);
+    outcome?;
+    give_back(state, client, &frame, outs)?;
+    let affected = u64::try_from(state.vars.row_count).unwrap_or(0);
+    state.write_ok(client, &Answer { affected, ..Answer::default() });
+    Ok(())
+}
+
+/// How deep the call would be.
+fn check_depth(state: &State, routine: &Rc<Routine>) -> Result<u32> {
+    let Some(caller) = &state.frame else { return Ok(0) };
+    let depth = caller.depth + 1;
+    let mut same = 0;
+    let mut next = Some(caller);
+    while let Some(frame) = next {
+        same += u64::from(Rc::ptr_eq(&frame.routine, routine));
+        next = frame.caller.as_ref();
+    }
+    let limit = state.variables.get(IDS.max_sp_recursion_depth).as_u64();
+    if same > limit {
+        let name = &routine.def.name;
+        let message =
+            format!("Recursive limit {limit} (as set by the max_sp_recursion_depth variable) was exceeded for routine {name}");
+        return Err(Error::Other { number: 1456, message });
+    }
+    if depth > DEPTH_MAX {
+        let message = format!("Thread stack overrun:  procedures call each other more than {DEPTH_MAX} levels deep");
+        return Err(Error::Other { number: 1436, message });
+    }
+    Ok(depth)
+}
+
+/// Where a parameter's value goes; `None`: its argument cannot take one.
+fn out_of(arg: &Expr<'_>, mode: ParamMode, given: Given<'_>) -> Option<Out> {
+    if mode == ParamMode::In {
+        return Some(Out::Nowhere);
+    }
+    match arg {
+        Expr::UserVariable(name) => Some(Out::User((*name).to_owned())),
+        Expr::Local { slot, .. } => Some(Out::Local(*slot)),
+        Expr::Param(n) => Some(match given.names.get(*n as usize) {
+            Some(name) => Out::User((*name).to_owned()),
+            None => Out::Client,
+        }),
+        _ => None,
+    }
+}
+
+fn not_a_variable(number: usize, routine: String) -> Error {
+    let message = format!(
+        "OUT or INOUT argument {number} for routine {routine} is not a variable or NEW pseudo-variable in BEFORE trigger"
+    );
+    Error::Other { number: 1414, message }
+}
+
+/// The value of an argument, which the caller's variables may stand in.
+async fn argument(state: &mut State, arg: &Expr<'_>, given: Given<'_>) -> Result<(Value<'static>, ColumnType)> {
+    if let Expr::Param(n) = arg {
+        let value = given.values.get(*n as usize).map_or(Value::Null, crate::session::owned);
+        let ty = type_of(&value);
+        return Ok((value, ty));
+    }
+    let schema = state.schema();
+    let bound = sql::bind_value(arg, &Binder::new(state, &schema, given.values))?;
+    if let Some(expr) = bound {
+        let locals = state.frame.as_ref().map_or(given.values, |frame| frame.values());
+        let value = exec::program::evaluate(&expr, &state.vars, locals, false)?;
+        state.vars.settle_variables();
+        if let Some(value) = value {
+            return Ok((value, expr.ty));
+        }
+    }
+    if !given.values.is_empty() {
+        return Err(Error::NotSupported("CALL with parameters and an argument that must be run as a query".to_owned()));
+    }
+    state.evaluate(arg).await
+}
+
+/// A type that holds the value of a parameter as it came.
+fn type_of(value: &Value<'_>) -> ColumnType {
+    ColumnType::new(match value {
+        Value::Null => TypeKind::Null,
+        Value::Int(_) => TypeKind::BigInt,
+        Value::UInt(_) => return ColumnType::unsigned(TypeKind::BigInt),
+        Value::Double(_) => TypeKind::Double,
+        Value::Decimal(_) => TypeKind::Decimal { precision: 65, scale: 30 },
+        Value::Bytes(_) => TypeKind::VarChar { length: 16_383 },
+        Value::Date(_) => TypeKind::Date,
+        Value::Time(_) => TypeKind::Time { fsp: 6 },
+        Value::DateTime(_) => TypeKind::DateTime { fsp: 6 },
+    })
+}
+
+/// OUT and INOUT values go to their variables, or to the client.
+fn give_back(state: &mut State, client: &mut Client, frame: &Frame, outs: Vec<Out>) -> Result<()> {
+    let mut sent = Vec::new();
+    for (n, out) in outs.into_iter().enumerate() {
+        let value = || crate::session::owned(&frame.values[n]);
+        match out {
+            Out::Nowhere => {}
+            Out::User(name) => set_user(state, &name, value(), frame.local_type(n)),
+            Out::Local(slot) => run::assign(state, slot, value(), &frame.local_type(n))?,
+            Out::Client => sent.push(n),
+        }
+    }
+    if sent.is_empty() {
+        return Ok(());
+    }
+    let slots = &frame.routine.program.slots;
+    let columns = sent.iter().fold(Columns::default(), |all, n| all.add(&slots[*n].name, frame.local_type(*n), true));
+    let columns = result(columns).columns;
+    let results = state.settings.results;
+    let definitions: Vec<_> = columns.iter().map(|column| definition_of(column, results)).collect();
+    let announced = std::mem::replace(&mut state.more_results, true);
+    let status = state.status().with(Status::PS_OUT_PARAMS);
+    protocol::put_result_head(&mut client.output.writer, state.capabilities, &definitions, status);
+    let mut encoder = RowEncoder::new(RowFormat::Binary, columns.len());
+    encoder.begin(&mut client.output.writer);
+    for (n, column) in sent.iter().zip(&columns) {
+        encoder.value(&mut client.output.writer, &frame.values[*n], &column.ty);
+    }
+    encoder.end(&mut client.output.writer);
+    let ok = protocol::OkPacket { status, ..Default::default() };
+    protocol::put_rows_end(&mut client.output.writer, state.capabilities, &ok);
+    state.more_results = announced;
+    Ok(())
+}
+
+/// The settings of the caller.
+struct Around {
+    mode: u64,
+    /// Where the routine has others.
+    others: Option<Others>,
+}
+
+struct Others {
+    database: Option<String>,
+    collation: Setting,
+    charset: Setting,
+}
+
+impl Around {
+    fn enter(state: &mut State, def: &RoutineDef) -> Self {
+        let mode = state.variables.get(IDS.sql_mode).as_u64();
+        let is_same = mode == def.sql_mode
+            && state.settings.connection_collation == def.connection_collation
+            && state.vars.database.as_deref() == Some(&*def.database);
+        if is_same {
+            return Self { mode, others: None };
+        }
+        let others = Others {
+            database: state.vars.database.replace(def.database.clone()),
+            collation: state.variables.get(IDS.collation_connection).clone(),
+            charset: state.variables.get(IDS.character_set_connection).clone(),
+        };
+        state.variables.set(IDS.sql_mode, Setting::UInt(def.sql_mode));
+        state.variables.set(IDS.collation_connection, Setting::Text(def.connection_collation.name().into()));
+        state.variables.set(IDS.character_set_connection, Setting::Text(def.connection_collation.charset().into()));
+        state.refresh();
+        Self { mode, others: Some(others) }
+    }
+
+    fn leave(self, state: &mut State) {
+        // The routine may have set the mode; that ends with it.
+        let has_mode = state.variables.get(IDS.sql_mode).as_u64() == self.mode;
+        if has_mode && self.others.is_none() {
+            return;
+        }
+        state.variables.set(IDS.sql_mode, Setting::UInt(self.mode));
+        if let Some(others) = self.others {
+            state.vars.database = others.database;
+            state.variables.set(IDS.collation_connection, others.collation);
+            state.variables.set(IDS.character_set_connection, others.charset);
+        }
+        state.refresh();
+    }
+}

@@ -1,0 +1,100 @@
+//! CREATE, ALTER and DROP PROCEDURE.
+
+use super::Routine;
+use crate::ddl::{self, Done};
+use crate::error::{Error, Result};
+use crate::session::{IDS, State};
+use exec::Level;
+use sql::ast::{Characteristics, CreateProcedure, ObjectName};
+use std::sync::Arc;
+use types::schema::RoutineDef;
+
+/// CREATE PROCEDURE
+pub async fn create(state: &mut State, create: &CreateProcedure<'_>) -> Result<Done> {
+    let (database, name) = ddl::qualify(state, &create.name)?;
+    ddl::refuse_virtual(state, &database)?;
+    let schema = state.schema();
+    let Some(around) = schema.databases.get(&database) else { return Err(Error::UnknownDatabase(database)) };
+    if name.is_empty() || name.ends_with(' ') {
+        return Err(Error::Other { number: 1458, message: format!("Incorrect routine name '{name}'") });
+    }
+    let now = state.worker.wall_clock_us();
+    let mut def = RoutineDef {
+        database,
+        name,
+        definer: match create.definer {
+            Some((user, host)) => format!("{user}@{}", host),
+            None => state.vars.current_user.clone(),
+        },
+        parameters: create.parameters.to_owned(),
+        body: create.body.to_owned(),
+        comment: String::new(),
+        deterministic: false,
+        data_access: "CONTAINS SQL".to_owned(),
+        invoker: false,
+        sql_mode: state.variables.get(IDS.sql_mode).as_u64(),
+        client_charset: state.variables.get(IDS.character_set_client).as_text().to_owned(),
+        connection_collation: state.settings.connection_collation,
+        database_collation: around.collation,
+        created_us: now,
+        altered_us: now,
+    };
+    apply(&mut def, &create.characteristics);
+    if create.if_not_exists && schema.procedure(&def.database, &def.name).is_some() {
+        state.warn(Level::Note, 1304, format!("PROCEDURE {} already exists", def.name));
+        return Ok(Done::default());
+    }
+    let def = Arc::new(def);
+    Routine::compile(&def)?.check()?;
+    let def = Arc::unwrap_or_clone(def);
+    ddl::job(state, move |database, worker, _| database.create_procedure(worker, def)).await?;
+    Ok(Done::default())
+}
+
+fn apply(def: &mut RoutineDef, written: &Characteristics<'_>) {
+    if let Some(comment) = written.comment {
+        def.comment = String::from_utf8_lossy(comment).into_owned();
+    }
+    if let Some(deterministic) = written.deterministic {
+        def.deterministic = deterministic;
+    }
+    if let Some(access) = written.data_access {
+        def.data_access = access.to_owned();
+    }
+    if let Some(invoker) = written.invoker {
+        def.invoker = invoker;
+    }
+}
+
+/// ALTER PROCEDURE
+pub async fn alter(state: &mut State, name: &ObjectName<'_>, characteristics: &Characteristics<'_>) -> Result<Done> {
+    let (database, name) = ddl::qualify(state, name)?;
+    let schema = state.schema();
+    let Some(def) = schema.procedure(&database, &name) else {
+        return Err(Error::DoesNotExist { kind: "PROCEDURE", name: format!("{database}.{name}") });
+    };
+    let mut changed = RoutineDef::clone(def);
+    apply(&mut changed, characteristics);
+    let now = state.worker.wall_clock_us();
+    let change = move |def: &mut RoutineDef| {
+        let RoutineDef { comment, deterministic, data_access, invoker, .. } = changed;
+        (def.comment, def.deterministic, def.data_access, def.invoker) = (comment, deterministic, data_access, invoker);
+        def.altered_us = now;
+    };
+    ddl::job(state, move |tables, worker, _| tables.alter_procedure(worker, &database, &name, change)).await?;
+    Ok(Done::default())
+}
+
+/// DROP PROCEDURE
+pub async fn drop(state: &mut State, name: &ObjectName<'_>, if_exists: bool) -> Result<Done> {
+    let (database, name) = ddl::qualify(state, name)?;
+    let full = format!("{database}.{name}");
+    let dropped = ddl::job(state, move |tables, worker, _| tables.drop_procedure(worker, &database, &name)).await;
+    match dropped {
+        Err(Error::Table(table::Error::ProcedureMissing { .. })) if if_exists => {
+            state.warn(Level::Note, 1305, format!("PROCEDURE {full} does not exist"));
+            Ok(Done::default())
+        }
+        outcome => outcome.map(|()| Done::default()),
+    }
+}

@@ -1,0 +1,27 @@
+//! MySQL's numbers and words for what is wrong with a routine.
+
+use sql::routine::RoutineError as E;
+
+/// Number and message.
+pub fn message(error: &E) -> (u16, String) {
+    match error {
+        E::NestedCreate(what) => (1303, format!("Can't create a {what} from within another stored routine")),
+        E::NoLabel(what, label) => (1308, format!("{what} with no matching label: {label}")),
+        E::LabelTwice(label) => (1309, format!("Redefining label {label}")),
+        E::EndLabel(label) => (1310, format!("End-label {label} without match")),
+        E::ReturnOutside => (1313, "RETURN is only allowed in a FUNCTION".to_owned()),
+        E::NotAllowed(what) => (1314, format!("{what} is not allowed in stored procedures")),
+        E::NoCondition(name) => (1319, format!("Undefined CONDITION: {name}")),
+        E::NoCursor(name) => (1324, format!("Undefined CURSOR: {name}")),
+        E::ParameterTwice(name) => (1330, format!("Duplicate parameter: {name}")),
+        E::VariableTwice(name) => (1331, format!("Duplicate variable: {name}")),
+        E::ConditionTwice(name) => (1332, format!("Duplicate condition: {name}")),
+        E::CursorTwice(name) => (1333, format!("Duplicate cursor: {name}")),
+        E::VariableLate => (1337, "Variable or condition declaration after cursor or handler declaration".to_owned()),
+        E::CursorLate => (1338, "Cursor declaration after handler declaration".to_owned()),
+        E::BadState(state) => (1407, format!("Bad SQLSTATE: '{state}'")),
+        E::HandlerTwice => (1413, "Duplicate handler declared in the same block".to_owned()),
+        E::ItemTwice(item) => (1641, format!("Duplicate condition information item '{item}'")),
+        E::SignalByNumber => (1646, "SIGNAL/RESIGNAL can only use a CONDITION defined with SQLSTATE".to_owned()),
+    }
+}

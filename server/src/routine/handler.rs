@@ -1,0 +1,238 @@
+//! Conditions: what statements raise, which handler is for them, SIGNAL, RESIGNAL and GET DIAGNOSTICS.
+//!
+//! H1: the innermost block with a handler that fits wins; within it an error number goes before an SQLSTATE, and that before a class.
+//! H2: while a handler's body runs, its block's own handlers are out of sight (the body is a child of the block's parent).
+
+use super::Routine;
+use crate::error::{Error, Result};
+use crate::session::State;
+use exec::{Level, UserVariable};
+use sql::routine::{Condition, Diagnostics, DiagnosticsOf, Handler, Place, Program, Signal, SignalItem};
+use std::rc::Rc;
+use types::{ColumnType, TypeKind, Value};
+
+/// A condition that was raised.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Raised {
+    pub number: u16,
+    pub state: [u8; 5],
+    pub message: String,
+    pub is_error: bool,
+    /// What SIGNAL set besides.
+    pub items: Vec<(SignalItem, String)>,
+}
+
+impl Raised {
+    pub fn of(error: &Error) -> Self {
+        if let Error::Signal(raised) = error {
+            return Raised::clone(raised);
+        }
+        let described = error.describe();
+        let (number, message) = (described.number, described.message);
+        Self { number, state: described.state, message, is_error: true, items: Vec::new() }
+    }
+
+    /// How well a handler's condition fits: more is better, 0 is not at all.
+    fn fits(&self, condition: Condition) -> u8 {
+        let class = &self.state[..2];
+        match condition {
+            Condition::Number(number) if number == self.number => 3,
+            Condition::State(state) if state == self.state => 2,
+            Condition::Warning if class == b"01" || !self.is_error && class != b"02" => 1,
+            Condition::NotFound if class == b"02" => 1,
+            Condition::Exception if self.is_error && !matches!(class, b"00" | b"01" | b"02") => 1,
+            _ => 0,
+        }
+    }
+
+    fn item(&self, item: SignalItem) -> Value<'static> {
+        let class = &self.state[..2];
+        let text = match item {
+            SignalItem::MysqlErrno => return Value::Int(self.number.into()),
+            SignalItem::ReturnedState => String::from_utf8_lossy(&self.state).into_owned(),
+            SignalItem::MessageText => self.message.clone(),
+            item => match self.items.iter().find(|(known, _)| *known == item) {
+                Some((_, text)) => text.clone(),
+                None if item == SignalItem::ClassOrigin || item == SignalItem::SubclassOrigin => {
+                    let is_standard = class[0] <= b'4' && class[0].is_ascii_digit() || (b'A'..=b'H').contains(&class[0]);
+                    match (item, is_standard) {
+                        (SignalItem::ClassOrigin, true) => "ISO 9075".to_owned(),
+                        (_, true) if &self.state[2..] == b"000" => "ISO 9075".to_owned(),
+                        (SignalItem::SubclassOrigin, true) => "ISO 9075".to_owned(),
+                        _ => "MySQL".to_owned(),
+                    }
+                }
+                None => String::new(),
+            },
+        };
+        Value::Bytes(text.into_bytes().into())
+    }
+}
+
+/// A handler whose body runs.
+pub struct Handling {
+    /// Whose it is.
+    pub block: u32,
+    pub raised: Raised,
+    /// Where CONTINUE goes on.
+    pub resume: usize,
+}
+
+/// The handler of a condition that the code of `block` raises, and the block that it is of.
+pub fn find<'p>(program: &'p Program, block: u32, raised: &Raised) -> Option<(u32, &'p Handler)> {
+    let mut next = Some(block);
+    while let Some(id) = next {
+        let block = &program.blocks[id as usize];
+        let fitting = block.handlers.iter().map(|h| (h, h.conditions.iter().map(|c| raised.fits(*c)).max().unwrap_or(0)));
+        let best = fitting.filter(|(_, fit)| *fit > 0).reduce(|best, other| if other.1 > best.1 { other } else { best });
+        if let Some((handler, _)) = best {
+            return Some((id, handler));
+        }
+        next = block.parent;
+    }
+    None
+}
+
+/// Is `block` in `around`, or the same?
+pub fn is_within(program: &Program, block: u32, around: u32) -> bool {
+    let mut next = Some(block);
+    while let Some(id) = next {
+        if id == around {
+            return true;
+        }
+        next = program.blocks[id as usize].parent;
+    }
+    false
+}
+
+/// SIGNAL and RESIGNAL: the condition that they raise. `Ok`: a warning, which is noted.
+pub async fn signal(
+    routine: &Rc<Routine>,
+    state: &mut State,
+    at: usize,
+    signal: &Signal,
+    handled: Option<&Raised>,
+) -> Result<()> {
+    let mut raised = match (signal.resignal, handled) {
+        (true, None) => {
+            return Err(Error::Other { number: 1645, message: "RESIGNAL when handler not active".to_owned() });
+        }
+        (true, Some(handled)) => handled.clone(),
+        (false, _) => Raised { number: 0, state: *b"45000", message: String::new(), is_error: true, items: Vec::new() },
+    };
+    if let Some(state) = signal.state {
+        raised.state = state;
+        if !signal.resignal {
+            let (number, message, is_error) = match &state[..2] {
+                b"01" => (1642, "Unhandled user-defined warning condition", false),
+                b"02" => (1643, "Unhandled user-defined not found condition", true),
+                _ => (1644, "Unhandled user-defined exception condition", true),
+            };
+            (raised.number, raised.message, raised.is_error) = (number, message.to_owned(), is_error);
+        }
+    }
+    for (item, code) in &signal.items {
+        // Not kept: a signal is rare.
+        *routine.works[at].borrow_mut() = None;
+        let (value, _) = routine.value(state, at, code, false).await?;
+        *routine.works[at].borrow_mut() = None;
+        if value.is_null() {
+            let message = format!("Variable '{}' can't be set to the value of 'NULL'", item.name());
+            return Err(Error::Other { number: 1231, message });
+        }
+        let text = text_of(state, &value)?;
+        match item {
+            SignalItem::MysqlErrno => match text.parse::<u16>() {
+                Ok(number) if number > 0 => raised.number = number,
+                _ => {
+                    let message = format!("Variable 'MYSQL_ERRNO' can't be set to the value of '{text}'");
+                    return Err(Error::Other { number: 1231, message });
+                }
+            },
+            SignalItem::MessageText => raised.message = text.chars().take(128).collect(),
+            item => {
+                raised.items.retain(|(known, _)| known != item);
+                raised.items.push((*item, text));
+            }
+        }
+    }
+    if raised.is_error {
+        return Err(Error::Signal(Box::new(raised)));
+    }
+    state.clear_warnings();
+    state.warn(Level::Warning, raised.number, raised.message);
+    Ok(())
+}
+
+fn text_of(state: &State, value: &Value<'_>) -> Result<String> {
+    let text = ColumnType::new(TypeKind::Text(types::LobSize::Long));
+    let text = exec::program::assign(&state.vars, value, &ColumnType::new(TypeKind::Null), &text, "")?;
+    Ok(match text {
+        Value::Bytes(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        _ => String::new(),
+    })
+}
+
+/// The conditions that statements have left.
+pub fn conditions(state: &State) -> Vec<Raised> {
+    let warnings = state.vars.warnings.borrow();
+    let list = warnings.list().iter().map(|warning| {
+        let described = Error::describe_exec(&warning.error);
+        Raised {
+            number: described.number,
+            state: described.state,
+            message: described.message,
+            is_error: warning.level == Level::Error,
+            items: Vec::new(),
+        }
+    });
+    list.collect()
+}
+
+/// GET DIAGNOSTICS: the values for places.
+pub async fn diagnostics(
+    routine: &Rc<Routine>,
+    state: &mut State,
+    at: usize,
+    what: &Diagnostics,
+    handled: Option<&Raised>,
+) -> Result<Vec<(Place, Value<'static>, ColumnType)>> {
+    let known = match (what.stacked, handled) {
+        (false, _) => conditions(state),
+        (true, Some(handled)) => vec![handled.clone()],
+        (true, None) => {
+            let message = "GET STACKED DIAGNOSTICS when handler not active".to_owned();
+            return Err(Error::Other { number: 1887, message });
+        }
+    };
+    let number = ColumnType::new(TypeKind::BigInt);
+    let text = ColumnType::new(TypeKind::VarChar { length: 512 });
+    match &what.what {
+        DiagnosticsOf::Statement(items) => Ok(items
+            .iter()
+            .map(|(place, is_number)| {
+                let value = if *is_number { known.len() as i64 } else { state.vars.row_count };
+                (place.clone(), Value::Int(value), number.clone())
+            })
+            .collect()),
+        DiagnosticsOf::Condition(code, items) => {
+            let (value, _) = routine.value(state, at, code, false).await?;
+            let index = match value {
+                Value::Int(n) => usize::try_from(n).ok(),
+                Value::UInt(n) => usize::try_from(n).ok(),
+                _ => None,
+            };
+            let raised = index.and_then(|n| n.checked_sub(1)).and_then(|n| known.get(n));
+            let Some(raised) = raised else {
+                return Err(Error::Other { number: 1758, message: "Invalid condition number".to_owned() });
+            };
+            let ty = |item: SignalItem| if item == SignalItem::MysqlErrno { number.clone() } else { text.clone() };
+            Ok(items.iter().map(|(place, item)| (place.clone(), raised.item(*item), ty(*item))).collect())
+        }
+    }
+}
+
+/// Gives a user variable its value.
+pub fn set_user(state: &mut State, name: &str, value: Value<'static>, ty: ColumnType) {
+    state.vars.user_variables.insert(name.to_lowercase(), UserVariable { value, ty });
+}

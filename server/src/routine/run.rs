@@ -1,0 +1,286 @@
+//! Runs a program: one instruction after the other, each statement as the session runs its own.
+//!
+//! An error goes to the handler that fits, else to the caller. What no handler may hold up (KILL, a lost client) goes straight there.
+
+use super::handler::{self, Handling, Raised, conditions, set_user};
+use super::{Frame, OpenCursor, Routine};
+use crate::error::{Error, Result};
+use crate::session::{AllRows, Client, Destination, Ran, State};
+use protocol::{Capabilities, RowFormat};
+use sql::routine::{Code, Instr, Place};
+use std::rc::Rc;
+use types::{ColumnType, Value};
+
+/// How often a statement is planned again because the schema changed meanwhile.
+const ATTEMPTS_MAX: u32 = 16;
+/// Instructions until others get their turn, and the kill flag is looked at.
+const SLICE: u32 = 256;
+
+/// Runs the program of the frame that the session holds (F1).
+pub async fn run(state: &mut State, client: &mut Client, routine: &Rc<Routine>, format: RowFormat) -> Result<()> {
+    let program = &routine.program;
+    let mut handling: Vec<Handling> = Vec::new();
+    let mut at = 0;
+    let mut steps = 0u32;
+    while let Some(instr) = program.instrs.get(at) {
+        steps += 1;
+        if steps.is_multiple_of(SLICE) {
+            exec::yield_now().await;
+            if state.info.killed() != exec::kill::NONE {
+                return Err(Error::Exec(exec::Error::Interrupted));
+            }
+        }
+        let before = state.warning_count();
+        let handled = handling.last().map(|h| &h.raised);
+        let outcome = match instr {
+            Instr::Handled { exits } => {
+                let Some(done) = handling.pop() else {
+                    return Err(Error::Internal("a handler ends that did not begin".to_owned()));
+                };
+                state.clear_warnings();
+                match exits {
+                    Some(block) => {
+                        while handling.last().is_some_and(|h| handler::is_within(program, h.block, *block)) {
+                            handling.pop();
+                        }
+                        at = program.blocks[*block as usize].end as usize;
+                    }
+                    None => at = done.resume,
+                }
+                continue;
+            }
+            _ => step(state, client, routine, at, instr, handled, format).await,
+        };
+        let raised = match outcome {
+            Ok(next) => match routine.handles_warnings && state.warning_count() > 0 {
+                true => match last_handled(state, routine, at, instr, before) {
+                    Some(raised) => raised,
+                    None => {
+                        at = next;
+                        continue;
+                    }
+                },
+                false => {
+                    at = next;
+                    continue;
+                }
+            },
+            Err(error) if is_final(&error) => return Err(error),
+            Err(error) => {
+                let raised = Raised::of(&error);
+                if handler::find(program, program.block_of[at], &raised).is_none() {
+                    return Err(error);
+                }
+                state.note_error(&error);
+                raised
+            }
+        };
+        let Some((block, handler)) = handler::find(program, program.block_of[at], &raised) else {
+            return Err(Error::Internal("a handler was lost".to_owned()));
+        };
+        handling.push(Handling { block, raised, resume: after(instr, at) });
+        at = handler.entry as usize;
+    }
+    Ok(())
+}
+
+/// Where CONTINUE goes on after an instruction that has failed.
+fn after(instr: &Instr, at: usize) -> usize {
+    match instr {
+        Instr::JumpUnless { after, .. } | Instr::Set { after: Some(after), .. } => *after as usize,
+        _ => at + 1,
+    }
+}
+
+/// What no handler may hold up.
+fn is_final(error: &Error) -> bool {
+    match error {
+        Error::Exec(exec::Error::Interrupted | exec::Error::ClientGone) | Error::Internal(_) | Error::ShuttingDown => true,
+        Error::Protocol(error) => error.is_fatal(),
+        _ => false,
+    }
+}
+
+/// The last of the warnings of an instruction that has a handler.
+fn last_handled(state: &State, routine: &Routine, at: usize, instr: &Instr, before: u16) -> Option<Raised> {
+    let clears = matches!(instr, Instr::Run(_) | Instr::Open(_) | Instr::Signal(_));
+    let skip = if clears { 0 } else { before.into() };
+    let block = routine.program.block_of[at];
+    let mut known = conditions(state);
+    known.drain(..skip.min(known.len()));
+    let handled = |raised: &Raised| handler::find(&routine.program, block, raised).is_some();
+    known.into_iter().rev().find(handled)
+}
+
+fn frame(state: &mut State) -> &mut Frame {
+    state.frame.as_mut().expect("F1")
+}
+
+/// Runs one instruction; which one is next.
+async fn step(
+    state: &mut State,
+    client: &mut Client,
+    routine: &Rc<Routine>,
+    at: usize,
+    instr: &Instr,
+    handled: Option<&Raised>,
+    format: RowFormat,
+) -> Result<usize> {
+    match instr {
+        Instr::Run(code) => statement(state, client, routine, at, code, format).await?,
+        Instr::Set { slot, value, .. } => {
+            let strict = state.settings.mode.strict;
+            let (value, ty) = routine.value(state, at, value, strict).await?;
+            if routine.program.slots[*slot as usize].ty.is_none() {
+                routine.types.borrow_mut()[*slot as usize] = ty;
+                frame(state).values[*slot as usize] = value;
+            } else {
+                assign(state, *slot, value, &ty)?;
+            }
+        }
+        Instr::Clear(slot) => frame(state).values[*slot as usize] = Value::Null,
+        Instr::Jump(target) => return Ok(*target as usize),
+        Instr::JumpUnless { condition, target, .. } => {
+            if !routine.is_true(state, at, condition).await? {
+                return Ok(*target as usize);
+            }
+        }
+        Instr::CaseMissing => {
+            return Err(Error::Other { number: 1339, message: "Case not found for CASE statement".to_owned() });
+        }
+        Instr::Open(cursor) => open(state, client, routine, *cursor as usize).await?,
+        Instr::Fetch { cursor, into } => fetch(state, *cursor as usize, into)?,
+        Instr::Close(cursor) => {
+            if frame(state).cursors[*cursor as usize].take().is_none() {
+                return Err(not_open());
+            }
+        }
+        Instr::Reset { first, count } => {
+            let (first, count) = (*first as usize, *count as usize);
+            frame(state).cursors[first..first + count].iter_mut().for_each(|cursor| *cursor = None);
+        }
+        // The interpreter does it.
+        Instr::Handled { .. } => {}
+        Instr::Signal(signal) => handler::signal(routine, state, at, signal, handled).await?,
+        Instr::Diagnostics(what) => {
+            for (place, value, ty) in handler::diagnostics(routine, state, at, what, handled).await? {
+                match place {
+                    Place::Local(slot) => assign(state, slot, value, &ty)?,
+                    Place::User(name) => set_user(state, &name, value, ty),
+                }
+            }
+        }
+    }
+    Ok(at + 1)
+}
+
+/// Gives a variable a value of type `from`.
+pub fn assign(state: &mut State, slot: u32, value: Value<'static>, from: &ColumnType) -> Result<()> {
+    let State { frame, vars, .. } = state;
+    let frame = frame.as_mut().expect("F1");
+    let slot = slot as usize;
+    let types = frame.routine.types.borrow();
+    let stored = exec::program::assign(vars, &value, from, &types[slot], &frame.routine.program.slots[slot].name)?;
+    drop(types);
+    frame.values[slot] = stored;
+    Ok(())
+}
+
+/// Runs a statement with the frame's values as its parameters.
+async fn statement(
+    state: &mut State,
+    client: &mut Client,
+    routine: &Rc<Routine>,
+    at: usize,
+    code: &Code,
+    format: RowFormat,
+) -> Result<()> {
+    state.begin_inner_statement();
+    for _ in 0..ATTEMPTS_MAX {
+        let frame = state.frame.as_ref().expect("F1");
+        let Some(entry) = routine.plan(state, frame, at, code)? else {
+            let arena = state.worker.arena();
+            let parsed = sql::parse_in(&arena, &code.text, &state.settings.mode, &routine.program.locals, code.scope)?;
+            return Box::pin(state.run_other(client, &parsed.statement, format)).await;
+        };
+        if entry.is_query() && entry.into.is_none() && !state.capabilities.has(Capabilities::MULTI_RESULTS) {
+            let def = &routine.def;
+            let message = format!("PROCEDURE {}.{} can't return a result set in the given context", def.database, def.name);
+            return Err(Error::Other { number: 1312, message });
+        }
+        state.clear_warnings();
+        if lend(state, client, &entry, &mut Destination::Client(format)).await? == Ran::Done {
+            return store_fetched(state);
+        }
+    }
+    Err(Error::Exec(exec::Error::TableChanged { table: String::new() }))
+}
+
+/// Runs a plan with the frame's values; see F2.
+async fn lend(
+    state: &mut State,
+    client: &mut Client,
+    entry: &Rc<crate::plan_cache::PlanEntry>,
+    to: &mut Destination<'_>,
+) -> Result<Ran> {
+    let values = frame(state).take_values();
+    let outcome = state.run_plan(client, entry, &values, to).await;
+    frame(state).put_values(values);
+    outcome
+}
+
+/// What SELECT ... INTO has read goes to its variables.
+fn store_fetched(state: &mut State) -> Result<()> {
+    if frame(state).fetched.is_empty() {
+        return Ok(());
+    }
+    let mut fetched = std::mem::take(&mut frame(state).fetched);
+    let outcome = fetched.drain(..).try_for_each(|(slot, value, ty)| assign(state, slot, value, &ty));
+    frame(state).fetched = fetched;
+    outcome
+}
+
+async fn open(state: &mut State, client: &mut Client, routine: &Rc<Routine>, cursor: usize) -> Result<()> {
+    if frame(state).cursors[cursor].is_some() {
+        return Err(Error::Other { number: 1325, message: "Cursor is already open".to_owned() });
+    }
+    let at = routine.program.instrs.len() + cursor;
+    state.begin_inner_statement();
+    for _ in 0..ATTEMPTS_MAX {
+        let frame_ = state.frame.as_ref().expect("F1");
+        let Some(entry) = routine.plan(state, frame_, at, &routine.program.cursors[cursor])? else {
+            return Err(Error::Internal("a cursor without a query".to_owned()));
+        };
+        state.clear_warnings();
+        let mut rows = AllRows::default();
+        if lend(state, client, &entry, &mut Destination::Rows(&mut rows)).await? == Ran::Done {
+            let types = entry.prepared.columns().iter().map(|column| column.ty.clone()).collect();
+            frame(state).cursors[cursor] = Some(OpenCursor { rows: rows.rows.into_iter(), types });
+            return Ok(());
+        }
+    }
+    Err(Error::Exec(exec::Error::TableChanged { table: String::new() }))
+}
+
+fn not_open() -> Error {
+    Error::Other { number: 1326, message: "Cursor is not open".to_owned() }
+}
+
+fn fetch(state: &mut State, cursor: usize, into: &[u32]) -> Result<()> {
+    let Some(mut open) = frame(state).cursors[cursor].take() else { return Err(not_open()) };
+    let outcome = match open.types.len() == into.len() {
+        false => Err(Error::Other { number: 1328, message: "Incorrect number of FETCH variables".to_owned() }),
+        true => match open.rows.next() {
+            None => {
+                let message = "No data - zero rows fetched, selected, or processed".to_owned();
+                Err(Error::Other { number: 1329, message })
+            }
+            Some(row) => {
+                let mut targets = into.iter().zip(row).zip(&open.types);
+                targets.try_for_each(|((slot, value), ty)| assign(state, *slot, value, ty))
+            }
+        },
+    };
+    frame(state).cursors[cursor] = Some(open);
+    outcome
+}

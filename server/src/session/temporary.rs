@@ -1,0 +1,147 @@
+//! The temporary tables of one session.
+//!
+//! 1. `table` keeps them open under ids of their own; the session alone knows their names, and puts them over those of the published schema
+//!    ([`State::schema`]). Plans made with one overlay are not those of another: each has its part in the binding key.
+//! 2. A table that is dropped while a transaction is open may have rows that the transaction still undoes: it is given back when none is.
+//! 3. Whatever ends the session drops this, and that gives all of them back.
+
+use super::state::State;
+use crate::worker::Worker;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use types::schema::{Schema, TableDef, TableId};
+
+/// Database and name.
+type Name = (String, String);
+
+/// Present only in sessions that have had one.
+pub struct TemporaryTables {
+    worker: Rc<Worker>,
+    tables: BTreeMap<Name, Arc<TableDef>>,
+    /// Dropped, but not given back yet.
+    dropped: Vec<TableId>,
+    /// The session, and how often `tables` has changed: no two overlays have the same.
+    session: u32,
+    changes: u32,
+    /// The published schema of this version with the tables in it.
+    overlay: RefCell<Option<Arc<Schema>>>,
+}
+
+impl TemporaryTables {
+    fn new(worker: &Rc<Worker>, session: u32) -> Self {
+        Self {
+            worker: Rc::clone(worker),
+            tables: BTreeMap::new(),
+            dropped: Vec::new(),
+            session,
+            changes: 0,
+            overlay: RefCell::default(),
+        }
+    }
+
+    fn schema(&self) -> Arc<Schema> {
+        let published = self.worker.schema();
+        if self.tables.is_empty() {
+            return published;
+        }
+        let mut kept = self.overlay.borrow_mut();
+        if let Some(overlay) = &*kept
+            && overlay.version == published.version
+        {
+            return Arc::clone(overlay);
+        }
+        let mut databases = published.databases.clone();
+        for ((database, name), def) in &self.tables {
+            if let Some(database) = databases.get_mut(database) {
+                Arc::make_mut(database).tables.insert(name.clone(), Arc::clone(def));
+            }
+        }
+        let overlay = Arc::new(Schema { version: published.version, databases });
+        *kept = Some(Arc::clone(&overlay));
+        overlay
+    }
+
+    fn changed(&mut self) {
+        self.overlay.take();
+        self.changes += 1;
+    }
+
+    fn key(&self) -> u64 {
+        let number = u64::from(self.session) << 32 | u64::from(self.changes);
+        // Spread over all bits: it is mixed into a hash.
+        if self.tables.is_empty() { 0 } else { number.wrapping_mul(0x9e37_79b9_7f4a_7c15) }
+    }
+
+    /// Gives back what was dropped. It is a job of its own that nobody waits for.
+    fn give_back(&mut self) {
+        let ids = std::mem::take(&mut self.dropped);
+        if !ids.is_empty() {
+            drop(self.worker.shared.ddl.run(move |database, _| database.drop_temporary_tables(&ids)));
+        }
+    }
+}
+
+impl Drop for TemporaryTables {
+    fn drop(&mut self) {
+        self.dropped.extend(std::mem::take(&mut self.tables).into_values().map(|def| def.id));
+        self.give_back();
+    }
+}
+
+impl State {
+    /// The published schema with the databases of the server and the session's temporary tables.
+    pub fn schema(&self) -> Arc<Schema> {
+        self.temporary.as_ref().map_or_else(|| self.worker.schema(), |temporary| temporary.schema())
+    }
+
+    /// A part of the binding key.
+    pub fn temporary_key(&self) -> u64 {
+        self.temporary.as_ref().map_or(0, |temporary| temporary.key())
+    }
+
+    pub fn temporary_table(&self, database: &str, name: &str) -> Option<Arc<TableDef>> {
+        let temporary = self.temporary.as_ref()?;
+        temporary.tables.get(&(database.to_owned(), name.to_owned())).cloned()
+    }
+
+    /// Puts a table that was made over whatever has its name.
+    pub fn add_temporary_table(&mut self, database: &str, name: &str, def: Arc<TableDef>) {
+        let is_free = !self.transaction.is_open();
+        let worker = &self.worker;
+        let temporary = self.temporary.get_or_insert_with(|| Box::new(TemporaryTables::new(worker, self.info.id)));
+        temporary.changed();
+        if let Some(before) = temporary.tables.insert((database.to_owned(), name.to_owned()), def) {
+            temporary.dropped.push(before.id);
+        }
+        if is_free {
+            temporary.give_back();
+        }
+        self.refresh();
+    }
+
+    /// Gives a table another name.
+    pub fn rename_temporary_table(&mut self, database: &str, from: &str, to: &str) {
+        let Some(temporary) = &mut self.temporary else { return };
+        if let Some(def) = temporary.tables.remove(&(database.to_owned(), from.to_owned())) {
+            temporary.changed();
+            temporary.tables.insert((database.to_owned(), to.to_owned()), def);
+        }
+        self.refresh();
+    }
+
+    /// Takes a table away; false: there is none of this name.
+    pub fn drop_temporary_table(&mut self, database: &str, name: &str) -> bool {
+        let is_free = !self.transaction.is_open();
+        let Some(temporary) = &mut self.temporary else { return false };
+        let Some(def) = temporary.tables.remove(&(database.to_owned(), name.to_owned())) else { return false };
+        temporary.changed();
+        temporary.dropped.push(def.id);
+        if is_free {
+            temporary.give_back();
+        }
+        self.refresh();
+        true
+    }
+}

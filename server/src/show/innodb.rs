@@ -1,0 +1,232 @@
+//! The tables of information_schema that InnoDB has about itself, as far as there is the same thing here.
+//!
+//! A table's id is its id in the catalog, an index's that of its tree; every table is its own space.
+
+use super::build::{number, optional, text};
+use super::definitions::named;
+use super::virtual_tables::{Row, Source};
+use types::schema::{ForeignKeyDef, IndexDef, IndexKind, ReferenceAction, TableDef};
+use types::{DateTime, Value};
+
+const DATABASE: &str = "information_schema";
+
+fn path(def: &TableDef) -> Value<'static> {
+    text(format!("{}/{}", def.database, def.name))
+}
+
+pub fn tables(source: &Source<'_>) -> Vec<Row> {
+    let row = |def: &TableDef| {
+        let cells = [
+            ("TABLE_ID", number(def.id.0)),
+            ("NAME", path(def)),
+            ("FLAG", number(33u64)),
+            // InnoDB counts three of its own.
+            ("N_COLS", number(def.columns.len() + 3)),
+            ("SPACE", number(def.id.0)),
+            ("ROW_FORMAT", text("Dynamic")),
+            ("SPACE_TYPE", text("Single")),
+        ];
+        named(DATABASE, "INNODB_TABLES", cells)
+    };
+    source.stored_tables().map(row).collect()
+}
+
+pub fn table_statistics(source: &Source<'_>) -> Vec<Row> {
+    let row = |def: &TableDef| {
+        let open = source.worker.shared.database.table(def.id);
+        let next = open.as_ref().and_then(|table| table.next_auto_increment());
+        let cells = [
+            ("TABLE_ID", number(def.id.0)),
+            ("NAME", path(def)),
+            ("STATS_INITIALIZED", text("Initialized")),
+            ("NUM_ROWS", number(open.as_ref().map_or(0, |table| table.estimated_rows()))),
+            ("AUTOINC", number(next.unwrap_or(0))),
+            ("REF_COUNT", number(open.as_ref().map_or(0, |table| table.mdl().users()))),
+        ];
+        named(DATABASE, "INNODB_TABLESTATS", cells)
+    };
+    source.stored_tables().map(row).collect()
+}
+
+/// All indexes, with their tables.
+fn all_indexes<'a>(source: &Source<'a>) -> impl Iterator<Item = (&'a TableDef, &'a IndexDef)> + use<'a> {
+    source.stored_tables().flat_map(|def| def.indexes.iter().map(move |index| (def, index)))
+}
+
+pub fn indexes(source: &Source<'_>) -> Vec<Row> {
+    let row = |(def, index): (&TableDef, &IndexDef)| {
+        // Clustered: 1; unique: 2.
+        let kind = match index.kind {
+            IndexKind::HiddenRowId => 1u64,
+            IndexKind::Primary => 3,
+            IndexKind::Unique => 2,
+            IndexKind::Secondary => 0,
+        };
+        let name = if index.kind == IndexKind::HiddenRowId { "GEN_CLUST_INDEX" } else { &index.name };
+        let cells = [
+            ("INDEX_ID", number(index.tree_id)),
+            ("NAME", text(name)),
+            ("TABLE_ID", number(def.id.0)),
+            ("TYPE", number(kind)),
+            ("N_FIELDS", number(index.columns.len())),
+            ("PAGE_NO", number(index.root_page)),
+            ("SPACE", number(def.id.0)),
+            ("MERGE_THRESHOLD", number(50u64)),
+        ];
+        named(DATABASE, "INNODB_INDEXES", cells)
+    };
+    all_indexes(source).map(row).collect()
+}
+
+pub fn fields(source: &Source<'_>) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (def, index) in all_indexes(source) {
+        for (position, part) in index.columns.iter().enumerate() {
+            let cells = [
+                ("INDEX_ID", text(index.tree_id.to_string())),
+                ("NAME", text(&def.columns[part.column].name)),
+                ("POS", number(position)),
+            ];
+            rows.push(named(DATABASE, "INNODB_FIELDS", cells));
+        }
+    }
+    rows
+}
+
+fn all_foreign_keys<'a>(source: &Source<'a>) -> impl Iterator<Item = (&'a TableDef, &'a ForeignKeyDef)> + use<'a> {
+    source.stored_tables().flat_map(|def| def.foreign_keys.iter().map(move |key| (def, key)))
+}
+
+fn foreign_id(def: &TableDef, key: &ForeignKeyDef) -> Value<'static> {
+    text(format!("{}/{}", def.database, key.name))
+}
+
+pub fn foreign_keys(source: &Source<'_>) -> Vec<Row> {
+    let row = |(def, key): (&TableDef, &ForeignKeyDef)| {
+        let actions = |action, cascade: u64, set_null: u64, none: u64| match action {
+            ReferenceAction::Cascade => cascade,
+            ReferenceAction::SetNull => set_null,
+            ReferenceAction::NoAction | ReferenceAction::SetDefault => none,
+            ReferenceAction::Restrict => 0,
+        };
+        let cells = [
+            ("ID", foreign_id(def, key)),
+            ("FOR_NAME", path(def)),
+            ("REF_NAME", text(format!("{}/{}", key.parent_database, key.parent_table))),
+            ("N_COLS", number(key.columns.len())),
+            ("TYPE", number(actions(key.on_delete, 1, 2, 16) + actions(key.on_update, 4, 8, 32))),
+        ];
+        named(DATABASE, "INNODB_FOREIGN", cells)
+    };
+    all_foreign_keys(source).map(row).collect()
+}
+
+pub fn foreign_columns(source: &Source<'_>) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (def, key) in all_foreign_keys(source) {
+        for (position, (column, parent)) in key.columns.iter().zip(&key.parent_columns).enumerate() {
+            let cells = [
+                ("ID", foreign_id(def, key)),
+                ("FOR_COL_NAME", text(&def.columns[*column].name)),
+                ("REF_COL_NAME", text(parent)),
+                ("POS", number(position + 1)),
+            ];
+            rows.push(named(DATABASE, "INNODB_FOREIGN_COLS", cells));
+        }
+    }
+    rows
+}
+
+/// The transactions of several statements that are open.
+pub fn transactions(source: &Source<'_>) -> Vec<Row> {
+    let Some(gathered) = source.gathered else { return Vec::new() };
+    let now = source.worker.wall_clock_us();
+    let mut rows = Vec::new();
+    for line in &gathered.processes {
+        let Some(open) = line.transaction else { continue };
+        let began = super::tables::datetime(now - line.transaction_seconds as i64 * 1_000_000);
+        let cells = [
+            // A transaction has no number before it writes; its session has one.
+            ("trx_id", number(line.id)),
+            ("trx_state", text("RUNNING")),
+            ("trx_started", began),
+            ("trx_weight", number(open.changes)),
+            ("trx_mysql_thread_id", number(line.id)),
+            ("trx_query", optional(line.info.clone())),
+            ("trx_rows_modified", number(open.changes)),
+            ("trx_isolation_level", text(isolation_name(open.isolation))),
+        ];
+        rows.push(named(DATABASE, "INNODB_TRX", cells));
+    }
+    rows
+}
+
+fn isolation_name(isolation: txn::Isolation) -> &'static str {
+    match isolation {
+        txn::Isolation::ReadUncommitted => "READ UNCOMMITTED",
+        txn::Isolation::ReadCommitted => "READ COMMITTED",
+        txn::Isolation::RepeatableRead => "REPEATABLE READ",
+        txn::Isolation::Serializable => "SERIALIZABLE",
+    }
+}
+
+pub fn buffer_pool(source: &Source<'_>) -> Vec<Row> {
+    let engine = source.worker.shared.engine.status();
+    let cells = [
+        ("POOL_SIZE", number(engine.pool_frames)),
+        ("FREE_BUFFERS", number(engine.pool_frames - engine.pool_used)),
+        ("DATABASE_PAGES", number(engine.pool_used)),
+        ("MODIFIED_DATABASE_PAGES", number(engine.pool_dirty)),
+        ("NUMBER_PAGES_READ", number(engine.pages_read)),
+        ("NUMBER_PAGES_WRITTEN", number(engine.pages_written)),
+    ];
+    vec![named(DATABASE, "INNODB_BUFFER_POOL_STATS", cells)]
+}
+
+/// `mysql.innodb_table_stats`
+pub fn stored_table_statistics(source: &Source<'_>) -> Vec<Row> {
+    let row = |def: &TableDef| {
+        let rows = source.worker.shared.database.table(def.id).and_then(|table| table.statistics()).map_or(0, |s| s.rows);
+        let cells = [
+            ("database_name", text(&def.database)),
+            ("table_name", text(&def.name)),
+            ("last_update", changed(def)),
+            ("n_rows", number(rows)),
+        ];
+        named("mysql", "innodb_table_stats", cells)
+    };
+    source.stored_tables().map(row).collect()
+}
+
+/// `mysql.innodb_index_stats`: how many different values the first columns have.
+pub fn stored_index_statistics(source: &Source<'_>) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for def in source.stored_tables() {
+        let statistics = source.worker.shared.database.table(def.id).and_then(|table| table.statistics());
+        let Some(statistics) = statistics else { continue };
+        for (position, index) in def.indexes.iter().enumerate() {
+            for columns in 1..=index.columns.len() {
+                let Some(distinct) = statistics.distinct_prefix(position, columns) else { continue };
+                let names: Vec<_> = index.columns[..columns].iter().map(|part| &*def.columns[part.column].name).collect();
+                let cells = [
+                    ("database_name", text(&def.database)),
+                    ("table_name", text(&def.name)),
+                    ("index_name", text(&index.name)),
+                    ("last_update", changed(def)),
+                    ("stat_name", text(format!("n_diff_pfx{columns:02}"))),
+                    ("stat_value", number(distinct as u64)),
+                    ("stat_description", text(names.join(","))),
+                ];
+                rows.push(named("mysql", "innodb_index_stats", cells));
+            }
+        }
+    }
+    rows
+}
+
+fn changed(def: &TableDef) -> Value<'static> {
+    match super::tables::created(def) {
+        Value::Null => Value::DateTime(DateTime::default()),
+        known => known,
+    }
+}

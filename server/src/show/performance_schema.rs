@@ -1,0 +1,173 @@
+//! The tables of performance_schema that have rows without instruments: variables, status, sessions. The rest is empty, as in a MySQL
+//! that runs with `performance_schema = OFF`.
+
+use super::build::{number, optional, text};
+use super::definitions::named;
+use super::virtual_tables::{Maker, Row, Source};
+use crate::session::ProcessLine;
+use crate::variables::{self, Scope};
+use std::collections::BTreeMap;
+use types::Value;
+
+const DATABASE: &str = "performance_schema";
+
+#[rustfmt::skip]
+pub const MAKERS: &[(&str, Maker)] = &[
+    ("accounts", accounts), ("global_status", status), ("global_variables", global_variables), ("hosts", hosts),
+    ("performance_timers", timers), ("processlist", processes), ("session_account_connect_attrs", own_attributes),
+    ("session_connect_attrs", attributes), ("session_status", status), ("session_variables", session_variables), ("threads", threads),
+    ("users", users), ("variables_info", variables_info),
+];
+
+/// A session's thread, as performance_schema counts them.
+pub fn thread_id(connection: u32) -> u64 {
+    u64::from(connection)
+}
+
+fn pair(table: &'static str) -> impl Fn((&str, String)) -> Row {
+    move |(name, value)| named(DATABASE, table, [("VARIABLE_NAME", text(name)), ("VARIABLE_VALUE", text(value))])
+}
+
+fn global_variables(source: &Source<'_>) -> Vec<Row> {
+    let globals = source.worker.shared.globals();
+    let shown = variables::all().filter(|id| id.definition().scope != Scope::Session);
+    shown.map(|id| (id.name(), id.show(globals.get(id)))).map(pair("global_variables")).collect()
+}
+
+fn session_variables(source: &Source<'_>) -> Vec<Row> {
+    let Some(gathered) = source.gathered else { return Vec::new() };
+    gathered.variables.iter().cloned().map(pair("session_variables")).collect()
+}
+
+fn status(source: &Source<'_>) -> Vec<Row> {
+    let Some(gathered) = source.gathered else { return Vec::new() };
+    gathered.status.iter().cloned().map(pair("global_status")).collect()
+}
+
+fn variables_info(_: &Source<'_>) -> Vec<Row> {
+    let row = |id: variables::VariableId| {
+        let (low, high) = id.range();
+        let cells = [
+            ("VARIABLE_NAME", text(id.name())),
+            ("VARIABLE_SOURCE", text("COMPILED")),
+            ("VARIABLE_PATH", text("")),
+            ("MIN_VALUE", text(low)),
+            ("MAX_VALUE", text(high)),
+        ];
+        named(DATABASE, "variables_info", cells)
+    };
+    variables::all().map(row).collect()
+}
+
+fn timers(_: &Source<'_>) -> Vec<Row> {
+    let row = |(name, frequency): (&str, u64)| {
+        let cells = [("TIMER_NAME", text(name)), ("TIMER_FREQUENCY", number(frequency)), ("TIMER_RESOLUTION", number(1u64))];
+        named(DATABASE, "performance_timers", cells)
+    };
+    [("NANOSECOND", 1_000_000_000), ("MICROSECOND", 1_000_000), ("MILLISECOND", 1000)].map(row).into()
+}
+
+fn lines<'a>(source: &Source<'a>) -> &'a [ProcessLine] {
+    source.gathered.map_or(&[], |gathered| &gathered.processes)
+}
+
+fn processes(source: &Source<'_>) -> Vec<Row> {
+    let row = |line: &ProcessLine| {
+        let mut row = super::server::process_row(line.clone(), usize::MAX);
+        row.push(text("PRIMARY"));
+        row
+    };
+    lines(source).iter().map(row).collect()
+}
+
+fn threads(source: &Source<'_>) -> Vec<Row> {
+    let row = |line: &ProcessLine| {
+        let cells = [
+            ("THREAD_ID", number(thread_id(line.id))),
+            ("NAME", text("thread/sql/one_connection")),
+            ("TYPE", text("FOREGROUND")),
+            ("PROCESSLIST_ID", number(line.id)),
+            ("PROCESSLIST_USER", text(&line.user)),
+            ("PROCESSLIST_HOST", text(host_of(line))),
+            ("PROCESSLIST_DB", optional(line.database.clone())),
+            ("PROCESSLIST_COMMAND", text(line.command)),
+            ("PROCESSLIST_TIME", number(line.seconds)),
+            ("PROCESSLIST_STATE", text(line.state)),
+            ("PROCESSLIST_INFO", optional(line.info.clone())),
+            ("INSTRUMENTED", text("NO")),
+            ("HISTORY", text("NO")),
+            ("CONNECTION_TYPE", text(if line.host.contains(':') { "TCP/IP" } else { "Socket" })),
+            ("EXECUTION_ENGINE", text("PRIMARY")),
+            ("TELEMETRY_ACTIVE", text("NO")),
+        ];
+        named(DATABASE, "threads", cells)
+    };
+    lines(source).iter().map(row).collect()
+}
+
+/// The host without the port.
+fn host_of(line: &ProcessLine) -> &str {
+    line.host.rsplit_once(':').map_or(&line.host, |(host, _)| host)
+}
+
+/// How many sessions share what `key` gives.
+fn counted<K: Ord>(source: &Source<'_>, key: impl Fn(&ProcessLine) -> K) -> BTreeMap<K, u64> {
+    let mut counts = BTreeMap::new();
+    for line in lines(source) {
+        *counts.entry(key(line)).or_default() += 1;
+    }
+    counts
+}
+
+fn connections(count: u64) -> [(&'static str, Value<'static>); 2] {
+    [("CURRENT_CONNECTIONS", number(count)), ("TOTAL_CONNECTIONS", number(count))]
+}
+
+fn accounts(source: &Source<'_>) -> Vec<Row> {
+    let counts = counted(source, |line| (line.user.clone(), host_of(line).to_owned()));
+    let row = |((user, host), count): ((String, String), u64)| {
+        let [current, total] = connections(count);
+        named(DATABASE, "accounts", [("USER", text(user)), ("HOST", text(host)), current, total])
+    };
+    counts.into_iter().map(row).collect()
+}
+
+fn users(source: &Source<'_>) -> Vec<Row> {
+    let row = |(user, count): (String, u64)| {
+        let [current, total] = connections(count);
+        named(DATABASE, "users", [("USER", text(user)), current, total])
+    };
+    counted(source, |line| line.user.clone()).into_iter().map(row).collect()
+}
+
+fn hosts(source: &Source<'_>) -> Vec<Row> {
+    let row = |(host, count): (String, u64)| {
+        let [current, total] = connections(count);
+        named(DATABASE, "hosts", [("HOST", text(host)), current, total])
+    };
+    counted(source, |line| host_of(line).to_owned()).into_iter().map(row).collect()
+}
+
+fn attributes(source: &Source<'_>) -> Vec<Row> {
+    lines(source).iter().flat_map(|line| attributes_of(line, "session_connect_attrs")).collect()
+}
+
+fn own_attributes(source: &Source<'_>) -> Vec<Row> {
+    let Some(gathered) = source.gathered else { return Vec::new() };
+    let own = gathered.processes.iter().find(|line| line.id == gathered.session);
+    let same = |line: &&ProcessLine| own.is_some_and(|own| own.user == line.user && host_of(own) == host_of(line));
+    gathered.processes.iter().filter(same).flat_map(|line| attributes_of(line, "session_account_connect_attrs")).collect()
+}
+
+fn attributes_of(line: &ProcessLine, table: &str) -> Vec<Row> {
+    let row = |(position, (name, value)): (usize, &(String, String))| {
+        let cells = [
+            ("PROCESSLIST_ID", number(line.id)),
+            ("ATTR_NAME", text(name)),
+            ("ATTR_VALUE", text(value)),
+            ("ORDINAL_POSITION", number(position)),
+        ];
+        named(DATABASE, table, cells)
+    };
+    line.attributes.iter().enumerate().map(row).collect()
+}

@@ -1,0 +1,187 @@
+//! The views of `sys` that can be answered from the catalog and the sessions. The rest is empty: nothing is measured for it.
+
+use super::build::{number, optional, text};
+use super::definitions::named;
+use super::performance_schema::thread_id;
+use super::virtual_tables::{Maker, Row, Source};
+use crate::session::ProcessLine;
+use std::collections::BTreeMap;
+use types::schema::{IndexDef, IndexKind, TableDef};
+use types::{TypeKind, Value, show_create};
+
+const DATABASE: &str = "sys";
+
+#[rustfmt::skip]
+pub const MAKERS: &[(&str, Maker)] = &[
+    ("metrics", metrics), ("processlist", processes), ("schema_auto_increment_columns", auto_increments),
+    ("schema_object_overview", objects), ("schema_redundant_indexes", redundant_indexes), ("session", sessions), ("sys_config", settings),
+    ("version", version), ("x$processlist", processes_raw), ("x$session", sessions_raw),
+];
+
+fn version(_: &Source<'_>) -> Vec<Row> {
+    vec![named(DATABASE, "version", [("sys_version", text("2.1.2")), ("mysql_version", text(crate::VERSION))])]
+}
+
+fn settings(_: &Source<'_>) -> Vec<Row> {
+    let row = |(name, value): (&str, &str)| named(DATABASE, "sys_config", [("variable", text(name)), ("value", text(value))]);
+    [("statement_truncate_len", "64")].map(row).into()
+}
+
+fn metrics(source: &Source<'_>) -> Vec<Row> {
+    let Some(gathered) = source.gathered else { return Vec::new() };
+    let row = |(name, value): &(&'static str, String)| {
+        let cells = [
+            ("Variable_name", text(name.to_ascii_lowercase())),
+            ("Variable_value", text(value)),
+            ("Type", text("Global Status")),
+            ("Enabled", text("YES")),
+        ];
+        named(DATABASE, "metrics", cells)
+    };
+    gathered.status.iter().map(row).collect()
+}
+
+fn processes(source: &Source<'_>) -> Vec<Row> {
+    process_rows(source, "processlist")
+}
+
+fn sessions(source: &Source<'_>) -> Vec<Row> {
+    process_rows(source, "session")
+}
+
+fn processes_raw(source: &Source<'_>) -> Vec<Row> {
+    process_rows(source, "x$processlist")
+}
+
+fn sessions_raw(source: &Source<'_>) -> Vec<Row> {
+    process_rows(source, "x$session")
+}
+
+/// Every thread here is a session's.
+fn process_rows(source: &Source<'_>, table: &str) -> Vec<Row> {
+    let Some(gathered) = source.gathered else { return Vec::new() };
+    let row = |line: &ProcessLine| {
+        let attribute = |wanted: &str| {
+            let found = line.attributes.iter().find(|(name, _)| name == wanted);
+            optional(found.map(|(_, value)| value.clone()))
+        };
+        let cells = [
+            ("thd_id", number(thread_id(line.id))),
+            ("conn_id", number(line.id)),
+            ("user", text(format!("{}@{}", line.user, line.host))),
+            ("db", optional(line.database.clone())),
+            ("command", text(line.command)),
+            ("state", optional((!line.state.is_empty()).then_some(line.state))),
+            ("time", number(line.seconds)),
+            ("current_statement", optional(line.info.clone())),
+            ("execution_engine", text("PRIMARY")),
+            ("full_scan", text("NO")),
+            ("trx_state", optional(line.transaction.map(|_| "ACTIVE"))),
+            ("pid", attribute("_pid")),
+            ("program_name", attribute("program_name")),
+        ];
+        named(DATABASE, table, cells)
+    };
+    gathered.processes.iter().map(row).collect()
+}
+
+/// The largest value of an integer type.
+fn largest(kind: &TypeKind, unsigned: bool) -> Option<u64> {
+    let bits = match kind {
+        TypeKind::TinyInt => 8,
+        TypeKind::SmallInt => 16,
+        TypeKind::MediumInt => 24,
+        TypeKind::Int => 32,
+        TypeKind::BigInt => 64,
+        _ => return None,
+    };
+    Some(u64::MAX >> (64 - bits + u32::from(!unsigned)))
+}
+
+fn auto_increments(source: &Source<'_>) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for def in source.stored_tables() {
+        let next = super::tables::next_number(source.worker.shared.database.table(def.id).as_deref());
+        for column in def.columns.iter().filter(|column| column.auto_increment) {
+            let Some(max) = largest(&column.ty.kind, column.ty.unsigned) else { continue };
+            let cells = [
+                ("table_schema", text(&def.database)),
+                ("table_name", text(&def.name)),
+                ("column_name", text(&column.name)),
+                ("data_type", text(show_create::type_name(&column.ty))),
+                ("column_type", text(show_create::type_text(&column.ty))),
+                ("is_signed", number(u64::from(!column.ty.unsigned))),
+                ("is_unsigned", number(u64::from(column.ty.unsigned))),
+                ("max_value", number(max)),
+                ("auto_increment", next.map_or(Value::Null, number)),
+                ("auto_increment_ratio", optional(next.map(|next| format!("{:.4}", next as f64 / max as f64)))),
+            ];
+            rows.push(named(DATABASE, "schema_auto_increment_columns", cells));
+        }
+    }
+    rows
+}
+
+fn objects(source: &Source<'_>) -> Vec<Row> {
+    let mut counts: BTreeMap<(&str, &str), u64> = BTreeMap::new();
+    for def in source.tables() {
+        *counts.entry((&def.database, super::tables::table_type(def))).or_default() += 1;
+        let parts: usize = shown(def).map(|index| index.columns.len()).sum();
+        if parts > 0 {
+            *counts.entry((&def.database, "INDEX (BTREE)")).or_default() += parts as u64;
+        }
+    }
+    let row = |((database, kind), count): ((&str, &str), u64)| {
+        let cells = [("db", text(database)), ("object_type", text(kind)), ("count", number(count))];
+        named(DATABASE, "schema_object_overview", cells)
+    };
+    counts.into_iter().map(row).collect()
+}
+
+fn shown(def: &TableDef) -> impl Iterator<Item = &IndexDef> {
+    def.indexes.iter().filter(|index| index.kind != IndexKind::HiddenRowId)
+}
+
+fn names(def: &TableDef, index: &IndexDef) -> String {
+    let names: Vec<_> = index.columns.iter().map(|part| &*def.columns[part.column].name).collect();
+    names.join(",")
+}
+
+/// Does `index` find nothing that `other` does not find as well? Of two that are alike, the one further behind is redundant.
+fn is_redundant(index: &IndexDef, other: &IndexDef) -> bool {
+    let columns = |index: &IndexDef| -> Vec<_> { index.columns.iter().map(|part| (part.column, part.prefix)).collect() };
+    let (own, others) = (columns(index), columns(other));
+    let unique = index.kind != IndexKind::Secondary;
+    match own == others {
+        true => {
+            !unique && (other.kind != IndexKind::Secondary || index.name > other.name)
+                || unique && other.kind == IndexKind::Primary
+        }
+        false => !unique && others.starts_with(&own),
+    }
+}
+
+fn redundant_indexes(source: &Source<'_>) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for def in source.stored_tables() {
+        for index in shown(def) {
+            let Some(other) = shown(def).find(|other| other.name != index.name && is_redundant(index, other)) else { continue };
+            let non_unique = |index: &IndexDef| number(u64::from(index.kind == IndexKind::Secondary));
+            let drop = format!("ALTER TABLE `{}`.`{}` DROP INDEX `{}`", def.database, def.name, index.name);
+            let cells = [
+                ("table_schema", text(&def.database)),
+                ("table_name", text(&def.name)),
+                ("redundant_index_name", text(&index.name)),
+                ("redundant_index_columns", text(names(def, index))),
+                ("redundant_index_non_unique", non_unique(index)),
+                ("dominant_index_name", text(&other.name)),
+                ("dominant_index_columns", text(names(def, other))),
+                ("dominant_index_non_unique", non_unique(other)),
+                ("subpart_exists", number(u64::from(index.columns.iter().any(|part| part.prefix.is_some())))),
+                ("sql_drop_index", text(drop)),
+            ];
+            rows.push(named(DATABASE, "schema_redundant_indexes", cells));
+        }
+    }
+    rows
+}

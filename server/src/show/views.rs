@@ -1,0 +1,108 @@
+//! What is told about views: SHOW CREATE VIEW, and their columns as they are now.
+//!
+//! The columns in the catalog are those of the definition; what a view reads may have changed since, so its query is bound anew. One
+//! whose tables are gone is told of all the same, with what the catalog has.
+
+use super::build::{Columns, result, text};
+use crate::ddl::column_of_query;
+use crate::error::{Error, Result};
+use crate::session::{ResultSet, State};
+use exec::Level;
+use sql::ast::ObjectName;
+use sql::plan::{BindContext, SqlMode};
+use std::borrow::Cow;
+use std::sync::Arc;
+use types::schema::{CheckOption, Schema, TableDef};
+use types::show_create::quoted_name;
+use types::{CollationId, ColumnType, Value};
+
+/// Nothing but a schema: a view's query depends on nothing else.
+struct SchemaOnly<'s>(&'s Schema);
+
+impl BindContext for SchemaOnly<'_> {
+    fn database(&self) -> Option<&str> {
+        None
+    }
+
+    fn schema(&self) -> &Schema {
+        self.0
+    }
+
+    fn system_variable(&self, _global: bool, _name: &str) -> Option<(Value<'static>, ColumnType)> {
+        None
+    }
+
+    fn row_count(&self, _table: &TableDef) -> u64 {
+        0
+    }
+
+    fn sql_mode(&self) -> SqlMode {
+        SqlMode::NONE
+    }
+
+    fn connection_collation(&self) -> CollationId {
+        CollationId::UTF8MB4_0900_AI_CI
+    }
+}
+
+/// A definition with the columns that it has now, where it is a view.
+///
+/// # Errors
+/// 1356: what the view reads is gone.
+pub fn present<'d>(def: &'d Arc<TableDef>, schema: &Schema) -> Result<Cow<'d, TableDef>> {
+    if def.view.is_none() {
+        return Ok(Cow::Borrowed(def));
+    }
+    let columns = sql::view_columns(def, &SchemaOnly(schema))?;
+    let columns = columns.iter().map(|column| column_of_query(column, schema, true)).collect();
+    Ok(Cow::Owned(TableDef { columns, ..TableDef::clone(def) }))
+}
+
+/// What keeps a view from being read.
+pub fn problem(def: &Arc<TableDef>, schema: &Schema) -> Option<Error> {
+    present(def, schema).err()
+}
+
+/// TABLE_COMMENT of a view.
+pub fn comment(def: &Arc<TableDef>, schema: &Schema) -> String {
+    problem(def, schema).map_or_else(|| "VIEW".to_owned(), |error| error.describe().message)
+}
+
+/// SHOW CREATE VIEW, SHOW CREATE TABLE of a view
+pub fn create_view(state: &mut State, name: &ObjectName<'_>) -> Result<ResultSet> {
+    let def = state.find_table(name)?;
+    let Some(view) = &def.view else {
+        let (database, table) = (def.database.clone(), def.name.clone());
+        return Err(Error::Table(table::Error::NotView { database, table }));
+    };
+    if let Some(error) = problem(&def, &state.schema()) {
+        let description = error.describe();
+        state.warn(Level::Warning, description.number, description.message);
+    }
+    let current = state.vars.database.as_deref();
+    let mut statement = format!(
+        "CREATE ALGORITHM={} DEFINER={}@{} SQL SECURITY {} VIEW ",
+        view.algorithm.name(),
+        quoted_name(&view.definer_user),
+        quoted_name(&view.definer_host),
+        if view.invoker { "INVOKER" } else { "DEFINER" },
+    );
+    if current != Some(def.database.as_str()) {
+        statement.push_str(&quoted_name(&def.database));
+        statement.push('.');
+    }
+    statement.push_str(&quoted_name(&def.name));
+    if view.names_columns {
+        let names: Vec<String> = def.columns.iter().map(|column| quoted_name(&column.name)).collect();
+        statement.push_str(&format!(" ({})", names.join(",")));
+    }
+    statement.push_str(" AS ");
+    statement.push_str(&sql::view_definition(&def, current)?);
+    if view.check != CheckOption::None {
+        statement.push_str(&format!(" WITH {} CHECK OPTION", view.check.name()));
+    }
+    let columns = Columns::default().text("View", 64).long_text("Create View");
+    let mut made = result(columns.text("character_set_client", 32).text("collation_connection", 64));
+    made.rows.push(vec![text(&def.name), text(statement), text(&view.client_charset), text(view.collation.name())]);
+    Ok(made)
+}

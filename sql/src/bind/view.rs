@@ -1,0 +1,579 @@
+//! Views: in FROM, and as what a statement changes.
+//!
+//! 1. The text of a view is read anew by each statement that names it, and bound like a derived table that sees nothing outside (`view`).
+//! 2. A plain one becomes part of the block around it, whose tables the planner then sees; every other one is run once and its rows are
+//!    kept. An ORDER BY of a view that is merged becomes that of the block, where the block has none and reads nothing else.
+//! 3. A statement that changes rows through a view changes those of its table: the columns of a merged view are expressions over
+//!    sources, and those that are plain columns say which column is written.
+//!
+//! V1: what a view names is noted with the view through which it is named (`Named::through`), also where nothing is read of it.
+//! V2: views that read each other in a circle, which renames can bring about, are an error before anything is bound twice.
+
+use super::derived::derived_names;
+use super::dml::InsertTarget;
+use super::from::{Source, SourceKind};
+use super::query::{Bound, BoundSelect};
+use super::{Binder, Changed, Level, LevelKind};
+use crate::arena::Arena;
+use crate::ast::{self, Join, Query, SelectItem, Statement, TableRef};
+use crate::error::{Clause, Error, Result, ViewProblem};
+use crate::expr::{Expr, ExprKind};
+use crate::plan::{BindContext, Named, OutputColumn, Part, SqlMode, ViewCheck};
+use crate::planner::{JoinTree, tree_sources};
+use std::collections::HashMap;
+use std::sync::Arc;
+use types::schema::{CheckOption, ColumnDefault, TableDef, ViewAlgorithm};
+use types::show_create::quoted_name;
+
+/// A view that became part of a block.
+#[derive(Clone, Debug)]
+pub(crate) struct BoundView {
+    pub def: Arc<TableDef>,
+    /// The stored tables of its FROM.
+    pub tables: Vec<usize>,
+    /// There is something else in it.
+    pub has_other: bool,
+    /// What WITH CHECK OPTION asks of new rows.
+    check: Vec<Expr>,
+    /// All conditions, its own and those of the views in it.
+    all: Vec<Expr>,
+    /// Some conditions are joins by now.
+    joins_subqueries: bool,
+}
+
+impl BoundView {
+    pub fn problem(&self, why: ViewProblem) -> Error {
+        problem(&self.def, why)
+    }
+
+    /// 1288
+    pub fn refuse_unless_updatable(&self, alias: &str, statement: &'static str) -> Result<()> {
+        let is_updatable = self.def.view.as_ref().is_some_and(|view| view.updatable);
+        match is_updatable && !(self.tables.is_empty() && self.has_other) {
+            true => Ok(()),
+            false => Err(Error::NotUpdatable { table: alias.to_owned(), statement }),
+        }
+    }
+}
+
+pub(crate) fn problem(def: &TableDef, why: ViewProblem) -> Error {
+    Error::View { why, view: format!("{}.{}", def.database, def.name) }
+}
+
+/// What the names in the query of a view mean, by where they are written.
+#[derive(Debug, Default)]
+pub(crate) struct Notes {
+    /// The address of a name's text -> what it means.
+    pub names: HashMap<usize, NameNote>,
+    /// The address of a star -> the columns it stands for, with their names.
+    pub stars: HashMap<usize, Vec<(String, String)>>,
+    /// The address of a join with USING or NATURAL -> the pairs of columns.
+    pub joins: HashMap<usize, Vec<(String, String)>>,
+    expanded: Vec<(String, String)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum NameNote {
+    /// With everything that tells it apart, as it is printed.
+    Column(String),
+    /// A name of the select list.
+    Alias,
+}
+
+/// What binding the query of a new view has shown.
+pub(crate) struct Outline {
+    pub notes: Notes,
+    pub columns: Vec<OutputColumn>,
+    pub mergeable: bool,
+    /// Rows can be changed through it, if it is merged.
+    pub updatable: bool,
+    /// What the query names itself, each once, and what is named by views in it.
+    pub tables: Vec<(String, String)>,
+    pub all_tables: Vec<(String, String)>,
+}
+
+/// Binds the query of a new view, whose columns are `given`, or have the query's names.
+pub(crate) fn bind_view_query(query: &Query<'_>, given: &[&str], context: &dyn BindContext) -> Result<Outline> {
+    let mut binder = Binder::new(context, 0, 0);
+    binder.notes = Some(Box::default());
+    let (bound, _) = binder.nested(LevelKind::View, |b| b.bind_query(query))?;
+    let mut columns = bound.columns().to_vec();
+    for (n, column) in columns.iter_mut().enumerate() {
+        column.name = crate::view::column_name(std::mem::take(&mut column.name), n);
+    }
+    let names = derived_names(columns.iter().map(|c| c.name.as_str()), given)?;
+    columns.iter_mut().zip(names).for_each(|(column, name)| column.name = name);
+    let mergeable = crate::view::is_mergeable_form(&bound);
+    let updatable = mergeable && binder.is_updatable(query, &bound);
+    binder.finish(bound)?;
+    let notes = *binder.notes.take().expect("set above");
+    let names_of = |own: bool| {
+        let mut tables: Vec<(String, String)> = Vec::new();
+        for named in binder.named.iter().filter(|named| !own || named.through.is_none()) {
+            let name = (named.table.database.clone(), named.table.name.clone());
+            if !tables.contains(&name) {
+                tables.push(name);
+            }
+        }
+        tables
+    };
+    let (tables, all_tables) = (names_of(true), names_of(false));
+    Ok(Outline { notes, columns, mergeable, updatable, tables, all_tables })
+}
+
+/// The columns of a view, as its query has them now.
+pub(crate) fn columns_of_view(def: &Arc<TableDef>, context: &dyn BindContext) -> Result<Vec<OutputColumn>> {
+    let mut binder = Binder::new(context, 0, 0);
+    binder.note_named(def);
+    let bound = match binder.bind_text(def) {
+        Err(error) if says_invalid(&error) => return Err(problem(def, ViewProblem::Invalid)),
+        bound => bound?.0,
+    };
+    let mut columns = bound.columns().to_vec();
+    columns.iter_mut().zip(&def.columns).for_each(|(column, kept)| column.name.clone_from(&kept.name));
+    Ok(columns)
+}
+
+/// The stored tables and views that FROM names, by their written names; `None`: an outer join may leave some out.
+fn joined_plainly<'q, 'a>(tables: &'q [TableRef<'a>], names: &mut Vec<&'q ast::ObjectName<'a>>) -> Option<()> {
+    for table in tables {
+        match table {
+            TableRef::Table(table) => names.push(&table.name),
+            TableRef::Derived { .. } | TableRef::JsonTable(_) => {}
+            TableRef::List(tables) => joined_plainly(tables, names)?,
+            TableRef::Join(join) if matches!(join.kind, ast::JoinKind::Left | ast::JoinKind::Right) => return None,
+            TableRef::Join(join) => {
+                joined_plainly(std::slice::from_ref(&join.left), names)?;
+                joined_plainly(std::slice::from_ref(&join.right), names)?;
+            }
+        }
+    }
+    Some(())
+}
+
+/// The place of a part of the syntax tree.
+pub(crate) fn address<T: ?Sized>(part: &T) -> usize {
+    std::ptr::from_ref(part).cast::<()>() as usize
+}
+
+/// The conditions of a tree that is one stored table, source 0, and nothing else.
+pub(super) fn conditions_of_one(tree: JoinTree) -> Option<Vec<Expr>> {
+    match tree {
+        JoinTree::Table(0) => Some(Vec::new()),
+        JoinTree::Inner { mut parts, on, .. } if parts.len() == 1 => {
+            let mut conditions = conditions_of_one(parts.pop()?)?;
+            conditions.extend(on);
+            Some(conditions)
+        }
+        _ => None,
+    }
+}
+
+/// What becomes of the block of a view.
+enum Merging {
+    /// It is without its order, which may become that of the block around.
+    Merged {
+        select: Box<BoundSelect>,
+        order: Vec<(Expr, bool)>,
+        view: Box<BoundView>,
+    },
+    Kept(Box<BoundSelect>),
+}
+
+/// Errors about what a view reads, which say that it is invalid.
+fn says_invalid(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::UnknownColumn { .. }
+            | Error::UnknownTable { .. }
+            | Error::UnknownDatabase(_)
+            | Error::UnknownTableAll(_)
+            | Error::UnknownFunction(_)
+            | Error::UnknownKey { .. }
+            | Error::View { why: ViewProblem::Invalid, .. }
+    )
+}
+
+impl Binder<'_> {
+    /// Notes that a table or view is named.
+    pub(super) fn note_named(&mut self, def: &Arc<TableDef>) {
+        if !def.is_virtual {
+            self.named.push(Named { table: Arc::clone(def), through: self.views.last().map(|(_, place)| *place) });
+        }
+    }
+
+    /// A view in FROM; it was noted last.
+    pub(super) fn view(&mut self, def: Arc<TableDef>, alias: &str) -> Result<JoinTree> {
+        match self.bind_view(&def, alias) {
+            Err(error) if says_invalid(&error) => Err(problem(&def, ViewProblem::Invalid)),
+            bound => bound,
+        }
+    }
+
+    /// Binds the query of a view, which was noted last, and gives it with its block.
+    fn bind_text(&mut self, def: &TableDef) -> Result<(Bound, Level)> {
+        if self.views.iter().any(|(id, _)| *id == def.id) {
+            // V2
+            return Err(problem(def, ViewProblem::Recursion));
+        }
+        let Some(view) = &def.view else { return Err(problem(def, ViewProblem::Invalid)) };
+        let arena = Arena::new();
+        // The text has nothing in it that depends on a mode.
+        let parsed = crate::parser::parse(&arena, view.text.as_bytes(), &SqlMode::NONE)?;
+        let Statement::Query(query) = parsed.statement else { return Err(problem(def, ViewProblem::Invalid)) };
+        let place = self.named.len().checked_sub(1).expect("the view was noted");
+        self.views.push((def.id, place));
+        let common_tables = std::mem::take(&mut self.common_tables);
+        let literals = self.literals.replace(view.collation);
+        let notes = self.notes.take();
+        let on_null_side = std::mem::replace(&mut self.on_null_side, false);
+        let bound = self.nested(LevelKind::View, |b| b.bind_query(query));
+        self.on_null_side = on_null_side;
+        self.notes = notes;
+        self.literals = literals;
+        self.common_tables = common_tables;
+        self.views.pop();
+        match bound {
+            Ok((bound, _)) if bound.columns().len() != def.columns.len() => Err(problem(def, ViewProblem::Invalid)),
+            bound => bound,
+        }
+    }
+
+    fn bind_view(&mut self, def: &Arc<TableDef>, alias: &str) -> Result<JoinTree> {
+        let (bound, level) = self.bind_text(def)?;
+        let view = def.view.as_ref().expect("its text was bound");
+        let names = def.columns.iter().map(|column| column.name.clone()).collect();
+        let bound = match bound {
+            Bound::Select(select) if view.algorithm != ViewAlgorithm::TempTable => {
+                match self.merged_view(def, *select, &level.scope.visible)? {
+                    Merging::Merged { select, order, view } => {
+                        let tree = self.merge(*select, names, alias)?;
+                        self.scope.view_order = order;
+                        self.name_view(def, Some(view));
+                        return Ok(tree);
+                    }
+                    Merging::Kept(select) => Bound::Select(select),
+                }
+            }
+            bound => bound,
+        };
+        let tree = self.kept(bound, level, names, alias)?;
+        self.name_view(def, None);
+        Ok(tree)
+    }
+
+    /// The source registered last is a view.
+    fn name_view(&mut self, def: &TableDef, view: Option<Box<BoundView>>) {
+        let source = self.sources.last_mut().expect("it was registered");
+        let table = Arc::make_mut(&mut source.table);
+        (table.database, table.name) = (def.database.clone(), def.name.clone());
+        source.view = view;
+    }
+
+    /// Whether the block of a view can be merged.
+    fn merged_view(&self, def: &Arc<TableDef>, select: BoundSelect, visible: &[usize]) -> Result<Merging> {
+        let mut plain = select.clone();
+        let order = plain.take_order();
+        if !self.is_mergeable(&plain) {
+            let is_changed = plain.tree.as_ref().and_then(|tree| self.changed_table(tree));
+            // It would be merged, and read what is being changed.
+            return match is_changed {
+                Some(changed) if plain.is_plain() => Err(self.target_read(changed, Some(def))),
+                _ => Ok(Merging::Kept(Box::new(select))),
+            };
+        }
+        let view = Box::new(self.bound_view(def, &plain, visible));
+        Ok(Merging::Merged { select: Box::new(plain), order, view })
+    }
+
+    fn bound_view(&self, def: &Arc<TableDef>, select: &BoundSelect, visible: &[usize]) -> BoundView {
+        let mut view = BoundView {
+            def: Arc::clone(def),
+            tables: Vec::new(),
+            has_other: false,
+            check: Vec::new(),
+            all: Vec::new(),
+            joins_subqueries: false,
+        };
+        let mut inner = Vec::new();
+        for &source in visible {
+            let from = &self.sources[source];
+            match (&from.kind, &from.view) {
+                (SourceKind::Table, _) if !from.table.is_virtual => view.tables.push(source),
+                (_, Some(below)) => {
+                    view.tables.extend(&below.tables);
+                    view.has_other |= below.has_other;
+                    view.check.extend(below.check.iter().cloned());
+                    inner.extend(below.all.iter());
+                }
+                _ => view.has_other = true,
+            }
+        }
+        let tree = select.tree.as_ref().expect("a mergeable block has tables");
+        let mut joined = Vec::new();
+        tree.conditions(&mut joined);
+        let own: Vec<&Expr> = joined.iter().copied().filter(|c| !inner.contains(c)).chain(&select.filter).collect();
+        let option = def.view.as_ref().map_or(CheckOption::None, |view| view.check);
+        match option {
+            CheckOption::None => {}
+            CheckOption::Local => view.check.extend(own.iter().copied().cloned()),
+            CheckOption::Cascaded => view.check = joined.iter().copied().chain(&select.filter).cloned().collect(),
+        }
+        view.all = joined.into_iter().chain(&select.filter).cloned().collect();
+        view.joins_subqueries = option != CheckOption::None && {
+            let mut sources = Vec::new();
+            tree_sources(tree, &mut sources);
+            sources.len() != view.tables.len()
+        };
+        view
+    }
+
+    /// A subquery reads a table that is changed: 1093, or 1443 where a view stands between. `reader`: the view that the subquery reads it
+    /// by.
+    pub(super) fn target_read(&self, changed: &Changed, reader: Option<&TableDef>) -> Error {
+        let view = match (changed.view, reader) {
+            (None, None) => return Error::UpdateTableUsed(changed.name.clone()),
+            (Some(own), Some(reader)) if own == reader.id => return Error::UpdateTableUsed(changed.name.clone()),
+            (Some(_), _) => changed.name.clone(),
+            (None, Some(reader)) => reader.name.clone(),
+        };
+        let why = ViewProblem::Prevents { statement: self.statement, table: changed.name.clone() };
+        Error::View { why, view }
+    }
+
+    /// The column of a stored table that a column of a source is.
+    pub(super) fn stored_column(&self, source: usize, column: usize) -> Option<(usize, usize)> {
+        match &self.sources[source].kind {
+            SourceKind::Table => Some((source, column)),
+            SourceKind::Merged(exprs) => match exprs[column].kind {
+                ExprKind::Column { source, column } if matches!(self.sources[source].kind, SourceKind::Table) => {
+                    Some((source, column))
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The column of a stored table that is written when this one is: 1288 or 1348 where there is none.
+    pub(super) fn target_column(&self, source: usize, column: usize, statement: &'static str) -> Result<(usize, usize)> {
+        let from = &self.sources[source];
+        let not_updatable = || Error::NotUpdatable { table: from.alias.clone(), statement };
+        match (&from.kind, &from.view) {
+            (SourceKind::Table, _) if !from.table.is_virtual => return Ok((source, column)),
+            (_, Some(view)) => view.refuse_unless_updatable(&from.alias, statement)?,
+            _ => return Err(not_updatable()),
+        }
+        let found = self.stored_column(source, column).filter(|(base, _)| !self.sources[*base].table.is_virtual);
+        found.ok_or_else(|| Error::ColumnNotUpdatable(from.table.columns[column].name.clone()))
+    }
+
+    /// What WITH CHECK OPTION asks of a row of the table `base` that is written through the view `source`.
+    pub(super) fn view_check(&self, source: usize, base: usize) -> Result<Option<Box<ViewCheck>>> {
+        let Some(view) = &self.sources[source].view else { return Ok(None) };
+        if view.check.is_empty() && !view.joins_subqueries {
+            return Ok(None);
+        }
+        let reads_other = |e: &Expr| match e.kind {
+            ExprKind::Column { source, .. } | ExprKind::ColumnOrdinal { source, .. } => source != base,
+            ExprKind::Subquery(_) => true,
+            _ => false,
+        };
+        if view.joins_subqueries || view.check.iter().any(|condition| condition.any(&reads_other)) {
+            return Err(Error::NotSupported("WITH CHECK OPTION over several tables or with subqueries".to_owned()));
+        }
+        let mut parts = view.check.clone();
+        parts.iter_mut().for_each(|condition| condition.map_sources(&|_| 0));
+        let condition = match parts.len() {
+            1 => parts.remove(0),
+            _ => Expr { kind: ExprKind::And(parts), ty: super::typing::boolean(), nullable: true },
+        };
+        Ok(Some(Box::new(ViewCheck { view: format!("{}.{}", view.def.database, view.def.name), condition })))
+    }
+
+    /// The table that an INSERT into a view writes; the view was noted last.
+    pub(super) fn insert_view(
+        &mut self,
+        def: Arc<TableDef>,
+        name: &str,
+        names: Option<&[ast::ColumnName<'_>]>,
+        replace: bool,
+        ignore: bool,
+    ) -> Result<InsertTarget> {
+        self.scope = super::Scope::new(Vec::new(), Clause::InsertList);
+        let tree = self.view(Arc::clone(&def), name)?;
+        let place = self.sources.len() - 1;
+        let not_insertable = || Error::NotInsertable(name.to_owned());
+        let from = self.sources[place].clone();
+        let (SourceKind::Merged(exprs), Some(view)) = (&from.kind, &from.view) else { return Err(not_insertable()) };
+        if names.is_none_or(<[_]>::is_empty) && view.tables.len() > 1 {
+            return Err(view.problem(ViewProblem::WithoutColumns));
+        }
+        let given = match names {
+            Some(names) => self.insert_columns(&def, name, names)?,
+            None => (0..def.columns.len()).collect(),
+        };
+        self.need_targets(&def, &given, if names.is_some() { Part::Column } else { Part::Each })?;
+        let mut base = None;
+        let mut columns = Vec::with_capacity(given.len());
+        for &column in &given {
+            let found = self.stored_column(place, column);
+            let (source, column) = found.ok_or_else(|| match exprs[column].kind {
+                ExprKind::Column { .. } => not_insertable(),
+                _ => Error::ColumnNotUpdatable(def.columns[column].name.clone()),
+            })?;
+            if *base.get_or_insert(source) != source {
+                return Err(view.problem(ViewProblem::SeveralTables));
+            }
+            columns.push(column);
+        }
+        let all: Vec<Option<(usize, usize)>> = (0..exprs.len()).map(|column| self.stored_column(place, column)).collect();
+        let is_twice = all.iter().enumerate().any(|(n, column)| column.is_none() || all[..n].contains(column));
+        let is_updatable = def.view.as_ref().is_some_and(|view| view.updatable);
+        let base = base.or(view.tables.first().copied()).filter(|_| !is_twice && is_updatable).ok_or_else(not_insertable)?;
+        if replace && view.tables.len() > 1 {
+            return Err(view.problem(ViewProblem::DeleteFromJoin));
+        }
+        drop(tree);
+        let table = Arc::clone(&self.sources[base].table);
+        let check = self.view_check(place, base)?;
+        if !ignore {
+            self.refuse_missing(&table, &columns, view)?;
+        }
+        let names = given.iter().map(|&column| def.columns[column].name.clone()).collect();
+        let view = Some(over_target(&from, &all, base));
+        // Its own sources are out of sight from here on.
+        self.sources.clear();
+        self.subqueries.clear();
+        self.stores.clear();
+        Ok(InsertTarget { table, columns, names, view, check })
+    }
+
+    /// 1423
+    fn refuse_missing(&self, table: &TableDef, columns: &[usize], view: &BoundView) -> Result<()> {
+        let is_missing = |(n, column): (usize, &types::schema::ColumnDef)| {
+            let has_none = match column.default {
+                ColumnDefault::None => !column.nullable,
+                ColumnDefault::Dropped => true,
+                _ => false,
+            };
+            has_none && !column.auto_increment && column.generated.is_none() && !columns.contains(&n)
+        };
+        match self.mode.strict && table.columns.iter().enumerate().any(is_missing) {
+            true => Err(view.problem(ViewProblem::NoDefault)),
+            false => Ok(()),
+        }
+    }
+
+    /// May rows be changed through the view with this query? Some column is a stored table's, and no subquery reads what FROM does.
+    fn is_updatable(&self, query: &Query<'_>, bound: &Bound) -> bool {
+        let mut names = Vec::new();
+        let joined = match &query.body {
+            ast::QueryBody::Select(select) => joined_plainly(select.from, &mut names),
+            ast::QueryBody::Table(name) => {
+                names.push(name);
+                Some(())
+            }
+            _ => None,
+        };
+        let Bound::Select(select) = bound else { return false };
+        let is_stored = |expr: &Expr| match expr.kind {
+            ExprKind::Column { source, .. } => {
+                let from = &self.sources[source];
+                matches!(from.kind, SourceKind::Table) && !from.nullable
+            }
+            _ => false,
+        };
+        let times = |table: &TableDef| {
+            let database =
+                |name: &ast::ObjectName<'_>| name.database.or(self.context.database()) == Some(table.database.as_str());
+            let written = names.iter().filter(|name| name.name == table.name && database(name)).count();
+            let named = self.named.iter().filter(|named| named.through.is_none() && named.table.id == table.id).count();
+            (written, named)
+        };
+        let is_read_again = self.named.iter().filter(|named| named.through.is_none()).any(|named| {
+            let (written, all) = times(&named.table);
+            written > 0 && all > written
+        });
+        joined.is_some() && !is_read_again && select.project[..select.visible].iter().any(is_stored)
+    }
+
+    // ---- notes for definitions ----
+
+    /// A column as it is printed, with what tells it apart in every session.
+    fn printed_column(&self, source: usize, column: usize) -> String {
+        let from = &self.sources[source];
+        let name = quoted_name(&from.table.columns[column].name);
+        let is_view = from.view.is_some() || !from.table.database.is_empty() && !matches!(from.kind, SourceKind::Table);
+        match from.table.database.as_str() {
+            database if !database.is_empty() && (is_view || from.alias == from.table.name) => {
+                format!("{}.{}.{name}", quoted_name(database), quoted_name(&from.alias))
+            }
+            _ => format!("{}.{name}", quoted_name(&from.alias)),
+        }
+    }
+
+    pub(super) fn note_column(&mut self, name: &str, source: usize, column: usize) {
+        if let Some(mut notes) = self.notes.take() {
+            notes.names.insert(address(name), NameNote::Column(self.printed_column(source, column)));
+            self.notes = Some(notes);
+        }
+    }
+
+    pub(super) fn note_alias(&mut self, name: &str) {
+        if let Some(notes) = &mut self.notes {
+            notes.names.insert(address(name), NameNote::Alias);
+        }
+    }
+
+    pub(super) fn note_expanded(&mut self, source: usize, column: usize) {
+        if let Some(mut notes) = self.notes.take() {
+            notes.expanded.push((self.printed_column(source, column), self.sources[source].table.columns[column].name.clone()));
+            self.notes = Some(notes);
+        }
+    }
+
+    pub(super) fn note_star(&mut self, item: &SelectItem<'_>) {
+        if let Some(notes) = &mut self.notes {
+            let columns = std::mem::take(&mut notes.expanded);
+            notes.stars.insert(address(item), columns);
+        }
+    }
+
+    /// `TABLE t`, whose star is written nowhere.
+    pub(super) fn note_table_star(&mut self, item: &SelectItem<'_>, name: &str) {
+        if let Some(notes) = &mut self.notes
+            && let Some(columns) = notes.stars.remove(&address(item))
+        {
+            notes.stars.insert(address(name), columns);
+        }
+    }
+
+    pub(super) fn note_joined(&mut self, join: &Join<'_>, left: (usize, usize), right: (usize, usize)) {
+        if let Some(mut notes) = self.notes.take() {
+            let mut pair = (self.printed_column(left.0, left.1), self.printed_column(right.0, right.1));
+            if join.kind == ast::JoinKind::Right {
+                std::mem::swap(&mut pair.0, &mut pair.1);
+            }
+            notes.joins.entry(address(join)).or_default().push(pair);
+            self.notes = Some(notes);
+        }
+    }
+}
+
+/// The view over the one table that is written, as source 0; columns of its other tables cannot be named.
+fn over_target(from: &Source, all: &[Option<(usize, usize)>], base: usize) -> Source {
+    let SourceKind::Merged(exprs) = &from.kind else { unreachable!("the caller has looked") };
+    let mut table = TableDef::clone(&from.table);
+    let is_own = |n: usize| all[n].is_some_and(|(source, _)| source == base);
+    let mut kept = (0..exprs.len()).map(is_own);
+    table.columns.retain(|_| kept.next().unwrap_or(false));
+    let own = exprs.iter().enumerate().filter(|(n, _)| is_own(*n)).map(|(_, expr)| {
+        let mut expr = expr.clone();
+        expr.map_sources(&|_| 0);
+        expr
+    });
+    let kind = SourceKind::Merged(own.collect());
+    let derivations = from.derivations.iter().enumerate().filter(|(n, _)| is_own(*n)).map(|(_, derivation)| *derivation);
+    Source { table: Arc::new(table), kind, derivations: derivations.collect(), ..from.clone() }
+}

@@ -1,0 +1,821 @@
+//! Bodies of stored programs: read in one pass, which leaves instructions (`crate::routine`).
+//!
+//! B1: what is declared in a block is in sight from there to the block's end; the body of a handler sees no label around it, and none
+//!     of its block's handlers.
+//! B2: a jump forward is written when its target is known; none is left open at the end of what it belongs to.
+
+use super::{Parser, QUERY_DEPTH, uppercase};
+use crate::ast::{IntoTarget, SetItem, Statement};
+use crate::error::{Error, Result};
+use crate::keyword::Keyword as K;
+use crate::lexer::Token;
+use crate::routine::{
+    Block, Code, Condition, Diagnostics, DiagnosticsOf, Handler, Instr, Locals, ParamMode, Place, Program, RoutineError, Scope,
+    Signal, SignalItem, Slot,
+};
+
+/// What names without a table may mean besides columns.
+#[derive(Default)]
+pub(super) enum Names<'a> {
+    /// There is no stored program around.
+    #[default]
+    None,
+    /// A body is being read.
+    Building(Box<Builder>),
+    /// A piece of a body is read again.
+    Known(&'a Locals, Scope),
+}
+
+impl Names<'_> {
+    /// The slot of a variable.
+    #[inline]
+    pub fn find(&self, name: &str) -> Option<u32> {
+        match self {
+            Names::None => None,
+            Names::Building(builder) => builder.program.locals.find(builder.scope, name),
+            Names::Known(locals, scope) => locals.find(*scope, name),
+        }
+    }
+}
+
+/// A program in the making.
+pub(super) struct Builder {
+    program: Program,
+    scope: Scope,
+    /// What was in sight before the block that is read.
+    outer: Scope,
+    block: u32,
+    labels: Vec<Label>,
+    conditions: Vec<(String, Condition)>,
+    cursors: Vec<(String, u32)>,
+}
+
+struct Label {
+    name: String,
+    /// Of a loop: where it begins.
+    start: Option<u32>,
+    /// Jumps to its end.
+    leaves: Vec<u32>,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        let program = Program { blocks: vec![Block::default()], ..Program::default() };
+        Self { program, scope: None, outer: None, block: 0, labels: Vec::new(), conditions: Vec::new(), cursors: Vec::new() }
+    }
+}
+
+impl Builder {
+    pub fn finish(self) -> Program {
+        self.program
+    }
+
+    /// Is a variable of this name declared in the block that is read?
+    pub fn finds_in_block(&self, name: &str) -> bool {
+        self.program.locals.find_until(self.scope, self.outer, name).is_some()
+    }
+
+    pub fn add_parameter(&mut self, name: &str, ty: Box<str>, mode: ParamMode) {
+        self.program.params.push(mode);
+        let slot = self.slot(name, Some(ty));
+        self.declare(name, slot);
+    }
+
+    fn slot(&mut self, name: &str, ty: Option<Box<str>>) -> u32 {
+        self.program.slots.push(Slot { name: name.into(), ty });
+        self.program.slots.len() as u32 - 1
+    }
+
+    fn declare(&mut self, name: &str, slot: u32) {
+        self.scope = self.program.locals.declare(name, slot, self.scope);
+    }
+
+    fn here(&self) -> u32 {
+        self.program.instrs.len() as u32
+    }
+
+    fn emit(&mut self, instr: Instr) -> u32 {
+        self.program.instrs.push(instr);
+        self.program.block_of.push(self.block);
+        self.here() - 1
+    }
+
+    /// Lets a jump that was left open go to the next instruction.
+    fn land(&mut self, jump: u32) {
+        let here = self.here();
+        match &mut self.program.instrs[jump as usize] {
+            Instr::Jump(target) | Instr::JumpUnless { target, .. } => *target = here,
+            _ => {}
+        }
+    }
+
+    /// Lets a handler of the expression at `instr` go on at the next instruction.
+    fn land_after(&mut self, instr: u32) {
+        let here = self.here();
+        match &mut self.program.instrs[instr as usize] {
+            Instr::JumpUnless { after, .. } => *after = here,
+            Instr::Set { after, .. } => *after = Some(here),
+            _ => {}
+        }
+    }
+
+    fn cursor(&self, name: &str) -> Result<u32> {
+        let found = self.cursors.iter().rev().find(|(known, _)| same(known, name));
+        found.map(|(_, cursor)| *cursor).ok_or_else(|| RoutineError::NoCursor(name.to_owned()).into())
+    }
+}
+
+fn same(a: &str, b: &str) -> bool {
+    a.eq_ignore_ascii_case(b) || !a.is_ascii() && a.to_lowercase() == b.to_lowercase()
+}
+
+impl<'a> Parser<'a> {
+    /// One statement of a body, without its semicolon.
+    pub(super) fn body_statement(&mut self) -> Result<()> {
+        self.enter(QUERY_DEPTH)?;
+        self.tables = 0;
+        self.labelled()?;
+        self.leave(QUERY_DEPTH);
+        Ok(())
+    }
+
+    fn labelled(&mut self) -> Result<()> {
+        if !self.at_ident() || !matches!(self.peek(), Token::Colon) {
+            return self.compound(None);
+        }
+        let name = self.ident()?;
+        self.bump();
+        if self.builder().labels.iter().any(|label| same(&label.name, name)) {
+            return Err(RoutineError::LabelTwice(name.to_owned()).into());
+        }
+        if !(self.at_word("BEGIN") || self.at_kw(K::Loop) || self.at_kw(K::While) || self.at_kw(K::Repeat)) {
+            return Err(self.error());
+        }
+        self.compound(Some(name))
+    }
+
+    fn compound(&mut self, label: Option<&'a str>) -> Result<()> {
+        match self.token {
+            Token::Keyword(keyword) => match keyword {
+                K::If => self.if_statement(),
+                K::Case => self.case_statement(),
+                K::Loop => self.loop_statement(label),
+                K::While => self.while_statement(label),
+                K::Repeat => self.repeat_statement(label),
+                K::Leave => self.jump_to_label("LEAVE"),
+                K::Iterate => self.jump_to_label("ITERATE"),
+                K::Fetch => self.fetch(),
+                K::Set => self.set_variables(),
+                K::Signal | K::Resignal => self.signal(),
+                K::Get => self.get_diagnostics(),
+                K::Return => Err(RoutineError::ReturnOutside.into()),
+                K::Use => Err(RoutineError::NotAllowed("USE").into()),
+                K::Lock | K::Unlock => Err(RoutineError::NotAllowed("LOCK").into()),
+                K::Load => Err(RoutineError::NotAllowed("LOAD DATA").into()),
+                K::Create if self.peek_kw(K::Function) => Err(RoutineError::NestedCreate("FUNCTION").into()),
+                _ => self.plain_statement(),
+            },
+            Token::Word(word) => match uppercase(word, &mut [0; 8]) {
+                b"BEGIN" => self.block(label),
+                b"OPEN" | b"CLOSE" => self.open_or_close(),
+                _ => self.plain_statement(),
+            },
+            _ => self.plain_statement(),
+        }
+    }
+
+    /// A statement that is run as it is.
+    fn plain_statement(&mut self) -> Result<()> {
+        let mut statement = Statement::Empty;
+        let code = self.code(|p| {
+            statement = p.statement()?;
+            Ok(())
+        })?;
+        match statement {
+            Statement::Unsupported { what } => return Err(Error::NotSupported(what.to_owned())),
+            Statement::CreateProcedure(_) | Statement::DropProcedure { .. } | Statement::AlterProcedure { .. } => {
+                return Err(RoutineError::NestedCreate("PROCEDURE").into());
+            }
+            _ => {}
+        }
+        self.builder().emit(Instr::Run(code));
+        Ok(())
+    }
+
+    /// The text that `parse` reads, and what it sees.
+    fn code(&mut self, parse: impl FnOnce(&mut Self) -> Result<()>) -> Result<Code> {
+        let from = self.start;
+        parse(self)?;
+        let text = self.utf8(&self.text[from..self.previous_end])?.into();
+        Ok(Code { text, scope: self.builder().scope })
+    }
+
+    fn expression(&mut self) -> Result<Code> {
+        self.code(|p| p.expr().map(drop))
+    }
+
+    /// Statements up to one of the words that end them.
+    fn statements(&mut self, is_end: impl Fn(&Self) -> bool) -> Result<()> {
+        loop {
+            self.body_statement()?;
+            self.expect(Token::Semicolon)?;
+            if is_end(self) {
+                return Ok(());
+            }
+        }
+    }
+
+    fn at_end_word(&self) -> bool {
+        self.at_word("END")
+    }
+
+    fn open_label(&mut self, name: Option<&str>, is_loop: bool) {
+        let builder = self.builder();
+        let start = is_loop.then(|| builder.here());
+        if let Some(name) = name {
+            builder.labels.push(Label { name: name.to_owned(), start, leaves: Vec::new() });
+        }
+    }
+
+    /// The label at the end, and the end of those who leave it.
+    fn close_label(&mut self, name: Option<&str>) -> Result<()> {
+        if self.at_ident() {
+            let end = self.ident()?;
+            if !name.is_some_and(|name| same(name, end)) {
+                return Err(RoutineError::EndLabel(end.to_owned()).into());
+            }
+        }
+        let builder = self.builder();
+        if name.is_some()
+            && let Some(label) = builder.labels.pop()
+        {
+            label.leaves.into_iter().for_each(|jump| builder.land(jump));
+        }
+        Ok(())
+    }
+
+    fn jump_to_label(&mut self, what: &'static str) -> Result<()> {
+        self.bump();
+        let name = self.ident()?;
+        let builder = self.builder();
+        let jump = builder.emit(Instr::Jump(0));
+        let found = builder.labels.iter_mut().rev().find(|label| same(&label.name, name));
+        match found {
+            Some(label) if what == "LEAVE" => label.leaves.push(jump),
+            Some(Label { start: Some(start), .. }) => builder.program.instrs[jump as usize] = Instr::Jump(*start),
+            _ => return Err(RoutineError::NoLabel(what, name.to_owned()).into()),
+        }
+        Ok(())
+    }
+
+    // ---- blocks ----
+
+    fn block(&mut self, label: Option<&'a str>) -> Result<()> {
+        self.bump();
+        let builder = self.builder();
+        let (scope, outer, around) = (builder.scope, builder.outer, builder.block);
+        let (conditions, cursors) = (builder.conditions.len(), builder.cursors.len());
+        builder.outer = scope;
+        builder.program.blocks.push(Block { parent: Some(around), ..Block::default() });
+        let block = builder.program.blocks.len() as u32 - 1;
+        builder.block = block;
+        self.open_label(label, false);
+        self.declarations(conditions, cursors)?;
+        while !self.at_end_word() {
+            self.body_statement()?;
+            self.expect(Token::Semicolon)?;
+        }
+        self.bump();
+        let builder = self.builder();
+        builder.program.blocks[block as usize].end = builder.here();
+        builder.block = around;
+        (builder.scope, builder.outer) = (scope, outer);
+        builder.conditions.truncate(conditions);
+        builder.cursors.truncate(cursors);
+        self.close_label(label)
+    }
+
+    fn declarations(&mut self, conditions: usize, cursors: usize) -> Result<()> {
+        let (mut has_cursor, mut has_handler) = (false, false);
+        let mut reset = None;
+        while self.accept_kw(K::Declare) {
+            if self.at_kw(K::Continue) || self.at_kw(K::Exit) || self.at_kw(K::Undo) {
+                has_handler = true;
+                self.handler()?;
+            } else {
+                let names = self.list(|p| p.ident())?;
+                let [name, ..] = names else { return Err(self.error()) };
+                if names.len() == 1 && self.accept_kw(K::Cursor) {
+                    if has_handler {
+                        return Err(RoutineError::CursorLate.into());
+                    }
+                    has_cursor = true;
+                    self.declare_cursor(name, cursors, &mut reset)?;
+                } else {
+                    if has_cursor || has_handler {
+                        return Err(RoutineError::VariableLate.into());
+                    }
+                    match names.len() == 1 && self.accept_kw(K::Condition) {
+                        true => self.declare_condition(name, conditions)?,
+                        false => self.declare_variables(names)?,
+                    }
+                }
+            }
+            self.expect(Token::Semicolon)?;
+        }
+        Ok(())
+    }
+
+    fn declare_variables(&mut self, names: &[&'a str]) -> Result<()> {
+        let ty = self.type_text(names[0])?;
+        // The default is read before its variables are there.
+        let default = if self.accept_kw(K::Default) { Some(self.expression()?) } else { None };
+        let builder = self.builder();
+        for name in names {
+            if builder.finds_in_block(name) {
+                return Err(RoutineError::VariableTwice((*name).to_owned()).into());
+            }
+            let slot = builder.slot(name, Some(ty.clone()));
+            builder.declare(name, slot);
+            builder.emit(match &default {
+                Some(value) => Instr::Set { slot, value: value.clone(), after: None },
+                None => Instr::Clear(slot),
+            });
+        }
+        Ok(())
+    }
+
+    fn declare_condition(&mut self, name: &str, from: usize) -> Result<()> {
+        self.expect_kw(K::For)?;
+        let condition = self.condition_value()?;
+        let builder = self.builder();
+        if builder.conditions[from..].iter().any(|(known, _)| same(known, name)) {
+            return Err(RoutineError::ConditionTwice(name.to_owned()).into());
+        }
+        builder.conditions.push((name.to_owned(), condition));
+        Ok(())
+    }
+
+    fn declare_cursor(&mut self, name: &str, from: usize, reset: &mut Option<u32>) -> Result<()> {
+        self.expect_kw(K::For)?;
+        let code = self.code(|p| match p.query_statement()? {
+            Statement::Query(query) if query.into.is_none() => Ok(()),
+            _ => Err(Error::CursorInto),
+        })?;
+        let builder = self.builder();
+        if builder.cursors[from..].iter().any(|(known, _)| same(known, name)) {
+            return Err(RoutineError::CursorTwice(name.to_owned()).into());
+        }
+        builder.program.cursors.push(code);
+        let cursor = builder.program.cursors.len() as u32 - 1;
+        builder.cursors.push((name.to_owned(), cursor));
+        let at = *reset.get_or_insert_with(|| builder.emit(Instr::Reset { first: cursor, count: 0 }));
+        if let Instr::Reset { count, .. } = &mut builder.program.instrs[at as usize] {
+            *count += 1;
+        }
+        Ok(())
+    }
+
+    fn handler(&mut self) -> Result<()> {
+        if self.at_kw(K::Undo) {
+            return Err(Error::NotSupported("UNDO handlers".to_owned()));
+        }
+        let exit = self.at_kw(K::Exit);
+        self.bump();
+        self.expect_word("HANDLER")?;
+        self.expect_kw(K::For)?;
+        let mut conditions = Vec::new();
+        loop {
+            conditions.push(self.handled_condition()?);
+            if !self.accept(Token::Comma) {
+                break;
+            }
+        }
+        let builder = self.builder();
+        let block = builder.block;
+        let known = builder.program.blocks[block as usize].handlers.iter().flat_map(|handler| &handler.conditions);
+        let twice = known.clone().any(|condition| conditions.contains(condition));
+        if twice || (1..conditions.len()).any(|n| conditions[..n].contains(&conditions[n])) {
+            return Err(RoutineError::HandlerTwice.into());
+        }
+        let over = builder.emit(Instr::Jump(0));
+        let parent = builder.program.blocks[block as usize].parent;
+        builder.program.blocks.push(Block { parent, ..Block::default() });
+        builder.block = builder.program.blocks.len() as u32 - 1;
+        let labels = std::mem::take(&mut builder.labels);
+        let entry = builder.here();
+        self.body_statement()?;
+        let builder = self.builder();
+        builder.emit(Instr::Handled { exits: exit.then_some(block) });
+        builder.block = block;
+        builder.labels = labels;
+        builder.land(over);
+        builder.program.blocks[block as usize].handlers.push(Handler { conditions, exit, entry });
+        Ok(())
+    }
+
+    fn handled_condition(&mut self) -> Result<Condition> {
+        if self.accept_kw(K::SqlWarning) {
+            return Ok(Condition::Warning);
+        }
+        if self.accept_kw(K::SqlException) {
+            return Ok(Condition::Exception);
+        }
+        if self.accept_kw(K::Not) {
+            self.expect_word("FOUND")?;
+            return Ok(Condition::NotFound);
+        }
+        self.named_condition()
+    }
+
+    /// A condition by its name or its value.
+    fn named_condition(&mut self) -> Result<Condition> {
+        if !self.at_ident() {
+            return self.condition_value();
+        }
+        let name = self.ident()?;
+        let found = self.builder().conditions.iter().rev().find(|(known, _)| same(known, name)).map(|(_, condition)| *condition);
+        found.ok_or_else(|| RoutineError::NoCondition(name.to_owned()).into())
+    }
+
+    fn condition_value(&mut self) -> Result<Condition> {
+        if self.accept_kw(K::SqlState) {
+            self.accept_word("VALUE");
+            let text = self.string()?;
+            let is_state = |b: &u8| b.is_ascii_digit() || b.is_ascii_uppercase();
+            return match <[u8; 5]>::try_from(text) {
+                Ok(state) if state.iter().all(is_state) && !state.starts_with(b"00") => Ok(Condition::State(state)),
+                _ => Err(RoutineError::BadState(self.utf8(text)?.to_owned()).into()),
+            };
+        }
+        match u16::try_from(self.number()?) {
+            Ok(number) if number > 0 => Ok(Condition::Number(number)),
+            _ => Err(self.error()),
+        }
+    }
+
+    // ---- branches and loops ----
+
+    /// `condition` and a jump that is taken when it is not true, to be landed.
+    fn unless(&mut self) -> Result<u32> {
+        let condition = self.expression()?;
+        Ok(self.builder().emit(Instr::JumpUnless { condition, target: 0, after: 0 }))
+    }
+
+    fn if_statement(&mut self) -> Result<()> {
+        self.bump();
+        let (mut tests, mut ends) = (Vec::new(), Vec::new());
+        let is_end = |p: &Self| p.at_end_word() || p.at_kw(K::Else) || p.at_kw(K::ElseIf);
+        loop {
+            let test = self.unless()?;
+            tests.push(test);
+            self.expect_kw(K::Then)?;
+            self.statements(is_end)?;
+            if self.at_end_word() {
+                self.builder().land(test);
+                break;
+            }
+            let builder = self.builder();
+            ends.push(builder.emit(Instr::Jump(0)));
+            builder.land(test);
+            if self.accept_kw(K::ElseIf) {
+                continue;
+            }
+            self.bump();
+            self.statements(Self::at_end_word)?;
+            break;
+        }
+        self.bump();
+        self.expect_kw(K::If)?;
+        self.end_branches(&tests, &ends);
+        Ok(())
+    }
+
+    fn end_branches(&mut self, tests: &[u32], ends: &[u32]) {
+        let builder = self.builder();
+        tests.iter().for_each(|test| builder.land_after(*test));
+        ends.iter().for_each(|jump| builder.land(*jump));
+    }
+
+    fn case_statement(&mut self) -> Result<()> {
+        self.bump();
+        let (mut tests, mut ends) = (Vec::new(), Vec::new());
+        let mut operand = None;
+        if !self.at_kw(K::When) {
+            let value = self.expression()?;
+            let builder = self.builder();
+            // No name that is written looks like this one.
+            let name = format!("\u{1}{}", builder.here());
+            let slot = builder.slot(&name, None);
+            tests.push(builder.emit(Instr::Set { slot, value, after: None }));
+            operand = Some((name, slot));
+        }
+        loop {
+            self.expect_kw(K::When)?;
+            let mut condition = self.expression()?;
+            let builder = self.builder();
+            if let Some((name, slot)) = &operand {
+                condition.text = format!("`{name}` = ({})", condition.text).into();
+                condition.scope = builder.program.locals.declare(name, *slot, condition.scope);
+            }
+            let test = builder.emit(Instr::JumpUnless { condition, target: 0, after: 0 });
+            tests.push(test);
+            self.expect_kw(K::Then)?;
+            self.statements(|p| p.at_end_word() || p.at_kw(K::Else) || p.at_kw(K::When))?;
+            let builder = self.builder();
+            ends.push(builder.emit(Instr::Jump(0)));
+            builder.land(test);
+            if !self.at_kw(K::When) {
+                break;
+            }
+        }
+        if self.accept_kw(K::Else) {
+            self.statements(Self::at_end_word)?;
+        } else {
+            self.builder().emit(Instr::CaseMissing);
+        }
+        self.expect_word("END")?;
+        self.expect_kw(K::Case)?;
+        self.end_branches(&tests, &ends);
+        Ok(())
+    }
+
+    fn loop_statement(&mut self, label: Option<&'a str>) -> Result<()> {
+        self.bump();
+        self.open_label(label, true);
+        let start = self.builder().here();
+        self.statements(Self::at_end_word)?;
+        self.bump();
+        self.expect_kw(K::Loop)?;
+        self.builder().emit(Instr::Jump(start));
+        self.close_label(label)
+    }
+
+    fn while_statement(&mut self, label: Option<&'a str>) -> Result<()> {
+        self.bump();
+        self.open_label(label, true);
+        let start = self.builder().here();
+        let test = self.unless()?;
+        self.expect_word("DO")?;
+        self.statements(Self::at_end_word)?;
+        self.bump();
+        self.expect_kw(K::While)?;
+        let builder = self.builder();
+        builder.emit(Instr::Jump(start));
+        builder.land(test);
+        builder.land_after(test);
+        self.close_label(label)
+    }
+
+    fn repeat_statement(&mut self, label: Option<&'a str>) -> Result<()> {
+        self.bump();
+        self.open_label(label, true);
+        let start = self.builder().here();
+        self.statements(|p| p.at_word("UNTIL"))?;
+        self.bump();
+        let condition = self.expression()?;
+        let builder = self.builder();
+        let after = builder.here() + 1;
+        builder.emit(Instr::JumpUnless { condition, target: start, after });
+        self.expect_word("END")?;
+        self.expect_kw(K::Repeat)?;
+        self.close_label(label)
+    }
+
+    // ---- cursors, variables, conditions ----
+
+    fn open_or_close(&mut self) -> Result<()> {
+        let opens = self.at_word("OPEN");
+        self.bump();
+        let name = self.ident()?;
+        let builder = self.builder();
+        let cursor = builder.cursor(name)?;
+        builder.emit(if opens { Instr::Open(cursor) } else { Instr::Close(cursor) });
+        Ok(())
+    }
+
+    fn fetch(&mut self) -> Result<()> {
+        self.bump();
+        if self.at_word("NEXT") && self.peek_kw(K::From) {
+            self.bump();
+        }
+        self.accept_kw(K::From);
+        let name = self.ident()?;
+        let cursor = self.builder().cursor(name)?;
+        self.expect_kw(K::Into)?;
+        let into = self.list(|p| {
+            let name = p.ident()?;
+            p.names.find(name).ok_or_else(|| Error::Undeclared(name.to_owned()))
+        })?;
+        self.builder().emit(Instr::Fetch { cursor, into: into.to_vec() });
+        Ok(())
+    }
+
+    /// SET: variables of the program, and whatever else SET sets.
+    fn set_variables(&mut self) -> Result<()> {
+        self.bump();
+        loop {
+            match self.assigned_local() {
+                Some(slot) => {
+                    self.bump();
+                    self.bump();
+                    let value = self.expression()?;
+                    self.builder().emit(Instr::Set { slot, value, after: None });
+                }
+                None => {
+                    let mut code = self.code(|p| match p.set_item()? {
+                        SetItem::Unsupported(what) => Err(Error::NotSupported(what.to_owned())),
+                        _ => Ok(()),
+                    })?;
+                    code.text = format!("SET {}", code.text).into();
+                    self.builder().emit(Instr::Run(code));
+                }
+            }
+            if !self.accept(Token::Comma) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The variable that the next tokens assign to.
+    fn assigned_local(&self) -> Option<u32> {
+        let name = match self.token {
+            Token::Word(name) | Token::Quoted { name, doubled: false } | Token::Underscore(name) => self.utf8(name).ok()?,
+            _ => return None,
+        };
+        if matches!(self.peek(), Token::Equal | Token::Assign) { self.names.find(name) } else { None }
+    }
+
+    fn signal(&mut self) -> Result<()> {
+        let resignal = self.at_kw(K::Resignal);
+        self.bump();
+        let state = match (self.at_kw(K::SqlState) || self.at_ident(), resignal) {
+            (true, _) => match self.named_condition()? {
+                Condition::State(state) => Some(state),
+                _ => return Err(RoutineError::SignalByNumber.into()),
+            },
+            (false, true) => None,
+            (false, false) => return Err(self.error()),
+        };
+        let mut items: Vec<(SignalItem, Code)> = Vec::new();
+        if self.accept_kw(K::Set) {
+            loop {
+                let item = self.signal_item()?;
+                if item == SignalItem::ReturnedState {
+                    return Err(self.error());
+                }
+                if items.iter().any(|(known, _)| *known == item) {
+                    return Err(RoutineError::ItemTwice(item.name()).into());
+                }
+                self.expect(Token::Equal)?;
+                items.push((item, self.expression()?));
+                if !self.accept(Token::Comma) {
+                    break;
+                }
+            }
+        }
+        self.builder().emit(Instr::Signal(Box::new(Signal { resignal, state, items })));
+        Ok(())
+    }
+
+    fn signal_item(&mut self) -> Result<SignalItem> {
+        let found = SignalItem::ALL.iter().find(|(_, name)| self.at_word(name)).map(|(item, _)| *item);
+        let item = found.ok_or_else(|| self.error())?;
+        self.bump();
+        Ok(item)
+    }
+
+    fn get_diagnostics(&mut self) -> Result<()> {
+        self.bump();
+        let stacked = self.accept_word("STACKED");
+        if !stacked {
+            self.accept_word("CURRENT");
+        }
+        self.expect_word("DIAGNOSTICS")?;
+        let what = if self.accept_kw(K::Condition) {
+            let number = self.expression()?;
+            let mut items = Vec::new();
+            loop {
+                let place = self.place()?;
+                self.expect(Token::Equal)?;
+                items.push((place, self.signal_item()?));
+                if !self.accept(Token::Comma) {
+                    break DiagnosticsOf::Condition(number, items);
+                }
+            }
+        } else {
+            let mut items = Vec::new();
+            loop {
+                let place = self.place()?;
+                self.expect(Token::Equal)?;
+                let number = self.accept_word("NUMBER");
+                if !number {
+                    self.expect_word("ROW_COUNT")?;
+                }
+                items.push((place, number));
+                if !self.accept(Token::Comma) {
+                    break DiagnosticsOf::Statement(items);
+                }
+            }
+        };
+        self.builder().emit(Instr::Diagnostics(Box::new(Diagnostics { stacked, what })));
+        Ok(())
+    }
+
+    fn place(&mut self) -> Result<Place> {
+        match self.target_variable()? {
+            IntoTarget::User(name) => Ok(Place::User(name.into())),
+            IntoTarget::Local(slot) => Ok(Place::Local(slot)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::error::Error;
+    use crate::parser::{compile_procedure, parse};
+    use crate::plan::SqlMode;
+    use crate::routine::RoutineError as E;
+
+    /// The instructions of a body with an IN parameter `p`.
+    fn check(body: &str, expected: &str) {
+        let listing = match compile_procedure("p INT", body, &SqlMode::DEFAULT) {
+            Ok(program) => program.listing(),
+            Err(error) => format!("{error:?}\n"),
+        };
+        assert_eq!(listing.trim_end(), expected.trim(), "{body}");
+    }
+
+    fn refused(body: &str, expected: E) {
+        let error = compile_procedure("p INT", body, &SqlMode::DEFAULT).expect_err(body);
+        assert_eq!(error, Error::Routine(expected), "{body}");
+    }
+
+    #[test]
+    fn branches_become_jumps() {
+        check("SELECT p", "0 [0] run SELECT p");
+        check(
+            "IF p THEN SET p = 1; ELSEIF 2 THEN SET p = 2; ELSE SET p = 3; END IF",
+            "0 [0] unless p jump 3 after 7\n1 [0] set 0 = 1\n2 [0] jump 7\n3 [0] unless 2 jump 6 after 7\n4 [0] set 0 = 2\n\
+             5 [0] jump 7\n6 [0] set 0 = 3",
+        );
+        check(
+            "CASE p WHEN 1 THEN SELECT 1; END CASE",
+            "0 [0] set 1 = p\n1 [0] unless `\u{1}0` = (1) jump 4 after 5\n2 [0] run SELECT 1\n3 [0] jump 5\n4 [0] case missing",
+        );
+        check(
+            "l: WHILE p DO ITERATE l; LEAVE l; END WHILE l",
+            "0 [0] unless p jump 4 after 4\n1 [0] jump 0\n2 [0] jump 4\n3 [0] jump 0",
+        );
+        check("REPEAT SET p = p - 1; UNTIL p < 1 END REPEAT", "0 [0] set 0 = p - 1\n1 [0] unless p < 1 jump 0 after 2");
+    }
+
+    #[test]
+    fn blocks_hold_declarations() {
+        check(
+            "BEGIN DECLARE a, b INT DEFAULT 7; DECLARE c CURSOR FOR SELECT a; DECLARE EXIT HANDLER FOR NOT FOUND SET a = 1; \
+             OPEN c; FETCH c INTO b; CLOSE c; END",
+            "0 [1] set 1 = 7\n1 [1] set 2 = 7\n2 [1] reset 0 1\n3 [1] jump 6\n4 [2] set 1 = 1\n5 [2] handled Some(1)\n6 [1] open 0\n\
+             7 [1] fetch 0 into [2]\n8 [1] close 0",
+        );
+        // The inner variable's default is the outer variable.
+        check("BEGIN DECLARE p INT DEFAULT p; SET p = 2; END", "0 [1] set 1 = p\n1 [1] set 1 = 2");
+        let program =
+            compile_procedure("p INT", "BEGIN DECLARE p INT DEFAULT p; SELECT p; END", &SqlMode::DEFAULT).expect("it parses");
+        let seen = |n: usize| match &program.instrs[n] {
+            super::Instr::Set { value: code, .. } | super::Instr::Run(code) => program.locals.find(code.scope, "P"),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!((seen(0), seen(1)), (Some(0), Some(1)));
+    }
+
+    #[test]
+    fn what_cannot_stand_there_is_named() {
+        refused("BEGIN DECLARE a INT; DECLARE A INT; END", E::VariableTwice("A".to_owned()));
+        refused("BEGIN DECLARE c CURSOR FOR SELECT 1; DECLARE a INT; END", E::VariableLate);
+        refused("LEAVE l", E::NoLabel("LEAVE", "l".to_owned()));
+        refused("l: BEGIN ITERATE l; END", E::NoLabel("ITERATE", "l".to_owned()));
+        refused("l: BEGIN END k", E::EndLabel("k".to_owned()));
+        refused("l: LOOP BEGIN DECLARE EXIT HANDLER FOR 1 LEAVE l; END; END LOOP", E::NoLabel("LEAVE", "l".to_owned()));
+        refused("CREATE PROCEDURE q() SELECT 1", E::NestedCreate("PROCEDURE"));
+        refused("RETURN 1", E::ReturnOutside);
+    }
+
+    #[test]
+    fn deep_nesting_is_bounded() {
+        let body = format!("{}SELECT 1;{}", "BEGIN ".repeat(500), " END;".repeat(500));
+        assert_eq!(compile_procedure("", body.trim_end_matches(';'), &SqlMode::DEFAULT), Err(Error::TooDeep));
+    }
+
+    #[test]
+    fn whatever_the_bytes_are() {
+        let text = b"CREATE PROCEDURE p(a INT) BEGIN DECLARE b INT; DECLARE c CURSOR FOR SELECT b; l: LOOP FETCH c INTO a; \
+                     CASE a WHEN 1 THEN LEAVE l; END CASE; END LOOP; SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'x'; END";
+        for end in 0..text.len() {
+            let arena = crate::Arena::new();
+            let _ = parse(&arena, &text[..end], &SqlMode::DEFAULT);
+        }
+        let arena = crate::Arena::new();
+        assert!(parse(&arena, text, &SqlMode::DEFAULT).is_ok());
+    }
+}

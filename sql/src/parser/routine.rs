@@ -1,0 +1,217 @@
+//! CREATE, ALTER, DROP PROCEDURE, CALL: the statement around a body (`super::body`), and the ways in for those who run one.
+
+use super::body::{Builder, Names};
+use super::{Parsed, Parser};
+use crate::arena::Arena;
+use crate::ast::*;
+use crate::error::{Error, Result};
+use crate::keyword::Keyword as K;
+use crate::lexer::Token;
+use crate::plan::SqlMode;
+use crate::routine::{Locals, ParamMode, Program, RoutineError, Scope};
+
+/// A type as written, of a parameter or a variable.
+pub fn parse_type<'a>(arena: &'a Arena, name: &str, text: &'a str, mode: &SqlMode) -> Result<DataType<'a>> {
+    let mut parser = Parser::new(arena, text.as_bytes(), mode, None);
+    let ty = parser.variable_type(name)?;
+    parser.at_end()?;
+    Ok(ty)
+}
+
+/// Compiles a procedure from the text between the parentheses and its body.
+pub fn compile_procedure(parameters: &str, body: &str, mode: &SqlMode) -> Result<Program> {
+    let arena = Arena::default();
+    let mut parser = Parser::new(&arena, parameters.as_bytes(), mode, None);
+    parser.names = Names::Building(Box::default());
+    if parser.token != Token::End {
+        parser.parameters()?;
+    }
+    parser.at_end()?;
+    let names = std::mem::take(&mut parser.names);
+    let mut parser = Parser::new(&arena, body.as_bytes(), mode, None);
+    parser.names = names;
+    parser.body_statement()?;
+    parser.at_end()?;
+    let Names::Building(builder) = parser.names else { return Err(parser.error()) };
+    Ok(builder.finish())
+}
+
+/// Parses a statement of a program, whose variables are `locals`.
+pub fn parse_in<'a>(arena: &'a Arena, text: &'a str, mode: &SqlMode, locals: &'a Locals, scope: Scope) -> Result<Parsed<'a>> {
+    let mut parser = Parser::new(arena, text.as_bytes(), mode, None);
+    parser.names = Names::Known(locals, scope);
+    parser.run()
+}
+
+/// Parses an expression of a program.
+pub fn parse_expression_in<'a>(
+    arena: &'a Arena,
+    text: &'a str,
+    mode: &SqlMode,
+    locals: &'a Locals,
+    scope: Scope,
+) -> Result<Expr<'a>> {
+    let mut parser = Parser::new(arena, text.as_bytes(), mode, None);
+    parser.names = Names::Known(locals, scope);
+    let expr = parser.expr()?;
+    parser.at_end()?;
+    Ok(expr)
+}
+
+impl<'a> Parser<'a> {
+    fn at_end(&self) -> Result<()> {
+        if self.token == Token::End { Ok(()) } else { Err(self.error()) }
+    }
+
+    /// `DEFINER = user`, where a procedure follows.
+    pub(super) fn create_with_definer(&mut self) -> Result<Statement<'a>> {
+        let definer = self.definer()?;
+        if !self.at_kw(K::Procedure) {
+            return Err(self.error());
+        }
+        self.create_procedure(definer)
+    }
+
+    pub(super) fn create_procedure(&mut self, definer: Option<(&'a str, &'a str)>) -> Result<Statement<'a>> {
+        if !matches!(self.names, Names::None) {
+            return Err(RoutineError::NestedCreate("PROCEDURE").into());
+        }
+        self.bump();
+        let if_not_exists = self.if_not_exists()?;
+        let name = self.object_name()?;
+        self.expect(Token::LeftParen)?;
+        let from = self.previous_end;
+        self.names = Names::Building(Box::default());
+        if !self.at(Token::RightParen) {
+            self.parameters()?;
+        }
+        let parameters = self.utf8(&self.text[from..self.start])?;
+        self.expect(Token::RightParen)?;
+        let characteristics = self.characteristics()?;
+        let from = self.start;
+        self.body_statement()?;
+        let body = self.utf8(&self.text[from..self.previous_end])?;
+        self.names = Names::None;
+        let create = CreateProcedure { definer, if_not_exists, name, parameters, body, characteristics };
+        Ok(Statement::CreateProcedure(self.arena.node(create)))
+    }
+
+    /// The parameters, up to what cannot be one.
+    fn parameters(&mut self) -> Result<()> {
+        loop {
+            let mode = match self.token {
+                Token::Keyword(K::In) => Some(ParamMode::In),
+                Token::Keyword(K::Out) => Some(ParamMode::Out),
+                Token::Keyword(K::InOut) => Some(ParamMode::InOut),
+                _ => None,
+            };
+            if mode.is_some() {
+                self.bump();
+            }
+            let name = self.ident()?;
+            let ty = self.type_text(name)?;
+            let builder = self.builder();
+            if builder.finds_in_block(name) {
+                return Err(RoutineError::ParameterTwice(name.to_owned()).into());
+            }
+            builder.add_parameter(name, ty, mode.unwrap_or(ParamMode::In));
+            if !self.accept(Token::Comma) {
+                return Ok(());
+            }
+        }
+    }
+
+    fn characteristics(&mut self) -> Result<Characteristics<'a>> {
+        let mut all = Characteristics::default();
+        loop {
+            match self.token {
+                Token::Keyword(K::Sql) => {
+                    self.bump();
+                    self.expect_word("SECURITY")?;
+                    all.invoker = Some(self.accept_word("INVOKER"));
+                    if all.invoker == Some(false) {
+                        self.expect_word("DEFINER")?;
+                    }
+                }
+                Token::Keyword(K::Deterministic) => {
+                    self.bump();
+                    all.deterministic = Some(true);
+                }
+                Token::Keyword(K::Not) => {
+                    self.bump();
+                    self.expect_kw(K::Deterministic)?;
+                    all.deterministic = Some(false);
+                }
+                Token::Keyword(keyword @ (K::Reads | K::Modifies)) => {
+                    self.bump();
+                    self.expect_kw(K::Sql)?;
+                    self.expect_word("DATA")?;
+                    all.data_access = Some(if keyword == K::Reads { "READS SQL DATA" } else { "MODIFIES SQL DATA" });
+                }
+                _ if self.at_word("COMMENT") => {
+                    self.bump();
+                    all.comment = Some(self.string()?);
+                }
+                _ if self.at_word("LANGUAGE") => {
+                    self.bump();
+                    if !self.accept_kw(K::Sql) {
+                        return Err(Error::NotSupported("routines in other languages than SQL".to_owned()));
+                    }
+                }
+                _ if self.at_word("CONTAINS") || self.at_word("NO") && self.peek_kw(K::Sql) => {
+                    all.data_access = Some(if self.at_word("NO") { "NO SQL" } else { "CONTAINS SQL" });
+                    self.bump();
+                    self.expect_kw(K::Sql)?;
+                }
+                _ => return Ok(all),
+            }
+        }
+    }
+
+    pub(super) fn alter_procedure(&mut self) -> Result<Statement<'a>> {
+        self.bump();
+        let name = self.object_name()?;
+        Ok(Statement::AlterProcedure { name, characteristics: self.characteristics()? })
+    }
+
+    pub(super) fn drop_procedure(&mut self) -> Result<Statement<'a>> {
+        self.bump();
+        let if_exists = self.if_exists()?;
+        Ok(Statement::DropProcedure { name: self.object_name()?, if_exists })
+    }
+
+    pub(super) fn call_statement(&mut self) -> Result<Statement<'a>> {
+        self.bump();
+        let name = self.object_name()?;
+        let mut args: &[Expr<'a>] = &[];
+        if self.accept(Token::LeftParen) {
+            if !self.at(Token::RightParen) {
+                args = self.list(|p| p.expr())?;
+            }
+            self.expect(Token::RightParen)?;
+        }
+        Ok(Statement::Call(self.arena.node(CallProcedure { name, args })))
+    }
+
+    /// The text of a type.
+    pub(super) fn type_text(&mut self, name: &str) -> Result<Box<str>> {
+        let from = self.start;
+        self.variable_type(name)?;
+        Ok(self.utf8(&self.text[from..self.previous_end])?.into())
+    }
+
+    fn variable_type(&mut self, name: &str) -> Result<DataType<'a>> {
+        let mut ty = self.data_type(name)?;
+        if self.accept_kw(K::Collate) {
+            ty.collation = Some(self.charset_name()?);
+        }
+        Ok(ty)
+    }
+
+    pub(super) fn builder(&mut self) -> &mut Builder {
+        match &mut self.names {
+            Names::Building(builder) => builder,
+            _ => unreachable!("bodies are parsed with a builder only"),
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! Stored programs, as the parser leaves them: a flat list of instructions with jump targets.
+//!
+//! The parser resolves what MySQL's resolves: names of variables become slots, names of cursors and conditions what they stand for,
+//! labels become jumps. A statement or an expression is kept as its text, with the variables that it sees: whoever runs the program
+//! binds it when it is first met, and again when the schema has changed.
+//!
+//! R1: every jump target, block, slot and cursor in a program is one of the program's.
+//! R2: a program owns all it says; nothing of it points into the text it was made from.
+
+use std::fmt::Write;
+
+/// A routine's body and parameters.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Program {
+    /// The first ones are the parameters.
+    pub slots: Vec<Slot>,
+    pub params: Vec<ParamMode>,
+    pub instrs: Vec<Instr>,
+    /// Of each instruction, the innermost block around it.
+    pub block_of: Vec<u32>,
+    /// The first is the one around everything.
+    pub blocks: Vec<Block>,
+    /// The queries of cursors.
+    pub cursors: Vec<Code>,
+    pub locals: Locals,
+}
+
+/// How a parameter takes its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParamMode {
+    In,
+    Out,
+    InOut,
+}
+
+impl ParamMode {
+    /// As written.
+    pub fn name(self) -> &'static str {
+        match self {
+            ParamMode::In => "IN",
+            ParamMode::Out => "OUT",
+            ParamMode::InOut => "INOUT",
+        }
+    }
+}
+
+/// A variable of a program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slot {
+    pub name: Box<str>,
+    /// Its type as written; `None`: it takes the type of the expression that it is given (the operand of CASE).
+    pub ty: Option<Box<str>>,
+}
+
+/// The names of variables, each with the one declared before it that is in sight with it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Locals(Vec<Local>);
+
+#[derive(Clone, Debug, PartialEq)]
+struct Local {
+    name: Box<str>,
+    slot: u32,
+    before: Scope,
+}
+
+/// Which variables a piece of code sees: the one declared last, where there is one, and those before it.
+pub type Scope = Option<u32>;
+
+impl Locals {
+    pub(crate) fn declare(&mut self, name: &str, slot: u32, before: Scope) -> Scope {
+        self.0.push(Local { name: name.to_lowercase().into(), slot, before });
+        Some(self.0.len() as u32 - 1)
+    }
+
+    /// The slot of a variable in sight, up to but not including `until`.
+    pub(crate) fn find_until(&self, mut from: Scope, until: Scope, name: &str) -> Option<u32> {
+        while from != until {
+            let local = &self.0[from? as usize];
+            if local.name.eq_ignore_ascii_case(name) || !name.is_ascii() && *local.name == *name.to_lowercase() {
+                return Some(local.slot);
+            }
+            from = local.before;
+        }
+        None
+    }
+
+    pub(crate) fn find(&self, from: Scope, name: &str) -> Option<u32> {
+        self.find_until(from, None, name)
+    }
+}
+
+/// A statement or an expression, as text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Code {
+    pub text: Box<str>,
+    pub scope: Scope,
+}
+
+/// BEGIN ... END, and the body of a handler.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Block {
+    pub parent: Option<u32>,
+    pub handlers: Vec<Handler>,
+    /// Where an EXIT handler goes on.
+    pub end: u32,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Handler {
+    pub conditions: Vec<Condition>,
+    pub exit: bool,
+    pub entry: u32,
+}
+
+/// What a handler is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition {
+    Number(u16),
+    State([u8; 5]),
+    /// SQLWARNING
+    Warning,
+    NotFound,
+    /// SQLEXCEPTION
+    Exception,
+}
+
+/// SIGNAL and RESIGNAL.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Signal {
+    pub resignal: bool,
+    /// Of RESIGNAL, none is the condition that is handled.
+    pub state: Option<[u8; 5]>,
+    pub items: Vec<(SignalItem, Code)>,
+}
+
+/// What SIGNAL sets of a condition, and GET DIAGNOSTICS reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SignalItem {
+    ClassOrigin,
+    SubclassOrigin,
+    MessageText,
+    MysqlErrno,
+    ConstraintCatalog,
+    ConstraintSchema,
+    ConstraintName,
+    CatalogName,
+    SchemaName,
+    TableName,
+    ColumnName,
+    CursorName,
+    /// GET DIAGNOSTICS only.
+    ReturnedState,
+}
+
+impl SignalItem {
+    pub const ALL: [(SignalItem, &'static str); 13] = [
+        (SignalItem::ClassOrigin, "CLASS_ORIGIN"),
+        (SignalItem::SubclassOrigin, "SUBCLASS_ORIGIN"),
+        (SignalItem::MessageText, "MESSAGE_TEXT"),
+        (SignalItem::MysqlErrno, "MYSQL_ERRNO"),
+        (SignalItem::ConstraintCatalog, "CONSTRAINT_CATALOG"),
+        (SignalItem::ConstraintSchema, "CONSTRAINT_SCHEMA"),
+        (SignalItem::ConstraintName, "CONSTRAINT_NAME"),
+        (SignalItem::CatalogName, "CATALOG_NAME"),
+        (SignalItem::SchemaName, "SCHEMA_NAME"),
+        (SignalItem::TableName, "TABLE_NAME"),
+        (SignalItem::ColumnName, "COLUMN_NAME"),
+        (SignalItem::CursorName, "CURSOR_NAME"),
+        (SignalItem::ReturnedState, "RETURNED_SQLSTATE"),
+    ];
+
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(item, _)| *item == self).expect("all are listed").1
+    }
+}
+
+/// A place that takes a value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Place {
+    Local(u32),
+    /// A user variable.
+    User(Box<str>),
+}
+
+/// GET DIAGNOSTICS
+#[derive(Clone, Debug, PartialEq)]
+pub struct Diagnostics {
+    /// Those of the condition that is handled.
+    pub stacked: bool,
+    pub what: DiagnosticsOf,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum DiagnosticsOf {
+    /// NUMBER is true, ROW_COUNT false.
+    Statement(Vec<(Place, bool)>),
+    Condition(Code, Vec<(Place, SignalItem)>),
+}
+
+/// One step of a program.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Instr {
+    /// A statement.
+    Run(Code),
+    /// SET, DEFAULT, the operand of CASE.
+    Set {
+        slot: u32,
+        value: Code,
+        /// Where CONTINUE goes on when the value fails, where that is not the next instruction.
+        after: Option<u32>,
+    },
+    /// The variable is NULL.
+    Clear(u32),
+    Jump(u32),
+    /// Goes on at `target` unless the condition is true, and at `after` when it failed and a handler continues.
+    JumpUnless {
+        condition: Code,
+        target: u32,
+        after: u32,
+    },
+    /// 1339: no WHEN was true, and there is no ELSE.
+    CaseMissing,
+    Open(u32),
+    Fetch {
+        cursor: u32,
+        into: Vec<u32>,
+    },
+    Close(u32),
+    /// A block is entered: its cursors are closed.
+    Reset {
+        first: u32,
+        count: u32,
+    },
+    /// The end of a handler's body.
+    Handled {
+        /// Of an EXIT handler, the block that it ends.
+        exits: Option<u32>,
+    },
+    Signal(Box<Signal>),
+    Diagnostics(Box<Diagnostics>),
+}
+
+/// What is wrong with a routine's text, besides its syntax.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RoutineError {
+    /// 1303
+    NestedCreate(&'static str),
+    /// 1308: LEAVE, ITERATE
+    NoLabel(&'static str, String),
+    /// 1309
+    LabelTwice(String),
+    /// 1310
+    EndLabel(String),
+    /// 1313
+    ReturnOutside,
+    /// 1314
+    NotAllowed(&'static str),
+    /// 1319
+    NoCondition(String),
+    /// 1324
+    NoCursor(String),
+    /// 1330
+    ParameterTwice(String),
+    /// 1331
+    VariableTwice(String),
+    /// 1332
+    ConditionTwice(String),
+    /// 1333
+    CursorTwice(String),
+    /// 1337
+    VariableLate,
+    /// 1338
+    CursorLate,
+    /// 1407
+    BadState(String),
+    /// 1413
+    HandlerTwice,
+    /// 1641
+    ItemTwice(&'static str),
+    /// 1646
+    SignalByNumber,
+}
+
+impl Program {
+    /// A listing, for tests.
+    pub fn listing(&self) -> String {
+        let mut out = String::new();
+        for (n, instr) in self.instrs.iter().enumerate() {
+            let line = match instr {
+                Instr::Run(code) => format!("run {}", code.text),
+                Instr::Set { slot, value, .. } => format!("set {slot} = {}", value.text),
+                Instr::Clear(slot) => format!("clear {slot}"),
+                Instr::Jump(target) => format!("jump {target}"),
+                Instr::JumpUnless { condition, target, after } => {
+                    format!("unless {} jump {target} after {after}", condition.text)
+                }
+                Instr::CaseMissing => "case missing".to_owned(),
+                Instr::Open(cursor) => format!("open {cursor}"),
+                Instr::Fetch { cursor, into } => format!("fetch {cursor} into {into:?}"),
+                Instr::Close(cursor) => format!("close {cursor}"),
+                Instr::Reset { first, count } => format!("reset {first} {count}"),
+                Instr::Handled { exits } => format!("handled {exits:?}"),
+                Instr::Signal(signal) => {
+                    format!("signal {:?}", signal.state.map(|state| String::from_utf8_lossy(&state).into_owned()))
+                }
+                Instr::Diagnostics(_) => "diagnostics".to_owned(),
+            };
+            writeln!(out, "{n} [{}] {line}", self.block_of[n]).expect("strings take everything");
+        }
+        out
+    }
+}
