@@ -1,9 +1,9 @@
 //! What SHOW and information_schema say of procedures.
 
 use super::Routine;
+use crate::accounts::Access;
 use crate::error::{Error, Result};
 use crate::session::{ResultSet, State};
-use crate::accounts::Access;
 use crate::show::{Columns, datetime, optional, result, text};
 use crate::variables;
 use sql::ast::ObjectName;

@@ -2,9 +2,9 @@
 
 use super::build::{Columns, is_text, number, optional, result, text, texts};
 use super::schema::{is_virtual_database, visible_databases};
+use super::views;
 use crate::accounts::Access;
 use crate::accounts::privilege::Privileges;
-use super::views;
 use crate::error::{Error, Result};
 use crate::session::{ResultSet, State};
 use sql::ast::ObjectName;

@@ -73,6 +73,10 @@ impl<'a> Source<'a> {
             .filter(move |table| wanted.is_none_or(|wanted| wanted == table.name))
     }
 
+    fn sees_column(&self, def: &TableDef, column: &ColumnDef) -> bool {
+        self.access.is_none_or(|access| access.sees_column(&def.database, &def.name, &column.name))
+    }
+
     /// As [`Self::tables`], without those of the server and without views.
     pub fn stored_tables(&self) -> impl Iterator<Item = &'a TableDef> + use<'a> {
         self.tables().filter(|table| !table.is_virtual && table.view.is_none())
@@ -449,6 +453,9 @@ fn key_column_usage(source: &Source<'_>) -> Vec<Row> {
         let constraints = def.indexes.iter().filter(|index| matches!(index.kind, IndexKind::Primary | IndexKind::Unique));
         for index in constraints {
             for (position, part) in index.columns.iter().enumerate() {
+                if !source.sees_column(def, &def.columns[part.column]) {
+                    continue;
+                }
                 rows.push(vec![
                     text(CATALOG),
                     text(&def.database),
@@ -521,7 +528,7 @@ fn column_extensions(source: &Source<'_>) -> Vec<Row> {
     let row = |(def, column): (&TableDef, &ColumnDef)| {
         vec![text(CATALOG), text(&def.database), text(&def.name), text(&column.name), Value::Null, Value::Null]
     };
-    columns.map(row).collect()
+    columns.filter(|(def, column)| source.sees_column(def, column)).map(row).collect()
 }
 
 /// Of indexes, as MySQL has it.
@@ -539,7 +546,7 @@ fn column_statistics(source: &Source<'_>) -> Vec<Row> {
     for def in source.stored_tables() {
         let Some(statistics) = source.worker.shared.database.table(def.id).and_then(|table| table.statistics()) else { continue };
         for (position, column) in def.columns.iter().enumerate() {
-            let Some(histogram) = statistics.histogram(position) else { continue };
+            let Some(histogram) = statistics.histogram(position).filter(|_| source.sees_column(def, column)) else { continue };
             let Some(asked) = histogram.asked else { continue };
             let document = format!(
                 "{{\"null-values\": {:?}, \"collation-id\": {}, \"histogram-type\": \"equi-height\", \"auto-update\": false, \
