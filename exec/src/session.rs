@@ -47,6 +47,8 @@ pub struct SessionVars {
     pub user: String,
     /// `name@host` of the account: CURRENT_USER().
     pub current_user: String,
+    /// CURRENT_ROLE()
+    pub current_role: String,
     /// The current database: DATABASE().
     pub database: Option<String>,
     /// VERSION()
@@ -158,6 +160,7 @@ impl SessionVars {
             connection_id,
             user,
             current_user,
+            current_role: "NONE".to_owned(),
             database: None,
             version: "8.4.0-heddle-0.1.0",
             statement_start_us: 0,

@@ -121,6 +121,9 @@ pub struct ServeFlags {
     /// Where SELECT ... INTO OUTFILE may make files [default: nowhere]
     #[arg(long, value_name = "DIRECTORY")]
     pub secure_file_priv: Option<String>,
+    /// Whether clients may use TLS, with the certificates of the data directory, made at the first start [default: on]
+    #[arg(long, value_name = "on|off")]
+    pub tls: Option<String>,
     /// Memory for cached pages, such as 512M or 4G [default: a quarter of the memory]
     #[arg(long, value_name = "SIZE")]
     pub buffer_pool: Option<String>,
@@ -159,6 +162,7 @@ impl ServeFlags {
             "socket" => &self.socket,
             "data-dir" => &self.data_dir,
             "secure-file-priv" => &self.secure_file_priv,
+            "tls" => &self.tls,
             "buffer-pool" => &self.buffer_pool,
             "undo-memory" => &self.undo_memory,
             "recovery-target-seconds" => &self.recovery_target_seconds,

@@ -59,6 +59,7 @@ fn serve(
         connections_max,
         buffer_pool_bytes: settings.buffer_pool_bytes,
         durability: settings.durability,
+        tls: settings.tls,
         ..server::Config::default()
     };
     let handle = server::start(config, database, engine.clone()).map_err(|error| match error {

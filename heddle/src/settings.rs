@@ -20,6 +20,7 @@ pub const KEYS: &[&str] = &[
     "socket",
     "data-dir",
     "secure-file-priv",
+    "tls",
     "buffer-pool",
     "undo-memory",
     "recovery-target-seconds",
@@ -45,6 +46,8 @@ pub struct Settings {
     pub data_dir: PathBuf,
     /// Where statements may make files; `None`: nowhere.
     pub secure_file_priv: Option<PathBuf>,
+    /// Offer TLS to clients.
+    pub tls: bool,
     pub buffer_pool_bytes: u64,
     pub undo_memory_bytes: u64,
     pub recovery_target: Duration,
@@ -101,6 +104,7 @@ impl Settings {
             socket: sources.read("socket", parse_socket)?.unwrap_or(Socket::Default),
             data_dir: sources.read("data-dir", parse_path)?.unwrap_or_else(|| PathBuf::from("heddle-data")),
             secure_file_priv: sources.read("secure-file-priv", parse_path)?,
+            tls: sources.read("tls", parse_switch)?.unwrap_or(true),
             buffer_pool_bytes,
             undo_memory_bytes: sources.read("undo-memory", parse_undo_memory)?.unwrap_or(buffer_pool_bytes / 4),
             recovery_target: sources
@@ -161,6 +165,14 @@ fn parse_address(text: &str) -> Result<IpAddr, String> {
         "localhost" => Ok(IpAddr::V4(Ipv4Addr::LOCALHOST)),
         "*" => Ok(IpAddr::V4(Ipv4Addr::UNSPECIFIED)),
         _ => text.parse().map_err(|_| format!("'{text}' is not an IP address of this machine")),
+    }
+}
+
+fn parse_switch(text: &str) -> Result<bool, String> {
+    match text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err(format!("'{text}' is neither 'on' nor 'off'")),
     }
 }
 

@@ -6,10 +6,13 @@
 //! 3. Answers are appended to the output buffer and sent with one write when the command, or the batch of commands that came
 //!    together, is done; earlier only when more than `DRAIN_ABOVE` bytes wait.
 //!
-//! 4. With the compressed protocol both directions have a stage more (`compression`), which is looked at once per read and per write.
+//! 4. With TLS, bytes go through it on their way to and from the socket (`tls`).
+//!
+//! 5. With the compressed protocol both directions have a stage more (`compression`), which is looked at once per read and per write.
 
 mod bytes;
 mod compression;
+mod tls;
 
 use crate::worker::{Readiness, WorkerCore};
 use bytes::Bytes;
@@ -18,8 +21,11 @@ use protocol::{CompressedWriter, PacketReader, PacketWriter};
 use std::cell::{Cell, RefCell};
 use std::io::{self, Read, Write};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
+use tls::Tls;
+pub use tls::{TlsInfo, configure as configure_tls};
 
 /// Size of an input buffer: above the protocol's limit for frames that must lie in one piece.
 const INPUT_BYTES: usize = 32 << 10;
@@ -117,14 +123,14 @@ impl Stream {
     /// Who is there, as MySQL prints it in messages and in the process list.
     pub fn peer(&self) -> Peer {
         match self {
-            Stream::Unix(_) => Peer { host: "localhost".into(), address: "localhost".into(), is_local: true },
+            Stream::Unix(_) => Peer { host: "localhost".into(), address: "localhost".into(), ip: None, is_local: true },
             Stream::Tcp(stream) => match stream.peer_addr() {
                 Ok(address) => {
                     let ip = address.ip().to_canonical();
                     let host = if ip.is_loopback() { "localhost".into() } else { ip.to_string() };
-                    Peer { address: format!("{host}:{}", address.port()), host, is_local: ip.is_loopback() }
+                    Peer { address: format!("{host}:{}", address.port()), host, ip: Some(ip), is_local: ip.is_loopback() }
                 }
-                Err(_) => Peer { host: "unknown".into(), address: "unknown".into(), is_local: false },
+                Err(_) => Peer { host: "unknown".into(), address: "unknown".into(), ip: None, is_local: false },
             },
         }
     }
@@ -137,6 +143,8 @@ pub struct Peer {
     pub host: String,
     /// With the port.
     pub address: String,
+    /// `None` for a unix socket.
+    pub ip: Option<std::net::IpAddr>,
     /// Loopback or unix socket.
     pub is_local: bool,
 }
@@ -172,6 +180,7 @@ pub struct Socket {
     core: Rc<WorkerCore>,
     stream: Stream,
     readiness: Rc<Readiness>,
+    tls: Option<Box<Tls>>,
 }
 
 impl Socket {
@@ -182,7 +191,73 @@ impl Socket {
             Stream::Unix(stream) => core.register(stream)?,
         };
         readiness.writable.set(true);
-        Ok(Self { core, stream, readiness })
+        Ok(Self { core, stream, readiness, tls: None })
+    }
+
+    /// Nobody but the client can read what it sends.
+    pub fn is_private(&self) -> bool {
+        matches!(self.stream, Stream::Unix(_)) || self.tls.is_some()
+    }
+
+    /// What was agreed, with TLS.
+    pub fn tls(&self) -> Option<TlsInfo> {
+        self.tls.as_ref().map(|tls| tls.info())
+    }
+
+    /// The client wants TLS from here on. `early`: what has been read of it already.
+    pub async fn start_tls(
+        &mut self,
+        config: Arc<rustls::ServerConfig>,
+        early: &[u8],
+        deadline: Instant,
+        stop: &impl Interruptible,
+    ) -> Result<(), Lost> {
+        let tls = Tls::new(config, early)?;
+        while let Err(error) = tls.handshake(&self.stream) {
+            if error.kind() == io::ErrorKind::Interrupted {
+                continue;
+            }
+            if error.kind() != io::ErrorKind::WouldBlock {
+                return Err(Lost::Io(error));
+            }
+            // What a handshake sends fits any socket's buffer, so it is the client's turn.
+            self.readiness.readable.set(false);
+            self.readable(deadline, stop).await?;
+        }
+        self.tls = Some(Box::new(tls));
+        Ok(())
+    }
+
+    #[inline]
+    fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        match &self.tls {
+            None => self.stream.read(buffer),
+            Some(tls) => tls.read(&self.stream, buffer),
+        }
+    }
+
+    #[inline]
+    fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        match &self.tls {
+            None => self.stream.write(bytes),
+            Some(tls) => tls.write(&self.stream, bytes),
+        }
+    }
+
+    /// Sends what TLS has made and the socket has not taken yet; `false`: it takes no more now.
+    fn finish_write(&self) -> io::Result<bool> {
+        let Some(tls) = &self.tls else { return Ok(true) };
+        loop {
+            match tls.send(&self.stream) {
+                Ok(()) => return Ok(true),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.readiness.writable.set(false);
+                    return Ok(false);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     async fn readable(&self, deadline: Instant, stop: &impl Interruptible) -> Result<(), Lost> {
@@ -248,6 +323,13 @@ impl Input {
         self.reader.set_check_sequence(false);
         self.unpacking = Some(Unpacking::new(std::mem::take(&mut self.bytes), Rc::clone(&sequence)));
         output.packing = Some(Packing::new(sequence));
+    }
+
+    /// Bytes that were read and not taken: what follows the client's wish for TLS is TLS already.
+    pub fn take_unread(&mut self) -> Vec<u8> {
+        let bytes = self.bytes.unused().to_vec();
+        self.bytes.consume(bytes.len());
+        bytes
     }
 
     /// The next packet is a command: the numbers of packets begin anew.
@@ -441,6 +523,9 @@ impl Output {
                 Sent::Failed(error) => return Poll::Ready(Err(Lost::Io(error))),
             }
         }
+        if !socket.finish_write()? {
+            return self.wait(socket, stop);
+        }
         self.writer.clear();
         self.sent = 0;
         Poll::Ready(Ok(()))
@@ -466,6 +551,9 @@ impl Output {
                 Sent::Nothing => return self.wait(socket, stop),
                 Sent::Failed(error) => return Poll::Ready(Err(Lost::Io(error))),
             }
+        }
+        if !socket.finish_write()? {
+            return self.wait(socket, stop);
         }
         self.writer.clear();
         self.sent = 0;
@@ -510,7 +598,7 @@ enum Sent {
 #[inline]
 fn send(socket: &Socket, bytes: &[u8]) -> Sent {
     while socket.readiness.writable.get() {
-        match socket.stream.write(bytes) {
+        match socket.write(bytes) {
             Ok(0) => return Sent::Failed(io::ErrorKind::WriteZero.into()),
             Ok(count) => return Sent::Bytes(count),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => socket.readiness.writable.set(false),

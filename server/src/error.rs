@@ -223,6 +223,10 @@ fn sql_error(error: &Sql) -> (u16, String) {
         Sql::TooManyTables => (1116, "Too many tables; MySQL can only use 61 tables in a join".into()),
         Sql::TooManyParams => (1390, "Prepared statement contains too many placeholders".into()),
         Sql::IdentifierTooLong(name) => (1059, format!("Identifier name '{name}' is too long")),
+        Sql::AccountNameTooLong { name, what, most } => {
+            (1470, format!("String '{name}' is too long for {what} (should be no longer than {most})"))
+        }
+        Sql::Denied(denied) => access_denied(denied),
         Sql::WrongName { kind, name } => match kind {
             NameKind::Database => (1102, format!("Incorrect database name '{name}'")),
             NameKind::Table => (1103, format!("Incorrect table name '{name}'")),
@@ -343,6 +347,16 @@ fn sql_error(error: &Sql) -> (u16, String) {
         Sql::UpdateTableUsed(name) => (1093, format!("You can't specify target table '{name}' for update in FROM clause")),
         Sql::File(error) => file_error(*error),
         Sql::Definition(error) => definition_error(error),
+    }
+}
+
+fn access_denied(denied: &sql::Denied) -> (u16, String) {
+    let sql::Denied { command, user, host, table, column } = denied;
+    match column {
+        Some(column) => {
+            (1143, format!("{command} command denied to user '{user}'@'{host}' for column '{column}' in table '{table}'"))
+        }
+        None => (1142, format!("{command} command denied to user '{user}'@'{host}' for table '{table}'")),
     }
 }
 
@@ -911,7 +925,7 @@ fn sqlstate(number: u16) -> &'static [u8; 5] {
         1040 | 1251 => b"08004",
         1043 | 1047 | 1053 | 1152..=1161 | 1184 | 1189 | 1190 | 1218 => b"08S01",
         1044 | 1049 | 1055..=1057 | 1059 | 1061 | 1063..=1075 | 1083 | 1084 | 1090 | 1091 | 1101..=1104 | 1106 | 1107 | 1110 | 1112
-        | 1113 | 1115 | 1118 | 1120 | 1121 | 1131 | 1132 | 1139 | 1140 | 1142..=1145 | 1147..=1149 | 1162..=1164 | 1166..=1168
+        | 1113 | 1115 | 1118 | 1120 | 1121 | 1131..=1133 | 1139 | 1140 | 1142..=1145 | 1147..=1149 | 1162..=1164 | 1166..=1168
         | 1170 | 1171 | 1172 | 1173 | 1176..=1178 | 1203 | 1211 | 1226..=1227 | 1230..=1232 | 1234 | 1235 | 1239 | 1247 | 1248
         | 1250 | 1252 | 1253 | 1280 | 1281 | 1286 | 1304 | 1305 | 1308..=1311 | 1313 | 1315 | 1316 | 1318..=1320 | 1322 | 1323 | 1324
         | 1327 | 1330..=1335 | 1337 | 1338 | 1370 | 1403 | 1407 | 1410 | 1413 | 1414 | 1425..=1427 | 1439 | 1453 | 1458

@@ -8,6 +8,7 @@
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![forbid(unsafe_code)]
 
+mod accounts;
 mod charset;
 mod connection;
 mod counters;
@@ -51,6 +52,8 @@ pub struct Config {
     pub buffer_pool_bytes: u64,
     /// Shown as `@@innodb_flush_log_at_trx_commit`.
     pub durability: txn::Durability,
+    /// Offer TLS, with the certificates of the data directory; they are made where they are missing.
+    pub tls: bool,
     /// How many times an idle worker polls before it sleeps, at most; it adapts itself below that.
     pub idle_polls_max: u32,
 }
@@ -67,6 +70,7 @@ impl Default for Config {
             connections_max: 1040,
             buffer_pool_bytes: 128 << 20,
             durability: txn::Durability::Full,
+            tls: false,
             idle_polls_max: 200,
         }
     }
@@ -81,6 +85,10 @@ pub enum StartError {
     Resource(std::io::Error),
     /// The engine has no worker left for DDL.
     NoSpareWorker,
+    /// The accounts of the catalog cannot be used.
+    Accounts(String),
+    /// The certificates cannot be used.
+    Tls(String),
 }
 
 impl std::fmt::Display for StartError {
@@ -91,6 +99,7 @@ impl std::fmt::Display for StartError {
             }
             StartError::Listen { what, error } => write!(f, "cannot listen on {what}: {error}"),
             StartError::Resource(error) => write!(f, "cannot start a thread: {error}"),
+            StartError::Accounts(why) | StartError::Tls(why) => f.write_str(why),
             StartError::NoSpareWorker => f.write_str("the engine has no worker left for definitions"),
         }
     }

@@ -3,6 +3,7 @@
 //! A plan belongs to one worker, so its reference counts are plain numbers. It is valid for one schema version; a statement that
 //! finds another version in the database plans again.
 
+use crate::accounts::Needs;
 use crate::session::FileTarget;
 use crate::show::{VirtualReads, virtual_reads};
 use exec::Prepared;
@@ -45,11 +46,13 @@ pub struct PlanEntry {
     /// SELECT ... INTO: where the rows go instead of to the client.
     pub into: Option<ResultTarget>,
     pub reads: VirtualReads,
+    /// What whoever runs it must be allowed.
+    pub needs: Needs,
     head: RefCell<Option<(Option<CollationId>, Rc<EncodedHead>)>>,
 }
 
 impl PlanEntry {
-    pub fn new(schema_version: u64, prepared: Prepared, into: Option<ResultTarget>) -> Rc<Self> {
+    pub fn new(schema_version: u64, prepared: Prepared, into: Option<ResultTarget>, needs: Needs) -> Rc<Self> {
         let (kind, writes) = match &**prepared.plan() {
             Plan::Query(_) => (StatementKind::Select, false),
             Plan::Insert(insert) if matches!(insert.source, InsertSource::File(_)) => (StatementKind::Load, true),
@@ -61,7 +64,7 @@ impl PlanEntry {
             Plan::Change(_) => (StatementKind::Delete, true),
         };
         let reads = virtual_reads(prepared.plan());
-        Rc::new(Self { schema_version, prepared, kind, writes, into, reads, head: RefCell::new(None) })
+        Rc::new(Self { schema_version, prepared, kind, writes, into, reads, needs, head: RefCell::new(None) })
     }
 
     pub fn is_query(&self) -> bool {

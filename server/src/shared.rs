@@ -1,6 +1,8 @@
 //! What all threads of the server share. Written when clients come and go, when a global variable is set, and by DDL; no
 //! statement on rows writes to it.
 
+use crate::accounts::AccountStore;
+use crate::connection::configure_tls;
 use crate::ddl::DdlThreads;
 use crate::session::IDS;
 use crate::user_lock::UserLocks;
@@ -20,6 +22,9 @@ pub struct Shared {
     pub engine: Arc<txn::Engine>,
     pub workers: Vec<Arc<WorkerRemote>>,
     pub ddl: DdlThreads,
+    pub accounts: Arc<AccountStore>,
+    /// `None`: TLS is not offered.
+    pub tls: Option<Arc<rustls::ServerConfig>>,
     pub user_locks: Arc<UserLocks>,
     /// Where statements keep what memory has no room for.
     pub temporary: exec::Temporary,
@@ -39,6 +44,12 @@ impl Shared {
         engine: Arc<txn::Engine>,
         workers: Vec<Arc<WorkerRemote>>,
     ) -> Result<Self, StartError> {
+        let accounts = AccountStore::open(&database).map_err(StartError::Accounts)?;
+        accounts.refuse_open_root(tcp_address)?;
+        let tls = match config.tls {
+            true => Some(configure_tls(&config.data_dir).map_err(StartError::Tls)?),
+            false => None,
+        };
         let ddl = DdlThreads::start(&database, &engine)?;
         let globals = initial_globals(&config, tcp_address);
         let temporary_max = globals.get(IDS.heddle_temporary_space_max).as_u64();
@@ -49,6 +60,8 @@ impl Shared {
             engine,
             workers,
             ddl,
+            accounts: Arc::new(accounts),
+            tls,
             user_locks: Arc::default(),
             temporary,
             started: Instant::now(),

@@ -7,6 +7,18 @@ use std::fmt;
 
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// What the account may not do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Denied {
+    /// `SELECT`, `INSERT, CREATE`
+    pub command: String,
+    pub user: String,
+    pub host: String,
+    pub table: String,
+    /// `None`: with the table at all.
+    pub column: Option<String>,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// 1064 "You have an error in your SQL syntax; ... near '{near}' at line {line}"
@@ -27,6 +39,10 @@ pub enum Error {
     TooManyParams,
     /// 1059 "Identifier name '{0}' is too long"
     IdentifierTooLong(String),
+    /// 1470 "String '{name}' is too long for {what} (should be no longer than {most})"
+    AccountNameTooLong { name: String, what: &'static str, most: usize },
+    /// 1142 and 1143
+    Denied(Box<Denied>),
     /// 1103 "Incorrect table name", 1102 database, 1166 column
     WrongName { kind: NameKind, name: String },
     /// 1115 "Unknown character set"

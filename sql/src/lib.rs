@@ -33,7 +33,7 @@ pub use arena::Arena;
 pub use bind::{bind_constant, bind_show_filter, bind_value, plan};
 pub use digest::{Digest, Lifted, digest};
 pub use error::{
-    Clause, DefinitionError, Error, FileError, IllegalMix, NameKind, RecursiveError, Result, RowExprProblem, ViewProblem,
+    Clause, DefinitionError, Denied, Error, FileError, IllegalMix, NameKind, RecursiveError, Result, RowExprProblem, ViewProblem,
     WindowError,
 };
 pub use explain::{explain_json, explain_tree, explain_tree_measured};

@@ -509,6 +509,24 @@ pub struct ChangeTarget {
 
 /// What the binder must know of the session. Implemented by `server`.
 pub trait BindContext {
+    /// The statement needs this of a table, or of a column of it: refused where the account may not, else noted for whoever runs the plan
+    /// later. Without a column: for the table or for some of its columns.
+    fn need(&self, _table: &TableDef, _action: Action, _of: Part<'_>) -> crate::error::Result<()> {
+        Ok(())
+    }
+    /// A table beside those that UPDATE or DELETE changes, or one of them: refused where nothing of it may be read or updated. What is done
+    /// with it is needed later.
+    fn touches(&self, _table: &TableDef) -> crate::error::Result<()> {
+        Ok(())
+    }
+    /// Several actions at once, on the table or on some columns of it: what is refused is named together.
+    fn need_together(&self, table: &TableDef, actions: &[Action]) -> crate::error::Result<()> {
+        actions.iter().try_for_each(|action| self.need(table, *action, Part::Any))
+    }
+    /// There is no such table: refused as if there were, for who could not read it.
+    fn missing(&self, _database: &str, _table: &str, _action: Action) -> crate::error::Result<()> {
+        Ok(())
+    }
     /// The current database, if any.
     fn database(&self) -> Option<&str>;
     fn schema(&self) -> &types::schema::Schema;
@@ -559,6 +577,29 @@ pub trait BindContext {
     fn user_variable_type(&self, _name: &str) -> Option<ColumnType> {
         None
     }
+}
+
+/// What is done with a table's rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    Select,
+    Insert,
+    Update,
+    Delete,
+}
+
+/// Of what an action is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part<'a> {
+    /// The table, or some column of it.
+    Any,
+    /// The whole table: rows.
+    Table,
+    Column(usize),
+    /// One of all columns: `*`, or INSERT without a list.
+    Each(usize),
+    /// A name that no column has: unknown only to who may use the whole table.
+    Unknown(&'a str),
 }
 
 /// The flags of optimizer_switch that planning obeys; all are on by default.

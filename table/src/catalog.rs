@@ -12,6 +12,7 @@
 //! 6     table id u64                      estimated rows: u64 le
 //! 7     table id u64, chunk number u16    a piece of the JSON of the table's statistics (`TableStatistics`)
 //! 8     table id u64, chunk number u16    as kind 3, of a view: it has `def.view`, no indexes and no trees
+//! 9     name, zero byte, chunk u16        a piece of the JSON of an account or role; what it means is the server's business
 //! 20    database, 0, key, 0, chunk u16    a piece of the JSON of a stored procedure (`RoutineDef`)
 //! ```
 //!
@@ -19,6 +20,8 @@
 //!     and the one that unlinks a tree adds one. So after a crash every tree is either linked or an orphan.
 //! C2: one transaction per DDL statement: after a crash the statement happened wholly or not at all.
 //! C3: the counters' records (4, 6) are written by whoever leases numbers, all others under `Database`'s DDL mutex.
+//! C5: an account's name has no zero byte but the one between user and host, so the last three bytes of its key are the end of the name
+//!     and the chunk.
 //! C4: statistics (7) may be missing or not fit their table: they are taken again.
 
 use crate::{Error, Result};
@@ -38,6 +41,7 @@ const KIND_ORPHAN: u8 = 5;
 const KIND_ESTIMATE: u8 = 6;
 const KIND_STATISTICS: u8 = 7;
 const KIND_VIEW: u8 = 8;
+const KIND_ACCOUNT: u8 = 9;
 const KIND_PROCEDURE: u8 = 20;
 
 const FORMAT: u32 = 1;
@@ -85,6 +89,8 @@ pub(crate) struct Contents {
     pub estimates: HashMap<TableId, u64>,
     pub statistics: HashMap<TableId, TableStatistics>,
     pub orphans: Vec<TreeRef>,
+    /// The JSON of each account, by its name.
+    pub accounts: BTreeMap<Vec<u8>, Vec<u8>>,
     pub procedures: Vec<RoutineDef>,
 }
 
@@ -197,6 +203,19 @@ impl<'w> CatalogTxn<'w> {
         self.remove_chunks(KIND_STATISTICS, id, 0)?;
         self.remove(&counter_key(KIND_AUTO_INCREMENT, id))?;
         self.remove(&counter_key(KIND_ESTIMATE, id)).map(drop)
+    }
+
+    /// Writes an account, or removes it.
+    pub fn put_account(&mut self, name: &[u8], json: Option<&[u8]>) -> Result<()> {
+        let mut chunk = 0u16;
+        for piece in json.unwrap_or_default().chunks(CHUNK_BYTES) {
+            self.put(&account_key(name, chunk), piece)?;
+            chunk += 1;
+        }
+        while self.remove(&account_key(name, chunk))? {
+            chunk += 1;
+        }
+        Ok(())
     }
 
     pub fn put_auto_increment(&mut self, id: TableId, bound: u64) -> Result<()> {
@@ -381,6 +400,10 @@ fn load_record(
             let counters = if kind == KIND_ESTIMATE { &mut contents.estimates } else { &mut contents.auto_increment };
             counters.insert(id, value);
         }
+        KIND_ACCOUNT => {
+            let Some((name, &[0, _, _])) = rest.split_last_chunk::<3>() else { return Err(corrupt("a short account key")) };
+            contents.accounts.entry(name.to_vec()).or_default().extend_from_slice(payload);
+        }
         KIND_ORPHAN => {
             let (id, root) = rest.split_first_chunk::<4>().ok_or_else(|| corrupt("a short orphan key"))?;
             let root = root.first_chunk::<4>().ok_or_else(|| corrupt("a short orphan key"))?;
@@ -419,6 +442,14 @@ fn chunk_key(kind: u8, id: TableId, chunk: u16) -> [u8; 11] {
     let mut key = [kind; 11];
     key[1..9].copy_from_slice(&id.0.to_be_bytes());
     key[9..].copy_from_slice(&chunk.to_be_bytes());
+    key
+}
+
+fn account_key(name: &[u8], chunk: u16) -> Vec<u8> {
+    let mut key = vec![KIND_ACCOUNT];
+    key.extend_from_slice(name);
+    key.push(0);
+    key.extend_from_slice(&chunk.to_be_bytes());
     key
 }
 

@@ -30,6 +30,8 @@ pub struct Database {
     version: CachePadded<AtomicU64>,
     published: ArcSwap<Published>,
     ddl: Mutex<DdlState>,
+    /// What the catalog had of accounts when it was opened.
+    accounts: Mutex<BTreeMap<Vec<u8>, Vec<u8>>>,
 }
 
 /// One version of everything.
@@ -63,13 +65,31 @@ impl Database {
         catalog.commit();
         let ddl =
             DdlState { next_table_id: contents.next_table_id, next_temporary: 0, orphans: std::mem::take(&mut contents.orphans) };
+        let accounts = std::mem::take(&mut contents.accounts);
         let published = open_all(contents, engine.worker_slots())?;
         Ok(Arc::new(Database {
             engine,
             version: CachePadded::new(AtomicU64::new(published.schema.version)),
             published: ArcSwap::from_pointee(published),
             ddl: Mutex::new(ddl),
+            accounts: Mutex::new(accounts),
         }))
+    }
+
+    /// The JSON of each account by its name, as the catalog had them at the start. Given out once.
+    pub fn take_accounts(&self) -> BTreeMap<Vec<u8>, Vec<u8>> {
+        std::mem::take(&mut *self.accounts.lock())
+    }
+
+    /// Writes accounts, or removes those without JSON: all of them or none. Durable when it returns. Blocks.
+    pub fn put_accounts(&self, worker: &Worker, changes: &[(Vec<u8>, Option<Vec<u8>>)]) -> Result<()> {
+        let _ddl = self.ddl.lock();
+        let mut catalog = CatalogTxn::begin(worker);
+        for (name, json) in changes {
+            catalog.put_account(name, json.as_deref())?;
+        }
+        catalog.commit();
+        Ok(())
     }
 
     pub fn engine(&self) -> &Arc<Engine> {

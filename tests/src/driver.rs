@@ -4,6 +4,8 @@
 //! D2: in prepared mode a statement that the protocol cannot prepare (error 1295) goes as text.
 //! D3: `$FILES/` in a statement is where the server may make and read files; each run of a script has its own names there. In errors it is
 //!     written back.
+//! D5: `CONNECT AS user password [database]` is the driver's own: the connection goes on as that account (`-` is no password). Where the
+//!     client is on this machine, messages call its host `localhost`, by whatever name the server knows it.
 //! D4: LOAD DATA LOCAL: the file's name is its content.
 
 use crate::server::Address;
@@ -28,6 +30,7 @@ pub struct Wired {
     prepared: bool,
     /// D3
     files: String,
+    address: Address,
 }
 
 /// An error as scripts see it: `1062 (23000): Duplicate entry ...`.
@@ -85,7 +88,19 @@ impl Wired {
         let mode = if prepared { "prepared" } else { "text" };
         let files = format!("{}/{}_{mode}_{script}_", directory.trim_end_matches('/'), std::process::id());
         conn.set_local_infile_handler(Some(LocalInfileHandler::new(|name, out| out.write_all(name))));
-        Ok(Self { conn, prepared, files })
+        Ok(Self { conn, prepared, files, address: address.clone() })
+    }
+
+    /// D5
+    fn connect_as(&mut self, account: &str) -> Result<(), Failure> {
+        let mut words = account.split_whitespace();
+        let user = words.next().unwrap_or_default();
+        let password = words.next().filter(|password| *password != "-").unwrap_or_default();
+        let options = self.address.options().user(Some(user)).pass(Some(password)).db_name(words.next());
+        let options = options.secure_auth(true);
+        let opened = mysql::Conn::new(options).map_err(Failure::from);
+        self.conn = opened.map_err(|failure| Failure { message: local_host(&failure.message), ..failure })?;
+        Ok(())
     }
 
     fn run_text(&mut self, sql: &str) -> Result<DBOutput<DefaultColumnType>, Failure> {
@@ -110,9 +125,13 @@ impl DB for Wired {
     type ColumnType = DefaultColumnType;
 
     fn run(&mut self, sql: &str) -> Result<DBOutput<DefaultColumnType>, Failure> {
+        if let Some(account) = sql.strip_prefix("CONNECT AS ") {
+            self.connect_as(account)?;
+            return Ok(DBOutput::StatementComplete(0));
+        }
         let sql = sql.replace(FILES, &self.files);
         let output = if self.prepared && !reads_diagnostics(&sql) { self.run_prepared(&sql) } else { self.run_text(&sql) };
-        output.map_err(|failure| Failure { message: failure.message.replace(&self.files, FILES), ..failure })
+        output.map_err(|failure| Failure { message: local_host(&failure.message.replace(&self.files, FILES)), ..failure })
     }
 
     fn engine_name(&self) -> &str {
@@ -122,6 +141,11 @@ impl DB for Wired {
     fn error_sql_state(error: &Failure) -> Option<String> {
         Some(error.state.clone())
     }
+}
+
+/// D5
+fn local_host(message: &str) -> String {
+    message.replace("'@'127.0.0.1'", "'@'localhost'")
 }
 
 /// SHOW WARNINGS and SHOW ERRORS tell of the statement before, which a failed preparation would become.

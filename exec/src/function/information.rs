@@ -70,7 +70,7 @@ pub(super) fn call<'a>(env: &Env<'a>, function: Function, args: &'a [Expr]) -> E
             Some(id) if id == i128::from(session.connection_id) => Value::UInt(session.connection_id.into()),
             _ => Value::Null,
         },
-        Function::CurrentRole => text("NONE"),
+        Function::CurrentRole => text(&session.current_role),
         Function::RolesGraphml => text(NO_ROLES),
         Function::IcuVersion => text(PATTERN_LIBRARY_VERSION),
         Function::ReleaseAllLocks => Value::UInt(env.shared.host.release_all_locks(session.connection_id)),

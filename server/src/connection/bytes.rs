@@ -95,13 +95,14 @@ impl Bytes {
             }
             let room = self.room(buffers);
             let asked = room.len();
-            match socket.stream.read(room) {
+            match socket.read(room) {
                 Ok(0) => return Ok(false),
                 Ok(count) => {
                     self.grow(count);
                     self.shrink(buffers);
                     // N1: less than asked for means that the socket is empty; unless the peer has closed, which comes last.
-                    if count < asked && !socket.readiness.hung_up.get() {
+                    // TLS may hold more than was asked for.
+                    if count < asked && !socket.readiness.hung_up.get() && socket.tls.is_none() {
                         socket.readiness.readable.set(false);
                     }
                     return Ok(true);

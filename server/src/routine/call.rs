@@ -2,6 +2,7 @@
 
 use super::handler::set_user;
 use super::{Frame, Routine, run};
+use crate::accounts::privilege::Privileges;
 use crate::counters::count;
 use crate::error::{Error, Result};
 use crate::plan_cache::definition_of;
@@ -44,6 +45,8 @@ pub async fn call(
 ) -> Result<()> {
     count(&state.worker.counters.call_procedure);
     let (database, _) = crate::ddl::qualify(state, &call.name)?;
+    state.access.refuse_expired()?;
+    state.check_routine(&database, call.name.name, Privileges::EXECUTE)?;
     let schema = state.schema();
     let name = || format!("{database}.{}", call.name.name);
     let Some(def) = schema.procedure(&database, call.name.name) else {

@@ -1,9 +1,10 @@
 //! What SHOW and information_schema say of procedures.
 
 use super::Routine;
+use crate::accounts::Access;
 use crate::error::{Error, Result};
 use crate::session::{ResultSet, State};
-use crate::show::{Columns, datetime, result, text};
+use crate::show::{Columns, datetime, optional, result, text};
 use crate::variables;
 use sql::ast::ObjectName;
 use std::sync::Arc;
@@ -41,7 +42,7 @@ fn statement(def: &RoutineDef) -> String {
 pub fn show_create(state: &State, name: &ObjectName<'_>) -> Result<ResultSet> {
     let database = name.database.or(state.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
     let schema = state.schema();
-    let Some(def) = schema.procedure(database, name.name) else {
+    let Some(def) = schema.procedure(database, name.name).filter(|def| state.access.sees_routine(def)) else {
         return Err(Error::DoesNotExist { kind: "PROCEDURE", name: name.name.to_owned() });
     };
     let columns = Columns::default()
@@ -55,7 +56,7 @@ pub fn show_create(state: &State, name: &ObjectName<'_>) -> Result<ResultSet> {
     made.rows.push(vec![
         text(&def.name),
         text(variables::bits_to_text(def.sql_mode)),
-        text(statement(def)),
+        optional(state.access.shows_routine(def).then(|| statement(def))),
         text(&def.client_charset),
         text(def.connection_collation.name()),
         text(def.database_collation.name()),
@@ -73,7 +74,7 @@ fn security(def: &RoutineDef) -> Value<'static> {
 
 /// The rows of SHOW PROCEDURE STATUS.
 pub fn status(state: &State) -> Vec<Vec<Value<'static>>> {
-    let schema = state.schema();
+    let schema = state.visible_schema();
     let row = |def: &Arc<RoutineDef>| {
         vec![
             text(&def.database),
@@ -93,12 +94,13 @@ pub fn status(state: &State) -> Vec<Vec<Value<'static>>> {
     all(&schema).map(row).collect()
 }
 
-/// The rows of information_schema.ROUTINES.
-pub fn routines(schema: &Schema) -> Vec<Vec<Value<'static>>> {
+/// The rows of information_schema.ROUTINES. `access`: `None` for somebody who sees all.
+pub fn routines(schema: &Schema, access: Option<&Access>) -> Vec<Vec<Value<'static>>> {
     let row = |def: &Arc<RoutineDef>| {
         let mut row = vec![text(&def.name), text("def"), text(&def.database), text(&def.name), text("PROCEDURE"), text("")];
         row.extend(std::iter::repeat_n(Value::Null, 8));
-        row.extend([text("SQL"), text(&def.body), Value::Null, text("SQL"), text("SQL")]);
+        let body = optional(access.is_none_or(|access| access.shows_routine(def)).then(|| def.body.clone()));
+        row.extend([text("SQL"), body, Value::Null, text("SQL"), text("SQL")]);
         row.extend([text(if def.deterministic { "YES" } else { "NO" }), text(&def.data_access), Value::Null, security(def)]);
         row.extend([datetime(def.created_us), datetime(def.altered_us)]);
         row.extend([text(variables::bits_to_text(def.sql_mode)), text(&def.comment), text(&def.definer)]);

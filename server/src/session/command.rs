@@ -1,6 +1,6 @@
 //! Answers each command but COM_QUERY and the prepared statements' own.
 
-use super::login::{self, LoggedIn, Refused};
+use super::login::{self, Claim, Entry, LoggedIn, Offer, Refused};
 use super::run::ResultSet;
 use super::state::{Answer, State};
 use super::{Client, Next, Session, write_error};
@@ -75,14 +75,8 @@ impl Session {
                 self.reset_connection(client).await;
                 Ok(())
             }
-            Command::Refresh { .. } => {
-                state.write_ok(client, &Answer::default());
-                Ok(())
-            }
-            Command::Shutdown => {
-                state.shut_down(client);
-                Ok(())
-            }
+            Command::Refresh { .. } => state.check_reload().map(|()| state.write_ok(client, &Answer::default())),
+            Command::Shutdown => state.check_shutdown().map(|()| state.shut_down(client)),
             Command::SetOption { option } => state.set_option(client, option),
             // The loop answers these two itself.
             Command::Quit | Command::ChangeUser(_) => return Ok(Next::Close),
@@ -110,12 +104,8 @@ impl Session {
         self.state.transaction.rollback(&worker).await;
         self.statements.clear();
         let collation = self.state.settings.connection_collation.0;
-        let login = LoggedIn {
-            capabilities: self.state.capabilities,
-            user: self.state.info.user.borrow().clone(),
-            database: None,
-            collation,
-        };
+        let login =
+            LoggedIn { capabilities: self.state.capabilities, identity: self.state.identity.clone(), database: None, collation };
         let database = self.state.vars.database.clone();
         self.state.reset(&login);
         if let Some(database) = database
@@ -142,20 +132,25 @@ impl Session {
         let deadline = worker.core.now() + Duration::from_secs(10);
         let peer = self.state.peer.clone();
         // The proof in the command was made for a nonce that is forgotten, so only an empty one can be right; others are asked again.
-        let plugin = if protocol::auth::is_empty_proof(&change.proof) { change.plugin } else { None };
-        let outcome =
-            login::authenticate(client, input, &info, &peer, &change.user, plugin, change.proof, login::new_nonce(), deadline)
-                .await;
-        let login = LoggedIn {
-            capabilities: self.state.capabilities,
-            user: change.user,
-            database: change.database,
-            collation: change.collation,
+        let offer = match (protocol::auth::is_empty_proof(&change.proof), change.plugin) {
+            (true, Some(plugin)) => Offer::Made { plugin, proof: change.proof, nonce: login::new_nonce() },
+            _ => Offer::None,
         };
+        let capabilities = self.state.capabilities;
+        let claim = Claim {
+            user: &change.user,
+            peer: &peer,
+            offer,
+            can_switch: capabilities.has(protocol::Capabilities::PLUGIN_AUTH),
+            handles_expired: capabilities.has(protocol::Capabilities::CAN_HANDLE_EXPIRED_PASSWORDS),
+        };
+        let outcome = login::authenticate(client, input, &info, &worker, claim, deadline).await;
         let welcome = match outcome {
-            Ok(()) => {
-                *info.user.borrow_mut() = login.user.clone();
+            Ok(Entry { identity, seat }) => {
+                let login = LoggedIn { capabilities, identity, database: change.database, collation: change.collation };
+                *info.user.borrow_mut() = change.user.clone();
                 self.state.reset(&login);
+                self.state.seat = Some(seat);
                 self.state.welcome(&login)
             }
             Err(Refused::Lost(lost)) => return Err(lost),
@@ -192,6 +187,7 @@ impl State {
         let table = String::from_utf8_lossy(table).into_owned();
         let pattern = if wildcard.is_empty() { &b"%"[..] } else { wildcard };
         let database = self.vars.database.clone().ok_or(Error::NoDatabase)?;
+        self.sees_table(&sql::ast::ObjectName { database: Some(&database), name: &table })?;
         let schema = self.schema();
         let def = schema.table(&database, &table).ok_or(Error::TableMissing { database, table })?;
         for column in def.columns.iter().filter(|column| crate::show::like(pattern, column.name.as_bytes())) {
@@ -243,16 +239,21 @@ impl State {
             self.info.kill(how);
             return Err(Error::Exec(exec::Error::Interrupted));
         }
-        let found = gather(&self.worker.shared, move |worker| match worker.sessions.borrow().get(&short) {
-            Some(session) => {
+        let access = &self.access;
+        let any = access.administers_connections();
+        let own = access.name.plain();
+        let found = gather(&self.worker.shared, move |worker| {
+            let session = worker.sessions.borrow().get(&short).cloned()?;
+            let may = any || *session.account.borrow() == own;
+            if may {
                 session.kill(how);
-                true
             }
-            None => false,
+            Some(may)
         });
-        match found.await.contains(&true) {
-            true => Ok(()),
-            false => Err(Error::UnknownThread(id)),
+        match found.await.into_iter().flatten().next() {
+            Some(true) => Ok(()),
+            Some(false) => Err(Error::Other { number: 1095, message: format!("You are not owner of thread {id}") }),
+            None => Err(Error::UnknownThread(id)),
         }
     }
 

@@ -3,6 +3,8 @@
 use super::outfile::FileTarget;
 use super::settings::IDS;
 use super::state::State;
+use crate::accounts::privilege::Privileges;
+use crate::accounts::{Gathering, Needs};
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
 use crate::plan_cache::ResultTarget;
@@ -11,7 +13,7 @@ use exec::{Constants, Prepared};
 use sql::Parsed;
 use sql::ast::{DataType, Expr, IntoTarget, Query, QueryBody, Select, SelectInto, SelectItem, Statement};
 use sql::expr::ExprKind;
-use sql::plan::{Access, BindContext, KeyRange, Node, OutputColumn, Plan, SqlMode, Switches};
+use sql::plan::{Access, Action, BindContext, KeyRange, Node, OutputColumn, Part, Plan, SqlMode, Switches};
 use sql::routine::Place;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -30,6 +32,7 @@ pub struct Binder<'a> {
     params: &'a [Value<'a>],
     /// The plan was chosen for these values.
     is_sniffed: Cell<bool>,
+    needs: Gathering,
 }
 
 /// A plan that was chosen for the values of one execution is kept when it costs no more than this; a dearer one is made anew each time,
@@ -38,7 +41,7 @@ const KEPT_COST_MAX: f64 = 5000.0;
 
 impl<'a> Binder<'a> {
     pub fn new(state: &'a State, schema: &'a Schema, params: &'a [Value<'a>]) -> Self {
-        Self { state, schema, is_volatile: Cell::new(false), params, is_sniffed: Cell::new(false) }
+        Self { state, schema, is_volatile: Cell::new(false), params, is_sniffed: Cell::new(false), needs: Gathering::default() }
     }
 
     /// What was bound holds for one execution.
@@ -58,6 +61,33 @@ impl<'a> Binder<'a> {
 }
 
 impl BindContext for Binder<'_> {
+    fn need(&self, table: &TableDef, action: Action, of: Part<'_>) -> sql::Result<()> {
+        // Only its own session can name a temporary table.
+        if table.id.is_temporary() {
+            return Ok(());
+        }
+        self.needs.add(&self.state.access, table, action, of).map_err(|denied| sql::Error::Denied(Box::new(denied)))
+    }
+
+    fn need_together(&self, table: &TableDef, actions: &[Action]) -> sql::Result<()> {
+        if table.id.is_temporary() {
+            return Ok(());
+        }
+        self.needs.add_together(&self.state.access, table, actions).map_err(|denied| sql::Error::Denied(Box::new(denied)))
+    }
+
+    fn touches(&self, table: &TableDef) -> sql::Result<()> {
+        if table.id.is_temporary() {
+            return Ok(());
+        }
+        crate::accounts::check_touched(&self.state.access, table).map_err(|denied| sql::Error::Denied(Box::new(denied)))
+    }
+
+    fn missing(&self, database: &str, table: &str, action: Action) -> sql::Result<()> {
+        crate::accounts::check_missing(&self.state.access, database, table, action)
+            .map_err(|denied| sql::Error::Denied(Box::new(denied)))
+    }
+
     fn database(&self) -> Option<&str> {
         self.state.vars.database.as_deref()
     }
@@ -204,7 +234,11 @@ impl State {
             }
             prepared => prepared?,
         };
-        let entry = PlanEntry::new(schema.version, prepared, into);
+        let global = match &into {
+            Some(ResultTarget::File(_)) => Privileges::FILE,
+            _ => Privileges::NONE,
+        };
+        let entry = PlanEntry::new(schema.version, prepared, into, binder.needs.take(global));
         Ok(Planned { entry, is_volatile: binder.is_volatile.get() || is_for_one })
     }
 
@@ -212,7 +246,7 @@ impl State {
     pub fn entry_of(&self, plan: Plan) -> Result<Rc<PlanEntry>> {
         let version = self.worker.shared.database.schema_version();
         let prepared = Prepared::new(&self.worker.shared.database, Arc::new(plan))?;
-        Ok(PlanEntry::new(version, prepared, None))
+        Ok(PlanEntry::new(version, prepared, None, Needs::default()))
     }
 
     /// Binds the WHERE of a SHOW to the columns of its result.

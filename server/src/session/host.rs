@@ -1,5 +1,6 @@
 //! What execution needs of the server: sleeping, named locks, the rows of virtual tables.
 
+use crate::accounts::Access;
 use crate::show::Gathered;
 use crate::user_lock::Attempt;
 use crate::worker::Worker;
@@ -15,11 +16,13 @@ pub struct ServerHost<'a> {
     pub schema: Option<&'a Schema>,
     /// Collected from all workers where the plan needs it.
     pub gathered: Option<&'a Gathered>,
+    /// What the account may see.
+    pub access: Option<&'a Access>,
 }
 
 impl<'a> ServerHost<'a> {
     pub fn new(worker: &'a Worker) -> Self {
-        Self { worker, schema: None, gathered: None }
+        Self { worker, schema: None, gathered: None, access: None }
     }
 }
 
@@ -70,7 +73,13 @@ impl exec::Host for ServerHost<'_> {
 
     fn virtual_rows(&self, table: &TableDef, equal: &[(usize, Vec<u8>)]) -> Option<Box<dyn VirtualRows + '_>> {
         let wanted = crate::show::Wanted::new(table, equal);
-        let source = crate::show::Source { worker: self.worker, schema: self.schema?, gathered: self.gathered, wanted };
+        let source = crate::show::Source {
+            worker: self.worker,
+            schema: self.schema?,
+            gathered: self.gathered,
+            access: self.access,
+            wanted,
+        };
         Some(Box::new(Rows(crate::show::virtual_rows(&source, table)?.into_iter())))
     }
 }

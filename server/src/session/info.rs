@@ -22,6 +22,8 @@ const ATTRIBUTE_BYTES_MAX: usize = 512;
 pub struct SessionInfo {
     pub id: u32,
     pub user: RefCell<String>,
+    /// `user@host` of the account; empty until it is proved.
+    pub account: RefCell<String>,
     /// With the port, as the process list shows it.
     pub host: String,
     pub database: RefCell<Option<String>>,
@@ -46,6 +48,7 @@ pub struct SessionInfo {
 pub struct ProcessLine {
     pub id: u32,
     pub user: String,
+    pub account: String,
     pub host: String,
     pub database: Option<String>,
     pub attributes: Arc<[(String, String)]>,
@@ -75,6 +78,7 @@ impl SessionInfo {
         Self {
             id,
             user: RefCell::new("unauthenticated user".to_owned()),
+            account: RefCell::default(),
             host,
             database: RefCell::default(),
             attributes: RefCell::default(),
@@ -153,6 +157,7 @@ impl SessionInfo {
         ProcessLine {
             id: self.id,
             user: self.user.borrow().clone(),
+            account: self.account.borrow().clone(),
             host: self.host.clone(),
             database: self.database.borrow().clone(),
             attributes: Arc::clone(&self.attributes.borrow()),

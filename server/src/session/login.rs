@@ -1,21 +1,36 @@
 //! The start of a connection: greeting, authentication, the session's first settings.
 //!
-//! A greeting with a nonce; the client's answer, within connect_timeout; the account (`root`, from this machine only, with an empty
-//! password); OK with the session's state. A client that begins with a plugin of its own is switched to one that is known here.
+//! A greeting with a nonce; the client's answer, within connect_timeout; the account that is for this user from this host; its proof, with
+//! a switch to the account's plugin where the client began with another; OK with the session's state.
+//!
+//! `caching_sha2_password`: a scramble is enough where the password's fast hash is known. Else the client is asked for the password, in
+//! clear over a unix socket, else encrypted by RSA; what is slow about that is done on a thread of its own.
+//!
+//! G1: a client that names no account goes through the same exchange as one with a wrong password, and hears the same.
 
 use super::Client;
 use super::info::SessionInfo;
-use crate::connection::{Input, Lost, Peer};
+use crate::accounts::model::{Lifetime, Requirement};
+use crate::accounts::{Account, Identity, Plugin, Seat, native_hash};
+use crate::connection::{Input, Lost, Peer, TlsInfo};
 use crate::error::Error;
-use protocol::auth::{self, Password};
+use crate::variables;
+use crate::worker::Worker;
+use protocol::auth;
 use protocol::{Capabilities, Greeting, Login, NONCE_BYTES, Status};
+use std::sync::Arc;
 use std::time::Instant;
 
+/// Who came in.
+pub struct Entry {
+    pub identity: Identity,
+    pub seat: Seat,
+}
+
 /// What was agreed.
-#[derive(Debug)]
 pub struct LoggedIn {
     pub capabilities: Capabilities,
-    pub user: String,
+    pub identity: Identity,
     pub database: Option<String>,
     pub collation: u16,
 }
@@ -36,19 +51,11 @@ impl From<Lost> for Refused {
 }
 
 /// What we offer: everything of the codec. Whether a client's files are asked for, `local_infile` says.
-pub fn offered() -> Capabilities {
-    Capabilities::SUPPORTED
-}
-
-/// An account as authentication sees it.
-struct Account {
-    password: Password,
-    local_only: bool,
-}
-
-fn find_account(user: &str) -> Option<Account> {
-    // Accounts come with CREATE USER; until then there is one.
-    (user == "root").then_some(Account { password: Password::Empty, local_only: true })
+pub fn offered(worker: &Worker) -> Capabilities {
+    match worker.shared.tls {
+        Some(_) => Capabilities::SUPPORTED.with(Capabilities::SSL),
+        None => Capabilities::SUPPORTED,
+    }
 }
 
 pub fn new_nonce() -> [u8; NONCE_BYTES] {
@@ -60,11 +67,12 @@ pub async fn login(
     client: &mut Client,
     input: &mut Input,
     info: &SessionInfo,
+    worker: &Worker,
     peer: &Peer,
     deadline: Instant,
-) -> Result<LoggedIn, Refused> {
+) -> Result<(LoggedIn, Seat), Refused> {
     let nonce = new_nonce();
-    let capabilities = offered();
+    let capabilities = offered(worker);
     client.output.prepare();
     client.output.writer.set_sequence(0);
     Greeting {
@@ -79,84 +87,232 @@ pub async fn login(
     .write(&mut client.output.writer);
     client.output.flush(&client.socket, info).await?;
 
+    let malformed = |error| Refused::Lost(Lost::Protocol(error));
     let payload = input.next_payload(&client.socket, deadline, info).await?;
-    let login = Login::parse(payload, capabilities).map_err(|error| Refused::Lost(Lost::Protocol(error)))?;
-    let Login::Response(response) = login else {
-        // TLS was not offered, so a client that insists on it breaks the protocol.
-        return Err(Refused::Error(Error::BadHandshake));
+    let wants_tls = matches!(Login::parse(payload, capabilities).map_err(malformed)?, Login::TlsRequest { .. });
+    let mut first = payload.to_vec();
+    if wants_tls {
+        let Some(config) = worker.shared.tls.clone() else { return Err(Refused::Error(Error::BadHandshake)) };
+        let early = input.take_unread();
+        client.socket.start_tls(config, &early, deadline, info).await?;
+        first = input.next_payload(&client.socket, deadline, info).await?.to_vec();
+    }
+    let login = Login::parse(&first, capabilities).map_err(malformed)?;
+    let Login::Response(response) = login else { return Err(Refused::Error(Error::BadHandshake)) };
+    if !client.socket.is_private() && worker.shared.globals().get(variables::known("require_secure_transport")).as_bool() {
+        let message = "Connections using insecure transport are prohibited while --require_secure_transport=ON.";
+        client.output.writer.set_sequence(input.reader.sequence());
+        return Err(Refused::Error(Error::Other { number: 3159, message: message.to_owned() }));
+    }
+    let capabilities = response.capabilities.and(capabilities);
+    let user = String::from_utf8_lossy(response.user).into_owned();
+    let database = response.database.map(|name| String::from_utf8_lossy(name).into_owned()).filter(|name| !name.is_empty());
+    let collation = response.collation;
+    let plugin =
+        response.plugin.map_or_else(|| protocol::NATIVE_PASSWORD.to_owned(), |name| String::from_utf8_lossy(name).into_owned());
+    let claim = Claim {
+        user: &user,
+        peer,
+        offer: Offer::Made { plugin, proof: response.proof.to_vec(), nonce },
+        can_switch: capabilities.has(Capabilities::PLUGIN_AUTH),
+        handles_expired: capabilities.has(Capabilities::CAN_HANDLE_EXPIRED_PASSWORDS),
     };
-    let mut logged_in = LoggedIn {
-        capabilities: response.capabilities.and(capabilities),
-        user: String::from_utf8_lossy(response.user).into_owned(),
-        database: response.database.map(|name| String::from_utf8_lossy(name).into_owned()),
-        collation: response.collation,
-    };
-    let proof = response.proof.to_vec();
-    let plugin = response.plugin.map(|plugin| String::from_utf8_lossy(plugin).into_owned());
-    *info.user.borrow_mut() = logged_in.user.clone();
+    *info.user.borrow_mut() = user.clone();
     info.set_attributes(response.attributes);
     client.output.writer.set_sequence(input.reader.sequence());
-    authenticate(client, input, info, peer, &logged_in.user, plugin, proof, nonce, deadline).await?;
-    if logged_in.database.as_ref().is_some_and(String::is_empty) {
-        logged_in.database = None;
-    }
-    Ok(logged_in)
+    let Entry { identity, seat } = authenticate(client, input, info, worker, claim, deadline).await?;
+    Ok((LoggedIn { capabilities, identity, database, collation }, seat))
 }
 
-/// Checks the proof, asking for another one where the client used a plugin that cannot prove this account's password.
-#[expect(clippy::too_many_arguments, reason = "the parts of one login, used once here and once by COM_CHANGE_USER")]
+/// How the client has proved itself so far.
+pub enum Offer {
+    /// With this plugin, for this nonce.
+    Made { plugin: String, proof: Vec<u8>, nonce: [u8; NONCE_BYTES] },
+    /// Not yet: it is asked.
+    None,
+}
+
+/// Who tries to come in.
+pub struct Claim<'a> {
+    pub user: &'a str,
+    pub peer: &'a Peer,
+    pub offer: Offer,
+    /// The client understands a switch of the plugin.
+    pub can_switch: bool,
+    /// The client goes on with an expired password.
+    pub handles_expired: bool,
+}
+
+/// Lets the client prove that it may use an account, and looks whether the account may be used.
 pub async fn authenticate(
     client: &mut Client,
     input: &mut Input,
     info: &SessionInfo,
-    peer: &Peer,
-    user: &str,
-    plugin: Option<String>,
-    mut proof: Vec<u8>,
-    mut nonce: [u8; NONCE_BYTES],
+    worker: &Worker,
+    claim: Claim<'_>,
     deadline: Instant,
-) -> Result<(), Refused> {
-    let denied =
-        |using_password| Refused::Error(Error::AccessDenied { user: user.to_owned(), host: peer.host.clone(), using_password });
-    let account = find_account(user).filter(|account| peer.is_local || !account.local_only);
-    let password = account.as_ref().map_or(Password::Empty, |account| account.password);
-    let known = |plugin: &str| plugin == protocol::NATIVE_PASSWORD || plugin == protocol::CACHING_SHA2_PASSWORD;
-    let mut plugin = plugin.unwrap_or_else(|| protocol::NATIVE_PASSWORD.to_owned());
-    let wanted = password.plugin().filter(|wanted| *wanted != plugin);
-    let switch_to = match wanted {
-        Some(wanted) => Some(wanted),
-        None if !known(&plugin) => Some(protocol::NATIVE_PASSWORD),
-        // A wrong proof by SHA-256 has a second chance in the plugin that every client computes alike.
-        None if plugin == protocol::CACHING_SHA2_PASSWORD && !proves(&password, &plugin, &nonce, &proof) => {
-            Some(protocol::NATIVE_PASSWORD)
+) -> Result<Entry, Refused> {
+    let store = &worker.shared.accounts;
+    let accounts = store.snapshot();
+    let (user, peer) = (claim.user, claim.peer);
+    let found = accounts.find(user, &peer.host, peer.ip).cloned();
+    // Nobody learns by the exchange whether there is an account.
+    let account = found.clone().unwrap_or_else(|| Arc::new(Account { stored: DECOY.to_owned(), ..Account::default() }));
+    let handles_expired = claim.handles_expired;
+    let mut exchange = Exchange { client, input, info, deadline };
+    let proved = exchange.prove(worker, &account, claim.offer, claim.can_switch).await?;
+    let using_password = proved.using_password;
+    let denied = || Error::AccessDenied { user: user.to_owned(), host: peer.host.clone(), using_password };
+    let Some(account) = found.filter(|_| proved.is_right) else {
+        let known = accounts.find(user, &peer.host, peer.ip);
+        store.logins.failed(known.map(|account| &**account), &peer.host);
+        let delay = store.logins.delay(&peer.host);
+        if !delay.is_zero() {
+            worker.core.sleep_until((worker.core.now() + delay).min(deadline)).await;
         }
-        None => None,
+        if let Some(known) = known {
+            store.logins.refuse_blocked(known, &peer.host).map_err(Refused::Error)?;
+        }
+        return Err(Refused::Error(denied()));
     };
-    if let Some(to) = switch_to {
-        nonce = new_nonce();
-        protocol::put_auth_switch(&mut client.output.writer, to, &nonce);
-        client.output.flush(&client.socket, info).await?;
-        input.reader.set_sequence(client.output.writer.sequence());
-        proof = input.next_payload(&client.socket, deadline, info).await?.to_vec();
-        client.output.writer.set_sequence(input.reader.sequence());
-        plugin = to.to_owned();
+    let globals = worker.shared.globals();
+    let global = |name| globals.get(variables::known(name));
+    store.logins.refuse_blocked(&account, &peer.host).map_err(Refused::Error)?;
+    if account.locked {
+        let message = format!("Access denied for user '{user}'@'{}'. Account is locked.", peer.host);
+        return Err(Refused::Error(Error::Other { number: 3118, message }));
     }
-    let using_password = !auth::is_empty_proof(&proof);
-    if account.is_none() || !proves(&password, &plugin, &nonce, &proof) {
-        return Err(denied(using_password));
+    if !fulfils(&account.requirement, exchange.client.socket.tls()) {
+        return Err(Refused::Error(denied()));
     }
-    if plugin == protocol::CACHING_SHA2_PASSWORD && using_password {
-        protocol::put_fast_auth_ok(&mut client.output.writer);
+    let expired = is_expired(&account, global("default_password_lifetime").as_u64());
+    if expired && !handles_expired && global("disconnect_on_expired_password").as_bool() {
+        let message = "Your password has expired. To log in you must change it using a client that supports expired passwords.";
+        return Err(Refused::Error(Error::Other { number: 1862, message: message.to_owned() }));
     }
-    Ok(())
+    let seat = store.logins.take_seat(&account, global("max_user_connections").as_u64()).map_err(Refused::Error)?;
+    store.logins.succeeded(&account, &peer.host);
+    let roles =
+        accounts.roles_at_login(&account, global("activate_all_roles_on_login").as_bool(), global("mandatory_roles").as_text());
+    let (name, user, host) = (account.name.clone(), user.to_owned(), peer.host.clone());
+    Ok(Entry { identity: Identity { name, user, host, using_password, roles, expired }, seat })
 }
 
-/// Is this the proof of the password? Some clients do not send an empty one for an empty password but scramble it like any other.
-fn proves(password: &Password, plugin: &str, nonce: &[u8; NONCE_BYTES], proof: &[u8]) -> bool {
-    if *password != Password::Empty {
-        return password.verify(plugin, nonce, proof);
+/// REQUIRE. Who a certificate names is not read, so SUBJECT and ISSUER are never fulfilled.
+fn fulfils(needed: &Requirement, tls: Option<TlsInfo>) -> bool {
+    if needed.is_none() {
+        return true;
     }
+    let Some(tls) = tls else { return false };
+    let cipher_fits = needed.cipher.as_ref().is_none_or(|cipher| *cipher == tls.cipher);
+    cipher_fits && (!needed.x509 || tls.has_certificate) && needed.subject.is_none() && needed.issuer.is_none()
+}
+
+/// A stored password that nobody has.
+const DECOY: &str = "$A$005$....................-------------------------------------------";
+
+/// Has the password's time run out?
+fn is_expired(account: &Account, usual_days: u64) -> bool {
+    let days = match account.lifetime {
+        Lifetime::Default => usual_days,
+        Lifetime::Never => 0,
+        Lifetime::Days(days) => days.into(),
+    };
+    let age = crate::accounts::now_seconds() - account.password_changed;
+    account.expired || days > 0 && account.password_changed > 0 && age > days as i64 * 24 * 3600
+}
+
+/// The packets of one proof.
+struct Exchange<'a> {
+    client: &'a mut Client,
+    input: &'a mut Input,
+    info: &'a SessionInfo,
+    deadline: Instant,
+}
+
+/// What came of the exchange.
+struct Proved {
+    is_right: bool,
+    using_password: bool,
+}
+
+impl Exchange<'_> {
+    async fn prove(&mut self, worker: &Worker, account: &Account, offer: Offer, can_switch: bool) -> Result<Proved, Refused> {
+        let wanted = account.plugin.name();
+        let (proof, nonce) = match offer {
+            Offer::Made { plugin, proof, nonce }
+                if plugin == wanted || account.stored.is_empty() && auth::is_empty_proof(&proof) =>
+            {
+                (proof, nonce)
+            }
+            _ if !can_switch => return Err(Refused::Error(Error::AuthenticationPlugin)),
+            _ => {
+                let nonce = new_nonce();
+                protocol::put_auth_switch(&mut self.client.output.writer, wanted, &nonce);
+                (self.ask().await?, nonce)
+            }
+        };
+        let using_password = !auth::is_empty_proof(&proof);
+        let answer = |is_right| Proved { is_right, using_password };
+        if account.stored.is_empty() || !using_password {
+            // Some clients do not send an empty proof for an empty password but scramble it like any other.
+            return Ok(answer(account.stored.is_empty() && proves_nothing(&nonce, &proof)));
+        }
+        if let Some(hash) = native_hash(&account.stored).filter(|_| account.plugin == Plugin::Native) {
+            return Ok(answer(auth::native_verify(&hash, &nonce, &proof)));
+        }
+        let logins = &worker.shared.accounts.logins;
+        if let Some(hash) = logins.fast(account)
+            && auth::sha2_verify(&hash, &nonce, &proof)
+        {
+            protocol::put_fast_auth_ok(&mut self.client.output.writer);
+            return Ok(answer(true));
+        }
+        let Some(password) = self.password(worker, &nonce).await? else { return Ok(answer(false)) };
+        let hash = auth::sha2_hash(&password);
+        let (plugin, stored) = (account.plugin, account.stored.clone());
+        let is_right = logins.slowly(move || plugin.is_password(&stored, &password)).await.unwrap_or(false);
+        if is_right {
+            logins.remember(account, hash);
+        }
+        Ok(answer(is_right))
+    }
+
+    /// The password itself: in clear where nobody else can read it, else encrypted for our key.
+    async fn password(&mut self, worker: &Worker, nonce: &[u8; NONCE_BYTES]) -> Result<Option<Vec<u8>>, Refused> {
+        protocol::put_full_auth_request(&mut self.client.output.writer);
+        let mut sent = self.ask().await?;
+        if self.client.socket.is_private() {
+            return Ok((sent.pop() == Some(0)).then_some(sent));
+        }
+        let store = std::sync::Arc::clone(&worker.shared.accounts);
+        let key = worker.shared.accounts.logins.slowly(move || store.logins.key()).await.flatten();
+        let Some(key) = key else { return Ok(None) };
+        const WANTS_KEY: u8 = 2;
+        if sent == [WANTS_KEY] {
+            self.client.output.writer.packet(|out| {
+                out.push(1);
+                out.extend_from_slice(&key.public);
+            });
+            sent = self.ask().await?;
+        }
+        let nonce = *nonce;
+        Ok(worker.shared.accounts.logins.slowly(move || key.decrypt(&sent, &nonce)).await.flatten())
+    }
+
+    /// Sends what is written, and waits for the answer.
+    async fn ask(&mut self) -> Result<Vec<u8>, Refused> {
+        self.client.output.flush(&self.client.socket, self.info).await?;
+        self.input.reader.set_sequence(self.client.output.writer.sequence());
+        let answer = self.input.next_payload(&self.client.socket, self.deadline, self.info).await?.to_vec();
+        self.client.output.writer.set_sequence(self.input.reader.sequence());
+        Ok(answer)
+    }
+}
+
+/// Is this a proof of the empty password?
+fn proves_nothing(nonce: &[u8; NONCE_BYTES], proof: &[u8]) -> bool {
     auth::is_empty_proof(proof)
-        || Password::Native(auth::native_hash(b"")).verify(plugin, nonce, proof)
-        || Password::Sha2(auth::sha2_hash(b"")).verify(plugin, nonce, proof)
+        || auth::native_verify(&auth::native_hash(b""), nonce, proof)
+        || auth::sha2_verify(&auth::sha2_hash(b""), nonce, proof)
 }

@@ -87,20 +87,38 @@ pub async fn serve(worker: Rc<Worker>, stream: Stream, id: u32) {
     info.stopping.set(worker.is_stopping());
     let _listed = Listed::new(&worker, &info);
 
-    if worker.shared.sessions() > worker.shared.config.connections_max {
+    // One more than there may be, for who comes to see why there are so many.
+    let open = worker.shared.sessions();
+    let connections_max = worker.shared.config.connections_max;
+    if open > connections_max + 1 {
         client.output.prepare();
         write_error(&mut client, &Error::TooManyConnections);
         let _ = client.output.flush(&client.socket, &*info).await;
         return;
     }
+    let errors_max = worker.shared.globals().get(crate::variables::known("max_connect_errors")).as_u64();
+    if let Err(error) = worker.shared.accounts.logins.refuse_host(&peer.host, errors_max) {
+        client.output.prepare();
+        write_error(&mut client, &error);
+        let _ = client.output.flush(&client.socket, &*info).await;
+        return;
+    }
     let timeout = worker.shared.globals().get(crate::variables::known("connect_timeout")).as_u64();
     let deadline = worker.core.now() + Duration::from_secs(timeout);
-    let logged_in = match Box::pin(login::login(&mut client, &mut input, &info, &peer, deadline)).await {
+    let (logged_in, seat) = match Box::pin(login::login(&mut client, &mut input, &info, &worker, &peer, deadline)).await {
         Ok(logged_in) => logged_in,
-        Err(refused) => return refuse(&worker, &mut client, &info, &peer.address, refused).await,
+        Err(refused) => {
+            if matches!(refused, Refused::Lost(_)) && !peer.is_local {
+                worker.shared.accounts.logins.broke_off(&peer.host);
+            }
+            return refuse(&worker, &mut client, &info, &peer.address, refused).await;
+        }
     };
     let mut session = Session { state: State::new(&worker, &info, peer, &logged_in), statements: Statements::default() };
-    let welcome = session.state.welcome(&logged_in);
+    session.state.seat = Some(seat);
+    session.state.tls = client.socket.tls();
+    let is_extra = open > connections_max && !session.state.access.administers_connections();
+    let welcome = if is_extra { Err(Error::TooManyConnections) } else { session.state.welcome(&logged_in) };
     match &welcome {
         Ok(()) => session.state.write_ok(&mut client, &Answer::default()),
         Err(error) => write_error(&mut client, error),

@@ -61,7 +61,11 @@ impl State {
         to: &mut Destination<'_>,
     ) -> Result<Ran> {
         let worker = Rc::clone(&self.worker);
+        plan.needs.check(&self.access)?;
         self.count_statement(plan.kind);
+        if let Some(seat) = self.seat.as_ref().filter(|seat| seat.counts()) {
+            seat.count(plan.writes)?;
+        }
         let lasting = self.is_in_transaction();
         if plan.writes && self.transaction.next_is_read_only(&self.settings) {
             return Err(Error::ReadOnlyTransaction);
@@ -71,7 +75,7 @@ impl State {
             return Ok(Ran::Stale);
         }
         let gathered = match plan.reads.gathered {
-            true => Some(Box::pin(Gathered::collect(self)).await),
+            true => Some(Box::pin(Gathered::collect(self)).await.seen_by(&self.access)),
             false => None,
         };
         let was_open = self.transaction.is_open();
@@ -367,13 +371,14 @@ impl State {
 
     /// Readies the session for a plan that is no client's statement by itself: its tables are held and a transaction is there.
     async fn begin_inner(&mut self, plan: &Rc<PlanEntry>, lasting: bool) -> Result<Option<Gathered>> {
+        plan.needs.check(&self.access)?;
         let worker = Rc::clone(&self.worker);
         if self.transaction.hold(&worker, &self.info, plan, &self.settings).await? == Hold::Stale {
             return Err(Error::Exec(exec::Error::TableChanged { table: String::new() }));
         }
         self.transaction.ensure(&worker, &self.settings, lasting).begin_statement(&worker.engine);
         Ok(match plan.reads.gathered {
-            true => Some(Box::pin(Gathered::collect(self)).await),
+            true => Some(Box::pin(Gathered::collect(self)).await.seen_by(&self.access)),
             false => None,
         })
     }
@@ -487,9 +492,9 @@ async fn execute<T>(
     gathered: Option<&Gathered>,
     run: impl AsyncFnOnce(&mut ExecContext<'_>, &Prepared) -> exec::Result<T>,
 ) -> Result<T> {
-    let State { worker, info, vars, transaction, .. } = state;
-    let schema = plan.reads.any.then(|| worker.schema());
-    let host = ServerHost { schema: schema.as_deref(), gathered, ..ServerHost::new(worker) };
+    let State { worker, info, vars, transaction, access, .. } = state;
+    let schema = plan.reads.any.then(|| access.visible(&worker.schema()));
+    let host = ServerHost { schema: schema.as_deref(), gathered, access: Some(access), ..ServerHost::new(worker) };
     let txn = transaction.txn().expect("the caller made sure of one");
     let mut context =
         ExecContext { worker: &worker.engine, txn, database: &worker.shared.database, session: vars, params, host: &host };

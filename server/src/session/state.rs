@@ -5,8 +5,9 @@ use super::info::{OpenTransaction, SessionInfo};
 use super::login::LoggedIn;
 use super::settings::{self, IDS, Settings};
 use super::transaction::Transaction;
+use crate::accounts::{Access, Identity, Name, Seat};
 use crate::charset;
-use crate::connection::Peer;
+use crate::connection::{Peer, TlsInfo};
 use crate::error::{Error, Result};
 use crate::variables::{SessionVariables, Setting};
 use crate::worker::Worker;
@@ -19,6 +20,12 @@ pub struct State {
     pub worker: Rc<Worker>,
     pub info: Rc<SessionInfo>,
     pub peer: Peer,
+    /// Who it is, and what that account and the active roles may do.
+    pub identity: Identity,
+    pub access: Rc<Access>,
+    /// The account's connection, where it is counted.
+    pub seat: Option<Seat>,
+    pub tls: Option<TlsInfo>,
     pub capabilities: Capabilities,
     pub variables: SessionVariables,
     pub settings: Settings,
@@ -64,8 +71,11 @@ pub struct Answer<'a> {
 impl State {
     pub fn new(worker: &Rc<Worker>, info: &Rc<SessionInfo>, peer: Peer, login: &LoggedIn) -> Self {
         let variables = SessionVariables::new(worker.shared.globals());
-        let user = format!("{}@{}", login.user, peer.host);
-        let mut vars = SessionVars::new(info.id, user, format!("{}@localhost", login.user));
+        let identity = login.identity.clone();
+        let user = format!("{}@{}", identity.user, peer.host);
+        let mut vars = SessionVars::new(info.id, user, identity.name.plain());
+        let access = worker.access(&identity);
+        *info.account.borrow_mut() = identity.name.plain();
         vars.killed = info.kill_flag();
         vars.client_found_rows = login.capabilities.has(Capabilities::FOUND_ROWS);
         vars.version = crate::VERSION;
@@ -75,6 +85,10 @@ impl State {
             worker: Rc::clone(worker),
             info: Rc::clone(info),
             peer,
+            identity,
+            access,
+            seat: None,
+            tls: None,
             capabilities: login.capabilities,
             variables,
             settings,
@@ -91,8 +105,44 @@ impl State {
             temporary: None,
             frame: None,
         };
+        state.name_roles();
         state.refresh();
         state
+    }
+
+    /// Accounts have changed: what the session may do is put together again.
+    #[cold]
+    fn renew_access(&mut self) {
+        self.access = self.worker.access(&self.identity);
+        self.name_roles();
+    }
+
+    /// The roles that are active from now on.
+    pub fn set_roles(&mut self, roles: Vec<Name>) {
+        self.identity.roles = roles;
+        self.renew_access();
+    }
+
+    /// The session's account has a new password.
+    pub fn password_changed(&mut self) {
+        self.identity.expired = false;
+        self.renew_access();
+    }
+
+    /// CURRENT_ROLE()
+    fn name_roles(&mut self) {
+        let mut roles: Vec<String> = self.access.roles.iter().map(Name::ticked).collect();
+        roles.sort();
+        self.vars.current_role = if roles.is_empty() { "NONE".to_owned() } else { roles.join(",") };
+    }
+
+    pub fn mandatory_roles(&self) -> Vec<Name> {
+        crate::accounts::parse_roles(self.worker.shared.globals().get(crate::variables::known("mandatory_roles")).as_text())
+    }
+
+    /// The published schema as far as the account may see it, without temporary tables.
+    pub fn visible_schema(&self) -> std::sync::Arc<types::schema::Schema> {
+        self.access.visible(&self.worker.schema())
     }
 
     /// The first settings of a session that has just proved who it is: character set, database.
@@ -135,11 +185,14 @@ impl State {
     pub fn reset(&mut self, login: &LoggedIn) {
         let (worker, info, peer) = (Rc::clone(&self.worker), Rc::clone(&self.info), self.peer.clone());
         worker.shared.user_locks.release_all(info.id);
+        let (seat, tls) = (self.seat.take(), self.tls.take());
         *self = State::new(&worker, &info, peer, login);
+        (self.seat, self.tls) = (seat, tls);
     }
 
     /// USE
     pub fn use_database(&mut self, name: &str) -> Result<()> {
+        self.check_use(name)?;
         let schema = self.schema();
         let name = crate::show::virtual_database(name).unwrap_or(name);
         let Some(database) = schema.databases.get(name) else {
@@ -250,6 +303,9 @@ impl State {
     /// A statement of a stored program begins: it has its own time, but a KILL is for the whole.
     pub fn begin_inner_statement(&mut self) {
         self.vars.statement_start_us = self.fixed_time_us.unwrap_or_else(|| self.worker.wall_clock_us());
+        if self.worker.shared.accounts.epoch() != self.access.epoch {
+            self.renew_access();
+        }
     }
 
     /// The error of a statement becomes its diagnostics.

@@ -20,8 +20,12 @@ const BUCKETS_USUAL: u32 = 100;
 impl State {
     /// Runs a statement that is not about rows of tables and writes its answer.
     pub async fn run_other(&mut self, client: &mut Client, statement: &Statement<'_>, format: RowFormat) -> Result<()> {
+        self.check_statement(statement)?;
         let worker = Rc::clone(&self.worker);
         let info = statement.info();
+        if let Some(seat) = self.seat.as_ref().filter(|seat| seat.counts()) {
+            seat.count(info.writes)?;
+        }
         if !is_diagnostic(statement) {
             self.clear_warnings();
         }
@@ -105,6 +109,7 @@ impl State {
                 return Ok(());
             }
 
+            Statement::Account(account) => Box::pin(crate::accounts::run(self, account)).await?,
             Statement::Call(call) => {
                 return Box::pin(crate::routine::call(self, client, call, Default::default(), format)).await;
             }
@@ -207,6 +212,9 @@ impl State {
     fn flush(&mut self, what: &str, read_lock: bool) -> Result<()> {
         if read_lock {
             return Err(Error::NotSupported("FLUSH TABLES ... WITH READ LOCK".to_owned()));
+        }
+        if what == "HOSTS" {
+            self.worker.shared.accounts.logins.forget_hosts();
         }
         tracing::debug!(what, "FLUSH has nothing to do");
         Ok(())

@@ -17,7 +17,7 @@ mod tables;
 mod views;
 mod virtual_tables;
 
-pub use build::{Columns, checksum_result, maintenance_result, output_column, result, text, texts};
+pub use build::{Columns, checksum_result, maintenance_result, optional, output_column, result, text, texts};
 pub use definitions::virtual_database;
 pub use explain::explain;
 pub use filter::like;
@@ -60,7 +60,7 @@ pub async fn show(state: &mut State, what: &Show<'_>) -> Result<ResultSet> {
         Show::CreateOther { kind: "PROCEDURE", name } => crate::routine::show_create(state, &name),
         Show::CreateOther { kind: "VIEW", name } => views::create_view(state, &name),
         Show::CreateOther { kind, name } => Err(Error::DoesNotExist { kind, name: name.name.to_owned() }),
-        Show::CreateUser => server::create_user(state),
+        Show::CreateUser(user) => crate::accounts::create_user(state, &user),
         Show::Variables { global, filter } => {
             let made = server::variables(state, global);
             filter::apply(state, made, filter, 0).await
@@ -76,7 +76,7 @@ pub async fn show(state: &mut State, what: &Show<'_>) -> Result<ResultSet> {
         Show::EngineStatus { what, .. } => server::engine_status(state, what).await,
         Show::Charsets(filter) => filter::apply(state, server::charsets(), filter, 0).await,
         Show::Collations(filter) => filter::apply(state, server::collations(), filter, 0).await,
-        Show::Grants { user } => server::grants(user),
+        Show::Grants { user, roles } => crate::accounts::grants(state, user.as_ref(), roles),
         Show::Privileges => Ok(server::privileges()),
         Show::Plugins => Ok(server::plugins()),
         Show::Triggers { filter, .. } => filter::apply(state, empty(TRIGGERS), filter, 2).await,

@@ -1,9 +1,10 @@
 //! SHOW of what concerns the server: variables, counters, sessions, diagnostics, fixed lists.
 
 use super::build::{Columns, number, optional, result, text, texts};
-use super::empty;
+use crate::accounts::Access;
+use crate::accounts::privilege::{self, Privileges};
 use crate::charset;
-use crate::error::{Error, Result, describe_condition};
+use crate::error::{Result, describe_condition};
 use crate::session::{ProcessLine, ResultSet, State};
 use crate::shared::Shared;
 use crate::variables::{self, Scope, VariableId};
@@ -26,10 +27,23 @@ pub struct Gathered {
 }
 
 impl Gathered {
+    /// Without PROCESS, an account sees its own sessions alone.
+    pub fn seen_by(mut self, access: &Access) -> Self {
+        retain_seen(&mut self.processes, access);
+        self
+    }
+
     /// For the tables that show what workers and sessions have.
     pub async fn collect(state: &State) -> Self {
         let processes = process_lines(&state.worker.shared).await;
         Self { processes, status: status_values(state).await, variables: variable_values(state, false), session: state.info.id }
+    }
+}
+
+fn retain_seen(processes: &mut Vec<ProcessLine>, access: &Access) {
+    if !access.has(Privileges::PROCESS) {
+        let own = access.name.plain();
+        processes.retain(|line| line.account == own);
     }
 }
 
@@ -59,11 +73,9 @@ pub async fn process_list(state: &State, full: bool) -> ResultSet {
         .nullable_text("State", 64)
         .long_text("Info");
     let mut made = result(columns);
-    made.rows = process_lines(&state.worker.shared)
-        .await
-        .into_iter()
-        .map(|line| process_row(line, if full { usize::MAX } else { SHORT }))
-        .collect();
+    let mut processes = process_lines(&state.worker.shared).await;
+    retain_seen(&mut processes, &state.access);
+    made.rows = processes.into_iter().map(|line| process_row(line, if full { usize::MAX } else { SHORT })).collect();
     made
 }
 
@@ -175,13 +187,14 @@ async fn status_values(state: &State) -> Vec<(&'static str, String)> {
     }
     let mut shown: Vec<_> = values.into_iter().map(|(name, value)| (name, value.to_string())).collect();
     let compressed = state.capabilities.has(protocol::Capabilities::COMPRESS);
+    let tls = state.tls.as_ref();
     let algorithm = if compressed { "zlib" } else { "" };
     for (name, value) in [
         ("Compression", if compressed { "ON" } else { "OFF" }),
         ("Compression_algorithm", algorithm),
         ("Compression_level", if compressed { "1" } else { "0" }),
-        ("Ssl_cipher", ""),
-        ("Ssl_version", ""),
+        ("Ssl_cipher", tls.map_or("", |tls| &tls.cipher)),
+        ("Ssl_version", tls.map_or("", |tls| tls.version)),
         ("Rsa_public_key", ""),
     ] {
         shown.push((name, value.to_owned()));
@@ -355,26 +368,10 @@ pub fn collations() -> ResultSet {
     made
 }
 
-pub fn grants(user: Option<&str>) -> Result<ResultSet> {
-    if user.is_some_and(|user| user != "root") {
-        let name = user.unwrap_or_default();
-        return Err(Error::Other {
-            number: 1141,
-            message: format!("There is no such grant defined for user '{name}' on host '%'"),
-        });
-    }
-    let mut made = result(Columns::default().text("Grants for root@localhost", 1024));
-    made.rows.push(texts(&["GRANT ALL PRIVILEGES ON *.* TO `root`@`localhost` WITH GRANT OPTION"]));
-    Ok(made)
-}
-
-pub fn create_user(_state: &State) -> Result<ResultSet> {
-    Err(Error::NotSupported("SHOW CREATE USER".to_owned()))
-}
-
 pub fn privileges() -> ResultSet {
-    let mut made = empty(&["Privilege", "Context", "Comment"]);
-    made.rows.push(texts(&["Super", "Server Admin", "The only account, root, may do everything"]));
+    let mut made = result(Columns::default().text("Privilege", 128).text("Context", 128).text("Comment", 128));
+    made.rows = privilege::DESCRIBED.iter().map(|(name, context, comment)| texts(&[name, context, comment])).collect();
+    made.rows.extend(privilege::DYNAMIC.iter().map(|name| texts(&[name, "Server Admin", ""])));
     made
 }
 

@@ -3,6 +3,8 @@
 use super::build::{Columns, is_text, number, optional, result, text, texts};
 use super::schema::{is_virtual_database, visible_databases};
 use super::views;
+use crate::accounts::Access;
+use crate::accounts::privilege::Privileges;
 use crate::error::{Error, Result};
 use crate::session::{ResultSet, State};
 use sql::ast::ObjectName;
@@ -16,7 +18,7 @@ pub fn databases(state: &State, pattern: Option<&str>) -> ResultSet {
         None => "Database".to_owned(),
     };
     let mut made = result(Columns::default().text(&header, 64));
-    let schema = state.schema();
+    let schema = state.visible_schema();
     made.rows = visible_databases(&schema).map(|database| vec![text(&database.name)]).collect();
     made
 }
@@ -35,7 +37,7 @@ fn database(state: &State, schema: &Schema, name: Option<&str>) -> Result<Arc<Da
 }
 
 pub fn tables(state: &State, full: bool, name: Option<&str>, pattern: Option<&str>) -> Result<ResultSet> {
-    let schema = state.worker.schema();
+    let schema = state.visible_schema();
     let database = database(state, &schema, name)?;
     let header = match pattern {
         Some(pattern) => format!("Tables_in_{} ({pattern})", database.name),
@@ -64,7 +66,7 @@ pub fn table_type(table: &TableDef) -> &'static str {
 
 pub fn open_tables(state: &State, name: Option<&str>) -> ResultSet {
     let mut made = result(Columns::default().text("Database", 64).text("Table", 64).number("In_use").number("Name_locked"));
-    let schema = state.worker.schema();
+    let schema = state.visible_schema();
     for database in visible_databases(&schema).filter(|database| name.is_none_or(|name| database.name == name)) {
         for table in database.tables.values().filter(|table| !table.is_virtual && table.view.is_none()) {
             let open = state.worker.shared.database.table(table.id);
@@ -84,6 +86,7 @@ pub fn columns(state: &State, table: &ObjectName<'_>, full: bool) -> Result<Resu
     let columns = if full { columns.text("Privileges", 154).long_text("Comment") } else { columns };
     let mut made = result(columns);
     for (position, column) in def.columns.iter().enumerate() {
+        let Some(privileges) = column_privileges(&state.access, &def, &column.name) else { continue };
         let mut row = vec![text(&column.name), text(show_create::type_text(&column.ty))];
         if full {
             row.push(optional(is_text(&column.ty).then(|| column.ty.collation.name())));
@@ -93,12 +96,23 @@ pub fn columns(state: &State, table: &ObjectName<'_>, full: bool) -> Result<Resu
         row.push(optional(show_create::column_default_text(column)));
         row.push(text(show_create::column_extra(column)));
         if full {
-            row.push(text("select,insert,update,references"));
+            row.push(text(privileges));
             row.push(text(&column.comment));
         }
         made.rows.push(row);
     }
     Ok(made)
+}
+
+/// What the account may do with a column, as SHOW FULL COLUMNS has it; `None`: not know of it.
+pub fn column_privileges(access: &Access, def: &TableDef, column: &str) -> Option<String> {
+    let own = access.column(&def.database, &def.name, column);
+    let all = access.table(&def.database, &def.name).0.with(own).and(Privileges::COLUMN);
+    if !access.sees_column(&def.database, &def.name, column) {
+        return None;
+    }
+    let all = if def.is_virtual { all.with(Privileges::SELECT) } else { all };
+    Some(all.names().collect::<Vec<_>>().join(",").to_lowercase())
 }
 
 /// DESCRIBE table [column or pattern]
@@ -172,7 +186,7 @@ pub fn create_table(state: &State, table: &ObjectName<'_>) -> Result<ResultSet> 
 }
 
 pub fn create_database(state: &State, name: &str, if_not_exists: bool) -> Result<ResultSet> {
-    let schema = state.schema();
+    let schema = state.visible_schema();
     let def = database(state, &schema, Some(name))?;
     let statement = show_create::show_create_database(&def, if_not_exists);
     let mut made = result(Columns::default().text("Database", 64).text("Create Database", 1024));
@@ -182,7 +196,7 @@ pub fn create_database(state: &State, name: &str, if_not_exists: bool) -> Result
 
 /// SHOW TABLE STATUS
 pub fn status(state: &mut State, name: Option<&str>) -> Result<ResultSet> {
-    let schema = state.worker.schema();
+    let schema = state.visible_schema();
     let database = database(state, &schema, name)?;
     let columns = Columns::default()
         .text("Name", 64)

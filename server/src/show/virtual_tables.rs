@@ -7,7 +7,8 @@ use super::build::{is_text, number, optional, text};
 use super::innodb;
 use super::schema::visible_databases;
 use super::server::{ENGINE_COMMENT, Gathered};
-use super::tables::{created, next_number, table_type};
+use super::tables::{column_privileges, created, next_number, table_type};
+use crate::accounts::Access;
 use crate::charset;
 use crate::worker::Worker;
 use std::sync::Arc;
@@ -19,9 +20,12 @@ pub type Row = Vec<Value<'static>>;
 /// Where rows come from.
 pub struct Source<'a> {
     pub worker: &'a Worker,
+    /// Without what the account may not see.
     pub schema: &'a Schema,
     /// Collected where a table needs it (`schema::VirtualReads`).
     pub gathered: Option<&'a Gathered>,
+    /// `None`: of somebody who sees all.
+    pub access: Option<&'a Access>,
     pub wanted: Wanted<'a>,
 }
 
@@ -67,6 +71,10 @@ impl<'a> Source<'a> {
         self.databases()
             .flat_map(|database| database.tables.values())
             .filter(move |table| wanted.is_none_or(|wanted| wanted == table.name))
+    }
+
+    fn sees_column(&self, def: &TableDef, column: &ColumnDef) -> bool {
+        self.access.is_none_or(|access| access.sees_column(&def.database, &def.name, &column.name))
     }
 
     /// As [`Self::tables`], without those of the server and without views.
@@ -146,7 +154,7 @@ fn processes(source: &Source<'_>) -> Vec<Row> {
 }
 
 fn routines(source: &Source<'_>) -> Vec<Row> {
-    crate::routine::routines(source.schema)
+    crate::routine::routines(source.schema, source.access)
 }
 
 fn parameters(source: &Source<'_>) -> Vec<Row> {
@@ -215,7 +223,8 @@ fn columns(source: &Source<'_>) -> Vec<Row> {
     let rows = |def: &Arc<TableDef>| {
         // The columns of a view whose tables are gone are not told.
         let Ok(def) = super::views::present(def, source.schema) else { return Vec::new() };
-        def.columns.iter().enumerate().map(|(position, column)| column_row(&def, position, column)).collect()
+        let row = |(position, column)| column_row(source, &def, position, column);
+        def.columns.iter().enumerate().filter_map(row).collect()
     };
     source.definitions().flat_map(rows).collect()
 }
@@ -230,11 +239,12 @@ fn views(source: &Source<'_>) -> Vec<Row> {
         let definer = format!("{}@{}", view.definer_user, view.definer_host);
         let updatable = if view.updatable { "YES" } else { "NO" };
         let security = if view.invoker { "INVOKER" } else { "DEFINER" };
+        let is_told = source.access.is_none_or(|access| access.shows_view(&def.database, &def.name));
         super::texts(&[
             CATALOG,
             &def.database,
             &def.name,
-            &view.text,
+            if is_told { &view.text } else { "" },
             view.check.name(),
             updatable,
             &definer,
@@ -247,10 +257,11 @@ fn views(source: &Source<'_>) -> Vec<Row> {
 }
 
 fn view_table_usage(source: &Source<'_>) -> Vec<Row> {
+    let is_seen = |name: &&(String, String)| source.access.is_none_or(|access| access.sees_table(&name.0, &name.1));
     let rows = |(def, view): (&TableDef, &ViewDef)| {
         let row =
             |(database, table): &(String, String)| super::texts(&[CATALOG, &def.database, &def.name, CATALOG, database, table]);
-        view.tables.iter().map(row).collect::<Vec<_>>()
+        view.tables.iter().filter(is_seen).map(row).collect::<Vec<_>>()
     };
     all_views(source).flat_map(rows).collect()
 }
@@ -276,7 +287,11 @@ pub fn type_columns(ty: &ColumnType) -> [Value<'static>; 9] {
     ]
 }
 
-fn column_row(def: &TableDef, position: usize, column: &ColumnDef) -> Row {
+fn column_row(source: &Source<'_>, def: &TableDef, position: usize, column: &ColumnDef) -> Option<Row> {
+    let privileges = match source.access {
+        Some(access) => column_privileges(access, def, &column.name)?,
+        None => "select,insert,update,references".to_owned(),
+    };
     let mut row = vec![
         text(CATALOG),
         text(&def.database),
@@ -290,12 +305,12 @@ fn column_row(def: &TableDef, position: usize, column: &ColumnDef) -> Row {
     row.extend([
         text(show_create::column_key(def, position)),
         text(show_create::column_extra(column)),
-        text("select,insert,update,references"),
+        text(privileges),
         text(&column.comment),
         text(column.generated.as_ref().map_or_else(String::new, |generated| show_create::escaped(&generated.expr.text))),
         Value::Null,
     ]);
-    row
+    Some(row)
 }
 
 /// NUMERIC_PRECISION and NUMERIC_SCALE.
@@ -438,6 +453,9 @@ fn key_column_usage(source: &Source<'_>) -> Vec<Row> {
         let constraints = def.indexes.iter().filter(|index| matches!(index.kind, IndexKind::Primary | IndexKind::Unique));
         for index in constraints {
             for (position, part) in index.columns.iter().enumerate() {
+                if !source.sees_column(def, &def.columns[part.column]) {
+                    continue;
+                }
                 rows.push(vec![
                     text(CATALOG),
                     text(&def.database),
@@ -510,7 +528,7 @@ fn column_extensions(source: &Source<'_>) -> Vec<Row> {
     let row = |(def, column): (&TableDef, &ColumnDef)| {
         vec![text(CATALOG), text(&def.database), text(&def.name), text(&column.name), Value::Null, Value::Null]
     };
-    columns.map(row).collect()
+    columns.filter(|(def, column)| source.sees_column(def, column)).map(row).collect()
 }
 
 /// Of indexes, as MySQL has it.
@@ -528,7 +546,7 @@ fn column_statistics(source: &Source<'_>) -> Vec<Row> {
     for def in source.stored_tables() {
         let Some(statistics) = source.worker.shared.database.table(def.id).and_then(|table| table.statistics()) else { continue };
         for (position, column) in def.columns.iter().enumerate() {
-            let Some(histogram) = statistics.histogram(position) else { continue };
+            let Some(histogram) = statistics.histogram(position).filter(|_| source.sees_column(def, column)) else { continue };
             let Some(asked) = histogram.asked else { continue };
             let document = format!(
                 "{{\"null-values\": {:?}, \"collation-id\": {}, \"histogram-type\": \"equi-height\", \"auto-update\": false, \

@@ -105,6 +105,10 @@ impl Setting {
         }
     }
 
+    pub fn as_bool(&self) -> bool {
+        self.as_u64() != 0
+    }
+
     pub fn as_text(&self) -> &str {
         match self {
             Setting::Text(text) => text,

@@ -13,6 +13,7 @@ pub use core::{Core, Readiness, Remote};
 pub use event_loop::{EventLoop, Host};
 pub use gather::{OneShot, gather, one_shot};
 
+use crate::accounts::{Access, Accesses, Identity};
 use crate::connection::{Buffers, Stream};
 use crate::counters::Counters;
 use crate::plan_cache::PlanCache;
@@ -56,6 +57,8 @@ pub struct Worker {
     pub buffers: Rc<Buffers>,
     pub counters: Counters,
     pub plans: RefCell<PlanCache>,
+    /// What its sessions may do.
+    pub accesses: RefCell<Accesses>,
     pub routines: RefCell<crate::routine::Routines>,
     pub sessions: RefCell<BTreeMap<u32, Rc<SessionInfo>>>,
     pub arenas: RefCell<Vec<sql::Arena>>,
@@ -80,6 +83,7 @@ impl Worker {
             buffers: Rc::default(),
             counters: Counters::default(),
             plans: RefCell::default(),
+            accesses: RefCell::default(),
             routines: RefCell::default(),
             sessions: RefCell::default(),
             arenas: RefCell::default(),
@@ -91,6 +95,13 @@ impl Worker {
         event_loop.run(&core, &worker);
         core.remote().close();
         Ok(())
+    }
+
+    /// What an account with these roles may do now.
+    pub fn access(&self, identity: &Identity) -> Rc<Access> {
+        let globals = self.shared.globals();
+        let mandatory = globals.get(crate::variables::known("mandatory_roles")).as_text();
+        self.accesses.borrow_mut().get(&self.shared.accounts.snapshot(), identity, mandatory)
     }
 
     /// Memory for one syntax tree.

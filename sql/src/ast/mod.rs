@@ -4,6 +4,7 @@
 //! are bytes. The tree's height is bounded by `parser::HEIGHT_MAX`, so recursion over it is safe; chains of AND, OR and of set
 //! operations, which programs make long, are flat lists.
 
+mod account;
 mod ddl;
 mod expr;
 mod print;
@@ -11,6 +12,7 @@ mod query;
 mod routine;
 mod session;
 
+pub use account::*;
 pub use ddl::*;
 pub use expr::*;
 pub use query::*;
@@ -152,6 +154,8 @@ pub enum Statement<'a> {
     Help(&'a [u8]),
     /// Stops the server.
     Shutdown,
+    /// CREATE USER, GRANT, SET ROLE and the like.
+    Account(&'a AccountStatement<'a>),
     /// A statement of MySQL's that Heddle does not have yet; the server answers 1235 with this name.
     Unsupported {
         what: &'static str,
@@ -200,6 +204,8 @@ impl Statement<'_> {
             | S::CreateProcedure(_)
             | S::AlterProcedure { .. }
             | S::DropProcedure { .. } => ddl,
+            S::Account(AccountStatement::SetRole(_)) => StatementInfo::default(),
+            S::Account(_) => ddl,
             S::TableMaintenance { .. } => StatementInfo { implicit_commit: true, returns_rows: true, ..Default::default() },
             S::Flush { .. } | S::LockTables(_) | S::Begin { .. } => StatementInfo { implicit_commit: true, ..Default::default() },
             S::Show(_) | S::Describe { .. } | S::Explain { .. } | S::ExplainConnection { .. } | S::Help(_) => rows,

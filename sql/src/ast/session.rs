@@ -1,6 +1,6 @@
 //! Transactions, SET, SHOW and the rest of what a session is told, as written.
 
-use super::{Expr, ObjectName, VariableScope};
+use super::{AccountName, Expr, ObjectName, VariableScope};
 
 /// COMMIT and ROLLBACK `[AND [NO] CHAIN] [[NO] RELEASE]`; `None` is completion_type's business.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -34,7 +34,7 @@ pub enum SetItem<'a> {
         isolation: Option<Isolation>,
         read_only: Option<bool>,
     },
-    /// SET PASSWORD, SET ROLE, SET RESOURCE GROUP: 1235 with this name.
+    /// SET RESOURCE GROUP: 1235 with this name.
     Unsupported(&'static str),
 }
 
@@ -95,7 +95,7 @@ pub enum Show<'a> {
         kind: &'static str,
         name: ObjectName<'a>,
     },
-    CreateUser,
+    CreateUser(AccountName<'a>),
     Variables {
         global: bool,
         filter: ShowFilter<'a>,
@@ -127,8 +127,10 @@ pub enum Show<'a> {
     Charsets(ShowFilter<'a>),
     Collations(ShowFilter<'a>),
     Grants {
-        /// `None`: the current user.
-        user: Option<&'a str>,
+        /// `None`: the current user, with the roles that are active.
+        user: Option<AccountName<'a>>,
+        /// USING
+        roles: &'a [AccountName<'a>],
     },
     Privileges,
     Plugins,

@@ -5,7 +5,7 @@ use super::{Binder, Changed, SourceKind};
 use crate::ast;
 use crate::error::{Clause, Error, Result, ViewProblem};
 use crate::expr::{Expr, ExprKind};
-use crate::plan::{Assignment, ChangePlan, ChangeTarget, Plan};
+use crate::plan::{Action, Assignment, ChangePlan, ChangeTarget, Part, Plan};
 use crate::planner::{FromBlock, JoinTree};
 use std::sync::Arc;
 use types::schema::TableDef;
@@ -35,7 +35,7 @@ impl Binder<'_> {
         if let Some(with) = &update.with {
             self.with(with)?;
         }
-        let tree = self.bind_from(update.tables)?.expect("the grammar wants a table");
+        let tree = self.changed_from(update.tables, Action::Select)?;
         self.changed = self.stored_tables();
         let mut targets: Vec<ChangeTarget> = Vec::new();
         // Which table each source that is assigned to stands for.
@@ -47,8 +47,12 @@ impl Binder<'_> {
                 clause: Clause::FieldList,
             })?;
             let through = source;
+            self.need_of(source, Action::Update, Part::Column(column))?;
             let (source, column) = self.target_column(source, column, "UPDATE")?;
             let table = self.sources[source].table.clone();
+            if through != source {
+                self.context.need(&table, Action::Update, Part::Column(column))?;
+            }
             if by_view.iter().any(|(view, other)| *view == through && *other != source) {
                 return Err(self.sources[through].view.as_ref().expect("it has two tables").problem(ViewProblem::SeveralTables));
             }
@@ -86,7 +90,7 @@ impl Binder<'_> {
         if let Some(with) = &delete.with {
             self.with(with)?;
         }
-        let tree = self.bind_from(delete.from)?.expect("the grammar wants a table");
+        let tree = self.changed_from(delete.from, Action::Select)?;
         self.changed = self.stored_tables();
         let mut targets: Vec<ChangeTarget> = Vec::new();
         if delete.targets.is_empty() {
@@ -130,13 +134,18 @@ impl Binder<'_> {
         tables
     }
 
-    /// A target by the name that the statement has for it.
-    fn changed_as(&self, target: &ChangeTarget) -> Changed {
+    /// The source that the statement names for a stored table: itself, or the view that it is changed through.
+    fn named_source(&self, stored: usize) -> usize {
         let stands_for = |&&s: &&usize| {
             let view = self.sources[s].view.as_ref();
-            s == target.source || view.is_some_and(|view| view.tables.contains(&target.source))
+            s == stored || view.is_some_and(|view| view.tables.contains(&stored))
         };
-        let named = &self.sources[*self.scope.visible.iter().find(stands_for).unwrap_or(&target.source)];
+        *self.scope.visible.iter().find(stands_for).unwrap_or(&stored)
+    }
+
+    /// A target by the name that the statement has for it.
+    fn changed_as(&self, target: &ChangeTarget) -> Changed {
+        let named = &self.sources[self.named_source(target.source)];
         let view = named.view.as_ref().map(|view| view.def.id);
         Changed { table: target.table.id, name: named.alias.clone(), view }
     }
@@ -183,6 +192,14 @@ impl Binder<'_> {
         update: bool,
     ) -> Result<Plan> {
         let mut tree = Some(tree);
+        let changed: Vec<usize> = targets.iter().map(|target| self.named_source(target.source)).collect();
+        if !update {
+            for (target, &named) in targets.iter().zip(&changed) {
+                self.need_of(named, Action::Delete, Part::Table)?;
+                self.context.need(&target.table, Action::Delete, Part::Table)?;
+            }
+        }
+        self.need_others(&changed)?;
         self.changed = targets.iter().map(|target| self.changed_as(target)).collect();
         let filter = match filter {
             Some(expr) => self.in_clause(Clause::Where, |b| b.where_clause(expr, &mut tree, true))?,

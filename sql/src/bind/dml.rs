@@ -7,7 +7,8 @@ use crate::ast::{self, Expr as AstExpr, InsertSource as AstSource, OrderItem, Ta
 use crate::error::{Clause, Error, Result};
 use crate::expr::{Expr, ExprKind};
 use crate::plan::{
-    Assignment, DeletePlan, InsertPlan, InsertSource, LimitPlan, Node, Parts, Plan, Scan, SortKey, UpdatePlan, ViewCheck,
+    Action, Assignment, DeletePlan, InsertPlan, InsertSource, LimitPlan, Node, Part, Parts, Plan, Scan, SortKey, UpdatePlan,
+    ViewCheck,
 };
 use crate::planner::{FromBlock, JoinTree, OrderNeed};
 use types::schema::TableDef;
@@ -72,16 +73,34 @@ impl Binder<'_> {
         })
     }
 
+    /// What INSERT and REPLACE need of their table, whatever the columns.
+    fn need_insert(&self, table: &TableDef, insert: &ast::Insert<'_>) -> Result<()> {
+        let actions: &[Action] = match insert.replace {
+            true => &[Action::Insert, Action::Delete],
+            false if insert.on_duplicate.is_empty() => &[Action::Insert],
+            false => &[Action::Insert, Action::Update],
+        };
+        self.context.need_together(table, actions)?;
+        if insert.replace {
+            self.context.need(table, Action::Delete, Part::Table)?;
+        }
+        Ok(())
+    }
+
     /// What an INSERT writes: a table, or the table of a view.
     fn insert_target(&mut self, insert: &ast::Insert<'_>, names: Option<&[ast::ColumnName<'_>]>) -> Result<InsertTarget> {
-        let table = self.lookup(&insert.table)?;
+        let table = self.lookup(&insert.table, Action::Insert)?;
+        self.need_insert(&table, insert)?;
         self.note_named(&table);
         if table.is_virtual {
             return Err(Error::NotUpdatable { table: table.name.clone(), statement: "INSERT" });
         }
         let name = insert.table.name;
         if table.view.is_some() {
-            return self.insert_view(table, name, names, insert.replace, insert.ignore);
+            let target = self.insert_view(table, name, names, insert.replace, insert.ignore)?;
+            self.need_insert(&target.table, insert)?;
+            self.need_targets(&target.table, &target.columns, Part::Column)?;
+            return Ok(target);
         }
         let columns = self.target_columns(&table, name, names)?;
         let names = columns.iter().map(|&c| table.columns[c].name.clone()).collect();
@@ -99,6 +118,11 @@ impl Binder<'_> {
         Ok(())
     }
 
+    /// INSERT gives these columns.
+    pub(super) fn need_targets(&self, table: &TableDef, columns: &[usize], part: fn(usize) -> Part<'static>) -> Result<()> {
+        columns.iter().try_for_each(|&column| self.context.need(table, Action::Insert, part(column)))
+    }
+
     fn target_columns(
         &mut self,
         table: &types::schema::TableDef,
@@ -106,8 +130,16 @@ impl Binder<'_> {
         columns: Option<&[ast::ColumnName<'_>]>,
     ) -> Result<Vec<usize>> {
         match columns {
-            Some(columns) => self.insert_columns(table, name, columns),
-            None => Ok((0..table.columns.len()).filter(|&c| !table.columns[c].invisible).collect()),
+            Some(columns) => {
+                let columns = self.insert_columns(table, name, columns)?;
+                self.need_targets(table, &columns, Part::Column)?;
+                Ok(columns)
+            }
+            None => {
+                let columns: Vec<usize> = (0..table.columns.len()).filter(|&c| !table.columns[c].invisible).collect();
+                self.need_targets(table, &columns, Part::Each)?;
+                Ok(columns)
+            }
         }
     }
 
@@ -197,6 +229,7 @@ impl Binder<'_> {
             InsertSource::Values(_) | InsertSource::File(_) => Vec::new(),
         };
         self.scope.rivals = rivals;
+        self.assigns = Action::Update;
         let assignments = self.assignments(insert.on_duplicate).map_err(|error| self.query_column(error))?;
         self.refuse_target(&[(table, insert.table.name)])?;
         let parts = self.parts();
@@ -221,8 +254,13 @@ impl Binder<'_> {
             let found = self.find_visible(&assignment.column)?;
             let (source, column) =
                 found.ok_or_else(|| Error::UnknownColumn { name: dotted(&assignment.column), clause: Clause::FieldList })?;
+            self.need_of(source, self.assigns, Part::Column(column))?;
+            let through = source;
             let (source, column) = self.target_column(source, column, "UPDATE")?;
             let table = self.sources[source].table.clone();
+            if through != source {
+                self.context.need(&table, self.assigns, Part::Column(column))?;
+            }
             out.push(Assignment { column, value: self.assigned(&assignment.value, &table, column)? });
         }
         Ok(out)
@@ -238,6 +276,8 @@ impl Binder<'_> {
             self.with(with)?;
         }
         let named = self.scope.visible[0];
+        self.need_of(named, Action::Update, Part::Any)?;
+        self.need_of(0, Action::Update, Part::Any)?;
         let assignments = self.assignments(update.assignments)?;
         let view_check = self.view_check(named, 0)?;
         let (scan, order, limit) = self.changed_rows(conditions, update.filter, update.order_by, update.limit.as_ref())?;
@@ -257,6 +297,8 @@ impl Binder<'_> {
             self.with(with)?;
         }
         let named = self.scope.visible[0];
+        self.need_of(named, Action::Delete, Part::Table)?;
+        self.need_of(0, Action::Delete, Part::Table)?;
         let (scan, order, limit) = self.changed_rows(conditions, delete.filter, delete.order_by, delete.limit.as_ref())?;
         self.refuse_target(&[(&scan.table, &self.sources[named].alias)])?;
         let parts = self.parts();
@@ -275,7 +317,8 @@ impl Binder<'_> {
         if table.name.database.is_none() && with.is_some_and(is_common) {
             return Err(Error::NotUpdatable { table: table.alias.unwrap_or(table.name.name).to_owned(), statement });
         }
-        let tree = self.bind_from(tables)?.expect("one table gives a tree");
+        let action = if statement == "DELETE" { Action::Delete } else { Action::Update };
+        let tree = self.changed_from(tables, action)?;
         let from = &self.sources[self.scope.visible[0]];
         let conditions = match &from.view {
             Some(view) => {
@@ -297,6 +340,14 @@ impl Binder<'_> {
         }
         self.changed = self.stored_tables();
         Ok(conditions)
+    }
+
+    /// The FROM of a statement that changes some of its tables.
+    pub(super) fn changed_from(&mut self, tables: &[TableRef<'_>], action: Action) -> Result<JoinTree> {
+        self.changes_from = Some(action);
+        let tree = self.bind_from(tables);
+        self.changes_from = None;
+        Ok(tree?.expect("the grammar wants a table"))
     }
 
     /// 1093: a subquery reads the table that the statement changes. What a derived table has read before is no matter.

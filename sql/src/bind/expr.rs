@@ -694,6 +694,7 @@ impl Binder<'_> {
         use types::schema::ColumnDefault;
         let found = self.find_column(name)?;
         let (source, column) = found.ok_or_else(|| Error::UnknownColumn { name: dotted(name), clause: self.scope.clause })?;
+        self.need_column(source, column)?;
         self.note_column(name.name, source, column);
         let (source, column) = self.stored_column(source, column).unwrap_or((source, column));
         let def = &self.sources[source].table.columns[column];

@@ -5,7 +5,7 @@ use super::{AliasRule, Binder, LevelKind, Scope, class};
 use crate::ast::{ColumnName, Join, JoinCondition, JoinKind, ObjectName, TableName, TableRef};
 use crate::error::{Clause, Error, Result};
 use crate::expr::{CompareOp, Expr, ExprKind};
-use crate::plan::Derived;
+use crate::plan::{Action, Derived, Part};
 use crate::planner::JoinTree;
 use std::sync::Arc;
 use types::schema::TableDef;
@@ -108,8 +108,18 @@ impl Binder<'_> {
     }
 
     /// Finds a table in the schema.
-    pub(super) fn lookup(&self, name: &ObjectName<'_>) -> Result<Arc<TableDef>> {
+    pub(super) fn lookup(&self, name: &ObjectName<'_>, action: Action) -> Result<Arc<TableDef>> {
         let database = name.database.or(self.context.database()).ok_or(Error::NoDatabase)?;
+        match self.find_table(database, name) {
+            Err(error @ (Error::UnknownDatabase(_) | Error::UnknownTable { .. })) => {
+                self.context.missing(database, name.name, action)?;
+                Err(error)
+            }
+            found => found,
+        }
+    }
+
+    fn find_table(&self, database: &str, name: &ObjectName<'_>) -> Result<Arc<TableDef>> {
         let schema = self.context.schema();
         if let Some(table) = schema.table(database, name.name) {
             return Ok(table.clone());
@@ -151,7 +161,13 @@ impl Binder<'_> {
         {
             return Ok(tree);
         }
-        let def = self.lookup(&table.name)?;
+        let changed = self.changes_from.filter(|_| self.levels.is_empty());
+        let def = self.lookup(&table.name, changed.unwrap_or(Action::Select))?;
+        match changed {
+            None => self.context.need(&def, Action::Select, Part::Any)?,
+            Some(Action::Select) => self.context.touches(&def)?,
+            Some(_) => {}
+        }
         self.note_named(&def);
         if def.view.is_some() {
             if let Some(name) = table.hints.iter().flat_map(|hint| hint.indexes).next() {
@@ -271,6 +287,8 @@ impl Binder<'_> {
         for name in names {
             let left = self.side_column(name, &left_side)?;
             let right = self.side_column(name, &right_side)?;
+            self.need_column(left.0, left.1)?;
+            self.need_column(right.0, right.1)?;
             self.note_joined(join, left, right);
             let (a, b) = (self.column(left.0, left.1), self.column(right.0, right.1));
             let level = |b: &Self, (s, c): (usize, usize)| b.column_derivation(s, c);
@@ -311,6 +329,26 @@ impl Binder<'_> {
         found.ok_or_else(|| Error::UnknownColumn { name: name.to_owned(), clause: Clause::From })
     }
 
+    /// The statement reads a column.
+    pub(super) fn need_column(&self, source: usize, column: usize) -> Result<()> {
+        self.need_of(source, Action::Select, Part::Column(column))
+    }
+
+    /// The statement does something with a column of a table or view, where it is one: other sources are of no database.
+    pub(super) fn need_of(&self, source: usize, action: Action, part: Part<'_>) -> Result<()> {
+        match &self.sources[source] {
+            Source { kind: SourceKind::Table, table, .. } => self.context.need(table, action, part),
+            Source { table, .. } if !table.database.is_empty() => self.context.need(table, action, part),
+            _ => Ok(()),
+        }
+    }
+
+    /// Tables named beside the ones that UPDATE or DELETE changes are read.
+    pub(super) fn need_others(&self, targets: &[usize]) -> Result<()> {
+        let others = self.scope.visible.iter().filter(|source| !targets.contains(source));
+        others.copied().try_for_each(|source| self.need_of(source, Action::Select, Part::Any))
+    }
+
     /// A column as an expression.
     pub(super) fn column(&self, source: usize, column: usize) -> Expr {
         let from = &self.sources[source];
@@ -340,7 +378,12 @@ impl Binder<'_> {
     pub(super) fn name(&mut self, name: &ColumnName<'_>) -> Result<Expr> {
         match self.find_name(name)? {
             Some(found) => Ok(found),
-            None => Err(self.unknown(name)),
+            None => {
+                // Whether a column is there is told to those alone who may read all of a table.
+                let tables = self.scope.visible.iter().filter(|&&source| matches_table(&self.sources[source], name));
+                tables.copied().try_for_each(|source| self.need_of(source, Action::Select, Part::Unknown(name.name)))?;
+                Err(self.unknown(name))
+            }
         }
     }
 
@@ -363,6 +406,7 @@ impl Binder<'_> {
             return if found.is_some() { Ok(found) } else { self.outer_name(name) };
         }
         if let Some((source, column)) = self.find_column(name)? {
+            self.need_column(source, column)?;
             self.derivation = self.column_derivation(source, column);
             self.note_column(name.name, source, column);
             return Ok(Some(self.column(source, column)));
@@ -438,6 +482,7 @@ impl Binder<'_> {
             let expr = self.column(source, column);
             let selected = self.scope.select.iter().any(|s| s.expr == expr);
             if selected || self.scope.group_keys.contains(&expr) {
+                self.need_column(source, column)?;
                 self.derivation = self.column_derivation(source, column);
                 self.note_column(name.name, source, column);
                 return Ok(Some(expr));

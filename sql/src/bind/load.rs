@@ -4,7 +4,7 @@ use super::from::dotted;
 use super::{Binder, Scope};
 use crate::ast::{self, Duplicates};
 use crate::error::{Clause, Error, FileError, Result};
-use crate::plan::{FileFormat, InsertPlan, InsertSource, LoadPlan, LoadTarget};
+use crate::plan::{Action, FileFormat, InsertPlan, InsertSource, LoadPlan, LoadTarget, Part};
 use std::sync::Arc;
 use types::TypeKind;
 use types::schema::TableDef;
@@ -15,7 +15,8 @@ impl Binder<'_> {
             return Err(Error::NotSupported("partitions".to_owned()));
         }
         let format = FileFormat::new(&load.format)?;
-        let table = self.lookup(&load.table)?;
+        let table = self.lookup(&load.table, Action::Insert)?;
+        self.context.need(&table, Action::Insert, Part::Any)?;
         self.note_named(&table);
         if table.view.is_some() {
             return Err(Error::NotSupported("LOAD DATA into a view".to_owned()));
@@ -30,6 +31,7 @@ impl Binder<'_> {
         refuse_fixed(&table, &format, &targets)?;
         self.loaded = targets.iter().filter_map(variable_of).map(str::to_owned).collect();
         self.changed = self.stored_tables();
+        self.assigns = Action::Insert;
         let assignments = self.assignments(load.assignments)?;
         self.refuse_target(&[(&table, name)])?;
         let mut columns: Vec<usize> = Vec::new();
@@ -38,6 +40,11 @@ impl Binder<'_> {
             if !columns.contains(&column) {
                 columns.push(column);
             }
+        }
+        let part = |&column: &usize| if load.targets.is_empty() { Part::Each(column) } else { Part::Column(column) };
+        columns.iter().try_for_each(|column| self.context.need(&table, Action::Insert, part(column)))?;
+        if load.duplicates == Duplicates::Replace {
+            self.context.need(&table, Action::Delete, Part::Table)?;
         }
         let plan = LoadPlan { format, lines_skipped: load.lines_skipped, targets, assignments };
         let parts = self.parts();

@@ -48,7 +48,7 @@ use crate::ast::Statement;
 use crate::error::{Clause, Error, Result};
 use crate::expr::{Aggregate, Expr, WindowCall};
 use crate::parser::Parsed;
-use crate::plan::{BindContext, Named, Node, Parts, Plan, SqlMode, SubqueryPlan};
+use crate::plan::{Action, BindContext, Named, Node, Parts, Plan, SqlMode, SubqueryPlan};
 use compare::Derivation;
 use from::JoinedColumn;
 use std::sync::Arc;
@@ -249,6 +249,11 @@ pub(crate) struct Binder<'c> {
     pub notes: Option<Box<view::Notes>>,
     /// User variables that LOAD DATA gives the fields of each row.
     pub loaded: Vec<String>,
+    /// What `SET column = value` needs of the column.
+    pub assigns: Action,
+    /// The FROM being bound is of an UPDATE or DELETE: which of its tables are read is not known yet. What is refused of a table that is not
+    /// there.
+    pub changes_from: Option<Action>,
     /// What is bound of FROM may be left out by an outer join.
     pub on_null_side: bool,
     /// The collation of the expression bound last.
@@ -277,6 +282,8 @@ impl<'c> Binder<'c> {
             literals: None,
             notes: None,
             loaded: Vec::new(),
+            assigns: Action::Update,
+            changes_from: None,
             on_null_side: false,
             derivation: Derivation::IGNORABLE,
             union_blocks: None,

@@ -15,7 +15,7 @@ use super::{AliasRule, Binder, BoundWindow, Scope, SelectColumn, SourceKind};
 use crate::ast::{self, Expr as AstExpr, Literal, OrderItem, Query, QueryBody, Select, SelectItem};
 use crate::error::{Clause, Error, Result};
 use crate::expr::{Aggregate, Expr, ExprKind};
-use crate::plan::{BindContext, JoinKind, LimitPlan, LockWait, Locking, Node, OutputColumn, QueryPlan, SortKey};
+use crate::plan::{Action, BindContext, JoinKind, LimitPlan, LockWait, Locking, Node, OutputColumn, Part, QueryPlan, SortKey};
 use crate::planner::{FromBlock, JoinTree};
 use types::schema::{ColumnDefault, IndexKind};
 use types::{ColumnType, TypeKind, Value};
@@ -547,13 +547,13 @@ impl Binder<'_> {
         for first in joined {
             let Some(entry) = self.scope.joined.iter().find(|j| j.members.first() == Some(&first)) else { continue };
             let (source, column) = (entry.source, entry.column);
-            self.expand_column(source, column, columns, select);
+            self.expand_column(source, column, columns, select)?;
         }
         for source in self.scope.visible.clone() {
             for column in 0..self.sources[source].table.columns.len() {
                 let is_joined = self.scope.joined.iter().any(|j| j.members.contains(&(source, column)));
                 if !is_joined && !self.sources[source].table.columns[column].invisible {
-                    self.expand_column(source, column, columns, select);
+                    self.expand_column(source, column, columns, select)?;
                 }
             }
         }
@@ -575,18 +575,26 @@ impl Binder<'_> {
         let source = found.ok_or_else(|| Error::UnknownTableAll(name.name.to_owned()))?;
         for column in 0..self.sources[source].table.columns.len() {
             if !self.sources[source].table.columns[column].invisible {
-                self.expand_column(source, column, columns, select);
+                self.expand_column(source, column, columns, select)?;
             }
         }
         Ok(())
     }
 
-    fn expand_column(&mut self, source: usize, column: usize, columns: &mut Vec<OutputColumn>, select: &mut Vec<SelectColumn>) {
+    fn expand_column(
+        &mut self,
+        source: usize,
+        column: usize,
+        columns: &mut Vec<OutputColumn>,
+        select: &mut Vec<SelectColumn>,
+    ) -> Result<()> {
+        self.need_of(source, Action::Select, Part::Each(column))?;
         let expr = self.column(source, column);
         let name = self.sources[source].table.columns[column].name.clone();
         self.note_expanded(source, column);
         columns.push(self.output_column_of(name.clone(), &expr, Some(source)));
         select.push(SelectColumn { name, expr, derivation: self.column_derivation(source, column) });
+        Ok(())
     }
 
     /// The column of the result that an expression makes; `through` is the source that was named.

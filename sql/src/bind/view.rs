@@ -18,7 +18,7 @@ use crate::arena::Arena;
 use crate::ast::{self, Join, Query, SelectItem, Statement, TableRef};
 use crate::error::{Clause, Error, Result, ViewProblem};
 use crate::expr::{Expr, ExprKind};
-use crate::plan::{BindContext, Named, OutputColumn, SqlMode, ViewCheck};
+use crate::plan::{BindContext, Named, OutputColumn, Part, SqlMode, ViewCheck};
 use crate::planner::{JoinTree, tree_sources};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -413,6 +413,7 @@ impl Binder<'_> {
             Some(names) => self.insert_columns(&def, name, names)?,
             None => (0..def.columns.len()).collect(),
         };
+        self.need_targets(&def, &given, if names.is_some() { Part::Column } else { Part::Each })?;
         let mut base = None;
         let mut columns = Vec::with_capacity(given.len());
         for &column in &given {

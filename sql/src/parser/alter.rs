@@ -22,13 +22,13 @@ impl<'a> Parser<'a> {
             Token::Keyword(K::Procedure) => self.alter_procedure(),
             Token::Keyword(K::Function) => self.unsupported("ALTER FUNCTION"),
             Token::Keyword(K::Sql) => self.create_view(ViewForm::Alter),
+            Token::Word(_) if self.at_word("USER") => self.alter_user(),
             Token::Word(word) => {
                 let is_view = [&b"VIEW"[..], b"ALGORITHM"].iter().any(|view| word.eq_ignore_ascii_case(view));
                 if is_view || word.eq_ignore_ascii_case(b"DEFINER") && self.definer_kind().is_none() {
                     return self.create_view(ViewForm::Alter);
                 }
                 let what = match () {
-                    () if word.eq_ignore_ascii_case(b"USER") => "ALTER USER",
                     () if word.eq_ignore_ascii_case(b"EVENT") => "ALTER EVENT",
                     () if word.eq_ignore_ascii_case(b"DEFINER") => "ALTER EVENT",
                     () if word.eq_ignore_ascii_case(b"INSTANCE") => "ALTER INSTANCE",

@@ -36,6 +36,8 @@ impl<'a> Parser<'a> {
                 K::Or | K::Sql => self.create_view(ViewForm::Create),
                 _ => Err(self.error()),
             },
+            Token::Word(_) if self.at_word("USER") => self.create_user(),
+            Token::Word(_) if self.at_word("ROLE") => self.create_role(),
             Token::Word(word) => {
                 if word.eq_ignore_ascii_case(b"TEMPORARY") {
                     self.bump();
@@ -52,8 +54,6 @@ impl<'a> Parser<'a> {
                 let what = match () {
                     () if kind.is_some() => kind.unwrap_or_default(),
                     () if word.eq_ignore_ascii_case(b"EVENT") => "CREATE EVENT",
-                    () if word.eq_ignore_ascii_case(b"USER") => "CREATE USER",
-                    () if word.eq_ignore_ascii_case(b"ROLE") => "CREATE ROLE",
                     () if word.eq_ignore_ascii_case(b"SERVER") => "CREATE SERVER",
                     () if word.eq_ignore_ascii_case(b"AGGREGATE") => "CREATE FUNCTION",
                     () if word.eq_ignore_ascii_case(b"TABLESPACE") => "CREATE TABLESPACE",
@@ -717,6 +717,8 @@ impl<'a> Parser<'a> {
             Token::Keyword(K::Function) => self.unsupported("DROP FUNCTION"),
             Token::Keyword(K::Trigger) => self.unsupported("DROP TRIGGER"),
             Token::Keyword(K::Spatial) => self.unsupported("DROP SPATIAL REFERENCE SYSTEM"),
+            Token::Word(_) if self.at_word("USER") => self.drop_user(),
+            Token::Word(_) if self.at_word("ROLE") => self.drop_role(),
             Token::Word(word) => {
                 if self.accept_word("TEMPORARY") {
                     return self.drop_table(true);
@@ -735,8 +737,6 @@ impl<'a> Parser<'a> {
                 }
                 let what = match () {
                     () if word.eq_ignore_ascii_case(b"EVENT") => "DROP EVENT",
-                    () if word.eq_ignore_ascii_case(b"USER") => "DROP USER",
-                    () if word.eq_ignore_ascii_case(b"ROLE") => "DROP ROLE",
                     () if word.eq_ignore_ascii_case(b"SERVER") => "DROP SERVER",
                     () if word.eq_ignore_ascii_case(b"TABLESPACE") => "DROP TABLESPACE",
                     () if word.eq_ignore_ascii_case(b"UNDO") => "DROP UNDO TABLESPACE",
@@ -767,7 +767,7 @@ impl<'a> Parser<'a> {
     pub(super) fn rename(&mut self) -> Result<Statement<'a>> {
         self.bump();
         if self.at_word("USER") {
-            return self.unsupported("RENAME USER");
+            return self.rename_user();
         }
         if !self.accept_kw(K::Table) {
             self.expect_word("TABLES")?;

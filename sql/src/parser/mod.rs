@@ -5,6 +5,7 @@
 //! P2: a reserved word is never taken for a name; any other word is a name wherever a name may stand.
 //! P3: every loop consumes a token or ends.
 
+mod account;
 mod alter;
 mod body;
 mod ddl;
@@ -166,8 +167,8 @@ impl<'a> Parser<'a> {
                 K::Release => self.release_savepoint(),
                 K::Analyze | K::Optimize | K::Check => self.maintenance(),
                 K::Call => self.call_statement(),
-                K::Grant => self.unsupported("GRANT"),
-                K::Revoke => self.unsupported("REVOKE"),
+                K::Grant => self.grant(),
+                K::Revoke => self.revoke(),
                 K::Load => self.load(),
                 K::Purge => self.unsupported("PURGE BINARY LOGS"),
                 K::Signal => self.unsupported("SIGNAL"),

@@ -90,6 +90,13 @@ impl<'a> Parser<'a> {
 
     pub(super) fn set(&mut self) -> Result<Statement<'a>> {
         self.bump();
+        let assigns = matches!(self.peek(), Token::Equal | Token::Assign | Token::Dot);
+        match self.token {
+            Token::Keyword(K::Default) => return self.set_default_role(),
+            _ if self.at_word("ROLE") && !assigns => return self.set_role(),
+            _ if self.at_word("PASSWORD") => return self.set_password(),
+            _ => {}
+        }
         Ok(Statement::Set(self.list(|p| p.set_item())?))
     }
 
@@ -108,7 +115,6 @@ impl<'a> Parser<'a> {
                 self.charset_keyword()?;
                 return Ok(SetItem::CharacterSet(self.charset_or_default()?));
             }
-            Token::Keyword(K::Default) => return self.set_unsupported("SET DEFAULT ROLE"),
             _ => {}
         }
         if let (Token::Word(word), false) = (self.token, matches!(self.peek(), Token::Equal | Token::Assign | Token::Dot)) {
@@ -116,9 +122,7 @@ impl<'a> Parser<'a> {
             match uppercase(word, &mut buffer) {
                 b"NAMES" => return self.set_names(),
                 b"TRANSACTION" => return self.set_transaction(VariableScope::Any),
-                b"ROLE" => return self.set_unsupported("SET ROLE"),
                 b"RESOURCE" => return self.set_unsupported("SET RESOURCE GROUP"),
-                b"PASSWORD" => return self.set_unsupported("SET PASSWORD"),
                 _ => {}
             }
             if let Some(scope) = scope_word(self.utf8(word)?) {
@@ -129,9 +133,6 @@ impl<'a> Parser<'a> {
                 let name = self.dotted_name()?;
                 return self.set_system(scope, name);
             }
-        }
-        if self.at_word("PASSWORD") {
-            return self.set_unsupported("SET PASSWORD");
         }
         let name = self.dotted_name()?;
         self.set_system(VariableScope::Any, name)

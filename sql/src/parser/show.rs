@@ -189,8 +189,7 @@ impl<'a> Parser<'a> {
             _ if self.at_word("EVENT") => "EVENT",
             _ if self.at_word("USER") => {
                 self.bump();
-                self.user()?;
-                return Ok(Show::CreateUser);
+                return Ok(Show::CreateUser(self.account_name()?));
             }
             _ => return Err(self.error()),
         };
@@ -268,27 +267,10 @@ impl<'a> Parser<'a> {
 
     fn show_grants(&mut self) -> Result<Show<'a>> {
         if !self.accept_kw(K::For) {
-            return Ok(Show::Grants { user: None });
+            return Ok(Show::Grants { user: None, roles: &[] });
         }
-        let user = self.user()?;
-        if self.accept_kw(K::Using) {
-            self.list(|p| p.user())?;
-        }
-        Ok(Show::Grants { user })
-    }
-
-    /// `'user'@'host'`, CURRENT_USER(): the name, `None` for the current user.
-    fn user(&mut self) -> Result<Option<&'a str>> {
-        if self.accept_kw(K::CurrentUser) {
-            if self.accept(Token::LeftParen) {
-                self.expect(Token::RightParen)?;
-            }
-            return Ok(None);
-        }
-        let name = self.ident_or_string()?;
-        if matches!(self.token, Token::Variable(_) | Token::QuotedVariable { .. }) {
-            self.user_variable()?;
-        }
-        Ok(Some(name))
+        let user = Some(self.account_name()?);
+        let roles: &[AccountName<'a>] = if self.accept_kw(K::Using) { self.list(|p| p.account_name())? } else { &[] };
+        Ok(Show::Grants { user, roles })
     }
 }

@@ -1,0 +1,341 @@
+//! What a session may do: the privileges of its account and of its active roles, put together.
+//!
+//! Database grants are patterns; of each grantee the most specific that matches counts, as in MySQL. A look-up allocates nothing.
+
+use super::model::{Account, Name};
+use super::privilege::Privileges;
+use super::{Accounts, parse_roles, special};
+use crate::error::{Error, Result};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+use std::sync::Arc;
+use types::schema::{DatabaseDef, RoutineDef, Schema};
+
+/// What some sessions of a worker may do, as of one epoch.
+#[derive(Debug)]
+pub struct Access {
+    /// Names this set among all of the worker; no two have the same, and none is zero.
+    pub stamp: u64,
+    pub epoch: u64,
+    /// The account.
+    pub name: Name,
+    /// User and host as the client has them, for messages.
+    pub user: String,
+    pub host: String,
+    pub using_password: bool,
+    pub roles: Vec<Name>,
+    pub global: Privileges,
+    /// The account may read and change the rows of every table.
+    pub reads_all: bool,
+    /// The password has expired: nothing but a new one is allowed.
+    pub expired: bool,
+    dynamic: BTreeMap<String, bool>,
+    /// By grantee, most specific first.
+    databases: Vec<Vec<(String, Privileges)>>,
+    tables: HashMap<String, HashMap<String, OfTable>>,
+    routines: Vec<super::model::RoutineGrant>,
+    /// The schema as far as the account may see it, of the version looked at last.
+    visible: RefCell<Option<(u64, Arc<Schema>)>>,
+}
+
+#[derive(Debug, Default)]
+struct OfTable {
+    table: Privileges,
+    some_column: Privileges,
+    columns: HashMap<String, Privileges>,
+}
+
+/// Who a session is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Identity {
+    pub name: Name,
+    pub user: String,
+    pub host: String,
+    pub using_password: bool,
+    pub roles: Vec<Name>,
+    pub expired: bool,
+}
+
+/// The sets that sessions of a worker have.
+#[derive(Debug, Default)]
+pub struct Accesses {
+    epoch: u64,
+    known: HashMap<Identity, Rc<Access>>,
+    last_stamp: u64,
+}
+
+impl Accesses {
+    /// The set of these roles of the account, as of the snapshot.
+    pub fn get(&mut self, accounts: &Accounts, identity: &Identity, mandatory: &str) -> Rc<Access> {
+        if self.epoch != accounts.epoch {
+            self.known.clear();
+            self.epoch = accounts.epoch;
+        }
+        if let Some(access) = self.known.get(identity) {
+            return Rc::clone(access);
+        }
+        const KNOWN_MAX: usize = 4096;
+        if self.known.len() >= KNOWN_MAX {
+            self.known.clear();
+        }
+        self.last_stamp += 1;
+        let access = Rc::new(Access::new(self.last_stamp, accounts, identity, &parse_roles(mandatory)));
+        self.known.insert(identity.clone(), Rc::clone(&access));
+        access
+    }
+}
+
+impl Access {
+    fn new(stamp: u64, accounts: &Accounts, identity: &Identity, mandatory: &[Name]) -> Self {
+        let account = accounts.get(&identity.name);
+        let mut grantees: Vec<&Arc<Account>> = account.into_iter().collect();
+        // A role that was taken away is no longer active, and an account that is gone has none.
+        let is_granted = |role: &&Name| account.is_some_and(|a| a.has_role(role).is_some() || mandatory.contains(role));
+        let active: Vec<Name> = identity.roles.iter().filter(is_granted).cloned().collect();
+        let mut roles: Vec<&Name> = active.iter().collect();
+        let mut seen: Vec<&Name> = Vec::new();
+        while let Some(role) = roles.pop() {
+            if seen.contains(&role) {
+                continue;
+            }
+            seen.push(role);
+            if let Some(account) = accounts.get(role) {
+                grantees.push(account);
+                roles.extend(account.roles.iter().map(|grant| &grant.role));
+            }
+        }
+        let mut access = Self {
+            stamp,
+            epoch: accounts.epoch,
+            name: identity.name.clone(),
+            user: identity.user.clone(),
+            host: identity.host.clone(),
+            using_password: identity.using_password,
+            roles: active.clone(),
+            global: Privileges::NONE,
+            reads_all: false,
+            expired: identity.expired,
+            dynamic: BTreeMap::new(),
+            databases: Vec::new(),
+            tables: HashMap::new(),
+            routines: Vec::new(),
+            visible: RefCell::default(),
+        };
+        for account in grantees {
+            access.add(account);
+        }
+        access.reads_all = access.global.has(Privileges::ROWS) && !access.expired;
+        access
+    }
+
+    fn add(&mut self, account: &Account) {
+        self.global = self.global.with(account.global);
+        for (name, grantable) in &account.dynamic {
+            *self.dynamic.entry(name.clone()).or_default() |= *grantable;
+        }
+        let mut databases: Vec<_> = account.databases.iter().map(|grant| (grant.database.clone(), grant.privileges)).collect();
+        let wild_at = |pattern: &str| pattern.find(['%', '_', '\\']).unwrap_or(usize::MAX);
+        databases.sort_by_key(|(pattern, _)| std::cmp::Reverse(wild_at(pattern)));
+        self.databases.push(databases);
+        for grant in &account.tables {
+            let tables = self.tables.entry(grant.database.clone()).or_default();
+            let of = tables.entry(grant.table.clone()).or_default();
+            of.table = of.table.with(grant.privileges);
+            of.some_column = of.some_column.with(grant.of_columns());
+            for (column, more) in &grant.columns {
+                let all = of.columns.entry(column.to_lowercase()).or_default();
+                *all = all.with(*more);
+            }
+        }
+        self.routines.extend(account.routines.iter().cloned());
+    }
+
+    /// For every table of the database: what is granted globally and for it.
+    pub fn database(&self, database: &str) -> Privileges {
+        let mut all = self.global;
+        for grants in &self.databases {
+            let found = grants.iter().find(|(pattern, _)| pattern == database || matches_database(pattern, database));
+            all = found.map_or(all, |(_, more)| all.with(*more));
+        }
+        all
+    }
+
+    /// What is granted globally and for exactly this pattern.
+    pub fn exact_database(&self, pattern: &str) -> Privileges {
+        let exact = self.databases.iter().flatten().filter(|(known, _)| known == pattern);
+        exact.fold(self.global, |all, (_, more)| all.with(*more))
+    }
+
+    /// Of a table, with what its database gives: for all of it, and for all or some column of it.
+    pub fn table(&self, database: &str, table: &str) -> (Privileges, Privileges) {
+        let above = self.database(database);
+        match self.tables.get(database).and_then(|tables| tables.get(table)) {
+            Some(of) => (above.with(of.table), above.with(of.table).with(of.some_column)),
+            None => (above, above),
+        }
+    }
+
+    /// Of a column alone; what the table gives is not in it.
+    pub fn column(&self, database: &str, table: &str, column: &str) -> Privileges {
+        let Some(of) = self.tables.get(database).and_then(|tables| tables.get(table)) else { return Privileges::NONE };
+        if let Some(found) = of.columns.get(column) {
+            return *found;
+        }
+        let same = |(name, _): &(&String, &Privileges)| name.eq_ignore_ascii_case(column);
+        of.columns.iter().find(same).map_or(Privileges::NONE, |(_, found)| *found)
+    }
+
+    pub fn has(&self, privileges: Privileges) -> bool {
+        self.global.has(privileges)
+    }
+
+    /// A dynamic privilege; SUPER stands for the administrative ones.
+    pub fn has_dynamic(&self, name: &str) -> bool {
+        self.dynamic.contains_key(name)
+    }
+
+    pub fn may_grant_dynamic(&self, name: &str) -> bool {
+        self.dynamic.get(name).copied().unwrap_or(false)
+    }
+
+    /// SUPER or a dynamic privilege; 1227 names them as given.
+    pub fn needs_admin(&self, dynamic: &str, named: &str) -> Result<()> {
+        if self.has(Privileges::SUPER) || self.has_dynamic(dynamic) { Ok(()) } else { Err(special(named)) }
+    }
+
+    /// KILL for others, one more connection than there may be.
+    pub fn administers_connections(&self) -> bool {
+        self.has(Privileges::SUPER) || self.has_dynamic("CONNECTION_ADMIN")
+    }
+
+    /// May the account know that the database is there?
+    pub fn sees_database(&self, database: &str) -> bool {
+        is_open_database(database)
+            || self.has(Privileges::SHOW_DATABASES)
+            || !self.database(database).and(Privileges::DATABASE.without(Privileges::GRANT)).is_empty()
+            || self.tables.contains_key(database)
+            || self.routines.iter().any(|grant| grant.database == database)
+    }
+
+    /// May the account use it (USE)?
+    pub fn enters_database(&self, database: &str) -> bool {
+        is_open_database(database)
+            || !self.database(database).and(Privileges::DATABASE).is_empty()
+            || self.tables.contains_key(database)
+            || self.routines.iter().any(|grant| grant.database == database)
+    }
+
+    /// May the account know that the table is there?
+    pub fn sees_table(&self, database: &str, table: &str) -> bool {
+        is_open_database(database) || self.table(database, table).1.has_any(Privileges::TABLE)
+    }
+
+    /// May the account have the table's columns and indexes shown?
+    pub fn shows_columns(&self, database: &str, table: &str) -> bool {
+        let has_own = || self.tables.get(database).is_some_and(|tables| tables.contains_key(table));
+        is_open_database(database) || self.database(database).has(Privileges::SELECT) || has_own()
+    }
+
+    /// May the account know that the column is there?
+    pub fn sees_column(&self, database: &str, table: &str, column: &str) -> bool {
+        is_open_database(database)
+            || self.table(database, table).0.has_any(Privileges::COLUMN)
+            || !self.column(database, table, column).is_empty()
+    }
+
+    /// May the account see how the view is defined?
+    pub fn shows_view(&self, database: &str, view: &str) -> bool {
+        is_open_database(database) || self.table(database, view).0.has(Privileges::SELECT.with(Privileges::SHOW_VIEW))
+    }
+
+    /// May the account know that the procedure is there?
+    pub fn sees_routine(&self, def: &RoutineDef) -> bool {
+        let some = Privileges::EXECUTE.with(Privileges::CREATE_ROUTINE).with(Privileges::ALTER_ROUTINE);
+        self.database(&def.database).has_any(some) || self.shows_routine(def)
+    }
+
+    /// May the account see what the procedure does?
+    pub fn shows_routine(&self, def: &RoutineDef) -> bool {
+        self.has(Privileges::SELECT) || self.has_dynamic("SHOW_ROUTINE") || def.definer == self.name.plain()
+    }
+
+    /// Sees all that there is.
+    pub fn sees_all(&self) -> bool {
+        self.reads_all && self.has(Privileges::SHOW_DATABASES)
+    }
+
+    /// The schema without what the account may not see.
+    pub fn visible(&self, schema: &Arc<Schema>) -> Arc<Schema> {
+        if self.sees_all() {
+            return Arc::clone(schema);
+        }
+        let mut kept = self.visible.borrow_mut();
+        if let Some((version, visible)) = &*kept
+            && *version == schema.version
+        {
+            return Arc::clone(visible);
+        }
+        let databases = schema.databases.iter().filter(|(name, _)| self.sees_database(name)).map(|(name, database)| {
+            let tables = database.tables.iter().filter(|(table, _)| self.sees_table(name, table));
+            let tables = tables.map(|(table, def)| (table.clone(), Arc::clone(def))).collect();
+            let procedures = database.procedures.iter().filter(|(_, def)| self.sees_routine(def));
+            let procedures = procedures.map(|(key, def)| (key.clone(), Arc::clone(def))).collect();
+            (name.clone(), Arc::new(DatabaseDef { tables, procedures, ..DatabaseDef::clone(database) }))
+        });
+        let visible = Arc::new(Schema { version: schema.version, databases: databases.collect() });
+        *kept = Some((schema.version, Arc::clone(&visible)));
+        visible
+    }
+
+    /// 1820
+    pub fn refuse_expired(&self) -> Result<()> {
+        if !self.expired {
+            return Ok(());
+        }
+        let message = "You must reset your password using ALTER USER statement before executing this statement.";
+        Err(Error::Other { number: 1820, message: message.to_owned() })
+    }
+
+    /// 1142
+    pub fn table_denied(&self, privileges: Privileges, table: &str) -> Error {
+        self.command_denied(&privileges.list(), table)
+    }
+
+    pub fn command_denied(&self, command: &str, table: &str) -> Error {
+        let (user, host) = (self.user.clone(), self.host.clone());
+        let denied = sql::Denied { command: command.to_owned(), user, host, table: table.to_owned(), column: None };
+        Error::Sql(sql::Error::Denied(Box::new(denied)))
+    }
+
+    /// 1370
+    pub fn routine_denied(&self, command: &str, database: &str, routine: &str) -> Error {
+        let message = format!("{command} command denied to user {} for routine '{database}.{routine}'", self.name.quoted());
+        Error::Other { number: 1370, message }
+    }
+
+    /// 1044
+    pub fn database_denied(&self, database: &str) -> Error {
+        let Name { user, host } = self.name.clone();
+        Error::DatabaseAccessDenied { user, host, database: database.to_owned() }
+    }
+
+    /// 1045
+    pub fn access_denied(&self) -> Error {
+        let Name { user, host } = self.name.clone();
+        Error::AccessDenied { user, host, using_password: self.using_password }
+    }
+}
+
+/// Databases whose names and tables everybody sees; what may be read there is another matter.
+fn is_open_database(database: &str) -> bool {
+    database.eq_ignore_ascii_case("information_schema") || database.eq_ignore_ascii_case("performance_schema")
+}
+
+/// The pattern of a database grant: `%`, `_` and `\`, with regard to case.
+pub fn matches_database(pattern: &str, database: &str) -> bool {
+    if !pattern.contains(['%', '_', '\\']) {
+        return pattern == database;
+    }
+    types::collation::like(database.as_bytes(), pattern.as_bytes(), Some(b'\\'), types::CollationId::UTF8MB4_BIN)
+}

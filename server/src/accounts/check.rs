@@ -1,0 +1,393 @@
+//! What each statement but those on rows needs, looked at before it does anything. Statements on rows say what they need while they are
+//! bound (`needs`).
+//!
+//! The match over statements has no arm for all others, on purpose: a new statement must say what it needs.
+
+use super::access::Access;
+use super::needs::is_free;
+use super::privilege::Privileges;
+use super::special;
+use crate::error::{Error, Result};
+use crate::session::State;
+use sql::ast::{
+    AlterAction, AlterTable, CreateTable, ForeignKey, Maintenance, ObjectName, SetItem, Show, Statement, VariableScope, ViewForm,
+};
+use sql::plan::Action;
+
+impl State {
+    /// Refuses what the account may not.
+    pub fn check_statement(&self, statement: &Statement<'_>) -> Result<()> {
+        let access = &*self.access;
+        if access.expired && !may_follow_expiry(statement) {
+            return access.refuse_expired();
+        }
+        let database = |name: &str, wanted| of_database(access, name, wanted);
+        let table = |name: &ObjectName<'_>, wanted| self.of_table(name, wanted);
+        match statement {
+            Statement::CreateDatabase(create) => database(create.name, Privileges::CREATE),
+            Statement::AlterDatabase { name, .. } => {
+                let name = name.or(self.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
+                database(name, Privileges::ALTER)
+            }
+            Statement::DropDatabase { name, .. } => database(name, Privileges::DROP),
+            Statement::CreateTable(create) => self.check_create_table(create),
+            Statement::DropTable { temporary: true, .. } => Ok(()),
+            Statement::DropTable { names, .. } => names.iter().try_for_each(|name| self.of_table_or_own(name, Privileges::DROP)),
+            Statement::DropView { names, .. } => names.iter().try_for_each(|name| table(name, Privileges::DROP)),
+            Statement::Truncate { table: name } => self.of_table_or_own(name, Privileges::DROP),
+            Statement::CreateView(create) => {
+                table(&create.name, Privileges::CREATE_VIEW)?;
+                if matches!(create.form, ViewForm::OrReplace | ViewForm::Alter) {
+                    table(&create.name, Privileges::DROP)?;
+                }
+                check_definer(access, create.definer)
+            }
+            Statement::CreateProcedure(create) => {
+                database(self.database_of(&create.name)?, Privileges::CREATE_ROUTINE)?;
+                check_definer(access, create.definer)
+            }
+            Statement::AlterProcedure { name, .. } | Statement::DropProcedure { name, .. } => {
+                self.check_routine(self.database_of(name)?, name.name, Privileges::ALTER_ROUTINE)
+            }
+            Statement::CreateIndex(create) => table(&create.table, Privileges::INDEX),
+            Statement::DropIndex { table: name, .. } => table(name, Privileges::INDEX),
+            Statement::AlterTable(alter) => self.check_alter_table(alter),
+            Statement::RenameTable { pairs } => pairs.iter().try_for_each(|(old, new)| {
+                table(old, Privileges::ALTER.with(Privileges::DROP))?;
+                table(new, Privileges::CREATE.with(Privileges::INSERT))
+            }),
+            Statement::Set(items) => items.iter().try_for_each(|item| check_set(access, item)),
+            Statement::Use(name) => self.check_use(name),
+            Statement::Show(what) => self.check_show(what),
+            Statement::Describe { table: name, .. } => self.sees_table(name),
+            Statement::Flush { what, tables, .. } => {
+                tables.iter().try_for_each(|name| self.sees_table(name))?;
+                what.split(',').try_for_each(|what| check_flush(access, what.trim()))
+            }
+            Statement::TableMaintenance { kind, tables, .. } => tables.iter().try_for_each(|name| {
+                self.reads_some(name, Privileges::SELECT)?;
+                match kind {
+                    Maintenance::Check | Maintenance::Checksum => Ok(()),
+                    _ => self.reads_some(name, Privileges::INSERT),
+                }
+            }),
+            Statement::LockTables(tables) => tables.iter().try_for_each(|lock| {
+                database(self.database_of(&lock.name)?, Privileges::LOCK_TABLES)?;
+                self.reads_some(&lock.name, Privileges::SELECT)
+            }),
+            Statement::LockInstance { .. } => access.needs_admin("BACKUP_ADMIN", "BACKUP_ADMIN"),
+            Statement::Shutdown => self.check_shutdown(),
+            Statement::LoadData(load) if !load.local && !access.has(Privileges::FILE) => {
+                self.database_of(&load.table)?;
+                Err(access.access_denied())
+            }
+            Statement::ExplainConnection { .. } => process(access),
+            // Judged where they know whom they are about.
+            Statement::Account(_) | Statement::Kill { .. } | Statement::Call(_) => Ok(()),
+            // Judged while they are bound.
+            Statement::Query(_)
+            | Statement::Insert(_)
+            | Statement::Update(_)
+            | Statement::Delete(_)
+            | Statement::LoadData(_)
+            | Statement::Explain { .. }
+            | Statement::Do(_)
+            | Statement::Prepare { .. }
+            | Statement::Execute { .. } => Ok(()),
+            // Free for everybody.
+            Statement::Empty
+            | Statement::Unsupported { .. }
+            | Statement::Begin { .. }
+            | Statement::Commit(_)
+            | Statement::Rollback(_)
+            | Statement::Savepoint(_)
+            | Statement::RollbackTo(_)
+            | Statement::ReleaseSavepoint(_)
+            | Statement::UnlockTables
+            | Statement::Deallocate { .. }
+            | Statement::Help(_) => Ok(()),
+        }
+    }
+
+    fn database_of<'n>(&'n self, name: &ObjectName<'n>) -> Result<&'n str> {
+        name.database.or(self.vars.database.as_deref()).ok_or(Error::NoDatabase)
+    }
+
+    /// 1142 with what is missing.
+    fn of_table(&self, name: &ObjectName<'_>, wanted: Privileges) -> Result<()> {
+        let database = self.database_of(name)?;
+        if is_free(database, name.name, Action::Insert) {
+            return Ok(());
+        }
+        let (whole, _) = self.access.table(database, name.name);
+        match whole.has(wanted) {
+            true => Ok(()),
+            false => Err(self.access.table_denied(wanted.without(whole), name.name)),
+        }
+    }
+
+    /// As [`Self::of_table`], where a temporary table of the session stands before the one that others see.
+    fn of_table_or_own(&self, name: &ObjectName<'_>, wanted: Privileges) -> Result<()> {
+        match self.temporary_table(self.database_of(name)?, name.name) {
+            Some(_) => Ok(()),
+            None => self.of_table(name, wanted),
+        }
+    }
+
+    /// 1370, whether the procedure is there or not.
+    pub fn check_routine(&self, database: &str, name: &str, wanted: Privileges) -> Result<()> {
+        let command = if wanted == Privileges::EXECUTE { "execute" } else { "alter routine" };
+        match self.access.database(database).has(wanted) {
+            true => Ok(()),
+            false => Err(self.access.routine_denied(command, database, name)),
+        }
+    }
+
+    /// Of the table or of some of its columns.
+    fn reads_some(&self, name: &ObjectName<'_>, wanted: Privileges) -> Result<()> {
+        let database = self.database_of(name)?;
+        if is_free(database, name.name, Action::Select) || self.temporary_table(database, name.name).is_some() {
+            return Ok(());
+        }
+        let (_, some) = self.access.table(database, name.name);
+        match some.has(wanted) {
+            true => Ok(()),
+            false => Err(self.access.table_denied(wanted, name.name)),
+        }
+    }
+
+    /// SHOW COLUMNS and its kin: SELECT, or any privilege of the table's own. Who may use the database hears that a table is not there.
+    pub fn sees_table(&self, name: &ObjectName<'_>) -> Result<()> {
+        let database = self.database_of(name)?;
+        let is_missing = || self.access.enters_database(database) && self.schema().table(database, name.name).is_none();
+        let is_own = || self.temporary_table(database, name.name).is_some();
+        match self.access.shows_columns(database, name.name) || is_own() || is_missing() {
+            true => Ok(()),
+            false => Err(self.access.table_denied(Privileges::SELECT, name.name)),
+        }
+    }
+
+    pub fn check_shutdown(&self) -> Result<()> {
+        if self.access.has(Privileges::SHUTDOWN) { Ok(()) } else { Err(special("SHUTDOWN")) }
+    }
+
+    pub fn check_reload(&self) -> Result<()> {
+        check_flush(&self.access, "")
+    }
+
+    /// 1044, whether the database is there or not.
+    pub fn check_use(&self, name: &str) -> Result<()> {
+        if self.access.enters_database(name) { Ok(()) } else { Err(self.access.database_denied(name)) }
+    }
+
+    fn check_create_table(&self, create: &CreateTable<'_>) -> Result<()> {
+        if create.temporary {
+            of_database(&self.access, self.database_of(&create.name)?, Privileges::CREATE_TEMPORARY)?;
+        } else {
+            let rows = if create.query.is_some() { Privileges::INSERT } else { Privileges::NONE };
+            self.of_table(&create.name, Privileges::CREATE.with(rows))?;
+        }
+        if let Some(like) = &create.like {
+            self.of_table_or_own(like, Privileges::SELECT)?;
+        }
+        create.foreign_keys.iter().try_for_each(|key| self.check_parent(&create.name, key))
+    }
+
+    /// A foreign key needs REFERENCES on its parent, or on the columns that it names there.
+    fn check_parent(&self, child: &ObjectName<'_>, key: &ForeignKey<'_>) -> Result<()> {
+        let parent = key.references.table;
+        let parent = ObjectName { database: Some(parent.database.map_or_else(|| self.database_of(child), Ok)?), ..parent };
+        let database = self.database_of(&parent)?;
+        let column = |column: &&str| self.access.column(database, parent.name, column).has(Privileges::REFERENCES);
+        let whole = self.of_table(&parent, Privileges::REFERENCES);
+        if whole.is_err() && !key.references.columns.is_empty() && key.references.columns.iter().all(column) {
+            return Ok(());
+        }
+        whole.map_err(|_| self.access.table_denied(Privileges::REFERENCES, &format!("{database}.{}", parent.name)))
+    }
+
+    fn check_alter_table(&self, alter: &AlterTable<'_>) -> Result<()> {
+        let mut wanted = Privileges::ALTER;
+        for action in alter.actions {
+            if let AlterAction::RenameTable(new) = action {
+                wanted = wanted.with(Privileges::DROP);
+                self.of_table(&alter.table, wanted)?;
+                let database = new.database.map_or_else(|| self.database_of(&alter.table), Ok)?;
+                let new = ObjectName { database: Some(database), ..*new };
+                self.of_table(&new, Privileges::CREATE.with(Privileges::INSERT))?;
+            }
+        }
+        self.of_table(&alter.table, wanted)?;
+        for action in alter.actions {
+            if let AlterAction::AddForeignKey(key) = action {
+                self.check_parent(&alter.table, key)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check_show(&self, what: &Show<'_>) -> Result<()> {
+        let access = &*self.access;
+        match what {
+            Show::Tables { database, .. }
+            | Show::TableStatus { database, .. }
+            | Show::Triggers { database, .. }
+            | Show::Events { database, .. } => match database.or(self.vars.database.as_deref()) {
+                Some(database) => self.check_use(database),
+                None => Ok(()),
+            },
+            Show::Columns { table, .. } | Show::Index { table, .. } => self.sees_table(table),
+            Show::CreateTable(name) => {
+                let database = self.database_of(name)?;
+                if is_free(database, name.name, Action::Select) || self.temporary_table(database, name.name).is_some() {
+                    return Ok(());
+                }
+                let (whole, _) = access.table(database, name.name);
+                if !whole.has_any(Privileges::TABLE) {
+                    return Err(access.command_denied("SHOW", name.name));
+                }
+                match self.schema().table(database, name.name) {
+                    Some(def) if def.view.is_some() => {
+                        self.of_table(name, Privileges::SHOW_VIEW)?;
+                        self.of_table(name, Privileges::SELECT)
+                    }
+                    _ => Ok(()),
+                }
+            }
+            Show::CreateDatabase { name, .. } => match access.enters_database(name) {
+                true => Ok(()),
+                false => {
+                    let (user, host) = (access.user.clone(), access.host.clone());
+                    Err(Error::DatabaseAccessDenied { user, host, database: (*name).to_owned() })
+                }
+            },
+            Show::CreateOther { kind: "VIEW", name } => {
+                self.of_table(name, Privileges::SELECT)?;
+                self.of_table(name, Privileges::SHOW_VIEW)
+            }
+            // One that the account may not know of is not there.
+            Show::CreateOther { kind: "PROCEDURE", .. } => Ok(()),
+            Show::CreateOther { name, .. } => self.sees_table(name),
+            Show::LogEvents if access.has(Privileges::REPLICATION_SLAVE) => Ok(()),
+            Show::LogEvents => Err(special("REPLICATION SLAVE")),
+            Show::EngineStatus { .. } => process(access),
+            Show::BinaryLogStatus | Show::BinaryLogs | Show::ReplicaStatus { .. } | Show::Replicas => {
+                match access.has(Privileges::SUPER) || access.has(Privileges::REPLICATION_CLIENT) {
+                    true => Ok(()),
+                    false => Err(special("SUPER, REPLICATION CLIENT")),
+                }
+            }
+            // Judged where they know whom they are about.
+            Show::CreateUser(_) | Show::Grants { .. } => Ok(()),
+            // Free for everybody, or shows what the account may see alone.
+            Show::Databases(_)
+            | Show::Variables { .. }
+            | Show::Status { .. }
+            | Show::ProcessList { .. }
+            | Show::Warnings { .. }
+            | Show::CountWarnings { .. }
+            | Show::Engines
+            | Show::Charsets(_)
+            | Show::Collations(_)
+            | Show::Privileges
+            | Show::Plugins
+            | Show::Routines { .. }
+            | Show::OpenTables { .. }
+            | Show::Profiles
+            | Show::Profile => Ok(()),
+        }
+    }
+}
+
+/// 1044
+fn of_database(access: &Access, name: &str, wanted: Privileges) -> Result<()> {
+    match access.database(name).has(wanted) {
+        true => Ok(()),
+        false => Err(access.database_denied(name)),
+    }
+}
+
+/// Another definer than oneself.
+fn check_definer(access: &Access, definer: Option<(&str, &str)>) -> Result<()> {
+    match definer {
+        Some((user, host)) if user != access.name.user || host != access.name.host => {
+            access.needs_admin("SET_ANY_DEFINER", "SUPER or SET_ANY_DEFINER")
+        }
+        _ => Ok(()),
+    }
+}
+
+fn process(access: &Access) -> Result<()> {
+    if access.has(Privileges::PROCESS) { Ok(()) } else { Err(special("PROCESS")) }
+}
+
+/// What is allowed before a new password is set.
+fn may_follow_expiry(statement: &Statement<'_>) -> bool {
+    use sql::ast::AccountStatement as A;
+    matches!(statement, Statement::Account(A::AlterUser { .. } | A::SetPassword { .. }))
+}
+
+fn check_flush(access: &Access, what: &str) -> Result<()> {
+    let dynamic = match what {
+        "PRIVILEGES" => Some("FLUSH_PRIVILEGES"),
+        "TABLES" => Some("FLUSH_TABLES"),
+        "STATUS" => Some("FLUSH_STATUS"),
+        "USER_RESOURCES" => Some("FLUSH_USER_RESOURCES"),
+        "OPTIMIZER_COSTS" => Some("FLUSH_OPTIMIZER_COSTS"),
+        _ => None,
+    };
+    match dynamic {
+        _ if access.has(Privileges::RELOAD) => Ok(()),
+        Some(dynamic) if access.has_dynamic(dynamic) => Ok(()),
+        Some(dynamic) => Err(special(&format!("RELOAD or {dynamic}"))),
+        None => Err(special("RELOAD")),
+    }
+}
+
+/// Variables of the session that only administrators set.
+const RESTRICTED: &[&str] = &[
+    "binlog_direct_non_transactional_updates",
+    "binlog_format",
+    "binlog_row_image",
+    "binlog_row_value_options",
+    "binlog_rows_query_log_events",
+    "bulk_insert_buffer_size",
+    "character_set_filesystem",
+    "collation_server",
+    "default_collation_for_utf8mb4",
+    "explicit_defaults_for_timestamp",
+    "gtid_next",
+    "original_commit_timestamp",
+    "original_server_version",
+    "pseudo_replica_mode",
+    "pseudo_slave_mode",
+    "pseudo_thread_id",
+    "sql_log_bin",
+    "sql_log_off",
+    "transaction_write_set_extraction",
+];
+
+fn check_set(access: &Access, item: &SetItem<'_>) -> Result<()> {
+    let (scope, name) = match item {
+        SetItem::System { scope, name, .. } => (*scope, *name),
+        SetItem::Transaction { scope, .. } => (*scope, ""),
+        SetItem::User { .. } | SetItem::Names { .. } | SetItem::CharacterSet(_) | SetItem::Unsupported(_) => return Ok(()),
+    };
+    match scope {
+        VariableScope::Global | VariableScope::Persist | VariableScope::PersistOnly => {
+            let id = crate::variables::find(name);
+            if id.is_none() && !name.is_empty() {
+                // Told as unknown by SET itself.
+                return Ok(());
+            }
+            access.needs_admin("SYSTEM_VARIABLES_ADMIN", "SUPER or SYSTEM_VARIABLES_ADMIN")
+        }
+        VariableScope::Any | VariableScope::Session if RESTRICTED.iter().any(|known| known.eq_ignore_ascii_case(name)) => {
+            if access.has_dynamic("SESSION_VARIABLES_ADMIN") {
+                return Ok(());
+            }
+            access.needs_admin("SYSTEM_VARIABLES_ADMIN", "SUPER, SYSTEM_VARIABLES_ADMIN or SESSION_VARIABLES_ADMIN")
+        }
+        VariableScope::Any | VariableScope::Session => Ok(()),
+    }
+}

@@ -1,0 +1,448 @@
+//! GRANT and REVOKE of privileges and roles.
+//!
+//! Who grants must have what is granted, at that level or above, with GRANT OPTION.
+
+use super::access::Access;
+use super::model::{Account, DatabaseGrant, Name, RoleGrant, RoutineGrant, TableGrant};
+use super::privilege::{DYNAMIC, Privileges};
+use super::statement::{change, named, not_granted};
+use super::{Accounts, special};
+use crate::error::{Error, Result};
+use crate::session::State;
+use sql::ast::{AccountName, AccountStatement, GrantLevel, ObjectName, PrivilegeSpec};
+use std::sync::Arc;
+use types::schema::TableDef;
+
+/// Where privileges are granted.
+#[derive(Clone, Debug)]
+enum Level {
+    Global,
+    Database(String),
+    Table { database: String, table: String },
+    Routine { database: String, name: String, function: bool },
+}
+
+/// What is granted or revoked.
+#[derive(Clone, Debug, Default)]
+struct Set {
+    /// At the level itself.
+    whole: Privileges,
+    /// ALL was written.
+    all: bool,
+    columns: Vec<(String, Privileges)>,
+    dynamic: Vec<String>,
+}
+
+impl Set {
+    fn everything(&self) -> Privileges {
+        self.columns.iter().fold(self.whole, |all, (_, more)| all.with(*more))
+    }
+}
+
+pub async fn run(state: &mut State, statement: &AccountStatement<'_>, access: &Access) -> Result<()> {
+    let list = |names: &[AccountName<'_>]| names.iter().map(|name| named(access, name)).collect::<Vec<Name>>();
+    match *statement {
+        AccountStatement::Grant { privileges, level, to, grant_option } => {
+            let level = level_of(state, &level)?;
+            let mut set = set_of(privileges, &level)?;
+            if grant_option {
+                set.whole = set.whole.with(Privileges::GRANT);
+            }
+            may_grant(access, &level, &set)?;
+            complete(state, &level, &mut set, true)?;
+            let to = list(to);
+            guard(state, access, &to)?;
+            change(state, move |accounts| to.iter().try_for_each(|name| grant(accounts, name, &level, &set))).await
+        }
+        AccountStatement::Revoke { privileges, level, from, if_exists } => {
+            let level = level_of(state, &level)?;
+            let mut set = set_of(privileges, &level)?;
+            may_grant(access, &level, &set)?;
+            complete(state, &level, &mut set, false)?;
+            let from = list(from);
+            guard(state, access, &from)?;
+            let _ = if_exists;
+            change(state, move |accounts| from.iter().try_for_each(|name| revoke(accounts, name, &level, &set))).await
+        }
+        AccountStatement::RevokeAll { from, .. } => {
+            if !access.has(Privileges::CREATE_USER) {
+                return Err(special("CREATE USER"));
+            }
+            let from = list(from);
+            guard(state, access, &from)?;
+            change(state, move |accounts| {
+                for name in &from {
+                    let Some(account) = accounts.get(name) else {
+                        let message = "Can't revoke all privileges for one or more of the requested users";
+                        return Err(Error::Other { number: 1269, message: message.to_owned() });
+                    };
+                    let mut account = Account::clone(account);
+                    account.global = Privileges::NONE;
+                    account.dynamic.clear();
+                    account.databases.clear();
+                    account.tables.clear();
+                    account.routines.clear();
+                    accounts.put(account);
+                }
+                Ok(())
+            })
+            .await
+        }
+        AccountStatement::GrantRoles { roles, to, admin_option } => {
+            let (roles, to) = (list(roles), list(to));
+            may_grant_roles(state, access, &roles)?;
+            guard(state, access, &to)?;
+            change(state, move |accounts| grant_roles(accounts, &roles, &to, admin_option)).await
+        }
+        AccountStatement::RevokeRoles { roles, from, .. } => {
+            let (roles, from) = (list(roles), list(from));
+            may_grant_roles(state, access, &roles)?;
+            guard(state, access, &from)?;
+            change(state, move |accounts| {
+                for name in &from {
+                    let account = accounts.get(name).ok_or_else(|| unknown_id(name))?;
+                    let mut account = Account::clone(account);
+                    for role in &roles {
+                        if accounts.get(role).is_none() {
+                            return Err(unknown_id(role));
+                        }
+                        account.roles.retain(|grant| grant.role != *role);
+                        account.default_roles.retain(|name| name != role);
+                    }
+                    accounts.put(account);
+                }
+                Ok(())
+            })
+            .await
+        }
+        _ => Err(Error::Internal("a statement about accounts took the wrong way".to_owned())),
+    }
+}
+
+/// 3523
+pub fn unknown_id(name: &Name) -> Error {
+    Error::Other { number: 3523, message: format!("Unknown authorization ID {}", name.ticked()) }
+}
+
+fn guard(state: &State, access: &Access, names: &[Name]) -> Result<()> {
+    access.guard(&state.worker.shared.accounts.snapshot(), names)
+}
+
+fn current(state: &State, database: Option<&str>) -> Result<String> {
+    database.map(str::to_owned).or_else(|| state.vars.database.clone()).ok_or(Error::NoDatabase)
+}
+
+fn level_of(state: &State, level: &GrantLevel<'_>) -> Result<Level> {
+    Ok(match *level {
+        GrantLevel::Global => Level::Global,
+        GrantLevel::Database(database) => Level::Database(current(state, database)?),
+        GrantLevel::Table(ObjectName { database, name }) => {
+            Level::Table { database: current(state, database)?, table: name.to_owned() }
+        }
+        GrantLevel::Routine { function, name } => {
+            Level::Routine { database: current(state, name.database)?, name: name.name.to_owned(), function }
+        }
+    })
+}
+
+/// What a level knows.
+fn known_at(level: &Level) -> Privileges {
+    match level {
+        Level::Global => Privileges::GLOBAL,
+        Level::Database(_) => Privileges::DATABASE,
+        Level::Table { .. } => Privileges::TABLE,
+        Level::Routine { .. } => Privileges::ROUTINE,
+    }
+}
+
+fn illegal() -> Error {
+    let message = "Illegal GRANT/REVOKE command; please consult the manual to see which privileges can be used";
+    Error::Other { number: 1144, message: message.to_owned() }
+}
+
+fn set_of(privileges: &[PrivilegeSpec<'_>], level: &Level) -> Result<Set> {
+    let mut set = Set::default();
+    let syntax = |near: &str| Error::Sql(sql::Error::Syntax { near: near.to_owned(), line: 1 });
+    for PrivilegeSpec { name, columns } in privileges {
+        if *name == "ALL" {
+            if !columns.is_empty() {
+                return Err(syntax(name));
+            }
+            set.all = true;
+            set.whole = set.whole.with(known_at(level).without(Privileges::GRANT));
+            continue;
+        }
+        if *name == "USAGE" {
+            continue;
+        }
+        let Some(bit) = Privileges::named(name) else {
+            if !DYNAMIC.contains(name) {
+                let message = "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version for \
+                               the right syntax to use";
+                return Err(Error::Other { number: 1149, message: message.to_owned() });
+            }
+            if !matches!(level, Level::Global) {
+                return Err(Error::Other { number: 3619, message: format!("Illegal privilege level specified for {name}") });
+            }
+            set.dynamic.push((*name).to_owned());
+            continue;
+        };
+        if !columns.is_empty() {
+            if !Privileges::COLUMN.has(bit) {
+                return Err(syntax(name));
+            }
+            if !matches!(level, Level::Table { .. }) {
+                return Err(illegal());
+            }
+            for column in *columns {
+                match set.columns.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(column)) {
+                    Some((_, bits)) => *bits = bits.with(bit),
+                    None => set.columns.push(((*column).to_owned(), bit)),
+                }
+            }
+            continue;
+        }
+        if !known_at(level).has(bit) {
+            return Err(match level {
+                Level::Database(_) => Error::Sql(sql::Error::WrongUsage("DB GRANT", "GLOBAL PRIVILEGES")),
+                _ => illegal(),
+            });
+        }
+        set.whole = set.whole.with(bit);
+    }
+    if set.all && matches!(level, Level::Global) {
+        set.dynamic = DYNAMIC.iter().map(|name| (*name).to_owned()).collect();
+    }
+    Ok(set)
+}
+
+/// Refuses what the account has not, or may not give on.
+fn may_grant(access: &Access, level: &Level, set: &Set) -> Result<()> {
+    let needed = set.everything().with(Privileges::GRANT);
+    match level {
+        Level::Global => {
+            let static_part = set.whole.without(Privileges::GRANT);
+            if (!static_part.is_empty() || set.dynamic.is_empty()) && !access.has(needed) {
+                return Err(access.access_denied());
+            }
+            match set.dynamic.iter().find(|name| !access.may_grant_dynamic(name)) {
+                Some(_) if set.all => Err(access.access_denied()),
+                Some(_) => Err(special("GRANT OPTION")),
+                None => Ok(()),
+            }
+        }
+        Level::Database(database) => match pattern_privileges(access, database).has(needed) {
+            true => Ok(()),
+            false => Err(access.database_denied(database)),
+        },
+        Level::Table { database, table } => {
+            let (whole, some) = access.table(database, table);
+            let wanted = set.whole.with(Privileges::GRANT);
+            let of_column = |column: &str| whole.with(access.column(database, table, column));
+            if whole.has(wanted) && set.columns.iter().all(|(column, bits)| of_column(column).has(*bits)) {
+                return Ok(());
+            }
+            let missing = set.everything().with(wanted).without(some);
+            let missing = if missing.is_empty() { Privileges::GRANT } else { missing };
+            Err(access.table_denied(missing, table))
+        }
+        Level::Routine { database, name, .. } => match access.database(database).has(needed) {
+            true => Ok(()),
+            false => Err(access.routine_denied("grant", database, name)),
+        },
+    }
+}
+
+/// What the account has of all databases that a pattern stands for: a pattern that is wider than its own grants gives nothing.
+fn pattern_privileges(access: &Access, pattern: &str) -> Privileges {
+    match pattern.contains(['%', '_']) {
+        false => access.database(&pattern.replace('\\', "")),
+        true => access.exact_database(pattern),
+    }
+}
+
+/// The table must be there, and its columns; ALL stands for what the level knows. 1146, 1054, 1305
+fn complete(state: &State, level: &Level, set: &mut Set, granting: bool) -> Result<()> {
+    match level {
+        Level::Table { database, table } => {
+            let schema = state.schema();
+            let found: Option<&Arc<TableDef>> = schema.table(database, table);
+            match found {
+                Some(def) => {
+                    for (column, _) in &mut set.columns {
+                        let index = def.column_index(column).ok_or_else(|| Error::Other {
+                            number: 1054,
+                            message: format!("Unknown column '{column}' in '{table}'"),
+                        })?;
+                        column.clone_from(&def.columns[index].name);
+                    }
+                }
+                None if granting && !set.everything().has(Privileges::CREATE) => {
+                    return Err(Error::TableMissing { database: database.clone(), table: table.clone() });
+                }
+                None => {}
+            }
+        }
+        Level::Routine { database, name, function: false } if state.schema().procedure(database, name).is_some() => {
+            return Err(Error::NotSupported("privileges on single procedures".to_owned()));
+        }
+        Level::Routine { name, function, .. } if granting => {
+            let kind = if *function { "FUNCTION" } else { "PROCEDURE" };
+            return Err(Error::DoesNotExist { kind, name: name.clone() });
+        }
+        Level::Global | Level::Database(_) | Level::Routine { .. } => {}
+    }
+    Ok(())
+}
+
+fn grant(accounts: &mut Accounts, name: &Name, level: &Level, set: &Set) -> Result<()> {
+    let Some(account) = accounts.get(name) else {
+        let message = "You are not allowed to create a user with GRANT";
+        return Err(Error::Other { number: 1410, message: message.to_owned() });
+    };
+    let mut account = Account::clone(account);
+    match level {
+        Level::Global => {
+            let option = set.whole.has(Privileges::GRANT);
+            // Beside dynamic privileges, the option is theirs.
+            let of_static = !set.whole.without(Privileges::GRANT).is_empty() || set.dynamic.is_empty();
+            account.global = account.global.with(if of_static { set.whole } else { set.whole.without(Privileges::GRANT) });
+            for dynamic in &set.dynamic {
+                *account.dynamic.entry(dynamic.clone()).or_default() |= option;
+            }
+        }
+        Level::Database(database) => match account.databases.iter_mut().find(|grant| grant.database == *database) {
+            Some(present) => present.privileges = present.privileges.with(set.whole),
+            None if set.whole.is_empty() => {}
+            None => account.databases.push(DatabaseGrant { database: database.clone(), privileges: set.whole }),
+        },
+        Level::Table { database, table } => {
+            let at = account.tables.iter().position(|grant| grant.database == *database && grant.table == *table);
+            let at = at.unwrap_or_else(|| {
+                let (database, table) = (database.clone(), table.clone());
+                account.tables.push(TableGrant { database, table, privileges: Privileges::NONE, columns: Default::default() });
+                account.tables.len() - 1
+            });
+            let present = &mut account.tables[at];
+            present.privileges = present.privileges.with(set.whole);
+            for (column, more) in &set.columns {
+                let bits = present.columns.entry(column.clone()).or_default();
+                *bits = bits.with(*more);
+            }
+        }
+        Level::Routine { database, name, function } => {
+            let (database, name, function) = (database.clone(), name.clone(), *function);
+            account.routines.push(RoutineGrant { database, name, function, privileges: set.whole });
+        }
+    }
+    tidy(&mut account);
+    accounts.put(account);
+    Ok(())
+}
+
+/// Takes grants of nothing out.
+fn tidy(account: &mut Account) {
+    account.databases.retain(|grant| !grant.privileges.is_empty());
+    for grant in &mut account.tables {
+        grant.columns.retain(|_, bits| !bits.is_empty());
+    }
+    account.tables.retain(|grant| !grant.privileges.is_empty() || !grant.columns.is_empty());
+    account.routines.retain(|grant| !grant.privileges.is_empty());
+}
+
+fn no_grant(name: &Name, table: Option<&str>) -> Error {
+    let of = format!("There is no such grant defined for user '{}' on host '{}'", name.user, name.host);
+    match table {
+        Some(table) => Error::Other { number: 1147, message: format!("{of} on table '{table}'") },
+        None => Error::Other { number: 1141, message: of },
+    }
+}
+
+fn revoke(accounts: &mut Accounts, name: &Name, level: &Level, set: &Set) -> Result<()> {
+    let of_table = match level {
+        Level::Table { table, .. } => Some(table.as_str()),
+        _ => None,
+    };
+    let account = accounts.get(name).ok_or_else(|| no_grant(name, of_table))?;
+    let mut account = Account::clone(account);
+    match level {
+        Level::Global => {
+            let whole = if set.all { set.whole.with(Privileges::GRANT) } else { set.whole };
+            account.global = account.global.without(whole);
+            account.dynamic.retain(|dynamic, _| !set.dynamic.contains(dynamic));
+            if set.whole.has(Privileges::GRANT) {
+                account.dynamic.values_mut().for_each(|option| *option = false);
+            }
+        }
+        Level::Database(database) => {
+            let found = account.databases.iter_mut().find(|grant| grant.database == *database);
+            let present = found.ok_or_else(|| no_grant(name, None))?;
+            present.privileges = present.privileges.without(if set.all { Privileges::DATABASE } else { set.whole });
+        }
+        Level::Table { database, table } => {
+            let found = account.tables.iter_mut().find(|grant| grant.database == *database && grant.table == *table);
+            let present = found.ok_or_else(|| no_grant(name, of_table))?;
+            present.privileges = present.privileges.without(if set.all { Privileges::TABLE } else { set.whole });
+            // What is taken of the table is taken of its columns too.
+            present.columns.values_mut().for_each(|bits| *bits = bits.without(set.whole));
+            for (column, less) in &set.columns {
+                let found = present.columns.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(column));
+                let (_, bits) = found.ok_or_else(|| no_grant(name, of_table))?;
+                *bits = bits.without(*less);
+            }
+        }
+        Level::Routine { .. } => return Err(no_grant(name, None)),
+    }
+    tidy(&mut account);
+    accounts.put(account);
+    Ok(())
+}
+
+/// ROLE_ADMIN, or every role WITH ADMIN OPTION.
+fn may_grant_roles(state: &State, access: &Access, roles: &[Name]) -> Result<()> {
+    if access.has_dynamic("ROLE_ADMIN") || access.has(Privileges::SUPER) {
+        return Ok(());
+    }
+    let accounts = state.worker.shared.accounts.snapshot();
+    let admin =
+        |role: &Name| accounts.get(&access.name).and_then(|account| account.has_role(role)).is_some_and(|grant| grant.admin);
+    if roles.iter().all(admin) {
+        return Ok(());
+    }
+    Err(special("WITH ADMIN, ROLE_ADMIN, SUPER"))
+}
+
+fn grant_roles(accounts: &mut Accounts, roles: &[Name], to: &[Name], admin: bool) -> Result<()> {
+    for name in to {
+        let account = accounts.get(name).ok_or_else(|| unknown_id(name))?;
+        let mut account = Account::clone(account);
+        for role in roles {
+            if accounts.get(role).is_none() {
+                return Err(unknown_id(role));
+            }
+            if role == name || accounts.is_granted(role, name) {
+                let message = format!(
+                    "User account {} is directly or indirectly granted to the role {}. The GRANT would create a loop",
+                    name.ticked(),
+                    role.ticked()
+                );
+                return Err(Error::Other { number: 4027, message });
+            }
+            match account.roles.iter_mut().find(|grant| grant.role == *role) {
+                Some(present) => present.admin |= admin,
+                None => account.roles.push(RoleGrant { role: role.clone(), admin }),
+            }
+        }
+        accounts.put(account);
+    }
+    Ok(())
+}
+
+/// 3530, where SHOW GRANTS ... USING names a role that the account has not.
+pub fn check_using(accounts: &Accounts, name: &Name, roles: &[Name]) -> Result<()> {
+    let has = |role: &Name| accounts.get(name).is_some_and(|account| account.has_role(role).is_some());
+    match roles.iter().find(|role| !has(role)) {
+        Some(role) => Err(not_granted(role, name)),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,376 @@
+//! What is remembered of logins: fast hashes of passwords that were proved, failures, connections in use. And the thread that does what is
+//! slow about passwords, so that no worker waits for it.
+//!
+//! L1: everything here is locked for a look-up at a time, at the start or the end of a connection only; but for accounts with
+//!     MAX_QUERIES_PER_HOUR or MAX_UPDATES_PER_HOUR, whose statements are counted.
+//! L2: a fast hash is good for the stored password that it was seen with, so a changed password makes it useless.
+
+use super::model::{Account, Limits, Name};
+use crate::error::{Error, Result};
+use crate::worker::{OneShot, one_shot};
+use aws_lc_rs::rsa::{KeySize, OAEP_SHA1_MGF1SHA1, OaepPrivateDecryptingKey, PrivateDecryptingKey};
+use parking_lot::Mutex;
+use protocol::auth::Sha2Hash;
+use std::collections::HashMap;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+type Job = Box<dyn FnOnce() + Send>;
+
+const HOUR: Duration = Duration::from_secs(3600);
+const DAY: Duration = Duration::from_secs(24 * 3600);
+/// Failures of one client host that are not slowed.
+const FREE_FAILURES: u32 = 5;
+const DELAY_MAX: Duration = Duration::from_secs(5);
+/// Failures are forgotten after so long.
+const FORGET_AFTER: Duration = Duration::from_secs(300);
+/// Hosts that are remembered; beyond that the oldest are forgotten.
+const HOSTS_MAX: usize = 10_000;
+
+#[derive(Default)]
+struct Fast {
+    stored: String,
+    hash: Sha2Hash,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Failures {
+    count: u32,
+    last: Instant,
+}
+
+/// What an account uses.
+#[derive(Debug)]
+struct Usage {
+    open: u32,
+    since: Instant,
+    connections: u32,
+    queries: u32,
+    updates: u32,
+}
+
+/// The record of logins, for as long as the server runs.
+pub struct Logins {
+    fast: Mutex<HashMap<Name, Fast>>,
+    accounts: Mutex<HashMap<Name, Failures>>,
+    hosts: Mutex<HashMap<String, Failures>>,
+    /// Handshakes that broke off, by host.
+    broken: Mutex<HashMap<String, u64>>,
+    usage: Arc<Mutex<HashMap<Name, Usage>>>,
+    jobs: Mutex<Option<Sender<Job>>>,
+    key: OnceLock<Option<Arc<Key>>>,
+}
+
+/// The key pair that passwords are encrypted with where the channel is open.
+pub struct Key {
+    private: OaepPrivateDecryptingKey,
+    /// SubjectPublicKeyInfo in PEM.
+    pub public: Vec<u8>,
+}
+
+impl Key {
+    fn new() -> Option<Self> {
+        use aws_lc_rs::encoding::{AsDer, PublicKeyX509Der};
+        let private = PrivateDecryptingKey::generate(KeySize::Rsa2048).ok()?;
+        let der: PublicKeyX509Der<'_> = private.public_key().as_der().ok()?;
+        let public = pem("PUBLIC KEY", der.as_ref());
+        Some(Self { private: OaepPrivateDecryptingKey::new(private).ok()?, public })
+    }
+
+    /// The password without its last zero byte; `None` where it is none that was encrypted for this key and nonce.
+    pub fn decrypt(&self, sent: &[u8], nonce: &[u8]) -> Option<Vec<u8>> {
+        let mut room = vec![0; self.private.min_output_size()];
+        let plain = self.private.decrypt(&OAEP_SHA1_MGF1SHA1, sent, &mut room, None).ok()?;
+        let mut password: Vec<u8> = plain.iter().zip(nonce.iter().cycle()).map(|(a, b)| a ^ b).collect();
+        (password.pop() == Some(0)).then_some(password)
+    }
+}
+
+/// A document in PEM.
+pub fn pem(label: &str, der: &[u8]) -> Vec<u8> {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = format!("-----BEGIN {label}-----\n").into_bytes();
+    for line in der.chunks(48) {
+        for group in line.chunks(3) {
+            let word = group.iter().fold(0u32, |word, byte| word << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
+            for digit in 0..4 {
+                let is_padding = digit > group.len();
+                out.push(if is_padding { b'=' } else { DIGITS[(word >> (18 - 6 * digit) & 63) as usize] });
+            }
+        }
+        out.push(b'\n');
+    }
+    out.extend_from_slice(format!("-----END {label}-----\n").as_bytes());
+    out
+}
+
+impl Logins {
+    pub fn start() -> Self {
+        Self {
+            fast: Mutex::default(),
+            accounts: Mutex::default(),
+            hosts: Mutex::default(),
+            broken: Mutex::default(),
+            usage: Arc::default(),
+            jobs: Mutex::new(None),
+            key: OnceLock::new(),
+        }
+    }
+
+    /// Runs something slow on the thread for passwords. `None` when it panicked or there is no thread.
+    pub fn slowly<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> OneShot<T> {
+        let (reply, wait) = one_shot();
+        let mut jobs = self.jobs.lock();
+        let sender = jobs.get_or_insert_with(|| {
+            let (sender, receiver) = channel::<Job>();
+            let run = move || {
+                while let Ok(job) = receiver.recv() {
+                    if std::panic::catch_unwind(std::panic::AssertUnwindSafe(job)).is_err() {
+                        tracing::error!("work on a password panicked");
+                    }
+                }
+            };
+            if let Err(error) = std::thread::Builder::new().name("heddle-login".to_owned()).spawn(run) {
+                tracing::error!(%error, "no thread for passwords");
+            }
+            sender
+        });
+        // Without a thread the reply is dropped, and the caller reads that nothing was done.
+        let _ = sender.send(Box::new(move || reply.send(work())));
+        wait
+    }
+
+    /// The key pair; made when it is first asked for, which is slow. `None`: it could not be made.
+    pub fn key(&self) -> Option<Arc<Key>> {
+        self.key.get_or_init(|| Key::new().map(Arc::new)).clone()
+    }
+
+    /// The fast hash of the account's present password, where one is known. L2
+    pub fn fast(&self, account: &Account) -> Option<Sha2Hash> {
+        let known = self.fast.lock();
+        known.get(&account.name).filter(|fast| fast.stored == account.stored).map(|fast| fast.hash)
+    }
+
+    pub fn remember(&self, account: &Account, hash: Sha2Hash) {
+        self.fast.lock().insert(account.name.clone(), Fast { stored: account.stored.clone(), hash });
+    }
+
+    /// 3955: the account has failed too often.
+    pub fn refuse_blocked(&self, account: &Account, host: &str) -> Result<()> {
+        if account.failed_logins == 0 || account.lock_days == 0 {
+            return Ok(());
+        }
+        let mut failures = self.accounts.lock();
+        let Some(failed) = failures.get(&account.name).copied() else { return Ok(()) };
+        if failed.count < account.failed_logins {
+            return Ok(());
+        }
+        let forever = account.lock_days < 0;
+        let days = u32::try_from(account.lock_days).unwrap_or(0);
+        let passed = failed.last.elapsed();
+        if !forever && passed >= DAY * days {
+            failures.remove(&account.name);
+            return Ok(());
+        }
+        let left = u64::from(days) - passed.as_secs() / DAY.as_secs();
+        let (days, left) = match forever {
+            true => ("unlimited".to_owned(), "unlimited".to_owned()),
+            false => (days.to_string(), left.to_string()),
+        };
+        let message = format!(
+            "Access denied for user '{}'@'{host}'. Account is blocked for {days} day(s) ({left} day(s) remaining) due to {} consecutive failed \
+             logins.",
+            account.name.user, account.failed_logins
+        );
+        Err(Error::Other { number: 3955, message })
+    }
+
+    /// A login failed.
+    pub fn failed(&self, account: Option<&Account>, host: &str) {
+        if let Some(account) = account {
+            fail(&mut self.accounts.lock(), account.name.clone());
+        }
+        let mut hosts = self.hosts.lock();
+        if hosts.len() >= HOSTS_MAX {
+            hosts.retain(|_, failures| failures.last.elapsed() < FORGET_AFTER);
+        }
+        if hosts.len() < HOSTS_MAX || hosts.contains_key(host) {
+            fail(&mut hosts, host.to_owned());
+        }
+    }
+
+    pub fn succeeded(&self, account: &Account, host: &str) {
+        self.accounts.lock().remove(&account.name);
+        self.hosts.lock().remove(host);
+        self.broken.lock().remove(host);
+    }
+
+    /// ACCOUNT UNLOCK and a changed account begin anew.
+    pub fn forget(&self, name: &Name) {
+        self.accounts.lock().remove(name);
+        if let Some(present) = self.usage.lock().get_mut(name) {
+            *present = Usage { open: present.open, ..Usage::new() };
+        }
+    }
+
+    /// How long the next failure of the host is kept waiting.
+    pub fn delay(&self, host: &str) -> Duration {
+        let mut hosts = self.hosts.lock();
+        let Some(failures) = hosts.get(host).copied() else { return Duration::ZERO };
+        if failures.last.elapsed() > FORGET_AFTER {
+            hosts.remove(host);
+            return Duration::ZERO;
+        }
+        match failures.count.checked_sub(FREE_FAILURES) {
+            None | Some(0) => Duration::ZERO,
+            Some(more) => (Duration::from_millis(100) * 2u32.saturating_pow(more.min(16))).min(DELAY_MAX),
+        }
+    }
+
+    /// A handshake broke off.
+    pub fn broke_off(&self, host: &str) {
+        let mut broken = self.broken.lock();
+        if broken.len() < HOSTS_MAX || broken.contains_key(host) {
+            *broken.entry(host.to_owned()).or_default() += 1;
+        }
+    }
+
+    /// 1129
+    pub fn refuse_host(&self, host: &str, errors_max: u64) -> Result<()> {
+        match self.broken.lock().get(host) {
+            Some(count) if *count >= errors_max => {
+                let message =
+                    format!("Host '{host}' is blocked because of many connection errors; unblock with 'mysqladmin flush-hosts'");
+                Err(Error::Other { number: 1129, message })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// FLUSH HOSTS
+    pub fn forget_hosts(&self) {
+        self.broken.lock().clear();
+        self.hosts.lock().clear();
+    }
+
+    /// Takes a connection of the account: 1203 and 1226 where it has too many.
+    pub fn take_seat(&self, account: &Account, user_connections_max: u64) -> Result<Seat> {
+        let limits = account.limits;
+        let mut usage = self.usage.lock();
+        let present = usage.entry(account.name.clone()).or_insert_with(Usage::new);
+        present.turn();
+        let exceeded = |resource: &str, limit: u32| Error::Other {
+            number: 1226,
+            message: format!("User '{}' has exceeded the '{resource}' resource (current value: {limit})", account.name.user),
+        };
+        if limits.user_connections > 0 && present.open >= limits.user_connections {
+            return Err(exceeded("max_user_connections", limits.user_connections));
+        }
+        if limits.user_connections == 0 && user_connections_max > 0 && u64::from(present.open) >= user_connections_max {
+            let message = format!("User {} already has more than 'max_user_connections' active connections", account.name.user);
+            return Err(Error::Other { number: 1203, message });
+        }
+        if limits.connections > 0 && present.connections >= limits.connections {
+            return Err(exceeded("max_connections_per_hour", limits.connections));
+        }
+        present.open += 1;
+        present.connections += 1;
+        Ok(Seat { name: account.name.clone(), limits, usage: Arc::clone(&self.usage) })
+    }
+}
+
+fn fail<K: std::hash::Hash + Eq>(failures: &mut HashMap<K, Failures>, of: K) {
+    let now = Instant::now();
+    let entry = failures.entry(of).or_insert(Failures { count: 0, last: now });
+    entry.count = entry.count.saturating_add(1);
+    entry.last = now;
+}
+
+impl Usage {
+    fn new() -> Self {
+        Self { open: 0, since: Instant::now(), connections: 0, queries: 0, updates: 0 }
+    }
+
+    /// Begins a new hour where one is over.
+    fn turn(&mut self) {
+        if self.since.elapsed() >= HOUR {
+            *self = Self { open: self.open, ..Self::new() };
+        }
+    }
+}
+
+/// A connection of an account, given back when dropped.
+pub struct Seat {
+    name: Name,
+    limits: Limits,
+    usage: Arc<Mutex<HashMap<Name, Usage>>>,
+}
+
+impl Seat {
+    /// Are the account's statements counted?
+    pub fn counts(&self) -> bool {
+        self.limits.queries > 0 || self.limits.updates > 0
+    }
+
+    /// Counts a statement: 1226 where the hour's are used up.
+    pub fn count(&self, writes: bool) -> Result<()> {
+        let mut usage = self.usage.lock();
+        let Some(present) = usage.get_mut(&self.name) else { return Ok(()) };
+        present.turn();
+        present.queries += 1;
+        present.updates += u32::from(writes);
+        let over = |count: u32, limit: u32| limit > 0 && count > limit;
+        let (resource, limit) = match () {
+            () if over(present.queries, self.limits.queries) => ("max_questions", self.limits.queries),
+            () if writes && over(present.updates, self.limits.updates) => ("max_updates", self.limits.updates),
+            () => return Ok(()),
+        };
+        let message = format!("User '{}' has exceeded the '{resource}' resource (current value: {limit})", self.name.user);
+        Err(Error::Other { number: 1226, message })
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        if let Some(present) = self.usage.lock().get_mut(&self.name) {
+            present.open = present.open.saturating_sub(1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_is_pem() {
+        assert_eq!(pem("X", b"hello"), b"-----BEGIN X-----\naGVsbG8=\n-----END X-----\n");
+    }
+
+    #[test]
+    fn several_failures_are_slowed() {
+        let logins = Logins::start();
+        (0..FREE_FAILURES).for_each(|_| logins.failed(None, "host"));
+        assert_eq!(logins.delay("host"), Duration::ZERO);
+        logins.failed(None, "host");
+        assert_eq!(logins.delay("host"), Duration::from_millis(200));
+        (0..20).for_each(|_| logins.failed(None, "host"));
+        assert_eq!(logins.delay("host"), DELAY_MAX);
+        assert_eq!(logins.delay("other"), Duration::ZERO);
+    }
+
+    #[test]
+    fn connections_are_bounded() {
+        let logins = Logins::start();
+        let mut account = Account { name: Name::new("u", "%"), ..Account::default() };
+        let first = logins.take_seat(&account, 1).expect("the first");
+        assert!(matches!(logins.take_seat(&account, 1), Err(Error::Other { number: 1203, .. })));
+        drop(first);
+        account.limits = Limits { user_connections: 1, queries: 1, ..Limits::default() };
+        let first = logins.take_seat(&account, 0).expect("the first is gone");
+        assert!(matches!(logins.take_seat(&account, 0), Err(Error::Other { number: 1226, .. })));
+        assert!(first.count(false).is_ok());
+        assert!(matches!(first.count(false), Err(Error::Other { number: 1226, .. })));
+    }
+}

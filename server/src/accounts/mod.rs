@@ -1,0 +1,220 @@
+//! Accounts, roles and privileges.
+//!
+//! All accounts are one immutable snapshot ([`Accounts`]) behind one pointer; a statement that changes them makes the next one on a thread
+//! for definitions, writes the changed records in one transaction, and publishes it with the next *epoch*. A session holds an [`Access`]:
+//! everything its account and its active roles may do, put together once per epoch and shared by the sessions of a worker that have the
+//! same account and roles. A statement compares its epoch with the published one (a load of a line that only such changes write) and then
+//! looks at nothing but the session's own memory.
+//!
+//! - `privilege`: the bits; `model`: what is stored; `host`: which clients an account is for; `password`: how passwords are stored.
+//! - `access`: what a session may do; `check`: what each statement needs; `statement`, `grant`: the statements; `show`: SHOW GRANTS and
+//!   its kin; `logins`: what is remembered of logins.
+//!
+//! A1: an epoch is published after its records are durable, and under the writers' mutex.
+//! A2: what is refused is refused before anything is read or written.
+
+mod access;
+mod check;
+mod grant;
+pub mod host;
+mod logins;
+pub mod model;
+mod needs;
+mod password;
+pub mod privilege;
+mod show;
+mod statement;
+
+pub use access::{Access, Accesses, Identity};
+pub use logins::{Logins, Seat};
+pub use model::{Account, Name};
+pub use needs::{Gathering, Needs, check_missing, check_touched};
+pub use password::{Plugin, native_hash};
+pub use show::{create_user, grants};
+pub use statement::run;
+
+use crate::error::{Error, Result};
+use arc_swap::ArcSwap;
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// All accounts and roles as of one epoch.
+#[derive(Clone, Debug, Default)]
+pub struct Accounts {
+    pub epoch: u64,
+    pub by_name: BTreeMap<Name, Arc<Account>>,
+    /// In the order in which a client's account is looked for.
+    order: Vec<Arc<Account>>,
+}
+
+impl Accounts {
+    fn new(epoch: u64, by_name: BTreeMap<Name, Arc<Account>>) -> Self {
+        let mut order: Vec<Arc<Account>> = by_name.values().cloned().collect();
+        order.sort_by_key(|account| (host::rank(&account.name.host), account.name.user.is_empty()));
+        Self { epoch, by_name, order }
+    }
+
+    pub fn get(&self, name: &Name) -> Option<&Arc<Account>> {
+        self.by_name.get(name)
+    }
+
+    /// The account of a client.
+    pub fn find(&self, user: &str, host_name: &str, address: Option<IpAddr>) -> Option<&Arc<Account>> {
+        let is = |account: &&Arc<Account>| {
+            let name = &account.name;
+            (name.user.is_empty() || name.user == user) && host::matches(&name.host, host_name, address)
+        };
+        self.order.iter().find(is)
+    }
+
+    /// The roles of an account and theirs, without the mandatory ones.
+    pub fn is_granted(&self, to: &Name, role: &Name) -> bool {
+        let mut seen: Vec<&Name> = Vec::new();
+        let mut next = vec![to];
+        while let Some(name) = next.pop() {
+            for grant in self.get(name).map_or(&[][..], |account| &account.roles) {
+                if grant.role == *role {
+                    return true;
+                }
+                if !seen.contains(&&grant.role) {
+                    seen.push(&grant.role);
+                    next.push(&grant.role);
+                }
+            }
+        }
+        false
+    }
+}
+
+/// The published accounts, and what is known of logins.
+pub struct AccountStore {
+    epoch: sync::CachePadded<AtomicU64>,
+    published: ArcSwap<Accounts>,
+    /// A1
+    writer: Mutex<()>,
+    pub logins: Logins,
+}
+
+impl AccountStore {
+    /// The accounts of the catalog; a new one begins with `root@localhost`, which has no password.
+    pub fn open(database: &table::Database) -> std::result::Result<Self, String> {
+        let mut by_name = BTreeMap::new();
+        for (name, json) in database.take_accounts() {
+            let account: Account = serde_json::from_slice(&json)
+                .map_err(|error| format!("the account {} cannot be read: {error}", String::from_utf8_lossy(&name)))?;
+            by_name.insert(account.name.clone(), Arc::new(account));
+        }
+        if by_name.is_empty() {
+            let root = Account::superuser(Name::new("root", "localhost"));
+            by_name.insert(root.name.clone(), Arc::new(root));
+        }
+        Ok(Self {
+            epoch: sync::CachePadded::new(AtomicU64::new(1)),
+            published: ArcSwap::from_pointee(Accounts::new(1, by_name)),
+            writer: Mutex::new(()),
+            logins: Logins::start(),
+        })
+    }
+
+    /// A server that others than this machine's programs can reach wants a password of root.
+    pub fn refuse_open_root(&self, tcp: Option<std::net::SocketAddr>) -> std::result::Result<(), crate::StartError> {
+        let Some(address) = tcp.filter(|address| !address.ip().is_loopback()) else { return Ok(()) };
+        let snapshot = self.snapshot();
+        let is_open = |account: &&Arc<Account>| account.name.user == "root" && account.stored.is_empty() && !account.locked;
+        match snapshot.by_name.values().find(is_open) {
+            Some(root) => Err(crate::StartError::Accounts(format!(
+                "will not listen on {}, which other machines can reach, while {} has no password: start on 127.0.0.1 and run ALTER \
+                 USER {} IDENTIFIED BY '...'",
+                address.ip(),
+                root.name.quoted(),
+                root.name.quoted()
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// One load of a line that only changes of accounts write.
+    #[inline]
+    pub fn epoch(&self) -> u64 {
+        // Acquire: pairs with the Release in `change`; whoever sees the epoch finds at least those accounts.
+        self.epoch.load(Ordering::Acquire)
+    }
+
+    pub fn snapshot(&self) -> Arc<Accounts> {
+        self.published.load_full()
+    }
+
+    /// Changes accounts: all of what `change` does, or nothing where it fails. Blocks.
+    pub fn change<T>(
+        &self,
+        database: &table::Database,
+        worker: &txn::Worker,
+        change: impl FnOnce(&mut Accounts) -> Result<T>,
+    ) -> Result<T> {
+        let _writer = self.writer.lock();
+        let present = self.snapshot();
+        let mut next = Accounts::clone(&present);
+        let done = change(&mut next)?;
+        let mut records = Vec::new();
+        for (name, account) in &next.by_name {
+            // The first change writes down what a new catalog begins with.
+            let is_same =
+                present.epoch > 1 && present.get(name).is_some_and(|before| Arc::ptr_eq(before, account) || before == account);
+            if !is_same {
+                let json = serde_json::to_vec(&**account).map_err(|error| Error::Internal(error.to_string()))?;
+                records.push((name.record(), Some(json)));
+            }
+        }
+        let gone = present.by_name.keys().filter(|name| !next.by_name.contains_key(name));
+        records.extend(gone.map(|name| (name.record(), None)));
+        database.put_accounts(worker, &records)?;
+        let epoch = present.epoch + 1;
+        self.published.store(Arc::new(Accounts::new(epoch, next.by_name)));
+        // Release: pairs with the Acquire in `epoch`.
+        self.epoch.store(epoch, Ordering::Release);
+        Ok(done)
+    }
+}
+
+/// 1227
+pub fn special(privileges: &str) -> Error {
+    let message = format!("Access denied; you need (at least one of) the {privileges} privilege(s) for this operation");
+    Error::Other { number: 1227, message }
+}
+
+/// Seconds since the epoch.
+pub fn now_seconds() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs() as i64)
+}
+
+/// The names of `mandatory_roles`: `role`, `'role'@'host'`, with commas between.
+pub fn parse_roles(text: &str) -> Vec<Name> {
+    let bare = |part: &str| part.trim().trim_matches(['`', '\'', '"']).to_owned();
+    let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+    let name = |text: &str| match text.rsplit_once('@') {
+        Some((user, host)) => Name { user: bare(user), host: bare(host).to_ascii_lowercase() },
+        None => Name { user: bare(text), host: "%".to_owned() },
+    };
+    names.map(name).collect()
+}
+
+impl Accounts {
+    /// The roles that are active from the start.
+    pub fn roles_at_login(&self, account: &Account, all: bool, mandatory: &str) -> Vec<Name> {
+        let mandatory = parse_roles(mandatory).into_iter().filter(|role| self.get(role).is_some() && *role != account.name);
+        let mut granted: Vec<Name> = account.roles.iter().map(|grant| grant.role.clone()).collect();
+        for role in mandatory {
+            if !granted.contains(&role) {
+                granted.push(role);
+            }
+        }
+        match all {
+            true => granted,
+            false => account.default_roles.iter().filter(|role| granted.contains(role)).cloned().collect(),
+        }
+    }
+}

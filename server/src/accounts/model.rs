@@ -1,0 +1,167 @@
+//! What is stored of an account or role: one JSON document of the catalog each.
+
+use super::password::Plugin;
+use super::privilege::Privileges;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// User and host of an account; the host is lower case.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Name {
+    pub user: String,
+    pub host: String,
+}
+
+impl Name {
+    pub fn new(user: &str, host: &str) -> Self {
+        Self { user: user.to_owned(), host: host.to_owned() }
+    }
+
+    /// The name of its record in the catalog.
+    pub fn record(&self) -> Vec<u8> {
+        [self.user.as_bytes(), &[0], self.host.as_bytes()].concat()
+    }
+
+    /// `'user'@'host'`, as messages have it.
+    pub fn quoted(&self) -> String {
+        format!("'{}'@'{}'", self.user, self.host)
+    }
+
+    /// `` `user`@`host` ``, as statements have it.
+    pub fn ticked(&self) -> String {
+        format!("{}@{}", ticked(&self.user), ticked(&self.host))
+    }
+
+    /// `user@host`
+    pub fn plain(&self) -> String {
+        format!("{}@{}", self.user, self.host)
+    }
+}
+
+/// A name between backticks.
+pub fn ticked(name: &str) -> String {
+    format!("`{}`", name.replace('`', "``"))
+}
+
+/// PASSWORD EXPIRE
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Lifetime {
+    #[default]
+    Default,
+    Never,
+    Days(u32),
+}
+
+/// REQUIRE
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Requirement {
+    pub ssl: bool,
+    pub x509: bool,
+    pub subject: Option<String>,
+    pub issuer: Option<String>,
+    pub cipher: Option<String>,
+}
+
+impl Requirement {
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// WITH MAX_...
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Limits {
+    pub queries: u32,
+    pub updates: u32,
+    pub connections: u32,
+    pub user_connections: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoleGrant {
+    pub role: Name,
+    pub admin: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DatabaseGrant {
+    /// A pattern with `%`, `_` and `\`.
+    pub database: String,
+    pub privileges: Privileges,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableGrant {
+    pub database: String,
+    pub table: String,
+    pub privileges: Privileges,
+    pub columns: BTreeMap<String, Privileges>,
+}
+
+impl TableGrant {
+    /// What some column has.
+    pub fn of_columns(&self) -> Privileges {
+        self.columns.values().fold(Privileges::NONE, |all, more| all.with(*more))
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoutineGrant {
+    pub database: String,
+    pub name: String,
+    pub function: bool,
+    pub privileges: Privileges,
+}
+
+/// An account or a role.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Account {
+    pub name: Name,
+    pub plugin: Plugin,
+    /// What the plugin stores of the password; empty: there is none.
+    pub stored: String,
+    pub locked: bool,
+    pub expired: bool,
+    /// Seconds since the epoch.
+    pub password_changed: i64,
+    pub lifetime: Lifetime,
+    pub history: Option<u32>,
+    pub reuse_days: Option<u32>,
+    pub require_current: Option<bool>,
+    pub failed_logins: u32,
+    /// -1: until it is unlocked.
+    pub lock_days: i32,
+    pub limits: Limits,
+    pub requirement: Requirement,
+    /// ATTRIBUTE and COMMENT: a JSON object.
+    pub attribute: Option<serde_json::Map<String, serde_json::Value>>,
+    pub default_roles: Vec<Name>,
+    pub roles: Vec<RoleGrant>,
+    pub global: Privileges,
+    /// With whether they may be granted on.
+    pub dynamic: BTreeMap<String, bool>,
+    pub databases: Vec<DatabaseGrant>,
+    pub tables: Vec<TableGrant>,
+    pub routines: Vec<RoutineGrant>,
+    /// The history: passwords, newest first, and when each was set.
+    pub old_passwords: Vec<(String, i64)>,
+}
+
+impl Account {
+    /// May everything, and give everything on.
+    pub fn superuser(name: Name) -> Self {
+        let dynamic = super::privilege::DYNAMIC.iter().map(|name| ((*name).to_owned(), true)).collect();
+        Self { name, global: Privileges::GLOBAL, dynamic, ..Self::default() }
+    }
+
+    pub fn role(name: Name) -> Self {
+        Self { name, locked: true, expired: true, ..Self::default() }
+    }
+
+    pub fn has_role(&self, role: &Name) -> Option<&RoleGrant> {
+        self.roles.iter().find(|grant| grant.role == *role)
+    }
+}

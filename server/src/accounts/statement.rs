@@ -1,0 +1,632 @@
+//! CREATE USER, ALTER USER, DROP USER, RENAME USER, SET PASSWORD, roles' own statements.
+//!
+//! Syntax becomes owned data; a job on a thread for definitions hashes passwords, changes a copy of all accounts, and publishes it
+//! (`AccountStore::change`). A statement names all accounts that it fails for, and changes none then.
+
+use super::access::Access;
+use super::grant;
+use super::model::{Account, Lifetime, Limits, Name, Requirement};
+use super::password::Plugin;
+use super::privilege::Privileges;
+use super::{Accounts, now_seconds, special};
+use crate::error::{Error, Result};
+use crate::session::State;
+use exec::Level;
+use sql::ast::{AccountName, AccountOption, AccountStatement, Authentication, Expiry, Resource, RoleChoice, UserSpec};
+use std::sync::Arc;
+
+/// Notes of a statement: number and message.
+pub type Notes = Vec<(u16, String)>;
+
+/// Runs a statement about accounts; the caller answers OK.
+pub async fn run(state: &mut State, statement: &AccountStatement<'_>) -> Result<()> {
+    let access = std::rc::Rc::clone(&state.access);
+    let own = |name: &AccountName<'_>| named(&access, name);
+    let list = |names: &[AccountName<'_>]| names.iter().map(own).collect::<Vec<Name>>();
+    match *statement {
+        AccountStatement::CreateUser { if_not_exists, users, default_roles, options } => {
+            require(&access, Privileges::CREATE_USER, "CREATE USER")?;
+            let specs = specs(&access, users)?;
+            let options = Options::new(options)?;
+            let roles = list(default_roles);
+            may_assign_roles(&access, &roles)?;
+            let changed = change(state, move |accounts| create(accounts, specs, if_not_exists, &options, &roles)).await?;
+            note(state, changed);
+        }
+        AccountStatement::AlterUser { if_exists, users, options } => {
+            let specs = specs(&access, users)?;
+            let is_own = |spec: &Spec| spec.name == access.name && matches!(spec.secret, Some(Secret::Password { .. }));
+            let only_own_password = options.is_empty() && specs.iter().all(is_own);
+            let administers = access.has(Privileges::CREATE_USER);
+            if !administers && !only_own_password {
+                return Err(special("CREATE USER"));
+            }
+            access.guard(&state.worker.shared.accounts.snapshot(), specs.iter().map(|spec| &spec.name))?;
+            let options = Options::new(options)?;
+            let policy = Policy::new(state, administers);
+            let names: Vec<Name> = specs.iter().map(|spec| spec.name.clone()).collect();
+            let changed = change(state, move |accounts| alter(accounts, specs, if_exists, &options, &policy)).await?;
+            names.iter().for_each(|name| state.worker.shared.accounts.logins.forget(name));
+            if only_own_password || names.contains(&access.name) {
+                state.password_changed();
+            }
+            note(state, changed);
+        }
+        AccountStatement::SetPassword { user, password, replaces } => {
+            let name = own(&user);
+            let administers = access.has(Privileges::CREATE_USER);
+            if name != access.name && !administers {
+                return Err(access.database_denied("mysql"));
+            }
+            access.guard(&state.worker.shared.accounts.snapshot(), [&name])?;
+            let secret = Some(Secret::Password { plugin: None, password: password.to_vec() });
+            let is_own = name == access.name;
+            let spec = Spec { name, secret, replaces: replaces.map(<[u8]>::to_vec) };
+            let policy = Policy::new(state, administers);
+            let set = move |accounts: &mut Accounts| {
+                if accounts.get(&spec.name).is_none() {
+                    let message = "Can't find any matching row in the user table";
+                    return Err(Error::Other { number: 1133, message: message.to_owned() });
+                }
+                alter(accounts, vec![spec], false, &Options::default(), &policy)
+            };
+            change(state, set).await?;
+            if is_own {
+                state.password_changed();
+            }
+        }
+        AccountStatement::DropUser { if_exists, names } => {
+            require(&access, Privileges::CREATE_USER, "CREATE USER")?;
+            remove(state, list(names), if_exists, "DROP USER").await?;
+        }
+        AccountStatement::DropRole { if_exists, names } => {
+            if !access.has(Privileges::DROP_ROLE) {
+                require(&access, Privileges::CREATE_USER, "CREATE USER, DROP ROLE")?;
+            }
+            remove(state, list(names), if_exists, "DROP ROLE").await?;
+        }
+        AccountStatement::RenameUser { pairs } => {
+            require(&access, Privileges::CREATE_USER, "CREATE USER")?;
+            let pairs: Vec<(Name, Name)> = pairs.iter().map(|(from, to)| (own(from), own(to))).collect();
+            access.guard(&state.worker.shared.accounts.snapshot(), pairs.iter().map(|(from, _)| from))?;
+            change(state, move |accounts| rename(accounts, &pairs)).await?;
+        }
+        AccountStatement::CreateRole { if_not_exists, names } => {
+            if !access.has(Privileges::CREATE_ROLE) {
+                require(&access, Privileges::CREATE_USER, "CREATE USER, CREATE ROLE")?;
+            }
+            let names = list(names);
+            let changed = change(state, move |accounts| {
+                let mut notes = Notes::new();
+                let mut failed = Vec::new();
+                for name in names {
+                    match accounts.get(&name) {
+                        Some(_) if if_not_exists => notes.push(exists(&name)),
+                        Some(_) => failed.push(name),
+                        None => accounts.put(Account::role(name)),
+                    }
+                }
+                fail("CREATE ROLE", &failed, " (User account already exists)")?;
+                Ok(notes)
+            });
+            let changed = changed.await?;
+            note(state, changed);
+        }
+        AccountStatement::SetDefaultRole { roles, users } => {
+            let users = list(users);
+            if users.iter().any(|user| *user != access.name) {
+                access.guard(&state.worker.shared.accounts.snapshot(), &users)?;
+                require(&access, Privileges::CREATE_USER, "CREATE USER")?;
+            }
+            let choice = Choice::new(&access, &roles);
+            let mandatory = state.mandatory_roles();
+            change(state, move |accounts| set_default_roles(accounts, &users, &choice, &mandatory)).await?;
+        }
+        AccountStatement::SetRole(roles) => {
+            let choice = Choice::new(&access, &roles);
+            let roles = active_roles(state, &choice)?;
+            state.set_roles(roles);
+        }
+        _ => grant::run(state, statement, &access).await?,
+    }
+    Ok(())
+}
+
+/// The account that a name means.
+pub fn named(access: &Access, name: &AccountName<'_>) -> Name {
+    match *name {
+        AccountName::Current => access.name.clone(),
+        AccountName::Named { user, host } => Name::new(user, host),
+    }
+}
+
+fn require(access: &Access, privileges: Privileges, named: &str) -> Result<()> {
+    if access.has(privileges) { Ok(()) } else { Err(special(named)) }
+}
+
+impl Access {
+    /// Accounts with SYSTEM_USER are changed by their kind alone.
+    pub fn guard<'n>(&self, accounts: &Accounts, names: impl IntoIterator<Item = &'n Name>) -> Result<()> {
+        if self.has_dynamic("SYSTEM_USER") {
+            return Ok(());
+        }
+        let is_system = |name: &Name| {
+            *name != self.name && accounts.get(name).is_some_and(|account| account.dynamic.contains_key("SYSTEM_USER"))
+        };
+        match names.into_iter().any(is_system) {
+            true => Err(special("SYSTEM_USER")),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Changes accounts on a thread for definitions.
+pub async fn change<T: Send + 'static>(
+    state: &State,
+    change: impl FnOnce(&mut Accounts) -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let store = Arc::clone(&state.worker.shared.accounts);
+    let done = state.worker.shared.ddl.run(move |database, worker| store.change(database, worker, change));
+    match done.await {
+        Some(done) => done,
+        None if state.worker.is_stopping() => Err(Error::ShuttingDown),
+        None => Err(Error::Internal("the change of accounts failed; see the server's log".to_owned())),
+    }
+}
+
+fn note(state: &State, notes: Notes) {
+    for (number, message) in notes {
+        state.warn(Level::Note, number, message);
+    }
+}
+
+fn exists(name: &Name) -> (u16, String) {
+    (3163, format!("Authorization ID {} already exists.", name.quoted()))
+}
+
+fn missing(name: &Name) -> (u16, String) {
+    (3162, format!("Authorization ID {} does not exist.", name.quoted()))
+}
+
+/// 1396, where some failed.
+fn fail(operation: &str, failed: &[Name], why: &str) -> Result<()> {
+    if failed.is_empty() {
+        return Ok(());
+    }
+    let list: Vec<String> = failed.iter().map(|name| format!("{}{why}", name.quoted())).collect();
+    Err(Error::Other { number: 1396, message: format!("Operation {operation} failed for {}", list.join(",")) })
+}
+
+/// What becomes of a password.
+enum Secret {
+    Plugin(Plugin),
+    Password { plugin: Option<Plugin>, password: Vec<u8> },
+    Stored { plugin: Plugin, stored: String },
+}
+
+/// An account of CREATE USER or ALTER USER.
+struct Spec {
+    name: Name,
+    secret: Option<Secret>,
+    replaces: Option<Vec<u8>>,
+}
+
+fn specs(access: &Access, users: &[UserSpec<'_>]) -> Result<Vec<Spec>> {
+    let find = |plugin: &str| {
+        let unknown = || Error::Other { number: 1524, message: format!("Plugin '{plugin}' is not loaded") };
+        Plugin::named(plugin).ok_or_else(unknown)
+    };
+    let make = |user: &UserSpec<'_>| {
+        let secret = match user.authentication {
+            Authentication::Kept => None,
+            Authentication::Plugin(plugin) => Some(Secret::Plugin(find(plugin)?)),
+            Authentication::Password { plugin, password } => {
+                Some(Secret::Password { plugin: plugin.map(find).transpose()?, password: password.to_vec() })
+            }
+            Authentication::Hash { plugin, hash } => {
+                let plugin = find(plugin)?;
+                let stored = std::str::from_utf8(hash).ok().filter(|stored| plugin.accepts(stored)).ok_or_else(|| {
+                    Error::Other { number: 1827, message: "The password hash doesn't have the expected format.".to_owned() }
+                })?;
+                Some(Secret::Stored { plugin, stored: stored.to_owned() })
+            }
+        };
+        Ok(Spec { name: named(access, &user.name), secret, replaces: user.replaces.map(<[u8]>::to_vec) })
+    };
+    users.iter().map(make).collect()
+}
+
+/// What is said of all accounts of a statement.
+#[derive(Default)]
+struct Options {
+    requirement: Option<Requirement>,
+    limits: Vec<(Resource, u32)>,
+    expiry: Option<Expiry>,
+    history: Option<Option<u32>>,
+    reuse_days: Option<Option<u32>>,
+    require_current: Option<Option<bool>>,
+    failed_logins: Option<u32>,
+    lock_days: Option<i32>,
+    lock: Option<bool>,
+    attribute: Option<serde_json::Map<String, serde_json::Value>>,
+}
+
+impl Options {
+    fn new(options: &[AccountOption<'_>]) -> Result<Self> {
+        let mut out = Self::default();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let number = |value: u64, most: u64| u32::try_from(value.min(most)).unwrap_or(u32::MAX);
+        for option in options {
+            match *option {
+                AccountOption::Require(needed) => {
+                    out.requirement = Some(Requirement {
+                        ssl: needed.ssl,
+                        x509: needed.x509,
+                        subject: needed.subject.map(text),
+                        issuer: needed.issuer.map(text),
+                        cipher: needed.cipher.map(text),
+                    });
+                }
+                AccountOption::Limit(resource, value) => out.limits.push((resource, number(value, u32::MAX.into()))),
+                AccountOption::Expire(expiry) => out.expiry = Some(expiry),
+                AccountOption::History(count) => out.history = Some(count.map(|count| number(count, 65535))),
+                AccountOption::ReuseDays(days) => out.reuse_days = Some(days.map(|days| number(days, 65535))),
+                AccountOption::RequireCurrent(needed) => out.require_current = Some(needed),
+                AccountOption::FailedLogins(count) => out.failed_logins = Some(number(count, 32767)),
+                AccountOption::LockDays(days) => out.lock_days = Some(days.map_or(-1, |days| number(days, 32767) as i32)),
+                AccountOption::Lock(lock) => out.lock = Some(lock),
+                AccountOption::Comment(comment) => {
+                    out.attribute = Some([("comment".to_owned(), text(comment).into())].into_iter().collect());
+                }
+                AccountOption::Attribute(json) => {
+                    let object = serde_json::from_slice(json).map_err(|_| Error::Other {
+                        number: 3982,
+                        message: "The user attribute must be a valid JSON object".to_owned(),
+                    })?;
+                    out.attribute = Some(object);
+                }
+            }
+        }
+        Ok(out)
+    }
+
+    fn apply(&self, account: &mut Account) {
+        if let Some(requirement) = &self.requirement {
+            account.requirement = requirement.clone();
+        }
+        for (resource, value) in &self.limits {
+            let Limits { queries, updates, connections, user_connections } = &mut account.limits;
+            *match resource {
+                Resource::Queries => queries,
+                Resource::Updates => updates,
+                Resource::Connections => connections,
+                Resource::UserConnections => user_connections,
+            } = *value;
+        }
+        match self.expiry {
+            Some(Expiry::Now) => account.expired = true,
+            Some(Expiry::Default) => account.lifetime = Lifetime::Default,
+            Some(Expiry::Never) => account.lifetime = Lifetime::Never,
+            Some(Expiry::Days(days)) => account.lifetime = Lifetime::Days(u32::try_from(days).unwrap_or(u32::MAX)),
+            None => {}
+        }
+        account.history = self.history.unwrap_or(account.history);
+        account.reuse_days = self.reuse_days.unwrap_or(account.reuse_days);
+        account.require_current = self.require_current.unwrap_or(account.require_current);
+        account.failed_logins = self.failed_logins.unwrap_or(account.failed_logins);
+        account.lock_days = self.lock_days.unwrap_or(account.lock_days);
+        account.locked = self.lock.unwrap_or(account.locked);
+        if let Some(more) = &self.attribute {
+            let attribute = account.attribute.get_or_insert_default();
+            for (key, value) in more {
+                match value.is_null() {
+                    true => drop(attribute.remove(key)),
+                    false => drop(attribute.insert(key.clone(), value.clone())),
+                }
+            }
+        }
+    }
+}
+
+/// What a new password must keep to.
+struct Policy {
+    /// Who sets it administers accounts, so the present password is not asked for.
+    administers: bool,
+    own: Name,
+    require_current: bool,
+    history: u64,
+    reuse_days: u64,
+}
+
+impl Policy {
+    fn new(state: &State, administers: bool) -> Self {
+        let globals = state.worker.shared.globals();
+        let global = |name| globals.get(crate::variables::known(name));
+        Self {
+            administers,
+            own: state.access.name.clone(),
+            require_current: global("password_require_current").as_bool(),
+            history: global("password_history").as_u64(),
+            reuse_days: global("password_reuse_interval").as_u64(),
+        }
+    }
+
+    /// 3892, 3891, 3638
+    fn check(&self, account: &Account, spec: &Spec, password: &[u8]) -> Result<()> {
+        let error = |number, message: &str| Err(Error::Other { number, message: message.to_owned() });
+        match &spec.replaces {
+            Some(_) if account.name != self.own => {
+                return error(3893, "Do not specify the current password while changing it for other users.");
+            }
+            Some(present) if !account.plugin.is_password(&account.stored, present) => {
+                return error(3891, "Incorrect current password. Specify the correct password which has to be replaced.");
+            }
+            Some(_) => {}
+            None => {
+                let needed = account.require_current.unwrap_or(self.require_current);
+                if needed && !self.administers {
+                    let message = "Current password needs to be specified in the REPLACE clause in order to change it.";
+                    return error(3892, message);
+                }
+            }
+        }
+        let history = account.history.map_or(self.history, u64::from);
+        let days = account.reuse_days.map_or(self.reuse_days, u64::from);
+        let now = now_seconds();
+        for (n, (stored, set)) in account.old_passwords.iter().enumerate() {
+            let is_kept = (n as u64) < history || days > 0 && now - set < days as i64 * 24 * 3600;
+            if is_kept && !stored.is_empty() && account.plugin.is_password(stored, password) {
+                let Name { user, host } = &account.name;
+                let message = format!(
+                    "Cannot use these credentials for '{user}@{host}' because they contradict the password history policy"
+                );
+                return Err(Error::Other { number: 3638, message });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Policy {
+    /// A password is in the history where there is one when it is set, as in MySQL.
+    fn record(&self, account: &mut Account) {
+        let history = account.history.map_or(self.history, u64::from);
+        let days = account.reuse_days.map_or(self.reuse_days, u64::from);
+        if history == 0 && days == 0 {
+            account.old_passwords.clear();
+        } else if !account.stored.is_empty() {
+            account.old_passwords.insert(0, (account.stored.clone(), now_seconds()));
+            account.old_passwords.truncate(OLD_PASSWORDS_MAX);
+        }
+    }
+}
+
+/// Passwords that an account's history keeps.
+const OLD_PASSWORDS_MAX: usize = 64;
+
+fn set_secret(account: &mut Account, secret: &Secret) {
+    match secret {
+        Secret::Plugin(plugin) => {
+            account.plugin = *plugin;
+            account.stored.clear();
+        }
+        Secret::Password { plugin, password } => {
+            account.plugin = plugin.unwrap_or(account.plugin);
+            account.stored = account.plugin.store(password);
+        }
+        Secret::Stored { plugin, stored } => {
+            account.plugin = *plugin;
+            account.stored.clone_from(stored);
+        }
+    }
+    account.password_changed = now_seconds();
+    account.expired = false;
+}
+
+fn create(accounts: &mut Accounts, specs: Vec<Spec>, if_not_exists: bool, options: &Options, roles: &[Name]) -> Result<Notes> {
+    let mut notes = Notes::new();
+    let mut failed = Vec::new();
+    for role in roles {
+        if accounts.get(role).is_none() {
+            return Err(grant::unknown_id(role));
+        }
+    }
+    for spec in specs {
+        if accounts.get(&spec.name).is_some() {
+            match if_not_exists {
+                true => notes.push(exists(&spec.name)),
+                false => failed.push(spec.name),
+            }
+            continue;
+        }
+        let mut account = Account { name: spec.name, password_changed: now_seconds(), ..Account::default() };
+        if let Some(secret) = &spec.secret {
+            set_secret(&mut account, secret);
+        }
+        options.apply(&mut account);
+        account.default_roles = roles.to_vec();
+        account.roles = roles.iter().map(|role| super::model::RoleGrant { role: role.clone(), admin: false }).collect();
+        accounts.put(account);
+    }
+    fail("CREATE USER", &failed, " (User account already exists)")?;
+    Ok(notes)
+}
+
+fn alter(accounts: &mut Accounts, specs: Vec<Spec>, if_exists: bool, options: &Options, policy: &Policy) -> Result<Notes> {
+    let mut notes = Notes::new();
+    let mut failed = Vec::new();
+    for spec in specs {
+        let Some(account) = accounts.get(&spec.name) else {
+            match if_exists {
+                true => notes.push(missing(&spec.name)),
+                false => failed.push(spec.name),
+            }
+            continue;
+        };
+        let mut account = Account::clone(account);
+        if let Some(secret) = &spec.secret {
+            if let Secret::Password { password, .. } = secret {
+                policy.check(&account, &spec, password)?;
+            }
+            set_secret(&mut account, secret);
+            policy.record(&mut account);
+        }
+        options.apply(&mut account);
+        accounts.put(account);
+    }
+    fail("ALTER USER", &failed, " (User account does not exist)")?;
+    Ok(notes)
+}
+
+async fn remove(state: &mut State, names: Vec<Name>, if_exists: bool, operation: &'static str) -> Result<()> {
+    state.access.guard(&state.worker.shared.accounts.snapshot(), &names)?;
+    let mandatory = state.mandatory_roles();
+    if let Some(name) = names.iter().find(|name| mandatory.contains(name)) {
+        let message = format!(
+            "The role {} is a mandatory role and can't be revoked or dropped. The restriction can be lifted by excluding the role \
+             identifier from the global variable mandatory_roles.",
+            name.ticked()
+        );
+        return Err(Error::Other { number: 3628, message });
+    }
+    let gone = names.clone();
+    let notes = change(state, move |accounts| {
+        let mut notes = Notes::new();
+        let mut failed = Vec::new();
+        for name in names {
+            match accounts.by_name.remove(&name) {
+                Some(_) => accounts.forget_role(&name, None),
+                None if if_exists => notes.push(missing(&name)),
+                None => failed.push(name),
+            }
+        }
+        fail(operation, &failed, " (User account does not exist)")?;
+        Ok(notes)
+    });
+    let notes = notes.await?;
+    gone.iter().for_each(|name| state.worker.shared.accounts.logins.forget(name));
+    note(state, notes);
+    Ok(())
+}
+
+fn rename(accounts: &mut Accounts, pairs: &[(Name, Name)]) -> Result<()> {
+    let mut failed = Vec::new();
+    for (from, to) in pairs {
+        if accounts.get(to).is_some() {
+            failed.push(from.clone());
+            continue;
+        }
+        let Some(account) = accounts.by_name.remove(from) else {
+            failed.push(from.clone());
+            continue;
+        };
+        accounts.put(Account { name: to.clone(), ..Account::clone(&account) });
+        accounts.forget_role(from, Some(to));
+    }
+    fail("RENAME USER", &failed, "")
+}
+
+impl Accounts {
+    pub fn put(&mut self, account: Account) {
+        self.by_name.insert(account.name.clone(), Arc::new(account));
+    }
+
+    /// Takes a role away from everybody, or gives it another name.
+    fn forget_role(&mut self, role: &Name, renamed: Option<&Name>) {
+        for account in self.by_name.values_mut() {
+            if account.has_role(role).is_none() && !account.default_roles.contains(role) {
+                continue;
+            }
+            let account = Arc::make_mut(account);
+            match renamed {
+                Some(to) => {
+                    account.roles.iter_mut().filter(|grant| grant.role == *role).for_each(|grant| grant.role = to.clone());
+                    account.default_roles.iter_mut().filter(|name| *name == role).for_each(|name| *name = to.clone());
+                }
+                None => {
+                    account.roles.retain(|grant| grant.role != *role);
+                    account.default_roles.retain(|name| name != role);
+                }
+            }
+        }
+    }
+}
+
+/// Which roles are meant.
+pub enum Choice {
+    None,
+    Default,
+    All,
+    AllExcept(Vec<Name>),
+    These(Vec<Name>),
+}
+
+impl Choice {
+    fn new(access: &Access, choice: &RoleChoice<'_>) -> Self {
+        let list = |names: &[AccountName<'_>]| names.iter().map(|name| named(access, name)).collect();
+        match *choice {
+            RoleChoice::None => Choice::None,
+            RoleChoice::Default => Choice::Default,
+            RoleChoice::All => Choice::All,
+            RoleChoice::AllExcept(names) => Choice::AllExcept(list(names)),
+            RoleChoice::These(names) => Choice::These(list(names)),
+        }
+    }
+}
+
+/// 3530
+pub fn not_granted(role: &Name, to: &Name) -> Error {
+    Error::Other { number: 3530, message: format!("{} is not granted to {}", role.ticked(), to.ticked()) }
+}
+
+/// May the account give these as default roles to others?
+fn may_assign_roles(access: &Access, roles: &[Name]) -> Result<()> {
+    match roles.is_empty() || access.has(Privileges::CREATE_USER) {
+        true => Ok(()),
+        false => Err(special("CREATE USER")),
+    }
+}
+
+fn set_default_roles(accounts: &mut Accounts, users: &[Name], choice: &Choice, mandatory: &[Name]) -> Result<()> {
+    for user in users {
+        let known = accounts.get(user).cloned();
+        let granted: Vec<Name> = match &known {
+            Some(account) => account.roles.iter().map(|grant| grant.role.clone()).chain(mandatory.iter().cloned()).collect(),
+            None => Vec::new(),
+        };
+        let roles = match choice {
+            Choice::All => granted,
+            Choice::These(roles) => {
+                if let Some(role) = roles.iter().find(|role| !granted.contains(role)) {
+                    return Err(not_granted(role, user));
+                }
+                roles.clone()
+            }
+            Choice::None | Choice::Default | Choice::AllExcept(_) => Vec::new(),
+        };
+        let Some(account) = known else { return Err(grant::unknown_id(user)) };
+        accounts.put(Account { default_roles: roles, ..Account::clone(&account) });
+    }
+    Ok(())
+}
+
+/// What SET ROLE makes active.
+fn active_roles(state: &State, choice: &Choice) -> Result<Vec<Name>> {
+    let accounts = state.worker.shared.accounts.snapshot();
+    let name = &state.access.name;
+    let Some(account) = accounts.get(name) else { return Ok(Vec::new()) };
+    let mut granted: Vec<Name> = account.roles.iter().map(|grant| grant.role.clone()).collect();
+    granted.extend(state.mandatory_roles().into_iter().filter(|role| accounts.get(role).is_some()));
+    Ok(match choice {
+        Choice::None => Vec::new(),
+        Choice::Default => account.default_roles.iter().filter(|role| granted.contains(role)).cloned().collect(),
+        Choice::All => granted,
+        Choice::AllExcept(roles) => granted.into_iter().filter(|role| !roles.contains(role)).collect(),
+        Choice::These(roles) => {
+            if let Some(role) = roles.iter().find(|role| !granted.contains(role)) {
+                return Err(not_granted(role, name));
+            }
+            roles.clone()
+        }
+    })
+}

@@ -1,0 +1,231 @@
+//! TLS between the socket and the packets.
+//!
+//! Bytes that a connection with TLS reads come out of rustls, and what it writes goes in; rustls asks the socket for records and gives it
+//! records, and neither ever waits: a socket that would block makes the caller wait as for plain bytes.
+//!
+//! T1: a read would block only when no decrypted byte is left and the socket has none, so readiness means what it means without TLS.
+//! T2: records that the socket did not take are sent before more is encrypted, and `Output` is empty only when they are gone.
+//!
+//! At the first start a certificate authority and a certificate of the server are made in the data directory, by the names that MySQL has
+//! for them; files of these names that are there already are used. They are valid until 2046. Keys are ECDSA P-256: a handshake costs a worker some 100 µs.
+
+use super::Stream;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::WebPkiClientVerifier;
+use rustls::{RootCertStore, ServerConfig, ServerConnection};
+use std::cell::RefCell;
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Plain bytes that are encrypted at a time.
+const PIECE_BYTES: usize = 64 << 10;
+
+/// One connection's TLS.
+pub struct Tls(RefCell<ServerConnection>);
+
+/// What was agreed, for SHOW STATUS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsInfo {
+    pub version: &'static str,
+    pub cipher: String,
+    /// The client has shown a certificate that our authority signed.
+    pub has_certificate: bool,
+}
+
+/// Bytes of a stream, by reference.
+struct Raw<'a>(&'a Stream);
+
+impl Read for Raw<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer)
+    }
+}
+
+impl Write for Raw<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Tls {
+    /// `early`: what has been read already of the client's first record.
+    pub fn new(config: Arc<ServerConfig>, early: &[u8]) -> io::Result<Self> {
+        let mut connection = ServerConnection::new(config).map_err(io::Error::other)?;
+        let mut rest = early;
+        while !rest.is_empty() {
+            if connection.read_tls(&mut rest)? == 0 {
+                break;
+            }
+            connection.process_new_packets().map_err(io::Error::other)?;
+        }
+        Ok(Self(RefCell::new(connection)))
+    }
+
+    pub fn is_handshaking(&self) -> bool {
+        self.0.borrow().is_handshaking()
+    }
+
+    /// Goes on with the handshake, as far as the socket has and takes bytes.
+    pub fn handshake(&self, stream: &Stream) -> io::Result<()> {
+        while self.is_handshaking() {
+            self.send(stream)?;
+            if self.is_handshaking() {
+                self.receive(stream)?;
+            }
+        }
+        self.send(stream)
+    }
+
+    /// Reads records; an end of the stream is an error here.
+    fn receive(&self, stream: &Stream) -> io::Result<usize> {
+        let mut connection = self.0.borrow_mut();
+        let count = connection.read_tls(&mut Raw(stream))?;
+        let processed = connection.process_new_packets();
+        if let Err(error) = processed {
+            // The alert that says why; if it does not go out, nobody waits for it.
+            let _ = connection.write_tls(&mut Raw(stream));
+            return Err(io::Error::new(io::ErrorKind::InvalidData, error));
+        }
+        if count == 0 && connection.is_handshaking() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(count)
+    }
+
+    /// T2
+    pub fn send(&self, stream: &Stream) -> io::Result<()> {
+        let mut connection = self.0.borrow_mut();
+        while connection.wants_write() {
+            if connection.write_tls(&mut Raw(stream))? == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+        }
+        Ok(())
+    }
+
+    /// T1
+    pub fn read(&self, stream: &Stream, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let read = self.0.borrow_mut().reader().read(buffer);
+            match read {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                // The client left without a farewell.
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(0),
+                other => return other,
+            }
+            self.receive(stream)?;
+        }
+    }
+
+    pub fn write(&self, stream: &Stream, bytes: &[u8]) -> io::Result<usize> {
+        self.send(stream)?;
+        let count = self.0.borrow_mut().writer().write(&bytes[..bytes.len().min(PIECE_BYTES)])?;
+        match self.send(stream) {
+            Err(error) if error.kind() != io::ErrorKind::WouldBlock => Err(error),
+            _ => Ok(count),
+        }
+    }
+
+    pub fn info(&self) -> TlsInfo {
+        let connection = self.0.borrow();
+        let version = match connection.protocol_version() {
+            Some(rustls::ProtocolVersion::TLSv1_3) => "TLSv1.3",
+            Some(rustls::ProtocolVersion::TLSv1_2) => "TLSv1.2",
+            _ => "",
+        };
+        let suite = connection.negotiated_cipher_suite().map_or(String::new(), |suite| format!("{:?}", suite.suite()));
+        let cipher = match suite.strip_prefix("TLS13_") {
+            Some(rest) => format!("TLS_{rest}"),
+            // OpenSSL's name, as MySQL has it.
+            None => suite.trim_start_matches("TLS_").replace("_WITH_", "-").replace("AES_", "AES").replace('_', "-"),
+        };
+        TlsInfo { version, cipher, has_certificate: connection.peer_certificates().is_some() }
+    }
+}
+
+impl std::fmt::Debug for Tls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Tls")
+    }
+}
+
+/// The server's side of TLS with the certificates of a directory, which are made where they are missing.
+pub fn configure(directory: &Path) -> Result<Arc<ServerConfig>, String> {
+    let of = |name: &str| directory.join(name);
+    let (ca, certificate, key) = (of("ca.pem"), of("server-cert.pem"), of("server-key.pem"));
+    let present = [&certificate, &key].map(|path| path.exists());
+    if present == [false, false] {
+        make_certificates(directory).map_err(|error| format!("cannot make certificates in {}: {error}", directory.display()))?;
+    }
+    let unreadable = |path: &Path, error: rustls::pki_types::pem::Error| format!("cannot read {}: {error}", path.display());
+    let read = |path: &Path| -> Result<Vec<CertificateDer<'static>>, String> {
+        let found = CertificateDer::pem_file_iter(path).and_then(Iterator::collect);
+        found.map_err(|error| unreadable(path, error))
+    };
+    let chain = read(&certificate)?;
+    let key = PrivateKeyDer::from_pem_file(&key).map_err(|error| unreadable(&key, error))?;
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| error.to_string())?;
+    let builder = match ca.exists() {
+        true => {
+            let mut roots = RootCertStore::empty();
+            for certificate in read(&ca)? {
+                roots.add(certificate).map_err(|error| format!("{}: {error}", ca.display()))?;
+            }
+            let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
+                .allow_unauthenticated()
+                .build()
+                .map_err(|error| format!("{}: {error}", ca.display()))?;
+            builder.with_client_cert_verifier(verifier)
+        }
+        false => builder.with_no_client_auth(),
+    };
+    let config = builder.with_single_cert(chain, key).map_err(|error| format!("{}: {error}", certificate.display()))?;
+    Ok(Arc::new(config))
+}
+
+/// An authority and two certificates that it signs, for the server and for clients.
+fn make_certificates(directory: &Path) -> Result<(), Box<dyn std::error::Error>> {
+    use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
+    let named = |name: &str, hosts: Vec<String>| -> Result<CertificateParams, rcgen::Error> {
+        let mut params = CertificateParams::new(hosts)?;
+        params.distinguished_name.push(DnType::CommonName, name);
+        params.not_before = rcgen::date_time_ymd(2026, 1, 1);
+        params.not_after = rcgen::date_time_ymd(2046, 1, 1);
+        Ok(params)
+    };
+    let mut authority = named("Heddle_Server_Auto_Generated_CA_Certificate", Vec::new())?;
+    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let authority_key = KeyPair::generate()?;
+    let certificate = authority.self_signed(&authority_key)?;
+    put(directory, "ca.pem", certificate.pem().as_bytes(), false)?;
+    put(directory, "ca-key.pem", authority_key.serialize_pem().as_bytes(), true)?;
+    let issuer = Issuer::new(authority, authority_key);
+    let hosts = vec!["localhost".to_owned(), "127.0.0.1".to_owned(), "::1".to_owned()];
+    for (kind, hosts) in [("Server", hosts), ("Client", Vec::new())] {
+        let params = named(&format!("Heddle_Server_Auto_Generated_{kind}_Certificate"), hosts)?;
+        let key = KeyPair::generate()?;
+        let certificate = params.signed_by(&key, &issuer)?;
+        let stem = kind.to_ascii_lowercase();
+        put(directory, &format!("{stem}-cert.pem"), certificate.pem().as_bytes(), false)?;
+        put(directory, &format!("{stem}-key.pem"), key.serialize_pem().as_bytes(), true)?;
+    }
+    Ok(())
+}
+
+/// Writes a file; a secret one for its owner alone.
+fn put(directory: &Path, name: &str, bytes: &[u8], is_secret: bool) -> io::Result<()> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let mode = if is_secret { 0o600 } else { 0o644 };
+    let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(mode).open(directory.join(name))?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
