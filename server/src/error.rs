@@ -4,10 +4,11 @@
 //! it to the client.
 
 mod view;
+mod window;
 
 use crate::variables;
 use exec::Error as Exec;
-use sql::{Clause, DefinitionError, Error as Sql, FileError, NameKind, RecursiveError, RowExprProblem, RowExprUse, WindowError};
+use sql::{Clause, DefinitionError, Error as Sql, FileError, NameKind, RecursiveError, RowExprProblem, RowExprUse};
 use table::ddl::ForeignKeyError;
 use table::{Error as Table, NameOf};
 use types::convert::Problem;
@@ -278,7 +279,7 @@ fn sql_error(error: &Sql) -> (u16, String) {
         Sql::TooManyLevels(most) => (1473, format!("Too high level of nesting for select (maximum {most})")),
         Sql::Recursive { why, table } => recursive(*why, table),
         Sql::WindowContext(name) => (3593, format!("You cannot use the window function '{name}' in this context.'")),
-        Sql::Window { why, name } => window(*why, name),
+        Sql::Window { why, name } => window::describe(*why, name),
         Sql::WindowOrderTwice { window, base } => {
             (3583, format!("Window '{window}' cannot inherit '{base}' since both contain an ORDER BY clause."))
         }
@@ -390,49 +391,6 @@ fn recursive(why: RecursiveError, table: &str) -> (u16, String) {
         ),
         RecursiveError::Operand => (4114, "Recursive table reference in EXCEPT or INTERSECT operand is not allowed.".to_owned()),
         RecursiveError::SeveralUses => (3577, format!("{block} be referenced only once, and not in any subquery")),
-    }
-}
-
-/// The message about a window that is defined wrongly.
-fn window(why: WindowError, name: &str) -> (u16, String) {
-    match why {
-        WindowError::Circular => (3580, "There is a circularity in the window dependency graph.".into()),
-        WindowError::ChildPartitions => (3581, "A window which depends on another cannot define partitioning.".into()),
-        WindowError::BaseHasFrame => {
-            (3582, format!("Window '{name}' has a frame definition, so cannot be referenced by another window."))
-        }
-        WindowError::StartsAtEnd => (3584, format!("Window '{name}': frame start cannot be UNBOUNDED FOLLOWING.")),
-        WindowError::EndsAtStart => (3585, format!("Window '{name}': frame end cannot be UNBOUNDED PRECEDING.")),
-        WindowError::FrameBound => {
-            (3586, format!("Window '{name}': frame start or end is negative, NULL or of non-integral type"))
-        }
-        WindowError::RangeOrder => (
-            3587,
-            format!(
-                "Window '{name}' with RANGE N PRECEDING/FOLLOWING frame requires exactly one ORDER BY expression, of numeric or \
-                 temporal type"
-            ),
-        ),
-        WindowError::TemporalOffset => (
-            3588,
-            format!(
-                "Window '{name}' with RANGE frame has ORDER BY expression of datetime type. Only INTERVAL bound value allowed."
-            ),
-        ),
-        WindowError::NumericOffset => (
-            3589,
-            format!(
-                "Window '{name}' with RANGE frame has ORDER BY expression of numeric type, INTERVAL bound value not allowed."
-            ),
-        ),
-        WindowError::NotConstant => (3590, format!("Window '{name}' has a non-constant frame bound.")),
-        WindowError::DefinedTwice => (3591, format!("Window '{name}' is defined twice.")),
-        WindowError::Position => (
-            3592,
-            format!(
-                "Window '{name}': ORDER BY or PARTITION BY uses legacy position indication which is not supported, use expression."
-            ),
-        ),
     }
 }
 
