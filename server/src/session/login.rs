@@ -254,9 +254,25 @@ impl Exchange<'_> {
         };
         let using_password = !auth::is_empty_proof(&proof);
         let answer = |is_right| Proved { is_right, using_password };
-        if account.stored.is_empty() || !using_password {
-            // Some clients do not send an empty proof for an empty password but scramble it like any other.
-            return Ok(answer(account.stored.is_empty() && proves_nothing(&nonce, &proof)));
+        if !using_password {
+            return Ok(answer(account.stored.is_empty()));
+        }
+        if account.stored.is_empty() {
+            // Some clients do not send an empty proof for an empty password but scramble it like any other. One that is wrong has a second
+            // chance in the plugin that every client computes alike.
+            if proves_nothing(&nonce, &proof) {
+                if account.plugin == Plugin::CachingSha2 {
+                    protocol::put_fast_auth_ok(&mut self.client.output.writer);
+                }
+                return Ok(answer(true));
+            }
+            if !can_switch || account.plugin == Plugin::Native {
+                return Ok(answer(false));
+            }
+            let nonce = new_nonce();
+            protocol::put_auth_switch(&mut self.client.output.writer, protocol::NATIVE_PASSWORD, &nonce);
+            let proof = self.ask().await?;
+            return Ok(answer(proves_nothing(&nonce, &proof)));
         }
         if let Some(hash) = native_hash(&account.stored).filter(|_| account.plugin == Plugin::Native) {
             return Ok(answer(auth::native_verify(&hash, &nonce, &proof)));
