@@ -239,40 +239,32 @@ struct Proved {
 impl Exchange<'_> {
     async fn prove(&mut self, worker: &Worker, account: &Account, offer: Offer, can_switch: bool) -> Result<Proved, Refused> {
         let wanted = account.plugin.name();
-        let (proof, nonce) = match offer {
+        let is_known = |plugin: &str| plugin == protocol::NATIVE_PASSWORD || plugin == protocol::CACHING_SHA2_PASSWORD;
+        let nothing = account.stored.is_empty();
+        let (plugin, proof, nonce) = match offer {
             Offer::Made { plugin, proof, nonce }
-                if plugin == wanted || account.stored.is_empty() && auth::is_empty_proof(&proof) =>
+                if plugin == wanted || nothing && is_known(&plugin) && auth::is_empty_proof(&proof) =>
             {
-                (proof, nonce)
+                (plugin, proof, nonce)
             }
             _ if !can_switch => return Err(Refused::Error(Error::AuthenticationPlugin)),
             _ => {
+                // The empty password needs no plugin but the one that every client has.
+                let plugin = if nothing { protocol::NATIVE_PASSWORD } else { wanted };
                 let nonce = new_nonce();
-                protocol::put_auth_switch(&mut self.client.output.writer, wanted, &nonce);
-                (self.ask().await?, nonce)
+                protocol::put_auth_switch(&mut self.client.output.writer, plugin, &nonce);
+                (plugin.to_owned(), self.ask().await?, nonce)
             }
         };
         let using_password = !auth::is_empty_proof(&proof);
         let answer = |is_right| Proved { is_right, using_password };
-        if !using_password {
-            return Ok(answer(account.stored.is_empty()));
-        }
-        if account.stored.is_empty() {
-            // Some clients do not send an empty proof for an empty password but scramble it like any other. One that is wrong has a second
-            // chance in the plugin that every client computes alike.
-            if proves_nothing(&nonce, &proof) {
-                if account.plugin == Plugin::CachingSha2 {
-                    protocol::put_fast_auth_ok(&mut self.client.output.writer);
-                }
-                return Ok(answer(true));
+        if nothing || !using_password {
+            // Some clients do not send an empty proof for an empty password but scramble it like any other.
+            let is_right = nothing && proves_nothing(&nonce, &proof);
+            if is_right && using_password && plugin == protocol::CACHING_SHA2_PASSWORD {
+                protocol::put_fast_auth_ok(&mut self.client.output.writer);
             }
-            if !can_switch || account.plugin == Plugin::Native {
-                return Ok(answer(false));
-            }
-            let nonce = new_nonce();
-            protocol::put_auth_switch(&mut self.client.output.writer, protocol::NATIVE_PASSWORD, &nonce);
-            let proof = self.ask().await?;
-            return Ok(answer(proves_nothing(&nonce, &proof)));
+            return Ok(answer(is_right));
         }
         if let Some(hash) = native_hash(&account.stored).filter(|_| account.plugin == Plugin::Native) {
             return Ok(answer(auth::native_verify(&hash, &nonce, &proof)));
