@@ -23,7 +23,7 @@ const LOCAL_FILES: u32 = 0x80;
 
 /// First bytes of an answer.
 const ERROR: u8 = 0xff;
-const AUTH_SWITCH: u8 = 0xfe;
+pub const AUTH_SWITCH: u8 = 0xfe;
 
 /// A connection.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use rand::rngs::StdRng;
 use rand::{Rng, RngCore, SeedableRng};
 use std::io::Write;
 use std::time::Duration;
-use tests::raw::{COM_PING, COM_QUERY, COM_STMT_EXECUTE, COM_STMT_PREPARE, Raw, login};
+use tests::raw::{AUTH_SWITCH, COM_PING, COM_QUERY, COM_STMT_EXECUTE, COM_STMT_PREPARE, Raw, login};
 use tests::{Address, Report};
 
 /// How long to wait for an answer that may not come.
@@ -42,6 +42,26 @@ pub fn run(address: &Address, seed: u64, packets: u32, bystander: &mut Bystander
     case("compressed frames of random bytes", &mut || random_frames(address, &mut rng, packets));
     case("random commands", &mut || random_commands(address, &mut rng, packets));
     case("valid packets with flipped bits", &mut || flipped(address, &mut rng, packets * 10));
+    report.case("a login by a plugin that is unknown", || switched(address).map_err(|error| error.to_string()));
+}
+
+/// A client that could not load its plugin names another one, proves nothing with it, and waits to be told which one to take.
+fn switched(address: &Address) -> Sent {
+    let mut payload = login(&address.user);
+    payload.truncate(payload.len() - b"mysql_native_password\0".len());
+    payload.extend(b"dummy_fallback_auth\0");
+    let mut raw = Raw::greeted(address)?;
+    raw.send(1, &payload)?;
+    let (sequence, answer) = raw.read_packet()?;
+    if (sequence, answer.first()) != (2, Some(&AUTH_SWITCH)) {
+        return Err(std::io::Error::other(format!("answered with {:?} in place of a switch", answer.first())));
+    }
+    raw.send(3, &[])?;
+    let (sequence, answer) = raw.read_packet()?;
+    match (sequence, answer.first()) {
+        (4, Some(0)) => Ok(()),
+        _ => Err(std::io::Error::other(format!("packet {sequence} begins with {:?} in place of an OK", answer.first()))),
+    }
 }
 
 fn garbage(address: &Address, rng: &mut StdRng) -> Sent {
