@@ -92,8 +92,6 @@ pub enum Error {
         number: u16,
         message: String,
     },
-    /// SIGNAL, RESIGNAL
-    Signal(Box<crate::routine::Raised>),
 }
 
 /// What a client reads.
@@ -130,13 +128,10 @@ impl Error {
     pub fn describe(&self) -> Description {
         let (number, message) = match self {
             Error::Sql(error) => sql_error(error),
-            Error::Exec(error) => exec_error(error),
+            Error::Exec(error) => return Self::describe_exec(error),
             Error::Table(error) => table_error(error),
             Error::Variable(error) => variable_error(error),
             Error::Protocol(error) => protocol_error(error),
-            Error::Signal(raised) => {
-                return Description { number: raised.number, state: raised.state, message: raised.message.clone() };
-            }
             own => own_error(own),
         };
         Description { number, state: *sqlstate(number), message }
@@ -144,6 +139,9 @@ impl Error {
 
     /// As [`Self::describe`], of a warning.
     pub fn describe_exec(error: &Exec) -> Description {
+        if let Exec::Raised(raised) = error {
+            return Description { number: raised.number, state: raised.state, message: raised.message.clone() };
+        }
         let (number, message) = exec_error(error);
         Description { number, state: *sqlstate(number), message }
     }
@@ -161,7 +159,7 @@ pub fn describe_condition(error: &Exec) -> (u16, String) {
 
 fn own_error(error: &Error) -> (u16, String) {
     match error {
-        Error::Sql(_) | Error::Exec(_) | Error::Table(_) | Error::Variable(_) | Error::Protocol(_) | Error::Signal(_) => {
+        Error::Sql(_) | Error::Exec(_) | Error::Table(_) | Error::Variable(_) | Error::Protocol(_) => {
             unreachable!("described by their own functions")
         }
         Error::TooManyConnections => (1040, "Too many connections".into()),
@@ -572,6 +570,7 @@ fn exec_error(error: &Exec) -> (u16, String) {
         Exec::NotSupported(what) => not_supported(what),
         Exec::ClientGone => (1159, "Got timeout reading communication packets".into()),
         Exec::Other { number, message } => (*number, message.clone()),
+        Exec::Raised(raised) => (raised.number, raised.message.clone()),
     }
 }
 

@@ -6,6 +6,7 @@
 //!
 //! R1: every jump target, block, slot and cursor in a program is one of the program's.
 //! R2: a program owns all it says; nothing of it points into the text it was made from.
+//! R3: pieces of code are numbered from 0; those that are the same piece have the same number.
 
 use std::fmt::Write;
 
@@ -23,6 +24,10 @@ pub struct Program {
     /// The queries of cursors.
     pub cursors: Vec<Code>,
     pub locals: Locals,
+    /// How many pieces of code there are.
+    pub codes: u32,
+    /// The names of system variables that SET sets.
+    pub variables: Vec<Box<str>>,
 }
 
 /// How a parameter takes its value.
@@ -94,6 +99,8 @@ impl Locals {
 pub struct Code {
     pub text: Box<str>,
     pub scope: Scope,
+    /// Its number in the program, see R3.
+    pub id: u32,
 }
 
 /// BEGIN ... END, and the body of a handler.

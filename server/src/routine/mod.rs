@@ -23,7 +23,6 @@ mod show;
 pub use call::{Given, call};
 pub use define::{alter, create, drop};
 pub use error::message;
-pub use handler::Raised;
 pub use show::{parameters, routines, show_create, status};
 
 use compile::Work;
@@ -41,7 +40,7 @@ pub struct Routine {
     program: Program,
     /// Of the slots. The operand of a CASE takes its type when it is bound.
     types: RefCell<Vec<ColumnType>>,
-    /// What instructions run, by number; those of cursors behind them.
+    /// What the pieces of code run, by their numbers.
     works: Vec<RefCell<Option<Work>>>,
     /// Some handler is for warnings or NOT FOUND, which statements without an error may raise.
     handles_warnings: bool,

@@ -28,10 +28,10 @@ mod statement;
 mod temporary;
 mod transaction;
 
-pub use context::{Binder, without_parameters};
+pub use context::{Binder, Planned, without_parameters};
 pub use info::{ProcessLine, SessionInfo};
 pub use outfile::FileTarget;
-pub use query::ArenaGuard;
+pub use query::{ArenaGuard, PLAN_ATTEMPTS_MAX};
 pub use run::{AllRows, Destination, Ran, ResultSet, owned};
 pub use settings::IDS;
 pub use state::{Answer, State};

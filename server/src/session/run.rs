@@ -302,7 +302,7 @@ impl State {
         for (place, (value, ty)) in places.iter().zip(sink.values) {
             match (place, &mut self.frame) {
                 (Place::Local(slot), Some(frame)) => frame.fetched.push((*slot, value, ty)),
-                (Place::Local(_), None) => {}
+                (Place::Local(_), None) => return Err(Error::Internal("a variable without its program".to_owned())),
                 (Place::User(name), _) => {
                     self.vars.user_variables.insert(name.to_lowercase(), UserVariable { value, ty });
                 }

@@ -241,10 +241,15 @@ impl State {
     }
 
     pub fn warn(&self, level: Level, number: u16, message: impl Into<String>) {
+        self.note(level, exec::Error::Other { number, message: message.into() });
+    }
+
+    /// Adds a condition to the diagnostics.
+    pub fn note(&self, level: Level, condition: exec::Error) {
         if level == Level::Note && !self.settings.sql_notes {
             return;
         }
-        self.vars.warnings.borrow_mut().push(level, exec::Error::Other { number, message: message.into() });
+        self.vars.warnings.borrow_mut().push(level, condition);
     }
 
     /// Lets others know what is open.
@@ -310,9 +315,14 @@ impl State {
 
     /// The error of a statement becomes its diagnostics.
     pub fn note_error(&mut self, error: &Error) {
-        let description = error.describe();
         self.clear_warnings();
-        self.warn(Level::Error, description.number, description.message);
+        match error {
+            Error::Exec(raised @ exec::Error::Raised(_)) => self.note(Level::Error, raised.clone()),
+            error => {
+                let description = error.describe();
+                self.warn(Level::Error, description.number, description.message);
+            }
+        }
         self.vars.row_count = -1;
     }
 }

@@ -207,7 +207,10 @@ impl<'a> Parser<'a> {
         let from = self.start;
         parse(self)?;
         let text = self.utf8(&self.text[from..self.previous_end])?.into();
-        Ok(Code { text, scope: self.builder().scope })
+        let builder = self.builder();
+        let id = builder.program.codes;
+        builder.program.codes += 1;
+        Ok(Code { text, scope: builder.scope, id })
     }
 
     fn expression(&mut self) -> Result<Code> {
@@ -623,9 +626,13 @@ impl<'a> Parser<'a> {
                     self.builder().emit(Instr::Set { slot, value, after: None });
                 }
                 None => {
-                    let mut code = self.code(|p| match p.set_item()? {
-                        SetItem::Unsupported(what) => Err(Error::NotSupported(what.to_owned())),
-                        _ => Ok(()),
+                    let mut code = self.code(|p| {
+                        match p.set_item()? {
+                            SetItem::Unsupported(what) => return Err(Error::NotSupported(what.to_owned())),
+                            SetItem::System { name, .. } => p.builder().program.variables.push(name.into()),
+                            _ => {}
+                        }
+                        Ok(())
                     })?;
                     code.text = format!("SET {}", code.text).into();
                     self.builder().emit(Instr::Run(code));
