@@ -39,7 +39,7 @@ mod subquery;
 mod tests;
 mod wait;
 
-pub use context::{ExecContext, Host, LocalFuture, VirtualRows};
+pub use context::{Call, ExecContext, Fire, Host, LocalFuture, TriggerRow, VirtualRows};
 pub use definition::DefinitionExpressions;
 pub use driver::{DmlDone, QueryDone, measure_query, run_dml, run_load, run_query};
 pub use error::{Error, Raised, Result};

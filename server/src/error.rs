@@ -660,8 +660,14 @@ fn table_error(error: &Table) -> (u16, String) {
         Table::LockWaitTimeout => (1205, "Lock wait timeout exceeded; try restarting transaction".into()),
         Table::Interrupted => (1317, "Query execution was interrupted".into()),
         Table::DatabaseExists { database } => (1007, format!("Can't create database '{database}'; database exists")),
-        Table::ProcedureExists { name } => (1304, format!("PROCEDURE {name} already exists")),
-        Table::ProcedureMissing { name } => (1305, format!("PROCEDURE {name} does not exist")),
+        Table::RoutineExists { kind, name } => (1304, format!("{kind} {name} already exists")),
+        Table::RoutineMissing { kind, name } => (1305, format!("{kind} {name} does not exist")),
+        Table::TriggerExists => (1359, "Trigger already exists".into()),
+        Table::TriggerMissing => (1360, "Trigger does not exist".into()),
+        Table::TriggerUnknown { name } => {
+            (3011, format!("Referenced trigger '{name}' for the given action time and event type does not exist."))
+        }
+        Table::TriggerMoves => (1435, "Trigger in wrong schema".into()),
         Table::DatabaseMissing { database } => (1008, format!("Can't drop database '{database}'; database doesn't exist")),
         Table::UnknownDatabase { database } => (1049, format!("Unknown database '{database}'")),
         Table::TableExists { table } => (1050, format!("Table '{table}' already exists")),
