@@ -345,6 +345,8 @@ pub enum RoutineError {
     VariableLate,
     /// 1338
     CursorLate,
+    /// 1370: the message
+    ExecuteDenied(String),
     /// 1407
     BadState(String),
     /// 1413

@@ -4,11 +4,12 @@ use super::{Frame, Routine};
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
 use crate::session::{Binder, PLAN_ATTEMPTS_MAX, Planned, State};
-use sql::routine::{Code, Condition};
+use sql::plan::StoredFunction;
+use sql::routine::{Code, Condition, ProgramKind, SlotType};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
-use types::schema::RoutineDef;
+use types::schema::{RoutineDef, TableDef, TriggerDef};
 use types::{ColumnType, TypeKind, Value};
 
 /// What a piece of code runs, for one binding key.
@@ -26,23 +27,49 @@ pub enum Work {
 impl Routine {
     /// Reads and checks a routine's text.
     pub fn compile(def: &Arc<RoutineDef>) -> Result<Rc<Self>> {
+        let kind = if def.is_function() { ProgramKind::Function } else { ProgramKind::Procedure };
+        Self::compile_as(kind, def, None)
+    }
+
+    /// Likewise, a trigger's of the table.
+    pub fn compile_trigger(trigger: &TriggerDef, table: &Arc<TableDef>) -> Result<Rc<Self>> {
+        let kind = ProgramKind::Trigger { event: trigger.event, before: trigger.before };
+        Self::compile_as(kind, &trigger.program, Some(table))
+    }
+
+    fn compile_as(kind: ProgramKind, def: &Arc<RoutineDef>, table: Option<&Arc<TableDef>>) -> Result<Rc<Self>> {
         let mode = crate::variables::bits_to_mode(def.sql_mode);
-        let program = sql::compile_procedure(&def.parameters, &def.body, &mode)?;
+        let program = sql::compile_program(kind, &def.parameters, &def.body, &mode)?;
+        let written = |name: &str, text: &str| -> Result<ColumnType> {
+            let arena = sql::Arena::default();
+            let written = sql::parse_type(&arena, name, text, &mode)?;
+            crate::ddl::column_type(name, &written, def.database_collation)
+        };
+        let mut columns = Vec::with_capacity(program.fields.len());
+        for field in &program.fields {
+            let name = &program.slots[field.slot as usize].name;
+            let found = table.and_then(|table| table.column_index(name));
+            columns.push(found.ok_or_else(|| unknown_field(name, field.new))?);
+        }
         let mut types = Vec::with_capacity(program.slots.len());
-        for slot in &program.slots {
+        for (n, slot) in program.slots.iter().enumerate() {
             types.push(match &slot.ty {
-                Some(text) => {
-                    let arena = sql::Arena::default();
-                    let written = sql::parse_type(&arena, &slot.name, text, &mode)?;
-                    crate::ddl::column_type(&slot.name, &written, def.database_collation)?
+                SlotType::Written(text) => written(&slot.name, text)?,
+                SlotType::Operand => ColumnType::new(TypeKind::Null),
+                SlotType::Column => {
+                    let field = program.fields.iter().position(|field| field.slot as usize == n);
+                    let column = field.and_then(|field| Some(&table?.columns[columns[field]]));
+                    let column = column.ok_or_else(|| Error::Internal("a variable of no column".to_owned()))?;
+                    column.ty.clone()
                 }
-                None => ColumnType::new(TypeKind::Null),
             });
         }
+        let returns = def.returns.as_ref().map(|text| written("", text)).transpose()?;
         let works = (0..program.codes).map(|_| RefCell::default()).collect();
         let handles = |condition: &Condition| !matches!(condition, Condition::Exception);
         let handles_warnings = program.blocks.iter().flat_map(|b| &b.handlers).any(|h| h.conditions.iter().any(handles));
-        Ok(Rc::new(Self { def: Arc::clone(def), program, types: RefCell::new(types), works, handles_warnings }))
+        let (def, table) = (Arc::clone(def), table.cloned());
+        Ok(Rc::new(Self { def, table, program, columns, types: RefCell::new(types), returns, works, handles_warnings }))
     }
 
     /// What MySQL finds wrong at CREATE besides: SET of a variable that there is not.
@@ -51,15 +78,38 @@ impl Routine {
         unknown.map_or(Ok(()), |name| Err(crate::variables::Error::Unknown { name: name.to_string() }.into()))
     }
 
-    /// The compiled form of a procedure, the worker's where it has one.
+    /// The compiled form of a procedure or function, the worker's where it has one.
     pub fn of(state: &State, def: &Arc<RoutineDef>) -> Result<Rc<Self>> {
-        let kept = state.worker.routines.borrow().get(def);
+        Self::kept(state, def, None, || Self::compile(def))
+    }
+
+    /// The same of a trigger.
+    pub fn of_trigger(state: &State, trigger: &TriggerDef, table: &Arc<TableDef>) -> Result<Rc<Self>> {
+        Self::kept(state, &trigger.program, Some(table), || Self::compile_trigger(trigger, table))
+    }
+
+    fn kept(
+        state: &State,
+        def: &Arc<RoutineDef>,
+        table: Option<&Arc<TableDef>>,
+        compile: impl FnOnce() -> Result<Rc<Self>>,
+    ) -> Result<Rc<Self>> {
+        let kept = state.worker.routines.borrow().get(def, table);
         if let Some(routine) = kept {
             return Ok(routine);
         }
-        let routine = Self::compile(def)?;
+        let routine = compile()?;
         state.worker.routines.borrow_mut().put(&routine);
         Ok(routine)
+    }
+
+    /// What a call of the function takes and gives.
+    pub fn signature(&self) -> Result<StoredFunction> {
+        let Some(returns) = self.returns.clone() else {
+            return Err(Error::Internal("a procedure in an expression".to_owned()));
+        };
+        let params = self.types.borrow()[..self.program.params.len()].to_vec();
+        Ok(StoredFunction { def: Arc::clone(&self.def), params, returns })
     }
 
     fn keep(&self, code: &Code, work: Work) {
@@ -95,7 +145,7 @@ impl Routine {
             return Ok(None);
         }
         let arena = state.worker.arena();
-        let parsed = sql::parse_in(&arena, &code.text, &state.settings.mode, &self.program.locals, code.scope)?;
+        let parsed = sql::parse_in(&arena, &self.program, code, &state.settings.mode)?;
         if !parsed.statement.info().plannable {
             self.keep(code, Work::Text);
             return Ok(None);
@@ -155,7 +205,7 @@ impl Routine {
     /// Binds an expression; also says whether it holds for one execution only. `None`: it needs a plan.
     fn bind(&self, state: &State, code: &Code) -> Result<Option<(sql::expr::Expr, bool)>> {
         let arena = state.worker.arena();
-        let parsed = sql::parse_expression_in(&arena, &code.text, &state.settings.mode, &self.program.locals, code.scope)?;
+        let parsed = sql::parse_expression_in(&arena, &self.program, code, &state.settings.mode)?;
         let schema = state.schema();
         let binder = Binder::new(state, &schema, &[]);
         Ok(sql::bind_value(&parsed, &binder)?.map(|expr| (expr, binder.is_volatile())))
@@ -169,7 +219,7 @@ impl Routine {
                 None => {
                     let arena = state.worker.arena();
                     let mode = state.settings.mode;
-                    let parsed = sql::parse_expression_in(&arena, &code.text, &mode, &self.program.locals, code.scope)?;
+                    let parsed = sql::parse_expression_in(&arena, &self.program, code, &mode)?;
                     let planned = state.plan_value(&parsed)?;
                     self.keep_plan(state, code, planned)
                 }
@@ -181,6 +231,11 @@ impl Routine {
         }
         Err(Error::Exec(exec::Error::TableChanged { table: String::new() }))
     }
+}
+
+fn unknown_field(column: &str, new: bool) -> Error {
+    let row = if new { "NEW" } else { "OLD" };
+    Error::Other { number: 1054, message: format!("Unknown column '{column}' in '{row}'") }
 }
 
 fn compute(state: &mut State, expr: &sql::expr::Expr, strict: bool) -> Result<Option<Value<'static>>> {

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::session::{AllRows, Client, Destination, PLAN_ATTEMPTS_MAX, Ran, State};
 use exec::Raised;
 use protocol::{Capabilities, RowFormat};
-use sql::routine::{Code, Instr, Place};
+use sql::routine::{Code, Instr, Place, RoutineError, SlotType};
 use std::rc::Rc;
 use types::{ColumnType, Value};
 
@@ -64,7 +64,7 @@ pub async fn run(state: &mut State, client: &mut Client, routine: &Rc<Routine>, 
                     continue;
                 }
             },
-            Err(error) if is_final(&error) => return Err(error),
+            Err(error) if is_final(state, &error) => return Err(error),
             Err(error) => {
                 let raised = handler::raised(&error);
                 if handler::find(program, program.block_of[at], &raised).is_none() {
@@ -92,8 +92,10 @@ fn after(instr: &Instr, at: usize) -> usize {
 }
 
 /// What no handler may hold up.
-fn is_final(error: &Error) -> bool {
+fn is_final(state: &State, error: &Error) -> bool {
     match error {
+        // The whole transaction is rolled back, by the statement around.
+        error if state.is_inside() && error.ends_transaction() => true,
         Error::Exec(exec::Error::Interrupted | exec::Error::ClientGone) | Error::Internal(_) | Error::ShuttingDown => true,
         Error::Protocol(error) => error.is_fatal(),
         _ => false,
@@ -130,7 +132,7 @@ async fn step(
         Instr::Set { slot, value, .. } => {
             let strict = state.settings.mode.strict;
             let (value, ty) = routine.value(state, value, strict).await?;
-            if routine.program.slots[*slot as usize].ty.is_none() {
+            if routine.program.slots[*slot as usize].ty == SlotType::Operand {
                 routine.types.borrow_mut()[*slot as usize] = ty;
                 frame(state).values[*slot as usize] = value;
             } else {
@@ -157,6 +159,17 @@ async fn step(
         Instr::Reset { first, count } => {
             let (first, count) = (*first as usize, *count as usize);
             frame(state).cursors[first..first + count].iter_mut().for_each(|cursor| *cursor = None);
+        }
+        Instr::Return(value) => {
+            let strict = state.settings.mode.strict;
+            let (value, ty) = routine.value(state, value, strict).await?;
+            let Some(to) = &routine.returns else {
+                return Err(Error::Internal("RETURN of a procedure".to_owned()));
+            };
+            let name = format!("{}()", routine.def.name);
+            let value = exec::program::assign(&state.vars, &value, &ty, to, &name)?;
+            frame(state).returned = Some(value);
+            return Ok(routine.program.instrs.len());
         }
         // The interpreter does it.
         Instr::Handled { .. } => {}
@@ -198,9 +211,12 @@ async fn statement(
         let frame = state.frame.as_ref().expect("F1");
         let Some(entry) = routine.plan(state, frame, code)? else {
             let arena = state.worker.arena();
-            let parsed = sql::parse_in(&arena, &code.text, &state.settings.mode, &routine.program.locals, code.scope)?;
+            let parsed = sql::parse_in(&arena, &routine.program, code, &state.settings.mode)?;
             return Box::pin(state.run_other(client, &parsed.statement, format)).await;
         };
+        if entry.is_query() && entry.into.is_none() && state.is_inside() {
+            return Err(sql::Error::Routine(RoutineError::ResultSet(state.inner_name())).into());
+        }
         if entry.is_query() && entry.into.is_none() && !state.capabilities.has(Capabilities::MULTI_RESULTS) {
             let def = &routine.def;
             let message = format!("PROCEDURE {}.{} can't return a result set in the given context", def.database, def.name);

@@ -50,6 +50,8 @@ pub struct State {
     pub temporary: Option<Box<super::temporary::TemporaryTables>>,
     /// The stored program that runs.
     pub frame: Option<Box<crate::routine::Frame>>,
+    /// The statements that run around it, where it is a function's or a trigger's.
+    pub inside: Vec<Rc<crate::plan_cache::PlanEntry>>,
 }
 
 /// A change of session state to tell the client, where it asked for that.
@@ -104,6 +106,7 @@ impl State {
             named: Default::default(),
             temporary: None,
             frame: None,
+            inside: Vec::new(),
         };
         state.name_roles();
         state.refresh();
@@ -307,7 +310,10 @@ impl State {
 
     /// A statement of a stored program begins: it has its own time, but a KILL is for the whole.
     pub fn begin_inner_statement(&mut self) {
-        self.vars.statement_start_us = self.fixed_time_us.unwrap_or_else(|| self.worker.wall_clock_us());
+        // What a program does inside of a statement is a part of that, so it has its time.
+        if !self.is_inside() {
+            self.vars.statement_start_us = self.fixed_time_us.unwrap_or_else(|| self.worker.wall_clock_us());
+        }
         if self.worker.shared.accounts.epoch() != self.access.epoch {
             self.renew_access();
         }
