@@ -358,6 +358,11 @@ pub enum RoutineError {
 }
 
 impl Program {
+    /// Is there a RETURN?
+    pub fn returns(&self) -> bool {
+        self.instrs.iter().any(|instr| matches!(instr, Instr::Return(_)))
+    }
+
     /// A listing, for tests.
     pub fn listing(&self) -> String {
         let mut out = String::new();

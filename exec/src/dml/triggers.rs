@@ -7,6 +7,7 @@
 use super::assign::{Assigner, ColumnChanges};
 use super::foreign::Writer;
 use super::{RowRules, store};
+use crate::coerce::row_error;
 use crate::context::Fire;
 use crate::error::Result;
 use crate::eval::Shared;
@@ -160,7 +161,7 @@ impl<'p> Triggers<'p> {
         for (column, value) in set {
             let stored = to_column(shared, &columns[column], value, row.number)?;
             changes.retain(|(other, _)| *other != column);
-            if old.row(self.table).get(column)? != stored {
+            if old.row(self.table).get(column).map_err(row_error)? != stored {
                 changes.push((column, stored));
             }
         }
@@ -194,7 +195,7 @@ impl<'p> Triggers<'p> {
 
     fn old(&self, shared: &Shared<'_>, row: &RowBuf) -> impl Fn(usize) -> Result<Value<'static>> {
         move |column| {
-            let value = row.row(self.table).get(column)?;
+            let value = row.row(self.table).get(column).map_err(row_error)?;
             Ok(shown(shared, &self.table.def().columns[column], &value))
         }
     }

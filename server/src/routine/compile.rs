@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
 use crate::session::{Binder, PLAN_ATTEMPTS_MAX, Planned, State};
 use sql::plan::StoredFunction;
-use sql::routine::{Code, Condition, ProgramKind, SlotType};
+use sql::routine::{Code, Condition, ProgramKind, RoutineError, SlotType};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -72,8 +72,12 @@ impl Routine {
         Ok(Rc::new(Self { def, table, program, columns, types: RefCell::new(types), returns, works, handles_warnings }))
     }
 
-    /// What MySQL finds wrong at CREATE besides: SET of a variable that there is not.
+    /// What MySQL finds wrong at CREATE besides: a function without RETURN, SET of a variable that there is not.
     pub fn check(&self) -> Result<()> {
+        if self.def.is_function() && !self.program.returns() {
+            let name = format!("{}.{}", self.def.database, self.def.name);
+            return Err(sql::Error::Routine(RoutineError::NoReturn(name)).into());
+        }
         let unknown = self.program.variables.iter().find(|name| crate::variables::find(name).is_none());
         unknown.map_or(Ok(()), |name| Err(crate::variables::Error::Unknown { name: name.to_string() }.into()))
     }

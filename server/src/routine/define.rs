@@ -29,13 +29,7 @@ pub async fn create(state: &mut State, create: &CreateRoutine<'_>) -> Result<Don
         return Ok(Done::default());
     }
     let def = Arc::new(def);
-    let compiled = Routine::compile(&def).map_err(|error| match error {
-        Error::Sql(sql::Error::Routine(RoutineError::NoReturn(_))) => {
-            RoutineError::NoReturn(format!("{}.{}", def.database, def.name)).into()
-        }
-        error => error,
-    });
-    compiled?.check()?;
+    Routine::compile(&def)?.check()?;
     let def = Arc::unwrap_or_clone(def);
     ddl::job(state, move |database, worker, _| database.create_routine(worker, def)).await?;
     Ok(Done::default())

@@ -17,7 +17,7 @@ mod tables;
 mod views;
 mod virtual_tables;
 
-pub use build::{Columns, checksum_result, maintenance_result, optional, output_column, result, text, texts};
+pub use build::{Columns, checksum_result, maintenance_result, number, optional, output_column, result, text, texts};
 pub use definitions::virtual_database;
 pub use explain::explain;
 pub use filter::like;

@@ -109,11 +109,6 @@ impl Builder {
         self.program.kind
     }
 
-    /// Is there a RETURN?
-    pub fn returns(&self) -> bool {
-        self.program.instrs.iter().any(|instr| matches!(instr, Instr::Return(_)))
-    }
-
     /// A column of a trigger's row is going to be changed: 1362 where that cannot be.
     fn assign_field(&mut self, slot: u32) -> Result<()> {
         let ProgramKind::Trigger { before, .. } = self.program.kind else { return Ok(()) };

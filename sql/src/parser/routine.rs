@@ -96,10 +96,6 @@ impl<'a> Parser<'a> {
         }
         let characteristics = self.characteristics()?;
         let body = self.body()?;
-        if function && !self.builder().returns() {
-            // The server names it with its database.
-            return Err(RoutineError::NoReturn(name.name.to_owned()).into());
-        }
         self.names = Names::None;
         let create = CreateRoutine { definer, if_not_exists, name, parameters, returns, body, characteristics };
         Ok(Statement::CreateRoutine(self.arena.node(create)))
@@ -166,9 +162,10 @@ impl<'a> Parser<'a> {
     /// The parameters, up to what cannot be one.
     fn parameters(&mut self) -> Result<()> {
         loop {
+            // The parameters of a function are given, no more.
+            let function = self.builder().kind() == ProgramKind::Function;
             let mode = match self.token {
-                // The parameters of a function are given, no more.
-                _ if self.builder().kind() == ProgramKind::Function => None,
+                _ if function => None,
                 Token::Keyword(K::In) => Some(ParamMode::In),
                 Token::Keyword(K::Out) => Some(ParamMode::Out),
                 Token::Keyword(K::InOut) => Some(ParamMode::InOut),
