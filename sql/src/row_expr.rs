@@ -712,7 +712,8 @@ impl Printer<'_> {
         let name = SYNONYMS.iter().find(|(other, _)| *other == written).map_or(written.as_str(), |(_, name)| name);
         let is_stored = call.name.database.is_some() || !is_function(&written);
         if let (true, Some(view)) = (is_stored, self.view()) {
-            if let Some(database) = call.name.database.or(view.database).map(types::show_create::quoted_name) {
+            let database = call.name.database.or(view.database).filter(|database| Some(*database) != view.omitted);
+            if let Some(database) = database.map(types::show_create::quoted_name) {
                 self.put(&database);
                 self.put(".");
             }

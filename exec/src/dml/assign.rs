@@ -162,17 +162,10 @@ impl<'p> Assigner<'p> {
         if changes.is_empty() {
             return Ok(());
         }
-        self.touch(shared, changes);
-        Ok(())
-    }
-
-    /// The row changes: so do its ON UPDATE CURRENT_TIMESTAMP columns.
-    pub fn touch(&self, shared: &Shared<'_>, changes: &mut ColumnChanges<'_>) {
         for column in &self.touched {
-            if changes.iter().all(|(changed, _)| changed != column) {
-                changes.push((*column, defaults::now(shared, &self.table.def().columns[*column])));
-            }
+            changes.push((*column, defaults::now(shared, &self.table.def().columns[*column])));
         }
+        Ok(())
     }
 }
 

@@ -279,7 +279,7 @@ impl<'p> Rows<'p> {
                 let number = done.matched + 1;
                 assigner.changes(shared, source, &raw, number, &mut changes)?;
                 if let Some(triggers) = &triggers {
-                    let row = ChangedRow { assigner: &assigner, rules, source, number };
+                    let row = ChangedRow { rules, source, number };
                     Box::pin(triggers.before_update(&mut Writer { worker, txn, shared }, &row, &mut changes)).await?;
                 }
                 if !rules::hold(rules, shared, source, &mut changes, done.matched + 1, ignore)? {

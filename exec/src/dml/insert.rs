@@ -351,8 +351,7 @@ impl<'p> Inserting<'p> {
     /// What triggers must know of the row.
     fn new_row(&self, generate: bool) -> NewRow<'p> {
         let auto = self.auto.as_ref().map(|auto| auto.column);
-        let rules = self.shape.rules.as_ref();
-        NewRow { auto, generate, rules, number: self.row_number, strict: self.single_row && !self.plan.ignore }
+        NewRow { auto, generate, shape: self.shape, number: self.row_number, strict: self.single_row && !self.plan.ignore }
     }
 
     /// Another row begins; its number.
@@ -439,7 +438,8 @@ impl<'p> Inserting<'p> {
             }
         }
         for (number, column) in columns.iter().enumerate() {
-            if self.shape.given[number].is_none() && !is_auto(number) {
+            let is_deferred = self.defers_nulls() && matches!(defaults[number], Default::Missing);
+            if self.shape.given[number].is_none() && !is_auto(number) && !is_deferred {
                 // A missing default is told once.
                 values[number] = defaults::value(shared, &defaults[number], column, self.row_number == 1)?;
             }
@@ -655,7 +655,7 @@ impl<'p> Inserting<'p> {
         assigner.changes(shared, &source[0], &raw, self.row_number, &mut changes)?;
         let triggers = self.triggers.as_ref().and_then(|triggers| triggers.update.as_ref());
         if let Some(triggers) = triggers {
-            let row = ChangedRow { assigner, rules: self.shape.rules.as_ref(), source: &source[0], number: self.row_number };
+            let row = ChangedRow { rules: self.shape.rules.as_ref(), source: &source[0], number: self.row_number };
             Box::pin(triggers.before_update(&mut Writer { worker, txn, shared }, &row, &mut changes)).await?;
         }
         let (mut done, mut refused) = (true, false);

@@ -4,13 +4,15 @@
 //! T2: what is NOT NULL may be NULL until the BEFORE triggers have run.
 //! T3: a table without triggers for the event has no [`Triggers`]: its statements look for them once.
 
-use super::assign::{Assigner, ColumnChanges};
+use super::assign::ColumnChanges;
 use super::foreign::Writer;
+use super::defaults::{self, Default};
 use super::{RowRules, store};
 use crate::coerce::row_error;
 use crate::context::Fire;
 use crate::error::Result;
 use crate::eval::Shared;
+use crate::prepared::InsertShape;
 use crate::run::Source;
 use crate::wait::engine;
 use table::{RowBuf, RowRead, Table};
@@ -42,7 +44,7 @@ pub(super) struct NewRow<'p> {
     pub auto: Option<usize>,
     /// It gets a generated number.
     pub generate: bool,
-    pub rules: Option<&'p RowRules>,
+    pub shape: &'p InsertShape,
     /// From 1.
     pub number: u64,
     /// NULL where there must be a value is an error, whatever the mode.
@@ -71,7 +73,7 @@ impl<'p> InsertTriggers<'p> {
         if let (Some(auto), true) = (row.auto, generate) {
             values[auto] = store::implicit_default(&columns[auto].ty);
         }
-        if let Some(rules) = row.rules {
+        if let Some(rules) = &row.shape.rules {
             rules.compute(shared, table, values, row.number)?;
         }
         let set = {
@@ -86,9 +88,13 @@ impl<'p> InsertTriggers<'p> {
         }
         for (number, column) in columns.iter().enumerate() {
             let is_numbered = generate && row.auto == Some(number);
-            if values[number].is_null() && !column.nullable && !is_numbered && column.generated.is_none() {
-                values[number] = store::not_null(shared, column, shared.strict || row.strict)?;
+            if !values[number].is_null() || column.nullable || is_numbered || column.generated.is_some() {
+                continue;
             }
+            values[number] = match (&row.shape.defaults[number], row.shape.given[number]) {
+                (default @ Default::Missing, None) => defaults::value(shared, default, column, row.number == 1)?.into_owned(),
+                _ => store::not_null(shared, column, shared.strict || row.strict)?,
+            };
         }
         Ok(generate)
     }
@@ -96,7 +102,6 @@ impl<'p> InsertTriggers<'p> {
 
 /// A row that is being changed.
 pub(super) struct ChangedRow<'r> {
-    pub assigner: &'r Assigner<'r>,
     pub rules: Option<&'r RowRules>,
     /// As it was.
     pub source: &'r Source<'r>,
@@ -164,9 +169,6 @@ impl<'p> Triggers<'p> {
             if old.row(self.table).get(column).map_err(row_error)? != stored {
                 changes.push((column, stored));
             }
-        }
-        if unchanged && !changes.is_empty() {
-            row.assigner.touch(shared, changes);
         }
         for (column, value) in changes.iter_mut() {
             if value.is_null() && !columns[*column].nullable {

@@ -211,7 +211,7 @@ impl Updating<'_> {
         let mut changes: ColumnChanges<'_> = Vec::with_capacity(raw.len());
         self.assigner.changes(shared, &sources[0], &raw, number, &mut changes)?;
         if let Some(triggers) = &self.triggers {
-            let row = ChangedRow { assigner: self.assigner, rules: self.rules, source: &sources[0], number };
+            let row = ChangedRow { rules: self.rules, source: &sources[0], number };
             Box::pin(triggers.before_update(&mut Writer { worker, txn, shared }, &row, &mut changes)).await?;
         }
         if !rules::hold(self.rules, shared, &sources[0], &mut changes, number, self.ignore)? {

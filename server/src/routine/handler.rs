@@ -186,7 +186,7 @@ pub async fn diagnostics(
         (true, Some(handled)) => vec![handled.clone()],
         (true, None) => {
             let message = "GET STACKED DIAGNOSTICS when handler not active".to_owned();
-            return Err(Error::Other { number: 1887, message });
+            return Err(Error::Other { number: 3004, message });
         }
     };
     let number = ColumnType::new(TypeKind::BigInt);
@@ -208,7 +208,9 @@ pub async fn diagnostics(
             };
             let raised = index.and_then(|n| n.checked_sub(1)).and_then(|n| known.get(n));
             let Some(raised) = raised else {
-                return Err(Error::Other { number: 1758, message: "Invalid condition number".to_owned() });
+                // It joins the conditions that are there, and no handler hears of it.
+                state.warn(Level::Error, 1758, "Invalid condition number");
+                return Ok(Vec::new());
             };
             let ty = |item: SignalItem| if item == SignalItem::MysqlErrno { number.clone() } else { text.clone() };
             Ok(items.iter().map(|(place, item)| (place.clone(), item_of(raised, *item), ty(*item))).collect())

@@ -161,6 +161,8 @@ async fn step(
             frame(state).cursors[first..first + count].iter_mut().for_each(|cursor| *cursor = None);
         }
         Instr::Return(value) => {
+            // What statements have left is not the function's.
+            state.clear_warnings();
             let strict = state.settings.mode.strict;
             let (value, ty) = routine.value(state, value, strict).await?;
             let Some(to) = &routine.returns else {

@@ -2,6 +2,7 @@
 
 use super::Routine;
 use crate::accounts::Access;
+use crate::charset;
 use crate::error::{Error, Result};
 use crate::session::{ResultSet, State};
 use crate::show::{Columns, datetime, optional, result, text};
@@ -9,7 +10,7 @@ use crate::variables;
 use sql::ast::ObjectName;
 use std::sync::Arc;
 use types::schema::{RoutineDef, Schema, routine_kind};
-use types::{ColumnType, Value};
+use types::{ColumnType, Value, show_create};
 
 /// `root@%` as it is written.
 pub fn quoted_definer(def: &RoutineDef) -> String {
@@ -18,12 +19,20 @@ pub fn quoted_definer(def: &RoutineDef) -> String {
 }
 
 /// The statement that makes the routine.
-fn statement(def: &RoutineDef) -> String {
+fn statement(def: &Arc<RoutineDef>) -> String {
     let name = def.name.replace('`', "``");
     let mut out = format!("CREATE DEFINER={} {} `{name}`({})", quoted_definer(def), def.kind(), def.parameters);
-    if let Some(returns) = &def.returns {
+    if let Some(returns) = returned(def) {
         out.push_str(" RETURNS ");
-        out.push_str(returns);
+        out.push_str(&show_create::type_text(&returns));
+        if returns.is_string() && !returns.is_binary_string() {
+            let charset = returns.collation.charset();
+            out.push_str(&format!(" CHARSET {charset}"));
+            let usual = charset::charset(charset).map(|charset| charset::default_collation(charset).id);
+            if usual != Some(returns.collation.0) {
+                out.push_str(&format!(" COLLATE {}", returns.collation.name()));
+            }
+        }
     }
     out.push('\n');
     if def.data_access != "CONTAINS SQL" {

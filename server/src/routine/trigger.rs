@@ -25,14 +25,14 @@ use types::{ColumnType, DateTime, TypeKind, Value};
 pub async fn create_trigger(state: &mut State, create: &CreateTrigger<'_>) -> Result<Done> {
     let (database, name) = ddl::qualify(state, &create.name)?;
     let (table_database, table) = ddl::qualify(state, &create.table)?;
-    if crate::show::is_virtual_database(&table_database) {
+    if [&database, &table_database].into_iter().any(|database| crate::show::is_virtual_database(database)) {
         return Err(Error::Other { number: 1465, message: "Triggers can not be created on system tables".to_owned() });
     }
     if database != table_database {
         return Err(Error::Table(table::Error::TriggerMoves));
     }
     if state.temporary_table(&database, &table).is_some() {
-        let message = format!("Trigger's '{table}' is a view, temporary table or system table");
+        let message = format!("Trigger's '{table}' is view or temporary table");
         return Err(Error::Other { number: 1361, message });
     }
     let def = state.find_table(&create.table)?;
@@ -40,32 +40,22 @@ pub async fn create_trigger(state: &mut State, create: &CreateTrigger<'_>) -> Re
         return Err(Error::Table(table::Error::NotBaseTable { database, table }));
     }
     let schema = state.schema();
-    if create.if_not_exists && schema.trigger(&database, &name).is_some() {
-        state.warn(Level::Note, 1359, "Trigger already exists");
+    if create.if_not_exists
+        && let Some((on, other)) = schema.trigger(&database, &name)
+    {
+        let (name, table) = (&other.program.name, &on.name);
+        let message = format!("Trigger '{name}' already exists on the table '{database}'.'{table}'.");
+        state.warn(Level::Note, 4099, message);
         return Ok(Done::default());
     }
     let program = define::program(state, database.clone(), name, create.definer, create.body)?;
     let trigger = TriggerDef { event: create.event, before: create.before, program: Arc::new(program) };
-    let routine = Routine::compile_trigger(&trigger, &def)?;
-    routine.check()?;
-    refuse_generated(&routine, &def)?;
+    Routine::compile_trigger(&trigger, &def)?.check()?;
     let place = create.place.map(|(follows, other)| TriggerPlace { follows, other: other.to_owned() });
     let run = ddl::job(state, move |tables, worker, options| {
         tables.create_trigger(worker, (database, table), trigger, place, options)
     });
     run.await.map(|()| Done::default())
-}
-
-/// 3105: what is computed is not set.
-fn refuse_generated(routine: &Routine, table: &TableDef) -> Result<()> {
-    for (field, column) in routine.program.fields.iter().zip(&routine.columns) {
-        let column = &table.columns[*column];
-        if field.assigned && column.generated.is_some() {
-            let (column, table) = (column.name.clone(), table.name.clone());
-            return Err(sql::Error::GeneratedValue { column, table }.into());
-        }
-    }
-    Ok(())
 }
 
 /// DROP TRIGGER
@@ -110,6 +100,8 @@ pub async fn fire(state: &mut State, client: &mut Client, fired: Fired<'_>) -> R
             };
         }
         let mut frame = run_framed(state, client, &routine, Entry { values, depth }, RowFormat::Text).await?;
+        // What its statements have left is not the statement's.
+        state.clear_warnings();
         for (field, column) in program.fields.iter().zip(&routine.columns).filter(|(field, _)| field.assigned) {
             set.retain(|(other, _)| other != column);
             set.push((*column, std::mem::replace(&mut frame.values[field.slot as usize], Value::Null)));

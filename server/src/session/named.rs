@@ -48,7 +48,11 @@ impl State {
             | Statement::Deallocate { .. }
             | Statement::LoadData(_)
             | Statement::Condition(_)
-            | Statement::CreateTrigger(_) => return Err(Error::NotPreparable),
+            | Statement::CreateRoutine(_)
+            | Statement::AlterRoutine { .. }
+            | Statement::DropRoutine { .. }
+            | Statement::CreateTrigger(_)
+            | Statement::DropTrigger { .. } => return Err(Error::NotPreparable),
             statement if statement.info().plannable => {
                 self.plan(&parsed)?;
             }

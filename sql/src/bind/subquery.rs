@@ -142,7 +142,7 @@ impl Binder<'_> {
         });
         let id = self.subqueries.len() - 1;
         self.derivation = match class(&returns) {
-            Class::String | Class::Json => Derivation { collation: returns.collation, level: Coercibility::Implicit },
+            Class::String | Class::Json => Derivation { collation: returns.collation, level: Coercibility::Coercible },
             _ => Derivation::NUMERIC,
         };
         let subquery = Subquery { id, test: SubqueryTest::Value { column: 0 }, args: bound, left: Vec::new() };

@@ -237,7 +237,11 @@ impl<'a> Parser<'a> {
     pub(super) fn alter_routine(&mut self, function: bool) -> Result<Statement<'a>> {
         self.bump();
         let name = self.object_name()?;
-        Ok(Statement::AlterRoutine { function, name, characteristics: self.characteristics()? })
+        let characteristics = self.characteristics()?;
+        match characteristics.deterministic {
+            None => Ok(Statement::AlterRoutine { function, name, characteristics }),
+            Some(_) => Err(self.error()),
+        }
     }
 
     pub(super) fn drop_routine(&mut self, function: bool) -> Result<Statement<'a>> {
