@@ -140,10 +140,11 @@ impl Outcome {
 pub(crate) fn eval<'a>(env: &Env<'a>, subquery: &'a Subquery) -> Evaluated<'a> {
     let place = find(env, subquery)?;
     let truth = match &subquery.test {
-        SubqueryTest::Value { column } => {
+        SubqueryTest::Value { .. } | SubqueryTest::Call { .. } => {
+            let column = if let SubqueryTest::Value { column } = &subquery.test { *column } else { 0 };
             let known = env.shared.subqueries.known.borrow();
             return Ok(match &known[subquery.id].outcomes[place] {
-                Outcome::Row(row) if !row.is_empty() => packed::get(row, *column).into_owned(),
+                Outcome::Row(row) if !row.is_empty() => packed::get(row, column).into_owned(),
                 _ => Value::Null,
             });
         }

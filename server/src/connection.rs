@@ -127,7 +127,9 @@ impl Stream {
     /// Who is there, as MySQL prints it in messages and in the process list.
     pub fn peer(&self) -> Peer {
         match self {
-            Stream::Unix(_) | Stream::Nowhere => Peer { host: "localhost".into(), address: "localhost".into(), ip: None, is_local: true },
+            Stream::Unix(_) | Stream::Nowhere => {
+                Peer { host: "localhost".into(), address: "localhost".into(), ip: None, is_local: true }
+            }
             Stream::Tcp(stream) => match stream.peer_addr() {
                 Ok(address) => {
                     let ip = address.ip().to_canonical();

@@ -76,11 +76,11 @@ pub struct SubqueryPlan {
     pub call: Option<FunctionCall>,
 }
 
-/// What a call of a stored function calls, and with values of what types.
+/// What a call of a stored function calls, and with what.
 #[derive(Clone, Debug)]
 pub struct FunctionCall {
     pub function: Arc<RoutineDef>,
-    pub args: Vec<ColumnType>,
+    pub args: Vec<Expr>,
 }
 
 /// A stored function, as a call of it is bound.

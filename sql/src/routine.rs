@@ -324,11 +324,7 @@ pub enum RoutineError {
     /// 1314
     NotAllowed(&'static str),
     /// 1318, of a function with its database
-    ArgumentCount {
-        name: String,
-        expected: usize,
-        got: usize,
-    },
+    ArgumentCount { name: String, expected: usize, got: usize },
     /// 1319
     NoCondition(String),
     /// 1324

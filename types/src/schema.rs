@@ -156,7 +156,8 @@ impl Schema {
     /// The trigger of a name, with its table; names of triggers know no case.
     pub fn trigger(&self, database: &str, name: &str) -> Option<(&Arc<TableDef>, &TriggerDef)> {
         let name = name.to_lowercase();
-        let mut all = self.databases.get(database)?.tables.values().flat_map(|t| t.triggers.iter().map(move |trigger| (t, trigger)));
+        let mut all =
+            self.databases.get(database)?.tables.values().flat_map(|t| t.triggers.iter().map(move |trigger| (t, trigger)));
         all.find(|(_, trigger)| trigger.program.name.to_lowercase() == name)
     }
 }

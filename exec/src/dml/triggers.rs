@@ -5,8 +5,8 @@
 //! T3: a table without triggers for the event has no [`Triggers`]: its statements look for them once.
 
 use super::assign::ColumnChanges;
-use super::foreign::Writer;
 use super::defaults::{self, Default};
+use super::foreign::Writer;
 use super::{RowRules, store};
 use crate::coerce::row_error;
 use crate::context::Fire;
@@ -15,9 +15,9 @@ use crate::eval::Shared;
 use crate::prepared::InsertShape;
 use crate::run::Source;
 use crate::wait::engine;
+use sql::plan::InsertPlan;
 use table::{RowBuf, RowRead, Table};
 use txn::{LockMode, WaitPolicy};
-use sql::plan::InsertPlan;
 use types::schema::{ColumnDef, TriggerEvent};
 use types::{TypeKind, Value};
 

@@ -103,8 +103,7 @@ pub async fn run_framed(
     values.resize_with(routine.program.slots.len(), || Value::Null);
     let cursors = (0..routine.program.cursors.len()).map(|_| None).collect();
     let caller = state.frame.take();
-    let frame =
-        Frame { routine: Rc::clone(routine), values, cursors, fetched: Vec::new(), returned: None, depth, caller };
+    let frame = Frame { routine: Rc::clone(routine), values, cursors, fetched: Vec::new(), returned: None, depth, caller };
     let around = Around::enter(state, &routine.def);
     let announced = std::mem::replace(&mut state.more_results, true);
     state.frame = Some(Box::new(frame));
@@ -128,14 +127,12 @@ pub async fn call_function(
     let routine = Routine::of(state, def)?;
     let depth = check_depth(state, &routine)?;
     let mut values = Vec::with_capacity(routine.program.slots.len());
-    for (n, (value, ty)) in args.iter().zip(&call.args).enumerate() {
+    for (n, (value, arg)) in args.iter().zip(&call.args).enumerate() {
         let to = &routine.types.borrow()[n];
-        values.push(exec::program::assign(&state.vars, value, ty, to, &routine.program.slots[n].name)?);
+        values.push(exec::program::assign(&state.vars, value, &arg.ty, to, &routine.program.slots[n].name)?);
     }
     let frame = run_framed(state, client, &routine, Entry { values, depth }, RowFormat::Text).await?;
-    frame.returned.ok_or_else(|| {
-        Error::Other { number: 1321, message: format!("FUNCTION {} ended without RETURN", def.name) }
-    })
+    frame.returned.ok_or_else(|| Error::Other { number: 1321, message: format!("FUNCTION {} ended without RETURN", def.name) })
 }
 
 /// SIGNAL, RESIGNAL, GET DIAGNOSTICS outside of a program.

@@ -124,8 +124,7 @@ impl Routine {
     fn kept_plan(&self, state: &State, code: &Code) -> Option<Rc<PlanEntry>> {
         match &*self.works[code.id as usize].borrow() {
             Some(Work::Plan(key, entry))
-                if *key == state.settings.bind_key
-                    && entry.schema_version == state.worker.shared.database.schema_version() =>
+                if *key == state.settings.bind_key && entry.schema_version == state.worker.shared.database.schema_version() =>
             {
                 Some(Rc::clone(entry))
             }

@@ -36,13 +36,7 @@ pub async fn create(state: &mut State, create: &CreateRoutine<'_>) -> Result<Don
 }
 
 /// The definition of a program without parameters, made by the session now.
-pub fn program(
-    state: &State,
-    database: String,
-    name: String,
-    definer: Option<(&str, &str)>,
-    body: &str,
-) -> Result<RoutineDef> {
+pub fn program(state: &State, database: String, name: String, definer: Option<(&str, &str)>, body: &str) -> Result<RoutineDef> {
     let schema = state.schema();
     let Some(around) = schema.databases.get(&database) else { return Err(Error::UnknownDatabase(database)) };
     let now = state.worker.wall_clock_us();

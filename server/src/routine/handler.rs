@@ -105,12 +105,7 @@ pub fn is_within(program: &Program, block: u32, around: u32) -> bool {
 }
 
 /// SIGNAL and RESIGNAL: the condition that they raise. `Ok`: a warning, which is noted.
-pub async fn signal(
-    routine: &Rc<Routine>,
-    state: &mut State,
-    signal: &Signal,
-    handled: Option<&Raised>,
-) -> Result<()> {
+pub async fn signal(routine: &Rc<Routine>, state: &mut State, signal: &Signal, handled: Option<&Raised>) -> Result<()> {
     let mut raised = match (signal.resignal, handled) {
         (true, None) => {
             return Err(Error::Other { number: 1645, message: "RESIGNAL when handler not active".to_owned() });

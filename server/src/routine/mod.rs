@@ -30,9 +30,9 @@ pub use handler::raised;
 pub use show::{parameters, routines, show_create, status};
 pub use trigger::{Fired, create_trigger, drop_trigger, fire, show_create_trigger, trigger_rows, triggers_status};
 
-use compile::Work;
 use crate::error::Result;
 use crate::session::State;
+use compile::Work;
 use sql::plan::StoredFunction;
 use sql::routine::Program;
 use std::cell::RefCell;

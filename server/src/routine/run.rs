@@ -201,13 +201,7 @@ pub fn assign(state: &mut State, slot: u32, value: Value<'static>, from: &Column
 }
 
 /// Runs a statement with the frame's values as its parameters.
-async fn statement(
-    state: &mut State,
-    client: &mut Client,
-    routine: &Rc<Routine>,
-    code: &Code,
-    format: RowFormat,
-) -> Result<()> {
+async fn statement(state: &mut State, client: &mut Client, routine: &Rc<Routine>, code: &Code, format: RowFormat) -> Result<()> {
     state.begin_inner_statement();
     for _ in 0..PLAN_ATTEMPTS_MAX {
         let frame = state.frame.as_ref().expect("F1");

@@ -52,9 +52,8 @@ pub async fn create_trigger(state: &mut State, create: &CreateTrigger<'_>) -> Re
     let trigger = TriggerDef { event: create.event, before: create.before, program: Arc::new(program) };
     Routine::compile_trigger(&trigger, &def)?.check()?;
     let place = create.place.map(|(follows, other)| TriggerPlace { follows, other: other.to_owned() });
-    let run = ddl::job(state, move |tables, worker, options| {
-        tables.create_trigger(worker, (database, table), trigger, place, options)
-    });
+    let run =
+        ddl::job(state, move |tables, worker, options| tables.create_trigger(worker, (database, table), trigger, place, options));
     run.await.map(|()| Done::default())
 }
 
@@ -112,7 +111,8 @@ pub async fn fire(state: &mut State, client: &mut Client, fired: Fired<'_>) -> R
 
 /// The triggers that the account may know of, each with its table and its place among those of its event and time.
 fn all<'s>(schema: &'s Schema, access: Option<&'s Access>) -> impl Iterator<Item = (&'s TableDef, &'s TriggerDef, usize)> {
-    let may = move |table: &TableDef| access.is_none_or(|access| access.table(&table.database, &table.name).0.has(Privileges::TRIGGER));
+    let may =
+        move |table: &TableDef| access.is_none_or(|access| access.table(&table.database, &table.name).0.has(Privileges::TRIGGER));
     let tables = schema.databases.values().flat_map(|database| database.tables.values());
     tables.filter(move |table| !table.triggers.is_empty() && may(table)).flat_map(|table| {
         table.triggers.iter().enumerate().map(|(n, trigger)| {
@@ -165,11 +165,7 @@ pub fn show_create_trigger(state: &State, name: &ObjectName<'_>) -> Result<Resul
         .add("Created", created_type(), true);
     let mut made = result(columns);
     let program = &trigger.program;
-    let mut row = vec![
-        text(&program.name),
-        text(variables::bits_to_text(program.sql_mode)),
-        text(statement(table, trigger)),
-    ];
+    let mut row = vec![text(&program.name), text(variables::bits_to_text(program.sql_mode)), text(statement(table, trigger))];
     row.extend(super::show::charset_values(program));
     row.push(created(program));
     made.rows.push(row);

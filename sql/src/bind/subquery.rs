@@ -130,7 +130,13 @@ impl Binder<'_> {
             adopt(&mut arg, ty);
             bound.push(arg);
         }
-        self.subqueries.push(SubqueryPlan {
+        // Calls that are alike are one, so that GROUP BY knows them again; of a function that may say something else, each is its own.
+        let is_it =
+            |plan: &SubqueryPlan| plan.call.as_ref().is_some_and(|call| Arc::ptr_eq(&call.function, &def) && call.args == bound);
+        let test = SubqueryTest::Call { name: def.name.as_str().into(), deterministic: def.deterministic };
+        let known = if def.deterministic { self.subqueries.iter().position(is_it) } else { None };
+        let args = bound.clone();
+        let plan = SubqueryPlan {
             root: Node::OneRow,
             columns: vec![returns.clone()],
             args: None,
@@ -138,14 +144,17 @@ impl Binder<'_> {
             keep: SubqueryKeep::Row,
             volatile: true,
             resets: Vec::new(),
-            call: Some(FunctionCall { function: def, args: bound.iter().map(|arg| arg.ty.clone()).collect() }),
-        });
-        let id = self.subqueries.len() - 1;
+            call: Some(FunctionCall { function: def, args }),
+        };
+        let id = known.unwrap_or(self.subqueries.len());
+        if known.is_none() {
+            self.subqueries.push(plan);
+        }
         self.derivation = match class(&returns) {
             Class::String | Class::Json => Derivation { collation: returns.collation, level: Coercibility::Coercible },
             _ => Derivation::NUMERIC,
         };
-        let subquery = Subquery { id, test: SubqueryTest::Value { column: 0 }, args: bound, left: Vec::new() };
+        let subquery = Subquery { id, test, args: bound, left: Vec::new() };
         Ok(Expr { kind: ExprKind::Subquery(Box::new(subquery)), ty: returns, nullable: true })
     }
 

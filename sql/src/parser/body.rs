@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 use crate::keyword::Keyword as K;
 use crate::lexer::Token;
 use crate::routine::{
-    Block, Code, Condition, Diagnostics, DiagnosticsOf, Field, Handler, Instr, ParamMode, Place, Program, ProgramKind, RoutineError,
-    Scope, Signal, SignalItem, Slot, SlotType,
+    Block, Code, Condition, Diagnostics, DiagnosticsOf, Field, Handler, Instr, ParamMode, Place, Program, ProgramKind,
+    RoutineError, Scope, Signal, SignalItem, Slot, SlotType,
 };
 use types::schema::TriggerEvent;
 
@@ -743,7 +743,8 @@ impl<'a> Parser<'a> {
     /// Is it NEW or OLD of a trigger?
     fn is_field_row(&self, name: &str) -> bool {
         let Names::Building(builder) = &self.names else { return false };
-        matches!(builder.kind(), ProgramKind::Trigger { .. }) && (name.eq_ignore_ascii_case("NEW") || name.eq_ignore_ascii_case("OLD"))
+        matches!(builder.kind(), ProgramKind::Trigger { .. })
+            && (name.eq_ignore_ascii_case("NEW") || name.eq_ignore_ascii_case("OLD"))
     }
 
     fn return_value(&mut self) -> Result<()> {
@@ -871,8 +872,8 @@ fn check_inner(statement: &Statement<'_>, inner: &'static str) -> Result<()> {
 mod tests {
     use crate::error::Error;
     use crate::parser::{compile_program, parse};
-    use crate::routine::ProgramKind;
     use crate::plan::SqlMode;
+    use crate::routine::ProgramKind;
     use crate::routine::RoutineError as E;
 
     /// The instructions of a body with an IN parameter `p`.
@@ -943,7 +944,10 @@ mod tests {
     #[test]
     fn deep_nesting_is_bounded() {
         let body = format!("{}SELECT 1;{}", "BEGIN ".repeat(500), " END;".repeat(500));
-        assert_eq!(compile_program(ProgramKind::Procedure, "", body.trim_end_matches(';'), &SqlMode::DEFAULT), Err(Error::TooDeep));
+        assert_eq!(
+            compile_program(ProgramKind::Procedure, "", body.trim_end_matches(';'), &SqlMode::DEFAULT),
+            Err(Error::TooDeep)
+        );
     }
 
     #[test]

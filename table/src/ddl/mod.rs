@@ -20,8 +20,8 @@ mod locks;
 mod online;
 mod related;
 mod routine;
-mod trigger;
 mod temporary;
+mod trigger;
 mod validate;
 mod view;
 

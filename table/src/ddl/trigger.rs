@@ -38,7 +38,8 @@ impl Database {
                 Some(place) => {
                     let wanted = place.other.to_lowercase();
                     let is_it = |other: &TriggerDef| {
-                        (other.event, other.before) == (trigger.event, trigger.before) && other.program.name.to_lowercase() == wanted
+                        (other.event, other.before) == (trigger.event, trigger.before)
+                            && other.program.name.to_lowercase() == wanted
                     };
                     let missing = || Error::TriggerUnknown { name: place.other.clone() };
                     triggers.iter().position(is_it).ok_or_else(missing)? + usize::from(place.follows)

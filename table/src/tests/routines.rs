@@ -5,7 +5,7 @@ use crate::Error;
 use crate::ddl::DdlOptions;
 use types::schema::RoutineDef;
 
-fn procedure(name: &str, body: &str) -> RoutineDef {
+pub(super) fn procedure(name: &str, body: &str) -> RoutineDef {
     RoutineDef {
         database: "d".to_owned(),
         name: name.to_owned(),
