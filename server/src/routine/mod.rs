@@ -112,6 +112,11 @@ pub fn stored_function(state: &State, def: &Arc<RoutineDef>) -> Result<StoredFun
     Routine::of(state, def)?.signature()
 }
 
+/// The same for whoever has no session.
+pub fn signature(def: &Arc<RoutineDef>) -> Result<StoredFunction> {
+    Routine::compile(def)?.signature()
+}
+
 /// The compiled programs of a worker, by the addresses of their definition and of their table, which each holds.
 #[derive(Default)]
 pub struct Routines(HashMap<(usize, usize), Rc<Routine>>);

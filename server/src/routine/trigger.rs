@@ -109,6 +109,10 @@ pub async fn fire(state: &mut State, client: &mut Client, fired: Fired<'_>) -> R
     Ok(set)
 }
 
+fn may_see(access: &Access, table: &TableDef) -> bool {
+    access.table(&table.database, &table.name).0.has(Privileges::TRIGGER)
+}
+
 /// The triggers that the account may know of, each with its table and its place among those of its event and time.
 fn all<'s>(schema: &'s Schema, access: Option<&'s Access>) -> impl Iterator<Item = (&'s TableDef, &'s TriggerDef, usize)> {
     let may =
@@ -153,10 +157,13 @@ fn created_type() -> ColumnType {
 pub fn show_create_trigger(state: &State, name: &ObjectName<'_>) -> Result<ResultSet> {
     let database = name.database.or(state.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
     let schema = state.schema();
-    let may = |table: &TableDef| state.access.table(&table.database, &table.name).0.has(Privileges::TRIGGER);
-    let Some((table, trigger)) = schema.trigger(database, name.name).filter(|(table, _)| may(table)) else {
+    let Some((table, trigger)) = schema.trigger(database, name.name) else {
         return Err(Error::Table(table::Error::TriggerMissing));
     };
+    if !may_see(&state.access, table) {
+        let message = "Access denied; you need (at least one of) the TRIGGER privilege(s) for this operation".to_owned();
+        return Err(Error::Other { number: 1227, message });
+    }
     let columns = Columns::default()
         .text("Trigger", 64)
         .text("sql_mode", 520)

@@ -942,6 +942,32 @@ mod tests {
     }
 
     #[test]
+    fn columns_of_rows_are_variables() {
+        use types::schema::TriggerEvent::{Delete, Insert, Update};
+        let compiled =
+            |event, before, body: &str| compile_program(ProgramKind::Trigger { event, before }, "", body, &SqlMode::DEFAULT);
+        let program = compiled(Update, true, "BEGIN SET NEW.a = OLD.a + new.b; CALL p(NEW.c); END").expect("it parses");
+        let fields = program.fields.iter().map(|field| {
+            let row = if field.new { "new" } else { "old" };
+            (row, &*program.slots[field.slot as usize].name, field.assigned)
+        });
+        assert_eq!(
+            fields.collect::<Vec<_>>(),
+            [("new", "a", true), ("old", "a", false), ("new", "b", false), ("new", "c", true)]
+        );
+        let refused = |event, before, body: &str| match compiled(event, before, body) {
+            Err(Error::Routine(error)) => error,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(refused(Insert, true, "SET @a = OLD.a"), E::NoRow("OLD", Insert));
+        assert_eq!(refused(Delete, true, "SET NEW.a = 1"), E::NoRow("NEW", Delete));
+        assert_eq!(refused(Update, true, "SET OLD.a = 1"), E::RowFixed("OLD", ""));
+        assert_eq!(refused(Update, false, "SET NEW.a = 1"), E::RowFixed("NEW", "after "));
+        assert_eq!(refused(Update, true, "SELECT NEW.a"), E::ResultSet("trigger"));
+        assert_eq!(refused(Update, true, "COMMIT"), E::CommitInside);
+    }
+
+    #[test]
     fn deep_nesting_is_bounded() {
         let body = format!("{}SELECT 1;{}", "BEGIN ".repeat(500), " END;".repeat(500));
         assert_eq!(
