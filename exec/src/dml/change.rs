@@ -336,7 +336,7 @@ impl<'p> Rows<'p> {
             while reread_source(run, self.target.source, self.table, key, &wanted).await? {
                 let Run { worker, txn, sources, shared, .. } = run;
                 if let Some(triggers) = &triggers {
-                    let (mut writer, row) = (Writer { worker, txn: &mut **txn, shared }, &mut sources[self.target.source].row);
+                    let (mut writer, row) = (Writer { worker, txn, shared }, &mut sources[self.target.source].row);
                     if !Box::pin(triggers.lock(&mut writer, row)).await? {
                         continue;
                     }

@@ -89,7 +89,7 @@ async fn delete_row(
 ) -> Result<Deleted> {
     let Run { worker, txn, sources, shared, .. } = run;
     if let Some(triggers) = triggers {
-        let (mut writer, row) = (Writer { worker, txn: &mut **txn, shared }, &mut sources[0].row);
+        let (mut writer, row) = (Writer { worker, txn, shared }, &mut sources[0].row);
         if !Box::pin(triggers.lock(&mut writer, row)).await? {
             return Ok(Deleted::Changed);
         }

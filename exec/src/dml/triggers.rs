@@ -159,7 +159,7 @@ impl<'p> Triggers<'p> {
         }
         let old = &row.source.row;
         let set = {
-            let (before, after) = (self.old(shared, old), self.new(shared, old, changes));
+            let (before, after) = (self.old_row(shared, old), self.new_row(shared, old, changes));
             self.fire(writer, true, Some(&before), Some(&after)).await?
         };
         let columns = &self.table.def().columns;
@@ -183,7 +183,7 @@ impl<'p> Triggers<'p> {
             return Ok(());
         }
         let shared = writer.shared;
-        let (before, after) = (self.old(shared, old), self.new(shared, old, changes));
+        let (before, after) = (self.old_row(shared, old), self.new_row(shared, old, changes));
         self.fire(writer, false, Some(&before), Some(&after)).await.map(drop)
     }
 
@@ -191,21 +191,26 @@ impl<'p> Triggers<'p> {
         if !(if before { self.before } else { self.after }) {
             return Ok(());
         }
-        let row = self.old(writer.shared, old);
+        let row = self.old_row(writer.shared, old);
         self.fire(writer, before, Some(&row), None).await.map(drop)
     }
 
-    fn old(&self, shared: &Shared<'_>, row: &RowBuf) -> impl Fn(usize) -> Result<Value<'static>> {
+    fn old_row(&self, shared: &Shared<'_>, row: &RowBuf) -> impl Fn(usize) -> Result<Value<'static>> {
         move |column| {
             let value = row.row(self.table).get(column).map_err(row_error)?;
             Ok(shown(shared, &self.table.def().columns[column], &value))
         }
     }
 
-    fn new(&self, shared: &Shared<'_>, row: &RowBuf, changes: &ColumnChanges<'_>) -> impl Fn(usize) -> Result<Value<'static>> {
+    fn new_row(
+        &self,
+        shared: &Shared<'_>,
+        row: &RowBuf,
+        changes: &ColumnChanges<'_>,
+    ) -> impl Fn(usize) -> Result<Value<'static>> {
         move |column| match changes.iter().find(|(changed, _)| *changed == column) {
             Some((_, value)) => Ok(shown(shared, &self.table.def().columns[column], value)),
-            None => self.old(shared, row)(column),
+            None => self.old_row(shared, row)(column),
         }
     }
 

@@ -115,8 +115,7 @@ fn may_see(access: &Access, table: &TableDef) -> bool {
 
 /// The triggers that the account may know of, each with its table and its place among those of its event and time.
 fn all<'s>(schema: &'s Schema, access: Option<&'s Access>) -> impl Iterator<Item = (&'s TableDef, &'s TriggerDef, usize)> {
-    let may =
-        move |table: &TableDef| access.is_none_or(|access| access.table(&table.database, &table.name).0.has(Privileges::TRIGGER));
+    let may = move |table: &TableDef| access.is_none_or(|access| may_see(access, table));
     let tables = schema.databases.values().flat_map(|database| database.tables.values());
     tables.filter(move |table| !table.triggers.is_empty() && may(table)).flat_map(|table| {
         table.triggers.iter().enumerate().map(|(n, trigger)| {

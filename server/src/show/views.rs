@@ -21,7 +21,7 @@ struct SchemaOnly<'s>(&'s Schema);
 
 impl BindContext for SchemaOnly<'_> {
     fn stored_function(&self, database: &str, name: &str) -> sql::Result<Option<StoredFunction>> {
-        let found = self.0.routine(true, database, name).map(|def| crate::routine::signature(def));
+        let found = self.0.routine(true, database, name).map(crate::routine::signature);
         found.transpose().map_err(|_| sql::Error::UnknownFunction(format!("{database}.{name}")))
     }
 
