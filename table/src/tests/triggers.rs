@@ -25,7 +25,7 @@ fn triggers_survive_in_their_order() {
     let options = DdlOptions::default();
     {
         let (database, worker) = (fixture.database(), fixture.worker(0));
-        create(&database, &worker, super::table("t", vec![column("a", TypeKind::Int)], Vec::new()));
+        create(database, &worker, super::table("t", vec![column("a", TypeKind::Int)], Vec::new()));
         let table = || ("d".to_owned(), "t".to_owned());
         let place = |follows, other: &str| Some(TriggerPlace { follows, other: other.to_owned() });
         let long = format!("SET @a = '{}'", "x".repeat(20_000));
