@@ -1,3 +1,5 @@
+//! What becomes of bodies, and what is refused in them.
+
 use crate::error::Error;
 use crate::parser::{compile_program, parse};
 use crate::plan::SqlMode;
