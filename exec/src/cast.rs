@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::eval::{Env, Evaluated};
 use crate::function::{char_count, char_offset};
 use sql::expr::{Expr, ExprKind};
+use sql::func::Function;
 use std::borrow::Cow;
 use types::charset::Charset;
 use types::convert::{self, DocumentAs, Warnings};
@@ -20,6 +21,12 @@ pub(crate) fn eval<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr) -> Evaluate
     if coerce::is_document(&arg.ty) && !matches!(coerce::kind_of(&node.ty), Kind::Json | Kind::Text) {
         return document(env, value, arg, node);
     }
+    if let (ExprKind::Call { function: Function::Char, .. }, Value::Bytes(bytes)) = (&arg.kind, &value)
+        && Charset::of(node.ty.collation) != Charset::Binary
+        && let Some(text) = characters(env, bytes, &node.ty)
+    {
+        return Ok(text);
+    }
     // 0x41 and b'101' are numbers where one is wanted.
     let number = matches!(coerce::kind_of(&node.ty), Kind::Integer | Kind::Decimal | Kind::Double);
     if let (Value::Bytes(bytes), ExprKind::Literal(_)) = (&value, &arg.kind)
@@ -29,6 +36,18 @@ pub(crate) fn eval<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr) -> Evaluate
         return converted(env, Value::UInt(env.number_of_bits(bytes)?), &ColumnType::unsigned(TypeKind::BigInt), node);
     }
     converted(env, value, &arg.ty, node)
+}
+
+/// CHAR(... USING a set of UTF-8): what is no text ends it, and is NULL in strict mode, always with a warning. `None`: it is text.
+fn characters<'a>(env: &Env<'a>, bytes: &[u8], ty: &ColumnType) -> Option<Value<'a>> {
+    let valid = match std::str::from_utf8(bytes) {
+        Err(error) if matches!(Charset::of(ty.collation), Charset::Utf8mb4 | Charset::Utf8mb3) => error.valid_up_to(),
+        _ => return None,
+    };
+    let value = types::convert::invalid_text(bytes);
+    env.session().warn(Error::InvalidText { charset: coerce::charset_of(ty.collation), value });
+    let is_strict = env.session().sql_mode.strict;
+    Some(if is_strict { Value::Null } else { Value::Bytes(Cow::Owned(bytes[..valid].to_vec())) })
 }
 
 /// A document as a number or a date: what is none gives a warning, and zero or NULL.

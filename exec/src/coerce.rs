@@ -95,10 +95,6 @@ pub(crate) fn is_string(ty: &ColumnType) -> bool {
     kind_of(ty) == Kind::Text
 }
 
-pub(crate) fn all_strings(exprs: &[Expr]) -> bool {
-    exprs.iter().all(|e| is_string(&e.ty) || e.ty.kind == TypeKind::Null)
-}
-
 pub(crate) fn all_integers(exprs: &[Expr]) -> bool {
     exprs.iter().all(|e| kind_of(&e.ty) == Kind::Integer)
 }

@@ -578,6 +578,9 @@ impl<'a> Env<'a> {
             return self.compare_rows(op, left, right);
         }
         let a = self.eval(left)?;
+        if matches!(a, Value::Null) && op != CompareOp::NullSafeEqual {
+            return Ok(None);
+        }
         let b = self.eval(right)?;
         let null = (matches!(a, Value::Null), matches!(b, Value::Null));
         if null != (false, false) {

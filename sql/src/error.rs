@@ -53,6 +53,8 @@ pub enum Error {
     CollationMismatch { collation: String, charset: String },
     /// 1267 "Illegal mix of collations"
     IllegalMix(Box<IllegalMix>),
+    /// 3514
+    LongBitOperand,
     /// 3854
     NoTextOf { bytes: Vec<u8>, charset: &'static str },
     /// 1054 "Unknown column '{name}' in '{clause}'"

@@ -350,6 +350,8 @@ fn date_add<'a>(
     // What is no date stays a date where it was one and the unit counts days.
     let stays_date = || {
         let was_date = match &value {
+            // What was moved before is a moment.
+            Value::Bytes(_) if is_moved(date) => false,
             Value::Bytes(text) => !coerce::has_time_part(text),
             Value::Int(n) => n.unsigned_abs() < 100_000_000,
             value => matches!(value, Value::Date(_)),
@@ -367,6 +369,12 @@ fn date_add<'a>(
         Kind::Double => Value::Double(env.as_double(&Value::DateTime(sum))?),
         _ => Value::DateTime(sum),
     })
+}
+
+/// The outcome of DATE_ADD and its like.
+fn is_moved(date: &Expr) -> bool {
+    use Function as F;
+    matches!(&date.kind, ExprKind::Call { function: F::DateAdd | F::DateSub | F::TimestampAdd, .. })
 }
 
 #[cold]
@@ -616,6 +624,9 @@ fn convert_tz<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     let (Some(d), Some(from), Some(to)) = (env.datetime(&args[0])?, env.text(&args[1])?, env.text(&args[2])?) else {
         return Ok(Value::Null);
     };
+    if d.date.has_zero_part() {
+        return Ok(Value::Null);
+    }
     let system = TimeZone::detect_system();
     let zone = |name: &[u8]| TimeZone::parse(&String::from_utf8_lossy(name), &system);
     let (Some(from), Some(to)) = (zone(&from), zone(&to)) else { return Ok(Value::Null) };

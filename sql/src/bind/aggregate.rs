@@ -113,6 +113,13 @@ impl Binder<'_> {
         {
             args = args.into_iter().map(numeric_operand).collect();
         }
+        match function {
+            A::BitAnd | A::BitOr | A::BitXor if is_long_bit_string(&args[0]) => return Err(Error::LongBitOperand),
+            A::Min | A::Max if class(&args[0].ty) == Class::String => {
+                compare::compared(&[derivation; 2], &function.name().to_lowercase())?;
+            }
+            _ => {}
+        }
         let (ty, nullable) = self.aggregate_type(function, &args, derivation);
         let derivation = match class(&ty) {
             Class::String | Class::Json => {
@@ -150,4 +157,10 @@ impl Binder<'_> {
             A::StdDevPop | A::StdDevSamp | A::VarPop | A::VarSamp => (typing::double(), true),
         }
     }
+}
+
+/// A binary string of more bytes than BIT_AND and its like take.
+fn is_long_bit_string(arg: &Expr) -> bool {
+    const BYTES_MAX: u64 = 511;
+    typing::is_bit_string(arg) && typing::string_length(&arg.ty) > BYTES_MAX
 }

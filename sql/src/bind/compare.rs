@@ -44,7 +44,7 @@ impl Derivation {
         format!("({},{level})", collation.name())
     }
 
-    /// The derivation of two together; `None` where both are explicit.
+    /// The derivation of two together; `None` where both are explicit, or by code points in different ways.
     fn merge(self, other: Self) -> Option<Self> {
         if self.level != other.level {
             return Some(if self.level < other.level { self } else { other });
@@ -70,8 +70,11 @@ impl Derivation {
             return None;
         }
         let is_bin = |d: Self| d.collation.name().ends_with("_bin");
-        if is_bin(self) != is_bin(other) {
-            return Some(if is_bin(self) { self } else { other });
+        match (is_bin(self), is_bin(other)) {
+            (true, true) => return None,
+            (true, false) => return Some(self),
+            (false, true) => return Some(other),
+            (false, false) => {}
         }
         let collation = CollationId::by_name(&format!("{a}_bin")).unwrap_or(self.collation);
         Some(Self { collation, level: Coercibility::None })

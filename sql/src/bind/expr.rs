@@ -214,6 +214,8 @@ impl Binder<'_> {
         let left_derivation = self.derivation;
         let mut bound_right = self.expr(right)?;
         let derivation = left_derivation.combine(self.derivation, op.sign())?;
+        refuse_no_date(left, &bound_right)?;
+        refuse_no_date(right, &bound_left)?;
         self.settle(&mut bound_left, left, &bound_right)?;
         self.settle(&mut bound_right, right, &bound_left)?;
         self.comparison(op, bound_left, bound_right, derivation)
@@ -263,8 +265,14 @@ impl Binder<'_> {
         let mut pairs = Vec::with_capacity(left.len());
         let pair_op = if op == CompareOp::NullSafeEqual { op } else { CompareOp::Equal };
         for (a, b) in left.iter().zip(&right) {
-            let derivation = self.derivation_of(a).combine(self.derivation_of(b), "=")?;
-            pairs.push(self.comparison(pair_op, a.clone(), b.clone(), derivation)?);
+            let together = self.derivation_of(a).combine(self.derivation_of(b), "=");
+            let derivation = *together.as_ref().unwrap_or(&Derivation::NUMERIC);
+            let pair = self.comparison(pair_op, a.clone(), b.clone(), derivation)?;
+            // Collations matter to texts alone.
+            if let ExprKind::Compare { by: CompareAs::String(_), .. } = pair.kind {
+                together?;
+            }
+            pairs.push(pair);
         }
         let nullable = pairs.iter().any(|p| p.nullable);
         match op {
@@ -365,7 +373,11 @@ impl Binder<'_> {
             if !matches!(&member.kind, ExprKind::Row(row) if row.len() == columns) {
                 return Err(Error::OperandColumns(columns));
             }
-            parts.push(self.row_comparison(CompareOp::Equal, arg.clone(), member)?);
+            let mut equal = self.row_comparison(CompareOp::Equal, arg.clone(), member)?;
+            if let ExprKind::And(pairs) = &mut equal.kind {
+                pairs.iter_mut().for_each(compare_leniently);
+            }
+            parts.push(equal);
         }
         let nullable = parts.iter().any(|p| p.nullable);
         let any = self.boolean(ExprKind::Or(parts), nullable);
@@ -397,14 +409,14 @@ impl Binder<'_> {
         // A date between a date and a number: all are numbers. So are texts beside a number.
         let is_date = matches!(class(&arg.ty), Class::Date | Class::DateTime);
         let are_numbers = is_date && is_number(by_low) != is_number(by_high) || is_text_beside_number(&[&arg, &low, &high]);
-        if by_low != by_high && are_numbers {
-            let kind = ExprKind::Between {
-                arg: Box::new(arg),
-                low: Box::new(low),
-                high: Box::new(high),
-                by: CompareAs::Double,
-                negated,
-            };
+        let together = match by_low != by_high {
+            true if are_numbers => Some(CompareAs::Double),
+            true if is_text_beside_date(&[&arg, &low, &high]) => Some(CompareAs::Temporal),
+            _ => None,
+        };
+        if let Some(by) = together {
+            let operand = |expr| Box::new(if by == CompareAs::Double { bits_as_number(expr) } else { expr });
+            let kind = ExprKind::Between { arg: operand(arg), low: operand(low), high: operand(high), by, negated };
             return Ok(self.boolean(kind, nullable));
         }
         if by_low != by_high && class(&low.ty) != Class::Null && class(&high.ty) != Class::Null && is_mixed(by_low, by_high) {
@@ -762,9 +774,41 @@ fn is_text_beside_number(exprs: &[&Expr]) -> bool {
     texts > 0 && numbers > 0 && texts + numbers + is(&|c| c == Class::Time) == exprs.len()
 }
 
+/// Texts and dates, at least one of both, nothing else.
+fn is_text_beside_date(exprs: &[&Expr]) -> bool {
+    let is = |kind: &dyn Fn(Class) -> bool| exprs.iter().filter(|expr| kind(class(&expr.ty))).count();
+    let (texts, dates) = (is(&|c| c == Class::String), is(&|c| matches!(c, Class::Date | Class::DateTime)));
+    texts > 0 && dates > 0 && texts + dates + is(&|c| c == Class::Time) == exprs.len()
+}
+
+/// A hexadecimal literal as the number that it is; others stay.
+pub(super) fn bits_as_number(expr: Expr) -> Expr {
+    if is_bits_literal(&expr) { numeric_operand(expr) } else { expr }
+}
+
 /// Is it a text, or a date that is compared with texts as one?
 fn is_text_like(expr: &Expr) -> bool {
     matches!(class(&expr.ty), Class::String | Class::Date | Class::DateTime | Class::Time)
+}
+
+/// A literal text that is no date, compared with a date, is error 1525; what else is none is told when it is read.
+fn refuse_no_date(written: &ast::Expr<'_>, other: &Expr) -> Result<()> {
+    let kind = match class(&other.ty) {
+        Class::Date => "DATE",
+        Class::DateTime => "DATETIME",
+        _ => return Ok(()),
+    };
+    let literal = match written {
+        ast::Expr::Literal(literal) => literal,
+        ast::Expr::Lifted { literal, .. } => *literal,
+        _ => return Ok(()),
+    };
+    match literal {
+        ast::Literal::String(text) if types::temporal::parse_datetime(text.bytes).is_none() => {
+            Err(Error::WrongLiteral { kind, value: String::from_utf8_lossy(text.bytes).into_owned() })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The derivation of an operand and all that it is compared with; an error only where it is compared with texts.
@@ -779,6 +823,14 @@ fn common_derivation(operand: &Expr, others: &[Expr], derivations: &[Derivation]
 
 fn single(expr: &Expr) -> Result<()> {
     if matches!(expr.kind, ExprKind::Row(_)) { Err(Error::OperandColumns(1)) } else { Ok(()) }
+}
+
+/// In a list, what is no date is the zero date beside one, and no error.
+fn compare_leniently(condition: &mut Expr) {
+    if let ExprKind::Compare { op: CompareOp::Equal, by: by @ CompareAs::Temporal, left, right } = &condition.kind {
+        let (arg, list) = (left.clone(), vec![(**right).clone()]);
+        condition.kind = ExprKind::In { arg, list, by: *by, negated: false };
+    }
 }
 
 /// CASE compares a TIME with a text as times, where `=` takes both for texts.

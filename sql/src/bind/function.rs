@@ -2,7 +2,7 @@
 
 use super::Binder;
 use super::compare::{self, Coercibility, Derivation};
-use super::expr::{adopt, number_argument, numeric_operand};
+use super::expr::{adopt, bits_as_number, number_argument, numeric_operand};
 use super::function_names::{FUNCTIONS, NOT_SUPPORTED};
 use super::function_types::{date_add_type, is_numeric, takes_part_in_collation};
 use super::typing::{self, Class, class};
@@ -229,16 +229,15 @@ impl Binder<'_> {
 
     pub(super) fn date_arithmetic(&mut self, date: &ast::DateArithmetic<'_>) -> Result<Expr> {
         let mut value = self.value(&date.date)?;
-        let derivation = self.derivation;
         let mut amount = self.value(&date.amount)?;
         adopt(&mut value, &ColumnType::new(TypeKind::DateTime { fsp: 6 }));
         adopt(&mut amount, &self.text());
-        let amount = interval_amount(amount);
-        let ty = date_add_type(&value, &amount, date.unit, self.string_collation(derivation));
+        let amount = bits_as_number(amount);
+        let ty = date_add_type(&value, &amount, date.unit, self.literal_collation());
         let unit = self.unit(date.unit);
         let function = if date.subtract { F::DateSub } else { F::DateAdd };
         self.derivation = match class(&ty) {
-            Class::String | Class::Json => Derivation { collation: ty.collation, level: Coercibility::Implicit },
+            Class::String => Derivation { collation: ty.collation, level: Coercibility::Coercible },
             _ => Derivation::NUMERIC,
         };
         Ok(Expr { kind: ExprKind::Call { function, args: vec![value, amount, unit] }, ty, nullable: true })
@@ -267,7 +266,7 @@ impl Binder<'_> {
         let mut first = self.value(&args[0])?;
         let second = self.value(&args[1])?;
         if function == ast::UnitFunction::TimestampAdd {
-            first = interval_amount(first);
+            first = bits_as_number(first);
         }
         let (function, ty) = match function {
             ast::UnitFunction::TimestampAdd => {
@@ -277,7 +276,7 @@ impl Binder<'_> {
             ast::UnitFunction::TimestampDiff => (F::TimestampDiff, typing::bigint(false)),
         };
         self.derivation = match class(&ty) {
-            Class::String | Class::Json => Derivation { collation: ty.collation, level: Coercibility::Implicit },
+            Class::String => Derivation { collation: ty.collation, level: Coercibility::Coercible },
             _ => Derivation::NUMERIC,
         };
         let args = vec![self.unit(unit), first, second];
@@ -299,9 +298,4 @@ impl Binder<'_> {
         };
         self.finish_call(function, args, derivation, derivation)
     }
-}
-
-/// An INTERVAL's amount: a hexadecimal literal is a number there.
-fn interval_amount(amount: Expr) -> Expr {
-    if super::expr::is_bits_literal(&amount) { numeric_operand(amount) } else { amount }
 }

@@ -7,6 +7,7 @@ use crate::ast;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, ExprKind};
 use crate::func::Function as F;
+use std::borrow::Cow;
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 
 impl Binder<'_> {
@@ -76,6 +77,14 @@ impl Binder<'_> {
         let connection = self.literal_collation();
         let text = |length: u64| typing::string(length, connection);
         let length = |n: usize| typing::string_length(&args[n].ty);
+        let known;
+        let args = match function {
+            F::Time | F::Timestamp | F::TimeDiff | F::AddTime | F::SubTime | F::ConvertTz | F::UnixTimestamp => {
+                known = self.with_known_texts(args);
+                &*known
+            }
+            _ => args,
+        };
         let ty = match function {
             // Strings as long as their arguments.
             F::Concat => typing::string(args.iter().map(|a| typing::string_length(&a.ty)).sum(), collation),
@@ -233,7 +242,10 @@ impl Binder<'_> {
             F::CurTime | F::UtcTime => ColumnType::new(TypeKind::Time { fsp: precision(args)? }),
             F::CurDate | F::UtcDate | F::Date | F::FromDays | F::LastDay | F::MakeDate => ColumnType::new(TypeKind::Date),
             F::Time => ColumnType::new(TypeKind::Time { fsp: typing::time_fsp_of(&args[0]) }),
-            F::Timestamp => ColumnType::new(TypeKind::DateTime { fsp: args.iter().map(typing::fsp_of).max().unwrap_or(0) }),
+            F::Timestamp => {
+                let second = args.get(1).map_or(0, typing::time_fsp_of);
+                ColumnType::new(TypeKind::DateTime { fsp: typing::datetime_fsp_of(&args[0]).max(second) })
+            }
             F::TimeDiff => {
                 ColumnType::new(TypeKind::Time { fsp: typing::time_fsp_of(&args[0]).max(typing::time_fsp_of(&args[1])) })
             }
@@ -245,7 +257,7 @@ impl Binder<'_> {
             F::MakeTime => ColumnType::new(TypeKind::Time { fsp: typing::fsp_of(&args[2]) }),
             F::FromUnixTime if args.len() == 1 => ColumnType::new(TypeKind::DateTime { fsp: typing::fsp_of(&args[0]) }),
             F::FromUnixTime => text(constant_length_of_format(args.get(1)).unwrap_or(length(1) * 10)),
-            F::ConvertTz => ColumnType::new(TypeKind::DateTime { fsp: typing::fsp_of(&args[0]) }),
+            F::ConvertTz => ColumnType::new(TypeKind::DateTime { fsp: typing::datetime_fsp_of(&args[0]) }),
             F::StrToDate => str_to_date(args),
             F::UnixTimestamp => match args.first() {
                 Some(arg) if typing::datetime_fsp_of(arg) > 0 => {
@@ -277,6 +289,37 @@ impl Binder<'_> {
     }
 }
 
+impl Binder<'_> {
+    /// The arguments, texts that are computed of literals alone as what they are.
+    fn with_known_texts<'e>(&self, args: &'e [Expr]) -> Cow<'e, [Expr]> {
+        let is_computed = |e: &Expr| {
+            let is_text = matches!(class(&e.ty), Class::String | Class::Json) && !matches!(e.kind, ExprKind::Literal(_));
+            is_text && !crate::planner::is_volatile(e) && !e.any(&varies)
+        };
+        if !args.iter().any(is_computed) {
+            return Cow::Borrowed(args);
+        }
+        let known = |e: &Expr| match is_computed(e) {
+            true => match self.context.constant_text(e) {
+                Some(text) => Expr::literal(Value::Bytes(text.into()), typing::string(0, CollationId::UTF8MB4_BIN)),
+                None => e.clone(),
+            },
+            false => e.clone(),
+        };
+        Cow::Owned(args.iter().map(known).collect())
+    }
+}
+
+/// Is it known only when the statement runs?
+fn varies(expr: &Expr) -> bool {
+    use ExprKind as K;
+    match &expr.kind {
+        K::Column { .. } | K::ColumnOrdinal { .. } | K::Slot(_) | K::Param(_) | K::Subquery(_) => true,
+        K::UserVariable(_) | K::AssignVariable { .. } | K::InsertValue { .. } | K::Row(_) => true,
+        _ => false,
+    }
+}
+
 /// What REPEAT and its like may grow to when their count is not known.
 const LONG: u64 = 16_777_216;
 
@@ -298,6 +341,8 @@ pub(super) fn takes_part_in_collation(function: F, argument: usize) -> bool {
         F::WeightString | F::AesEncrypt | F::AesDecrypt | F::NameConst | F::GetFormat => false,
         F::RegexpLike | F::RegexpInstr | F::RegexpSubstr => argument < 2,
         F::RegexpReplace => argument < 3,
+        F::JsonArray | F::JsonObject | F::JsonInsert | F::JsonReplace | F::JsonSet => false,
+        F::JsonArrayAppend | F::JsonArrayInsert => false,
         F::GetLock | F::AddTime | F::SubTime | F::TimeDiff | F::DateDiff | F::Conv | F::Sha2 => false,
         _ => true,
     }

@@ -204,9 +204,16 @@ pub(crate) fn datetime_fsp_of(expr: &Expr) -> u8 {
 pub(crate) fn time_fsp_of(expr: &Expr) -> u8 {
     match &expr.kind {
         ExprKind::Literal(Value::Bytes(_)) if super::expr::is_bits_literal(expr) => 0,
-        ExprKind::Literal(Value::Bytes(text)) if !text.iter().any(u8::is_ascii_digit) => 6,
+        ExprKind::Literal(Value::Bytes(text)) if !is_like_time(text) => 6,
         _ => fsp_of(expr),
     }
+}
+
+/// Has the text a number in it, none of which is too large for any part of a time?
+fn is_like_time(text: &[u8]) -> bool {
+    let mut numbers = text.split(|b| !b.is_ascii_digit()).filter(|digits| !digits.is_empty()).peekable();
+    let fits = |digits: &[u8]| std::str::from_utf8(digits).is_ok_and(|digits| digits.parse::<u32>().is_ok());
+    numbers.peek().is_some() && numbers.all(fits)
 }
 
 /// The class of an operand of arithmetic. ENUM and SET are numbers there, but count as the strings they are.
@@ -253,8 +260,11 @@ pub(crate) fn decimal_shape(expr: &Expr) -> (u32, u32) {
     }
 }
 
-/// The type of values that are kept: bytes of a hexadecimal literal are no number any more (`is_bits_literal`).
+/// The type of values that are kept: bytes of a hexadecimal literal are no number any more (`is_bits_literal`), NULL is a text of no bytes.
 pub(crate) fn stored(ty: &ColumnType) -> ColumnType {
+    if ty.kind == TypeKind::Null {
+        return string(0, CollationId::BINARY);
+    }
     ColumnType { unsigned: ty.unsigned && !ty.is_binary_string(), ..ty.clone() }
 }
 
@@ -385,7 +395,8 @@ pub(crate) fn unify<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone, collation
         return decimal(digits + scale, scale);
     }
     if all(&[Class::Integer, Class::Decimal, Class::Double]) {
-        return fixed_double(common_shape(known));
+        let kind = if known.clone().all(|e| is_in_float(&e.ty.kind)) { TypeKind::Float } else { TypeKind::Double };
+        return ColumnType { kind, ..fixed_double(common_shape(known)) };
     }
     if all(&[Class::Time]) {
         return ColumnType::new(TypeKind::Time { fsp: known.map(|e| fsp(&e.ty)).max().unwrap_or(0) });
@@ -404,6 +415,27 @@ pub(crate) fn unify<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone, collation
     }
     let length = known.map(|e| string_length(&e.ty)).max().unwrap_or(0);
     string(length, collation)
+}
+
+/// The type of a column that takes values of all: as [`unify`], but a CHAR or BINARY beside anything but a VARCHAR stays one.
+pub(crate) fn stored_together(exprs: &[Expr], collation: CollationId) -> ColumnType {
+    use TypeKind as K;
+    let ty = stored(&unify(exprs.iter(), collation));
+    let is_fixed = |kind: &TypeKind| matches!(kind, K::Char { .. } | K::Binary { .. });
+    let known = || exprs.iter().map(|e| &e.ty.kind).filter(|kind| **kind != K::Null);
+    let stays = known().any(is_fixed) && !known().any(|kind| matches!(kind, K::VarChar { .. } | K::VarBinary { .. } | K::Json));
+    let kind = match ty.kind {
+        K::VarChar { length } if stays => K::Char { length },
+        K::VarBinary { length } if stays => K::Binary { length },
+        _ => return ty,
+    };
+    ColumnType { kind, ..ty }
+}
+
+/// Does a FLOAT stay one beside this? INT, DECIMAL and DOUBLE make it a DOUBLE; BIGINT, in MySQL, does not.
+fn is_in_float(kind: &TypeKind) -> bool {
+    use TypeKind as K;
+    matches!(kind, K::Float | K::TinyInt | K::SmallInt | K::MediumInt | K::BigInt | K::Year)
 }
 
 fn unify_integers<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone) -> ColumnType {
