@@ -14,7 +14,10 @@ use types::{CollationId, ColumnType, Decimal, TypeKind, Value};
 
 /// Casts the argument to the node's type.
 pub(crate) fn eval<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr) -> Evaluated<'a> {
-    let value = env.eval(arg)?;
+    let value = match (&arg.ty.kind, coerce::kind_of(&node.ty)) {
+        (TypeKind::Year | TypeKind::Bit { .. }, Kind::Date | Kind::Time | Kind::DateTime) => env.moment(arg)?,
+        _ => env.eval(arg)?,
+    };
     if matches!(value, Value::Null) {
         return Ok(Value::Null);
     }

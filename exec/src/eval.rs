@@ -800,20 +800,39 @@ impl<'a> Env<'a> {
         Ok(0)
     }
 
-    pub fn datetime(&self, expr: &'a Expr) -> Step<Option<types::DateTime>> {
+    /// The value where a date or time is asked for: a column of YEAR is the year's first day, one of BIT its bytes.
+    pub fn moment(&self, expr: &'a Expr) -> Evaluated<'a> {
         let value = self.eval(expr)?;
-        self.as_datetime(&self.plain(value, &expr.ty))
+        let (true, Some(n)) = (matches!(expr.kind, ExprKind::Column { .. }), coerce::plain_integer(&value)) else {
+            return Ok(self.plain(value, &expr.ty));
+        };
+        Ok(match expr.ty.kind {
+            TypeKind::Year => Value::Date(types::Date { year: n as u16, month: 1, day: 1 }),
+            TypeKind::Bit { length } => {
+                let bytes = (n as u64).to_be_bytes();
+                Value::Bytes(Cow::Owned(bytes[8 - usize::from(length).div_ceil(8)..].to_vec()))
+            }
+            _ => value,
+        })
+    }
+
+    pub fn datetime(&self, expr: &'a Expr) -> Step<Option<types::DateTime>> {
+        self.as_datetime(&self.moment(expr)?)
     }
 
     /// A date of which some parts may be zero: for functions that take parts of dates.
     pub fn loose_datetime(&self, expr: &'a Expr) -> Step<Option<types::DateTime>> {
-        let value = self.eval(expr)?;
-        self.as_loose_datetime(&self.plain(value, &expr.ty))
+        self.as_loose_datetime(&self.moment(expr)?)
     }
 
     pub fn time(&self, expr: &'a Expr) -> Step<Option<types::Time>> {
-        let value = self.eval(expr)?;
-        self.as_time(&self.plain(value, &expr.ty))
+        let value = self.moment(expr)?;
+        // Of documents times and dates alone are times.
+        if coerce::is_document(&expr.ty) && !matches!(value, Value::Time(_) | Value::Date(_) | Value::DateTime(_) | Value::Null) {
+            self.problem(Error::InvalidDocument { what: "TIME", column: String::new(), row: 1 })?;
+            return Ok(None);
+        }
+        self.as_time(&value)
     }
 }
 

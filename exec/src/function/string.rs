@@ -68,6 +68,9 @@ fn collation_of(args: &[Expr]) -> CollationId {
     if any_binary(args) {
         return CollationId::BINARY;
     }
+    if args.iter().any(|arg| crate::coerce::is_document(&arg.ty)) {
+        return CollationId::UTF8MB4_BIN;
+    }
     let text = args.iter().find(|a| a.ty.collation != CollationId::BINARY);
     text.map_or(CollationId::UTF8MB4_0900_AI_CI, |a| a.ty.collation)
 }

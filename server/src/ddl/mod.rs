@@ -29,7 +29,7 @@ use std::task::Poll;
 use table::ddl::{Algorithm, Altered, ConversionWarning, DdlOptions, Lock, NewTable};
 use types::CollationId;
 use types::convert::Severity;
-use types::schema::{IndexDef, IndexKind, TableDef, TableId};
+use types::schema::{IndexDef, TableDef, TableId};
 
 /// What a definition answers.
 #[derive(Debug, Default)]
@@ -390,8 +390,7 @@ fn tell_equal_indexes(state: &mut State, table: &ObjectName<'_>, before: Option<
     // A table that was renamed, or is gone again, is not looked at.
     let Ok(def) = state.find_table(table) else { return };
     let is_new = |index: &IndexDef| before.is_none_or(|before| !before.indexes.iter().any(|old| old.name == index.name));
-    let is_unique = |index: &IndexDef| index.kind != IndexKind::Secondary;
-    let is_same = |a: &IndexDef, b: &IndexDef| a.columns == b.columns && is_unique(a) == is_unique(b);
+    let is_same = |a: &IndexDef, b: &IndexDef| a.columns == b.columns && a.kind == b.kind;
     for (n, index) in def.indexes.iter().enumerate() {
         if is_new(index) && def.indexes[..n].iter().any(|other| is_same(other, index)) {
             let (name, database, table) = (&index.name, &def.database, &def.name);

@@ -88,7 +88,10 @@ impl Binder<'_> {
         let mut derivation = Derivation::IGNORABLE;
         for arg in call.args {
             args.push(self.value(arg)?);
-            derivation = compare::joined(&[derivation, self.derivation], "aggregate")?;
+            derivation = match args.len() {
+                1 => self.derivation,
+                _ => compare::joined(&[derivation, self.derivation], "aggregate")?,
+            };
         }
         let mut order = Vec::new();
         for item in call.order_by {
@@ -122,7 +125,8 @@ impl Binder<'_> {
         }
         let (ty, nullable) = self.aggregate_type(function, &args, derivation);
         let derivation = match class(&ty) {
-            Class::String | Class::Json => {
+            Class::Json => Derivation { collation: CollationId::UTF8MB4_BIN, level: Coercibility::Implicit },
+            Class::String => {
                 Derivation { collation: ty.collation, level: derivation.level.min(Coercibility::Coercible) }
             }
             _ => Derivation::NUMERIC,

@@ -5,7 +5,7 @@
 //! recursive blocks then read the rows of the round before.
 
 use super::compare::Derivation;
-use super::derived::{column_def, derived_def, derived_names, outside_reads, table_def, stored_derivations};
+use super::derived::{column_def, derived_def, derived_names, outside_reads, table_def};
 use super::from::{Source, SourceKind};
 use super::query::{Block, Bound, BoundSelect, converted, plain_column};
 use super::{Binder, LevelKind};
@@ -116,7 +116,7 @@ impl Binder<'_> {
         self.stores[table] = Some(Arc::new(block.node));
         let plan =
             Derived { input: None, columns, lateral: false, shared: Some(table), reads: reads.clone(), resets: Vec::new() };
-        Meaning::Stored { def, kind: SourceKind::Derived { plan, rows, reads, key }, derivations: stored_derivations(&block.derivations) }
+        Meaning::Stored { def, kind: SourceKind::Derived { plan, rows, reads, key }, derivations: block.derivations }
     }
 
     fn new_table(&mut self) -> usize {
@@ -266,7 +266,7 @@ impl Binder<'_> {
                     let input = Some(Arc::new(block.node));
                     let plan = Derived { input, columns, lateral, shared: None, reads: reads.clone(), resets: Vec::new() };
                     let kind = SourceKind::Derived { plan, rows, reads, key: None };
-                    let source = Source::of_query(def, alias, kind, stored_derivations(&block.derivations));
+                    let source = Source::of_query(def, alias, kind, block.derivations);
                     Ok(Some(JoinTree::Table(self.push_source(source)?)))
                 };
             }

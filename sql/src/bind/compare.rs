@@ -125,7 +125,7 @@ pub(crate) fn check_literals<'e>(exprs: impl Iterator<Item = &'e Expr>, together
 
 /// The derivation of a column of a set operation; MySQL's error names none of them.
 pub(crate) fn compared_columns(operands: &[Derivation]) -> Result<Derivation> {
-    let together = joined(operands, "UNION").ok().filter(|together| together.level != Coercibility::None);
+    let together = Some(joined(operands, "UNION")?).filter(|together| together.level != Coercibility::None);
     together.ok_or_else(|| illegal_mix(&[], "UNION"))
 }
 
@@ -163,7 +163,7 @@ pub(crate) fn compare_as(left: &Expr, right: &Expr, collation: CollationId) -> C
 }
 
 /// A parameter, or a literal number that is a date.
-fn is_date_constant(expr: &Expr) -> bool {
+pub(crate) fn is_date_constant(expr: &Expr) -> bool {
     let number = match &expr.kind {
         ExprKind::Param(_) => return true,
         ExprKind::Literal(Value::Int(n)) => n.to_string(),

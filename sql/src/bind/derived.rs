@@ -4,7 +4,6 @@
 //! condition joins their conditions, and its columns stand for its expressions. Every other one is run once and its rows are kept; one
 //! that reads the row around it (LATERAL, or inside of a correlated subquery) is run again when that changes.
 
-use super::compare::{Coercibility, Derivation};
 use super::from::{Source, SourceKind};
 use super::query::{Block, Bound, BoundSelect};
 use super::{Binder, Changed, Level, LevelKind, typing};
@@ -47,7 +46,7 @@ impl Binder<'_> {
         let pushable = self.pushable(&bound).filter(|_| level.resets.is_empty());
         let block = self.finish(bound)?;
         let def = derived_def(alias, &names, &block);
-        let derivations = stored_derivations(&block.derivations);
+        let derivations = block.derivations.clone();
         let kind = stored(block, level.resets, key);
         Ok(JoinTree::Table(self.push_source(Source { pushable, ..Source::of_query(def, alias, kind, derivations) })?))
     }
@@ -94,15 +93,6 @@ impl Binder<'_> {
             tree => JoinTree::Inner { parts: vec![tree], on: select.filter, straight: false },
         })
     }
-}
-
-/// The collations of rows that are kept: they are held like a table's.
-pub(super) fn stored_derivations(derivations: &[Derivation]) -> Vec<Derivation> {
-    let stored = |derivation: &Derivation| match derivation.level {
-        Coercibility::Numeric => *derivation,
-        _ => Derivation { level: Coercibility::Implicit, ..*derivation },
-    };
-    derivations.iter().map(stored).collect()
 }
 
 /// The kind of a source whose rows are kept.

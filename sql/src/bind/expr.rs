@@ -214,8 +214,11 @@ impl Binder<'_> {
         let left_derivation = self.derivation;
         let mut bound_right = self.expr(right)?;
         let derivation = left_derivation.combine(self.derivation, op.sign())?;
-        refuse_no_date(left, &bound_right)?;
-        refuse_no_date(right, &bound_left)?;
+        if let (ExprKind::Row(left), ExprKind::Row(right)) = (&bound_left.kind, &bound_right.kind) {
+            left.iter().zip(right).try_for_each(|(left, right)| refuse_no_dates(left, right))?;
+        }
+        refuse_no_date(written_text(left), &bound_right)?;
+        refuse_no_date(written_text(right), &bound_left)?;
         self.settle(&mut bound_left, left, &bound_right)?;
         self.settle(&mut bound_right, right, &bound_left)?;
         self.comparison(op, bound_left, bound_right, derivation)
@@ -293,6 +296,9 @@ impl Binder<'_> {
     pub(super) fn derivation_of(&self, expr: &Expr) -> Derivation {
         match (&expr.kind, class(&expr.ty)) {
             (_, Class::Null) => Derivation::IGNORABLE,
+            (ExprKind::Call { function, .. }, Class::String) if !super::function_types::takes_part_in_collation(*function, 0) => {
+                Derivation { collation: expr.ty.collation, level: Coercibility::Coercible }
+            }
             (ExprKind::Literal(_) | ExprKind::Param(_), Class::String) => {
                 Derivation { collation: expr.ty.collation, level: Coercibility::Coercible }
             }
@@ -338,8 +344,12 @@ impl Binder<'_> {
             single(member)?;
             prepare_operands(&mut arg, member);
         }
-        if let [only] = members.as_mut_slice() {
-            compare::convert_year(only, &arg);
+        match members.as_mut_slice() {
+            [only] => compare::convert_year(only, &arg),
+            several if class(&arg.ty) == Class::DateTime && several.iter().all(|m| matches!(m.kind, ExprKind::Literal(_))) => {
+                several.iter_mut().for_each(zero_of_no_date);
+            }
+            _ => {}
         }
         let derivation = common_derivation(&arg, &members, &derivations, if members.len() > 1 { " IN " } else { "=" })?;
         let by = members.iter().map(|m| compare::compare_as(&arg, m, derivation.collation));
@@ -360,7 +370,9 @@ impl Binder<'_> {
     fn in_as_or(&mut self, arg: Expr, members: Vec<Expr>, derivation: Derivation, negated: bool) -> Result<Expr> {
         let mut parts = Vec::with_capacity(members.len());
         for member in members {
-            parts.push(self.comparison(CompareOp::Equal, arg.clone(), member, derivation)?);
+            let mut equal = self.comparison(CompareOp::Equal, arg.clone(), member, derivation)?;
+            compare_leniently(&mut equal);
+            parts.push(equal);
         }
         let nullable = parts.iter().any(|p| p.nullable);
         let any = self.boolean(ExprKind::Or(parts), nullable);
@@ -373,7 +385,7 @@ impl Binder<'_> {
             if !matches!(&member.kind, ExprKind::Row(row) if row.len() == columns) {
                 return Err(Error::OperandColumns(columns));
             }
-            let mut equal = self.row_comparison(CompareOp::Equal, arg.clone(), member)?;
+            let mut equal = self.row_equality(arg.clone(), member)?;
             if let ExprKind::And(pairs) = &mut equal.kind {
                 pairs.iter_mut().for_each(compare_leniently);
             }
@@ -468,6 +480,7 @@ impl Binder<'_> {
         let pattern = self.value(pattern)?;
         arg_derivation.combine(self.derivation, "regexp_like")?;
         let nullable = arg.nullable || pattern.nullable;
+        super::function::refuse_bytes_beside_text(&arg, &pattern, "regexp_like")?;
         let matches = self.boolean(ExprKind::Call { function: Function::RegexpLike, args: vec![arg, pattern] }, nullable);
         Ok(if negated { self.boolean(ExprKind::Not(Box::new(matches)), nullable) } else { matches })
     }
@@ -791,23 +804,46 @@ fn is_text_like(expr: &Expr) -> bool {
     matches!(class(&expr.ty), Class::String | Class::Date | Class::DateTime | Class::Time)
 }
 
-/// A literal text that is no date, compared with a date, is error 1525; what else is none is told when it is read.
-fn refuse_no_date(written: &ast::Expr<'_>, other: &Expr) -> Result<()> {
+/// The text of a literal as it is written.
+fn written_text<'t>(written: &ast::Expr<'t>) -> Option<&'t [u8]> {
+    match written {
+        ast::Expr::Literal(ast::Literal::String(text)) | ast::Expr::Lifted { literal: ast::Literal::String(text), .. } => {
+            Some(text.bytes)
+        }
+        _ => None,
+    }
+}
+
+/// Literal texts that are no dates, compared with dates: 1525.
+pub(super) fn refuse_no_dates(left: &Expr, right: &Expr) -> Result<()> {
+    let text = |expr: &Expr| match &expr.kind {
+        ExprKind::Literal(Value::Bytes(text)) if !is_bits_literal(expr) => Some(text.to_vec()),
+        _ => None,
+    };
+    refuse_no_date(text(left).as_deref(), right)?;
+    refuse_no_date(text(right).as_deref(), left)
+}
+
+/// What is read only when the statement runs is told then.
+fn refuse_no_date(text: Option<&[u8]>, other: &Expr) -> Result<()> {
     let kind = match class(&other.ty) {
         Class::Date => "DATE",
         Class::DateTime => "DATETIME",
         _ => return Ok(()),
     };
-    let literal = match written {
-        ast::Expr::Literal(literal) => literal,
-        ast::Expr::Lifted { literal, .. } => *literal,
-        _ => return Ok(()),
-    };
-    match literal {
-        ast::Literal::String(text) if types::temporal::parse_datetime(text.bytes).is_none() => {
-            Err(Error::WrongLiteral { kind, value: String::from_utf8_lossy(text.bytes).into_owned() })
+    match text {
+        Some(text) if types::temporal::parse_datetime(text).is_none() => {
+            Err(Error::WrongLiteral { kind, value: String::from_utf8_lossy(text).into_owned() })
         }
         _ => Ok(()),
+    }
+}
+
+/// Beside several constants in a list, a number that is no date is the zero date, as a text is.
+fn zero_of_no_date(member: &mut Expr) {
+    let is_number = matches!(class(&member.ty), Class::Integer | Class::Decimal | Class::Double);
+    if is_number && matches!(member.kind, ExprKind::Literal(_)) && !compare::is_date_constant(member) {
+        *member = Expr::literal(Value::DateTime(types::DateTime::default()), ColumnType::new(TypeKind::DateTime { fsp: 0 }));
     }
 }
 

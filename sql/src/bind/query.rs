@@ -959,7 +959,9 @@ fn same_representation(from: &ColumnType, to: &ColumnType) -> bool {
     match (class(from), class(to)) {
         (Class::Null, _) => true,
         (Class::Integer, Class::Integer) => from.unsigned == to.unsigned && from.kind != TypeKind::Year,
-        (Class::String, Class::String) => from.collation == to.collation,
+        (Class::String, Class::String) => {
+            from.collation == to.collation && (from.kind == to.kind || !matches!(to.kind, TypeKind::Binary { .. }))
+        }
         (Class::Double, Class::Double) => from.kind == to.kind,
         _ => false,
     }
