@@ -738,8 +738,27 @@ impl<'a> Env<'a> {
             Value::Int(n) => Ok(Some(n.into())),
             // 0x41 and b'1' are numbers where numbers are wanted.
             Value::Bytes(bytes) if coerce::is_bits_literal(&expr.ty) => Ok(Some(self.number_of_bits(&bytes)?.into())),
+            Value::Double(x) => {
+                self.check_bigint(expr, x)?;
+                self.as_integer(&Value::Double(x)).map(Some)
+            }
             other => self.as_integer(&self.plain(other, &expr.ty)).map(Some),
         }
+    }
+
+    /// A computed DOUBLE has an integer only within BIGINT: 1690. Others are cut to it.
+    pub fn check_bigint(&self, expr: &Expr, x: f64) -> Step<()> {
+        const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+        let is_computed = match &expr.kind {
+            ExprKind::Arithmetic { .. } | ExprKind::Unary { op: UnaryOp::Negate, .. } => true,
+            // What is written with a sign.
+            ExprKind::Literal(_) => x < 0.0,
+            _ => false,
+        };
+        if is_computed && !(-LIMIT..LIMIT).contains(&x) {
+            return Err(Error::OutOfRange { what: "BIGINT", expression: self.print(expr) }.into());
+        }
+        Ok(())
     }
 
     pub fn double(&self, expr: &'a Expr) -> Step<Option<f64>> {
@@ -769,6 +788,10 @@ impl<'a> Env<'a> {
             Value::Null => None,
             Value::Int(n) => Some(n as u64),
             Value::Bytes(bytes) if coerce::is_bits_literal(&expr.ty) => Some(self.number_of_bits(&bytes)?),
+            Value::Double(x) => {
+                self.check_bigint(expr, x)?;
+                Some(self.as_bits(&Value::Double(x))?)
+            }
             other => Some(self.as_bits(&self.plain(other, &expr.ty))?),
         })
     }

@@ -26,7 +26,7 @@ pub(super) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: 
         F::Date => date_of(env, &args[0]),
         F::Time => Ok(env.time(&args[0])?.map_or(Value::Null, Value::Time)),
         F::Timestamp => timestamp(env, args),
-        F::Year => part(env, &args[0], |d| Some(Value::Int(d.date.year.into()))),
+        F::Year => part(env, &args[0], |d| Some(Value::UInt(d.date.year.into()))),
         F::Month => part(env, &args[0], |d| Some(Value::Int(d.date.month.into()))),
         F::Day => part(env, &args[0], |d| Some(Value::Int(d.date.day.into()))),
         F::Quarter => part(env, &args[0], |d| Some(Value::Int((i64::from(d.date.month) + 2) / 3))),

@@ -268,9 +268,7 @@ impl Binder<'_> {
         let mut pairs = Vec::with_capacity(left.len());
         let pair_op = if op == CompareOp::NullSafeEqual { op } else { CompareOp::Equal };
         for (a, b) in left.iter().zip(&right) {
-            let together = self.derivation_of(a).combine(self.derivation_of(b), "=");
-            let derivation = *together.as_ref().unwrap_or(&Derivation::NUMERIC);
-            let pair = self.comparison(pair_op, a.clone(), b.clone(), derivation)?;
+            let (pair, together) = self.pair(pair_op, a, b)?;
             // Collations matter to texts alone.
             if let ExprKind::Compare { by: CompareAs::String(_), .. } = pair.kind {
                 together?;
@@ -290,6 +288,31 @@ impl Binder<'_> {
                 Ok(self.boolean(ExprKind::Compare { op, by, left: row(left), right: row(right) }, nullable))
             }
         }
+    }
+
+    /// A pair of two rows, and how the collations of both go together.
+    fn pair(&mut self, op: CompareOp, a: &Expr, b: &Expr) -> Result<(Expr, Result<Derivation>)> {
+        let together = self.derivation_of(a).combine(self.derivation_of(b), "=");
+        let derivation = *together.as_ref().unwrap_or(&Derivation { collation: a.ty.collation, ..Derivation::NUMERIC });
+        Ok((self.comparison(op, a.clone(), b.clone(), derivation)?, together))
+    }
+
+    /// Rows of a list are equal pair by pair: by the left one's collation where none wins, and what is no date is no error.
+    fn row_equality(&mut self, left: &Expr, right: &Expr) -> Result<Expr> {
+        let (ExprKind::Row(left), ExprKind::Row(right)) = (&left.kind, &right.kind) else {
+            return Err(Error::OperandColumns(1));
+        };
+        let mut pairs = Vec::with_capacity(left.len());
+        for (a, b) in left.iter().zip(right) {
+            let mut pair = match (&a.kind, &b.kind) {
+                (ExprKind::Row(_), ExprKind::Row(_)) => self.row_equality(a, b)?,
+                _ => self.pair(CompareOp::Equal, a, b)?.0,
+            };
+            compare_leniently(&mut pair);
+            pairs.push(pair);
+        }
+        let nullable = pairs.iter().any(|p| p.nullable);
+        Ok(self.boolean(ExprKind::And(pairs), nullable))
     }
 
     /// The collation of a bound expression, as far as the node tells.
@@ -385,11 +408,7 @@ impl Binder<'_> {
             if !matches!(&member.kind, ExprKind::Row(row) if row.len() == columns) {
                 return Err(Error::OperandColumns(columns));
             }
-            let mut equal = self.row_equality(arg.clone(), member)?;
-            if let ExprKind::And(pairs) = &mut equal.kind {
-                pairs.iter_mut().for_each(compare_leniently);
-            }
-            parts.push(equal);
+            parts.push(self.row_equality(&arg, &member)?);
         }
         let nullable = parts.iter().any(|p| p.nullable);
         let any = self.boolean(ExprKind::Or(parts), nullable);

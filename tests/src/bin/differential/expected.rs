@@ -80,7 +80,6 @@ const EXPECTED: &[Expected] = &[
     },
     Expected { words: &["WEIGHT_STRING("], signature: "rows", why: "WEIGHT_STRING of numbers and dates is NULL" },
     Expected { words: &["WITH ROLLUP"], signature: "rows", why: "literals and ZEROFILL in the row of all groups" },
-    Expected { words: &["AS YEAR"], signature: "rows", why: "CAST(0 AS YEAR) prints 0000, as a YEAR column does" },
     Expected {
         words: &["FIELD(", " JOIN "],
         signature: "rows",
