@@ -15,7 +15,8 @@ use types::{CollationId, ColumnType, Decimal, TypeKind, Value};
 /// Casts the argument to the node's type.
 pub(crate) fn eval<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr) -> Evaluated<'a> {
     let value = match (&arg.ty.kind, coerce::kind_of(&node.ty)) {
-        (TypeKind::Year | TypeKind::Bit { .. }, Kind::Date | Kind::Time | Kind::DateTime) => env.moment(arg)?,
+        (TypeKind::Json, _) => env.eval(arg)?,
+        (_, Kind::Date | Kind::Time | Kind::DateTime) => env.moment(arg)?,
         _ => env.eval(arg)?,
     };
     if matches!(value, Value::Null) {
@@ -61,9 +62,7 @@ fn document<'a>(env: &Env<'a>, value: Value<'a>, arg: &'a Expr, node: &'a Expr) 
     let document = crate::function::document_of(&value, &arg.ty);
     let wanted = DocumentAs::of(&node.ty).unwrap_or(DocumentAs::DateTime);
     let number = wanted.is_number();
-    // In arithmetic dates and times are numbers.
-    let in_arithmetic = number && matches!(document, Json::Date(_) | Json::DateTime(_) | Json::Time(_));
-    if !wanted.reads(&document) && !in_arithmetic {
+    if !wanted.reads(&document) {
         let error = Error::InvalidDocument { what: wanted.name(), column: name_of(env, arg), row: 1 };
         env.problem(error)?;
         if !number {

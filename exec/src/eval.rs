@@ -823,9 +823,14 @@ impl<'a> Env<'a> {
         Ok(0)
     }
 
-    /// The value where a date or time is asked for: a column of YEAR is the year's first day, one of BIT its bytes.
+    /// The value where a date or time is asked for: a column of YEAR is the year's first day, one of BIT its bytes, and the text that DATE_ADD
+    /// makes the moment that it is.
     pub fn moment(&self, expr: &'a Expr) -> Evaluated<'a> {
+        use sql::func::Function as F;
         let value = self.eval(expr)?;
+        if let (ExprKind::Call { function: F::DateAdd | F::DateSub | F::TimestampAdd, .. }, Value::Bytes(_)) = (&expr.kind, &value) {
+            return Ok(self.as_datetime(&value)?.map_or(Value::Null, Value::DateTime));
+        }
         let (true, Some(n)) = (matches!(expr.kind, ExprKind::Column { .. }), coerce::plain_integer(&value)) else {
             return Ok(self.plain(value, &expr.ty));
         };

@@ -379,6 +379,8 @@ fn date_add<'a>(
             Value::Date(_) => date.ty.kind != TypeKind::Year,
             Value::Bytes(text) => !coerce::has_time_part(text),
             Value::Int(n) => n.unsigned_abs() < 100_000_000,
+            Value::Decimal(d) => d.to_f64().abs() < 1e8,
+            Value::Double(x) => x.abs() < 1e8,
             value => matches!(value, Value::Date(_)),
         };
         was_date && unit.is_date_only()

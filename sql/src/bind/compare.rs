@@ -182,6 +182,7 @@ fn is_time_constant(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Literal(Value::Int(n)) => super::literal::time_constant(n.to_string().as_bytes()).is_some(),
         ExprKind::Literal(Value::UInt(n)) => super::literal::time_constant(n.to_string().as_bytes()).is_some(),
+        ExprKind::Literal(Value::Decimal(d)) => super::literal::time_constant(d.to_string().as_bytes()).is_some(),
         _ => is_constant(expr),
     }
 }

@@ -43,7 +43,7 @@ impl Difference {
 
 /// Errors that values raise, and those of rows that clash.
 const RUNTIME: &[u16] = &[
-    1048, 1062, 1137, 1139, 1242, 1260, 1264, 1265, 1292, 1301, 1365, 1366, 1367, 1406, 1411, 1416, 1441, 1525, 1526, 1690, 3020,
+    1048, 1062, 1137, 1139, 1242, 1260, 1264, 1265, 1292, 1301, 1364, 1365, 1366, 1367, 1406, 1411, 1416, 1441, 1525, 1526, 1690, 3020,
     3140, 3141, 3143, 3144, 3146, 3149, 3150, 3152, 3155, 3156, 3157, 3158, 3636, 3685, 3686, 3687, 3688, 3689, 3690, 3691, 3692,
     3693, 3694, 3695, 3696, 3697, 3698, 3699, 3700, 3751, 3752, 3854, 3903, 3904, 3905, 1582, 1411, 3037, 3554, 3592, 1213, 1205,
 ];
@@ -54,11 +54,17 @@ const RESOLVED: &[u16] = &[1054, 1055, 1140, 1146, 1253, 1267, 1270, 1271, 1525,
 /// Warnings that a form is deprecated, which Heddle does not give.
 const DEPRECATIONS: &[u16] = &[1287, 1681, 3135, 3719, 3778, 4095, 4096];
 
+/// The signature of a statement that ended the real MySQL.
+pub const PEER_LOST: &str = "the peer is lost";
+
 /// The rules' verdict on two answers, named for the reader.
 pub fn difference(names: [&str; 2], left: &Answer, right: &Answer, rules: Rules) -> Option<Difference> {
     let tell = |answer: &Answer| tell(&answer.outcome);
     let both = || format!("-- {}: {}\n-- {}: {}", names[0], tell(left), names[1], tell(right));
     match (&left.outcome, &right.outcome) {
+        (left, Outcome::Lost(_)) if !matches!(left, Outcome::Lost(_)) && names[1] == "peer" => {
+            return Some(Difference::new(PEER_LOST, both()));
+        }
         (Outcome::Lost(_), _) | (_, Outcome::Lost(_)) => return Some(Difference::new("connection lost", both())),
         (Outcome::Error { code: 1105, message }, _) if message.starts_with("Internal") => {
             return Some(Difference::new("a statement panicked", both()));

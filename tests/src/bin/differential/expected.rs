@@ -29,6 +29,8 @@ const EXPECTED_SMALL: &[Expected] = &[
         signature: "types MYSQL_TYPE_STRING and MYSQL_TYPE_ENUM",
         why: "MySQL's wire has the type ENUM where a window function gives one out",
     },
+    Expected { words: &["JSON", "BETWEEN"], signature: "rows", why: "BETWEEN and IN compare documents as documents" },
+    Expected { words: &["JSON", " IN ("], signature: "rows", why: "BETWEEN and IN compare documents as documents" },
     Expected {
         words: &["BIT(", "IF("],
         signature: "rows",
@@ -79,7 +81,18 @@ const EXPECTED: &[Expected] = &[
         why: "MySQL 9 has dates of the year 0; the days before 366 are the zero date",
     },
     Expected { words: &["WEIGHT_STRING("], signature: "rows", why: "WEIGHT_STRING of numbers and dates is NULL" },
+    Expected { words: &["WEIGHT_STRING("], signature: "affected rows", why: "WEIGHT_STRING of numbers and dates is NULL" },
+    Expected {
+        words: &["JSON_"],
+        signature: "error 3146 of peer alone",
+        why: "what is NULL is no wrong document, whatever its type",
+    },
     Expected { words: &["WITH ROLLUP"], signature: "rows", why: "literals and ZEROFILL in the row of all groups" },
+    Expected {
+        words: &[" IN (", "'1.5'"],
+        signature: "rows",
+        why: "MySQL takes a literal integer for equal to a text of a fraction, in a list of texts",
+    },
     Expected {
         words: &["FIELD(", " JOIN "],
         signature: "rows",
