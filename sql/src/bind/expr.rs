@@ -1,6 +1,7 @@
 //! Expressions: from syntax to typed nodes.
 
 use super::compare::{self, Coercibility, Derivation};
+use super::moments::{compare_leniently, is_text_beside_date, refuse_no_date, refuse_no_dates, written_text, zero_of_no_date};
 use super::typing::{self, Class, class};
 use super::{Binder, from::dotted};
 use crate::ast;
@@ -257,64 +258,6 @@ impl Binder<'_> {
         Ok(self.boolean(ExprKind::Compare { op, by, left: Box::new(left), right: Box::new(right) }, nullable))
     }
 
-    /// `(a, b) op (c, d)`: equality as the pairs' conjunction, so that each may find an index; order as it stands.
-    fn row_comparison(&mut self, op: CompareOp, left: Expr, right: Expr) -> Result<Expr> {
-        let (ExprKind::Row(left), ExprKind::Row(right)) = (left.kind, right.kind) else {
-            return Err(Error::OperandColumns(1));
-        };
-        if left.len() != right.len() {
-            return Err(Error::OperandColumns(left.len()));
-        }
-        let mut pairs = Vec::with_capacity(left.len());
-        let pair_op = if op == CompareOp::NullSafeEqual { op } else { CompareOp::Equal };
-        for (a, b) in left.iter().zip(&right) {
-            let (pair, together) = self.pair(pair_op, a, b)?;
-            // Collations matter to texts alone.
-            if let ExprKind::Compare { by: CompareAs::String(_), .. } = pair.kind {
-                together?;
-            }
-            pairs.push(pair);
-        }
-        let nullable = pairs.iter().any(|p| p.nullable);
-        match op {
-            CompareOp::Equal | CompareOp::NullSafeEqual => Ok(self.boolean(ExprKind::And(pairs), nullable)),
-            CompareOp::NotEqual => {
-                let equal = self.boolean(ExprKind::And(pairs), nullable);
-                Ok(self.boolean(ExprKind::Not(Box::new(equal)), nullable))
-            }
-            _ => {
-                let row = |parts| Box::new(Expr { kind: ExprKind::Row(parts), ty: typing::boolean(), nullable: false });
-                let by = CompareAs::Integer;
-                Ok(self.boolean(ExprKind::Compare { op, by, left: row(left), right: row(right) }, nullable))
-            }
-        }
-    }
-
-    /// A pair of two rows, and how the collations of both go together.
-    fn pair(&mut self, op: CompareOp, a: &Expr, b: &Expr) -> Result<(Expr, Result<Derivation>)> {
-        let together = self.derivation_of(a).combine(self.derivation_of(b), "=");
-        let derivation = *together.as_ref().unwrap_or(&Derivation { collation: a.ty.collation, ..Derivation::NUMERIC });
-        Ok((self.comparison(op, a.clone(), b.clone(), derivation)?, together))
-    }
-
-    /// Rows of a list are equal pair by pair: by the left one's collation where none wins, and what is no date is no error.
-    fn row_equality(&mut self, left: &Expr, right: &Expr) -> Result<Expr> {
-        let (ExprKind::Row(left), ExprKind::Row(right)) = (&left.kind, &right.kind) else {
-            return Err(Error::OperandColumns(1));
-        };
-        let mut pairs = Vec::with_capacity(left.len());
-        for (a, b) in left.iter().zip(right) {
-            let mut pair = match (&a.kind, &b.kind) {
-                (ExprKind::Row(_), ExprKind::Row(_)) => self.row_equality(a, b)?,
-                _ => self.pair(CompareOp::Equal, a, b)?.0,
-            };
-            compare_leniently(&mut pair);
-            pairs.push(pair);
-        }
-        let nullable = pairs.iter().any(|p| p.nullable);
-        Ok(self.boolean(ExprKind::And(pairs), nullable))
-    }
-
     /// The collation of a bound expression, as far as the node tells.
     pub(super) fn derivation_of(&self, expr: &Expr) -> Derivation {
         match (&expr.kind, class(&expr.ty)) {
@@ -331,12 +274,6 @@ impl Binder<'_> {
             (_, Class::String | Class::Json) => Derivation { collation: expr.ty.collation, level: Coercibility::Implicit },
             _ => Derivation::NUMERIC,
         }
-    }
-
-    fn row(&mut self, items: &[ast::Expr<'_>]) -> Result<Expr> {
-        let parts = items.iter().map(|item| self.expr(item)).collect::<Result<Vec<Expr>>>()?;
-        self.derivation = Derivation::IGNORABLE;
-        Ok(Expr { kind: ExprKind::Row(parts), ty: typing::boolean(), nullable: false })
     }
 
     fn is_null(&mut self, arg: &ast::Expr<'_>, negated: bool) -> Result<Expr> {
@@ -396,19 +333,6 @@ impl Binder<'_> {
             let mut equal = self.comparison(CompareOp::Equal, arg.clone(), member, derivation)?;
             compare_leniently(&mut equal);
             parts.push(equal);
-        }
-        let nullable = parts.iter().any(|p| p.nullable);
-        let any = self.boolean(ExprKind::Or(parts), nullable);
-        Ok(if negated { self.boolean(ExprKind::Not(Box::new(any)), nullable) } else { any })
-    }
-
-    fn row_in(&mut self, arg: Expr, columns: usize, members: Vec<Expr>, negated: bool) -> Result<Expr> {
-        let mut parts = Vec::with_capacity(members.len());
-        for member in members {
-            if !matches!(&member.kind, ExprKind::Row(row) if row.len() == columns) {
-                return Err(Error::OperandColumns(columns));
-            }
-            parts.push(self.row_equality(&arg, &member)?);
         }
         let nullable = parts.iter().any(|p| p.nullable);
         let any = self.boolean(ExprKind::Or(parts), nullable);
@@ -806,13 +730,6 @@ fn is_text_beside_number(exprs: &[&Expr]) -> bool {
     texts > 0 && numbers > 0 && texts + numbers + is(&|c| c == Class::Time) == exprs.len()
 }
 
-/// Texts and dates, at least one of both, nothing else.
-fn is_text_beside_date(exprs: &[&Expr]) -> bool {
-    let is = |kind: &dyn Fn(Class) -> bool| exprs.iter().filter(|expr| kind(class(&expr.ty))).count();
-    let (texts, dates) = (is(&|c| c == Class::String), is(&|c| matches!(c, Class::Date | Class::DateTime)));
-    texts > 0 && dates > 0 && texts + dates + is(&|c| c == Class::Time) == exprs.len()
-}
-
 /// A hexadecimal literal as the number that it is; others stay.
 pub(super) fn bits_as_number(expr: Expr) -> Expr {
     if is_bits_literal(&expr) { numeric_operand(expr) } else { expr }
@@ -821,49 +738,6 @@ pub(super) fn bits_as_number(expr: Expr) -> Expr {
 /// Is it a text, or a date that is compared with texts as one?
 fn is_text_like(expr: &Expr) -> bool {
     matches!(class(&expr.ty), Class::String | Class::Date | Class::DateTime | Class::Time)
-}
-
-/// The text of a literal as it is written.
-fn written_text<'t>(written: &ast::Expr<'t>) -> Option<&'t [u8]> {
-    match written {
-        ast::Expr::Literal(ast::Literal::String(text)) | ast::Expr::Lifted { literal: ast::Literal::String(text), .. } => {
-            Some(text.bytes)
-        }
-        _ => None,
-    }
-}
-
-/// Literal texts that are no dates, compared with dates: 1525.
-pub(super) fn refuse_no_dates(left: &Expr, right: &Expr) -> Result<()> {
-    let text = |expr: &Expr| match &expr.kind {
-        ExprKind::Literal(Value::Bytes(text)) if !is_bits_literal(expr) => Some(text.to_vec()),
-        _ => None,
-    };
-    refuse_no_date(text(left).as_deref(), right)?;
-    refuse_no_date(text(right).as_deref(), left)
-}
-
-/// What is read only when the statement runs is told then.
-fn refuse_no_date(text: Option<&[u8]>, other: &Expr) -> Result<()> {
-    let kind = match class(&other.ty) {
-        Class::Date => "DATE",
-        Class::DateTime => "DATETIME",
-        _ => return Ok(()),
-    };
-    match text {
-        Some(text) if types::temporal::parse_datetime(text).is_none() => {
-            Err(Error::WrongLiteral { kind, value: String::from_utf8_lossy(text).into_owned() })
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Beside several constants in a list, a number that is no date is the zero date, as a text is.
-fn zero_of_no_date(member: &mut Expr) {
-    let is_number = matches!(class(&member.ty), Class::Integer | Class::Decimal | Class::Double);
-    if is_number && matches!(member.kind, ExprKind::Literal(_)) && !compare::is_date_constant(member) {
-        *member = Expr::literal(Value::DateTime(types::DateTime::default()), ColumnType::new(TypeKind::DateTime { fsp: 0 }));
-    }
 }
 
 /// The derivation of an operand and all that it is compared with; an error only where it is compared with texts.
@@ -878,14 +752,6 @@ fn common_derivation(operand: &Expr, others: &[Expr], derivations: &[Derivation]
 
 fn single(expr: &Expr) -> Result<()> {
     if matches!(expr.kind, ExprKind::Row(_)) { Err(Error::OperandColumns(1)) } else { Ok(()) }
-}
-
-/// In a list, what is no date is the zero date beside one, and no error.
-fn compare_leniently(condition: &mut Expr) {
-    if let ExprKind::Compare { op: CompareOp::Equal, by: by @ CompareAs::Temporal, left, right } = &condition.kind {
-        let (arg, list) = (left.clone(), vec![(**right).clone()]);
-        condition.kind = ExprKind::In { arg, list, by: *by, negated: false };
-    }
 }
 
 /// CASE compares a TIME with a text as times, where `=` takes both for texts.

@@ -237,7 +237,7 @@ impl Binder<'_> {
 
     fn null_if(&mut self, mut args: Vec<Expr>, derivation: Derivation) -> Result<Expr> {
         let (second, first) = (args.pop().expect("two arguments"), args.pop().expect("two arguments"));
-        super::expr::refuse_no_dates(&first, &second)?;
+        super::moments::refuse_no_dates(&first, &second)?;
         let equal = self.comparison(CompareOp::Equal, first.clone(), second, derivation)?;
         let ty = first.ty.clone();
         self.derivation = derivation;
