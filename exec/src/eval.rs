@@ -828,7 +828,9 @@ impl<'a> Env<'a> {
     pub fn moment(&self, expr: &'a Expr) -> Evaluated<'a> {
         use sql::func::Function as F;
         let value = self.eval(expr)?;
-        if let (ExprKind::Call { function: F::DateAdd | F::DateSub | F::TimestampAdd, .. }, Value::Bytes(_)) = (&expr.kind, &value) {
+        if let (ExprKind::Call { function: F::DateAdd | F::DateSub | F::TimestampAdd, .. }, Value::Bytes(_)) =
+            (&expr.kind, &value)
+        {
             return Ok(self.as_datetime(&value)?.map_or(Value::Null, Value::DateTime));
         }
         let (true, Some(n)) = (matches!(expr.kind, ExprKind::Column { .. }), coerce::plain_integer(&value)) else {

@@ -126,9 +126,7 @@ impl Binder<'_> {
         let (ty, nullable) = self.aggregate_type(function, &args, derivation);
         let derivation = match class(&ty) {
             Class::Json => Derivation { collation: CollationId::UTF8MB4_BIN, level: Coercibility::Implicit },
-            Class::String => {
-                Derivation { collation: ty.collation, level: derivation.level.min(Coercibility::Coercible) }
-            }
+            Class::String => Derivation { collation: ty.collation, level: derivation.level.min(Coercibility::Coercible) },
             _ => Derivation::NUMERIC,
         };
         let separator = call.separator.unwrap_or(b",").to_vec();

@@ -135,7 +135,8 @@ impl Binder<'_> {
             }
         }
         // NULLs alone make a text of no character set.
-        let no_text = derivation.level == Coercibility::Ignorable && (0..args.len()).any(|n| takes_part_in_collation(function, n));
+        let no_text =
+            derivation.level == Coercibility::Ignorable && (0..args.len()).any(|n| takes_part_in_collation(function, n));
         let collation = if no_text { CollationId::BINARY } else { self.string_collation(derivation) };
         let ty = self.call_type(function, &args, collation)?;
         args[..numbers].iter_mut().for_each(enum_as_number);

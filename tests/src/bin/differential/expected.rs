@@ -99,7 +99,11 @@ const EXPECTED: &[Expected] = &[
         why: "MySQL takes FIELD of a column for a condition that an outer join's row of NULLs never meets",
     },
     Expected { words: &[" * "], signature: "error 1690 of heddle alone", why: "a product of DECIMAL has 65 digits at most" },
-    Expected { words: &["X'"], signature: "error 3854", why: "bytes that are no text are found when a text is made of them, or before" },
+    Expected {
+        words: &["X'"],
+        signature: "error 3854",
+        why: "bytes that are no text are found when a text is made of them, or before",
+    },
     Expected { words: &["😀"], signature: "error 3854 of peer alone", why: "numbers beside texts are of latin1 in MySQL" },
     Expected {
         words: &["X'", "IF("],

@@ -23,15 +23,27 @@ const DISK_FULL: u16 = 1021;
 /// A statement over `{n}` copies of all rows, by the operator that keeps them.
 const STATEMENTS: &[(&str, &str)] = &[
     ("a sort", "SELECT t.id, n.n FROM t, n WHERE n.n < {n} ORDER BY CONCAT(t.pad, n.n), t.id"),
-    ("groups", "SELECT COUNT(*) FROM (SELECT t.pad, n.n, COUNT(*) AS c FROM t, n WHERE n.n < {n} GROUP BY CONCAT(n.n, t.pad), t.pad, n.n) AS g"),
-    ("distinct rows", "SELECT COUNT(*) FROM (SELECT DISTINCT CONCAT(n.n, t.pad), CONCAT(t.pad, n.n) FROM t, n WHERE n.n < {n}) AS d"),
+    (
+        "groups",
+        "SELECT COUNT(*) FROM (SELECT t.pad, n.n, COUNT(*) AS c FROM t, n WHERE n.n < {n} GROUP BY CONCAT(n.n, t.pad), t.pad, n.n) AS g",
+    ),
+    (
+        "distinct rows",
+        "SELECT COUNT(*) FROM (SELECT DISTINCT CONCAT(n.n, t.pad), CONCAT(t.pad, n.n) FROM t, n WHERE n.n < {n}) AS d",
+    ),
     (
         "a hash join",
         "SELECT COUNT(*) FROM (SELECT id, pad, n FROM t, n WHERE n < {n} UNION ALL SELECT 0, '', 0) AS a \
          JOIN (SELECT id, pad, n FROM t, n WHERE n < {n} UNION ALL SELECT 0, '', 0) AS b ON a.id = b.id AND a.n = b.n AND a.pad <=> b.pad",
     ),
-    ("a window", "SELECT MAX(m) FROM (SELECT COUNT(t.pad) OVER (ORDER BY CONCAT(n.n, t.pad)) AS m FROM t, n WHERE n.n < {n}) AS w"),
-    ("a derived table", "SELECT COUNT(*) FROM (SELECT t.pad, n.n FROM t, n WHERE n.n < {n} UNION ALL SELECT '', 0) AS a, (SELECT 1 UNION SELECT 2) AS b"),
+    (
+        "a window",
+        "SELECT MAX(m) FROM (SELECT COUNT(t.pad) OVER (ORDER BY CONCAT(n.n, t.pad)) AS m FROM t, n WHERE n.n < {n}) AS w",
+    ),
+    (
+        "a derived table",
+        "SELECT COUNT(*) FROM (SELECT t.pad, n.n FROM t, n WHERE n.n < {n} UNION ALL SELECT '', 0) AS a, (SELECT 1 UNION SELECT 2) AS b",
+    ),
 ];
 
 pub fn run(directory: &Path, report: &mut Report) -> Outcome {
@@ -44,7 +56,11 @@ pub fn run(directory: &Path, report: &mut Report) -> Outcome {
         report.case(&format!("{what} with room"), || said(conn.query_drop(sql.replace("{n}", "2"))));
     }
     report.case("an INSERT without room", || {
-        refused(&mut conn, &server, "INSERT INTO u SELECT t.id * 100 + n.n, t.pad FROM t, n WHERE n.n < {n} ORDER BY CONCAT(n.n, t.pad)")?;
+        refused(
+            &mut conn,
+            &server,
+            "INSERT INTO u SELECT t.id * 100 + n.n, t.pad FROM t, n WHERE n.n < {n} ORDER BY CONCAT(n.n, t.pad)",
+        )?;
         expect(&mut conn, "SELECT COUNT(*) FROM u", 0)
     });
     report.case("rows are as they were, and new ones come", || {
