@@ -245,6 +245,14 @@ fn sql_error(error: &Sql) -> (u16, String) {
             let more = if bytes.len() > 6 { "..." } else { "" };
             (3854, format!("Cannot convert string '{shown}{more}' from binary to {charset}"))
         }
+        Sql::CharsetsTogether { left, right, function } => {
+            (3995, format!("Character set '{left}' cannot be used in conjunction with '{right}' in call to {function}."))
+        }
+        Sql::LongBitOperand => (
+            3514,
+            "Aggregate bitwise functions cannot accept arguments longer than 511 bytes; consider using the SUBSTRING() function"
+                .into(),
+        ),
         Sql::IllegalMix(mix) => match mix.operands.as_slice() {
             [a, b] => (1267, format!("Illegal mix of collations {a} and {b} for operation '{}'", mix.operation)),
             [a, b, c] => (1270, format!("Illegal mix of collations {a}, {b}, {c} for operation '{}'", mix.operation)),

@@ -592,6 +592,10 @@ pub trait BindContext {
     fn local_type(&self, _slot: usize) -> ColumnType {
         ColumnType::new(types::TypeKind::Null)
     }
+    /// The text of an expression that reads no row, no parameter and no variable, and is the same each time; `None`: it is NULL, or it waits.
+    fn constant_text(&self, _expr: &Expr) -> Option<Vec<u8>> {
+        None
+    }
     /// A lifted literal stands in the plan as it is: the plan is for this text alone.
     fn note_literal(&self) {}
     /// The type of a user variable's value; `None` where it has none yet.

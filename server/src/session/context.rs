@@ -123,6 +123,10 @@ impl BindContext for Binder<'_> {
         }
     }
 
+    fn constant_text(&self, expr: &sql::expr::Expr) -> Option<Vec<u8>> {
+        exec::program::constant_text(expr, &self.state.vars)
+    }
+
     fn note_literal(&self) {
         self.is_volatile.set(true);
     }
