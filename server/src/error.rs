@@ -6,6 +6,8 @@
 mod view;
 mod window;
 
+pub use view::no_definer;
+
 use crate::variables;
 use exec::Error as Exec;
 use sql::{Clause, DefinitionError, Error as Sql, FileError, NameKind, RecursiveError, RowExprProblem, RowExprUse};

@@ -4,11 +4,13 @@
 //! The match over statements has no arm for all others, on purpose: a new statement must say what it needs.
 
 use super::access::Access;
+use super::model::Name;
 use super::needs::is_free;
 use super::privilege::Privileges;
 use super::special;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, no_definer};
 use crate::session::State;
+use exec::Level;
 use sql::ast::{
     AlterAction, AlterTable, CreateTable, ForeignKey, Maintenance, ObjectName, SetItem, Show, Statement, VariableScope, ViewForm,
 };
@@ -40,14 +42,14 @@ impl State {
                 if matches!(create.form, ViewForm::OrReplace | ViewForm::Alter) {
                     table(&create.name, Privileges::DROP)?;
                 }
-                check_definer(access, create.definer)
+                self.check_definer(create.definer)
             }
             Statement::CreateProcedure(create) => {
                 database(self.database_of(&create.name)?, Privileges::CREATE_ROUTINE)?;
-                check_definer(access, create.definer)
+                self.check_definer(create.definer)
             }
             Statement::AlterProcedure { name, .. } | Statement::DropProcedure { name, .. } => {
-                self.check_routine(self.database_of(name)?, name.name, Privileges::ALTER_ROUTINE)
+                self.check_routine(self.database_of(name)?, name.name, false, Privileges::ALTER_ROUTINE)
             }
             Statement::CreateIndex(create) => table(&create.table, Privileges::INDEX),
             Statement::DropIndex { table: name, .. } => table(name, Privileges::INDEX),
@@ -134,10 +136,10 @@ impl State {
         }
     }
 
-    /// 1370, whether the procedure is there or not.
-    pub fn check_routine(&self, database: &str, name: &str, wanted: Privileges) -> Result<()> {
+    /// 1370, whether the routine is there or not.
+    pub fn check_routine(&self, database: &str, name: &str, function: bool, wanted: Privileges) -> Result<()> {
         let command = if wanted == Privileges::EXECUTE { "execute" } else { "alter routine" };
-        match self.access.database(database).has(wanted) {
+        match self.access.routine(database, name, function).has(wanted) {
             true => Ok(()),
             false => Err(self.access.routine_denied(command, database, name)),
         }
@@ -164,6 +166,28 @@ impl State {
         match self.access.shows_columns(database, name.name) || is_own() || is_missing() {
             true => Ok(()),
             false => Err(self.access.table_denied(Privileges::SELECT, name.name)),
+        }
+    }
+
+    /// Another definer than oneself.
+    fn check_definer(&self, definer: Option<(&str, &str)>) -> Result<()> {
+        let Some(definer) = definer.map(|(user, host)| Name::new(user, host)).filter(|name| *name != self.access.name) else {
+            return Ok(());
+        };
+        self.access.needs_admin("SET_ANY_DEFINER", "SUPER or SET_ANY_DEFINER")?;
+        match self.worker.definer(&definer) {
+            None => self.access.needs_admin("ALLOW_NONEXISTENT_DEFINER", "SUPER or ALLOW_NONEXISTENT_DEFINER"),
+            Some(definer) if definer.has_dynamic("SYSTEM_USER") && !self.access.has_dynamic("SYSTEM_USER") => {
+                Err(special("SYSTEM_USER"))
+            }
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// A definer that is not there is worth a note (1449).
+    pub fn note_missing_definer(&self, definer: &Name) {
+        if self.worker.definer(definer).is_none() {
+            self.warn(Level::Note, 1449, no_definer(&definer.user, &definer.host));
         }
     }
 
@@ -304,16 +328,6 @@ fn of_database(access: &Access, name: &str, wanted: Privileges) -> Result<()> {
     match access.database(name).has(wanted) {
         true => Ok(()),
         false => Err(access.database_denied(name)),
-    }
-}
-
-/// Another definer than oneself.
-fn check_definer(access: &Access, definer: Option<(&str, &str)>) -> Result<()> {
-    match definer {
-        Some((user, host)) if user != access.name.user || host != access.name.host => {
-            access.needs_admin("SET_ANY_DEFINER", "SUPER or SET_ANY_DEFINER")
-        }
-        _ => Ok(()),
     }
 }
 

@@ -4,6 +4,7 @@
 
 use super::from_query::column_of_query;
 use super::{Done, job, note, qualify, refuse_virtual};
+use crate::accounts::Name;
 use crate::error::{Error, Result};
 use crate::session::{Binder, State};
 use crate::variables;
@@ -40,6 +41,7 @@ pub async fn create_view(state: &mut State, create: &CreateView<'_>) -> Result<D
         Some((user, host)) => (user.to_owned(), host.to_owned()),
         None => current_user(state),
     };
+    let definer = Name::new(&definer_user, &definer_host);
     let view = ViewDef {
         text: new.text,
         names_columns: !create.columns.is_empty(),
@@ -68,6 +70,7 @@ pub async fn create_view(state: &mut State, create: &CreateView<'_>) -> Result<D
         view: Some(Box::new(view)),
     };
     job(state, move |tables, worker, options| tables.put_view(worker, def, change, options)).await?;
+    state.note_missing_definer(&definer);
     if new.merge_refused {
         let message = "View merge algorithm can't be used here for now (assumed undefined algorithm)";
         state.warn(Level::Warning, 1354, message);

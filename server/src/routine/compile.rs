@@ -1,6 +1,7 @@
 //! From a routine's text to what can be run, and what an instruction needs: an expression or a plan, bound when it is first met.
 
 use super::{Frame, Routine};
+use crate::accounts::Name;
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
 use crate::session::{Binder, State};
@@ -46,7 +47,8 @@ impl Routine {
         let works = (0..program.instrs.len() + program.cursors.len()).map(|_| RefCell::default()).collect();
         let handles = |condition: &Condition| !matches!(condition, Condition::Exception);
         let handles_warnings = program.blocks.iter().flat_map(|b| &b.handlers).any(|h| h.conditions.iter().any(handles));
-        Ok(Rc::new(Self { def: Arc::clone(def), program, types: RefCell::new(types), works, handles_warnings }))
+        let definer = (!def.invoker).then(|| Name::from_plain(&def.definer));
+        Ok(Rc::new(Self { def: Arc::clone(def), definer, program, types: RefCell::new(types), works, handles_warnings }))
     }
 
     /// What MySQL finds wrong at CREATE besides: SET of a variable that there is not.

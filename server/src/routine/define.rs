@@ -1,6 +1,7 @@
 //! CREATE, ALTER and DROP PROCEDURE.
 
 use super::Routine;
+use crate::accounts::{Name, forget_routine, grant_to_maker};
 use crate::ddl::{self, Done};
 use crate::error::{Error, Result};
 use crate::session::{IDS, State};
@@ -47,7 +48,10 @@ pub async fn create(state: &mut State, create: &CreateProcedure<'_>) -> Result<D
     let def = Arc::new(def);
     Routine::compile(&def)?.check()?;
     let def = Arc::unwrap_or_clone(def);
+    let (database, name, definer) = (def.database.clone(), def.name.clone(), Name::from_plain(&def.definer));
     ddl::job(state, move |database, worker, _| database.create_procedure(worker, def)).await?;
+    state.note_missing_definer(&definer);
+    grant_to_maker(state, &database, &name, false).await?;
     Ok(Done::default())
 }
 
@@ -89,7 +93,11 @@ pub async fn alter(state: &mut State, name: &ObjectName<'_>, characteristics: &C
 pub async fn drop(state: &mut State, name: &ObjectName<'_>, if_exists: bool) -> Result<Done> {
     let (database, name) = ddl::qualify(state, name)?;
     let full = format!("{database}.{name}");
-    let dropped = ddl::job(state, move |tables, worker, _| tables.drop_procedure(worker, &database, &name)).await;
+    let of = (database.clone(), name.clone());
+    let dropped = ddl::job(state, move |tables, worker, _| tables.drop_procedure(worker, &of.0, &of.1)).await;
+    if dropped.is_ok() {
+        forget_routine(state, &database, &name, false).await?;
+    }
     match dropped {
         Err(Error::Table(table::Error::ProcedureMissing { .. })) if if_exists => {
             state.warn(Level::Note, 1305, format!("PROCEDURE {full} does not exist"));

@@ -26,6 +26,7 @@ pub use error::message;
 pub use handler::Raised;
 pub use show::{parameters, routines, show_create, status};
 
+use crate::accounts::Name;
 use compile::Work;
 use sql::routine::Program;
 use std::cell::RefCell;
@@ -38,6 +39,8 @@ use types::{ColumnType, Value};
 /// A procedure that is ready to run.
 pub struct Routine {
     pub def: Arc<RoutineDef>,
+    /// In whose name it runs; `None`: in its caller's (SQL SECURITY INVOKER).
+    definer: Option<Name>,
     program: Program,
     /// Of the slots. The operand of a CASE takes its type when it is bound.
     types: RefCell<Vec<ColumnType>>,

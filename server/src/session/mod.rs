@@ -34,7 +34,7 @@ pub use outfile::FileTarget;
 pub use query::ArenaGuard;
 pub use run::{AllRows, Destination, Ran, ResultSet, owned};
 pub use settings::IDS;
-pub use state::{Answer, State};
+pub use state::{Acting, Answer, State};
 
 use crate::connection::{Input, Lost, Output, Socket, Stream};
 use crate::counters::count;

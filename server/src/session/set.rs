@@ -79,11 +79,12 @@ impl State {
         let owned_name = definition.name.to_owned();
         let global = match (scope, definition.scope) {
             _ if definition.read_only => return Err(variables::Error::ReadOnly { name: owned_name }.into()),
+            (VariableScope::Persist, _) => return Err(Error::NotSupported("SET PERSIST".to_owned())),
             (VariableScope::PersistOnly, _) => return Err(Error::NotSupported("SET PERSIST_ONLY".to_owned())),
-            (VariableScope::Global | VariableScope::Persist, Scope::Session) => {
+            (VariableScope::Global, Scope::Session) => {
                 return Err(variables::Error::SetSessionNeeded { name: owned_name }.into());
             }
-            (VariableScope::Global | VariableScope::Persist, _) => true,
+            (VariableScope::Global, _) => true,
             (VariableScope::Any | VariableScope::Session, Scope::Global) => {
                 return Err(variables::Error::SetGlobalNeeded { name: owned_name }.into());
             }
@@ -166,6 +167,9 @@ impl State {
                         globals.set(id, setting);
                     }
                 });
+                if RENEWS_ACCESS.contains(&id.name()) {
+                    self.worker.shared.accounts.renew();
+                }
             }
             Assignment::Names { set, collation } => {
                 for id in [IDS.character_set_client, IDS.character_set_results, IDS.character_set_connection] {
@@ -224,6 +228,9 @@ impl State {
         true
     }
 }
+
+/// Variables that say what accounts may do.
+const RENEWS_ACCESS: [&str; 2] = ["activate_all_roles_on_login", "mandatory_roles"];
 
 /// Variables that a session has, but takes over from the global ones.
 const GLOBAL_IN_EFFECT: [&str; 2] = ["max_allowed_packet", "net_buffer_length"];
