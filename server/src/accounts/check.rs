@@ -51,8 +51,8 @@ impl State {
             Statement::AlterProcedure { name, .. } | Statement::DropProcedure { name, .. } => {
                 self.check_routine(self.database_of(name)?, name.name, false, Privileges::ALTER_ROUTINE)
             }
-            Statement::CreateIndex(create) => table(&create.table, Privileges::INDEX),
-            Statement::DropIndex { table: name, .. } => table(name, Privileges::INDEX),
+            Statement::CreateIndex(create) => self.of_table_or_own(&create.table, Privileges::INDEX),
+            Statement::DropIndex { table: name, .. } => self.of_table_or_own(name, Privileges::INDEX),
             Statement::AlterTable(alter) => self.check_alter_table(alter),
             Statement::RenameTable { pairs } => pairs.iter().try_for_each(|(old, new)| {
                 table(old, Privileges::ALTER.with(Privileges::DROP))?;
@@ -231,6 +231,9 @@ impl State {
     }
 
     fn check_alter_table(&self, alter: &AlterTable<'_>) -> Result<()> {
+        if self.temporary_table(self.database_of(&alter.table)?, alter.table.name).is_some() {
+            return Ok(());
+        }
         let mut wanted = Privileges::ALTER;
         for action in alter.actions {
             if let AlterAction::RenameTable(new) = action {
