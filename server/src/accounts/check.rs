@@ -79,6 +79,7 @@ impl State {
             }),
             Statement::LockInstance { .. } => access.needs_admin("BACKUP_ADMIN", "BACKUP_ADMIN"),
             Statement::Shutdown => self.check_shutdown(),
+            Statement::ResetPersist { .. } => access.needs_admin("SYSTEM_VARIABLES_ADMIN", "SUPER or SYSTEM_VARIABLES_ADMIN"),
             Statement::LoadData(load) if !load.local && !access.has(Privileges::FILE) => {
                 self.database_of(&load.table)?;
                 Err(access.access_denied())

@@ -77,9 +77,9 @@ pub async fn alter(
     {
         return Err(Error::Table(table::Error::TableExists { table }));
     }
-    let id = def.id;
+    let def = Arc::clone(def);
     let work = move |tables: &table::Database, worker: &txn::Worker, options: &DdlOptions| {
-        tables.alter_temporary_table(worker, id, actions, options)
+        tables.alter_temporary_table(worker, &def, actions, options)
     };
     let (made, altered) = alter_job(state, how, work).await?;
     if (made.database.as_str(), made.name.as_str()) == (database, name) {

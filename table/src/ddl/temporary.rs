@@ -8,7 +8,7 @@
 
 use super::build::{Build, Copy, Keys, Work};
 use super::online::Changed;
-use super::{AlterAction, Algorithm, Altered, DdlOptions, ForeignKeyError, NewTable, NewTrees, alter, define, trees_of};
+use super::{AlterAction, Algorithm, Altered, DdlOptions, ForeignKeyError, NewTable, NewTrees, alter, define, missing_table, trees_of};
 use crate::catalog::StoredTable;
 use crate::counters::Counters;
 use crate::{Database, Error, Result, Table};
@@ -35,12 +35,12 @@ impl Database {
     pub fn alter_temporary_table(
         &self,
         worker: &Worker,
-        id: TableId,
+        def: &TableDef,
         mut actions: Vec<AlterAction>,
         options: &DdlOptions,
     ) -> Result<(Arc<TableDef>, Altered)> {
-        let missing = || Error::Internal("a temporary table is not open".to_owned());
-        let old = self.table(id).ok_or_else(missing)?;
+        let missing = || missing_table(&(def.database.clone(), def.name.clone()));
+        let old = self.table(def.id).ok_or_else(missing)?;
         actions.push(AlterAction::Rebuild);
         let plan = alter::plan(old.def(), actions, &options.conversion)?;
         if !plan.added_keys.is_empty() {
