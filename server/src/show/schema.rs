@@ -6,7 +6,7 @@ use super::{grant_tables, performance_schema, privileges, sys_schema, virtual_ta
 use sql::plan::{Access, Plan};
 use std::sync::Arc;
 use types::convert::{StoreContext, Warnings};
-use types::schema::{DatabaseDef, Schema, TableDef};
+use types::schema::{Schema, TableDef};
 use types::{ColumnType, TypeKind, Value};
 
 /// Databases that are not for changing.
