@@ -10,10 +10,10 @@ FROM=dumps_from TO=dumps_to
 DUMP=(--routines --triggers --events --hex-blob --skip-dump-date --skip-comments --single-transaction --no-tablespaces)
 ROWS=(--no-create-info --skip-triggers --skip-extended-insert --order-by-primary --hex-blob --skip-comments --compact --no-tablespaces --complete-insert)
 
-theirs() { mysql "${THEIRS[@]}" --default-character-set=utf8mb4 "$@" 2> >(grep -v 'Using a password' >&2); }
-ours() { mysql "${OURS[@]}" --default-character-set=utf8mb4 "$@" 2> >(grep -v 'Using a password' >&2); }
+theirs() { timeout 300 mysql "${THEIRS[@]}" --default-character-set=utf8mb4 "$@"; }
+ours() { timeout 300 mysql "${OURS[@]}" --default-character-set=utf8mb4 "$@"; }
 load() { # NAME SIDE DATABASE FILE
-  if timeout 300 "$2" "$3" <"$4" >"$WORK/out" 2>&1; then ok "$1"; else bad "$1: $(tail -n 1 "$WORK/out" | cut -c1-300)"; fi
+  if "$2" "$3" <"$4" >"$WORK/out" 2>&1; then ok "$1"; else bad "$1: $(tail -n 1 "$WORK/out" | cut -c1-300)"; fi
 }
 dump() { # NAME FILE COMMAND...
   local name=$1 file=$2; shift 2
@@ -32,21 +32,23 @@ same() {
     fi
   done
   for table in joined over_view checked; do
-    want "$name: view $table" "$(theirs -N -B "$there" -e "SELECT * FROM $table ORDER BY 1, 2")" ours_rows "$here" "$table"
+    local query="SELECT * FROM $table ORDER BY 1, 2"
+    if ours -N -B "$here" -e "$query" >"$WORK/here" 2>"$WORK/err" && theirs -N -B "$there" -e "$query" >"$WORK/there" 2>"$WORK/err" &&
+      cmp -s "$WORK/here" "$WORK/there"; then ok "$name: view $table, $(wc -l <"$WORK/here") rows"; else
+      bad "$name: view $table: $(tail -n 1 "$WORK/err") $(diff "$WORK/here" "$WORK/there" | head -n 2 | cut -c1-200 | tr '\n' ' ')"
+    fi
   done
-  mysqldump "${OURS[@]}" --no-data --routines --skip-comments --no-tablespaces "$here" 2>/dev/null | grep -v 'DEFINER' >"$WORK/here"
-  mysqldump "${THEIRS[@]}" --no-data --routines --skip-comments --no-tablespaces "$there" 2>/dev/null | grep -v 'DEFINER' >"$WORK/there"
-  if cmp -s "$WORK/here" "$WORK/there"; then ok "$name: definitions"; else
+  definitions "${OURS[@]}" "$here" >"$WORK/here"
+  definitions "${THEIRS[@]}" "$there" >"$WORK/there"
+  if cmp -s "$WORK/here" "$WORK/there"; then ok "$name: definitions, $(wc -l <"$WORK/here") lines"; else
     bad "$name: definitions: $(diff "$WORK/here" "$WORK/there" | head -n 4 | cut -c1-200 | tr '\n' ' ')"
   fi
 }
-ours_rows() { mysql "${OURS[@]}" --default-character-set=utf8mb4 -N -B "$1" -e "SELECT * FROM $2 ORDER BY 1, 2"; }
-export -f ours_rows
-# `want` runs programs only.
-want() { local name=$1 text=$2 got; shift 2; got=$("$@" 2>"$WORK/err"); if [ "$got" = "$text" ]; then ok "$name"; else bad "$name: got '${got:0:200}', want '${text:0:200}' $(tail -n 1 "$WORK/err")"; fi; }
+# What a dump says but for rows: without remarks of the program, and without definers, which are other accounts.
+definitions() { mysqldump "${@:1:$#-1}" --no-data --routines --triggers --no-tablespaces "${@: -1}" 2>/dev/null | grep -v '^--' | sed -E 's/DEFINER=`[^`]*`@`[^`]*`//g'; }
 
 for side in theirs ours; do
-  $side -e "DROP DATABASE IF EXISTS $FROM; DROP DATABASE IF EXISTS $TO; CREATE DATABASE $FROM CHARACTER SET utf8mb4; CREATE DATABASE $TO CHARACTER SET utf8mb4"
+  $side -e "DROP DATABASE IF EXISTS $FROM; DROP DATABASE IF EXISTS $TO; CREATE DATABASE $FROM CHARACTER SET utf8mb4; CREATE DATABASE $TO CHARACTER SET utf8mb4" 2>/dev/null
 done
 load 'a database in MySQL' theirs $FROM "$HERE/dump_schema.sql"
 dump 'dump of MySQL' "$WORK/in.sql" mysqldump "${THEIRS[@]}" "${DUMP[@]}" $FROM
@@ -57,5 +59,5 @@ load 'load into MySQL' theirs $TO "$WORK/out.sql"
 same 'moved out' $FROM $TO
 load 'load here again' ours $TO "$WORK/out.sql"
 same 'moved back' $TO $TO
-for side in theirs ours; do $side -e "DROP DATABASE $FROM; DROP DATABASE $TO"; done
+for side in theirs ours; do $side -e "DROP DATABASE $FROM; DROP DATABASE $TO" 2>/dev/null; done
 total

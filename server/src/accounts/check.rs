@@ -35,21 +35,30 @@ impl State {
             Statement::CreateTable(create) => self.check_create_table(create),
             Statement::DropTable { temporary: true, .. } => Ok(()),
             Statement::DropTable { names, .. } => names.iter().try_for_each(|name| self.of_table_or_own(name, Privileges::DROP)),
-            Statement::DropView { names, .. } => names.iter().try_for_each(|name| table(name, Privileges::DROP)),
+            Statement::DropView { names, .. } => names.iter().try_for_each(|name| {
+                table(name, Privileges::DROP)?;
+                self.view_definer(name)?.map_or(Ok(()), |definer| self.guard_definer(&definer))
+            }),
             Statement::Truncate { table: name } => self.of_table_or_own(name, Privileges::DROP),
             Statement::CreateView(create) => {
                 table(&create.name, Privileges::CREATE_VIEW)?;
                 if matches!(create.form, ViewForm::OrReplace | ViewForm::Alter) {
                     table(&create.name, Privileges::DROP)?;
                 }
-                self.check_definer(create.definer)
+                let named = create.definer.map(|(user, host)| Name::new(user, host));
+                let kept = if create.form == ViewForm::Alter { self.view_definer(&create.name)? } else { None };
+                self.check_definer(named.or(kept))
             }
             Statement::CreateProcedure(create) => {
                 database(self.database_of(&create.name)?, Privileges::CREATE_ROUTINE)?;
-                self.check_definer(create.definer)
+                self.check_definer(create.definer.map(|(user, host)| Name::new(user, host)))
             }
             Statement::AlterProcedure { name, .. } | Statement::DropProcedure { name, .. } => {
-                self.check_routine(self.database_of(name)?, name.name, false, Privileges::ALTER_ROUTINE)
+                let database = self.database_of(name)?;
+                self.check_routine(database, name.name, false, Privileges::ALTER_ROUTINE)?;
+                let schema = self.schema();
+                let definer = schema.procedure(database, name.name).map(|def| Name::from_plain(&def.definer));
+                definer.map_or(Ok(()), |definer| self.guard_definer(&definer))
             }
             Statement::CreateIndex(create) => self.of_table_or_own(&create.table, Privileges::INDEX),
             Statement::DropIndex { table: name, .. } => self.of_table_or_own(name, Privileges::INDEX),
@@ -79,14 +88,13 @@ impl State {
             }),
             Statement::LockInstance { .. } => access.needs_admin("BACKUP_ADMIN", "BACKUP_ADMIN"),
             Statement::Shutdown => self.check_shutdown(),
-            Statement::ResetPersist { .. } => access.needs_admin("SYSTEM_VARIABLES_ADMIN", "SUPER or SYSTEM_VARIABLES_ADMIN"),
             Statement::LoadData(load) if !load.local && !access.has(Privileges::FILE) => {
                 self.database_of(&load.table)?;
                 Err(access.access_denied())
             }
             Statement::ExplainConnection { .. } => process(access),
-            // Judged where they know whom they are about.
-            Statement::Account(_) | Statement::Kill { .. } | Statement::Call(_) => Ok(()),
+            // Judged where they know what they are about.
+            Statement::Account(_) | Statement::Kill { .. } | Statement::Call(_) | Statement::ResetPersist { .. } => Ok(()),
             // Judged while they are bound.
             Statement::Query(_)
             | Statement::Insert(_)
@@ -171,18 +179,28 @@ impl State {
     }
 
     /// Another definer than oneself.
-    fn check_definer(&self, definer: Option<(&str, &str)>) -> Result<()> {
-        let Some(definer) = definer.map(|(user, host)| Name::new(user, host)).filter(|name| *name != self.access.name) else {
-            return Ok(());
-        };
+    fn check_definer(&self, definer: Option<Name>) -> Result<()> {
+        let Some(definer) = definer.filter(|name| *name != self.access.name) else { return Ok(()) };
         self.access.needs_admin("SET_ANY_DEFINER", "SUPER or SET_ANY_DEFINER")?;
         match self.worker.definer(&definer) {
             None => self.access.needs_admin("ALLOW_NONEXISTENT_DEFINER", "SUPER or ALLOW_NONEXISTENT_DEFINER"),
-            Some(definer) if definer.has_dynamic("SYSTEM_USER") && !self.access.has_dynamic("SYSTEM_USER") => {
-                Err(special("SYSTEM_USER"))
-            }
-            Some(_) => Ok(()),
+            Some(_) => self.guard_definer(&definer),
         }
+    }
+
+    /// What a definer with SYSTEM_USER has made is changed by its kind alone.
+    fn guard_definer(&self, definer: &Name) -> Result<()> {
+        let is_guarded = || self.worker.definer(definer).is_some_and(|definer| definer.has_dynamic("SYSTEM_USER"));
+        match !self.access.has_dynamic("SYSTEM_USER") && is_guarded() {
+            true => Err(special("SYSTEM_USER")),
+            false => Ok(()),
+        }
+    }
+
+    fn view_definer(&self, name: &ObjectName<'_>) -> Result<Option<Name>> {
+        let schema = self.schema();
+        let view = schema.table(self.database_of(name)?, name.name).and_then(|def| def.view.as_ref());
+        Ok(view.map(|view| Name::new(&view.definer_user, &view.definer_host)))
     }
 
     /// A definer that is not there is worth a note (1449).
@@ -392,6 +410,14 @@ fn check_set(access: &Access, item: &SetItem<'_>) -> Result<()> {
         SetItem::User { .. } | SetItem::Names { .. } | SetItem::CharacterSet(_) | SetItem::Unsupported(_) => return Ok(()),
     };
     match scope {
+        VariableScope::PersistOnly if crate::variables::find(name).is_some() => {
+            let both = ["SYSTEM_VARIABLES_ADMIN", "PERSIST_RO_VARIABLES_ADMIN"];
+            if access.has(Privileges::SUPER) || both.iter().all(|name| access.has_dynamic(name)) {
+                return Ok(());
+            }
+            let message = "Access denied; you need SYSTEM_VARIABLES_ADMIN and PERSIST_RO_VARIABLES_ADMIN privileges for this operation";
+            Err(Error::Other { number: 3630, message: message.to_owned() })
+        }
         VariableScope::Global | VariableScope::Persist | VariableScope::PersistOnly => {
             let id = crate::variables::find(name);
             if id.is_none() && !name.is_empty() {

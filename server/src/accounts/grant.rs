@@ -343,7 +343,7 @@ impl Account {
         match self.routines.iter_mut().find(is) {
             Some(present) => present.privileges = present.privileges.with(privileges),
             None => {
-                let (database, name) = (database.to_owned(), name.to_owned());
+                let (database, name) = (database.to_owned(), name.to_lowercase());
                 self.routines.push(RoutineGrant { database, name, function, privileges });
             }
         }

@@ -91,15 +91,18 @@ impl Entered {
     /// Whose rights count in the view.
     ///
     /// # Errors
-    /// 1449 where there is no such account; 1356 for those who may not know of accounts.
+    /// 1449 where there is no such account; 1045 for those who may not know of accounts.
     fn access(&self, access: &Rc<Access>, worker: &Worker) -> sql::Result<Rc<Access>> {
         let Some(definer) = &self.definer else { return Ok(Rc::clone(access)) };
-        worker.definer(definer).ok_or_else(|| match access.has(Privileges::SUPER) {
-            true => {
-                let why = sql::ViewProblem::NoDefiner { user: definer.user.clone(), host: definer.host.clone() };
-                sql::Error::View { why, view: self.outermost.to_string() }
-            }
-            false => self.invalid(),
+        worker.definer(definer).ok_or_else(|| {
+            let why = match access.has(Privileges::SUPER) {
+                true => sql::ViewProblem::NoDefiner { user: definer.user.clone(), host: definer.host.clone() },
+                false => {
+                    let Name { user, host } = access.name.clone();
+                    sql::ViewProblem::NoAccess { user, host, using_password: access.using_password }
+                }
+            };
+            sql::Error::View { why, view: self.outermost.to_string() }
         })
     }
 
@@ -248,6 +251,18 @@ impl<'a> Gathering<'a> {
         }
     }
 
+    /// Refuses a table in a new view of which nothing may be done at all.
+    pub fn refuse_stranger(&self, table: &TableDef) -> sql::Result<()> {
+        let some = self.access.table(&table.database, &table.name).1;
+        match is_free(&table.database, &table.name, Action::Select) || some.has_any(Privileges::ROWS) {
+            true => Ok(()),
+            false => {
+                let Name { user, host } = self.access.name.clone();
+                Err(refusal(Denied { command: "ANY".to_owned(), user, host, table: table.name.clone(), column: None }))
+            }
+        }
+    }
+
     /// Refuses a table of a changing join of which nothing may be read or updated.
     pub fn check_touched(&self, rights: Rights, table: &TableDef) -> sql::Result<()> {
         let access = self.access(rights);
@@ -287,6 +302,7 @@ pub fn is_free(database: &str, table: &str, action: Action) -> bool {
         "session_variables",
         "variables_info",
         "keyring_component_status",
+        "persisted_variables",
         "tls_channel_status",
     ];
     action == Action::Select

@@ -278,8 +278,9 @@ fn definition(account: &Account, sees_secrets: bool, as_hex: bool) -> String {
     out
 }
 
-/// A document as MySQL prints it: `{"a": 1, "b": 2}`.
+/// A document as MySQL prints it: `{"a": 1, "bb": [1, 2]}`.
 pub fn json_text(object: &serde_json::Map<String, serde_json::Value>) -> String {
-    let pair = |(key, value): (&String, &serde_json::Value)| format!("{}: {value}", serde_json::Value::from(key.as_str()));
-    format!("{{{}}}", object.iter().map(pair).collect::<Vec<_>>().join(", "))
+    let text = serde_json::Value::from(object.clone()).to_string();
+    let printed = types::json::Json::parse(text.as_bytes()).map(|json| json.to_text());
+    printed.map_or(text, |bytes| String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -30,7 +30,9 @@ pub async fn run(state: &mut State, statement: &AccountStatement<'_>) -> Result<
             let options = Options::new(options)?;
             let roles = list(default_roles);
             may_assign_roles(&access, &roles)?;
-            let changed = change(state, move |accounts| create(accounts, specs, if_not_exists, &options, &roles)).await?;
+            let policy = Policy::new(state, true);
+            let new = New { specs, options, roles, policy };
+            let changed = change(state, move |accounts| create(accounts, new, if_not_exists)).await?;
             note(state, changed);
         }
         AccountStatement::AlterUser { if_exists, users, options } => {
@@ -423,10 +425,19 @@ fn set_secret(account: &mut Account, secret: &Secret) {
     account.expired = false;
 }
 
-fn create(accounts: &mut Accounts, specs: Vec<Spec>, if_not_exists: bool, options: &Options, roles: &[Name]) -> Result<Notes> {
+/// What CREATE USER makes.
+struct New {
+    specs: Vec<Spec>,
+    options: Options,
+    roles: Vec<Name>,
+    policy: Policy,
+}
+
+fn create(accounts: &mut Accounts, new: New, if_not_exists: bool) -> Result<Notes> {
+    let New { specs, options, roles, policy } = new;
     let mut notes = Notes::new();
     let mut failed = Vec::new();
-    for role in roles {
+    for role in &roles {
         if accounts.get(role).is_none() {
             return Err(grant::unknown_id(role));
         }
@@ -444,7 +455,8 @@ fn create(accounts: &mut Accounts, specs: Vec<Spec>, if_not_exists: bool, option
             set_secret(&mut account, secret);
         }
         options.apply(&mut account);
-        account.default_roles = roles.to_vec();
+        policy.record(&mut account);
+        account.default_roles = roles.clone();
         account.roles = roles.iter().map(|role| super::model::RoleGrant { role: role.clone(), admin: false }).collect();
         accounts.put(account);
     }

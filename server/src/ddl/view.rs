@@ -36,10 +36,12 @@ pub async fn create_view(state: &mut State, create: &CreateView<'_>) -> Result<D
         None if change == ViewChange::Alter => return Err(Error::Table(table::Error::TableMissing { database, table: name })),
         _ => {}
     }
-    let new = sql::define_view(create, &database, &Binder::new(state, &schema, &[]))?;
-    let (definer_user, definer_host) = match create.definer {
-        Some((user, host)) => (user.to_owned(), host.to_owned()),
-        None => current_user(state),
+    let new = sql::define_view(create, &database, &Binder::of_view(state, &schema))?;
+    let kept = schema.table(&database, &name).filter(|_| change == ViewChange::Alter).and_then(|def| def.view.as_ref());
+    let (definer_user, definer_host) = match (create.definer, kept) {
+        (Some((user, host)), _) => (user.to_owned(), host.to_owned()),
+        (None, Some(view)) => (view.definer_user.clone(), view.definer_host.clone()),
+        (None, None) => current_user(state),
     };
     let definer = Name::new(&definer_user, &definer_host);
     let view = ViewDef {

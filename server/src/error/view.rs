@@ -24,6 +24,7 @@ pub(super) fn view_error(why: &ViewProblem, view: &str) -> (u16, String) {
         ViewProblem::DeleteFromJoin => (1395, format!("Can not delete from join view '{view}'")),
         ViewProblem::NoDefault => (1423, format!("Field of view '{view}' underlying table doesn't have a default value")),
         ViewProblem::NoDefiner { user, host } => (1449, no_definer(user, host)),
+        ViewProblem::NoAccess { user, host, using_password } => (1045, super::no_access(user, host, *using_password)),
         ViewProblem::Prevents { statement, table } => {
             (1443, format!("The definition of table '{view}' prevents operation {statement} on table '{table}'."))
         }

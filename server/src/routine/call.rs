@@ -237,7 +237,17 @@ impl Around {
             Some(definer) => state.act_as(definer)?,
             None => None,
         };
-        Ok(Self { caller, ..Self::settle(state, &routine.def) })
+        if let Some(caller) = caller {
+            // The definer must be allowed to run it too.
+            let def = &routine.def;
+            let checked = state.check_routine(&def.database, &def.name, false, Privileges::EXECUTE);
+            if let Err(error) = checked {
+                state.act_again_as(caller);
+                return Err(error);
+            }
+            return Ok(Self { caller: Some(caller), ..Self::settle(state, def) });
+        }
+        Ok(Self::settle(state, &routine.def))
     }
 
     fn settle(state: &mut State, def: &RoutineDef) -> Self {

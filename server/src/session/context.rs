@@ -33,6 +33,8 @@ pub struct Binder<'a> {
     /// The plan was chosen for these values.
     is_sniffed: Cell<bool>,
     needs: Gathering<'a>,
+    /// What is bound is the query of a new view.
+    defines_view: bool,
 }
 
 /// A plan that was chosen for the values of one execution is kept when it costs no more than this; a dearer one is made anew each time,
@@ -42,7 +44,13 @@ const KEPT_COST_MAX: f64 = 5000.0;
 impl<'a> Binder<'a> {
     pub fn new(state: &'a State, schema: &'a Schema, params: &'a [Value<'a>]) -> Self {
         let needs = Gathering::new(&state.access, &state.worker);
-        Self { state, schema, is_volatile: Cell::new(false), params, is_sniffed: Cell::new(false), needs }
+        let (is_volatile, is_sniffed) = (Cell::new(false), Cell::new(false));
+        Self { state, schema, is_volatile, params, is_sniffed, needs, defines_view: false }
+    }
+
+    /// For the query of a new view.
+    pub fn of_view(state: &'a State, schema: &'a Schema) -> Self {
+        Self { defines_view: true, ..Self::new(state, schema, &[]) }
     }
 
     /// What was bound holds for one execution.
@@ -74,6 +82,9 @@ impl BindContext for Binder<'_> {
         // Only its own session can name a temporary table.
         if table.id.is_temporary() {
             return Ok(());
+        }
+        if self.defines_view && rights == Rights::default() {
+            self.needs.refuse_stranger(table)?;
         }
         self.needs.add(rights, table, action, of)
     }

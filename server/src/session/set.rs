@@ -7,7 +7,7 @@ use super::run::owned;
 use super::settings::{IDS, ISOLATION_LEVELS};
 use super::state::{Change, State};
 use super::transaction::Characteristics;
-use crate::accounts::Identity;
+use crate::accounts::{Access, Identity};
 use crate::charset::{self, Charset, Collation};
 use crate::error::{Error, Result};
 use crate::variables::persisted::{Entries, Entry, Metadata};
@@ -242,7 +242,14 @@ impl State {
 
     /// RESET PERSIST
     pub async fn reset_persist(&mut self, name: Option<&str>, if_exists: bool) -> Result<()> {
-        let Some(name) = name else { return self.change_persisted(Entries::clear).await };
+        let check = |access: &Access| access.needs_admin("SYSTEM_VARIABLES_ADMIN", "SUPER or SYSTEM_VARIABLES_ADMIN");
+        let Some(name) = name else {
+            if !self.worker.shared.persisted.entries().is_empty() {
+                check(&self.access)?;
+                self.change_persisted(Entries::clear).await?;
+            }
+            return Ok(());
+        };
         let name = name.to_ascii_lowercase();
         if !self.worker.shared.persisted.entries().contains_key(&name) {
             let message = format!("Variable {name} does not exist in persisted config file");
@@ -252,6 +259,7 @@ impl State {
             self.warn(Level::Warning, 3615, message);
             return Ok(());
         }
+        check(&self.access)?;
         self.change_persisted(move |all| drop(all.remove(&name))).await
     }
 

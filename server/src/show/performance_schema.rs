@@ -44,10 +44,10 @@ fn status(source: &Source<'_>) -> Vec<Row> {
     gathered.status.iter().cloned().map(pair("global_status")).collect()
 }
 
-/// Where values come from: of the program itself, or persisted. What SET GLOBAL has changed since is not told.
+/// Where values come from: of the program itself, or persisted. What SET has changed since the start is not told.
 fn variables_info(source: &Source<'_>) -> Vec<Row> {
     let persisted = &source.worker.shared.persisted;
-    let (entries, path) = (persisted.entries(), persisted.path().display().to_string());
+    let (entries, path) = (persisted.at_start(), persisted.path().display().to_string());
     let row = |id: variables::VariableId| {
         let (low, high) = id.range();
         let entry = entries.get(id.name());

@@ -205,7 +205,7 @@ fn role_tables(source: &Source<'_>) -> Vec<Row> {
             let option = yes(grant.privileges.has(Privileges::GRANT));
             vec![text(&grant.database), text(&grant.table), set(grant.privileges), option]
         };
-        role.tables.iter().map(row).collect()
+        role.tables.iter().filter(|grant| !grant.privileges.is_empty()).map(row).collect()
     })
 }
 

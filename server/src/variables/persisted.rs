@@ -53,6 +53,8 @@ pub type Entries = BTreeMap<String, Entry>;
 pub struct Persisted {
     path: PathBuf,
     entries: Mutex<Entries>,
+    /// What was there at the start, and is in force.
+    at_start: Entries,
 }
 
 impl Persisted {
@@ -71,11 +73,15 @@ impl Persisted {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Entries::new(),
             Err(error) => return Err(wrong(error.to_string())),
         };
-        Ok(Self { path, entries: Mutex::new(entries) })
+        Ok(Self { path, entries: Mutex::new(entries.clone()), at_start: entries })
     }
 
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    pub fn at_start(&self) -> &Entries {
+        &self.at_start
     }
 
     pub fn entries(&self) -> Entries {
@@ -84,7 +90,6 @@ impl Persisted {
 
     /// The values for the start, with those that are none left out.
     pub fn settings(&self) -> Vec<(VariableId, Setting)> {
-        let entries = self.entries.lock();
         let setting = |(name, entry): (&String, &Entry)| {
             let found = find(name).filter(|id| !id.definition().read_only).and_then(|id| Some((id, id.read(&entry.value)?)));
             if found.is_none() {
@@ -92,7 +97,7 @@ impl Persisted {
             }
             found
         };
-        entries.iter().filter_map(setting).collect()
+        self.at_start.iter().filter_map(setting).collect()
     }
 
     /// Changes the file (P1). Blocks.

@@ -170,6 +170,9 @@ impl Binder<'_> {
         match changed {
             None => self.context.need(self.rights, &def, Action::Select, Part::Any)?,
             Some(Action::Select) => self.context.touches(self.rights, &def)?,
+            // What is missing of a view is told before its query is looked at.
+            Some(Action::Delete) if def.view.is_some() => self.context.need(self.rights, &def, Action::Delete, Part::Table)?,
+            Some(action) if def.view.is_some() => self.context.need(self.rights, &def, action, Part::Any)?,
             Some(_) => {}
         }
         self.note_named(&def);

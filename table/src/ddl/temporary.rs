@@ -47,8 +47,8 @@ impl Database {
             return Err(Error::ForeignKey(Box::new(ForeignKeyError::UnfitParent)));
         }
         options.check_expressions(&plan.def)?;
-        if options.algorithm == Algorithm::Instant {
-            return Err(Error::NotInstant { retypes: plan.retypes });
+        if matches!(options.algorithm, Algorithm::Instant | Algorithm::InPlace) {
+            return Err(Error::NotInPlace { instant: options.algorithm == Algorithm::Instant });
         }
         let first = plan.auto_increment.or(old.next_auto_increment()).unwrap_or(1);
         let (mut trees, new) = self.new_temporary(worker, plan.def, first)?;

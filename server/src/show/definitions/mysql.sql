@@ -1,7 +1,7 @@
 CREATE TABLE columns_priv (
     `Host` char(255) COLLATE ascii_general_ci NOT NULL, `Db` char(64) COLLATE utf8mb3_bin NOT NULL,
     `User` char(32) COLLATE utf8mb3_bin NOT NULL, `Table_name` char(64) COLLATE utf8mb3_bin NOT NULL,
-    `Column_name` char(64) NOT NULL, `Timestamp` timestamp NOT NULL,
+    `Column_name` char(64) COLLATE utf8mb3_bin NOT NULL, `Timestamp` timestamp NOT NULL,
     `Column_priv` set('Select','Insert','Update','References') NOT NULL);
 CREATE TABLE db (
     `Host` char(255) COLLATE ascii_general_ci NOT NULL, `Db` char(64) COLLATE utf8mb3_bin NOT NULL,
