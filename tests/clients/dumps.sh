@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # Moving in and out: a dump of a MySQL database is loaded here, a dump of ours is loaded there, and all is compared row by row.
-# MySQL's server is $REFERENCE, `HOST PORT USER PASSWORD`; programs of $CLIENTS (a folder) come before those of PATH.
+# MySQL's server is $REFERENCE, `HOST PORT USER PASSWORD`; programs of $CLIENTS (a folder) come before those of PATH. They have to be MySQL's own:
+# what MariaDB's mysqldump writes of a MySQL gives values to generated columns, which MySQL itself does not load.
 . "$(dirname "$0")/lib.sh"
 [ -z "${CLIENTS:-}" ] || PATH=$CLIENTS:$PATH
 read -r REF_HOST REF_PORT REF_USER REF_PASSWORD <<<"${REFERENCE:?HOST PORT USER PASSWORD of a MySQL}"
 OURS=(--no-defaults --protocol=tcp "-h$HOST" "-P$PORT" "-u$DBUSER" "--password=$DBPASS")
 THEIRS=(--no-defaults --protocol=tcp "-h$REF_HOST" "-P$REF_PORT" "-u$REF_USER" "--password=$REF_PASSWORD")
 FROM=dumps_from TO=dumps_to
-DUMP=(--routines --triggers --events --hex-blob --skip-dump-date --skip-comments --single-transaction --no-tablespaces)
-ROWS=(--no-create-info --skip-triggers --skip-extended-insert --order-by-primary --hex-blob --skip-comments --compact --no-tablespaces --complete-insert)
+DUMP=(--loose-set-gtid-purged=OFF --routines --triggers --events --hex-blob --skip-dump-date --skip-comments --single-transaction --no-tablespaces)
+ROWS=(--loose-set-gtid-purged=OFF --no-create-info --skip-triggers --skip-extended-insert --order-by-primary --hex-blob --skip-comments --compact --no-tablespaces --complete-insert)
 
 theirs() { timeout 300 mysql "${THEIRS[@]}" --default-character-set=utf8mb4 "$@"; }
 ours() { timeout 300 mysql "${OURS[@]}" --default-character-set=utf8mb4 "$@"; }
@@ -45,11 +46,14 @@ same() {
   fi
 }
 # What a dump says but for rows: without remarks of the program, and without definers, which are other accounts.
-definitions() { mysqldump "${@:1:$#-1}" --no-data --routines --triggers --no-tablespaces "${@: -1}" 2>/dev/null | grep -v '^--' | sed -E 's/DEFINER=`[^`]*`@`[^`]*`//g'; }
+definitions() { mysqldump "${@:1:$#-1}" --loose-set-gtid-purged=OFF --no-data --routines --triggers --no-tablespaces "${@: -1}" 2>/dev/null | grep -v '^--' | sed -E 's/DEFINER=`[^`]*`@`[^`]*`//g'; }
 
 for side in theirs ours; do
   $side -e "DROP DATABASE IF EXISTS $FROM; DROP DATABASE IF EXISTS $TO; CREATE DATABASE $FROM CHARACTER SET utf8mb4; CREATE DATABASE $TO CHARACTER SET utf8mb4" 2>/dev/null
 done
+# Views are read in their definer's name, so that account moves first.
+definer=$(theirs -N -B -e "SELECT CONCAT(QUOTE(SUBSTRING_INDEX(CURRENT_USER(), '@', 1)), '@', QUOTE(SUBSTRING_INDEX(CURRENT_USER(), '@', -1)))" 2>/dev/null)
+check 'the definer' mysql "${OURS[@]}" -e "CREATE USER IF NOT EXISTS $definer; GRANT ALL ON $FROM.* TO $definer; GRANT ALL ON $TO.* TO $definer"
 load 'a database in MySQL' theirs $FROM "$HERE/dump_schema.sql"
 dump 'dump of MySQL' "$WORK/in.sql" mysqldump "${THEIRS[@]}" "${DUMP[@]}" $FROM
 load 'load here' ours $FROM "$WORK/in.sql"

@@ -42,7 +42,7 @@ pub struct Options {
     /// A MySQL whose dumps are loaded here, and that loads ours: 'HOST PORT USER PASSWORD'
     #[arg(long)]
     reference: Option<String>,
-    /// Where MySQL's own client programs are, for dumps and runners; else those of PATH
+    /// Where MySQL's own client programs are, which dumps need; runners use those of PATH otherwise
     #[arg(long)]
     client_programs: Option<PathBuf>,
 }
