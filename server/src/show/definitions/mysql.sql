@@ -33,7 +33,7 @@ CREATE TABLE password_history (
 CREATE TABLE procs_priv (
     `Host` char(255) COLLATE ascii_general_ci NOT NULL, `Db` char(64) COLLATE utf8mb3_bin NOT NULL,
     `User` char(32) COLLATE utf8mb3_bin NOT NULL, `Routine_name` char(64) NOT NULL,
-    `Routine_type` enum('FUNCTION','PROCEDURE') COLLATE utf8mb3_bin NOT NULL, `Grantor` varchar(288) COLLATE utf8mb3_bin NOT NULL,
+    `Routine_type` enum('FUNCTION','PROCEDURE','LIBRARY') COLLATE utf8mb3_bin NOT NULL, `Grantor` varchar(288) COLLATE utf8mb3_bin NOT NULL,
     `Proc_priv` set('Execute','Alter Routine','Grant') NOT NULL, `Timestamp` timestamp NOT NULL);
 CREATE TABLE proxies_priv (
     `Host` char(255) COLLATE ascii_general_ci NOT NULL, `User` char(32) COLLATE utf8mb3_bin NOT NULL,
