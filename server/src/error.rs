@@ -12,8 +12,8 @@ pub use view::no_definer;
 use crate::variables;
 use exec::Error as Exec;
 use sql::{Clause, DefinitionError, Error as Sql, FileError, NameKind, RecursiveError, RowExprProblem, RowExprUse};
-use table::ddl::ForeignKeyError;
 use state::sqlstate;
+use table::ddl::ForeignKeyError;
 use table::{Error as Table, NameOf};
 use types::convert::Problem;
 

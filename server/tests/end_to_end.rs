@@ -391,7 +391,8 @@ fn persisted_variables_outlive_the_server() {
     let server = Server::start();
     let directory = Arc::clone(&server.directory);
     let mut conn = server.connect();
-    conn.query_drop("SET PERSIST wait_timeout = 77, GLOBAL interactive_timeout = 78, PERSIST_ONLY net_read_timeout = 79").unwrap();
+    conn.query_drop("SET PERSIST wait_timeout = 77, GLOBAL interactive_timeout = 78, PERSIST_ONLY net_read_timeout = 79")
+        .unwrap();
     conn.query_drop("SET PERSIST collation_server = 'latin1_bin', PERSIST sql_mode = 'ANSI', PERSIST autocommit = 0").unwrap();
     assert_eq!(one::<u64>(&mut conn, "SELECT @@GLOBAL.wait_timeout"), 77);
     assert_eq!(one::<u64>(&mut conn, "SELECT @@GLOBAL.net_read_timeout"), 30);

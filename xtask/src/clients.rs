@@ -107,7 +107,13 @@ fn run_runner(root: &Path, runner: &(&str, &str, &[&str], u32), options: &Option
     }
     let python = options.python.clone().unwrap_or_else(|| install::interpreter(&folder(root)));
     let mut command = with_server(root, name);
-    command.arg("bash").arg(folder_of_runners.join(program)).arg("--work").arg(folder(root).join(name)).arg("--python").arg(python);
+    command
+        .arg("bash")
+        .arg(folder_of_runners.join(program))
+        .arg("--work")
+        .arg(folder(root).join(name))
+        .arg("--python")
+        .arg(python);
     if let Some(django) = options.django.as_ref().filter(|_| needs_django) {
         command.arg("--src").arg(django);
     }

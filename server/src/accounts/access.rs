@@ -108,13 +108,7 @@ impl Accesses {
     }
 
     /// Puts the rights of a definer together. Its default roles are active, or `all_roles`.
-    pub fn make_definer(
-        &mut self,
-        accounts: &Accounts,
-        name: &Name,
-        all_roles: bool,
-        mandatory: &[Name],
-    ) -> Option<Rc<Access>> {
+    pub fn make_definer(&mut self, accounts: &Accounts, name: &Name, all_roles: bool, mandatory: &[Name]) -> Option<Rc<Access>> {
         self.turn(accounts.epoch);
         let access = accounts.get(name).map(|account| {
             let identity = Identity::definer(name, accounts.roles_at_login(account, all_roles, mandatory));

@@ -415,7 +415,8 @@ fn check_set(access: &Access, item: &SetItem<'_>) -> Result<()> {
             if access.has(Privileges::SUPER) || both.iter().all(|name| access.has_dynamic(name)) {
                 return Ok(());
             }
-            let message = "Access denied; you need SYSTEM_VARIABLES_ADMIN and PERSIST_RO_VARIABLES_ADMIN privileges for this operation";
+            let message =
+                "Access denied; you need SYSTEM_VARIABLES_ADMIN and PERSIST_RO_VARIABLES_ADMIN privileges for this operation";
             Err(Error::Other { number: 3630, message: message.to_owned() })
         }
         VariableScope::Global | VariableScope::Persist | VariableScope::PersistOnly => {

@@ -28,7 +28,10 @@ enum Assignment {
         setting: Setting,
         at_once: bool,
     },
-    Names { set: &'static Charset, collation: &'static Collation },
+    Names {
+        set: &'static Charset,
+        collation: &'static Collation,
+    },
     CharacterSet(&'static Charset),
     NextTransaction(Characteristics),
     User(String, UserVariable),

@@ -29,9 +29,8 @@ fn yes(is: bool) -> Value<'static> {
 /// The accounts whose privileges the session may see.
 fn told(source: &Source<'_>) -> Vec<Arc<Account>> {
     let snapshot = source.worker.shared.accounts.snapshot();
-    let sees = |name: &Name| {
-        source.access.is_none_or(|access| access.name == *name || access.database("mysql").has(Privileges::SELECT))
-    };
+    let sees =
+        |name: &Name| source.access.is_none_or(|access| access.name == *name || access.database("mysql").has(Privileges::SELECT));
     snapshot.by_name.values().filter(|account| sees(&account.name)).cloned().collect()
 }
 

@@ -7,8 +7,8 @@ use crate::ast::{self, Expr as AstExpr, InsertSource as AstSource, OrderItem, Ta
 use crate::error::{Clause, Error, Result};
 use crate::expr::{Expr, ExprKind};
 use crate::plan::{
-    Action, Assignment, DeletePlan, InsertPlan, InsertSource, LimitPlan, Node, Part, Parts, Plan, Rights, Scan, SortKey, UpdatePlan,
-    ViewCheck,
+    Action, Assignment, DeletePlan, InsertPlan, InsertSource, LimitPlan, Node, Part, Parts, Plan, Rights, Scan, SortKey,
+    UpdatePlan, ViewCheck,
 };
 use crate::planner::{FromBlock, JoinTree, OrderNeed};
 use types::schema::TableDef;

@@ -8,7 +8,9 @@
 
 use super::build::{Build, Copy, Keys, Work};
 use super::online::Changed;
-use super::{AlterAction, Algorithm, Altered, DdlOptions, ForeignKeyError, NewTable, NewTrees, alter, define, missing_table, trees_of};
+use super::{
+    Algorithm, AlterAction, Altered, DdlOptions, ForeignKeyError, NewTable, NewTrees, alter, define, missing_table, trees_of,
+};
 use crate::catalog::StoredTable;
 use crate::counters::Counters;
 use crate::{Database, Error, Result, Table};
