@@ -524,24 +524,37 @@ pub struct ChangeTarget {
     pub view_check: Option<Box<ViewCheck>>,
 }
 
+/// With whose rights something is read or changed: 0 are those of whoever runs the statement, others are numbers of
+/// [`BindContext::enter_view`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rights(pub u32);
+
 /// What the binder must know of the session. Implemented by `server`.
 pub trait BindContext {
+    /// With whose rights the view reads, where it is read with those of `outer`: its definer's, or the same with SQL SECURITY INVOKER.
+    fn enter_view(&self, _view: &TableDef, outer: Rights) -> crate::error::Result<Rights> {
+        Ok(outer)
+    }
+    /// CURRENT_USER() of a definer; `None`: the session's.
+    fn definer(&self, _rights: Rights) -> Option<String> {
+        None
+    }
     /// The statement needs this of a table, or of a column of it: refused where the account may not, else noted for whoever runs the plan
     /// later. Without a column: for the table or for some of its columns.
-    fn need(&self, _table: &TableDef, _action: Action, _of: Part<'_>) -> crate::error::Result<()> {
+    fn need(&self, _rights: Rights, _table: &TableDef, _action: Action, _of: Part<'_>) -> crate::error::Result<()> {
         Ok(())
     }
     /// A table beside those that UPDATE or DELETE changes, or one of them: refused where nothing of it may be read or updated. What is done
     /// with it is needed later.
-    fn touches(&self, _table: &TableDef) -> crate::error::Result<()> {
+    fn touches(&self, _rights: Rights, _table: &TableDef) -> crate::error::Result<()> {
         Ok(())
     }
     /// Several actions at once, on the table or on some columns of it: what is refused is named together.
-    fn need_together(&self, table: &TableDef, actions: &[Action]) -> crate::error::Result<()> {
-        actions.iter().try_for_each(|action| self.need(table, *action, Part::Any))
+    fn need_together(&self, rights: Rights, table: &TableDef, actions: &[Action]) -> crate::error::Result<()> {
+        actions.iter().try_for_each(|action| self.need(rights, table, *action, Part::Any))
     }
     /// There is no such table: refused as if there were, for who could not read it.
-    fn missing(&self, _database: &str, _table: &str, _action: Action) -> crate::error::Result<()> {
+    fn missing(&self, _rights: Rights, _database: &str, _table: &str, _action: Action) -> crate::error::Result<()> {
         Ok(())
     }
     /// A stored function that the statement may call; `None`: there is none of the name.

@@ -26,7 +26,7 @@ use sql::ast::{
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
-use table::ddl::{Algorithm, Altered, ConversionWarning, DdlOptions, Lock, NewTable};
+use table::ddl::{Algorithm, AlterAction, Altered, ConversionWarning, DdlOptions, Lock, NewTable};
 use types::CollationId;
 use types::convert::Severity;
 use types::schema::{IndexDef, TableDef, TableId};
@@ -61,9 +61,13 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
         }
         Statement::CreateIndex(create) => {
             let (database, name) = qualify(state, &create.table)?;
-            temporary::refuse(state, &database, &name, "CREATE INDEX")?;
             let index = Converter::new(state).index(&create.key)?;
             let how = convert::how(create.how)?;
+            if let Some(def) = state.temporary_table(&database, &name) {
+                let actions = vec![AlterAction::AddIndex { index }];
+                let altered = temporary::alter(state, &def, (&database, &name), how, actions).await?;
+                return Ok(told(state, altered));
+            }
             let before = state.schema().table(&database, &name).cloned();
             let run = alter_job(state, how, move |tables, worker, options| {
                 tables.create_index(worker, &database, &name, index, options)
@@ -75,8 +79,12 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
         Statement::DropIndex { name, table, how } => {
             let how = convert::how(*how)?;
             let (database, table) = qualify(state, table)?;
-            temporary::refuse(state, &database, &table, "DROP INDEX")?;
             let index = (*name).to_owned();
+            if let Some(def) = state.temporary_table(&database, &table) {
+                let actions = vec![AlterAction::DropIndex { name: index }];
+                let altered = temporary::alter(state, &def, (&database, &table), how, actions).await?;
+                return Ok(told(state, altered));
+            }
             let run = alter_job(state, how, move |tables, worker, options| {
                 tables.drop_index(worker, &database, &table, &index, options)
             });
@@ -85,7 +93,6 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
         }
         Statement::AlterTable(alter) => {
             let (database, name) = qualify(state, &alter.table)?;
-            temporary::refuse(state, &database, &name, "ALTER TABLE")?;
             let def = state.find_table(&alter.table)?;
             if def.view.is_some() {
                 return Err(not_base_table(&def));
@@ -94,6 +101,10 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
             let actions = Converter::new(state).alter(alter, &def)?;
             if actions.is_empty() {
                 return Ok(no_rows());
+            }
+            if def.id.is_temporary() {
+                let altered = temporary::alter(state, &def, (&database, &name), how, actions).await?;
+                return Ok(told(state, altered));
             }
             let run = alter_job(state, how, move |tables, worker, options| {
                 tables.alter_table(worker, &database, &name, actions, options)
@@ -106,7 +117,6 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
             let mut renames = Vec::with_capacity(pairs.len());
             for (from, to) in *pairs {
                 let ((from_database, from), (to_database, to)) = (qualify(state, from)?, qualify(state, to)?);
-                temporary::refuse(state, &from_database, &from, "RENAME TABLE")?;
                 renames.push((from_database, from, to_database, to));
             }
             let run = job(state, move |tables, worker, options| tables.rename_tables(worker, &renames, options));

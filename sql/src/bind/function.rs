@@ -163,7 +163,12 @@ impl Binder<'_> {
             }
             _ => Derivation::NUMERIC,
         };
-        Ok(Expr { kind: ExprKind::Call { function, args }, ty, nullable })
+        let definer = if function == F::CurrentUser { self.context.definer(self.rights) } else { None };
+        let kind = match definer {
+            Some(account) => ExprKind::Literal(Value::Bytes(account.into_bytes().into())),
+            None => ExprKind::Call { function, args },
+        };
+        Ok(Expr { kind, ty, nullable })
     }
 
     /// `a SOUNDS LIKE b`
