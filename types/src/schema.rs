@@ -393,6 +393,24 @@ fn decode_hex(text: &str) -> Option<Vec<u8>> {
 }
 
 impl TableDef {
+    /// A table as it is where nothing more is said: no indexes, the server's collation.
+    pub fn new(id: TableId, database: impl Into<String>, name: impl Into<String>, columns: Vec<ColumnDef>) -> Self {
+        Self {
+            id,
+            database: database.into(),
+            name: name.into(),
+            columns,
+            indexes: Vec::new(),
+            collation: CollationId::UTF8MB4_0900_AI_CI,
+            comment: String::new(),
+            created_us: 0,
+            is_virtual: false,
+            foreign_keys: Vec::new(),
+            checks: Vec::new(),
+            view: None,
+        }
+    }
+
     /// Is there something to be computed or judged when a row is written, beside literal defaults?
     pub fn has_row_rules(&self) -> bool {
         !self.checks.is_empty()

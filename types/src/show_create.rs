@@ -436,9 +436,6 @@ mod tests {
         let bin = ColumnType { collation: CollationId::UTF8MB4_BIN, ..new(TypeKind::VarChar { length: 20 }) };
         let members: std::sync::Arc<[String]> = ["a", "b'c", "d,e"].map(String::from).into();
         TableDef {
-            id: TableId(1),
-            database: "d".into(),
-            name: "sc".into(),
             columns: vec![
                 ColumnDef {
                     nullable: false,
@@ -471,13 +468,8 @@ mod tests {
                 key("u", IndexKind::Unique, &[(1, None, false), (2, None, true)]),
                 key("we`ird", IndexKind::Unique, &[(5, None, false)]),
             ],
-            collation: CollationId::UTF8MB4_0900_AI_CI,
             comment: "table 'c'".into(),
-            created_us: 0,
-            is_virtual: false,
-            foreign_keys: Vec::new(),
-            checks: Vec::new(),
-            view: None,
+            ..TableDef::new(TableId(1), "d", "sc", Vec::new())
         }
     }
 

@@ -40,18 +40,11 @@ pub(crate) fn define(table: NewTable) -> Result<TableDef> {
     }
     finish_indexes(&columns, &mut indexes);
     let mut def = TableDef {
-        id: TableId(0),
-        database: table.database,
-        name: table.name,
-        columns,
         indexes,
         collation: table.collation,
         comment: table.comment,
         created_us: now_us(),
-        is_virtual: false,
-        foreign_keys: Vec::new(),
-        checks: Vec::new(),
-        view: None,
+        ..TableDef::new(TableId(0), table.database, table.name, columns)
     };
     def.checks = checks::resolve(&def.name, Vec::new(), table.checks)?;
     def.foreign_keys = foreign::resolve(&def, &table.foreign_keys)?;
