@@ -4,6 +4,7 @@
 use crate::routine::RoutineError;
 use crate::row_expr::RowExprUse;
 use std::fmt;
+use types::partition::PartitionError;
 
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -43,6 +44,7 @@ pub enum Error {
     AccountNameTooLong { name: String, what: &'static str, most: usize },
     /// 1142 and 1143
     Denied(Box<Denied>),
+    Partition(PartitionError),
     /// 1103 "Incorrect table name", 1102 database, 1166 column
     WrongName { kind: NameKind, name: String },
     /// 1115 "Unknown character set"
@@ -403,6 +405,12 @@ impl std::error::Error for Error {}
 impl From<DefinitionError> for Error {
     fn from(error: DefinitionError) -> Self {
         Self::Definition(error)
+    }
+}
+
+impl From<PartitionError> for Error {
+    fn from(error: PartitionError) -> Self {
+        Error::Partition(error)
     }
 }
 

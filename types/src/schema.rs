@@ -5,6 +5,7 @@
 //! case-insensitively (ASCII folding).
 
 use crate::convert::{StoreContext, Warnings, store};
+use crate::partition::Partitioning;
 use crate::{CollationId, ColumnType, TypeKind, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -115,6 +116,9 @@ pub struct TableDef {
     /// It is a view: there are no rows and no indexes, and the columns are those that its query had when it was defined.
     #[serde(default)]
     pub view: Option<Box<ViewDef>>,
+    /// PARTITION BY
+    #[serde(default)]
+    pub partitioning: Option<Box<Partitioning>>,
 }
 
 /// What a view is beside its columns.
@@ -408,12 +412,14 @@ impl TableDef {
             foreign_keys: Vec::new(),
             checks: Vec::new(),
             view: None,
+            partitioning: None,
         }
     }
 
     /// Is there something to be computed or judged when a row is written, beside literal defaults?
     pub fn has_row_rules(&self) -> bool {
         !self.checks.is_empty()
+            || self.partitioning.is_some()
             || self.columns.iter().any(|c| c.generated.is_some() || matches!(c.default, ColumnDefault::Expression(_)))
     }
 

@@ -30,6 +30,9 @@ pub fn show_create_table(table: &TableDef, auto_increment: Option<u64>) -> Strin
     if !table.comment.is_empty() {
         push(&mut out, format_args!(" COMMENT={}", quoted_text(&table.comment)));
     }
+    if let Some(partitioning) = &table.partitioning {
+        out.push_str(&crate::partition::show::clause(table, partitioning));
+    }
     out
 }
 

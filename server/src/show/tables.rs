@@ -251,11 +251,16 @@ pub fn status(state: &mut State, name: Option<&str>) -> Result<ResultSet> {
             Value::Null,
             text(def.collation.name()),
             Value::Null,
-            text(""),
+            text(create_options(def)),
             text(&def.comment),
         ]);
     }
     Ok(made)
+}
+
+/// CREATE_OPTIONS
+pub(super) fn create_options(def: &TableDef) -> &'static str {
+    if def.partitioning.is_some() { "partitioned" } else { "" }
 }
 
 /// The next AUTO_INCREMENT number of a table, once it has given one out.

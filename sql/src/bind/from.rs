@@ -6,8 +6,10 @@ use crate::ast::{ColumnName, Join, JoinCondition, JoinKind, ObjectName, TableNam
 use crate::error::{Clause, Error, Result};
 use crate::expr::{CompareOp, Expr, ExprKind};
 use crate::plan::{Action, Derived, Part};
+use crate::partition::{lies_in, named_partitions};
 use crate::planner::JoinTree;
 use std::sync::Arc;
+use types::partition::PartitionError;
 use types::schema::TableDef;
 
 /// A table of the statement, or what is read like one.
@@ -20,6 +22,8 @@ pub(crate) struct Source {
     pub nullable: bool,
     /// USE INDEX and the like: which indexes may be used; `None` for all.
     pub indexes: Option<Vec<usize>>,
+    /// PARTITION (p0, p1): the numbers of the partitions.
+    pub partitions: Option<Vec<usize>>,
     pub kind: SourceKind,
     /// Of a derived table: what conditions on it may be pushed into.
     pub pushable: Option<Box<super::push::Pushable>>,
@@ -51,8 +55,8 @@ pub(crate) enum SourceKind {
 
 impl Source {
     pub fn new(table: Arc<TableDef>, alias: &str, kind: SourceKind) -> Self {
-        let (indexes, pushable, derivations, view) = (None, None, Vec::new(), None);
-        Self { table, alias: alias.to_owned(), nullable: false, indexes, kind, pushable, derivations, view }
+        let (indexes, partitions, pushable, derivations, view) = (None, None, None, Vec::new(), None);
+        Self { table, alias: alias.to_owned(), nullable: false, indexes, partitions, kind, pushable, derivations, view }
     }
 
     /// A query that is read like a table: its columns hold their collations as its select list does.
@@ -153,10 +157,8 @@ impl Binder<'_> {
     }
 
     fn named_table(&mut self, table: &TableName<'_>) -> Result<JoinTree> {
-        if !table.partitions.is_empty() {
-            return Err(Error::NotSupported("partitions".to_owned()));
-        }
         if table.name.database.is_none()
+            && table.partitions.is_empty()
             && let Some(tree) = self.common_table(table.name.name, table.alias)?
         {
             return Ok(tree);
@@ -174,12 +176,22 @@ impl Binder<'_> {
                 let view = table.alias.unwrap_or(table.name.name);
                 return Err(Error::UnknownKey { key: (*name).to_owned(), table: view.to_owned() });
             }
+            if !table.partitions.is_empty() {
+                return Err(PartitionError::ClauseWithoutPartitions.into());
+            }
             return self.view(def, table.alias.unwrap_or(table.name.name));
         }
         let alias = table.alias.unwrap_or(if def.is_virtual { &def.name } else { table.name.name }).to_owned();
         let source = self.add_source(def, &alias)?;
         self.sources[source].indexes = self.hinted_indexes(source, table)?;
-        Ok(JoinTree::Table(source))
+        if table.partitions.is_empty() {
+            return Ok(JoinTree::Table(source));
+        }
+        let def = self.sources[source].table.clone();
+        let numbers = named_partitions(&def, table.partitions)?;
+        let on = vec![lies_in(&def, source, &numbers)?];
+        self.sources[source].partitions = Some(numbers);
+        Ok(JoinTree::Inner { parts: vec![JoinTree::Table(source)], on, straight: false })
     }
 
     fn hinted_indexes(&self, source: usize, table: &TableName<'_>) -> Result<Option<Vec<usize>>> {

@@ -1,7 +1,7 @@
 //! From a CREATE TABLE to a checked definition: MySQL's rules about names, columns and keys.
 
 use super::{NewIndex, NewIndexColumn, NewIndexKind, NewTable};
-use super::{checks, foreign};
+use super::{checks, foreign, partition};
 use crate::{Error, NameOf, Result};
 use types::row::COLUMNS_MAX;
 use types::schema::{ColumnDef, ColumnDefault, IndexColumn, IndexDef, IndexKind, TableDef, TableId};
@@ -44,6 +44,7 @@ pub(crate) fn define(table: NewTable) -> Result<TableDef> {
         collation: table.collation,
         comment: table.comment,
         created_us: now_us(),
+        partitioning: table.partitioning,
         ..TableDef::new(TableId(0), table.database, table.name, columns)
     };
     def.checks = checks::resolve(&def.name, Vec::new(), table.checks)?;
@@ -51,6 +52,7 @@ pub(crate) fn define(table: NewTable) -> Result<TableDef> {
     foreign::sort(&mut def.foreign_keys);
     check_whole(&def)?;
     checks::check_foreign(&def)?;
+    partition::check(&def)?;
     Ok(def)
 }
 

@@ -167,6 +167,7 @@ pub(crate) fn table(name: &str, columns: Vec<ColumnDef>, indexes: Vec<NewIndex>)
         collation: CollationId::UTF8MB4_0900_AI_CI,
         comment: String::new(),
         auto_increment: None,
+        partitioning: None,
     }
 }
 
