@@ -30,7 +30,7 @@ enum Fact<'e> {
     Null(usize),
     In(usize, &'e [Expr]),
     /// `true`: the value itself too.
-    Low(usize, &'e Expr),
+    Low(usize, &'e Expr, bool),
     High(usize, &'e Expr, bool),
 }
 
@@ -38,7 +38,7 @@ enum Fact<'e> {
 #[derive(Default)]
 struct Known {
     points: Option<Vec<Value<'static>>>,
-    low: Option<Value<'static>>,
+    low: Option<(Value<'static>, bool)>,
     high: Option<(Value<'static>, bool)>,
 }
 
@@ -125,7 +125,7 @@ impl<'p> Pruning<'p> {
             }
         }
         if let Some(part) = parts.get(range.prefix.len()).filter(|part| part.prefix.is_none()) {
-            facts.extend(range.low.iter().map(|(value, _)| Fact::Low(part.column, value)));
+            facts.extend(range.low.iter().map(|(value, bound)| Fact::Low(part.column, value, *bound == Bound::Inclusive)));
             facts.extend(range.high.iter().map(|(value, bound)| Fact::High(part.column, value, *bound == Bound::Inclusive)));
         }
         facts
@@ -187,7 +187,7 @@ impl<'p> Pruning<'p> {
                     CompareOp::Less | CompareOp::LessOrEqual => {
                         vec![Fact::High(column, value, op == CompareOp::LessOrEqual)]
                     }
-                    CompareOp::Greater | CompareOp::GreaterOrEqual => vec![Fact::Low(column, value)],
+                    CompareOp::Greater | CompareOp::GreaterOrEqual => vec![Fact::Low(column, value, op == CompareOp::GreaterOrEqual)],
                     CompareOp::NotEqual | CompareOp::NullSafeEqual => Vec::new(),
                 }
             }
@@ -196,7 +196,7 @@ impl<'p> Pruning<'p> {
                 _ => Vec::new(),
             },
             ExprKind::Between { arg, low, high, by, negated: false } => match self.column(arg) {
-                Some(column) if comparable(column, *by) => vec![Fact::Low(column, low), Fact::High(column, high, true)],
+                Some(column) if comparable(column, *by) => vec![Fact::Low(column, low, true), Fact::High(column, high, true)],
                 _ => Vec::new(),
             },
             ExprKind::IsNull { arg, negated: false } => self.column(arg).map(Fact::Null).into_iter().collect(),
@@ -224,9 +224,11 @@ impl<'p> Pruning<'p> {
                 }
                 Fact::In(c, list) if *c == column && known.points.is_none() => known.points = self.points(column, list),
                 Fact::Null(c) if *c == column => known.points = Some(vec![Value::Null]),
-                Fact::Low(c, value) if *c == column => {
-                    if let Some(Some((value, _))) = self.value(column, value) {
-                        known.low = Some(value);
+                Fact::Low(c, value, inclusive) if *c == column => {
+                    if let Some(Some((value, order))) = self.value(column, value) {
+                        // What was rounded down lies below what is asked for, what was rounded up is the least of it.
+                        let inclusive = order == Ordering::Greater || order == Ordering::Equal && *inclusive;
+                        known.low = Some((value, inclusive));
                     }
                 }
                 Fact::High(c, value, inclusive) if *c == column => {
@@ -317,31 +319,35 @@ impl<'p> Pruning<'p> {
             Some([value]) => Some(value),
             _ => None,
         };
-        let low = first.low.as_ref().or_else(point);
-        let high = first.high.as_ref().map(|(value, inclusive)| (value, *inclusive)).or_else(|| point().map(|v| (v, true)));
+        let bound = |bound: &Option<(Value<'static>, bool)>| bound.clone().or_else(|| Some((point()?.clone(), true)));
+        let (low, high) = (bound(&first.low), bound(&first.high));
         if by.expr().is_none() {
-            return Some(self.call.function.between(low, high).ok()?.into_iter().collect());
+            return self.between(&low, &high);
         }
         let [column] = self.columns[..] else { return None };
         if !grows_with_column(&self.call.args[0]) {
             return None;
         }
-        let of = |value: &Value<'static>| self.expression(&[(column, value.clone())]);
-        let low = match low {
-            Some(low) => Some(of(low)?),
-            None => None,
+        let is_column = matches!(self.call.args[0].kind, ExprKind::Column { .. });
+        // The expression's value at a bound; what lies beyond a day lies at its neighbour or beyond that.
+        let of = |bound: Option<(Value<'static>, bool)>, step: i64| -> Option<Option<(Value<'static>, bool)>> {
+            let Some((value, inclusive)) = bound else { return Some(None) };
+            let beside = if inclusive { None } else { neighbour(&value, step) };
+            let is_exact = inclusive || beside.is_some();
+            let value = self.expression(&[(column, beside.unwrap_or(value))])?;
+            Some(Some((value, is_exact || !is_column)))
         };
-        let high = match high {
-            // What lies below a bound lies at its predecessor or below.
-            Some((value, false)) => match predecessor(value) {
-                Some(before) => Some((of(&before)?, true)),
-                None => Some((of(value)?, !matches!(self.call.args[0].kind, ExprKind::Column { .. }))),
-            },
-            Some((value, true)) => Some((of(value)?, true)),
-            None => None,
-        };
+        self.between(&of(low, 1)?, &of(high, -1)?)
+    }
+
+    fn between(
+        &self,
+        low: &Option<(Value<'static>, bool)>,
+        high: &Option<(Value<'static>, bool)>,
+    ) -> Option<BTreeSet<usize>> {
+        let low = low.as_ref().map(|(value, inclusive)| (value, *inclusive));
         let high = high.as_ref().map(|(value, inclusive)| (value, *inclusive));
-        Some(self.call.function.between(low.as_ref(), high).ok()?.into_iter().collect())
+        Some(self.call.function.between(low, high).ok()?.into_iter().collect())
     }
 }
 
@@ -360,14 +366,14 @@ fn grows_with_column(expr: &Expr) -> bool {
     }
 }
 
-/// The day, or the microsecond, before.
-fn predecessor(value: &Value<'static>) -> Option<Value<'static>> {
+/// The day, or the microsecond, beside another.
+fn neighbour(value: &Value<'static>, step: i64) -> Option<Value<'static>> {
     match value {
         Value::Date(date) => {
-            let days = date.day_number()?.checked_sub(1)?;
+            let days = date.day_number()?.checked_add(step)?;
             types::Date::from_day_number(days).map(Value::Date)
         }
-        Value::DateTime(time) => types::DateTime::from_utc_micros(time.to_utc_micros()?.checked_sub(1)?).map(Value::DateTime),
+        Value::DateTime(time) => types::DateTime::from_utc_micros(time.to_utc_micros()?.checked_add(step)?).map(Value::DateTime),
         _ => None,
     }
 }
@@ -379,9 +385,9 @@ fn between_numbers(known: &Known) -> Option<Vec<Value<'static>>> {
         Value::UInt(number) => Some(i128::from(*number)),
         _ => None,
     };
-    let low = known.low.as_ref()?;
-    let (high, inclusive) = known.high.as_ref()?;
-    let (from, to) = (number(low)?, number(high)? - i128::from(!inclusive));
+    let (low, low_too) = known.low.as_ref()?;
+    let (high, high_too) = known.high.as_ref()?;
+    let (from, to) = (number(low)? + i128::from(!low_too), number(high)? - i128::from(!high_too));
     let make = |number: i128| match low {
         Value::UInt(_) => Value::UInt(number as u64),
         _ => Value::Int(number as i64),

@@ -137,7 +137,8 @@ impl Prepared {
             _ => Vec::new(),
         };
         for table in self.tables.iter().filter(|table| table.def().view.is_none()) {
-            let (_, check, partitions) = asked.iter().find(|(id, ..)| *id == table.id()).copied().unwrap_or_default();
+            let own = asked.iter().find(|(id, ..)| *id == table.id());
+            let (check, partitions) = own.map_or((None, None), |(_, check, partitions)| (*check, *partitions));
             if let Some(rules) = RowRules::of(table.def(), check, partitions)? {
                 self.rules.push((table.id(), rules));
             }

@@ -80,6 +80,11 @@ pub fn check_partitioning(def: &Arc<TableDef>) -> Result<()> {
     let Some(columns) = partitioning.columns_in(def) else { return Err(PartitionError::FieldMissing.into()) };
     if let Some(expr) = partitioning.by.expr() {
         let bound = bind_row_expr(&expr.text, def)?;
+        if let ExprKind::Column { column, .. } = bound.kind
+            && class(&bound.ty) != Class::Integer
+        {
+            return Err(PartitionError::FieldType { name: def.columns[column].name.clone() }.into());
+        }
         check_zones(&bound)?;
         if class(&bound.ty) != Class::Integer {
             return Err(PartitionError::WrongType.into());
@@ -92,7 +97,7 @@ pub fn check_partitioning(def: &Arc<TableDef>) -> Result<()> {
     for column in columns.iter().map(|&column| &def.columns[column]) {
         let is_lob = matches!(column.ty.kind, TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json);
         let is_key = matches!(partitioning.by, PartitionBy::Key { .. });
-        if is_lob && is_key {
+        if is_lob {
             return Err(PartitionError::BlobField.into());
         }
         if !is_key && !may_partition(&column.ty.kind) {

@@ -9,7 +9,7 @@
 //!
 //! | partitioned by | number |
 //! |---|---|
-//! | HASH(e) | the remainder of e divided by the number of partitions, without its sign; LINEAR: as MySQL's manual has it |
+//! | HASH(e) | the remainder of e divided by the number of partitions, without its sign (NULL is the least number); LINEAR: as MySQL's manual has it |
 //! | KEY(c, ...) | the same of a hash of the columns' keys; values that compare as equal lie together |
 //! | RANGE(e), RANGE COLUMNS(c, ...) | the first whose end lies above the value; NULL lies below all others |
 //! | LIST(e), LIST COLUMNS(c, ...) | the one that names the value |
@@ -39,8 +39,18 @@ const ABOVE_ALL: u8 = 0xff;
 pub struct Partitioning {
     pub by: PartitionBy,
     pub partitions: Vec<PartitionDef>,
-    /// They were given by their number and have the names that follow from it.
-    pub counted: bool,
+    pub written: Written,
+}
+
+/// How the partitions were given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Written {
+    /// One by one.
+    Named,
+    /// By their number: they have the names that follow from it.
+    Counted,
+    /// Not at all: there is one.
+    Nothing,
 }
 
 /// What a partition depends on.
@@ -261,7 +271,8 @@ impl PartitionFunction {
     pub fn locate(&self, values: &[Value<'_>]) -> Result<Option<usize>> {
         let number = || integer(values.first().unwrap_or(&Value::Null));
         Ok(match &self.shape {
-            Shape::Hash { linear } => Some(self.spread(number().unwrap_or(0) as u64, *linear, true)),
+            // MySQL has the least number for NULL.
+            Shape::Hash { linear } => Some(self.spread(number().unwrap_or(i64::MIN.into()) as u64, *linear, true)),
             Shape::Key { linear, parts } => Some(self.spread(hash(&encoded(parts, values)?), *linear, false)),
             Shape::Range(ends) => within(ends.partition_point(|end| number().is_some_and(|number| *end <= number)), ends),
             Shape::List(of) => of.get(&number()).copied(),
@@ -274,18 +285,25 @@ impl PartitionFunction {
     }
 
     /// The partitions, by their numbers, that rows with a value between two others may have: of RANGE and LIST over the expression, or of
-    /// RANGE over the first of its columns. The low end counts, the high one where it says so; one that is not given is open. NULL is below all.
-    pub fn between(&self, low: Option<&Value<'_>>, high: Option<(&Value<'_>, bool)>) -> Result<Vec<usize>> {
+    /// RANGE over the first of its columns. A bound counts itself where it says so; one that is not given is open. NULL is below all.
+    pub fn between(&self, low: Option<(&Value<'_>, bool)>, high: Option<(&Value<'_>, bool)>) -> Result<Vec<usize>> {
         let count = self.count();
+        let least = low.and_then(|(low, inclusive)| Some(integer(low)? + i128::from(!inclusive)));
         let (first, last) = match &self.shape {
             Shape::Range(ends) => {
                 let at = |number: i128| ends.partition_point(|end| *end <= number);
                 let high = high.map(|(high, inclusive)| integer(high).map(|number| number - i128::from(!inclusive)));
-                (low.and_then(integer).map_or(0, at), high.map_or(count, |high| high.map_or(0, at) + 1))
+                (least.map_or(0, at), high.map_or(count, |high| high.map_or(0, at) + 1))
             }
             Shape::RangeColumns { parts, ends } => {
-                let first = low.map(|low| encoded(&parts[..1], std::slice::from_ref(low))).transpose()?;
-                let first = first.map_or(0, |key| ends.partition_point(|end| *end <= key));
+                let first = match low {
+                    None => 0,
+                    Some((low, inclusive)) => {
+                        let mut key = encoded(&parts[..1], std::slice::from_ref(low))?;
+                        key.extend((!inclusive).then_some(ABOVE_ALL));
+                        ends.partition_point(|end| *end <= key)
+                    }
+                };
                 let last = match high {
                     None => count,
                     Some((high, inclusive)) => {
@@ -298,12 +316,11 @@ impl PartitionFunction {
                 (first, last)
             }
             Shape::List(of) => {
-                let low = low.and_then(integer);
                 let high = high.map(|(high, inclusive)| integer(high).map_or(i128::MIN, |n| n - i128::from(!inclusive)));
-                let is_bounded = low.is_some() || high.is_some();
+                let is_bounded = least.is_some() || high.is_some();
                 let lies = |member: &Option<i128>| match member {
                     None => !is_bounded,
-                    Some(member) => low.is_none_or(|low| low <= *member) && high.is_none_or(|high| *member <= high),
+                    Some(member) => least.is_none_or(|low| low <= *member) && high.is_none_or(|high| *member <= high),
                 };
                 let mut places: Vec<usize> = of.iter().filter(|(member, _)| lies(member)).map(|(_, place)| *place).collect();
                 places.sort_unstable();
@@ -509,7 +526,7 @@ mod tests {
     fn function(by: PartitionBy, values: Vec<PartitionValues>) -> std::result::Result<PartitionFunction, PartitionProblem> {
         let mut partitions = Partitioning::numbered(0, values.len());
         partitions.iter_mut().zip(values).for_each(|(partition, values)| partition.values = values);
-        PartitionFunction::new(&Partitioning { by, partitions, counted: false }, &table())
+        PartitionFunction::new(&Partitioning { by, partitions, written: Written::Named }, &table())
     }
 
     fn counted(by: PartitionBy, count: usize) -> PartitionFunction {
@@ -532,6 +549,7 @@ mod tests {
         assert_eq!(linear.locate(&[Value::Int(2003)]), Ok(Some(3)));
         assert_eq!(linear.locate(&[Value::Int(1998)]), Ok(Some(2)));
         assert_eq!(plain.locate(&[Value::Null]), Ok(Some(0)));
+        assert_eq!(counted(PartitionBy::Hash { expr: expr(), linear: false }, 3).locate(&[Value::Null]), Ok(Some(2)));
         assert_eq!(plain.locate(&[Value::UInt(u64::MAX)]), Ok(Some(1)));
     }
 
@@ -558,7 +576,8 @@ mod tests {
         assert_eq!(ranges(&["1", "MAX"]).unwrap().locate(&[Value::UInt(u64::MAX)]), Ok(Some(1)));
         assert_eq!(ranges(&["1", "1"]), Err(PartitionProblem::Order(1)));
         let between = |low: Option<i64>, high: Option<i64>| {
-            function.between(low.map(Value::Int).as_ref(), high.map(Value::Int).as_ref().map(|high| (high, true))).unwrap()
+            let (low, high) = (low.map(Value::Int), high.map(Value::Int));
+            function.between(low.as_ref().map(|low| (low, true)), high.as_ref().map(|high| (high, true))).unwrap()
         };
         assert_eq!(function.between(None, Some((&Value::Int(10), false))), Ok(vec![0, 1]));
         assert_eq!((between(Some(9), Some(10)), between(None, Some(-6)), between(Some(10), None)), (vec![1, 2], vec![0], vec![2]));
@@ -575,7 +594,8 @@ mod tests {
         assert_eq!(of(Value::Int(4), "z"), Some(0));
         assert_eq!((of(Value::Int(5), "a"), of(Value::Int(5), "M"), of(Value::Int(6), "")), (Some(0), Some(1), Some(2)));
         assert_eq!(of(Value::Null, "z"), Some(0));
-        let between = |low, high| function.between(Some(&Value::Int(low)), Some((&Value::Int(high), true))).unwrap();
+        let between = |low, high| function.between(Some((&Value::Int(low), true)), Some((&Value::Int(high), true))).unwrap();
+        assert_eq!(function.between(Some((&Value::Int(5), false)), None), Ok(vec![2]));
         assert_eq!((between(1, 4), between(5, 5), between(6, 7)), (vec![0], vec![0, 1, 2], vec![2]));
         let member = |a: &str, b: &str| vec![literal(a), literal(b)];
         let lists = vec![

@@ -11,7 +11,7 @@ use sql::ast::{
 };
 use table::ddl::PartitionChange;
 use types::convert::{self, StoreContext, Warnings};
-use types::partition::{PartitionBy, PartitionDef, PartitionError, PartitionLimit, PartitionValues, Partitioning};
+use types::partition::{PartitionBy, PartitionDef, PartitionError, PartitionLimit, PartitionValues, Partitioning, Written};
 use types::schema::{ColumnDef, TableDef};
 use types::{ColumnType, TypeKind, Value};
 
@@ -20,7 +20,7 @@ pub fn partitioning(state: &State, clause: &PartitionClause<'_>, columns: &[Colu
     if clause.subpartitioned {
         return Err(Error::NotSupported("SUBPARTITION BY".to_owned()));
     }
-    let names = |names: &[&str]| spelled(names, columns);
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
     let by = match clause.by {
         AstBy::Hash { expr, linear } => PartitionBy::Hash { expr: sql::partition_expr(expr)?, linear },
         AstBy::Key { columns, linear, algorithm } => {
@@ -53,13 +53,14 @@ pub fn partitioning(state: &State, clause: &PartitionClause<'_>, columns: &[Colu
         if count > types::partition::PARTITIONS_MAX {
             return Err(partition_error(PartitionError::TooMany));
         }
-        return Ok(Partitioning { by, partitions: Partitioning::numbered(0, count), counted: true });
+        let written = if clause.count.is_some() { Written::Counted } else { Written::Nothing };
+        return Ok(Partitioning { by, partitions: Partitioning::numbered(0, count), written });
     }
     if clause.count.is_some_and(|count| count != defined as u64) {
         return Err(partition_error(PartitionError::WrongCount));
     }
     let partitions = definitions(state, clause.partitions, &by, columns)?;
-    Ok(Partitioning { by, partitions, counted: false })
+    Ok(Partitioning { by, partitions, written: Written::Named })
 }
 
 /// An action of ALTER TABLE on partitions.
@@ -88,12 +89,6 @@ pub fn change(state: &State, action: &PartitionAction<'_>, def: &TableDef) -> Re
 
 pub(super) fn partition_error(error: PartitionError) -> Error {
     Error::Sql(sql::Error::Partition(error))
-}
-
-/// The names of columns, spelled as the columns are.
-fn spelled(names: &[&str], columns: &[ColumnDef]) -> Vec<String> {
-    let find = |name: &str| columns.iter().find(|column| column.name.eq_ignore_ascii_case(name));
-    names.iter().map(|name| find(name).map_or((*name).to_owned(), |column| column.name.clone())).collect()
 }
 
 fn unknown_column(names: &[String], columns: &[ColumnDef]) -> Error {

@@ -5,13 +5,14 @@ use types::partition::PartitionError;
 /// Number and message.
 pub(super) fn partition_error(error: &PartitionError) -> (u16, String) {
     use PartitionError as P;
+    // What MySQL's parser finds has the number of syntax errors.
     match error {
         P::ValuesNeeded { kind, values } => {
-            (1479, format!("Syntax error: {kind} PARTITIONING requires definition of VALUES {values} for each partition"))
+            (1064, format!("Syntax error: {kind} PARTITIONING requires definition of VALUES {values} for each partition"))
         }
         P::WrongValues { kind, values } => (1480, format!("Only {kind} PARTITIONING can use VALUES {values} in partition definition")),
         P::MaxValueNotLast => (1481, "MAXVALUE can only be used in last partition definition".into()),
-        P::WrongCount => (1484, "Wrong number of partitions defined, mismatch with previous setting".into()),
+        P::WrongCount => (1064, "Wrong number of partitions defined, mismatch with previous setting".into()),
         P::NotOfRow => (
             1486,
             "Constant, random or timezone-dependent expressions in (sub)partitioning function are not allowed".into(),
@@ -55,12 +56,12 @@ pub(super) fn partition_error(error: &PartitionError) -> (u16, String) {
         P::Function => (1564, "This partition function is not allowed".into()),
         P::NullInRange => (1566, "Not allowed to use NULL value in VALUES LESS THAN".into()),
         P::DuplicateField { name } => (1652, format!("Duplicate partition field name '{name}'")),
-        P::ColumnLists => (1653, "Inconsistency in usage of column lists for partitioning".into()),
+        P::ColumnLists => (1064, "Inconsistency in usage of column lists for partitioning".into()),
         P::ValueType => (1654, "Partition column values of incorrect type".into()),
         P::TooManyFields { list } => (1655, format!("Too many fields in '{list}'")),
-        P::MaxValueInList => (1656, "Cannot use MAXVALUE as value in VALUES IN".into()),
+        P::MaxValueInList => (1064, "Cannot use MAXVALUE as value in VALUES IN".into()),
         P::SeveralValues { kind } => (1657, format!("Cannot have more than one value for this type of {kind} partitioning")),
-        P::RowOfOneField => (1658, "Row expressions in VALUES IN only allowed for multi-field column partitioning".into()),
+        P::RowOfOneField => (1064, "Row expressions in VALUES IN only allowed for multi-field column partitioning".into()),
         P::FieldType { name } => (1659, format!("Field '{name}' is of a not allowed type for this type of partitioning")),
         P::NotInteger { partition } => (1697, format!("VALUES value for partition '{partition}' must have type INT")),
         P::ExchangeOption { what } => (1731, format!("Non matching attribute '{what}' between partition and table")),

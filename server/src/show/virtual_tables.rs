@@ -511,9 +511,10 @@ fn partitions(source: &Source<'_>) -> Vec<Row> {
             row[3] = text(&partition.name);
             row[5] = number(n as u64 + 1);
             row[7] = text(of.by.method());
-            row[9] = text(&show::expression(of));
+            row[9] = optional(show::expression(of));
             row[11] = optional(show::description(def, of, partition));
             row[22] = text(&partition.comment);
+            row[23] = text("default");
             rows.push(row);
         }
     }

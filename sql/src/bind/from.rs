@@ -9,7 +9,6 @@ use crate::plan::{Action, Derived, Part};
 use crate::partition::{lies_in, named_partitions};
 use crate::planner::JoinTree;
 use std::sync::Arc;
-use types::partition::PartitionError;
 use types::schema::TableDef;
 
 /// A table of the statement, or what is read like one.
@@ -158,7 +157,6 @@ impl Binder<'_> {
 
     fn named_table(&mut self, table: &TableName<'_>) -> Result<JoinTree> {
         if table.name.database.is_none()
-            && table.partitions.is_empty()
             && let Some(tree) = self.common_table(table.name.name, table.alias)?
         {
             return Ok(tree);
@@ -176,9 +174,7 @@ impl Binder<'_> {
                 let view = table.alias.unwrap_or(table.name.name);
                 return Err(Error::UnknownKey { key: (*name).to_owned(), table: view.to_owned() });
             }
-            if !table.partitions.is_empty() {
-                return Err(PartitionError::ClauseWithoutPartitions.into());
-            }
+            // As in MySQL, partitions of a view are named in vain.
             return self.view(def, table.alias.unwrap_or(table.name.name));
         }
         let alias = table.alias.unwrap_or(if def.is_virtual { &def.name } else { table.name.name }).to_owned();

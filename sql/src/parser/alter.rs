@@ -55,9 +55,10 @@ impl<'a> Parser<'a> {
         let mut how = AlterHow::default();
         let mut actions: ArenaVec<'a, AlterAction<'a>> = self.arena.list();
         if !matches!(self.token, Token::End | Token::Semicolon) {
-            loop {
-                if self.at_kw(K::Partition) || self.at_word("REMOVE") {
-                    break;
+            let at_partitioning = |p: &Self| p.at_kw(K::Partition) || p.at_word("REMOVE");
+            while !(at_partitioning(self) && actions.is_empty()) {
+                if at_partitioning(self) {
+                    return Err(self.error());
                 }
                 if !self.algorithm_or_lock(&mut how)? {
                     self.alter_actions(&mut actions, &mut options)?;

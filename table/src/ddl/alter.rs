@@ -117,7 +117,7 @@ pub(crate) fn plan(old: &TableDef, actions: Vec<AlterAction>, conversion: &Conve
             AlterAction::SetCollation(collation) => def.collation = collation,
             AlterAction::SetAutoIncrement(next) => auto_increment = Some(next),
             AlterAction::Partition(change) => {
-                let effect = partition::change(&mut drafts.partitioning, change)?;
+                let effect = partition::change(&mut drafts.partitioning, change, old)?;
                 drafts.copies |= effect.copies;
                 drafts.leaves_out = effect.leaves_out;
             }

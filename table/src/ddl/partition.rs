@@ -7,7 +7,7 @@
 //! | action | rows |
 //! |---|---|
 //! | ADD PARTITION, COALESCE, REMOVE PARTITIONING, PARTITION BY HASH and KEY | stay |
-//! | REORGANIZE, where the new partitions take all that the old ones took | stay |
+//! | REORGANIZE of ranges, and of lists where the new ones have all values of the old | stay |
 //! | PARTITION BY RANGE and LIST, other REORGANIZE | are written anew; one without a partition is error 1526 |
 //! | DROP, TRUNCATE | are written anew but for those of the partitions |
 //! | REBUILD | are written anew |
@@ -17,7 +17,7 @@ use crate::{Error, NameOf, Result};
 use std::collections::HashSet;
 use types::partition::{
     PARTITIONS_MAX, PartitionBy, PartitionDef, PartitionError, PartitionFunction, PartitionLimit, PartitionProblem,
-    PartitionValues, Partitioning,
+    PartitionValues, Partitioning, Written,
 };
 use types::schema::{IndexKind, TableDef};
 
@@ -55,7 +55,7 @@ pub(super) struct Effect {
 }
 
 /// Changes the partitions of a definition.
-pub(super) fn change(partitioning: &mut Option<Box<Partitioning>>, change: PartitionChange) -> Result<Effect> {
+pub(super) fn change(partitioning: &mut Option<Box<Partitioning>>, change: PartitionChange, old: &TableDef) -> Result<Effect> {
     let mut effect = Effect::default();
     match change {
         PartitionChange::By(new) => {
@@ -80,6 +80,9 @@ pub(super) fn change(partitioning: &mut Option<Box<Partitioning>>, change: Parti
             }
             check_count(present.partitions.len().saturating_add(count))?;
             present.partitions.extend(new_names(present, count));
+            if present.written == Written::Nothing {
+                present.written = Written::Counted;
+            }
         }
         PartitionChange::Drop(names) => {
             only_range_or_list(present, "DROP")?;
@@ -96,7 +99,12 @@ pub(super) fn change(partitioning: &mut Option<Box<Partitioning>>, change: Parti
         }
         PartitionChange::Truncate(names) => {
             effect.leaves_out = match names {
-                Some(names) => positions(present, &names, "TRUNCATE")?,
+                Some(names) => {
+                    if let Some(partition) = names.iter().find(|name| present.position(name).is_none()) {
+                        return Err(PartitionError::Unknown { partition: partition.clone(), table: old.name.clone() }.into());
+                    }
+                    positions(present, &names, "TRUNCATE")?
+                }
                 None => (0..present.partitions.len()).collect(),
             };
             effect.copies = true;
@@ -113,7 +121,7 @@ pub(super) fn change(partitioning: &mut Option<Box<Partitioning>>, change: Parti
             }
             present.partitions.truncate(present.partitions.len() - count);
         }
-        PartitionChange::Reorganize { names, into } => effect.copies = reorganize(present, &names, into)?,
+        PartitionChange::Reorganize { names, into } => effect.copies = reorganize(present, &names, into, old)?,
         PartitionChange::Rebuild(names) => {
             if let Some(names) = names {
                 positions(present, &names, "REBUILD")?;
@@ -177,11 +185,12 @@ fn add(present: &mut Partitioning, partitions: Vec<PartitionDef>) -> Result<()> 
         }
     }
     present.partitions.extend(partitions);
+    present.written = Written::Named;
     Ok(())
 }
 
 /// Puts partitions in the place of others. Answers whether a row may lose its partition by it.
-fn reorganize(present: &mut Partitioning, names: &[String], into: Vec<PartitionDef>) -> Result<bool> {
+fn reorganize(present: &mut Partitioning, names: &[String], into: Vec<PartitionDef>, old: &TableDef) -> Result<bool> {
     let places = positions(present, names, "REORGANIZE")?;
     if present.by.takes_all() {
         return match into.len() == places.len() {
@@ -212,15 +221,19 @@ fn reorganize(present: &mut Partitioning, names: &[String], into: Vec<PartitionD
     if last - first + 1 != places.len() || !places.windows(2).all(|pair| pair[0] + 1 == pair[1]) {
         return Err(PartitionError::NotConsecutive.into());
     }
-    let end = |partition: Option<&PartitionDef>| partition.map(|partition| partition.values.clone());
-    let same_end = end(present.partitions.get(last)) == end(into.last());
+    let before = &present.partitions[last];
+    let same_end = into.last().is_some_and(|partition| partition.values == before.values);
     let is_last = last + 1 == present.partitions.len();
-    if !same_end && !is_last {
+    // The last one may end later than before.
+    let grows = || {
+        let partitions = std::iter::once(before).chain(into.last()).cloned().collect();
+        PartitionFunction::new(&Partitioning { partitions, ..present.clone() }, old).is_ok()
+    };
+    if !same_end && !(is_last && grows()) {
         return Err(PartitionError::OutsideRange.into());
     }
     present.partitions.splice(first..=last, into);
-    // The last one may only extend its range: a row beyond the new end is found where rows are written.
-    Ok(!same_end)
+    Ok(false)
 }
 
 /// The rules for the partitions of a whole definition, but for the types of what decides about them (`Expressions::check`).

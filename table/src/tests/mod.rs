@@ -6,6 +6,7 @@ mod ddl;
 mod foreign;
 mod offline;
 mod online;
+mod partitions;
 mod routines;
 mod rows;
 mod threads;

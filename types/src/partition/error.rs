@@ -5,13 +5,13 @@ use std::fmt;
 /// The number in each comment is MySQL's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PartitionError {
-    /// 1479: the kind (`RANGE`), and what its partitions need (`LESS THAN`)
+    /// 1064 (1479): the kind (`RANGE`), and what its partitions need (`LESS THAN`)
     ValuesNeeded { kind: &'static str, values: &'static str },
     /// 1480: the kind that has such values, and the values
     WrongValues { kind: &'static str, values: &'static str },
     /// 1481
     MaxValueNotLast,
-    /// 1484: the number of partitions is not that of their definitions
+    /// 1064 (1484): the number of partitions is not that of their definitions
     WrongCount,
     /// 1486
     NotOfRow,
@@ -69,17 +69,17 @@ pub enum PartitionError {
     NullInRange,
     /// 1652
     DuplicateField { name: String },
-    /// 1653
+    /// 1064 (1653)
     ColumnLists,
     /// 1654
     ValueType,
     /// 1655: of what kind of list
     TooManyFields { list: &'static str },
-    /// 1656
+    /// 1064 (1656)
     MaxValueInList,
     /// 1657: the kind
     SeveralValues { kind: &'static str },
-    /// 1658
+    /// 1064 (1658)
     RowOfOneField,
     /// 1659
     FieldType { name: String },

@@ -1,6 +1,6 @@
 //! Partitions as SHOW CREATE TABLE and information_schema print them.
 
-use super::{PartitionBy, PartitionDef, PartitionLimit, PartitionValues, Partitioning};
+use super::{PartitionBy, PartitionDef, PartitionLimit, PartitionValues, Partitioning, Written};
 use crate::TypeKind;
 use crate::schema::TableDef;
 use crate::show_create::{quoted_name, quoted_text};
@@ -10,18 +10,16 @@ use std::fmt::Write;
 pub fn clause(table: &TableDef, of: &Partitioning) -> String {
     let version = match &of.by {
         PartitionBy::RangeColumns(_) | PartitionBy::ListColumns(_) => "50500",
-        PartitionBy::Key { old_algorithm: true, .. } => "50611",
         _ => "50100",
     };
     let mut out = format!("\n/*!{version} PARTITION BY {}", head(&of.by));
-    if of.counted {
-        // One partition is what is there where nothing is said.
-        if of.partitions.len() > 1 {
-            write!(out, "\nPARTITIONS {}", of.partitions.len()).expect("a String takes everything");
+    match of.written {
+        Written::Nothing => {}
+        Written::Counted => write!(out, "\nPARTITIONS {}", of.partitions.len()).expect("a String takes everything"),
+        Written::Named => {
+            let partitions: Vec<String> = of.partitions.iter().map(|partition| definition(table, of, partition)).collect();
+            write!(out, "\n({})", partitions.join(",\n ")).expect("a String takes everything");
         }
-    } else {
-        let partitions: Vec<String> = of.partitions.iter().map(|partition| definition(table, of, partition)).collect();
-        write!(out, "\n({})", partitions.join(",\n ")).expect("a String takes everything");
     }
     out.push_str(" */");
     out
@@ -31,8 +29,8 @@ fn head(by: &PartitionBy) -> String {
     match by {
         PartitionBy::Hash { expr, linear } => format!("{}HASH ({})", if *linear { "LINEAR " } else { "" }, expr.text),
         PartitionBy::Key { columns, linear, old_algorithm } => {
-            let (linear, algorithm) = (if *linear { "LINEAR " } else { "" }, if *old_algorithm { "ALGORITHM = 1 " } else { "" });
-            format!("{linear}KEY {algorithm}({})", columns.iter().map(|name| name_text(name)).collect::<Vec<_>>().join(","))
+            let algorithm = if *old_algorithm { "*/ /*!50611 ALGORITHM = 1 */ /*!50100 " } else { "" };
+            format!("{}KEY {algorithm}({})", if *linear { "LINEAR " } else { "" }, columns.iter().map(|name| name_text(name)).collect::<Vec<_>>().join(","))
         }
         PartitionBy::Range(expr) => format!("RANGE ({})", expr.text),
         PartitionBy::List(expr) => format!("LIST ({})", expr.text),
@@ -82,12 +80,13 @@ pub fn description(table: &TableDef, of: &Partitioning, partition: &PartitionDef
     }
 }
 
-/// PARTITION_EXPRESSION
-pub fn expression(of: &Partitioning) -> String {
-    match of.by.expr() {
+/// PARTITION_EXPRESSION; none for KEY().
+pub fn expression(of: &Partitioning) -> Option<String> {
+    Some(match of.by.expr() {
         Some(expr) => expr.text.clone(),
+        None if of.by.columns().is_empty() => return None,
         None => of.by.columns().iter().map(|name| quoted_name(name)).collect::<Vec<_>>().join(","),
-    }
+    })
 }
 
 fn values_text(table: &TableDef, of: &Partitioning, values: &PartitionValues) -> String {
@@ -102,11 +101,14 @@ fn values_text(table: &TableDef, of: &Partitioning, values: &PartitionValues) ->
         PartitionValues::None => String::new(),
         PartitionValues::LessThan(limits) => row(limits),
         PartitionValues::In(members) => {
+            // Of an expression, NULL stands first.
+            let is_null = |limits: &&Vec<PartitionLimit>| of.by.expr().is_some() && limits[..] == [PartitionLimit::Null];
+            let (nulls, others): (Vec<_>, Vec<_>) = members.iter().partition(is_null);
             let member = |limits: &Vec<PartitionLimit>| match limits.len() {
                 1 => row(limits),
                 _ => format!("({})", row(limits)),
             };
-            members.iter().map(member).collect::<Vec<_>>().join(",")
+            nulls.into_iter().chain(others).map(member).collect::<Vec<_>>().join(",")
         }
     }
 }
