@@ -59,8 +59,8 @@ fn check_written(expr: &ast::Expr<'_>) -> Result<()> {
         E::Literal(_) | E::Lifted { .. } | E::Column(_) => Ok(()),
         E::Unary { op: UnaryOp::Plus | UnaryOp::Negate, arg } => check_written(arg),
         E::Binary { op, left, right } => {
-            use BinaryOp::{Add, Divide, IntDivide, Modulo, Multiply, Subtract};
-            if !matches!(op, Add | Subtract | Multiply | Divide | IntDivide | Modulo) {
+            use BinaryOp::{Add, IntDivide, Modulo, Multiply, Subtract};
+            if !matches!(op, Add | Subtract | Multiply | IntDivide | Modulo) {
                 return Err(PartitionError::Function.into());
             }
             check_written(left)?;

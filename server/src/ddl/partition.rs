@@ -11,7 +11,9 @@ use sql::ast::{
 };
 use table::ddl::PartitionChange;
 use types::convert::{self, StoreContext, Warnings};
-use types::partition::{PartitionBy, PartitionDef, PartitionError, PartitionLimit, PartitionValues, Partitioning, Written};
+use types::partition::{
+    PartitionBy, PartitionDef, PartitionError, PartitionLimit, PartitionValues, Partitioning, Written, may_partition,
+};
 use types::schema::{ColumnDef, TableDef};
 use types::{ColumnType, TypeKind, Value};
 
@@ -39,6 +41,9 @@ pub fn partitioning(state: &State, clause: &PartitionClause<'_>, columns: &[Colu
             Some(expr) => unknown_column(&expr.columns, columns),
             None => partition_error(PartitionError::FieldMissing),
         });
+    }
+    if let PartitionBy::RangeColumns(names) | PartitionBy::ListColumns(names) = &by {
+        check_types(names, columns)?;
     }
     if clause.count == Some(0) {
         return Err(partition_error(PartitionError::NoPartitions));
@@ -89,6 +94,19 @@ pub fn change(state: &State, action: &PartitionAction<'_>, def: &TableDef) -> Re
 
 pub(super) fn partition_error(error: PartitionError) -> Error {
     Error::Sql(sql::Error::Partition(error))
+}
+
+/// 1502, 1659: before the values are looked at.
+fn check_types(names: &[String], columns: &[ColumnDef]) -> Result<()> {
+    for column in columns.iter().filter(|column| names.iter().any(|name| name.eq_ignore_ascii_case(&column.name))) {
+        if matches!(column.ty.kind, TypeKind::Text(_) | TypeKind::Blob(_)) {
+            return Err(partition_error(PartitionError::BlobField));
+        }
+        if !may_partition(&column.ty.kind) {
+            return Err(partition_error(PartitionError::FieldType { name: column.name.clone() }));
+        }
+    }
+    Ok(())
 }
 
 fn unknown_column(names: &[String], columns: &[ColumnDef]) -> Error {
@@ -216,10 +234,14 @@ impl Limits<'_> {
         };
         let mut warnings = Warnings::new();
         let stored = convert::store(&value, &from, &column.ty, &context, &mut warnings).map_err(|_| wrong())?;
-        match warnings.drain().next() {
-            Some(_) => Err(wrong()),
-            None => Ok(PartitionLimit::Literal(default_text(&stored, &column.ty))),
+        if warnings.drain().next().is_some() {
+            return Err(wrong());
         }
+        // A date is shown as it is written.
+        Ok(PartitionLimit::Literal(match (&column.ty.kind, &value) {
+            (TypeKind::Date | TypeKind::DateTime { .. }, Value::Bytes(written)) => String::from_utf8_lossy(written).into_owned(),
+            _ => default_text(&stored, &column.ty),
+        }))
     }
 
     /// The value of a constant.

@@ -86,10 +86,10 @@ pub(super) fn change(partitioning: &mut Option<Box<Partitioning>>, change: Parti
         }
         PartitionChange::Drop(names) => {
             only_range_or_list(present, "DROP")?;
-            effect.leaves_out = positions(present, &names, "DROP")?;
-            if effect.leaves_out.len() == present.partitions.len() {
+            if names.len() >= present.partitions.len() {
                 return Err(PartitionError::DropsAll.into());
             }
+            effect.leaves_out = positions(present, &names, "DROP")?;
             let mut place = 0;
             present.partitions.retain(|_| {
                 place += 1;

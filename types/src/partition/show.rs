@@ -3,7 +3,7 @@
 use super::{PartitionBy, PartitionDef, PartitionLimit, PartitionValues, Partitioning, Written};
 use crate::TypeKind;
 use crate::schema::TableDef;
-use crate::show_create::{quoted_name, quoted_text};
+use crate::show_create::{escaped, quoted_name, quoted_text};
 use std::fmt::Write;
 
 /// What follows the table's options, in the comment that older servers do not read.
@@ -66,7 +66,7 @@ fn definition(table: &TableDef, of: &Partitioning, partition: &PartitionDef) -> 
         }
     }
     if !partition.comment.is_empty() {
-        write!(out, " COMMENT = {}", quoted_text(&partition.comment)).expect("a String takes everything");
+        write!(out, " COMMENT = '{}'", escaped(&partition.comment)).expect("a String takes everything");
     }
     out.push_str(" ENGINE = InnoDB");
     out
