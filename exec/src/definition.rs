@@ -37,7 +37,11 @@ impl table::ddl::Expressions for DefinitionExpressions {
         }
     }
 
-    fn rows_of_partitions<'t>(&self, table: &'t Table, partitions: &[usize]) -> table::Result<Box<dyn table::ddl::RowChoice + 't>> {
+    fn rows_of_partitions<'t>(
+        &self,
+        table: &'t Table,
+        partitions: &[usize],
+    ) -> table::Result<Box<dyn table::ddl::RowChoice + 't>> {
         let number = bind_partition(table.def()).map_err(told)?;
         Ok(Box::new(InPartitions { table, number, partitions: partitions.to_vec(), session: self.session() }))
     }

@@ -60,7 +60,8 @@ impl Constants<'_> {
         let pruning = Pruning { constants: self, table, source: scan.source, call, columns };
         let filters = scan.filter.iter().chain(scan.index_filter.as_deref());
         let conditions: Vec<&Expr> = filters.flat_map(conjuncts).collect();
-        let allowed = &pruning.of_access(&scan.access) & &pruning.of_conjuncts(&conditions, &[], &pruning.facts_of_access(&scan.access));
+        let allowed =
+            &pruning.of_access(&scan.access) & &pruning.of_conjuncts(&conditions, &[], &pruning.facts_of_access(&scan.access));
         Some(allowed.into_iter().collect())
     }
 }
@@ -187,7 +188,9 @@ impl<'p> Pruning<'p> {
                     CompareOp::Less | CompareOp::LessOrEqual => {
                         vec![Fact::High(column, value, op == CompareOp::LessOrEqual)]
                     }
-                    CompareOp::Greater | CompareOp::GreaterOrEqual => vec![Fact::Low(column, value, op == CompareOp::GreaterOrEqual)],
+                    CompareOp::Greater | CompareOp::GreaterOrEqual => {
+                        vec![Fact::Low(column, value, op == CompareOp::GreaterOrEqual)]
+                    }
                     CompareOp::NotEqual | CompareOp::NullSafeEqual => Vec::new(),
                 }
             }
@@ -261,18 +264,14 @@ impl<'p> Pruning<'p> {
     /// A constant as a value of the column; `Some(None)`: it equals none.
     fn value(&self, column: usize, value: &Expr) -> Option<Option<(Value<'static>, Ordering)>> {
         let reads = |e: &Expr| {
-            matches!(
-                e.kind,
-                ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. } | ExprKind::Slot(_) | ExprKind::Subquery(_)
-            )
+            matches!(e.kind, ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. } | ExprKind::Slot(_) | ExprKind::Subquery(_))
         };
         if value.any(&reads) {
             return None;
         }
         let ty = &self.table.def().columns[column].ty;
-        self.constants.with(value, |env, value| {
-            Ok(access::key_value(env, value, ty)?.map(|(value, order)| (value.into_owned(), order)))
-        })
+        self.constants
+            .with(value, |env, value| Ok(access::key_value(env, value, ty)?.map(|(value, order)| (value.into_owned(), order))))
     }
 
     /// The partitions of all combinations of values.
@@ -340,11 +339,7 @@ impl<'p> Pruning<'p> {
         self.between(&of(low, 1)?, &of(high, -1)?)
     }
 
-    fn between(
-        &self,
-        low: &Option<(Value<'static>, bool)>,
-        high: &Option<(Value<'static>, bool)>,
-    ) -> Option<BTreeSet<usize>> {
+    fn between(&self, low: &Option<(Value<'static>, bool)>, high: &Option<(Value<'static>, bool)>) -> Option<BTreeSet<usize>> {
         let low = low.as_ref().map(|(value, inclusive)| (value, *inclusive));
         let high = high.as_ref().map(|(value, inclusive)| (value, *inclusive));
         Some(self.call.function.between(low, high).ok()?.into_iter().collect())
@@ -356,10 +351,7 @@ fn grows_with_column(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Column { .. } => true,
         ExprKind::Call { function, args } => {
-            let grows = matches!(
-                function,
-                Function::Year | Function::ToDays | Function::ToSeconds | Function::UnixTimestamp
-            );
+            let grows = matches!(function, Function::Year | Function::ToDays | Function::ToSeconds | Function::UnixTimestamp);
             grows && matches!(args.as_slice(), [Expr { kind: ExprKind::Column { .. }, .. }])
         }
         _ => false,
@@ -407,4 +399,3 @@ impl Constants<'_> {
         value
     }
 }
-

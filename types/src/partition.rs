@@ -378,7 +378,8 @@ fn integer(value: &Value<'_>) -> Option<i128> {
 
 /// FNV-1a, its bits mixed once more so that the low ones depend on all.
 fn hash(bytes: &[u8]) -> u64 {
-    let folded = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3));
+    let folded =
+        bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3));
     let mixed = (folded ^ folded >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed ^ mixed >> 29
 }
@@ -508,10 +509,7 @@ mod tests {
 
     fn table() -> TableDef {
         let text = ColumnType { collation: CollationId::UTF8MB4_0900_AI_CI, ..ColumnType::new(TypeKind::VarChar { length: 20 }) };
-        let columns = vec![
-            ColumnDef::new("a", ColumnType::new(TypeKind::Int), true),
-            ColumnDef::new("b", text, true),
-        ];
+        let columns = vec![ColumnDef::new("a", ColumnType::new(TypeKind::Int), true), ColumnDef::new("b", text, true)];
         TableDef::new(TableId(1), "d", "t", columns)
     }
 
@@ -580,7 +578,10 @@ mod tests {
             function.between(low.as_ref().map(|low| (low, true)), high.as_ref().map(|high| (high, true))).unwrap()
         };
         assert_eq!(function.between(None, Some((&Value::Int(10), false))), Ok(vec![0, 1]));
-        assert_eq!((between(Some(9), Some(10)), between(None, Some(-6)), between(Some(10), None)), (vec![1, 2], vec![0], vec![2]));
+        assert_eq!(
+            (between(Some(9), Some(10)), between(None, Some(-6)), between(Some(10), None)),
+            (vec![1, 2], vec![0], vec![2])
+        );
         assert_eq!((between(Some(20), None), between(None, None)), (vec![], vec![0, 1, 2]));
     }
 

@@ -177,12 +177,7 @@ pub(crate) fn bind_partition(def: &Arc<TableDef>) -> Result<Expr> {
 }
 
 /// The number of the partition of a whole row; `None`: it has none.
-pub(crate) fn partition_of(
-    shared: &Shared<'_>,
-    table: &Table,
-    values: &[Value<'_>],
-    number: &Expr,
-) -> Result<Option<usize>> {
+pub(crate) fn partition_of(shared: &Shared<'_>, table: &Table, values: &[Value<'_>], number: &Expr) -> Result<Option<usize>> {
     let source = [Source { table: Some(table), ..Source::default() }];
     let overlay = whole(values);
     let env = Env { sources: &source, slots: &[], insert: &[], overlay: &overlay, shared };

@@ -10,13 +10,14 @@ pub(super) fn partition_error(error: &PartitionError) -> (u16, String) {
         P::ValuesNeeded { kind, values } => {
             (1064, format!("Syntax error: {kind} PARTITIONING requires definition of VALUES {values} for each partition"))
         }
-        P::WrongValues { kind, values } => (1480, format!("Only {kind} PARTITIONING can use VALUES {values} in partition definition")),
+        P::WrongValues { kind, values } => {
+            (1480, format!("Only {kind} PARTITIONING can use VALUES {values} in partition definition"))
+        }
         P::MaxValueNotLast => (1481, "MAXVALUE can only be used in last partition definition".into()),
         P::WrongCount => (1064, "Wrong number of partitions defined, mismatch with previous setting".into()),
-        P::NotOfRow => (
-            1486,
-            "Constant, random or timezone-dependent expressions in (sub)partitioning function are not allowed".into(),
-        ),
+        P::NotOfRow => {
+            (1486, "Constant, random or timezone-dependent expressions in (sub)partitioning function are not allowed".into())
+        }
         P::FieldMissing => (1488, "Field in list of fields for partition function not found in table".into()),
         P::WrongType => (1491, "The PARTITION function returns the wrong type".into()),
         P::NotDefined { kind } => (1492, format!("For {kind} partitions each partition must be defined")),
@@ -36,10 +37,9 @@ pub(super) fn partition_error(error: &PartitionError) -> (u16, String) {
         P::NotInTable { action } => (1507, format!("Error in list of partitions to {action}")),
         P::DropsAll => (1508, "Cannot remove all partitions, use DROP TABLE instead".into()),
         P::CoalescesRange => (1509, "COALESCE PARTITION can only be used on HASH/KEY partitions".into()),
-        P::ReorganizesNumber => (
-            1510,
-            "REORGANIZE PARTITION can only be used to reorganize partitions not to change their numbers".into(),
-        ),
+        P::ReorganizesNumber => {
+            (1510, "REORGANIZE PARTITION can only be used to reorganize partitions not to change their numbers".into())
+        }
         P::OnlyRangeOrList { action } => (1512, format!("{action} PARTITION can only be used on RANGE/LIST partitions")),
         P::NothingAdded => (1514, "At least one partition must be added".into()),
         P::NothingCoalesced => (1515, "At least one partition must be coalesced".into()),
@@ -70,7 +70,9 @@ pub(super) fn partition_error(error: &PartitionError) -> (u16, String) {
         P::Unknown { partition, table } => (1735, format!("Unknown partition '{partition}' in table '{table}'")),
         P::ExchangeDifferent => (1736, "Tables have different definitions".into()),
         P::ExchangeRow => (1737, "Found a row that does not match the partition".into()),
-        P::ExchangeForeignKey { table } => (1740, format!("Table to exchange with partition has foreign key references: '{table}'")),
+        P::ExchangeForeignKey { table } => {
+            (1740, format!("Table to exchange with partition has foreign key references: '{table}'"))
+        }
         P::ClauseWithoutPartitions => (1747, "PARTITION () clause on non partitioned table".into()),
         P::OtherPartition => (1748, "Found a row not matching the given partition set".into()),
         P::FieldNeeded { column } => {

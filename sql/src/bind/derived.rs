@@ -13,8 +13,8 @@ use crate::expr::{Expr, ExprKind};
 use crate::plan::{Access, Derived, Node};
 use crate::planner::{JoinTree, is_volatile, node_rows, tree_sources};
 use std::sync::Arc;
-use types::schema::{ColumnDef, TableDef, TableId};
 use types::ColumnType;
+use types::schema::{ColumnDef, TableDef, TableId};
 
 /// A block of more tables is run on its own.
 const MERGED_TABLES_MAX: usize = 20;

@@ -6,11 +6,11 @@ use super::{Binder, InsertRow, Scope, SourceKind};
 use crate::ast::{self, Expr as AstExpr, InsertSource as AstSource, OrderItem, TableRef};
 use crate::error::{Clause, Error, Result};
 use crate::expr::{Expr, ExprKind};
+use crate::partition::named_partitions;
 use crate::plan::{
     Action, Assignment, DeletePlan, InsertPlan, InsertSource, LimitPlan, Node, Part, Parts, Plan, Scan, SortKey, UpdatePlan,
     ViewCheck,
 };
-use crate::partition::named_partitions;
 use crate::planner::{FromBlock, JoinTree, OrderNeed};
 use types::schema::TableDef;
 

@@ -42,8 +42,8 @@ impl<'a> Parser<'a> {
         if self.accept_word("HASH") {
             return Ok(PartitionBy::Hash { expr: self.expr_in_parens()?, linear });
         }
-        let is_range = self.at_kw(K::Range) && !linear;
-        if !is_range && !(self.at_word("LIST") && !linear) {
+        let is_range = self.at_kw(K::Range);
+        if linear || !is_range && !self.at_word("LIST") {
             return Err(self.error());
         }
         self.bump();

@@ -229,7 +229,8 @@ fn reorganize(present: &mut Partitioning, names: &[String], into: Vec<PartitionD
         let partitions = std::iter::once(before).chain(into.last()).cloned().collect();
         PartitionFunction::new(&Partitioning { partitions, ..present.clone() }, old).is_ok()
     };
-    if !same_end && !(is_last && grows()) {
+    let is_kept = same_end || is_last && grows();
+    if !is_kept {
         return Err(PartitionError::OutsideRange.into());
     }
     present.partitions.splice(first..=last, into);

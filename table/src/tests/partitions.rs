@@ -71,7 +71,8 @@ pub(super) fn ranges(column: &str, ends: &[Option<i64>]) -> Partitioning {
 fn made(fixture: &Fixture) -> (Arc<Database>, Worker) {
     let (database, worker) = (fixture.database().clone(), fixture.worker(0));
     let columns = vec![not_null(column("id", TypeKind::Int)), column("a", TypeKind::Int)];
-    let mut new = table("t", columns, vec![index("", NewIndexKind::Primary, &["id"]), index("ka", NewIndexKind::Secondary, &["a"])]);
+    let mut new =
+        table("t", columns, vec![index("", NewIndexKind::Primary, &["id"]), index("ka", NewIndexKind::Secondary, &["a"])]);
     new.partitioning = Some(Box::new(ranges("id", &[Some(10), Some(20), Some(30)])));
     database.create_database(&worker, "d", CollationId::UTF8MB4_0900_AI_CI).expect("a new database");
     database.create_table_with(&worker, new, &options()).expect("a new table");

@@ -30,7 +30,11 @@ fn head(by: &PartitionBy) -> String {
         PartitionBy::Hash { expr, linear } => format!("{}HASH ({})", if *linear { "LINEAR " } else { "" }, expr.text),
         PartitionBy::Key { columns, linear, old_algorithm } => {
             let algorithm = if *old_algorithm { "*/ /*!50611 ALGORITHM = 1 */ /*!50100 " } else { "" };
-            format!("{}KEY {algorithm}({})", if *linear { "LINEAR " } else { "" }, columns.iter().map(|name| name_text(name)).collect::<Vec<_>>().join(","))
+            format!(
+                "{}KEY {algorithm}({})",
+                if *linear { "LINEAR " } else { "" },
+                columns.iter().map(|name| name_text(name)).collect::<Vec<_>>().join(",")
+            )
         }
         PartitionBy::Range(expr) => format!("RANGE ({})", expr.text),
         PartitionBy::List(expr) => format!("LIST ({})", expr.text),
