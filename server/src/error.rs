@@ -333,6 +333,11 @@ fn sql_error(error: &Sql) -> (u16, String) {
         Sql::ColumnCount { row } => (1136, format!("Column count doesn't match value count at row {row}")),
         Sql::ColumnTwice(name) => (1110, format!("Column '{name}' specified twice")),
         Sql::OperandColumns(count) => (1241, format!("Operand should contain {count} column(s)")),
+        Sql::SecondInto => (3953, "Multiple INTO clauses in one query block.".into()),
+        Sql::MisplacedInto => (
+            3954,
+            "Misplaced INTO clause, INTO is not allowed inside subqueries, and must be placed at end of UNION clauses.".into(),
+        ),
         Sql::SetColumns => (1222, "The used SELECT statements have a different number of columns".into()),
         Sql::NoTables => (1096, "No tables used".into()),
         Sql::WrongUsage(first, second) => (1221, format!("Incorrect usage of {first} and {second}")),

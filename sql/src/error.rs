@@ -193,6 +193,10 @@ pub enum Error {
     OperandColumns(usize),
     /// 1222 "The used SELECT statements have a different number of columns"
     SetColumns,
+    /// 3953 "Multiple INTO clauses in one query block."
+    SecondInto,
+    /// 3954 "Misplaced INTO clause, INTO is not allowed inside subqueries, and must be placed at end of UNION clauses."
+    MisplacedInto,
     /// 1096 "No tables used"
     NoTables,
     /// 1221 "Incorrect usage of {0} and {1}"

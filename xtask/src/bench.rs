@@ -4,10 +4,11 @@
 //! 2. Peers come as `--server name=HOST:PORT,pid=N,socket=PATH,user=U,password=P,driver=mysql|pgsql`, or from a folder
 //!    with a `servers.py` that starts them and prints such lines (`--peers`, or `HEDDLE_PEERS`).
 //! 3. For each test, mode and thread count, every server runs once per round, the order reversed every other round, so
-//!    that a slow drift of the machine falls on all alike; the echo server runs once per round beside them.
-//! 4. What is printed per cell: queries per second, the server's CPU time per query, and that divided by the echo's.
+//!    that a slow drift of the machine falls on all alike; the echo server runs twice per round beside them: with a client that
+//!    does nothing but ask, and with one that uses as much CPU time per request as sysbench used per query of the first server.
+//! 4. What is printed per cell, each the median of the rounds: queries per second, the server's CPU time per query, and that divided by the echo's.
 
-use crate::proc::{cargo, cpu_seconds, on_path, quiet, resident_mib, target};
+use crate::proc::{cargo, cpu_seconds, ended_children_cpu_seconds, on_path, quiet, resident_mib, target};
 use clap::Args;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -59,11 +60,11 @@ pub struct Options {
 /// A server under measurement.
 #[derive(Clone, Debug, Default)]
 pub struct Target {
-    name: String,
+    pub name: String,
     pub host: String,
     pub port: String,
-    pid: u32,
-    socket: String,
+    pub pid: u32,
+    pub socket: String,
     pub user: String,
     pub password: String,
     driver: String,
@@ -75,11 +76,24 @@ struct Run {
     queries: f64,
     seconds: f64,
     server_cpu: f64,
+    /// Of sysbench, or of the echo's client
+    client_cpu: f64,
     p95_ms: f64,
 }
 
+impl Run {
+    fn rate(&self) -> f64 {
+        self.queries / self.seconds.max(0.001)
+    }
+
+    /// The client's CPU time per query in microseconds.
+    fn client_us(&self) -> f64 {
+        self.client_cpu * 1e6 / self.queries.max(1.0)
+    }
+}
+
 /// A process of ours that ends with us.
-struct Owned(Child);
+pub struct Owned(pub Child);
 
 impl Drop for Owned {
     fn drop(&mut self) {
@@ -103,7 +117,13 @@ pub fn run(root: &Path, options: &Options) -> Result<bool, String> {
     let release = target(root).join("release");
     let folder = options.data.clone().unwrap_or_else(|| target(root).join("bench-data"));
     let mut targets = Vec::new();
-    let heddle = if options.without_heddle { None } else { Some(start_heddle(&release, &folder, options, &mut targets)?) };
+    let heddle = if options.without_heddle {
+        None
+    } else {
+        let (heddle, target) = start_heddle(&release, &folder, &options.pool, &options.durability)?;
+        targets.push(target);
+        Some(heddle)
+    };
     for text in &options.server {
         targets.push(parse_target(text)?);
     }
@@ -132,7 +152,8 @@ fn spawn(command: &mut Command) -> Result<Child, String> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().map_err(|e| format!("{command:?}: {e}"))
 }
 
-fn start_heddle(release: &Path, folder: &Path, options: &Options, targets: &mut Vec<Target>) -> Result<Owned, String> {
+/// Starts Heddle over an empty data directory, on a free port and a unix socket.
+pub fn start_heddle(release: &Path, folder: &Path, pool: &str, durability: &str) -> Result<(Owned, Target), String> {
     if folder.exists() {
         std::fs::remove_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     }
@@ -142,7 +163,7 @@ fn start_heddle(release: &Path, folder: &Path, options: &Options, targets: &mut 
     let mut command = Command::new(release.join("heddle"));
     command.args(["serve", "--bind", "127.0.0.1", "--port", &port.to_string(), "--socket"]).arg(&socket);
     command.arg("--data-dir").arg(folder.join("data"));
-    command.args(["--buffer-pool", &options.pool, "--durability", &options.durability]);
+    command.args(["--buffer-pool", pool, "--durability", durability]);
     let owned = Owned(spawn(&mut command)?);
     let target = Target {
         name: "heddle".into(),
@@ -161,8 +182,7 @@ fn start_heddle(release: &Path, folder: &Path, options: &Options, targets: &mut 
         }
         std::thread::sleep(Duration::from_millis(50));
     }
-    targets.push(target);
-    Ok(owned)
+    Ok((owned, target))
 }
 
 /// `name=HOST:PORT,key=value,...`
@@ -257,28 +277,30 @@ fn prepare(target: &Target, options: &Options) -> Result<(), String> {
 }
 
 fn run_once(target: &Target, options: &Options, test: &str, ps: &str, threads: u32) -> Result<Run, String> {
-    let before = cpu_seconds(target.pid);
+    let before = (cpu_seconds(target.pid), ended_children_cpu_seconds());
     let text = quiet(&mut sysbench(target, options, test, ps, threads, "run")).map_err(|e| format!("{}: {e}", target.name))?;
-    let server_cpu = cpu_seconds(target.pid) - before;
+    let (server_cpu, client_cpu) = (cpu_seconds(target.pid) - before.0, ended_children_cpu_seconds() - before.1);
     let number = |label: &str| -> f64 {
         let line = text.lines().find(|l| l.trim_start().starts_with(label)).unwrap_or_default();
         let value = line.split(':').nth(1).unwrap_or_default().trim();
         value.split([' ', 's', '(']).next().and_then(|v| v.parse().ok()).unwrap_or(0.0)
     };
-    Ok(Run { queries: number("total:"), seconds: number("total time:"), server_cpu, p95_ms: number("95th percentile:") })
+    let (queries, seconds) = (number("total:"), number("total time:"));
+    Ok(Run { queries, seconds, server_cpu, client_cpu, p95_ms: number("95th percentile:") })
 }
 
-/// CPU microseconds of the echo server per request.
-fn echo_once(release: &Path, echo: &Owned, socket: &Path, options: &Options, threads: u32) -> Result<Run, String> {
+/// One run of the echo server, whose client works for `work_us` before each request.
+fn echo_once(release: &Path, echo: &Owned, socket: &Path, time: u32, threads: u32, work_us: f64) -> Result<Run, String> {
     let pid = echo.0.id();
-    let before = cpu_seconds(pid);
+    let before = (cpu_seconds(pid), ended_children_cpu_seconds());
     let mut client = Command::new(release.join("echo"));
     client.arg("load").arg("--socket").arg(socket);
-    client.args(["--connections", &threads.to_string(), "--seconds", &options.time.to_string()]);
+    client.args(["--connections", &threads.to_string(), "--seconds", &time.to_string()]);
+    client.args(["--work-ns", &format!("{:.0}", work_us.max(0.0) * 1000.0)]);
     let text = quiet(&mut client)?;
-    let server_cpu = cpu_seconds(pid) - before;
+    let (server_cpu, client_cpu) = (cpu_seconds(pid) - before.0, ended_children_cpu_seconds() - before.1);
     let queries = text.split_whitespace().next().and_then(|v| v.parse().ok()).unwrap_or(0.0);
-    Ok(Run { queries, seconds: f64::from(options.time), server_cpu, p95_ms: 0.0 })
+    Ok(Run { queries, seconds: f64::from(time), server_cpu, client_cpu, p95_ms: 0.0 })
 }
 
 fn measure(targets: &[Target], options: &Options, release: &Path, echo: &Owned, socket: &Path) -> Result<(), String> {
@@ -291,7 +313,8 @@ fn measure(targets: &[Target], options: &Options, release: &Path, echo: &Owned, 
         }
         for ps in &options.ps {
             for &threads in &options.threads {
-                cell(targets, options, test, ps, threads, &mut || echo_once(release, echo, socket, options, threads))?;
+                let mut floor = |work_us| echo_once(release, echo, socket, options.time, threads, work_us);
+                cell(targets, options, test, ps, threads, &mut floor)?;
             }
         }
     }
@@ -305,12 +328,12 @@ fn cell(
     test: &str,
     ps: &str,
     threads: u32,
-    echo: &mut dyn FnMut() -> Result<Run, String>,
+    echo: &mut dyn FnMut(f64) -> Result<Run, String>,
 ) -> Result<(), String> {
     let mut runs: BTreeMap<usize, Vec<Run>> = BTreeMap::new();
-    let mut floor = Vec::new();
+    let (mut floor, mut working_floor) = (Vec::new(), Vec::new());
     for round in 0..options.rounds {
-        floor.push(echo()?);
+        let bare = echo(0.0)?;
         let mut order: Vec<usize> = (0..targets.len()).collect();
         if round % 2 == 1 {
             order.reverse();
@@ -318,35 +341,58 @@ fn cell(
         for at in order {
             runs.entry(at).or_default().push(run_once(&targets[at], options, test, ps, threads)?);
         }
+        let sysbench_us = runs[&0].last().map_or(0.0, Run::client_us);
+        working_floor.push(echo(sysbench_us - bare.client_us())?);
+        floor.push(bare);
     }
     let floor_us = cpu_us(&floor);
     let mode = if ps == "disable" { "text" } else { "prepared" };
     for (at, runs) in &runs {
-        let each: Vec<f64> = runs.iter().map(|r| r.queries / r.seconds.max(0.001)).collect();
-        let mean = each.iter().sum::<f64>() / each.len() as f64;
+        let each: Vec<f64> = runs.iter().map(Run::rate).collect();
         let (low, high) = each.iter().fold((f64::MAX, 0.0_f64), |(low, high), v| (low.min(*v), high.max(*v)));
-        let p95 = runs.iter().map(|r| r.p95_ms).sum::<f64>() / runs.len() as f64;
+        let rate = median(each);
+        let p95 = median(runs.iter().map(|r| r.p95_ms).collect());
         let cpu = cpu_us(runs);
         println!(
-            "| {test} | {mode} | {threads} | {} | {mean:.0} | {:.1} | {p95:.2} | {cpu:.1} | {:.2} |",
+            "| {test} | {mode} | {threads} | {} | {rate:.0} | {:.1} | {p95:.2} | {cpu:.1} | {:.2} |",
             targets[*at].name,
-            (high - low) / 2.0 / mean * 100.0,
+            (high - low) / 2.0 / rate * 100.0,
             cpu / floor_us
         );
     }
-    let echoed = floor.iter().map(|r| r.queries / r.seconds).sum::<f64>() / floor.len() as f64;
-    println!("| {test} | {mode} | {threads} | (echo) | {echoed:.0} | | | {floor_us:.1} | 1 |");
+    for (name, floor) in [("(echo)", &floor), ("(echo, working client)", &working_floor)] {
+        let (rate, cpu) = (median(floor.iter().map(Run::rate).collect()), cpu_us(floor));
+        println!("| {test} | {mode} | {threads} | {name} | {rate:.0} | | | {cpu:.1} | {:.2} |", cpu / floor_us);
+    }
     Ok(())
 }
 
+/// The server's CPU time per query in microseconds, in the median of the rounds.
 fn cpu_us(runs: &[Run]) -> f64 {
-    let queries: f64 = runs.iter().map(|r| r.queries).sum();
-    runs.iter().map(|r| r.server_cpu).sum::<f64>() * 1e6 / queries.max(1.0)
+    median(runs.iter().map(|r| r.server_cpu * 1e6 / r.queries.max(1.0)).collect())
+}
+
+/// The middle of some values, or of an even number of them the mean of the middle two; 0 of none.
+pub fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let half = values.len() / 2;
+    match values.len() {
+        0 => 0.0,
+        n if n % 2 == 0 => (values[half - 1] + values[half]) / 2.0,
+        _ => values[half],
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_middle_of_the_rounds_counts() {
+        assert_eq!(median(vec![3.0, 100.0, 1.0]), 3.0);
+        assert_eq!(median(vec![4.0, 1.0, 2.0, 100.0]), 3.0);
+        assert_eq!(median(Vec::new()), 0.0);
+    }
 
     #[test]
     fn targets_are_read() {

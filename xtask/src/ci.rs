@@ -26,8 +26,8 @@ const CRASH_ROUNDS: &str = "24";
 pub fn run(root: &Path, may_install: bool, only: &[String]) -> Result<bool, String> {
     let mut steps = Steps::new(target(root).join("ci"))?;
     let wanted = |name: &str| only.is_empty() || only.iter().any(|n| n == name);
-    let needs_server =
-        only.is_empty() || only.iter().any(|n| ["sql", "isolation", "abuse", "larger", "clients", "crash"].contains(&n.as_str()));
+    let needs_server = only.is_empty()
+        || only.iter().any(|n| ["sql", "isolation", "abuse", "larger", "clients", "crash", "tpcc"].contains(&n.as_str()));
     let needs_tools = may_install && (only.is_empty() || wanted("clients"));
     std::thread::scope(|scope| {
         let tools = needs_tools.then(|| scope.spawn(|| install::all(root, &clients::folder(root))));
@@ -114,10 +114,13 @@ fn server_checks(root: &Path, steps: &mut Steps, wanted: &dyn Fn(&str) -> bool) 
     if wanted("crash") {
         steps.run("kill and recover", test_program(root, "crash").args(["--rounds", CRASH_ROUNDS]), Counting::Lines);
     }
+    if wanted("tpcc") {
+        steps.run("tpc-c", &mut test_program(root, "tpcc_crash"), Counting::Lines);
+    }
 }
 
 /// The server and the test programs.
-const PROGRAMS: [&str; 6] = ["build", "--quiet", "--package", "heddle", "--package", "tests"];
+const PROGRAMS: [&str; 8] = ["build", "--quiet", "--package", "heddle", "--package", "tests", "--package", "tpcc"];
 
 /// Builds the server and the test programs.
 pub fn build(root: &Path, steps: &mut Steps) -> bool {

@@ -17,6 +17,7 @@
 //! | `contention`| hot rows, hot pages, many connections: what they cost                      |
 //! | `tpch`      | the 22 queries of TPC-H beside other servers: answers and times             |
 //! | `bench`     | sysbench against Heddle and its peers, with the echo server as the floor    |
+//! | `tpcc`      | TPC-C, by procedures and by statements, against Heddle and its peers        |
 
 #![forbid(unsafe_code)]
 
@@ -31,6 +32,7 @@ mod proc;
 mod sim;
 mod step;
 mod tidy;
+mod tpcc;
 
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
@@ -112,6 +114,8 @@ enum Word {
     Fuzz(fuzz::Options),
     /// Measures Heddle beside its peers with sysbench and prints the table of the README
     Bench(Box<bench::Options>),
+    /// Measures Heddle beside its peers with the transactions of TPC-C, and checks the consistency conditions after each run
+    Tpcc(Box<tpcc::Options>),
 }
 
 fn main() -> ExitCode {
@@ -133,6 +137,7 @@ fn main() -> ExitCode {
         Word::Sim { arguments } => sim::run(&root, &arguments),
         Word::Fuzz(options) => fuzz::run(&root, &options),
         Word::Bench(options) => bench::run(&root, &options),
+        Word::Tpcc(options) => tpcc::run(&root, &options),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,

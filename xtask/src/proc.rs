@@ -35,19 +35,26 @@ pub fn last_lines(text: &str, count: usize) -> String {
     lines[lines.len().saturating_sub(count)..].join("\n")
 }
 
-/// User and system CPU time of a process and its live children, in seconds (proc(5), fields 14 to 17 of stat).
+/// User and system CPU time of a process and its live children, in seconds.
 pub fn cpu_seconds(pid: u32) -> f64 {
-    const TICKS_PER_SECOND: f64 = 100.0;
-    let ticks = |pid: u32, fields: std::ops::Range<usize>| -> f64 {
-        let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        let after_name = text.rsplit(')').next().unwrap_or_default();
-        let values: Vec<f64> = after_name.split_whitespace().map(|v| v.parse().unwrap_or(0.0)).collect();
-        values.get(fields).map(|v| v.iter().sum()).unwrap_or(0.0)
-    };
     let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-    let own = ticks(pid, 11..15);
-    let others: f64 = children.split_whitespace().filter_map(|p| p.parse().ok()).map(|p| ticks(p, 11..13)).sum();
-    (own + others) / TICKS_PER_SECOND
+    let others: f64 = children.split_whitespace().filter_map(|p| p.parse().ok()).map(|p| stat_seconds(p, 11..13)).sum();
+    stat_seconds(pid, 11..15) + others
+}
+
+/// User and system CPU time of the programs that this one has started and waited for, in seconds.
+pub fn ended_children_cpu_seconds() -> f64 {
+    stat_seconds(std::process::id(), 13..15)
+}
+
+/// The sum of some fields of `/proc/PID/stat` (proc(5)), counted from the one behind the name: 11 and 12 are the process's own user and
+/// system time, 13 and 14 those of its children that have ended and were waited for.
+fn stat_seconds(pid: u32, fields: std::ops::Range<usize>) -> f64 {
+    const TICKS_PER_SECOND: f64 = 100.0;
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let after_name = text.rsplit(')').next().unwrap_or_default();
+    let values: Vec<f64> = after_name.split_whitespace().map(|v| v.parse().unwrap_or(0.0)).collect();
+    values.get(fields).map(|v| v.iter().sum::<f64>()).unwrap_or(0.0) / TICKS_PER_SECOND
 }
 
 /// Resident memory of a process in MiB.

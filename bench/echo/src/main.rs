@@ -4,7 +4,9 @@
 //! one write per request, over a unix socket. The client keeps one request open per connection.
 //!
 //! `echo serve --socket PATH [--threads 4]` runs until it is killed; `echo load --socket PATH --connections N --seconds S`
-//! prints how many requests were answered.
+//! prints how many requests were answered. With `--work-ns` the client computes for so long before each request, as a client
+//! that makes statements and reads rows does: how often the server finds something to do, and how often it must be woken,
+//! depends on that.
 
 #![forbid(unsafe_code)]
 
@@ -45,14 +47,18 @@ enum Word {
         connections: usize,
         #[arg(long, default_value_t = 5)]
         seconds: u64,
+        /// Nanoseconds of CPU time that the client spends before each request
+        #[arg(long, default_value_t = 0)]
+        work_ns: u64,
     },
 }
 
 fn main() -> io::Result<()> {
     match Arguments::parse().word {
         Word::Serve { socket, threads } => serve(&socket, threads),
-        Word::Load { socket, connections, seconds } => {
-            let answered = load(&socket, connections, Duration::from_secs(seconds))?;
+        Word::Load { socket, connections, seconds, work_ns } => {
+            let rounds = rounds_of(Duration::from_nanos(work_ns));
+            let answered = load(&socket, connections, Duration::from_secs(seconds), rounds)?;
             println!("{answered} answers");
             Ok(())
         }
@@ -129,22 +135,43 @@ fn answer(stream: &mut UnixStream) -> io::Result<bool> {
 
 /// One open request per connection, for some time. A thread per connection, as sysbench has it: the server's wake-ups are
 /// part of what is measured.
-fn load(path: &Path, connections: usize, time: Duration) -> io::Result<u64> {
+fn load(path: &Path, connections: usize, time: Duration, rounds: u64) -> io::Result<u64> {
     let until = Instant::now() + time;
     std::thread::scope(|scope| {
-        let clients: Vec<_> = (0..connections.max(1)).map(|_| scope.spawn(move || ask_until(path, until))).collect();
+        let clients: Vec<_> = (0..connections.max(1)).map(|_| scope.spawn(move || ask_until(path, until, rounds))).collect();
         clients.into_iter().map(|c| c.join().map_err(|_| io::Error::other("a client thread panicked"))?).sum()
     })
 }
 
-fn ask_until(path: &Path, until: Instant) -> io::Result<u64> {
+fn ask_until(path: &Path, until: Instant, rounds: u64) -> io::Result<u64> {
     let mut stream = std::os::unix::net::UnixStream::connect(path)?;
     let mut answer = [0; ANSWER_BYTES];
     let mut answered = 0;
     while Instant::now() < until {
+        work(rounds);
         stream.write_all(&[1; REQUEST_BYTES])?;
         stream.read_exact(&mut answer)?;
         answered += 1;
     }
     Ok(answered)
+}
+
+/// Computes something that takes a time in proportion to `rounds`, whoever else runs meanwhile.
+fn work(rounds: u64) {
+    let mut value = 1_u64;
+    for round in 0..rounds {
+        value = std::hint::black_box(value.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(round));
+    }
+}
+
+/// How many rounds of [`work`] take `time`: the quickest of several tries, which nobody interrupted.
+fn rounds_of(time: Duration) -> u64 {
+    const TRIED: u64 = 1_000_000;
+    let once = || {
+        let began = Instant::now();
+        work(TRIED);
+        began.elapsed()
+    };
+    let quickest = (0..5).map(|_| once()).min().expect("several tries");
+    (time.as_nanos() * u128::from(TRIED) / quickest.as_nanos().max(1)) as u64
 }

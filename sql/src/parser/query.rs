@@ -46,9 +46,7 @@ impl<'a> Parser<'a> {
     fn query_tail(&mut self, with: Option<With<'a>>, first: QueryBody<'a>) -> Result<&'a Query<'a>> {
         let body = self.set_operations(first)?;
         let mut query = Query { with, body, order_by: &[], limit: None, locking: &[], into: self.early_into.take() };
-        if self.at_kw(K::Into) && query.into.is_none() {
-            query.into = Some(self.select_into()?);
-        }
+        self.into_behind(&mut query)?;
         if self.at_kw(K::Order) {
             query.order_by = self.order_by()?;
         }
@@ -58,18 +56,29 @@ impl<'a> Parser<'a> {
         if self.at_kw(K::Procedure) {
             return Err(Error::NotSupported("PROCEDURE ANALYSE".to_owned()));
         }
-        if self.at_kw(K::Into) && query.into.is_none() {
-            query.into = Some(self.select_into()?);
-        }
+        self.into_behind(&mut query)?;
         query.locking = self.locking()?;
-        if self.at_kw(K::Into) && query.into.is_none() {
-            query.into = Some(self.select_into()?);
-        }
+        self.into_behind(&mut query)?;
         // A query in parentheses with nothing around it is itself.
         if let Query { with: None, body: QueryBody::Query(inner), order_by: [], limit: None, locking: [], into: None } = query {
             return Ok(inner);
         }
+        if has_into(&query.body) {
+            return Err(Error::MisplacedInto);
+        }
         Ok(self.arena.node(query))
+    }
+
+    /// INTO where a query may have it, if it is there; a query has one at most.
+    fn into_behind(&mut self, query: &mut Query<'a>) -> Result<()> {
+        if !self.at_kw(K::Into) {
+            return Ok(());
+        }
+        if query.into.is_some() {
+            return Err(Error::SecondInto);
+        }
+        query.into = Some(self.select_into()?);
+        Ok(())
     }
 
     /// `first UNION a EXCEPT b ...`: INTERSECT binds tighter.
@@ -81,7 +90,7 @@ impl<'a> Parser<'a> {
         let mut rest: ArenaVec<'a, SetOperand<'a>> = self.arena.list();
         while self.at_kw(K::Union) || self.at_kw(K::Except) {
             let op = if self.at_kw(K::Union) { SetOp::Union } else { SetOp::Except };
-            let all = self.set_quantifier();
+            let all = self.set_quantifier()?;
             let operand = self.query_primary()?;
             rest.push(SetOperand { op, all, body: self.intersections(operand)? });
         }
@@ -94,25 +103,29 @@ impl<'a> Parser<'a> {
         }
         let mut rest: ArenaVec<'a, SetOperand<'a>> = self.arena.list();
         while self.at_kw(K::Intersect) {
-            let all = self.set_quantifier();
+            let all = self.set_quantifier()?;
             rest.push(SetOperand { op: SetOp::Intersect, all, body: self.query_primary()? });
         }
         Ok(QueryBody::SetOperation { first: self.arena.node(first), rest: rest.into_bump_slice() })
     }
 
-    fn set_quantifier(&mut self) -> bool {
+    /// UNION, EXCEPT or INTERSECT, and whether ALL follows. The query block before it has no INTO: only the last one may.
+    fn set_quantifier(&mut self) -> Result<bool> {
+        if self.early_into.is_some() {
+            return Err(Error::MisplacedInto);
+        }
         self.bump();
         let all = self.accept_kw(K::All);
         if !all {
             self.accept_kw(K::Distinct);
         }
-        all
+        Ok(all)
     }
 
     fn query_primary(&mut self) -> Result<QueryBody<'a>> {
         match self.token {
             Token::Keyword(K::Select) => Ok(QueryBody::Select(self.select()?)),
-            Token::LeftParen => Ok(QueryBody::Query(self.paren_query()?)),
+            Token::LeftParen => Ok(QueryBody::Query(self.operand_in_parens()?)),
             Token::Keyword(K::Values) => {
                 self.bump();
                 let rows = self.list(|p| {
@@ -130,8 +143,14 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `(query)`
+    /// `(query)` within a statement, where it has no INTO.
     pub(super) fn paren_query(&mut self) -> Result<&'a Query<'a>> {
+        let query = self.operand_in_parens()?;
+        if query.into.is_some() { Err(Error::MisplacedInto) } else { Ok(query) }
+    }
+
+    /// `(query)`, which may turn out to be the whole statement.
+    fn operand_in_parens(&mut self) -> Result<&'a Query<'a>> {
         self.expect(Token::LeftParen)?;
         let query = self.query()?;
         self.expect(Token::RightParen)?;
@@ -179,10 +198,8 @@ impl<'a> Parser<'a> {
         };
         self.select_options(&mut select);
         select.items = self.select_items()?;
-        // Old style: INTO before FROM.
-        if self.at_kw(K::Into) {
-            self.early_into = Some(self.select_into()?);
-        }
+        // INTO before FROM. It is kept here until the block's end: the queries within the block have none.
+        let into = if self.at_kw(K::Into) { Some(self.select_into()?) } else { None };
         if self.at_kw(K::From) {
             self.bump();
             if !self.accept_kw(K::Dual) {
@@ -211,6 +228,7 @@ impl<'a> Parser<'a> {
                 Ok((name, p.window_spec()?))
             })?;
         }
+        self.early_into = into;
         Ok(self.arena.node(select))
     }
 
@@ -414,5 +432,14 @@ impl<'a> Parser<'a> {
     pub(super) fn count_table(&mut self) -> Result<()> {
         self.tables += 1;
         if self.tables > super::TABLES_MAX { Err(Error::TooManyTables) } else { Ok(()) }
+    }
+}
+
+/// Has an operand in parentheses an INTO?
+fn has_into(body: &QueryBody<'_>) -> bool {
+    match body {
+        QueryBody::Query(query) => query.into.is_some(),
+        QueryBody::SetOperation { first, rest } => has_into(first) || rest.iter().any(|operand| has_into(&operand.body)),
+        _ => false,
     }
 }
