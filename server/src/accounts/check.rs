@@ -10,7 +10,8 @@ use super::special;
 use crate::error::{Error, Result};
 use crate::session::State;
 use sql::ast::{
-    AlterAction, AlterTable, CreateTable, ForeignKey, Maintenance, ObjectName, SetItem, Show, Statement, VariableScope, ViewForm,
+    AlterAction, AlterTable, CreateTable, ForeignKey, Maintenance, ObjectName, PartitionAction, SetItem, Show, Statement,
+    VariableScope, ViewForm,
 };
 use sql::plan::Action;
 
@@ -209,6 +210,11 @@ impl State {
     fn check_alter_table(&self, alter: &AlterTable<'_>) -> Result<()> {
         let mut wanted = Privileges::ALTER;
         for action in alter.actions {
+            match action {
+                AlterAction::Partition(PartitionAction::Drop(_)) => wanted = wanted.with(Privileges::DROP),
+                AlterAction::Partition(PartitionAction::Truncate(_)) => return self.of_table(&alter.table, Privileges::DROP),
+                _ => {}
+            }
             if let AlterAction::RenameTable(new) = action {
                 wanted = wanted.with(Privileges::DROP);
                 self.of_table(&alter.table, wanted)?;
