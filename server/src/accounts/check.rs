@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::session::State;
 use sql::ast::{
     AlterAction, AlterTable, CreateTable, ForeignKey, Maintenance, ObjectName, PartitionAction, SetItem, Show, Statement,
-    VariableScope, ViewForm,
+    TableOptions, VariableScope, ViewForm,
 };
 use sql::plan::Action;
 
@@ -212,7 +212,11 @@ impl State {
         for action in alter.actions {
             match action {
                 AlterAction::Partition(PartitionAction::Drop(_)) => wanted = wanted.with(Privileges::DROP),
-                AlterAction::Partition(PartitionAction::Truncate(_)) => return self.of_table(&alter.table, Privileges::DROP),
+                // By itself it is no more than TRUNCATE TABLE.
+                AlterAction::Partition(PartitionAction::Truncate(_)) => {
+                    let is_alone = alter.actions.len() == 1 && alter.options == TableOptions::default();
+                    wanted = if is_alone { Privileges::DROP } else { wanted.with(Privileges::DROP) };
+                }
                 _ => {}
             }
             if let AlterAction::RenameTable(new) = action {
