@@ -93,8 +93,6 @@ pub enum Error {
         number: u16,
         message: String,
     },
-    /// SIGNAL, RESIGNAL
-    Signal(Box<crate::routine::Raised>),
 }
 
 /// What a client reads.
@@ -131,13 +129,10 @@ impl Error {
     pub fn describe(&self) -> Description {
         let (number, message) = match self {
             Error::Sql(error) => sql_error(error),
-            Error::Exec(error) => exec_error(error),
+            Error::Exec(error) => return Self::describe_exec(error),
             Error::Table(error) => table_error(error),
             Error::Variable(error) => variable_error(error),
             Error::Protocol(error) => protocol_error(error),
-            Error::Signal(raised) => {
-                return Description { number: raised.number, state: raised.state, message: raised.message.clone() };
-            }
             own => own_error(own),
         };
         Description { number, state: *sqlstate(number), message }
@@ -145,6 +140,9 @@ impl Error {
 
     /// As [`Self::describe`], of a warning.
     pub fn describe_exec(error: &Exec) -> Description {
+        if let Exec::Raised(raised) = error {
+            return Description { number: raised.number, state: raised.state, message: raised.message.clone() };
+        }
         let (number, message) = exec_error(error);
         Description { number, state: *sqlstate(number), message }
     }
@@ -162,7 +160,7 @@ pub fn describe_condition(error: &Exec) -> (u16, String) {
 
 fn own_error(error: &Error) -> (u16, String) {
     match error {
-        Error::Sql(_) | Error::Exec(_) | Error::Table(_) | Error::Variable(_) | Error::Protocol(_) | Error::Signal(_) => {
+        Error::Sql(_) | Error::Exec(_) | Error::Table(_) | Error::Variable(_) | Error::Protocol(_) => {
             unreachable!("described by their own functions")
         }
         Error::TooManyConnections => (1040, "Too many connections".into()),
@@ -580,6 +578,7 @@ fn exec_error(error: &Exec) -> (u16, String) {
         Exec::NotSupported(what) => not_supported(what),
         Exec::ClientGone => (1159, "Got timeout reading communication packets".into()),
         Exec::Other { number, message } => (*number, message.clone()),
+        Exec::Raised(raised) => (raised.number, raised.message.clone()),
     }
 }
 
@@ -671,8 +670,14 @@ fn table_error(error: &Table) -> (u16, String) {
         Table::LockWaitTimeout => (1205, "Lock wait timeout exceeded; try restarting transaction".into()),
         Table::Interrupted => (1317, "Query execution was interrupted".into()),
         Table::DatabaseExists { database } => (1007, format!("Can't create database '{database}'; database exists")),
-        Table::ProcedureExists { name } => (1304, format!("PROCEDURE {name} already exists")),
-        Table::ProcedureMissing { name } => (1305, format!("PROCEDURE {name} does not exist")),
+        Table::RoutineExists { kind, name } => (1304, format!("{kind} {name} already exists")),
+        Table::RoutineMissing { kind, name } => (1305, format!("{kind} {name} does not exist")),
+        Table::TriggerExists => (1359, "Trigger already exists".into()),
+        Table::TriggerMissing => (1360, "Trigger does not exist".into()),
+        Table::TriggerUnknown { name } => {
+            (3011, format!("Referenced trigger '{name}' for the given action time and event type does not exist."))
+        }
+        Table::TriggerMoves => (1435, "Trigger in wrong schema".into()),
         Table::DatabaseMissing { database } => (1008, format!("Can't drop database '{database}'; database doesn't exist")),
         Table::UnknownDatabase { database } => (1049, format!("Unknown database '{database}'")),
         Table::TableExists { table } => (1050, format!("Table '{table}' already exists")),
@@ -937,7 +942,9 @@ fn sqlstate(number: u16) -> &'static [u8; 5] {
         1642 => b"01000",
         1645 => b"0K000",
         1758 => b"35000",
-        1887 => b"0Z002",
+        3004 => b"0Z002",
+        1321 => b"2F005",
+        1336 | 1415 => b"0A000",
         1037 | 1038 | 1041 => b"HY001",
         _ => b"HY000",
     }

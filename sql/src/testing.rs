@@ -84,7 +84,7 @@ impl Fixture {
             name: "test".to_owned(),
             collation: CollationId::UTF8MB4_0900_AI_CI,
             tables: tables.into_iter().collect(),
-            procedures: Default::default(),
+            routines: Default::default(),
         };
         let other = DatabaseDef { name: "other".to_owned(), ..test.clone() };
         let databases = [test, other].map(|d| (d.name.clone(), Arc::new(d)));

@@ -43,13 +43,21 @@ impl State {
                 }
                 check_definer(access, create.definer)
             }
-            Statement::CreateProcedure(create) => {
+            Statement::CreateRoutine(create) => {
                 database(self.database_of(&create.name)?, Privileges::CREATE_ROUTINE)?;
                 check_definer(access, create.definer)
             }
-            Statement::AlterProcedure { name, .. } | Statement::DropProcedure { name, .. } => {
+            Statement::AlterRoutine { name, .. } | Statement::DropRoutine { name, .. } => {
                 self.check_routine(self.database_of(name)?, name.name, Privileges::ALTER_ROUTINE)
             }
+            Statement::CreateTrigger(create) => {
+                table(&create.table, Privileges::TRIGGER)?;
+                check_definer(access, create.definer)
+            }
+            Statement::DropTrigger { name, .. } => match self.schema().trigger(self.database_of(name)?, name.name) {
+                Some((on, _)) => table(&ObjectName { database: name.database, name: &on.name }, Privileges::TRIGGER),
+                None => Ok(()),
+            },
             Statement::CreateIndex(create) => table(&create.table, Privileges::INDEX),
             Statement::DropIndex { table: name, .. } => table(name, Privileges::INDEX),
             Statement::AlterTable(alter) => self.check_alter_table(alter),
@@ -97,6 +105,7 @@ impl State {
             | Statement::Execute { .. } => Ok(()),
             // Free for everybody.
             Statement::Empty
+            | Statement::Condition(_)
             | Statement::Unsupported { .. }
             | Statement::Begin { .. }
             | Statement::Commit(_)

@@ -110,9 +110,13 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
             let run = job(state, move |tables, worker, options| tables.rename_tables(worker, &renames, options));
             run.await.map(|()| Done::default())
         }
-        Statement::CreateProcedure(create) => routine::create(state, create).await,
-        Statement::AlterProcedure { name, characteristics } => routine::alter(state, name, characteristics).await,
-        Statement::DropProcedure { name, if_exists } => routine::drop(state, name, *if_exists).await,
+        Statement::CreateRoutine(create) => routine::create(state, create).await,
+        Statement::AlterRoutine { function, name, characteristics } => {
+            routine::alter(state, *function, name, characteristics).await
+        }
+        Statement::DropRoutine { function, name, if_exists } => routine::drop(state, *function, name, *if_exists).await,
+        Statement::CreateTrigger(create) => routine::create_trigger(state, create).await,
+        Statement::DropTrigger { name, if_exists } => routine::drop_trigger(state, name, *if_exists).await,
         _ => Err(Error::NotSupported("this statement".to_owned())),
     }
 }

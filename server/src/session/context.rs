@@ -13,8 +13,8 @@ use exec::{Constants, Prepared};
 use sql::Parsed;
 use sql::ast::{DataType, Expr, IntoTarget, Query, QueryBody, Select, SelectInto, SelectItem, Statement};
 use sql::expr::ExprKind;
-use sql::plan::{Access, Action, BindContext, KeyRange, Node, OutputColumn, Part, Plan, SqlMode, Switches};
-use sql::routine::Place;
+use sql::plan::{Access, Action, BindContext, KeyRange, Node, OutputColumn, Part, Plan, SqlMode, StoredFunction, Switches};
+use sql::routine::{Place, RoutineError};
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -86,6 +86,16 @@ impl BindContext for Binder<'_> {
     fn missing(&self, database: &str, table: &str, action: Action) -> sql::Result<()> {
         crate::accounts::check_missing(&self.state.access, database, table, action)
             .map_err(|denied| sql::Error::Denied(Box::new(denied)))
+    }
+
+    fn stored_function(&self, database: &str, name: &str) -> sql::Result<Option<StoredFunction>> {
+        let Some(def) = self.schema.routine(true, database, name) else { return Ok(None) };
+        let refused = |error: Error| match error {
+            Error::Sql(error) => error,
+            error => RoutineError::ExecuteDenied(error.describe().message).into(),
+        };
+        self.state.check_routine(database, name, Privileges::EXECUTE).map_err(refused)?;
+        crate::routine::stored_function(self.state, def).map(Some).map_err(refused)
     }
 
     fn database(&self) -> Option<&str> {

@@ -23,7 +23,10 @@ impl Binder<'_> {
     pub(super) fn call(&mut self, call: &ast::Call<'_>) -> Result<Expr> {
         let name = call.name.name;
         if let Some(database) = call.name.database {
-            return Err(Error::UnknownFunction(format!("{database}.{name}")));
+            return match self.context.stored_function(database, name)? {
+                Some(function) => self.stored_call(function, call.args),
+                None => Err(Error::UnknownFunction(format!("{database}.{name}"))),
+            };
         }
         if call.apart {
             let Some(database) = self.context.database() else { return Err(Error::NoDatabase) };
@@ -31,7 +34,10 @@ impl Binder<'_> {
         }
         let upper = name.to_ascii_uppercase();
         let Ok(found) = FUNCTIONS.binary_search_by(|entry| entry.0.cmp(upper.as_str())) else {
-            return Err(self.unknown_function(name, &upper));
+            return match self.context.database().map(|database| self.context.stored_function(database, name)).transpose()? {
+                Some(Some(function)) => self.stored_call(function, call.args),
+                _ => Err(self.unknown_function(name, &upper)),
+            };
         };
         let (_, function, fewest, most) = FUNCTIONS[found];
         if call.args.len() < fewest || call.args.len() > most {

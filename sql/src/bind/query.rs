@@ -766,7 +766,12 @@ pub fn bind_show_filter(filter: &AstExpr<'_>, columns: &[OutputColumn], context:
             SelectColumn { name: c.name.clone(), expr, derivation }
         })
         .collect();
-    binder.predicate(filter)
+    let bound = binder.predicate(filter)?;
+    match binder.subqueries.is_empty() {
+        true => Ok(bound),
+        // Only the rows that are shown are there to run it over.
+        false => Err(Error::NotSupported("subqueries and stored functions in the WHERE of SHOW".to_owned())),
+    }
 }
 
 const EMPTY_SELECT: Select<'static> = Select {

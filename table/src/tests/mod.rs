@@ -10,6 +10,7 @@ mod partitions;
 mod routines;
 mod rows;
 mod threads;
+mod triggers;
 mod views;
 
 use crate::catalog::blocking;
