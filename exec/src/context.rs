@@ -1,12 +1,14 @@
 //! What a statement runs with: the worker, the transaction, the session, and what `server` provides from above.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::session::SessionVars;
+use sql::plan::FunctionCall;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 use types::Value;
-use types::schema::TableDef;
+use types::schema::{TableDef, TriggerEvent};
 
 /// A future that need not move between threads.
 pub type LocalFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
@@ -44,9 +46,41 @@ pub trait Host {
         None
     }
 
+    /// Runs a stored function in the statement's transaction.
+    fn call<'c>(&'c self, _call: Call<'c>) -> LocalFuture<'c, Result<Value<'static>>> {
+        Box::pin(async { Err(Error::NotSupported("stored functions here".into())) })
+    }
+
+    /// Runs the triggers of a table for one row, in the statement's transaction. The columns of the new row that they have changed.
+    fn fire<'c>(&'c self, _fire: Fire<'c>) -> LocalFuture<'c, Result<Vec<(usize, Value<'static>)>>> {
+        Box::pin(async { Err(Error::NotSupported("triggers here".into())) })
+    }
+
     /// The rows of a table of the server, as of now; rows may be left out whose columns differ from the texts that `equal` has for
     /// them. `None`: there is no such table any more.
     fn virtual_rows(&self, table: &TableDef, equal: &[(usize, Vec<u8>)]) -> Option<Box<dyn VirtualRows + '_>>;
+}
+
+/// A call of a stored function.
+pub struct Call<'c> {
+    pub txn: &'c mut txn::Txn,
+    pub session: &'c SessionVars,
+    pub function: &'c FunctionCall,
+    pub args: &'c [Value<'static>],
+}
+
+/// A row that triggers read: a column's value, as expressions see it.
+pub type TriggerRow<'c> = &'c dyn Fn(usize) -> Result<Value<'static>>;
+
+/// Triggers that are to be run.
+pub struct Fire<'c> {
+    pub txn: &'c mut txn::Txn,
+    pub session: &'c SessionVars,
+    pub table: &'c Arc<TableDef>,
+    pub event: TriggerEvent,
+    pub before: bool,
+    pub old: Option<TriggerRow<'c>>,
+    pub new: Option<TriggerRow<'c>>,
 }
 
 /// Rows made by the server: one call, one row.

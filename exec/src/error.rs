@@ -222,6 +222,19 @@ pub enum Error {
         number: u16,
         message: String,
     },
+    /// A condition that says all of itself: of SIGNAL, or of a stored program that a statement has called.
+    Raised(Box<Raised>),
+}
+
+/// A condition as a stored program sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Raised {
+    pub number: u16,
+    pub state: [u8; 5],
+    pub message: String,
+    pub is_error: bool,
+    /// What SIGNAL set besides.
+    pub items: Vec<(sql::routine::SignalItem, String)>,
 }
 
 impl Error {

@@ -39,10 +39,10 @@ mod subquery;
 mod tests;
 mod wait;
 
-pub use context::{ExecContext, Host, LocalFuture, VirtualRows};
+pub use context::{Call, ExecContext, Fire, Host, LocalFuture, TriggerRow, VirtualRows};
 pub use definition::DefinitionExpressions;
 pub use driver::{DmlDone, QueryDone, measure_query, run_dml, run_load, run_query};
-pub use error::{Error, Result};
+pub use error::{Error, Raised, Result};
 pub use estimate::Constants;
 pub use prepared::Prepared;
 pub use session::{BlockEncryption, BlockMode, Level, SessionVars, UserVariable, Warning, Warnings, kill};

@@ -22,6 +22,7 @@ pub struct Prepared {
     rules: Vec<(TableId, RowRules)>,
     /// Every stored table, once, in the order in which their metadata locks are taken.
     tables: Vec<Arc<Table>>,
+    calls_programs: bool,
 }
 
 impl Prepared {
@@ -38,6 +39,7 @@ impl Prepared {
             foreign_keys: None,
             rules: Vec::new(),
             tables: Vec::new(),
+            calls_programs: false,
         };
         match &*plan {
             Plan::Query(query) => prepared.sources = resolve_trees(&plan, &query.parts, &resolve)?,
@@ -97,6 +99,9 @@ impl Prepared {
         prepared.add_rules()?;
         // DDL takes several locks in this order, too.
         prepared.tables.sort_by_key(|table| table.id());
+        let fires = prepared.changed_tables().any(|table| !table.triggers.is_empty());
+        let calls = |parts: &Parts| parts.subqueries.iter().any(|subquery| subquery.call.is_some());
+        prepared.calls_programs = fires || plan.all_parts().any(calls);
         Ok(prepared)
     }
 
@@ -161,6 +166,29 @@ impl Prepared {
             Plan::Query(query) => &query.columns,
             _ => &[],
         }
+    }
+
+    /// Does it call stored functions, or fire triggers? Then a host that runs programs is needed.
+    pub fn calls_programs(&self) -> bool {
+        self.calls_programs
+    }
+
+    /// Does the statement itself read or change the table? Not for its foreign keys' sake.
+    pub fn uses(&self, id: TableId) -> bool {
+        let read = self.sources.iter().chain(&self.duplicate_sources).flatten();
+        read.chain(self.target.iter().map(|(table, _)| table)).any(|table| table.id() == id)
+    }
+
+    /// The tables whose rows it changes, but for foreign keys' actions.
+    pub fn changed_tables(&self) -> impl Iterator<Item = &Arc<TableDef>> {
+        let (one, several) = match &*self.plan {
+            Plan::Query(_) => (None, &[][..]),
+            Plan::Insert(insert) => (Some(&insert.table), &[][..]),
+            Plan::Update(update) => (Some(&update.scan.table), &[][..]),
+            Plan::Delete(delete) => (Some(&delete.scan.table), &[][..]),
+            Plan::Change(change) => (None, &change.targets[..]),
+        };
+        one.into_iter().chain(several.iter().map(|target| &target.table))
     }
 
     /// Every stored table the plan uses, once: what the caller takes metadata locks on.

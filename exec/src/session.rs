@@ -24,7 +24,7 @@ pub mod kill {
 }
 
 /// The execution state of one session.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct SessionVars {
     /// `@name`, by lower-case name.
     pub user_variables: HashMap<String, UserVariable>,
@@ -138,7 +138,7 @@ impl BlockEncryption {
 }
 
 /// A `@name` with the type it got from its assignment.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct UserVariable {
     pub value: Value<'static>,
     pub ty: ColumnType,

@@ -9,7 +9,7 @@
 //! Q2: what the row around it has gathered in [`crate::eval::Waits`] is set aside while the subquery runs.
 
 use crate::coerce;
-use crate::context::LocalFuture;
+use crate::context::{Call, LocalFuture};
 use crate::error::{Error, Result};
 use crate::eval::{Env, Evaluated, Pause, Shared, Step};
 use crate::hash::ByteMap;
@@ -22,7 +22,7 @@ use crate::spill::row_store::RowStore;
 use crate::spill::tape::TapeCache;
 use smallvec::SmallVec;
 use sql::expr::{CompareAs, CompareOp, Expr, Subquery, SubqueryTest};
-use sql::plan::{SubqueryKeep, SubqueryPlan};
+use sql::plan::{FunctionCall, SubqueryKeep, SubqueryPlan};
 use std::cell::RefCell;
 use types::{ColumnType, Value};
 
@@ -140,10 +140,11 @@ impl Outcome {
 pub(crate) fn eval<'a>(env: &Env<'a>, subquery: &'a Subquery) -> Evaluated<'a> {
     let place = find(env, subquery)?;
     let truth = match &subquery.test {
-        SubqueryTest::Value { column } => {
+        SubqueryTest::Value { .. } | SubqueryTest::Call { .. } => {
+            let column = if let SubqueryTest::Value { column } = &subquery.test { *column } else { 0 };
             let known = env.shared.subqueries.known.borrow();
             return Ok(match &known[subquery.id].outcomes[place] {
-                Outcome::Row(row) if !row.is_empty() => packed::get(row, *column).into_owned(),
+                Outcome::Row(row) if !row.is_empty() => packed::get(row, column).into_owned(),
                 _ => Value::Null,
             });
         }
@@ -298,6 +299,9 @@ impl<'a> Run<'a> {
     pub(crate) fn run_subquery(&mut self, id: usize) -> LocalFuture<'_, Result<()>> {
         Box::pin(async move {
             let plan: &'a SubqueryPlan = &self.parts.subqueries[id];
+            if let Some(function) = &plan.call {
+                return self.call_function(id, function).await;
+            }
             let mut operator = match self.operators[id].take() {
                 Some(mut operator) => {
                     operator.rewind(self);
@@ -334,6 +338,23 @@ impl<'a> Run<'a> {
             self.operators[id] = Some(operator);
             Ok(())
         })
+    }
+
+    /// Calls a stored function with the arguments that are wanted; its value is good for the current row.
+    async fn call_function(&mut self, id: usize, function: &'a FunctionCall) -> Result<()> {
+        let args: Vec<Value<'static>> = {
+            let known = self.shared.subqueries.known.borrow();
+            let wanted = &known[id].wanted;
+            (0..function.args.len()).map(|n| packed::get(wanted, n).into_owned()).collect()
+        };
+        let Shared { host, session, .. } = self.shared;
+        let value = host.call(Call { txn: self.txn, session, function, args: &args }).await?;
+        let mut row = Vec::new();
+        Packer::new(&mut row, 1).push(&value);
+        let released = self.shared.subqueries.keep(id, Outcome::Row(row));
+        self.release(released);
+        self.shared.note_volatile(id);
+        Ok(())
     }
 
     async fn gather(&mut self, plan: &'a SubqueryPlan, operator: &mut Operator<'a>) -> Result<Outcome> {

@@ -134,6 +134,7 @@ fn table() -> TableDef {
         comment: String::new(),
         created_us: 0,
         is_virtual: false,
+        triggers: Vec::new(),
         foreign_keys: Vec::new(),
         checks: Vec::new(),
         view: None,

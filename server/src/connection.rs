@@ -103,6 +103,8 @@ impl Buffers {
 pub enum Stream {
     Tcp(mio::net::TcpStream),
     Unix(mio::net::UnixStream),
+    /// Nobody reads what is written.
+    Nowhere,
 }
 
 impl Stream {
@@ -110,6 +112,7 @@ impl Stream {
         match self {
             Stream::Tcp(stream) => (&*stream).read(buffer),
             Stream::Unix(stream) => (&*stream).read(buffer),
+            Stream::Nowhere => Ok(0),
         }
     }
 
@@ -117,13 +120,16 @@ impl Stream {
         match self {
             Stream::Tcp(stream) => (&*stream).write(bytes),
             Stream::Unix(stream) => (&*stream).write(bytes),
+            Stream::Nowhere => Ok(bytes.len()),
         }
     }
 
     /// Who is there, as MySQL prints it in messages and in the process list.
     pub fn peer(&self) -> Peer {
         match self {
-            Stream::Unix(_) => Peer { host: "localhost".into(), address: "localhost".into(), ip: None, is_local: true },
+            Stream::Unix(_) | Stream::Nowhere => {
+                Peer { host: "localhost".into(), address: "localhost".into(), ip: None, is_local: true }
+            }
             Stream::Tcp(stream) => match stream.peer_addr() {
                 Ok(address) => {
                     let ip = address.ip().to_canonical();
@@ -189,6 +195,7 @@ impl Socket {
         let readiness = match &mut stream {
             Stream::Tcp(stream) => core.register(stream)?,
             Stream::Unix(stream) => core.register(stream)?,
+            Stream::Nowhere => Rc::default(),
         };
         readiness.writable.set(true);
         Ok(Self { core, stream, readiness, tls: None })
@@ -283,6 +290,7 @@ impl Drop for Socket {
         match &mut self.stream {
             Stream::Tcp(stream) => self.core.deregister(stream),
             Stream::Unix(stream) => self.core.deregister(stream),
+            Stream::Nowhere => {}
         }
     }
 }

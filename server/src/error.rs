@@ -96,8 +96,6 @@ pub enum Error {
         number: u16,
         message: String,
     },
-    /// SIGNAL, RESIGNAL
-    Signal(Box<crate::routine::Raised>),
 }
 
 /// What a client reads.
@@ -134,13 +132,10 @@ impl Error {
     pub fn describe(&self) -> Description {
         let (number, message) = match self {
             Error::Sql(error) => sql_error(error),
-            Error::Exec(error) => exec_error(error),
+            Error::Exec(error) => return Self::describe_exec(error),
             Error::Table(error) => table_error(error),
             Error::Variable(error) => variable_error(error),
             Error::Protocol(error) => protocol_error(error),
-            Error::Signal(raised) => {
-                return Description { number: raised.number, state: raised.state, message: raised.message.clone() };
-            }
             own => own_error(own),
         };
         Description { number, state: *sqlstate(number), message }
@@ -148,6 +143,9 @@ impl Error {
 
     /// As [`Self::describe`], of a warning.
     pub fn describe_exec(error: &Exec) -> Description {
+        if let Exec::Raised(raised) = error {
+            return Description { number: raised.number, state: raised.state, message: raised.message.clone() };
+        }
         let (number, message) = exec_error(error);
         Description { number, state: *sqlstate(number), message }
     }
@@ -165,7 +163,7 @@ pub fn describe_condition(error: &Exec) -> (u16, String) {
 
 fn own_error(error: &Error) -> (u16, String) {
     match error {
-        Error::Sql(_) | Error::Exec(_) | Error::Table(_) | Error::Variable(_) | Error::Protocol(_) | Error::Signal(_) => {
+        Error::Sql(_) | Error::Exec(_) | Error::Table(_) | Error::Variable(_) | Error::Protocol(_) => {
             unreachable!("described by their own functions")
         }
         Error::TooManyConnections => (1040, "Too many connections".into()),
@@ -248,6 +246,14 @@ fn sql_error(error: &Sql) -> (u16, String) {
             let more = if bytes.len() > 6 { "..." } else { "" };
             (3854, format!("Cannot convert string '{shown}{more}' from binary to {charset}"))
         }
+        Sql::CharsetsTogether { left, right, function } => {
+            (3995, format!("Character set '{left}' cannot be used in conjunction with '{right}' in call to {function}."))
+        }
+        Sql::LongBitOperand => (
+            3514,
+            "Aggregate bitwise functions cannot accept arguments longer than 511 bytes; consider using the SUBSTRING() function"
+                .into(),
+        ),
         Sql::IllegalMix(mix) => match mix.operands.as_slice() {
             [a, b] => (1267, format!("Illegal mix of collations {a} and {b} for operation '{}'", mix.operation)),
             [a, b, c] => (1270, format!("Illegal mix of collations {a}, {b}, {c} for operation '{}'", mix.operation)),
@@ -584,6 +590,7 @@ fn exec_error(error: &Exec) -> (u16, String) {
         Exec::NotSupported(what) => not_supported(what),
         Exec::ClientGone => (1159, "Got timeout reading communication packets".into()),
         Exec::Other { number, message } => (*number, message.clone()),
+        Exec::Raised(raised) => (raised.number, raised.message.clone()),
     }
 }
 
@@ -673,8 +680,14 @@ fn table_error(error: &Table) -> (u16, String) {
         Table::LockWaitTimeout => (1205, "Lock wait timeout exceeded; try restarting transaction".into()),
         Table::Interrupted => (1317, "Query execution was interrupted".into()),
         Table::DatabaseExists { database } => (1007, format!("Can't create database '{database}'; database exists")),
-        Table::ProcedureExists { name } => (1304, format!("PROCEDURE {name} already exists")),
-        Table::ProcedureMissing { name } => (1305, format!("PROCEDURE {name} does not exist")),
+        Table::RoutineExists { kind, name } => (1304, format!("{kind} {name} already exists")),
+        Table::RoutineMissing { kind, name } => (1305, format!("{kind} {name} does not exist")),
+        Table::TriggerExists => (1359, "Trigger already exists".into()),
+        Table::TriggerMissing => (1360, "Trigger does not exist".into()),
+        Table::TriggerUnknown { name } => {
+            (3011, format!("Referenced trigger '{name}' for the given action time and event type does not exist."))
+        }
+        Table::TriggerMoves => (1435, "Trigger in wrong schema".into()),
         Table::DatabaseMissing { database } => (1008, format!("Can't drop database '{database}'; database doesn't exist")),
         Table::UnknownDatabase { database } => (1049, format!("Unknown database '{database}'")),
         Table::TableExists { table } => (1050, format!("Table '{table}' already exists")),

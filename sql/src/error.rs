@@ -53,6 +53,10 @@ pub enum Error {
     CollationMismatch { collation: String, charset: String },
     /// 1267 "Illegal mix of collations"
     IllegalMix(Box<IllegalMix>),
+    /// 3514
+    LongBitOperand,
+    /// 3995 "Character set '{left}' cannot be used in conjunction with '{right}' in call to {function}."
+    CharsetsTogether { left: &'static str, right: &'static str, function: String },
     /// 3854
     NoTextOf { bytes: Vec<u8>, charset: &'static str },
     /// 1054 "Unknown column '{name}' in '{clause}'"

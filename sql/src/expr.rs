@@ -132,6 +132,11 @@ pub enum SubqueryTest {
     Value {
         column: usize,
     },
+    /// The value of a stored function that is called with `args`.
+    Call {
+        name: Box<str>,
+        deterministic: bool,
+    },
     Exists {
         negated: bool,
     },

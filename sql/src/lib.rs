@@ -40,7 +40,7 @@ pub use explain::{explain_json, explain_tree, explain_tree_measured};
 pub use keyword::reserved_words as keywords;
 pub use normal::normalized;
 pub use parser::{
-    DEPTH_MAX, HEIGHT_MAX, Parsed, compile_procedure, parse, parse_expression, parse_expression_in, parse_in, parse_lifted,
+    DEPTH_MAX, HEIGHT_MAX, Parsed, compile_program, parse, parse_expression, parse_expression_in, parse_in, parse_lifted,
     parse_type,
 };
 pub use planner::estimated_cost;

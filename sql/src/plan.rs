@@ -12,7 +12,7 @@
 use crate::expr::{Aggregate, CompareAs, Expr, WindowCall};
 pub use crate::file::{FileFormat, LoadPlan, LoadTarget};
 use std::sync::Arc;
-use types::schema::TableDef;
+use types::schema::{RoutineDef, TableDef};
 use types::statistics::TableStatistics;
 use types::{ColumnType, Value, json};
 
@@ -72,6 +72,23 @@ pub struct SubqueryPlan {
     pub volatile: bool,
     /// Shared row stores that depend on the arguments: emptied before each run.
     pub resets: Vec<usize>,
+    /// It is no query but the call of a stored function, whose value is the one column of the one row.
+    pub call: Option<FunctionCall>,
+}
+
+/// What a call of a stored function calls, and with what.
+#[derive(Clone, Debug)]
+pub struct FunctionCall {
+    pub function: Arc<RoutineDef>,
+    pub args: Vec<Expr>,
+}
+
+/// A stored function, as a call of it is bound.
+#[derive(Clone, Debug)]
+pub struct StoredFunction {
+    pub def: Arc<RoutineDef>,
+    pub params: Vec<ColumnType>,
+    pub returns: ColumnType,
 }
 
 /// What of a subquery's rows is kept.
@@ -540,6 +557,10 @@ pub trait BindContext {
     fn missing(&self, _rights: Rights, _database: &str, _table: &str, _action: Action) -> crate::error::Result<()> {
         Ok(())
     }
+    /// A stored function that the statement may call; `None`: there is none of the name.
+    fn stored_function(&self, _database: &str, _name: &str) -> crate::error::Result<Option<StoredFunction>> {
+        Ok(None)
+    }
     /// The current database, if any.
     fn database(&self) -> Option<&str>;
     fn schema(&self) -> &types::schema::Schema;
@@ -583,6 +604,10 @@ pub trait BindContext {
     /// The type of a variable of the stored program around.
     fn local_type(&self, _slot: usize) -> ColumnType {
         ColumnType::new(types::TypeKind::Null)
+    }
+    /// The text of an expression that reads no row, no parameter and no variable, and is the same each time; `None`: it is NULL, or it waits.
+    fn constant_text(&self, _expr: &Expr) -> Option<Vec<u8>> {
+        None
     }
     /// A lifted literal stands in the plan as it is: the plan is for this text alone.
     fn note_literal(&self) {}

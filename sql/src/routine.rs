@@ -6,12 +6,38 @@
 //!
 //! R1: every jump target, block, slot and cursor in a program is one of the program's.
 //! R2: a program owns all it says; nothing of it points into the text it was made from.
+//! R3: pieces of code are numbered from 0; those that are the same piece have the same number.
 
 use std::fmt::Write;
+use types::schema::TriggerEvent;
+
+/// What a program is of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ProgramKind {
+    #[default]
+    Procedure,
+    Function,
+    Trigger {
+        event: TriggerEvent,
+        before: bool,
+    },
+}
+
+impl ProgramKind {
+    /// As messages call those that run inside of a statement.
+    pub fn inner_name(self) -> Option<&'static str> {
+        match self {
+            ProgramKind::Procedure => None,
+            ProgramKind::Function => Some("function"),
+            ProgramKind::Trigger { .. } => Some("trigger"),
+        }
+    }
+}
 
 /// A routine's body and parameters.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Program {
+    pub kind: ProgramKind,
     /// The first ones are the parameters.
     pub slots: Vec<Slot>,
     pub params: Vec<ParamMode>,
@@ -23,6 +49,22 @@ pub struct Program {
     /// The queries of cursors.
     pub cursors: Vec<Code>,
     pub locals: Locals,
+    /// How many pieces of code there are.
+    pub codes: u32,
+    /// The names of system variables that SET sets.
+    pub variables: Vec<Box<str>>,
+    /// The columns of a trigger's rows that it names, each once.
+    pub fields: Vec<Field>,
+}
+
+/// A column of OLD or NEW.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field {
+    pub new: bool,
+    /// The variable that holds it; its name is the column's.
+    pub slot: u32,
+    /// The program may change it.
+    pub assigned: bool,
 }
 
 /// How a parameter takes its value.
@@ -48,8 +90,18 @@ impl ParamMode {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slot {
     pub name: Box<str>,
-    /// Its type as written; `None`: it takes the type of the expression that it is given (the operand of CASE).
-    pub ty: Option<Box<str>>,
+    pub ty: SlotType,
+}
+
+/// Where the type of a variable comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SlotType {
+    /// As written.
+    Written(Box<str>),
+    /// It takes the type of the expression that it is given: the operand of CASE.
+    Operand,
+    /// It is that of the column of the same name.
+    Column,
 }
 
 /// The names of variables, each with the one declared before it that is in sight with it.
@@ -94,6 +146,8 @@ impl Locals {
 pub struct Code {
     pub text: Box<str>,
     pub scope: Scope,
+    /// Its number in the program, see R3.
+    pub id: u32,
 }
 
 /// BEGIN ... END, and the body of a handler.
@@ -238,6 +292,8 @@ pub enum Instr {
     },
     Signal(Box<Signal>),
     Diagnostics(Box<Diagnostics>),
+    /// RETURN
+    Return(Code),
 }
 
 /// What is wrong with a routine's text, besides its syntax.
@@ -253,8 +309,22 @@ pub enum RoutineError {
     EndLabel(String),
     /// 1313
     ReturnOutside,
+    /// 1320
+    NoReturn(String),
+    /// 1336
+    NotInside(&'static str),
+    /// 1362: OLD or NEW, and where
+    RowFixed(&'static str, &'static str),
+    /// 1363: OLD or NEW, and the event
+    NoRow(&'static str, TriggerEvent),
+    /// 1415: a function, or a trigger
+    ResultSet(&'static str),
+    /// 1422
+    CommitInside,
     /// 1314
     NotAllowed(&'static str),
+    /// 1318, of a function with its database
+    ArgumentCount { name: String, expected: usize, got: usize },
     /// 1319
     NoCondition(String),
     /// 1324
@@ -271,6 +341,8 @@ pub enum RoutineError {
     VariableLate,
     /// 1338
     CursorLate,
+    /// 1370: the message
+    ExecuteDenied(String),
     /// 1407
     BadState(String),
     /// 1413
@@ -282,6 +354,11 @@ pub enum RoutineError {
 }
 
 impl Program {
+    /// Is there a RETURN?
+    pub fn returns(&self) -> bool {
+        self.instrs.iter().any(|instr| matches!(instr, Instr::Return(_)))
+    }
+
     /// A listing, for tests.
     pub fn listing(&self) -> String {
         let mut out = String::new();
@@ -304,6 +381,7 @@ impl Program {
                     format!("signal {:?}", signal.state.map(|state| String::from_utf8_lossy(&state).into_owned()))
                 }
                 Instr::Diagnostics(_) => "diagnostics".to_owned(),
+                Instr::Return(value) => format!("return {}", value.text),
             };
             writeln!(out, "{n} [{}] {line}", self.block_of[n]).expect("strings take everything");
         }

@@ -710,7 +710,20 @@ impl Printer<'_> {
     fn call(&mut self, call: &ast::Call<'_>) -> Result<()> {
         let written = call.name.name.to_ascii_lowercase();
         let name = SYNONYMS.iter().find(|(other, _)| *other == written).map_or(written.as_str(), |(_, name)| name);
-        if call.name.database.is_some() || !is_function(&written) && self.view().is_none() {
+        let is_stored = call.name.database.is_some() || !is_function(&written);
+        if let (true, Some(view)) = (is_stored, self.view()) {
+            let database = call.name.database.or(view.database).filter(|database| Some(*database) != view.omitted);
+            if let Some(database) = database.map(types::show_create::quoted_name) {
+                self.put(&database);
+                self.put(".");
+            }
+            self.put(&types::show_create::quoted_name(call.name.name));
+            self.put("(");
+            self.list(call.args)?;
+            self.put(")");
+            return Ok(());
+        }
+        if is_stored {
             return self.problem(RowExprProblem::Function(format!("`{written}`")));
         }
         if name == "name_const" && self.view().is_none() {

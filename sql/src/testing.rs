@@ -84,7 +84,7 @@ impl Fixture {
             name: "test".to_owned(),
             collation: CollationId::UTF8MB4_0900_AI_CI,
             tables: tables.into_iter().collect(),
-            procedures: Default::default(),
+            routines: Default::default(),
         };
         let other = DatabaseDef { name: "other".to_owned(), ..test.clone() };
         let databases = [test, other].map(|d| (d.name.clone(), Arc::new(d)));
@@ -177,6 +177,7 @@ impl TableMaker {
             comment: String::new(),
             created_us: 0,
             is_virtual: false,
+            triggers: Vec::new(),
             foreign_keys: Vec::new(),
             checks: Vec::new(),
             view: None,

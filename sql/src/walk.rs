@@ -45,6 +45,11 @@ impl Plan {
 
     /// The tables and views that the statement names; `Named::through` counts within one list.
     pub fn named(&self) -> impl Iterator<Item = &[crate::plan::Named]> {
+        self.all_parts().map(|parts| parts.named.as_slice())
+    }
+
+    /// What its several pieces run beside their trees.
+    pub fn all_parts(&self) -> impl Iterator<Item = &Parts> {
         use crate::plan::InsertSource;
         let (query, duplicates) = match self {
             Plan::Insert(insert) => match &insert.source {
@@ -60,7 +65,7 @@ impl Plan {
             Plan::Delete(delete) => &delete.parts,
             Plan::Change(change) => &change.parts,
         };
-        [Some(own), query, duplicates].into_iter().flatten().map(|parts| parts.named.as_slice())
+        [Some(own), query, duplicates].into_iter().flatten()
     }
 
     /// The trees of the plan: the main one, then those of subqueries and of common table expressions that are kept.

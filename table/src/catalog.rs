@@ -13,7 +13,8 @@
 //! 7     table id u64, chunk number u16    a piece of the JSON of the table's statistics (`TableStatistics`)
 //! 8     table id u64, chunk number u16    as kind 3, of a view: it has `def.view`, no indexes and no trees
 //! 9     name, zero byte, chunk u16        a piece of the JSON of an account or role; what it means is the server's business
-//! 20    database, 0, key, 0, chunk u16    a piece of the JSON of a stored procedure (`RoutineDef`)
+//! 20    database, 0, name, 0, chunk u16   a piece of the JSON of a stored procedure (`RoutineDef`), by its name in lower case
+//! 21    database, 0, name, 0, chunk u16   likewise, of a stored function
 //! ```
 //!
 //! C1: a tree is recorded as an orphan (kind 5) before any definition refers to it; the transaction that links it removes the record,
@@ -43,6 +44,7 @@ const KIND_STATISTICS: u8 = 7;
 const KIND_VIEW: u8 = 8;
 const KIND_ACCOUNT: u8 = 9;
 const KIND_PROCEDURE: u8 = 20;
+const KIND_FUNCTION: u8 = 21;
 
 const FORMAT: u32 = 1;
 /// Bytes of JSON in one record of kind 3.
@@ -91,7 +93,7 @@ pub(crate) struct Contents {
     pub orphans: Vec<TreeRef>,
     /// The JSON of each account, by its name.
     pub accounts: BTreeMap<Vec<u8>, Vec<u8>>,
-    pub procedures: Vec<RoutineDef>,
+    pub routines: Vec<RoutineDef>,
 }
 
 /// Repeats an engine call until it answers, waiting on this thread.
@@ -175,12 +177,12 @@ impl<'w> CatalogTxn<'w> {
         self.put_chunks(KIND_STATISTICS, id, &to_json(statistics))
     }
 
-    pub fn put_procedure(&mut self, procedure: &RoutineDef) -> Result<()> {
-        self.put_pieces(&to_json(procedure), |chunk| procedure_key(procedure, chunk))
+    pub fn put_routine(&mut self, routine: &RoutineDef) -> Result<()> {
+        self.put_pieces(&to_json(routine), |chunk| routine_key(routine, chunk))
     }
 
-    pub fn remove_procedure(&mut self, procedure: &RoutineDef) -> Result<()> {
-        self.remove_pieces(0, |chunk| procedure_key(procedure, chunk))
+    pub fn remove_routine(&mut self, routine: &RoutineDef) -> Result<()> {
+        self.remove_pieces(0, |chunk| routine_key(routine, chunk))
     }
 
     fn put_chunks(&mut self, kind: u8, id: TableId, json: &[u8]) -> Result<()> {
@@ -325,8 +327,8 @@ pub(crate) struct Loader {
     chunks: BTreeMap<u64, Vec<u8>>,
     /// Table id -> the JSON of its statistics.
     statistics: BTreeMap<u64, Vec<u8>>,
-    /// Key without the chunk number -> the JSON of a procedure.
-    procedures: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// Key without the chunk number -> the JSON of a routine.
+    routines: BTreeMap<Vec<u8>, Vec<u8>>,
     format: Option<u32>,
 }
 
@@ -338,9 +340,9 @@ impl Loader {
             self.statistics.entry(u64::from_be_bytes(*id)).or_default().extend_from_slice(payload);
             return Ok(());
         }
-        if let [KIND_PROCEDURE, rest @ ..] = key {
-            let (name, _) = rest.split_last_chunk::<2>().ok_or_else(|| corrupt("a short procedure key"))?;
-            self.procedures.entry(name.to_vec()).or_default().extend_from_slice(payload);
+        if let [KIND_PROCEDURE | KIND_FUNCTION, ..] = key {
+            let (name, _) = key.split_last_chunk::<2>().ok_or_else(|| corrupt("a short routine key"))?;
+            self.routines.entry(name.to_vec()).or_default().extend_from_slice(payload);
             return Ok(());
         }
         load_record(key, payload, &mut self.contents, &mut self.chunks, &mut self.format)
@@ -356,8 +358,8 @@ impl Loader {
                 self.contents.statistics.insert(TableId(*id), statistics);
             }
         }
-        for json in self.procedures.values() {
-            self.contents.procedures.push(from_json("procedure", json)?);
+        for json in self.routines.values() {
+            self.contents.routines.push(from_json("routine", json)?);
         }
         match self.format {
             None if self.contents.databases.is_empty() && self.contents.tables.is_empty() => {}
@@ -453,9 +455,10 @@ fn account_key(name: &[u8], chunk: u16) -> Vec<u8> {
     key
 }
 
-fn procedure_key(procedure: &RoutineDef, chunk: u16) -> Vec<u8> {
-    let mut key = vec![KIND_PROCEDURE];
-    for name in [&procedure.database, &RoutineDef::key(&procedure.name)] {
+fn routine_key(routine: &RoutineDef, chunk: u16) -> Vec<u8> {
+    let (function, name) = routine.key();
+    let mut key = vec![if function { KIND_FUNCTION } else { KIND_PROCEDURE }];
+    for name in [&routine.database, &name] {
         key.extend_from_slice(name.as_bytes());
         key.push(0);
     }

@@ -258,10 +258,10 @@ impl NextVersion {
         }
     }
 
-    /// Adds the procedure, or puts it in the place of the one of its name.
-    pub fn put_procedure(&mut self, procedure: RoutineDef) {
-        if let Some(database) = self.databases.get_mut(&procedure.database) {
-            Arc::make_mut(database).procedures.insert(RoutineDef::key(&procedure.name), Arc::new(procedure));
+    /// Adds the routine, or puts it in the place of the one of its name.
+    pub fn put_routine(&mut self, routine: RoutineDef) {
+        if let Some(database) = self.databases.get_mut(&routine.database) {
+            Arc::make_mut(database).routines.insert(routine.key(), Arc::new(routine));
         }
     }
 
@@ -293,7 +293,7 @@ fn open_all(mut contents: Contents, worker_slots: usize) -> Result<Published> {
         .databases
         .into_iter()
         .map(|(name, collation)| {
-            (name.clone(), DatabaseDef { name, collation, tables: BTreeMap::new(), procedures: BTreeMap::new() })
+            (name.clone(), DatabaseDef { name, collation, tables: BTreeMap::new(), routines: BTreeMap::new() })
         })
         .collect();
     let mut tables = HashMap::with_capacity(contents.tables.len());
@@ -313,11 +313,11 @@ fn open_all(mut contents: Contents, worker_slots: usize) -> Result<Published> {
         let table = open_table(stored, Arc::new(counters), MetadataLock::new(worker_slots));
         tables.insert(def.id, Arc::new(table));
     }
-    for procedure in contents.procedures {
-        let Some(database) = databases.get_mut(&procedure.database) else {
-            return Err(Error::CorruptCatalog { what: format!("procedure {} is in no database", procedure.name) });
+    for routine in contents.routines {
+        let Some(database) = databases.get_mut(&routine.database) else {
+            return Err(Error::CorruptCatalog { what: format!("routine {} is in no database", routine.name) });
         };
-        database.procedures.insert(RoutineDef::key(&procedure.name), Arc::new(procedure));
+        database.routines.insert(routine.key(), Arc::new(routine));
     }
     let databases = databases.into_iter().map(|(name, database)| (name, Arc::new(database))).collect();
     let children = ddl::foreign::children(&databases);

@@ -22,11 +22,19 @@ pub enum Error {
     /// 1008, for DROP DATABASE
     DatabaseMissing { database: String },
     /// 1304
-    ProcedureExists { name: String },
+    RoutineExists { kind: &'static str, name: String },
     /// 1305, with the database's name before a dot
-    ProcedureMissing { name: String },
+    RoutineMissing { kind: &'static str, name: String },
     /// 1049, for everything else that names a database
     UnknownDatabase { database: String },
+    /// 1359
+    TriggerExists,
+    /// 1360
+    TriggerMissing,
+    /// 3011: FOLLOWS, PRECEDES
+    TriggerUnknown { name: String },
+    /// 1435: a table with triggers does not go to another database
+    TriggerMoves,
     /// 1050
     TableExists { table: String },
     /// 1051, for DROP TABLE (`database.table`)

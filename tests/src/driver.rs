@@ -148,10 +148,11 @@ fn local_host(message: &str) -> String {
     message.replace("'@'127.0.0.1'", "'@'localhost'")
 }
 
-/// SHOW WARNINGS and SHOW ERRORS tell of the statement before, which a failed preparation would become.
+/// SHOW WARNINGS, SHOW ERRORS and GET DIAGNOSTICS tell of the statement before, which a failed preparation would become.
 fn reads_diagnostics(sql: &str) -> bool {
     let upper = sql.trim_start().to_ascii_uppercase();
     upper.starts_with("SHOW") && (upper.contains("WARNINGS") || upper.contains("ERRORS"))
+        || upper.starts_with("GET") && upper.contains("DIAGNOSTICS")
 }
 
 fn collect<P: mysql::prelude::Protocol>(

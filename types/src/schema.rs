@@ -40,11 +40,14 @@ pub struct DatabaseDef {
     pub name: String,
     pub collation: CollationId,
     pub tables: BTreeMap<String, Arc<TableDef>>,
-    /// Stored procedures, by [`RoutineDef::key`].
-    pub procedures: BTreeMap<String, Arc<RoutineDef>>,
+    /// Stored procedures and functions.
+    pub routines: BTreeMap<RoutineKey, Arc<RoutineDef>>,
 }
 
-/// A stored procedure, as its text. Stored as JSON in the catalog tree; fields added later carry `#[serde(default)]`.
+/// What a routine is found by in its database: whether it is a function, and its name in lower case.
+pub type RoutineKey = (bool, String);
+
+/// A stored procedure or function, as its text. Stored as JSON in the catalog tree; fields added later carry `#[serde(default)]`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoutineDef {
     pub database: String,
@@ -70,12 +73,69 @@ pub struct RoutineDef {
     /// Microseconds since the epoch, UTC.
     pub created_us: i64,
     pub altered_us: i64,
+    /// Of a function: the text of the type that it returns.
+    #[serde(default)]
+    pub returns: Option<String>,
 }
 
 impl RoutineDef {
-    /// What a routine is found by in its database.
-    pub fn key(name: &str) -> String {
-        name.to_lowercase()
+    /// What a routine of the name is found by.
+    pub fn key_of(function: bool, name: &str) -> RoutineKey {
+        (function, name.to_lowercase())
+    }
+
+    pub fn key(&self) -> RoutineKey {
+        Self::key_of(self.is_function(), &self.name)
+    }
+
+    pub fn is_function(&self) -> bool {
+        self.returns.is_some()
+    }
+
+    /// As MySQL calls it.
+    pub fn kind(&self) -> &'static str {
+        routine_kind(self.is_function())
+    }
+}
+
+/// What MySQL calls a function, or a procedure.
+pub fn routine_kind(function: bool) -> &'static str {
+    if function { "FUNCTION" } else { "PROCEDURE" }
+}
+
+/// What a trigger is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum TriggerEvent {
+    Insert,
+    Update,
+    Delete,
+}
+
+impl TriggerEvent {
+    /// As written.
+    pub fn name(self) -> &'static str {
+        match self {
+            TriggerEvent::Insert => "INSERT",
+            TriggerEvent::Update => "UPDATE",
+            TriggerEvent::Delete => "DELETE",
+        }
+    }
+}
+
+/// A trigger: a program that is run for each row. It is a part of its table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TriggerDef {
+    pub event: TriggerEvent,
+    /// BEFORE, not AFTER.
+    pub before: bool,
+    /// Without parameters; its database is the table's.
+    pub program: Arc<RoutineDef>,
+}
+
+impl TriggerDef {
+    /// BEFORE, AFTER
+    pub fn timing(&self) -> &'static str {
+        if self.before { "BEFORE" } else { "AFTER" }
     }
 }
 
@@ -85,7 +145,20 @@ impl Schema {
     }
 
     pub fn procedure(&self, database: &str, name: &str) -> Option<&Arc<RoutineDef>> {
-        self.databases.get(database)?.procedures.get(&RoutineDef::key(name))
+        self.routine(false, database, name)
+    }
+
+    /// A function, or a procedure.
+    pub fn routine(&self, function: bool, database: &str, name: &str) -> Option<&Arc<RoutineDef>> {
+        self.databases.get(database)?.routines.get(&RoutineDef::key_of(function, name))
+    }
+
+    /// The trigger of a name, with its table; names of triggers know no case.
+    pub fn trigger(&self, database: &str, name: &str) -> Option<(&Arc<TableDef>, &TriggerDef)> {
+        let name = name.to_lowercase();
+        let mut all =
+            self.databases.get(database)?.tables.values().flat_map(|t| t.triggers.iter().map(move |trigger| (t, trigger)));
+        all.find(|(_, trigger)| trigger.program.name.to_lowercase() == name)
     }
 }
 
@@ -115,6 +188,9 @@ pub struct TableDef {
     /// It is a view: there are no rows and no indexes, and the columns are those that its query had when it was defined.
     #[serde(default)]
     pub view: Option<Box<ViewDef>>,
+    /// Those for one event and time stand in the order in which they are run.
+    #[serde(default)]
+    pub triggers: Vec<TriggerDef>,
 }
 
 /// What a view is beside its columns.
@@ -355,7 +431,7 @@ impl IndexDef {
     }
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IndexColumn {
     /// Position in `TableDef::columns`.
     pub column: usize,

@@ -475,6 +475,7 @@ mod tests {
             comment: "table 'c'".into(),
             created_us: 0,
             is_virtual: false,
+            triggers: Vec::new(),
             foreign_keys: Vec::new(),
             checks: Vec::new(),
             view: None,

@@ -4,6 +4,7 @@
 //! table. Where none reads a column assigned before it, all are evaluated over the old row, without copies.
 
 use super::defaults::{self, Default};
+use super::triggers::Triggers;
 use super::{RowRules, store};
 use crate::error::Result;
 use crate::eval::{Env, Shared, Step};
@@ -25,6 +26,8 @@ pub(super) struct Assigner<'p> {
     touched: Vec<usize>,
     /// Generated columns, which change with others.
     computed: Vec<usize>,
+    /// What is NOT NULL may be NULL until triggers have run.
+    defers_nulls: bool,
 }
 
 /// Columns and their new stored values.
@@ -43,11 +46,17 @@ impl<'p> Assigner<'p> {
             defaults.push(default.transpose()?);
         }
         let touched = (0..columns.len()).filter(|c| columns[*c].on_update_now && !assigned(*c)).collect();
-        Ok(Self { table, assignments, sequential, defaults, touched, computed: Vec::new() })
+        Ok(Self { table, assignments, sequential, defaults, touched, computed: Vec::new(), defers_nulls: false })
     }
 
     pub fn with_rules(mut self, rules: Option<&RowRules>) -> Self {
         self.computed.extend(rules.into_iter().flat_map(RowRules::computed_columns));
+        self
+    }
+
+    /// For rows whose BEFORE triggers may give them other values, where there are some.
+    pub fn with_triggers(mut self, triggers: Option<&Triggers<'_>>) -> Self {
+        self.defers_nulls = triggers.is_some_and(|triggers| triggers.before);
         self
     }
 
@@ -120,7 +129,10 @@ impl<'p> Assigner<'p> {
             (None, Some(default)) => defaults::value(shared, default, column, true)?,
             (None, None) => Value::Null,
         };
-        if stored.is_null() && !column.nullable { store::not_null(shared, column, shared.strict) } else { Ok(stored) }
+        match stored.is_null() && !column.nullable && !self.defers_nulls {
+            true => store::not_null(shared, column, shared.strict),
+            false => Ok(stored),
+        }
     }
 
     /// Converts what `evaluate` gave and keeps the columns that differ from the row. Empty: the row stays as it is.

@@ -8,6 +8,7 @@
 
 use super::assign::{Assigner, ColumnChanges};
 use super::foreign::{Checker, Writer};
+use super::triggers::{ChangedRow, Triggers};
 use super::update::{duplicate, new_row, reread_source, start_run, subquery_lock};
 use super::{Changes, RowRules, changed_number, rules, update_info};
 use crate::context::ExecContext;
@@ -24,6 +25,7 @@ use crate::wait::engine;
 use sql::plan::{ChangePlan, ChangeTarget};
 use table::{Progress, Table, WriteRow};
 use types::Value;
+use types::schema::TriggerEvent;
 
 /// The rows of one target that are to be changed.
 struct Rows<'p> {
@@ -252,7 +254,8 @@ impl<'p> Rows<'p> {
         done: &mut DmlDone,
         counts: &mut Changes,
     ) -> Result<u64> {
-        let assigner = Assigner::over_join(self.table, &self.target.assignments)?;
+        let triggers = Triggers::of(self.table, TriggerEvent::Update);
+        let assigner = Assigner::over_join(self.table, &self.target.assignments)?.with_triggers(triggers.as_ref());
         let How { rules, ignore } = how;
         let wanted = vec![true; self.table.def().columns.len()];
         let mut progress = Progress::default();
@@ -265,13 +268,27 @@ impl<'p> Rows<'p> {
                     break;
                 }
                 let Run { worker, txn, sources, shared, .. } = run;
+                if let Some(triggers) = &triggers {
+                    let row = &mut sources[self.target.source].row;
+                    if !Box::pin(triggers.lock(&mut Writer { worker, txn, shared }, row)).await? {
+                        continue;
+                    }
+                }
                 let source = &sources[self.target.source];
                 let mut changes: ColumnChanges<'_> = Vec::with_capacity(raw.len());
-                assigner.changes(shared, source, &raw, done.matched + 1, &mut changes)?;
+                let number = done.matched + 1;
+                assigner.changes(shared, source, &raw, number, &mut changes)?;
+                if let Some(triggers) = &triggers {
+                    let row = ChangedRow { rules, source, number };
+                    Box::pin(triggers.before_update(&mut Writer { worker, txn, shared }, &row, &mut changes)).await?;
+                }
                 if !rules::hold(rules, shared, source, &mut changes, done.matched + 1, ignore)? {
                     changes.clear();
                 }
                 if changes.is_empty() {
+                    if let Some(triggers) = &triggers {
+                        Box::pin(triggers.after_update(&mut Writer { worker, txn, shared }, &source.row, &changes)).await?;
+                    }
                     done.matched += 1;
                     break;
                 }
@@ -287,6 +304,9 @@ impl<'p> Rows<'p> {
                         changed += 1;
                         if let Some(number) = changed_number(self.table, &changes) {
                             engine!(shared.session, self.table.note_auto_increment(worker, number))?;
+                        }
+                        if let Some(triggers) = &triggers {
+                            Box::pin(triggers.after_update(&mut Writer { worker, txn, shared }, row, &changes)).await?;
                         }
                     }
                     Some(WriteRow::Duplicate { index }) => {
@@ -309,11 +329,19 @@ impl<'p> Rows<'p> {
     async fn delete(&mut self, run: &mut Run<'p>, mut checker: Option<Checker<'p>>, changes: &mut Changes) -> Result<u64> {
         let wanted = vec![true; self.table.def().columns.len()];
         let mut progress = Progress::default();
+        let triggers = Triggers::of(self.table, TriggerEvent::Delete);
         let mut deleted = 0;
         while self.next(run).await? {
             let (key, _) = self.current();
             while reread_source(run, self.target.source, self.table, key, &wanted).await? {
                 let Run { worker, txn, sources, shared, .. } = run;
+                if let Some(triggers) = &triggers {
+                    let (mut writer, row) = (Writer { worker, txn, shared }, &mut sources[self.target.source].row);
+                    if !Box::pin(triggers.lock(&mut writer, row)).await? {
+                        continue;
+                    }
+                    Box::pin(triggers.around_delete(&mut writer, true, row)).await?;
+                }
                 let row = &sources[self.target.source].row;
                 let outcome = match &mut checker {
                     None => Some(engine!(shared.session, self.table.delete_row(worker, txn, row, &mut progress))?),
@@ -324,6 +352,9 @@ impl<'p> Rows<'p> {
                     Some(WriteRow::Done) => {
                         deleted += 1;
                         changes.add_to(self.target.source, -1);
+                        if let Some(triggers) = &triggers {
+                            Box::pin(triggers.around_delete(&mut Writer { worker, txn, shared }, false, row)).await?;
+                        }
                         break;
                     }
                     Some(_) => {}

@@ -3,6 +3,7 @@
 use super::Changes;
 use super::collect::RowKeys;
 use super::foreign::{Checker, Writer};
+use super::triggers::Triggers;
 use super::update::{limit_of, reread, start_run, target};
 use crate::context::ExecContext;
 use crate::driver::DmlDone;
@@ -14,6 +15,7 @@ use crate::scratch::Scratch;
 use crate::wait::engine;
 use sql::plan::DeletePlan;
 use table::{Progress, Table, WriteRow};
+use types::schema::TriggerEvent;
 
 /// Runs a DELETE.
 pub(crate) async fn delete(
@@ -27,6 +29,7 @@ pub(crate) async fn delete(
     let mut run = start_run(cx, prepared, &plan.parts, plan.ignore);
     let limit = limit_of(&mut run, plan.limit.as_ref()).await?;
     let mut checker = Checker::new(prepared.foreign_keys.as_deref(), table, &run.shared, plan.ignore);
+    let triggers = Triggers::of(table, TriggerEvent::Delete);
     let mut progress = std::mem::take(&mut scratch.progress);
     let mut deleted = 0;
     if plan.order.is_empty() {
@@ -37,7 +40,7 @@ pub(crate) async fn delete(
             if !run.advance(|run| operator.next(run)).await? {
                 break;
             }
-            match delete_row(&mut run, table, &mut checker, &mut progress, changes).await? {
+            match delete_row(&mut run, table, &mut checker, triggers.as_ref(), &mut progress, changes).await? {
                 Deleted::Yes => deleted += 1,
                 Deleted::Kept => {}
                 Deleted::Changed => operator.again(),
@@ -49,7 +52,7 @@ pub(crate) async fn delete(
         let mut keys = RowKeys::collect(&mut run, &plan.scan, table, &plan.order, limit, false).await?;
         while keys.next(&mut run).await? {
             while reread(&mut run, table, keys.key(), &plan.scan.columns_used).await? {
-                match delete_row(&mut run, table, &mut checker, &mut progress, changes).await? {
+                match delete_row(&mut run, table, &mut checker, triggers.as_ref(), &mut progress, changes).await? {
                     Deleted::Yes => deleted += 1,
                     Deleted::Kept => {}
                     Deleted::Changed => continue,
@@ -80,10 +83,18 @@ async fn delete_row(
     run: &mut Run<'_>,
     table: &Table,
     checker: &mut Option<Checker<'_>>,
+    triggers: Option<&Triggers<'_>>,
     progress: &mut Progress,
     changes: &mut Changes,
 ) -> Result<Deleted> {
     let Run { worker, txn, sources, shared, .. } = run;
+    if let Some(triggers) = triggers {
+        let (mut writer, row) = (Writer { worker, txn, shared }, &mut sources[0].row);
+        if !Box::pin(triggers.lock(&mut writer, row)).await? {
+            return Ok(Deleted::Changed);
+        }
+        Box::pin(triggers.around_delete(&mut writer, true, row)).await?;
+    }
     let row = &sources[0].row;
     let outcome = match checker {
         None => Some(engine!(shared.session, table.delete_row(worker, txn, row, progress))?),
@@ -93,6 +104,9 @@ async fn delete_row(
         None => Deleted::Kept,
         Some(WriteRow::Done) => {
             changes.add(-1);
+            if let Some(triggers) = triggers {
+                Box::pin(triggers.around_delete(&mut Writer { worker, txn, shared }, false, row)).await?;
+            }
             Deleted::Yes
         }
         Some(_) => Deleted::Changed,

@@ -7,6 +7,7 @@ use super::assign::{Assigner, ColumnChanges};
 use super::defaults::{self, Default};
 use super::foreign::{Checker, Writer};
 use super::given::{self, GivenRow};
+use super::triggers::{ChangedRow, InsertTriggers, NewRow};
 use super::update::{duplicate, new_row, subquery_lock};
 use super::{Changes, changed_number, insert_info, is_strict, rules, store};
 use crate::coerce;
@@ -129,6 +130,7 @@ pub(super) struct Inserting<'p> {
     table: &'p Table,
     shape: &'p InsertShape,
     assigner: Option<Assigner<'p>>,
+    triggers: Option<Box<InsertTriggers<'p>>>,
     /// Of subqueries in ON DUPLICATE KEY UPDATE.
     duplicate_sources: &'p [Option<Arc<Table>>],
     auto: Option<AutoIncrement>,
@@ -156,6 +158,8 @@ impl<'p> Inserting<'p> {
         let (table, shape) = prepared.target.as_ref().expect("an INSERT has a target");
         let table: &'p Table = table;
         let columns = &table.def().columns;
+        let triggers = InsertTriggers::of(table, plan);
+        let update = triggers.as_ref().and_then(|triggers| triggers.update.as_ref());
         let assigner = (!plan.on_duplicate.is_empty()).then(|| Assigner::new(table, &plan.on_duplicate));
         let auto = columns.iter().position(|c| c.auto_increment).map(|column| AutoIncrement {
             column,
@@ -167,7 +171,8 @@ impl<'p> Inserting<'p> {
             plan,
             table,
             shape,
-            assigner: assigner.transpose()?,
+            assigner: assigner.transpose()?.map(|assigner| assigner.with_triggers(update)),
+            triggers,
             duplicate_sources: &prepared.duplicate_sources,
             auto,
             checker: None,
@@ -324,7 +329,12 @@ impl<'p> Inserting<'p> {
         let def = self.table.def();
         let mut values: Vec<Value<'_>> = Vec::with_capacity(def.columns.len());
         let mut generated = None;
-        if self.fill(shared, raw, given, &mut values)? {
+        let mut generate = self.fill(shared, raw, given, &mut values)?;
+        if let Some(triggers) = &self.triggers {
+            let row = self.new_row(generate);
+            generate = Box::pin(triggers.before_insert(Writer { worker, txn, shared }, row, &mut values)).await?;
+        }
+        if generate {
             generated = Some(self.number_row(worker, shared.session, &mut values).await?);
         }
         self.finish_row(worker, txn, shared, &mut values, generated).await
@@ -336,6 +346,12 @@ impl<'p> Inserting<'p> {
         let auto = self.auto.as_ref().expect("a generated number has a column").column;
         values[auto] = auto_value(number, &self.table.def().columns[auto], self.row_number)?;
         Ok(number)
+    }
+
+    /// What triggers must know of the row.
+    fn new_row(&self, generate: bool) -> NewRow<'p> {
+        let auto = self.auto.as_ref().map(|auto| auto.column);
+        NewRow { auto, generate, shape: self.shape, number: self.row_number, strict: self.single_row && !self.plan.ignore }
     }
 
     /// Another row begins; its number.
@@ -352,7 +368,11 @@ impl<'p> Inserting<'p> {
         shared: &Shared<'_>,
         values: &mut [Value<'_>],
     ) -> Result<()> {
-        let generate = self.auto.as_ref().is_some_and(|auto| asks_for_number(&values[auto.column], shared.session));
+        let mut generate = self.auto.as_ref().is_some_and(|auto| asks_for_number(&values[auto.column], shared.session));
+        if let Some(triggers) = &self.triggers {
+            let row = self.new_row(generate);
+            generate = Box::pin(triggers.before_insert(Writer { worker, txn, shared }, row, values)).await?;
+        }
         let mut generated = None;
         if generate {
             generated = Some(self.number_row(worker, shared.session, values).await?);
@@ -383,6 +403,11 @@ impl<'p> Inserting<'p> {
         self.put(worker, txn, shared, values, generated).await
     }
 
+    /// BEFORE triggers may still give the row what it must have.
+    fn defers_nulls(&self) -> bool {
+        self.triggers.as_ref().is_some_and(|triggers| triggers.insert.as_ref().is_some_and(|insert| insert.before))
+    }
+
     /// Converts the given values and fills in defaults; returns whether the row gets a generated number.
     fn fill<'v>(&self, shared: &Shared<'_>, raw: &'v [Value<'_>], given: Given<'_>, values: &mut Vec<Value<'v>>) -> Result<bool>
     where
@@ -406,14 +431,15 @@ impl<'p> Inserting<'p> {
             };
             if is_auto(*number) && asks_for_number(&value, shared.session) {
                 generate = true;
-            } else if value.is_null() && !column.nullable {
+            } else if value.is_null() && !column.nullable && !self.defers_nulls() {
                 values[*number] = store::not_null(shared, column, strict)?;
             } else {
                 values[*number] = value;
             }
         }
         for (number, column) in columns.iter().enumerate() {
-            if self.shape.given[number].is_none() && !is_auto(number) {
+            let is_deferred = self.defers_nulls() && matches!(defaults[number], Default::Missing);
+            if self.shape.given[number].is_none() && !is_auto(number) && !is_deferred {
                 // A missing default is told once.
                 values[number] = defaults::value(shared, &defaults[number], column, self.row_number == 1)?;
             }
@@ -510,9 +536,17 @@ impl<'p> Inserting<'p> {
                 continue;
             }
             if self.plan.replace {
-                if self.is_same(values) {
+                let delete = self.triggers.as_ref().and_then(|triggers| triggers.delete.as_ref());
+                if delete.is_none() && self.is_same(values) {
                     // The row is there as it would be put: MySQL counts it once.
                     break;
+                }
+                if let Some(triggers) = delete {
+                    let (mut writer, old) = (Writer { worker, txn: &mut *txn, shared }, &mut self.existing);
+                    if !Box::pin(triggers.lock(&mut writer, old)).await? {
+                        continue;
+                    }
+                    Box::pin(triggers.around_delete(&mut writer, true, old)).await?;
                 }
                 let (old, progress) = (&self.existing, &mut self.progress);
                 let outcome = match &mut self.checker {
@@ -522,6 +556,9 @@ impl<'p> Inserting<'p> {
                 if outcome == Some(WriteRow::Done) {
                     self.replaced += 1;
                     self.changes.add(-1);
+                    if let Some(triggers) = delete {
+                        Box::pin(triggers.around_delete(&mut Writer { worker, txn, shared }, false, old)).await?;
+                    }
                 }
                 continue;
             }
@@ -531,7 +568,11 @@ impl<'p> Inserting<'p> {
             }
         }
         self.inserted += 1;
-        self.note_number(worker, session, values, generated).await
+        self.note_number(worker, session, values, generated).await?;
+        if let Some(triggers) = self.triggers.as_ref().and_then(|triggers| triggers.insert.as_ref()) {
+            Box::pin(triggers.after_insert(&mut Writer { worker, txn, shared }, values)).await?;
+        }
+        Ok(())
     }
 
     /// Is the row in the way the same as the new one?
@@ -612,7 +653,12 @@ impl<'p> Inserting<'p> {
         shared.row_done();
         let mut changes: ColumnChanges<'_> = Vec::new();
         assigner.changes(shared, &source[0], &raw, self.row_number, &mut changes)?;
-        let mut done = true;
+        let triggers = self.triggers.as_ref().and_then(|triggers| triggers.update.as_ref());
+        if let Some(triggers) = triggers {
+            let row = ChangedRow { rules: self.shape.rules.as_ref(), source: &source[0], number: self.row_number };
+            Box::pin(triggers.before_update(&mut Writer { worker, txn, shared }, &row, &mut changes)).await?;
+        }
+        let (mut done, mut refused) = (true, false);
         if !rules::hold(self.shape.rules.as_ref(), shared, &source[0], &mut changes, self.row_number, self.plan.ignore)? {
             changes.clear();
         }
@@ -627,7 +673,10 @@ impl<'p> Inserting<'p> {
             };
             match outcome {
                 // A foreign key forbids it: left as it is, by IGNORE.
-                None => self.touched += 1,
+                None => {
+                    self.touched += 1;
+                    refused = true;
+                }
                 Some(WriteRow::Done) => {
                     self.touched += 1;
                     self.updated += 1;
@@ -648,8 +697,15 @@ impl<'p> Inserting<'p> {
                     }
                     session.warn(error);
                     self.touched += 1;
+                    refused = true;
                 }
             }
+        }
+        if let Some(triggers) = triggers
+            && done
+            && !refused
+        {
+            Box::pin(triggers.after_update(&mut Writer { worker, txn, shared }, &source[0].row, &changes)).await?;
         }
         drop(changes);
         drop(raw);
@@ -739,7 +795,7 @@ impl<'p> Inserting<'p> {
 }
 
 /// Does such a value of the AUTO_INCREMENT column mean the next number?
-fn asks_for_number(value: &Value<'_>, session: &SessionVars) -> bool {
+pub(super) fn asks_for_number(value: &Value<'_>, session: &SessionVars) -> bool {
     value.is_null() || coerce::is_zero(value) && !session.sql_mode.no_auto_value_on_zero
 }
 

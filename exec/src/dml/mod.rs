@@ -8,6 +8,7 @@
 //! D4: values written are converted by `types::convert::store`, once.
 //! D5: rows are written through `foreign` where the table has foreign keys that the statement concerns.
 //! D6: a row is completed and judged by its table's `rules` before it is written.
+//! D7: the table's `triggers` run around each row that is written, but for those that foreign keys' actions write.
 
 mod assign;
 mod change;
@@ -20,6 +21,7 @@ mod insert;
 mod load;
 mod rules;
 mod store;
+mod triggers;
 mod update;
 
 pub(crate) use change::change;

@@ -55,11 +55,17 @@ impl RowRules {
         Ok(has_any.then(|| RowRules { generated, checks, view: view.cloned().map(Box::new) }))
     }
 
-    /// Fills in the generated columns of a new row, and judges it.
-    pub fn complete(&self, shared: &Shared<'_>, table: &Table, values: &mut [Value<'_>], row: u64) -> Result<()> {
+    /// Fills in the generated columns of a new row.
+    pub fn compute(&self, shared: &Shared<'_>, table: &Table, values: &mut [Value<'_>], row: u64) -> Result<()> {
         for (column, expr) in &self.generated {
             values[*column] = computed(shared, table, values, *column, expr, row)?;
         }
+        Ok(())
+    }
+
+    /// Fills in the generated columns of a new row, and judges it.
+    pub fn complete(&self, shared: &Shared<'_>, table: &Table, values: &mut [Value<'_>], row: u64) -> Result<()> {
+        self.compute(shared, table, values, row)?;
         let source = [Source { table: Some(table), ..Source::default() }];
         let overlay = whole(values);
         self.checks.iter().try_for_each(|check| check.judge(shared, &source, &overlay))?;
@@ -84,6 +90,22 @@ impl RowRules {
         changes: &mut Vec<(usize, Value<'_>)>,
         row: u64,
     ) -> Result<()> {
+        self.compute_changed(shared, source, changes, row)?;
+        let sources = std::slice::from_ref(source);
+        let overlay = borrowed(changes);
+        let concerned = self.checks.iter().filter(|check| changes.iter().any(|(column, _)| check.columns.contains(column)));
+        concerned.into_iter().try_for_each(|check| check.judge(shared, sources, &overlay))?;
+        self.judge_view(shared, sources, &overlay)
+    }
+
+    /// Adds to the changes of the row in `source` what they make of its generated columns.
+    pub fn compute_changed(
+        &self,
+        shared: &Shared<'_>,
+        source: &Source<'_>,
+        changes: &mut Vec<(usize, Value<'_>)>,
+        row: u64,
+    ) -> Result<()> {
         let table = source.stored_table();
         let sources = std::slice::from_ref(source);
         for (column, expr) in &self.generated {
@@ -93,14 +115,13 @@ impl RowRules {
                 stored(shared, &settled(env.eval(expr))?, expr, table, *column, row)?
             };
             let is_same = source.row.row(table).get(*column).is_ok_and(|old| old == value);
+            // It may have been computed before, of what triggers have changed since.
+            changes.retain(|(changed, _)| changed != column);
             if !is_same {
                 changes.push((*column, value));
             }
         }
-        let overlay = borrowed(changes);
-        let concerned = self.checks.iter().filter(|check| changes.iter().any(|(column, _)| check.columns.contains(column)));
-        concerned.into_iter().try_for_each(|check| check.judge(shared, sources, &overlay))?;
-        self.judge_view(shared, sources, &overlay)
+        Ok(())
     }
 
     /// The columns that any change may change with it.

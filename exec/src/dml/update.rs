@@ -6,6 +6,7 @@
 use super::assign::{Assigner, ColumnChanges};
 use super::collect::RowKeys;
 use super::foreign::{Checker, Writer};
+use super::triggers::{ChangedRow, Triggers};
 use super::{Changes, RowRules, changed_number, is_strict, rules, update_info};
 use crate::context::ExecContext;
 use crate::driver::DmlDone;
@@ -22,6 +23,7 @@ use std::time::Duration;
 use table::{Progress, RowRead, Table, WriteRow};
 use txn::{LockMode, Txn, WaitPolicy};
 use types::Value;
+use types::schema::TriggerEvent;
 
 /// Runs an UPDATE.
 pub(crate) async fn update(
@@ -34,13 +36,15 @@ pub(crate) async fn update(
     let table = target(prepared);
     let mut run = start_run(cx, prepared, &plan.parts, plan.ignore);
     let rules = prepared.rules(table);
-    let assigner = Assigner::new(table, &plan.assignments)?.with_rules(rules);
+    let triggers = Triggers::of(table, TriggerEvent::Update);
+    let assigner = Assigner::new(table, &plan.assignments)?.with_rules(rules).with_triggers(triggers.as_ref());
     let limit = limit_of(&mut run, plan.limit.as_ref()).await?;
     let checker = Checker::new(prepared.foreign_keys.as_deref(), table, &run.shared, plan.ignore);
-    let mut update = Updating { table, assigner: &assigner, checker, rules, ignore: plan.ignore, matched: 0, changed: 0 };
+    let mut update =
+        Updating { table, assigner: &assigner, checker, rules, triggers, ignore: plan.ignore, matched: 0, changed: 0 };
     let mut progress = std::mem::take(&mut scratch.progress);
     let mut values = recycle(std::mem::take(&mut scratch.values));
-    if plan.order.is_empty() && !moves_in_scan(&plan.scan, &assigner) {
+    if plan.order.is_empty() && update.triggers.is_none() && !moves_in_scan(&plan.scan, &assigner) {
         let operator = ScanOperator::new(&plan.scan, table, Some(SourceLock::Latest));
         let mut operator = operator.one_by_one(plan.limit.is_some()).semi_consistent();
         operator.borrow_buffers(scratch);
@@ -156,6 +160,7 @@ struct Updating<'p> {
     assigner: &'p Assigner<'p>,
     checker: Option<Checker<'p>>,
     rules: Option<&'p RowRules>,
+    triggers: Option<Triggers<'p>>,
     ignore: bool,
     matched: u64,
     changed: u64,
@@ -187,6 +192,12 @@ impl Updating<'_> {
         counts: &mut Changes,
     ) -> Result<(bool, Vec<Value<'static>>)> {
         let number = self.matched + 1;
+        if let Some(triggers) = &self.triggers {
+            let Run { worker, txn, sources, shared, .. } = run;
+            if !Box::pin(triggers.lock(&mut Writer { worker, txn, shared }, &mut sources[0].row)).await? {
+                return Ok((false, values));
+            }
+        }
         if run.has_subqueries() {
             self.run_subqueries(run, number).await?;
         }
@@ -199,10 +210,15 @@ impl Updating<'_> {
         shared.row_done();
         let mut changes: ColumnChanges<'_> = Vec::with_capacity(raw.len());
         self.assigner.changes(shared, &sources[0], &raw, number, &mut changes)?;
+        if let Some(triggers) = &self.triggers {
+            let row = ChangedRow { rules: self.rules, source: &sources[0], number };
+            Box::pin(triggers.before_update(&mut Writer { worker, txn, shared }, &row, &mut changes)).await?;
+        }
         if !rules::hold(self.rules, shared, &sources[0], &mut changes, number, self.ignore)? {
             changes.clear();
         }
         let mut done = true;
+        let mut refused = false;
         let unchanged = changes.is_empty();
         if !unchanged {
             let old = &sources[0].row;
@@ -212,7 +228,10 @@ impl Updating<'_> {
             };
             match outcome {
                 // A foreign key forbids it: left as it is, by IGNORE.
-                None => self.matched += 1,
+                None => {
+                    self.matched += 1;
+                    refused = true;
+                }
                 Some(WriteRow::Done) => {
                     self.matched += 1;
                     self.changed += 1;
@@ -228,8 +247,15 @@ impl Updating<'_> {
                         return Err(error);
                     }
                     shared.session.warn(error);
+                    refused = true;
                 }
             }
+        }
+        if let Some(triggers) = &self.triggers
+            && done
+            && !refused
+        {
+            Box::pin(triggers.after_update(&mut Writer { worker, txn, shared }, &sources[0].row, &changes)).await?;
         }
         drop(changes);
         let values = recycle(raw);

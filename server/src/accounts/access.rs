@@ -294,7 +294,7 @@ impl Access {
     /// May the account know that the procedure is there?
     pub fn sees_routine(&self, def: &RoutineDef) -> bool {
         let some = Privileges::EXECUTE.with(Privileges::CREATE_ROUTINE).with(Privileges::ALTER_ROUTINE);
-        self.routine(&def.database, &def.name, false).has_any(some) || self.shows_routine(def)
+        self.routine(&def.database, &def.name, def.is_function()).has_any(some) || self.shows_routine(def)
     }
 
     /// May the account see what the procedure does?
@@ -321,9 +321,9 @@ impl Access {
         let databases = schema.databases.iter().filter(|(name, _)| self.sees_database(name)).map(|(name, database)| {
             let tables = database.tables.iter().filter(|(table, _)| self.sees_table(name, table));
             let tables = tables.map(|(table, def)| (table.clone(), Arc::clone(def))).collect();
-            let procedures = database.procedures.iter().filter(|(_, def)| self.sees_routine(def));
-            let procedures = procedures.map(|(key, def)| (key.clone(), Arc::clone(def))).collect();
-            (name.clone(), Arc::new(DatabaseDef { tables, procedures, ..DatabaseDef::clone(database) }))
+            let routines = database.routines.iter().filter(|(_, def)| self.sees_routine(def));
+            let routines = routines.map(|(key, def)| (key.clone(), Arc::clone(def))).collect();
+            (name.clone(), Arc::new(DatabaseDef { tables, routines, ..DatabaseDef::clone(database) }))
         });
         let visible = Arc::new(Schema { version: schema.version, databases: databases.collect() });
         *kept = Some((schema.version, Arc::clone(&visible)));

@@ -15,6 +15,7 @@ use sql::ast::{
     AlterAction, AlterTable, CreateTable, ForeignKey, Maintenance, ObjectName, SetItem, Show, Statement, VariableScope, ViewForm,
 };
 use sql::plan::Action;
+use types::schema::TableDef;
 
 impl State {
     /// Refuses what the account may not.
@@ -49,17 +50,25 @@ impl State {
                 let kept = if create.form == ViewForm::Alter { self.view_definer(&create.name)? } else { None };
                 self.check_definer(named.or(kept))
             }
-            Statement::CreateProcedure(create) => {
+            Statement::CreateRoutine(create) => {
                 database(self.database_of(&create.name)?, Privileges::CREATE_ROUTINE)?;
                 self.check_definer(create.definer.map(|(user, host)| Name::new(user, host)))
             }
-            Statement::AlterProcedure { name, .. } | Statement::DropProcedure { name, .. } => {
+            Statement::AlterRoutine { function, name, .. } | Statement::DropRoutine { function, name, .. } => {
                 let database = self.database_of(name)?;
-                self.check_routine(database, name.name, false, Privileges::ALTER_ROUTINE)?;
+                self.check_routine(database, name.name, *function, Privileges::ALTER_ROUTINE)?;
                 let schema = self.schema();
-                let definer = schema.procedure(database, name.name).map(|def| Name::from_plain(&def.definer));
+                let definer = schema.routine(*function, database, name.name).map(|def| Name::from_plain(&def.definer));
                 definer.map_or(Ok(()), |definer| self.guard_definer(&definer))
             }
+            Statement::CreateTrigger(create) => {
+                table(&create.table, Privileges::TRIGGER)?;
+                self.check_definer(create.definer.map(|(user, host)| Name::new(user, host)))
+            }
+            Statement::DropTrigger { name, .. } => match self.schema().trigger(self.database_of(name)?, name.name) {
+                Some((on, _)) => table(&ObjectName { database: name.database, name: &on.name }, Privileges::TRIGGER),
+                None => Ok(()),
+            },
             Statement::CreateIndex(create) => self.of_table_or_own(&create.table, Privileges::INDEX),
             Statement::DropIndex { table: name, .. } => self.of_table_or_own(name, Privileges::INDEX),
             Statement::AlterTable(alter) => self.check_alter_table(alter),
@@ -107,6 +116,7 @@ impl State {
             | Statement::Execute { .. } => Ok(()),
             // Free for everybody.
             Statement::Empty
+            | Statement::Condition(_)
             | Statement::Unsupported { .. }
             | Statement::Begin { .. }
             | Statement::Commit(_)
@@ -151,6 +161,14 @@ impl State {
         match self.access.routine(database, name, function).has(wanted) {
             true => Ok(()),
             false => Err(self.access.routine_denied(command, database, name)),
+        }
+    }
+
+    /// The definer of a trigger needs TRIGGER on its table.
+    pub fn check_trigger(&self, table: &TableDef) -> Result<()> {
+        match self.access.table(&table.database, &table.name).0.has(Privileges::TRIGGER) {
+            true => Ok(()),
+            false => Err(self.access.table_denied(Privileges::TRIGGER, &table.name)),
         }
     }
 

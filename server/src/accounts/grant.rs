@@ -283,7 +283,7 @@ fn complete(state: &State, level: &Level, set: &mut Set, granting: bool) -> Resu
                 None => {}
             }
         }
-        Level::Routine { database, name, function: false } if state.schema().procedure(database, name).is_some() => {}
+        Level::Routine { database, name, function } if state.schema().routine(*function, database, name).is_some() => {}
         Level::Routine { name, function, .. } if granting => {
             let kind = if *function { "FUNCTION" } else { "PROCEDURE" };
             return Err(Error::DoesNotExist { kind, name: name.clone() });

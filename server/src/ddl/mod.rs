@@ -29,7 +29,7 @@ use std::task::Poll;
 use table::ddl::{Algorithm, AlterAction, Altered, ConversionWarning, DdlOptions, Lock, NewTable};
 use types::CollationId;
 use types::convert::Severity;
-use types::schema::{TableDef, TableId};
+use types::schema::{IndexDef, TableDef, TableId};
 
 /// What a definition answers.
 #[derive(Debug, Default)]
@@ -68,10 +68,12 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
                 let altered = temporary::alter(state, &def, (&database, &name), how, actions).await?;
                 return Ok(told(state, altered));
             }
+            let before = state.schema().table(&database, &name).cloned();
             let run = alter_job(state, how, move |tables, worker, options| {
                 tables.create_index(worker, &database, &name, index, options)
             });
             let altered = run.await?;
+            tell_equal_indexes(state, &create.table, before.as_deref());
             Ok(told(state, altered))
         }
         Statement::DropIndex { name, table, how } => {
@@ -108,6 +110,7 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
                 tables.alter_table(worker, &database, &name, actions, options)
             });
             let altered = run.await?;
+            tell_equal_indexes(state, &alter.table, Some(&def));
             Ok(told(state, altered))
         }
         Statement::RenameTable { pairs } => {
@@ -119,9 +122,13 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
             let run = job(state, move |tables, worker, options| tables.rename_tables(worker, &renames, options));
             run.await.map(|()| Done::default())
         }
-        Statement::CreateProcedure(create) => routine::create(state, create).await,
-        Statement::AlterProcedure { name, characteristics } => routine::alter(state, name, characteristics).await,
-        Statement::DropProcedure { name, if_exists } => routine::drop(state, name, *if_exists).await,
+        Statement::CreateRoutine(create) => routine::create(state, create).await,
+        Statement::AlterRoutine { function, name, characteristics } => {
+            routine::alter(state, *function, name, characteristics).await
+        }
+        Statement::DropRoutine { function, name, if_exists } => routine::drop(state, *function, name, *if_exists).await,
+        Statement::CreateTrigger(create) => routine::create_trigger(state, create).await,
+        Statement::DropTrigger { name, if_exists } => routine::drop_trigger(state, name, *if_exists).await,
         _ => Err(Error::NotSupported("this statement".to_owned())),
     }
 }
@@ -377,15 +384,36 @@ async fn create_table(state: &mut State, create: &CreateTable<'_>) -> Result<Don
     };
     let made = job(state, move |tables, worker, options| tables.create_table_with(worker, new, options)).await;
     match made {
-        Ok(_) => match create.query {
-            Some(query) => fill(state, create, query, &database).await,
-            None => Ok(Done::default()),
-        },
+        Ok(_) => {
+            tell_equal_indexes(state, &create.name, None);
+            match create.query {
+                Some(query) => fill(state, create, query, &database).await,
+                None => Ok(Done::default()),
+            }
+        }
         Err(error @ Error::Table(table::Error::TableExists { .. })) if create.if_not_exists => {
             note(state, &error);
             Ok(Done::default())
         }
         Err(error) => Err(error),
+    }
+}
+
+/// 1831: a new index of the same kind over the same columns as one before it. `before` is the table as it was.
+fn tell_equal_indexes(state: &mut State, table: &ObjectName<'_>, before: Option<&TableDef>) {
+    // A table that was renamed, or is gone again, is not looked at.
+    let Ok(def) = state.find_table(table) else { return };
+    let is_new = |index: &IndexDef| before.is_none_or(|before| !before.indexes.iter().any(|old| old.name == index.name));
+    let is_same = |a: &IndexDef, b: &IndexDef| a.columns == b.columns && a.kind == b.kind;
+    for (n, index) in def.indexes.iter().enumerate() {
+        if is_new(index) && def.indexes[..n].iter().any(|other| is_same(other, index)) {
+            let (name, database, table) = (&index.name, &def.database, &def.name);
+            let message = format!(
+                "Duplicate index '{name}' defined on the table '{database}.{table}'. This is deprecated and will be disallowed in a \
+                 future release."
+            );
+            state.warn(Level::Warning, 1831, message);
+        }
     }
 }
 

@@ -67,6 +67,7 @@ pub async fn create_view(state: &mut State, create: &CreateView<'_>) -> Result<D
         comment: String::new(),
         created_us: 0,
         is_virtual: false,
+        triggers: Vec::new(),
         foreign_keys: Vec::new(),
         checks: Vec::new(),
         view: Some(Box::new(view)),

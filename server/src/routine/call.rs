@@ -11,8 +11,10 @@ use crate::show::{Columns, result};
 use crate::variables::Setting;
 use protocol::{RowEncoder, RowFormat, Status};
 use sql::ast::{CallProcedure, Expr};
-use sql::routine::ParamMode;
+use sql::plan::FunctionCall;
+use sql::routine::{ParamMode, ProgramKind};
 use std::rc::Rc;
+use std::sync::Arc;
 use types::schema::RoutineDef;
 use types::{ColumnType, TypeKind, Value};
 
@@ -63,7 +65,7 @@ pub async fn call(
     let mut values = Vec::with_capacity(routine.program.slots.len());
     let mut outs = Vec::with_capacity(expected);
     for (n, (arg, mode)) in call.args.iter().zip(&routine.program.params).enumerate() {
-        let out = out_of(arg, *mode, given).ok_or_else(|| not_a_variable(n + 1, name()))?;
+        let out = out_of(state, arg, *mode, given).ok_or_else(|| not_a_variable(n + 1, name()))?;
         let value = match mode {
             ParamMode::Out => Value::Null,
             ParamMode::In | ParamMode::InOut => {
@@ -75,34 +77,106 @@ pub async fn call(
         values.push(value);
         outs.push(out);
     }
-    values.resize_with(routine.program.slots.len(), || Value::Null);
-    let cursors = (0..routine.program.cursors.len()).map(|_| None).collect();
-    let around = Around::enter(state, &routine)?;
-    let caller = state.frame.take();
-    let frame = Frame { routine: Rc::clone(&routine), values, cursors, fetched: Vec::new(), depth, caller };
-    let announced = std::mem::replace(&mut state.more_results, true);
-    state.frame = Some(Box::new(frame));
-    let outcome = run::run(state, client, &routine, format).await;
-    let mut frame = state.frame.take().ok_or_else(|| Error::Internal("a frame was lost".to_owned()))?;
-    state.frame = frame.caller.take();
-    state.more_results = announced;
-    around.leave(state);
-    outcome?;
+    let frame = run_framed(state, client, &routine, Entry { values, depth }, format).await?;
     give_back(state, client, &frame, outs)?;
     let affected = u64::try_from(state.vars.row_count).unwrap_or(0);
     state.write_ok(client, &Answer { affected, ..Answer::default() });
     Ok(())
 }
 
+/// What a frame begins with.
+pub struct Entry {
+    /// Of the first slots; the others are NULL.
+    pub values: Vec<Value<'static>>,
+    pub depth: u32,
+}
+
+/// Runs a routine in a frame and with settings of its own; what has become of the frame.
+pub async fn run_framed(
+    state: &mut State,
+    client: &mut Client,
+    routine: &Rc<Routine>,
+    entry: Entry,
+    format: RowFormat,
+) -> Result<Box<Frame>> {
+    let Entry { mut values, depth } = entry;
+    values.resize_with(routine.program.slots.len(), || Value::Null);
+    let cursors = (0..routine.program.cursors.len()).map(|_| None).collect();
+    let around = Around::enter(state, routine)?;
+    let caller = state.frame.take();
+    let frame = Frame { routine: Rc::clone(routine), values, cursors, fetched: Vec::new(), returned: None, depth, caller };
+    let announced = std::mem::replace(&mut state.more_results, true);
+    state.frame = Some(Box::new(frame));
+    let outcome = run::run(state, client, routine, format).await;
+    let mut frame = state.frame.take().ok_or_else(|| Error::Internal("a frame was lost".to_owned()))?;
+    state.frame = frame.caller.take();
+    state.more_results = announced;
+    around.leave(state);
+    outcome.map(|()| frame)
+}
+
+/// Calls a stored function from inside of a statement.
+pub async fn call_function(
+    state: &mut State,
+    client: &mut Client,
+    call: &FunctionCall,
+    args: &[Value<'static>],
+) -> Result<Value<'static>> {
+    let def = &call.function;
+    state.check_routine(&def.database, &def.name, true, Privileges::EXECUTE)?;
+    let routine = Routine::of(state, def)?;
+    let depth = check_depth(state, &routine)?;
+    let mut values = Vec::with_capacity(routine.program.slots.len());
+    for (n, (value, arg)) in args.iter().zip(&call.args).enumerate() {
+        let to = &routine.types.borrow()[n];
+        values.push(exec::program::assign(&state.vars, value, &arg.ty, to, &routine.program.slots[n].name)?);
+    }
+    let frame = run_framed(state, client, &routine, Entry { values, depth }, RowFormat::Text).await?;
+    frame.returned.ok_or_else(|| Error::Other { number: 1321, message: format!("FUNCTION {} ended without RETURN", def.name) })
+}
+
+/// SIGNAL, RESIGNAL, GET DIAGNOSTICS outside of a program.
+pub async fn alone(state: &mut State, client: &mut Client, text: &str, format: RowFormat) -> Result<()> {
+    let collation = state.settings.connection_collation;
+    let def = RoutineDef {
+        database: state.vars.database.clone().unwrap_or_default(),
+        name: String::new(),
+        definer: state.vars.current_user.clone(),
+        parameters: String::new(),
+        returns: None,
+        body: text.to_owned(),
+        comment: String::new(),
+        deterministic: false,
+        data_access: String::new(),
+        invoker: true,
+        sql_mode: state.variables.get(IDS.sql_mode).as_u64(),
+        client_charset: String::new(),
+        connection_collation: collation,
+        database_collation: collation,
+        created_us: 0,
+        altered_us: 0,
+    };
+    let routine = Routine::compile(&Arc::new(def))?;
+    let depth = check_depth(state, &routine)?;
+    run_framed(state, client, &routine, Entry { values: Vec::new(), depth }, format).await?;
+    state.write_ok(client, &Answer::default());
+    Ok(())
+}
+
 /// How deep the call would be.
-fn check_depth(state: &State, routine: &Rc<Routine>) -> Result<u32> {
+pub fn check_depth(state: &State, routine: &Rc<Routine>) -> Result<u32> {
     let Some(caller) = &state.frame else { return Ok(0) };
-    let depth = caller.depth + 1;
+    // A statement around takes more of the stack.
+    let depth = caller.depth + 1 + 3 * u32::from(state.is_inside());
     let mut same = 0;
     let mut next = Some(caller);
     while let Some(frame) = next {
         same += u64::from(Rc::ptr_eq(&frame.routine, routine));
         next = frame.caller.as_ref();
+    }
+    if same > 0 && routine.program.kind != ProgramKind::Procedure {
+        let message = "Recursive stored functions and triggers are not allowed.".to_owned();
+        return Err(Error::Other { number: 1424, message });
     }
     let limit = state.variables.get(IDS.max_sp_recursion_depth).as_u64();
     if same > limit {
@@ -119,13 +193,17 @@ fn check_depth(state: &State, routine: &Rc<Routine>) -> Result<u32> {
 }
 
 /// Where a parameter's value goes; `None`: its argument cannot take one.
-fn out_of(arg: &Expr<'_>, mode: ParamMode, given: Given<'_>) -> Option<Out> {
+fn out_of(state: &State, arg: &Expr<'_>, mode: ParamMode, given: Given<'_>) -> Option<Out> {
     if mode == ParamMode::In {
         return Some(Out::Nowhere);
     }
     match arg {
         Expr::UserVariable(name) => Some(Out::User((*name).to_owned())),
-        Expr::Local { slot, .. } => Some(Out::Local(*slot)),
+        Expr::Local { slot, .. } => {
+            let fields = state.frame.as_ref().map_or(&[][..], |frame| &frame.routine.program.fields);
+            let is_fixed = fields.iter().any(|field| field.slot == *slot && !field.assigned);
+            (!is_fixed).then_some(Out::Local(*slot))
+        }
         Expr::Param(n) => Some(match given.names.get(*n as usize) {
             Some(name) => Out::User((*name).to_owned()),
             None => Out::Client,
@@ -240,7 +318,10 @@ impl Around {
         if let Some(caller) = caller {
             // The definer must be allowed to run it too.
             let def = &routine.def;
-            let checked = state.check_routine(&def.database, &def.name, false, Privileges::EXECUTE);
+            let checked = match &routine.table {
+                Some(table) => state.check_trigger(table),
+                None => state.check_routine(&def.database, &def.name, def.is_function(), Privileges::EXECUTE),
+            };
             if let Err(error) = checked {
                 state.act_again_as(caller);
                 return Err(error);

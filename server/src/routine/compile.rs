@@ -4,19 +4,16 @@ use super::{Frame, Routine};
 use crate::accounts::Name;
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
-use crate::session::{Binder, State};
-use sql::ast::{SetItem, Statement};
-use sql::routine::{Code, Condition, Instr};
+use crate::session::{Binder, PLAN_ATTEMPTS_MAX, Planned, State};
+use sql::plan::StoredFunction;
+use sql::routine::{Code, Condition, ProgramKind, RoutineError, SlotType};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
-use types::schema::RoutineDef;
+use types::schema::{RoutineDef, TableDef, TriggerDef};
 use types::{ColumnType, TypeKind, Value};
 
-/// How often an instruction is planned again because the schema changed meanwhile.
-const ATTEMPTS_MAX: u32 = 16;
-
-/// What an instruction runs, for one binding key.
+/// What a piece of code runs, for one binding key.
 #[derive(Clone)]
 pub enum Work {
     /// Computed over the frame.
@@ -31,119 +28,169 @@ pub enum Work {
 impl Routine {
     /// Reads and checks a routine's text.
     pub fn compile(def: &Arc<RoutineDef>) -> Result<Rc<Self>> {
+        let kind = if def.is_function() { ProgramKind::Function } else { ProgramKind::Procedure };
+        Self::compile_as(kind, def, None)
+    }
+
+    /// Likewise, a trigger's of the table.
+    pub fn compile_trigger(trigger: &TriggerDef, table: &Arc<TableDef>) -> Result<Rc<Self>> {
+        let kind = ProgramKind::Trigger { event: trigger.event, before: trigger.before };
+        Self::compile_as(kind, &trigger.program, Some(table))
+    }
+
+    fn compile_as(kind: ProgramKind, def: &Arc<RoutineDef>, table: Option<&Arc<TableDef>>) -> Result<Rc<Self>> {
         let mode = crate::variables::bits_to_mode(def.sql_mode);
-        let program = sql::compile_procedure(&def.parameters, &def.body, &mode)?;
+        let program = sql::compile_program(kind, &def.parameters, &def.body, &mode)?;
+        let written = |name: &str, text: &str| -> Result<ColumnType> {
+            let arena = sql::Arena::default();
+            let written = sql::parse_type(&arena, name, text, &mode)?;
+            crate::ddl::column_type(name, &written, def.database_collation)
+        };
+        let mut columns = Vec::with_capacity(program.fields.len());
+        for field in &program.fields {
+            let name = &program.slots[field.slot as usize].name;
+            let found = table.and_then(|table| table.column_index(name));
+            columns.push(found.ok_or_else(|| unknown_field(name, field.new))?);
+        }
         let mut types = Vec::with_capacity(program.slots.len());
-        for slot in &program.slots {
+        for (n, slot) in program.slots.iter().enumerate() {
             types.push(match &slot.ty {
-                Some(text) => {
-                    let arena = sql::Arena::default();
-                    let written = sql::parse_type(&arena, &slot.name, text, &mode)?;
-                    crate::ddl::column_type(&slot.name, &written, def.database_collation)?
+                SlotType::Written(text) => written(&slot.name, text)?,
+                SlotType::Operand => ColumnType::new(TypeKind::Null),
+                SlotType::Column => {
+                    let field = program.fields.iter().position(|field| field.slot as usize == n);
+                    let column = field.and_then(|field| Some(&table?.columns[columns[field]]));
+                    let column = column.ok_or_else(|| Error::Internal("a variable of no column".to_owned()))?;
+                    column.ty.clone()
                 }
-                None => ColumnType::new(TypeKind::Null),
             });
         }
-        let works = (0..program.instrs.len() + program.cursors.len()).map(|_| RefCell::default()).collect();
+        let returns = def.returns.as_ref().map(|text| written("", text)).transpose()?;
+        let works = (0..program.codes).map(|_| RefCell::default()).collect();
         let handles = |condition: &Condition| !matches!(condition, Condition::Exception);
         let handles_warnings = program.blocks.iter().flat_map(|b| &b.handlers).any(|h| h.conditions.iter().any(handles));
         let definer = (!def.invoker).then(|| Name::from_plain(&def.definer));
-        Ok(Rc::new(Self { def: Arc::clone(def), definer, program, types: RefCell::new(types), works, handles_warnings }))
+        let (def, table) = (Arc::clone(def), table.cloned());
+        Ok(Rc::new(Self { def, definer, table, program, columns, types: RefCell::new(types), returns, works, handles_warnings }))
     }
 
-    /// What MySQL finds wrong at CREATE besides: SET of a variable that there is not.
+    /// What MySQL finds wrong at CREATE besides: a function without RETURN, SET of a variable that there is not.
     pub fn check(&self) -> Result<()> {
-        let mode = crate::variables::bits_to_mode(self.def.sql_mode);
-        for instr in &self.program.instrs {
-            let Instr::Run(code) = instr else { continue };
-            if !code.text.starts_with("SET ") {
-                continue;
-            }
-            let arena = sql::Arena::default();
-            let parsed = sql::parse_in(&arena, &code.text, &mode, &self.program.locals, code.scope)?;
-            let Statement::Set(items) = parsed.statement else { continue };
-            for item in items {
-                if let SetItem::System { name, .. } = item
-                    && crate::variables::find(name).is_none()
-                {
-                    return Err(crate::variables::Error::Unknown { name: (*name).to_owned() }.into());
-                }
-            }
+        if self.def.is_function() && !self.program.returns() {
+            let name = format!("{}.{}", self.def.database, self.def.name);
+            return Err(sql::Error::Routine(RoutineError::NoReturn(name)).into());
         }
-        Ok(())
+        let unknown = self.program.variables.iter().find(|name| crate::variables::find(name).is_none());
+        unknown.map_or(Ok(()), |name| Err(crate::variables::Error::Unknown { name: name.to_string() }.into()))
     }
 
-    /// The compiled form of a procedure, the worker's where it has one.
+    /// The compiled form of a procedure or function, the worker's where it has one.
     pub fn of(state: &State, def: &Arc<RoutineDef>) -> Result<Rc<Self>> {
-        let kept = state.worker.routines.borrow().get(def);
+        Self::kept(state, def, None, || Self::compile(def))
+    }
+
+    /// The same of a trigger.
+    pub fn of_trigger(state: &State, trigger: &TriggerDef, table: &Arc<TableDef>) -> Result<Rc<Self>> {
+        Self::kept(state, &trigger.program, Some(table), || Self::compile_trigger(trigger, table))
+    }
+
+    fn kept(
+        state: &State,
+        def: &Arc<RoutineDef>,
+        table: Option<&Arc<TableDef>>,
+        compile: impl FnOnce() -> Result<Rc<Self>>,
+    ) -> Result<Rc<Self>> {
+        let kept = state.worker.routines.borrow().get(def, table);
         if let Some(routine) = kept {
             return Ok(routine);
         }
-        let routine = Self::compile(def)?;
+        let routine = compile()?;
         state.worker.routines.borrow_mut().put(&routine);
         Ok(routine)
     }
 
-    fn keep(&self, at: usize, work: Work) {
-        *self.works[at].borrow_mut() = Some(work);
+    /// What a call of the function takes and gives.
+    pub fn signature(&self) -> Result<StoredFunction> {
+        let Some(returns) = self.returns.clone() else {
+            return Err(Error::Internal("a procedure in an expression".to_owned()));
+        };
+        let params = self.types.borrow()[..self.program.params.len()].to_vec();
+        Ok(StoredFunction { def: Arc::clone(&self.def), params, returns })
     }
 
-    /// The plan of the statement that `at` runs; `None`: it is none on rows, and is parsed at each execution.
-    pub fn plan(&self, state: &State, frame: &Frame, at: usize, code: &Code) -> Result<Option<Rc<PlanEntry>>> {
-        let version = state.worker.shared.database.schema_version();
-        let key = state.settings.bind_key;
-        match &*self.works[at].borrow() {
-            Some(Work::Plan(kept, entry)) if *kept == key && entry.schema_version == version => {
-                return Ok(Some(Rc::clone(entry)));
+    fn keep(&self, code: &Code, work: Work) {
+        *self.works[code.id as usize].borrow_mut() = Some(work);
+    }
+
+    /// The plan that is kept for a piece of code, where it still holds.
+    fn kept_plan(&self, state: &State, code: &Code) -> Option<Rc<PlanEntry>> {
+        match &*self.works[code.id as usize].borrow() {
+            Some(Work::Plan(key, entry))
+                if *key == state.settings.bind_key && entry.schema_version == state.worker.shared.database.schema_version() =>
+            {
+                Some(Rc::clone(entry))
             }
-            Some(Work::Text) => return Ok(None),
-            _ => {}
+            _ => None,
+        }
+    }
+
+    fn keep_plan(&self, state: &State, code: &Code, planned: Planned) -> Rc<PlanEntry> {
+        if !planned.is_volatile {
+            self.keep(code, Work::Plan(state.settings.bind_key, Rc::clone(&planned.entry)));
+        }
+        planned.entry
+    }
+
+    /// The plan of a statement; `None`: it is none on rows, and is parsed at each execution.
+    pub fn plan(&self, state: &State, frame: &Frame, code: &Code) -> Result<Option<Rc<PlanEntry>>> {
+        if let Some(entry) = self.kept_plan(state, code) {
+            return Ok(Some(entry));
+        }
+        if matches!(*self.works[code.id as usize].borrow(), Some(Work::Text)) {
+            return Ok(None);
         }
         let arena = state.worker.arena();
-        let parsed = sql::parse_in(&arena, &code.text, &state.settings.mode, &self.program.locals, code.scope)?;
+        let parsed = sql::parse_in(&arena, &self.program, code, &state.settings.mode)?;
         if !parsed.statement.info().plannable {
-            self.keep(at, Work::Text);
+            self.keep(code, Work::Text);
             return Ok(None);
         }
         let planned = state.plan_for(&parsed, frame.values())?;
-        if !planned.is_volatile {
-            self.keep(at, Work::Plan(key, Rc::clone(&planned.entry)));
-        }
-        Ok(Some(planned.entry))
+        Ok(Some(self.keep_plan(state, code, planned)))
     }
 
-    /// Computes the expression of `at`. `strict`: what a strict data change takes for an error is one.
-    pub async fn value(&self, state: &mut State, at: usize, code: &Code, strict: bool) -> Result<(Value<'static>, ColumnType)> {
+    /// Computes an expression. `strict`: what a strict data change takes for an error is one.
+    pub async fn value(&self, state: &mut State, code: &Code, strict: bool) -> Result<(Value<'static>, ColumnType)> {
         let key = state.settings.bind_key;
-        let kept = self.works[at].borrow().clone();
+        let kept = self.works[code.id as usize].borrow().clone();
         match kept {
             Some(Work::Expression(bound, expr)) if bound == key => {
                 if let Some(value) = compute(state, &expr, strict)? {
                     return Ok((value, expr.ty.clone()));
                 }
-                self.keep(at, Work::Query);
+                self.keep(code, Work::Query);
             }
             Some(Work::Plan(..) | Work::Query) => {}
             _ => {
                 if let Some((expr, is_volatile)) = self.bind(state, code)? {
                     let expr = Rc::new(expr);
                     if !is_volatile {
-                        self.keep(at, Work::Expression(key, Rc::clone(&expr)));
+                        self.keep(code, Work::Expression(key, Rc::clone(&expr)));
                     }
                     if let Some(value) = compute(state, &expr, strict)? {
                         return Ok((value, expr.ty.clone()));
                     }
                 }
-                self.keep(at, Work::Query);
+                self.keep(code, Work::Query);
             }
         }
-        self.query_value(state, at, code).await
+        self.query_value(state, code).await
     }
 
     /// As [`Self::value`], of a condition.
-    pub async fn is_true(&self, state: &mut State, at: usize, code: &Code) -> Result<bool> {
+    pub async fn is_true(&self, state: &mut State, code: &Code) -> Result<bool> {
         let key = state.settings.bind_key;
-        let kept = match &*self.works[at].borrow() {
+        let kept = match &*self.works[code.id as usize].borrow() {
             Some(Work::Expression(bound, expr)) if *bound == key => Some(Rc::clone(expr)),
             _ => None,
         };
@@ -155,7 +202,7 @@ impl Routine {
                 return Ok(answer);
             }
         }
-        let (value, ty) = self.value(state, at, code, false).await?;
+        let (value, ty) = self.value(state, code, false).await?;
         let expr = sql::expr::Expr { kind: sql::expr::ExprKind::Literal(value), ty, nullable: true };
         Ok(exec::program::is_true(&expr, &state.vars, &[])?.unwrap_or(false))
     }
@@ -163,32 +210,23 @@ impl Routine {
     /// Binds an expression; also says whether it holds for one execution only. `None`: it needs a plan.
     fn bind(&self, state: &State, code: &Code) -> Result<Option<(sql::expr::Expr, bool)>> {
         let arena = state.worker.arena();
-        let parsed = sql::parse_expression_in(&arena, &code.text, &state.settings.mode, &self.program.locals, code.scope)?;
+        let parsed = sql::parse_expression_in(&arena, &self.program, code, &state.settings.mode)?;
         let schema = state.schema();
         let binder = Binder::new(state, &schema, &[]);
         Ok(sql::bind_value(&parsed, &binder)?.map(|expr| (expr, binder.is_volatile())))
     }
 
     /// The value of an expression that must be run as a query.
-    async fn query_value(&self, state: &mut State, at: usize, code: &Code) -> Result<(Value<'static>, ColumnType)> {
-        for _ in 0..ATTEMPTS_MAX {
-            let version = state.worker.shared.database.schema_version();
-            let key = state.settings.bind_key;
-            let kept = match &*self.works[at].borrow() {
-                Some(Work::Plan(bound, entry)) if *bound == key && entry.schema_version == version => Some(Rc::clone(entry)),
-                _ => None,
-            };
-            let entry = match kept {
+    async fn query_value(&self, state: &mut State, code: &Code) -> Result<(Value<'static>, ColumnType)> {
+        for _ in 0..PLAN_ATTEMPTS_MAX {
+            let entry = match self.kept_plan(state, code) {
                 Some(entry) => entry,
                 None => {
                     let arena = state.worker.arena();
                     let mode = state.settings.mode;
-                    let parsed = sql::parse_expression_in(&arena, &code.text, &mode, &self.program.locals, code.scope)?;
+                    let parsed = sql::parse_expression_in(&arena, &self.program, code, &mode)?;
                     let planned = state.plan_value(&parsed)?;
-                    if !planned.is_volatile {
-                        self.keep(at, Work::Plan(key, Rc::clone(&planned.entry)));
-                    }
-                    planned.entry
+                    self.keep_plan(state, code, planned)
                 }
             };
             match state.collect_value(&entry).await {
@@ -198,6 +236,11 @@ impl Routine {
         }
         Err(Error::Exec(exec::Error::TableChanged { table: String::new() }))
     }
+}
+
+fn unknown_field(column: &str, new: bool) -> Error {
+    let row = if new { "NEW" } else { "OLD" };
+    Error::Other { number: 1054, message: format!("Unknown column '{column}' in '{row}'") }
 }
 
 fn compute(state: &mut State, expr: &sql::expr::Expr, strict: bool) -> Result<Option<Value<'static>>> {

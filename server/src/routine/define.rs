@@ -1,4 +1,4 @@
-//! CREATE, ALTER and DROP PROCEDURE.
+//! CREATE, ALTER and DROP of procedures and functions.
 
 use super::Routine;
 use crate::accounts::{Name, forget_routine, grant_to_maker};
@@ -6,29 +6,55 @@ use crate::ddl::{self, Done};
 use crate::error::{Error, Result};
 use crate::session::{IDS, State};
 use exec::Level;
-use sql::ast::{Characteristics, CreateProcedure, ObjectName};
+use sql::ast::{Characteristics, CreateRoutine, ObjectName};
 use std::sync::Arc;
-use types::schema::RoutineDef;
+use types::schema::{RoutineDef, routine_kind};
 
-/// CREATE PROCEDURE
-pub async fn create(state: &mut State, create: &CreateProcedure<'_>) -> Result<Done> {
+/// CREATE PROCEDURE, CREATE FUNCTION
+pub async fn create(state: &mut State, create: &CreateRoutine<'_>) -> Result<Done> {
     let (database, name) = ddl::qualify(state, &create.name)?;
     ddl::refuse_virtual(state, &database)?;
     let schema = state.schema();
-    let Some(around) = schema.databases.get(&database) else { return Err(Error::UnknownDatabase(database)) };
+    if !schema.databases.contains_key(&database) {
+        return Err(Error::UnknownDatabase(database));
+    }
     if name.is_empty() || name.ends_with(' ') {
         return Err(Error::Other { number: 1458, message: format!("Incorrect routine name '{name}'") });
     }
+    let mut def = program(state, database, name, create.definer, create.body)?;
+    def.parameters = create.parameters.to_owned();
+    def.returns = create.returns.map(str::to_owned);
+    apply(&mut def, &create.characteristics);
+    if create.if_not_exists && schema.routine(def.is_function(), &def.database, &def.name).is_some() {
+        state.warn(Level::Note, 1304, format!("{} {} already exists", def.kind(), def.name));
+        return Ok(Done::default());
+    }
+    let def = Arc::new(def);
+    Routine::compile(&def)?.check()?;
+    let def = Arc::unwrap_or_clone(def);
+    let (database, name, definer) = (def.database.clone(), def.name.clone(), Name::from_plain(&def.definer));
+    let function = def.is_function();
+    ddl::job(state, move |database, worker, _| database.create_routine(worker, def)).await?;
+    state.note_missing_definer(&definer);
+    grant_to_maker(state, &database, &name, function).await?;
+    Ok(Done::default())
+}
+
+/// The definition of a program without parameters, made by the session now.
+pub fn program(state: &State, database: String, name: String, definer: Option<(&str, &str)>, body: &str) -> Result<RoutineDef> {
+    let schema = state.schema();
+    let Some(around) = schema.databases.get(&database) else { return Err(Error::UnknownDatabase(database)) };
     let now = state.worker.wall_clock_us();
-    let mut def = RoutineDef {
+    Ok(RoutineDef {
         database,
         name,
-        definer: match create.definer {
-            Some((user, host)) => format!("{user}@{}", host),
+        definer: match definer {
+            Some((user, host)) => format!("{user}@{host}"),
             None => state.vars.current_user.clone(),
         },
-        parameters: create.parameters.to_owned(),
-        body: create.body.to_owned(),
+        parameters: String::new(),
+        returns: None,
+        body: body.to_owned(),
         comment: String::new(),
         deterministic: false,
         data_access: "CONTAINS SQL".to_owned(),
@@ -39,20 +65,7 @@ pub async fn create(state: &mut State, create: &CreateProcedure<'_>) -> Result<D
         database_collation: around.collation,
         created_us: now,
         altered_us: now,
-    };
-    apply(&mut def, &create.characteristics);
-    if create.if_not_exists && schema.procedure(&def.database, &def.name).is_some() {
-        state.warn(Level::Note, 1304, format!("PROCEDURE {} already exists", def.name));
-        return Ok(Done::default());
-    }
-    let def = Arc::new(def);
-    Routine::compile(&def)?.check()?;
-    let def = Arc::unwrap_or_clone(def);
-    let (database, name, definer) = (def.database.clone(), def.name.clone(), Name::from_plain(&def.definer));
-    ddl::job(state, move |database, worker, _| database.create_procedure(worker, def)).await?;
-    state.note_missing_definer(&definer);
-    grant_to_maker(state, &database, &name, false).await?;
-    Ok(Done::default())
+    })
 }
 
 fn apply(def: &mut RoutineDef, written: &Characteristics<'_>) {
@@ -70,12 +83,17 @@ fn apply(def: &mut RoutineDef, written: &Characteristics<'_>) {
     }
 }
 
-/// ALTER PROCEDURE
-pub async fn alter(state: &mut State, name: &ObjectName<'_>, characteristics: &Characteristics<'_>) -> Result<Done> {
+/// ALTER PROCEDURE, ALTER FUNCTION
+pub async fn alter(
+    state: &mut State,
+    function: bool,
+    name: &ObjectName<'_>,
+    characteristics: &Characteristics<'_>,
+) -> Result<Done> {
     let (database, name) = ddl::qualify(state, name)?;
     let schema = state.schema();
-    let Some(def) = schema.procedure(&database, &name) else {
-        return Err(Error::DoesNotExist { kind: "PROCEDURE", name: format!("{database}.{name}") });
+    let Some(def) = schema.routine(function, &database, &name) else {
+        return Err(Error::DoesNotExist { kind: routine_kind(function), name: format!("{database}.{name}") });
     };
     let mut changed = RoutineDef::clone(def);
     apply(&mut changed, characteristics);
@@ -85,22 +103,22 @@ pub async fn alter(state: &mut State, name: &ObjectName<'_>, characteristics: &C
         (def.comment, def.deterministic, def.data_access, def.invoker) = (comment, deterministic, data_access, invoker);
         def.altered_us = now;
     };
-    ddl::job(state, move |tables, worker, _| tables.alter_procedure(worker, &database, &name, change)).await?;
+    ddl::job(state, move |tables, worker, _| tables.alter_routine(worker, function, &database, &name, change)).await?;
     Ok(Done::default())
 }
 
-/// DROP PROCEDURE
-pub async fn drop(state: &mut State, name: &ObjectName<'_>, if_exists: bool) -> Result<Done> {
+/// DROP PROCEDURE, DROP FUNCTION
+pub async fn drop(state: &mut State, function: bool, name: &ObjectName<'_>, if_exists: bool) -> Result<Done> {
     let (database, name) = ddl::qualify(state, name)?;
     let full = format!("{database}.{name}");
     let of = (database.clone(), name.clone());
-    let dropped = ddl::job(state, move |tables, worker, _| tables.drop_procedure(worker, &of.0, &of.1)).await;
+    let dropped = ddl::job(state, move |tables, worker, _| tables.drop_routine(worker, function, &of.0, &of.1)).await;
     if dropped.is_ok() {
-        forget_routine(state, &database, &name, false).await?;
+        forget_routine(state, &database, &name, function).await?;
     }
     match dropped {
-        Err(Error::Table(table::Error::ProcedureMissing { .. })) if if_exists => {
-            state.warn(Level::Note, 1305, format!("PROCEDURE {full} does not exist"));
+        Err(Error::Table(table::Error::RoutineMissing { kind, .. })) if if_exists => {
+            state.warn(Level::Note, 1305, format!("{kind} {full} does not exist"));
             Ok(Done::default())
         }
         outcome => outcome.map(|()| Done::default()),

@@ -9,8 +9,18 @@ pub fn message(error: &E) -> (u16, String) {
         E::NoLabel(what, label) => (1308, format!("{what} with no matching label: {label}")),
         E::LabelTwice(label) => (1309, format!("Redefining label {label}")),
         E::EndLabel(label) => (1310, format!("End-label {label} without match")),
+        E::ArgumentCount { name, expected, got } => {
+            (1318, format!("Incorrect number of arguments for FUNCTION {name}; expected {expected}, got {got}"))
+        }
         E::ReturnOutside => (1313, "RETURN is only allowed in a FUNCTION".to_owned()),
         E::NotAllowed(what) => (1314, format!("{what} is not allowed in stored procedures")),
+        E::NoReturn(name) => (1320, format!("No RETURN found in FUNCTION {name}")),
+        E::NotInside(what) => (1336, format!("{what} is not allowed in stored function or trigger")),
+        E::RowFixed(row, timing) => (1362, format!("Updating of {row} row is not allowed in {timing}trigger")),
+        E::NoRow(row, event) => (1363, format!("There is no {row} row in on {} trigger", event.name())),
+        E::ExecuteDenied(message) => (1370, message.clone()),
+        E::ResultSet(place) => (1415, format!("Not allowed to return a result set from a {place}")),
+        E::CommitInside => (1422, "Explicit or implicit commit is not allowed in stored function or trigger.".to_owned()),
         E::NoCondition(name) => (1319, format!("Undefined CONDITION: {name}")),
         E::NoCursor(name) => (1324, format!("Undefined CURSOR: {name}")),
         E::ParameterTwice(name) => (1330, format!("Duplicate parameter: {name}")),

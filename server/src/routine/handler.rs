@@ -4,69 +4,68 @@
 //! H2: while a handler's body runs, its block's own handlers are out of sight (the body is a child of the block's parent).
 
 use super::Routine;
-use crate::error::{Error, Result};
+use crate::error::{Description, Error, Result};
 use crate::session::State;
-use exec::{Level, UserVariable};
+use exec::{Level, Raised, UserVariable};
 use sql::routine::{Condition, Diagnostics, DiagnosticsOf, Handler, Place, Program, Signal, SignalItem};
 use std::rc::Rc;
 use types::{ColumnType, TypeKind, Value};
 
-/// A condition that was raised.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Raised {
-    pub number: u16,
-    pub state: [u8; 5],
-    pub message: String,
-    pub is_error: bool,
-    /// What SIGNAL set besides.
-    pub items: Vec<(SignalItem, String)>,
+/// The condition that an error is.
+pub fn raised(error: &Error) -> Raised {
+    match error {
+        Error::Exec(error) => condition(error, true),
+        error => of_description(error.describe(), true),
+    }
 }
 
-impl Raised {
-    pub fn of(error: &Error) -> Self {
-        if let Error::Signal(raised) = error {
-            return Raised::clone(raised);
-        }
-        let described = error.describe();
-        let (number, message) = (described.number, described.message);
-        Self { number, state: described.state, message, is_error: true, items: Vec::new() }
+fn condition(error: &exec::Error, is_error: bool) -> Raised {
+    match error {
+        exec::Error::Raised(raised) => Raised::clone(raised),
+        error => of_description(Error::describe_exec(error), is_error),
     }
+}
 
-    /// How well a handler's condition fits: more is better, 0 is not at all.
-    fn fits(&self, condition: Condition) -> u8 {
-        let class = &self.state[..2];
-        match condition {
-            Condition::Number(number) if number == self.number => 3,
-            Condition::State(state) if state == self.state => 2,
-            Condition::Warning if class == b"01" || !self.is_error && class != b"02" => 1,
-            Condition::NotFound if class == b"02" => 1,
-            Condition::Exception if self.is_error && !matches!(class, b"00" | b"01" | b"02") => 1,
-            _ => 0,
-        }
+fn of_description(described: Description, is_error: bool) -> Raised {
+    let Description { number, state, message } = described;
+    Raised { number, state, message, is_error, items: Vec::new() }
+}
+
+/// How well a handler's condition fits: more is better, 0 is not at all.
+fn fit(raised: &Raised, condition: Condition) -> u8 {
+    let class = &raised.state[..2];
+    match condition {
+        Condition::Number(number) if number == raised.number => 3,
+        Condition::State(state) if state == raised.state => 2,
+        Condition::Warning if class == b"01" || !raised.is_error && class != b"02" => 1,
+        Condition::NotFound if class == b"02" => 1,
+        Condition::Exception if raised.is_error && !matches!(class, b"00" | b"01" | b"02") => 1,
+        _ => 0,
     }
+}
 
-    fn item(&self, item: SignalItem) -> Value<'static> {
-        let class = &self.state[..2];
-        let text = match item {
-            SignalItem::MysqlErrno => return Value::Int(self.number.into()),
-            SignalItem::ReturnedState => String::from_utf8_lossy(&self.state).into_owned(),
-            SignalItem::MessageText => self.message.clone(),
-            item => match self.items.iter().find(|(known, _)| *known == item) {
-                Some((_, text)) => text.clone(),
-                None if item == SignalItem::ClassOrigin || item == SignalItem::SubclassOrigin => {
-                    let is_standard = class[0] <= b'4' && class[0].is_ascii_digit() || (b'A'..=b'H').contains(&class[0]);
-                    match (item, is_standard) {
-                        (SignalItem::ClassOrigin, true) => "ISO 9075".to_owned(),
-                        (_, true) if &self.state[2..] == b"000" => "ISO 9075".to_owned(),
-                        (SignalItem::SubclassOrigin, true) => "ISO 9075".to_owned(),
-                        _ => "MySQL".to_owned(),
-                    }
+/// What GET DIAGNOSTICS says of a condition.
+fn item_of(raised: &Raised, item: SignalItem) -> Value<'static> {
+    let class = &raised.state[..2];
+    let text = match item {
+        SignalItem::MysqlErrno => return Value::Int(raised.number.into()),
+        SignalItem::ReturnedState => String::from_utf8_lossy(&raised.state).into_owned(),
+        SignalItem::MessageText => raised.message.clone(),
+        item => match raised.items.iter().find(|(known, _)| *known == item) {
+            Some((_, text)) => text.clone(),
+            None if item == SignalItem::ClassOrigin || item == SignalItem::SubclassOrigin => {
+                let is_standard = class[0] <= b'4' && class[0].is_ascii_digit() || (b'A'..=b'H').contains(&class[0]);
+                match (item, is_standard) {
+                    (SignalItem::ClassOrigin, true) => "ISO 9075".to_owned(),
+                    (_, true) if &raised.state[2..] == b"000" => "ISO 9075".to_owned(),
+                    (SignalItem::SubclassOrigin, true) => "ISO 9075".to_owned(),
+                    _ => "MySQL".to_owned(),
                 }
-                None => String::new(),
-            },
-        };
-        Value::Bytes(text.into_bytes().into())
-    }
+            }
+            None => String::new(),
+        },
+    };
+    Value::Bytes(text.into_bytes().into())
 }
 
 /// A handler whose body runs.
@@ -83,7 +82,7 @@ pub fn find<'p>(program: &'p Program, block: u32, raised: &Raised) -> Option<(u3
     let mut next = Some(block);
     while let Some(id) = next {
         let block = &program.blocks[id as usize];
-        let fitting = block.handlers.iter().map(|h| (h, h.conditions.iter().map(|c| raised.fits(*c)).max().unwrap_or(0)));
+        let fitting = block.handlers.iter().map(|h| (h, h.conditions.iter().map(|c| fit(raised, *c)).max().unwrap_or(0)));
         let best = fitting.filter(|(_, fit)| *fit > 0).reduce(|best, other| if other.1 > best.1 { other } else { best });
         if let Some((handler, _)) = best {
             return Some((id, handler));
@@ -106,13 +105,7 @@ pub fn is_within(program: &Program, block: u32, around: u32) -> bool {
 }
 
 /// SIGNAL and RESIGNAL: the condition that they raise. `Ok`: a warning, which is noted.
-pub async fn signal(
-    routine: &Rc<Routine>,
-    state: &mut State,
-    at: usize,
-    signal: &Signal,
-    handled: Option<&Raised>,
-) -> Result<()> {
+pub async fn signal(routine: &Rc<Routine>, state: &mut State, signal: &Signal, handled: Option<&Raised>) -> Result<()> {
     let mut raised = match (signal.resignal, handled) {
         (true, None) => {
             return Err(Error::Other { number: 1645, message: "RESIGNAL when handler not active".to_owned() });
@@ -132,10 +125,7 @@ pub async fn signal(
         }
     }
     for (item, code) in &signal.items {
-        // Not kept: a signal is rare.
-        *routine.works[at].borrow_mut() = None;
-        let (value, _) = routine.value(state, at, code, false).await?;
-        *routine.works[at].borrow_mut() = None;
+        let (value, _) = routine.value(state, code, false).await?;
         if value.is_null() {
             let message = format!("Variable '{}' can't be set to the value of 'NULL'", item.name());
             return Err(Error::Other { number: 1231, message });
@@ -157,10 +147,10 @@ pub async fn signal(
         }
     }
     if raised.is_error {
-        return Err(Error::Signal(Box::new(raised)));
+        return Err(exec::Error::Raised(Box::new(raised)).into());
     }
     state.clear_warnings();
-    state.warn(Level::Warning, raised.number, raised.message);
+    state.note(Level::Warning, exec::Error::Raised(Box::new(raised)));
     Ok(())
 }
 
@@ -176,24 +166,13 @@ fn text_of(state: &State, value: &Value<'_>) -> Result<String> {
 /// The conditions that statements have left.
 pub fn conditions(state: &State) -> Vec<Raised> {
     let warnings = state.vars.warnings.borrow();
-    let list = warnings.list().iter().map(|warning| {
-        let described = Error::describe_exec(&warning.error);
-        Raised {
-            number: described.number,
-            state: described.state,
-            message: described.message,
-            is_error: warning.level == Level::Error,
-            items: Vec::new(),
-        }
-    });
-    list.collect()
+    warnings.list().iter().map(|warning| condition(&warning.error, warning.level == Level::Error)).collect()
 }
 
 /// GET DIAGNOSTICS: the values for places.
 pub async fn diagnostics(
     routine: &Rc<Routine>,
     state: &mut State,
-    at: usize,
     what: &Diagnostics,
     handled: Option<&Raised>,
 ) -> Result<Vec<(Place, Value<'static>, ColumnType)>> {
@@ -202,7 +181,7 @@ pub async fn diagnostics(
         (true, Some(handled)) => vec![handled.clone()],
         (true, None) => {
             let message = "GET STACKED DIAGNOSTICS when handler not active".to_owned();
-            return Err(Error::Other { number: 1887, message });
+            return Err(Error::Other { number: 3004, message });
         }
     };
     let number = ColumnType::new(TypeKind::BigInt);
@@ -216,7 +195,7 @@ pub async fn diagnostics(
             })
             .collect()),
         DiagnosticsOf::Condition(code, items) => {
-            let (value, _) = routine.value(state, at, code, false).await?;
+            let (value, _) = routine.value(state, code, false).await?;
             let index = match value {
                 Value::Int(n) => usize::try_from(n).ok(),
                 Value::UInt(n) => usize::try_from(n).ok(),
@@ -224,10 +203,12 @@ pub async fn diagnostics(
             };
             let raised = index.and_then(|n| n.checked_sub(1)).and_then(|n| known.get(n));
             let Some(raised) = raised else {
-                return Err(Error::Other { number: 1758, message: "Invalid condition number".to_owned() });
+                // It joins the conditions that are there, and no handler hears of it.
+                state.warn(Level::Error, 1758, "Invalid condition number");
+                return Ok(Vec::new());
             };
             let ty = |item: SignalItem| if item == SignalItem::MysqlErrno { number.clone() } else { text.clone() };
-            Ok(items.iter().map(|(place, item)| (place.clone(), raised.item(*item), ty(*item))).collect())
+            Ok(items.iter().map(|(place, item)| (place.clone(), item_of(raised, *item), ty(*item))).collect())
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Stored procedures: compiled once for each worker, run on the session's own task.
+//! Stored procedures, functions and triggers: compiled once for each worker, run on the session's own task.
 //!
 //! ```text
 //! CREATE -> `define`: the text is read for errors and kept in the catalog
@@ -8,6 +8,8 @@
 //! - `compile`: what an instruction runs is bound when it is first met and kept with the program: a plan whose parameters are the slots,
 //!   or an expression over them. A plan is good for one schema version and one binding key, as in the plan cache.
 //! - `handler`: conditions, and who handles them.
+//! - `trigger`: triggers, whose variables are columns of the row they run for. Functions and triggers run inside of a statement
+//!   (`session::programs`).
 //!
 //! F1: while a routine runs, `State::frame` is its frame. Nothing answers OK to the client then, and each result set announces another.
 //! F2: the values are lent to a statement as its parameters, and are back in the frame before the next instruction.
@@ -19,32 +21,43 @@ mod error;
 mod handler;
 mod run;
 mod show;
+mod trigger;
 
-pub use call::{Given, call};
+pub use call::{Given, alone, call, call_function};
 pub use define::{alter, create, drop};
 pub use error::message;
-pub use handler::Raised;
+pub use handler::raised;
 pub use show::{parameters, routines, show_create, status};
+pub use trigger::{Fired, create_trigger, drop_trigger, fire, show_create_trigger, trigger_rows, triggers_status};
 
 use crate::accounts::Name;
+use crate::error::Result;
+use crate::session::State;
 use compile::Work;
+use sql::plan::StoredFunction;
 use sql::routine::Program;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
-use types::schema::RoutineDef;
+use types::schema::{RoutineDef, TableDef};
 use types::{ColumnType, Value};
 
-/// A procedure that is ready to run.
+/// A procedure, function or trigger that is ready to run.
 pub struct Routine {
     pub def: Arc<RoutineDef>,
     /// In whose name it runs; `None`: in its caller's (SQL SECURITY INVOKER).
     definer: Option<Name>,
+    /// Of a trigger.
+    table: Option<Arc<TableDef>>,
     program: Program,
+    /// Of a trigger: the columns that its fields are.
+    columns: Vec<usize>,
+    /// Of a function: the type of its value.
+    returns: Option<ColumnType>,
     /// Of the slots. The operand of a CASE takes its type when it is bound.
     types: RefCell<Vec<ColumnType>>,
-    /// What instructions run, by number; those of cursors behind them.
+    /// What the pieces of code run, by their numbers.
     works: Vec<RefCell<Option<Work>>>,
     /// Some handler is for warnings or NOT FOUND, which statements without an error may raise.
     handles_warnings: bool,
@@ -57,6 +70,8 @@ pub struct Frame {
     cursors: Vec<Option<OpenCursor>>,
     /// What SELECT ... INTO has read for variables.
     pub fetched: Vec<(u32, Value<'static>, ColumnType)>,
+    /// What RETURN has given.
+    returned: Option<Value<'static>>,
     /// Calls around this one.
     depth: u32,
     /// The frame of the caller.
@@ -67,6 +82,12 @@ impl Frame {
     /// The type of a variable.
     pub fn local_type(&self, slot: usize) -> ColumnType {
         self.routine.types.borrow()[slot].clone()
+    }
+
+    /// What the innermost program is that runs in a statement.
+    pub fn inner_name(&self) -> Option<&'static str> {
+        let own = self.routine.program.kind.inner_name();
+        own.or_else(|| self.caller.as_ref().and_then(|caller| caller.inner_name()))
     }
 
     pub fn values(&self) -> &[Value<'static>] {
@@ -89,26 +110,36 @@ struct OpenCursor {
     types: Vec<ColumnType>,
 }
 
-/// The compiled procedures of a worker, by the address of their definition, which each holds.
+/// What a call of a stored function takes and gives.
+pub fn stored_function(state: &State, def: &Arc<RoutineDef>) -> Result<StoredFunction> {
+    Routine::of(state, def)?.signature()
+}
+
+/// The same for whoever has no session.
+pub fn signature(def: &Arc<RoutineDef>) -> Result<StoredFunction> {
+    Routine::compile(def)?.signature()
+}
+
+/// The compiled programs of a worker, by the addresses of their definition and of their table, which each holds.
 #[derive(Default)]
-pub struct Routines(HashMap<usize, Rc<Routine>>);
+pub struct Routines(HashMap<(usize, usize), Rc<Routine>>);
 
 impl Routines {
-    /// Procedures that a worker keeps compiled.
+    /// Programs that a worker keeps compiled.
     const MAX: usize = 512;
 
-    fn get(&self, def: &Arc<RoutineDef>) -> Option<Rc<Routine>> {
-        self.0.get(&address(def)).map(Rc::clone)
+    fn get(&self, def: &Arc<RoutineDef>, table: Option<&Arc<TableDef>>) -> Option<Rc<Routine>> {
+        self.0.get(&addresses(def, table)).map(Rc::clone)
     }
 
     fn put(&mut self, routine: &Rc<Routine>) {
         if self.0.len() >= Self::MAX {
             self.0.clear();
         }
-        self.0.insert(address(&routine.def), Rc::clone(routine));
+        self.0.insert(addresses(&routine.def, routine.table.as_ref()), Rc::clone(routine));
     }
 }
 
-fn address(def: &Arc<RoutineDef>) -> usize {
-    Arc::as_ptr(def) as usize
+fn addresses(def: &Arc<RoutineDef>, table: Option<&Arc<TableDef>>) -> (usize, usize) {
+    (Arc::as_ptr(def) as usize, table.map_or(0, |table| Arc::as_ptr(table) as usize))
 }

@@ -2,17 +2,16 @@
 //!
 //! An error goes to the handler that fits, else to the caller. What no handler may hold up (KILL, a lost client) goes straight there.
 
-use super::handler::{self, Handling, Raised, conditions, set_user};
+use super::handler::{self, Handling, conditions, set_user};
 use super::{Frame, OpenCursor, Routine};
 use crate::error::{Error, Result};
-use crate::session::{AllRows, Client, Destination, Ran, State};
+use crate::session::{AllRows, Client, Destination, PLAN_ATTEMPTS_MAX, Ran, State};
+use exec::Raised;
 use protocol::{Capabilities, RowFormat};
-use sql::routine::{Code, Instr, Place};
+use sql::routine::{Code, Instr, Place, RoutineError, SlotType};
 use std::rc::Rc;
 use types::{ColumnType, Value};
 
-/// How often a statement is planned again because the schema changed meanwhile.
-const ATTEMPTS_MAX: u32 = 16;
 /// Instructions until others get their turn, and the kill flag is looked at.
 const SLICE: u32 = 256;
 
@@ -65,9 +64,9 @@ pub async fn run(state: &mut State, client: &mut Client, routine: &Rc<Routine>, 
                     continue;
                 }
             },
-            Err(error) if is_final(&error) => return Err(error),
+            Err(error) if is_final(state, &error) => return Err(error),
             Err(error) => {
-                let raised = Raised::of(&error);
+                let raised = handler::raised(&error);
                 if handler::find(program, program.block_of[at], &raised).is_none() {
                     return Err(error);
                 }
@@ -93,8 +92,10 @@ fn after(instr: &Instr, at: usize) -> usize {
 }
 
 /// What no handler may hold up.
-fn is_final(error: &Error) -> bool {
+fn is_final(state: &State, error: &Error) -> bool {
     match error {
+        // The whole transaction is rolled back, by the statement around.
+        error if state.is_inside() && error.ends_transaction() => true,
         Error::Exec(exec::Error::Interrupted | exec::Error::ClientGone) | Error::Internal(_) | Error::ShuttingDown => true,
         Error::Protocol(error) => error.is_fatal(),
         _ => false,
@@ -127,11 +128,11 @@ async fn step(
     format: RowFormat,
 ) -> Result<usize> {
     match instr {
-        Instr::Run(code) => statement(state, client, routine, at, code, format).await?,
+        Instr::Run(code) => statement(state, client, routine, code, format).await?,
         Instr::Set { slot, value, .. } => {
             let strict = state.settings.mode.strict;
-            let (value, ty) = routine.value(state, at, value, strict).await?;
-            if routine.program.slots[*slot as usize].ty.is_none() {
+            let (value, ty) = routine.value(state, value, strict).await?;
+            if routine.program.slots[*slot as usize].ty == SlotType::Operand {
                 routine.types.borrow_mut()[*slot as usize] = ty;
                 frame(state).values[*slot as usize] = value;
             } else {
@@ -141,7 +142,7 @@ async fn step(
         Instr::Clear(slot) => frame(state).values[*slot as usize] = Value::Null,
         Instr::Jump(target) => return Ok(*target as usize),
         Instr::JumpUnless { condition, target, .. } => {
-            if !routine.is_true(state, at, condition).await? {
+            if !routine.is_true(state, condition).await? {
                 return Ok(*target as usize);
             }
         }
@@ -159,11 +160,24 @@ async fn step(
             let (first, count) = (*first as usize, *count as usize);
             frame(state).cursors[first..first + count].iter_mut().for_each(|cursor| *cursor = None);
         }
+        Instr::Return(value) => {
+            // What statements have left is not the function's.
+            state.clear_warnings();
+            let strict = state.settings.mode.strict;
+            let (value, ty) = routine.value(state, value, strict).await?;
+            let Some(to) = &routine.returns else {
+                return Err(Error::Internal("RETURN of a procedure".to_owned()));
+            };
+            let name = format!("{}()", routine.def.name);
+            let value = exec::program::assign(&state.vars, &value, &ty, to, &name)?;
+            frame(state).returned = Some(value);
+            return Ok(routine.program.instrs.len());
+        }
         // The interpreter does it.
         Instr::Handled { .. } => {}
-        Instr::Signal(signal) => handler::signal(routine, state, at, signal, handled).await?,
+        Instr::Signal(signal) => handler::signal(routine, state, signal, handled).await?,
         Instr::Diagnostics(what) => {
-            for (place, value, ty) in handler::diagnostics(routine, state, at, what, handled).await? {
+            for (place, value, ty) in handler::diagnostics(routine, state, what, handled).await? {
                 match place {
                     Place::Local(slot) => assign(state, slot, value, &ty)?,
                     Place::User(name) => set_user(state, &name, value, ty),
@@ -187,22 +201,18 @@ pub fn assign(state: &mut State, slot: u32, value: Value<'static>, from: &Column
 }
 
 /// Runs a statement with the frame's values as its parameters.
-async fn statement(
-    state: &mut State,
-    client: &mut Client,
-    routine: &Rc<Routine>,
-    at: usize,
-    code: &Code,
-    format: RowFormat,
-) -> Result<()> {
+async fn statement(state: &mut State, client: &mut Client, routine: &Rc<Routine>, code: &Code, format: RowFormat) -> Result<()> {
     state.begin_inner_statement();
-    for _ in 0..ATTEMPTS_MAX {
+    for _ in 0..PLAN_ATTEMPTS_MAX {
         let frame = state.frame.as_ref().expect("F1");
-        let Some(entry) = routine.plan(state, frame, at, code)? else {
+        let Some(entry) = routine.plan(state, frame, code)? else {
             let arena = state.worker.arena();
-            let parsed = sql::parse_in(&arena, &code.text, &state.settings.mode, &routine.program.locals, code.scope)?;
+            let parsed = sql::parse_in(&arena, &routine.program, code, &state.settings.mode)?;
             return Box::pin(state.run_other(client, &parsed.statement, format)).await;
         };
+        if entry.is_query() && entry.into.is_none() && state.is_inside() {
+            return Err(sql::Error::Routine(RoutineError::ResultSet(state.inner_name())).into());
+        }
         if entry.is_query() && entry.into.is_none() && !state.capabilities.has(Capabilities::MULTI_RESULTS) {
             let def = &routine.def;
             let message = format!("PROCEDURE {}.{} can't return a result set in the given context", def.database, def.name);
@@ -244,11 +254,10 @@ async fn open(state: &mut State, client: &mut Client, routine: &Rc<Routine>, cur
     if frame(state).cursors[cursor].is_some() {
         return Err(Error::Other { number: 1325, message: "Cursor is already open".to_owned() });
     }
-    let at = routine.program.instrs.len() + cursor;
     state.begin_inner_statement();
-    for _ in 0..ATTEMPTS_MAX {
+    for _ in 0..PLAN_ATTEMPTS_MAX {
         let frame_ = state.frame.as_ref().expect("F1");
-        let Some(entry) = routine.plan(state, frame_, at, &routine.program.cursors[cursor])? else {
+        let Some(entry) = routine.plan(state, frame_, &routine.program.cursors[cursor])? else {
             return Err(Error::Internal("a cursor without a query".to_owned()));
         };
         state.clear_warnings();

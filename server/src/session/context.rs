@@ -13,8 +13,10 @@ use exec::{Constants, Prepared};
 use sql::Parsed;
 use sql::ast::{DataType, Expr, IntoTarget, Query, QueryBody, Select, SelectInto, SelectItem, Statement};
 use sql::expr::ExprKind;
-use sql::plan::{Access, Action, BindContext, KeyRange, Node, OutputColumn, Part, Plan, Rights, SqlMode, Switches};
-use sql::routine::Place;
+use sql::plan::{
+    Access, Action, BindContext, KeyRange, Node, OutputColumn, Part, Plan, Rights, SqlMode, StoredFunction, Switches,
+};
+use sql::routine::{Place, RoutineError};
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -107,6 +109,16 @@ impl BindContext for Binder<'_> {
         self.needs.check_missing(rights, database, table, action)
     }
 
+    fn stored_function(&self, database: &str, name: &str) -> sql::Result<Option<StoredFunction>> {
+        let Some(def) = self.schema.routine(true, database, name) else { return Ok(None) };
+        let refused = |error: Error| match error {
+            Error::Sql(error) => error,
+            error => RoutineError::ExecuteDenied(error.describe().message).into(),
+        };
+        self.state.check_routine(database, name, true, Privileges::EXECUTE).map_err(refused)?;
+        crate::routine::stored_function(self.state, def).map(Some).map_err(refused)
+    }
+
     fn database(&self) -> Option<&str> {
         self.state.vars.database.as_deref()
     }
@@ -130,6 +142,10 @@ impl BindContext for Binder<'_> {
             Some(frame) => frame.local_type(slot),
             None => ColumnType::new(TypeKind::Null),
         }
+    }
+
+    fn constant_text(&self, expr: &sql::expr::Expr) -> Option<Vec<u8>> {
+        exec::program::constant_text(expr, &self.state.vars)
     }
 
     fn note_literal(&self) {

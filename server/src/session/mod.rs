@@ -19,6 +19,7 @@ mod login;
 mod named;
 mod outfile;
 mod prepared;
+mod programs;
 mod query;
 mod run;
 mod set;
@@ -28,10 +29,10 @@ mod statement;
 mod temporary;
 mod transaction;
 
-pub use context::{Binder, without_parameters};
+pub use context::{Binder, Planned, without_parameters};
 pub use info::{ProcessLine, SessionInfo};
 pub use outfile::FileTarget;
-pub use query::ArenaGuard;
+pub use query::{ArenaGuard, PLAN_ATTEMPTS_MAX};
 pub use run::{AllRows, Destination, Ran, ResultSet, owned};
 pub use settings::IDS;
 pub use state::{Acting, Answer, State};
@@ -56,6 +57,15 @@ pub struct Client {
     pub output: Output,
     /// Those too, while a statement runs that reads more of them: LOAD DATA LOCAL.
     pub input: Option<Box<Input>>,
+}
+
+impl Client {
+    /// For programs that run where no client can be answered.
+    pub fn nobody(worker: &Worker) -> crate::error::Result<Self> {
+        let socket = Socket::new(Rc::clone(&worker.core), Stream::Nowhere);
+        let socket = socket.map_err(|error| Error::Internal(format!("a client that is not there: {error}")))?;
+        Ok(Self { socket, output: Output::new(Rc::clone(&worker.buffers)), input: None })
+    }
 }
 
 /// One client's session.

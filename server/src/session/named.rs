@@ -43,9 +43,16 @@ impl State {
         }
         match &parsed.statement {
             Statement::Empty => return Err(Error::EmptyQuery),
-            Statement::Prepare { .. } | Statement::Execute { .. } | Statement::Deallocate { .. } | Statement::LoadData(_) => {
-                return Err(Error::NotPreparable);
-            }
+            Statement::Prepare { .. }
+            | Statement::Execute { .. }
+            | Statement::Deallocate { .. }
+            | Statement::LoadData(_)
+            | Statement::Condition(_)
+            | Statement::CreateRoutine(_)
+            | Statement::AlterRoutine { .. }
+            | Statement::DropRoutine { .. }
+            | Statement::CreateTrigger(_)
+            | Statement::DropTrigger { .. } => return Err(Error::NotPreparable),
             statement if statement.info().plannable => {
                 self.plan(&parsed)?;
             }

@@ -344,6 +344,12 @@ fn analyse(state: &State, text: &[u8]) -> Result<(Work, usize)> {
         | Statement::UnlockTables
         | Statement::Use(_)
         | Statement::Shutdown
+        | Statement::Condition(_)
+        | Statement::CreateRoutine(_)
+        | Statement::AlterRoutine { .. }
+        | Statement::DropRoutine { .. }
+        | Statement::CreateTrigger(_)
+        | Statement::DropTrigger { .. }
         | Statement::Help(_) => return Err(Error::NotPreparable),
         Statement::Call(_) => Work::Text,
         _ if parsed.params > 0 => {

@@ -10,6 +10,7 @@ use super::host::ServerHost;
 use super::infile::{InFile, has_exotic_separators};
 use super::info::SessionInfo;
 use super::outfile::FileTarget;
+use super::programs;
 use super::query::PLAN_ATTEMPTS_MAX;
 use super::state::{Answer, State};
 use super::transaction::Hold;
@@ -70,6 +71,10 @@ impl State {
         if plan.writes && self.transaction.next_is_read_only(&self.settings) {
             return Err(Error::ReadOnlyTransaction);
         }
+        let inside = self.is_inside();
+        if inside {
+            self.check_changed(plan)?;
+        }
         let hold = self.transaction.hold(&worker, &self.info, plan, &self.settings).await;
         if hold? == Hold::Stale {
             return Ok(Ran::Stale);
@@ -81,7 +86,9 @@ impl State {
         let was_open = self.transaction.is_open();
         self.vars.in_transaction = lasting;
         let txn = self.transaction.ensure(&worker, &self.settings, lasting);
-        txn.begin_statement(&worker.engine);
+        if !inside {
+            txn.begin_statement(&worker.engine);
+        }
         let mark = if plan.writes { self.transaction.mark() } else { None };
         let outcome = match plan.kind {
             StatementKind::Select => self.run_query(client, plan, params, to, gathered.as_ref(), lasting).await,
@@ -104,6 +111,10 @@ impl State {
                 Ok(Ran::Done)
             }
             Err(error) => {
+                if inside && error.ends_transaction() {
+                    // The statement around does it.
+                    return Err(error);
+                }
                 if error.ends_transaction() || !lasting {
                     self.transaction.rollback(&worker).await;
                 } else {
@@ -302,7 +313,7 @@ impl State {
         for (place, (value, ty)) in places.iter().zip(sink.values) {
             match (place, &mut self.frame) {
                 (Place::Local(slot), Some(frame)) => frame.fetched.push((*slot, value, ty)),
-                (Place::Local(_), None) => {}
+                (Place::Local(_), None) => return Err(Error::Internal("a variable without its program".to_owned())),
                 (Place::User(name), _) => {
                     self.vars.user_variables.insert(name.to_lowercase(), UserVariable { value, ty });
                 }
@@ -337,7 +348,7 @@ impl State {
 
     /// Does what a statement changes wait for a COMMIT?
     pub fn is_in_transaction(&self) -> bool {
-        self.transaction.is_explicit() || !self.settings.autocommit
+        self.transaction.is_explicit() || !self.settings.autocommit || self.is_inside()
     }
 
     /// Runs a data change without an answer: the rows of CREATE TABLE ... SELECT. `lasting`: in the session's transaction, else in
@@ -376,7 +387,11 @@ impl State {
         if self.transaction.hold(&worker, &self.info, plan, &self.settings).await? == Hold::Stale {
             return Err(Error::Exec(exec::Error::TableChanged { table: String::new() }));
         }
-        self.transaction.ensure(&worker, &self.settings, lasting).begin_statement(&worker.engine);
+        let inside = self.is_inside();
+        let txn = self.transaction.ensure(&worker, &self.settings, lasting);
+        if !inside {
+            txn.begin_statement(&worker.engine);
+        }
         Ok(match plan.reads.gathered {
             true => Some(Box::pin(Gathered::collect(self)).await.seen_by(&self.access)),
             false => None,
@@ -456,7 +471,7 @@ impl State {
 
 async fn execute_query<S: RowSink>(
     state: &mut State,
-    plan: &PlanEntry,
+    plan: &Rc<PlanEntry>,
     params: &[Value<'_>],
     gathered: Option<&Gathered>,
     sink: &mut S,
@@ -466,7 +481,7 @@ async fn execute_query<S: RowSink>(
 
 async fn execute_change(
     state: &mut State,
-    plan: &PlanEntry,
+    plan: &Rc<PlanEntry>,
     params: &[Value<'_>],
     gathered: Option<&Gathered>,
 ) -> Result<DmlDone> {
@@ -475,7 +490,7 @@ async fn execute_change(
 
 async fn execute_load(
     state: &mut State,
-    plan: &PlanEntry,
+    plan: &Rc<PlanEntry>,
     gathered: Option<&Gathered>,
     source: &mut dyn ByteSource,
     charset: Charset,
@@ -487,11 +502,15 @@ async fn execute_load(
 /// Lends the session to an execution of the plan, until that ends or is killed.
 async fn execute<T>(
     state: &mut State,
-    plan: &PlanEntry,
+    plan: &Rc<PlanEntry>,
     params: &[Value<'_>],
     gathered: Option<&Gathered>,
     run: impl AsyncFnOnce(&mut ExecContext<'_>, &Prepared) -> exec::Result<T>,
 ) -> Result<T> {
+    if plan.prepared.calls_programs() {
+        // Boxed: rare, and it would make every session larger.
+        return Box::pin(programs::execute(state, plan, params, gathered, run)).await;
+    }
     let State { worker, info, vars, transaction, access, .. } = state;
     let schema = plan.reads.any.then(|| access.visible(&worker.schema()));
     let host = ServerHost { schema: schema.as_deref(), gathered, access: Some(access), ..ServerHost::new(worker) };

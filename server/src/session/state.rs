@@ -50,6 +50,8 @@ pub struct State {
     pub temporary: Option<Box<super::temporary::TemporaryTables>>,
     /// The stored program that runs.
     pub frame: Option<Box<crate::routine::Frame>>,
+    /// The statements that run around it, where it is a function's or a trigger's.
+    pub inside: Vec<Rc<crate::plan_cache::PlanEntry>>,
 }
 
 /// In whose name a session does what it does.
@@ -112,6 +114,7 @@ impl State {
             named: Default::default(),
             temporary: None,
             frame: None,
+            inside: Vec::new(),
         };
         state.name_roles();
         state.refresh();
@@ -271,10 +274,15 @@ impl State {
     }
 
     pub fn warn(&self, level: Level, number: u16, message: impl Into<String>) {
+        self.note(level, exec::Error::Other { number, message: message.into() });
+    }
+
+    /// Adds a condition to the diagnostics.
+    pub fn note(&self, level: Level, condition: exec::Error) {
         if level == Level::Note && !self.settings.sql_notes {
             return;
         }
-        self.vars.warnings.borrow_mut().push(level, exec::Error::Other { number, message: message.into() });
+        self.vars.warnings.borrow_mut().push(level, condition);
     }
 
     /// Lets others know what is open.
@@ -332,7 +340,10 @@ impl State {
 
     /// A statement of a stored program begins: it has its own time, but a KILL is for the whole.
     pub fn begin_inner_statement(&mut self) {
-        self.vars.statement_start_us = self.fixed_time_us.unwrap_or_else(|| self.worker.wall_clock_us());
+        // What a program does inside of a statement is a part of that, so it has its time.
+        if !self.is_inside() {
+            self.vars.statement_start_us = self.fixed_time_us.unwrap_or_else(|| self.worker.wall_clock_us());
+        }
         if self.worker.shared.accounts.epoch() != self.access.epoch {
             self.renew_access();
         }
@@ -340,9 +351,14 @@ impl State {
 
     /// The error of a statement becomes its diagnostics.
     pub fn note_error(&mut self, error: &Error) {
-        let description = error.describe();
         self.clear_warnings();
-        self.warn(Level::Error, description.number, description.message);
+        match error {
+            Error::Exec(raised @ exec::Error::Raised(_)) => self.note(Level::Error, raised.clone()),
+            error => {
+                let description = error.describe();
+                self.warn(Level::Error, description.number, description.message);
+            }
+        }
         self.vars.row_count = -1;
     }
 }

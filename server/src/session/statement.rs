@@ -21,6 +21,9 @@ impl State {
     /// Runs a statement that is not about rows of tables and writes its answer.
     pub async fn run_other(&mut self, client: &mut Client, statement: &Statement<'_>, format: RowFormat) -> Result<()> {
         self.check_statement(statement)?;
+        if self.is_inside() {
+            self.check_inside(statement)?;
+        }
         let worker = Rc::clone(&self.worker);
         let info = statement.info();
         if let Some(seat) = self.seat.as_ref().filter(|seat| seat.counts()) {
@@ -114,6 +117,8 @@ impl State {
             Statement::Call(call) => {
                 return Box::pin(crate::routine::call(self, client, call, Default::default(), format)).await;
             }
+
+            Statement::Condition(text) => return Box::pin(crate::routine::alone(self, client, text, format)).await,
 
             Statement::LoadData(load) => return self.load_data(client, load).await,
             Statement::Query(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => {
@@ -405,5 +410,5 @@ fn is_unique(def: &types::schema::TableDef, column: usize) -> bool {
 
 /// Leaves the diagnostics of the statement before as they are.
 fn is_diagnostic(statement: &Statement<'_>) -> bool {
-    matches!(statement, Statement::Show(Show::Warnings { .. } | Show::CountWarnings { .. }))
+    matches!(statement, Statement::Show(Show::Warnings { .. } | Show::CountWarnings { .. }) | Statement::Condition(_))
 }

@@ -138,6 +138,15 @@ impl Transaction {
         self.txn.as_mut()
     }
 
+    /// Takes the engine's transaction out for a while; all else of it stays as it is.
+    pub fn take_txn(&mut self) -> Option<Txn> {
+        self.txn.take()
+    }
+
+    pub fn put_txn(&mut self, txn: Txn) {
+        self.txn = Some(txn);
+    }
+
     /// Takes shares of the metadata locks of a plan's tables, unless held already, and checks that the plan is still valid.
     pub async fn hold(&mut self, worker: &Worker, info: &SessionInfo, plan: &Rc<PlanEntry>, settings: &Settings) -> Result<Hold> {
         if self.held.iter().any(|held| Rc::ptr_eq(&held.plan, plan)) {

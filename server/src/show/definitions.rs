@@ -51,7 +51,7 @@ fn database(name: &str, text: &str, next_id: &mut u64) -> DatabaseDef {
         tables.insert(table.name.clone(), Arc::new(table));
         rest = rest[parsed.end..].trim();
     }
-    DatabaseDef { name: name.to_owned(), collation: COLLATION, tables, procedures: BTreeMap::new() }
+    DatabaseDef { name: name.to_owned(), collation: COLLATION, tables, routines: BTreeMap::new() }
 }
 
 fn table(database: &str, create: &CreateTable<'_>, id: TableId) -> TableDef {
@@ -65,6 +65,7 @@ fn table(database: &str, create: &CreateTable<'_>, id: TableId) -> TableDef {
         comment: String::new(),
         created_us: 0,
         is_virtual: true,
+        triggers: Vec::new(),
         foreign_keys: Vec::new(),
         checks: Vec::new(),
         view: None,

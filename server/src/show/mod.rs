@@ -19,7 +19,7 @@ mod tables;
 mod views;
 mod virtual_tables;
 
-pub use build::{Columns, checksum_result, maintenance_result, optional, output_column, result, text, texts};
+pub use build::{Columns, checksum_result, maintenance_result, number, optional, output_column, result, text, texts};
 pub use definitions::virtual_database;
 pub use explain::explain;
 pub use filter::like;
@@ -59,7 +59,10 @@ pub async fn show(state: &mut State, what: &Show<'_>) -> Result<ResultSet> {
         Show::CreateTable(table) if state.find_table(&table)?.view.is_some() => views::create_view(state, &table),
         Show::CreateTable(table) => tables::create_table(state, &table),
         Show::CreateDatabase { name, if_not_exists } => tables::create_database(state, name, if_not_exists),
-        Show::CreateOther { kind: "PROCEDURE", name } => crate::routine::show_create(state, &name),
+        Show::CreateOther { kind: kind @ ("PROCEDURE" | "FUNCTION"), name } => {
+            crate::routine::show_create(state, kind == "FUNCTION", &name)
+        }
+        Show::CreateOther { kind: "TRIGGER", name } => crate::routine::show_create_trigger(state, &name),
         Show::CreateOther { kind: "VIEW", name } => views::create_view(state, &name),
         Show::CreateOther { kind, name } => Err(Error::DoesNotExist { kind, name: name.name.to_owned() }),
         Show::CreateUser(user) => crate::accounts::create_user(state, &user),
@@ -81,13 +84,14 @@ pub async fn show(state: &mut State, what: &Show<'_>) -> Result<ResultSet> {
         Show::Grants { user, roles } => crate::accounts::grants(state, user.as_ref(), roles),
         Show::Privileges => Ok(server::privileges()),
         Show::Plugins => Ok(server::plugins()),
-        Show::Triggers { filter, .. } => filter::apply(state, empty(TRIGGERS), filter, 2).await,
+        Show::Triggers { database, filter, .. } => {
+            let made = crate::routine::triggers_status(state, database)?;
+            filter::apply(state, made, filter, 2).await
+        }
         Show::Events { filter, .. } => filter::apply(state, empty(EVENTS), filter, 1).await,
         Show::Routines { functions, filter } => {
             let mut made = empty(ROUTINES);
-            if !functions {
-                made.rows = crate::routine::status(state);
-            }
+            made.rows = crate::routine::status(state, functions);
             filter::apply(state, made, filter, 1).await
         }
         Show::OpenTables { database, filter } => {
@@ -123,20 +127,6 @@ const REPLICA_STATUS: &[&str] = &[
     "Last_SQL_Error_Timestamp", "Source_SSL_Crl", "Source_SSL_Crlpath", "Retrieved_Gtid_Set", "Executed_Gtid_Set", "Auto_Position",
     "Replicate_Rewrite_DB", "Channel_Name", "Source_TLS_Version", "Source_public_key_path", "Get_Source_public_key",
     "Network_Namespace",
-];
-
-const TRIGGERS: &[&str] = &[
-    "Trigger",
-    "Event",
-    "Table",
-    "Statement",
-    "Timing",
-    "Created",
-    "sql_mode",
-    "Definer",
-    "character_set_client",
-    "collation_connection",
-    "Database Collation",
 ];
 
 const EVENTS: &[&str] = &[

@@ -1,6 +1,6 @@
 //! The tables of information_schema: where their rows come from.
 //!
-//! A table of something that does not exist here (triggers, routines) is present and empty, because tools join with it. A
+//! A table of something that does not exist here (events, tablespaces) is present and empty, because tools join with it. A
 //! statement that names a schema or a table makes rows of that alone ([`Wanted`]).
 
 use super::build::{is_text, number, optional, text};
@@ -97,7 +97,7 @@ pub const MAKERS: &[(&str, Maker)] = &[
     ("KEY_COLUMN_USAGE", key_column_usage), ("PARAMETERS", parameters), ("PARTITIONS", partitions), ("PLUGINS", plugins), ("PROCESSLIST", processes),
     ("REFERENTIAL_CONSTRAINTS", referential_constraints), ("ROUTINES", routines), ("SCHEMATA", schemata), ("SCHEMATA_EXTENSIONS", schemata_extensions),
     ("STATISTICS", statistics), ("TABLES", tables), ("TABLES_EXTENSIONS", table_extensions), ("TABLE_CONSTRAINTS", table_constraints),
-    ("TABLE_CONSTRAINTS_EXTENSIONS", constraint_extensions),
+    ("TABLE_CONSTRAINTS_EXTENSIONS", constraint_extensions), ("TRIGGERS", triggers),
     ("VIEWS", views), ("VIEW_TABLE_USAGE", view_table_usage),
 ];
 
@@ -150,6 +150,10 @@ fn processes(source: &Source<'_>) -> Vec<Row> {
 
 fn routines(source: &Source<'_>) -> Vec<Row> {
     crate::routine::routines(source.schema, source.access)
+}
+
+fn triggers(source: &Source<'_>) -> Vec<Row> {
+    crate::routine::trigger_rows(source.schema, source.access)
 }
 
 fn parameters(source: &Source<'_>) -> Vec<Row> {

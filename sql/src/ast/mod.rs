@@ -73,15 +73,24 @@ pub enum Statement<'a> {
         pairs: &'a [(ObjectName<'a>, ObjectName<'a>)],
     },
 
-    CreateProcedure(&'a CreateProcedure<'a>),
-    AlterProcedure {
+    CreateRoutine(&'a CreateRoutine<'a>),
+    AlterRoutine {
+        function: bool,
         name: ObjectName<'a>,
         characteristics: Characteristics<'a>,
     },
-    DropProcedure {
+    DropRoutine {
+        function: bool,
         name: ObjectName<'a>,
         if_exists: bool,
     },
+    CreateTrigger(&'a CreateTrigger<'a>),
+    DropTrigger {
+        name: ObjectName<'a>,
+        if_exists: bool,
+    },
+    /// SIGNAL, RESIGNAL, GET DIAGNOSTICS outside of a stored program: its text, which is a program of one instruction.
+    Condition(&'a str),
     Call(&'a CallProcedure<'a>),
 
     /// BEGIN, START TRANSACTION
@@ -206,9 +215,11 @@ impl Statement<'_> {
             | S::DropIndex { .. }
             | S::AlterTable(_)
             | S::RenameTable { .. }
-            | S::CreateProcedure(_)
-            | S::AlterProcedure { .. }
-            | S::DropProcedure { .. } => ddl,
+            | S::CreateRoutine(_)
+            | S::AlterRoutine { .. }
+            | S::DropRoutine { .. }
+            | S::CreateTrigger(_)
+            | S::DropTrigger { .. } => ddl,
             S::Account(AccountStatement::SetRole(_)) => StatementInfo::default(),
             S::Account(_) => ddl,
             S::TableMaintenance { .. } => StatementInfo { implicit_commit: true, returns_rows: true, ..Default::default() },

@@ -1,6 +1,7 @@
 //! Stored routines, as written.
 
 use super::{Expr, ObjectName};
+use types::schema::TriggerEvent;
 
 /// What a routine says of itself besides its body. `None`: not written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,17 +14,34 @@ pub struct Characteristics<'a> {
     pub invoker: Option<bool>,
 }
 
-/// CREATE PROCEDURE
+/// CREATE PROCEDURE, CREATE FUNCTION
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CreateProcedure<'a> {
+pub struct CreateRoutine<'a> {
     /// User and host.
     pub definer: Option<(&'a str, &'a str)>,
     pub if_not_exists: bool,
     pub name: ObjectName<'a>,
     /// The text between the parentheses, and that of the body.
     pub parameters: &'a str,
+    /// Of a function: the text of its type.
+    pub returns: Option<&'a str>,
     pub body: &'a str,
     pub characteristics: Characteristics<'a>,
+}
+
+/// CREATE TRIGGER
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CreateTrigger<'a> {
+    /// User and host.
+    pub definer: Option<(&'a str, &'a str)>,
+    pub if_not_exists: bool,
+    pub name: ObjectName<'a>,
+    pub before: bool,
+    pub event: TriggerEvent,
+    pub table: ObjectName<'a>,
+    /// FOLLOWS (or PRECEDES) another one.
+    pub place: Option<(bool, &'a str)>,
+    pub body: &'a str,
 }
 
 /// CALL

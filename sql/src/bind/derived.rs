@@ -170,6 +170,7 @@ pub(super) fn table_def(name: &str, columns: Vec<ColumnDef>) -> Arc<TableDef> {
         comment: String::new(),
         created_us: 0,
         is_virtual: true,
+        triggers: Vec::new(),
         foreign_keys: Vec::new(),
         checks: Vec::new(),
         view: None,

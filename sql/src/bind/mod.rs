@@ -24,9 +24,11 @@ mod group;
 mod json_table;
 mod literal;
 mod load;
+mod moments;
 mod order;
 mod push;
 mod query;
+mod rows;
 mod set_operation;
 mod subquery;
 #[cfg(test)]

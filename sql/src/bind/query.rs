@@ -242,7 +242,7 @@ impl Binder<'_> {
             let together: Vec<_> = bound.iter().map(|row| self.derivation_of(&row[n])).collect();
             derivations.push(compare::compared_columns(&together)?);
             let cells = bound.iter().map(|row| &row[n]);
-            let ty = typing::unify(cells.clone(), self.literal_collation());
+            let ty = typing::stored(&typing::unify(cells.clone(), self.string_collation(derivations[n])));
             let nullable = cells.into_iter().any(|e| e.nullable);
             for row in &mut bound {
                 convert_to(&mut row[n], &ty);
@@ -766,7 +766,12 @@ pub fn bind_show_filter(filter: &AstExpr<'_>, columns: &[OutputColumn], context:
             SelectColumn { name: c.name.clone(), expr, derivation }
         })
         .collect();
-    binder.predicate(filter)
+    let bound = binder.predicate(filter)?;
+    match binder.subqueries.is_empty() {
+        true => Ok(bound),
+        // Only the rows that are shown are there to run it over.
+        false => Err(Error::NotSupported("subqueries and stored functions in the WHERE of SHOW".to_owned())),
+    }
 }
 
 const EMPTY_SELECT: Select<'static> = Select {
@@ -959,7 +964,9 @@ fn same_representation(from: &ColumnType, to: &ColumnType) -> bool {
     match (class(from), class(to)) {
         (Class::Null, _) => true,
         (Class::Integer, Class::Integer) => from.unsigned == to.unsigned && from.kind != TypeKind::Year,
-        (Class::String, Class::String) => from.collation == to.collation,
+        (Class::String, Class::String) => {
+            from.collation == to.collation && (from.kind == to.kind || !matches!(to.kind, TypeKind::Binary { .. }))
+        }
         (Class::Double, Class::Double) => from.kind == to.kind,
         _ => false,
     }

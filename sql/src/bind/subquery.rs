@@ -9,7 +9,7 @@
 //!   as they come.
 //! - IN and EXISTS that WHERE asks for become joins, where the subquery is a plain block: see [`Binder::semi_join`].
 
-use super::compare::{self, Derivation};
+use super::compare::{self, Coercibility, Derivation};
 use super::derived::{column_def, derived_def, stored, table_def};
 use super::expr::{adopt, prepare_operands};
 use super::from::{Source, SourceKind};
@@ -19,8 +19,9 @@ use super::{Binder, Level, LevelKind, Scope};
 use crate::ast::{self, Query};
 use crate::error::{Clause, Error, Result};
 use crate::expr::{CompareAs, CompareOp, Expr, ExprKind, Subquery, SubqueryTest};
-use crate::plan::{JoinKind, SubqueryKeep, SubqueryPlan};
+use crate::plan::{FunctionCall, JoinKind, Node, StoredFunction, SubqueryKeep, SubqueryPlan};
 use crate::planner::{JoinTree, is_volatile, node_rows, tree_sources};
+use crate::routine::RoutineError;
 use std::sync::Arc;
 use types::{ColumnType, Value};
 
@@ -77,6 +78,7 @@ impl Binder<'_> {
             keep,
             volatile: false,
             resets: level.resets.clone(),
+            call: None,
         };
         let mut volatile = false;
         let changes = |e: &Expr| match &e.kind {
@@ -113,6 +115,47 @@ impl Binder<'_> {
         }
         let parts = columns.iter().enumerate().map(|(n, c)| value(n, &c.ty)).collect();
         Ok(Expr { kind: ExprKind::Row(parts), ty: typing::boolean(), nullable: false })
+    }
+
+    /// The call of a stored function: a subquery whose arguments are the call's, and whose value may be another for each row.
+    pub(super) fn stored_call(&mut self, function: StoredFunction, args: &[ast::Expr<'_>]) -> Result<Expr> {
+        let StoredFunction { def, params, returns } = function;
+        if params.len() != args.len() {
+            let name = format!("{}.{}", def.database, def.name);
+            return Err(RoutineError::ArgumentCount { name, expected: params.len(), got: args.len() }.into());
+        }
+        let mut bound = Vec::with_capacity(args.len());
+        for (arg, ty) in args.iter().zip(&params) {
+            let mut arg = self.value(arg)?;
+            adopt(&mut arg, ty);
+            bound.push(arg);
+        }
+        // Calls that are alike are one, so that GROUP BY knows them again; of a function that may say something else, each is its own.
+        let is_it =
+            |plan: &SubqueryPlan| plan.call.as_ref().is_some_and(|call| Arc::ptr_eq(&call.function, &def) && call.args == bound);
+        let test = SubqueryTest::Call { name: def.name.as_str().into(), deterministic: def.deterministic };
+        let known = if def.deterministic { self.subqueries.iter().position(is_it) } else { None };
+        let args = bound.clone();
+        let plan = SubqueryPlan {
+            root: Node::OneRow,
+            columns: vec![returns.clone()],
+            args: None,
+            args_table: None,
+            keep: SubqueryKeep::Row,
+            volatile: true,
+            resets: Vec::new(),
+            call: Some(FunctionCall { function: def, args }),
+        };
+        let id = known.unwrap_or(self.subqueries.len());
+        if known.is_none() {
+            self.subqueries.push(plan);
+        }
+        self.derivation = match class(&returns) {
+            Class::String | Class::Json => Derivation { collation: returns.collation, level: Coercibility::Coercible },
+            _ => Derivation::NUMERIC,
+        };
+        let subquery = Subquery { id, test, args: bound, left: Vec::new() };
+        Ok(Expr { kind: ExprKind::Subquery(Box::new(subquery)), ty: returns, nullable: true })
     }
 
     /// `EXISTS (SELECT ...)`

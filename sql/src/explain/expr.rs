@@ -81,6 +81,7 @@ impl Printer {
         let name = format!("subquery #{}", subquery.id + 1);
         let not = |negated: bool| if negated { "not " } else { "" };
         match &subquery.test {
+            SubqueryTest::Call { name, .. } => format!("{name}({})", self.list(&subquery.args, ", ")),
             SubqueryTest::Value { column: 0 } => format!("({name})"),
             SubqueryTest::Value { column } => format!("({name}).{}", column + 1),
             SubqueryTest::Exists { negated } => format!("{}exists({name})", not(*negated)),

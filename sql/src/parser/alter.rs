@@ -19,8 +19,8 @@ impl<'a> Parser<'a> {
                     if self.at_ident() && !self.at_charset() && !self.at_word("ENCRYPTION") { Some(self.ident()?) } else { None };
                 Ok(Statement::AlterDatabase { name, options: self.database_options()? })
             }
-            Token::Keyword(K::Procedure) => self.alter_procedure(),
-            Token::Keyword(K::Function) => self.unsupported("ALTER FUNCTION"),
+            Token::Keyword(K::Procedure) => self.alter_routine(false),
+            Token::Keyword(K::Function) => self.alter_routine(true),
             Token::Keyword(K::Sql) => self.create_view(ViewForm::Alter),
             Token::Word(_) if self.at_word("USER") => self.alter_user(),
             Token::Word(word) => {

@@ -10,9 +10,10 @@ use crate::error::{Error, Result};
 use crate::keyword::Keyword as K;
 use crate::lexer::Token;
 use crate::routine::{
-    Block, Code, Condition, Diagnostics, DiagnosticsOf, Handler, Instr, Locals, ParamMode, Place, Program, RoutineError, Scope,
-    Signal, SignalItem, Slot,
+    Block, Code, Condition, Diagnostics, DiagnosticsOf, Field, Handler, Instr, ParamMode, Place, Program, ProgramKind,
+    RoutineError, Scope, Signal, SignalItem, Slot, SlotType,
 };
+use types::schema::TriggerEvent;
 
 /// What names without a table may mean besides columns.
 #[derive(Default)]
@@ -23,7 +24,7 @@ pub(super) enum Names<'a> {
     /// A body is being read.
     Building(Box<Builder>),
     /// A piece of a body is read again.
-    Known(&'a Locals, Scope),
+    Known(&'a Program, Scope),
 }
 
 impl Names<'_> {
@@ -33,8 +34,36 @@ impl Names<'_> {
         match self {
             Names::None => None,
             Names::Building(builder) => builder.program.locals.find(builder.scope, name),
-            Names::Known(locals, scope) => locals.find(*scope, name),
+            Names::Known(program, scope) => program.locals.find(*scope, name),
         }
+    }
+
+    /// The variable of `NEW.name` or `OLD.name`; `None`: `row` is none of a trigger's.
+    pub fn field(&mut self, row: &str, name: &str) -> Result<Option<u32>> {
+        let program = match self {
+            Names::None => return Ok(None),
+            Names::Building(builder) => &builder.program,
+            Names::Known(program, _) => program,
+        };
+        let ProgramKind::Trigger { event, .. } = program.kind else { return Ok(None) };
+        let new = row.eq_ignore_ascii_case("NEW");
+        if !new && !row.eq_ignore_ascii_case("OLD") {
+            return Ok(None);
+        }
+        match (new, event) {
+            (true, TriggerEvent::Delete) => return Err(RoutineError::NoRow("NEW", event).into()),
+            (false, TriggerEvent::Insert) => return Err(RoutineError::NoRow("OLD", event).into()),
+            _ => {}
+        }
+        let is_it = |field: &&Field| field.new == new && same(&program.slots[field.slot as usize].name, name);
+        let known = program.fields.iter().find(is_it).map(|field| field.slot);
+        if let (None, Names::Building(builder)) = (known, self) {
+            let slot = builder.slot(name, SlotType::Column);
+            builder.program.fields.push(Field { new, slot, assigned: false });
+            return Ok(Some(slot));
+        }
+        // All are known once the body has been read.
+        Ok(known)
     }
 }
 
@@ -66,8 +95,38 @@ impl Default for Builder {
 }
 
 impl Builder {
+    pub fn of(kind: ProgramKind) -> Box<Self> {
+        let mut builder = Self::default();
+        builder.program.kind = kind;
+        Box::new(builder)
+    }
+
     pub fn finish(self) -> Program {
         self.program
+    }
+
+    pub fn kind(&self) -> ProgramKind {
+        self.program.kind
+    }
+
+    /// A column of a trigger's row is going to be changed: 1362 where that cannot be.
+    fn assign_field(&mut self, slot: u32) -> Result<()> {
+        let ProgramKind::Trigger { before, .. } = self.program.kind else { return Ok(()) };
+        let Some(field) = self.program.fields.iter_mut().find(|field| field.slot == slot) else { return Ok(()) };
+        match (field.new, before) {
+            (false, _) => Err(RoutineError::RowFixed("OLD", "").into()),
+            (true, false) => Err(RoutineError::RowFixed("NEW", "after ").into()),
+            (true, true) => {
+                field.assigned = true;
+                Ok(())
+            }
+        }
+    }
+
+    /// CALL may give a variable that it is given another value.
+    pub fn lend_field(&mut self, slot: u32) {
+        // What cannot take one is told by CALL.
+        let _ = self.assign_field(slot);
     }
 
     /// Is a variable of this name declared in the block that is read?
@@ -77,11 +136,11 @@ impl Builder {
 
     pub fn add_parameter(&mut self, name: &str, ty: Box<str>, mode: ParamMode) {
         self.program.params.push(mode);
-        let slot = self.slot(name, Some(ty));
+        let slot = self.slot(name, SlotType::Written(ty));
         self.declare(name, slot);
     }
 
-    fn slot(&mut self, name: &str, ty: Option<Box<str>>) -> u32 {
+    fn slot(&mut self, name: &str, ty: SlotType) -> u32 {
         self.program.slots.push(Slot { name: name.into(), ty });
         self.program.slots.len() as u32 - 1
     }
@@ -168,11 +227,10 @@ impl<'a> Parser<'a> {
                 K::Set => self.set_variables(),
                 K::Signal | K::Resignal => self.signal(),
                 K::Get => self.get_diagnostics(),
-                K::Return => Err(RoutineError::ReturnOutside.into()),
+                K::Return => self.return_value(),
                 K::Use => Err(RoutineError::NotAllowed("USE").into()),
                 K::Lock | K::Unlock => Err(RoutineError::NotAllowed("LOCK").into()),
                 K::Load => Err(RoutineError::NotAllowed("LOAD DATA").into()),
-                K::Create if self.peek_kw(K::Function) => Err(RoutineError::NestedCreate("FUNCTION").into()),
                 _ => self.plain_statement(),
             },
             Token::Word(word) => match uppercase(word, &mut [0; 8]) {
@@ -193,10 +251,13 @@ impl<'a> Parser<'a> {
         })?;
         match statement {
             Statement::Unsupported { what } => return Err(Error::NotSupported(what.to_owned())),
-            Statement::CreateProcedure(_) | Statement::DropProcedure { .. } | Statement::AlterProcedure { .. } => {
+            Statement::CreateRoutine(_) | Statement::DropRoutine { .. } | Statement::AlterRoutine { .. } => {
                 return Err(RoutineError::NestedCreate("PROCEDURE").into());
             }
             _ => {}
+        }
+        if let Some(inner) = self.builder().kind().inner_name() {
+            check_inner(&statement, inner)?;
         }
         self.builder().emit(Instr::Run(code));
         Ok(())
@@ -207,7 +268,10 @@ impl<'a> Parser<'a> {
         let from = self.start;
         parse(self)?;
         let text = self.utf8(&self.text[from..self.previous_end])?.into();
-        Ok(Code { text, scope: self.builder().scope })
+        let builder = self.builder();
+        let id = builder.program.codes;
+        builder.program.codes += 1;
+        Ok(Code { text, scope: builder.scope, id })
     }
 
     fn expression(&mut self) -> Result<Code> {
@@ -335,7 +399,7 @@ impl<'a> Parser<'a> {
             if builder.finds_in_block(name) {
                 return Err(RoutineError::VariableTwice((*name).to_owned()).into());
             }
-            let slot = builder.slot(name, Some(ty.clone()));
+            let slot = builder.slot(name, SlotType::Written(ty.clone()));
             builder.declare(name, slot);
             builder.emit(match &default {
                 Some(value) => Instr::Set { slot, value: value.clone(), after: None },
@@ -506,7 +570,7 @@ impl<'a> Parser<'a> {
             let builder = self.builder();
             // No name that is written looks like this one.
             let name = format!("\u{1}{}", builder.here());
-            let slot = builder.slot(&name, None);
+            let slot = builder.slot(&name, SlotType::Operand);
             tests.push(builder.emit(Instr::Set { slot, value, after: None }));
             operand = Some((name, slot));
         }
@@ -615,17 +679,19 @@ impl<'a> Parser<'a> {
     fn set_variables(&mut self) -> Result<()> {
         self.bump();
         loop {
-            match self.assigned_local() {
+            match self.assigned_local()? {
                 Some(slot) => {
-                    self.bump();
-                    self.bump();
                     let value = self.expression()?;
                     self.builder().emit(Instr::Set { slot, value, after: None });
                 }
                 None => {
-                    let mut code = self.code(|p| match p.set_item()? {
-                        SetItem::Unsupported(what) => Err(Error::NotSupported(what.to_owned())),
-                        _ => Ok(()),
+                    let mut code = self.code(|p| {
+                        match p.set_item()? {
+                            SetItem::Unsupported(what) => return Err(Error::NotSupported(what.to_owned())),
+                            SetItem::System { name, .. } => p.builder().program.variables.push(name.into()),
+                            _ => {}
+                        }
+                        Ok(())
                     })?;
                     code.text = format!("SET {}", code.text).into();
                     self.builder().emit(Instr::Run(code));
@@ -638,12 +704,69 @@ impl<'a> Parser<'a> {
     }
 
     /// The variable that the next tokens assign to.
-    fn assigned_local(&self) -> Option<u32> {
-        let name = match self.token {
-            Token::Word(name) | Token::Quoted { name, doubled: false } | Token::Underscore(name) => self.utf8(name).ok()?,
-            _ => return None,
+    fn assigned_local(&mut self) -> Result<Option<u32>> {
+        let (Token::Word(name) | Token::Quoted { name, doubled: false } | Token::Underscore(name)) = self.token else {
+            return Ok(None);
         };
-        if matches!(self.peek(), Token::Equal | Token::Assign) { self.names.find(name) } else { None }
+        let name = self.utf8(name)?;
+        let slot = match self.peek() {
+            Token::Equal | Token::Assign => self.names.find(name),
+            Token::Dot if self.is_field_row(name) => {
+                self.bump();
+                self.bump();
+                // What follows is the column's name, which the token still is.
+                let column = match self.token {
+                    Token::Word(_) | Token::Underscore(_) | Token::Quoted { .. } => self.token,
+                    _ => return Err(self.error()),
+                };
+                let (Token::Word(column) | Token::Underscore(column) | Token::Quoted { name: column, .. }) = column else {
+                    return Err(self.error());
+                };
+                let column = self.utf8(column)?;
+                let slot = self.names.field(name, column)?;
+                if let Some(slot) = slot {
+                    self.builder().assign_field(slot)?;
+                }
+                slot
+            }
+            _ => None,
+        };
+        if slot.is_some() {
+            self.bump();
+            if !self.accept(Token::Assign) {
+                self.expect(Token::Equal)?;
+            }
+        }
+        Ok(slot)
+    }
+
+    /// Is it NEW or OLD of a trigger?
+    fn is_field_row(&self, name: &str) -> bool {
+        let Names::Building(builder) = &self.names else { return false };
+        matches!(builder.kind(), ProgramKind::Trigger { .. })
+            && (name.eq_ignore_ascii_case("NEW") || name.eq_ignore_ascii_case("OLD"))
+    }
+
+    fn return_value(&mut self) -> Result<()> {
+        if self.builder().kind() != ProgramKind::Function {
+            return Err(RoutineError::ReturnOutside.into());
+        }
+        self.bump();
+        let value = self.expression()?;
+        self.builder().emit(Instr::Return(value));
+        Ok(())
+    }
+
+    /// SIGNAL, RESIGNAL, GET DIAGNOSTICS outside of a program: its text.
+    pub(super) fn condition_statement(&mut self) -> Result<Statement<'a>> {
+        let from = self.start;
+        self.names = Names::Building(Box::default());
+        match self.at_kw(K::Get) {
+            true => self.get_diagnostics()?,
+            false => self.signal()?,
+        }
+        self.names = Names::None;
+        Ok(Statement::Condition(self.utf8(&self.text[from..self.previous_end])?))
     }
 
     fn signal(&mut self) -> Result<()> {
@@ -730,92 +853,20 @@ impl<'a> Parser<'a> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use crate::error::Error;
-    use crate::parser::{compile_procedure, parse};
-    use crate::plan::SqlMode;
-    use crate::routine::RoutineError as E;
-
-    /// The instructions of a body with an IN parameter `p`.
-    fn check(body: &str, expected: &str) {
-        let listing = match compile_procedure("p INT", body, &SqlMode::DEFAULT) {
-            Ok(program) => program.listing(),
-            Err(error) => format!("{error:?}\n"),
-        };
-        assert_eq!(listing.trim_end(), expected.trim(), "{body}");
-    }
-
-    fn refused(body: &str, expected: E) {
-        let error = compile_procedure("p INT", body, &SqlMode::DEFAULT).expect_err(body);
-        assert_eq!(error, Error::Routine(expected), "{body}");
-    }
-
-    #[test]
-    fn branches_become_jumps() {
-        check("SELECT p", "0 [0] run SELECT p");
-        check(
-            "IF p THEN SET p = 1; ELSEIF 2 THEN SET p = 2; ELSE SET p = 3; END IF",
-            "0 [0] unless p jump 3 after 7\n1 [0] set 0 = 1\n2 [0] jump 7\n3 [0] unless 2 jump 6 after 7\n4 [0] set 0 = 2\n\
-             5 [0] jump 7\n6 [0] set 0 = 3",
-        );
-        check(
-            "CASE p WHEN 1 THEN SELECT 1; END CASE",
-            "0 [0] set 1 = p\n1 [0] unless `\u{1}0` = (1) jump 4 after 5\n2 [0] run SELECT 1\n3 [0] jump 5\n4 [0] case missing",
-        );
-        check(
-            "l: WHILE p DO ITERATE l; LEAVE l; END WHILE l",
-            "0 [0] unless p jump 4 after 4\n1 [0] jump 0\n2 [0] jump 4\n3 [0] jump 0",
-        );
-        check("REPEAT SET p = p - 1; UNTIL p < 1 END REPEAT", "0 [0] set 0 = p - 1\n1 [0] unless p < 1 jump 0 after 2");
-    }
-
-    #[test]
-    fn blocks_hold_declarations() {
-        check(
-            "BEGIN DECLARE a, b INT DEFAULT 7; DECLARE c CURSOR FOR SELECT a; DECLARE EXIT HANDLER FOR NOT FOUND SET a = 1; \
-             OPEN c; FETCH c INTO b; CLOSE c; END",
-            "0 [1] set 1 = 7\n1 [1] set 2 = 7\n2 [1] reset 0 1\n3 [1] jump 6\n4 [2] set 1 = 1\n5 [2] handled Some(1)\n6 [1] open 0\n\
-             7 [1] fetch 0 into [2]\n8 [1] close 0",
-        );
-        // The inner variable's default is the outer variable.
-        check("BEGIN DECLARE p INT DEFAULT p; SET p = 2; END", "0 [1] set 1 = p\n1 [1] set 1 = 2");
-        let program =
-            compile_procedure("p INT", "BEGIN DECLARE p INT DEFAULT p; SELECT p; END", &SqlMode::DEFAULT).expect("it parses");
-        let seen = |n: usize| match &program.instrs[n] {
-            super::Instr::Set { value: code, .. } | super::Instr::Run(code) => program.locals.find(code.scope, "P"),
-            other => panic!("{other:?}"),
-        };
-        assert_eq!((seen(0), seen(1)), (Some(0), Some(1)));
-    }
-
-    #[test]
-    fn what_cannot_stand_there_is_named() {
-        refused("BEGIN DECLARE a INT; DECLARE A INT; END", E::VariableTwice("A".to_owned()));
-        refused("BEGIN DECLARE c CURSOR FOR SELECT 1; DECLARE a INT; END", E::VariableLate);
-        refused("LEAVE l", E::NoLabel("LEAVE", "l".to_owned()));
-        refused("l: BEGIN ITERATE l; END", E::NoLabel("ITERATE", "l".to_owned()));
-        refused("l: BEGIN END k", E::EndLabel("k".to_owned()));
-        refused("l: LOOP BEGIN DECLARE EXIT HANDLER FOR 1 LEAVE l; END; END LOOP", E::NoLabel("LEAVE", "l".to_owned()));
-        refused("CREATE PROCEDURE q() SELECT 1", E::NestedCreate("PROCEDURE"));
-        refused("RETURN 1", E::ReturnOutside);
-    }
-
-    #[test]
-    fn deep_nesting_is_bounded() {
-        let body = format!("{}SELECT 1;{}", "BEGIN ".repeat(500), " END;".repeat(500));
-        assert_eq!(compile_procedure("", body.trim_end_matches(';'), &SqlMode::DEFAULT), Err(Error::TooDeep));
-    }
-
-    #[test]
-    fn whatever_the_bytes_are() {
-        let text = b"CREATE PROCEDURE p(a INT) BEGIN DECLARE b INT; DECLARE c CURSOR FOR SELECT b; l: LOOP FETCH c INTO a; \
-                     CASE a WHEN 1 THEN LEAVE l; END CASE; END LOOP; SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'x'; END";
-        for end in 0..text.len() {
-            let arena = crate::Arena::new();
-            let _ = parse(&arena, &text[..end], &SqlMode::DEFAULT);
+/// What a function or a trigger may not have in its body.
+fn check_inner(statement: &Statement<'_>, inner: &'static str) -> Result<()> {
+    let info = statement.info();
+    match statement {
+        Statement::Prepare { .. } | Statement::Execute { .. } | Statement::Deallocate { .. } => {
+            Err(RoutineError::NotInside("Dynamic SQL").into())
         }
-        let arena = crate::Arena::new();
-        assert!(parse(&arena, text, &SqlMode::DEFAULT).is_ok());
+        Statement::Flush { .. } => Err(RoutineError::NotInside("FLUSH").into()),
+        Statement::Commit(_) | Statement::Rollback(_) => Err(RoutineError::CommitInside.into()),
+        _ if info.returns_rows => Err(RoutineError::ResultSet(inner).into()),
+        _ if info.implicit_commit => Err(RoutineError::CommitInside.into()),
+        _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests;

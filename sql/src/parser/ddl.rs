@@ -6,6 +6,7 @@ use crate::ast::*;
 use crate::error::{DefinitionError, Error, Result};
 use crate::keyword::Keyword as K;
 use crate::lexer::Token;
+use crate::routine::ProgramKind;
 
 impl<'a> Parser<'a> {
     pub(super) fn create(&mut self) -> Result<Statement<'a>> {
@@ -30,9 +31,9 @@ impl<'a> Parser<'a> {
                     }
                     self.create_index(KeyKind::Spatial)
                 }
-                K::Procedure => self.create_procedure(None),
-                K::Function => self.unsupported("CREATE FUNCTION"),
-                K::Trigger => self.unsupported("CREATE TRIGGER"),
+                K::Procedure => self.create_routine(ProgramKind::Procedure, None),
+                K::Function => self.create_routine(ProgramKind::Function, None),
+                K::Trigger => self.create_trigger(None),
                 K::Or | K::Sql => self.create_view(ViewForm::Create),
                 _ => Err(self.error()),
             },
@@ -44,7 +45,7 @@ impl<'a> Parser<'a> {
                     return self.create_table(true);
                 }
                 let kind = if word.eq_ignore_ascii_case(b"DEFINER") { self.definer_kind() } else { None };
-                if kind == Some("CREATE PROCEDURE") {
+                if kind.is_some_and(|kind| kind != "CREATE EVENT") {
                     return self.create_with_definer();
                 }
                 let is_view = [&b"VIEW"[..], b"ALGORITHM", b"DEFINER"].iter().any(|view| word.eq_ignore_ascii_case(view));
@@ -713,9 +714,9 @@ impl<'a> Parser<'a> {
                 while self.algorithm_or_lock(&mut how)? {}
                 Ok(Statement::DropIndex { name, table, how })
             }
-            Token::Keyword(K::Procedure) => self.drop_procedure(),
-            Token::Keyword(K::Function) => self.unsupported("DROP FUNCTION"),
-            Token::Keyword(K::Trigger) => self.unsupported("DROP TRIGGER"),
+            Token::Keyword(K::Procedure) => self.drop_routine(false),
+            Token::Keyword(K::Function) => self.drop_routine(true),
+            Token::Keyword(K::Trigger) => self.drop_trigger(),
             Token::Keyword(K::Spatial) => self.unsupported("DROP SPATIAL REFERENCE SYSTEM"),
             Token::Word(_) if self.at_word("USER") => self.drop_user(),
             Token::Word(_) if self.at_word("ROLE") => self.drop_role(),

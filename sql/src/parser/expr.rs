@@ -623,7 +623,13 @@ impl<'a> Parser<'a> {
                 let name = self.ident()?;
                 self.column_tail(ColumnName { database: Some(first), table: Some(second), name })
             }
-            _ => self.column_tail(ColumnName { database: None, table: Some(first), name: second }),
+            _ => match self.names.field(first, second)? {
+                Some(slot) => {
+                    self.height = 1;
+                    Ok(Expr::Local { slot, name: second })
+                }
+                None => self.column_tail(ColumnName { database: None, table: Some(first), name: second }),
+            },
         }
     }
 

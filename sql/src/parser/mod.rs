@@ -24,7 +24,7 @@ mod tests;
 mod types;
 mod view;
 
-pub use routine::{compile_procedure, parse_expression_in, parse_in, parse_type};
+pub use routine::{compile_program, parse_expression_in, parse_in, parse_type};
 
 use crate::arena::{Arena, ArenaVec};
 use crate::ast::{ObjectName, Statement};
@@ -171,9 +171,7 @@ impl<'a> Parser<'a> {
                 K::Revoke => self.revoke(),
                 K::Load => self.load(),
                 K::Purge => self.unsupported("PURGE BINARY LOGS"),
-                K::Signal => self.unsupported("SIGNAL"),
-                K::Resignal => self.unsupported("RESIGNAL"),
-                K::Get => self.unsupported("GET DIAGNOSTICS"),
+                K::Signal | K::Resignal | K::Get => self.condition_statement(),
                 _ => Err(self.error()),
             },
             Token::LeftParen => self.query_statement(),

@@ -1,4 +1,4 @@
-//! CREATE, ALTER, DROP PROCEDURE, CALL: the statement around a body (`super::body`), and the ways in for those who run one.
+//! CREATE, ALTER, DROP of procedures, functions and triggers, CALL: the statement around a body (`super::body`), and the ways in for those who run one.
 
 use super::body::{Builder, Names};
 use super::{Parsed, Parser};
@@ -8,7 +8,8 @@ use crate::error::{Error, Result};
 use crate::keyword::Keyword as K;
 use crate::lexer::Token;
 use crate::plan::SqlMode;
-use crate::routine::{Locals, ParamMode, Program, RoutineError, Scope};
+use crate::routine::{Code, ParamMode, Program, ProgramKind, RoutineError};
+use types::schema::TriggerEvent;
 
 /// A type as written, of a parameter or a variable.
 pub fn parse_type<'a>(arena: &'a Arena, name: &str, text: &'a str, mode: &SqlMode) -> Result<DataType<'a>> {
@@ -18,11 +19,11 @@ pub fn parse_type<'a>(arena: &'a Arena, name: &str, text: &'a str, mode: &SqlMod
     Ok(ty)
 }
 
-/// Compiles a procedure from the text between the parentheses and its body.
-pub fn compile_procedure(parameters: &str, body: &str, mode: &SqlMode) -> Result<Program> {
+/// Compiles a program from the text between the parentheses and its body.
+pub fn compile_program(kind: ProgramKind, parameters: &str, body: &str, mode: &SqlMode) -> Result<Program> {
     let arena = Arena::default();
     let mut parser = Parser::new(&arena, parameters.as_bytes(), mode, None);
-    parser.names = Names::Building(Box::default());
+    parser.names = Names::Building(Builder::of(kind));
     if parser.token != Token::End {
         parser.parameters()?;
     }
@@ -36,23 +37,17 @@ pub fn compile_procedure(parameters: &str, body: &str, mode: &SqlMode) -> Result
     Ok(builder.finish())
 }
 
-/// Parses a statement of a program, whose variables are `locals`.
-pub fn parse_in<'a>(arena: &'a Arena, text: &'a str, mode: &SqlMode, locals: &'a Locals, scope: Scope) -> Result<Parsed<'a>> {
-    let mut parser = Parser::new(arena, text.as_bytes(), mode, None);
-    parser.names = Names::Known(locals, scope);
+/// Parses a statement of a program.
+pub fn parse_in<'a>(arena: &'a Arena, program: &'a Program, code: &'a Code, mode: &SqlMode) -> Result<Parsed<'a>> {
+    let mut parser = Parser::new(arena, code.text.as_bytes(), mode, None);
+    parser.names = Names::Known(program, code.scope);
     parser.run()
 }
 
 /// Parses an expression of a program.
-pub fn parse_expression_in<'a>(
-    arena: &'a Arena,
-    text: &'a str,
-    mode: &SqlMode,
-    locals: &'a Locals,
-    scope: Scope,
-) -> Result<Expr<'a>> {
-    let mut parser = Parser::new(arena, text.as_bytes(), mode, None);
-    parser.names = Names::Known(locals, scope);
+pub fn parse_expression_in<'a>(arena: &'a Arena, program: &'a Program, code: &'a Code, mode: &SqlMode) -> Result<Expr<'a>> {
+    let mut parser = Parser::new(arena, code.text.as_bytes(), mode, None);
+    parser.names = Names::Known(program, code.scope);
     let expr = parser.expr()?;
     parser.at_end()?;
     Ok(expr)
@@ -63,43 +58,114 @@ impl<'a> Parser<'a> {
         if self.token == Token::End { Ok(()) } else { Err(self.error()) }
     }
 
-    /// `DEFINER = user`, where a procedure follows.
+    /// `DEFINER = user`, where a routine or a trigger follows.
     pub(super) fn create_with_definer(&mut self) -> Result<Statement<'a>> {
         let definer = self.definer()?;
-        if !self.at_kw(K::Procedure) {
-            return Err(self.error());
+        match self.token {
+            Token::Keyword(K::Procedure) => self.create_routine(ProgramKind::Procedure, definer),
+            Token::Keyword(K::Function) => self.create_routine(ProgramKind::Function, definer),
+            Token::Keyword(K::Trigger) => self.create_trigger(definer),
+            _ => Err(self.error()),
         }
-        self.create_procedure(definer)
     }
 
-    pub(super) fn create_procedure(&mut self, definer: Option<(&'a str, &'a str)>) -> Result<Statement<'a>> {
-        if !matches!(self.names, Names::None) {
-            return Err(RoutineError::NestedCreate("PROCEDURE").into());
-        }
+    /// CREATE FUNCTION, CREATE PROCEDURE, from the second word on.
+    pub(super) fn create_routine(&mut self, kind: ProgramKind, definer: Option<(&'a str, &'a str)>) -> Result<Statement<'a>> {
+        let function = kind == ProgramKind::Function;
+        self.refuse_nested(types::schema::routine_kind(function))?;
         self.bump();
         let if_not_exists = self.if_not_exists()?;
         let name = self.object_name()?;
+        if function && self.accept_word("RETURNS") {
+            return self.unsupported("loadable functions");
+        }
         self.expect(Token::LeftParen)?;
         let from = self.previous_end;
-        self.names = Names::Building(Box::default());
+        self.names = Names::Building(Builder::of(kind));
         if !self.at(Token::RightParen) {
             self.parameters()?;
         }
         let parameters = self.utf8(&self.text[from..self.start])?;
         self.expect(Token::RightParen)?;
+        let mut returns = None;
+        if function {
+            self.expect_word("RETURNS")?;
+            let from = self.start;
+            self.variable_type(name.name)?;
+            returns = Some(self.utf8(&self.text[from..self.previous_end])?);
+        }
         let characteristics = self.characteristics()?;
+        let body = self.body()?;
+        self.names = Names::None;
+        let create = CreateRoutine { definer, if_not_exists, name, parameters, returns, body, characteristics };
+        Ok(Statement::CreateRoutine(self.arena.node(create)))
+    }
+
+    fn refuse_nested(&self, what: &'static str) -> Result<()> {
+        match self.names {
+            Names::None => Ok(()),
+            _ => Err(RoutineError::NestedCreate(what).into()),
+        }
+    }
+
+    /// The text of the one statement that a body is.
+    fn body(&mut self) -> Result<&'a str> {
         let from = self.start;
         self.body_statement()?;
-        let body = self.utf8(&self.text[from..self.previous_end])?;
+        self.utf8(&self.text[from..self.previous_end])
+    }
+
+    /// CREATE TRIGGER, from the second word on.
+    pub(super) fn create_trigger(&mut self, definer: Option<(&'a str, &'a str)>) -> Result<Statement<'a>> {
+        self.refuse_nested("TRIGGER")?;
+        self.bump();
+        let if_not_exists = self.if_not_exists()?;
+        let name = self.object_name()?;
+        let before = self.accept_kw(K::Before);
+        if !before {
+            self.expect_word("AFTER")?;
+        }
+        let event = match self.token {
+            Token::Keyword(K::Insert) => TriggerEvent::Insert,
+            Token::Keyword(K::Update) => TriggerEvent::Update,
+            Token::Keyword(K::Delete) => TriggerEvent::Delete,
+            _ => return Err(self.error()),
+        };
+        self.bump();
+        self.expect_kw(K::On)?;
+        let table = self.object_name()?;
+        self.expect_kw(K::For)?;
+        self.expect_kw(K::Each)?;
+        self.expect_kw(K::Row)?;
+        let mut place = None;
+        for (word, follows) in [("FOLLOWS", true), ("PRECEDES", false)] {
+            // A label may be called so.
+            if place.is_none() && self.at_word(word) && !matches!(self.peek(), Token::Colon) {
+                self.bump();
+                place = Some((follows, self.ident_or_string()?));
+            }
+        }
+        self.names = Names::Building(Builder::of(ProgramKind::Trigger { event, before }));
+        let body = self.body()?;
         self.names = Names::None;
-        let create = CreateProcedure { definer, if_not_exists, name, parameters, body, characteristics };
-        Ok(Statement::CreateProcedure(self.arena.node(create)))
+        let create = CreateTrigger { definer, if_not_exists, name, before, event, table, place, body };
+        Ok(Statement::CreateTrigger(self.arena.node(create)))
+    }
+
+    pub(super) fn drop_trigger(&mut self) -> Result<Statement<'a>> {
+        self.refuse_nested("TRIGGER")?;
+        self.bump();
+        let if_exists = self.if_exists()?;
+        Ok(Statement::DropTrigger { name: self.object_name()?, if_exists })
     }
 
     /// The parameters, up to what cannot be one.
     fn parameters(&mut self) -> Result<()> {
         loop {
+            // The parameters of a function are given, no more.
+            let function = self.builder().kind() == ProgramKind::Function;
             let mode = match self.token {
+                _ if function => None,
                 Token::Keyword(K::In) => Some(ParamMode::In),
                 Token::Keyword(K::Out) => Some(ParamMode::Out),
                 Token::Keyword(K::InOut) => Some(ParamMode::InOut),
@@ -168,16 +234,20 @@ impl<'a> Parser<'a> {
         }
     }
 
-    pub(super) fn alter_procedure(&mut self) -> Result<Statement<'a>> {
+    pub(super) fn alter_routine(&mut self, function: bool) -> Result<Statement<'a>> {
         self.bump();
         let name = self.object_name()?;
-        Ok(Statement::AlterProcedure { name, characteristics: self.characteristics()? })
+        let characteristics = self.characteristics()?;
+        match characteristics.deterministic {
+            None => Ok(Statement::AlterRoutine { function, name, characteristics }),
+            Some(_) => Err(self.error()),
+        }
     }
 
-    pub(super) fn drop_procedure(&mut self) -> Result<Statement<'a>> {
+    pub(super) fn drop_routine(&mut self, function: bool) -> Result<Statement<'a>> {
         self.bump();
         let if_exists = self.if_exists()?;
-        Ok(Statement::DropProcedure { name: self.object_name()?, if_exists })
+        Ok(Statement::DropRoutine { function, name: self.object_name()?, if_exists })
     }
 
     pub(super) fn call_statement(&mut self) -> Result<Statement<'a>> {
@@ -189,6 +259,13 @@ impl<'a> Parser<'a> {
                 args = self.list(|p| p.expr())?;
             }
             self.expect(Token::RightParen)?;
+        }
+        if let Names::Building(builder) = &mut self.names {
+            for arg in args {
+                if let Expr::Local { slot, .. } = arg {
+                    builder.lend_field(*slot);
+                }
+            }
         }
         Ok(Statement::Call(self.arena.node(CallProcedure { name, args })))
     }

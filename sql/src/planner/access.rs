@@ -8,7 +8,7 @@ use super::range::{Analysis, IndexRanges};
 use super::selectivity::{is_estimable, usual_selectivity};
 use super::{FromBlock, OrderNeed, SourceSet, all_of};
 use crate::bind::{SourceKind, children};
-use crate::expr::{Expr, ExprKind};
+use crate::expr::{Expr, ExprKind, SubqueryTest};
 use crate::func::Function;
 use crate::plan::{Access, KeyRange, Scan};
 use std::cell::Cell;
@@ -432,6 +432,7 @@ pub(crate) fn is_volatile(expr: &Expr) -> bool {
             matches!(function, Function::Rand | Function::Uuid | Function::Sleep | Function::Benchmark | Function::GetLock)
                 || matches!(function, Function::ReleaseLock | Function::SysDate | Function::LastInsertId)
         }
+        ExprKind::Subquery(subquery) => matches!(subquery.test, SubqueryTest::Call { deterministic: false, .. }),
         _ => false,
     };
     here || children(expr).into_iter().any(is_volatile)

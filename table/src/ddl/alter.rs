@@ -106,6 +106,9 @@ pub(crate) fn plan(old: &TableDef, actions: Vec<AlterAction>, conversion: &Conve
             AlterAction::RenameIndex { name, to } => drafts.rename_index(&name, to)?,
             AlterAction::RenameTable { database, name } => {
                 check_name(NameOf::Table, &name)?;
+                if def.database != database && !def.triggers.is_empty() {
+                    return Err(Error::TriggerMoves);
+                }
                 (def.database, def.name) = (database, name);
             }
             AlterAction::SetComment(comment) => def.comment = comment,

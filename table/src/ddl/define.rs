@@ -49,6 +49,7 @@ pub(crate) fn define(table: NewTable) -> Result<TableDef> {
         comment: table.comment,
         created_us: now_us(),
         is_virtual: false,
+        triggers: Vec::new(),
         foreign_keys: Vec::new(),
         checks: Vec::new(),
         view: None,

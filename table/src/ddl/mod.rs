@@ -21,10 +21,12 @@ mod online;
 mod related;
 mod routine;
 mod temporary;
+mod trigger;
 mod validate;
 mod view;
 
 pub use foreign::{ForeignKeyError, NewForeignKey, constraint_text};
+pub use trigger::TriggerPlace;
 pub use view::ViewChange;
 
 use crate::catalog::{CatalogTxn, StoredTable, blocking};
@@ -351,7 +353,7 @@ impl Database {
         catalog.commit();
         self.publish(&mut ddl, |next| {
             let database =
-                DatabaseDef { name: name.to_string(), collation, tables: Default::default(), procedures: Default::default() };
+                DatabaseDef { name: name.to_string(), collation, tables: Default::default(), routines: Default::default() };
             next.databases.insert(name.to_string(), Arc::new(database));
         });
         Ok(())
@@ -395,8 +397,8 @@ impl Database {
             for table in &locked.tables {
                 unlink_table(&mut catalog, table)?;
             }
-            for procedure in now.schema.databases.get(name).into_iter().flat_map(|database| database.procedures.values()) {
-                catalog.remove_procedure(procedure)?;
+            for routine in now.schema.databases.get(name).into_iter().flat_map(|database| database.routines.values()) {
+                catalog.remove_routine(routine)?;
             }
             catalog.remove_database(name)?;
             catalog.commit();
@@ -664,6 +666,9 @@ fn moved_names(
         let is_view = published.schema.table(from_database, from_name).is_some_and(|def| def.id == id && def.view.is_some());
         if is_view && from_database != database {
             return Err(Error::ViewMoves { from: from_database.clone(), to: database.clone() });
+        }
+        if from_database != database && published.tables.get(&id).is_some_and(|table| !table.def().triggers.is_empty()) {
+            return Err(Error::TriggerMoves);
         }
         changed.insert(from, None);
         changed.insert(to.clone(), Some(id));

@@ -1,4 +1,4 @@
-//! Stored procedures in the catalog: made, changed, dropped; nobody holds a lock on one, because who runs one has it whole.
+//! Stored procedures and functions in the catalog: made, changed, dropped; nobody holds a lock on one, because who runs one has it whole.
 
 use super::check_database;
 use crate::catalog::CatalogTxn;
@@ -8,56 +8,58 @@ use txn::Worker;
 use types::schema::RoutineDef;
 
 impl Database {
-    /// CREATE PROCEDURE. 1304 when there is one of the name.
-    pub fn create_procedure(&self, worker: &Worker, procedure: RoutineDef) -> Result<()> {
+    /// CREATE PROCEDURE, CREATE FUNCTION. 1304 when there is one of the name.
+    pub fn create_routine(&self, worker: &Worker, routine: RoutineDef) -> Result<()> {
         let mut ddl = self.lock_ddl();
         let published = self.published();
-        check_database(&published, &procedure.database)?;
-        if published.schema.procedure(&procedure.database, &procedure.name).is_some() {
-            return Err(Error::ProcedureExists { name: procedure.name });
+        check_database(&published, &routine.database)?;
+        if published.schema.routine(routine.is_function(), &routine.database, &routine.name).is_some() {
+            return Err(Error::RoutineExists { kind: routine.kind(), name: routine.name });
         }
         let mut catalog = CatalogTxn::begin(worker);
-        catalog.put_procedure(&procedure)?;
+        catalog.put_routine(&routine)?;
         catalog.commit();
-        self.publish(&mut ddl, |next| next.put_procedure(procedure));
+        self.publish(&mut ddl, |next| next.put_routine(routine));
         Ok(())
     }
 
-    /// ALTER PROCEDURE. 1305 when there is none.
-    pub fn alter_procedure(
+    /// ALTER PROCEDURE, ALTER FUNCTION. 1305 when there is none.
+    pub fn alter_routine(
         &self,
         worker: &Worker,
+        function: bool,
         database: &str,
         name: &str,
         change: impl FnOnce(&mut RoutineDef),
     ) -> Result<()> {
         let mut ddl = self.lock_ddl();
-        let mut procedure = RoutineDef::clone(&*self.present_procedure(database, name)?);
-        change(&mut procedure);
+        let mut routine = RoutineDef::clone(&*self.present_routine(function, database, name)?);
+        change(&mut routine);
         let mut catalog = CatalogTxn::begin(worker);
-        catalog.put_procedure(&procedure)?;
+        catalog.put_routine(&routine)?;
         catalog.commit();
-        self.publish(&mut ddl, |next| next.put_procedure(procedure));
+        self.publish(&mut ddl, |next| next.put_routine(routine));
         Ok(())
     }
 
-    /// DROP PROCEDURE. 1305 when there is none.
-    pub fn drop_procedure(&self, worker: &Worker, database: &str, name: &str) -> Result<()> {
+    /// DROP PROCEDURE, DROP FUNCTION. 1305 when there is none.
+    pub fn drop_routine(&self, worker: &Worker, function: bool, database: &str, name: &str) -> Result<()> {
         let mut ddl = self.lock_ddl();
-        let procedure = self.present_procedure(database, name)?;
+        let routine = self.present_routine(function, database, name)?;
         let mut catalog = CatalogTxn::begin(worker);
-        catalog.remove_procedure(&procedure)?;
+        catalog.remove_routine(&routine)?;
         catalog.commit();
         self.publish(&mut ddl, |next| {
             if let Some(database) = next.databases.get_mut(database) {
-                Arc::make_mut(database).procedures.remove(&RoutineDef::key(name));
+                Arc::make_mut(database).routines.remove(&routine.key());
             }
         });
         Ok(())
     }
 
-    fn present_procedure(&self, database: &str, name: &str) -> Result<Arc<RoutineDef>> {
-        let missing = || Error::ProcedureMissing { name: format!("{database}.{name}") };
-        self.published().schema.procedure(database, name).cloned().ok_or_else(missing)
+    fn present_routine(&self, function: bool, database: &str, name: &str) -> Result<Arc<RoutineDef>> {
+        let kind = types::schema::routine_kind(function);
+        let missing = || Error::RoutineMissing { kind, name: format!("{database}.{name}") };
+        self.published().schema.routine(function, database, name).cloned().ok_or_else(missing)
     }
 }

@@ -9,6 +9,7 @@ mod online;
 mod routines;
 mod rows;
 mod threads;
+mod triggers;
 mod views;
 
 use crate::catalog::blocking;

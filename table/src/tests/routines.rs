@@ -5,7 +5,7 @@ use crate::Error;
 use crate::ddl::DdlOptions;
 use types::schema::RoutineDef;
 
-fn procedure(name: &str, body: &str) -> RoutineDef {
+pub(super) fn procedure(name: &str, body: &str) -> RoutineDef {
     RoutineDef {
         database: "d".to_owned(),
         name: name.to_owned(),
@@ -22,6 +22,7 @@ fn procedure(name: &str, body: &str) -> RoutineDef {
         database_collation: CollationId::UTF8MB4_0900_AI_CI,
         created_us: 1,
         altered_us: 1,
+        returns: None,
     }
 }
 
@@ -32,26 +33,26 @@ fn procedures_survive() {
     {
         let (database, worker) = (fixture.database(), fixture.worker(0));
         database.create_database(&worker, "d", CollationId::UTF8MB4_0900_AI_CI).expect("new");
-        database.create_procedure(&worker, procedure("Long", &long)).expect("new");
-        database.create_procedure(&worker, procedure("short", "SELECT 1")).expect("new");
-        database.create_procedure(&worker, procedure("gone", "SELECT 2")).expect("new");
-        let twice = database.create_procedure(&worker, procedure("LONG", "SELECT 3"));
-        assert!(matches!(twice, Err(Error::ProcedureExists { name }) if name == "LONG"));
-        database.drop_procedure(&worker, "d", "GONE").expect("there");
-        let missing = database.drop_procedure(&worker, "d", "gone");
-        assert!(matches!(missing, Err(Error::ProcedureMissing { name }) if name == "d.gone"));
-        database.alter_procedure(&worker, "d", "Short", |def| def.comment = "changed".to_owned()).expect("there");
+        database.create_routine(&worker, procedure("Long", &long)).expect("new");
+        database.create_routine(&worker, procedure("short", "SELECT 1")).expect("new");
+        database.create_routine(&worker, procedure("gone", "SELECT 2")).expect("new");
+        let twice = database.create_routine(&worker, procedure("LONG", "SELECT 3"));
+        assert!(matches!(twice, Err(Error::RoutineExists { name, .. }) if name == "LONG"));
+        database.drop_routine(&worker, false, "d", "GONE").expect("there");
+        let missing = database.drop_routine(&worker, false, "d", "gone");
+        assert!(matches!(missing, Err(Error::RoutineMissing { name, .. }) if name == "d.gone"));
+        database.alter_routine(&worker, false, "d", "Short", |def| def.comment = "changed".to_owned()).expect("there");
     }
     fixture.reopen_roughly();
     {
         let (database, worker) = (fixture.database(), fixture.worker(0));
         let schema = database.schema();
-        assert_eq!(schema.databases["d"].procedures.len(), 2);
+        assert_eq!(schema.databases["d"].routines.len(), 2);
         assert_eq!(schema.procedure("d", "long").map(|def| def.body.len()), Some(long.len()));
         assert_eq!(schema.procedure("d", "SHORT").map(|def| &*def.comment), Some("changed"));
         database.drop_database(&worker, "d", &DdlOptions::default()).expect("there");
         database.create_database(&worker, "d", CollationId::UTF8MB4_0900_AI_CI).expect("new");
     }
     fixture.reopen();
-    assert!(fixture.database().schema().databases["d"].procedures.is_empty());
+    assert!(fixture.database().schema().databases["d"].routines.is_empty());
 }

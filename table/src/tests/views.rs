@@ -29,6 +29,7 @@ pub(super) fn view(name: &str, text: &str) -> TableDef {
         comment: String::new(),
         created_us: 0,
         is_virtual: false,
+        triggers: Vec::new(),
         foreign_keys: Vec::new(),
         checks: Vec::new(),
         view: Some(Box::new(def)),

@@ -1,0 +1,247 @@
+//! Statements that call stored functions or fire triggers: the session is lent to their programs while they run.
+//!
+//! ```text
+//! execute   the transaction and what execution knows of the session move out of it; `exec` runs over them
+//! call      `exec` pauses for a program: the transaction moves into the session, the program runs as in a CALL, it moves back
+//! ```
+//! G1: while a program runs, nothing else of the statement does; the program has the whole session, with the statement's transaction.
+//! G2: what the program's statements leave behind (LAST_INSERT_ID(), ROW_COUNT(), FOUND_ROWS()) ends with it; user variables, warnings
+//!     and the state of RAND() are the session's.
+//! G3: however an execution ends, its transaction is back in the session.
+//! G4: `State::inside` has the statements around the program. It neither commits nor rolls back, and changes no table that they use.
+
+use super::host::ServerHost;
+use super::state::State;
+use super::{Client, settings};
+use crate::error::{Error, Result};
+use crate::plan_cache::PlanEntry;
+use crate::show::Gathered;
+use exec::{ExecContext, LocalFuture, Prepared, SessionVars, VirtualRows};
+use sql::ast::Statement;
+use sql::routine::RoutineError;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+use txn::Txn;
+use types::Value;
+use types::schema::TableDef;
+
+/// As `run::execute`, of a plan whose statement needs programs.
+pub async fn execute<T>(
+    state: &mut State,
+    plan: &Rc<PlanEntry>,
+    params: &[Value<'_>],
+    gathered: Option<&Gathered>,
+    run: impl AsyncFnOnce(&mut ExecContext<'_>, &Prepared) -> exec::Result<T>,
+) -> Result<T> {
+    let (worker, access) = (Rc::clone(&state.worker), Rc::clone(&state.access));
+    let schema = plan.reads.any.then(|| access.visible(&worker.schema()));
+    let mut lending = Lending::begin(state, plan)?;
+    let Lending { state, txn, vars } = &mut lending;
+    let server = ServerHost { schema: schema.as_deref(), gathered, access: Some(&access), ..ServerHost::new(&worker) };
+    let host = ProgramHost { server, state };
+    let mut context =
+        ExecContext { worker: &worker.engine, txn, database: &worker.shared.database, session: vars, params, host: &host };
+    Ok(run(&mut context, &plan.prepared).await?)
+}
+
+/// The session while a statement of it runs that needs programs. See G3.
+struct Lending<'s> {
+    state: RefCell<Option<&'s mut State>>,
+    txn: Txn,
+    vars: SessionVars,
+}
+
+impl<'s> Lending<'s> {
+    fn begin(state: &'s mut State, plan: &Rc<PlanEntry>) -> Result<Self> {
+        let Some(txn) = state.transaction.take_txn() else {
+            return Err(Error::Internal("a statement without a transaction".to_owned()));
+        };
+        let inner = state.vars.clone();
+        let vars = std::mem::replace(&mut state.vars, inner);
+        state.inside.push(Rc::clone(plan));
+        Ok(Self { state: RefCell::new(Some(state)), txn, vars })
+    }
+}
+
+impl Drop for Lending<'_> {
+    fn drop(&mut self) {
+        // `Inside` has put it back, however it ended.
+        let Some(state) = self.state.get_mut().take() else { return };
+        let idle = state.worker.engine.begin(self.txn.isolation());
+        state.transaction.put_txn(std::mem::replace(&mut self.txn, idle));
+        state.inside.pop();
+        std::mem::swap(&mut state.vars, &mut self.vars);
+        // A program may have set variables.
+        state.vars.time_zone = self.vars.time_zone.clone();
+        settings::apply(&state.variables, &state.settings, &mut state.vars);
+    }
+}
+
+/// The server as such a statement sees it.
+struct ProgramHost<'a, 's> {
+    server: ServerHost<'a>,
+    state: &'a RefCell<Option<&'s mut State>>,
+}
+
+/// The session while a program runs in a statement.
+struct Inside<'c, 's> {
+    home: &'c RefCell<Option<&'s mut State>>,
+    state: Option<&'s mut State>,
+    txn: &'c mut Txn,
+    session: &'c SessionVars,
+}
+
+impl<'c, 's> Inside<'c, 's> {
+    fn enter(home: &'c RefCell<Option<&'s mut State>>, txn: &'c mut Txn, session: &'c SessionVars) -> exec::Result<Self> {
+        let Some(state) = home.borrow_mut().take() else {
+            return Err(raised(Error::Internal("a program is called while another one runs".to_owned())));
+        };
+        let idle = state.worker.engine.begin(txn.isolation());
+        state.transaction.put_txn(std::mem::replace(txn, idle));
+        begin_vars(&mut state.vars, session);
+        Ok(Self { home, state: Some(state), txn, session })
+    }
+
+    fn state(&mut self) -> &mut State {
+        self.state.as_mut().expect("there until it is dropped")
+    }
+}
+
+impl Drop for Inside<'_, '_> {
+    fn drop(&mut self) {
+        let Some(state) = self.state.take() else { return };
+        if let Some(txn) = state.transaction.take_txn() {
+            *self.txn = txn;
+        }
+        end_vars(&mut state.vars, self.session);
+        *self.home.borrow_mut() = Some(state);
+    }
+}
+
+/// What a program sees of the statement that calls it; G2.
+fn begin_vars(inner: &mut SessionVars, outer: &SessionVars) {
+    let assigned = outer.assigned_variables.borrow();
+    inner.user_variables.extend(assigned.iter().map(|(name, variable)| (name.clone(), variable.clone())));
+    inner.last_insert_id.set(outer.last_insert_id.get());
+    inner.found_rows = outer.found_rows;
+    inner.row_count = outer.row_count;
+    inner.insert_id = None;
+    inner.rand.set(outer.rand.get());
+    inner.warnings.get_mut().clear();
+}
+
+/// What the statement sees of the program that it has called; G2.
+fn end_vars(inner: &mut SessionVars, outer: &SessionVars) {
+    inner.settle_variables();
+    outer.rand.set(inner.rand.get());
+    let mut assigned = outer.assigned_variables.borrow_mut();
+    for (name, variable) in &inner.user_variables {
+        if assigned.get(name).or_else(|| outer.user_variables.get(name)) != Some(variable) {
+            assigned.insert(name.clone(), variable.clone());
+        }
+    }
+    let mut warnings = outer.warnings.borrow_mut();
+    for warning in inner.warnings.borrow().list() {
+        warnings.push(warning.level, warning.error.clone());
+    }
+}
+
+/// A program's error, as the statement that called it has it.
+fn raised(error: Error) -> exec::Error {
+    match error {
+        Error::Exec(error) => error,
+        error => exec::Error::Raised(Box::new(crate::routine::raised(&error))),
+    }
+}
+
+impl exec::Host for ProgramHost<'_, '_> {
+    fn sleep(&self, duration: Duration) -> LocalFuture<'_, ()> {
+        self.server.sleep(duration)
+    }
+
+    fn get_lock(&self, connection_id: u32, name: &str, timeout: Option<Duration>) -> LocalFuture<'_, exec::Result<bool>> {
+        self.server.get_lock(connection_id, name, timeout)
+    }
+
+    fn release_lock(&self, connection_id: u32, name: &str) -> Option<bool> {
+        self.server.release_lock(connection_id, name)
+    }
+
+    fn release_all_locks(&self, connection_id: u32) -> u64 {
+        self.server.release_all_locks(connection_id)
+    }
+
+    fn lock_holder(&self, name: &str) -> Option<u32> {
+        self.server.lock_holder(name)
+    }
+
+    fn temporary(&self) -> Option<&exec::Temporary> {
+        self.server.temporary()
+    }
+
+    fn call<'c>(&'c self, call: exec::Call<'c>) -> LocalFuture<'c, exec::Result<Value<'static>>> {
+        Box::pin(async move {
+            let exec::Call { txn, session, function, args } = call;
+            let mut inside = Inside::enter(self.state, txn, session)?;
+            let mut client = Client::nobody(self.server.worker).map_err(raised)?;
+            crate::routine::call_function(inside.state(), &mut client, function, args).await.map_err(raised)
+        })
+    }
+
+    fn fire<'c>(&'c self, fire: exec::Fire<'c>) -> LocalFuture<'c, exec::Result<Vec<(usize, Value<'static>)>>> {
+        Box::pin(async move {
+            let exec::Fire { txn, session, table, event, before, old, new } = fire;
+            let mut inside = Inside::enter(self.state, txn, session)?;
+            let mut client = Client::nobody(self.server.worker).map_err(raised)?;
+            let triggers = crate::routine::Fired { table, event, before, old, new };
+            crate::routine::fire(inside.state(), &mut client, triggers).await.map_err(raised)
+        })
+    }
+
+    fn virtual_rows(&self, table: &TableDef, equal: &[(usize, Vec<u8>)]) -> Option<Box<dyn VirtualRows + '_>> {
+        self.server.virtual_rows(table, equal)
+    }
+}
+
+impl State {
+    /// Does a program run in a statement? Then it is a part of that statement.
+    pub fn is_inside(&self) -> bool {
+        !self.inside.is_empty()
+    }
+
+    /// G4: 1442
+    pub fn check_changed(&self, plan: &PlanEntry) -> Result<()> {
+        for table in plan.prepared.changed_tables() {
+            if self.inside.iter().any(|around| around.prepared.uses(table.id)) {
+                let message = format!(
+                    "Can't update table '{}' in stored function/trigger because it is already used by statement which invoked this \
+                     stored function/trigger.",
+                    table.name
+                );
+                return Err(Error::Other { number: 1442, message });
+            }
+        }
+        Ok(())
+    }
+
+    /// G4: what the procedures may not do that functions and triggers call.
+    pub fn check_inside(&self, statement: &Statement<'_>) -> Result<()> {
+        let info = statement.info();
+        let refused = match statement {
+            Statement::Prepare { .. } | Statement::Execute { .. } | Statement::Deallocate { .. } => {
+                RoutineError::NotInside("Dynamic SQL")
+            }
+            Statement::Begin { .. } | Statement::Commit(_) | Statement::Rollback(_) => RoutineError::CommitInside,
+            _ if info.implicit_commit => RoutineError::CommitInside,
+            _ if info.returns_rows => RoutineError::ResultSet(self.inner_name()),
+            _ => return Ok(()),
+        };
+        Err(sql::Error::Routine(refused).into())
+    }
+
+    /// What the innermost program is that runs in a statement: a function, or a trigger.
+    pub fn inner_name(&self) -> &'static str {
+        self.frame.as_ref().and_then(|frame| frame.inner_name()).unwrap_or("function")
+    }
+}
