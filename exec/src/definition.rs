@@ -1,6 +1,6 @@
 //! What `table` asks of expressions when definitions change: whether they may stand there, and their values in rows that are written anew.
 
-use crate::dml::{RowRules, bind_default};
+use crate::dml::{RowRules, bind_default, bind_partition};
 use crate::error::{Error, Result};
 use crate::eval::Shared;
 use crate::session::SessionVars;
@@ -29,15 +29,46 @@ impl table::ddl::Expressions for DefinitionExpressions {
     fn row_rules<'t>(&self, table: &'t Table, added: &[usize]) -> table::Result<Box<dyn table::ddl::RowRules + 't>> {
         let make = || -> Result<Writing<'t>> {
             let added = added.iter().map(|column| Ok((*column, bind_default(table.def(), *column)?))).collect::<Result<_>>()?;
-            let mut session = SessionVars::new(0, String::new(), String::new());
-            (session.sql_mode, session.time_zone) = (self.sql_mode, self.time_zone.clone());
-            session.statement_start_us = self.statement_start_us;
-            Ok(Writing { table, rules: RowRules::of(table.def(), None)?, added, session, row: 0 })
+            Ok(Writing { table, rules: RowRules::of(table.def(), None, None)?, added, session: self.session(), row: 0 })
         };
         match make() {
             Ok(writing) => Ok(Box::new(writing)),
             Err(error) => Err(told(error)),
         }
+    }
+
+    fn rows_of_partitions<'t>(
+        &self,
+        table: &'t Table,
+        partitions: &[usize],
+    ) -> table::Result<Box<dyn table::ddl::RowChoice + 't>> {
+        let number = bind_partition(table.def()).map_err(told)?;
+        Ok(Box::new(InPartitions { table, number, partitions: partitions.to_vec(), session: self.session() }))
+    }
+}
+
+impl DefinitionExpressions {
+    fn session(&self) -> SessionVars {
+        let mut session = SessionVars::new(0, String::new(), String::new());
+        (session.sql_mode, session.time_zone) = (self.sql_mode, self.time_zone.clone());
+        session.statement_start_us = self.statement_start_us;
+        session
+    }
+}
+
+/// Rows of some partitions.
+struct InPartitions<'t> {
+    table: &'t Table,
+    number: Expr,
+    partitions: Vec<usize>,
+    session: SessionVars,
+}
+
+impl table::ddl::RowChoice for InPartitions<'_> {
+    fn takes(&mut self, values: &[Value<'_>]) -> table::Result<bool> {
+        let shared = Shared::new(&self.session, &[], &NoHost);
+        let number = crate::dml::partition_of(&shared, self.table, values, &self.number).map_err(told)?;
+        Ok(number.is_some_and(|number| self.partitions.contains(&number)))
     }
 }
 

@@ -101,6 +101,10 @@ impl Printer<'_> {
                 let _ = write!(self.out, "{}", snake(&format!("{function:?}")));
                 self.joined(args, ",");
             }
+            ExprKind::Partition(call) => {
+                self.out.push_str("partition");
+                self.joined(&call.args, ",");
+            }
             ExprKind::InsertValue { column } => {
                 let _ = write!(self.out, "values(#{})", column + 1);
             }

@@ -123,6 +123,8 @@ pub enum Error {
     ViewCheckFailed {
         view: String,
     },
+    /// 1526 and 1748: a row that no partition takes, or that another one takes
+    Partition(types::partition::PartitionError),
     /// 1364 `Field '%s' doesn't have a default value`
     NoDefault {
         column: String,
@@ -240,7 +242,7 @@ pub struct Raised {
 impl Error {
     /// A CHECK, or a view's, refuses a row, which IGNORE leaves as it is.
     pub(crate) fn refuses_row(&self) -> bool {
-        matches!(self, Error::CheckViolated { .. } | Error::ViewCheckFailed { .. })
+        matches!(self, Error::CheckViolated { .. } | Error::ViewCheckFailed { .. } | Error::Partition(_))
     }
 }
 

@@ -42,7 +42,7 @@ impl Constants<'_> {
         })
     }
 
-    fn with<T>(&self, value: &Expr, step: impl for<'e> FnOnce(&Env<'e>, &'e Expr) -> Step<T>) -> Option<T> {
+    pub(crate) fn with<T>(&self, value: &Expr, step: impl for<'e> FnOnce(&Env<'e>, &'e Expr) -> Step<T>) -> Option<T> {
         if !self.are_known(value) {
             return None;
         }

@@ -16,7 +16,8 @@ use crate::packed;
 use crate::run::{Source, SourceState};
 use crate::session::{SessionVars, UserVariable};
 use crate::subquery::Subqueries;
-use sql::expr::{CompareAs, CompareOp, Expr, ExprKind, UnaryOp};
+use smallvec::SmallVec;
+use sql::expr::{CompareAs, CompareOp, Expr, ExprKind, PartitionCall, UnaryOp};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::cmp::Ordering;
@@ -297,6 +298,7 @@ impl<'a> Env<'a> {
             ExprKind::ColumnOrdinal { source, column } => self.ordinal(*source, *column),
             ExprKind::UserVariable(name) => self.user_variable(name, &expr.ty),
             ExprKind::AssignVariable { name, value } => self.assign_variable(name, value, &expr.ty),
+            ExprKind::Partition(call) => self.partition(call),
             ExprKind::InsertValue { column } => Ok(self.insert.get(*column).map_or(Value::Null, borrow)),
             ExprKind::Subquery(subquery) => crate::subquery::eval(self, subquery),
             ExprKind::Row(_) => Err(Error::NotSupported("row constructors here".into()).into()),
@@ -314,10 +316,7 @@ impl<'a> Env<'a> {
 
     #[inline]
     pub fn column(&self, source: usize, column: usize) -> Evaluated<'a> {
-        if !self.overlay.is_empty()
-            && source == 0
-            && let Some((_, value)) = self.overlay.iter().find(|(c, _)| *c == column)
-        {
+        if let Some(value) = self.overlaid(source, column) {
             return Ok(self.shown(borrow(value), self.sources[0].stored_table().layout().column_type(column)));
         }
         let source = &self.sources[source];
@@ -342,11 +341,37 @@ impl<'a> Env<'a> {
         }
     }
 
+    /// What the statement has set a column of source 0 to.
+    #[inline]
+    fn overlaid(&self, source: usize, column: usize) -> Option<&'a Value<'a>> {
+        if self.overlay.is_empty() || source != 0 {
+            return None;
+        }
+        self.overlay.iter().find(|(c, _)| *c == column).map(|(_, value)| value)
+    }
+
+    /// The number of a row's partition.
+    fn partition(&self, call: &'a PartitionCall) -> Evaluated<'a> {
+        let mut values: SmallVec<[Value<'a>; 4]> = SmallVec::with_capacity(call.args.len());
+        for arg in &call.args {
+            values.push(match arg.kind {
+                // As it is stored: whatever the session's time zone.
+                ExprKind::Column { source, column } => match self.overlaid(source, column) {
+                    Some(value) => borrow(value),
+                    None if self.sources[source].state == SourceState::Stored => {
+                        self.sources[source].row.row(self.sources[source].stored_table()).get(column)?
+                    }
+                    None => self.column(source, column)?,
+                },
+                _ => self.eval(arg)?,
+            });
+        }
+        let number = call.function.locate(&values).map_err(|error| Error::Storage(format!("{error:?}")))?;
+        Ok(number.map_or(Value::Null, |number| Value::Int(number as i64)))
+    }
+
     fn ordinal(&self, source: usize, column: usize) -> Evaluated<'a> {
-        if !self.overlay.is_empty()
-            && source == 0
-            && let Some((_, value)) = self.overlay.iter().find(|(c, _)| *c == column)
-        {
+        if let Some(value) = self.overlaid(source, column) {
             return Ok(member_number(value, self.sources[0].stored_table().layout().column_type(column)));
         }
         let source = &self.sources[source];

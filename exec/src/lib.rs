@@ -27,6 +27,7 @@ mod keys;
 pub mod load;
 mod operator;
 mod packed;
+mod partitions;
 mod prepared;
 pub mod program;
 mod run;

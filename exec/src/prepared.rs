@@ -128,19 +128,23 @@ impl Prepared {
         if !matches!(*self.plan, Plan::Update(_) | Plan::Change(_)) {
             return Ok(());
         }
-        let checks: Vec<(TableId, &ViewCheck)> = match &*self.plan {
-            Plan::Update(update) => update.view_check.iter().map(|check| (update.scan.table.id, &**check)).collect(),
+        // What the statement itself asks of rows of its tables.
+        type Asked<'p> = (TableId, Option<&'p ViewCheck>, Option<&'p [usize]>);
+        let asked: Vec<Asked<'_>> = match &*self.plan {
+            Plan::Update(update) => {
+                vec![(update.scan.table.id, update.view_check.as_deref(), update.partitions.as_deref())]
+            }
             Plan::Change(change) => {
-                fn of(target: &ChangeTarget) -> Option<(TableId, &ViewCheck)> {
-                    Some((target.table.id, target.view_check.as_deref()?))
-                }
-                change.targets.iter().filter_map(of).collect()
+                let of = |target: &'_ ChangeTarget| target.view_check.is_some() || target.partitions.is_some();
+                let asking = change.targets.iter().filter(|target| of(target));
+                asking.map(|target| (target.table.id, target.view_check.as_deref(), target.partitions.as_deref())).collect()
             }
             _ => Vec::new(),
         };
         for table in self.tables.iter().filter(|table| table.def().view.is_none()) {
-            let check = checks.iter().find(|(id, _)| *id == table.id()).map(|(_, check)| *check);
-            if let Some(rules) = RowRules::of(table.def(), check)? {
+            let own = asked.iter().find(|(id, ..)| *id == table.id());
+            let (check, partitions) = own.map_or((None, None), |(_, check, partitions)| (*check, *partitions));
+            if let Some(rules) = RowRules::of(table.def(), check, partitions)? {
                 self.rules.push((table.id(), rules));
             }
         }
@@ -214,7 +218,8 @@ impl InsertShape {
         plan.columns.iter().enumerate().for_each(|(n, column)| given[*column] = Some(n));
         let defaults: Vec<_> = (0..columns.len()).map(|column| default_of_column(&plan.table, column)).collect::<Result<_>>()?;
         let has_expressions = defaults.iter().any(|default| matches!(default, ColumnDefaultValue::Expression(_)));
-        Ok(Self { given, defaults, has_expressions, rules: RowRules::of(&plan.table, plan.view_check.as_deref())? })
+        let rules = RowRules::of(&plan.table, plan.view_check.as_deref(), plan.partitions.as_deref())?;
+        Ok(Self { given, defaults, has_expressions, rules })
     }
 }
 

@@ -7,7 +7,7 @@
 use libfuzzer_sys::fuzz_target;
 use std::sync::OnceLock;
 use types::schema::{ColumnDef, IndexColumn, TableDef, TableId};
-use types::{CollationId, ColumnType, KeyCodec, LobSize, RowLayout, StoredRow, TypeKind, Value};
+use types::{ColumnType, KeyCodec, LobSize, RowLayout, StoredRow, TypeKind, Value};
 
 struct Fixture {
     layout: RowLayout,
@@ -124,19 +124,5 @@ fn table() -> TableDef {
         Json,
     ];
     let column = |(place, kind): (usize, TypeKind)| ColumnDef::new(format!("c{place}"), if place % 7 == 3 { ColumnType::unsigned(kind) } else { ColumnType::new(kind) }, place % 3 != 0);
-    TableDef {
-        id: TableId(1),
-        database: "d".to_owned(),
-        name: "t".to_owned(),
-        columns: kinds.into_iter().enumerate().map(column).collect(),
-        indexes: Vec::new(),
-        collation: CollationId::UTF8MB4_0900_AI_CI,
-        comment: String::new(),
-        created_us: 0,
-        is_virtual: false,
-        triggers: Vec::new(),
-        foreign_keys: Vec::new(),
-        checks: Vec::new(),
-        view: None,
-    }
+    TableDef::new(TableId(1), "d", "t", kinds.into_iter().enumerate().map(column).collect())
 }

@@ -3,6 +3,7 @@
 //! Every crate below describes what went wrong as data. [`Error`] gathers those and the server's own; [`Error::describe`] says
 //! it to the client.
 
+mod partition;
 mod state;
 mod view;
 mod window;
@@ -219,6 +220,7 @@ fn sql_error(error: &Sql) -> (u16, String) {
         Sql::InvalidUtf8 { text } => (1300, format!("Invalid utf8mb4 character string: '{text}'")),
         Sql::InvalidText { charset, text } => (1300, format!("Invalid {charset} character string: '{text}'")),
         Sql::NotSupported(what) => not_supported(what),
+        Sql::Partition(error) => partition::partition_error(error),
         Sql::TooManyColumns => (1117, "Too many columns".into()),
         Sql::TooManyTables => (1116, "Too many tables; MySQL can only use 61 tables in a join".into()),
         Sql::TooManyParams => (1390, "Prepared statement contains too many placeholders".into()),
@@ -500,6 +502,7 @@ fn row_too_large(max: usize) -> String {
 fn exec_error(error: &Exec) -> (u16, String) {
     match error {
         Exec::OutOfRange { what, expression } => (1690, format!("{what} value is out of range in '{expression}'")),
+        Exec::Partition(error) => partition::partition_error(error),
         Exec::DivisionByZero => (1365, "Division by 0".into()),
         Exec::TruncatedWrongValue { what, value } => (1292, format!("Truncated incorrect {what} value: '{value}'")),
         Exec::WrongValue { what, value } => (1292, format!("Incorrect {what} value: '{value}'")),
@@ -608,8 +611,10 @@ fn expression_error(error: &(dyn std::error::Error + Send + Sync + 'static)) -> 
 /// An expression that a definition cannot have.
 fn row_expr_error(usage: &RowExprUse, problem: &RowExprProblem) -> (u16, String) {
     use RowExprProblem as P;
-    use RowExprUse::{Check, Default, Generated};
+    use RowExprUse::{Check, Default, Generated, Partition};
     match (usage, problem) {
+        (Partition, P::UnknownColumn(column)) => (1054, format!("Unknown column '{column}' in 'partition function'")),
+        (Partition, _) => partition::partition_error(&types::partition::PartitionError::Function),
         (Generated(name), P::Function(function)) => {
             (3763, format!("Expression of generated column '{name}' contains a disallowed function: {function}."))
         }
@@ -759,6 +764,7 @@ fn table_error(error: &Table) -> (u16, String) {
         ),
         Table::Generated { what } => (3106, format!("'{what}' is not supported for generated columns.")),
         Table::Expression(error) => expression_error(error.as_ref()),
+        Table::Partition(error) => partition::partition_error(error),
         Table::IndexMissing { index, table } => (1176, format!("Key '{index}' doesn't exist in table '{table}'")),
         Table::PrimaryInvisible => (3522, "A primary key index cannot be invisible".into()),
         Table::NotInstant { retypes: true } => (

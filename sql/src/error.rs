@@ -4,6 +4,7 @@
 use crate::routine::RoutineError;
 use crate::row_expr::RowExprUse;
 use std::fmt;
+use types::partition::PartitionError;
 
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -22,13 +23,21 @@ pub struct Denied {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// 1064 "You have an error in your SQL syntax; ... near '{near}' at line {line}"
-    Syntax { near: String, line: u32 },
+    Syntax {
+        near: String,
+        line: u32,
+    },
     /// 1436: the statement is nested deeper than the parser follows.
     TooDeep,
     /// 1300: a name is not valid UTF-8. `text` is the hex of its first bytes.
-    InvalidUtf8 { text: String },
+    InvalidUtf8 {
+        text: String,
+    },
     /// 1300: bytes behind `_charset` that are no text of it, as hexadecimal digits.
-    InvalidText { charset: &'static str, text: String },
+    InvalidText {
+        charset: &'static str,
+        text: String,
+    },
     /// 1235 "This version of MySQL doesn't yet support '{0}'"
     NotSupported(String),
     /// 1117
@@ -40,31 +49,58 @@ pub enum Error {
     /// 1059 "Identifier name '{0}' is too long"
     IdentifierTooLong(String),
     /// 1470 "String '{name}' is too long for {what} (should be no longer than {most})"
-    AccountNameTooLong { name: String, what: &'static str, most: usize },
+    AccountNameTooLong {
+        name: String,
+        what: &'static str,
+        most: usize,
+    },
     /// 1142 and 1143
     Denied(Box<Denied>),
+    Partition(PartitionError),
     /// 1103 "Incorrect table name", 1102 database, 1166 column
-    WrongName { kind: NameKind, name: String },
+    WrongName {
+        kind: NameKind,
+        name: String,
+    },
     /// 1115 "Unknown character set"
     UnknownCharset(String),
     /// 1273 "Unknown collation"
     UnknownCollation(String),
     /// 1253 "COLLATION '{collation}' is not valid for CHARACTER SET '{charset}'"
-    CollationMismatch { collation: String, charset: String },
+    CollationMismatch {
+        collation: String,
+        charset: String,
+    },
     /// 1267 "Illegal mix of collations"
     IllegalMix(Box<IllegalMix>),
     /// 3514
     LongBitOperand,
     /// 3995 "Character set '{left}' cannot be used in conjunction with '{right}' in call to {function}."
-    CharsetsTogether { left: &'static str, right: &'static str, function: String },
+    CharsetsTogether {
+        left: &'static str,
+        right: &'static str,
+        function: String,
+    },
     /// 3854
-    NoTextOf { bytes: Vec<u8>, charset: &'static str },
+    NoTextOf {
+        bytes: Vec<u8>,
+        charset: &'static str,
+    },
     /// 1054 "Unknown column '{name}' in '{clause}'"
-    UnknownColumn { name: String, clause: Clause },
+    UnknownColumn {
+        name: String,
+        clause: Clause,
+    },
     /// 1052 "Column '{name}' in {clause} is ambiguous"
-    AmbiguousColumn { name: String, clause: Clause },
+    AmbiguousColumn {
+        name: String,
+        clause: Clause,
+    },
     /// 1146
-    UnknownTable { database: String, table: String },
+    UnknownTable {
+        database: String,
+        table: String,
+    },
     /// 1049
     UnknownDatabase(String),
     /// 1046
@@ -80,31 +116,58 @@ pub enum Error {
     /// 1473 "Too high level of nesting for select"
     TooManyLevels(usize),
     /// A common table expression names itself where it must not; see [`RecursiveError`].
-    Recursive { why: RecursiveError, table: String },
+    Recursive {
+        why: RecursiveError,
+        table: String,
+    },
     /// 3593 "You cannot use the window function '{0}' in this context.'"
     WindowContext(String),
     /// A window is defined wrongly; see [`WindowError`].
-    Window { why: WindowError, name: String },
+    Window {
+        why: WindowError,
+        name: String,
+    },
     /// 3667 "Every table function must have an alias"
     TableFunctionWithoutAlias,
     /// 1210 of JSON_TABLE's path, and 3143
-    JsonPath { position: usize },
+    JsonPath {
+        position: usize,
+    },
     /// 3141: a DEFAULT of JSON_TABLE that is no document
-    JsonDefault { why: String, position: usize },
+    JsonDefault {
+        why: String,
+        position: usize,
+    },
     /// 3583 "Window '{window}' cannot inherit '{base}' since both contain an ORDER BY clause."
-    WindowOrderTwice { window: String, base: String },
+    WindowOrderTwice {
+        window: String,
+        base: String,
+    },
     /// 3602 "Argument #{0} of GROUPING function is not in GROUP BY"
     GroupingArgument(usize),
     /// 1109 "Unknown table '{table}' in {clause}" of multi-table DELETE
-    UnknownTarget { table: String, clause: &'static str },
+    UnknownTarget {
+        table: String,
+        clause: &'static str,
+    },
     /// 1706 "Primary key/partition key update is not allowed since the table is updated both as '{0}' and '{1}'."
     UpdatedTwice(String, String),
     /// 1055 (`expression` is the select item's number from 1)
-    NotGrouped { expression: usize, column: String, clause: Clause },
+    NotGrouped {
+        expression: usize,
+        column: String,
+        clause: Clause,
+    },
     /// 1140: an aggregate without GROUP BY beside a plain column
-    MixedGroup { expression: usize, column: String },
+    MixedGroup {
+        expression: usize,
+        column: String,
+    },
     /// 3105 "The value specified for generated column '{column}' in table '{table}' is not allowed."
-    GeneratedValue { column: String, table: String },
+    GeneratedValue {
+        column: String,
+        table: String,
+    },
     /// 1111 "Invalid use of group function"
     InvalidGroupUse,
     /// 3029 "Expression #{0} of ORDER BY contains aggregate function and applies to the result of a non-aggregated query"
@@ -112,7 +175,10 @@ pub enum Error {
     /// 1056 "Can't group on '{0}'"
     WrongGroupField(String),
     /// 3065 "Expression #{n} of ORDER BY clause is not in SELECT list ... DISTINCT"
-    OrderNotInDistinct { expression: usize, column: String },
+    OrderNotInDistinct {
+        expression: usize,
+        column: String,
+    },
     /// 1582 "Incorrect parameter count in the call to native function '{0}'"
     WrongParamCount(String),
     /// 1583 "Incorrect parameters in the call to native function '{0}'"
@@ -126,7 +192,9 @@ pub enum Error {
     /// 1238 "Variable '{0}' is a GLOBAL variable"
     GlobalVariable(String),
     /// 1136 "Column count doesn't match value count at row {0}"
-    ColumnCount { row: usize },
+    ColumnCount {
+        row: usize,
+    },
     /// 1110 "Column '{0}' specified twice"
     ColumnTwice(String),
     /// 1241 "Operand should contain {0} column(s)"
@@ -152,17 +220,32 @@ pub enum Error {
     /// 3579 "Window name '{0}' is not defined"
     UnknownWindow(String),
     /// 1176 "Key '{key}' doesn't exist in table '{table}'"
-    UnknownKey { key: String, table: String },
+    UnknownKey {
+        key: String,
+        table: String,
+    },
     /// 1364 "Field '{0}' doesn't have a default value", known when binding: DEFAULT(col)
     NoDefault(String),
     /// 1525 "Incorrect {kind} value: '{value}'" of a date literal
-    WrongLiteral { kind: &'static str, value: String },
+    WrongLiteral {
+        kind: &'static str,
+        value: String,
+    },
     /// 1690 "{kind} value is out of range in '{expression}'"
-    OutOfRange { kind: &'static str, expression: String },
+    OutOfRange {
+        kind: &'static str,
+        expression: String,
+    },
     /// 1367 "Illegal {kind} '{value}' value found during parsing"
-    IllegalNumber { kind: &'static str, value: String },
+    IllegalNumber {
+        kind: &'static str,
+        value: String,
+    },
     /// 1288 "The target table {table} of the {statement} is not updatable"
-    NotUpdatable { table: String, statement: &'static str },
+    NotUpdatable {
+        table: String,
+        statement: &'static str,
+    },
     /// 1093 "You can't specify target table '{0}' for update in FROM clause"
     UpdateTableUsed(String),
     /// 1348 "Column '{0}' is not updatable"
@@ -170,7 +253,10 @@ pub enum Error {
     /// 1471 "The target table {0} of the INSERT is not insertable-into"
     NotInsertable(String),
     /// Something about a view; see [`ViewProblem`]. `view` is `database.name`.
-    View { why: ViewProblem, view: String },
+    View {
+        why: ViewProblem,
+        view: String,
+    },
     /// A text file cannot be read or written like this; see [`FileError`].
     File(FileError),
     /// A definition is wrong; see [`DefinitionError`].
@@ -415,6 +501,12 @@ impl std::error::Error for Error {}
 impl From<DefinitionError> for Error {
     fn from(error: DefinitionError) -> Self {
         Self::Definition(error)
+    }
+}
+
+impl From<PartitionError> for Error {
+    fn from(error: PartitionError) -> Self {
+        Error::Partition(error)
     }
 }
 

@@ -10,6 +10,8 @@
 //! E2: depth is bounded by the parser (`MAX_DEPTH`), so evaluation may recurse.
 
 use crate::func::{AggregateFunction, Function};
+use std::sync::Arc;
+use types::partition::PartitionFunction;
 use types::{CollationId, ColumnType, Value};
 
 /// A bound expression with its static type.
@@ -112,6 +114,15 @@ pub enum ExprKind {
     /// A row constructor; legal only under `Compare` and `In`.
     Row(Vec<Expr>),
     Subquery(Box<Subquery>),
+    /// The number of a row's partition; NULL where it has none.
+    Partition(Box<PartitionCall>),
+}
+
+/// A table's partition function, over its expression or its columns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PartitionCall {
+    pub function: Arc<PartitionFunction>,
+    pub args: Vec<Expr>,
 }
 
 /// A subquery in an expression. Its plan stands with the statement; it runs when its value is asked for and not known yet.

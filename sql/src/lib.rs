@@ -20,6 +20,7 @@ mod keyword;
 mod lexer;
 mod normal;
 mod parser;
+mod partition;
 pub mod plan;
 mod planner;
 pub mod routine;
@@ -43,6 +44,7 @@ pub use parser::{
     DEPTH_MAX, HEIGHT_MAX, Parsed, compile_program, parse, parse_expression, parse_expression_in, parse_in, parse_lifted,
     parse_type,
 };
+pub use partition::{bind_partition, partition_expr};
 pub use planner::estimated_cost;
 pub use row_expr::{RowExprUse, bind_row_expr, check_row_exprs, row_expr};
 pub use view::{NewView, define_view, view_columns, view_definition};

@@ -456,6 +456,8 @@ pub struct InsertPlan {
     /// ON DUPLICATE KEY UPDATE: the existing row is source 0.
     pub on_duplicate: Vec<Assignment>,
     pub view_check: Option<Box<ViewCheck>>,
+    /// PARTITION (p0, p1): rows of other partitions are refused.
+    pub partitions: Option<Vec<usize>>,
     /// Of VALUES and of LOAD DATA; a query has its own.
     pub parts: Parts,
     /// Of ON DUPLICATE KEY UPDATE, whose sources are numbered for themselves.
@@ -487,6 +489,8 @@ pub struct UpdatePlan {
     pub limit: Option<LimitPlan>,
     pub assignments: Vec<Assignment>,
     pub view_check: Option<Box<ViewCheck>>,
+    /// PARTITION (p0, p1): rows do not leave them.
+    pub partitions: Option<Vec<usize>>,
     pub ignore: bool,
     pub parts: Parts,
     pub params: usize,
@@ -522,6 +526,8 @@ pub struct ChangeTarget {
     /// Of an UPDATE.
     pub assignments: Vec<Assignment>,
     pub view_check: Option<Box<ViewCheck>>,
+    /// PARTITION (p0, p1): rows do not leave them.
+    pub partitions: Option<Vec<usize>>,
 }
 
 /// With whose rights something is read or changed: 0 are those of whoever runs the statement, others are numbers of

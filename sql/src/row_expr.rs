@@ -23,6 +23,8 @@ pub enum RowExprUse {
     Generated(String),
     Default(String),
     Check(String),
+    /// PARTITION BY
+    Partition,
 }
 
 /// What a definition was given, as the catalog keeps it.
@@ -53,6 +55,7 @@ pub fn check_row_exprs(def: &Arc<TableDef>) -> Result<()> {
             check_one(def, n, expr, RowExprUse::Default(column.name.clone()))?;
         }
     }
+    crate::partition::check_partitioning(def)?;
     def.checks.iter().try_for_each(|check| check_one(def, usize::MAX, &check.expr, RowExprUse::Check(check.name.clone())))
 }
 
@@ -731,7 +734,9 @@ impl Printer<'_> {
         }
         let is_default = matches!(self.usage, Usage::Row(RowExprUse::Default(_)));
         // As MySQL 8.4 has it, a CHECK may read the clock by this one.
-        let is_excused = name == "sysdate" && matches!(self.usage, Usage::Row(RowExprUse::Check(_)));
+        let is_excused = name == "sysdate" && matches!(self.usage, Usage::Row(RowExprUse::Check(_)))
+            // Of a TIMESTAMP it is the row's alone (`partition`).
+            || name == "unix_timestamp" && matches!(self.usage, Usage::Row(RowExprUse::Partition));
         if self.view().is_some() {
             // A query may call everything.
         } else if NOWHERE.contains(&name)

@@ -167,22 +167,7 @@ struct TableMaker {
 
 impl TableMaker {
     fn new(id: u64, name: &str) -> Self {
-        let def = TableDef {
-            id: TableId(id),
-            database: "test".to_owned(),
-            name: name.to_owned(),
-            columns: Vec::new(),
-            indexes: Vec::new(),
-            collation: CollationId::UTF8MB4_0900_AI_CI,
-            comment: String::new(),
-            created_us: 0,
-            is_virtual: false,
-            triggers: Vec::new(),
-            foreign_keys: Vec::new(),
-            checks: Vec::new(),
-            view: None,
-        };
-        Self { def }
+        Self { def: TableDef::new(TableId(id), "test", name, Vec::new()) }
     }
 
     fn column(self, name: &str, kind: TypeKind, nullable: bool) -> Self {

@@ -127,6 +127,8 @@ pub enum Error {
     CheckOnForeignKey { column: String, check: String, key: String },
     /// What an expression of the definition gave, as `Expressions` tells it.
     Expression(Box<dyn std::error::Error + Send + Sync>),
+    /// What is wrong with its partitions.
+    Partition(types::partition::PartitionError),
     /// 1176
     IndexMissing { index: String, table: String },
     /// 3522: the primary key.
@@ -152,6 +154,12 @@ pub enum NameOf {
 }
 
 pub type Result<T> = std::result::Result<T, Error>;
+
+impl From<types::partition::PartitionError> for Error {
+    fn from(error: types::partition::PartitionError) -> Self {
+        Error::Partition(error)
+    }
+}
 
 impl From<txn::Error> for Error {
     fn from(error: txn::Error) -> Self {

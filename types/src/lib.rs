@@ -6,6 +6,7 @@
 //! - [`Value`] is one SQL value, borrowed where it can be; [`ColumnType`] is a static type, of a column or of an expression.
 //! - [`schema`] is the immutable description of databases, tables and indexes; [`show_create`] prints it.
 //! - [`row`] is the stored encoding of a row; [`key`] encodes values so that `memcmp` orders them.
+//! - [`partition`] says which partition of its table a row belongs to.
 //! - [`convert`] takes a value into a column, between types, and to text, with MySQL's warnings and errors as data.
 //! - [`json`] is documents: parsing, printing, storing, comparing, finding parts.
 //! - [`decimal`], [`temporal`] and [`collation`] are the arithmetic of exact numbers, of dates and times, and of strings.
@@ -22,6 +23,7 @@ pub mod decimal;
 mod error;
 pub mod json;
 pub mod key;
+pub mod partition;
 pub mod row;
 pub mod schema;
 pub mod show_create;

@@ -5,6 +5,7 @@
 //! case-insensitively (ASCII folding).
 
 use crate::convert::{StoreContext, Warnings, store};
+use crate::partition::Partitioning;
 use crate::{CollationId, ColumnType, TypeKind, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -191,6 +192,9 @@ pub struct TableDef {
     /// Those for one event and time stand in the order in which they are run.
     #[serde(default)]
     pub triggers: Vec<TriggerDef>,
+    /// PARTITION BY
+    #[serde(default)]
+    pub partitioning: Option<Box<Partitioning>>,
 }
 
 /// What a view is beside its columns.
@@ -469,9 +473,30 @@ fn decode_hex(text: &str) -> Option<Vec<u8>> {
 }
 
 impl TableDef {
+    /// A table as it is where nothing more is said: no indexes, the server's collation.
+    pub fn new(id: TableId, database: impl Into<String>, name: impl Into<String>, columns: Vec<ColumnDef>) -> Self {
+        Self {
+            id,
+            database: database.into(),
+            name: name.into(),
+            columns,
+            indexes: Vec::new(),
+            collation: CollationId::UTF8MB4_0900_AI_CI,
+            comment: String::new(),
+            created_us: 0,
+            is_virtual: false,
+            triggers: Vec::new(),
+            foreign_keys: Vec::new(),
+            checks: Vec::new(),
+            view: None,
+            partitioning: None,
+        }
+    }
+
     /// Is there something to be computed or judged when a row is written, beside literal defaults?
     pub fn has_row_rules(&self) -> bool {
         !self.checks.is_empty()
+            || self.partitioning.is_some()
             || self.columns.iter().any(|c| c.generated.is_some() || matches!(c.default, ColumnDefault::Expression(_)))
     }
 

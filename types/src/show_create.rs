@@ -30,6 +30,9 @@ pub fn show_create_table(table: &TableDef, auto_increment: Option<u64>) -> Strin
     if !table.comment.is_empty() {
         push(&mut out, format_args!(" COMMENT={}", quoted_text(&table.comment)));
     }
+    if let Some(partitioning) = &table.partitioning {
+        out.push_str(&crate::partition::show::clause(table, partitioning));
+    }
     out
 }
 
@@ -436,9 +439,6 @@ mod tests {
         let bin = ColumnType { collation: CollationId::UTF8MB4_BIN, ..new(TypeKind::VarChar { length: 20 }) };
         let members: std::sync::Arc<[String]> = ["a", "b'c", "d,e"].map(String::from).into();
         TableDef {
-            id: TableId(1),
-            database: "d".into(),
-            name: "sc".into(),
             columns: vec![
                 ColumnDef {
                     nullable: false,
@@ -471,14 +471,8 @@ mod tests {
                 key("u", IndexKind::Unique, &[(1, None, false), (2, None, true)]),
                 key("we`ird", IndexKind::Unique, &[(5, None, false)]),
             ],
-            collation: CollationId::UTF8MB4_0900_AI_CI,
             comment: "table 'c'".into(),
-            created_us: 0,
-            is_virtual: false,
-            triggers: Vec::new(),
-            foreign_keys: Vec::new(),
-            checks: Vec::new(),
-            view: None,
+            ..TableDef::new(TableId(1), "d", "sc", Vec::new())
         }
     }
 

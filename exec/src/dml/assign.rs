@@ -188,6 +188,7 @@ fn reads(expr: &Expr, column: usize) -> bool {
             reads(left, column) || reads(right, column)
         }
         ExprKind::And(args) | ExprKind::Or(args) | ExprKind::Row(args) | ExprKind::Call { args, .. } => any(args),
+        ExprKind::Partition(call) => any(&call.args),
         ExprKind::In { arg, list, .. } => reads(arg, column) || any(list),
         ExprKind::Between { arg, low, high, .. } => reads(arg, column) || reads(low, column) || reads(high, column),
         ExprKind::Subquery(subquery) => any(&subquery.args) || any(&subquery.left),

@@ -30,7 +30,7 @@ pub(crate) use delete::delete;
 pub(crate) use foreign::{ForeignKeys, for_plan as foreign_keys_of_plan};
 pub(crate) use insert::insert;
 pub(crate) use load::load;
-pub(crate) use rules::{RowRules, bind_default, computed};
+pub(crate) use rules::{RowRules, bind_default, bind_partition, computed, partition_of};
 pub(crate) use store::convert_to;
 pub(crate) use update::update;
 

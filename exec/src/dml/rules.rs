@@ -1,4 +1,4 @@
-//! What a row is asked for and what is computed of it when it is written: generated columns, default expressions, CHECKs.
+//! What a row is asked for and what is computed of it when it is written: generated columns, default expressions, CHECKs, its partition.
 //!
 //! The expressions are bound once for each plan that writes the table. They read one row, as source 0: its columns as they will be
 //! stored, which stand in the overlay.
@@ -8,17 +8,20 @@
 //! R2: a CHECK that is NULL holds.
 //! R3: nothing in them waits (`sql::row_expr`).
 //! R4: a condition of WITH CHECK OPTION that is NULL does not hold.
+//! R5: a row lies in one of the partitions that the statement names, or in any where it names none. HASH and KEY take every row, so
+//!     without names there is nothing to judge.
 
 use super::defaults::Default;
 use super::store;
 use crate::error::{Error, Result};
 use crate::eval::{Env, Pause, Shared, Step};
 use crate::run::Source;
-use sql::expr::Expr;
+use sql::expr::{Expr, ExprKind};
 use sql::plan::ViewCheck;
 use std::sync::Arc;
 use table::Table;
 use types::Value;
+use types::partition::PartitionError;
 use types::schema::{ColumnDefault, RowExpr, TableDef};
 
 /// The rules of one table.
@@ -28,6 +31,18 @@ pub(crate) struct RowRules {
     checks: Vec<Check>,
     /// WITH CHECK OPTION of the view that the statement writes through.
     view: Option<Box<ViewCheck>>,
+    partition: Option<PartitionRule>,
+}
+
+/// R5
+#[derive(Debug)]
+struct PartitionRule {
+    /// The number of the row's partition.
+    number: Expr,
+    /// The partitions that are named.
+    named: Option<Vec<usize>>,
+    /// The columns that decide.
+    columns: Vec<usize>,
 }
 
 #[derive(Debug)]
@@ -39,7 +54,7 @@ struct Check {
 
 impl RowRules {
     /// `None` where neither the table nor the view has any.
-    pub fn of(def: &Arc<TableDef>, view: Option<&ViewCheck>) -> Result<Option<RowRules>> {
+    pub fn of(def: &Arc<TableDef>, view: Option<&ViewCheck>, partitions: Option<&[usize]>) -> Result<Option<RowRules>> {
         if !def.has_row_rules() && view.is_none() {
             return Ok(None);
         }
@@ -51,8 +66,9 @@ impl RowRules {
             Ok(Check { name: check.name.clone(), expr: bind(def, &check.expr)?, columns })
         });
         let checks = checks.collect::<Result<Vec<_>>>()?;
-        let has_any = !generated.is_empty() || !checks.is_empty() || view.is_some();
-        Ok(has_any.then(|| RowRules { generated, checks, view: view.cloned().map(Box::new) }))
+        let partition = PartitionRule::of(def, partitions)?;
+        let has_any = !generated.is_empty() || !checks.is_empty() || view.is_some() || partition.is_some();
+        Ok(has_any.then(|| RowRules { generated, checks, view: view.cloned().map(Box::new), partition }))
     }
 
     /// Fills in the generated columns of a new row.
@@ -69,7 +85,8 @@ impl RowRules {
         let source = [Source { table: Some(table), ..Source::default() }];
         let overlay = whole(values);
         self.checks.iter().try_for_each(|check| check.judge(shared, &source, &overlay))?;
-        self.judge_view(shared, &source, &overlay)
+        self.judge_view(shared, &source, &overlay)?;
+        self.partition.as_ref().map_or(Ok(()), |partition| partition.judge(shared, &source, &overlay))
     }
 
     /// R4
@@ -95,7 +112,13 @@ impl RowRules {
         let overlay = borrowed(changes);
         let concerned = self.checks.iter().filter(|check| changes.iter().any(|(column, _)| check.columns.contains(column)));
         concerned.into_iter().try_for_each(|check| check.judge(shared, sources, &overlay))?;
-        self.judge_view(shared, sources, &overlay)
+        self.judge_view(shared, sources, &overlay)?;
+        match &self.partition {
+            Some(partition) if changes.iter().any(|(column, _)| partition.columns.contains(column)) => {
+                partition.judge(shared, sources, &overlay)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Adds to the changes of the row in `source` what they make of its generated columns.
@@ -128,6 +151,61 @@ impl RowRules {
     pub fn computed_columns(&self) -> impl Iterator<Item = usize> + '_ {
         self.generated.iter().map(|(column, _)| *column)
     }
+}
+
+impl PartitionRule {
+    fn of(def: &Arc<TableDef>, named: Option<&[usize]>) -> Result<Option<Self>> {
+        let Some(partitioning) = def.partitioning.as_deref() else { return Ok(None) };
+        if named.is_none() && partitioning.by.takes_all() {
+            return Ok(None);
+        }
+        let number = bind_partition(def)?;
+        let columns = partitioning.columns_in(def).unwrap_or_default();
+        Ok(Some(Self { number, named: named.map(<[usize]>::to_vec), columns }))
+    }
+
+    fn judge(&self, shared: &Shared<'_>, sources: &[Source<'_>], overlay: &[(usize, Value<'_>)]) -> Result<()> {
+        let env = Env { sources, slots: &[], insert: &[], overlay, shared };
+        let error = match (settled(env.eval(&self.number))?, &self.named) {
+            (Value::Int(_), None) => return Ok(()),
+            (Value::Int(number), Some(named)) if named.contains(&(number as usize)) => return Ok(()),
+            (Value::Int(_), Some(_)) => PartitionError::OtherPartition,
+            _ => PartitionError::NoPartitionFor { value: self.value_text(&env)? },
+        };
+        Err(Error::Partition(error))
+    }
+
+    /// The value that has no partition, as messages have it.
+    fn value_text(&self, env: &Env<'_>) -> Result<String> {
+        let ExprKind::Partition(call) = &self.number.kind else { unreachable!("bound as such") };
+        if call.function.definition().by.expr().is_none() {
+            return Ok("from column_list".to_owned());
+        }
+        let mut text = Vec::new();
+        match settled(env.eval(&call.args[0]))? {
+            Value::Null => text.extend_from_slice(b"NULL"),
+            value => types::write_text(&value, &call.args[0].ty, &mut text),
+        }
+        Ok(String::from_utf8_lossy(&text).into_owned())
+    }
+}
+
+/// The number of each row's partition.
+pub(crate) fn bind_partition(def: &Arc<TableDef>) -> Result<Expr> {
+    // The definition has bound it before.
+    let wrong = |error: sql::Error| Error::Storage(format!("the partitions of table '{}' cannot be read: {error}", def.name));
+    sql::bind_partition(def).map_err(wrong)
+}
+
+/// The number of the partition of a whole row; `None`: it has none.
+pub(crate) fn partition_of(shared: &Shared<'_>, table: &Table, values: &[Value<'_>], number: &Expr) -> Result<Option<usize>> {
+    let source = [Source { table: Some(table), ..Source::default() }];
+    let overlay = whole(values);
+    let env = Env { sources: &source, slots: &[], insert: &[], overlay: &overlay, shared };
+    Ok(match settled(env.eval(number))? {
+        Value::Int(number) => Some(number as usize),
+        _ => None,
+    })
 }
 
 impl Check {

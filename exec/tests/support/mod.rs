@@ -79,6 +79,7 @@ impl Fixture {
             collation: CollationId::UTF8MB4_0900_AI_CI,
             comment: String::new(),
             auto_increment: None,
+            partitioning: None,
         };
         let worker = self.engine.spare_worker().expect("a spare worker");
         self.database.create_table(&worker, table).expect("a valid table");

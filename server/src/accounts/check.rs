@@ -12,7 +12,8 @@ use crate::error::{Error, Result, no_definer};
 use crate::session::State;
 use exec::Level;
 use sql::ast::{
-    AlterAction, AlterTable, CreateTable, ForeignKey, Maintenance, ObjectName, SetItem, Show, Statement, VariableScope, ViewForm,
+    AlterAction, AlterTable, CreateTable, ForeignKey, Maintenance, ObjectName, PartitionAction, SetItem, Show, Statement,
+    TableOptions, VariableScope, ViewForm,
 };
 use sql::plan::Action;
 use types::schema::TableDef;
@@ -155,6 +156,11 @@ impl State {
         }
     }
 
+    /// Who has triggers on a table, 1142.
+    pub fn check_triggers_of(&self, table: &TableDef) -> Result<()> {
+        self.of_table(&ObjectName { database: Some(&table.database), name: &table.name }, Privileges::TRIGGER)
+    }
+
     /// 1370, whether the routine is there or not.
     pub fn check_routine(&self, database: &str, name: &str, function: bool, wanted: Privileges) -> Result<()> {
         let command = if wanted == Privileges::EXECUTE { "execute" } else { "alter routine" };
@@ -273,6 +279,15 @@ impl State {
         }
         let mut wanted = Privileges::ALTER;
         for action in alter.actions {
+            match action {
+                AlterAction::Partition(PartitionAction::Drop(_)) => wanted = wanted.with(Privileges::DROP),
+                // By itself it is no more than TRUNCATE TABLE.
+                AlterAction::Partition(PartitionAction::Truncate(_)) => {
+                    let is_alone = alter.actions.len() == 1 && alter.options == TableOptions::default();
+                    wanted = if is_alone { Privileges::DROP } else { wanted.with(Privileges::DROP) };
+                }
+                _ => {}
+            }
             if let AlterAction::RenameTable(new) = action {
                 wanted = wanted.with(Privileges::DROP);
                 self.of_table(&alter.table, wanted)?;

@@ -31,9 +31,6 @@ impl<'a> Converter<'a> {
 
     /// CREATE TABLE with a column list.
     pub fn table(&self, create: &CreateTable<'_>, database: &str, database_collation: CollationId) -> Result<NewTable> {
-        if create.partitioned {
-            return Err(Error::NotSupported("PARTITION BY".to_owned()));
-        }
         check_engine(&create.options)?;
         let collation = collation_of(create.options.charset, create.options.collation, database_collation)?;
         let mut columns = Vec::with_capacity(create.columns.len());
@@ -64,6 +61,7 @@ impl<'a> Converter<'a> {
             collation,
             comment: text(create.options.comment),
             auto_increment: create.options.auto_increment,
+            partitioning: None,
         };
         spell_key_columns(&mut new);
         Ok(new)
@@ -256,6 +254,9 @@ impl<'a> Converter<'a> {
             }
             Ast::DropForeignKey(name) => actions.push(AlterAction::DropForeignKey { name: (*name).to_owned() }),
             Ast::DropConstraint(name) => actions.push(AlterAction::DropConstraint { name: (*name).to_owned() }),
+            Ast::Partition(action) => {
+                actions.push(AlterAction::Partition(super::partition::change(self.state, action, def)?));
+            }
             Ast::Unsupported(what) => return Err(Error::NotSupported((*what).to_owned())),
         }
         Ok(())
@@ -452,7 +453,7 @@ fn check_engine(options: &TableOptions<'_>) -> Result<()> {
     }
 }
 
-fn text(bytes: Option<&[u8]>) -> String {
+pub(super) fn text(bytes: Option<&[u8]>) -> String {
     String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned()
 }
 
@@ -695,7 +696,7 @@ fn literal_value(expr: &Expr<'_>) -> Option<(Value<'static>, ColumnType)> {
 }
 
 /// A checked default as the catalog keeps it.
-fn default_text(value: &Value<'_>, ty: &ColumnType) -> String {
+pub(super) fn default_text(value: &Value<'_>, ty: &ColumnType) -> String {
     if let (TypeKind::Binary { .. } | TypeKind::VarBinary { .. } | TypeKind::Blob(_), Value::Bytes(bytes)) = (&ty.kind, value) {
         return bytes.iter().map(|byte| format!("{byte:02X}")).collect();
     }

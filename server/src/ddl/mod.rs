@@ -6,6 +6,7 @@
 
 mod convert;
 mod from_query;
+mod partition;
 mod temporary;
 mod threads;
 mod view;
@@ -378,6 +379,9 @@ async fn create_table(state: &mut State, create: &CreateTable<'_>) -> Result<Don
             let mut new = Converter::new(state).table(create, &database, database_def.collation)?;
             if let Some(query) = create.query {
                 add_query_columns(state, query, &mut new)?;
+            }
+            if let Some(clause) = create.partitioning {
+                new.partitioning = Some(Box::new(partition::partitioning(state, clause, &new.columns)?));
             }
             new
         }

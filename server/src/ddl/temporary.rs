@@ -1,6 +1,7 @@
 //! CREATE, TRUNCATE and DROP of temporary tables. They commit nothing.
 
 use super::convert::Converter;
+use super::partition::partition_error;
 use super::{Done, add_query_columns, alter_job, insert_rows, job, note};
 use crate::error::{Error, Result};
 use crate::session::State;
@@ -8,6 +9,7 @@ use sql::ast::CreateTable;
 use std::sync::Arc;
 use table::ddl::{Algorithm, AlterAction, Altered, DdlOptions, Lock, NewTable};
 use types::CollationId;
+use types::partition::PartitionError;
 use types::schema::TableDef;
 
 /// The name of a table while the rows of its SELECT come: that may read a table whose name it takes. No name is that long.
@@ -26,6 +28,7 @@ pub async fn create(state: &mut State, create: &CreateTable<'_>, database: &str,
     }
     let new = match &create.like {
         Some(like) => NewTable::like(&*state.find_table(like)?, database, name),
+        None if create.partitioning.is_some() => return Err(partition_error(PartitionError::Temporary)),
         None => {
             let mut new = Converter::new(state).table(create, database, collation)?;
             if let Some(query) = create.query {
@@ -34,6 +37,9 @@ pub async fn create(state: &mut State, create: &CreateTable<'_>, database: &str,
             new
         }
     };
+    if new.partitioning.is_some() {
+        return Err(partition_error(PartitionError::Temporary));
+    }
     let def = job(state, move |tables, worker, options| tables.create_temporary_table(worker, new, options)).await?;
     let Some(query) = create.query else {
         state.add_temporary_table(database, name, def);
@@ -68,6 +74,9 @@ pub async fn alter(
     how: (Algorithm, Lock),
     actions: Vec<AlterAction>,
 ) -> Result<Altered> {
+    if actions.iter().any(|action| matches!(action, AlterAction::Partition(_))) {
+        return Err(partition_error(PartitionError::Temporary));
+    }
     let renamed = actions.iter().rev().find_map(|action| match action {
         AlterAction::RenameTable { database, name } => Some((database.clone(), name.clone())),
         _ => None,

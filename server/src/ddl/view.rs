@@ -57,21 +57,9 @@ pub async fn create_view(state: &mut State, create: &CreateView<'_>) -> Result<D
         collation: state.settings.connection_collation,
         tables: new.tables,
     };
-    let def = TableDef {
-        id: TableId(0),
-        database,
-        name,
-        columns: new.columns.iter().map(|column| column_of_query(column, &schema, true)).collect(),
-        indexes: Vec::new(),
-        collation: database_def.collation,
-        comment: String::new(),
-        created_us: 0,
-        is_virtual: false,
-        triggers: Vec::new(),
-        foreign_keys: Vec::new(),
-        checks: Vec::new(),
-        view: Some(Box::new(view)),
-    };
+    let columns = new.columns.iter().map(|column| column_of_query(column, &schema, true)).collect();
+    let (collation, view) = (database_def.collation, Some(Box::new(view)));
+    let def = TableDef { collation, view, ..TableDef::new(TableId(0), database, name, columns) };
     job(state, move |tables, worker, options| tables.put_view(worker, def, change, options)).await?;
     state.note_missing_definer(&definer);
     if new.merge_refused {

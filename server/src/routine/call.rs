@@ -316,10 +316,10 @@ impl Around {
             None => None,
         };
         if let Some(caller) = caller {
-            // The definer must be allowed to run it too.
+            // The definer must be allowed to run it too, or to have triggers on the table.
             let def = &routine.def;
             let checked = match &routine.table {
-                Some(table) => state.check_trigger(table),
+                Some(table) => state.check_triggers_of(table),
                 None => state.check_routine(&def.database, &def.name, def.is_function(), Privileges::EXECUTE),
             };
             if let Err(error) = checked {

@@ -71,7 +71,7 @@ impl Routine {
         let handles_warnings = program.blocks.iter().flat_map(|b| &b.handlers).any(|h| h.conditions.iter().any(handles));
         let definer = (!def.invoker).then(|| Name::from_plain(&def.definer));
         let (def, table) = (Arc::clone(def), table.cloned());
-        Ok(Rc::new(Self { def, definer, table, program, columns, types: RefCell::new(types), returns, works, handles_warnings }))
+        Ok(Rc::new(Self { def, table, definer, program, columns, types: RefCell::new(types), returns, works, handles_warnings }))
     }
 
     /// What MySQL finds wrong at CREATE besides: a function without RETURN, SET of a variable that there is not.

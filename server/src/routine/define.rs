@@ -32,8 +32,8 @@ pub async fn create(state: &mut State, create: &CreateRoutine<'_>) -> Result<Don
     let def = Arc::new(def);
     Routine::compile(&def)?.check()?;
     let def = Arc::unwrap_or_clone(def);
-    let (database, name, definer) = (def.database.clone(), def.name.clone(), Name::from_plain(&def.definer));
-    let function = def.is_function();
+    let (database, name, function) = (def.database.clone(), def.name.clone(), def.is_function());
+    let definer = Name::from_plain(&def.definer);
     ddl::job(state, move |database, worker, _| database.create_routine(worker, def)).await?;
     state.note_missing_definer(&definer);
     grant_to_maker(state, &database, &name, function).await?;

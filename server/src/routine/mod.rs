@@ -46,10 +46,10 @@ use types::{ColumnType, Value};
 /// A procedure, function or trigger that is ready to run.
 pub struct Routine {
     pub def: Arc<RoutineDef>,
-    /// In whose name it runs; `None`: in its caller's (SQL SECURITY INVOKER).
-    definer: Option<Name>,
     /// Of a trigger.
     table: Option<Arc<TableDef>>,
+    /// In whose name it runs; `None`: in its caller's (SQL SECURITY INVOKER).
+    definer: Option<Name>,
     program: Program,
     /// Of a trigger: the columns that its fields are.
     columns: Vec<usize>,

@@ -88,7 +88,12 @@ impl State {
             Statement::Deallocate { name } => return self.deallocate_named(client, name),
 
             Statement::Flush { what, read_lock, .. } => self.flush(what, *read_lock)?,
-            Statement::TableMaintenance { kind: Maintenance::Analyze, tables, histogram } => {
+            Statement::TableMaintenance { kind, tables, partitions: Some(names), .. }
+                if let Some(result) = self.partitions_refused(*kind, tables, names)? =>
+            {
+                return self.write_result(client, &result, format).await;
+            }
+            Statement::TableMaintenance { kind: Maintenance::Analyze, tables, histogram, .. } => {
                 let result = Box::pin(self.analyze(tables, histogram.as_ref())).await?;
                 return self.write_result(client, &result, format).await;
             }
@@ -300,6 +305,31 @@ impl State {
             }
         }
         Ok(result)
+    }
+
+    /// What ANALYZE PARTITION and the like tell of partitions that are not there.
+    fn partitions_refused(&self, kind: Maintenance, tables: &[ObjectName<'_>], names: &[&str]) -> Result<Option<ResultSet>> {
+        let [table] = tables else { return Ok(None) };
+        let def = self.find_table(table)?;
+        let problem = match &def.partitioning {
+            None => "Partition management on a not partitioned table is not possible".to_owned(),
+            Some(partitioning) if names.iter().any(|name| partitioning.position(name).is_none()) => {
+                format!("Error in list of partitions to {}.{}", def.database, def.name)
+            }
+            Some(_) => return Ok(None),
+        };
+        let op = match kind {
+            Maintenance::Analyze => "analyze",
+            Maintenance::Check => "check",
+            Maintenance::Optimize => "optimize",
+            Maintenance::Repair => "repair",
+            Maintenance::Checksum => "checksum",
+        };
+        let name = format!("{}.{}", def.database, def.name);
+        let mut result = show::maintenance_result();
+        result.rows.push(show::texts(&[&name, op, "Error", &problem]));
+        result.rows.push(show::texts(&[&name, op, "status", "Operation failed"]));
+        Ok(Some(result))
     }
 
     /// CHECK, OPTIMIZE, REPAIR TABLE: each table gets its lines. OPTIMIZE writes nothing anew: space is used again as it is.

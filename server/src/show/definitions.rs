@@ -55,21 +55,8 @@ fn database(name: &str, text: &str, next_id: &mut u64) -> DatabaseDef {
 }
 
 fn table(database: &str, create: &CreateTable<'_>, id: TableId) -> TableDef {
-    TableDef {
-        id,
-        database: database.to_owned(),
-        name: create.name.name.to_owned(),
-        columns: create.columns.iter().map(column).collect(),
-        indexes: Vec::new(),
-        collation: COLLATION,
-        comment: String::new(),
-        created_us: 0,
-        is_virtual: true,
-        triggers: Vec::new(),
-        foreign_keys: Vec::new(),
-        checks: Vec::new(),
-        view: None,
-    }
+    let columns = create.columns.iter().map(column).collect();
+    TableDef { collation: COLLATION, is_virtual: true, ..TableDef::new(id, database, create.name.name, columns) }
 }
 
 fn column(definition: &ColumnDefinition<'_>) -> ColumnDef {

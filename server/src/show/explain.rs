@@ -22,9 +22,19 @@ pub async fn explain(state: &mut State, format: ExplainFormat, analyze: bool, st
     let plan = planned.entry.prepared.plan();
     match format {
         ExplainFormat::Tree => Ok(one_text(&sql::explain_tree(plan))),
-        ExplainFormat::Traditional => Ok(table(plan)),
+        ExplainFormat::Traditional => Ok(table(plan, &|scan| partitions(state, scan))),
         ExplainFormat::Json => Ok(one_text(&sql::explain_json(plan))),
     }
+}
+
+/// The partitions in which a scan can find rows.
+fn partitions(state: &State, scan: &Scan) -> Option<String> {
+    let partitioning = scan.table.partitioning.as_deref()?;
+    let open = state.worker.shared.database.table(scan.table.id)?;
+    let constants = exec::Constants { session: &state.vars, params: &[] };
+    let numbers = constants.partitions(&open, scan)?;
+    let names: Vec<&str> = numbers.iter().map(|number| partitioning.partitions[*number].name.as_str()).collect();
+    Some(names.join(",")).filter(|names| !names.is_empty())
 }
 
 /// EXPLAIN ANALYZE: the statement runs, its rows are dropped, and the plan is shown with what each operator did.
@@ -47,7 +57,7 @@ fn one_text(shown: &str) -> ResultSet {
 }
 
 /// The table of MySQL's twelve columns: a line for each table in the order of the join.
-fn table(plan: &Plan) -> ResultSet {
+fn table(plan: &Plan, partitions: &impl Fn(&Scan) -> Option<String>) -> ResultSet {
     let columns = Columns::default()
         .number("id")
         .nullable_text("select_type", 19)
@@ -103,7 +113,7 @@ fn table(plan: &Plan) -> ResultSet {
         let none = Line { extra: "No tables used".to_owned(), ..Line::default() };
         lines.push(none);
     }
-    made.rows = lines.into_iter().map(|line| line.row(kind)).collect();
+    made.rows = lines.into_iter().map(|line| line.row(kind, partitions)).collect();
     made
 }
 
@@ -121,7 +131,8 @@ struct Extra {
 }
 
 #[derive(Default)]
-struct Line {
+struct Line<'p> {
+    scan: Option<&'p Scan>,
     table: Option<String>,
     access: Option<&'static str>,
     key: Option<String>,
@@ -133,14 +144,14 @@ struct Line {
     block: Option<(u64, &'static str)>,
 }
 
-impl Line {
-    fn row(self, kind: &str) -> Vec<Value<'static>> {
+impl Line<'_> {
+    fn row(self, kind: &str, partitions: &impl Fn(&Scan) -> Option<String>) -> Vec<Value<'static>> {
         let (id, kind) = self.block.unwrap_or((1, kind));
         vec![
             number(id),
             text(kind),
             optional(self.table),
-            Value::Null,
+            optional(self.scan.and_then(partitions)),
             optional(self.access),
             optional(self.key.clone()),
             optional(self.key),
@@ -154,7 +165,7 @@ impl Line {
 }
 
 /// The scans below a node, left to right; what the nodes above do is told at the first of them.
-fn scans(node: &Node, extra: &mut Extra, lines: &mut Vec<Line>) {
+fn scans<'p>(node: &'p Node, extra: &mut Extra, lines: &mut Vec<Line<'p>>) {
     match node {
         Node::Scan(scan) => {
             lines.push(line(scan, extra));
@@ -214,7 +225,7 @@ fn scans(node: &Node, extra: &mut Extra, lines: &mut Vec<Line>) {
     }
 }
 
-fn line(scan: &Scan, extra: &Extra) -> Line {
+fn line<'p>(scan: &'p Scan, extra: &Extra) -> Line<'p> {
     let index_name = |index: usize| {
         let index = &scan.table.indexes[index];
         (index.kind != IndexKind::HiddenRowId).then(|| index.name.clone())
@@ -263,6 +274,7 @@ fn line(scan: &Scan, extra: &Extra) -> Line {
         notes.insert(0, format!("Using {kind}({names})"));
     }
     Line {
+        scan: Some(scan),
         table: Some(scan.alias.clone()),
         access: Some(access),
         key,

@@ -251,11 +251,18 @@ pub fn status(state: &mut State, name: Option<&str>) -> Result<ResultSet> {
             Value::Null,
             text(def.collation.name()),
             Value::Null,
-            text(""),
+            text(create_options(def)),
             text(&def.comment),
         ]);
     }
     Ok(made)
+}
+
+/// CREATE_OPTIONS
+pub(super) fn create_options(def: &TableDef) -> &'static str {
+    // MySQL looks at the expression, which KEY() does not have.
+    let has_expression = def.partitioning.as_deref().and_then(types::partition::show::expression).is_some();
+    if has_expression { "partitioned" } else { "" }
 }
 
 /// The next AUTO_INCREMENT number of a table, once it has given one out.

@@ -11,6 +11,7 @@ use crate::accounts::Access;
 use crate::charset;
 use crate::worker::Worker;
 use std::sync::Arc;
+use types::partition::show;
 use types::schema::{CheckDef, ColumnDef, DatabaseDef, ForeignKeyDef, IndexKind, Schema, TableDef, ViewDef};
 use types::{ColumnType, LobSize, TypeKind, Value, show_create};
 
@@ -211,7 +212,7 @@ fn tables(source: &Source<'_>) -> Vec<Row> {
                 Value::Null,
                 stored(text(def.collation.name())),
                 Value::Null,
-                text(""),
+                text(super::tables::create_options(def)),
                 text(&def.comment),
             ]
         })
@@ -494,23 +495,43 @@ fn key_column_usage(source: &Source<'_>) -> Vec<Row> {
     rows
 }
 
-/// A line without a partition for each table, as MySQL has it.
+/// A line for each partition, and for each table that has none. Rows are counted for the table as a whole: each partition has its share.
 fn partitions(source: &Source<'_>) -> Vec<Row> {
-    source
-        .tables()
-        .map(|def| {
-            let mut row = vec![Value::Null; 25];
-            row[0] = text(CATALOG);
-            row[1] = text(&def.database);
-            row[2] = text(&def.name);
-            for length in &mut row[12..18] {
-                *length = number(0u64);
-            }
-            row[18] = created(def);
-            row[22] = text("");
-            row
-        })
-        .collect()
+    let mut rows = Vec::new();
+    for def in source.tables() {
+        let Some(of) = &def.partitioning else {
+            rows.push(partition_line(def, 0));
+            continue;
+        };
+        let table_rows = source.worker.shared.database.table(def.id).map_or(0, |table| table.estimated_rows());
+        let share = table_rows / of.partitions.len() as u64;
+        for (n, partition) in of.partitions.iter().enumerate() {
+            let mut row = partition_line(def, share);
+            row[3] = text(&partition.name);
+            row[5] = number(n as u64 + 1);
+            row[7] = text(of.by.method());
+            row[9] = optional(show::expression(of));
+            row[11] = optional(show::description(def, of, partition));
+            row[22] = text(&partition.comment);
+            row[23] = text("default");
+            rows.push(row);
+        }
+    }
+    rows
+}
+
+fn partition_line(def: &TableDef, rows: u64) -> Row {
+    let mut row = vec![Value::Null; 25];
+    row[0] = text(CATALOG);
+    row[1] = text(&def.database);
+    row[2] = text(&def.name);
+    row[12] = number(rows);
+    for length in &mut row[13..18] {
+        *length = number(0u64);
+    }
+    row[18] = created(def);
+    row[22] = text("");
+    row
 }
 
 fn schemata_extensions(source: &Source<'_>) -> Vec<Row> {

@@ -1,6 +1,6 @@
 //! Definitions of databases, tables and indexes, as written.
 
-use super::{Duplicates, Expr, ObjectName, Query};
+use super::{Duplicates, Expr, ObjectName, PartitionAction, PartitionClause, Query};
 use types::schema::{CheckOption, ViewAlgorithm};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +28,7 @@ pub struct CreateTable<'a> {
     pub checks: &'a [CheckDefinition<'a>],
     pub foreign_keys: &'a [ForeignKey<'a>],
     pub options: TableOptions<'a>,
-    /// PARTITION BY was written.
-    pub partitioned: bool,
+    pub partitioning: Option<&'a PartitionClause<'a>>,
     /// CREATE TABLE t [AS] SELECT ...
     pub query: Option<&'a Query<'a>>,
     /// IGNORE, REPLACE before the query.
@@ -331,6 +330,7 @@ pub enum AlterAction<'a> {
     Rebuild,
     /// ORDER BY, VALIDATION: nothing happens.
     Nothing,
+    Partition(PartitionAction<'a>),
     /// An action that Heddle does not have: 1235 with this name.
     Unsupported(&'static str),
 }

@@ -7,6 +7,7 @@
 mod account;
 mod ddl;
 mod expr;
+mod partition;
 mod print;
 mod query;
 mod routine;
@@ -15,6 +16,7 @@ mod session;
 pub use account::*;
 pub use ddl::*;
 pub use expr::*;
+pub use partition::*;
 pub use query::*;
 pub use routine::*;
 pub use session::*;
@@ -140,6 +142,8 @@ pub enum Statement<'a> {
         tables: &'a [ObjectName<'a>],
         /// Of ANALYZE TABLE.
         histogram: Option<Histogram<'a>>,
+        /// ALTER TABLE ... ANALYZE PARTITION and the like: the names, none for ALL.
+        partitions: Option<&'a [&'a str]>,
     },
     LockTables(&'a [LockTable<'a>]),
     UnlockTables,

@@ -63,7 +63,7 @@ impl Binder<'_> {
                 read_assigned(value, target);
             }
             let at = targets.iter().position(|t| t.source == source).unwrap_or_else(|| {
-                targets.push(ChangeTarget { source, table, assignments: Vec::new(), view_check: None });
+                targets.push(self.change_target(source, table));
                 targets.len() - 1
             });
             if targets[at].view_check.is_none() {
@@ -78,6 +78,11 @@ impl Binder<'_> {
             return Err(Error::NotSupported("WITH CHECK OPTION of a table that is updated twice".to_owned()));
         }
         self.change(tree, targets, update.filter, update.ignore, true)
+    }
+
+    fn change_target(&self, source: usize, table: Arc<TableDef>) -> ChangeTarget {
+        let partitions = self.sources[source].partitions.clone();
+        ChangeTarget { source, table, assignments: Vec::new(), view_check: None, partitions }
     }
 
     pub(super) fn delete_join(&mut self, delete: &ast::Delete<'_>) -> Result<Plan> {
@@ -97,7 +102,7 @@ impl Binder<'_> {
             // Of one table.
             let source = self.scope.visible[0];
             let (source, table) = self.changeable(source, "DELETE")?;
-            targets.push(ChangeTarget { source, table, assignments: Vec::new(), view_check: None });
+            targets.push(self.change_target(source, table));
         }
         for name in delete.targets {
             let names = |&source: &usize| {
@@ -111,7 +116,7 @@ impl Binder<'_> {
                 return Err(Error::NotUniqueTable(name.name.to_owned()));
             }
             let (source, table) = self.changeable(source, "DELETE")?;
-            targets.push(ChangeTarget { source, table, assignments: Vec::new(), view_check: None });
+            targets.push(self.change_target(source, table));
         }
         targets.sort_by_key(|target| target.source);
         self.change(tree, targets, delete.filter, delete.ignore, false)

@@ -13,8 +13,8 @@ use crate::expr::{Expr, ExprKind};
 use crate::plan::{Access, Derived, Node};
 use crate::planner::{JoinTree, is_volatile, node_rows, tree_sources};
 use std::sync::Arc;
+use types::ColumnType;
 use types::schema::{ColumnDef, TableDef, TableId};
-use types::{CollationId, ColumnType};
 
 /// A block of more tables is run on its own.
 const MERGED_TABLES_MAX: usize = 20;
@@ -160,19 +160,5 @@ pub(super) fn column_def(name: String, ty: ColumnType, nullable: bool) -> Column
 
 /// What stands for a table where there is none in the schema.
 pub(super) fn table_def(name: &str, columns: Vec<ColumnDef>) -> Arc<TableDef> {
-    Arc::new(TableDef {
-        id: TableId(0),
-        database: String::new(),
-        name: name.to_owned(),
-        columns,
-        indexes: Vec::new(),
-        collation: CollationId::UTF8MB4_0900_AI_CI,
-        comment: String::new(),
-        created_us: 0,
-        is_virtual: true,
-        triggers: Vec::new(),
-        foreign_keys: Vec::new(),
-        checks: Vec::new(),
-        view: None,
-    })
+    Arc::new(TableDef { is_virtual: true, ..TableDef::new(TableId(0), "", name, columns) })
 }

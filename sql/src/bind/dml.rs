@@ -6,6 +6,7 @@ use super::{Binder, InsertRow, Scope, SourceKind};
 use crate::ast::{self, Expr as AstExpr, InsertSource as AstSource, OrderItem, TableRef};
 use crate::error::{Clause, Error, Result};
 use crate::expr::{Expr, ExprKind};
+use crate::partition::named_partitions;
 use crate::plan::{
     Action, Assignment, DeletePlan, InsertPlan, InsertSource, LimitPlan, Node, Part, Parts, Plan, Rights, Scan, SortKey,
     UpdatePlan, ViewCheck,
@@ -28,15 +29,13 @@ pub(super) struct InsertTarget {
 
 impl Binder<'_> {
     pub(super) fn insert(&mut self, insert: &ast::Insert<'_>) -> Result<InsertPlan> {
-        if !insert.partitions.is_empty() {
-            return Err(Error::NotSupported("partitions".to_owned()));
-        }
         let names: Option<Vec<ast::ColumnName<'_>>> = match insert.source {
             AstSource::Set(assignments) => Some(assignments.iter().map(|a| a.column).collect()),
             _ => insert.columns.map(<[_]>::to_vec),
         };
         let target = self.insert_target(insert, names.as_deref())?;
         let (table, columns) = (target.table.clone(), target.columns.clone());
+        let partitions = selected(&table, insert.partitions, target.view.is_some())?;
         let source = match insert.source {
             AstSource::Set(assignments) => {
                 let row: Vec<AstExpr<'_>> = assignments.iter().map(|a| a.value).collect();
@@ -71,6 +70,7 @@ impl Binder<'_> {
             ignore: insert.ignore,
             on_duplicate,
             view_check: target.check,
+            partitions,
             params: self.param_count(),
         })
     }
@@ -293,7 +293,8 @@ impl Binder<'_> {
         self.refuse_target(&[(&scan.table, &self.sources[named].alias)])?;
         let parts = self.parts();
         let params = self.param_count();
-        Ok(Plan::Update(UpdatePlan { scan, order, limit, assignments, view_check, ignore: update.ignore, parts, params }))
+        let (ignore, partitions) = (update.ignore, self.sources[0].partitions.clone());
+        Ok(Plan::Update(UpdatePlan { scan, order, limit, assignments, view_check, partitions, ignore, parts, params }))
     }
 
     pub(super) fn delete(&mut self, delete: &ast::Delete<'_>) -> Result<Plan> {
@@ -337,7 +338,7 @@ impl Binder<'_> {
             None if from.table.is_virtual => {
                 return Err(Error::NotUpdatable { table: from.alias.clone(), statement });
             }
-            None => Some(Vec::new()),
+            None => super::view::conditions_of_one(tree),
         };
         if conditions.is_none() {
             // It is bound anew, as a join.
@@ -404,6 +405,15 @@ impl Binder<'_> {
             keys.clear();
         }
         Ok((scan, keys, limit))
+    }
+}
+
+/// The partitions that INSERT and LOAD DATA name.
+pub(super) fn selected(table: &TableDef, names: &[&str], is_view: bool) -> Result<Option<Vec<usize>>> {
+    match names {
+        [] => Ok(None),
+        _ if is_view => Err(types::partition::PartitionError::ClauseWithoutPartitions.into()),
+        names => named_partitions(table, names).map(Some),
     }
 }
 

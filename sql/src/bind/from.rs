@@ -5,6 +5,7 @@ use super::{AliasRule, Binder, LevelKind, Scope, class};
 use crate::ast::{ColumnName, Join, JoinCondition, JoinKind, ObjectName, TableName, TableRef};
 use crate::error::{Clause, Error, Result};
 use crate::expr::{CompareOp, Expr, ExprKind};
+use crate::partition::{lies_in, named_partitions};
 use crate::plan::{Action, Derived, Part, Rights};
 use crate::planner::JoinTree;
 use std::sync::Arc;
@@ -20,6 +21,8 @@ pub(crate) struct Source {
     pub nullable: bool,
     /// USE INDEX and the like: which indexes may be used; `None` for all.
     pub indexes: Option<Vec<usize>>,
+    /// PARTITION (p0, p1): the numbers of the partitions.
+    pub partitions: Option<Vec<usize>>,
     pub kind: SourceKind,
     /// Of a derived table: what conditions on it may be pushed into.
     pub pushable: Option<Box<super::push::Pushable>>,
@@ -53,9 +56,9 @@ pub(crate) enum SourceKind {
 
 impl Source {
     pub fn new(table: Arc<TableDef>, alias: &str, kind: SourceKind) -> Self {
-        let (indexes, pushable, derivations, view) = (None, None, Vec::new(), None);
+        let (indexes, partitions, pushable, derivations, view) = (None, None, None, Vec::new(), None);
         let rights = Rights::default();
-        Self { table, alias: alias.to_owned(), nullable: false, indexes, kind, pushable, derivations, view, rights }
+        Self { table, alias: alias.to_owned(), nullable: false, indexes, partitions, kind, pushable, derivations, view, rights }
     }
 
     /// A query that is read like a table: its columns hold their collations as its select list does.
@@ -157,9 +160,6 @@ impl Binder<'_> {
     }
 
     fn named_table(&mut self, table: &TableName<'_>) -> Result<JoinTree> {
-        if !table.partitions.is_empty() {
-            return Err(Error::NotSupported("partitions".to_owned()));
-        }
         if table.name.database.is_none()
             && let Some(tree) = self.common_table(table.name.name, table.alias)?
         {
@@ -181,12 +181,20 @@ impl Binder<'_> {
                 let view = table.alias.unwrap_or(table.name.name);
                 return Err(Error::UnknownKey { key: (*name).to_owned(), table: view.to_owned() });
             }
+            // As in MySQL, partitions of a view are named in vain.
             return self.view(def, table.alias.unwrap_or(table.name.name));
         }
         let alias = table.alias.unwrap_or(if def.is_virtual { &def.name } else { table.name.name }).to_owned();
         let source = self.add_source(def, &alias)?;
         self.sources[source].indexes = self.hinted_indexes(source, table)?;
-        Ok(JoinTree::Table(source))
+        if table.partitions.is_empty() {
+            return Ok(JoinTree::Table(source));
+        }
+        let def = self.sources[source].table.clone();
+        let numbers = named_partitions(&def, table.partitions)?;
+        let on = vec![lies_in(&def, source, &numbers)?];
+        self.sources[source].partitions = Some(numbers);
+        Ok(JoinTree::Inner { parts: vec![JoinTree::Table(source)], on, straight: false })
     }
 
     fn hinted_indexes(&self, source: usize, table: &TableName<'_>) -> Result<Option<Vec<usize>>> {

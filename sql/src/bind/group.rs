@@ -282,6 +282,7 @@ pub(crate) fn children_mut(expr: &mut Expr) -> Vec<&mut Expr> {
             .chain(otherwise.iter_mut().map(|o| &mut **o))
             .collect(),
         ExprKind::Call { args, .. } => args.iter_mut().collect(),
+        ExprKind::Partition(call) => call.args.iter_mut().collect(),
         ExprKind::Subquery(subquery) => subquery.args.iter_mut().chain(&mut subquery.left).collect(),
     }
 }
@@ -313,6 +314,7 @@ pub(crate) fn children(expr: &Expr) -> Vec<&Expr> {
             whens.iter().flat_map(|(condition, value)| [condition, value]).chain(otherwise.iter().map(|o| &**o)).collect()
         }
         ExprKind::Call { args, .. } => args.iter().collect(),
+        ExprKind::Partition(call) => call.args.iter().collect(),
         ExprKind::Subquery(subquery) => subquery.args.iter().chain(&subquery.left).collect(),
     }
 }

@@ -11,9 +11,6 @@ use types::schema::TableDef;
 
 impl Binder<'_> {
     pub(super) fn load(&mut self, load: &ast::LoadData<'_>) -> Result<InsertPlan> {
-        if !load.partitions.is_empty() {
-            return Err(Error::NotSupported("partitions".to_owned()));
-        }
         let format = FileFormat::new(&load.format)?;
         let table = self.lookup(&load.table, Action::Insert)?;
         self.context.need(self.rights, &table, Action::Insert, Part::Any)?;
@@ -24,6 +21,7 @@ impl Binder<'_> {
         if table.is_virtual {
             return Err(Error::NotUpdatable { table: table.name.clone(), statement: "LOAD" });
         }
+        let partitions = super::dml::selected(&table, load.partitions, false)?;
         let name = load.table.name;
         self.scope = Scope::new(Vec::new(), Clause::FieldList);
         self.add_source(table.clone(), name)?;
@@ -58,6 +56,7 @@ impl Binder<'_> {
             ignore: load.duplicates == Duplicates::Ignore || load.local && load.duplicates == Duplicates::Refuse,
             on_duplicate: Vec::new(),
             view_check: None,
+            partitions,
             parts,
             duplicate_parts: Default::default(),
             params: self.param_count(),

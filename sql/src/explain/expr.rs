@@ -71,6 +71,7 @@ impl Printer {
             ExprKind::Call { function, args } => {
                 format!("{}({})", format!("{function:?}").to_lowercase(), self.list(args, ", "))
             }
+            ExprKind::Partition(call) => format!("partition({})", self.list(&call.args, ", ")),
             ExprKind::InsertValue { column } => format!("values(#{})", column + 1),
             ExprKind::Row(parts) => format!("({})", self.list(parts, ", ")),
             ExprKind::Subquery(subquery) => self.subquery(subquery),

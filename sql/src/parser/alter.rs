@@ -48,11 +48,18 @@ impl<'a> Parser<'a> {
     fn alter_table(&mut self) -> Result<Statement<'a>> {
         self.bump();
         let table = self.object_name()?;
+        if let Some(maintenance) = self.partition_maintenance(table)? {
+            return Ok(maintenance);
+        }
         let mut options = TableOptions::default();
         let mut how = AlterHow::default();
         let mut actions: ArenaVec<'a, AlterAction<'a>> = self.arena.list();
         if !matches!(self.token, Token::End | Token::Semicolon) {
-            loop {
+            let at_partitioning = |p: &Self| p.at_kw(K::Partition) || p.at_word("REMOVE");
+            while !(at_partitioning(self) && actions.is_empty()) {
+                if at_partitioning(self) {
+                    return Err(self.error());
+                }
                 if !self.algorithm_or_lock(&mut how)? {
                     self.alter_actions(&mut actions, &mut options)?;
                 }
@@ -61,9 +68,12 @@ impl<'a> Parser<'a> {
                 }
             }
         }
-        if self.at_kw(K::Partition) || self.at_word("REMOVE") {
-            actions.push(AlterAction::Unsupported("partitions"));
-            self.skip_partitioning();
+        if self.at_kw(K::Partition) {
+            actions.push(AlterAction::Partition(PartitionAction::By(self.partition_clause()?)));
+        } else if self.at_word("REMOVE") {
+            self.bump();
+            self.expect_word("PARTITIONING")?;
+            actions.push(AlterAction::Partition(PartitionAction::Remove));
         }
         let actions = actions.into_bump_slice();
         Ok(Statement::AlterTable(self.arena.node(AlterTable { table, actions, options, how })))
@@ -105,17 +115,14 @@ impl<'a> Parser<'a> {
                 self.expect_word("VALIDATION")?;
                 AlterAction::Nothing
             }
-            Token::Keyword(K::Partition | K::Check | K::Analyze | K::Optimize) => self.alter_partitions(),
-            Token::Word(_) | Token::Keyword(_) => return self.alter_word(out, options),
+            Token::Word(_) | Token::Keyword(_) => match self.partition_action()? {
+                Some(action) => action,
+                None => return self.alter_word(out, options),
+            },
             _ => return Err(self.error()),
         };
         out.push(action);
         Ok(())
-    }
-
-    fn alter_partitions(&mut self) -> AlterAction<'a> {
-        self.skip_partitioning();
-        AlterAction::Unsupported("partitions")
     }
 
     fn alter_word(&mut self, out: &mut ArenaVec<'a, AlterAction<'a>>, options: &mut TableOptions<'a>) -> Result<()> {
@@ -144,13 +151,6 @@ impl<'a> Parser<'a> {
             out.push(AlterAction::Unsupported("ALTER TABLE ... TABLESPACE"));
             return Ok(());
         }
-        for word in ["TRUNCATE", "COALESCE", "REORGANIZE", "EXCHANGE", "REBUILD", "REPAIR", "REMOVE", "IMPORT", "DISCARD"] {
-            if self.at_word(word) {
-                let action = self.alter_partitions();
-                out.push(action);
-                return Ok(());
-            }
-        }
         let mut any = false;
         while self.table_option(options)? {
             any = true;
@@ -164,7 +164,7 @@ impl<'a> Parser<'a> {
     fn alter_add(&mut self, out: &mut ArenaVec<'a, AlterAction<'a>>) -> Result<()> {
         self.bump();
         if self.at_kw(K::Partition) {
-            let action = self.alter_partitions();
+            let action = self.add_partitions()?;
             out.push(action);
             return Ok(());
         }
@@ -229,7 +229,7 @@ impl<'a> Parser<'a> {
                 self.bump();
                 Ok(AlterAction::DropCheck(self.key_name()?))
             }
-            Token::Keyword(K::Partition) => Ok(self.alter_partitions()),
+            Token::Keyword(K::Partition) => self.drop_partitions(),
             _ => {
                 self.accept_kw(K::Column);
                 let name = self.ident()?;

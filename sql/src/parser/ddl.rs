@@ -130,7 +130,7 @@ impl<'a> Parser<'a> {
             checks: &[],
             foreign_keys: &[],
             options: TableOptions::default(),
-            partitioned: false,
+            partitioning: None,
             query: None,
         };
         if self.accept_kw(K::Like) {
@@ -146,8 +146,7 @@ impl<'a> Parser<'a> {
             }
             self.table_options(&mut create.options)?;
             if self.at_kw(K::Partition) {
-                create.partitioned = true;
-                self.skip_partitioning();
+                create.partitioning = Some(self.partition_clause()?);
             }
             create.duplicates = match () {
                 () if self.accept_kw(K::Ignore) => Duplicates::Ignore,
@@ -160,21 +159,6 @@ impl<'a> Parser<'a> {
             }
         }
         Ok(Statement::CreateTable(self.arena.node(create)))
-    }
-
-    /// Partitioning is not there yet; its definition is passed over, up to a SELECT or the end.
-    pub(super) fn skip_partitioning(&mut self) {
-        let mut depth = 0u32;
-        loop {
-            match self.token {
-                Token::LeftParen => depth += 1,
-                Token::RightParen => depth = depth.saturating_sub(1),
-                Token::End | Token::Bad => return,
-                Token::Semicolon | Token::Keyword(K::Select | K::As) if depth == 0 => return,
-                _ => {}
-            }
-            self.bump();
-        }
     }
 
     fn table_elements(&mut self, create: &mut CreateTable<'a>) -> Result<()> {

@@ -14,6 +14,7 @@ mod expr;
 mod function;
 mod json_table;
 mod load;
+mod partition;
 mod query;
 mod routine;
 mod session;

@@ -396,7 +396,7 @@ impl<'a> Parser<'a> {
                 break;
             }
         }
-        Ok(Statement::TableMaintenance { kind, tables, histogram })
+        Ok(Statement::TableMaintenance { kind, tables, histogram, partitions: None })
     }
 
     pub(super) fn lock(&mut self) -> Result<Statement<'a>> {

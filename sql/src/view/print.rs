@@ -496,6 +496,10 @@ impl Printer<'_> {
         match table {
             TableRef::Table(table) => {
                 self.table_name(&table.name);
+                if !table.partitions.is_empty() {
+                    let names: Vec<String> = table.partitions.iter().map(|name| quoted_name(name)).collect();
+                    write!(self.out, " PARTITION ({})", names.join(",")).expect("a String takes everything");
+                }
                 if let Some(alias) = table.alias {
                     self.put(" ");
                     self.put(&quoted_name(alias));

@@ -4,8 +4,9 @@ use super::build::added_value;
 use super::checks;
 use super::define::{add_index, check_columns, check_name, check_whole, finish_indexes, hidden_index};
 use super::foreign::{self, ForeignKeyError, NewForeignKey};
-use super::{AlterAction, ColumnPosition, Conversion, NewCheck};
+use super::{AlterAction, ColumnPosition, Conversion, NewCheck, partition};
 use crate::{Error, NameOf, Result};
+use types::partition::{PartitionError, Partitioning};
 use types::row::COLUMNS_MAX;
 use types::schema::{CheckDef, ColumnDef, ColumnDefault, ForeignKeyDef, GeneratedDef, IndexDef, IndexKind, TableDef};
 use types::{ColumnType, TypeKind, Value};
@@ -27,6 +28,8 @@ pub(crate) struct AlterPlan {
     pub renamed: Vec<Option<String>>,
     /// The names of the foreign keys that are added.
     pub added_keys: Vec<String>,
+    /// Rows of these partitions of the old table go.
+    pub leaves_out: Vec<usize>,
 }
 
 /// A column on its way through the actions.
@@ -56,6 +59,8 @@ struct Drafts {
     foreign_keys: Vec<KeyDraft>,
     checks: Vec<CheckDef>,
     dropped_checks: Vec<String>,
+    partitioning: Option<Box<Partitioning>>,
+    leaves_out: Vec<usize>,
     copies: bool,
     retypes: bool,
 }
@@ -114,6 +119,11 @@ pub(crate) fn plan(old: &TableDef, actions: Vec<AlterAction>, conversion: &Conve
             AlterAction::SetComment(comment) => def.comment = comment,
             AlterAction::SetCollation(collation) => def.collation = collation,
             AlterAction::SetAutoIncrement(next) => auto_increment = Some(next),
+            AlterAction::Partition(change) => {
+                let effect = partition::change(&mut drafts.partitioning, change, old)?;
+                drafts.copies |= effect.copies;
+                drafts.leaves_out = effect.leaves_out;
+            }
             AlterAction::Rebuild => drafts.copies = true,
         }
     }
@@ -148,6 +158,8 @@ impl Drafts {
             foreign_keys,
             checks: old.checks.clone(),
             dropped_checks: Vec::new(),
+            partitioning: old.partitioning.clone(),
+            leaves_out: Vec::new(),
             copies: false,
             retypes: false,
         }
@@ -204,6 +216,9 @@ impl Drafts {
     /// Nothing that stays reads the column: it may go, or get another name. A CHECK that reads no other column goes with it.
     fn check_unread(&mut self, name: &str, is_dropped: bool) -> Result<()> {
         checks::check_unread(self.columns.iter().map(|draft| &draft.column), name, &self.table)?;
+        if self.partitioning.as_deref().is_some_and(|partitioning| partitioning.by.reads(name)) {
+            return Err(PartitionError::FieldNeeded { column: name.to_string() }.into());
+        }
         if is_dropped {
             self.checks.retain(|check| check.expr.columns.iter().any(|column| !column.eq_ignore_ascii_case(name)));
         }
@@ -412,6 +427,7 @@ impl Drafts {
         let renamed: Vec<Option<String>> = renamed.collect();
         def.columns = columns;
         def.indexes = indexes;
+        def.partitioning = self.partitioning.take();
         def.checks = checks::resolve(&old.name, std::mem::take(&mut self.checks), added.checks)?;
         if def.name != old.name {
             checks::rename_generated(&mut def, &old.name);
@@ -421,6 +437,7 @@ impl Drafts {
         finish_indexes(&def.columns, &mut def.indexes);
         check_whole(&def)?;
         checks::check_foreign(&def)?;
+        partition::check(&def)?;
         let kept = def.indexes.iter().map(|index| self.kept_tree(old, index)).collect();
         // A column that became NOT NULL through its key has another row layout.
         let sources: Vec<Option<usize>> = self.columns.iter().map(|draft| draft.source).collect();
@@ -432,8 +449,8 @@ impl Drafts {
             // Every row has every column.
             def.columns.iter_mut().for_each(|column| column.missing = None);
         }
-        let (copies, retypes) = (self.copies, self.retypes);
-        Ok(AlterPlan { def, sources, kept, copies, retypes, auto_increment, renamed, added_keys })
+        let (copies, retypes, leaves_out) = (self.copies, self.retypes, self.leaves_out);
+        Ok(AlterPlan { def, sources, kept, copies, retypes, auto_increment, renamed, added_keys, leaves_out })
     }
 
     /// The keys that stay, over the new columns, and those that come, with an index where they need one. Gives the names of the latter.

@@ -187,7 +187,8 @@ impl Database {
                     None if same_keys => Keys::Same,
                     None => Keys::Unneeded,
                 };
-                Work::Copy(Box::new(Copy::new(worker, old, new, &plan.sources, options, keys)?))
+                let copy = Copy::new(worker, old, new, &plan.sources, options, keys)?;
+                Work::Copy(Box::new(copy.leaving_out(&plan.leaves_out, options)?))
             }
         };
         let mut build = Build { worker, old, new, options, work, watch: watch.clone(), changed: Changed::default() };

@@ -15,7 +15,7 @@
 //! U3: two rows with the same key of a unique index are a duplicate if neither has been noted: what was read of them is what is committed.
 //!     Else one of them waits for `finish`, where everything is.
 
-use super::{Conversion, ConversionWarning, DdlOptions, RowRules};
+use super::{Conversion, ConversionWarning, DdlOptions, RowChoice, RowRules};
 use crate::catalog::blocking;
 use crate::codec::template_value;
 use crate::ddl::online::Changed;
@@ -315,6 +315,8 @@ pub(super) struct Copy<'a> {
     progress: Progress,
     /// What is computed of each row, and asked of it.
     rules: Option<Box<dyn RowRules + 'a>>,
+    /// Rows that go.
+    left_out: Option<Box<dyn RowChoice + 'a>>,
     pub rows: u64,
     pub warnings: Vec<ConversionWarning>,
     pub warning_count: u64,
@@ -359,14 +361,36 @@ impl<'a> Copy<'a> {
             key: Vec::new(),
             progress: Progress::new(),
             rules,
+            left_out: None,
             rows: 0,
             warnings: Vec::new(),
             warning_count: 0,
         })
     }
 
-    /// Converts a row and inserts it into the new table.
+    /// Rows of these partitions of the old table are not copied.
+    pub fn leaving_out(mut self, partitions: &[usize], options: &'a DdlOptions) -> Result<Self> {
+        if !partitions.is_empty() {
+            let missing = Error::NotSupported { what: "expressions in definitions" };
+            let expressions = options.expressions.as_ref().ok_or(missing)?;
+            self.left_out = Some(expressions.rows_of_partitions(self.old, partitions)?);
+        }
+        Ok(self)
+    }
+
+    /// Does the row go?
+    fn goes(&mut self, row: &RowBuf) -> Result<bool> {
+        let Some(left_out) = &mut self.left_out else { return Ok(false) };
+        let stored = row.row(self.old);
+        let values = (0..self.old.def.columns.len()).map(|column| stored.get(column)).collect::<types::Result<Vec<_>>>();
+        left_out.takes(&values.map_err(|e| Error::Engine(txn::Error::Storage(format!("{e:?}"))))?)
+    }
+
+    /// Converts a row and inserts it into the new table, unless it goes.
     pub fn put(&mut self, row: &RowBuf, txn: &mut Txn) -> Result<Put> {
+        if self.goes(row)? {
+            return Ok(Put::Done);
+        }
         self.rows += 1;
         let stored = row.row(self.old);
         let mut raw: Vec<Value<'_>> = Vec::with_capacity(self.sources.len());

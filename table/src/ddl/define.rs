@@ -1,7 +1,7 @@
 //! From a CREATE TABLE to a checked definition: MySQL's rules about names, columns and keys.
 
 use super::{NewIndex, NewIndexColumn, NewIndexKind, NewTable};
-use super::{checks, foreign};
+use super::{checks, foreign, partition};
 use crate::{Error, NameOf, Result};
 use types::row::COLUMNS_MAX;
 use types::schema::{ColumnDef, ColumnDefault, IndexColumn, IndexDef, IndexKind, TableDef, TableId};
@@ -40,25 +40,19 @@ pub(crate) fn define(table: NewTable) -> Result<TableDef> {
     }
     finish_indexes(&columns, &mut indexes);
     let mut def = TableDef {
-        id: TableId(0),
-        database: table.database,
-        name: table.name,
-        columns,
         indexes,
         collation: table.collation,
         comment: table.comment,
         created_us: now_us(),
-        is_virtual: false,
-        triggers: Vec::new(),
-        foreign_keys: Vec::new(),
-        checks: Vec::new(),
-        view: None,
+        partitioning: table.partitioning,
+        ..TableDef::new(TableId(0), table.database, table.name, columns)
     };
     def.checks = checks::resolve(&def.name, Vec::new(), table.checks)?;
     def.foreign_keys = foreign::resolve(&def, &table.foreign_keys)?;
     foreign::sort(&mut def.foreign_keys);
     check_whole(&def)?;
     checks::check_foreign(&def)?;
+    partition::check(&def)?;
     Ok(def)
 }
 

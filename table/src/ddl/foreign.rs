@@ -19,6 +19,7 @@ use crate::database::Published;
 use crate::{Error, NameOf, Result, Table};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use types::partition::PartitionError;
 use types::schema::{DatabaseDef, ForeignKeyDef, ReferenceAction, TableDef, TableId};
 use types::show_create::foreign_key_text;
 use types::{ColumnType, TypeKind};
@@ -215,6 +216,9 @@ pub(super) fn check_names(published: &Published, def: &TableDef) -> Result<()> {
 
 /// F1, for one key.
 pub(super) fn check_parent(child: &TableDef, key: &ForeignKeyDef, parent: &TableDef) -> Result<()> {
+    if parent.partitioning.is_some() {
+        return Err(PartitionError::ForeignKey.into());
+    }
     let name = || key.name.clone();
     let mut columns = Vec::with_capacity(key.columns.len());
     for column in &key.parent_columns {

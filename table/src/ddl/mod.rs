@@ -18,6 +18,7 @@ pub(crate) mod define;
 pub(crate) mod foreign;
 mod locks;
 mod online;
+mod partition;
 mod related;
 mod routine;
 mod temporary;
@@ -26,6 +27,7 @@ mod validate;
 mod view;
 
 pub use foreign::{ForeignKeyError, NewForeignKey, constraint_text};
+pub use partition::PartitionChange;
 pub use trigger::TriggerPlace;
 pub use view::ViewChange;
 
@@ -42,6 +44,7 @@ use std::time::{Duration, Instant};
 use txn::{TreeRef, Worker};
 use types::CollationId;
 use types::Value;
+use types::partition::Partitioning;
 use types::schema::{ColumnDef, DatabaseDef, IndexKind, RowExpr, TableDef, TableId};
 use types::temporal::{DateRules, TimeZone};
 
@@ -89,6 +92,15 @@ pub trait Expressions: Send + Sync + fmt::Debug {
 
     /// For rows of `table` that are written anew. `added` columns get their default expression's value.
     fn row_rules<'t>(&self, table: &'t Table, added: &[usize]) -> Result<Box<dyn RowRules + 't>>;
+
+    /// Rows of `table` that lie in one of these partitions.
+    fn rows_of_partitions<'t>(&self, table: &'t Table, partitions: &[usize]) -> Result<Box<dyn RowChoice + 't>>;
+}
+
+/// Some of a table's rows.
+pub trait RowChoice {
+    /// Is this row, with one value for each column as it is stored, among them?
+    fn takes(&mut self, values: &[Value<'_>]) -> Result<bool>;
 }
 
 /// Computes generated columns, and looks at CHECKs.
@@ -219,6 +231,7 @@ pub enum AlterAction {
     SetCollation(CollationId),
     /// AUTO_INCREMENT = n
     SetAutoIncrement(u64),
+    Partition(PartitionChange),
     /// ENGINE = InnoDB, FORCE: rebuild.
     Rebuild,
 }
@@ -280,6 +293,7 @@ pub struct NewTable {
     pub comment: String,
     /// AUTO_INCREMENT = n
     pub auto_increment: Option<u64>,
+    pub partitioning: Option<Box<Partitioning>>,
 }
 
 impl NewTable {
@@ -318,6 +332,7 @@ impl NewTable {
             collation: def.collation,
             comment: def.comment.clone(),
             auto_increment: None,
+            partitioning: def.partitioning.clone(),
         }
     }
 }

@@ -17,6 +17,7 @@ impl NewTable {
             collation: CollationId::UTF8MB4_0900_AI_CI,
             comment: String::new(),
             auto_increment: None,
+            partitioning: None,
         }
     }
 

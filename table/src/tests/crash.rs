@@ -2,7 +2,7 @@
 //! and compares it with the last statement that the child had acknowledged.
 
 use super::*;
-use crate::ddl::{AlterAction, ColumnPosition, DdlOptions, ViewChange};
+use crate::ddl::{AlterAction, ColumnPosition, DdlOptions, PartitionChange, ViewChange};
 use rand::Rng;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -11,8 +11,11 @@ use std::time::Duration;
 
 const DIRECTORY: &str = "HEDDLE_TEST_CRASH_DIRECTORY";
 const ROWS: i64 = 300;
-/// Steps of one table's life: create, fill, index, rebuild, rename; a view is replaced, and the table before the last is dropped.
-const STEPS: u64 = 6;
+/// Steps of one table's life: create, fill, index, rebuild, partition, drop a partition, rename; a view is replaced, and the table before
+/// the last is dropped.
+const STEPS: u64 = 8;
+/// Rows of the partition that is dropped.
+const DROPPED: i64 = 100;
 
 fn open(directory: &Path) -> (Arc<Engine>, Arc<Database>) {
     let config = Config {
@@ -55,6 +58,15 @@ fn run_step(database: &Database, worker: &Worker, step: u64) {
             database.alter_table(worker, "d", &name, vec![add], &options).expect("alters");
         }
         4 => {
+            let partitioning = super::partitions::ranges("id", &[Some(DROPPED), Some(2 * DROPPED), None]);
+            let by = AlterAction::Partition(PartitionChange::By(partitioning));
+            database.alter_table(worker, "d", &name, vec![by], &super::partitions::options()).expect("partitions");
+        }
+        5 => {
+            let drop = AlterAction::Partition(PartitionChange::Drop(vec!["p0".into()]));
+            database.alter_table(worker, "d", &name, vec![drop], &super::partitions::options()).expect("drops a partition");
+        }
+        6 => {
             let rename = ("d".to_string(), name, "d".to_string(), format!("r{k}"));
             database.rename_tables(worker, &[rename], &options).expect("renames");
         }
@@ -115,19 +127,23 @@ fn verify(database: &Database, worker: &Worker, done: u64) {
         let report = table.check(worker, &mut txn).expect("the check runs");
         rollback(worker, txn);
         assert!(report.problems.is_empty(), "{}: {report:?}", table.def().name);
-        assert!(report.rows == 0 || report.rows == ROWS as u64, "{}: {report:?}", table.def().name);
+        let partitions = table.def().partitioning.as_ref().map_or(0, |partitioning| partitioning.partitions.len());
+        let rows = if partitions == 2 { ROWS - DROPPED } else { ROWS };
+        assert!(report.rows == 0 && partitions == 0 || report.rows == rows as u64, "{}: {report:?}", table.def().name);
     }
     let (k, phase) = (done / STEPS, done % STEPS);
     let find = |prefix: &str, k: u64| database.table_by_name("d", &format!("{prefix}{k}"));
     let table = find("t", k).or_else(|| find("r", k)).expect("the table was created");
     let rows = scan_all(worker, &table, 0).len() as i64;
-    assert!(phase < 1 || rows == ROWS, "{rows} rows after step {done}");
+    assert!(phase < 1 || rows == ROWS || rows == ROWS - DROPPED && phase >= 4, "{rows} rows after step {done}");
     assert!(phase < 2 || table.def().indexes.len() == 2, "step {done}");
     assert!(phase < 3 || table.def().columns.len() == 3, "step {done}");
-    assert!(phase < 4 || find("r", k).is_some(), "step {done}");
-    assert!(phase < 5 || k < 2 || find("r", k - 2).is_none(), "step {done}");
+    assert!(phase < 4 || table.def().partitioning.is_some(), "step {done}");
+    assert!(phase < 5 || rows == ROWS - DROPPED, "step {done}");
+    assert!(phase < 6 || find("r", k).is_some(), "step {done}");
+    assert!(phase < 7 || k < 2 || find("r", k - 2).is_none(), "step {done}");
     assert!(k == 0 || find("r", k - 1).is_some(), "step {done}");
-    if phase == 5 {
+    if phase == 7 {
         let view = database.table_by_name("d", "v").expect("the view was made");
         let text = &view.def().view.as_ref().expect("it is a view").text;
         assert!([k, k + 1].iter().any(|k| *text == k.to_string()), "view of {text} after step {done}");
@@ -161,7 +177,7 @@ fn ddl_is_atomic_over_kills() {
         while database.housekeeping(&worker).expect("frees") {}
         // The child expects the table two before its own.
         for k in [first / STEPS - 2, first / STEPS - 1] {
-            for step in 0..5 {
+            for step in 0..7 {
                 run_step(&database, &worker, k * STEPS + step);
             }
         }

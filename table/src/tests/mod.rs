@@ -6,6 +6,7 @@ mod ddl;
 mod foreign;
 mod offline;
 mod online;
+mod partitions;
 mod routines;
 mod rows;
 mod threads;
@@ -168,6 +169,7 @@ pub(crate) fn table(name: &str, columns: Vec<ColumnDef>, indexes: Vec<NewIndex>)
         collation: CollationId::UTF8MB4_0900_AI_CI,
         comment: String::new(),
         auto_increment: None,
+        partitioning: None,
     }
 }
 

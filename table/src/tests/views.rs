@@ -19,21 +19,8 @@ pub(super) fn view(name: &str, text: &str) -> TableDef {
         collation: CollationId::UTF8MB4_0900_AI_CI,
         tables: vec![("d".into(), "t".into())],
     };
-    TableDef {
-        id: TableId(0),
-        database: "d".into(),
-        name: name.to_string(),
-        columns: vec![column("a", TypeKind::Int)],
-        indexes: Vec::new(),
-        collation: CollationId::UTF8MB4_0900_AI_CI,
-        comment: String::new(),
-        created_us: 0,
-        is_virtual: false,
-        triggers: Vec::new(),
-        foreign_keys: Vec::new(),
-        checks: Vec::new(),
-        view: Some(Box::new(def)),
-    }
+    let columns = vec![column("a", TypeKind::Int)];
+    TableDef { view: Some(Box::new(def)), ..TableDef::new(TableId(0), "d", name, columns) }
 }
 
 fn text_of(fixture: &Fixture, name: &str) -> Option<String> {

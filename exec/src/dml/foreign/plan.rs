@@ -135,7 +135,7 @@ pub(crate) fn for_plan(
     finder.follow();
     let mut keys = ForeignKeys { nodes: finder.finish() };
     for node in keys.nodes.iter_mut().filter(|node| node.table.def().has_row_rules()) {
-        node.rules = RowRules::of(node.table.def(), None)?;
+        node.rules = RowRules::of(node.table.def(), None, None)?;
         // Their expressions may read any column.
         node.wanted.fill(true);
     }

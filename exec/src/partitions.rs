@@ -1,0 +1,401 @@
+//! In which partitions of its table a scan can find rows: what EXPLAIN shows.
+//!
+//! 1. The scan's ranges and its filter are *facts* about single columns: a column is one of some values, or lies above or below one.
+//! 2. Where every column that decides about the partition has one of few values, the partition function is asked for all combinations.
+//! 3. Else, by RANGE and LIST, bounds of the one column (or the first) bound the partitions, where the expression grows with its column.
+//! 4. An OR allows what any of its branches allows; all facts together allow what each of them does.
+//!
+//! P1: a partition that is left out has no row that the scan gives. One too many is no mistake.
+
+use crate::access;
+use crate::estimate::Constants;
+use crate::eval::Env;
+use sql::expr::{CompareAs, CompareOp, Expr, ExprKind, PartitionCall};
+use sql::func::Function;
+use sql::plan::{Access, Bound, KeyRange, Scan};
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+use table::Table;
+use types::Value;
+
+/// Combinations of values for which the function is asked.
+const COMBINATIONS_MAX: usize = 1024;
+/// Numbers between two bounds that are looked at one by one.
+const WALK_MAX: i128 = 32;
+
+/// What is known of a column.
+#[derive(Clone, Copy)]
+enum Fact<'e> {
+    Equal(usize, &'e Expr),
+    Null(usize),
+    In(usize, &'e [Expr]),
+    /// `true`: the value itself too.
+    Low(usize, &'e Expr, bool),
+    High(usize, &'e Expr, bool),
+}
+
+/// The values that a column may have.
+#[derive(Default)]
+struct Known {
+    points: Option<Vec<Value<'static>>>,
+    low: Option<(Value<'static>, bool)>,
+    high: Option<(Value<'static>, bool)>,
+}
+
+struct Pruning<'p> {
+    constants: &'p Constants<'p>,
+    table: &'p Table,
+    source: usize,
+    call: &'p PartitionCall,
+    columns: Vec<usize>,
+}
+
+impl Constants<'_> {
+    /// The numbers of the partitions in which the scan can find rows; `None`: the table has none.
+    pub fn partitions(&self, table: &Table, scan: &Scan) -> Option<Vec<usize>> {
+        let partitioning = table.def().partitioning.as_deref()?;
+        let number = crate::dml::bind_partition(table.def()).ok()?;
+        let ExprKind::Partition(call) = &number.kind else { return None };
+        let columns = partitioning.columns_in(table.def())?;
+        let pruning = Pruning { constants: self, table, source: scan.source, call, columns };
+        let filters = scan.filter.iter().chain(scan.index_filter.as_deref());
+        let conditions: Vec<&Expr> = filters.flat_map(conjuncts).collect();
+        let allowed =
+            &pruning.of_access(&scan.access) & &pruning.of_conjuncts(&conditions, &[], &pruning.facts_of_access(&scan.access));
+        Some(allowed.into_iter().collect())
+    }
+}
+
+fn conjuncts(filter: &Expr) -> Vec<&Expr> {
+    match &filter.kind {
+        ExprKind::And(parts) => parts.iter().flat_map(conjuncts).collect(),
+        _ => vec![filter],
+    }
+}
+
+impl<'p> Pruning<'p> {
+    fn all(&self) -> BTreeSet<usize> {
+        (0..self.call.function.count()).collect()
+    }
+
+    fn of_access(&self, access: &Access) -> BTreeSet<usize> {
+        match access {
+            Access::Ranges { index, ranges, .. } => self.of_ranges(*index, ranges),
+            Access::Merge(merge) => {
+                let mut sets = merge.parts.iter().map(|(index, ranges)| self.of_ranges(*index, ranges));
+                let first = sets.next().unwrap_or_else(|| self.all());
+                sets.fold(first, |all, set| if merge.intersection { &all & &set } else { &all | &set })
+            }
+            Access::Nothing => BTreeSet::new(),
+            _ => self.all(),
+        }
+    }
+
+    /// What holds for all rows of an access path.
+    fn facts_of_access<'e>(&self, access: &'e Access) -> Vec<Fact<'e>> {
+        match access {
+            Access::Point { index, key } => {
+                let parts = &self.table.def().indexes[*index].columns;
+                parts.iter().zip(key).map(|(part, value)| Fact::Equal(part.column, value)).collect()
+            }
+            Access::Ranges { index, ranges, .. } => match ranges.as_slice() {
+                [range] => self.facts_of_range(*index, range),
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        }
+    }
+
+    fn of_ranges(&self, index: usize, ranges: &[KeyRange]) -> BTreeSet<usize> {
+        let of = |range| self.of_facts(&self.facts_of_range(index, range));
+        ranges.iter().map(of).fold(BTreeSet::new(), |any, set| &any | &set)
+    }
+
+    fn facts_of_range<'e>(&self, index: usize, range: &'e KeyRange) -> Vec<Fact<'e>> {
+        let parts = &self.table.def().indexes[index].columns;
+        let mut facts = Vec::new();
+        for (n, (value, null_safe)) in range.prefix.iter().zip(&range.null_safe).enumerate() {
+            // A prefix of the column says no more than that the column begins like the value.
+            if parts[n].prefix.is_some() {
+                continue;
+            }
+            match null_safe {
+                false => facts.push(Fact::Equal(parts[n].column, value)),
+                true if matches!(value.kind, ExprKind::Literal(Value::Null)) => facts.push(Fact::Null(parts[n].column)),
+                true => {}
+            }
+        }
+        if let Some(part) = parts.get(range.prefix.len()).filter(|part| part.prefix.is_none()) {
+            facts.extend(range.low.iter().map(|(value, bound)| Fact::Low(part.column, value, *bound == Bound::Inclusive)));
+            facts.extend(range.high.iter().map(|(value, bound)| Fact::High(part.column, value, *bound == Bound::Inclusive)));
+        }
+        facts
+    }
+
+    /// What conditions allow together with those around them.
+    fn of_conjuncts(&self, conditions: &[&Expr], around: &[&Expr], known: &[Fact<'_>]) -> BTreeSet<usize> {
+        let all: Vec<&Expr> = conditions.iter().chain(around).copied().collect();
+        let facts: Vec<Fact<'_>> = known.iter().copied().chain(all.iter().flat_map(|condition| self.facts(condition))).collect();
+        let mut allowed = self.of_facts(&facts);
+        for condition in conditions {
+            match &condition.kind {
+                ExprKind::Or(branches) => {
+                    let others: Vec<&Expr> = all.iter().copied().filter(|other| !std::ptr::eq(*other, *condition)).collect();
+                    let of = |branch: &Expr| self.of_conjuncts(&conjuncts(branch), &others, known);
+                    let any = branches.iter().map(of).fold(BTreeSet::new(), |any, set| &any | &set);
+                    allowed = &allowed & &any;
+                }
+                // PARTITION (p0, p1)
+                ExprKind::In { arg, list, negated: false, .. } if matches!(arg.kind, ExprKind::Partition(_)) => {
+                    let number = |value: &Expr| match value.kind {
+                        ExprKind::Literal(Value::Int(number)) => usize::try_from(number).ok(),
+                        _ => None,
+                    };
+                    allowed = &allowed & &list.iter().filter_map(number).collect();
+                }
+                _ => {}
+            }
+        }
+        allowed
+    }
+
+    /// The column of the scan's table that an expression is.
+    fn column(&self, expr: &Expr) -> Option<usize> {
+        match expr.kind {
+            ExprKind::Column { source, column } if source == self.source => Some(column),
+            _ => None,
+        }
+    }
+
+    fn facts<'e>(&self, condition: &'e Expr) -> Vec<Fact<'e>> {
+        let comparable = |column: usize, by: CompareAs| match by {
+            CompareAs::String(collation) => self.table.def().columns[column].ty.collation == collation,
+            CompareAs::Json => false,
+            _ => true,
+        };
+        match &condition.kind {
+            ExprKind::Compare { op, by, left, right } => {
+                let (column, value, op) = match (self.column(left), self.column(right)) {
+                    (Some(column), None) => (column, &**right, *op),
+                    (None, Some(column)) => (column, &**left, op.mirrored()),
+                    _ => return Vec::new(),
+                };
+                if !comparable(column, *by) {
+                    return Vec::new();
+                }
+                match op {
+                    CompareOp::Equal => vec![Fact::Equal(column, value)],
+                    CompareOp::Less | CompareOp::LessOrEqual => {
+                        vec![Fact::High(column, value, op == CompareOp::LessOrEqual)]
+                    }
+                    CompareOp::Greater | CompareOp::GreaterOrEqual => {
+                        vec![Fact::Low(column, value, op == CompareOp::GreaterOrEqual)]
+                    }
+                    CompareOp::NotEqual | CompareOp::NullSafeEqual => Vec::new(),
+                }
+            }
+            ExprKind::In { arg, list, by, negated: false } => match self.column(arg) {
+                Some(column) if comparable(column, *by) => vec![Fact::In(column, list)],
+                _ => Vec::new(),
+            },
+            ExprKind::Between { arg, low, high, by, negated: false } => match self.column(arg) {
+                Some(column) if comparable(column, *by) => vec![Fact::Low(column, low, true), Fact::High(column, high, true)],
+                _ => Vec::new(),
+            },
+            ExprKind::IsNull { arg, negated: false } => self.column(arg).map(Fact::Null).into_iter().collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn of_facts(&self, facts: &[Fact<'_>]) -> BTreeSet<usize> {
+        let known: Vec<Known> = self.columns.iter().map(|&column| self.known(column, facts)).collect();
+        if known.iter().all(|known| known.points.is_some()) {
+            return self.of_points(&known).unwrap_or_else(|| self.all());
+        }
+        self.of_bounds(&known).unwrap_or_else(|| self.all())
+    }
+
+    /// What the facts say of one column.
+    fn known(&self, column: usize, facts: &[Fact<'_>]) -> Known {
+        let mut known = Known::default();
+        for fact in facts {
+            match fact {
+                Fact::Equal(c, value) if *c == column => {
+                    if let Some(points) = self.points(column, std::slice::from_ref(*value)) {
+                        known.points = Some(points);
+                    }
+                }
+                Fact::In(c, list) if *c == column && known.points.is_none() => known.points = self.points(column, list),
+                Fact::Null(c) if *c == column => known.points = Some(vec![Value::Null]),
+                Fact::Low(c, value, inclusive) if *c == column => {
+                    if let Some(Some((value, order))) = self.value(column, value) {
+                        // What was rounded down lies below what is asked for, what was rounded up is the least of it.
+                        let inclusive = order == Ordering::Greater || order == Ordering::Equal && *inclusive;
+                        known.low = Some((value, inclusive));
+                    }
+                }
+                Fact::High(c, value, inclusive) if *c == column => {
+                    if let Some(Some((value, order))) = self.value(column, value) {
+                        // What was rounded down lies below the bound itself.
+                        known.high = Some((value, *inclusive || order != Ordering::Equal));
+                    }
+                }
+                _ => {}
+            }
+        }
+        if known.points.is_none() {
+            known.points = between_numbers(&known);
+        }
+        known
+    }
+
+    /// The column's values that are equal to one of these; `None`: not known.
+    fn points(&self, column: usize, list: &[Expr]) -> Option<Vec<Value<'static>>> {
+        let mut points = Vec::with_capacity(list.len());
+        for value in list {
+            // A NULL, or what no value of the column equals, brings no rows.
+            if let Some((value, Ordering::Equal)) = self.value(column, value)? {
+                points.push(value);
+            }
+        }
+        Some(points)
+    }
+
+    /// A constant as a value of the column; `Some(None)`: it equals none.
+    fn value(&self, column: usize, value: &Expr) -> Option<Option<(Value<'static>, Ordering)>> {
+        let reads = |e: &Expr| {
+            matches!(e.kind, ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. } | ExprKind::Slot(_) | ExprKind::Subquery(_))
+        };
+        if value.any(&reads) {
+            return None;
+        }
+        let ty = &self.table.def().columns[column].ty;
+        self.constants
+            .with(value, |env, value| Ok(access::key_value(env, value, ty)?.map(|(value, order)| (value.into_owned(), order))))
+    }
+
+    /// The partitions of all combinations of values.
+    fn of_points(&self, known: &[Known]) -> Option<BTreeSet<usize>> {
+        let lists: Vec<&Vec<Value<'static>>> = known.iter().filter_map(|known| known.points.as_ref()).collect();
+        let combinations = lists.iter().try_fold(1usize, |product, list| product.checked_mul(list.len()))?;
+        if combinations > COMBINATIONS_MAX {
+            return None;
+        }
+        let mut allowed = BTreeSet::new();
+        for mut n in 0..combinations {
+            let mut values = Vec::with_capacity(lists.len());
+            for (column, list) in self.columns.iter().zip(&lists) {
+                values.push((*column, list[n % list.len()].clone()));
+                n /= list.len();
+            }
+            allowed.extend(self.locate(&values)?);
+        }
+        Some(allowed)
+    }
+
+    /// The partition of rows with these values; the inner `None`: there is none. The outer one: it cannot be computed.
+    fn locate(&self, values: &[(usize, Value<'static>)]) -> Option<Option<usize>> {
+        let found = match self.call.function.definition().by.expr() {
+            None => {
+                let values: Vec<Value<'static>> = values.iter().map(|(_, value)| value.clone()).collect();
+                self.call.function.locate(&values)
+            }
+            Some(_) => self.call.function.locate(&[self.expression(values)?]),
+        };
+        found.ok()
+    }
+
+    /// The partitioning expression for values of its columns.
+    fn expression(&self, values: &[(usize, Value<'static>)]) -> Option<Value<'static>> {
+        self.constants.over_row(self.table, values, &self.call.args[0])
+    }
+
+    /// The partitions between bounds of the one column, or the first.
+    fn of_bounds(&self, known: &[Known]) -> Option<BTreeSet<usize>> {
+        let by = &self.call.function.definition().by;
+        let first = known.first()?;
+        let point = || match first.points.as_deref() {
+            Some([value]) => Some(value),
+            _ => None,
+        };
+        let bound = |bound: &Option<(Value<'static>, bool)>| bound.clone().or_else(|| Some((point()?.clone(), true)));
+        let (low, high) = (bound(&first.low), bound(&first.high));
+        if by.expr().is_none() {
+            return self.between(&low, &high);
+        }
+        let [column] = self.columns[..] else { return None };
+        if !grows_with_column(&self.call.args[0]) {
+            return None;
+        }
+        let is_column = matches!(self.call.args[0].kind, ExprKind::Column { .. });
+        // The expression's value at a bound; what lies beyond a day lies at its neighbour or beyond that.
+        let of = |bound: Option<(Value<'static>, bool)>, step: i64| -> Option<Option<(Value<'static>, bool)>> {
+            let Some((value, inclusive)) = bound else { return Some(None) };
+            let beside = if inclusive { None } else { neighbour(&value, step) };
+            let is_exact = inclusive || beside.is_some();
+            let value = self.expression(&[(column, beside.unwrap_or(value))])?;
+            Some(Some((value, is_exact || !is_column)))
+        };
+        self.between(&of(low, 1)?, &of(high, -1)?)
+    }
+
+    fn between(&self, low: &Option<(Value<'static>, bool)>, high: &Option<(Value<'static>, bool)>) -> Option<BTreeSet<usize>> {
+        let low = low.as_ref().map(|(value, inclusive)| (value, *inclusive));
+        let high = high.as_ref().map(|(value, inclusive)| (value, *inclusive));
+        Some(self.call.function.between(low, high).ok()?.into_iter().collect())
+    }
+}
+
+/// Does the expression never become less where its column becomes more?
+fn grows_with_column(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Column { .. } => true,
+        ExprKind::Call { function, args } => {
+            let grows = matches!(function, Function::Year | Function::ToDays | Function::ToSeconds | Function::UnixTimestamp);
+            grows && matches!(args.as_slice(), [Expr { kind: ExprKind::Column { .. }, .. }])
+        }
+        _ => false,
+    }
+}
+
+/// The day, or the microsecond, beside another.
+fn neighbour(value: &Value<'static>, step: i64) -> Option<Value<'static>> {
+    match value {
+        Value::Date(date) => {
+            let days = date.day_number()?.checked_add(step)?;
+            types::Date::from_day_number(days).map(Value::Date)
+        }
+        Value::DateTime(time) => types::DateTime::from_utc_micros(time.to_utc_micros()?.checked_add(step)?).map(Value::DateTime),
+        _ => None,
+    }
+}
+
+/// The whole numbers between two bounds, where they are few.
+fn between_numbers(known: &Known) -> Option<Vec<Value<'static>>> {
+    let number = |value: &Value<'static>| match value {
+        Value::Int(number) => Some(i128::from(*number)),
+        Value::UInt(number) => Some(i128::from(*number)),
+        _ => None,
+    };
+    let (low, low_too) = known.low.as_ref()?;
+    let (high, high_too) = known.high.as_ref()?;
+    let (from, to) = (number(low)? + i128::from(!low_too), number(high)? - i128::from(!high_too));
+    let make = |number: i128| match low {
+        Value::UInt(_) => Value::UInt(number as u64),
+        _ => Value::Int(number as i64),
+    };
+    (to - from < WALK_MAX).then(|| (from..=to).map(make).collect())
+}
+
+impl Constants<'_> {
+    /// The value of an expression over a row of which these columns are known.
+    fn over_row(&self, table: &Table, values: &[(usize, Value<'static>)], expr: &Expr) -> Option<Value<'static>> {
+        use crate::run::Source;
+        let shared = crate::eval::Shared::new(self.session, self.params, &crate::wait::NoHost);
+        let sources = [Source { table: Some(table), ..Source::default() }];
+        let env = Env { sources: &sources, slots: &[], insert: &[], overlay: values, shared: &shared };
+        let value = env.eval(expr).ok().map(Value::into_owned);
+        shared.restart_row();
+        value
+    }
+}

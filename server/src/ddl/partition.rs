@@ -1,0 +1,255 @@
+//! PARTITION BY and its values, from syntax to definitions. Constants are computed here, in the session; what concerns the table as a whole is
+//! left to `table`.
+
+use super::convert::{default_text, text};
+use crate::error::{Error, Result};
+use crate::session::{Binder, State};
+use exec::program;
+use sql::ast::{
+    Expr, PartitionAction, PartitionBy as AstBy, PartitionClause, PartitionDefinition, PartitionValue,
+    PartitionValues as AstValues,
+};
+use table::ddl::PartitionChange;
+use types::convert::{self, StoreContext, Warnings};
+use types::partition::{
+    PartitionBy, PartitionDef, PartitionError, PartitionLimit, PartitionValues, Partitioning, Written, may_partition,
+};
+use types::schema::{ColumnDef, TableDef};
+use types::{ColumnType, TypeKind, Value};
+
+/// PARTITION BY of a table with these columns.
+pub fn partitioning(state: &State, clause: &PartitionClause<'_>, columns: &[ColumnDef]) -> Result<Partitioning> {
+    if clause.subpartitioned {
+        return Err(Error::NotSupported("SUBPARTITION BY".to_owned()));
+    }
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
+    let by = match clause.by {
+        AstBy::Hash { expr, linear } => PartitionBy::Hash { expr: sql::partition_expr(expr)?, linear },
+        AstBy::Key { columns, linear, algorithm } => {
+            if algorithm.is_some_and(|algorithm| !(1..=2).contains(&algorithm)) {
+                return Err(Error::Other { number: 1064, message: "Unknown ALGORITHM of PARTITION BY KEY".to_owned() });
+            }
+            PartitionBy::Key { columns: names(columns), linear, old_algorithm: algorithm == Some(1) }
+        }
+        AstBy::Range(expr) => PartitionBy::Range(sql::partition_expr(expr)?),
+        AstBy::List(expr) => PartitionBy::List(sql::partition_expr(expr)?),
+        AstBy::RangeColumns(columns) => PartitionBy::RangeColumns(names(columns)),
+        AstBy::ListColumns(columns) => PartitionBy::ListColumns(names(columns)),
+    };
+    if by.columns().iter().any(|name| !columns.iter().any(|column| column.name.eq_ignore_ascii_case(name))) {
+        return Err(match by.expr() {
+            Some(expr) => unknown_column(&expr.columns, columns),
+            None => partition_error(PartitionError::FieldMissing),
+        });
+    }
+    if let PartitionBy::RangeColumns(names) | PartitionBy::ListColumns(names) = &by {
+        check_types(names, columns)?;
+    }
+    if clause.count == Some(0) {
+        return Err(partition_error(PartitionError::NoPartitions));
+    }
+    let defined = clause.partitions.len();
+    if defined == 0 {
+        if !by.takes_all() {
+            let kind = if by.is_range() { "RANGE" } else { "LIST" };
+            return Err(partition_error(PartitionError::NotDefined { kind }));
+        }
+        let count = clause.count.map_or(1, |count| usize::try_from(count).unwrap_or(usize::MAX));
+        if count > types::partition::PARTITIONS_MAX {
+            return Err(partition_error(PartitionError::TooMany));
+        }
+        let written = if clause.count.is_some() { Written::Counted } else { Written::Nothing };
+        return Ok(Partitioning { by, partitions: Partitioning::numbered(0, count), written });
+    }
+    if clause.count.is_some_and(|count| count != defined as u64) {
+        return Err(partition_error(PartitionError::WrongCount));
+    }
+    let partitions = definitions(state, clause.partitions, &by, columns)?;
+    Ok(Partitioning { by, partitions, written: Written::Named })
+}
+
+/// An action of ALTER TABLE on partitions.
+pub fn change(state: &State, action: &PartitionAction<'_>, def: &TableDef) -> Result<PartitionChange> {
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
+    let all_or_names = |list: Option<&[&str]>| list.map(names);
+    let present = || def.partitioning.as_deref().ok_or_else(|| partition_error(PartitionError::NotPartitioned));
+    let defined = |partitions: &[PartitionDefinition<'_>]| definitions(state, partitions, &present()?.by, &def.columns);
+    Ok(match *action {
+        PartitionAction::By(clause) => PartitionChange::By(partitioning(state, clause, &def.columns)?),
+        PartitionAction::Remove => PartitionChange::Remove,
+        PartitionAction::Add { count: Some(count), .. } => {
+            PartitionChange::AddCount(usize::try_from(count).unwrap_or(usize::MAX))
+        }
+        PartitionAction::Add { partitions, count: None } => PartitionChange::Add(defined(partitions)?),
+        PartitionAction::Drop(list) => PartitionChange::Drop(names(list)),
+        PartitionAction::Truncate(list) => PartitionChange::Truncate(all_or_names(list)),
+        PartitionAction::Coalesce(count) => PartitionChange::Coalesce(usize::try_from(count).unwrap_or(usize::MAX)),
+        PartitionAction::Reorganize { names: list, into } => {
+            PartitionChange::Reorganize { names: names(list), into: defined(into)? }
+        }
+        PartitionAction::Rebuild(list) => PartitionChange::Rebuild(all_or_names(list)),
+        PartitionAction::Exchange { .. } => return Err(Error::NotSupported("EXCHANGE PARTITION".to_owned())),
+    })
+}
+
+pub(super) fn partition_error(error: PartitionError) -> Error {
+    Error::Sql(sql::Error::Partition(error))
+}
+
+/// 1502, 1659: before the values are looked at.
+fn check_types(names: &[String], columns: &[ColumnDef]) -> Result<()> {
+    for column in columns.iter().filter(|column| names.iter().any(|name| name.eq_ignore_ascii_case(&column.name))) {
+        if matches!(column.ty.kind, TypeKind::Text(_) | TypeKind::Blob(_)) {
+            return Err(partition_error(PartitionError::BlobField));
+        }
+        if !may_partition(&column.ty.kind) {
+            return Err(partition_error(PartitionError::FieldType { name: column.name.clone() }));
+        }
+    }
+    Ok(())
+}
+
+fn unknown_column(names: &[String], columns: &[ColumnDef]) -> Error {
+    let is_missing = |name: &&String| !columns.iter().any(|column| column.name.eq_ignore_ascii_case(name));
+    let name = names.iter().find(is_missing).cloned().unwrap_or_default();
+    Error::Other { number: 1054, message: format!("Unknown column '{name}' in 'partition function'") }
+}
+
+fn definitions(
+    state: &State,
+    written: &[PartitionDefinition<'_>],
+    by: &PartitionBy,
+    columns: &[ColumnDef],
+) -> Result<Vec<PartitionDef>> {
+    let mut definitions = Vec::with_capacity(written.len());
+    for partition in written {
+        let limits = Limits { state, by, columns, partition: partition.name };
+        let comment = text(partition.comment);
+        definitions.push(PartitionDef { name: partition.name.to_owned(), values: limits.values(&partition.values)?, comment });
+    }
+    Ok(definitions)
+}
+
+/// Makes the values of one partition.
+struct Limits<'a> {
+    state: &'a State,
+    by: &'a PartitionBy,
+    columns: &'a [ColumnDef],
+    partition: &'a str,
+}
+
+impl Limits<'_> {
+    fn values(&self, values: &AstValues<'_>) -> Result<PartitionValues> {
+        let (range, list) = (self.by.is_range(), self.by.is_list());
+        let wrong = |error| Err(partition_error(error));
+        match values {
+            AstValues::None if range => wrong(PartitionError::ValuesNeeded { kind: "RANGE", values: "LESS THAN" }),
+            AstValues::None if list => wrong(PartitionError::ValuesNeeded { kind: "LIST", values: "IN" }),
+            AstValues::None => Ok(PartitionValues::None),
+            AstValues::LessThan(_) if !range => wrong(PartitionError::WrongValues { kind: "RANGE", values: "LESS THAN" }),
+            AstValues::In(_) if !list => wrong(PartitionError::WrongValues { kind: "LIST", values: "IN" }),
+            AstValues::LessThan(limits) => {
+                if self.by.expr().is_some() && limits.len() > 1 {
+                    return wrong(PartitionError::SeveralValues { kind: "RANGE" });
+                }
+                let limits = self.row(limits)?;
+                match limits.contains(&PartitionLimit::Null) {
+                    true => wrong(PartitionError::NullInRange),
+                    false => Ok(PartitionValues::LessThan(limits)),
+                }
+            }
+            AstValues::In(members) => {
+                let members = members.iter().map(|member| self.member(member));
+                Ok(PartitionValues::In(members.collect::<Result<_>>()?))
+            }
+        }
+    }
+
+    fn member(&self, member: &[PartitionValue<'_>]) -> Result<Vec<PartitionLimit>> {
+        if self.by.expr().is_some() && member.len() > 1 {
+            return Err(partition_error(PartitionError::RowOfOneField));
+        }
+        if member.contains(&PartitionValue::MaxValue) {
+            return Err(partition_error(PartitionError::MaxValueInList));
+        }
+        self.row(member)
+    }
+
+    /// One limit for the expression, or for each column.
+    fn row(&self, values: &[PartitionValue<'_>]) -> Result<Vec<PartitionLimit>> {
+        if self.by.expr().is_some() {
+            return values.iter().map(|value| self.number(value)).collect();
+        }
+        let names = self.by.columns();
+        if names.len() != values.len() {
+            return Err(partition_error(PartitionError::ColumnLists));
+        }
+        let columns = names.iter().filter_map(|name| self.columns.iter().find(|c| c.name.eq_ignore_ascii_case(name)));
+        columns.zip(values).map(|(column, value)| self.of_column(column, value)).collect()
+    }
+
+    /// A limit of the expression.
+    fn number(&self, value: &PartitionValue<'_>) -> Result<PartitionLimit> {
+        let PartitionValue::Expr(expr) = value else { return Ok(PartitionLimit::MaxValue) };
+        match self.computed(expr)?.0 {
+            Value::Null => Ok(PartitionLimit::Null),
+            Value::Int(number) => Ok(PartitionLimit::Literal(number.to_string())),
+            Value::UInt(number) => Ok(PartitionLimit::Literal(number.to_string())),
+            _ => Err(partition_error(PartitionError::NotInteger { partition: self.partition.to_owned() })),
+        }
+    }
+
+    /// A limit of a column, as its default would be kept.
+    fn of_column(&self, column: &ColumnDef, value: &PartitionValue<'_>) -> Result<PartitionLimit> {
+        let PartitionValue::Expr(expr) = value else { return Ok(PartitionLimit::MaxValue) };
+        let (value, from) = self.computed(expr)?;
+        let fits = match (&column.ty.kind, &value) {
+            (_, Value::Null) => return Ok(PartitionLimit::Null),
+            (
+                TypeKind::TinyInt | TypeKind::SmallInt | TypeKind::MediumInt | TypeKind::Int | TypeKind::BigInt,
+                Value::Int(_) | Value::UInt(_),
+            ) => true,
+            (TypeKind::Date | TypeKind::DateTime { .. }, Value::Bytes(_) | Value::Date(_) | Value::DateTime(_)) => true,
+            (
+                TypeKind::Char { .. } | TypeKind::VarChar { .. } | TypeKind::Binary { .. } | TypeKind::VarBinary { .. },
+                Value::Bytes(_),
+            ) => true,
+            _ => false,
+        };
+        let wrong = || partition_error(PartitionError::ValueType);
+        if !fits {
+            return Err(wrong());
+        }
+        let mode = self.state.settings.mode;
+        let context = StoreContext {
+            strict: true,
+            dates: types::temporal::DateRules {
+                no_zero_date: mode.no_zero_date && mode.strict,
+                no_zero_in_date: mode.no_zero_in_date && mode.strict,
+                allow_invalid: mode.allow_invalid_dates,
+            },
+            truncate_fractional: mode.time_truncate_fractional,
+            zone: &types::temporal::TimeZone::Utc,
+            now_utc_micros: self.state.vars.statement_start_us,
+        };
+        let mut warnings = Warnings::new();
+        let stored = convert::store(&value, &from, &column.ty, &context, &mut warnings).map_err(|_| wrong())?;
+        if warnings.drain().next().is_some() {
+            return Err(wrong());
+        }
+        // A date is shown as it is written.
+        Ok(PartitionLimit::Literal(match (&column.ty.kind, &value) {
+            (TypeKind::Date | TypeKind::DateTime { .. }, Value::Bytes(written)) => String::from_utf8_lossy(written).into_owned(),
+            _ => default_text(&stored, &column.ty),
+        }))
+    }
+
+    /// The value of a constant.
+    fn computed(&self, expr: &Expr<'_>) -> Result<(Value<'static>, ColumnType)> {
+        let schema = self.state.schema();
+        let bound = sql::bind_constant(expr, &Binder::new(self.state, &schema, &[]))?;
+        let value = program::evaluate(&bound, &self.state.vars, &[], true)?;
+        let value = value.ok_or_else(|| partition_error(PartitionError::NotOfRow))?;
+        Ok((value, bound.ty))
+    }
+}

@@ -1,0 +1,82 @@
+//! PARTITION BY, and what ALTER TABLE does with partitions, as written.
+
+use super::{Expr, ObjectName};
+
+/// PARTITION BY ...
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PartitionClause<'a> {
+    pub by: PartitionBy<'a>,
+    /// PARTITIONS n
+    pub count: Option<u64>,
+    pub partitions: &'a [PartitionDefinition<'a>],
+    /// SUBPARTITION BY was written.
+    pub subpartitioned: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PartitionBy<'a> {
+    Hash {
+        expr: &'a Expr<'a>,
+        linear: bool,
+    },
+    /// No columns: the primary key.
+    Key {
+        columns: &'a [&'a str],
+        linear: bool,
+        algorithm: Option<u64>,
+    },
+    Range(&'a Expr<'a>),
+    RangeColumns(&'a [&'a str]),
+    List(&'a Expr<'a>),
+    ListColumns(&'a [&'a str]),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PartitionDefinition<'a> {
+    pub name: &'a str,
+    pub values: PartitionValues<'a>,
+    pub comment: Option<&'a [u8]>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PartitionValues<'a> {
+    None,
+    /// VALUES LESS THAN
+    LessThan(&'a [PartitionValue<'a>]),
+    /// VALUES IN: one value for each column of the list, in each.
+    In(&'a [&'a [PartitionValue<'a>]]),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PartitionValue<'a> {
+    MaxValue,
+    Expr(&'a Expr<'a>),
+}
+
+/// What ALTER TABLE does with partitions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PartitionAction<'a> {
+    By(&'a PartitionClause<'a>),
+    /// REMOVE PARTITIONING
+    Remove,
+    /// ADD PARTITION (...), ADD PARTITION PARTITIONS n
+    Add {
+        partitions: &'a [PartitionDefinition<'a>],
+        count: Option<u64>,
+    },
+    Drop(&'a [&'a str]),
+    /// `None`: ALL
+    Truncate(Option<&'a [&'a str]>),
+    Coalesce(u64),
+    Reorganize {
+        names: &'a [&'a str],
+        into: &'a [PartitionDefinition<'a>],
+    },
+    /// `None`: ALL
+    Rebuild(Option<&'a [&'a str]>),
+    Exchange {
+        name: &'a str,
+        table: ObjectName<'a>,
+        validation: bool,
+    },
+}

@@ -1,0 +1,621 @@
+//! Partitions of a table: how the definition has them, and which one a row belongs to.
+//!
+//! A partition is no place but a set of rows: those for which the *partition function* gives its number. The function is a part of the table's
+//! definition; rows, indexes and locks know nothing of it.
+//!
+//! 1. [`Partitioning`] is what the catalog keeps: an expression or columns, and the partitions with their values as text.
+//! 2. [`PartitionFunction`] is made of it once for each plan that asks, and gives a partition's number, counted from 0 in the order of the
+//!    definition.
+//!
+//! | partitioned by | number |
+//! |---|---|
+//! | HASH(e) | the remainder of e divided by the number of partitions, without its sign (NULL is the least number); LINEAR: as MySQL's manual has it |
+//! | KEY(c, ...) | the same of a hash of the columns' keys; values that compare as equal lie together |
+//! | RANGE(e), RANGE COLUMNS(c, ...) | the first whose end lies above the value; NULL lies below all others |
+//! | LIST(e), LIST COLUMNS(c, ...) | the one that names the value |
+//!
+//! P1: values of columns are compared as keys of an index are: by their encoding (`crate::key`), with a mark for NULL before each.
+
+mod error;
+pub mod show;
+
+pub use error::PartitionError;
+
+use crate::error::Result;
+use crate::key::KeyPart;
+use crate::schema::{ColumnDef, IndexKind, RowExpr, TableDef};
+use crate::{TypeKind, Value};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+
+/// Most partitions of a table (1499).
+pub const PARTITIONS_MAX: usize = 8192;
+
+/// Stands in a key where MAXVALUE is meant: above the mark of any value.
+const ABOVE_ALL: u8 = 0xff;
+
+/// PARTITION BY of a table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Partitioning {
+    pub by: PartitionBy,
+    pub partitions: Vec<PartitionDef>,
+    pub written: Written,
+}
+
+/// How the partitions were given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Written {
+    /// One by one.
+    Named,
+    /// By their number: they have the names that follow from it.
+    Counted,
+    /// Not at all: there is one.
+    Nothing,
+}
+
+/// What a partition depends on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PartitionBy {
+    Hash {
+        expr: RowExpr,
+        linear: bool,
+    },
+    /// Without columns: those of the primary key, or of the first unique key that has no NULL.
+    Key {
+        columns: Vec<String>,
+        linear: bool,
+        /// ALGORITHM = 1; it is shown and has no effect.
+        old_algorithm: bool,
+    },
+    Range(RowExpr),
+    RangeColumns(Vec<String>),
+    List(RowExpr),
+    ListColumns(Vec<String>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartitionDef {
+    pub name: String,
+    pub values: PartitionValues,
+    #[serde(default)]
+    pub comment: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PartitionValues {
+    None,
+    /// The end of a range, one limit for each column.
+    LessThan(Vec<PartitionLimit>),
+    /// Members of a list, each with one value for each column.
+    In(Vec<Vec<PartitionLimit>>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PartitionLimit {
+    MaxValue,
+    Null,
+    /// Of an expression: a number. Of a column: the text of a literal (`ColumnDef::default_value`).
+    Literal(String),
+}
+
+impl PartitionBy {
+    pub fn expr(&self) -> Option<&RowExpr> {
+        match self {
+            PartitionBy::Hash { expr, .. } | PartitionBy::Range(expr) | PartitionBy::List(expr) => Some(expr),
+            PartitionBy::Key { .. } | PartitionBy::RangeColumns(_) | PartitionBy::ListColumns(_) => None,
+        }
+    }
+
+    /// As information_schema has it.
+    pub fn method(&self) -> &'static str {
+        match self {
+            PartitionBy::Hash { linear: false, .. } => "HASH",
+            PartitionBy::Hash { linear: true, .. } => "LINEAR HASH",
+            PartitionBy::Key { linear: false, .. } => "KEY",
+            PartitionBy::Key { linear: true, .. } => "LINEAR KEY",
+            PartitionBy::Range(_) => "RANGE",
+            PartitionBy::RangeColumns(_) => "RANGE COLUMNS",
+            PartitionBy::List(_) => "LIST",
+            PartitionBy::ListColumns(_) => "LIST COLUMNS",
+        }
+    }
+
+    pub fn is_range(&self) -> bool {
+        matches!(self, PartitionBy::Range(_) | PartitionBy::RangeColumns(_))
+    }
+
+    pub fn is_list(&self) -> bool {
+        matches!(self, PartitionBy::List(_) | PartitionBy::ListColumns(_))
+    }
+
+    /// Has each row a partition, whatever its values?
+    pub fn takes_all(&self) -> bool {
+        !self.is_range() && !self.is_list()
+    }
+
+    /// The names of the columns that it reads; none for KEY().
+    pub fn columns(&self) -> &[String] {
+        match self {
+            PartitionBy::Hash { expr, .. } | PartitionBy::Range(expr) | PartitionBy::List(expr) => &expr.columns,
+            PartitionBy::Key { columns, .. } | PartitionBy::RangeColumns(columns) | PartitionBy::ListColumns(columns) => columns,
+        }
+    }
+
+    pub fn reads(&self, column: &str) -> bool {
+        self.columns().iter().any(|name| name.eq_ignore_ascii_case(column))
+    }
+}
+
+impl Partitioning {
+    /// The places of the columns that decide about the partition; `None` where a name is no column, or KEY() finds no key.
+    pub fn columns_in(&self, table: &TableDef) -> Option<Vec<usize>> {
+        if let PartitionBy::Key { columns, .. } = &self.by
+            && columns.is_empty()
+        {
+            let is_key = |kind| kind == IndexKind::Primary;
+            let not_null = |index: &&crate::schema::IndexDef| {
+                index.kind == IndexKind::Unique && index.columns.iter().all(|part| !table.columns[part.column].nullable)
+            };
+            let primary = table.indexes.iter().find(|index| is_key(index.kind));
+            let key = primary.or_else(|| table.indexes.iter().find(not_null))?;
+            return Some(key.columns.iter().map(|part| part.column).collect());
+        }
+        self.by.columns().iter().map(|name| table.column_index(name)).collect()
+    }
+
+    /// The place of a partition by its name, which knows no case.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.partitions.iter().position(|partition| partition.name.eq_ignore_ascii_case(name))
+    }
+
+    /// Is a value of a partition a number below 0?
+    pub fn has_negative(&self) -> bool {
+        let is_negative = |limit: &PartitionLimit| matches!(limit, PartitionLimit::Literal(text) if text.starts_with('-'));
+        self.partitions.iter().any(|partition| match &partition.values {
+            PartitionValues::None => false,
+            PartitionValues::LessThan(limits) => limits.iter().any(is_negative),
+            PartitionValues::In(members) => members.iter().flatten().any(is_negative),
+        })
+    }
+
+    /// The partitions that PARTITIONS n makes, from number `first` on.
+    pub fn numbered(first: usize, count: usize) -> Vec<PartitionDef> {
+        let partition = |n| PartitionDef { name: format!("p{n}"), values: PartitionValues::None, comment: String::new() };
+        (first..first + count).map(partition).collect()
+    }
+}
+
+/// Gives rows their partition.
+#[derive(Clone, Debug)]
+pub struct PartitionFunction {
+    /// What it was made of: two functions of one definition are the same.
+    of: Partitioning,
+    shape: Shape,
+}
+
+#[derive(Clone, Debug)]
+enum Shape {
+    Hash {
+        linear: bool,
+    },
+    Key {
+        linear: bool,
+        parts: Vec<KeyPart>,
+    },
+    /// The ends of the partitions, ascending; the last may be above all numbers.
+    Range(Vec<i128>),
+    /// `None` stands for NULL.
+    List(HashMap<Option<i128>, usize>),
+    RangeColumns {
+        parts: Vec<KeyPart>,
+        ends: Vec<Vec<u8>>,
+    },
+    ListColumns {
+        parts: Vec<KeyPart>,
+        of: HashMap<Vec<u8>, usize>,
+    },
+}
+
+impl PartialEq for PartitionFunction {
+    fn eq(&self, other: &Self) -> bool {
+        self.of == other.of
+    }
+}
+
+/// Values that no function can be made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PartitionProblem {
+    /// A column is not there.
+    Column,
+    /// 1654: a value is none of its column's.
+    Value,
+    /// 1493: ends of ranges do not ascend; the place of the partition.
+    Order(usize),
+    /// 1495: a value stands in two lists, or twice in one.
+    Twice,
+}
+
+impl PartitionFunction {
+    /// The function of a definition over the columns of `table`.
+    pub fn new(of: &Partitioning, table: &TableDef) -> std::result::Result<Self, PartitionProblem> {
+        let columns = of.columns_in(table).ok_or(PartitionProblem::Column)?;
+        let parts = || columns.iter().map(|&column| key_part(table, column)).collect::<Vec<_>>();
+        let shape = match &of.by {
+            PartitionBy::Hash { linear, .. } => Shape::Hash { linear: *linear },
+            PartitionBy::Key { linear, .. } => Shape::Key { linear: *linear, parts: parts() },
+            PartitionBy::Range(_) => Shape::Range(range_ends(of)?),
+            PartitionBy::List(_) => Shape::List(list_members(of)?),
+            PartitionBy::RangeColumns(_) => {
+                let parts = parts();
+                let ends = column_ends(of, table, &columns, &parts)?;
+                Shape::RangeColumns { parts, ends }
+            }
+            PartitionBy::ListColumns(_) => {
+                let parts = parts();
+                let members = column_members(of, table, &columns, &parts)?;
+                Shape::ListColumns { parts, of: members }
+            }
+        };
+        Ok(Self { of: of.clone(), shape })
+    }
+
+    pub fn count(&self) -> usize {
+        self.of.partitions.len()
+    }
+
+    pub fn definition(&self) -> &Partitioning {
+        &self.of
+    }
+
+    /// The number of a row's partition, by the value of the expression, or those of the columns; `None`: it has none (1526).
+    pub fn locate(&self, values: &[Value<'_>]) -> Result<Option<usize>> {
+        let number = || integer(values.first().unwrap_or(&Value::Null));
+        Ok(match &self.shape {
+            // MySQL has the least number for NULL.
+            Shape::Hash { linear } => Some(self.spread(number().unwrap_or(i64::MIN.into()) as u64, *linear, true)),
+            Shape::Key { linear, parts } => Some(self.spread(hash(&encoded(parts, values)?), *linear, false)),
+            Shape::Range(ends) => within(ends.partition_point(|end| number().is_some_and(|number| *end <= number)), ends),
+            Shape::List(of) => of.get(&number()).copied(),
+            Shape::RangeColumns { parts, ends } => {
+                let key = encoded(parts, values)?;
+                within(ends.partition_point(|end| *end <= key), ends)
+            }
+            Shape::ListColumns { parts, of } => of.get(&encoded(parts, values)?).copied(),
+        })
+    }
+
+    /// The partitions, by their numbers, that rows with a value between two others may have: of RANGE and LIST over the expression, or of
+    /// RANGE over the first of its columns. A bound counts itself where it says so; one that is not given is open. NULL is below all.
+    pub fn between(&self, low: Option<(&Value<'_>, bool)>, high: Option<(&Value<'_>, bool)>) -> Result<Vec<usize>> {
+        let count = self.count();
+        let least = low.and_then(|(low, inclusive)| Some(integer(low)? + i128::from(!inclusive)));
+        let (first, last) = match &self.shape {
+            Shape::Range(ends) => {
+                let at = |number: i128| ends.partition_point(|end| *end <= number);
+                let high = high.map(|(high, inclusive)| integer(high).map(|number| number - i128::from(!inclusive)));
+                (least.map_or(0, at), high.map_or(count, |high| high.map_or(0, at) + 1))
+            }
+            Shape::RangeColumns { parts, ends } => {
+                let first = match low {
+                    None => 0,
+                    Some((low, inclusive)) => {
+                        let mut key = encoded(&parts[..1], std::slice::from_ref(low))?;
+                        key.extend((!inclusive).then_some(ABOVE_ALL));
+                        ends.partition_point(|end| *end <= key)
+                    }
+                };
+                let last = match high {
+                    None => count,
+                    Some((high, inclusive)) => {
+                        let mut key = encoded(&parts[..1], std::slice::from_ref(high))?;
+                        // The end of a partition may begin with the value and go on.
+                        key.extend(inclusive.then_some(ABOVE_ALL));
+                        ends.partition_point(|end| if inclusive { *end <= key } else { *end < key }) + 1
+                    }
+                };
+                (first, last)
+            }
+            Shape::List(of) => {
+                let high = high.map(|(high, inclusive)| integer(high).map_or(i128::MIN, |n| n - i128::from(!inclusive)));
+                let is_bounded = least.is_some() || high.is_some();
+                let lies = |member: &Option<i128>| match member {
+                    None => !is_bounded,
+                    Some(member) => least.is_none_or(|low| low <= *member) && high.is_none_or(|high| *member <= high),
+                };
+                let mut places: Vec<usize> = of.iter().filter(|(member, _)| lies(member)).map(|(_, place)| *place).collect();
+                places.sort_unstable();
+                places.dedup();
+                return Ok(places);
+            }
+            _ => (0, count),
+        };
+        Ok((first..last.min(count)).collect())
+    }
+
+    /// HASH and KEY.
+    fn spread(&self, number: u64, linear: bool, signed: bool) -> usize {
+        let count = self.count().max(1) as u64;
+        if linear {
+            let mut mask = count.next_power_of_two() - 1;
+            let mut place = number & mask;
+            while place >= count {
+                mask >>= 1;
+                place = number & mask;
+            }
+            return place as usize;
+        }
+        let place = if signed { (number as i64 % count as i64).unsigned_abs() } else { number % count };
+        place as usize
+    }
+}
+
+/// The number of a partition, where there is one.
+fn within<T>(place: usize, partitions: &[T]) -> Option<usize> {
+    (place < partitions.len()).then_some(place)
+}
+
+fn key_part(table: &TableDef, column: usize) -> KeyPart {
+    KeyPart { column, ty: table.columns[column].ty.clone(), nullable: true, prefix: None, descending: false }
+}
+
+/// P1
+fn encoded(parts: &[KeyPart], values: &[Value<'_>]) -> Result<Vec<u8>> {
+    let mut key = Vec::new();
+    for (part, value) in parts.iter().zip(values) {
+        part.encode(value, &mut key)?;
+    }
+    Ok(key)
+}
+
+/// The value of a partitioning expression; `None`: NULL.
+fn integer(value: &Value<'_>) -> Option<i128> {
+    match value {
+        Value::Int(number) => Some(i128::from(*number)),
+        Value::UInt(number) => Some(i128::from(*number)),
+        _ => None,
+    }
+}
+
+/// FNV-1a, its bits mixed once more so that the low ones depend on all.
+fn hash(bytes: &[u8]) -> u64 {
+    let folded =
+        bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3));
+    let mixed = (folded ^ folded >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed ^ mixed >> 29
+}
+
+fn number_of(limit: &PartitionLimit) -> std::result::Result<Option<i128>, PartitionProblem> {
+    match limit {
+        PartitionLimit::MaxValue => Ok(Some(i128::MAX)),
+        PartitionLimit::Null => Ok(None),
+        PartitionLimit::Literal(text) => text.parse().map(Some).map_err(|_| PartitionProblem::Value),
+    }
+}
+
+fn range_ends(of: &Partitioning) -> std::result::Result<Vec<i128>, PartitionProblem> {
+    let mut ends = Vec::with_capacity(of.partitions.len());
+    for (n, partition) in of.partitions.iter().enumerate() {
+        let PartitionValues::LessThan(limits) = &partition.values else { return Err(PartitionProblem::Value) };
+        let [limit] = limits.as_slice() else { return Err(PartitionProblem::Value) };
+        let end = number_of(limit)?.ok_or(PartitionProblem::Value)?;
+        if ends.last().is_some_and(|last| *last >= end) {
+            return Err(PartitionProblem::Order(n));
+        }
+        ends.push(end);
+    }
+    Ok(ends)
+}
+
+fn list_members(of: &Partitioning) -> std::result::Result<HashMap<Option<i128>, usize>, PartitionProblem> {
+    let mut members = HashMap::new();
+    for (n, partition) in of.partitions.iter().enumerate() {
+        let PartitionValues::In(list) = &partition.values else { return Err(PartitionProblem::Value) };
+        for member in list {
+            let [limit] = member.as_slice() else { return Err(PartitionProblem::Value) };
+            if members.insert(number_of(limit)?, n).is_some() {
+                return Err(PartitionProblem::Twice);
+            }
+        }
+    }
+    Ok(members)
+}
+
+/// The key of a row of limits; it ends where MAXVALUE stands.
+fn limits_key(
+    limits: &[PartitionLimit],
+    columns: &[&ColumnDef],
+    parts: &[KeyPart],
+) -> std::result::Result<Vec<u8>, PartitionProblem> {
+    let mut key = Vec::new();
+    if limits.len() != parts.len() {
+        return Err(PartitionProblem::Value);
+    }
+    for ((limit, column), part) in limits.iter().zip(columns).zip(parts) {
+        let value = match limit {
+            PartitionLimit::MaxValue => {
+                key.push(ABOVE_ALL);
+                return Ok(key);
+            }
+            PartitionLimit::Null => Value::Null,
+            PartitionLimit::Literal(text) => column.default_value(text).ok_or(PartitionProblem::Value)?,
+        };
+        part.encode(&value, &mut key).map_err(|_| PartitionProblem::Value)?;
+    }
+    Ok(key)
+}
+
+fn column_ends(
+    of: &Partitioning,
+    table: &TableDef,
+    columns: &[usize],
+    parts: &[KeyPart],
+) -> std::result::Result<Vec<Vec<u8>>, PartitionProblem> {
+    let columns: Vec<&ColumnDef> = columns.iter().map(|&column| &table.columns[column]).collect();
+    let mut ends: Vec<Vec<u8>> = Vec::with_capacity(of.partitions.len());
+    for (n, partition) in of.partitions.iter().enumerate() {
+        let PartitionValues::LessThan(limits) = &partition.values else { return Err(PartitionProblem::Value) };
+        let end = limits_key(limits, &columns, parts)?;
+        if ends.last().is_some_and(|last| *last >= end) {
+            return Err(PartitionProblem::Order(n));
+        }
+        ends.push(end);
+    }
+    Ok(ends)
+}
+
+fn column_members(
+    of: &Partitioning,
+    table: &TableDef,
+    columns: &[usize],
+    parts: &[KeyPart],
+) -> std::result::Result<HashMap<Vec<u8>, usize>, PartitionProblem> {
+    let columns: Vec<&ColumnDef> = columns.iter().map(|&column| &table.columns[column]).collect();
+    let mut members = HashMap::new();
+    for (n, partition) in of.partitions.iter().enumerate() {
+        let PartitionValues::In(list) = &partition.values else { return Err(PartitionProblem::Value) };
+        for member in list {
+            if members.insert(limits_key(member, &columns, parts)?, n).is_some() {
+                return Err(PartitionProblem::Twice);
+            }
+        }
+    }
+    Ok(members)
+}
+
+/// May a column of this type decide about a partition by itself (RANGE COLUMNS, LIST COLUMNS; 1659 otherwise)?
+pub fn may_partition(kind: &TypeKind) -> bool {
+    use TypeKind::*;
+    matches!(
+        kind,
+        TinyInt
+            | SmallInt
+            | MediumInt
+            | Int
+            | BigInt
+            | Date
+            | DateTime { .. }
+            | Char { .. }
+            | VarChar { .. }
+            | Binary { .. }
+            | VarBinary { .. }
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::TableId;
+    use crate::{CollationId, ColumnType};
+
+    fn table() -> TableDef {
+        let text = ColumnType { collation: CollationId::UTF8MB4_0900_AI_CI, ..ColumnType::new(TypeKind::VarChar { length: 20 }) };
+        let columns = vec![ColumnDef::new("a", ColumnType::new(TypeKind::Int), true), ColumnDef::new("b", text, true)];
+        TableDef::new(TableId(1), "d", "t", columns)
+    }
+
+    fn expr() -> RowExpr {
+        RowExpr { text: "`a`".into(), columns: vec!["a".into()] }
+    }
+
+    fn literal(text: &str) -> PartitionLimit {
+        if text == "MAX" { PartitionLimit::MaxValue } else { PartitionLimit::Literal(text.into()) }
+    }
+
+    fn function(by: PartitionBy, values: Vec<PartitionValues>) -> std::result::Result<PartitionFunction, PartitionProblem> {
+        let mut partitions = Partitioning::numbered(0, values.len());
+        partitions.iter_mut().zip(values).for_each(|(partition, values)| partition.values = values);
+        PartitionFunction::new(&Partitioning { by, partitions, written: Written::Named }, &table())
+    }
+
+    fn counted(by: PartitionBy, count: usize) -> PartitionFunction {
+        function(by, vec![PartitionValues::None; count]).unwrap()
+    }
+
+    fn ranges(ends: &[&str]) -> std::result::Result<PartitionFunction, PartitionProblem> {
+        let end = |end: &&str| PartitionValues::LessThan(vec![literal(end)]);
+        function(PartitionBy::Range(expr()), ends.iter().map(end).collect())
+    }
+
+    #[test]
+    fn hash_is_mysqls() {
+        let plain = counted(PartitionBy::Hash { expr: expr(), linear: false }, 4);
+        let linear = counted(PartitionBy::Hash { expr: expr(), linear: true }, 6);
+        for (value, expected) in [(5, 1), (-5, 1), (8, 0), (-7, 3), (i64::MIN, 0)] {
+            assert_eq!(plain.locate(&[Value::Int(value)]), Ok(Some(expected)), "{value}");
+        }
+        // The manual's examples: 2003 lies in partition 3, 1998 in 2.
+        assert_eq!(linear.locate(&[Value::Int(2003)]), Ok(Some(3)));
+        assert_eq!(linear.locate(&[Value::Int(1998)]), Ok(Some(2)));
+        assert_eq!(plain.locate(&[Value::Null]), Ok(Some(0)));
+        assert_eq!(counted(PartitionBy::Hash { expr: expr(), linear: false }, 3).locate(&[Value::Null]), Ok(Some(2)));
+        assert_eq!(plain.locate(&[Value::UInt(u64::MAX)]), Ok(Some(1)));
+    }
+
+    #[test]
+    fn equal_values_lie_together() {
+        let by = |linear| PartitionBy::Key { columns: vec!["b".into()], linear, old_algorithm: false };
+        for linear in [false, true] {
+            let function = counted(by(linear), 7);
+            let of = |text: &'static str| function.locate(&[Value::Bytes(text.as_bytes().into())]).unwrap();
+            assert_eq!(of("Straße"), of("STRASSE"));
+            let used: std::collections::HashSet<_> =
+                ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n"].map(of).into();
+            assert!(used.len() >= 4, "{used:?}");
+        }
+    }
+
+    #[test]
+    fn ranges_ascend() {
+        let function = ranges(&["-5", "10", "20"]).unwrap();
+        for (value, expected) in [(-6, Some(0)), (-5, Some(1)), (9, Some(1)), (10, Some(2)), (19, Some(2)), (20, None)] {
+            assert_eq!(function.locate(&[Value::Int(value)]), Ok(expected), "{value}");
+        }
+        assert_eq!(function.locate(&[Value::Null]), Ok(Some(0)));
+        assert_eq!(ranges(&["1", "MAX"]).unwrap().locate(&[Value::UInt(u64::MAX)]), Ok(Some(1)));
+        assert_eq!(ranges(&["1", "1"]), Err(PartitionProblem::Order(1)));
+        let between = |low: Option<i64>, high: Option<i64>| {
+            let (low, high) = (low.map(Value::Int), high.map(Value::Int));
+            function.between(low.as_ref().map(|low| (low, true)), high.as_ref().map(|high| (high, true))).unwrap()
+        };
+        assert_eq!(function.between(None, Some((&Value::Int(10), false))), Ok(vec![0, 1]));
+        assert_eq!(
+            (between(Some(9), Some(10)), between(None, Some(-6)), between(Some(10), None)),
+            (vec![1, 2], vec![0], vec![2])
+        );
+        assert_eq!((between(Some(20), None), between(None, None)), (vec![], vec![0, 1, 2]));
+    }
+
+    #[test]
+    fn rows_of_limits() {
+        let columns = || vec!["a".to_owned(), "b".to_owned()];
+        let end = |a: &str, b: &str| PartitionValues::LessThan(vec![literal(a), literal(b)]);
+        let by = || PartitionBy::RangeColumns(columns());
+        let function = function(by(), vec![end("5", "m"), end("5", "MAX"), end("MAX", "MAX")]).unwrap();
+        let of = |a, b: &'static str| function.locate(&[a, Value::Bytes(b.as_bytes().into())]).unwrap();
+        assert_eq!(of(Value::Int(4), "z"), Some(0));
+        assert_eq!((of(Value::Int(5), "a"), of(Value::Int(5), "M"), of(Value::Int(6), "")), (Some(0), Some(1), Some(2)));
+        assert_eq!(of(Value::Null, "z"), Some(0));
+        let between = |low, high| function.between(Some((&Value::Int(low), true)), Some((&Value::Int(high), true))).unwrap();
+        assert_eq!(function.between(Some((&Value::Int(5), false)), None), Ok(vec![2]));
+        assert_eq!((between(1, 4), between(5, 5), between(6, 7)), (vec![0], vec![0, 1, 2], vec![2]));
+        let member = |a: &str, b: &str| vec![literal(a), literal(b)];
+        let lists = vec![
+            PartitionValues::In(vec![member("1", "x"), vec![PartitionLimit::Null, literal("y")]]),
+            PartitionValues::In(vec![member("2", "x")]),
+        ];
+        let function = super::tests::function(PartitionBy::ListColumns(columns()), lists).unwrap();
+        let of = |a, b: &'static str| function.locate(&[a, Value::Bytes(b.as_bytes().into())]).unwrap();
+        assert_eq!((of(Value::Int(1), "X"), of(Value::Int(2), "x"), of(Value::Null, "Y")), (Some(0), Some(1), Some(0)));
+        assert_eq!(of(Value::Int(1), "y"), None);
+    }
+
+    #[test]
+    fn lists_name_a_value_once() {
+        let list = |values: &[&str]| PartitionValues::In(values.iter().map(|value| vec![literal(value)]).collect());
+        let by = || PartitionBy::List(expr());
+        let one = function(by(), vec![list(&["1", "2"]), PartitionValues::In(vec![vec![PartitionLimit::Null]])]).unwrap();
+        assert_eq!((one.locate(&[Value::Int(2)]), one.locate(&[Value::Null])), (Ok(Some(0)), Ok(Some(1))));
+        assert_eq!(one.locate(&[Value::Int(3)]), Ok(None));
+        assert_eq!(function(by(), vec![list(&["1"]), list(&["1"])]), Err(PartitionProblem::Twice));
+    }
+}

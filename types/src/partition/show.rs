@@ -1,0 +1,132 @@
+//! Partitions as SHOW CREATE TABLE and information_schema print them.
+
+use super::{PartitionBy, PartitionDef, PartitionLimit, PartitionValues, Partitioning, Written};
+use crate::TypeKind;
+use crate::schema::TableDef;
+use crate::show_create::{escaped, quoted_name, quoted_text};
+use std::fmt::Write;
+
+/// What follows the table's options, in the comment that older servers do not read.
+pub fn clause(table: &TableDef, of: &Partitioning) -> String {
+    let version = match &of.by {
+        PartitionBy::RangeColumns(_) | PartitionBy::ListColumns(_) => "50500",
+        _ => "50100",
+    };
+    let mut out = format!("\n/*!{version} PARTITION BY {}", head(&of.by));
+    match of.written {
+        Written::Nothing => {}
+        Written::Counted => write!(out, "\nPARTITIONS {}", of.partitions.len()).expect("a String takes everything"),
+        Written::Named => {
+            let partitions: Vec<String> = of.partitions.iter().map(|partition| definition(table, of, partition)).collect();
+            write!(out, "\n({})", partitions.join(",\n ")).expect("a String takes everything");
+        }
+    }
+    out.push_str(" */");
+    out
+}
+
+fn head(by: &PartitionBy) -> String {
+    match by {
+        PartitionBy::Hash { expr, linear } => format!("{}HASH ({})", if *linear { "LINEAR " } else { "" }, expr.text),
+        PartitionBy::Key { columns, linear, old_algorithm } => {
+            let algorithm = if *old_algorithm { "*/ /*!50611 ALGORITHM = 1 */ /*!50100 " } else { "" };
+            format!(
+                "{}KEY {algorithm}({})",
+                if *linear { "LINEAR " } else { "" },
+                columns.iter().map(|name| name_text(name)).collect::<Vec<_>>().join(",")
+            )
+        }
+        PartitionBy::Range(expr) => format!("RANGE ({})", expr.text),
+        PartitionBy::List(expr) => format!("LIST ({})", expr.text),
+        // With two spaces, as MySQL has it.
+        PartitionBy::RangeColumns(columns) => format!("RANGE  COLUMNS({})", names(columns)),
+        PartitionBy::ListColumns(columns) => format!("LIST  COLUMNS({})", names(columns)),
+    }
+}
+
+fn names(columns: &[String]) -> String {
+    columns.iter().map(|name| name_text(name)).collect::<Vec<_>>().join(",")
+}
+
+/// Between backticks only where it must be.
+fn name_text(name: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
+    match name.chars().all(is_plain) && !name.chars().all(|c| c.is_ascii_digit()) {
+        true => name.to_owned(),
+        false => quoted_name(name),
+    }
+}
+
+fn definition(table: &TableDef, of: &Partitioning, partition: &PartitionDef) -> String {
+    let mut out = format!("PARTITION {}", name_text(&partition.name));
+    match &partition.values {
+        PartitionValues::None => {}
+        PartitionValues::LessThan(limits) if of.by.expr().is_some() && limits.contains(&PartitionLimit::MaxValue) => {
+            out.push_str(" VALUES LESS THAN MAXVALUE");
+        }
+        values => {
+            let how = if let PartitionValues::LessThan(_) = values { "LESS THAN" } else { "IN" };
+            write!(out, " VALUES {how} ({})", values_text(table, of, values)).expect("a String takes everything");
+        }
+    }
+    if !partition.comment.is_empty() {
+        write!(out, " COMMENT = '{}'", escaped(&partition.comment)).expect("a String takes everything");
+    }
+    out.push_str(" ENGINE = InnoDB");
+    out
+}
+
+/// PARTITION_DESCRIPTION: the values without what stands around them.
+pub fn description(table: &TableDef, of: &Partitioning, partition: &PartitionDef) -> Option<String> {
+    match &partition.values {
+        PartitionValues::None => None,
+        values => Some(values_text(table, of, values)),
+    }
+}
+
+/// PARTITION_EXPRESSION; none for KEY().
+pub fn expression(of: &Partitioning) -> Option<String> {
+    Some(match of.by.expr() {
+        Some(expr) => expr.text.clone(),
+        None if of.by.columns().is_empty() => return None,
+        None => of.by.columns().iter().map(|name| quoted_name(name)).collect::<Vec<_>>().join(","),
+    })
+}
+
+fn values_text(table: &TableDef, of: &Partitioning, values: &PartitionValues) -> String {
+    let row = |limits: &Vec<PartitionLimit>| {
+        let columns = of.by.columns().iter().map(|name| table.column_index(name));
+        // An expression has one limit, and none of its columns matters.
+        let columns = columns.map(|column| column.filter(|_| of.by.expr().is_none())).chain(std::iter::repeat(None));
+        let texts = limits.iter().zip(columns).map(|(limit, column)| limit_text(limit, column.map(|column| (table, column))));
+        texts.collect::<Vec<_>>().join(",")
+    };
+    match values {
+        PartitionValues::None => String::new(),
+        PartitionValues::LessThan(limits) => row(limits),
+        PartitionValues::In(members) => {
+            // Of an expression, NULL stands first.
+            let is_null = |limits: &&Vec<PartitionLimit>| of.by.expr().is_some() && limits[..] == [PartitionLimit::Null];
+            let (nulls, others): (Vec<_>, Vec<_>) = members.iter().partition(is_null);
+            let member = |limits: &Vec<PartitionLimit>| match limits.len() {
+                1 => row(limits),
+                _ => format!("({})", row(limits)),
+            };
+            nulls.into_iter().chain(others).map(member).collect::<Vec<_>>().join(",")
+        }
+    }
+}
+
+fn limit_text(limit: &PartitionLimit, column: Option<(&TableDef, usize)>) -> String {
+    let text = match limit {
+        PartitionLimit::MaxValue => return "MAXVALUE".to_owned(),
+        PartitionLimit::Null => return "NULL".to_owned(),
+        PartitionLimit::Literal(text) => text,
+    };
+    let Some((table, column)) = column else { return text.clone() };
+    match table.columns[column].ty.kind {
+        TypeKind::Binary { .. } | TypeKind::VarBinary { .. } => format!("_binary 0x{text}"),
+        TypeKind::TinyInt | TypeKind::SmallInt | TypeKind::MediumInt | TypeKind::Int | TypeKind::BigInt => text.clone(),
+        _ => quoted_text(text),
+    }
+}
