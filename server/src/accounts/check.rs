@@ -170,14 +170,6 @@ impl State {
         }
     }
 
-    /// The definer of a trigger needs TRIGGER on its table.
-    pub fn check_trigger(&self, table: &TableDef) -> Result<()> {
-        match self.access.table(&table.database, &table.name).0.has(Privileges::TRIGGER) {
-            true => Ok(()),
-            false => Err(self.access.table_denied(Privileges::TRIGGER, &table.name)),
-        }
-    }
-
     /// Of the table or of some of its columns.
     fn reads_some(&self, name: &ObjectName<'_>, wanted: Privileges) -> Result<()> {
         let database = self.database_of(name)?;
