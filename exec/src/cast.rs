@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::eval::{Env, Evaluated};
 use crate::function::{char_count, char_offset};
 use sql::expr::{Expr, ExprKind};
+use sql::func::Function;
 use std::borrow::Cow;
 use types::charset::Charset;
 use types::convert::{self, DocumentAs, Warnings};
@@ -13,12 +14,22 @@ use types::{CollationId, ColumnType, Decimal, TypeKind, Value};
 
 /// Casts the argument to the node's type.
 pub(crate) fn eval<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr) -> Evaluated<'a> {
-    let value = env.eval(arg)?;
+    let value = match (&arg.ty.kind, coerce::kind_of(&node.ty)) {
+        (TypeKind::Json, _) => env.eval(arg)?,
+        (_, Kind::Date | Kind::Time | Kind::DateTime) => env.moment(arg)?,
+        _ => env.eval(arg)?,
+    };
     if matches!(value, Value::Null) {
         return Ok(Value::Null);
     }
     if coerce::is_document(&arg.ty) && !matches!(coerce::kind_of(&node.ty), Kind::Json | Kind::Text) {
         return document(env, value, arg, node);
+    }
+    if let (ExprKind::Call { function: Function::Char, .. }, Value::Bytes(bytes)) = (&arg.kind, &value)
+        && Charset::of(node.ty.collation) != Charset::Binary
+        && let Some(text) = characters(env, bytes, &node.ty)
+    {
+        return Ok(text);
     }
     // 0x41 and b'101' are numbers where one is wanted.
     let number = matches!(coerce::kind_of(&node.ty), Kind::Integer | Kind::Decimal | Kind::Double);
@@ -28,7 +39,22 @@ pub(crate) fn eval<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr) -> Evaluate
     {
         return converted(env, Value::UInt(env.number_of_bits(bytes)?), &ColumnType::unsigned(TypeKind::BigInt), node);
     }
+    if let (Kind::Integer, Value::Double(x)) = (coerce::kind_of(&node.ty), &value) {
+        env.check_bigint(arg, *x)?;
+    }
     converted(env, value, &arg.ty, node)
+}
+
+/// CHAR(... USING a set of UTF-8): what is no text ends it, and is NULL in strict mode, always with a warning. `None`: it is text.
+fn characters<'a>(env: &Env<'a>, bytes: &[u8], ty: &ColumnType) -> Option<Value<'a>> {
+    let valid = match std::str::from_utf8(bytes) {
+        Err(error) if matches!(Charset::of(ty.collation), Charset::Utf8mb4 | Charset::Utf8mb3) => error.valid_up_to(),
+        _ => return None,
+    };
+    let value = types::convert::invalid_text(bytes);
+    env.session().warn(Error::InvalidText { charset: coerce::charset_of(ty.collation), value });
+    let is_strict = env.session().sql_mode.strict;
+    Some(if is_strict { Value::Null } else { Value::Bytes(Cow::Owned(bytes[..valid].to_vec())) })
 }
 
 /// A document as a number or a date: what is none gives a warning, and zero or NULL.
@@ -36,9 +62,7 @@ fn document<'a>(env: &Env<'a>, value: Value<'a>, arg: &'a Expr, node: &'a Expr) 
     let document = crate::function::document_of(&value, &arg.ty);
     let wanted = DocumentAs::of(&node.ty).unwrap_or(DocumentAs::DateTime);
     let number = wanted.is_number();
-    // In arithmetic dates and times are numbers.
-    let in_arithmetic = number && matches!(document, Json::Date(_) | Json::DateTime(_) | Json::Time(_));
-    if !wanted.reads(&document) && !in_arithmetic {
+    if !wanted.reads(&document) {
         let error = Error::InvalidDocument { what: wanted.name(), column: name_of(env, arg), row: 1 };
         env.problem(error)?;
         if !number {

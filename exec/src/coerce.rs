@@ -95,10 +95,6 @@ pub(crate) fn is_string(ty: &ColumnType) -> bool {
     kind_of(ty) == Kind::Text
 }
 
-pub(crate) fn all_strings(exprs: &[Expr]) -> bool {
-    exprs.iter().all(|e| is_string(&e.ty) || e.ty.kind == TypeKind::Null)
-}
-
 pub(crate) fn all_integers(exprs: &[Expr]) -> bool {
     exprs.iter().all(|e| kind_of(&e.ty) == Kind::Integer)
 }
@@ -320,8 +316,9 @@ fn into_string(out: Vec<u8>) -> String {
 /// Does a date's text have a time of day in it?
 pub(crate) fn has_time_part(text: &[u8]) -> bool {
     let text = text.trim_ascii();
-    let numeric = text.iter().all(u8::is_ascii_digit);
-    if numeric { text.len() > 8 } else { text.contains(&b':') || text.iter().skip(8).any(|b| matches!(b, b' ' | b'T')) }
+    // Up to three numbers are a date.
+    let numbers = text.split(|b| !b.is_ascii_digit()).filter(|digits| !digits.is_empty()).count();
+    if numbers == 1 { text.len() > 8 } else { numbers > 3 }
 }
 
 /// A civil time of the session as a TIMESTAMP is stored; `None` where there is no such one.
@@ -530,6 +527,11 @@ impl<'a> Env<'a> {
             Value::Date(_) => return Ok(Some(Time::default())),
             _ => {}
         }
+        // Beyond the signed range a number counts backwards, as in MySQL.
+        let value = match value {
+            Value::UInt(n) if i64::try_from(*n).is_err() => &Value::Int(n.cast_signed()),
+            value => value,
+        };
         let number = match value {
             Value::Int(n) => Some(n.unsigned_abs() as f64),
             Value::UInt(n) => Some(*n as f64),

@@ -603,6 +603,9 @@ impl<'a> Env<'a> {
             return self.compare_rows(op, left, right);
         }
         let a = self.eval(left)?;
+        if matches!(a, Value::Null) && op != CompareOp::NullSafeEqual {
+            return Ok(None);
+        }
         let b = self.eval(right)?;
         let null = (matches!(a, Value::Null), matches!(b, Value::Null));
         if null != (false, false) {
@@ -760,8 +763,27 @@ impl<'a> Env<'a> {
             Value::Int(n) => Ok(Some(n.into())),
             // 0x41 and b'1' are numbers where numbers are wanted.
             Value::Bytes(bytes) if coerce::is_bits_literal(&expr.ty) => Ok(Some(self.number_of_bits(&bytes)?.into())),
+            Value::Double(x) => {
+                self.check_bigint(expr, x)?;
+                self.as_integer(&Value::Double(x)).map(Some)
+            }
             other => self.as_integer(&self.plain(other, &expr.ty)).map(Some),
         }
+    }
+
+    /// A computed DOUBLE has an integer only within BIGINT: 1690. Others are cut to it.
+    pub fn check_bigint(&self, expr: &Expr, x: f64) -> Step<()> {
+        const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+        let is_computed = match &expr.kind {
+            ExprKind::Arithmetic { .. } | ExprKind::Unary { op: UnaryOp::Negate, .. } => true,
+            // What is written with a sign.
+            ExprKind::Literal(_) => x < 0.0,
+            _ => false,
+        };
+        if is_computed && !(-LIMIT..LIMIT).contains(&x) {
+            return Err(Error::OutOfRange { what: "BIGINT", expression: self.print(expr) }.into());
+        }
+        Ok(())
     }
 
     pub fn double(&self, expr: &'a Expr) -> Step<Option<f64>> {
@@ -791,6 +813,10 @@ impl<'a> Env<'a> {
             Value::Null => None,
             Value::Int(n) => Some(n as u64),
             Value::Bytes(bytes) if coerce::is_bits_literal(&expr.ty) => Some(self.number_of_bits(&bytes)?),
+            Value::Double(x) => {
+                self.check_bigint(expr, x)?;
+                Some(self.as_bits(&Value::Double(x))?)
+            }
             other => Some(self.as_bits(&self.plain(other, &expr.ty))?),
         })
     }
@@ -822,20 +848,46 @@ impl<'a> Env<'a> {
         Ok(0)
     }
 
-    pub fn datetime(&self, expr: &'a Expr) -> Step<Option<types::DateTime>> {
+    /// The value where a date or time is asked for: a column of YEAR is the year's first day, one of BIT its bytes, and the text that DATE_ADD
+    /// makes the moment that it is.
+    pub fn moment(&self, expr: &'a Expr) -> Evaluated<'a> {
+        use sql::func::Function as F;
         let value = self.eval(expr)?;
-        self.as_datetime(&self.plain(value, &expr.ty))
+        if let (ExprKind::Call { function: F::DateAdd | F::DateSub | F::TimestampAdd, .. }, Value::Bytes(_)) =
+            (&expr.kind, &value)
+        {
+            return Ok(self.as_datetime(&value)?.map_or(Value::Null, Value::DateTime));
+        }
+        let (true, Some(n)) = (matches!(expr.kind, ExprKind::Column { .. }), coerce::plain_integer(&value)) else {
+            return Ok(self.plain(value, &expr.ty));
+        };
+        Ok(match expr.ty.kind {
+            TypeKind::Year => Value::Date(types::Date { year: n as u16, month: 1, day: 1 }),
+            TypeKind::Bit { length } => {
+                let bytes = (n as u64).to_be_bytes();
+                Value::Bytes(Cow::Owned(bytes[8 - usize::from(length).div_ceil(8)..].to_vec()))
+            }
+            _ => value,
+        })
+    }
+
+    pub fn datetime(&self, expr: &'a Expr) -> Step<Option<types::DateTime>> {
+        self.as_datetime(&self.moment(expr)?)
     }
 
     /// A date of which some parts may be zero: for functions that take parts of dates.
     pub fn loose_datetime(&self, expr: &'a Expr) -> Step<Option<types::DateTime>> {
-        let value = self.eval(expr)?;
-        self.as_loose_datetime(&self.plain(value, &expr.ty))
+        self.as_loose_datetime(&self.moment(expr)?)
     }
 
     pub fn time(&self, expr: &'a Expr) -> Step<Option<types::Time>> {
-        let value = self.eval(expr)?;
-        self.as_time(&self.plain(value, &expr.ty))
+        let value = self.moment(expr)?;
+        // Of documents times and dates alone are times.
+        if coerce::is_document(&expr.ty) && !matches!(value, Value::Time(_) | Value::Date(_) | Value::DateTime(_) | Value::Null) {
+            self.problem(Error::InvalidDocument { what: "TIME", column: String::new(), row: 1 })?;
+            return Ok(None);
+        }
+        self.as_time(&value)
     }
 }
 

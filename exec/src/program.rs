@@ -18,6 +18,15 @@ pub fn evaluate(expr: &Expr, session: &SessionVars, params: &[Value<'_>], strict
     told(&shared, env.eval(expr).map(Value::into_owned))
 }
 
+/// The text of an expression that is the same each time, computed while a statement is bound: it warns of nothing. `None`: NULL, or it waits.
+pub fn constant_text(expr: &Expr, session: &SessionVars) -> Option<Vec<u8>> {
+    let shared = Shared::new(session, &[], &NoHost);
+    let env = Env { sources: &[], slots: &[], insert: &[], overlay: &[], shared: &shared };
+    let text = env.text(expr);
+    shared.restart_row();
+    text.ok().flatten().map(std::borrow::Cow::into_owned)
+}
+
 /// As [`evaluate`], of a condition: is it true?
 pub fn is_true(expr: &Expr, session: &SessionVars, params: &[Value<'_>]) -> Result<Option<bool>> {
     let shared = Shared::new(session, params, &NoHost);

@@ -57,6 +57,7 @@ fn line(event: &Event<'_>, dir: &Path) -> (String, bool) {
             let verdict = if *problems == 0 { "ok" } else { "DAMAGED" };
             format!("table {name}: {verdict}, {rows} rows, {indexes} indexes ({:.2} s)", took.as_secs_f64())
         }
+        Event::Orphans(trees) => format!("{trees} trees were dropped and are not freed yet: the next start goes on with them"),
         Event::LostPages(pages) => format!("{pages} pages are in use and belong to no table: lost space, no lost data"),
         Event::Problem(what) => return (format!("DAMAGE: {what}"), true),
     };

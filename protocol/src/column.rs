@@ -150,7 +150,8 @@ fn flags_of(ty: &ColumnType) -> u16 {
         TypeKind::Enum { .. } => ENUM,
         TypeKind::Set { .. } => SET,
         TypeKind::Timestamp { .. } => TIMESTAMP,
-        TypeKind::Year => UNSIGNED | ZEROFILL,
+        // One that is computed is unsigned, and has no leading zeros.
+        TypeKind::Year if !ty.unsigned => UNSIGNED | ZEROFILL,
         TypeKind::Bit { .. } => UNSIGNED,
         _ => 0,
     };

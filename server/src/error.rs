@@ -4,12 +4,16 @@
 //! it to the client.
 
 mod partition;
+mod state;
 mod view;
 mod window;
+
+pub use view::no_definer;
 
 use crate::variables;
 use exec::Error as Exec;
 use sql::{Clause, DefinitionError, Error as Sql, FileError, NameKind, RecursiveError, RowExprProblem, RowExprUse};
+use state::sqlstate;
 use table::ddl::ForeignKeyError;
 use table::{Error as Table, NameOf};
 use types::convert::Problem;
@@ -165,10 +169,7 @@ fn own_error(error: &Error) -> (u16, String) {
         }
         Error::TooManyConnections => (1040, "Too many connections".into()),
         Error::BadHandshake => (1043, "Bad handshake".into()),
-        Error::AccessDenied { user, host, using_password } => {
-            let using = if *using_password { "YES" } else { "NO" };
-            (1045, format!("Access denied for user '{user}'@'{host}' (using password: {using})"))
-        }
+        Error::AccessDenied { user, host, using_password } => (1045, no_access(user, host, *using_password)),
         Error::DatabaseAccessDenied { user, host, database } => {
             (1044, format!("Access denied for user '{user}'@'{host}' to database '{database}'"))
         }
@@ -247,6 +248,14 @@ fn sql_error(error: &Sql) -> (u16, String) {
             let more = if bytes.len() > 6 { "..." } else { "" };
             (3854, format!("Cannot convert string '{shown}{more}' from binary to {charset}"))
         }
+        Sql::CharsetsTogether { left, right, function } => {
+            (3995, format!("Character set '{left}' cannot be used in conjunction with '{right}' in call to {function}."))
+        }
+        Sql::LongBitOperand => (
+            3514,
+            "Aggregate bitwise functions cannot accept arguments longer than 511 bytes; consider using the SUBSTRING() function"
+                .into(),
+        ),
         Sql::IllegalMix(mix) => match mix.operands.as_slice() {
             [a, b] => (1267, format!("Illegal mix of collations {a} and {b} for operation '{}'", mix.operation)),
             [a, b, c] => (1270, format!("Illegal mix of collations {a}, {b}, {c} for operation '{}'", mix.operation)),
@@ -354,6 +363,12 @@ fn sql_error(error: &Sql) -> (u16, String) {
         Sql::File(error) => file_error(*error),
         Sql::Definition(error) => definition_error(error),
     }
+}
+
+/// 1045
+fn no_access(user: &str, host: &str, using_password: bool) -> String {
+    let using = if using_password { "YES" } else { "NO" };
+    format!("Access denied for user '{user}'@'{host}' (using password: {using})")
 }
 
 fn access_denied(denied: &sql::Denied) -> (u16, String) {
@@ -757,6 +772,10 @@ fn table_error(error: &Table) -> (u16, String) {
             "ALGORITHM=INSTANT is not supported. Reason: Need to rebuild the table to change column type. Try ALGORITHM=COPY/INPLACE."
                 .into(),
         ),
+        Table::NotInPlace { instant } => {
+            let algorithm = if *instant { "INSTANT" } else { "INPLACE" };
+            (1845, format!("ALGORITHM={algorithm} is not supported for this operation. Try ALGORITHM=COPY."))
+        }
         Table::NotInstant { retypes: false } => (1845, "ALGORITHM=INSTANT is not supported for this operation. Try ALGORITHM=COPY/INPLACE.".into()),
         Table::NeedsLock { why } => (1846, format!("LOCK=NONE is not supported. Reason: {why}. Try LOCK=SHARED.")),
         Table::OnlineLogTooBig { index } => (1799, online_log_too_big(index)),
@@ -889,64 +908,6 @@ fn protocol_error(error: &protocol::Error) -> (u16, String) {
         P::UnknownCommand { .. } => (1047, "Unknown command".into()),
         P::ParameterRange { what, parameter } => (1292, format!("Incorrect {what} value for parameter {}", parameter + 1)),
         P::ParameterNumber { .. } => (1210, "Incorrect arguments to mysql_stmt_send_long_data".into()),
-    }
-}
-
-/// The SQLSTATE of an error number (MySQL's `mysql_errno_to_sqlstate`).
-#[rustfmt::skip]
-fn sqlstate(number: u16) -> &'static [u8; 5] {
-    match number {
-        1040 | 1251 => b"08004",
-        1043 | 1047 | 1053 | 1152..=1161 | 1184 | 1189 | 1190 | 1218 => b"08S01",
-        1044 | 1049 | 1055..=1057 | 1059 | 1061 | 1063..=1075 | 1083 | 1084 | 1090 | 1091 | 1101..=1104 | 1106 | 1107 | 1110 | 1112
-        | 1113 | 1115 | 1118 | 1120 | 1121 | 1131..=1133 | 1139 | 1140 | 1142..=1145 | 1147..=1149 | 1162..=1164 | 1166..=1168
-        | 1170 | 1171 | 1172 | 1173 | 1176..=1178 | 1203 | 1211 | 1226..=1227 | 1230..=1232 | 1234 | 1235 | 1239 | 1247 | 1248
-        | 1250 | 1252 | 1253 | 1280 | 1281 | 1286 | 1304 | 1305 | 1308..=1311 | 1313 | 1315 | 1316 | 1318..=1320 | 1322 | 1323 | 1324
-        | 1327 | 1330..=1335 | 1337 | 1338 | 1370 | 1403 | 1407 | 1410 | 1413 | 1414 | 1425..=1427 | 1439 | 1453 | 1458
-        | 1460 | 1461 | 1463 | 1582 | 1583 | 1641 | 1701 | 3057 | 3143 | 3149 | 3152..=3154 | 3165 | 3667 => b"42000",
-        1045 => b"28000",
-        1046 => b"3D000",
-        1048 | 1052 | 1062 | 1169 | 1216 | 1217 | 1451 | 1452 | 1557 | 1761 | 1762 => b"23000",
-        1050 => b"42S01",
-        1051 | 1109 | 1146 => b"42S02",
-        1054 => b"42S22",
-        1058 | 1136 => b"21S01",
-        1060 => b"42S21",
-        1082 => b"42S12",
-        1138 => b"22004",
-        1141 => b"42000",
-        1845 | 1846 => b"0A000",
-        1179 | 1568 => b"25001",
-        1213 => b"40001",
-        1222 | 1241 | 1242 => b"21000",
-        1261 | 1262 | 1265 => b"01000",
-        1263 => b"22004",
-        1264 | 1690 | 3669 => b"22003",
-        3156 => b"22018",
-        3666 => b"2203F",
-        1292 | 1367 => b"22007",
-        1317 => b"70100",
-        1365 => b"22012",
-        1406 => b"22001",
-        1441 => b"22008",
-        1792 => b"25006",
-        3020 => b"2201E",
-        3140 | 3141 | 3144 | 3146 | 3157 | 3158 | 3853 => b"22032",
-        3665 | 3966 => b"22035",
-        3967 => b"22034",
-        1303 => b"2F003",
-        1312 | 1314 => b"0A000",
-        1325 | 1326 => b"24000",
-        1329 | 1643 => b"02000",
-        1339 => b"20000",
-        1642 => b"01000",
-        1645 => b"0K000",
-        1758 => b"35000",
-        3004 => b"0Z002",
-        1321 => b"2F005",
-        1336 | 1415 => b"0A000",
-        1037 | 1038 | 1041 => b"HY001",
-        _ => b"HY000",
     }
 }
 

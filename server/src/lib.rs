@@ -89,6 +89,8 @@ pub enum StartError {
     Accounts(String),
     /// The certificates cannot be used.
     Tls(String),
+    /// The persisted variables cannot be read.
+    Persisted(String),
 }
 
 impl std::fmt::Display for StartError {
@@ -99,7 +101,7 @@ impl std::fmt::Display for StartError {
             }
             StartError::Listen { what, error } => write!(f, "cannot listen on {what}: {error}"),
             StartError::Resource(error) => write!(f, "cannot start a thread: {error}"),
-            StartError::Accounts(why) | StartError::Tls(why) => f.write_str(why),
+            StartError::Accounts(why) | StartError::Tls(why) | StartError::Persisted(why) => f.write_str(why),
             StartError::NoSpareWorker => f.write_str("the engine has no worker left for definitions"),
         }
     }

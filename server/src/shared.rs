@@ -6,6 +6,7 @@ use crate::connection::configure_tls;
 use crate::ddl::DdlThreads;
 use crate::session::IDS;
 use crate::user_lock::UserLocks;
+use crate::variables::persisted::Persisted;
 use crate::variables::{Globals, Setting, known};
 use crate::worker::{Message, WorkerRemote};
 use crate::{Config, StartError, VERSION};
@@ -30,6 +31,7 @@ pub struct Shared {
     pub temporary: exec::Temporary,
     pub started: Instant,
     globals: ArcSwap<Globals>,
+    pub persisted: Arc<Persisted>,
     /// Taken by whoever publishes new globals.
     globals_writer: Mutex<()>,
     next_connection: AtomicU32,
@@ -51,7 +53,9 @@ impl Shared {
             false => None,
         };
         let ddl = DdlThreads::start(&database, &engine)?;
-        let globals = initial_globals(&config, tcp_address);
+        let persisted = Persisted::open(&config.data_dir).map_err(StartError::Persisted)?;
+        let mut globals = initial_globals(&config, tcp_address);
+        persisted.settings().into_iter().for_each(|(id, setting)| globals.set_whole(id, setting));
         let temporary_max = globals.get(IDS.heddle_temporary_space_max).as_u64();
         let temporary = exec::Temporary::new(&config.data_dir.join("temporary"), temporary_max).map_err(StartError::Resource)?;
         Ok(Self {
@@ -66,6 +70,7 @@ impl Shared {
             temporary,
             started: Instant::now(),
             globals: ArcSwap::from_pointee(globals),
+            persisted: Arc::new(persisted),
             globals_writer: Mutex::new(()),
             next_connection: AtomicU32::new(1),
             stopping: AtomicBool::new(false),

@@ -10,12 +10,15 @@ struct Server {
     handle: Option<server::ServerHandle>,
     engine: Arc<txn::Engine>,
     port: u16,
-    _directory: tempfile::TempDir,
+    directory: Arc<tempfile::TempDir>,
 }
 
 impl Server {
     fn start() -> Self {
-        let directory = tempfile::tempdir().unwrap();
+        Self::start_in(Arc::new(tempfile::tempdir().unwrap()))
+    }
+
+    fn start_in(directory: Arc<tempfile::TempDir>) -> Self {
         let workers = 2;
         let engine = txn::Engine::open(txn::Config {
             data_dir: directory.path().join("data"),
@@ -36,7 +39,7 @@ impl Server {
         };
         let handle = server::start(config, database, Arc::clone(&engine)).unwrap();
         let port = handle.tcp_address().unwrap().port();
-        Self { handle: Some(handle), engine, port, _directory: directory }
+        Self { handle: Some(handle), engine, port, directory }
     }
 
     fn connect(&self) -> Conn {
@@ -353,4 +356,70 @@ fn a_statement_shuts_the_server_down() {
     server.handle.take().unwrap().wait();
     assert!(other.query_drop("DO 1").is_err());
     assert!(server.try_connect("root", None).is_err());
+}
+
+#[test]
+fn mandatory_roles_count_from_the_next_statement_on() {
+    let server = Server::start();
+    let mut root = server.connect();
+    for statement in [
+        "CREATE DATABASE d",
+        "CREATE TABLE d.t (a INT)",
+        "CREATE ROLE everybody",
+        "GRANT SELECT ON d.t TO everybody",
+        "CREATE USER u",
+        "SET GLOBAL activate_all_roles_on_login = ON",
+    ] {
+        root.query_drop(statement).unwrap();
+    }
+    let mut before = server.try_connect("u", None).unwrap();
+    fails(&mut before, "SET ROLE everybody", 3530);
+    root.query_drop("SET GLOBAL mandatory_roles = 'everybody'").unwrap();
+    fails(&mut before, "SELECT a FROM d.t", 1142);
+    before.query_drop("SET ROLE everybody").unwrap();
+    before.query_drop("SELECT a FROM d.t").unwrap();
+    let mut after = server.try_connect("u", None).unwrap();
+    after.query_drop("SELECT a FROM d.t").unwrap();
+    assert_eq!(one::<String>(&mut after, "SELECT CURRENT_ROLE()"), "`everybody`@`%`");
+    root.query_drop("SET GLOBAL mandatory_roles = ''").unwrap();
+    fails(&mut before, "SELECT a FROM d.t", 1142);
+    fails(&mut after, "SELECT a FROM d.t", 1142);
+}
+
+#[test]
+fn persisted_variables_outlive_the_server() {
+    let server = Server::start();
+    let directory = Arc::clone(&server.directory);
+    let mut conn = server.connect();
+    conn.query_drop("SET PERSIST wait_timeout = 77, GLOBAL interactive_timeout = 78, PERSIST_ONLY net_read_timeout = 79")
+        .unwrap();
+    conn.query_drop("SET PERSIST collation_server = 'latin1_bin', PERSIST sql_mode = 'ANSI', PERSIST autocommit = 0").unwrap();
+    assert_eq!(one::<u64>(&mut conn, "SELECT @@GLOBAL.wait_timeout"), 77);
+    assert_eq!(one::<u64>(&mut conn, "SELECT @@GLOBAL.net_read_timeout"), 30);
+    fails(&mut conn, "SET PERSIST wait_timeout = 'soon'", 1232);
+    fails(&mut conn, "SET PERSIST_ONLY version = 'x'", 1238);
+    assert_eq!(one::<u64>(&mut conn, "SELECT COUNT(*) FROM performance_schema.persisted_variables"), 5);
+    drop(server);
+
+    let server = Server::start_in(directory);
+    let mut conn = server.connect();
+    for (name, value) in [
+        ("wait_timeout", "77"),
+        ("interactive_timeout", "28800"),
+        ("net_read_timeout", "79"),
+        ("collation_server", "latin1_bin"),
+        ("character_set_server", "latin1"),
+        ("sql_mode", "REAL_AS_FLOAT,PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,ONLY_FULL_GROUP_BY,ANSI"),
+        ("autocommit", "0"),
+    ] {
+        assert_eq!(one::<String>(&mut conn, &format!("SELECT CAST(@@GLOBAL.{name} AS CHAR)")), value, "{name}");
+    }
+    fails(&mut conn, "RESET PERSIST interactive_timeout", 3615);
+    conn.query_drop("RESET PERSIST IF EXISTS interactive_timeout").unwrap();
+    assert_eq!(one::<u64>(&mut conn, "SELECT @@warning_count"), 1);
+    conn.query_drop("RESET PERSIST wait_timeout").unwrap();
+    assert_eq!(one::<u64>(&mut conn, "SELECT @@GLOBAL.wait_timeout"), 77);
+    assert_eq!(one::<u64>(&mut conn, "SELECT COUNT(*) FROM performance_schema.persisted_variables"), 4);
+    conn.query_drop("RESET PERSIST").unwrap();
+    assert_eq!(one::<u64>(&mut conn, "SELECT COUNT(*) FROM performance_schema.persisted_variables"), 0);
 }

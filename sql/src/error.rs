@@ -73,6 +73,10 @@ pub enum Error {
     },
     /// 1267 "Illegal mix of collations"
     IllegalMix(Box<IllegalMix>),
+    /// 3514
+    LongBitOperand,
+    /// 3995 "Character set '{left}' cannot be used in conjunction with '{right}' in call to {function}."
+    CharsetsTogether { left: &'static str, right: &'static str, function: String },
     /// 3854
     NoTextOf {
         bytes: Vec<u8>,
@@ -276,6 +280,10 @@ pub enum ViewProblem {
     DeleteFromJoin,
     /// 1423: a column of its table that gets nothing has no default
     NoDefault,
+    /// 1449: its definer is not there
+    NoDefiner { user: String, host: String },
+    /// 1045: as before, to those who may not know of accounts
+    NoAccess { user: String, host: String, using_password: bool },
     /// 1443: a subquery reads the table that is changed
     Prevents { statement: &'static str, table: String },
 }

@@ -530,24 +530,37 @@ pub struct ChangeTarget {
     pub partitions: Option<Vec<usize>>,
 }
 
+/// With whose rights something is read or changed: 0 are those of whoever runs the statement, others are numbers of
+/// [`BindContext::enter_view`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rights(pub u32);
+
 /// What the binder must know of the session. Implemented by `server`.
 pub trait BindContext {
+    /// With whose rights the view reads, where it is read with those of `outer`: its definer's, or the same with SQL SECURITY INVOKER.
+    fn enter_view(&self, _view: &TableDef, outer: Rights) -> crate::error::Result<Rights> {
+        Ok(outer)
+    }
+    /// CURRENT_USER() of a definer; `None`: the session's.
+    fn definer(&self, _rights: Rights) -> Option<String> {
+        None
+    }
     /// The statement needs this of a table, or of a column of it: refused where the account may not, else noted for whoever runs the plan
     /// later. Without a column: for the table or for some of its columns.
-    fn need(&self, _table: &TableDef, _action: Action, _of: Part<'_>) -> crate::error::Result<()> {
+    fn need(&self, _rights: Rights, _table: &TableDef, _action: Action, _of: Part<'_>) -> crate::error::Result<()> {
         Ok(())
     }
     /// A table beside those that UPDATE or DELETE changes, or one of them: refused where nothing of it may be read or updated. What is done
     /// with it is needed later.
-    fn touches(&self, _table: &TableDef) -> crate::error::Result<()> {
+    fn touches(&self, _rights: Rights, _table: &TableDef) -> crate::error::Result<()> {
         Ok(())
     }
     /// Several actions at once, on the table or on some columns of it: what is refused is named together.
-    fn need_together(&self, table: &TableDef, actions: &[Action]) -> crate::error::Result<()> {
-        actions.iter().try_for_each(|action| self.need(table, *action, Part::Any))
+    fn need_together(&self, rights: Rights, table: &TableDef, actions: &[Action]) -> crate::error::Result<()> {
+        actions.iter().try_for_each(|action| self.need(rights, table, *action, Part::Any))
     }
     /// There is no such table: refused as if there were, for who could not read it.
-    fn missing(&self, _database: &str, _table: &str, _action: Action) -> crate::error::Result<()> {
+    fn missing(&self, _rights: Rights, _database: &str, _table: &str, _action: Action) -> crate::error::Result<()> {
         Ok(())
     }
     /// A stored function that the statement may call; `None`: there is none of the name.
@@ -597,6 +610,10 @@ pub trait BindContext {
     /// The type of a variable of the stored program around.
     fn local_type(&self, _slot: usize) -> ColumnType {
         ColumnType::new(types::TypeKind::Null)
+    }
+    /// The text of an expression that reads no row, no parameter and no variable, and is the same each time; `None`: it is NULL, or it waits.
+    fn constant_text(&self, _expr: &Expr) -> Option<Vec<u8>> {
+        None
     }
     /// A lifted literal stands in the plan as it is: the plan is for this text alone.
     fn note_literal(&self) {}

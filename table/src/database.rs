@@ -222,8 +222,8 @@ impl Database {
     }
 
     fn free_orphans(&self, worker: &Worker) -> Result<bool> {
-        let Some(tree) = self.ddl.lock().orphans.last().copied() else { return Ok(false) };
         for _ in 0..FREE_SLICES_MAX {
+            let Some(tree) = self.ddl.lock().orphans.last().copied() else { return Ok(false) };
             worker.tick();
             if !blocking(|| worker.drop_tree_slice(tree))? {
                 continue;
@@ -233,9 +233,8 @@ impl Database {
             catalog.remove_orphan(tree)?;
             catalog.commit();
             ddl.orphans.retain(|orphan| *orphan != tree);
-            return Ok(!ddl.orphans.is_empty());
         }
-        Ok(true)
+        Ok(!self.ddl.lock().orphans.is_empty())
     }
 }
 

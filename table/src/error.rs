@@ -135,6 +135,8 @@ pub enum Error {
     PrimaryInvisible,
     /// 1845; 1846 where a type changes
     NotInstant { retypes: bool },
+    /// ALTER TABLE can only be done by copying the rows.
+    NotInPlace { instant: bool },
     /// 1846: LOCK = NONE is not possible.
     NeedsLock { why: &'static str },
     /// 1799: too many rows changed while the table was read.

@@ -58,6 +58,8 @@ pub enum Event<'a> {
     },
     /// Pages in use that no tree has: lost space, no lost data.
     LostPages(u32),
+    /// Trees that were dropped and not freed yet: the next start goes on with them.
+    Orphans(usize),
     Problem(&'a str),
 }
 
@@ -97,6 +99,9 @@ pub fn check(dir: &Path, threads: usize, tell: &(dyn Fn(Event<'_>) + Sync)) -> R
     }
     let mut problems = Vec::new();
     let contents = load_catalog(&offline, &mut problems)?;
+    if !contents.orphans.is_empty() {
+        tell(Event::Orphans(contents.orphans.len()));
+    }
     for orphan in &contents.orphans {
         // Dropped, and not freed yet: its pages are in use all the same.
         offline.walk(&offline.whole(*orphan), &mut Vec::new(), &mut |_| {});

@@ -123,7 +123,7 @@ impl Table {
             watch.note(worker, &old.key, Box::default());
             return Ok(());
         }
-        let payload = if expanded.payload.is_empty() { &old.payload } else { expanded.current() };
+        let payload = if expanded.payload.is_empty() { old.current() } else { expanded.current() };
         let row = StoredRow::new(&watch.layout, payload).map_err(codec::corrupt)?;
         let entries = watch.entries(row, &old.key)?;
         watch.note(worker, &old.key, entries);

@@ -657,9 +657,9 @@ impl Table {
     }
 }
 
-/// The old row, with its indexed large values where they were needed.
+/// The old row, with its indexed large values: those that were loaded for it, or that its reader had loaded.
 fn expanded_row<'a>(table: &'a Table, old: &'a RowBuf, expanded: &'a RowBuf) -> txn::Result<StoredRow<'a>> {
-    table.stored_row(if expanded.payload.is_empty() { &old.payload } else { expanded.current() })
+    table.stored_row(if expanded.payload.is_empty() { old.current() } else { expanded.current() })
 }
 
 fn reset_when_over<T>(outcome: &txn::Result<T>, is_paused: bool, progress: &mut Progress) {

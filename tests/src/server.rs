@@ -88,13 +88,22 @@ pub struct ServerOptions {
     pub durability: String,
     pub buffer_pool: String,
     pub extra: Vec<String>,
+    /// No file of the server may become larger (`RLIMIT_FSIZE`): writes beyond it fail.
+    pub file_bytes_max: Option<u64>,
 }
 
 impl ServerOptions {
     /// The binary is `$HEDDLE_BIN`, or `heddle` beside the running program.
     pub fn new(directory: impl Into<PathBuf>) -> Self {
         let binary = std::env::var_os("HEDDLE_BIN").map(PathBuf::from).unwrap_or_else(beside_us);
-        Self { binary, directory: directory.into(), durability: "none".into(), buffer_pool: "256M".into(), extra: Vec::new() }
+        Self {
+            binary,
+            directory: directory.into(),
+            durability: "none".into(),
+            buffer_pool: "256M".into(),
+            extra: Vec::new(),
+            file_bytes_max: None,
+        }
     }
 }
 
@@ -119,7 +128,10 @@ impl Server {
         let log = options.directory.join("server.log");
         let output = File::options().create(true).append(true).open(&log).map_err(|e| format!("{}: {e}", log.display()))?;
         let errors = output.try_clone().map_err(|e| e.to_string())?;
-        let mut command = Command::new(&options.binary);
+        let mut command = match options.file_bytes_max {
+            None => Command::new(&options.binary),
+            Some(bytes) => limited(&options.binary, bytes),
+        };
         command
             .arg("serve")
             .args(["--bind", "127.0.0.1", "--port", &port.to_string(), "--socket"])
@@ -197,6 +209,13 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.end(); // S1
     }
+}
+
+/// A command whose files may not become larger. The shell counts blocks of 512 bytes; without the signal's death a write is told that it failed.
+fn limited(binary: &Path, bytes: u64) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", "trap '' XFSZ; ulimit -f \"$1\"; shift; exec \"$@\"", "sh", &(bytes / 512).to_string()]).arg(binary);
+    command
 }
 
 /// A port nobody listens on now.

@@ -13,7 +13,6 @@ pub fn render(value: &Value, column: &mysql::Column) -> String {
     match value {
         Value::NULL => "NULL".into(),
         Value::Bytes(bytes) => render_bytes(bytes),
-        Value::Int(n) if column.column_type() == Wire::MYSQL_TYPE_YEAR => format!("{n:04}"),
         Value::Int(n) => zero_filled(n.to_string(), column),
         Value::UInt(n) => zero_filled(n.to_string(), column),
         Value::Float(x) => render_double(f64::from(*x), 6, column.decimals()),

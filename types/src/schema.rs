@@ -435,7 +435,7 @@ impl IndexDef {
     }
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IndexColumn {
     /// Position in `TableDef::columns`.
     pub column: usize,

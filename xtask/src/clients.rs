@@ -2,6 +2,9 @@
 //!
 //! C1: each runs against a server of its own, fresh, which must go on and stop well afterwards (`tests/src/bin/with_server.rs`).
 //! C2: built things go under the target folder; the sources stay clean.
+//!
+//! Beside them run, where they are at hand: runners of other people's clients (`--runners DIR`: programs that are called with HOST PORT USER
+//! PASSWORD and end with a line `passed/failed/total: a/b/c`), and the comparison of dumps with a real MySQL (`--reference`).
 
 use crate::ci;
 use crate::install;
@@ -13,6 +16,37 @@ use std::process::Command;
 /// The clients, by name.
 pub const NAMES: &[&str] = &["mariadb", "pymysql", "mysqlclient", "connector", "go", "node", "java", "mysql_async", "sysbench"];
 
+/// Runners, by name: the program in their folder, what it is called with besides, and how many seconds it may take.
+const RUNNERS: &[(&str, &str, &[&str], u32)] = &[
+    ("run_sysbench", "run_sysbench.sh", &[], 1800),
+    ("run_cli", "run_cli.sh", &[], 600),
+    ("run_drivers", "run_drivers/run.sh", &[], 3600),
+    ("run_drivers_tls", "run_drivers/run.sh", &["COMPAT_TLS=1"], 3600),
+    ("run_django", "run_django.sh", &[], 14_400),
+];
+
+/// What else to run.
+#[derive(clap::Args)]
+pub struct Options {
+    /// Only these
+    names: Vec<String>,
+    /// A folder with runners of other clients
+    #[arg(long)]
+    runners: Option<PathBuf>,
+    /// The interpreter with the drivers that runners use
+    #[arg(long)]
+    python: Option<PathBuf>,
+    /// An unpacked source distribution of Django, for its runner
+    #[arg(long)]
+    django: Option<PathBuf>,
+    /// A MySQL whose dumps are loaded here, and that loads ours: 'HOST PORT USER PASSWORD'
+    #[arg(long)]
+    reference: Option<String>,
+    /// Where MySQL's own client programs are, which dumps need; runners use those of PATH otherwise
+    #[arg(long)]
+    client_programs: Option<PathBuf>,
+}
+
 /// What to call, or why it cannot be.
 enum Call {
     Program(Vec<String>),
@@ -20,21 +54,76 @@ enum Call {
 }
 
 /// `cargo xtask clients`.
-pub fn run(root: &Path, names: &[String]) -> Result<bool, String> {
-    if let Some(unknown) = names.iter().find(|n| !NAMES.contains(&n.as_str())) {
-        return Err(format!("no client {unknown}; there are {}", NAMES.join(", ")));
+pub fn run(root: &Path, options: &Options) -> Result<bool, String> {
+    let runners = RUNNERS.iter().map(|(name, ..)| *name);
+    let known: Vec<&str> = NAMES.iter().copied().chain(runners).chain(["dumps"]).collect();
+    if let Some(unknown) = options.names.iter().find(|n| !known.contains(&n.as_str())) {
+        return Err(format!("no client {unknown}; there are {}", known.join(", ")));
     }
+    let wanted = |name: &str| options.names.is_empty() || options.names.iter().any(|n| n == name);
     let mut steps = Steps::new(target(root).join("ci"))?;
     if !ci::build(root, &mut steps) {
         return Ok(steps.finish());
     }
     steps.run_with("tools", Counting::Whole, || install::all(root, &folder(root)).map(|told| (true, told)));
-    for name in NAMES {
-        if names.is_empty() || names.iter().any(|n| n == name) {
-            step(root, name, &mut steps);
-        }
+    for name in NAMES.iter().filter(|name| wanted(name)) {
+        step(root, name, &mut steps);
+    }
+    if wanted("dumps") {
+        dumps(root, options, &mut steps);
+    }
+    for runner in RUNNERS.iter().filter(|(name, ..)| wanted(name)) {
+        run_runner(root, runner, options, &mut steps);
     }
     Ok(steps.finish())
+}
+
+/// A program beside a server of its own.
+fn with_server(root: &Path, name: &str) -> Command {
+    let mut command = Command::new(ci::built(root, "with_server"));
+    command.arg(name).current_dir(root).env("HEDDLE_BIN", ci::built(root, "heddle"));
+    command
+}
+
+fn dumps(root: &Path, options: &Options, steps: &mut Steps) {
+    let Some(reference) = &options.reference else {
+        return steps.skip("client dumps", "there is no --reference");
+    };
+    let mut command = with_server(root, "dumps");
+    command.arg("bash").arg(root.join("tests/clients/dumps.sh")).env("REFERENCE", reference);
+    if let Some(programs) = &options.client_programs {
+        command.env("CLIENTS", programs);
+    }
+    steps.run("client dumps", &mut command, Counting::Lines);
+}
+
+fn run_runner(root: &Path, runner: &(&str, &str, &[&str], u32), options: &Options, steps: &mut Steps) {
+    let (name, program, settings, seconds) = *runner;
+    let label = format!("runner {name}");
+    let Some(folder_of_runners) = &options.runners else { return steps.skip(&label, "there is no --runners") };
+    let needs_django = name == "run_django";
+    if needs_django && options.django.is_none() {
+        return steps.skip(&label, "there is no --django");
+    }
+    let python = options.python.clone().unwrap_or_else(|| install::interpreter(&folder(root)));
+    let mut command = with_server(root, name);
+    command
+        .arg("bash")
+        .arg(folder_of_runners.join(program))
+        .arg("--work")
+        .arg(folder(root).join(name))
+        .arg("--python")
+        .arg(python);
+    if let Some(django) = options.django.as_ref().filter(|_| needs_django) {
+        command.arg("--src").arg(django);
+    }
+    command.env("WITH_SERVER_SECONDS", seconds.to_string());
+    command.envs(settings.iter().filter_map(|setting| setting.split_once('=')));
+    if let (Some(programs), Some(path)) = (&options.client_programs, std::env::var_os("PATH")) {
+        let path = std::env::join_paths(std::iter::once(programs.clone()).chain(std::env::split_paths(&path)));
+        command.env("PATH", path.unwrap_or_default());
+    }
+    steps.run(&label, &mut command, Counting::Lines);
 }
 
 /// Where built clients live.
@@ -47,8 +136,8 @@ pub fn step(root: &Path, name: &str, steps: &mut Steps) {
     let label = format!("client {name}");
     match call(root, name) {
         Ok(Call::Program(arguments)) => {
-            let mut command = Command::new(ci::built(root, "with_server"));
-            command.arg(name).args(arguments).current_dir(root).env("HEDDLE_BIN", ci::built(root, "heddle"));
+            let mut command = with_server(root, name);
+            command.args(arguments);
             steps.run(&label, &mut command, Counting::Lines);
         }
         Ok(Call::Skip(why)) => steps.skip(&label, &why),

@@ -67,7 +67,7 @@ enum Word {
         arguments: Vec<String>,
     },
     /// Runs client programs against a fresh server (all without arguments)
-    Clients { names: Vec<String> },
+    Clients(clients::Options),
     /// Kills the server under load and checks what it recovers; `-- --help` shows more
     Crash {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -126,7 +126,7 @@ fn main() -> ExitCode {
         Word::Models => ci::models(&root).status().map(|status| status.success()).map_err(|e| e.to_string()),
         Word::Miri { parts } => miri::run(&root, &parts),
         Word::Sql { arguments } => ci::program(&root, "sql", &arguments),
-        Word::Clients { names } => clients::run(&root, &names),
+        Word::Clients(options) => clients::run(&root, &options),
         Word::Crash { arguments } => ci::program(&root, "crash", &arguments),
         Word::Isolation { arguments } => ci::program(&root, "isolation", &arguments),
         Word::Abuse { arguments } => ci::program(&root, "abuse", &arguments),

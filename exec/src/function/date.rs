@@ -26,7 +26,7 @@ pub(super) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: 
         F::Date => date_of(env, &args[0]),
         F::Time => Ok(env.time(&args[0])?.map_or(Value::Null, Value::Time)),
         F::Timestamp => timestamp(env, args),
-        F::Year => part(env, &args[0], |d| Some(Value::Int(d.date.year.into()))),
+        F::Year => part(env, &args[0], |d| Some(Value::UInt(d.date.year.into()))),
         F::Month => part(env, &args[0], |d| Some(Value::Int(d.date.month.into()))),
         F::Day => part(env, &args[0], |d| Some(Value::Int(d.date.day.into()))),
         F::Quarter => part(env, &args[0], |d| Some(Value::Int((i64::from(d.date.month) + 2) / 3))),
@@ -147,8 +147,7 @@ fn now<'a>(env: &Env<'a>, function: Function, node: &'a Expr) -> Evaluated<'a> {
 }
 
 fn part<'a>(env: &Env<'a>, arg: &'a Expr, compute: impl Fn(DateTime) -> Option<Value<'a>>) -> Evaluated<'a> {
-    let value = env.eval(arg)?;
-    let value = env.plain(value, &arg.ty);
+    let value = env.moment(arg)?;
     let date = match month_and_day(&value) {
         Some(date) if !coerce::is_document(&arg.ty) => Some(date.at_midnight()),
         _ => env.as_loose_datetime(&value)?,
@@ -157,8 +156,7 @@ fn part<'a>(env: &Env<'a>, arg: &'a Expr, compute: impl Fn(DateTime) -> Option<V
 }
 
 fn date_of<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
-    let value = env.eval(arg)?;
-    let value = env.plain(value, &arg.ty);
+    let value = env.moment(arg)?;
     if !env.session().sql_mode.no_zero_in_date
         && let Some(date) = month_and_day(&value).filter(|date| date.day <= 31)
     {
@@ -219,6 +217,14 @@ fn date_diff<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     Ok(Value::Int(a - b))
 }
 
+/// An argument of TIMEDIFF and ADDTIME: of a document its text, of a BIT its bytes, of a YEAR its number.
+fn as_written<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
+    if coerce::is_document(&arg.ty) {
+        return Ok(env.text(arg)?.map_or(Value::Null, Value::Bytes));
+    }
+    if arg.ty.kind == TypeKind::Year { env.eval(arg) } else { env.moment(arg) }
+}
+
 /// A TIME or a DATETIME argument, as TIMEDIFF and ADDTIME take them.
 enum Operand {
     Time(Time),
@@ -245,18 +251,35 @@ fn is_date(text: &[u8]) -> bool {
 }
 
 fn time_diff<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
-    let (a, b) = (env.eval(&args[0])?, env.eval(&args[1])?);
+    let (a, b) = (as_written(env, &args[0])?, as_written(env, &args[1])?);
     let (Some(a), Some(b)) = (time_or_datetime(env, &a)?, time_or_datetime(env, &b)?) else { return Ok(Value::Null) };
     let micros = match (a, b) {
         (Operand::Time(a), Operand::Time(b)) => a.micros - b.micros,
-        (Operand::DateTime(a), Operand::DateTime(b)) => match (a.to_utc_micros(), b.to_utc_micros()) {
-            (Some(a), Some(b)) => a - b,
-            _ => return Ok(Value::Null),
-        },
+        (Operand::DateTime(a), Operand::DateTime(b)) => loose_micros(&a) - loose_micros(&b),
         // Different kinds give NULL.
         _ => return Ok(Value::Null),
     };
     Ok(Value::Time(clamp_time(env, micros)))
+}
+
+/// Microseconds since the year 0, as if also zero months and days were some.
+fn loose_micros(d: &DateTime) -> i64 {
+    let Date { year, month, day } = d.date;
+    let days = match d.date.day_number() {
+        Some(days) => days,
+        None if year == 0 && month == 0 => 0,
+        None => {
+            let (mut year, month) = (i64::from(year), i64::from(month));
+            let mut days = 365 * year + 31 * (month - 1) + i64::from(day);
+            if month <= 2 {
+                year -= 1;
+            } else {
+                days -= (month * 4 + 23) / 10;
+            }
+            days + year / 4 - (year / 100 + 1) * 3 / 4
+        }
+    };
+    days * MICROS_PER_DAY + d.time_micros()
 }
 
 /// The largest TIME, with a warning, for what lies beyond.
@@ -292,10 +315,11 @@ fn interval<'a>(env: &Env<'a>, amount: &'a Expr, unit: IntervalUnit) -> Step<Opt
     if unit.is_compound() {
         return Ok(env.text(amount)?.and_then(|s| Interval::parse(&s, unit)));
     }
-    let value = match env.eval(amount)? {
+    let value = match env.plain(env.eval(amount)?, &amount.ty) {
         // A text is read as an integer, but for seconds.
         Value::Bytes(text) if unit != IntervalUnit::Second => {
-            Value::Int(i64::try_from(env.as_integer(&Value::Bytes(text))?).unwrap_or(i64::MAX))
+            let n = env.as_integer(&Value::Bytes(text))?;
+            Value::Int(i64::try_from(n).or_else(|_| u64::try_from(n).map(u64::cast_signed)).unwrap_or(i64::MAX))
         }
         value => env.as_number(value)?,
     };
@@ -334,7 +358,7 @@ fn date_add<'a>(
     unit: IntervalUnit,
     subtract: bool,
 ) -> Evaluated<'a> {
-    let value = env.eval(date)?;
+    let value = env.moment(date)?;
     if matches!(value, Value::Null) {
         return Ok(Value::Null);
     }
@@ -350,8 +374,13 @@ fn date_add<'a>(
     // What is no date stays a date where it was one and the unit counts days.
     let stays_date = || {
         let was_date = match &value {
+            // What was moved before is a moment, and so is a year.
+            Value::Bytes(_) if date.any(&is_moved) => false,
+            Value::Date(_) => date.ty.kind != TypeKind::Year,
             Value::Bytes(text) => !coerce::has_time_part(text),
             Value::Int(n) => n.unsigned_abs() < 100_000_000,
+            Value::Decimal(d) => d.to_f64().abs() < 1e8,
+            Value::Double(x) => x.abs() < 1e8,
             value => matches!(value, Value::Date(_)),
         };
         was_date && unit.is_date_only()
@@ -367,6 +396,12 @@ fn date_add<'a>(
         Kind::Double => Value::Double(env.as_double(&Value::DateTime(sum))?),
         _ => Value::DateTime(sum),
     })
+}
+
+/// The outcome of DATE_ADD and its like.
+fn is_moved(date: &Expr) -> bool {
+    use Function as F;
+    matches!(&date.kind, ExprKind::Call { function: F::DateAdd | F::DateSub | F::TimestampAdd, .. })
 }
 
 #[cold]
@@ -406,7 +441,7 @@ fn whole_months(from: &DateTime, to: &DateTime) -> i64 {
 }
 
 fn add_time<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr], subtract: bool) -> Evaluated<'a> {
-    let value = env.eval(&args[0])?;
+    let value = as_written(env, &args[0])?;
     if matches!(value, Value::Null) {
         return Ok(Value::Null);
     }
@@ -616,6 +651,9 @@ fn convert_tz<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     let (Some(d), Some(from), Some(to)) = (env.datetime(&args[0])?, env.text(&args[1])?, env.text(&args[2])?) else {
         return Ok(Value::Null);
     };
+    if d.date.has_zero_part() {
+        return Ok(Value::Null);
+    }
     let system = TimeZone::detect_system();
     let zone = |name: &[u8]| TimeZone::parse(&String::from_utf8_lossy(name), &system);
     let (Some(from), Some(to)) = (zone(&from), zone(&to)) else { return Ok(Value::Null) };

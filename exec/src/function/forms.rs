@@ -33,19 +33,28 @@ fn sound(letter: char) -> Option<u8> {
     const SOUNDS: &[u8; 26] = b"01230120022455012623010202";
     match letter {
         'A'..='Z' => Some(SOUNDS[letter as usize - 'A' as usize]),
-        // Letters of other scripts are as vowels; they end a run of equal sounds.
-        other if other.is_alphabetic() => Some(b'0'),
+        // Others are as vowels; they end a run of equal sounds.
+        other if is_letter(other) => Some(b'0'),
         _ => None,
     }
+}
+
+/// What counts as a letter: English ones, and whatever stands behind U+00C0.
+fn is_letter(c: char) -> bool {
+    c.is_ascii_alphabetic() || c >= '\u{C0}'
 }
 
 /// The first letter and the sounds behind it, at least three; of any length, as MySQL has it.
 fn soundex<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
     let Some(text) = env.text(arg)? else { return Ok(Value::Null) };
-    let text = String::from_utf8_lossy(&text);
+    // Bytes are letters where they are English ones.
+    let text = match is_binary(arg) {
+        true => text.iter().map(|&b| if b.is_ascii() { char::from(b) } else { ' ' }).collect(),
+        false => String::from_utf8_lossy(&text),
+    };
     // Other letters than English ones stay as they are.
     let upper = |c: char| c.to_ascii_uppercase();
-    let mut letters = text.chars().map(upper).skip_while(|c| !c.is_alphabetic());
+    let mut letters = text.chars().map(upper).skip_while(|c| !is_letter(*c));
     let Some(first) = letters.next() else { return Ok(Value::Bytes(Cow::Borrowed(b""))) };
     let mut out = first.to_string();
     let mut count = 1;

@@ -282,7 +282,7 @@ fn compile<'a>(
     match_type: Option<&'a Expr>,
     function: &'static str,
 ) -> Step<Option<Rc<Pattern>>> {
-    let binary = |arg: &Expr| super::string::is_binary(arg) && !coerce::is_bits_literal(&arg.ty);
+    let binary = super::string::is_binary;
     if binary(&args[0]) != binary(&args[1]) {
         let text = if binary(&args[0]) { &args[1] } else { &args[0] };
         if coerce::is_string(&text.ty) {

@@ -68,6 +68,9 @@ fn collation_of(args: &[Expr]) -> CollationId {
     if any_binary(args) {
         return CollationId::BINARY;
     }
+    if args.iter().any(|arg| crate::coerce::is_document(&arg.ty)) {
+        return CollationId::UTF8MB4_BIN;
+    }
     let text = args.iter().find(|a| a.ty.collation != CollationId::BINARY);
     text.map_or(CollationId::UTF8MB4_0900_AI_CI, |a| a.ty.collation)
 }
@@ -494,7 +497,8 @@ fn elt<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
 
 /// FIELD compares as strings when all are strings, as integers when all are, else as doubles.
 fn field<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
-    if crate::coerce::all_strings(args) {
+    // What is no number is text there, also dates and documents.
+    if !args.iter().any(|arg| crate::coerce::is_numeric(&arg.ty)) {
         let Some(wanted) = env.text(&args[0])? else { return Ok(Value::Int(0)) };
         let collation = collation_of(args);
         for (n, arg) in args.iter().enumerate().skip(1) {

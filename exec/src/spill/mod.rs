@@ -126,7 +126,10 @@ enum Failure {
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
         match error.kind() {
-            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => Failure::DiskFull,
+            // A limit of the process is one of its disk, too.
+            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded | std::io::ErrorKind::FileTooLarge => {
+                Failure::DiskFull
+            }
             _ => Failure::Io(error.to_string()),
         }
     }
@@ -460,6 +463,7 @@ mod tests {
         let told = |kind: std::io::ErrorKind| Error::from(Failure::from(std::io::Error::from(kind)));
         assert_eq!(told(std::io::ErrorKind::StorageFull), Error::TemporaryDiskFull);
         assert_eq!(told(std::io::ErrorKind::QuotaExceeded), Error::TemporaryDiskFull);
+        assert_eq!(told(std::io::ErrorKind::FileTooLarge), Error::TemporaryDiskFull);
         assert!(matches!(told(std::io::ErrorKind::Other), Error::Storage(_)));
     }
 }

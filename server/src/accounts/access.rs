@@ -2,9 +2,9 @@
 //!
 //! Database grants are patterns; of each grantee the most specific that matches counts, as in MySQL. A look-up allocates nothing.
 
-use super::model::{Account, Name};
+use super::model::{Account, Name, RoutineGrant};
 use super::privilege::Privileges;
-use super::{Accounts, parse_roles, special};
+use super::{Accounts, special};
 use crate::error::{Error, Result};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -34,7 +34,8 @@ pub struct Access {
     /// By grantee, most specific first.
     databases: Vec<Vec<(String, Privileges)>>,
     tables: HashMap<String, HashMap<String, OfTable>>,
-    routines: Vec<super::model::RoutineGrant>,
+    /// By database.
+    routines: HashMap<String, Vec<RoutineGrant>>,
     /// The schema as far as the account may see it, of the version looked at last.
     visible: RefCell<Option<(u64, Arc<Schema>)>>,
 }
@@ -57,21 +58,28 @@ pub struct Identity {
     pub expired: bool,
 }
 
+impl Identity {
+    /// A definer, in whose name a view or a routine does what it does.
+    pub fn definer(name: &Name, roles: Vec<Name>) -> Self {
+        let (user, host) = (name.user.clone(), name.host.clone());
+        Self { name: name.clone(), user, host, using_password: true, roles, expired: false }
+    }
+}
+
 /// The sets that sessions of a worker have.
 #[derive(Debug, Default)]
 pub struct Accesses {
     epoch: u64,
     known: HashMap<Identity, Rc<Access>>,
+    /// Of definers; `None`: there is no such account.
+    definers: HashMap<Name, Option<Rc<Access>>>,
     last_stamp: u64,
 }
 
 impl Accesses {
     /// The set of these roles of the account, as of the snapshot.
-    pub fn get(&mut self, accounts: &Accounts, identity: &Identity, mandatory: &str) -> Rc<Access> {
-        if self.epoch != accounts.epoch {
-            self.known.clear();
-            self.epoch = accounts.epoch;
-        }
+    pub fn get(&mut self, accounts: &Accounts, identity: &Identity, mandatory: &[Name]) -> Rc<Access> {
+        self.turn(accounts.epoch);
         if let Some(access) = self.known.get(identity) {
             return Rc::clone(access);
         }
@@ -80,8 +88,33 @@ impl Accesses {
             self.known.clear();
         }
         self.last_stamp += 1;
-        let access = Rc::new(Access::new(self.last_stamp, accounts, identity, &parse_roles(mandatory)));
+        let access = Rc::new(Access::new(self.last_stamp, accounts, identity, mandatory));
         self.known.insert(identity.clone(), Rc::clone(&access));
+        access
+    }
+
+    /// What was known at another epoch is forgotten.
+    fn turn(&mut self, epoch: u64) {
+        if self.epoch != epoch {
+            self.known.clear();
+            self.definers.clear();
+            self.epoch = epoch;
+        }
+    }
+
+    /// The rights of a definer as of the epoch, where they are known; `Some(None)`: there is no such account.
+    pub fn definer(&self, epoch: u64, name: &Name) -> Option<Option<Rc<Access>>> {
+        if self.epoch == epoch { self.definers.get(name).cloned() } else { None }
+    }
+
+    /// Puts the rights of a definer together. Its default roles are active, or `all_roles`.
+    pub fn make_definer(&mut self, accounts: &Accounts, name: &Name, all_roles: bool, mandatory: &[Name]) -> Option<Rc<Access>> {
+        self.turn(accounts.epoch);
+        let access = accounts.get(name).map(|account| {
+            let identity = Identity::definer(name, accounts.roles_at_login(account, all_roles, mandatory));
+            self.get(accounts, &identity, mandatory)
+        });
+        self.definers.insert(name.clone(), access.clone());
         access
     }
 }
@@ -119,7 +152,7 @@ impl Access {
             dynamic: BTreeMap::new(),
             databases: Vec::new(),
             tables: HashMap::new(),
-            routines: Vec::new(),
+            routines: HashMap::new(),
             visible: RefCell::default(),
         };
         for account in grantees {
@@ -148,7 +181,9 @@ impl Access {
                 *all = all.with(*more);
             }
         }
-        self.routines.extend(account.routines.iter().cloned());
+        for grant in &account.routines {
+            self.routines.entry(grant.database.clone()).or_default().push(grant.clone());
+        }
     }
 
     /// For every table of the database: what is granted globally and for it.
@@ -215,7 +250,7 @@ impl Access {
             || self.has(Privileges::SHOW_DATABASES)
             || !self.database(database).and(Privileges::DATABASE.without(Privileges::GRANT)).is_empty()
             || self.tables.contains_key(database)
-            || self.routines.iter().any(|grant| grant.database == database)
+            || self.routines.contains_key(database)
     }
 
     /// May the account use it (USE)?
@@ -223,7 +258,7 @@ impl Access {
         is_open_database(database)
             || !self.database(database).and(Privileges::DATABASE).is_empty()
             || self.tables.contains_key(database)
-            || self.routines.iter().any(|grant| grant.database == database)
+            || self.routines.contains_key(database)
     }
 
     /// May the account know that the table is there?
@@ -249,10 +284,17 @@ impl Access {
         is_open_database(database) || self.table(database, view).0.has(Privileges::SELECT.with(Privileges::SHOW_VIEW))
     }
 
+    /// Of a routine, with what its database gives.
+    pub fn routine(&self, database: &str, name: &str, function: bool) -> Privileges {
+        let above = self.database(database);
+        let own = self.routines.get(database).into_iter().flatten().filter(|grant| grant.is_of(name, function));
+        own.fold(above, |all, grant| all.with(grant.privileges))
+    }
+
     /// May the account know that the procedure is there?
     pub fn sees_routine(&self, def: &RoutineDef) -> bool {
         let some = Privileges::EXECUTE.with(Privileges::CREATE_ROUTINE).with(Privileges::ALTER_ROUTINE);
-        self.database(&def.database).has_any(some) || self.shows_routine(def)
+        self.routine(&def.database, &def.name, false).has_any(some) || self.shows_routine(def)
     }
 
     /// May the account see what the procedure does?

@@ -4,16 +4,19 @@
 //! The match over statements has no arm for all others, on purpose: a new statement must say what it needs.
 
 use super::access::Access;
+use super::model::Name;
 use super::needs::is_free;
 use super::privilege::Privileges;
 use super::special;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, no_definer};
 use crate::session::State;
+use exec::Level;
 use sql::ast::{
     AlterAction, AlterTable, CreateTable, ForeignKey, Maintenance, ObjectName, PartitionAction, SetItem, Show, Statement,
     TableOptions, VariableScope, ViewForm,
 };
 use sql::plan::Action;
+use types::schema::TableDef;
 
 impl State {
     /// Refuses what the account may not.
@@ -34,32 +37,41 @@ impl State {
             Statement::CreateTable(create) => self.check_create_table(create),
             Statement::DropTable { temporary: true, .. } => Ok(()),
             Statement::DropTable { names, .. } => names.iter().try_for_each(|name| self.of_table_or_own(name, Privileges::DROP)),
-            Statement::DropView { names, .. } => names.iter().try_for_each(|name| table(name, Privileges::DROP)),
+            Statement::DropView { names, .. } => names.iter().try_for_each(|name| {
+                table(name, Privileges::DROP)?;
+                self.view_definer(name)?.map_or(Ok(()), |definer| self.guard_definer(&definer))
+            }),
             Statement::Truncate { table: name } => self.of_table_or_own(name, Privileges::DROP),
             Statement::CreateView(create) => {
                 table(&create.name, Privileges::CREATE_VIEW)?;
                 if matches!(create.form, ViewForm::OrReplace | ViewForm::Alter) {
                     table(&create.name, Privileges::DROP)?;
                 }
-                check_definer(access, create.definer)
+                let named = create.definer.map(|(user, host)| Name::new(user, host));
+                let kept = if create.form == ViewForm::Alter { self.view_definer(&create.name)? } else { None };
+                self.check_definer(named.or(kept))
             }
             Statement::CreateRoutine(create) => {
                 database(self.database_of(&create.name)?, Privileges::CREATE_ROUTINE)?;
-                check_definer(access, create.definer)
+                self.check_definer(create.definer.map(|(user, host)| Name::new(user, host)))
             }
-            Statement::AlterRoutine { name, .. } | Statement::DropRoutine { name, .. } => {
-                self.check_routine(self.database_of(name)?, name.name, Privileges::ALTER_ROUTINE)
+            Statement::AlterRoutine { function, name, .. } | Statement::DropRoutine { function, name, .. } => {
+                let database = self.database_of(name)?;
+                self.check_routine(database, name.name, *function, Privileges::ALTER_ROUTINE)?;
+                let schema = self.schema();
+                let definer = schema.routine(*function, database, name.name).map(|def| Name::from_plain(&def.definer));
+                definer.map_or(Ok(()), |definer| self.guard_definer(&definer))
             }
             Statement::CreateTrigger(create) => {
                 table(&create.table, Privileges::TRIGGER)?;
-                check_definer(access, create.definer)
+                self.check_definer(create.definer.map(|(user, host)| Name::new(user, host)))
             }
             Statement::DropTrigger { name, .. } => match self.schema().trigger(self.database_of(name)?, name.name) {
                 Some((on, _)) => table(&ObjectName { database: name.database, name: &on.name }, Privileges::TRIGGER),
                 None => Ok(()),
             },
-            Statement::CreateIndex(create) => table(&create.table, Privileges::INDEX),
-            Statement::DropIndex { table: name, .. } => table(name, Privileges::INDEX),
+            Statement::CreateIndex(create) => self.of_table_or_own(&create.table, Privileges::INDEX),
+            Statement::DropIndex { table: name, .. } => self.of_table_or_own(name, Privileges::INDEX),
             Statement::AlterTable(alter) => self.check_alter_table(alter),
             Statement::RenameTable { pairs } => pairs.iter().try_for_each(|(old, new)| {
                 table(old, Privileges::ALTER.with(Privileges::DROP))?;
@@ -91,8 +103,8 @@ impl State {
                 Err(access.access_denied())
             }
             Statement::ExplainConnection { .. } => process(access),
-            // Judged where they know whom they are about.
-            Statement::Account(_) | Statement::Kill { .. } | Statement::Call(_) => Ok(()),
+            // Judged where they know what they are about.
+            Statement::Account(_) | Statement::Kill { .. } | Statement::Call(_) | Statement::ResetPersist { .. } => Ok(()),
             // Judged while they are bound.
             Statement::Query(_)
             | Statement::Insert(_)
@@ -144,10 +156,15 @@ impl State {
         }
     }
 
-    /// 1370, whether the procedure is there or not.
-    pub fn check_routine(&self, database: &str, name: &str, wanted: Privileges) -> Result<()> {
+    /// Who has triggers on a table, 1142.
+    pub fn check_triggers_of(&self, table: &TableDef) -> Result<()> {
+        self.of_table(&ObjectName { database: Some(&table.database), name: &table.name }, Privileges::TRIGGER)
+    }
+
+    /// 1370, whether the routine is there or not.
+    pub fn check_routine(&self, database: &str, name: &str, function: bool, wanted: Privileges) -> Result<()> {
         let command = if wanted == Privileges::EXECUTE { "execute" } else { "alter routine" };
-        match self.access.database(database).has(wanted) {
+        match self.access.routine(database, name, function).has(wanted) {
             true => Ok(()),
             false => Err(self.access.routine_denied(command, database, name)),
         }
@@ -174,6 +191,38 @@ impl State {
         match self.access.shows_columns(database, name.name) || is_own() || is_missing() {
             true => Ok(()),
             false => Err(self.access.table_denied(Privileges::SELECT, name.name)),
+        }
+    }
+
+    /// Another definer than oneself.
+    fn check_definer(&self, definer: Option<Name>) -> Result<()> {
+        let Some(definer) = definer.filter(|name| *name != self.access.name) else { return Ok(()) };
+        self.access.needs_admin("SET_ANY_DEFINER", "SUPER or SET_ANY_DEFINER")?;
+        match self.worker.definer(&definer) {
+            None => self.access.needs_admin("ALLOW_NONEXISTENT_DEFINER", "SUPER or ALLOW_NONEXISTENT_DEFINER"),
+            Some(_) => self.guard_definer(&definer),
+        }
+    }
+
+    /// What a definer with SYSTEM_USER has made is changed by its kind alone.
+    fn guard_definer(&self, definer: &Name) -> Result<()> {
+        let is_guarded = || self.worker.definer(definer).is_some_and(|definer| definer.has_dynamic("SYSTEM_USER"));
+        match !self.access.has_dynamic("SYSTEM_USER") && is_guarded() {
+            true => Err(special("SYSTEM_USER")),
+            false => Ok(()),
+        }
+    }
+
+    fn view_definer(&self, name: &ObjectName<'_>) -> Result<Option<Name>> {
+        let schema = self.schema();
+        let view = schema.table(self.database_of(name)?, name.name).and_then(|def| def.view.as_ref());
+        Ok(view.map(|view| Name::new(&view.definer_user, &view.definer_host)))
+    }
+
+    /// A definer that is not there is worth a note (1449).
+    pub fn note_missing_definer(&self, definer: &Name) {
+        if self.worker.definer(definer).is_none() {
+            self.warn(Level::Note, 1449, no_definer(&definer.user, &definer.host));
         }
     }
 
@@ -217,6 +266,9 @@ impl State {
     }
 
     fn check_alter_table(&self, alter: &AlterTable<'_>) -> Result<()> {
+        if self.temporary_table(self.database_of(&alter.table)?, alter.table.name).is_some() {
+            return Ok(());
+        }
         let mut wanted = Privileges::ALTER;
         for action in alter.actions {
             match action {
@@ -326,16 +378,6 @@ fn of_database(access: &Access, name: &str, wanted: Privileges) -> Result<()> {
     }
 }
 
-/// Another definer than oneself.
-fn check_definer(access: &Access, definer: Option<(&str, &str)>) -> Result<()> {
-    match definer {
-        Some((user, host)) if user != access.name.user || host != access.name.host => {
-            access.needs_admin("SET_ANY_DEFINER", "SUPER or SET_ANY_DEFINER")
-        }
-        _ => Ok(()),
-    }
-}
-
 fn process(access: &Access) -> Result<()> {
     if access.has(Privileges::PROCESS) { Ok(()) } else { Err(special("PROCESS")) }
 }
@@ -393,6 +435,15 @@ fn check_set(access: &Access, item: &SetItem<'_>) -> Result<()> {
         SetItem::User { .. } | SetItem::Names { .. } | SetItem::CharacterSet(_) | SetItem::Unsupported(_) => return Ok(()),
     };
     match scope {
+        VariableScope::PersistOnly if crate::variables::find(name).is_some() => {
+            let both = ["SYSTEM_VARIABLES_ADMIN", "PERSIST_RO_VARIABLES_ADMIN"];
+            if access.has(Privileges::SUPER) || both.iter().all(|name| access.has_dynamic(name)) {
+                return Ok(());
+            }
+            let message =
+                "Access denied; you need SYSTEM_VARIABLES_ADMIN and PERSIST_RO_VARIABLES_ADMIN privileges for this operation";
+            Err(Error::Other { number: 3630, message: message.to_owned() })
+        }
         VariableScope::Global | VariableScope::Persist | VariableScope::PersistOnly => {
             let id = crate::variables::find(name);
             if id.is_none() && !name.is_empty() {

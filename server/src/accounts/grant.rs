@@ -246,7 +246,7 @@ fn may_grant(access: &Access, level: &Level, set: &Set) -> Result<()> {
             let missing = if missing.is_empty() { Privileges::GRANT } else { missing };
             Err(access.table_denied(missing, table))
         }
-        Level::Routine { database, name, .. } => match access.database(database).has(needed) {
+        Level::Routine { database, name, function } => match access.routine(database, name, *function).has(needed) {
             true => Ok(()),
             false => Err(access.routine_denied("grant", database, name)),
         },
@@ -283,9 +283,7 @@ fn complete(state: &State, level: &Level, set: &mut Set, granting: bool) -> Resu
                 None => {}
             }
         }
-        Level::Routine { database, name, function: false } if state.schema().procedure(database, name).is_some() => {
-            return Err(Error::NotSupported("privileges on single procedures".to_owned()));
-        }
+        Level::Routine { database, name, function } if state.schema().routine(*function, database, name).is_some() => {}
         Level::Routine { name, function, .. } if granting => {
             let kind = if *function { "FUNCTION" } else { "PROCEDURE" };
             return Err(Error::DoesNotExist { kind, name: name.clone() });
@@ -331,13 +329,64 @@ fn grant(accounts: &mut Accounts, name: &Name, level: &Level, set: &Set) -> Resu
             }
         }
         Level::Routine { database, name, function } => {
-            let (database, name, function) = (database.clone(), name.clone(), *function);
-            account.routines.push(RoutineGrant { database, name, function, privileges: set.whole });
+            account.grant_routine(database, name, *function, set.whole);
         }
     }
     tidy(&mut account);
     accounts.put(account);
     Ok(())
+}
+
+impl Account {
+    pub fn grant_routine(&mut self, database: &str, name: &str, function: bool, privileges: Privileges) {
+        let is = |grant: &&mut RoutineGrant| grant.database == database && grant.is_of(name, function);
+        match self.routines.iter_mut().find(is) {
+            Some(present) => present.privileges = present.privileges.with(privileges),
+            None => {
+                let (database, name) = (database.to_owned(), name.to_lowercase());
+                self.routines.push(RoutineGrant { database, name, function, privileges });
+            }
+        }
+    }
+}
+
+/// Who makes a routine may run, change and drop it (`automatic_sp_privileges`).
+pub async fn grant_to_maker(state: &mut State, database: &str, name: &str, function: bool) -> Result<()> {
+    let given = Privileges::EXECUTE.with(Privileges::ALTER_ROUTINE);
+    if !is_automatic(state) || state.access.routine(database, name, function).has(given) {
+        return Ok(());
+    }
+    let (maker, database, name) = (state.access.name.clone(), database.to_owned(), name.to_owned());
+    change(state, move |accounts| {
+        if let Some(account) = accounts.get(&maker) {
+            let mut account = Account::clone(account);
+            account.grant_routine(&database, &name, function, given);
+            accounts.put(account);
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// What was granted on a routine that is gone goes with it (`automatic_sp_privileges`).
+pub async fn forget_routine(state: &mut State, database: &str, name: &str, function: bool) -> Result<()> {
+    let (database, name) = (database.to_owned(), name.to_owned());
+    let is = move |grant: &RoutineGrant| grant.database == database && grant.is_of(&name, function);
+    let snapshot = state.worker.shared.accounts.snapshot();
+    if !is_automatic(state) || !snapshot.by_name.values().any(|account| account.routines.iter().any(&is)) {
+        return Ok(());
+    }
+    change(state, move |accounts| {
+        for account in accounts.by_name.values_mut().filter(|account| account.routines.iter().any(&is)) {
+            Arc::make_mut(account).routines.retain(|grant| !is(grant));
+        }
+        Ok(())
+    })
+    .await
+}
+
+fn is_automatic(state: &State) -> bool {
+    state.worker.shared.globals().get(crate::variables::known("automatic_sp_privileges")).as_bool()
 }
 
 /// Takes grants of nothing out.
@@ -391,7 +440,17 @@ fn revoke(accounts: &mut Accounts, name: &Name, level: &Level, set: &Set) -> Res
                 *bits = bits.without(*less);
             }
         }
-        Level::Routine { .. } => return Err(no_grant(name, None)),
+        Level::Routine { database, name: routine, function } => {
+            let is = |grant: &&mut RoutineGrant| grant.database == *database && grant.is_of(routine, *function);
+            let present = account.routines.iter_mut().find(is).ok_or_else(|| {
+                let message = format!(
+                    "There is no such grant defined for user '{}' on host '{}' on routine '{routine}'",
+                    name.user, name.host
+                );
+                Error::Other { number: 1403, message }
+            })?;
+            present.privileges = present.privileges.without(if set.all { Privileges::ROUTINE } else { set.whole });
+        }
     }
     tidy(&mut account);
     accounts.put(account);

@@ -9,6 +9,8 @@ use super::model::{Account, Limits, Name};
 use crate::error::{Error, Result};
 use crate::worker::{OneShot, one_shot};
 use aws_lc_rs::rsa::{KeySize, OAEP_SHA1_MGF1SHA1, OaepPrivateDecryptingKey, PrivateDecryptingKey};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use parking_lot::Mutex;
 use protocol::auth::Sha2Hash;
 use std::collections::HashMap;
@@ -88,17 +90,10 @@ impl Key {
 }
 
 /// A document in PEM.
-pub fn pem(label: &str, der: &[u8]) -> Vec<u8> {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+fn pem(label: &str, der: &[u8]) -> Vec<u8> {
     let mut out = format!("-----BEGIN {label}-----\n").into_bytes();
-    for line in der.chunks(48) {
-        for group in line.chunks(3) {
-            let word = group.iter().fold(0u32, |word, byte| word << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
-            for digit in 0..4 {
-                let is_padding = digit > group.len();
-                out.push(if is_padding { b'=' } else { DIGITS[(word >> (18 - 6 * digit) & 63) as usize] });
-            }
-        }
+    for line in STANDARD.encode(der).as_bytes().chunks(64) {
+        out.extend_from_slice(line);
         out.push(b'\n');
     }
     out.extend_from_slice(format!("-----END {label}-----\n").as_bytes());

@@ -26,11 +26,12 @@ mod show;
 mod statement;
 
 pub use access::{Access, Accesses, Identity};
+pub use grant::{forget_routine, grant_to_maker};
 pub use logins::{Logins, Seat};
 pub use model::{Account, Name};
-pub use needs::{Gathering, Needs, check_missing, check_touched};
+pub use needs::{Gathering, Needs};
 pub use password::{Plugin, native_hash};
-pub use show::{create_user, grants};
+pub use show::{create_user, grants, json_text};
 pub use statement::run;
 
 use crate::error::{Error, Result};
@@ -70,7 +71,7 @@ impl Accounts {
         self.order.iter().find(is)
     }
 
-    /// The roles of an account and theirs, without the mandatory ones.
+    /// Has `to` the role, itself or by way of its roles? Mandatory roles do not count.
     pub fn is_granted(&self, to: &Name, role: &Name) -> bool {
         let mut seen: Vec<&Name> = Vec::new();
         let mut next = vec![to];
@@ -87,14 +88,34 @@ impl Accounts {
         }
         false
     }
+
+    /// The roles that an account may make active: its own, and of the mandatory ones those that are there.
+    pub fn granted_roles(&self, account: &Account, mandatory: &[Name]) -> Vec<Name> {
+        let mut granted: Vec<Name> = account.roles.iter().map(|grant| grant.role.clone()).collect();
+        for role in mandatory {
+            if !granted.contains(role) && *role != account.name && self.get(role).is_some() {
+                granted.push(role.clone());
+            }
+        }
+        granted
+    }
+
+    /// The roles that are active from the start: `all`, or the default ones.
+    pub fn roles_at_login(&self, account: &Account, all: bool, mandatory: &[Name]) -> Vec<Name> {
+        let granted = self.granted_roles(account, mandatory);
+        match all {
+            true => granted,
+            false => account.default_roles.iter().filter(|role| granted.contains(role)).cloned().collect(),
+        }
+    }
 }
 
 /// The published accounts, and what is known of logins.
 pub struct AccountStore {
     epoch: sync::CachePadded<AtomicU64>,
     published: ArcSwap<Accounts>,
-    /// A1
-    writer: Mutex<()>,
+    /// Whether the catalog has them: what a new one begins with is written by the first change. A1
+    writer: Mutex<bool>,
     pub logins: Logins,
 }
 
@@ -107,14 +128,15 @@ impl AccountStore {
                 .map_err(|error| format!("the account {} cannot be read: {error}", String::from_utf8_lossy(&name)))?;
             by_name.insert(account.name.clone(), Arc::new(account));
         }
-        if by_name.is_empty() {
+        let is_stored = !by_name.is_empty();
+        if !is_stored {
             let root = Account::superuser(Name::new("root", "localhost"));
             by_name.insert(root.name.clone(), Arc::new(root));
         }
         Ok(Self {
             epoch: sync::CachePadded::new(AtomicU64::new(1)),
             published: ArcSwap::from_pointee(Accounts::new(1, by_name)),
-            writer: Mutex::new(()),
+            writer: Mutex::new(is_stored),
             logins: Logins::start(),
         })
     }
@@ -154,15 +176,13 @@ impl AccountStore {
         worker: &txn::Worker,
         change: impl FnOnce(&mut Accounts) -> Result<T>,
     ) -> Result<T> {
-        let _writer = self.writer.lock();
+        let mut is_stored = self.writer.lock();
         let present = self.snapshot();
         let mut next = Accounts::clone(&present);
         let done = change(&mut next)?;
         let mut records = Vec::new();
         for (name, account) in &next.by_name {
-            // The first change writes down what a new catalog begins with.
-            let is_same =
-                present.epoch > 1 && present.get(name).is_some_and(|before| Arc::ptr_eq(before, account) || before == account);
+            let is_same = *is_stored && present.get(name).is_some_and(|before| Arc::ptr_eq(before, account) || before == account);
             if !is_same {
                 let json = serde_json::to_vec(&**account).map_err(|error| Error::Internal(error.to_string()))?;
                 records.push((name.record(), Some(json)));
@@ -171,11 +191,24 @@ impl AccountStore {
         let gone = present.by_name.keys().filter(|name| !next.by_name.contains_key(name));
         records.extend(gone.map(|name| (name.record(), None)));
         database.put_accounts(worker, &records)?;
-        let epoch = present.epoch + 1;
-        self.published.store(Arc::new(Accounts::new(epoch, next.by_name)));
+        *is_stored = true;
+        self.publish(Accounts::new(present.epoch + 1, next.by_name));
+        Ok(done)
+    }
+
+    /// What an account may do depends on variables too: after such a change everybody puts it together again.
+    pub fn renew(&self) {
+        let _writer = self.writer.lock();
+        let present = self.snapshot();
+        self.publish(Accounts { epoch: present.epoch + 1, ..Accounts::clone(&present) });
+    }
+
+    /// Called under the writers' mutex.
+    fn publish(&self, next: Accounts) {
+        let epoch = next.epoch;
+        self.published.store(Arc::new(next));
         // Release: pairs with the Acquire in `epoch`.
         self.epoch.store(epoch, Ordering::Release);
-        Ok(done)
     }
 }
 
@@ -200,21 +233,4 @@ pub fn parse_roles(text: &str) -> Vec<Name> {
         None => Name { user: bare(text), host: "%".to_owned() },
     };
     names.map(name).collect()
-}
-
-impl Accounts {
-    /// The roles that are active from the start.
-    pub fn roles_at_login(&self, account: &Account, all: bool, mandatory: &str) -> Vec<Name> {
-        let mandatory = parse_roles(mandatory).into_iter().filter(|role| self.get(role).is_some() && *role != account.name);
-        let mut granted: Vec<Name> = account.roles.iter().map(|grant| grant.role.clone()).collect();
-        for role in mandatory {
-            if !granted.contains(&role) {
-                granted.push(role);
-            }
-        }
-        match all {
-            true => granted,
-            false => account.default_roles.iter().filter(|role| granted.contains(role)).cloned().collect(),
-        }
-    }
 }

@@ -32,6 +32,12 @@ impl Name {
         format!("{}@{}", ticked(&self.user), ticked(&self.host))
     }
 
+    /// From `user@host`.
+    pub fn from_plain(text: &str) -> Self {
+        let (user, host) = text.rsplit_once('@').unwrap_or((text, "%"));
+        Self::new(user, host)
+    }
+
     /// `user@host`
     pub fn plain(&self) -> String {
         format!("{}@{}", self.user, self.host)
@@ -113,6 +119,13 @@ pub struct RoutineGrant {
     pub name: String,
     pub function: bool,
     pub privileges: Privileges,
+}
+
+impl RoutineGrant {
+    /// Names of routines are compared without regard to case.
+    pub fn is_of(&self, name: &str, function: bool) -> bool {
+        self.function == function && self.name.to_lowercase() == name.to_lowercase()
+    }
 }
 
 /// An account or a role.

@@ -1,91 +1,205 @@
 //! What a plan needs of tables, noted while it is bound and looked at by each session that runs it.
+//!
+//! What a view reads is needed by its definer, or by whoever runs the statement (SQL SECURITY INVOKER); where either lacks it, the
+//! outermost view is said to be invalid.
+//!
+//! N1: `Rights` are a place in the list of views that were entered, counted from one.
+//! N2: whose rights were enough is remembered by the stamp of who runs the plan. A change of accounts gives everybody another stamp, so it
+//!     also stands for the rights of definers as they were then.
 
 use super::access::Access;
+use super::model::Name;
 use super::privilege::Privileges;
 use super::special;
 use crate::error::Error;
+use crate::worker::Worker;
 use sql::Denied;
-use sql::plan::{Action, Part};
+use sql::plan::{Action, Part, Rights};
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 use types::schema::TableDef;
 
 /// What is needed of one table for one action.
 #[derive(Clone, Debug)]
-pub struct Need {
-    pub database: Box<str>,
-    pub table: Box<str>,
-    pub action: Action,
+struct Need {
+    database: Box<str>,
+    table: Box<str>,
+    action: Action,
+    rights: Rights,
     /// Some of it, whatever the columns: said of the table where it is refused.
-    pub any: bool,
+    any: bool,
     /// All of it, not some of its columns.
-    pub whole: bool,
+    whole: bool,
     /// By name, and whether it is one of all columns.
-    pub columns: Vec<(Box<str>, bool)>,
+    columns: Vec<(Box<str>, bool)>,
+}
+
+/// A view whose query is read.
+#[derive(Clone, Debug)]
+struct Entered {
+    /// Whose rights count in it; `None`: of whoever runs the statement.
+    definer: Option<Name>,
+    /// The outermost view, which is named where something is missing.
+    outermost: Box<str>,
 }
 
 /// What a plan needs, and whose rights were enough last.
 #[derive(Debug, Default)]
 pub struct Needs {
     list: Box<[Need]>,
+    /// N1
+    entered: Box<[Entered]>,
+    has_definers: bool,
     /// Of the account as a whole.
     global: Privileges,
+    /// N2
     passed: Cell<u64>,
 }
 
 impl Needs {
-    /// Refuses what the account may not. It allocates nothing unless it refuses.
+    /// Refuses what the account may not. It allocates nothing unless it refuses, or looks at definers for the first time.
     #[inline]
-    pub fn check(&self, access: &Access) -> Result<(), Error> {
-        if access.reads_all && access.global.has(self.global) || self.passed.get() == access.stamp {
+    pub fn check(&self, access: &Rc<Access>, worker: &Worker) -> Result<(), Error> {
+        let may_all = access.reads_all && access.global.has(self.global) && !self.has_definers;
+        if may_all || self.passed.get() == access.stamp {
             return Ok(());
         }
-        self.check_all(access)
+        self.check_all(access, worker)
     }
 
-    fn check_all(&self, access: &Access) -> Result<(), Error> {
+    fn check_all(&self, access: &Rc<Access>, worker: &Worker) -> Result<(), Error> {
         access.refuse_expired()?;
         if !access.global.has(self.global) {
             return Err(special(&self.global.list()));
         }
-        if access.reads_all {
-            return Ok(());
-        }
+        let accesses: Vec<Rc<Access>> =
+            self.entered.iter().map(|entered| entered.access(access, worker)).collect::<sql::Result<_>>()?;
         for need in &self.list {
-            allowed(access, need)?;
+            let place = need.rights.0.checked_sub(1).map(|place| place as usize);
+            let access = place.map_or(access, |place| &accesses[place]);
+            if !access.reads_all {
+                let told = |denied| place.map_or_else(|| refusal(denied), |place| self.entered[place].invalid());
+                allowed_by(access, need).map_err(told)?;
+            }
         }
         self.passed.set(access.stamp);
         Ok(())
     }
 }
 
-/// Needs while a statement is bound.
-#[derive(Debug, Default)]
-pub struct Gathering {
+impl Entered {
+    /// Whose rights count in the view.
+    ///
+    /// # Errors
+    /// 1449 where there is no such account; 1045 for those who may not know of accounts.
+    fn access(&self, access: &Rc<Access>, worker: &Worker) -> sql::Result<Rc<Access>> {
+        let Some(definer) = &self.definer else { return Ok(Rc::clone(access)) };
+        worker.definer(definer).ok_or_else(|| {
+            let why = match access.has(Privileges::SUPER) {
+                true => sql::ViewProblem::NoDefiner { user: definer.user.clone(), host: definer.host.clone() },
+                false => {
+                    let Name { user, host } = access.name.clone();
+                    sql::ViewProblem::NoAccess { user, host, using_password: access.using_password }
+                }
+            };
+            sql::Error::View { why, view: self.outermost.to_string() }
+        })
+    }
+
+    /// 1356
+    fn invalid(&self) -> sql::Error {
+        sql::Error::View { why: sql::ViewProblem::Invalid, view: self.outermost.to_string() }
+    }
+}
+
+fn refusal(denied: Denied) -> sql::Error {
+    sql::Error::Denied(Box::new(denied))
+}
+
+/// Needs while a statement is bound for a session.
+pub struct Gathering<'a> {
+    access: &'a Rc<Access>,
+    worker: &'a Worker,
     list: RefCell<Vec<Need>>,
+    /// With the rights that count.
+    entered: RefCell<Vec<(Entered, Rc<Access>)>>,
     global: Cell<Privileges>,
 }
 
-impl Gathering {
+impl<'a> Gathering<'a> {
+    pub fn new(access: &'a Rc<Access>, worker: &'a Worker) -> Self {
+        Self { access, worker, list: RefCell::default(), entered: RefCell::default(), global: Cell::default() }
+    }
+
     /// What was noted; `more` is needed of the account as a whole.
     pub fn take(&self, more: Privileges) -> Needs {
-        Needs { list: self.list.take().into(), global: self.global.get().with(more), passed: Cell::new(0) }
+        let entered: Box<[Entered]> = self.entered.take().into_iter().map(|(entered, _)| entered).collect();
+        Needs {
+            list: self.list.take().into(),
+            has_definers: entered.iter().any(|entered| entered.definer.is_some()),
+            entered,
+            global: self.global.get().with(more),
+            passed: Cell::new(0),
+        }
+    }
+
+    /// The query of a view is bound from here on, within another where `outer` says so.
+    pub fn enter_view(&self, def: &TableDef, outer: Rights) -> sql::Result<Rights> {
+        let mut all = self.entered.borrow_mut();
+        let around = outer.0.checked_sub(1).map(|place| &all[place as usize].0);
+        let definer = match &def.view {
+            Some(view) if !view.invoker => Some(Name::new(&view.definer_user, &view.definer_host)),
+            _ => around.and_then(|view| view.definer.clone()),
+        };
+        let outermost = around.map_or_else(|| format!("{}.{}", def.database, def.name).into(), |view| view.outermost.clone());
+        let entered = Entered { definer, outermost };
+        let access = entered.access(self.access, self.worker)?;
+        all.push((entered, access));
+        Ok(Rights(all.len() as u32))
+    }
+
+    /// CURRENT_USER() of a definer.
+    pub fn definer(&self, rights: Rights) -> Option<String> {
+        let place = rights.0.checked_sub(1)? as usize;
+        self.entered.borrow()[place].0.definer.as_ref().map(Name::plain)
+    }
+
+    fn access(&self, rights: Rights) -> Rc<Access> {
+        match rights.0.checked_sub(1) {
+            Some(place) => Rc::clone(&self.entered.borrow()[place as usize].1),
+            None => Rc::clone(self.access),
+        }
+    }
+
+    /// What is refused within a view is said of the view.
+    fn told(&self, rights: Rights, outcome: Result<(), Denied>) -> sql::Result<()> {
+        outcome.map_err(|denied| match rights.0.checked_sub(1) {
+            Some(place) => self.entered.borrow()[place as usize].0.invalid(),
+            None => refusal(denied),
+        })
     }
 
     /// Notes several needs of a table, and refuses what is missing in one message.
-    pub fn add_together(&self, access: &Access, table: &TableDef, actions: &[Action]) -> Result<(), Denied> {
+    pub fn add_together(&self, rights: Rights, table: &TableDef, actions: &[Action]) -> sql::Result<()> {
+        let access = self.access(rights);
         if !access.reads_all && !is_free(&table.database, &table.name, actions[0]) {
             let (_, some) = access.table(&table.database, &table.name);
             let missing = actions.iter().map(|action| bit(*action)).filter(|bit| !some.has(*bit));
             let missing = missing.fold(Privileges::NONE, Privileges::with);
             if !missing.is_empty() {
-                return Err(Denied { command: missing.list(), ..denied(access, actions[0], &table.name, None) });
+                let denied = Denied { command: missing.list(), ..denied(&access, actions[0], &table.name, None) };
+                return self.told(rights, Err(denied));
             }
         }
-        actions.iter().try_for_each(|action| self.add(access, table, *action, Part::Any))
+        actions.iter().try_for_each(|action| self.add(rights, table, *action, Part::Any))
     }
 
-    /// Notes a need, and refuses it where the account that binds may not.
-    pub fn add(&self, access: &Access, table: &TableDef, action: Action, part: Part<'_>) -> Result<(), Denied> {
+    /// Notes a need, and refuses it where it is missing.
+    pub fn add(&self, rights: Rights, table: &TableDef, action: Action, part: Part<'_>) -> sql::Result<()> {
+        self.told(rights, self.note(rights, table, action, part))
+    }
+
+    fn note(&self, rights: Rights, table: &TableDef, action: Action, part: Part<'_>) -> Result<(), Denied> {
         if is_free(&table.database, &table.name, action) {
             // What the engine tells of itself is of all accounts.
             if table.name.starts_with("INNODB_") && table.database.eq_ignore_ascii_case("information_schema") {
@@ -93,8 +207,11 @@ impl Gathering {
             }
             return Ok(());
         }
+        let access = self.access(rights);
         let mut list = self.list.borrow_mut();
-        let is = |need: &Need| need.action == action && *need.database == *table.database && *need.table == *table.name;
+        let is = |need: &Need| {
+            need.action == action && need.rights == rights && *need.database == *table.database && *need.table == *table.name
+        };
         let need = match list.iter().position(is) {
             Some(at) => &mut list[at],
             None => {
@@ -102,6 +219,7 @@ impl Gathering {
                     database: table.database.as_str().into(),
                     table: table.name.as_str().into(),
                     action,
+                    rights,
                     any: false,
                     whole: false,
                     columns: Vec::new(),
@@ -123,14 +241,48 @@ impl Gathering {
                 let granted = access.table(&table.database, &table.name).0;
                 return match granted.has(bit(action)) {
                     true => Ok(()),
-                    false => Err(denied(access, action, &table.name, Some(name))),
+                    false => Err(denied(&access, action, &table.name, Some(name))),
                 };
             }
         }
         match access.reads_all {
             true => Ok(()),
-            false => allowed_by(access, need),
+            false => allowed_by(&access, need),
         }
+    }
+
+    /// Refuses a table in a new view of which nothing may be done at all.
+    pub fn refuse_stranger(&self, table: &TableDef) -> sql::Result<()> {
+        let some = self.access.table(&table.database, &table.name).1;
+        match is_free(&table.database, &table.name, Action::Select) || some.has_any(Privileges::ROWS) {
+            true => Ok(()),
+            false => {
+                let Name { user, host } = self.access.name.clone();
+                Err(refusal(Denied { command: "ANY".to_owned(), user, host, table: table.name.clone(), column: None }))
+            }
+        }
+    }
+
+    /// Refuses a table of a changing join of which nothing may be read or updated.
+    pub fn check_touched(&self, rights: Rights, table: &TableDef) -> sql::Result<()> {
+        let access = self.access(rights);
+        let some = access.table(&table.database, &table.name).1;
+        let enough = Privileges::SELECT.with(Privileges::UPDATE);
+        let outcome = match is_free(&table.database, &table.name, Action::Select) || some.has_any(enough) {
+            true => Ok(()),
+            false => Err(denied(&access, Action::Select, &table.name, None)),
+        };
+        self.told(rights, outcome)
+    }
+
+    /// Refuses a table that is not there as one that may not be read.
+    pub fn check_missing(&self, rights: Rights, database: &str, table: &str, action: Action) -> sql::Result<()> {
+        let access = self.access(rights);
+        let outcome = match is_free(database, table, action) || access.table(database, table).1.has(bit(action)) {
+            true => Ok(()),
+            false => Err(denied(&access, action, table, None)),
+        };
+        self.told(rights, outcome)
     }
 }
 
@@ -150,6 +302,7 @@ pub fn is_free(database: &str, table: &str, action: Action) -> bool {
         "session_variables",
         "variables_info",
         "keyring_component_status",
+        "persisted_variables",
         "tls_channel_status",
     ];
     action == Action::Select
@@ -157,25 +310,7 @@ pub fn is_free(database: &str, table: &str, action: Action) -> bool {
         && OPEN.iter().any(|name| name.eq_ignore_ascii_case(table))
 }
 
-/// Refuses a table of a changing join of which nothing may be read or updated.
-pub fn check_touched(access: &Access, table: &TableDef) -> Result<(), Denied> {
-    let some = access.table(&table.database, &table.name).1;
-    let enough = Privileges::SELECT.with(Privileges::UPDATE);
-    match is_free(&table.database, &table.name, Action::Select) || some.has_any(enough) {
-        true => Ok(()),
-        false => Err(denied(access, Action::Select, &table.name, None)),
-    }
-}
-
-/// Refuses a table that is not there as one that may not be read.
-pub fn check_missing(access: &Access, database: &str, table: &str, action: Action) -> Result<(), Denied> {
-    match is_free(database, table, action) || access.table(database, table).1.has(bit(action)) {
-        true => Ok(()),
-        false => Err(denied(access, action, table, None)),
-    }
-}
-
-pub fn bit(action: Action) -> Privileges {
+fn bit(action: Action) -> Privileges {
     match action {
         Action::Select => Privileges::SELECT,
         Action::Insert => Privileges::INSERT,
@@ -184,7 +319,7 @@ pub fn bit(action: Action) -> Privileges {
     }
 }
 
-pub fn denied(access: &Access, action: Action, table: &str, column: Option<&str>) -> Denied {
+fn denied(access: &Access, action: Action, table: &str, column: Option<&str>) -> Denied {
     Denied {
         command: bit(action).list(),
         user: access.user.clone(),
@@ -192,10 +327,6 @@ pub fn denied(access: &Access, action: Action, table: &str, column: Option<&str>
         table: table.to_owned(),
         column: column.map(str::to_owned),
     }
-}
-
-fn allowed(access: &Access, need: &Need) -> Result<(), Error> {
-    allowed_by(access, need).map_err(|denied| Error::Sql(sql::Error::Denied(Box::new(denied))))
 }
 
 fn allowed_by(access: &Access, need: &Need) -> Result<(), Denied> {

@@ -71,7 +71,9 @@ fn merge(shown: &mut Account, role: &Account) {
             None => shown.tables.push(grant.clone()),
         }
     }
-    shown.routines.extend(role.routines.iter().cloned());
+    for grant in &role.routines {
+        shown.grant_routine(&grant.database, &grant.name, grant.function, grant.privileges);
+    }
 }
 
 fn option(granted: bool) -> &'static str {
@@ -143,7 +145,9 @@ fn lines(account: &Account) -> Vec<String> {
             option(grant.privileges.has(Privileges::GRANT))
         ));
     }
-    for grant in &account.routines {
+    let mut routines: Vec<_> = account.routines.iter().collect();
+    routines.sort_by(|a, b| (&a.database, &a.name).cmp(&(&b.database, &b.name)));
+    for grant in routines {
         lines.push(format!(
             "GRANT {} ON {} {}.{} TO {to}{}",
             names(grant.privileges, None),
@@ -269,9 +273,14 @@ fn definition(account: &Account, sees_secrets: bool, as_hex: bool) -> String {
         days => out.push_str(&format!(" PASSWORD_LOCK_TIME {days}")),
     }
     if let Some(attribute) = &account.attribute {
-        let pairs: Vec<String> =
-            attribute.iter().map(|(key, value)| format!("{}: {value}", serde_json::Value::from(key.as_str()))).collect();
-        out.push_str(&format!(" ATTRIBUTE {}", quoted(&format!("{{{}}}", pairs.join(", ")))));
+        out.push_str(&format!(" ATTRIBUTE {}", quoted(&json_text(attribute))));
     }
     out
+}
+
+/// A document as MySQL prints it: `{"a": 1, "bb": [1, 2]}`.
+pub fn json_text(object: &serde_json::Map<String, serde_json::Value>) -> String {
+    let text = serde_json::Value::from(object.clone()).to_string();
+    let printed = types::json::Json::parse(text.as_bytes()).map(|json| json.to_text());
+    printed.map_or(text, |bytes| String::from_utf8_lossy(&bytes).into_owned())
 }

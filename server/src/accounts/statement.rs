@@ -30,7 +30,9 @@ pub async fn run(state: &mut State, statement: &AccountStatement<'_>) -> Result<
             let options = Options::new(options)?;
             let roles = list(default_roles);
             may_assign_roles(&access, &roles)?;
-            let changed = change(state, move |accounts| create(accounts, specs, if_not_exists, &options, &roles)).await?;
+            let policy = Policy::new(state, true);
+            let new = New { specs, options, roles, policy };
+            let changed = change(state, move |accounts| create(accounts, new, if_not_exists)).await?;
             note(state, changed);
         }
         AccountStatement::AlterUser { if_exists, users, options } => {
@@ -119,7 +121,7 @@ pub async fn run(state: &mut State, statement: &AccountStatement<'_>) -> Result<
                 require(&access, Privileges::CREATE_USER, "CREATE USER")?;
             }
             let choice = Choice::new(&access, &roles);
-            let mandatory = state.mandatory_roles();
+            let mandatory = state.worker.mandatory_roles();
             change(state, move |accounts| set_default_roles(accounts, &users, &choice, &mandatory)).await?;
         }
         AccountStatement::SetRole(roles) => {
@@ -423,10 +425,19 @@ fn set_secret(account: &mut Account, secret: &Secret) {
     account.expired = false;
 }
 
-fn create(accounts: &mut Accounts, specs: Vec<Spec>, if_not_exists: bool, options: &Options, roles: &[Name]) -> Result<Notes> {
+/// What CREATE USER makes.
+struct New {
+    specs: Vec<Spec>,
+    options: Options,
+    roles: Vec<Name>,
+    policy: Policy,
+}
+
+fn create(accounts: &mut Accounts, new: New, if_not_exists: bool) -> Result<Notes> {
+    let New { specs, options, roles, policy } = new;
     let mut notes = Notes::new();
     let mut failed = Vec::new();
-    for role in roles {
+    for role in &roles {
         if accounts.get(role).is_none() {
             return Err(grant::unknown_id(role));
         }
@@ -444,7 +455,8 @@ fn create(accounts: &mut Accounts, specs: Vec<Spec>, if_not_exists: bool, option
             set_secret(&mut account, secret);
         }
         options.apply(&mut account);
-        account.default_roles = roles.to_vec();
+        policy.record(&mut account);
+        account.default_roles = roles.clone();
         account.roles = roles.iter().map(|role| super::model::RoleGrant { role: role.clone(), admin: false }).collect();
         accounts.put(account);
     }
@@ -480,7 +492,7 @@ fn alter(accounts: &mut Accounts, specs: Vec<Spec>, if_exists: bool, options: &O
 
 async fn remove(state: &mut State, names: Vec<Name>, if_exists: bool, operation: &'static str) -> Result<()> {
     state.access.guard(&state.worker.shared.accounts.snapshot(), &names)?;
-    let mandatory = state.mandatory_roles();
+    let mandatory = state.worker.mandatory_roles();
     if let Some(name) = names.iter().find(|name| mandatory.contains(name)) {
         let message = format!(
             "The role {} is a mandatory role and can't be revoked or dropped. The restriction can be lifted by excluding the role \
@@ -590,10 +602,7 @@ fn may_assign_roles(access: &Access, roles: &[Name]) -> Result<()> {
 fn set_default_roles(accounts: &mut Accounts, users: &[Name], choice: &Choice, mandatory: &[Name]) -> Result<()> {
     for user in users {
         let known = accounts.get(user).cloned();
-        let granted: Vec<Name> = match &known {
-            Some(account) => account.roles.iter().map(|grant| grant.role.clone()).chain(mandatory.iter().cloned()).collect(),
-            None => Vec::new(),
-        };
+        let granted = known.as_ref().map_or_else(Vec::new, |account| accounts.granted_roles(account, mandatory));
         let roles = match choice {
             Choice::All => granted,
             Choice::These(roles) => {
@@ -615,11 +624,11 @@ fn active_roles(state: &State, choice: &Choice) -> Result<Vec<Name>> {
     let accounts = state.worker.shared.accounts.snapshot();
     let name = &state.access.name;
     let Some(account) = accounts.get(name) else { return Ok(Vec::new()) };
-    let mut granted: Vec<Name> = account.roles.iter().map(|grant| grant.role.clone()).collect();
-    granted.extend(state.mandatory_roles().into_iter().filter(|role| accounts.get(role).is_some()));
+    let mandatory = state.worker.mandatory_roles();
+    let granted = accounts.granted_roles(account, &mandatory);
     Ok(match choice {
         Choice::None => Vec::new(),
-        Choice::Default => account.default_roles.iter().filter(|role| granted.contains(role)).cloned().collect(),
+        Choice::Default => accounts.roles_at_login(account, false, &mandatory),
         Choice::All => granted,
         Choice::AllExcept(roles) => granted.into_iter().filter(|role| !roles.contains(role)).collect(),
         Choice::These(roles) => {

@@ -27,10 +27,10 @@ use sql::ast::{
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
-use table::ddl::{Algorithm, Altered, ConversionWarning, DdlOptions, Lock, NewTable};
+use table::ddl::{Algorithm, AlterAction, Altered, ConversionWarning, DdlOptions, Lock, NewTable};
 use types::CollationId;
 use types::convert::Severity;
-use types::schema::{TableDef, TableId};
+use types::schema::{IndexDef, TableDef, TableId};
 
 /// What a definition answers.
 #[derive(Debug, Default)]
@@ -62,20 +62,30 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
         }
         Statement::CreateIndex(create) => {
             let (database, name) = qualify(state, &create.table)?;
-            temporary::refuse(state, &database, &name, "CREATE INDEX")?;
             let index = Converter::new(state).index(&create.key)?;
             let how = convert::how(create.how)?;
+            if let Some(def) = state.temporary_table(&database, &name) {
+                let actions = vec![AlterAction::AddIndex { index }];
+                let altered = temporary::alter(state, &def, (&database, &name), how, actions).await?;
+                return Ok(told(state, altered));
+            }
+            let before = state.schema().table(&database, &name).cloned();
             let run = alter_job(state, how, move |tables, worker, options| {
                 tables.create_index(worker, &database, &name, index, options)
             });
             let altered = run.await?;
+            tell_equal_indexes(state, &create.table, before.as_deref());
             Ok(told(state, altered))
         }
         Statement::DropIndex { name, table, how } => {
             let how = convert::how(*how)?;
             let (database, table) = qualify(state, table)?;
-            temporary::refuse(state, &database, &table, "DROP INDEX")?;
             let index = (*name).to_owned();
+            if let Some(def) = state.temporary_table(&database, &table) {
+                let actions = vec![AlterAction::DropIndex { name: index }];
+                let altered = temporary::alter(state, &def, (&database, &table), how, actions).await?;
+                return Ok(told(state, altered));
+            }
             let run = alter_job(state, how, move |tables, worker, options| {
                 tables.drop_index(worker, &database, &table, &index, options)
             });
@@ -84,7 +94,6 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
         }
         Statement::AlterTable(alter) => {
             let (database, name) = qualify(state, &alter.table)?;
-            temporary::refuse(state, &database, &name, "ALTER TABLE")?;
             let def = state.find_table(&alter.table)?;
             if def.view.is_some() {
                 return Err(not_base_table(&def));
@@ -94,17 +103,21 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
             if actions.is_empty() {
                 return Ok(no_rows());
             }
+            if def.id.is_temporary() {
+                let altered = temporary::alter(state, &def, (&database, &name), how, actions).await?;
+                return Ok(told(state, altered));
+            }
             let run = alter_job(state, how, move |tables, worker, options| {
                 tables.alter_table(worker, &database, &name, actions, options)
             });
             let altered = run.await?;
+            tell_equal_indexes(state, &alter.table, Some(&def));
             Ok(told(state, altered))
         }
         Statement::RenameTable { pairs } => {
             let mut renames = Vec::with_capacity(pairs.len());
             for (from, to) in *pairs {
                 let ((from_database, from), (to_database, to)) = (qualify(state, from)?, qualify(state, to)?);
-                temporary::refuse(state, &from_database, &from, "RENAME TABLE")?;
                 renames.push((from_database, from, to_database, to));
             }
             let run = job(state, move |tables, worker, options| tables.rename_tables(worker, &renames, options));
@@ -375,15 +388,36 @@ async fn create_table(state: &mut State, create: &CreateTable<'_>) -> Result<Don
     };
     let made = job(state, move |tables, worker, options| tables.create_table_with(worker, new, options)).await;
     match made {
-        Ok(_) => match create.query {
-            Some(query) => fill(state, create, query, &database).await,
-            None => Ok(Done::default()),
-        },
+        Ok(_) => {
+            tell_equal_indexes(state, &create.name, None);
+            match create.query {
+                Some(query) => fill(state, create, query, &database).await,
+                None => Ok(Done::default()),
+            }
+        }
         Err(error @ Error::Table(table::Error::TableExists { .. })) if create.if_not_exists => {
             note(state, &error);
             Ok(Done::default())
         }
         Err(error) => Err(error),
+    }
+}
+
+/// 1831: a new index of the same kind over the same columns as one before it. `before` is the table as it was.
+fn tell_equal_indexes(state: &mut State, table: &ObjectName<'_>, before: Option<&TableDef>) {
+    // A table that was renamed, or is gone again, is not looked at.
+    let Ok(def) = state.find_table(table) else { return };
+    let is_new = |index: &IndexDef| before.is_none_or(|before| !before.indexes.iter().any(|old| old.name == index.name));
+    let is_same = |a: &IndexDef, b: &IndexDef| a.columns == b.columns && a.kind == b.kind;
+    for (n, index) in def.indexes.iter().enumerate() {
+        if is_new(index) && def.indexes[..n].iter().any(|other| is_same(other, index)) {
+            let (name, database, table) = (&index.name, &def.database, &def.name);
+            let message = format!(
+                "Duplicate index '{name}' defined on the table '{database}.{table}'. This is deprecated and will be disallowed in a \
+                 future release."
+            );
+            state.warn(Level::Warning, 1831, message);
+        }
     }
 }
 

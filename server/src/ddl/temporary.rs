@@ -2,12 +2,12 @@
 
 use super::convert::Converter;
 use super::partition::partition_error;
-use super::{Done, add_query_columns, insert_rows, job, note};
+use super::{Done, add_query_columns, alter_job, insert_rows, job, note};
 use crate::error::{Error, Result};
 use crate::session::State;
 use sql::ast::CreateTable;
 use std::sync::Arc;
-use table::ddl::NewTable;
+use table::ddl::{Algorithm, AlterAction, Altered, DdlOptions, Lock, NewTable};
 use types::CollationId;
 use types::partition::PartitionError;
 use types::schema::TableDef;
@@ -66,10 +66,34 @@ pub async fn truncate(state: &mut State, def: &Arc<TableDef>, database: &str, na
     Ok(Done::default())
 }
 
-/// Definitions that temporary tables do not have.
-pub fn refuse(state: &State, database: &str, name: &str, what: &str) -> Result<()> {
-    match state.temporary_table(database, name) {
-        Some(_) => Err(Error::NotSupported(format!("{what} of a temporary table"))),
-        None => Ok(()),
+/// ALTER TABLE, CREATE INDEX, DROP INDEX: another table with the rows in its place. What was open has been committed.
+pub async fn alter(
+    state: &mut State,
+    def: &Arc<TableDef>,
+    (database, name): (&str, &str),
+    how: (Algorithm, Lock),
+    actions: Vec<AlterAction>,
+) -> Result<Altered> {
+    let renamed = actions.iter().rev().find_map(|action| match action {
+        AlterAction::RenameTable { database, name } => Some((database.clone(), name.clone())),
+        _ => None,
+    });
+    if let Some((database, table)) = renamed.filter(|to| (to.0.as_str(), to.1.as_str()) != (database, name))
+        && state.temporary_table(&database, &table).is_some()
+    {
+        return Err(Error::Table(table::Error::TableExists { table }));
     }
+    let def = Arc::clone(def);
+    let work = move |tables: &table::Database, worker: &txn::Worker, options: &DdlOptions| {
+        tables.alter_temporary_table(worker, &def, actions, options)
+    };
+    let (made, altered) = alter_job(state, how, work).await?;
+    if (made.database.as_str(), made.name.as_str()) == (database, name) {
+        state.add_temporary_table(database, name, made);
+    } else {
+        state.drop_temporary_table(database, name);
+        let (database, name) = (made.database.clone(), made.name.clone());
+        state.add_temporary_table(&database, &name, made);
+    }
+    Ok(altered)
 }

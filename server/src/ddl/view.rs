@@ -4,6 +4,7 @@
 
 use super::from_query::column_of_query;
 use super::{Done, job, note, qualify, refuse_virtual};
+use crate::accounts::Name;
 use crate::error::{Error, Result};
 use crate::session::{Binder, State};
 use crate::variables;
@@ -35,11 +36,14 @@ pub async fn create_view(state: &mut State, create: &CreateView<'_>) -> Result<D
         None if change == ViewChange::Alter => return Err(Error::Table(table::Error::TableMissing { database, table: name })),
         _ => {}
     }
-    let new = sql::define_view(create, &database, &Binder::new(state, &schema, &[]))?;
-    let (definer_user, definer_host) = match create.definer {
-        Some((user, host)) => (user.to_owned(), host.to_owned()),
-        None => current_user(state),
+    let new = sql::define_view(create, &database, &Binder::of_view(state, &schema))?;
+    let kept = schema.table(&database, &name).filter(|_| change == ViewChange::Alter).and_then(|def| def.view.as_ref());
+    let (definer_user, definer_host) = match (create.definer, kept) {
+        (Some((user, host)), _) => (user.to_owned(), host.to_owned()),
+        (None, Some(view)) => (view.definer_user.clone(), view.definer_host.clone()),
+        (None, None) => current_user(state),
     };
+    let definer = Name::new(&definer_user, &definer_host);
     let view = ViewDef {
         text: new.text,
         names_columns: !create.columns.is_empty(),
@@ -57,6 +61,7 @@ pub async fn create_view(state: &mut State, create: &CreateView<'_>) -> Result<D
     let (collation, view) = (database_def.collation, Some(Box::new(view)));
     let def = TableDef { collation, view, ..TableDef::new(TableId(0), database, name, columns) };
     job(state, move |tables, worker, options| tables.put_view(worker, def, change, options)).await?;
+    state.note_missing_definer(&definer);
     if new.merge_refused {
         let message = "View merge algorithm can't be used here for now (assumed undefined algorithm)";
         state.warn(Level::Warning, 1354, message);

@@ -2,6 +2,11 @@
 
 use sql::ViewProblem;
 
+/// 1449
+pub fn no_definer(user: &str, host: &str) -> String {
+    format!("The user specified as a definer ('{user}'@'{host}') does not exist")
+}
+
 pub(super) fn view_error(why: &ViewProblem, view: &str) -> (u16, String) {
     match why {
         ViewProblem::Invalid => (
@@ -18,6 +23,8 @@ pub(super) fn view_error(why: &ViewProblem, view: &str) -> (u16, String) {
         ViewProblem::WithoutColumns => (1394, format!("Can not insert into join view '{view}' without fields list")),
         ViewProblem::DeleteFromJoin => (1395, format!("Can not delete from join view '{view}'")),
         ViewProblem::NoDefault => (1423, format!("Field of view '{view}' underlying table doesn't have a default value")),
+        ViewProblem::NoDefiner { user, host } => (1449, no_definer(user, host)),
+        ViewProblem::NoAccess { user, host, using_password } => (1045, super::no_access(user, host, *using_password)),
         ViewProblem::Prevents { statement, table } => {
             (1443, format!("The definition of table '{view}' prevents operation {statement} on table '{table}'."))
         }

@@ -6,7 +6,7 @@ use crate::accounts::privilege::Privileges;
 use crate::counters::count;
 use crate::error::{Error, Result};
 use crate::plan_cache::definition_of;
-use crate::session::{Answer, Binder, Client, IDS, State};
+use crate::session::{Acting, Answer, Binder, Client, IDS, State};
 use crate::show::{Columns, result};
 use crate::variables::Setting;
 use protocol::{RowEncoder, RowFormat, Status};
@@ -48,7 +48,7 @@ pub async fn call(
     count(&state.worker.counters.call_procedure);
     let (database, _) = crate::ddl::qualify(state, &call.name)?;
     state.access.refuse_expired()?;
-    state.check_routine(&database, call.name.name, Privileges::EXECUTE)?;
+    state.check_routine(&database, call.name.name, false, Privileges::EXECUTE)?;
     let schema = state.schema();
     let name = || format!("{database}.{}", call.name.name);
     let Some(def) = schema.procedure(&database, call.name.name) else {
@@ -102,9 +102,9 @@ pub async fn run_framed(
     let Entry { mut values, depth } = entry;
     values.resize_with(routine.program.slots.len(), || Value::Null);
     let cursors = (0..routine.program.cursors.len()).map(|_| None).collect();
+    let around = Around::enter(state, routine)?;
     let caller = state.frame.take();
     let frame = Frame { routine: Rc::clone(routine), values, cursors, fetched: Vec::new(), returned: None, depth, caller };
-    let around = Around::enter(state, &routine.def);
     let announced = std::mem::replace(&mut state.more_results, true);
     state.frame = Some(Box::new(frame));
     let outcome = run::run(state, client, routine, format).await;
@@ -123,7 +123,7 @@ pub async fn call_function(
     args: &[Value<'static>],
 ) -> Result<Value<'static>> {
     let def = &call.function;
-    state.check_routine(&def.database, &def.name, Privileges::EXECUTE)?;
+    state.check_routine(&def.database, &def.name, true, Privileges::EXECUTE)?;
     let routine = Routine::of(state, def)?;
     let depth = check_depth(state, &routine)?;
     let mut values = Vec::with_capacity(routine.program.slots.len());
@@ -292,8 +292,10 @@ fn give_back(state: &mut State, client: &mut Client, frame: &Frame, outs: Vec<Ou
     Ok(())
 }
 
-/// The settings of the caller.
+/// Who the caller is, and its settings.
 struct Around {
+    /// Where the routine runs in another's name.
+    caller: Option<Acting>,
     mode: u64,
     /// Where the routine has others.
     others: Option<Others>,
@@ -306,13 +308,36 @@ struct Others {
 }
 
 impl Around {
-    fn enter(state: &mut State, def: &RoutineDef) -> Self {
+    /// # Errors
+    /// 1449: the definer is not there.
+    fn enter(state: &mut State, routine: &Routine) -> Result<Self> {
+        let caller = match &routine.definer {
+            Some(definer) => state.act_as(definer)?,
+            None => None,
+        };
+        if let Some(caller) = caller {
+            // The definer must be allowed to run it too, or to have triggers on the table.
+            let def = &routine.def;
+            let checked = match &routine.table {
+                Some(table) => state.check_triggers_of(table),
+                None => state.check_routine(&def.database, &def.name, def.is_function(), Privileges::EXECUTE),
+            };
+            if let Err(error) = checked {
+                state.act_again_as(caller);
+                return Err(error);
+            }
+            return Ok(Self { caller: Some(caller), ..Self::settle(state, def) });
+        }
+        Ok(Self::settle(state, &routine.def))
+    }
+
+    fn settle(state: &mut State, def: &RoutineDef) -> Self {
         let mode = state.variables.get(IDS.sql_mode).as_u64();
         let is_same = mode == def.sql_mode
             && state.settings.connection_collation == def.connection_collation
             && state.vars.database.as_deref() == Some(&*def.database);
         if is_same {
-            return Self { mode, others: None };
+            return Self { caller: None, mode, others: None };
         }
         let others = Others {
             database: state.vars.database.replace(def.database.clone()),
@@ -323,10 +348,13 @@ impl Around {
         state.variables.set(IDS.collation_connection, Setting::Text(def.connection_collation.name().into()));
         state.variables.set(IDS.character_set_connection, Setting::Text(def.connection_collation.charset().into()));
         state.refresh();
-        Self { mode, others: Some(others) }
+        Self { caller: None, mode, others: Some(others) }
     }
 
     fn leave(self, state: &mut State) {
+        if let Some(caller) = self.caller {
+            state.act_again_as(caller);
+        }
         // The routine may have set the mode; that ends with it.
         let has_mode = state.variables.get(IDS.sql_mode).as_u64() == self.mode;
         if has_mode && self.others.is_none() {

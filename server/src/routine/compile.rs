@@ -1,6 +1,7 @@
 //! From a routine's text to what can be run, and what an instruction needs: an expression or a plan, bound when it is first met.
 
 use super::{Frame, Routine};
+use crate::accounts::Name;
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
 use crate::session::{Binder, PLAN_ATTEMPTS_MAX, Planned, State};
@@ -68,8 +69,9 @@ impl Routine {
         let works = (0..program.codes).map(|_| RefCell::default()).collect();
         let handles = |condition: &Condition| !matches!(condition, Condition::Exception);
         let handles_warnings = program.blocks.iter().flat_map(|b| &b.handlers).any(|h| h.conditions.iter().any(handles));
+        let definer = (!def.invoker).then(|| Name::from_plain(&def.definer));
         let (def, table) = (Arc::clone(def), table.cloned());
-        Ok(Rc::new(Self { def, table, program, columns, types: RefCell::new(types), returns, works, handles_warnings }))
+        Ok(Rc::new(Self { def, table, definer, program, columns, types: RefCell::new(types), returns, works, handles_warnings }))
     }
 
     /// What MySQL finds wrong at CREATE besides: a function without RETURN, SET of a variable that there is not.

@@ -1,6 +1,7 @@
 //! CREATE, ALTER and DROP of procedures and functions.
 
 use super::Routine;
+use crate::accounts::{Name, forget_routine, grant_to_maker};
 use crate::ddl::{self, Done};
 use crate::error::{Error, Result};
 use crate::session::{IDS, State};
@@ -31,7 +32,11 @@ pub async fn create(state: &mut State, create: &CreateRoutine<'_>) -> Result<Don
     let def = Arc::new(def);
     Routine::compile(&def)?.check()?;
     let def = Arc::unwrap_or_clone(def);
+    let (database, name, function) = (def.database.clone(), def.name.clone(), def.is_function());
+    let definer = Name::from_plain(&def.definer);
     ddl::job(state, move |database, worker, _| database.create_routine(worker, def)).await?;
+    state.note_missing_definer(&definer);
+    grant_to_maker(state, &database, &name, function).await?;
     Ok(Done::default())
 }
 
@@ -106,7 +111,11 @@ pub async fn alter(
 pub async fn drop(state: &mut State, function: bool, name: &ObjectName<'_>, if_exists: bool) -> Result<Done> {
     let (database, name) = ddl::qualify(state, name)?;
     let full = format!("{database}.{name}");
-    let dropped = ddl::job(state, move |tables, worker, _| tables.drop_routine(worker, function, &database, &name)).await;
+    let of = (database.clone(), name.clone());
+    let dropped = ddl::job(state, move |tables, worker, _| tables.drop_routine(worker, function, &of.0, &of.1)).await;
+    if dropped.is_ok() {
+        forget_routine(state, &database, &name, function).await?;
+    }
     match dropped {
         Err(Error::Table(table::Error::RoutineMissing { kind, .. })) if if_exists => {
             state.warn(Level::Note, 1305, format!("{kind} {full} does not exist"));

@@ -30,6 +30,7 @@ pub use handler::raised;
 pub use show::{parameters, routines, show_create, status};
 pub use trigger::{Fired, create_trigger, drop_trigger, fire, show_create_trigger, trigger_rows, triggers_status};
 
+use crate::accounts::Name;
 use crate::error::Result;
 use crate::session::State;
 use compile::Work;
@@ -47,6 +48,8 @@ pub struct Routine {
     pub def: Arc<RoutineDef>,
     /// Of a trigger.
     table: Option<Arc<TableDef>>,
+    /// In whose name it runs; `None`: in its caller's (SQL SECURITY INVOKER).
+    definer: Option<Name>,
     program: Program,
     /// Of a trigger: the columns that its fields are.
     columns: Vec<usize>,

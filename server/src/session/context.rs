@@ -13,7 +13,9 @@ use exec::{Constants, Prepared};
 use sql::Parsed;
 use sql::ast::{DataType, Expr, IntoTarget, Query, QueryBody, Select, SelectInto, SelectItem, Statement};
 use sql::expr::ExprKind;
-use sql::plan::{Access, Action, BindContext, KeyRange, Node, OutputColumn, Part, Plan, SqlMode, StoredFunction, Switches};
+use sql::plan::{
+    Access, Action, BindContext, KeyRange, Node, OutputColumn, Part, Plan, Rights, SqlMode, StoredFunction, Switches,
+};
 use sql::routine::{Place, RoutineError};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -32,7 +34,9 @@ pub struct Binder<'a> {
     params: &'a [Value<'a>],
     /// The plan was chosen for these values.
     is_sniffed: Cell<bool>,
-    needs: Gathering,
+    needs: Gathering<'a>,
+    /// What is bound is the query of a new view.
+    defines_view: bool,
 }
 
 /// A plan that was chosen for the values of one execution is kept when it costs no more than this; a dearer one is made anew each time,
@@ -41,7 +45,14 @@ const KEPT_COST_MAX: f64 = 5000.0;
 
 impl<'a> Binder<'a> {
     pub fn new(state: &'a State, schema: &'a Schema, params: &'a [Value<'a>]) -> Self {
-        Self { state, schema, is_volatile: Cell::new(false), params, is_sniffed: Cell::new(false), needs: Gathering::default() }
+        let needs = Gathering::new(&state.access, &state.worker);
+        let (is_volatile, is_sniffed) = (Cell::new(false), Cell::new(false));
+        Self { state, schema, is_volatile, params, is_sniffed, needs, defines_view: false }
+    }
+
+    /// For the query of a new view.
+    pub fn of_view(state: &'a State, schema: &'a Schema) -> Self {
+        Self { defines_view: true, ..Self::new(state, schema, &[]) }
     }
 
     /// What was bound holds for one execution.
@@ -61,31 +72,41 @@ impl<'a> Binder<'a> {
 }
 
 impl BindContext for Binder<'_> {
-    fn need(&self, table: &TableDef, action: Action, of: Part<'_>) -> sql::Result<()> {
+    fn enter_view(&self, view: &TableDef, outer: Rights) -> sql::Result<Rights> {
+        self.needs.enter_view(view, outer)
+    }
+
+    fn definer(&self, rights: Rights) -> Option<String> {
+        self.needs.definer(rights)
+    }
+
+    fn need(&self, rights: Rights, table: &TableDef, action: Action, of: Part<'_>) -> sql::Result<()> {
         // Only its own session can name a temporary table.
         if table.id.is_temporary() {
             return Ok(());
         }
-        self.needs.add(&self.state.access, table, action, of).map_err(|denied| sql::Error::Denied(Box::new(denied)))
+        if self.defines_view && rights == Rights::default() {
+            self.needs.refuse_stranger(table)?;
+        }
+        self.needs.add(rights, table, action, of)
     }
 
-    fn need_together(&self, table: &TableDef, actions: &[Action]) -> sql::Result<()> {
+    fn need_together(&self, rights: Rights, table: &TableDef, actions: &[Action]) -> sql::Result<()> {
         if table.id.is_temporary() {
             return Ok(());
         }
-        self.needs.add_together(&self.state.access, table, actions).map_err(|denied| sql::Error::Denied(Box::new(denied)))
+        self.needs.add_together(rights, table, actions)
     }
 
-    fn touches(&self, table: &TableDef) -> sql::Result<()> {
+    fn touches(&self, rights: Rights, table: &TableDef) -> sql::Result<()> {
         if table.id.is_temporary() {
             return Ok(());
         }
-        crate::accounts::check_touched(&self.state.access, table).map_err(|denied| sql::Error::Denied(Box::new(denied)))
+        self.needs.check_touched(rights, table)
     }
 
-    fn missing(&self, database: &str, table: &str, action: Action) -> sql::Result<()> {
-        crate::accounts::check_missing(&self.state.access, database, table, action)
-            .map_err(|denied| sql::Error::Denied(Box::new(denied)))
+    fn missing(&self, rights: Rights, database: &str, table: &str, action: Action) -> sql::Result<()> {
+        self.needs.check_missing(rights, database, table, action)
     }
 
     fn stored_function(&self, database: &str, name: &str) -> sql::Result<Option<StoredFunction>> {
@@ -94,7 +115,7 @@ impl BindContext for Binder<'_> {
             Error::Sql(error) => error,
             error => RoutineError::ExecuteDenied(error.describe().message).into(),
         };
-        self.state.check_routine(database, name, Privileges::EXECUTE).map_err(refused)?;
+        self.state.check_routine(database, name, true, Privileges::EXECUTE).map_err(refused)?;
         crate::routine::stored_function(self.state, def).map(Some).map_err(refused)
     }
 
@@ -121,6 +142,10 @@ impl BindContext for Binder<'_> {
             Some(frame) => frame.local_type(slot),
             None => ColumnType::new(TypeKind::Null),
         }
+    }
+
+    fn constant_text(&self, expr: &sql::expr::Expr) -> Option<Vec<u8>> {
+        exec::program::constant_text(expr, &self.state.vars)
     }
 
     fn note_literal(&self) {

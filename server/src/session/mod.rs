@@ -35,7 +35,7 @@ pub use outfile::FileTarget;
 pub use query::{ArenaGuard, PLAN_ATTEMPTS_MAX};
 pub use run::{AllRows, Destination, Ran, ResultSet, owned};
 pub use settings::IDS;
-pub use state::{Answer, State};
+pub use state::{Acting, Answer, State};
 
 use crate::connection::{Input, Lost, Output, Socket, Stream};
 use crate::counters::count;

@@ -62,7 +62,7 @@ impl State {
         to: &mut Destination<'_>,
     ) -> Result<Ran> {
         let worker = Rc::clone(&self.worker);
-        plan.needs.check(&self.access)?;
+        plan.needs.check(&self.access, &self.worker)?;
         self.count_statement(plan.kind);
         if let Some(seat) = self.seat.as_ref().filter(|seat| seat.counts()) {
             seat.count(plan.writes)?;
@@ -382,7 +382,7 @@ impl State {
 
     /// Readies the session for a plan that is no client's statement by itself: its tables are held and a transaction is there.
     async fn begin_inner(&mut self, plan: &Rc<PlanEntry>, lasting: bool) -> Result<Option<Gathered>> {
-        plan.needs.check(&self.access)?;
+        plan.needs.check(&self.access, &self.worker)?;
         let worker = Rc::clone(&self.worker);
         if self.transaction.hold(&worker, &self.info, plan, &self.settings).await? == Hold::Stale {
             return Err(Error::Exec(exec::Error::TableChanged { table: String::new() }));

@@ -7,19 +7,31 @@ use super::run::owned;
 use super::settings::{IDS, ISOLATION_LEVELS};
 use super::state::{Change, State};
 use super::transaction::Characteristics;
+use crate::accounts::{Access, Identity};
 use crate::charset::{self, Charset, Collation};
 use crate::error::{Error, Result};
-use crate::variables::{self, Scope, Setting, VariableId};
+use crate::variables::persisted::{Entries, Entry, Metadata};
+use crate::variables::{self, Scope, Setting, VariableId, companion};
 use exec::{Level, UserVariable};
 use sql::ast::{Isolation, SetItem, SetValue, VariableScope};
 use std::rc::Rc;
+use std::sync::Arc;
 use types::Value;
 
 /// A checked assignment.
 enum Assignment {
     Session(VariableId, Setting),
     Global(VariableId, Setting),
-    Names { set: &'static Charset, collation: &'static Collation },
+    /// SET PERSIST, also in force at once, and SET PERSIST_ONLY.
+    Persist {
+        id: VariableId,
+        setting: Setting,
+        at_once: bool,
+    },
+    Names {
+        set: &'static Charset,
+        collation: &'static Collation,
+    },
     CharacterSet(&'static Charset),
     NextTransaction(Characteristics),
     User(String, UserVariable),
@@ -33,6 +45,7 @@ impl State {
             self.check_item(item, &mut assignments).await?;
         }
         let was_autocommit = self.settings.autocommit;
+        self.persist(&assignments).await?;
         for assignment in assignments {
             self.assign(assignment)?;
         }
@@ -78,12 +91,15 @@ impl State {
         let definition = id.definition();
         let owned_name = definition.name.to_owned();
         let global = match (scope, definition.scope) {
+            (VariableScope::PersistOnly, _) if definition.read_only => {
+                let message = format!("Variable '{owned_name}' is a non persistent read only variable");
+                return Err(Error::Other { number: 1238, message });
+            }
             _ if definition.read_only => return Err(variables::Error::ReadOnly { name: owned_name }.into()),
-            (VariableScope::PersistOnly, _) => return Err(Error::NotSupported("SET PERSIST_ONLY".to_owned())),
-            (VariableScope::Global | VariableScope::Persist, Scope::Session) => {
+            (VariableScope::Global | VariableScope::Persist | VariableScope::PersistOnly, Scope::Session) => {
                 return Err(variables::Error::SetSessionNeeded { name: owned_name }.into());
             }
-            (VariableScope::Global | VariableScope::Persist, _) => true,
+            (VariableScope::Global | VariableScope::Persist | VariableScope::PersistOnly, _) => true,
             (VariableScope::Any | VariableScope::Session, Scope::Global) => {
                 return Err(variables::Error::SetGlobalNeeded { name: owned_name }.into());
             }
@@ -118,7 +134,12 @@ impl State {
                 setting
             }
         };
-        assignments.push(if global { Assignment::Global(id, setting) } else { Assignment::Session(id, setting) });
+        assignments.push(match scope {
+            VariableScope::Persist => Assignment::Persist { id, setting, at_once: true },
+            VariableScope::PersistOnly => Assignment::Persist { id, setting, at_once: false },
+            _ if global => Assignment::Global(id, setting),
+            _ => Assignment::Session(id, setting),
+        });
         Ok(())
     }
 
@@ -158,14 +179,12 @@ impl State {
                 self.vars.user_variables.insert(name, variable);
             }
             Assignment::NextTransaction(characteristics) => self.transaction.set_next(characteristics)?,
-            Assignment::Global(id, setting) => {
-                let companion = companion(id, &setting);
-                self.worker.shared.change_globals(|globals| {
-                    globals.set(id, setting);
-                    if let Some((id, setting)) = companion {
-                        globals.set(id, setting);
-                    }
-                });
+            Assignment::Persist { at_once: false, .. } => {}
+            Assignment::Global(id, setting) | Assignment::Persist { id, setting, .. } => {
+                self.worker.shared.change_globals(|globals| globals.set_whole(id, setting));
+                if RENEWS_ACCESS.contains(&id.name()) {
+                    self.worker.shared.accounts.renew();
+                }
             }
             Assignment::Names { set, collation } => {
                 for id in [IDS.character_set_client, IDS.character_set_results, IDS.character_set_connection] {
@@ -192,6 +211,59 @@ impl State {
             }
         }
         Ok(())
+    }
+
+    /// Writes down what outlives the server.
+    async fn persist(&mut self, assignments: &[Assignment]) -> Result<()> {
+        let Identity { user, host, .. } = &self.identity;
+        let metadata = Metadata { timestamp: self.worker.wall_clock_us(), user: user.clone(), host: host.clone() };
+        let entry = |assignment: &Assignment| match assignment {
+            Assignment::Persist { id, setting, .. } => {
+                Some((id.name().to_owned(), Entry { value: id.show(setting), metadata: metadata.clone() }))
+            }
+            _ => None,
+        };
+        let entries: Vec<(String, Entry)> = assignments.iter().filter_map(entry).collect();
+        if entries.is_empty() {
+            return Ok(());
+        }
+        self.change_persisted(move |all| all.extend(entries)).await
+    }
+
+    async fn change_persisted(&mut self, change: impl FnOnce(&mut Entries) + Send + 'static) -> Result<()> {
+        let persisted = Arc::clone(&self.worker.shared.persisted);
+        let path = persisted.path().display().to_string();
+        match self.worker.shared.ddl.run(move |_, _| persisted.change(change)).await {
+            Some(Ok(())) => Ok(()),
+            Some(Err(error)) => {
+                let errno = error.raw_os_error().unwrap_or(0);
+                Err(Error::Other { number: 1026, message: format!("Error writing file '{path}' (errno: {errno} - {error})") })
+            }
+            None => Err(Error::ShuttingDown),
+        }
+    }
+
+    /// RESET PERSIST
+    pub async fn reset_persist(&mut self, name: Option<&str>, if_exists: bool) -> Result<()> {
+        let check = |access: &Access| access.needs_admin("SYSTEM_VARIABLES_ADMIN", "SUPER or SYSTEM_VARIABLES_ADMIN");
+        let Some(name) = name else {
+            if !self.worker.shared.persisted.entries().is_empty() {
+                check(&self.access)?;
+                self.change_persisted(Entries::clear).await?;
+            }
+            return Ok(());
+        };
+        let name = name.to_ascii_lowercase();
+        if !self.worker.shared.persisted.entries().contains_key(&name) {
+            let message = format!("Variable {name} does not exist in persisted config file");
+            if !if_exists {
+                return Err(Error::Other { number: 3615, message });
+            }
+            self.warn(Level::Warning, 3615, message);
+            return Ok(());
+        }
+        check(&self.access)?;
+        self.change_persisted(move |all| drop(all.remove(&name))).await
     }
 
     fn set_session(&mut self, id: VariableId, setting: Setting) {
@@ -225,6 +297,9 @@ impl State {
     }
 }
 
+/// Variables that say what accounts may do.
+const RENEWS_ACCESS: [&str; 2] = ["activate_all_roles_on_login", "mandatory_roles"];
+
 /// Variables that a session has, but takes over from the global ones.
 const GLOBAL_IN_EFFECT: [&str; 2] = ["max_allowed_packet", "net_buffer_length"];
 
@@ -238,26 +313,6 @@ fn explained(error: variables::Error, value: &Value<'_>) -> Error {
         }
         error => error.into(),
     }
-}
-
-/// The character set that goes with a collation, and the other way round.
-fn companion(id: VariableId, setting: &Setting) -> Option<(VariableId, Setting)> {
-    let ids = &*IDS;
-    let pairs = [
-        (ids.character_set_connection, ids.collation_connection),
-        (ids.character_set_database, ids.collation_database),
-        (ids.character_set_server, ids.collation_server),
-    ];
-    for (set, collation) in pairs {
-        if id == set {
-            let found = charset::default_collation(charset::charset(setting.as_text())?);
-            return Some((collation, Setting::Text(found.name.into())));
-        }
-        if id == collation {
-            return Some((set, Setting::Text(charset::collation(setting.as_text())?.charset.into())));
-        }
-    }
-    None
 }
 
 fn find_charset(name: Option<&[u8]>) -> Result<&'static Charset> {

@@ -54,6 +54,14 @@ pub struct State {
     pub inside: Vec<Rc<crate::plan_cache::PlanEntry>>,
 }
 
+/// In whose name a session does what it does.
+pub struct Acting {
+    identity: Identity,
+    access: Rc<Access>,
+    current_user: String,
+    current_role: String,
+}
+
 /// A change of session state to tell the client, where it asked for that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
@@ -126,6 +134,32 @@ impl State {
         self.renew_access();
     }
 
+    /// Does what follows in another account's name; who did it before. `None`: it is the same account.
+    ///
+    /// # Errors
+    /// 1449: there is no such account.
+    pub fn act_as(&mut self, definer: &Name) -> Result<Option<Acting>> {
+        if self.access.name == *definer {
+            return Ok(None);
+        }
+        let Some(access) = self.worker.definer(definer) else {
+            return Err(Error::Other { number: 1449, message: crate::error::no_definer(&definer.user, &definer.host) });
+        };
+        let identity = std::mem::replace(&mut self.identity, Identity::definer(definer, access.roles.clone()));
+        let current_user = std::mem::replace(&mut self.vars.current_user, definer.plain());
+        let current_role = std::mem::take(&mut self.vars.current_role);
+        let access = std::mem::replace(&mut self.access, access);
+        self.name_roles();
+        Ok(Some(Acting { identity, access, current_user, current_role }))
+    }
+
+    /// Ends what [`Self::act_as`] began.
+    pub fn act_again_as(&mut self, before: Acting) {
+        let Acting { identity, access, current_user, current_role } = before;
+        (self.identity, self.access) = (identity, access);
+        (self.vars.current_user, self.vars.current_role) = (current_user, current_role);
+    }
+
     /// The session's account has a new password.
     pub fn password_changed(&mut self) {
         self.identity.expired = false;
@@ -137,10 +171,6 @@ impl State {
         let mut roles: Vec<String> = self.access.roles.iter().map(Name::ticked).collect();
         roles.sort();
         self.vars.current_role = if roles.is_empty() { "NONE".to_owned() } else { roles.join(",") };
-    }
-
-    pub fn mandatory_roles(&self) -> Vec<Name> {
-        crate::accounts::parse_roles(self.worker.shared.globals().get(crate::variables::known("mandatory_roles")).as_text())
     }
 
     /// The published schema as far as the account may see it, without temporary tables.

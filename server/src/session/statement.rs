@@ -112,6 +112,7 @@ impl State {
                 return Err(Error::NotSupported("LOCK INSTANCE FOR BACKUP".to_owned()));
             }
             Statement::Help(_) => return Err(Error::NotSupported("HELP".to_owned())),
+            Statement::ResetPersist { name, if_exists } => self.reset_persist(*name, *if_exists).await?,
             Statement::Shutdown => {
                 self.shut_down(client);
                 return Ok(());

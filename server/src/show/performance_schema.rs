@@ -14,7 +14,7 @@ const DATABASE: &str = "performance_schema";
 #[rustfmt::skip]
 pub const MAKERS: &[(&str, Maker)] = &[
     ("accounts", accounts), ("global_status", status), ("global_variables", global_variables), ("hosts", hosts),
-    ("performance_timers", timers), ("processlist", processes), ("session_account_connect_attrs", own_attributes),
+    ("performance_timers", timers), ("persisted_variables", persisted), ("processlist", processes), ("session_account_connect_attrs", own_attributes),
     ("session_connect_attrs", attributes), ("session_status", status), ("session_variables", session_variables), ("threads", threads),
     ("users", users), ("variables_info", variables_info),
 ];
@@ -44,19 +44,36 @@ fn status(source: &Source<'_>) -> Vec<Row> {
     gathered.status.iter().cloned().map(pair("global_status")).collect()
 }
 
-fn variables_info(_: &Source<'_>) -> Vec<Row> {
+/// Where values come from: of the program itself, or persisted. What SET has changed since the start is not told.
+fn variables_info(source: &Source<'_>) -> Vec<Row> {
+    let persisted = &source.worker.shared.persisted;
+    let (entries, path) = (persisted.at_start(), persisted.path().display().to_string());
     let row = |id: variables::VariableId| {
         let (low, high) = id.range();
+        let entry = entries.get(id.name());
+        let set = entry.map(|entry| &entry.metadata);
         let cells = [
             ("VARIABLE_NAME", text(id.name())),
-            ("VARIABLE_SOURCE", text("COMPILED")),
-            ("VARIABLE_PATH", text("")),
+            ("VARIABLE_SOURCE", text(if entry.is_some() { "PERSISTED" } else { "COMPILED" })),
+            ("VARIABLE_PATH", text(if entry.is_some() { path.as_str() } else { "" })),
             ("MIN_VALUE", text(low)),
             ("MAX_VALUE", text(high)),
+            ("SET_TIME", set.map_or(Value::Null, |set| super::tables::datetime(set.timestamp))),
+            ("SET_USER", optional(set.map(|set| set.user.clone()))),
+            ("SET_HOST", optional(set.map(|set| set.host.clone()))),
         ];
         named(DATABASE, "variables_info", cells)
     };
     variables::all().map(row).collect()
+}
+
+fn persisted(source: &Source<'_>) -> Vec<Row> {
+    let entries = source.worker.shared.persisted.entries();
+    let row = |(name, entry): (String, crate::variables::persisted::Entry)| {
+        let cells = [("VARIABLE_NAME", text(name)), ("VARIABLE_VALUE", text(entry.value))];
+        named(DATABASE, "persisted_variables", cells)
+    };
+    entries.into_iter().map(row).collect()
 }
 
 fn timers(_: &Source<'_>) -> Vec<Row> {

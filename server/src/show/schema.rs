@@ -2,11 +2,11 @@
 
 use super::definitions::{self, virtual_database};
 use super::virtual_tables::{Maker, Row, Source};
-use super::{performance_schema, sys_schema, virtual_tables};
+use super::{grant_tables, performance_schema, privileges, sys_schema, virtual_tables};
 use sql::plan::{Access, Plan};
 use std::sync::Arc;
 use types::convert::{StoreContext, Warnings};
-use types::schema::{DatabaseDef, Schema, TableDef};
+use types::schema::{Schema, TableDef};
 use types::{ColumnType, TypeKind, Value};
 
 /// Databases that are not for changing.
@@ -19,11 +19,6 @@ pub fn with_virtual_databases(schema: &Schema) -> Schema {
     let mut databases = schema.databases.clone();
     databases.extend(definitions::databases().iter().map(|database| (database.name.clone(), Arc::clone(database))));
     Schema { version: schema.version, databases }
-}
-
-/// All databases in name order.
-pub fn visible_databases(schema: &Schema) -> impl Iterator<Item = &Arc<DatabaseDef>> {
-    schema.databases.values()
 }
 
 /// What a plan reads besides stored tables.
@@ -60,13 +55,18 @@ fn is_gathered(table: &TableDef) -> bool {
 
 /// Who makes the rows of a table; a table without is empty.
 fn maker(table: &TableDef) -> Option<Maker> {
-    let makers = match &*table.database {
-        "information_schema" => virtual_tables::MAKERS,
-        "performance_schema" => performance_schema::MAKERS,
-        "sys" => sys_schema::MAKERS,
-        _ => virtual_tables::MYSQL_MAKERS,
+    makers(&table.database).find(|(name, _)| *name == table.name).map(|(_, maker)| *maker)
+}
+
+/// The tables of a database of the server that have rows.
+fn makers(database: &str) -> impl Iterator<Item = &'static (&'static str, Maker)> {
+    let (own, of_accounts): (&[_], &[_]) = match database {
+        "information_schema" => (virtual_tables::MAKERS, privileges::MAKERS),
+        "performance_schema" => (performance_schema::MAKERS, &[]),
+        "sys" => (sys_schema::MAKERS, &[]),
+        _ => (virtual_tables::MYSQL_MAKERS, grant_tables::MAKERS),
     };
-    makers.iter().find(|(name, _)| *name == table.name).map(|(_, maker)| *maker)
+    own.iter().chain(of_accounts)
 }
 
 /// The rows of a table of the server as of now, each value as its column's type stores it. `None`: there is no such table.
@@ -103,13 +103,7 @@ mod tests {
     #[test]
     fn makers_are_of_tables_that_exist() {
         for database in definitions::databases() {
-            let makers = match &*database.name {
-                "information_schema" => virtual_tables::MAKERS,
-                "performance_schema" => performance_schema::MAKERS,
-                "sys" => sys_schema::MAKERS,
-                _ => virtual_tables::MYSQL_MAKERS,
-            };
-            for (name, _) in makers {
+            for (name, _) in makers(&database.name) {
                 assert!(database.tables.contains_key(*name), "{}.{name}", database.name);
             }
         }

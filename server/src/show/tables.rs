@@ -1,7 +1,7 @@
 //! SHOW of databases, tables, columns, indexes, and their definitions.
 
 use super::build::{Columns, is_text, number, optional, result, text, texts};
-use super::schema::{is_virtual_database, visible_databases};
+use super::schema::is_virtual_database;
 use super::views;
 use crate::accounts::Access;
 use crate::accounts::privilege::Privileges;
@@ -19,7 +19,7 @@ pub fn databases(state: &State, pattern: Option<&str>) -> ResultSet {
     };
     let mut made = result(Columns::default().text(&header, 64));
     let schema = state.visible_schema();
-    made.rows = visible_databases(&schema).map(|database| vec![text(&database.name)]).collect();
+    made.rows = schema.databases.values().map(|database| vec![text(&database.name)]).collect();
     made
 }
 
@@ -67,7 +67,7 @@ pub fn table_type(table: &TableDef) -> &'static str {
 pub fn open_tables(state: &State, name: Option<&str>) -> ResultSet {
     let mut made = result(Columns::default().text("Database", 64).text("Table", 64).number("In_use").number("Name_locked"));
     let schema = state.visible_schema();
-    for database in visible_databases(&schema).filter(|database| name.is_none_or(|name| database.name == name)) {
+    for database in schema.databases.values().filter(|database| name.is_none_or(|name| database.name == name)) {
         for table in database.tables.values().filter(|table| !table.is_virtual && table.view.is_none()) {
             let open = state.worker.shared.database.table(table.id);
             let users = open.map_or(0, |table| table.mdl().users());

@@ -5,7 +5,6 @@
 
 use super::build::{is_text, number, optional, text};
 use super::innodb;
-use super::schema::visible_databases;
 use super::server::{ENGINE_COMMENT, Gathered};
 use super::tables::{column_privileges, created, next_number, table_type};
 use crate::accounts::Access;
@@ -58,7 +57,7 @@ impl<'a> Source<'a> {
     /// The databases that the statement asks for.
     fn databases(&self) -> impl Iterator<Item = &'a Arc<DatabaseDef>> + use<'a> {
         let wanted = self.wanted.schema;
-        visible_databases(self.schema).filter(move |database| wanted.is_none_or(|wanted| wanted == database.name))
+        self.schema.databases.values().filter(move |database| wanted.is_none_or(|wanted| wanted == database.name))
     }
 
     /// The tables that the statement asks for.
@@ -99,7 +98,7 @@ pub const MAKERS: &[(&str, Maker)] = &[
     ("KEY_COLUMN_USAGE", key_column_usage), ("PARAMETERS", parameters), ("PARTITIONS", partitions), ("PLUGINS", plugins), ("PROCESSLIST", processes),
     ("REFERENTIAL_CONSTRAINTS", referential_constraints), ("ROUTINES", routines), ("SCHEMATA", schemata), ("SCHEMATA_EXTENSIONS", schemata_extensions),
     ("STATISTICS", statistics), ("TABLES", tables), ("TABLES_EXTENSIONS", table_extensions), ("TABLE_CONSTRAINTS", table_constraints),
-    ("TABLE_CONSTRAINTS_EXTENSIONS", constraint_extensions), ("TRIGGERS", triggers), ("USER_PRIVILEGES", user_privileges),
+    ("TABLE_CONSTRAINTS_EXTENSIONS", constraint_extensions), ("TRIGGERS", triggers),
     ("VIEWS", views), ("VIEW_TABLE_USAGE", view_table_usage),
 ];
 
@@ -135,10 +134,6 @@ fn collation_sets(_: &Source<'_>) -> Vec<Row> {
 
 fn engines(_: &Source<'_>) -> Vec<Row> {
     vec![vec![text("InnoDB"), text("DEFAULT"), text(ENGINE_COMMENT), text("YES"), text("NO"), text("YES")]]
-}
-
-fn user_privileges(_: &Source<'_>) -> Vec<Row> {
-    vec![vec![text("'root'@'localhost'"), text(CATALOG), text("SUPER"), text("YES")]]
 }
 
 fn processes(source: &Source<'_>) -> Vec<Row> {

@@ -8,6 +8,7 @@
 
 mod list;
 pub mod optimizer_switch;
+pub mod persisted;
 mod sql_mode;
 
 pub use sql_mode::{bits_to_mode, bits_to_text, parse_bits};
@@ -416,6 +417,35 @@ impl Globals {
     pub fn set(&mut self, id: VariableId, value: Setting) {
         self.values[usize::from(id.0)] = value;
     }
+
+    /// As [`Self::set`], with the variable that goes with this one.
+    pub fn set_whole(&mut self, id: VariableId, value: Setting) {
+        if let Some((other, value)) = companion(id, &value) {
+            self.set(other, value);
+        }
+        self.set(id, value);
+    }
+}
+
+/// The character set that goes with a collation, and the other way round.
+pub fn companion(id: VariableId, setting: &Setting) -> Option<(VariableId, Setting)> {
+    static PAIRS: LazyLock<[(VariableId, VariableId); 3]> = LazyLock::new(|| {
+        [
+            (known("character_set_connection"), known("collation_connection")),
+            (known("character_set_database"), known("collation_database")),
+            (known("character_set_server"), known("collation_server")),
+        ]
+    });
+    for (set, collation) in *PAIRS {
+        if id == set {
+            let found = charset::default_collation(charset::charset(setting.as_text())?);
+            return Some((collation, Setting::Text(found.name.into())));
+        }
+        if id == collation {
+            return Some((set, Setting::Text(charset::collation(setting.as_text())?.charset.into())));
+        }
+    }
+    None
 }
 
 /// What the variables are for one session.

@@ -13,7 +13,7 @@ pub use core::{Core, Readiness, Remote};
 pub use event_loop::{EventLoop, Host};
 pub use gather::{OneShot, gather, one_shot};
 
-use crate::accounts::{Access, Accesses, Identity};
+use crate::accounts::{Access, Accesses, Identity, Name};
 use crate::connection::{Buffers, Stream};
 use crate::counters::Counters;
 use crate::plan_cache::PlanCache;
@@ -99,9 +99,24 @@ impl Worker {
 
     /// What an account with these roles may do now.
     pub fn access(&self, identity: &Identity) -> Rc<Access> {
-        let globals = self.shared.globals();
-        let mandatory = globals.get(crate::variables::known("mandatory_roles")).as_text();
-        self.accesses.borrow_mut().get(&self.shared.accounts.snapshot(), identity, mandatory)
+        // Before the variables: who changes these publishes another snapshot afterwards (`AccountStore::renew`).
+        let accounts = self.shared.accounts.snapshot();
+        self.accesses.borrow_mut().get(&accounts, identity, &self.mandatory_roles())
+    }
+
+    /// The rights of a definer, whose default roles are active. `None`: there is no such account.
+    pub fn definer(&self, name: &Name) -> Option<Rc<Access>> {
+        let known = self.accesses.borrow().definer(self.shared.accounts.epoch(), name);
+        known.unwrap_or_else(|| {
+            let accounts = self.shared.accounts.snapshot();
+            let all_roles = self.shared.globals().get(crate::variables::known("activate_all_roles_on_login")).as_bool();
+            self.accesses.borrow_mut().make_definer(&accounts, name, all_roles, &self.mandatory_roles())
+        })
+    }
+
+    /// The roles that every account has.
+    pub fn mandatory_roles(&self) -> Vec<Name> {
+        crate::accounts::parse_roles(self.shared.globals().get(crate::variables::known("mandatory_roles")).as_text())
     }
 
     /// Memory for one syntax tree.

@@ -165,6 +165,11 @@ pub enum Statement<'a> {
     },
     Do(&'a [Expr<'a>]),
     Help(&'a [u8]),
+    /// RESET PERSIST: of one variable, or of all.
+    ResetPersist {
+        name: Option<&'a str>,
+        if_exists: bool,
+    },
     /// Stops the server.
     Shutdown,
     /// CREATE USER, GRANT, SET ROLE and the like.

@@ -88,7 +88,10 @@ impl Binder<'_> {
         let mut derivation = Derivation::IGNORABLE;
         for arg in call.args {
             args.push(self.value(arg)?);
-            derivation = compare::joined(&[derivation, self.derivation], "aggregate")?;
+            derivation = match args.len() {
+                1 => self.derivation,
+                _ => compare::joined(&[derivation, self.derivation], "aggregate")?,
+            };
         }
         let mut order = Vec::new();
         for item in call.order_by {
@@ -113,11 +116,17 @@ impl Binder<'_> {
         {
             args = args.into_iter().map(numeric_operand).collect();
         }
+        match function {
+            A::BitAnd | A::BitOr | A::BitXor if is_long_bit_string(&args[0]) => return Err(Error::LongBitOperand),
+            A::Min | A::Max if class(&args[0].ty) == Class::String => {
+                compare::compared(&[derivation; 2], &function.name().to_lowercase())?;
+            }
+            _ => {}
+        }
         let (ty, nullable) = self.aggregate_type(function, &args, derivation);
         let derivation = match class(&ty) {
-            Class::String | Class::Json => {
-                Derivation { collation: ty.collation, level: derivation.level.min(Coercibility::Coercible) }
-            }
+            Class::Json => Derivation { collation: CollationId::UTF8MB4_BIN, level: Coercibility::Implicit },
+            Class::String => Derivation { collation: ty.collation, level: derivation.level.min(Coercibility::Coercible) },
             _ => Derivation::NUMERIC,
         };
         let separator = call.separator.unwrap_or(b",").to_vec();
@@ -150,4 +159,10 @@ impl Binder<'_> {
             A::StdDevPop | A::StdDevSamp | A::VarPop | A::VarSamp => (typing::double(), true),
         }
     }
+}
+
+/// A binary string of more bytes than BIT_AND and its like take.
+fn is_long_bit_string(arg: &Expr) -> bool {
+    const BYTES_MAX: u64 = 511;
+    typing::is_bit_string(arg) && typing::string_length(&arg.ty) > BYTES_MAX
 }

@@ -51,7 +51,7 @@ impl Binder<'_> {
             let (source, column) = self.target_column(source, column, "UPDATE")?;
             let table = self.sources[source].table.clone();
             if through != source {
-                self.context.need(&table, Action::Update, Part::Column(column))?;
+                self.need_of(source, Action::Update, Part::Column(column))?;
             }
             if by_view.iter().any(|(view, other)| *view == through && *other != source) {
                 return Err(self.sources[through].view.as_ref().expect("it has two tables").problem(ViewProblem::SeveralTables));
@@ -201,7 +201,7 @@ impl Binder<'_> {
         if !update {
             for (target, &named) in targets.iter().zip(&changed) {
                 self.need_of(named, Action::Delete, Part::Table)?;
-                self.context.need(&target.table, Action::Delete, Part::Table)?;
+                self.need_of(target.source, Action::Delete, Part::Table)?;
             }
         }
         self.need_others(&changed)?;

@@ -44,7 +44,7 @@ impl Derivation {
         format!("({},{level})", collation.name())
     }
 
-    /// The derivation of two together; `None` where both are explicit.
+    /// The derivation of two together; `None` where both are explicit, or by code points in different ways.
     fn merge(self, other: Self) -> Option<Self> {
         if self.level != other.level {
             return Some(if self.level < other.level { self } else { other });
@@ -70,8 +70,11 @@ impl Derivation {
             return None;
         }
         let is_bin = |d: Self| d.collation.name().ends_with("_bin");
-        if is_bin(self) != is_bin(other) {
-            return Some(if is_bin(self) { self } else { other });
+        match (is_bin(self), is_bin(other)) {
+            (true, true) => return None,
+            (true, false) => return Some(self),
+            (false, true) => return Some(other),
+            (false, false) => {}
         }
         let collation = CollationId::by_name(&format!("{a}_bin")).unwrap_or(self.collation);
         Some(Self { collation, level: Coercibility::None })
@@ -122,7 +125,7 @@ pub(crate) fn check_literals<'e>(exprs: impl Iterator<Item = &'e Expr>, together
 
 /// The derivation of a column of a set operation; MySQL's error names none of them.
 pub(crate) fn compared_columns(operands: &[Derivation]) -> Result<Derivation> {
-    let together = joined(operands, "UNION").ok().filter(|together| together.level != Coercibility::None);
+    let together = Some(joined(operands, "UNION")?).filter(|together| together.level != Coercibility::None);
     together.ok_or_else(|| illegal_mix(&[], "UNION"))
 }
 
@@ -160,7 +163,7 @@ pub(crate) fn compare_as(left: &Expr, right: &Expr, collation: CollationId) -> C
 }
 
 /// A parameter, or a literal number that is a date.
-fn is_date_constant(expr: &Expr) -> bool {
+pub(crate) fn is_date_constant(expr: &Expr) -> bool {
     let number = match &expr.kind {
         ExprKind::Param(_) => return true,
         ExprKind::Literal(Value::Int(n)) => n.to_string(),
@@ -179,6 +182,7 @@ fn is_time_constant(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Literal(Value::Int(n)) => super::literal::time_constant(n.to_string().as_bytes()).is_some(),
         ExprKind::Literal(Value::UInt(n)) => super::literal::time_constant(n.to_string().as_bytes()).is_some(),
+        ExprKind::Literal(Value::Decimal(d)) => super::literal::time_constant(d.to_string().as_bytes()).is_some(),
         _ => is_constant(expr),
     }
 }

@@ -8,8 +8,8 @@ use crate::error::{Clause, Error, Result};
 use crate::expr::{Expr, ExprKind};
 use crate::partition::named_partitions;
 use crate::plan::{
-    Action, Assignment, DeletePlan, InsertPlan, InsertSource, LimitPlan, Node, Part, Parts, Plan, Scan, SortKey, UpdatePlan,
-    ViewCheck,
+    Action, Assignment, DeletePlan, InsertPlan, InsertSource, LimitPlan, Node, Part, Parts, Plan, Rights, Scan, SortKey,
+    UpdatePlan, ViewCheck,
 };
 use crate::planner::{FromBlock, JoinTree, OrderNeed};
 use types::schema::TableDef;
@@ -23,6 +23,8 @@ pub(super) struct InsertTarget {
     /// The view that it names, over the table as source 0.
     pub view: Option<super::Source>,
     pub check: Option<Box<ViewCheck>>,
+    /// With whose rights the table is written.
+    pub rights: Rights,
 }
 
 impl Binder<'_> {
@@ -74,15 +76,15 @@ impl Binder<'_> {
     }
 
     /// What INSERT and REPLACE need of their table, whatever the columns.
-    fn need_insert(&self, table: &TableDef, insert: &ast::Insert<'_>) -> Result<()> {
+    fn need_insert(&self, rights: Rights, table: &TableDef, insert: &ast::Insert<'_>) -> Result<()> {
         let actions: &[Action] = match insert.replace {
             true => &[Action::Insert, Action::Delete],
             false if insert.on_duplicate.is_empty() => &[Action::Insert],
             false => &[Action::Insert, Action::Update],
         };
-        self.context.need_together(table, actions)?;
+        self.context.need_together(rights, table, actions)?;
         if insert.replace {
-            self.context.need(table, Action::Delete, Part::Table)?;
+            self.context.need(rights, table, Action::Delete, Part::Table)?;
         }
         Ok(())
     }
@@ -90,7 +92,7 @@ impl Binder<'_> {
     /// What an INSERT writes: a table, or the table of a view.
     fn insert_target(&mut self, insert: &ast::Insert<'_>, names: Option<&[ast::ColumnName<'_>]>) -> Result<InsertTarget> {
         let table = self.lookup(&insert.table, Action::Insert)?;
-        self.need_insert(&table, insert)?;
+        self.need_insert(self.rights, &table, insert)?;
         self.note_named(&table);
         if table.is_virtual {
             return Err(Error::NotUpdatable { table: table.name.clone(), statement: "INSERT" });
@@ -98,18 +100,19 @@ impl Binder<'_> {
         let name = insert.table.name;
         if table.view.is_some() {
             let target = self.insert_view(table, name, names, insert.replace, insert.ignore)?;
-            self.need_insert(&target.table, insert)?;
-            self.need_targets(&target.table, &target.columns, Part::Column)?;
+            self.need_insert(target.rights, &target.table, insert)?;
+            self.need_targets(target.rights, &target.table, &target.columns, Part::Column)?;
             return Ok(target);
         }
         let columns = self.target_columns(&table, name, names)?;
         let names = columns.iter().map(|&c| table.columns[c].name.clone()).collect();
-        Ok(InsertTarget { table, columns, names, view: None, check: None })
+        Ok(InsertTarget { table, columns, names, view: None, check: None, rights: self.rights })
     }
 
     /// Registers the table that is written as source 0, known by its own columns or those of the view.
     fn add_target(&mut self, target: &InsertTarget, alias: &str) -> Result<()> {
-        self.add_source(target.table.clone(), alias)?;
+        let own = self.add_source(target.table.clone(), alias)?;
+        self.sources[own].rights = target.rights;
         if let Some(view) = &target.view {
             // The table itself has no name here.
             self.scope.visible.clear();
@@ -119,8 +122,14 @@ impl Binder<'_> {
     }
 
     /// INSERT gives these columns.
-    pub(super) fn need_targets(&self, table: &TableDef, columns: &[usize], part: fn(usize) -> Part<'static>) -> Result<()> {
-        columns.iter().try_for_each(|&column| self.context.need(table, Action::Insert, part(column)))
+    pub(super) fn need_targets(
+        &self,
+        rights: Rights,
+        table: &TableDef,
+        columns: &[usize],
+        part: fn(usize) -> Part<'static>,
+    ) -> Result<()> {
+        columns.iter().try_for_each(|&column| self.context.need(rights, table, Action::Insert, part(column)))
     }
 
     fn target_columns(
@@ -132,12 +141,12 @@ impl Binder<'_> {
         match columns {
             Some(columns) => {
                 let columns = self.insert_columns(table, name, columns)?;
-                self.need_targets(table, &columns, Part::Column)?;
+                self.need_targets(self.rights, table, &columns, Part::Column)?;
                 Ok(columns)
             }
             None => {
                 let columns: Vec<usize> = (0..table.columns.len()).filter(|&c| !table.columns[c].invisible).collect();
-                self.need_targets(table, &columns, Part::Each)?;
+                self.need_targets(self.rights, table, &columns, Part::Each)?;
                 Ok(columns)
             }
         }
@@ -259,7 +268,7 @@ impl Binder<'_> {
             let (source, column) = self.target_column(source, column, "UPDATE")?;
             let table = self.sources[source].table.clone();
             if through != source {
-                self.context.need(&table, self.assigns, Part::Column(column))?;
+                self.need_of(source, self.assigns, Part::Column(column))?;
             }
             out.push(Assignment { column, value: self.assigned(&assignment.value, &table, column)? });
         }

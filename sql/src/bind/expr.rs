@@ -1,6 +1,7 @@
 //! Expressions: from syntax to typed nodes.
 
 use super::compare::{self, Coercibility, Derivation};
+use super::moments::{compare_leniently, is_text_beside_date, refuse_no_date, refuse_no_dates, written_text, zero_of_no_date};
 use super::typing::{self, Class, class};
 use super::{Binder, from::dotted};
 use crate::ast;
@@ -214,6 +215,11 @@ impl Binder<'_> {
         let left_derivation = self.derivation;
         let mut bound_right = self.expr(right)?;
         let derivation = left_derivation.combine(self.derivation, op.sign())?;
+        if let (ExprKind::Row(left), ExprKind::Row(right)) = (&bound_left.kind, &bound_right.kind) {
+            left.iter().zip(right).try_for_each(|(left, right)| refuse_no_dates(left, right))?;
+        }
+        refuse_no_date(written_text(left), &bound_right)?;
+        refuse_no_date(written_text(right), &bound_left)?;
         self.settle(&mut bound_left, left, &bound_right)?;
         self.settle(&mut bound_right, right, &bound_left)?;
         self.comparison(op, bound_left, bound_right, derivation)
@@ -252,39 +258,13 @@ impl Binder<'_> {
         Ok(self.boolean(ExprKind::Compare { op, by, left: Box::new(left), right: Box::new(right) }, nullable))
     }
 
-    /// `(a, b) op (c, d)`: equality as the pairs' conjunction, so that each may find an index; order as it stands.
-    fn row_comparison(&mut self, op: CompareOp, left: Expr, right: Expr) -> Result<Expr> {
-        let (ExprKind::Row(left), ExprKind::Row(right)) = (left.kind, right.kind) else {
-            return Err(Error::OperandColumns(1));
-        };
-        if left.len() != right.len() {
-            return Err(Error::OperandColumns(left.len()));
-        }
-        let mut pairs = Vec::with_capacity(left.len());
-        let pair_op = if op == CompareOp::NullSafeEqual { op } else { CompareOp::Equal };
-        for (a, b) in left.iter().zip(&right) {
-            let derivation = self.derivation_of(a).combine(self.derivation_of(b), "=")?;
-            pairs.push(self.comparison(pair_op, a.clone(), b.clone(), derivation)?);
-        }
-        let nullable = pairs.iter().any(|p| p.nullable);
-        match op {
-            CompareOp::Equal | CompareOp::NullSafeEqual => Ok(self.boolean(ExprKind::And(pairs), nullable)),
-            CompareOp::NotEqual => {
-                let equal = self.boolean(ExprKind::And(pairs), nullable);
-                Ok(self.boolean(ExprKind::Not(Box::new(equal)), nullable))
-            }
-            _ => {
-                let row = |parts| Box::new(Expr { kind: ExprKind::Row(parts), ty: typing::boolean(), nullable: false });
-                let by = CompareAs::Integer;
-                Ok(self.boolean(ExprKind::Compare { op, by, left: row(left), right: row(right) }, nullable))
-            }
-        }
-    }
-
     /// The collation of a bound expression, as far as the node tells.
     pub(super) fn derivation_of(&self, expr: &Expr) -> Derivation {
         match (&expr.kind, class(&expr.ty)) {
             (_, Class::Null) => Derivation::IGNORABLE,
+            (ExprKind::Call { function, .. }, Class::String) if !super::function_types::takes_part_in_collation(*function, 0) => {
+                Derivation { collation: expr.ty.collation, level: Coercibility::Coercible }
+            }
             (ExprKind::Literal(_) | ExprKind::Param(_), Class::String) => {
                 Derivation { collation: expr.ty.collation, level: Coercibility::Coercible }
             }
@@ -294,12 +274,6 @@ impl Binder<'_> {
             (_, Class::String | Class::Json) => Derivation { collation: expr.ty.collation, level: Coercibility::Implicit },
             _ => Derivation::NUMERIC,
         }
-    }
-
-    fn row(&mut self, items: &[ast::Expr<'_>]) -> Result<Expr> {
-        let parts = items.iter().map(|item| self.expr(item)).collect::<Result<Vec<Expr>>>()?;
-        self.derivation = Derivation::IGNORABLE;
-        Ok(Expr { kind: ExprKind::Row(parts), ty: typing::boolean(), nullable: false })
     }
 
     fn is_null(&mut self, arg: &ast::Expr<'_>, negated: bool) -> Result<Expr> {
@@ -330,8 +304,12 @@ impl Binder<'_> {
             single(member)?;
             prepare_operands(&mut arg, member);
         }
-        if let [only] = members.as_mut_slice() {
-            compare::convert_year(only, &arg);
+        match members.as_mut_slice() {
+            [only] => compare::convert_year(only, &arg),
+            several if class(&arg.ty) == Class::DateTime && several.iter().all(|m| matches!(m.kind, ExprKind::Literal(_))) => {
+                several.iter_mut().for_each(zero_of_no_date);
+            }
+            _ => {}
         }
         let derivation = common_derivation(&arg, &members, &derivations, if members.len() > 1 { " IN " } else { "=" })?;
         let by = members.iter().map(|m| compare::compare_as(&arg, m, derivation.collation));
@@ -352,20 +330,9 @@ impl Binder<'_> {
     fn in_as_or(&mut self, arg: Expr, members: Vec<Expr>, derivation: Derivation, negated: bool) -> Result<Expr> {
         let mut parts = Vec::with_capacity(members.len());
         for member in members {
-            parts.push(self.comparison(CompareOp::Equal, arg.clone(), member, derivation)?);
-        }
-        let nullable = parts.iter().any(|p| p.nullable);
-        let any = self.boolean(ExprKind::Or(parts), nullable);
-        Ok(if negated { self.boolean(ExprKind::Not(Box::new(any)), nullable) } else { any })
-    }
-
-    fn row_in(&mut self, arg: Expr, columns: usize, members: Vec<Expr>, negated: bool) -> Result<Expr> {
-        let mut parts = Vec::with_capacity(members.len());
-        for member in members {
-            if !matches!(&member.kind, ExprKind::Row(row) if row.len() == columns) {
-                return Err(Error::OperandColumns(columns));
-            }
-            parts.push(self.row_comparison(CompareOp::Equal, arg.clone(), member)?);
+            let mut equal = self.comparison(CompareOp::Equal, arg.clone(), member, derivation)?;
+            compare_leniently(&mut equal);
+            parts.push(equal);
         }
         let nullable = parts.iter().any(|p| p.nullable);
         let any = self.boolean(ExprKind::Or(parts), nullable);
@@ -397,14 +364,14 @@ impl Binder<'_> {
         // A date between a date and a number: all are numbers. So are texts beside a number.
         let is_date = matches!(class(&arg.ty), Class::Date | Class::DateTime);
         let are_numbers = is_date && is_number(by_low) != is_number(by_high) || is_text_beside_number(&[&arg, &low, &high]);
-        if by_low != by_high && are_numbers {
-            let kind = ExprKind::Between {
-                arg: Box::new(arg),
-                low: Box::new(low),
-                high: Box::new(high),
-                by: CompareAs::Double,
-                negated,
-            };
+        let together = match by_low != by_high {
+            true if are_numbers => Some(CompareAs::Double),
+            true if is_text_beside_date(&[&arg, &low, &high]) => Some(CompareAs::Temporal),
+            _ => None,
+        };
+        if let Some(by) = together {
+            let operand = |expr| Box::new(if by == CompareAs::Double { bits_as_number(expr) } else { expr });
+            let kind = ExprKind::Between { arg: operand(arg), low: operand(low), high: operand(high), by, negated };
             return Ok(self.boolean(kind, nullable));
         }
         if by_low != by_high && class(&low.ty) != Class::Null && class(&high.ty) != Class::Null && is_mixed(by_low, by_high) {
@@ -456,6 +423,7 @@ impl Binder<'_> {
         let pattern = self.value(pattern)?;
         arg_derivation.combine(self.derivation, "regexp_like")?;
         let nullable = arg.nullable || pattern.nullable;
+        super::function::refuse_bytes_beside_text(&arg, &pattern, "regexp_like")?;
         let matches = self.boolean(ExprKind::Call { function: Function::RegexpLike, args: vec![arg, pattern] }, nullable);
         Ok(if negated { self.boolean(ExprKind::Not(Box::new(matches)), nullable) } else { matches })
     }
@@ -760,6 +728,11 @@ fn is_text_beside_number(exprs: &[&Expr]) -> bool {
     let is = |kind: &dyn Fn(Class) -> bool| exprs.iter().filter(|expr| kind(class(&expr.ty))).count();
     let (texts, numbers) = (is(&|c| c == Class::String), is(&|c| matches!(c, Class::Integer | Class::Decimal | Class::Double)));
     texts > 0 && numbers > 0 && texts + numbers + is(&|c| c == Class::Time) == exprs.len()
+}
+
+/// A hexadecimal literal as the number that it is; others stay.
+pub(super) fn bits_as_number(expr: Expr) -> Expr {
+    if is_bits_literal(&expr) { numeric_operand(expr) } else { expr }
 }
 
 /// Is it a text, or a date that is compared with texts as one?

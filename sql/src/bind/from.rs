@@ -6,7 +6,7 @@ use crate::ast::{ColumnName, Join, JoinCondition, JoinKind, ObjectName, TableNam
 use crate::error::{Clause, Error, Result};
 use crate::expr::{CompareOp, Expr, ExprKind};
 use crate::partition::{lies_in, named_partitions};
-use crate::plan::{Action, Derived, Part};
+use crate::plan::{Action, Derived, Part, Rights};
 use crate::planner::JoinTree;
 use std::sync::Arc;
 use types::schema::TableDef;
@@ -30,6 +30,8 @@ pub(crate) struct Source {
     pub derivations: Vec<Derivation>,
     /// Of a view that became part of the block.
     pub view: Option<Box<super::view::BoundView>>,
+    /// With whose rights it is read.
+    pub rights: Rights,
 }
 
 /// What a source's rows are.
@@ -55,7 +57,8 @@ pub(crate) enum SourceKind {
 impl Source {
     pub fn new(table: Arc<TableDef>, alias: &str, kind: SourceKind) -> Self {
         let (indexes, partitions, pushable, derivations, view) = (None, None, None, Vec::new(), None);
-        Self { table, alias: alias.to_owned(), nullable: false, indexes, partitions, kind, pushable, derivations, view }
+        let rights = Rights::default();
+        Self { table, alias: alias.to_owned(), nullable: false, indexes, partitions, kind, pushable, derivations, view, rights }
     }
 
     /// A query that is read like a table: its columns hold their collations as its select list does.
@@ -115,7 +118,7 @@ impl Binder<'_> {
         let database = name.database.or(self.context.database()).ok_or(Error::NoDatabase)?;
         match self.find_table(database, name) {
             Err(error @ (Error::UnknownDatabase(_) | Error::UnknownTable { .. })) => {
-                self.context.missing(database, name.name, action)?;
+                self.context.missing(self.rights, database, name.name, action)?;
                 Err(error)
             }
             found => found,
@@ -146,6 +149,7 @@ impl Binder<'_> {
 
     /// Registers a source and makes its name visible.
     pub(super) fn push_source(&mut self, source: Source) -> Result<usize> {
+        let source = Source { rights: self.rights, ..source };
         let same = |s: &Source| s.alias == source.alias && s.table.database == source.table.database;
         if self.scope.visible.iter().any(|&s| same(&self.sources[s])) {
             return Err(Error::NotUniqueTable(source.alias));
@@ -164,8 +168,11 @@ impl Binder<'_> {
         let changed = self.changes_from.filter(|_| self.levels.is_empty());
         let def = self.lookup(&table.name, changed.unwrap_or(Action::Select))?;
         match changed {
-            None => self.context.need(&def, Action::Select, Part::Any)?,
-            Some(Action::Select) => self.context.touches(&def)?,
+            None => self.context.need(self.rights, &def, Action::Select, Part::Any)?,
+            Some(Action::Select) => self.context.touches(self.rights, &def)?,
+            // What is missing of a view is told before its query is looked at.
+            Some(Action::Delete) if def.view.is_some() => self.context.need(self.rights, &def, Action::Delete, Part::Table)?,
+            Some(action) if def.view.is_some() => self.context.need(self.rights, &def, action, Part::Any)?,
             Some(_) => {}
         }
         self.note_named(&def);
@@ -345,8 +352,8 @@ impl Binder<'_> {
     /// The statement does something with a column of a table or view, where it is one: other sources are of no database.
     pub(super) fn need_of(&self, source: usize, action: Action, part: Part<'_>) -> Result<()> {
         match &self.sources[source] {
-            Source { kind: SourceKind::Table, table, .. } => self.context.need(table, action, part),
-            Source { table, .. } if !table.database.is_empty() => self.context.need(table, action, part),
+            Source { kind: SourceKind::Table, table, rights, .. } => self.context.need(*rights, table, action, part),
+            Source { table, rights, .. } if !table.database.is_empty() => self.context.need(*rights, table, action, part),
             _ => Ok(()),
         }
     }

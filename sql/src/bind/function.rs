@@ -2,7 +2,7 @@
 
 use super::Binder;
 use super::compare::{self, Coercibility, Derivation};
-use super::expr::{adopt, number_argument, numeric_operand};
+use super::expr::{adopt, bits_as_number, enum_as_number, is_bits_literal, number_argument, numeric_operand};
 use super::function_names::{FUNCTIONS, NOT_SUPPORTED};
 use super::function_types::{date_add_type, is_numeric, takes_part_in_collation};
 use super::typing::{self, Class, class};
@@ -63,8 +63,17 @@ impl Binder<'_> {
             true => compare::compared(&derivations, &name.to_lowercase())?,
             false => compare::joined(&derivations, &name.to_lowercase())?,
         };
+        // A first NULL leaves nothing to the others.
+        let is_null = args.first().is_some_and(|arg| matches!(arg.kind, ExprKind::Literal(Value::Null)));
+        let derivation = match function {
+            F::Insert | F::LPad | F::RPad | F::Replace | F::SubstringIndex if is_null => Derivation::IGNORABLE,
+            _ => derivation,
+        };
         let of_text = args.iter().enumerate().filter(|(n, _)| takes_part_in_collation(function, *n));
         compare::check_literals(of_text.map(|(_, arg)| arg), derivation)?;
+        if matches!(function, F::RegexpLike | F::RegexpInstr | F::RegexpSubstr | F::RegexpReplace) {
+            refuse_bytes_beside_text(&args[0], &args[1], &name.to_lowercase())?;
+        }
         if upper == "MOD" {
             return Ok(self.arithmetic(ArithmeticOp::Modulo, args[0].clone(), args[1].clone()));
         }
@@ -120,8 +129,23 @@ impl Binder<'_> {
             let convert = if function == F::BitCount { numeric_operand } else { number_argument };
             args = args.into_iter().map(convert).collect();
         }
-        let collation = self.string_collation(derivation);
+        // Functions that make times of numbers: hexadecimal literals and members are some.
+        let numbers = match function {
+            F::FromUnixTime => 1,
+            F::SecToTime | F::MakeTime | F::MakeDate | F::FromDays | F::Interval => args.len(),
+            _ => 0,
+        };
+        for arg in &mut args[..numbers] {
+            if is_bits_literal(arg) {
+                *arg = numeric_operand(arg.clone());
+            }
+        }
+        // NULLs alone make a text of no character set.
+        let no_text =
+            derivation.level == Coercibility::Ignorable && (0..args.len()).any(|n| takes_part_in_collation(function, n));
+        let collation = if no_text { CollationId::BINARY } else { self.string_collation(derivation) };
         let ty = self.call_type(function, &args, collation)?;
+        args[..numbers].iter_mut().for_each(enum_as_number);
         let nullable = self.call_nullable(function, &args);
         self.derivation = match class(&ty) {
             Class::Json => Derivation { collation: CollationId::UTF8MB4_BIN, level: Coercibility::Implicit },
@@ -131,6 +155,7 @@ impl Binder<'_> {
                         Coercibility::SystemConstant
                     }
                     _ if matches!(derivation.level, Coercibility::Explicit | Coercibility::None) => derivation.level,
+                    _ if no_text && ty.collation == CollationId::BINARY => Coercibility::Ignorable,
                     _ if derivation.level <= Coercibility::Implicit => Coercibility::Implicit,
                     _ => Coercibility::Coercible,
                 };
@@ -138,7 +163,12 @@ impl Binder<'_> {
             }
             _ => Derivation::NUMERIC,
         };
-        Ok(Expr { kind: ExprKind::Call { function, args }, ty, nullable })
+        let definer = if function == F::CurrentUser { self.context.definer(self.rights) } else { None };
+        let kind = match definer {
+            Some(account) => ExprKind::Literal(Value::Bytes(account.into_bytes().into())),
+            None => ExprKind::Call { function, args },
+        };
+        Ok(Expr { kind, ty, nullable })
     }
 
     /// `a SOUNDS LIKE b`
@@ -169,7 +199,7 @@ impl Binder<'_> {
         let target = call.target.unwrap_or(ast::CastTarget::Char { length: Some(512), charset: None });
         let mut ty = self.cast_type(&target, &document)?;
         if call.target.is_none() {
-            ty.collation = CollationId::UTF8MB4_BIN;
+            ty.collation = CollationId::by_name("utf8mb4_0900_bin").unwrap_or(CollationId::UTF8MB4_BIN);
         }
         let mut args = vec![document, path];
         for on in [call.on_empty, call.on_error] {
@@ -187,7 +217,8 @@ impl Binder<'_> {
             args.push(value);
         }
         self.derivation = match class(&ty) {
-            Class::String | Class::Json => Derivation { collation: ty.collation, level: Coercibility::Implicit },
+            Class::String => Derivation { collation: ty.collation, level: Coercibility::Coercible },
+            Class::Json => Derivation { collation: ty.collation, level: Coercibility::Implicit },
             _ => Derivation::NUMERIC,
         };
         Ok(Expr { kind: ExprKind::Call { function: F::JsonValue, args }, ty, nullable: true })
@@ -218,6 +249,7 @@ impl Binder<'_> {
 
     fn null_if(&mut self, mut args: Vec<Expr>, derivation: Derivation) -> Result<Expr> {
         let (second, first) = (args.pop().expect("two arguments"), args.pop().expect("two arguments"));
+        super::moments::refuse_no_dates(&first, &second)?;
         let equal = self.comparison(CompareOp::Equal, first.clone(), second, derivation)?;
         let ty = first.ty.clone();
         self.derivation = derivation;
@@ -235,16 +267,15 @@ impl Binder<'_> {
 
     pub(super) fn date_arithmetic(&mut self, date: &ast::DateArithmetic<'_>) -> Result<Expr> {
         let mut value = self.value(&date.date)?;
-        let derivation = self.derivation;
         let mut amount = self.value(&date.amount)?;
         adopt(&mut value, &ColumnType::new(TypeKind::DateTime { fsp: 6 }));
         adopt(&mut amount, &self.text());
-        let amount = interval_amount(amount);
-        let ty = date_add_type(&value, &amount, date.unit, self.string_collation(derivation));
+        let amount = interval_amount(amount, date.unit);
+        let ty = date_add_type(&value, &amount, date.unit, self.literal_collation());
         let unit = self.unit(date.unit);
         let function = if date.subtract { F::DateSub } else { F::DateAdd };
         self.derivation = match class(&ty) {
-            Class::String | Class::Json => Derivation { collation: ty.collation, level: Coercibility::Implicit },
+            Class::String => Derivation { collation: ty.collation, level: Coercibility::Coercible },
             _ => Derivation::NUMERIC,
         };
         Ok(Expr { kind: ExprKind::Call { function, args: vec![value, amount, unit] }, ty, nullable: true })
@@ -273,7 +304,7 @@ impl Binder<'_> {
         let mut first = self.value(&args[0])?;
         let second = self.value(&args[1])?;
         if function == ast::UnitFunction::TimestampAdd {
-            first = interval_amount(first);
+            first = interval_amount(first, unit);
         }
         let (function, ty) = match function {
             ast::UnitFunction::TimestampAdd => {
@@ -283,7 +314,7 @@ impl Binder<'_> {
             ast::UnitFunction::TimestampDiff => (F::TimestampDiff, typing::bigint(false)),
         };
         self.derivation = match class(&ty) {
-            Class::String | Class::Json => Derivation { collation: ty.collation, level: Coercibility::Implicit },
+            Class::String => Derivation { collation: ty.collation, level: Coercibility::Coercible },
             _ => Derivation::NUMERIC,
         };
         let args = vec![self.unit(unit), first, second];
@@ -296,7 +327,9 @@ impl Binder<'_> {
         let mut args = vec![text];
         if let Some(what) = what {
             args.push(self.value(what)?);
-            derivation = compare::joined(&[derivation, self.derivation], "trim")?;
+            if derivation != Derivation::IGNORABLE {
+                derivation = compare::joined(&[derivation, self.derivation], "trim")?;
+            }
         }
         let function = match side {
             ast::TrimSide::Both => F::Trim,
@@ -307,7 +340,19 @@ impl Binder<'_> {
     }
 }
 
-/// An INTERVAL's amount: a hexadecimal literal is a number there.
-fn interval_amount(amount: Expr) -> Expr {
-    if super::expr::is_bits_literal(&amount) { numeric_operand(amount) } else { amount }
+/// An INTERVAL's amount: a hexadecimal literal is a number where one number is asked for, else a text.
+fn interval_amount(amount: Expr, unit: ast::IntervalUnit) -> Expr {
+    let is_compound = unit.name().contains('_');
+    if is_compound { amount } else { bits_as_number(amount) }
+}
+
+/// 3995: a pattern of text for bytes, or the other way round. What is read from rows is told when it is.
+pub(super) fn refuse_bytes_beside_text(text: &Expr, pattern: &Expr, function: &str) -> Result<()> {
+    let is_binary = |arg: &Expr| arg.ty.collation == CollationId::BINARY;
+    let are_texts = [text, pattern].iter().all(|arg| class(&arg.ty) == Class::String && !compare::reads_rows(arg));
+    if !are_texts || is_binary(text) == is_binary(pattern) {
+        return Ok(());
+    }
+    let name = |arg: &Expr| if is_binary(arg) { "binary" } else { arg.ty.collation.name() };
+    Err(Error::CharsetsTogether { left: name(text), right: name(pattern), function: function.to_owned() })
 }

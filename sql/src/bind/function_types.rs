@@ -7,6 +7,7 @@ use crate::ast;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, ExprKind};
 use crate::func::Function as F;
+use std::borrow::Cow;
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 
 impl Binder<'_> {
@@ -76,6 +77,14 @@ impl Binder<'_> {
         let connection = self.literal_collation();
         let text = |length: u64| typing::string(length, connection);
         let length = |n: usize| typing::string_length(&args[n].ty);
+        let known;
+        let args = match function {
+            F::Time | F::Timestamp | F::TimeDiff | F::AddTime | F::SubTime | F::ConvertTz | F::UnixTimestamp => {
+                known = self.with_known_texts(args);
+                &*known
+            }
+            _ => args,
+        };
         let ty = match function {
             // Strings as long as their arguments.
             F::Concat => typing::string(args.iter().map(|a| typing::string_length(&a.ty)).sum(), collation),
@@ -194,8 +203,8 @@ impl Binder<'_> {
             },
             F::GetFormat => text(17),
             F::NameConst => args[1].ty.clone(),
-            F::FormatBytes => text(11),
-            F::FormatPicoTime => text(17),
+            F::FormatBytes => system_text(11),
+            F::FormatPicoTime => system_text(17),
             F::PsCurrentThreadId | F::PsThreadId => typing::bigint(true),
             F::CurrentRole => ColumnType {
                 collation: CollationId::of_charset("utf8mb3").unwrap_or(connection),
@@ -233,7 +242,10 @@ impl Binder<'_> {
             F::CurTime | F::UtcTime => ColumnType::new(TypeKind::Time { fsp: precision(args)? }),
             F::CurDate | F::UtcDate | F::Date | F::FromDays | F::LastDay | F::MakeDate => ColumnType::new(TypeKind::Date),
             F::Time => ColumnType::new(TypeKind::Time { fsp: typing::time_fsp_of(&args[0]) }),
-            F::Timestamp => ColumnType::new(TypeKind::DateTime { fsp: args.iter().map(typing::fsp_of).max().unwrap_or(0) }),
+            F::Timestamp => {
+                let second = args.get(1).map_or(0, typing::time_fsp_of);
+                ColumnType::new(TypeKind::DateTime { fsp: typing::datetime_fsp_of(&args[0]).max(second) })
+            }
             F::TimeDiff => {
                 ColumnType::new(TypeKind::Time { fsp: typing::time_fsp_of(&args[0]).max(typing::time_fsp_of(&args[1])) })
             }
@@ -242,10 +254,10 @@ impl Binder<'_> {
                 ColumnType::new(TypeKind::Time { fsp: 6 })
             }
             F::SecToTime => ColumnType::new(TypeKind::Time { fsp: typing::time_fsp_of(&args[0]) }),
-            F::MakeTime => ColumnType::new(TypeKind::Time { fsp: typing::fsp_of(&args[2]) }),
-            F::FromUnixTime if args.len() == 1 => ColumnType::new(TypeKind::DateTime { fsp: typing::fsp_of(&args[0]) }),
+            F::MakeTime => ColumnType::new(TypeKind::Time { fsp: typing::fsp(&args[2].ty) }),
+            F::FromUnixTime if args.len() == 1 => ColumnType::new(TypeKind::DateTime { fsp: typing::fsp(&args[0].ty) }),
             F::FromUnixTime => text(constant_length_of_format(args.get(1)).unwrap_or(length(1) * 10)),
-            F::ConvertTz => ColumnType::new(TypeKind::DateTime { fsp: typing::fsp_of(&args[0]) }),
+            F::ConvertTz => ColumnType::new(TypeKind::DateTime { fsp: typing::datetime_fsp_of(&args[0]) }),
             F::StrToDate => str_to_date(args),
             F::UnixTimestamp => match args.first() {
                 Some(arg) if typing::datetime_fsp_of(arg) > 0 => {
@@ -277,6 +289,37 @@ impl Binder<'_> {
     }
 }
 
+impl Binder<'_> {
+    /// The arguments, texts that are computed of literals alone as what they are.
+    fn with_known_texts<'e>(&self, args: &'e [Expr]) -> Cow<'e, [Expr]> {
+        let is_computed = |e: &Expr| {
+            let is_text = matches!(class(&e.ty), Class::String | Class::Json) && !matches!(e.kind, ExprKind::Literal(_));
+            is_text && !crate::planner::is_volatile(e) && !e.any(&varies)
+        };
+        if !args.iter().any(is_computed) {
+            return Cow::Borrowed(args);
+        }
+        let known = |e: &Expr| match is_computed(e) {
+            true => match self.context.constant_text(e) {
+                Some(text) => Expr::literal(Value::Bytes(text.into()), typing::string(0, CollationId::UTF8MB4_BIN)),
+                None => e.clone(),
+            },
+            false => e.clone(),
+        };
+        Cow::Owned(args.iter().map(known).collect())
+    }
+}
+
+/// Is it known only when the statement runs?
+fn varies(expr: &Expr) -> bool {
+    use ExprKind as K;
+    match &expr.kind {
+        K::Column { .. } | K::ColumnOrdinal { .. } | K::Slot(_) | K::Param(_) | K::Subquery(_) => true,
+        K::UserVariable(_) | K::AssignVariable { .. } | K::InsertValue { .. } | K::Row(_) => true,
+        _ => false,
+    }
+}
+
 /// What REPEAT and its like may grow to when their count is not known.
 const LONG: u64 = 16_777_216;
 
@@ -298,6 +341,13 @@ pub(super) fn takes_part_in_collation(function: F, argument: usize) -> bool {
         F::WeightString | F::AesEncrypt | F::AesDecrypt | F::NameConst | F::GetFormat => false,
         F::RegexpLike | F::RegexpInstr | F::RegexpSubstr => argument < 2,
         F::RegexpReplace => argument < 3,
+        F::JsonArray | F::JsonObject | F::JsonInsert | F::JsonReplace | F::JsonSet => false,
+        F::JsonArrayAppend | F::JsonArrayInsert => false,
+        // Texts of their own.
+        F::Hex | F::Unhex | F::ToBase64 | F::FromBase64 | F::Format | F::Bin | F::Oct | F::Char | F::Space => false,
+        F::DayName | F::MonthName | F::InetNtoa | F::Inet6Ntoa | F::Inet6Aton | F::BinToUuid | F::UuidToBin => false,
+        F::JsonQuote | F::JsonUnquote | F::JsonType | F::JsonPretty | F::Compress | F::Uncompress => false,
+        F::FormatBytes | F::FormatPicoTime => false,
         F::GetLock | F::AddTime | F::SubTime | F::TimeDiff | F::DateDiff | F::Conv | F::Sha2 => false,
         _ => true,
     }
@@ -378,14 +428,19 @@ fn rounded(args: &[Expr], carry: u32) -> ColumnType {
                 None => typing::decimal(precision, scale),
             }
         }
-        TypeKind::BigInt => typing::bigint(typing::is_unsigned(&args[0].ty)),
+        TypeKind::BigInt => typing::bigint(typing::numeric(&args[0]).unsigned),
         _ => typing::double(),
     }
 }
 
 /// GREATEST and LEAST compare: numbers as numbers, anything with a string as strings.
 fn extreme_type(args: &[Expr], collation: CollationId) -> ColumnType {
-    typing::unify(args.iter(), collation)
+    let ty = typing::unify(args.iter(), collation);
+    if ty.kind == TypeKind::Json {
+        // Documents compare as texts here.
+        return ColumnType { collation: CollationId::UTF8MB4_BIN, ..ColumnType::new(TypeKind::Text(LobSize::Long)) };
+    }
+    ty
 }
 
 fn added_time(args: &[Expr], collation: CollationId) -> ColumnType {
@@ -417,6 +472,7 @@ fn str_to_date(args: &[Expr]) -> ColumnType {
 pub(super) fn date_add_type(date: &Expr, amount: &Expr, unit: ast::IntervalUnit, collation: CollationId) -> ColumnType {
     use ast::IntervalUnit as U;
     let date_only = matches!(unit, U::Day | U::Week | U::Month | U::Quarter | U::Year | U::YearMonth);
+    let has_days = matches!(unit, U::DayHour | U::DayMinute | U::DaySecond | U::DayMicrosecond);
     let amount_fsp = match unit {
         U::Microsecond | U::SecondMicrosecond | U::MinuteMicrosecond | U::HourMicrosecond | U::DayMicrosecond => 6,
         U::Second => match class(&amount.ty) {
@@ -430,7 +486,7 @@ pub(super) fn date_add_type(date: &Expr, amount: &Expr, unit: ast::IntervalUnit,
         Class::Date if date_only => ColumnType::new(TypeKind::Date),
         Class::Date => ColumnType::new(TypeKind::DateTime { fsp: amount_fsp }),
         Class::DateTime => ColumnType::new(TypeKind::DateTime { fsp }),
-        Class::Time if !date_only => ColumnType::new(TypeKind::Time { fsp }),
+        Class::Time if !date_only && !has_days => ColumnType::new(TypeKind::Time { fsp }),
         Class::Time => ColumnType::new(TypeKind::DateTime { fsp }),
         _ if matches!(date.kind, ExprKind::Param(_)) => ColumnType::new(TypeKind::DateTime { fsp: 6 }),
         _ if is_bits_literal(date) => typing::string(29, collation),

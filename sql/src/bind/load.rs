@@ -13,7 +13,7 @@ impl Binder<'_> {
     pub(super) fn load(&mut self, load: &ast::LoadData<'_>) -> Result<InsertPlan> {
         let format = FileFormat::new(&load.format)?;
         let table = self.lookup(&load.table, Action::Insert)?;
-        self.context.need(&table, Action::Insert, Part::Any)?;
+        self.context.need(self.rights, &table, Action::Insert, Part::Any)?;
         self.note_named(&table);
         if table.view.is_some() {
             return Err(Error::NotSupported("LOAD DATA into a view".to_owned()));
@@ -40,9 +40,9 @@ impl Binder<'_> {
             }
         }
         let part = |&column: &usize| if load.targets.is_empty() { Part::Each(column) } else { Part::Column(column) };
-        columns.iter().try_for_each(|column| self.context.need(&table, Action::Insert, part(column)))?;
+        columns.iter().try_for_each(|column| self.context.need(self.rights, &table, Action::Insert, part(column)))?;
         if load.duplicates == Duplicates::Replace {
-            self.context.need(&table, Action::Delete, Part::Table)?;
+            self.context.need(self.rights, &table, Action::Delete, Part::Table)?;
         }
         let plan = LoadPlan { format, lines_skipped: load.lines_skipped, targets, assignments };
         let parts = self.parts();

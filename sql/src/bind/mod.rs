@@ -24,9 +24,11 @@ mod group;
 mod json_table;
 mod literal;
 mod load;
+mod moments;
 mod order;
 mod push;
 mod query;
+mod rows;
 mod set_operation;
 mod subquery;
 #[cfg(test)]
@@ -48,7 +50,7 @@ use crate::ast::Statement;
 use crate::error::{Clause, Error, Result};
 use crate::expr::{Aggregate, Expr, WindowCall};
 use crate::parser::Parsed;
-use crate::plan::{Action, BindContext, Named, Node, Parts, Plan, SqlMode, SubqueryPlan};
+use crate::plan::{Action, BindContext, Named, Node, Parts, Plan, Rights, SqlMode, SubqueryPlan};
 use compare::Derivation;
 use from::JoinedColumn;
 use std::sync::Arc;
@@ -243,6 +245,8 @@ pub(crate) struct Binder<'c> {
     pub named: Vec<Named>,
     /// The views whose queries are being bound, outermost last but one; each with its place in `named`.
     pub views: Vec<(TableId, usize)>,
+    /// With whose rights what is named is read: those of the innermost view around.
+    pub rights: Rights,
     /// The collation of literals, where it is not the session's.
     pub literals: Option<types::CollationId>,
     /// What names mean, for the definition of a view.
@@ -279,6 +283,7 @@ impl<'c> Binder<'c> {
             statement: "",
             named: Vec::new(),
             views: Vec::new(),
+            rights: Rights::default(),
             literals: None,
             notes: None,
             loaded: Vec::new(),

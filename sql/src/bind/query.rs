@@ -242,7 +242,7 @@ impl Binder<'_> {
             let together: Vec<_> = bound.iter().map(|row| self.derivation_of(&row[n])).collect();
             derivations.push(compare::compared_columns(&together)?);
             let cells = bound.iter().map(|row| &row[n]);
-            let ty = typing::unify(cells.clone(), self.literal_collation());
+            let ty = typing::stored(&typing::unify(cells.clone(), self.string_collation(derivations[n])));
             let nullable = cells.into_iter().any(|e| e.nullable);
             for row in &mut bound {
                 convert_to(&mut row[n], &ty);
@@ -964,7 +964,9 @@ fn same_representation(from: &ColumnType, to: &ColumnType) -> bool {
     match (class(from), class(to)) {
         (Class::Null, _) => true,
         (Class::Integer, Class::Integer) => from.unsigned == to.unsigned && from.kind != TypeKind::Year,
-        (Class::String, Class::String) => from.collation == to.collation,
+        (Class::String, Class::String) => {
+            from.collation == to.collation && (from.kind == to.kind || !matches!(to.kind, TypeKind::Binary { .. }))
+        }
         (Class::Double, Class::Double) => from.kind == to.kind,
         _ => false,
     }

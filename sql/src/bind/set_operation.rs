@@ -118,7 +118,7 @@ impl Binder<'_> {
             let together: Vec<Derivation> = blocks.iter().map(|block| block.derivations[n]).collect();
             let derivation = compare::compared_columns(&together)?;
             let slots: Vec<Expr> = blocks.iter().map(|block| slot(n, &block.columns[n])).collect();
-            types.push(typing::unify(slots.iter(), self.string_collation(derivation)));
+            types.push(typing::stored_together(&slots, self.string_collation(derivation)));
             derivations.push(derivation);
         }
         Ok((types, derivations))

@@ -174,9 +174,9 @@ pub(crate) fn fsp(ty: &ColumnType) -> u8 {
         TypeKind::Time { fsp } | TypeKind::DateTime { fsp } | TypeKind::Timestamp { fsp } => fsp,
         // A string may hold any fraction.
         TypeKind::Date | TypeKind::Year => 0,
-        _ if class(ty) == Class::String => 6,
+        _ if matches!(class(ty), Class::String | Class::Json) => 6,
         TypeKind::Decimal { scale, .. } => scale.min(6),
-        TypeKind::Double | TypeKind::Float => 6,
+        TypeKind::Double | TypeKind::Float => ty.float_decimals.unwrap_or(6).min(6),
         _ => 0,
     }
 }
@@ -195,6 +195,7 @@ pub(crate) fn fsp_of(expr: &Expr) -> u8 {
 /// The same of a value read as a datetime: a text that is none counts as six digits.
 pub(crate) fn datetime_fsp_of(expr: &Expr) -> u8 {
     match &expr.kind {
+        ExprKind::Literal(Value::Bytes(_)) if super::expr::is_bits_literal(expr) => 0,
         ExprKind::Literal(Value::Bytes(text)) if types::temporal::parse_datetime(text).is_none() => 6,
         _ => fsp_of(expr),
     }
@@ -204,9 +205,16 @@ pub(crate) fn datetime_fsp_of(expr: &Expr) -> u8 {
 pub(crate) fn time_fsp_of(expr: &Expr) -> u8 {
     match &expr.kind {
         ExprKind::Literal(Value::Bytes(_)) if super::expr::is_bits_literal(expr) => 0,
-        ExprKind::Literal(Value::Bytes(text)) if !text.iter().any(u8::is_ascii_digit) => 6,
+        ExprKind::Literal(Value::Bytes(text)) if !is_like_time(text) => 6,
         _ => fsp_of(expr),
     }
+}
+
+/// Has the text a number in it, none of which is too large for any part of a time?
+fn is_like_time(text: &[u8]) -> bool {
+    let mut numbers = text.split(|b| !b.is_ascii_digit()).filter(|digits| !digits.is_empty()).peekable();
+    let fits = |digits: &[u8]| std::str::from_utf8(digits).is_ok_and(|digits| digits.parse::<u32>().is_ok());
+    numbers.peek().is_some() && numbers.all(fits)
 }
 
 /// The class of an operand of arithmetic. ENUM and SET are numbers there, but count as the strings they are.
@@ -243,6 +251,7 @@ pub(crate) fn decimal_shape(expr: &Expr) -> (u32, u32) {
         (_, TypeKind::MediumInt) => (8, 0),
         (_, TypeKind::Int) => (10, 0),
         (_, TypeKind::BigInt) if expr.ty.display_width == Some(1) => (1, 0),
+        (_, TypeKind::BigInt) if let Some(width @ 2..20) = expr.ty.display_width => (u32::from(width) - 1, 0),
         (_, TypeKind::BigInt) => (if expr.ty.unsigned { 20 } else { 19 }, 0),
         (_, TypeKind::Year) => (4, 0),
         (_, TypeKind::Bit { .. }) => (20, 0),
@@ -285,6 +294,7 @@ pub(crate) fn bit_string(arg: &Expr) -> ColumnType {
 pub(crate) fn arithmetic(op: ArithmeticOp, left: &Expr, right: &Expr, signed_subtract: bool, increment: u8) -> ColumnType {
     use ArithmeticOp as A;
     let (a, b) = (operand_class(left), operand_class(right));
+    let is_unsigned = |ty: &ColumnType| is_unsigned(ty) || ty.kind == TypeKind::Year;
     let unsigned = is_unsigned(&left.ty) || is_unsigned(&right.ty);
     match op {
         A::BitAnd | A::BitOr | A::BitXor | A::ShiftLeft | A::ShiftRight => return bigint(true),
@@ -333,7 +343,7 @@ pub(crate) fn numeric(arg: &Expr) -> ColumnType {
         return double();
     }
     match numeric_class(&arg.ty) {
-        Class::Integer => bigint(is_unsigned(&arg.ty)),
+        Class::Integer => bigint(is_unsigned(&arg.ty) || arg.ty.kind == TypeKind::Year),
         Class::Decimal => {
             let (precision, scale) = decimal_shape(arg);
             decimal(precision, scale)
@@ -370,6 +380,10 @@ pub(crate) fn unify<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone, collation
         return ty;
     }
     let known = exprs.filter(|e| e.ty.kind != TypeKind::Null);
+    let mut bits = known.clone().map(|e| if let TypeKind::Bit { length } = e.ty.kind { Some(length) } else { None });
+    if let Some(length) = bits.try_fold(0, |most, length| Some(most.max(length?))) {
+        return ColumnType::unsigned(TypeKind::Bit { length });
+    }
     let classes: Vec<Class> = known.clone().map(|e| class(&e.ty)).collect();
     let all = |wanted: &[Class]| classes.iter().all(|c| wanted.contains(c));
     if all(&[Class::Integer]) {
@@ -385,7 +399,8 @@ pub(crate) fn unify<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone, collation
         return decimal(digits + scale, scale);
     }
     if all(&[Class::Integer, Class::Decimal, Class::Double]) {
-        return fixed_double(common_shape(known));
+        let kind = if known.clone().all(|e| is_in_float(&e.ty.kind)) { TypeKind::Float } else { TypeKind::Double };
+        return ColumnType { kind, ..fixed_double(common_shape(known)) };
     }
     if all(&[Class::Time]) {
         return ColumnType::new(TypeKind::Time { fsp: known.map(|e| fsp(&e.ty)).max().unwrap_or(0) });
@@ -404,6 +419,33 @@ pub(crate) fn unify<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone, collation
     }
     let length = known.map(|e| string_length(&e.ty)).max().unwrap_or(0);
     string(length, collation)
+}
+
+/// The type of a column that takes values of all: as [`unify`], but a CHAR or BINARY beside anything but a VARCHAR stays one, and so does a
+/// FLOAT before a BIGINT.
+pub(crate) fn stored_together(exprs: &[Expr], collation: CollationId) -> ColumnType {
+    use TypeKind as K;
+    let ty = stored(&unify(exprs.iter(), collation));
+    let is_fixed = |kind: &TypeKind| matches!(kind, K::Char { .. } | K::Binary { .. });
+    let known = || exprs.iter().map(|e| &e.ty.kind).filter(|kind| **kind != K::Null);
+    let stays = known().any(is_fixed) && !known().any(|kind| matches!(kind, K::VarChar { .. } | K::VarBinary { .. } | K::Json));
+    let kind = match ty.kind {
+        K::Double => {
+            let mut before_float = known().take_while(|kind| **kind != K::Float);
+            let is_float = before_float.all(is_in_float) && known().all(|kind| is_in_float(kind) || *kind == K::BigInt);
+            if is_float { K::Float } else { K::Double }
+        }
+        K::VarChar { length } if stays => K::Char { length },
+        K::VarBinary { length } if stays => K::Binary { length },
+        _ => return ty,
+    };
+    ColumnType { kind, ..ty }
+}
+
+/// Does a FLOAT stay one beside this? INT, BIGINT, DECIMAL and DOUBLE make it a DOUBLE.
+fn is_in_float(kind: &TypeKind) -> bool {
+    use TypeKind as K;
+    matches!(kind, K::Float | K::TinyInt | K::SmallInt | K::MediumInt | K::Year)
 }
 
 fn unify_integers<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone) -> ColumnType {
@@ -425,7 +467,10 @@ fn unify_integers<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone) -> ColumnTy
         }
         return ColumnType::new(integer_kind(widest.max(unsigned_rank + 1)));
     }
-    ColumnType { unsigned: unsigned && !signed, ..ColumnType::new(integer_kind(widest)) }
+    // Literals and truth values are as wide as they are written.
+    let width = exprs.clone().map(|e| e.ty.display_width).try_fold(0, |most, width| Some(most.max(width?)));
+    let display_width = width.filter(|_| widest == 4 && exprs.clone().all(|e| e.ty.kind == TypeKind::BigInt));
+    ColumnType { unsigned: unsigned && !signed, display_width, ..ColumnType::new(integer_kind(widest)) }
 }
 
 fn integer_kind(rank: u8) -> TypeKind {

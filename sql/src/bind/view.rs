@@ -5,6 +5,8 @@
 //!    kept. An ORDER BY of a view that is merged becomes that of the block, where the block has none and reads nothing else.
 //! 3. A statement that changes rows through a view changes those of its table: the columns of a merged view are expressions over
 //!    sources, and those that are plain columns say which column is written.
+//! 4. What a view reads is read with its definer's rights, but for SQL SECURITY INVOKER (`Binder::rights`); what is read of the view
+//!    itself, with those of who names it. Each source remembers whose rights were in force when it was named.
 //!
 //! V1: what a view names is noted with the view through which it is named (`Named::through`), also where nothing is read of it.
 //! V2: views that read each other in a circle, which renames can bring about, are an error before anything is bound twice.
@@ -222,6 +224,8 @@ impl Binder<'_> {
         let parsed = crate::parser::parse(&arena, view.text.as_bytes(), &SqlMode::NONE)?;
         let Statement::Query(query) = parsed.statement else { return Err(problem(def, ViewProblem::Invalid)) };
         let place = self.named.len().checked_sub(1).expect("the view was noted");
+        let rights = self.context.enter_view(def, self.rights)?;
+        let outer = std::mem::replace(&mut self.rights, rights);
         self.views.push((def.id, place));
         let common_tables = std::mem::take(&mut self.common_tables);
         let literals = self.literals.replace(view.collation);
@@ -233,6 +237,7 @@ impl Binder<'_> {
         self.literals = literals;
         self.common_tables = common_tables;
         self.views.pop();
+        self.rights = outer;
         match bound {
             Ok((bound, _)) if bound.columns().len() != def.columns.len() => Err(problem(def, ViewProblem::Invalid)),
             bound => bound,
@@ -413,7 +418,7 @@ impl Binder<'_> {
             Some(names) => self.insert_columns(&def, name, names)?,
             None => (0..def.columns.len()).collect(),
         };
-        self.need_targets(&def, &given, if names.is_some() { Part::Column } else { Part::Each })?;
+        self.need_targets(self.rights, &def, &given, if names.is_some() { Part::Column } else { Part::Each })?;
         let mut base = None;
         let mut columns = Vec::with_capacity(given.len());
         for &column in &given {
@@ -435,7 +440,7 @@ impl Binder<'_> {
             return Err(view.problem(ViewProblem::DeleteFromJoin));
         }
         drop(tree);
-        let table = Arc::clone(&self.sources[base].table);
+        let (table, rights) = (Arc::clone(&self.sources[base].table), self.sources[base].rights);
         let check = self.view_check(place, base)?;
         if !ignore {
             self.refuse_missing(&table, &columns, view)?;
@@ -446,7 +451,7 @@ impl Binder<'_> {
         self.sources.clear();
         self.subqueries.clear();
         self.stores.clear();
-        Ok(InsertTarget { table, columns, names, view, check })
+        Ok(InsertTarget { table, columns, names, view, check, rights })
     }
 
     /// 1423

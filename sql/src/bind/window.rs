@@ -107,7 +107,9 @@ impl Binder<'_> {
             if matches!(expr, ast::Expr::Literal(ast::Literal::Int(_))) {
                 return wrong(WindowError::Position, name);
             }
-            partition.push(self.in_clause(Clause::FieldList, |b| b.value(expr))?);
+            let mut expr = self.in_clause(Clause::FieldList, |b| b.value(expr))?;
+            super::expr::enum_as_number(&mut expr);
+            partition.push(expr);
         }
         let mut order = Vec::with_capacity(spec.order_by.len());
         for item in spec.order_by {

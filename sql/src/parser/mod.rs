@@ -202,7 +202,7 @@ impl<'a> Parser<'a> {
             b"INSTALL" => self.unsupported("INSTALL"),
             b"UNINSTALL" => self.unsupported("UNINSTALL"),
             b"CACHE" => self.unsupported("CACHE INDEX"),
-            b"RESET" => self.unsupported("RESET"),
+            b"RESET" => self.reset(),
             b"CHANGE" => self.unsupported("CHANGE REPLICATION SOURCE"),
             b"STOP" => self.unsupported("STOP REPLICA"),
             b"BINLOG" => self.unsupported("BINLOG"),

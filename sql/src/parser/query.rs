@@ -46,7 +46,7 @@ impl<'a> Parser<'a> {
     fn query_tail(&mut self, with: Option<With<'a>>, first: QueryBody<'a>) -> Result<&'a Query<'a>> {
         let body = self.set_operations(first)?;
         let mut query = Query { with, body, order_by: &[], limit: None, locking: &[], into: self.early_into.take() };
-        self.into_behind(&mut query)?;
+        self.trailing_into(&mut query)?;
         if self.at_kw(K::Order) {
             query.order_by = self.order_by()?;
         }
@@ -56,9 +56,9 @@ impl<'a> Parser<'a> {
         if self.at_kw(K::Procedure) {
             return Err(Error::NotSupported("PROCEDURE ANALYSE".to_owned()));
         }
-        self.into_behind(&mut query)?;
+        self.trailing_into(&mut query)?;
         query.locking = self.locking()?;
-        self.into_behind(&mut query)?;
+        self.trailing_into(&mut query)?;
         // A query in parentheses with nothing around it is itself.
         if let Query { with: None, body: QueryBody::Query(inner), order_by: [], limit: None, locking: [], into: None } = query {
             return Ok(inner);
@@ -70,7 +70,7 @@ impl<'a> Parser<'a> {
     }
 
     /// INTO where a query may have it, if it is there; a query has one at most.
-    fn into_behind(&mut self, query: &mut Query<'a>) -> Result<()> {
+    fn trailing_into(&mut self, query: &mut Query<'a>) -> Result<()> {
         if !self.at_kw(K::Into) {
             return Ok(());
         }

@@ -285,6 +285,17 @@ impl<'a> Parser<'a> {
         Ok(Statement::Kill { query, id: self.expr()? })
     }
 
+    /// RESET PERSIST
+    pub(super) fn reset(&mut self) -> Result<Statement<'a>> {
+        self.bump();
+        if !self.accept_word("PERSIST") {
+            return self.unsupported("RESET");
+        }
+        let if_exists = self.if_exists()?;
+        let name = if self.at_ident() { Some(self.ident()?) } else { None };
+        Ok(Statement::ResetPersist { name, if_exists })
+    }
+
     pub(super) fn shutdown(&mut self) -> Result<Statement<'a>> {
         self.bump();
         Ok(Statement::Shutdown)

@@ -6,7 +6,11 @@
 //! T1: the ids of temporary tables are those of no others ([`TableId::is_temporary`]), and nothing is written in the catalog under them.
 //! T2: a table is dropped when its session has no open transaction, so nothing rolls its rows back later.
 
-use super::{DdlOptions, ForeignKeyError, NewTable, NewTrees, define, trees_of};
+use super::build::{Build, Copy, Keys, Work};
+use super::online::Changed;
+use super::{
+    Algorithm, AlterAction, Altered, DdlOptions, ForeignKeyError, NewTable, NewTrees, alter, define, missing_table, trees_of,
+};
 use crate::catalog::StoredTable;
 use crate::counters::Counters;
 use crate::{Database, Error, Result, Table};
@@ -21,20 +25,61 @@ impl Database {
             return Err(Error::ForeignKey(Box::new(ForeignKeyError::UnfitParent)));
         }
         let first = table.auto_increment.unwrap_or(1);
-        let mut def = self.check_table(table)?;
+        let def = self.check_table(table)?;
         options.check_expressions(&def)?;
+        let (mut trees, table) = self.new_temporary(worker, def, first)?;
+        trees.adopt();
+        Ok(self.open_temporary(table))
+    }
+
+    /// ALTER TABLE of a temporary table: another with its rows, in its place for whoever knows it. The table itself stays until it is
+    /// dropped. Its session has no open transaction. Blocks.
+    pub fn alter_temporary_table(
+        &self,
+        worker: &Worker,
+        def: &TableDef,
+        mut actions: Vec<AlterAction>,
+        options: &DdlOptions,
+    ) -> Result<(Arc<TableDef>, Altered)> {
+        let missing = || missing_table(&(def.database.clone(), def.name.clone()));
+        let old = self.table(def.id).ok_or_else(missing)?;
+        actions.push(AlterAction::Rebuild);
+        let plan = alter::plan(old.def(), actions, &options.conversion)?;
+        if !plan.added_keys.is_empty() {
+            return Err(Error::ForeignKey(Box::new(ForeignKeyError::UnfitParent)));
+        }
+        options.check_expressions(&plan.def)?;
+        if matches!(options.algorithm, Algorithm::Instant | Algorithm::InPlace) {
+            return Err(Error::NotInPlace { instant: options.algorithm == Algorithm::Instant });
+        }
+        let first = plan.auto_increment.or(old.next_auto_increment()).unwrap_or(1);
+        let (mut trees, new) = self.new_temporary(worker, plan.def, first)?;
+        let work = Work::Copy(Box::new(Copy::new(worker, &old, &new, &plan.sources, options, Keys::Unneeded)?));
+        let mut build = Build { worker, old: &old, new: &new, options, work, watch: None, changed: Changed::default() };
+        build.fill()?;
+        let altered = build.altered();
+        trees.adopt();
+        Ok((self.open_temporary(new), altered))
+    }
+
+    /// A table with trees of its own, which nobody knows yet. They stay orphans in the catalog; once adopted they are not freed.
+    fn new_temporary(&self, worker: &Worker, mut def: TableDef, first: u64) -> Result<(NewTrees<'_>, Table)> {
         let mut trees = NewTrees::create(self, worker, def.indexes.len() + usize::from(define::needs_blob_tree(&def)))?;
         let blob_tree = trees.assign(&mut def, &[]);
         let mut ddl = self.lock_ddl();
         def.id = TableId::temporary(ddl.next_temporary);
         ddl.next_temporary += 1;
+        drop(ddl);
         let stored = StoredTable { def: Arc::new(def), blob_tree };
-        // They stay orphans in the catalog, but are not to be freed yet.
-        trees.adopt();
         let counters = Arc::new(Counters::unleased(self.engine().worker_slots(), first));
-        let table = Arc::new(Table::open(&stored, counters, self.new_mdl(), 0));
-        self.change_tables(&mut ddl, |tables| drop(tables.insert(stored.def.id, table)));
-        Ok(stored.def)
+        Ok((trees, Table::open(&stored, counters, self.new_mdl(), 0)))
+    }
+
+    fn open_temporary(&self, table: Table) -> Arc<TableDef> {
+        let def = Arc::clone(table.def());
+        let table = Arc::new(table);
+        self.change_tables(&mut self.lock_ddl(), |tables| drop(tables.insert(def.id, table)));
+        def
     }
 
     /// Drops temporary tables (T2).

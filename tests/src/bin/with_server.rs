@@ -3,12 +3,13 @@
 //! usage: with_server NAME PROGRAM [ARGUMENT...]
 //!
 //! The program is called with `HOST PORT USER PASSWORD SOCKET` after its own arguments. The server must still greet
-//! afterwards and end well on SIGTERM; both count as cases beside those the program prints.
+//! afterwards and end well on SIGTERM; both count as cases beside those the program prints. It may take `$WITH_SERVER_SECONDS`. Cases are lines
+//! `ok ...` and `FAIL ...`; where there are none, those of its line `passed/failed/total: a/b/c` count.
 
 use std::process::{Command, ExitCode, Stdio};
 use tests::{Report, Server, ServerOptions};
 
-/// How long a program may take.
+/// How long a program may take, unless it is said.
 const PROGRAM_SECONDS_MAX: &str = "420";
 /// What timeout(1) ends with when it had to end the program.
 const TIMED_OUT: i32 = 124;
@@ -38,9 +39,10 @@ fn run(directory: &std::path::Path, name: &str, program: &str, rest: &[String], 
     let server = Server::start(&ServerOptions::new(directory))?;
     let at = &server.address;
     let socket = at.socket.as_deref().map(|p| p.display().to_string()).unwrap_or_default();
+    let seconds = std::env::var("WITH_SERVER_SECONDS").unwrap_or_else(|_| PROGRAM_SECONDS_MAX.to_owned());
     // A client that hangs is a failure, not the end of the run.
     let output = Command::new("timeout")
-        .args(["--kill-after=5", PROGRAM_SECONDS_MAX, program])
+        .args(["--kill-after=5", &seconds, program])
         .args(rest)
         .args([&at.host, &at.port.to_string(), &at.user, &at.password, &socket])
         .stdin(Stdio::null())
@@ -55,9 +57,16 @@ fn run(directory: &std::path::Path, name: &str, program: &str, rest: &[String], 
         report.passed += usize::from(line.starts_with("ok "));
         report.failed += usize::from(line.starts_with("FAIL "));
     }
+    if seen == 0
+        && let Some((passed, failed)) = text.lines().rev().find_map(totals)
+    {
+        seen = passed + failed;
+        report.passed += passed;
+        report.failed += failed;
+    }
     if output.status.code() == Some(TIMED_OUT) {
         let last = text.lines().last().unwrap_or_default();
-        report.fail(name, format!("not done after {PROGRAM_SECONDS_MAX} s; its last line: {last}"));
+        report.fail(name, format!("not done after {seconds} s; its last line: {last}"));
     } else if seen == 0 {
         report.fail(name, format!("{program} ended with {} and reported nothing", output.status));
     }
@@ -66,4 +75,10 @@ fn run(directory: &std::path::Path, name: &str, program: &str, rest: &[String], 
     });
     report.case(&format!("{name}.server_stops_well"), || server.stop());
     Ok(())
+}
+
+/// Passed and failed of `passed/failed/total: a/b/c`.
+fn totals(line: &str) -> Option<(usize, usize)> {
+    let (passed, rest) = line.strip_prefix("passed/failed/total: ")?.split_once('/')?;
+    Some((passed.parse().ok()?, rest.split_once('/')?.0.parse().ok()?))
 }

@@ -273,6 +273,11 @@ pub(super) fn store_bit(
         }
         // A negative integer is its two's complement.
         Value::Int(v) => Some(*v as u64),
+        // A negative decimal is cut to zero.
+        Value::Decimal(v) if v.is_negative() => {
+            context.raise_as(|| Problem::TooLong, Problem::OutOfRange, warnings)?;
+            Some(0)
+        }
         value => u64::try_from(round_to_integer(value)).ok(),
     };
     match bits.filter(|&bits| bits <= limit) {

@@ -192,13 +192,13 @@ impl Interval {
 }
 
 fn number(digits: &[u8]) -> i128 {
-    digits.iter().fold(0i128, |n, b| (n * 10 + i128::from(b - b'0')).min(1 << 63))
+    digits.iter().fold(0i128, |n, b| (n * 10 + i128::from(b - b'0')).min(1 << 64))
 }
 
-/// The digits after a point as microseconds: "5" is 500000.
+/// The digits after a point as microseconds: "5" is 500000. Of more than six all count.
 fn fraction_micros(digits: &[u8]) -> i128 {
-    let six = digits.iter().copied().chain(std::iter::repeat(b'0')).take(6);
-    six.fold(0, |n, b| n * 10 + i128::from(b - b'0'))
+    let missing = 6usize.saturating_sub(digits.len());
+    number(digits) * 10i128.pow(missing as u32)
 }
 
 impl DateTime {

@@ -11,7 +11,8 @@
 //! - C3: secondary indexes agree with the rows, unique keys are unique;
 //! - C4: tables and indexes are those whose creation or removal was acknowledged;
 //! - C5: transactions left open at the crash left nothing;
-//! - C6: after an orderly stop `heddle check` finds no damage.
+//! - C6: after an orderly stop `heddle check` finds no damage;
+//! - C7: of temporary tables nothing is left, not even trees that nobody knows.
 
 mod check;
 mod load;
@@ -20,6 +21,7 @@ mod side;
 
 use clap::Parser;
 use model::Models;
+use mysql::prelude::Queryable;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::path::{Path, PathBuf};
@@ -81,7 +83,47 @@ fn main() -> ExitCode {
     report.finish()
 }
 
+/// C7: sessions with temporary tables, some of them altered and some with open transactions, when the server is killed.
+fn temporary_tables(folder: &Path) -> Result<(), String> {
+    let _ = std::fs::remove_dir_all(folder); // the first time it is not there
+    let mut options = ServerOptions::new(folder);
+    options.durability = "full".into();
+    let server = Server::start(&options)?;
+    let fail = |error: mysql::Error| error.to_string();
+    server.connect().and_then(|mut conn| conn.query_drop("CREATE DATABASE d")).map_err(fail)?;
+    let mut open = Vec::new();
+    for client in 0..4 {
+        let mut conn = server.address.connect_to("d").map_err(fail)?;
+        let mut run = |sql: &str| conn.query_drop(sql).map_err(fail);
+        run("CREATE TEMPORARY TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, s LONGTEXT, KEY (s(20)))")?;
+        run("INSERT INTO t (s) VALUES (REPEAT('x', 50000)), ('y'), ('z')")?;
+        (0..8).try_for_each(|_| run("INSERT INTO t (s) SELECT s FROM t"))?;
+        run("CREATE TEMPORARY TABLE u LIKE t")?;
+        if client % 2 == 0 {
+            run("ALTER TABLE t ADD COLUMN n INT DEFAULT 1, ADD KEY (n)")?;
+            run("DROP TEMPORARY TABLE u")?;
+        } else {
+            run("BEGIN")?;
+            run("DELETE FROM t WHERE id % 2 = 0")?;
+        }
+        open.push(conn);
+    }
+    server.kill();
+    drop(open);
+    let server = Server::start(&options)?;
+    let names: Vec<String> = server.address.connect_to("d").and_then(|mut conn| conn.query("SHOW TABLES")).map_err(fail)?;
+    // What was left is freed in the background.
+    std::thread::sleep(Duration::from_secs(3));
+    server.stop()?;
+    let said = check_offline(&options)?;
+    match names.is_empty() && !said.contains("not freed yet") {
+        true => Ok(()),
+        false => Err(format!("{names:?} {said}")),
+    }
+}
+
 fn rounds(arguments: &Arguments, folder: &Path, seed: u64, report: &mut Report) -> Result<(), String> {
+    report.case("temporary tables leave nothing", || temporary_tables(folder));
     let mut rng = StdRng::seed_from_u64(seed);
     let mut models = Models::new(arguments.clients);
     let mut options = ServerOptions::new(folder);
@@ -113,7 +155,7 @@ fn rounds(arguments: &Arguments, folder: &Path, seed: u64, report: &mut Report) 
         }
         if (round + 1) % ROUNDS_PER_DIRECTORY == 0 || round + 1 == arguments.rounds {
             report.case(&format!("orderly stop after round {}", round + 1), || server.stop());
-            report.case(&format!("heddle check after round {}", round + 1), || check_offline(&options));
+            report.case(&format!("heddle check after round {}", round + 1), || check_offline(&options).map(drop));
             let server = Server::start(&options)?;
             judge(report, &format!("orderly start after round {}", round + 1), Vec::new(), &mut models, &server.address);
         }
@@ -141,8 +183,8 @@ fn kill_while_starting(options: &ServerOptions, after_ms: u64) -> Result<(), Str
     Ok(())
 }
 
-/// C6
-fn check_offline(options: &ServerOptions) -> Result<(), String> {
+/// C6; what the program says.
+fn check_offline(options: &ServerOptions) -> Result<String, String> {
     let output = std::process::Command::new(&options.binary)
         .arg("check")
         .arg(options.directory.join("data"))
@@ -151,7 +193,7 @@ fn check_offline(options: &ServerOptions) -> Result<(), String> {
     let said = String::from_utf8_lossy(&output.stdout);
     // Not clean would mean that only single pages were looked at.
     match output.status.success() && said.contains("stopped in good order") && !said.contains("lost space") {
-        true => Ok(()),
+        true => Ok(said.into_owned()),
         false => Err(format!("{said}{}", String::from_utf8_lossy(&output.stderr))),
     }
 }

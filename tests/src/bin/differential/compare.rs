@@ -5,7 +5,9 @@
 //! - A2: the last digits of a double: sums are made in the order of the rows;
 //! - A3: which of several equal strings stands for its group, of queries that group (`folded`);
 //! - A4: an error that a value raises while rows are read (`RUNTIME`), where a plan may pass by the row: only queries without tables are strict.
-//! - A5: what a temporary table of MySQL's changes of a column: the size of an integer or BLOB, and the decimals of a text.
+//! - A5: what a temporary table of MySQL's changes of a column: the size of an integer, a YEAR or a BLOB, the decimals of a text, and NULL, which
+//!   is a text there.
+//! - A6: which of several errors of one statement is told (`RESOLVED`).
 
 use crate::side::{Answer, Cell, Outcome, Shape};
 use mysql::consts::ColumnType;
@@ -41,26 +43,37 @@ impl Difference {
 
 /// Errors that values raise, and those of rows that clash.
 const RUNTIME: &[u16] = &[
-    1048, 1062, 1137, 1139, 1242, 1260, 1264, 1265, 1292, 1301, 1365, 1366, 1367, 1406, 1411, 1416, 1441, 1525, 1526, 1690, 3020,
-    3140, 3141, 3143, 3144, 3146, 3149, 3150, 3152, 3155, 3156, 3157, 3158, 3636, 3685, 3686, 3687, 3688, 3689, 3690, 3691, 3692,
-    3693, 3694, 3695, 3696, 3697, 3698, 3699, 3700, 3751, 3752, 3854, 3903, 3904, 3905, 1582, 1411, 3037, 3554, 3592, 1213, 1205,
+    1048, 1062, 1137, 1139, 1242, 1260, 1264, 1265, 1292, 1301, 1364, 1365, 1366, 1367, 1406, 1411, 1416, 1441, 1525, 1526, 1690,
+    3020, 3140, 3141, 3143, 3144, 3146, 3149, 3150, 3152, 3155, 3156, 3157, 3158, 3636, 3685, 3686, 3687, 3688, 3689, 3690, 3691,
+    3692, 3693, 3694, 3695, 3696, 3697, 3698, 3699, 3700, 3751, 3752, 3854, 3903, 3904, 3905, 1582, 1411, 3037, 3554, 3592, 1213,
+    1205,
 ];
+
+/// Errors that are found while a statement is resolved. Of several in one statement another may be told (A6).
+const RESOLVED: &[u16] = &[1054, 1055, 1140, 1146, 1253, 1267, 1270, 1271, 1525, 3146, 3514, 3854, 3995];
 
 /// Warnings that a form is deprecated, which Heddle does not give.
 const DEPRECATIONS: &[u16] = &[1287, 1681, 3135, 3719, 3778, 4095, 4096];
+
+/// The signature of a statement that ended the real MySQL.
+pub const PEER_LOST: &str = "the peer is lost";
 
 /// The rules' verdict on two answers, named for the reader.
 pub fn difference(names: [&str; 2], left: &Answer, right: &Answer, rules: Rules) -> Option<Difference> {
     let tell = |answer: &Answer| tell(&answer.outcome);
     let both = || format!("-- {}: {}\n-- {}: {}", names[0], tell(left), names[1], tell(right));
     match (&left.outcome, &right.outcome) {
+        (left, Outcome::Lost(_)) if !matches!(left, Outcome::Lost(_)) && names[1] == "peer" => {
+            return Some(Difference::new(PEER_LOST, both()));
+        }
         (Outcome::Lost(_), _) | (_, Outcome::Lost(_)) => return Some(Difference::new("connection lost", both())),
         (Outcome::Error { code: 1105, message }, _) if message.starts_with("Internal") => {
             return Some(Difference::new("a statement panicked", both()));
         }
         (Outcome::Error { code: a, message: x }, Outcome::Error { code: b, message: y }) => {
             let values = !rules.strict && RUNTIME.contains(a) && RUNTIME.contains(b);
-            if a != b && !values {
+            let several = [a, b].iter().all(|code| RESOLVED.contains(code) || RUNTIME.contains(code));
+            if a != b && !values && !several {
                 return Some(Difference::new(format!("errors {a} and {b}"), both()));
             }
             return (rules.messages && x != y).then(|| Difference::new("messages", both()));
@@ -125,7 +138,9 @@ fn family(kind: ColumnType) -> Family {
         C::MYSQL_TYPE_TINY | C::MYSQL_TYPE_SHORT | C::MYSQL_TYPE_INT24 | C::MYSQL_TYPE_LONG | C::MYSQL_TYPE_LONGLONG => {
             Family::Integer
         }
-        C::MYSQL_TYPE_STRING
+        C::MYSQL_TYPE_YEAR => Family::Integer,
+        C::MYSQL_TYPE_NULL
+        | C::MYSQL_TYPE_STRING
         | C::MYSQL_TYPE_VAR_STRING
         | C::MYSQL_TYPE_TINY_BLOB
         | C::MYSQL_TYPE_BLOB

@@ -112,6 +112,9 @@ fn start(arguments: &Arguments, folder: &std::path::Path, report: &mut Report) -
     Ok(())
 }
 
+/// How long a peer that ended is waited for.
+const PEER_PAUSE: Duration = Duration::from_secs(5);
+
 /// A run of rounds.
 struct Run<'a> {
     arguments: &'a Arguments,
@@ -200,6 +203,13 @@ impl Run<'_> {
     /// Shrinks a difference and prints it, unless it is expected or was told before.
     fn tell(&mut self, seed: u64, case: &Case, schema: &Schema, difference: &Difference) -> Result<(), String> {
         let text = case.parts.iter().map(Piece::text).collect::<Vec<_>>().join(" ");
+        if difference.signature == compare::PEER_LOST {
+            // It is for others to start it again.
+            println!("the real MySQL ended at: {text}");
+            *self.expected.entry("the real MySQL ended").or_default() += 1;
+            std::thread::sleep(PEER_PAUSE);
+            return Ok(());
+        }
         if let Some(why) = expected::reason(&text, &difference.signature) {
             *self.expected.entry(why).or_default() += 1;
             return Ok(());
@@ -210,7 +220,9 @@ impl Run<'_> {
         self.court.build(schema);
         let (case, schema, difference) = self.court.shrink(case, schema, difference);
         let text = case.parts.iter().map(Piece::text).collect::<Vec<_>>().join(" ");
-        if let Some(why) = expected::reason(&text, &difference.signature) {
+        let why = expected::reason(&text, &difference.signature)
+            .or_else(|| expected::reason_of_script(&check::script(&case, &schema), &difference.signature));
+        if let Some(why) = why {
             *self.expected.entry(why).or_default() += 1;
             return Ok(());
         }

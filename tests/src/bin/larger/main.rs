@@ -4,8 +4,11 @@
 //! 2. They read, change and scan rows of their own share side by side, and check every answer against what they wrote.
 //! 3. Everything is verified: each row, sums over the table, the secondary index, a count by each.
 //! 4. The server is stopped and started, and everything is verified again; once more after it is killed.
+//! 5. Statements want more disk than another server has (`full`).
 //!
 //! L1: a session knows the version of each row of its share, since nobody else changes it.
+
+mod full;
 
 use clap::Parser;
 use mysql::prelude::Queryable;
@@ -86,7 +89,7 @@ fn run(arguments: &Arguments, directory: &Path, report: &mut Report) -> Outcome 
     let server = Server::start(&options)?;
     report.case("verified after a kill", || verify(&server.address, &shares));
     report.case("stops well afterwards", || server.stop());
-    Ok(())
+    full::run(directory, report)
 }
 
 fn shares(arguments: &Arguments) -> Vec<Share> {

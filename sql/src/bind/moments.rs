@@ -1,0 +1,69 @@
+//! Constants beside dates: what is refused when a statement is bound, and what counts as the zero date.
+//!
+//! A literal text that is no date is error 1525 where it is compared with a date. In lists and BETWEEN, what is no date is the zero date.
+
+use super::compare;
+use super::expr::is_bits_literal;
+use super::typing::{Class, class};
+use crate::ast;
+use crate::error::{Error, Result};
+use crate::expr::{CompareAs, CompareOp, Expr, ExprKind};
+use types::{ColumnType, TypeKind, Value};
+
+/// The text of a literal as it is written.
+pub(super) fn written_text<'t>(written: &ast::Expr<'t>) -> Option<&'t [u8]> {
+    match written {
+        ast::Expr::Literal(ast::Literal::String(text)) | ast::Expr::Lifted { literal: ast::Literal::String(text), .. } => {
+            Some(text.bytes)
+        }
+        _ => None,
+    }
+}
+
+/// Literal texts that are no dates, compared with dates: 1525.
+pub(super) fn refuse_no_dates(left: &Expr, right: &Expr) -> Result<()> {
+    let text = |expr: &Expr| match &expr.kind {
+        ExprKind::Literal(Value::Bytes(text)) if !is_bits_literal(expr) => Some(text.to_vec()),
+        _ => None,
+    };
+    refuse_no_date(text(left).as_deref(), right)?;
+    refuse_no_date(text(right).as_deref(), left)
+}
+
+/// What is read only when the statement runs is told then.
+pub(super) fn refuse_no_date(text: Option<&[u8]>, other: &Expr) -> Result<()> {
+    let kind = match class(&other.ty) {
+        Class::Date => "DATE",
+        Class::DateTime => "DATETIME",
+        _ => return Ok(()),
+    };
+    match text {
+        Some(text) if types::temporal::parse_datetime(text).is_none() => {
+            Err(Error::WrongLiteral { kind, value: String::from_utf8_lossy(text).into_owned() })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Beside several constants in a list, a number that is no date is the zero date, as a text is.
+pub(super) fn zero_of_no_date(member: &mut Expr) {
+    let is_number = matches!(class(&member.ty), Class::Integer | Class::Decimal | Class::Double);
+    if is_number && matches!(member.kind, ExprKind::Literal(_)) && !compare::is_date_constant(member) {
+        *member = Expr::literal(Value::DateTime(types::DateTime::default()), ColumnType::new(TypeKind::DateTime { fsp: 0 }));
+    }
+}
+
+/// In a list, what is no date is the zero date beside one, and no error.
+pub(super) fn compare_leniently(condition: &mut Expr) {
+    if let ExprKind::Compare { op: CompareOp::Equal, by: by @ CompareAs::Temporal, left, right } = &condition.kind {
+        let (arg, list) = (left.clone(), vec![(**right).clone()]);
+        condition.kind = ExprKind::In { arg, list, by: *by, negated: false };
+    }
+}
+
+/// Texts and dates, at least one of both, nothing else.
+pub(super) fn is_text_beside_date(exprs: &[&Expr]) -> bool {
+    let is = |kind: &dyn Fn(Class) -> bool| exprs.iter().filter(|expr| kind(class(&expr.ty))).count();
+    let (texts, dates) = (is(&|c| c == Class::String), is(&|c| matches!(c, Class::Date | Class::DateTime)));
+    texts > 0 && dates > 0 && texts + dates + is(&|c| c == Class::Time) == exprs.len()
+}
