@@ -240,6 +240,9 @@ fn reorganize(present: &mut Partitioning, names: &[String], into: Vec<PartitionD
 /// The rules for the partitions of a whole definition, but for the types of what decides about them (`Expressions::check`).
 pub(super) fn check(def: &TableDef) -> Result<()> {
     let Some(partitioning) = def.partitioning.as_deref() else { return Ok(()) };
+    if def.id.is_temporary() {
+        return Err(PartitionError::Temporary.into());
+    }
     check_count(partitioning.partitions.len())?;
     let mut names = HashSet::new();
     for partition in &partitioning.partitions {
