@@ -76,7 +76,11 @@ pub enum Error {
     /// 3514
     LongBitOperand,
     /// 3995 "Character set '{left}' cannot be used in conjunction with '{right}' in call to {function}."
-    CharsetsTogether { left: &'static str, right: &'static str, function: String },
+    CharsetsTogether {
+        left: &'static str,
+        right: &'static str,
+        function: String,
+    },
     /// 3854
     NoTextOf {
         bytes: Vec<u8>,

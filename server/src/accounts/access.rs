@@ -294,7 +294,7 @@ impl Access {
     /// May the account know that the procedure is there?
     pub fn sees_routine(&self, def: &RoutineDef) -> bool {
         let some = Privileges::EXECUTE.with(Privileges::CREATE_ROUTINE).with(Privileges::ALTER_ROUTINE);
-        self.routine(&def.database, &def.name, false).has_any(some) || self.shows_routine(def)
+        self.routine(&def.database, &def.name, def.is_function()).has_any(some) || self.shows_routine(def)
     }
 
     /// May the account see what the procedure does?

@@ -74,6 +74,9 @@ pub async fn alter(
     how: (Algorithm, Lock),
     actions: Vec<AlterAction>,
 ) -> Result<Altered> {
+    if actions.iter().any(|action| matches!(action, AlterAction::Partition(_))) {
+        return Err(partition_error(PartitionError::Temporary));
+    }
     let renamed = actions.iter().rev().find_map(|action| match action {
         AlterAction::RenameTable { database, name } => Some((database.clone(), name.clone())),
         _ => None,

@@ -6,8 +6,8 @@
 use super::call::{Entry, check_depth, run_framed};
 use super::show::{Charsets, quoted_definer};
 use super::{Routine, define};
-use crate::accounts::Access;
 use crate::accounts::privilege::Privileges;
+use crate::accounts::{Access, Name};
 use crate::ddl::{self, Done};
 use crate::error::{Error, Result};
 use crate::session::{Client, ResultSet, State};
@@ -52,9 +52,12 @@ pub async fn create_trigger(state: &mut State, create: &CreateTrigger<'_>) -> Re
     let trigger = TriggerDef { event: create.event, before: create.before, program: Arc::new(program) };
     Routine::compile_trigger(&trigger, &def)?.check()?;
     let place = create.place.map(|(follows, other)| TriggerPlace { follows, other: other.to_owned() });
+    let definer = Name::from_plain(&trigger.program.definer);
     let run =
         ddl::job(state, move |tables, worker, options| tables.create_trigger(worker, (database, table), trigger, place, options));
-    run.await.map(|()| Done::default())
+    run.await?;
+    state.note_missing_definer(&definer);
+    Ok(Done::default())
 }
 
 /// DROP TRIGGER

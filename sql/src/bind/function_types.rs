@@ -313,11 +313,8 @@ impl Binder<'_> {
 /// Is it known only when the statement runs?
 fn varies(expr: &Expr) -> bool {
     use ExprKind as K;
-    match &expr.kind {
-        K::Column { .. } | K::ColumnOrdinal { .. } | K::Slot(_) | K::Param(_) | K::Subquery(_) => true,
-        K::UserVariable(_) | K::AssignVariable { .. } | K::InsertValue { .. } | K::Row(_) => true,
-        _ => false,
-    }
+    matches!(expr.kind, K::Column { .. } | K::ColumnOrdinal { .. } | K::Slot(_) | K::Param(_) | K::Subquery(_))
+        || matches!(expr.kind, K::UserVariable(_) | K::AssignVariable { .. } | K::InsertValue { .. } | K::Row(_))
 }
 
 /// What REPEAT and its like may grow to when their count is not known.
