@@ -122,19 +122,7 @@ impl<'a> Converter<'a> {
         if matches!(ty.kind, TypeKind::Enum { .. } | TypeKind::Set { .. }) && !matches!(value, types::Value::Bytes(_)) {
             return Err(invalid());
         }
-        let mode = self.state.settings.mode;
-        let context = StoreContext {
-            strict: true,
-            dates: types::temporal::DateRules {
-                no_zero_date: mode.no_zero_date && mode.strict,
-                no_zero_in_date: mode.no_zero_in_date && mode.strict,
-                allow_invalid: mode.allow_invalid_dates,
-            },
-            truncate_fractional: mode.time_truncate_fractional,
-            // The literal is kept as it is written, in the session's zone.
-            zone: &types::temporal::TimeZone::Utc,
-            now_utc_micros: self.state.vars.statement_start_us,
-        };
+        let context = literal_context(self.state);
         let mut warnings = Warnings::new();
         let stored = convert::store(&value, &from, ty, &context, &mut warnings).map_err(|_| invalid())?;
         Ok(ColumnDefault::Literal(Some(default_text(&stored, ty))))
@@ -692,6 +680,23 @@ fn literal_value(expr: &Expr<'_>) -> Option<(Value<'static>, ColumnType)> {
             Literal::Date(_) | Literal::Time(_) | Literal::Timestamp(_) => return None,
         }),
         _ => None,
+    }
+}
+
+/// How literals of definitions are judged: strictly, whatever the mode says of rows.
+pub(super) fn literal_context(state: &State) -> StoreContext<'_> {
+    let mode = state.settings.mode;
+    StoreContext {
+        strict: true,
+        dates: types::temporal::DateRules {
+            no_zero_date: mode.no_zero_date && mode.strict,
+            no_zero_in_date: mode.no_zero_in_date && mode.strict,
+            allow_invalid: mode.allow_invalid_dates,
+        },
+        truncate_fractional: mode.time_truncate_fractional,
+        // The literal is kept as it is written, in the session's zone.
+        zone: &types::temporal::TimeZone::Utc,
+        now_utc_micros: state.vars.statement_start_us,
     }
 }
 

@@ -1,7 +1,7 @@
 //! PARTITION BY and its values, from syntax to definitions. Constants are computed here, in the session; what concerns the table as a whole is
 //! left to `table`.
 
-use super::convert::{default_text, text};
+use super::convert::{default_text, literal_context, text};
 use crate::error::{Error, Result};
 use crate::session::{Binder, State};
 use exec::program;
@@ -10,7 +10,7 @@ use sql::ast::{
     PartitionValues as AstValues,
 };
 use table::ddl::PartitionChange;
-use types::convert::{self, StoreContext, Warnings};
+use types::convert::{self, Warnings};
 use types::partition::{
     PartitionBy, PartitionDef, PartitionError, PartitionLimit, PartitionValues, Partitioning, Written, may_partition,
 };
@@ -220,18 +220,7 @@ impl Limits<'_> {
         if !fits {
             return Err(wrong());
         }
-        let mode = self.state.settings.mode;
-        let context = StoreContext {
-            strict: true,
-            dates: types::temporal::DateRules {
-                no_zero_date: mode.no_zero_date && mode.strict,
-                no_zero_in_date: mode.no_zero_in_date && mode.strict,
-                allow_invalid: mode.allow_invalid_dates,
-            },
-            truncate_fractional: mode.time_truncate_fractional,
-            zone: &types::temporal::TimeZone::Utc,
-            now_utc_micros: self.state.vars.statement_start_us,
-        };
+        let context = literal_context(self.state);
         let mut warnings = Warnings::new();
         let stored = convert::store(&value, &from, &column.ty, &context, &mut warnings).map_err(|_| wrong())?;
         if warnings.drain().next().is_some() {
