@@ -34,15 +34,25 @@ pub struct Options {
     tables: u32,
     #[arg(long, default_value_t = 100_000)]
     table_size: u32,
+    #[command(flatten)]
+    servers: Servers,
+    /// Which peers are started
+    #[arg(long, value_delimiter = ',', default_value = "mysql97,mariadb118,pg18")]
+    peer: Vec<String>,
+    /// Where Heddle's data goes; emptied first
+    #[arg(long)]
+    data: Option<PathBuf>,
+}
+
+/// The servers that are measured: Heddle, others that run already, and peers.
+#[derive(Args)]
+pub struct Servers {
     /// Another server: name=HOST:PORT[,pid=N][,socket=PATH][,user=U][,password=P][,driver=mysql|pgsql]
     #[arg(long)]
     server: Vec<String>,
     /// A folder with servers.py, which starts peers and prints how to reach them
     #[arg(long, env = "HEDDLE_PEERS")]
     peers: Option<PathBuf>,
-    /// Which peers it starts
-    #[arg(long, value_delimiter = ',', default_value = "mysql97,mariadb118,pg18")]
-    peer: Vec<String>,
     /// Buffer pool of Heddle
     #[arg(long, default_value = "4G")]
     pool: String,
@@ -52,9 +62,37 @@ pub struct Options {
     /// Measure only the servers named on the command line
     #[arg(long)]
     without_heddle: bool,
-    /// Where Heddle's data goes; emptied first
-    #[arg(long)]
-    data: Option<PathBuf>,
+}
+
+impl Servers {
+    /// Builds for release what measures, and Heddle; starts Heddle over an emptied `folder`, and the peers of these names.
+    pub fn start(
+        &self,
+        root: &Path,
+        with: &str,
+        folder: &Path,
+        peers: &[String],
+    ) -> Result<(Option<Owned>, Vec<Target>), String> {
+        println!("building");
+        let mut packages = vec!["build", "--quiet", "--release", "--package", with];
+        if !self.without_heddle {
+            packages.extend(["--package", "heddle"]);
+        }
+        quiet(&mut cargo(root, &packages))?;
+        let (mut heddle, mut targets) = (None, Vec::new());
+        if !self.without_heddle {
+            let (owned, target) = start_heddle(&target(root).join("release"), folder, &self.pool, &self.durability)?;
+            heddle = Some(owned);
+            targets.push(target);
+        }
+        for text in &self.server {
+            targets.push(parse_target(text)?);
+        }
+        if let Some(folder) = &self.peers {
+            targets.extend(start_peers(folder, peers)?);
+        }
+        if targets.is_empty() { Err("no server to measure".into()) } else { Ok((heddle, targets)) }
+    }
 }
 
 /// A server under measurement.
@@ -108,31 +146,9 @@ pub fn run(root: &Path, options: &Options) -> Result<bool, String> {
     if !on_path("sysbench") || !on_path("mariadb") {
         return Err("sysbench and the mariadb client are needed; `cargo xtask ci` installs them".into());
     }
-    println!("building");
-    let mut packages = vec!["build", "--quiet", "--release", "--package", "echo"];
-    if !options.without_heddle {
-        packages.extend(["--package", "heddle"]);
-    }
-    quiet(&mut cargo(root, &packages))?;
     let release = target(root).join("release");
     let folder = options.data.clone().unwrap_or_else(|| target(root).join("bench-data"));
-    let mut targets = Vec::new();
-    let heddle = if options.without_heddle {
-        None
-    } else {
-        let (heddle, target) = start_heddle(&release, &folder, &options.pool, &options.durability)?;
-        targets.push(target);
-        Some(heddle)
-    };
-    for text in &options.server {
-        targets.push(parse_target(text)?);
-    }
-    if let Some(peers) = &options.peers {
-        targets.extend(start_peers(peers, &options.peer)?);
-    }
-    if targets.is_empty() {
-        return Err("no server to measure".into());
-    }
+    let (heddle, targets) = options.servers.start(root, "echo", &folder, &options.peer)?;
     let echo_socket = std::env::temp_dir().join(format!("heddle-echo-{}.sock", std::process::id()));
     let echo = Owned(spawn(Command::new(release.join("echo")).arg("serve").arg("--socket").arg(&echo_socket))?);
     std::thread::sleep(Duration::from_millis(300));
@@ -153,7 +169,7 @@ fn spawn(command: &mut Command) -> Result<Child, String> {
 }
 
 /// Starts Heddle over an empty data directory, on a free port and a unix socket.
-pub fn start_heddle(release: &Path, folder: &Path, pool: &str, durability: &str) -> Result<(Owned, Target), String> {
+fn start_heddle(release: &Path, folder: &Path, pool: &str, durability: &str) -> Result<(Owned, Target), String> {
     if folder.exists() {
         std::fs::remove_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     }

@@ -114,7 +114,7 @@ enum Word {
     Fuzz(fuzz::Options),
     /// Measures Heddle beside its peers with sysbench and prints the table of the README
     Bench(Box<bench::Options>),
-    /// Measures Heddle beside its peers with the transactions of TPC-C, and checks the consistency conditions after each run
+    /// Measures Heddle beside its peers with the transactions of TPC-C, and checks the consistency conditions
     Tpcc(Box<tpcc::Options>),
 }
 

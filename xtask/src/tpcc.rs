@@ -6,11 +6,11 @@
 //! 3. What is printed per cell, each the median of the rounds: new orders a minute, the server's CPU time per new order (with its
 //!    share of the other transactions), the client's, latencies of new orders, and conflicts per thousand transactions.
 
-use crate::bench::{Owned, Target, median, parse_target, start_heddle, start_peers};
-use crate::proc::{cargo, quiet, target};
+use crate::bench::{Servers, Target, median};
+use crate::proc::{quiet, target};
 use clap::Args;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 #[derive(Args)]
@@ -31,24 +31,11 @@ pub struct Options {
     /// Seconds of one run
     #[arg(long, default_value_t = 10)]
     time: u32,
-    /// Another server: name=HOST:PORT[,pid=N][,socket=PATH][,user=U][,password=P]
-    #[arg(long)]
-    server: Vec<String>,
-    /// A folder with servers.py, which starts peers and prints how to reach them
-    #[arg(long, env = "HEDDLE_PEERS")]
-    peers: Option<PathBuf>,
-    /// Which peers it starts
+    #[command(flatten)]
+    servers: Servers,
+    /// Which peers are started
     #[arg(long, value_delimiter = ',', default_value = "mysql97,mariadb118")]
     peer: Vec<String>,
-    /// Buffer pool of Heddle
-    #[arg(long, default_value = "4G")]
-    pool: String,
-    /// Durability of Heddle
-    #[arg(long, default_value = "full")]
-    durability: String,
-    /// Measure only the servers named on the command line
-    #[arg(long)]
-    without_heddle: bool,
     /// The database is there already, on every server that is not started here
     #[arg(long)]
     loaded: bool,
@@ -59,30 +46,8 @@ type Run = BTreeMap<String, f64>;
 
 /// `cargo xtask tpcc`.
 pub fn run(root: &Path, options: &Options) -> Result<bool, String> {
-    println!("building");
-    let mut packages = vec!["build", "--quiet", "--release", "--package", "tpcc"];
-    if !options.without_heddle {
-        packages.extend(["--package", "heddle"]);
-    }
-    quiet(&mut cargo(root, &packages))?;
     let release = target(root).join("release");
-    let mut targets = Vec::new();
-    let mut heddle: Option<Owned> = None;
-    if !options.without_heddle {
-        let folder = target(root).join("tpcc-data");
-        let (owned, target) = start_heddle(&release, &folder, &options.pool, &options.durability)?;
-        heddle = Some(owned);
-        targets.push(target);
-    }
-    for text in &options.server {
-        targets.push(parse_target(text)?);
-    }
-    if let Some(peers) = &options.peers {
-        targets.extend(start_peers(peers, &options.peer)?);
-    }
-    if targets.is_empty() {
-        return Err("no server to measure".into());
-    }
+    let (heddle, targets) = options.servers.start(root, "tpcc", &target(root).join("tpcc-data"), &options.peer)?;
     let started = usize::from(heddle.is_some());
     for target in &targets[..if options.loaded { started } else { targets.len() }] {
         println!("loading {}", target.name);
