@@ -1,7 +1,7 @@
 //! The engine: a store with transactions on it, and its threads' handles.
 
 use crate::horizon::{Horizon, Snapshots};
-use crate::locks::LockTable;
+use crate::locks::{LockReport, LockTable};
 use crate::purge::Purge;
 use crate::status::{StatusTable, sequence_of};
 use crate::undo::{UndoStore, UndoWriter};
@@ -237,6 +237,11 @@ impl Engine {
             last_deadlock: self.locks.last_deadlock(),
             recovery: self.recovery.clone(),
         }
+    }
+
+    /// What is locked, and who waits for whom.
+    pub fn locks(&self) -> LockReport {
+        self.locks.report(&self.statuses)
     }
 
     /// Writes all changed pages home and moves the checkpoint.

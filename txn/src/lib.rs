@@ -29,6 +29,7 @@ mod write;
 
 pub use engine::{Config, Engine, EngineStatus, RECOVERY_TARGET, Worker};
 pub use error::{Error, Interrupt, Result, Stall};
+pub use locks::{LockLine, LockOwner, LockReport, Locked};
 pub use read::{LockMode, Seen, WaitPolicy};
 pub use scan::{ReadMode, Scan, ScanRow};
 pub use storage::btree::{KeyList, Place};

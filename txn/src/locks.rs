@@ -19,8 +19,12 @@
 //! exactly while it has a lock or a waiter. K3: whoever leaves the front of a queue wakes the next.
 //! Latches: page latch -> shard -> slot of the ranges -> statuses; the map of waits is never held together with a shard.
 
+mod report;
+
+pub use report::{LockLine, LockOwner, LockReport, Locked};
+
 use crate::ranges::{Owners, RangeTable};
-use crate::status::{Status, StatusTable};
+use crate::status::StatusTable;
 use crate::{LockMode, Timers};
 use os::time::Instant;
 use smallvec::SmallVec;
@@ -60,6 +64,7 @@ pub struct WaitCell {
     state: AtomicU8,
     waker: Mutex<Option<Waker>>,
     pub txn: u64,
+    since: Instant,
 }
 
 impl WaitCell {
@@ -354,7 +359,7 @@ impl LockTable {
     ) -> (LockKey, Arc<WaitCell>) {
         self.waits.fetch_add(1, Ordering::Relaxed);
         let name = LockKey { tree: tree.id, key: key.into() };
-        let cell = Arc::new(WaitCell { state: AtomicU8::new(WAITING), waker: Mutex::new(None), txn });
+        let cell = Arc::new(WaitCell { state: AtomicU8::new(WAITING), waker: Mutex::new(None), txn, since: Instant::now() });
         let shard = self.shard(tree.id, key);
         let mut map = shard.map.lock();
         let row = map.entry(name.clone()).or_insert_with(|| {
@@ -513,7 +518,7 @@ impl LockTable {
                 wants.push(before.want);
             }
         }
-        if row.holder != 0 && row.holder != txn && matches!(statuses.status(row.holder), Status::Open | Status::Committing) {
+        if row.holder != 0 && row.holder != txn && statuses.is_open(row.holder) {
             out.push(row.holder);
         }
         for want in wants {

@@ -26,7 +26,7 @@
 
 use crate::LockMode;
 use crate::locks::Want;
-use crate::status::{Status, StatusTable};
+use crate::status::StatusTable;
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound::{Included, Unbounded};
@@ -145,7 +145,7 @@ impl RangeTable {
         let trees = self.slot(tree).trees.lock();
         let owners = trees.get(&tree).map_or(&[][..], Vec::as_slice);
         // One that has ended holds nothing, though its ranges may be here for a moment yet.
-        let open = |owned: &Owned| matches!(statuses.status(owned.txn), Status::Open | Status::Committing);
+        let open = |owned: &Owned| statuses.is_open(owned.txn);
         owners.iter().filter(|o| o.txn != txn && o.blocks(key, want) && open(o)).map(|o| o.txn).collect()
     }
 
@@ -188,6 +188,19 @@ impl RangeTable {
         slot.pairs.fetch_sub((before - owners.len()) as u32, Ordering::Release);
         if owners.is_empty() {
             trees.remove(&tree);
+        }
+    }
+
+    /// Gives each range: its tree, transaction, mode, and both ends.
+    pub fn each(&self, mut give: impl FnMut(u32, u64, LockMode, &[u8], &[u8])) {
+        // Relaxed: who asks sees what there is by and by.
+        for slot in self.slots.iter().filter(|slot| slot.pairs.load(Ordering::Relaxed) > 0) {
+            for (tree, owners) in &*slot.trees.lock() {
+                for owned in owners {
+                    owned.shared.0.iter().for_each(|(from, to)| give(*tree, owned.txn, LockMode::Share, from, to));
+                    owned.exclusive.0.iter().for_each(|(from, to)| give(*tree, owned.txn, LockMode::Exclusive, from, to));
+                }
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 //! ```text
 //! id     = 1 << 63 | worker (8 bits) << 55 | sequence (55 bits)       a record's mark
 //! status = timestamp << 3 | waited << 2 | state                       open 0, committing 1, aborted 2, committed 3
+//!          session   << 3 | waited << 2 | state                       while it is open or committing
 //! ```
 //! Each worker has a table of statuses, in chunks. A chunk whose transactions all ended before every snapshot is used again; ids below
 //! the table's *base* are committed for everyone. So a mark needs no tidying, ever: also marks of earlier runs lie below the base,
@@ -155,6 +156,24 @@ impl StatusTable {
             ABORTED => Status::Aborted,
             _ => Status::Committed(word >> TIMESTAMP_SHIFT),
         }
+    }
+
+    /// Has it not ended?
+    pub fn is_open(&self, id: u64) -> bool {
+        matches!(self.status(id), Status::Open | Status::Committing)
+    }
+
+    /// Whose transaction it is. Right after `open`, before anybody else can know the id.
+    pub fn set_session(&self, id: u64, session: u32) {
+        // Relaxed: whoever learns the id later learns it through a latch.
+        self.own(id).store(u64::from(session) << TIMESTAMP_SHIFT | OPEN, Ordering::Relaxed);
+    }
+
+    /// The session whose transaction it is; 0 when it has ended, or nobody said.
+    pub fn session(&self, id: u64) -> u32 {
+        // Relaxed: for people.
+        let word = self.entry(id).map_or(ABORTED, |entry| entry.load(Ordering::Relaxed));
+        if word & STATE_MASK < ABORTED && self.is_open(id) { (word >> TIMESTAMP_SHIFT) as u32 } else { 0 }
     }
 
     /// Like `status`, but waits out `Committing`.

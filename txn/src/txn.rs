@@ -58,6 +58,8 @@ pub struct Txn {
     /// Trees in which it holds ranges of keys.
     pub(crate) range_trees: Vec<u32>,
     lock_wait_timeout: Duration,
+    /// Whose it is, for those who look at locks; 0: nobody's.
+    session: u32,
     /// It has changed rows that its snapshot does not see.
     pub(crate) changed_unseen: bool,
 }
@@ -77,6 +79,7 @@ impl Txn {
             explicit: Vec::new(),
             range_trees: Vec::new(),
             lock_wait_timeout: LOCK_WAIT_TIMEOUT,
+            session: 0,
             changed_unseen: false,
         }
     }
@@ -118,11 +121,17 @@ impl Txn {
         self.lock_wait_timeout = timeout;
     }
 
+    /// The session that the transaction belongs to, as `Engine::locks` tells it.
+    pub fn set_session(&mut self, session: u32) {
+        self.session = session;
+    }
+
     /// Gives the transaction its identity.
     pub(crate) fn ensure_id(&mut self, worker: &Worker) -> Result<()> {
         if self.id == 0 {
             let engine = &worker.engine;
             self.id = engine.statuses.open(worker.index, || engine.horizon()).map_err(|_| Error::Full)?;
+            engine.statuses.set_session(self.id, self.session);
         }
         Ok(())
     }

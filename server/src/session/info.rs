@@ -37,6 +37,8 @@ pub struct SessionInfo {
     pub state: Cell<&'static str>,
     /// The transaction of several statements that is open, as of the end of its latest statement.
     pub transaction: Cell<Option<OpenTransaction>>,
+    /// Of its transactions, unless they say otherwise.
+    pub isolation: Cell<txn::Isolation>,
     pub stopping: Cell<bool>,
     statement: RefCell<Vec<u8>>,
     killed: Arc<AtomicU8>,
@@ -59,6 +61,8 @@ pub struct ProcessLine {
     pub transaction: Option<OpenTransaction>,
     /// How long `transaction` is open.
     pub transaction_seconds: u64,
+    /// Of the transaction that is open, or else of the next.
+    pub isolation: txn::Isolation,
 }
 
 /// What others may know of an open transaction.
@@ -86,6 +90,7 @@ impl SessionInfo {
             since: Cell::new(now),
             state: Cell::new("login"),
             transaction: Cell::new(None),
+            isolation: Cell::new(txn::Isolation::RepeatableRead),
             stopping: Cell::new(false),
             statement: RefCell::default(),
             killed: Arc::new(AtomicU8::new(kill::NONE)),
@@ -165,6 +170,7 @@ impl SessionInfo {
             seconds: now.saturating_duration_since(self.since.get()).as_secs(),
             state: self.state.get(),
             info,
+            isolation: self.transaction.get().map_or(self.isolation.get(), |open| open.isolation),
             transaction: self.transaction.get(),
             transaction_seconds: self.transaction.get().map_or(0, |open| now.saturating_duration_since(open.since).as_secs()),
         }

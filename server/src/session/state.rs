@@ -103,7 +103,7 @@ impl State {
             variables,
             settings,
             vars,
-            transaction: Transaction::default(),
+            transaction: Transaction::of_session(info.id),
             changes: Vec::new(),
             more_results: false,
             deferred: None,
@@ -208,6 +208,7 @@ impl State {
     pub fn refresh(&mut self) {
         self.settings = Settings::new(&self.variables, self.vars.database.as_deref());
         self.settings.bind_key ^= self.temporary_key();
+        self.info.isolation.set(self.settings.isolation);
         settings::apply(&self.variables, &self.settings, &mut self.vars);
         if let Some(zone) = crate::variables::parse_time_zone(self.variables.get(IDS.time_zone).as_text()) {
             self.vars.time_zone = zone;

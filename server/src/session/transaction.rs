@@ -31,6 +31,8 @@ pub struct Characteristics {
 
 #[derive(Default)]
 pub struct Transaction {
+    /// Whose it is.
+    session: u32,
     txn: Option<Txn>,
     /// BEGIN was said.
     explicit: bool,
@@ -86,6 +88,11 @@ impl Transaction {
         }
     }
 
+    /// The transactions of a session.
+    pub fn of_session(session: u32) -> Self {
+        Self { session, ..Self::default() }
+    }
+
     /// The engine's transaction for a statement, begun now where there is none. `lasting`: it stays open after the statement
     /// (inside BEGIN, or without autocommit).
     pub fn ensure(&mut self, worker: &Worker, settings: &Settings, lasting: bool) -> &mut Txn {
@@ -111,6 +118,7 @@ impl Transaction {
         };
         let mut txn = worker.engine.begin(isolation);
         txn.set_lock_wait_timeout(settings.row_lock_wait);
+        txn.set_session(self.session);
         self.txn = Some(txn);
     }
 

@@ -4,6 +4,7 @@
 
 use super::build::{number, optional, text};
 use super::definitions::named;
+use super::locks;
 use super::virtual_tables::{Row, Source};
 use types::schema::{ForeignKeyDef, IndexDef, IndexKind, ReferenceAction, TableDef};
 use types::{DateTime, Value};
@@ -138,23 +139,33 @@ pub fn foreign_columns(source: &Source<'_>) -> Vec<Row> {
 }
 
 /// The transactions of several statements that are open.
+/// Transactions of several statements, and those of one that waits for a lock.
 pub fn transactions(source: &Source<'_>) -> Vec<Row> {
     let Some(gathered) = source.gathered else { return Vec::new() };
     let now = source.worker.wall_clock_us();
+    let waits = locks::Waits::of(source);
     let mut rows = Vec::new();
     for line in &gathered.processes {
-        let Some(open) = line.transaction else { continue };
-        let began = super::tables::datetime(now - line.transaction_seconds as i64 * 1_000_000);
+        let wait = waits.of_session(line.id);
+        if line.transaction.is_none() && wait.is_none() {
+            continue;
+        }
+        let waited = wait.as_ref().map(|(_, waited)| *waited);
+        let open_us = line.transaction.map(|_| line.transaction_seconds as i64 * 1_000_000);
+        let began = open_us.or_else(|| waited.map(locks::micros)).unwrap_or(0);
+        let changes = line.transaction.map_or(0, |open| open.changes);
         let cells = [
             // A transaction has no number before it writes; its session has one.
             ("trx_id", number(line.id)),
-            ("trx_state", text("RUNNING")),
-            ("trx_started", began),
-            ("trx_weight", number(open.changes)),
+            ("trx_state", text(if wait.is_some() { "LOCK WAIT" } else { "RUNNING" })),
+            ("trx_started", super::tables::datetime(now - began)),
+            ("trx_requested_lock_id", optional(wait.as_ref().map(|(id, _)| id.as_str()))),
+            ("trx_wait_started", waited.map_or(Value::Null, |waited| super::tables::datetime(now - locks::micros(waited)))),
+            ("trx_weight", number(changes)),
             ("trx_mysql_thread_id", number(line.id)),
             ("trx_query", optional(line.info.clone())),
-            ("trx_rows_modified", number(open.changes)),
-            ("trx_isolation_level", text(isolation_name(open.isolation))),
+            ("trx_rows_modified", number(changes)),
+            ("trx_isolation_level", text(isolation_name(line.isolation))),
         ];
         rows.push(named(DATABASE, "INNODB_TRX", cells));
     }

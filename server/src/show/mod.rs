@@ -10,6 +10,7 @@ mod explain;
 mod filter;
 mod grant_tables;
 mod innodb;
+mod locks;
 mod performance_schema;
 mod privileges;
 mod schema;

@@ -1,8 +1,9 @@
-//! The tables of performance_schema that have rows without instruments: variables, status, sessions. The rest is empty, as in a MySQL
+//! The tables of performance_schema that have rows without instruments: variables, status, sessions, locks. The rest is empty, as in a MySQL
 //! that runs with `performance_schema = OFF`.
 
 use super::build::{number, optional, text};
 use super::definitions::named;
+use super::locks;
 use super::virtual_tables::{Maker, Row, Source};
 use crate::session::ProcessLine;
 use crate::variables::{self, Scope};
@@ -13,7 +14,7 @@ const DATABASE: &str = "performance_schema";
 
 #[rustfmt::skip]
 pub const MAKERS: &[(&str, Maker)] = &[
-    ("accounts", accounts), ("global_status", status), ("global_variables", global_variables), ("hosts", hosts),
+    ("accounts", accounts), ("data_lock_waits", locks::data_lock_waits), ("data_locks", locks::data_locks), ("global_status", status), ("global_variables", global_variables), ("hosts", hosts),
     ("performance_timers", timers), ("persisted_variables", persisted), ("processlist", processes), ("session_account_connect_attrs", own_attributes),
     ("session_connect_attrs", attributes), ("session_status", status), ("session_variables", session_variables), ("threads", threads),
     ("users", users), ("variables_info", variables_info),

@@ -2,6 +2,7 @@
 
 use super::build::{number, optional, text};
 use super::definitions::named;
+use super::locks;
 use super::performance_schema::thread_id;
 use super::virtual_tables::{Maker, Row, Source};
 use crate::session::ProcessLine;
@@ -13,9 +14,9 @@ const DATABASE: &str = "sys";
 
 #[rustfmt::skip]
 pub const MAKERS: &[(&str, Maker)] = &[
-    ("metrics", metrics), ("processlist", processes), ("schema_auto_increment_columns", auto_increments),
+    ("innodb_lock_waits", locks::lock_waits), ("metrics", metrics), ("processlist", processes), ("schema_auto_increment_columns", auto_increments),
     ("schema_object_overview", objects), ("schema_redundant_indexes", redundant_indexes), ("session", sessions), ("sys_config", settings),
-    ("version", version), ("x$processlist", processes_raw), ("x$session", sessions_raw),
+    ("version", version), ("x$innodb_lock_waits", locks::lock_waits_raw), ("x$processlist", processes_raw), ("x$session", sessions_raw),
 ];
 
 fn version(_: &Source<'_>) -> Vec<Row> {

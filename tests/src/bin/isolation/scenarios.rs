@@ -73,6 +73,43 @@ const FAMILY: &[&str] = &[
 
 pub const SCENARIOS: &[Scenario] = &[
     Scenario {
+        name: "who waits for whom",
+        setup: ACCOUNTS,
+        steps: &[
+            at('a', BEGIN, DONE),
+            at('a', "UPDATE account SET balance = 0 WHERE owner = 'bob'", "1 rows"),
+            at('b', "UPDATE account SET balance = 1 WHERE owner = 'bob'", WAITS),
+            at(
+                'c',
+                "SELECT object_name, index_name, lock_type, lock_mode, lock_status FROM performance_schema.data_locks
+                 WHERE object_schema = DATABASE() AND lock_mode LIKE '%REC_NOT_GAP' ORDER BY lock_status",
+                "account,PRIMARY,RECORD,X,REC_NOT_GAP,GRANTED account,PRIMARY,RECORD,X,REC_NOT_GAP,WAITING",
+            ),
+            at(
+                'c',
+                "SELECT w.info, b.info IS NULL, h.lock_status FROM performance_schema.data_lock_waits l
+                 JOIN information_schema.processlist w ON w.id = l.requesting_engine_transaction_id
+                 JOIN information_schema.processlist b ON b.id = l.blocking_engine_transaction_id
+                 JOIN performance_schema.data_locks h ON h.engine_lock_id = l.blocking_engine_lock_id",
+                "UPDATE account SET balance = 1 WHERE owner = 'bob',1,GRANTED",
+            ),
+            at(
+                'c',
+                "SELECT locked_table, locked_index, waiting_query, sql_kill_blocking_connection = CONCAT('KILL ', blocking_pid)
+                 FROM sys.innodb_lock_waits",
+                "`isolation_levels`.`account`,PRIMARY,UPDATE account SET balance = 1 WHERE owner = 'bob',1",
+            ),
+            at(
+                'c',
+                "SELECT trx_state, trx_query, trx_requested_lock_id IS NULL FROM information_schema.innodb_trx ORDER BY trx_state",
+                "LOCK WAIT,UPDATE account SET balance = 1 WHERE owner = 'bob',0 RUNNING,NULL,1",
+            ),
+            at('a', COMMIT, DONE),
+            end('b', ["1 rows"; 4]),
+            at('c', "SELECT COUNT(*) FROM performance_schema.data_lock_waits", "0"),
+        ],
+    },
+    Scenario {
         name: "a new child keeps its parent",
         setup: FAMILY,
         steps: &[
