@@ -294,6 +294,4 @@ fn views() {
         "CREATE OR REPLACE VIEW IF NOT EXISTS v AS SELECT 1",
         "error: syntax error near 'IF NOT EXISTS v AS SELECT 1' at line 1",
     );
-    check("CREATE DEFINER=u@h EVENT e ON SCHEDULE EVERY 1 DAY DO SELECT 1", "Unsupported { what: \"CREATE EVENT\" }");
-    check("ALTER DEFINER=u@h EVENT e ENABLE", "Unsupported { what: \"ALTER EVENT\" }");
 }
