@@ -53,8 +53,14 @@ impl<'a> Parser<'a> {
         Ok(Statement::DropEvent { name: self.object_name()?, if_exists })
     }
 
-    /// From SCHEDULE on.
+    /// From SCHEDULE on. A definition has no parameters.
     fn event_schedule(&mut self) -> Result<EventSchedule<'a>> {
+        let params = self.params;
+        let schedule = self.event_times()?;
+        if self.params == params { Ok(schedule) } else { Err(self.error()) }
+    }
+
+    fn event_times(&mut self) -> Result<EventSchedule<'a>> {
         self.expect_word("SCHEDULE")?;
         if self.accept_word("AT") {
             return Ok(EventSchedule::At(self.expr()?));
