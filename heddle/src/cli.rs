@@ -145,6 +145,9 @@ pub struct ServeFlags {
     /// Clients at the same time [default: 4096]
     #[arg(long, value_name = "COUNT")]
     pub max_connections: Option<String>,
+    /// Whether events are run: 'off' until SET GLOBAL turns it on, 'disabled' for good [default: on]
+    #[arg(long, value_name = "on|off|disabled")]
+    pub event_scheduler: Option<String>,
     /// How much to log to standard error: error, warn, info, debug or trace [default: info]
     #[arg(long, value_name = "LEVEL")]
     pub log_level: Option<String>,
@@ -169,6 +172,7 @@ impl ServeFlags {
             "workers" => &self.workers,
             "durability" => &self.durability,
             "max-connections" => &self.max_connections,
+            "event-scheduler" => &self.event_scheduler,
             "log-level" => &self.log_level,
             _ => unreachable!("{key} is in settings::KEYS and has a flag"),
         };

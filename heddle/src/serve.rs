@@ -54,6 +54,7 @@ fn serve(
         tcp: Some(SocketAddr::new(settings.bind, settings.port)),
         socket: socket.clone(),
         data_dir: settings.data_dir.clone(),
+        event_scheduler: settings.event_scheduler,
         secure_file_priv: settings.secure_file_priv.clone(),
         workers: settings.workers,
         connections_max,

@@ -6,6 +6,7 @@
 use crate::cli::ServeFlags;
 use crate::config_file::{self, Entry};
 use crate::{limits, size};
+use server::EventScheduler;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
@@ -27,6 +28,7 @@ pub const KEYS: &[&str] = &[
     "workers",
     "durability",
     "max-connections",
+    "event-scheduler",
     "log-level",
 ];
 
@@ -54,6 +56,7 @@ pub struct Settings {
     pub workers: usize,
     pub durability: Durability,
     pub connections_max: usize,
+    pub event_scheduler: EventScheduler,
     pub log_level: tracing::Level,
 }
 
@@ -113,6 +116,7 @@ impl Settings {
             workers: sources.read("workers", |text| parse_count(text, WORKERS_MAX))?.unwrap_or_else(default_workers),
             durability: sources.read("durability", parse_durability)?.unwrap_or(Durability::Full),
             connections_max: sources.read("max-connections", |text| parse_count(text, CONNECTIONS_MAX))?.unwrap_or(4096),
+            event_scheduler: sources.read("event-scheduler", parse_event_scheduler)?.unwrap_or_default(),
             log_level: sources.read("log-level", parse_level)?.unwrap_or(tracing::Level::INFO),
         })
     }
@@ -225,6 +229,15 @@ fn parse_durability(text: &str) -> Result<Durability, String> {
     }
 }
 
+fn parse_event_scheduler(text: &str) -> Result<EventScheduler, String> {
+    match &*text.to_ascii_lowercase() {
+        "on" => Ok(EventScheduler::On),
+        "off" => Ok(EventScheduler::Off),
+        "disabled" => Ok(EventScheduler::Disabled),
+        _ => Err(format!("'{text}' is not one of on, off, disabled")),
+    }
+}
+
 fn parse_level(text: &str) -> Result<tracing::Level, String> {
     text.parse().map_err(|_| format!("'{text}' is not one of error, warn, info, debug, trace"))
 }
@@ -293,6 +306,7 @@ mod tests {
         check("buffer-pool", "1M", "'1M' is too small; the least is 8 MiB");
         check("durability", "some", "'some' is not one of full, relaxed, none");
         check("max-connections", "many", "'many' is not a number from 1 to 100000");
+        check("event-scheduler", "never", "'never' is not one of on, off, disabled");
         check("log-level", "loud", "'loud' is not one of error, warn, info, debug, trace");
         check("data-dir", "", "a path is needed");
         let flags = ServeFlags { socket: Some(format!("/{}", "x".repeat(120))), ..ServeFlags::default() };

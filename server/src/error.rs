@@ -687,6 +687,8 @@ fn table_error(error: &Table) -> (u16, String) {
         Table::DatabaseExists { database } => (1007, format!("Can't create database '{database}'; database exists")),
         Table::RoutineExists { kind, name } => (1304, format!("{kind} {name} already exists")),
         Table::RoutineMissing { kind, name } => (1305, format!("{kind} {name} does not exist")),
+        Table::EventExists { name } => (1537, format!("Event '{name}' already exists")),
+        Table::EventMissing { name } => (1539, format!("Unknown event '{name}'")),
         Table::TriggerExists => (1359, "Trigger already exists".into()),
         Table::TriggerMissing => (1360, "Trigger does not exist".into()),
         Table::TriggerUnknown { name } => {

@@ -2,6 +2,7 @@
 //!
 //! - [`start`] binds the sockets and starts the threads; [`ServerHandle`] stops them.
 //! - `worker` runs sessions as futures, one thread per CPU; `connection` owns sockets and buffers.
+//! - `event` runs events when they are due.
 //! - `session` speaks the protocol and runs statements; `statement` finds plans; `ddl` runs definitions on threads that may block.
 //! - `variables`, `show`, `information_schema` answer what clients ask about the server itself.
 //! - `error` gives every crate's errors their MySQL number, SQLSTATE and message.
@@ -14,6 +15,7 @@ mod connection;
 mod counters;
 mod ddl;
 mod error;
+mod event;
 mod latin1;
 mod plan_cache;
 mod routine;
@@ -24,6 +26,7 @@ mod user_lock;
 mod variables;
 mod worker;
 
+pub use event::EventScheduler;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -52,6 +55,8 @@ pub struct Config {
     pub buffer_pool_bytes: u64,
     /// Shown as `@@innodb_flush_log_at_trx_commit`.
     pub durability: txn::Durability,
+    /// Whether events are run, until SET GLOBAL says otherwise.
+    pub event_scheduler: EventScheduler,
     /// Offer TLS, with the certificates of the data directory; they are made where they are missing.
     pub tls: bool,
     /// How many times an idle worker polls before it sleeps, at most; it adapts itself below that.
@@ -70,6 +75,7 @@ impl Default for Config {
             connections_max: 1040,
             buffer_pool_bytes: 128 << 20,
             durability: txn::Durability::Full,
+            event_scheduler: EventScheduler::On,
             tls: false,
             idle_polls_max: 200,
         }
@@ -144,6 +150,7 @@ pub fn start(config: Config, database: Arc<table::Database>, engine: Arc<txn::En
             }
         })?;
     }
+    shared.workers[0].send(Message::Call(Box::new(event::start)));
     handle.spawn("acceptor".to_owned(), move || acceptor.run(&shared))?;
     Ok(handle)
 }

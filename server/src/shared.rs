@@ -4,6 +4,7 @@
 use crate::accounts::AccountStore;
 use crate::connection::configure_tls;
 use crate::ddl::DdlThreads;
+use crate::event::{EventScheduler, Events};
 use crate::session::IDS;
 use crate::user_lock::UserLocks;
 use crate::variables::persisted::Persisted;
@@ -27,6 +28,7 @@ pub struct Shared {
     /// `None`: TLS is not offered.
     pub tls: Option<Arc<rustls::ServerConfig>>,
     pub user_locks: Arc<UserLocks>,
+    pub events: Events,
     /// Where statements keep what memory has no room for.
     pub temporary: exec::Temporary,
     pub started: Instant,
@@ -56,6 +58,9 @@ impl Shared {
         let persisted = Persisted::open(&config.data_dir).map_err(StartError::Persisted)?;
         let mut globals = initial_globals(&config, tcp_address);
         persisted.settings().into_iter().for_each(|(id, setting)| globals.set_whole(id, setting));
+        if config.event_scheduler == EventScheduler::Disabled {
+            globals.set(IDS.event_scheduler, Setting::Text("DISABLED".into()));
+        }
         let temporary_max = globals.get(IDS.heddle_temporary_space_max).as_u64();
         let temporary = exec::Temporary::new(&config.data_dir.join("temporary"), temporary_max).map_err(StartError::Resource)?;
         Ok(Self {
@@ -67,6 +72,7 @@ impl Shared {
             accounts: Arc::new(accounts),
             tls,
             user_locks: Arc::default(),
+            events: Events::default(),
             temporary,
             started: Instant::now(),
             globals: ArcSwap::from_pointee(globals),
@@ -143,6 +149,7 @@ fn initial_globals(config: &Config, tcp_address: Option<SocketAddr>) -> Globals 
         txn::Durability::None => 0,
     };
     number("innodb_flush_log_at_trx_commit", flush);
+    number("event_scheduler", (config.event_scheduler == EventScheduler::On).into());
     globals.set(
         known("secure_file_priv"),
         match &config.secure_file_priv {

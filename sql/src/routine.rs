@@ -17,6 +17,7 @@ pub enum ProgramKind {
     #[default]
     Procedure,
     Function,
+    Event,
     Trigger {
         event: TriggerEvent,
         before: bool,
@@ -27,7 +28,7 @@ impl ProgramKind {
     /// As messages call those that run inside of a statement.
     pub fn inner_name(self) -> Option<&'static str> {
         match self {
-            ProgramKind::Procedure => None,
+            ProgramKind::Procedure | ProgramKind::Event => None,
             ProgramKind::Function => Some("function"),
             ProgramKind::Trigger { .. } => Some("trigger"),
         }
@@ -301,6 +302,10 @@ pub enum Instr {
 pub enum RoutineError {
     /// 1303
     NestedCreate(&'static str),
+    /// 1357
+    NestedDrop(&'static str),
+    /// 1576
+    NestedEvent,
     /// 1308: LEAVE, ITERATE
     NoLabel(&'static str, String),
     /// 1309

@@ -85,6 +85,7 @@ impl Fixture {
             collation: CollationId::UTF8MB4_0900_AI_CI,
             tables: tables.into_iter().collect(),
             routines: Default::default(),
+            events: Default::default(),
         };
         let other = DatabaseDef { name: "other".to_owned(), ..test.clone() };
         let databases = [test, other].map(|d| (d.name.clone(), Arc::new(d)));

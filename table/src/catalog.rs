@@ -15,6 +15,8 @@
 //! 9     name, zero byte, chunk u16        a piece of the JSON of an account or role; what it means is the server's business
 //! 20    database, 0, name, 0, chunk u16   a piece of the JSON of a stored procedure (`RoutineDef`), by its name in lower case
 //! 21    database, 0, name, 0, chunk u16   likewise, of a stored function
+//! 22    database, 0, name, 0, chunk u16   likewise, of an event (`EventDef`)
+//! 23    database, 0, name, 0              when the event was run last: seconds since the epoch, i64 le
 //! ```
 //!
 //! C1: a tree is recorded as an orphan (kind 5) before any definition refers to it; the transaction that links it removes the record,
@@ -31,6 +33,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use txn::{InsertOutcome, Interrupt, Isolation, ReadMode, Scan, TreeRef, Txn, Worker, WriteOutcome};
 use types::CollationId;
+use types::event::EventDef;
 use types::schema::{RoutineDef, TableDef, TableId};
 use types::statistics::TableStatistics;
 
@@ -45,6 +48,8 @@ const KIND_VIEW: u8 = 8;
 const KIND_ACCOUNT: u8 = 9;
 const KIND_PROCEDURE: u8 = 20;
 const KIND_FUNCTION: u8 = 21;
+const KIND_EVENT: u8 = 22;
+const KIND_EVENT_RUN: u8 = 23;
 
 const FORMAT: u32 = 1;
 /// Bytes of JSON in one record of kind 3.
@@ -94,7 +99,13 @@ pub(crate) struct Contents {
     /// The JSON of each account, by its name.
     pub accounts: BTreeMap<Vec<u8>, Vec<u8>>,
     pub routines: Vec<RoutineDef>,
+    pub events: Vec<EventDef>,
+    /// Of events, by database and key.
+    pub event_runs: HashMap<EventName, i64>,
 }
+
+/// An event's database, and its key there.
+pub(crate) type EventName = (String, String);
 
 /// Repeats an engine call until it answers, waiting on this thread.
 pub(crate) fn blocking<T>(mut call: impl FnMut() -> txn::Result<T>) -> std::result::Result<T, txn::Error> {
@@ -183,6 +194,26 @@ impl<'w> CatalogTxn<'w> {
 
     pub fn remove_routine(&mut self, routine: &RoutineDef) -> Result<()> {
         self.remove_pieces(0, |chunk| routine_key(routine, chunk))
+    }
+
+    pub fn put_event(&mut self, event: &EventDef) -> Result<()> {
+        let (database, name) = (&event.program.database, event.key());
+        self.put_pieces(&to_json(event), |chunk| chunk_of(KIND_EVENT, database, &name, chunk))
+    }
+
+    /// Takes the event away, and when it was run.
+    pub fn remove_event(&mut self, event: &EventDef) -> Result<()> {
+        let (database, name) = (&event.program.database, event.key());
+        self.remove(&name_key(KIND_EVENT_RUN, database, &name))?;
+        self.remove_pieces(0, |chunk| chunk_of(KIND_EVENT, database, &name, chunk))
+    }
+
+    pub fn put_event_run(&mut self, event: &EventDef, seconds: i64) -> Result<()> {
+        self.put(&name_key(KIND_EVENT_RUN, &event.program.database, &event.key()), &seconds.to_le_bytes())
+    }
+
+    pub fn remove_event_run(&mut self, event: &EventDef) -> Result<()> {
+        self.remove(&name_key(KIND_EVENT_RUN, &event.program.database, &event.key())).map(drop)
     }
 
     fn put_chunks(&mut self, kind: u8, id: TableId, json: &[u8]) -> Result<()> {
@@ -329,6 +360,8 @@ pub(crate) struct Loader {
     statistics: BTreeMap<u64, Vec<u8>>,
     /// Key without the chunk number -> the JSON of a routine.
     routines: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// The same of events.
+    events: BTreeMap<Vec<u8>, Vec<u8>>,
     format: Option<u32>,
 }
 
@@ -343,6 +376,11 @@ impl Loader {
         if let [KIND_PROCEDURE | KIND_FUNCTION, ..] = key {
             let (name, _) = key.split_last_chunk::<2>().ok_or_else(|| corrupt("a short routine key"))?;
             self.routines.entry(name.to_vec()).or_default().extend_from_slice(payload);
+            return Ok(());
+        }
+        if let [KIND_EVENT, ..] = key {
+            let (name, _) = key.split_last_chunk::<2>().ok_or_else(|| corrupt("a short event key"))?;
+            self.events.entry(name.to_vec()).or_default().extend_from_slice(payload);
             return Ok(());
         }
         load_record(key, payload, &mut self.contents, &mut self.chunks, &mut self.format)
@@ -360,6 +398,9 @@ impl Loader {
         }
         for json in self.routines.values() {
             self.contents.routines.push(from_json("routine", json)?);
+        }
+        for json in self.events.values() {
+            self.contents.events.push(from_json("event", json)?);
         }
         match self.format {
             None if self.contents.databases.is_empty() && self.contents.tables.is_empty() => {}
@@ -405,6 +446,10 @@ fn load_record(
         KIND_ACCOUNT => {
             let Some((name, &[0, _, _])) = rest.split_last_chunk::<3>() else { return Err(corrupt("a short account key")) };
             contents.accounts.entry(name.to_vec()).or_default().extend_from_slice(payload);
+        }
+        KIND_EVENT_RUN => {
+            let seconds = payload.try_into().map(i64::from_le_bytes).map_err(|_| corrupt("a time is not 8 bytes long"))?;
+            contents.event_runs.insert(names_of(rest)?, seconds);
         }
         KIND_ORPHAN => {
             let (id, root) = rest.split_first_chunk::<4>().ok_or_else(|| corrupt("a short orphan key"))?;
@@ -457,13 +502,33 @@ fn account_key(name: &[u8], chunk: u16) -> Vec<u8> {
 
 fn routine_key(routine: &RoutineDef, chunk: u16) -> Vec<u8> {
     let (function, name) = routine.key();
-    let mut key = vec![if function { KIND_FUNCTION } else { KIND_PROCEDURE }];
-    for name in [&routine.database, &name] {
+    chunk_of(if function { KIND_FUNCTION } else { KIND_PROCEDURE }, &routine.database, &name, chunk)
+}
+
+/// A piece of what has a name in a database.
+fn chunk_of(kind: u8, database: &str, name: &str, chunk: u16) -> Vec<u8> {
+    let mut key = name_key(kind, database, name);
+    key.extend_from_slice(&chunk.to_be_bytes());
+    key
+}
+
+fn name_key(kind: u8, database: &str, name: &str) -> Vec<u8> {
+    let mut key = vec![kind];
+    for name in [database, name] {
         key.extend_from_slice(name.as_bytes());
         key.push(0);
     }
-    key.extend_from_slice(&chunk.to_be_bytes());
     key
+}
+
+/// What stands behind the kind of such a key.
+fn names_of(key: &[u8]) -> Result<(String, String)> {
+    let text = |part: Option<&[u8]>| part.and_then(|part| String::from_utf8(part.to_vec()).ok());
+    let mut parts = key.split(|byte| *byte == 0);
+    match (text(parts.next()), text(parts.next())) {
+        (Some(database), Some(name)) => Ok((database, name)),
+        _ => Err(corrupt("a key without names")),
+    }
 }
 
 fn counter_key(kind: u8, id: TableId) -> [u8; 9] {

@@ -7,7 +7,7 @@
 //! D2: a table's definition, trees and handle are replaced only while its metadata lock is held exclusively.
 //! D3: a tree is in `orphans` only when no published table has it; only then are its pages freed.
 
-use crate::catalog::{CatalogTxn, Contents, StoredTable, blocking};
+use crate::catalog::{CatalogTxn, Contents, EventName, StoredTable, blocking};
 use crate::counters::Counters;
 use crate::{Error, MetadataLock, Result, Table, ddl};
 use arc_swap::ArcSwap;
@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use sync::CachePadded;
 use txn::{Engine, TreeRef, Worker};
+use types::event::EventDef;
 use types::schema::{DatabaseDef, RoutineDef, Schema, TableDef, TableId};
 
 /// Slices of a tree that one call of `housekeeping` frees.
@@ -32,6 +33,8 @@ pub struct Database {
     ddl: Mutex<DdlState>,
     /// What the catalog had of accounts when it was opened.
     accounts: Mutex<BTreeMap<Vec<u8>, Vec<u8>>>,
+    /// When events were run last, in seconds since the epoch.
+    pub(crate) event_runs: Mutex<HashMap<EventName, i64>>,
 }
 
 /// One version of everything.
@@ -66,6 +69,7 @@ impl Database {
         let ddl =
             DdlState { next_table_id: contents.next_table_id, next_temporary: 0, orphans: std::mem::take(&mut contents.orphans) };
         let accounts = std::mem::take(&mut contents.accounts);
+        let event_runs = std::mem::take(&mut contents.event_runs);
         let published = open_all(contents, engine.worker_slots())?;
         Ok(Arc::new(Database {
             engine,
@@ -73,6 +77,7 @@ impl Database {
             published: ArcSwap::from_pointee(published),
             ddl: Mutex::new(ddl),
             accounts: Mutex::new(accounts),
+            event_runs: Mutex::new(event_runs),
         }))
     }
 
@@ -265,6 +270,19 @@ impl NextVersion {
         }
     }
 
+    /// Adds the event, or puts it in the place of the one of its name.
+    pub fn put_event(&mut self, event: EventDef) {
+        if let Some(database) = self.databases.get_mut(&event.program.database) {
+            Arc::make_mut(database).events.insert(event.key(), Arc::new(event));
+        }
+    }
+
+    pub fn remove_event(&mut self, event: &EventDef) {
+        if let Some(database) = self.databases.get_mut(&event.program.database) {
+            Arc::make_mut(database).events.remove(&event.key());
+        }
+    }
+
     /// Puts a new handle in the place of a table that stays as it is, so that plans made with the present one are stale. Its metadata
     /// lock is held alone.
     pub fn reopen(&mut self, table: &Table) {
@@ -293,7 +311,8 @@ fn open_all(mut contents: Contents, worker_slots: usize) -> Result<Published> {
         .databases
         .into_iter()
         .map(|(name, collation)| {
-            (name.clone(), DatabaseDef { name, collation, tables: BTreeMap::new(), routines: BTreeMap::new() })
+            let (tables, routines, events) = Default::default();
+            (name.clone(), DatabaseDef { name, collation, tables, routines, events })
         })
         .collect();
     let mut tables = HashMap::with_capacity(contents.tables.len());
@@ -318,6 +337,12 @@ fn open_all(mut contents: Contents, worker_slots: usize) -> Result<Published> {
             return Err(Error::CorruptCatalog { what: format!("routine {} is in no database", routine.name) });
         };
         database.routines.insert(routine.key(), Arc::new(routine));
+    }
+    for event in contents.events {
+        let Some(database) = databases.get_mut(&event.program.database) else {
+            return Err(Error::CorruptCatalog { what: format!("event {} is in no database", event.program.name) });
+        };
+        database.events.insert(event.key(), Arc::new(event));
     }
     let databases = databases.into_iter().map(|(name, database)| (name, Arc::new(database))).collect();
     let children = ddl::foreign::children(&databases);

@@ -25,6 +25,10 @@ pub enum Error {
     RoutineExists { kind: &'static str, name: String },
     /// 1305, with the database's name before a dot
     RoutineMissing { kind: &'static str, name: String },
+    /// 1537
+    EventExists { name: String },
+    /// 1539
+    EventMissing { name: String },
     /// 1049, for everything else that names a database
     UnknownDatabase { database: String },
     /// 1359

@@ -46,7 +46,7 @@ same() {
   fi
 }
 # What a dump says but for rows: without remarks of the program, and without definers, which are other accounts.
-definitions() { mysqldump "${@:1:$#-1}" --loose-set-gtid-purged=OFF --no-data --routines --triggers --no-tablespaces "${@: -1}" 2>/dev/null | grep -v '^--' | sed -E 's/DEFINER=`[^`]*`@`[^`]*`//g'; }
+definitions() { mysqldump "${@:1:$#-1}" --loose-set-gtid-purged=OFF --no-data --routines --triggers --events --no-tablespaces "${@: -1}" 2>/dev/null | grep -v '^--' | sed -E 's/DEFINER=`[^`]*`@`[^`]*`//g'; }
 
 for side in theirs ours; do
   $side -e "DROP DATABASE IF EXISTS $FROM; DROP DATABASE IF EXISTS $TO; CREATE DATABASE $FROM CHARACTER SET utf8mb4; CREATE DATABASE $TO CHARACTER SET utf8mb4" 2>/dev/null

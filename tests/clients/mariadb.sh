@@ -84,7 +84,8 @@ has list_columns 'decimal\(10,2\)' mariadb-show "${A[@]}" $DB t
 # A dump loads again: the same definitions and the same rows.
 check dump_tables mariadb "${A[@]}" $DB -e "CREATE TABLE k (id INT PRIMARY KEY, t INT, j JSON, ts TIMESTAMP(6) NULL, b BIT(9), y YEAR, s SET('p','q'),
   CONSTRAINT kf FOREIGN KEY (t) REFERENCES t (id) ON DELETE CASCADE, CONSTRAINT kc CHECK (id > 0), KEY d (y DESC, t));
-  INSERT INTO k VALUES (1, 1, '{\"a\": [1, null]}', '2024-02-29 12:00:00.123456', b'101010101', 1999, 'p,q'), (2, NULL, NULL, NULL, NULL, NULL, NULL)"
+  INSERT INTO k VALUES (1, 1, '{\"a\": [1, null]}', '2024-02-29 12:00:00.123456', b'101010101', 1999, 'p,q'), (2, NULL, NULL, NULL, NULL, NULL, NULL);
+  CREATE EVENT once ON SCHEDULE AT '2035-01-01 02:30:00' DO SELECT 1; CREATE EVENT often ON SCHEDULE EVERY 3 HOUR STARTS '2035-01-01' ON COMPLETION PRESERVE DISABLE COMMENT 'it''s' DO SELECT 2"
 D=(mariadb-dump "${A[@]}" --skip-dump-date --skip-comments --hex-blob --routines --triggers --events --default-character-set=utf8mb4)
 check dump "${D[@]}" --single-transaction --result-file="$WORK/d1.sql" $DB
 check dump_target mariadb "${A[@]}" -e "DROP DATABASE IF EXISTS ${DB}_again; CREATE DATABASE ${DB}_again CHARACTER SET utf8mb4"

@@ -6,6 +6,7 @@
 //! - [`Value`] is one SQL value, borrowed where it can be; [`ColumnType`] is a static type, of a column or of an expression.
 //! - [`schema`] is the immutable description of databases, tables and indexes; [`show_create`] prints it.
 //! - [`row`] is the stored encoding of a row; [`key`] encodes values so that `memcmp` orders them.
+//! - [`event`] says when the server runs which program by itself.
 //! - [`partition`] says which partition of its table a row belongs to.
 //! - [`convert`] takes a value into a column, between types, and to text, with MySQL's warnings and errors as data.
 //! - [`json`] is documents: parsing, printing, storing, comparing, finding parts.
@@ -21,6 +22,7 @@ mod column_type;
 pub mod convert;
 pub mod decimal;
 mod error;
+pub mod event;
 pub mod json;
 pub mod key;
 pub mod partition;

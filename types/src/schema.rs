@@ -5,6 +5,7 @@
 //! case-insensitively (ASCII folding).
 
 use crate::convert::{StoreContext, Warnings, store};
+use crate::event::EventDef;
 use crate::partition::Partitioning;
 use crate::{CollationId, ColumnType, TypeKind, Value};
 use serde::{Deserialize, Serialize};
@@ -43,6 +44,8 @@ pub struct DatabaseDef {
     pub tables: BTreeMap<String, Arc<TableDef>>,
     /// Stored procedures and functions.
     pub routines: BTreeMap<RoutineKey, Arc<RoutineDef>>,
+    /// By their names in lower case.
+    pub events: BTreeMap<String, Arc<EventDef>>,
 }
 
 /// What a routine is found by in its database: whether it is a function, and its name in lower case.
@@ -152,6 +155,10 @@ impl Schema {
     /// A function, or a procedure.
     pub fn routine(&self, function: bool, database: &str, name: &str) -> Option<&Arc<RoutineDef>> {
         self.databases.get(database)?.routines.get(&RoutineDef::key_of(function, name))
+    }
+
+    pub fn event(&self, database: &str, name: &str) -> Option<&Arc<EventDef>> {
+        self.databases.get(database)?.events.get(&EventDef::key_of(name))
     }
 
     /// The trigger of a name, with its table; names of triggers know no case.

@@ -26,7 +26,9 @@ pub fn run(root: &Path, may_install: bool, only: &[String]) -> Result<bool, Stri
     let steps = Steps::new(target(root).join("ci"))?;
     let wanted = |name: &str| only.is_empty() || only.iter().any(|n| n == name);
     let needs_server = only.is_empty()
-        || only.iter().any(|n| ["sql", "isolation", "abuse", "larger", "clients", "crash", "tpcc"].contains(&n.as_str()));
+        || only
+            .iter()
+            .any(|n| ["sql", "isolation", "abuse", "events", "larger", "clients", "crash", "tpcc"].contains(&n.as_str()));
     let needs_tools = may_install && (only.is_empty() || wanted("clients"));
     std::thread::scope(|scope| {
         let tools = needs_tools.then(|| scope.spawn(|| install::all(root, &clients::folder(root))));
@@ -105,6 +107,9 @@ fn server_checks(root: &Path, steps: &Steps, wanted: &dyn Fn(&str) -> bool) {
     }
     if wanted("abuse") {
         steps.run("bad input", &mut test_program(root, "abuse"), Counting::Lines);
+    }
+    if wanted("events") {
+        steps.run("events over restarts", &mut test_program(root, "events"), Counting::Lines);
     }
     if wanted("larger") {
         steps.run("larger than memory", &mut test_program(root, "larger"), Counting::Lines);

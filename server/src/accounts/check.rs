@@ -70,6 +70,24 @@ impl State {
                 Some((on, _)) => table(&ObjectName { database: name.database, name: &on.name }, Privileges::TRIGGER),
                 None => Ok(()),
             },
+            Statement::CreateEvent(create) => {
+                let of = self.database_of(&create.name)?;
+                self.check_definer(create.definer.map(|(user, host)| Name::new(user, host)))?;
+                database(of, Privileges::EVENT)
+            }
+            Statement::AlterEvent(alter) => {
+                let of = self.database_of(&alter.name)?;
+                self.check_definer(alter.definer.map(|(user, host)| Name::new(user, host)))?;
+                database(of, Privileges::EVENT)?;
+                if let Some(name) = &alter.rename {
+                    database(self.database_of(name)?, Privileges::EVENT)?;
+                }
+                self.guard_event(&alter.name)
+            }
+            Statement::DropEvent { name, .. } => {
+                database(self.database_of(name)?, Privileges::EVENT)?;
+                self.guard_event(name)
+            }
             Statement::CreateIndex(create) => self.of_table_or_own(&create.table, Privileges::INDEX),
             Statement::DropIndex { table: name, .. } => self.of_table_or_own(name, Privileges::INDEX),
             Statement::AlterTable(alter) => self.check_alter_table(alter),
@@ -213,6 +231,12 @@ impl State {
         }
     }
 
+    fn guard_event(&self, name: &ObjectName<'_>) -> Result<()> {
+        let schema = self.schema();
+        let event = schema.event(self.database_of(name)?, name.name);
+        event.map_or(Ok(()), |event| self.guard_definer(&Name::from_plain(&event.program.definer)))
+    }
+
     fn view_definer(&self, name: &ObjectName<'_>) -> Result<Option<Name>> {
         let schema = self.schema();
         let view = schema.table(self.database_of(name)?, name.name).and_then(|def| def.view.as_ref());
@@ -300,13 +324,17 @@ impl State {
     fn check_show(&self, what: &Show<'_>) -> Result<()> {
         let access = &*self.access;
         match what {
-            Show::Tables { database, .. }
-            | Show::TableStatus { database, .. }
-            | Show::Triggers { database, .. }
-            | Show::Events { database, .. } => match database.or(self.vars.database.as_deref()) {
-                Some(database) => self.check_use(database),
+            Show::Tables { database, .. } | Show::TableStatus { database, .. } | Show::Triggers { database, .. } => {
+                match database.or(self.vars.database.as_deref()) {
+                    Some(database) => self.check_use(database),
+                    None => Ok(()),
+                }
+            }
+            Show::Events { database, .. } => match database.or(self.vars.database.as_deref()) {
+                Some(database) => of_database(access, database, Privileges::EVENT),
                 None => Ok(()),
             },
+            Show::CreateOther { kind: "EVENT", name } => of_database(access, self.database_of(name)?, Privileges::EVENT),
             Show::Columns { table, .. } | Show::Index { table, .. } => self.sees_table(table),
             Show::CreateTable(name) => {
                 let database = self.database_of(name)?;

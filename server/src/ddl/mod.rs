@@ -15,6 +15,7 @@ pub use threads::DdlThreads;
 
 use crate::charset;
 use crate::error::{Error, Result};
+use crate::event;
 use crate::routine;
 use crate::session::{State, without_parameters};
 use convert::Converter;
@@ -130,6 +131,9 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
         Statement::DropRoutine { function, name, if_exists } => routine::drop(state, *function, name, *if_exists).await,
         Statement::CreateTrigger(create) => routine::create_trigger(state, create).await,
         Statement::DropTrigger { name, if_exists } => routine::drop_trigger(state, name, *if_exists).await,
+        Statement::CreateEvent(create) => event::create(state, create).await,
+        Statement::AlterEvent(alter) => event::alter(state, alter).await,
+        Statement::DropEvent { name, if_exists } => event::drop(state, name, *if_exists).await,
         _ => Err(Error::NotSupported("this statement".to_owned())),
     }
 }
@@ -346,6 +350,7 @@ async fn drop_database(state: &mut State, name: &str, if_exists: bool) -> Result
     match dropped {
         Ok(count) => {
             state.forget_database(name);
+            state.worker.shared.events.wake();
             Ok(Done { affected: count as u64, ..Done::default() })
         }
         Err(error @ Error::Table(table::Error::DatabaseMissing { .. })) if if_exists => {

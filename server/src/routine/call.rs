@@ -135,6 +135,12 @@ pub async fn call_function(
     frame.returned.ok_or_else(|| Error::Other { number: 1321, message: format!("FUNCTION {} ended without RETURN", def.name) })
 }
 
+/// Runs the program of an event, in a session that is its own.
+pub async fn run_event(state: &mut State, client: &mut Client, def: &Arc<RoutineDef>) -> Result<()> {
+    let routine = Routine::of_event(state, def)?;
+    run_framed(state, client, &routine, Entry { values: Vec::new(), depth: 0 }, RowFormat::Text).await.map(drop)
+}
+
 /// SIGNAL, RESIGNAL, GET DIAGNOSTICS outside of a program.
 pub async fn alone(state: &mut State, client: &mut Client, text: &str, format: RowFormat) -> Result<()> {
     let collation = state.settings.connection_collation;
@@ -226,20 +232,23 @@ async fn argument(state: &mut State, arg: &Expr<'_>, given: Given<'_>) -> Result
         let ty = type_of(&value);
         return Ok((value, ty));
     }
-    let schema = state.schema();
-    let bound = sql::bind_value(arg, &Binder::new(state, &schema, given.values))?;
-    if let Some(expr) = bound {
-        let locals = state.frame.as_ref().map_or(given.values, |frame| frame.values());
-        let value = exec::program::evaluate(&expr, &state.vars, locals, false)?;
-        state.vars.settle_variables();
-        if let Some(value) = value {
-            return Ok((value, expr.ty));
-        }
+    if let Some(value) = computed(state, arg, given.values)? {
+        return Ok(value);
     }
     if !given.values.is_empty() {
         return Err(Error::NotSupported("CALL with parameters and an argument that must be run as a query".to_owned()));
     }
     state.evaluate(arg).await
+}
+
+/// The value of an expression over the variables of the program that runs, or over `params`. `None`: it must be run as a query.
+pub fn computed(state: &mut State, expr: &Expr<'_>, params: &[Value<'_>]) -> Result<Option<(Value<'static>, ColumnType)>> {
+    let schema = state.schema();
+    let Some(expr) = sql::bind_value(expr, &Binder::new(state, &schema, params))? else { return Ok(None) };
+    let locals = state.frame.as_ref().map_or(params, |frame| frame.values());
+    let value = exec::program::evaluate(&expr, &state.vars, locals, false)?;
+    state.vars.settle_variables();
+    Ok(value.map(|value| (value, expr.ty)))
 }
 
 /// A type that holds the value of a parameter as it came.

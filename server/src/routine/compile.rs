@@ -32,6 +32,11 @@ impl Routine {
         Self::compile_as(kind, def, None)
     }
 
+    /// Likewise, an event's.
+    fn compile_event(def: &Arc<RoutineDef>) -> Result<Rc<Self>> {
+        Self::compile_as(ProgramKind::Event, def, None)
+    }
+
     /// Likewise, a trigger's of the table.
     pub fn compile_trigger(trigger: &TriggerDef, table: &Arc<TableDef>) -> Result<Rc<Self>> {
         let kind = ProgramKind::Trigger { event: trigger.event, before: trigger.before };
@@ -87,6 +92,11 @@ impl Routine {
     /// The compiled form of a procedure or function, the worker's where it has one.
     pub fn of(state: &State, def: &Arc<RoutineDef>) -> Result<Rc<Self>> {
         Self::kept(state, def, None, || Self::compile(def))
+    }
+
+    /// The same of an event's.
+    pub fn of_event(state: &State, def: &Arc<RoutineDef>) -> Result<Rc<Self>> {
+        Self::kept(state, def, None, || Self::compile_event(def))
     }
 
     /// The same of a trigger.
@@ -236,6 +246,11 @@ impl Routine {
         }
         Err(Error::Exec(exec::Error::TableChanged { table: String::new() }))
     }
+}
+
+/// Reads and checks the program of an event.
+pub fn check_event(def: &Arc<RoutineDef>) -> Result<()> {
+    Routine::compile_event(def)?.check()
 }
 
 fn unknown_field(column: &str, new: bool) -> Error {

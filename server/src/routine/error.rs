@@ -6,6 +6,8 @@ use sql::routine::RoutineError as E;
 pub fn message(error: &E) -> (u16, String) {
     match error {
         E::NestedCreate(what) => (1303, format!("Can't create a {what} from within another stored routine")),
+        E::NestedDrop(what) => (1357, format!("Can't drop or alter a {what} from within another stored routine")),
+        E::NestedEvent => (1576, "Recursion of EVENT DDL statements is forbidden when body is present".to_owned()),
         E::NoLabel(what, label) => (1308, format!("{what} with no matching label: {label}")),
         E::LabelTwice(label) => (1309, format!("Redefining label {label}")),
         E::EndLabel(label) => (1310, format!("End-label {label} without match")),

@@ -23,11 +23,12 @@ mod run;
 mod show;
 mod trigger;
 
-pub use call::{Given, alone, call, call_function};
-pub use define::{alter, create, drop};
+pub use call::{Given, alone, call, call_function, computed, run_event};
+pub use compile::check_event;
+pub use define::{alter, create, drop, program};
 pub use error::message;
 pub use handler::raised;
-pub use show::{parameters, routines, show_create, status};
+pub use show::{Charsets, charset_values, parameters, quoted_definer, routines, show_create, status};
 pub use trigger::{Fired, create_trigger, drop_trigger, fire, show_create_trigger, trigger_rows, triggers_status};
 
 use crate::accounts::Name;
@@ -43,7 +44,7 @@ use std::sync::Arc;
 use types::schema::{RoutineDef, TableDef};
 use types::{ColumnType, Value};
 
-/// A procedure, function or trigger that is ready to run.
+/// A procedure, function, event or trigger that is ready to run.
 pub struct Routine {
     pub def: Arc<RoutineDef>,
     /// Of a trigger.

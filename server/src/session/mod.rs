@@ -31,6 +31,7 @@ mod transaction;
 
 pub use context::{Binder, Planned, without_parameters};
 pub use info::{ProcessLine, SessionInfo};
+pub use login::LoggedIn;
 pub use outfile::FileTarget;
 pub use query::{ArenaGuard, PLAN_ATTEMPTS_MAX};
 pub use run::{AllRows, Destination, Ran, ResultSet, owned};
@@ -152,13 +153,13 @@ pub async fn serve(worker: Rc<Worker>, stream: Stream, id: u32) {
 }
 
 /// A session in the worker's list, for as long as it lives.
-struct Listed {
+pub struct Listed {
     worker: Rc<Worker>,
     id: u32,
 }
 
 impl Listed {
-    fn new(worker: &Rc<Worker>, info: &Rc<SessionInfo>) -> Self {
+    pub fn new(worker: &Rc<Worker>, info: &Rc<SessionInfo>) -> Self {
         worker.sessions.borrow_mut().insert(info.id, Rc::clone(info));
         Self { worker: Rc::clone(worker), id: info.id }
     }

@@ -109,6 +109,11 @@ impl State {
             let message = format!("SESSION variable '{owned_name}' is read-only. Use SET GLOBAL to assign the value");
             return Err(Error::Other { number: 1621, message });
         }
+        if id == IDS.event_scheduler && matches!(self.worker.shared.globals().get(id), Setting::Text(_)) {
+            let message = "The MySQL server is running with the --event-scheduler=DISABLED or --skip-grant-tables option so it cannot \
+                           execute this statement";
+            return Err(Error::Other { number: 1290, message: message.to_owned() });
+        }
         let setting = match value {
             SetValue::Default => match (global, definition.scope) {
                 (true, _) => id.start(),
@@ -182,6 +187,9 @@ impl State {
             Assignment::Persist { at_once: false, .. } => {}
             Assignment::Global(id, setting) | Assignment::Persist { id, setting, .. } => {
                 self.worker.shared.change_globals(|globals| globals.set_whole(id, setting));
+                if id == IDS.event_scheduler {
+                    self.worker.shared.events.wake();
+                }
                 if RENEWS_ACCESS.contains(&id.name()) {
                     self.worker.shared.accounts.renew();
                 }

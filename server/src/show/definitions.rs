@@ -51,7 +51,7 @@ fn database(name: &str, text: &str, next_id: &mut u64) -> DatabaseDef {
         tables.insert(table.name.clone(), Arc::new(table));
         rest = rest[parsed.end..].trim();
     }
-    DatabaseDef { name: name.to_owned(), collation: COLLATION, tables, routines: BTreeMap::new() }
+    DatabaseDef { name: name.to_owned(), collation: COLLATION, tables, routines: BTreeMap::new(), events: BTreeMap::new() }
 }
 
 fn table(database: &str, create: &CreateTable<'_>, id: TableId) -> TableDef {

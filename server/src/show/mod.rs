@@ -30,6 +30,7 @@ pub use tables::{datetime, describe};
 pub use views::problem as view_problem;
 pub use virtual_tables::{Source, Wanted, type_columns};
 
+use crate::counters::count;
 use crate::error::{Error, Result};
 use crate::session::{ResultSet, State};
 use sql::ast::{Show, ShowFilter};
@@ -64,6 +65,10 @@ pub async fn show(state: &mut State, what: &Show<'_>) -> Result<ResultSet> {
             crate::routine::show_create(state, kind == "FUNCTION", &name)
         }
         Show::CreateOther { kind: "TRIGGER", name } => crate::routine::show_create_trigger(state, &name),
+        Show::CreateOther { kind: "EVENT", name } => {
+            count(&state.worker.counters.show_create_event);
+            crate::event::show_create(state, &name)
+        }
         Show::CreateOther { kind: "VIEW", name } => views::create_view(state, &name),
         Show::CreateOther { kind, name } => Err(Error::DoesNotExist { kind, name: name.name.to_owned() }),
         Show::CreateUser(user) => crate::accounts::create_user(state, &user),
@@ -89,7 +94,11 @@ pub async fn show(state: &mut State, what: &Show<'_>) -> Result<ResultSet> {
             let made = crate::routine::triggers_status(state, database)?;
             filter::apply(state, made, filter, 2).await
         }
-        Show::Events { filter, .. } => filter::apply(state, empty(EVENTS), filter, 1).await,
+        Show::Events { database, filter } => {
+            count(&state.worker.counters.show_events);
+            let made = crate::event::show_events(state, database)?;
+            filter::apply(state, made, filter, 1).await
+        }
         Show::Routines { functions, filter } => {
             let mut made = empty(ROUTINES);
             made.rows = crate::routine::status(state, functions);
@@ -128,24 +137,6 @@ const REPLICA_STATUS: &[&str] = &[
     "Last_SQL_Error_Timestamp", "Source_SSL_Crl", "Source_SSL_Crlpath", "Retrieved_Gtid_Set", "Executed_Gtid_Set", "Auto_Position",
     "Replicate_Rewrite_DB", "Channel_Name", "Source_TLS_Version", "Source_public_key_path", "Get_Source_public_key",
     "Network_Namespace",
-];
-
-const EVENTS: &[&str] = &[
-    "Db",
-    "Name",
-    "Definer",
-    "Time zone",
-    "Type",
-    "Execute at",
-    "Interval value",
-    "Interval field",
-    "Starts",
-    "Ends",
-    "Status",
-    "Originator",
-    "character_set_client",
-    "collation_connection",
-    "Database Collation",
 ];
 
 const ROUTINES: &[&str] = &[

@@ -1,6 +1,6 @@
 //! The tables of information_schema: where their rows come from.
 //!
-//! A table of something that does not exist here (events, tablespaces) is present and empty, because tools join with it. A
+//! A table of something that does not exist here (tablespaces) is present and empty, because tools join with it. A
 //! statement that names a schema or a table makes rows of that alone ([`Wanted`]).
 
 use super::build::{is_text, number, optional, text};
@@ -91,7 +91,7 @@ pub type Maker = fn(&Source<'_>) -> Vec<Row>;
 pub const MAKERS: &[(&str, Maker)] = &[
     ("CHARACTER_SETS", character_sets), ("CHECK_CONSTRAINTS", check_constraints), ("COLLATIONS", collations),
     ("COLLATION_CHARACTER_SET_APPLICABILITY", collation_sets), ("COLUMNS", columns), ("COLUMNS_EXTENSIONS", column_extensions),
-    ("COLUMN_STATISTICS", column_statistics), ("ENGINES", engines), ("INNODB_BUFFER_POOL_STATS", innodb::buffer_pool),
+    ("COLUMN_STATISTICS", column_statistics), ("ENGINES", engines), ("EVENTS", crate::event::rows), ("INNODB_BUFFER_POOL_STATS", innodb::buffer_pool),
     ("INNODB_FIELDS", innodb::fields), ("INNODB_FOREIGN", innodb::foreign_keys),
     ("INNODB_FOREIGN_COLS", innodb::foreign_columns), ("INNODB_INDEXES", innodb::indexes), ("INNODB_TABLES", innodb::tables),
     ("INNODB_TABLESTATS", innodb::table_statistics), ("INNODB_TRX", innodb::transactions), ("KEYWORDS", keywords),

@@ -172,7 +172,8 @@ pub(super) static LIST: &[Definition] = &[
     choice("enforce_gtid_consistency", GLOBAL, &["OFF", "ON", "WARN"], 0),
     int("eq_range_index_dive_limit", BOTH, 200, 0, U32),
     int("error_count", SESSION, 0, 0, U64).fixed(),
-    choice("event_scheduler", GLOBAL, &["OFF", "ON", "DISABLED"], 0),
+    // DISABLED is for the start alone, and a text.
+    choice("event_scheduler", GLOBAL, &["OFF", "ON"], 1),
     choice("explain_format", BOTH, &["TRADITIONAL"], 0),
     int("explain_json_format_version", BOTH, 2, 2, 2),
     switch("explicit_defaults_for_timestamp", BOTH, true),

@@ -6,6 +6,7 @@
 
 mod account;
 mod ddl;
+mod event;
 mod expr;
 mod partition;
 mod print;
@@ -15,6 +16,7 @@ mod session;
 
 pub use account::*;
 pub use ddl::*;
+pub use event::*;
 pub use expr::*;
 pub use partition::*;
 pub use query::*;
@@ -88,6 +90,12 @@ pub enum Statement<'a> {
     },
     CreateTrigger(&'a CreateTrigger<'a>),
     DropTrigger {
+        name: ObjectName<'a>,
+        if_exists: bool,
+    },
+    CreateEvent(&'a CreateEvent<'a>),
+    AlterEvent(&'a AlterEvent<'a>),
+    DropEvent {
         name: ObjectName<'a>,
         if_exists: bool,
     },
@@ -223,7 +231,10 @@ impl Statement<'_> {
             | S::AlterRoutine { .. }
             | S::DropRoutine { .. }
             | S::CreateTrigger(_)
-            | S::DropTrigger { .. } => ddl,
+            | S::DropTrigger { .. }
+            | S::CreateEvent(_)
+            | S::AlterEvent(_)
+            | S::DropEvent { .. } => ddl,
             S::Account(AccountStatement::SetRole(_)) => StatementInfo::default(),
             S::Account(_) => ddl,
             S::TableMaintenance { .. } => StatementInfo { implicit_commit: true, returns_rows: true, ..Default::default() },

@@ -28,9 +28,11 @@ impl<'a> Parser<'a> {
                 if is_view || word.eq_ignore_ascii_case(b"DEFINER") && self.definer_kind().is_none() {
                     return self.create_view(ViewForm::Alter);
                 }
+                if word.eq_ignore_ascii_case(b"DEFINER") || word.eq_ignore_ascii_case(b"EVENT") {
+                    let definer = self.definer()?;
+                    return if self.at_word("EVENT") { self.alter_event(definer) } else { Err(self.error()) };
+                }
                 let what = match () {
-                    () if word.eq_ignore_ascii_case(b"EVENT") => "ALTER EVENT",
-                    () if word.eq_ignore_ascii_case(b"DEFINER") => "ALTER EVENT",
                     () if word.eq_ignore_ascii_case(b"INSTANCE") => "ALTER INSTANCE",
                     () if word.eq_ignore_ascii_case(b"SERVER") => "ALTER SERVER",
                     () if word.eq_ignore_ascii_case(b"TABLESPACE") => "ALTER TABLESPACE",

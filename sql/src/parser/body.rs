@@ -251,8 +251,8 @@ impl<'a> Parser<'a> {
         })?;
         match statement {
             Statement::Unsupported { what } => return Err(Error::NotSupported(what.to_owned())),
-            Statement::CreateRoutine(_) | Statement::DropRoutine { .. } | Statement::AlterRoutine { .. } => {
-                return Err(RoutineError::NestedCreate("PROCEDURE").into());
+            Statement::DropRoutine { function, .. } | Statement::AlterRoutine { function, .. } => {
+                return Err(RoutineError::NestedDrop(types::schema::routine_kind(function)).into());
             }
             _ => {}
         }

@@ -45,16 +45,17 @@ impl<'a> Parser<'a> {
                     return self.create_table(true);
                 }
                 let kind = if word.eq_ignore_ascii_case(b"DEFINER") { self.definer_kind() } else { None };
-                if kind.is_some_and(|kind| kind != "CREATE EVENT") {
+                if kind.is_some() {
                     return self.create_with_definer();
                 }
                 let is_view = [&b"VIEW"[..], b"ALGORITHM", b"DEFINER"].iter().any(|view| word.eq_ignore_ascii_case(view));
-                if is_view && kind.is_none() {
+                if is_view {
                     return self.create_view(ViewForm::Create);
                 }
+                if word.eq_ignore_ascii_case(b"EVENT") {
+                    return self.create_event(None);
+                }
                 let what = match () {
-                    () if kind.is_some() => kind.unwrap_or_default(),
-                    () if word.eq_ignore_ascii_case(b"EVENT") => "CREATE EVENT",
                     () if word.eq_ignore_ascii_case(b"SERVER") => "CREATE SERVER",
                     () if word.eq_ignore_ascii_case(b"AGGREGATE") => "CREATE FUNCTION",
                     () if word.eq_ignore_ascii_case(b"TABLESPACE") => "CREATE TABLESPACE",
@@ -720,8 +721,10 @@ impl<'a> Parser<'a> {
                 if self.at_word("PREPARE") {
                     return self.deallocate();
                 }
+                if self.at_word("EVENT") {
+                    return self.drop_event();
+                }
                 let what = match () {
-                    () if word.eq_ignore_ascii_case(b"EVENT") => "DROP EVENT",
                     () if word.eq_ignore_ascii_case(b"SERVER") => "DROP SERVER",
                     () if word.eq_ignore_ascii_case(b"TABLESPACE") => "DROP TABLESPACE",
                     () if word.eq_ignore_ascii_case(b"UNDO") => "DROP UNDO TABLESPACE",

@@ -3,6 +3,7 @@
 //! From loose to tight: OR, XOR, AND, NOT, comparison and IS, the predicates (BETWEEN, IN, LIKE, REGEXP), `|`, `&`, shifts, `+ -`,
 //! `* / DIV % MOD`, `^`, the unary operators, `!` and BINARY, COLLATE. Chains of AND and of OR become one flat list.
 
+use super::body::Names;
 use super::function::Interval;
 use super::{PARAMS_MAX, Parser, parse_int};
 use crate::arena::ArenaVec;
@@ -356,6 +357,8 @@ impl<'a> Parser<'a> {
                 Ok(self.literal(literal, start))
             }
             Token::Word(_) | Token::Quoted { .. } => self.name_expr(),
+            // A body has variables instead.
+            Token::Param if matches!(self.names, Names::Building(_)) => Err(self.error()),
             Token::Param => {
                 self.bump();
                 let index = self.params;

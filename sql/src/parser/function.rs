@@ -632,7 +632,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn interval_unit(&mut self) -> Result<IntervalUnit> {
+    pub(super) fn interval_unit(&mut self) -> Result<IntervalUnit> {
         use IntervalUnit as U;
         let unit = match self.token {
             Token::Keyword(keyword) => match keyword {

@@ -10,6 +10,7 @@ mod alter;
 mod body;
 mod ddl;
 mod dml;
+mod event;
 mod expr;
 mod function;
 mod json_table;

@@ -58,13 +58,14 @@ impl<'a> Parser<'a> {
         if self.token == Token::End { Ok(()) } else { Err(self.error()) }
     }
 
-    /// `DEFINER = user`, where a routine or a trigger follows.
+    /// `DEFINER = user`, where a routine, a trigger or an event follows.
     pub(super) fn create_with_definer(&mut self) -> Result<Statement<'a>> {
         let definer = self.definer()?;
         match self.token {
             Token::Keyword(K::Procedure) => self.create_routine(ProgramKind::Procedure, definer),
             Token::Keyword(K::Function) => self.create_routine(ProgramKind::Function, definer),
             Token::Keyword(K::Trigger) => self.create_trigger(definer),
+            Token::Word(_) if self.at_word("EVENT") => self.create_event(definer),
             _ => Err(self.error()),
         }
     }
@@ -109,7 +110,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The text of the one statement that a body is.
-    fn body(&mut self) -> Result<&'a str> {
+    pub(super) fn body(&mut self) -> Result<&'a str> {
         let from = self.start;
         self.body_statement()?;
         self.utf8(&self.text[from..self.previous_end])

@@ -294,6 +294,53 @@ fn views() {
         "CREATE OR REPLACE VIEW IF NOT EXISTS v AS SELECT 1",
         "error: syntax error near 'IF NOT EXISTS v AS SELECT 1' at line 1",
     );
-    check("CREATE DEFINER=u@h EVENT e ON SCHEDULE EVERY 1 DAY DO SELECT 1", "Unsupported { what: \"CREATE EVENT\" }");
-    check("ALTER DEFINER=u@h EVENT e ENABLE", "Unsupported { what: \"ALTER EVENT\" }");
+}
+
+#[test]
+fn events() {
+    let form = |text: &str| {
+        let arena = Arena::new();
+        match parse(&arena, text.as_bytes(), &SqlMode::DEFAULT) {
+            Ok(Parsed { statement: Statement::CreateEvent(e), .. }) => {
+                format!("{} {:?} {:?} {:?} DO {}", e.name, e.definer, e.clauses.preserve, e.clauses.status, e.body)
+            }
+            Ok(Parsed { statement: Statement::AlterEvent(e), .. }) => {
+                format!(
+                    "{} {} {:?} {:?} {:?}",
+                    e.name,
+                    e.schedule.is_some(),
+                    e.rename.map(|name| name.to_string()),
+                    e.clauses,
+                    e.body
+                )
+            }
+            Ok(Parsed { statement: Statement::DropEvent { name, if_exists }, .. }) => format!("{name} {if_exists}"),
+            other => format!("{:?}", other.map(|_| ())),
+        }
+    };
+    let cases = [
+        ("CREATE EVENT e ON SCHEDULE EVERY 1 DAY DO BEGIN SELECT 1; END", "e None None None DO BEGIN SELECT 1; END"),
+        (
+            "CREATE DEFINER=u@h EVENT IF NOT EXISTS d.e ON SCHEDULE AT NOW() + INTERVAL 1 DAY ON COMPLETION NOT PRESERVE DISABLE ON SLAVE DO SET @a = 1",
+            "d.e Some((\"u\", \"h\")) Some(false) Some(ReplicaSideDisabled) DO SET @a = 1",
+        ),
+        (
+            "ALTER DEFINER=u@h EVENT e ON SCHEDULE EVERY 2 HOUR STARTS '2030-01-01' RENAME TO d.f ENABLE",
+            "e true Some(\"d.f\") EventClauses { preserve: None, status: Some(Enabled), comment: None } None",
+        ),
+        (
+            "ALTER EVENT e ON COMPLETION PRESERVE DO SELECT 1",
+            "e false None EventClauses { preserve: Some(true), status: None, comment: None } Some(\"SELECT 1\")",
+        ),
+        ("DROP EVENT IF EXISTS d.e", "d.e true"),
+        ("ALTER EVENT e", "Err(Syntax { near: \"\", line: 1 })"),
+        ("CREATE EVENT e ON SCHEDULE EVERY ? DAY DO SELECT 1", "Err(Syntax { near: \"DO SELECT 1\", line: 1 })"),
+        ("CREATE EVENT e ON SCHEDULE EVERY 1 DAY DO SELECT ?", "Err(Syntax { near: \"?\", line: 1 })"),
+        ("CREATE EVENT e ON SCHEDULE EVERY 1 DAY DO DROP FUNCTION f", "Err(Routine(NestedDrop(\"FUNCTION\")))"),
+        ("CREATE PROCEDURE p() ALTER EVENT e DO SELECT 1", "Err(Routine(NestedEvent))"),
+        ("CREATE PROCEDURE p() BEGIN ALTER EVENT e DISABLE; DROP EVENT f; END", "Ok(())"),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(form(text), expected, "{text}");
+    }
 }

@@ -15,6 +15,7 @@ mod apply;
 mod build;
 mod checks;
 pub(crate) mod define;
+mod event;
 pub(crate) mod foreign;
 mod locks;
 mod online;
@@ -367,8 +368,8 @@ impl Database {
         catalog.put_database(name, collation)?;
         catalog.commit();
         self.publish(&mut ddl, |next| {
-            let database =
-                DatabaseDef { name: name.to_string(), collation, tables: Default::default(), routines: Default::default() };
+            let (tables, routines, events) = Default::default();
+            let database = DatabaseDef { name: name.to_string(), collation, tables, routines, events };
             next.databases.insert(name.to_string(), Arc::new(database));
         });
         Ok(())
@@ -415,12 +416,16 @@ impl Database {
             for routine in now.schema.databases.get(name).into_iter().flat_map(|database| database.routines.values()) {
                 catalog.remove_routine(routine)?;
             }
+            for event in now.schema.databases.get(name).into_iter().flat_map(|database| database.events.values()) {
+                catalog.remove_event(event)?;
+            }
             catalog.remove_database(name)?;
             catalog.commit();
             self.publish(&mut ddl, |next| {
                 locked.tables.iter().for_each(|table| next.remove_table(table.id()));
                 next.databases.remove(name);
             });
+            self.forget_event_runs(name);
             ddl.orphans.extend(locked.tables.iter().flat_map(|table| trees_of(table)));
             return Ok(locked.tables.len());
         }

@@ -3,6 +3,7 @@
 mod blobs;
 mod crash;
 mod ddl;
+mod events;
 mod foreign;
 mod offline;
 mod online;

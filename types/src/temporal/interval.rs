@@ -2,9 +2,10 @@
 
 use super::{MICROS_PER_DAY, days_in_month};
 use crate::{Date, DateTime, Time};
+use serde::{Deserialize, Serialize};
 
 /// The unit of `INTERVAL x unit`, `EXTRACT(unit FROM d)`, `TIMESTAMPDIFF(unit, a, b)`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum IntervalUnit {
     Microsecond,
     Second,

@@ -1,0 +1,113 @@
+//! One execution of an event: a session of the definer's without a client.
+
+use super::scheduler::{Running, conclude};
+use crate::accounts::privilege::Privileges;
+use crate::accounts::{Access, Identity, Name};
+use crate::connection::Stream;
+use crate::error::{Error, Result};
+use crate::routine;
+use crate::session::{Client, IDS, Listed, LoggedIn, SessionInfo, State};
+use crate::variables::Setting;
+use crate::worker::Worker;
+use exec::Level;
+use protocol::Capabilities;
+use std::rc::Rc;
+use std::sync::Arc;
+use types::event::EventDef;
+
+/// Runs an event that is due `now`; `is_last`: it will not be again.
+pub async fn execute(worker: Rc<Worker>, running: Running, now: i64, is_last: bool) {
+    let event = Arc::clone(&running.event);
+    let noted = Arc::clone(&event);
+    let begun = worker.shared.ddl.run(move |tables, worker| tables.begin_event(worker, &noted, now, is_last)).await;
+    match begun {
+        Some(Ok(true)) => {}
+        // It was changed or dropped meanwhile, or the server stops.
+        Some(Ok(false)) | None => return,
+        Some(Err(error)) => {
+            log(&event, &Error::from(error));
+            // S1
+            if is_last {
+                return;
+            }
+        }
+    }
+    if is_last && event.preserve {
+        conclude(&worker.shared, &event).await;
+    }
+    run(&worker, &event).await;
+    drop(running);
+    if is_last && !event.preserve {
+        conclude(&worker.shared, &event).await;
+    }
+}
+
+async fn run(worker: &Rc<Worker>, event: &EventDef) {
+    let definer = Name::from_plain(&event.program.definer);
+    let Some(access) = worker.definer(&definer) else {
+        let message = crate::error::no_definer(&definer.user, &definer.host);
+        return log(event, &Error::Other { number: 1449, message });
+    };
+    let id = worker.shared.next_connection_id();
+    let info = Rc::new(SessionInfo::new(id, definer.host.clone(), worker.core.now(), worker.core.current_waker()));
+    info.user.borrow_mut().clone_from(&definer.user);
+    info.stopping.set(worker.is_stopping());
+    info.begin("Connect", worker.core.now());
+    info.set_statement(event.program.body.as_bytes());
+    let _listed = Listed::new(worker, &info);
+    let mut state = session(worker, &info, &definer, &access, event);
+    let outcome = body(worker, &mut state, event).await;
+    if let Err(error) = &outcome {
+        log(event, error);
+    }
+    log_warnings(&state, event);
+    state.transaction.rollback(worker).await;
+}
+
+/// A session with the event's own settings.
+fn session(worker: &Rc<Worker>, info: &Rc<SessionInfo>, definer: &Name, access: &Access, event: &EventDef) -> State {
+    let login = LoggedIn {
+        // What the body selects is thrown away.
+        capabilities: Capabilities::MULTI_RESULTS,
+        identity: Identity::definer(definer, access.roles.clone()),
+        database: None,
+        collation: 0,
+    };
+    let mut state = State::new(worker, info, Stream::Nowhere.peer(), &login);
+    state.vars.user = "event_scheduler@localhost".to_owned();
+    let program = &event.program;
+    let text = |text: &str| Setting::Text(text.into());
+    state.variables.set(IDS.time_zone, text(&event.time_zone));
+    state.variables.set(IDS.sql_mode, Setting::UInt(program.sql_mode));
+    state.variables.set(IDS.character_set_client, text(&program.client_charset));
+    state.variables.set(IDS.character_set_connection, text(program.connection_collation.charset()));
+    state.variables.set(IDS.collation_connection, text(program.connection_collation.name()));
+    state.refresh();
+    state
+}
+
+async fn body(worker: &Rc<Worker>, state: &mut State, event: &EventDef) -> Result<()> {
+    let database = &event.program.database;
+    if !state.access.database(database).has(Privileges::EVENT) {
+        return Err(state.access.database_denied(database));
+    }
+    state.use_database(database)?;
+    state.begin_statement();
+    let mut client = Client::nobody(worker)?;
+    routine::run_event(state, &mut client, &event.program).await
+}
+
+fn log(event: &EventDef, error: &Error) {
+    let description = error.describe();
+    let (name, definer) = (event.full_name(), &event.program.definer);
+    tracing::error!(event = name, definer, number = description.number, "event scheduler: {}", description.message);
+}
+
+fn log_warnings(state: &State, event: &EventDef) {
+    let warnings = state.vars.warnings.borrow();
+    for warning in warnings.list().iter().filter(|warning| warning.level == Level::Warning) {
+        let description = Error::describe_exec(&warning.error);
+        let (name, definer) = (event.full_name(), &event.program.definer);
+        tracing::warn!(event = name, definer, number = description.number, "event scheduler: {}", description.message);
+    }
+}

@@ -1,0 +1,39 @@
+//! Events: their statements, the scheduler that runs them when they are due, and what is told of them.
+//!
+//! ```text
+//! CREATE, ALTER, DROP EVENT -> `define`: the schedule's expressions are computed (`schedule`), the rest is kept in the catalog
+//! scheduler -> `scheduler`: a task of the first worker that sleeps until the next event is due, or something changes
+//! execution -> `execute`: a session without a client, on any worker; the body runs as a procedure does
+//! ```
+//! S1: an event that is due once, or for the last time, is noted durably before it runs, so that no crash makes it run twice.
+//! S2: while the scheduler is off, or waits, it costs nothing: no thread is its own, and no timer runs where nothing is due.
+
+mod define;
+mod execute;
+mod schedule;
+mod scheduler;
+mod show;
+
+pub use define::{alter, create, drop};
+pub use scheduler::{Events, start};
+pub use show::{rows, show_create, show_events};
+
+use types::event::EventDef;
+use types::temporal::TimeZone;
+
+/// Whether the scheduler runs; `@@event_scheduler`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EventScheduler {
+    #[default]
+    On,
+    /// It can be turned on.
+    Off,
+    /// It cannot, in this run of the server.
+    Disabled,
+}
+
+/// The zone in which the event counts days.
+fn zone_of(event: &EventDef) -> TimeZone {
+    // A zone that is known no more: its events go on.
+    crate::variables::parse_time_zone(&event.time_zone).unwrap_or_default()
+}
