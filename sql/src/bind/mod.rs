@@ -11,6 +11,7 @@ mod aggregate;
 mod change;
 mod common;
 mod compare;
+mod computed;
 mod decorrelate;
 mod derived;
 mod dml;
@@ -43,6 +44,7 @@ pub(crate) use group::{children, constant};
 pub(crate) use query::Bound;
 pub use query::bind_show_filter;
 pub(crate) use query::column_name;
+pub use typing::kept_type;
 pub(crate) use typing::{Class, class};
 pub(crate) use view::{NameNote, Notes, address, bind_view_query, columns_of_view, problem as view_problem};
 

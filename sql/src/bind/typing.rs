@@ -267,6 +267,26 @@ pub(crate) fn stored(ty: &ColumnType) -> ColumnType {
     ColumnType { unsigned: ty.unsigned && !ty.is_binary_string(), ..ty.clone() }
 }
 
+/// The type that a column has for the values of an expression.
+pub fn kept_type(ty: &ColumnType) -> ColumnType {
+    if ty.kind == TypeKind::Null {
+        return ColumnType { collation: CollationId::BINARY, ..ColumnType::new(TypeKind::VarBinary { length: 0 }) };
+    }
+    let mut ty = ty.clone();
+    let length_max = if ty.collation == CollationId::BINARY { 65_535 } else { 16_383 };
+    ty.unsigned &= !matches!(
+        ty.kind,
+        TypeKind::Char { .. } | TypeKind::VarChar { .. } | TypeKind::Binary { .. } | TypeKind::VarBinary { .. }
+    );
+    ty.kind = match ty.kind {
+        TypeKind::VarChar { length } if length > length_max => TypeKind::Text(LobSize::Long),
+        TypeKind::Char { length } if length > 255 => TypeKind::VarChar { length },
+        TypeKind::VarBinary { length } if length > length_max => TypeKind::Blob(LobSize::Long),
+        kind => kind,
+    };
+    ty
+}
+
 /// A binary string that bit operations take as bits, not as a number: hexadecimal literals are numbers.
 pub(crate) fn is_bit_string(expr: &Expr) -> bool {
     expr.ty.is_binary_string() && !super::expr::is_bits_literal(expr)

@@ -61,6 +61,9 @@ pub(super) fn check_names(published: &Published, def: &TableDef) -> Result<()> {
 /// Does a generated column, or the default of a column, keep this one from being dropped or renamed?
 pub(super) fn check_unread<'c>(columns: impl Iterator<Item = &'c ColumnDef>, name: &str, table: &str) -> Result<()> {
     for other in columns.filter(|other| !other.name.eq_ignore_ascii_case(name)) {
+        if other.hidden_expr().is_some_and(|expr| expr.reads(name)) {
+            return Err(Error::ReadByIndex { column: name.to_string() });
+        }
         if other.generated.as_ref().is_some_and(|generated| generated.expr.reads(name)) {
             return Err(Error::ReadByGenerated { column: name.to_string() });
         }
