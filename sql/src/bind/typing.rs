@@ -5,6 +5,8 @@ use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 
 const PRECISION_MAX: u8 = 65;
 const SCALE_MAX: u8 = 30;
+/// What a user variable is before it is set; one that is set never is.
+pub(crate) const UNSET: TypeKind = TypeKind::Text(LobSize::Medium);
 /// Longest VARCHAR an expression may have; longer ones are TEXT.
 const VARCHAR_BYTES_MAX: u64 = 65_535;
 
@@ -372,8 +374,28 @@ pub(crate) fn numeric(arg: &Expr) -> ColumnType {
     }
 }
 
+/// A user variable that has never been set: a text, but an integer where it meets numbers.
+pub(crate) fn is_unset(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::UserVariable(_)) && expr.ty.kind == UNSET
+}
+
 /// The common type of several results: CASE, IF, COALESCE, UNION. The collation is that of the strings among them, given.
 pub(crate) fn unify<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone, collation: CollationId) -> ColumnType {
+    let mut others = exprs.clone().filter(|e| !is_unset(e) && e.ty.kind != TypeKind::Null).map(|e| class(&e.ty)).peekable();
+    let numbers = [Class::Integer, Class::Decimal, Class::Double];
+    let is_number = exprs.clone().any(is_unset) && others.peek().is_some() && others.all(|other| numbers.contains(&other));
+    if !is_number {
+        return unify_known(exprs, collation);
+    }
+    let ty = unify_known(exprs.filter(|e| !is_unset(e)), collation);
+    match class(&ty) {
+        Class::Integer => bigint(is_unsigned(&ty)),
+        Class::Decimal => decimal(PRECISION_MAX.into(), SCALE_MAX.into()),
+        _ => ty,
+    }
+}
+
+fn unify_known<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone, collation: CollationId) -> ColumnType {
     let mut known = exprs.clone().filter(|e| e.ty.kind != TypeKind::Null);
     let Some(first) = known.next() else { return ColumnType::new(TypeKind::Null) };
     let mut ty = first.ty.clone();
