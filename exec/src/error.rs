@@ -260,7 +260,8 @@ impl Error {
             | Error::DataTruncated { .. }
             | Error::DataTooLong { .. }
             | Error::WrongValueForColumn { .. }
-            | Error::WrongTemporalForColumn { .. } => Error::IndexDataTruncated { index, row },
+            | Error::WrongTemporalForColumn { .. }
+            | Error::Other { number: 1292, .. } => Error::IndexDataTruncated { index, row },
             Error::ColumnOutOfRange { .. } => Error::IndexOutOfRange { index, row },
             other => other,
         }

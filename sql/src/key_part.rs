@@ -7,6 +7,9 @@ use std::sync::Arc;
 use types::schema::{RowExpr, TableDef};
 use types::{ColumnType, TypeKind};
 
+/// Longer strings are TEXT or BLOB to MySQL here.
+const LENGTH_MAX: u32 = 512;
+
 /// The type of the hidden column for an expression over the columns of `def`, and whether it may be NULL; `index` is for messages.
 pub fn key_part_type(def: &Arc<TableDef>, expr: &RowExpr, index: &str) -> Result<(ColumnType, bool)> {
     let usage = RowExprUse::Index(index.to_owned());
@@ -20,6 +23,7 @@ pub fn key_part_type(def: &Arc<TableDef>, expr: &RowExpr, index: &str) -> Result
     let refused = match ty.kind {
         TypeKind::Json => Some(KeyPartProblem::Json),
         TypeKind::Text(_) | TypeKind::Blob(_) => Some(KeyPartProblem::Lob),
+        TypeKind::VarChar { length } | TypeKind::VarBinary { length } if length > LENGTH_MAX => Some(KeyPartProblem::Lob),
         _ => None,
     };
     match refused {
@@ -35,7 +39,9 @@ pub(crate) fn keeps_values(column: &ColumnType, expr: &ColumnType) -> bool {
             column.unsigned == expr.unsigned && !matches!(column.kind, TypeKind::Year | TypeKind::Bit { .. })
         }
         (Class::Decimal, Class::Decimal) => column.kind == expr.kind,
-        (Class::Double, Class::Double) => column.kind == TypeKind::Double || column.kind == expr.kind,
+        (Class::Double, Class::Double) => {
+            column.float_decimals.is_none() && (column.kind == TypeKind::Double || column.kind == expr.kind)
+        }
         (Class::String, Class::String) => column.collation == expr.collation && !is_altering(&column.kind),
         (Class::Date, Class::Date) => true,
         (Class::Time, Class::Time) | (Class::DateTime, Class::DateTime) => column.kind == expr.kind,

@@ -35,8 +35,8 @@ pub use arena::Arena;
 pub use bind::{bind_constant, bind_show_filter, bind_value, kept_type, plan};
 pub use digest::{Digest, Lifted, digest};
 pub use error::{
-    Clause, DefinitionError, Denied, Error, FileError, IllegalMix, KeyPartProblem, NameKind, RecursiveError, Result, RowExprProblem, ViewProblem,
-    WindowError,
+    Clause, DefinitionError, Denied, Error, FileError, IllegalMix, KeyPartProblem, NameKind, RecursiveError, Result,
+    RowExprProblem, ViewProblem, WindowError,
 };
 pub use explain::{explain_json, explain_tree, explain_tree_measured};
 pub use key_part::key_part_type;

@@ -578,11 +578,10 @@ impl Printer<'_> {
                 self.put(")");
             }
             Expr::JsonValue(call) => return self.json_value(call),
-            Expr::Aggregate(_) | Expr::Window(_) | Expr::Grouping(_) => {
-                return Err(Error::InvalidGroupUse);
-            }
+            Expr::Window(call) => return Err(call.misplaced()),
+            Expr::Aggregate(_) | Expr::Grouping(_) => return Err(Error::InvalidGroupUse),
             Expr::Row(_) => return self.problem(RowExprProblem::RowValue),
-            Expr::Default(_) if matches!(self.usage, Usage::Row(RowExprUse::Default(_))) => {
+            Expr::Default(_) if matches!(self.usage, Usage::Row(RowExprUse::Default(_) | RowExprUse::Index(_))) => {
                 return self.problem(RowExprProblem::DefaultFunction);
             }
             Expr::Default(Some(column)) => {

@@ -449,7 +449,7 @@ impl IndexDef {
             IndexKind::Unique => 2,
             IndexKind::Secondary => 3,
         };
-        (kind, any(|column| column.generated.as_ref().is_some_and(|generated| !generated.stored)))
+        (kind, any(ColumnDef::is_virtual))
     }
 }
 
@@ -466,6 +466,16 @@ impl ColumnDef {
     /// Of a functional key part's column: its expression.
     pub fn hidden_expr(&self) -> Option<&RowExpr> {
         self.generated.as_ref().filter(|_| self.hidden).map(|generated| &generated.expr)
+    }
+
+    /// GENERATED ALWAYS AS (...) VIRTUAL
+    pub fn is_virtual(&self) -> bool {
+        self.generated.as_ref().is_some_and(|generated| !generated.stored)
+    }
+
+    /// As plans name it: a hidden one by its expression.
+    pub fn shown_name(&self) -> &str {
+        self.hidden_expr().map_or(&self.name, |expr| &expr.text)
     }
 
     /// The value of a DEFAULT literal of this column, in stored form (`convert::store`); `None` when it does not fit the type, which

@@ -151,7 +151,8 @@ fn shown_width(ty: &ColumnType) -> Option<u8> {
 /// The `Key` of SHOW COLUMNS: `PRI`, `UNI`, `MUL` or nothing.
 pub fn column_key(table: &TableDef, column: usize) -> &'static str {
     let in_primary = |index: &IndexDef| index.columns.iter().any(|c| c.column == column);
-    let promoted = || table.indexes.iter().find(|index| index.kind == IndexKind::Unique && !has_nullable(table, index));
+    // Without NULLs, and of columns that are stored.
+    let promoted = || table.indexes.iter().find(|index| index.rank(&table.columns) == (1, false));
     let primary = table.indexes.iter().find(|index| index.kind == IndexKind::Primary).or_else(promoted);
     if primary.is_some_and(in_primary) {
         return "PRI";
@@ -236,10 +237,6 @@ fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
 
 fn is_charset_default(collation: CollationId) -> bool {
     collation.info().is_some_and(|info| info.is_default)
-}
-
-fn has_nullable(table: &TableDef, index: &IndexDef) -> bool {
-    index.columns.iter().any(|c| table.columns[c.column].nullable)
 }
 
 fn sorted_keys(table: &TableDef) -> Vec<&IndexDef> {

@@ -170,6 +170,7 @@ fn column(words: &[&str]) -> ColumnDef {
         on_update_now: has("touch"),
         comment: String::new(),
         invisible: false,
+        hidden: false,
         generated: None,
         missing: None,
     }

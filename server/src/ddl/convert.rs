@@ -296,7 +296,8 @@ impl<'a> Converter<'a> {
 
     /// CONVERT TO CHARACTER SET gives every text column the new collation.
     fn convert_columns(&self, def: &TableDef, collation: CollationId, actions: &mut Vec<AlterAction>) {
-        for column in &def.columns {
+        // Hidden columns follow what they are computed from.
+        for (_, column) in def.named_columns() {
             let is_text = matches!(
                 column.ty.kind,
                 TypeKind::Char { .. }

@@ -4,6 +4,7 @@
 //! G1: the column is a part of an index that the statement may read, of a row that no outer join leaves out there.
 //! G2: it is the same expression, with the same literals: where one of them was lifted, the plan is for this text alone.
 //! G3: the column keeps the values of the expression as they are (`key_part::keeps_values`).
+//! G4: what is computed from a TIMESTAMP depends on the time zone, which may be another than that of the writer.
 
 use super::group::{children, children_mut};
 use super::query::BoundSelect;
@@ -53,12 +54,7 @@ impl Binder<'_> {
     }
 
     /// The same in the conditions of UPDATE and DELETE, and in what they are ordered by.
-    pub(super) fn use_computed_in<'e>(
-        &self,
-        tree: &mut JoinTree,
-        filter: &mut [Expr],
-        keys: impl Iterator<Item = &'e mut Expr>,
-    ) {
+    pub(super) fn use_computed_in<'e>(&self, tree: &mut JoinTree, filter: &mut [Expr], keys: impl Iterator<Item = &'e mut Expr>) {
         let mut own = Vec::new();
         tree_sources(tree, &mut own);
         let Some(substitution) = self.substitution(&own) else { return };
@@ -91,8 +87,8 @@ impl Binder<'_> {
         let Ok(mut expr) = bind_row_expr(&generated.expr.text, table) else { return };
         expr.map_sources(&|_| source);
         let plain = matches!(expr.kind, ExprKind::Column { .. } | ExprKind::Literal(_));
-        // G3
-        if !plain && keeps_values(&def.ty, &expr.ty) {
+        // G3, G4
+        if !plain && keeps_values(&def.ty, &expr.ty) && !expr.any(&is_timestamp) {
             out.extend(unquoted(&expr).map(|inner| Computed::new(source, column, inner)));
             out.push(Computed::new(source, column, expr));
         }
@@ -110,6 +106,11 @@ fn is_indexed(table: &TableDef, column: usize, allowed: Option<&[usize]>) -> boo
     let may_read = |number: &usize| !table.indexes[*number].invisible && allowed.is_none_or(|allowed| allowed.contains(number));
     let has = |number: usize| table.indexes[number].columns.iter().any(|part| part.column == column && part.prefix.is_none());
     table.columns[column].generated.is_some() && (0..table.indexes.len()).filter(may_read).any(has)
+}
+
+/// G4
+fn is_timestamp(expr: &Expr) -> bool {
+    matches!(expr.ty.kind, TypeKind::Timestamp { .. })
 }
 
 /// The text of a JSON value that an index has as CHAR(n), for want of an index on texts of any length: it serves comparisons of the text,
@@ -151,7 +152,10 @@ impl Substitution<'_> {
                 self.replace(left, absent);
                 self.replace(right, absent);
             }
-            ExprKind::In { arg, .. } | ExprKind::Between { arg, .. } | ExprKind::Like { arg, .. } | ExprKind::IsNull { arg, .. } => {
+            ExprKind::In { arg, .. }
+            | ExprKind::Between { arg, .. }
+            | ExprKind::Like { arg, .. }
+            | ExprKind::IsNull { arg, .. } => {
                 self.replace(arg, absent);
             }
             ExprKind::And(parts) | ExprKind::Or(parts) => parts.iter_mut().for_each(|part| self.in_condition(part, absent)),
@@ -176,7 +180,7 @@ impl Substitution<'_> {
         if shape(expr) != computed.shape {
             return false;
         }
-        if expr.any(&|part| matches!(part.kind, ExprKind::Param(_))) {
+        if expr.any(&|part| matches!(part.kind, ExprKind::Param(index) if self.context.param_value(index).is_some())) {
             self.context.note_literal();
         }
         let mut settled = expr.clone();

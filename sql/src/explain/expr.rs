@@ -107,10 +107,8 @@ impl Printer {
 
     pub(super) fn column(&self, source: usize, column: usize) -> String {
         match self.tables.get(source) {
-            Some(Some((alias, table))) => match table.columns[column].hidden_expr() {
-                Some(expr) => expr.text.clone(),
-                None => format!("{alias}.{}", table.columns[column].name),
-            },
+            Some(Some((_, table))) if table.columns[column].hidden => table.columns[column].shown_name().to_owned(),
+            Some(Some((alias, table))) => format!("{alias}.{}", table.columns[column].name),
             _ => match self.arguments.iter().find(|(s, _)| *s == source) {
                 Some((_, exprs)) if column < exprs.len() => self.expr(&exprs[column]),
                 _ => format!("{source}.{column}"),

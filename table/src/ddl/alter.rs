@@ -422,7 +422,9 @@ impl Drafts {
     /// The hidden columns of an index are called after it.
     fn rename_hidden(&mut self, index: usize, to: &str) {
         for (n, name) in self.indexes[index].columns.iter_mut().enumerate() {
-            let Some(at) = self.columns.iter().position(|draft| draft.column.hidden && draft.column.name == *name) else { continue };
+            let Some(at) = self.columns.iter().position(|draft| draft.column.hidden && draft.column.name == *name) else {
+                continue;
+            };
             let columns: Vec<ColumnDef> = self.columns.iter().map(|draft| draft.column.clone()).collect();
             *name = functional::column_name(&columns, to, n);
             self.columns[at].column.name.clone_from(name);

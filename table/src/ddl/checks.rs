@@ -84,7 +84,7 @@ pub(crate) fn check_foreign(def: &TableDef) -> Result<()> {
             [("ON UPDATE", key.on_update, key.on_update.changes_child()), ("ON DELETE", key.on_delete, key.on_delete == SetNull)];
         let clause = clauses.iter().find(|(_, _, changes)| *changes);
         for column in key.columns.iter().map(|column| &def.columns[*column]) {
-            if column.generated.as_ref().is_some_and(|generated| !generated.stored) {
+            if column.is_virtual() {
                 return Err(Error::VirtualForeignKey { name: key.name.clone(), column: column.name.clone() });
             }
             let Some((event, action, _)) = clause else { continue };

@@ -1,7 +1,7 @@
 //! From a CREATE TABLE to a checked definition: MySQL's rules about names, columns and keys.
 
-use super::{NewIndex, NewIndexColumn, NewIndexKind, NewTable};
 use super::functional::Judge;
+use super::{NewIndex, NewIndexColumn, NewIndexKind, NewTable};
 use super::{checks, foreign, functional, partition};
 use crate::{Error, NameOf, Result};
 use types::row::COLUMNS_MAX;
@@ -139,8 +139,7 @@ pub(crate) fn add_index(
     }
     let (name, parts) = resolve_parts(columns, indexes, index, judge)?;
     if kind == IndexKind::Primary {
-        let is_virtual = |part: &IndexColumn| columns[part.column].generated.as_ref().is_some_and(|g| !g.stored);
-        if parts.iter().any(is_virtual) {
+        if parts.iter().any(|part| columns[part.column].is_virtual()) {
             return Err(Error::Generated { what: "Defining a virtual generated column as primary key" });
         }
         parts.iter().for_each(|part| columns[part.column].nullable = false);

@@ -4,6 +4,7 @@ mod blobs;
 mod crash;
 mod ddl;
 mod foreign;
+mod functional;
 mod offline;
 mod online;
 mod partitions;
