@@ -104,7 +104,7 @@ fn json<'a>(value: Value<'a>, from: &ColumnType) -> Evaluated<'a> {
 fn converted<'a>(env: &Env<'a>, value: Value<'a>, from: &ColumnType, node: &'a Expr) -> Evaluated<'a> {
     match coerce::kind_of(&node.ty) {
         Kind::Integer => integer(env, &value, &node.ty),
-        Kind::Decimal => decimal(env, &value, &node.ty),
+        Kind::Decimal => decimal(env, &value, node),
         Kind::Double => {
             let x = env.as_double(&value)?;
             if node.ty.kind == TypeKind::Float && x.abs() > f32::MAX.into() {
@@ -171,13 +171,18 @@ fn integer<'a>(env: &Env<'a>, value: &Value<'a>, ty: &ColumnType) -> Evaluated<'
     Ok(result)
 }
 
-fn decimal<'a>(env: &Env<'a>, value: &Value<'a>, ty: &ColumnType) -> Evaluated<'a> {
-    let TypeKind::Decimal { precision, scale } = ty.kind else { unreachable!("the kind is DECIMAL") };
+fn decimal<'a>(env: &Env<'a>, value: &Value<'a>, node: &'a Expr) -> Evaluated<'a> {
+    let TypeKind::Decimal { precision, scale } = node.ty.kind else { unreachable!("the kind is DECIMAL") };
     let d = env.as_decimal(value)?;
     match d.rescale(scale) {
         Ok(rounded) if rounded.fits(precision, scale) => Ok(Value::Decimal(rounded)),
         _ => {
-            env.problem(Error::TruncatedWrongValue { what: "DECIMAL", value: coerce::plain_text(value) })?;
+            // As in MySQL, where only what is selected has a name.
+            let column = match env.shared.strict {
+                true => "(null)".to_owned(),
+                false => format!("cast({} as decimal({precision},{scale}))", env.print(node)),
+            };
+            env.problem(Error::ColumnOutOfRange { column, row: 1 })?;
             Ok(Value::Decimal(Decimal::max_value(precision, scale, d.is_negative())))
         }
     }
@@ -213,7 +218,7 @@ fn text<'a>(env: &Env<'a>, value: Value<'a>, from: &ColumnType, ty: &ColumnType)
         let end = char_offset(&text, length, binary);
         let what = if binary { "BINARY" } else { "CHAR" };
         let message = format!("Truncated incorrect {what}({length}) value: '{}'", String::from_utf8_lossy(&text));
-        env.session().warn(Error::Other { number: 1292, message });
+        env.problem(Error::Other { number: 1292, message })?;
         let mut text = text.into_owned();
         text.truncate(end);
         return Ok(Value::Bytes(Cow::Owned(text)));

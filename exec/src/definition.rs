@@ -9,9 +9,9 @@ use sql::expr::Expr;
 use sql::plan::SqlMode;
 use std::sync::Arc;
 use table::Table;
-use types::Value;
-use types::schema::TableDef;
+use types::schema::{ColumnDef, RowExpr, TableDef, TableId};
 use types::temporal::TimeZone;
+use types::{ColumnType, Value};
 
 /// Of the session whose statement the definition is.
 #[derive(Clone, Debug)]
@@ -24,6 +24,11 @@ pub struct DefinitionExpressions {
 impl table::ddl::Expressions for DefinitionExpressions {
     fn check(&self, def: &TableDef) -> table::Result<()> {
         sql::check_row_exprs(&Arc::new(def.clone())).map_err(|error| table::Error::Expression(Box::new(error)))
+    }
+
+    fn key_part(&self, columns: &[ColumnDef], expr: &RowExpr, index: &str) -> table::Result<(ColumnType, bool)> {
+        let def = Arc::new(TableDef::new(TableId(0), "", "", columns.to_vec()));
+        sql::key_part_type(&def, expr, index).map_err(|error| table::Error::Expression(Box::new(error)))
     }
 
     fn row_rules<'t>(&self, table: &'t Table, added: &[usize]) -> table::Result<Box<dyn table::ddl::RowRules + 't>> {

@@ -87,6 +87,16 @@ pub enum Error {
     },
 
     // rows being written
+    /// 3751 `Data truncated for functional index '%s' at row %d`
+    IndexDataTruncated {
+        index: String,
+        row: u64,
+    },
+    /// 3752 `Value is out of range for functional index '%s' at row %d`
+    IndexOutOfRange {
+        index: String,
+        row: u64,
+    },
     /// 1062 `Duplicate entry '%s' for key '%s'`; the key is `table.index`
     DuplicateEntry {
         value: String,
@@ -241,6 +251,22 @@ pub struct Raised {
 
 impl Error {
     /// A CHECK, or a view's, refuses a row, which IGNORE leaves as it is.
+    /// What went wrong with the value of a functional key part is told of its index.
+    pub(crate) fn of_index(self, index: &str, row: u64) -> Self {
+        let index = index.to_owned();
+        match self {
+            Error::TruncatedWrongValue { .. }
+            | Error::WrongValue { .. }
+            | Error::DataTruncated { .. }
+            | Error::DataTooLong { .. }
+            | Error::WrongValueForColumn { .. }
+            | Error::WrongTemporalForColumn { .. }
+            | Error::Other { number: 1292, .. } => Error::IndexDataTruncated { index, row },
+            Error::ColumnOutOfRange { .. } => Error::IndexOutOfRange { index, row },
+            other => other,
+        }
+    }
+
     pub(crate) fn refuses_row(&self) -> bool {
         matches!(self, Error::CheckViolated { .. } | Error::ViewCheckFailed { .. } | Error::Partition(_))
     }

@@ -266,6 +266,14 @@ impl Warnings {
         self.list.truncate(kept);
     }
 
+    /// Changes those that came behind the first few.
+    pub fn change_behind(&mut self, first: u64, change: impl Fn(Error) -> Error) {
+        let first = usize::try_from(first).unwrap_or(usize::MAX);
+        for warning in self.list.iter_mut().skip(first) {
+            warning.error = change(warning.error.clone());
+        }
+    }
+
     /// How many conditions there were, also those not kept: `@@warning_count`, and the count in OK and EOF packets.
     pub fn count(&self) -> u64 {
         self.count

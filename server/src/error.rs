@@ -4,6 +4,7 @@
 //! it to the client.
 
 mod partition;
+mod row_expr;
 mod state;
 mod view;
 mod window;
@@ -12,7 +13,7 @@ pub use view::no_definer;
 
 use crate::variables;
 use exec::Error as Exec;
-use sql::{Clause, DefinitionError, Error as Sql, FileError, NameKind, RecursiveError, RowExprProblem, RowExprUse};
+use sql::{Clause, DefinitionError, Error as Sql, FileError, NameKind, RecursiveError};
 use state::sqlstate;
 use table::ddl::ForeignKeyError;
 use table::{Error as Table, NameOf};
@@ -472,7 +473,8 @@ fn definition_error(error: &DefinitionError) -> (u16, String) {
         D::RowTooLarge => (1118, row_too_large(65535)),
         D::UnknownAlgorithm(name) => (1800, format!("Unknown ALGORITHM '{name}'")),
         D::UnknownLock(name) => (1801, format!("Unknown LOCK type '{name}'")),
-        D::RowExpr { usage, problem } => row_expr_error(usage, problem),
+        D::KeyPart(problem) => row_expr::key_part_error(*problem),
+        D::RowExpr { usage, problem } => row_expr::row_expr_error(usage, problem),
     }
 }
 
@@ -503,6 +505,10 @@ fn exec_error(error: &Exec) -> (u16, String) {
     match error {
         Exec::OutOfRange { what, expression } => (1690, format!("{what} value is out of range in '{expression}'")),
         Exec::Partition(error) => partition::partition_error(error),
+        Exec::IndexDataTruncated { index, row } => (3751, format!("Data truncated for functional index '{index}' at row {row}")),
+        Exec::IndexOutOfRange { index, row } => {
+            (3752, format!("Value is out of range for functional index '{index}' at row {row}"))
+        }
         Exec::DivisionByZero => (1365, "Division by 0".into()),
         Exec::TruncatedWrongValue { what, value } => (1292, format!("Truncated incorrect {what} value: '{value}'")),
         Exec::WrongValue { what, value } => (1292, format!("Incorrect {what} value: '{value}'")),
@@ -608,70 +614,6 @@ fn expression_error(error: &(dyn std::error::Error + Send + Sync + 'static)) -> 
     }
 }
 
-/// An expression that a definition cannot have.
-fn row_expr_error(usage: &RowExprUse, problem: &RowExprProblem) -> (u16, String) {
-    use RowExprProblem as P;
-    use RowExprUse::{Check, Default, Generated, Partition};
-    match (usage, problem) {
-        (Partition, P::UnknownColumn(column)) => (1054, format!("Unknown column '{column}' in 'partition function'")),
-        (Partition, _) => partition::partition_error(&types::partition::PartitionError::Function),
-        (Generated(name), P::Function(function)) => {
-            (3763, format!("Expression of generated column '{name}' contains a disallowed function: {function}."))
-        }
-        (Default(name), P::Function(function)) => {
-            (3770, format!("Default value expression of column '{name}' contains a disallowed function: {function}."))
-        }
-        (Check(name), P::Function(function)) => {
-            (3814, format!("An expression of a check constraint '{name}' contains disallowed function: {function}."))
-        }
-        (Generated(name), P::Unnamed | P::DefaultFunction | P::NotBoolean | P::OtherColumn) => {
-            (3102, format!("Expression of generated column '{name}' contains a disallowed function."))
-        }
-        (Default(name), P::Unnamed | P::NotBoolean | P::OtherColumn) => {
-            (3769, format!("Default value expression of column '{name}' contains a disallowed function."))
-        }
-        (Check(name), P::Unnamed | P::DefaultFunction | P::NotPrior) => {
-            (3815, format!("An expression of a check constraint '{name}' contains disallowed function."))
-        }
-        (Generated(name) | Default(name), P::Variable) => {
-            (3772, format!("Default value expression of column '{name}' cannot refer user or system variables."))
-        }
-        (Check(name), P::Variable) => {
-            (3816, format!("An expression of a check constraint '{name}' cannot refer to a user or system variable."))
-        }
-        (Generated(name), P::RowValue) => (3764, format!("Expression of generated column '{name}' cannot refer to a row value.")),
-        (Default(name), P::RowValue) => {
-            (3771, format!("Default value expression of column '{name}' cannot refer to a row value."))
-        }
-        (Check(name), P::RowValue) => (3817, format!("Check constraint '{name}' cannot refer to a row value.")),
-        (Default(_), P::DefaultFunction) => (3773, "DEFAULT function cannot be used with default value expressions".into()),
-        (Check(name), P::NotBoolean) => {
-            (3812, format!("An expression of non-boolean type specified to a check constraint '{name}'."))
-        }
-        (Check(name), P::OtherColumn) => (3813, format!("Column check constraint '{name}' references other column.")),
-        (Generated(_), P::UnknownColumn(column)) => (1054, format!("Unknown column '{column}' in 'generated column function'")),
-        (Default(_), P::UnknownColumn(column)) => (1054, format!("Unknown column '{column}' in 'default value expression'")),
-        (Check(name), P::UnknownColumn(column)) => {
-            (3820, format!("Check constraint '{name}' refers to non-existing column '{column}'."))
-        }
-        (Generated(name), P::AutoIncrement) => {
-            (3109, format!("Generated column '{name}' cannot refer to auto-increment column."))
-        }
-        (Default(name), P::AutoIncrement) => {
-            (3768, format!("Default value expression of column '{name}' cannot refer to an auto-increment column."))
-        }
-        (Check(name), P::AutoIncrement) => (3818, format!("Check constraint '{name}' cannot refer to an auto-increment column.")),
-        (Generated(_), P::NotPrior) => (3107, "Generated column can refer only to generated columns defined prior to it.".into()),
-        (Default(name), P::NotPrior) => (
-            3767,
-            format!(
-                "Default value expression of column '{name}' cannot refer to a column defined after it if that column is a generated \
-                 column or has an expression as default value."
-            ),
-        ),
-    }
-}
-
 fn online_log_too_big(index: &str) -> String {
     format!(
         "Creating index '{index}' required more than 'innodb_online_alter_log_max_size' bytes of modification log. Please try again."
@@ -743,6 +685,9 @@ fn table_error(error: &Table) -> (u16, String) {
         Table::CheckMissing { name } => (3821, format!("Check constraint '{name}' is not found in the table.")),
         Table::ReadByCheck { column, name } => {
             (3959, format!("Check constraint '{name}' uses column '{column}', hence column cannot be dropped or renamed."))
+        }
+        Table::ReadByIndex { column } => {
+            (3837, format!("Column '{column}' has a functional index dependency and cannot be dropped or renamed."))
         }
         Table::ReadByGenerated { column } => (3108, format!("Column '{column}' has a generated column dependency.")),
         Table::ReadByDefault { column, table } => (

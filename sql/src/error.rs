@@ -419,6 +419,27 @@ pub enum DefinitionError {
     UnknownLock(String),
     /// 3102 and others: an expression over a row that a definition cannot have
     RowExpr { usage: RowExprUse, problem: RowExprProblem },
+    /// A functional key part that cannot be one
+    KeyPart(KeyPartProblem),
+}
+
+/// Why a functional key part cannot be one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyPartProblem {
+    /// 3753: a document
+    Json,
+    /// 3756: of the primary key
+    Primary,
+    /// 3757: a TEXT or BLOB
+    Lob,
+    /// 3759
+    FullText,
+    /// 3760
+    Spatial,
+    /// 3761: NULL alone
+    Null,
+    /// 3762: a column
+    Column,
 }
 
 /// What is wrong with an expression over a row.

@@ -16,6 +16,7 @@ pub mod explain;
 pub mod expr;
 mod file;
 pub mod func;
+mod key_part;
 mod keyword;
 mod lexer;
 mod normal;
@@ -31,13 +32,14 @@ mod view;
 mod walk;
 
 pub use arena::Arena;
-pub use bind::{bind_constant, bind_show_filter, bind_value, plan};
+pub use bind::{bind_constant, bind_show_filter, bind_value, kept_type, plan};
 pub use digest::{Digest, Lifted, digest};
 pub use error::{
-    Clause, DefinitionError, Denied, Error, FileError, IllegalMix, NameKind, RecursiveError, Result, RowExprProblem, ViewProblem,
-    WindowError,
+    Clause, DefinitionError, Denied, Error, FileError, IllegalMix, KeyPartProblem, NameKind, RecursiveError, Result,
+    RowExprProblem, ViewProblem, WindowError,
 };
 pub use explain::{explain_json, explain_tree, explain_tree_measured};
+pub use key_part::key_part_type;
 pub use keyword::reserved_words as keywords;
 pub use normal::normalized;
 pub use parser::{

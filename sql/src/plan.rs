@@ -607,6 +607,10 @@ pub trait BindContext {
     fn param_type(&self, _index: usize) -> Option<ColumnType> {
         None
     }
+    /// The value of parameter `index` in the execution the plan is for, where it is known.
+    fn param_value(&self, _index: usize) -> Option<Value<'static>> {
+        None
+    }
     /// The type of a variable of the stored program around.
     fn local_type(&self, _slot: usize) -> ColumnType {
         ColumnType::new(types::TypeKind::Null)

@@ -23,6 +23,8 @@ pub enum RowExprUse {
     Generated(String),
     Default(String),
     Check(String),
+    /// A functional key part, by the name of the index.
+    Index(String),
     /// PARTITION BY
     Partition,
 }
@@ -49,7 +51,7 @@ pub fn bind_row_expr(text: &str, table: &Arc<TableDef>) -> Result<crate::expr::E
 pub fn check_row_exprs(def: &Arc<TableDef>) -> Result<()> {
     for (n, column) in def.columns.iter().enumerate() {
         if let Some(generated) = &column.generated {
-            check_one(def, n, &generated.expr, RowExprUse::Generated(column.name.clone()))?;
+            check_one(def, n, &generated.expr, computed_use(def, n))?;
         }
         if let ColumnDefault::Expression(expr) = &column.default {
             check_one(def, n, expr, RowExprUse::Default(column.name.clone()))?;
@@ -59,25 +61,40 @@ pub fn check_row_exprs(def: &Arc<TableDef>) -> Result<()> {
     def.checks.iter().try_for_each(|check| check_one(def, usize::MAX, &check.expr, RowExprUse::Check(check.name.clone())))
 }
 
+/// What the expression of a generated column is for: a hidden one belongs to an index.
+fn computed_use(def: &TableDef, column: usize) -> RowExprUse {
+    let index = def.indexes.iter().filter(|_| def.columns[column].hidden).find(|i| i.columns.iter().any(|p| p.column == column));
+    match index {
+        Some(index) => RowExprUse::Index(index.name.clone()),
+        None => RowExprUse::Generated(def.columns[column].name.clone()),
+    }
+}
+
 /// The expression of column `n`, or of a CHECK.
 fn check_one(def: &Arc<TableDef>, n: usize, expr: &RowExpr, usage: RowExprUse) -> Result<()> {
+    check_columns(def, n, expr, &usage)?;
+    bind_row_expr(&expr.text, def).map(drop)
+}
+
+/// Judges the columns that such an expression reads.
+pub(crate) fn check_columns(def: &TableDef, n: usize, expr: &RowExpr, usage: &RowExprUse) -> Result<()> {
     for name in &expr.columns {
         let Some(at) = def.column_index(name) else {
-            return Err(problem(&usage, RowExprProblem::UnknownColumn(name.clone())));
+            return Err(problem(usage, RowExprProblem::UnknownColumn(name.clone())));
         };
         let column = &def.columns[at];
         if column.auto_increment {
-            return Err(problem(&usage, RowExprProblem::AutoIncrement));
+            return Err(problem(usage, RowExprProblem::AutoIncrement));
         }
         let is_computed = match usage {
-            RowExprUse::Generated(_) => column.generated.is_some(),
+            RowExprUse::Generated(_) | RowExprUse::Index(_) => column.generated.is_some(),
             _ => column.generated.is_some() || matches!(column.default, ColumnDefault::Expression(_)),
         };
         if at >= n && is_computed {
-            return Err(problem(&usage, RowExprProblem::NotPrior));
+            return Err(problem(usage, RowExprProblem::NotPrior));
         }
     }
-    bind_row_expr(&expr.text, def).map(drop)
+    Ok(())
 }
 
 /// What holds for expressions in definitions, whatever session they come from.
@@ -561,11 +578,10 @@ impl Printer<'_> {
                 self.put(")");
             }
             Expr::JsonValue(call) => return self.json_value(call),
-            Expr::Aggregate(_) | Expr::Window(_) | Expr::Grouping(_) => {
-                return Err(Error::InvalidGroupUse);
-            }
+            Expr::Window(call) => return Err(call.misplaced()),
+            Expr::Aggregate(_) | Expr::Grouping(_) => return Err(Error::InvalidGroupUse),
             Expr::Row(_) => return self.problem(RowExprProblem::RowValue),
-            Expr::Default(_) if matches!(self.usage, Usage::Row(RowExprUse::Default(_))) => {
+            Expr::Default(_) if matches!(self.usage, Usage::Row(RowExprUse::Default(_) | RowExprUse::Index(_))) => {
                 return self.problem(RowExprProblem::DefaultFunction);
             }
             Expr::Default(Some(column)) => {

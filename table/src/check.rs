@@ -74,13 +74,13 @@ impl Table {
             blocking(|| self.load_columns(worker, txn, RowRead::Snapshot, |_| true, &mut row))?;
             let stored = row.row(self);
             text.clear();
-            for column in 0..self.layout.columns() {
+            for (column, def) in self.def.named_columns() {
                 // NULL and texts of other lengths are told apart.
                 let start = text.len();
                 let value = stored
                     .get(column)
                     .map_err(|_| crate::Error::CorruptCatalog { what: format!("a row of {}", self.def.name) })?;
-                types::convert::write_text(&value, &self.def.columns[column].ty, &mut text);
+                types::convert::write_text(&value, &def.ty, &mut text);
                 text.extend_from_slice(&((text.len() - start) as u32).to_le_bytes());
             }
             sum = sum.wrapping_add(crc_fast::checksum(crc_fast::CrcAlgorithm::Crc32IsoHdlc, &text) as u32);

@@ -119,6 +119,8 @@ pub enum Error {
     ReadByCheck { column: String, name: String },
     /// 3108: a generated column reads it.
     ReadByGenerated { column: String },
+    /// 3837: a functional key part reads it.
+    ReadByIndex { column: String },
     /// 3766: the default of a column reads it.
     ReadByDefault { column: String, table: String },
     /// 3106: what cannot be done with a generated column.

@@ -368,6 +368,9 @@ pub struct ColumnDef {
     /// `AUTO_INCREMENT INVISIBLE` and the like: left out of `*`.
     #[serde(default)]
     pub invisible: bool,
+    /// Of a functional key part: a virtual generated column that no statement can name. Invisible, too.
+    #[serde(default)]
+    pub hidden: bool,
     #[serde(default)]
     pub generated: Option<GeneratedDef>,
     /// What rows have in it that were written before it was added, as the text of a literal (`default_value`); `None`: NULL.
@@ -387,6 +390,7 @@ impl ColumnDef {
             on_update_now: false,
             comment: String::new(),
             invisible: false,
+            hidden: false,
             generated: None,
             missing: None,
         }
@@ -442,6 +446,20 @@ impl IndexDef {
     }
 }
 
+impl IndexDef {
+    /// Its place among a table's indexes in MySQL's order.
+    pub fn rank(&self, columns: &[ColumnDef]) -> (u8, bool) {
+        let any = |test: fn(&ColumnDef) -> bool| self.columns.iter().any(|part| test(&columns[part.column]));
+        let kind = match self.kind {
+            IndexKind::Primary | IndexKind::HiddenRowId => 0,
+            IndexKind::Unique if !any(|column| column.nullable) => 1,
+            IndexKind::Unique => 2,
+            IndexKind::Secondary => 3,
+        };
+        (kind, any(ColumnDef::is_virtual))
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IndexColumn {
     /// Position in `TableDef::columns`.
@@ -452,6 +470,21 @@ pub struct IndexColumn {
 }
 
 impl ColumnDef {
+    /// Of a functional key part's column: its expression.
+    pub fn hidden_expr(&self) -> Option<&RowExpr> {
+        self.generated.as_ref().filter(|_| self.hidden).map(|generated| &generated.expr)
+    }
+
+    /// GENERATED ALWAYS AS (...) VIRTUAL
+    pub fn is_virtual(&self) -> bool {
+        self.generated.as_ref().is_some_and(|generated| !generated.stored)
+    }
+
+    /// As plans name it: a hidden one by its expression.
+    pub fn shown_name(&self) -> &str {
+        self.hidden_expr().map_or(&self.name, |expr| &expr.text)
+    }
+
     /// The value of a DEFAULT literal of this column, in stored form (`convert::store`); `None` when it does not fit the type, which
     /// DDL has ruled out. A BIT literal is a number in decimal. A TIMESTAMP literal is taken as UTC.
     pub fn default_value(&self, literal: &str) -> Option<Value<'static>> {
@@ -511,8 +544,14 @@ impl TableDef {
         &self.indexes[0]
     }
 
+    /// The column of a name; hidden ones have none to statements.
     pub fn column_index(&self, name: &str) -> Option<usize> {
-        self.columns.iter().position(|c| c.name.eq_ignore_ascii_case(name))
+        self.columns.iter().position(|c| !c.hidden && c.name.eq_ignore_ascii_case(name))
+    }
+
+    /// The columns that statements can name, with their positions.
+    pub fn named_columns(&self) -> impl Iterator<Item = (usize, &ColumnDef)> {
+        self.columns.iter().enumerate().filter(|(_, column)| !column.hidden)
     }
 
     pub fn index_by_name(&self, name: &str) -> Option<usize> {

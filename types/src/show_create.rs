@@ -1,7 +1,7 @@
 //! `SHOW CREATE TABLE`, and the texts of types, defaults and keys that SHOW COLUMNS and information_schema print, as MySQL 8.4 writes them.
 //!
 //! A column names its collation where it differs from the table's, or is not its character set's default. Keys come in MySQL's order:
-//! the primary key, unique keys without nullable columns, other unique keys, the rest.
+//! the primary key, unique keys without nullable columns, other unique keys, the rest; of each kind those with virtual columns last.
 
 use crate::convert::{invalid_utf8, write_text};
 use crate::schema::{
@@ -14,7 +14,7 @@ use std::fmt::Write;
 pub fn show_create_table(table: &TableDef, auto_increment: Option<u64>) -> String {
     let temporary = if table.id.is_temporary() { "TEMPORARY " } else { "" };
     let mut out = format!("CREATE {temporary}TABLE {} (\n", quoted_name(&table.name));
-    let columns = table.columns.iter().map(|column| column_line(column, table.collation));
+    let columns = table.named_columns().map(|(_, column)| column_line(column, table.collation));
     let keys = sorted_keys(table).into_iter().map(|key| key_line(table, key));
     let foreign_keys = table.foreign_keys.iter().map(|key| format!("  CONSTRAINT {}", foreign_key_text(table, key)));
     let lines: Vec<String> = columns.chain(keys).chain(foreign_keys).chain(table.checks.iter().map(check_line)).collect();
@@ -151,7 +151,8 @@ fn shown_width(ty: &ColumnType) -> Option<u8> {
 /// The `Key` of SHOW COLUMNS: `PRI`, `UNI`, `MUL` or nothing.
 pub fn column_key(table: &TableDef, column: usize) -> &'static str {
     let in_primary = |index: &IndexDef| index.columns.iter().any(|c| c.column == column);
-    let promoted = || table.indexes.iter().find(|index| index.kind == IndexKind::Unique && !has_nullable(table, index));
+    // Without NULLs, and of columns that are stored.
+    let promoted = || table.indexes.iter().find(|index| index.rank(&table.columns) == (1, false));
     let primary = table.indexes.iter().find(|index| index.kind == IndexKind::Primary).or_else(promoted);
     if primary.is_some_and(in_primary) {
         return "PRI";
@@ -238,18 +239,9 @@ fn is_charset_default(collation: CollationId) -> bool {
     collation.info().is_some_and(|info| info.is_default)
 }
 
-fn has_nullable(table: &TableDef, index: &IndexDef) -> bool {
-    index.columns.iter().any(|c| table.columns[c.column].nullable)
-}
-
 fn sorted_keys(table: &TableDef) -> Vec<&IndexDef> {
     let mut keys: Vec<&IndexDef> = table.indexes.iter().filter(|index| index.kind != IndexKind::HiddenRowId).collect();
-    keys.sort_by_key(|index| match index.kind {
-        IndexKind::Primary | IndexKind::HiddenRowId => 0,
-        IndexKind::Unique if !has_nullable(table, index) => 1,
-        IndexKind::Unique => 2,
-        IndexKind::Secondary => 3,
-    });
+    keys.sort_by_key(|index| index.rank(&table.columns));
     keys
 }
 
@@ -405,7 +397,11 @@ pub fn foreign_key_text(table: &TableDef, key: &ForeignKeyDef) -> String {
 }
 
 fn key_part(table: &TableDef, part: &IndexColumn) -> String {
-    let mut out = quoted_name(&table.columns[part.column].name);
+    let column = &table.columns[part.column];
+    let mut out = match column.hidden_expr() {
+        Some(expr) => format!("({})", expr.text),
+        None => quoted_name(&column.name),
+    };
     if let Some(prefix) = part.prefix {
         push(&mut out, format_args!("({prefix})"));
     }

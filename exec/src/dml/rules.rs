@@ -27,7 +27,8 @@ use types::schema::{ColumnDefault, RowExpr, TableDef};
 /// The rules of one table.
 #[derive(Debug)]
 pub(crate) struct RowRules {
-    generated: Vec<(usize, Expr)>,
+    /// R1; hidden columns behind the others, by name.
+    generated: Vec<Generated>,
     checks: Vec<Check>,
     /// WITH CHECK OPTION of the view that the statement writes through.
     view: Option<Box<ViewCheck>>,
@@ -45,6 +46,15 @@ struct PartitionRule {
     columns: Vec<usize>,
 }
 
+/// A generated column.
+#[derive(Debug)]
+struct Generated {
+    column: usize,
+    expr: Expr,
+    /// Of a hidden one: its index.
+    index: Option<String>,
+}
+
 #[derive(Debug)]
 struct Check {
     name: String,
@@ -58,8 +68,13 @@ impl RowRules {
         if !def.has_row_rules() && view.is_none() {
             return Ok(None);
         }
-        let generated = def.columns.iter().enumerate().filter_map(|(n, column)| Some((n, column.generated.as_ref()?)));
-        let generated = generated.map(|(n, generated)| Ok((n, bind(def, &generated.expr)?))).collect::<Result<Vec<_>>>()?;
+        let mut generated = Vec::new();
+        for (column, of) in def.columns.iter().enumerate() {
+            if let Some(computed) = &of.generated {
+                generated.push(Generated { column, expr: bind(def, &computed.expr)?, index: hidden_index(def, column) });
+            }
+        }
+        generated.sort_by_key(|of| def.columns[of.column].hidden.then(|| def.columns[of.column].name.clone()));
         let enforced = def.checks.iter().filter(|check| check.enforced);
         let checks = enforced.map(|check| {
             let columns = check.expr.columns.iter().filter_map(|name| def.column_index(name)).collect();
@@ -73,8 +88,8 @@ impl RowRules {
 
     /// Fills in the generated columns of a new row.
     pub fn compute(&self, shared: &Shared<'_>, table: &Table, values: &mut [Value<'_>], row: u64) -> Result<()> {
-        for (column, expr) in &self.generated {
-            values[*column] = computed(shared, table, values, *column, expr, row)?;
+        for of in &self.generated {
+            values[of.column] = of.told(shared, row, || computed(shared, table, values, of.column, &of.expr, row))?;
         }
         Ok(())
     }
@@ -131,17 +146,17 @@ impl RowRules {
     ) -> Result<()> {
         let table = source.stored_table();
         let sources = std::slice::from_ref(source);
-        for (column, expr) in &self.generated {
-            let value = {
+        for of in &self.generated {
+            let value = of.told(shared, row, || {
                 let overlay = borrowed(changes);
                 let env = Env { sources, slots: &[], insert: &[], overlay: &overlay, shared };
-                stored(shared, &settled(env.eval(expr))?, expr, table, *column, row)?
-            };
-            let is_same = source.row.row(table).get(*column).is_ok_and(|old| old == value);
+                stored(shared, &settled(env.eval(&of.expr))?, &of.expr, table, of.column, row)
+            })?;
+            let is_same = source.row.row(table).get(of.column).is_ok_and(|old| old == value);
             // It may have been computed before, of what triggers have changed since.
-            changes.retain(|(changed, _)| changed != column);
+            changes.retain(|(changed, _)| *changed != of.column);
             if !is_same {
-                changes.push((*column, value));
+                changes.push((of.column, value));
             }
         }
         Ok(())
@@ -149,8 +164,25 @@ impl RowRules {
 
     /// The columns that any change may change with it.
     pub fn computed_columns(&self) -> impl Iterator<Item = usize> + '_ {
-        self.generated.iter().map(|(column, _)| *column)
+        self.generated.iter().map(|of| of.column)
     }
+}
+
+impl Generated {
+    /// What goes wrong with the value of a hidden column is told of its index.
+    fn told<T>(&self, shared: &Shared<'_>, row: u64, compute: impl FnOnce() -> Result<T>) -> Result<T> {
+        let Some(index) = &self.index else { return compute() };
+        let before = shared.session.warnings.borrow().count();
+        let outcome = compute();
+        shared.session.warnings.borrow_mut().change_behind(before, |error| error.of_index(index, row));
+        outcome.map_err(|error| error.of_index(index, row))
+    }
+}
+
+/// The index of a hidden column.
+fn hidden_index(def: &TableDef, column: usize) -> Option<String> {
+    let mut indexes = def.indexes.iter().filter(|_| def.columns[column].hidden);
+    indexes.find(|index| index.columns.iter().any(|part| part.column == column)).map(|index| index.name.clone())
 }
 
 impl PartitionRule {

@@ -496,6 +496,7 @@ impl<'p> VirtualScan<'p> {
         }
         let source = &mut run.sources[self.plan.source];
         source.bytes.clear();
+        source.def = Some(&self.plan.table);
         let mut packer = Packer::new(&mut source.bytes, self.plan.table.columns.len());
         self.row.iter().take(self.plan.table.columns.len()).for_each(|value| packer.push(value));
         source.state = SourceState::Packed;

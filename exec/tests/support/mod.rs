@@ -59,7 +59,7 @@ impl Fixture {
                     continue;
                 }
             };
-            let part = |name: &&str| NewIndexColumn { name: name.to_string(), prefix: None, descending: false };
+            let part = |name: &&str| NewIndexColumn::whole(*name);
             indexes.push(NewIndex {
                 name: String::new(),
                 kind,
@@ -170,6 +170,7 @@ fn column(words: &[&str]) -> ColumnDef {
         on_update_now: has("touch"),
         comment: String::new(),
         invisible: false,
+        hidden: false,
         generated: None,
         missing: None,
     }

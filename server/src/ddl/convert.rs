@@ -9,14 +9,14 @@ use sql::ast::{
     ColumnPosition as AstPosition, CreateTable, DataType, DefaultClause, Expr, ForeignKey, KeyDefinition, KeyKind, KeyPart,
     Literal, Reference, ReferenceAction as AstReferenceAction, TableOptions, TypeName, UnaryOp,
 };
-use sql::{DefinitionError, RowExprProblem, RowExprUse};
+use sql::{DefinitionError, KeyPartProblem, RowExprProblem, RowExprUse};
 use std::sync::Arc;
 use table::ddl::{
     Algorithm, AlterAction, ColumnPosition, ForeignKeyError, Lock, NewCheck, NewForeignKey, NewIndex, NewIndexColumn,
     NewIndexKind, NewTable,
 };
 use types::convert::{self, StoreContext, Warnings};
-use types::schema::{ColumnDef, ColumnDefault, GeneratedDef, IndexKind, ReferenceAction, TableDef};
+use types::schema::{ColumnDef, ColumnDefault, GeneratedDef, IndexKind, ReferenceAction, RowExpr, TableDef};
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 
 /// Converts for one session: its sql_mode and time zone matter for defaults.
@@ -93,6 +93,7 @@ impl<'a> Converter<'a> {
             on_update_now: definition.on_update_now.is_some(),
             comment: text(definition.comment),
             invisible: definition.invisible,
+            hidden: false,
             generated: generated(definition)?,
             missing: None,
         })
@@ -134,6 +135,8 @@ impl<'a> Converter<'a> {
             KeyKind::Primary => NewIndexKind::Primary,
             KeyKind::Unique => NewIndexKind::Unique,
             KeyKind::Index => NewIndexKind::Secondary,
+            KeyKind::FullText if is_functional(key) => return Err(key_part_error(KeyPartProblem::FullText)),
+            KeyKind::Spatial if is_functional(key) => return Err(key_part_error(KeyPartProblem::Spatial)),
             KeyKind::FullText => return Err(Error::NotSupported("FULLTEXT indexes".to_owned())),
             KeyKind::Spatial => return Err(Error::NotSupported("SPATIAL indexes".to_owned())),
         };
@@ -142,9 +145,12 @@ impl<'a> Converter<'a> {
             .iter()
             .map(|part| match part {
                 KeyPart::Column { name, prefix, descending } => {
-                    Ok(NewIndexColumn { name: (*name).to_owned(), prefix: *prefix, descending: *descending })
+                    Ok(NewIndexColumn { prefix: *prefix, descending: *descending, ..NewIndexColumn::whole(*name) })
                 }
-                KeyPart::Expr { .. } => Err(Error::NotSupported("functional key parts".to_owned())),
+                KeyPart::Expr { expr, descending } => {
+                    let expr = functional_part(key, expr)?;
+                    Ok(NewIndexColumn { descending: *descending, expr: Some(expr), ..NewIndexColumn::whole("") })
+                }
             })
             .collect::<Result<_>>()?;
         Ok(NewIndex {
@@ -290,7 +296,8 @@ impl<'a> Converter<'a> {
 
     /// CONVERT TO CHARACTER SET gives every text column the new collation.
     fn convert_columns(&self, def: &TableDef, collation: CollationId, actions: &mut Vec<AlterAction>) {
-        for column in &def.columns {
+        // Hidden columns follow what they are computed from.
+        for (_, column) in def.named_columns() {
             let is_text = matches!(
                 column.ty.kind,
                 TypeKind::Char { .. }
@@ -371,6 +378,24 @@ fn generated(definition: &ColumnDefinition<'_>) -> Result<Option<GeneratedDef>> 
     Ok(Some(GeneratedDef { expr, stored: definition.stored }))
 }
 
+/// The expression of a functional key part.
+fn functional_part(key: &KeyDefinition<'_>, expr: &Expr<'_>) -> Result<RowExpr> {
+    let usage = RowExprUse::Index(key.name.unwrap_or("functional_index").to_owned());
+    match (key.kind, expr) {
+        (KeyKind::Primary, _) => Err(key_part_error(KeyPartProblem::Primary)),
+        (_, Expr::Column(_)) => Err(key_part_error(KeyPartProblem::Column)),
+        _ => sql::row_expr(expr, &usage).map_err(sql_error),
+    }
+}
+
+fn is_functional(key: &KeyDefinition<'_>) -> bool {
+    key.parts.iter().any(|part| matches!(part, KeyPart::Expr { .. }))
+}
+
+fn key_part_error(problem: KeyPartProblem) -> Error {
+    sql_error(DefinitionError::KeyPart(problem).into())
+}
+
 /// 1221
 fn wrong_usage(what: &'static str) -> Error {
     sql_error(sql::Error::WrongUsage(what, "generated column"))
@@ -448,11 +473,10 @@ pub(super) fn text(bytes: Option<&[u8]>) -> String {
 /// PRIMARY KEY and UNIQUE written beside a column.
 fn column_keys(definition: &ColumnDefinition<'_>, indexes: &mut Vec<NewIndex>) {
     let mut add = |kind| {
-        let column = NewIndexColumn { name: definition.name.to_owned(), prefix: None, descending: false };
         indexes.push(NewIndex {
             name: String::new(),
             kind,
-            columns: vec![column],
+            columns: vec![NewIndexColumn::whole(definition.name)],
             comment: String::new(),
             using_btree: false,
             invisible: false,

@@ -2,12 +2,12 @@
 
 use sql::plan::OutputColumn;
 use types::schema::{ColumnDef, ColumnDefault, Schema};
-use types::{CollationId, ColumnType, LobSize, TypeKind};
+use types::{ColumnType, TypeKind};
 
 /// The column that a table or view has for a column of a query. One that is a stored table's keeps what rows get by default, and its
 /// comment; every other one that is not NULL gets MySQL's empty value. So does one that is not read from the table itself (`direct`).
 pub fn column_of_query(column: &OutputColumn, schema: &Schema, direct: bool) -> ColumnDef {
-    let mut made = ColumnDef::new(column.name.clone(), kept_type(column), column.nullable);
+    let mut made = ColumnDef::new(column.name.clone(), sql::kept_type(&column.ty), column.nullable);
     let table = schema.table(&column.database, &column.table).filter(|table| !table.is_virtual);
     let base = table.and_then(|table| Some(&table.columns[table.column_index(&column.original_name)?]));
     if let Some(base) = base {
@@ -34,25 +34,6 @@ pub fn column_of_query(column: &OutputColumn, schema: &Schema, direct: bool) -> 
         made.default = ColumnDefault::Literal(None);
     }
     made
-}
-
-fn kept_type(column: &OutputColumn) -> ColumnType {
-    let mut ty = column.ty.clone();
-    if ty.kind == TypeKind::Null {
-        ty = ColumnType { collation: CollationId::BINARY, ..ColumnType::new(TypeKind::VarBinary { length: 0 }) };
-    }
-    let length_max = if ty.collation == CollationId::BINARY { 65_535 } else { 16_383 };
-    ty.unsigned &= !matches!(
-        ty.kind,
-        TypeKind::Char { .. } | TypeKind::VarChar { .. } | TypeKind::Binary { .. } | TypeKind::VarBinary { .. }
-    );
-    ty.kind = match ty.kind {
-        TypeKind::VarChar { length } if length > length_max => TypeKind::Text(LobSize::Long),
-        TypeKind::Char { length } if length > 255 => TypeKind::VarChar { length },
-        TypeKind::VarBinary { length } if length > length_max => TypeKind::Blob(LobSize::Long),
-        kind => kind,
-    };
-    ty
 }
 
 /// What a column has by default that comes from an expression which is never NULL; `None`: nothing.

@@ -190,7 +190,8 @@ impl State {
         self.sees_table(&sql::ast::ObjectName { database: Some(&database), name: &table })?;
         let schema = self.schema();
         let def = schema.table(&database, &table).ok_or(Error::TableMissing { database, table })?;
-        for column in def.columns.iter().filter(|column| crate::show::like(pattern, column.name.as_bytes())) {
+        let named = def.named_columns().map(|(_, column)| column);
+        for column in named.filter(|column| crate::show::like(pattern, column.name.as_bytes())) {
             let output = crate::show::output_column(def, column);
             let default = match &column.default {
                 types::schema::ColumnDefault::Literal(Some(text)) => Some(text.as_bytes()),

@@ -137,6 +137,10 @@ impl BindContext for Binder<'_> {
         Some(self.state.vars.user_variables.get(&name.to_lowercase())?.ty.clone())
     }
 
+    fn param_value(&self, index: usize) -> Option<Value<'static>> {
+        self.params.get(index).map(|value| value.clone().into_owned())
+    }
+
     fn local_type(&self, slot: usize) -> ColumnType {
         match &self.state.frame {
             Some(frame) => frame.local_type(slot),

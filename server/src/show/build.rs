@@ -79,6 +79,16 @@ pub fn maintenance_result() -> ResultSet {
     result(Columns::default().text("Table", 128).text("Op", 10).text("Msg_type", 10).long_text("Msg_text"))
 }
 
+/// The name of an index's column; NULL for a functional part.
+pub fn key_part_name(column: &ColumnDef) -> Value<'static> {
+    optional((!column.hidden).then_some(&*column.name))
+}
+
+/// The expression of a functional part of an index.
+pub fn key_part_expression(column: &ColumnDef) -> Value<'static> {
+    optional(column.hidden_expr().map(|expr| show_create::escaped(&expr.text)))
+}
+
 /// What CHECKSUM TABLE answers.
 pub fn checksum_result() -> ResultSet {
     result(Columns::default().text("Table", 128).number("Checksum"))

@@ -20,7 +20,10 @@ mod tables;
 mod views;
 mod virtual_tables;
 
-pub use build::{Columns, checksum_result, maintenance_result, number, optional, output_column, result, text, texts};
+pub use build::{
+    Columns, checksum_result, key_part_expression, key_part_name, maintenance_result, number, optional, output_column, result,
+    text, texts,
+};
 pub use definitions::virtual_database;
 pub use explain::explain;
 pub use filter::like;

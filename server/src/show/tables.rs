@@ -85,7 +85,7 @@ pub fn columns(state: &State, table: &ObjectName<'_>, full: bool) -> Result<Resu
     let columns = columns.text("Null", 3).text("Key", 3).long_text("Default").nullable_text("Extra", 256);
     let columns = if full { columns.text("Privileges", 154).long_text("Comment") } else { columns };
     let mut made = result(columns);
-    for (position, column) in def.columns.iter().enumerate() {
+    for (position, column) in def.named_columns() {
         let Some(privileges) = column_privileges(&state.access, &def, &column.name) else { continue };
         let mut row = vec![text(&column.name), text(show_create::type_text(&column.ty))];
         if full {
@@ -156,7 +156,7 @@ pub fn indexes(state: &State, table: &ObjectName<'_>) -> Result<ResultSet> {
                 number(u64::from(!unique)),
                 text(&index.name),
                 number(position + 1),
-                text(&column.name),
+                super::key_part_name(column),
                 text(if part.descending { "D" } else { "A" }),
                 number(rows),
                 part.prefix.map_or(Value::Null, number),
@@ -166,7 +166,7 @@ pub fn indexes(state: &State, table: &ObjectName<'_>) -> Result<ResultSet> {
                 text(""),
                 text(&index.comment),
                 text(if index.invisible { "NO" } else { "YES" }),
-                Value::Null,
+                super::key_part_expression(column),
             ]);
         }
     }

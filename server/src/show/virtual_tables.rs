@@ -223,8 +223,8 @@ fn columns(source: &Source<'_>) -> Vec<Row> {
     let rows = |def: &Arc<TableDef>| {
         // The columns of a view whose tables are gone are not told.
         let Ok(def) = super::views::present(def, source.schema) else { return Vec::new() };
-        let row = |(position, column)| column_row(source, &def, position, column);
-        def.columns.iter().enumerate().filter_map(row).collect()
+        let row = |(ordinal, (position, column))| column_row(source, &def, (ordinal + 1, position), column);
+        def.named_columns().enumerate().filter_map(row).collect()
     };
     source.definitions().flat_map(rows).collect()
 }
@@ -287,7 +287,7 @@ pub fn type_columns(ty: &ColumnType) -> [Value<'static>; 9] {
     ]
 }
 
-fn column_row(source: &Source<'_>, def: &TableDef, position: usize, column: &ColumnDef) -> Option<Row> {
+fn column_row(source: &Source<'_>, def: &TableDef, (ordinal, position): (usize, usize), column: &ColumnDef) -> Option<Row> {
     let privileges = match source.access {
         Some(access) => column_privileges(access, def, &column.name)?,
         None => "select,insert,update,references".to_owned(),
@@ -297,7 +297,7 @@ fn column_row(source: &Source<'_>, def: &TableDef, position: usize, column: &Col
         text(&def.database),
         text(&def.name),
         text(&column.name),
-        number(position + 1),
+        number(ordinal),
         optional(show_create::column_default_text(column)),
         text(if column.nullable { "YES" } else { "NO" }),
     ];
@@ -371,7 +371,7 @@ fn statistics(source: &Source<'_>) -> Vec<Row> {
                     text(&def.database),
                     text(&index.name),
                     number(position + 1),
-                    text(&column.name),
+                    super::key_part_name(column),
                     text(if part.descending { "D" } else { "A" }),
                     Value::Int(count as i64),
                     part.prefix.map_or(Value::Null, |prefix| Value::Int(prefix.into())),
@@ -381,7 +381,7 @@ fn statistics(source: &Source<'_>) -> Vec<Row> {
                     text(""),
                     text(&index.comment),
                     text(if index.invisible { "NO" } else { "YES" }),
-                    Value::Null,
+                    super::key_part_expression(column),
                 ]);
             }
         }
@@ -453,7 +453,7 @@ fn key_column_usage(source: &Source<'_>) -> Vec<Row> {
         let constraints = def.indexes.iter().filter(|index| matches!(index.kind, IndexKind::Primary | IndexKind::Unique));
         for index in constraints {
             for (position, part) in index.columns.iter().enumerate() {
-                if !source.sees_column(def, &def.columns[part.column]) {
+                if def.columns[part.column].hidden || !source.sees_column(def, &def.columns[part.column]) {
                     continue;
                 }
                 rows.push(vec![
@@ -544,7 +544,7 @@ fn table_extensions(source: &Source<'_>) -> Vec<Row> {
 }
 
 fn column_extensions(source: &Source<'_>) -> Vec<Row> {
-    let columns = source.tables().flat_map(|def| def.columns.iter().map(move |column| (def, column)));
+    let columns = source.tables().flat_map(|def| def.named_columns().map(move |(_, column)| (def, column)));
     let row = |(def, column): (&TableDef, &ColumnDef)| {
         vec![text(CATALOG), text(&def.database), text(&def.name), text(&column.name), Value::Null, Value::Null]
     };

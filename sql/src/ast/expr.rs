@@ -1,6 +1,7 @@
 //! Expressions as written.
 
 use super::{ObjectName, OrderItem, Query};
+use crate::error::Error;
 
 /// `[[database.]table.]name`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -385,6 +386,17 @@ pub struct AggregateCall<'a> {
 pub struct WindowCall<'a> {
     pub function: WindowFunction<'a>,
     pub window: WindowSpec<'a>,
+}
+
+impl WindowCall<'_> {
+    /// 3593: it stands where no window function may.
+    pub fn misplaced(&self) -> Error {
+        let name = match self.function {
+            WindowFunction::Aggregate(aggregate) => aggregate.function.name(),
+            WindowFunction::Named { name, .. } => name,
+        };
+        Error::WindowContext(name.to_lowercase())
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -206,13 +206,16 @@ impl Binder<'_> {
         }
         self.need_others(&changed)?;
         self.changed = targets.iter().map(|target| self.changed_as(target)).collect();
-        let filter = match filter {
+        let mut filter = match filter {
             Some(expr) => self.in_clause(Clause::Where, |b| b.where_clause(expr, &mut tree, true))?,
             None => Vec::new(),
         };
         let named: Vec<(&Arc<TableDef>, &str)> =
             targets.iter().map(|t| (&t.table, self.sources[t.source].alias.as_str())).collect();
         self.refuse_target(&named)?;
+        if let Some(tree) = &mut tree {
+            self.use_computed_in(tree, &mut filter, std::iter::empty());
+        }
         let mut block = FromBlock { keeps_rows: true, ..FromBlock::new(&self.sources, self.context) };
         for target in &targets {
             block.used[target.source] = vec![true; target.table.columns.len()];

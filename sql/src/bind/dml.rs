@@ -397,10 +397,12 @@ impl Binder<'_> {
             }
         }
         let limit = self.limit(limit)?;
+        let mut tree = JoinTree::Table(0);
+        self.use_computed_in(&mut tree, &mut all, keys.iter_mut().map(|key| &mut key.expr));
         let need = order_need(&keys);
         let mut block = FromBlock { keeps_rows: true, ..FromBlock::new(&self.sources, self.context) };
         block.used[0] = vec![true; self.sources[0].table.columns.len()];
-        let (scan, ordered) = block.plan_scan(&JoinTree::Table(0), all, need.as_ref());
+        let (scan, ordered) = block.plan_scan(&tree, all, need.as_ref());
         if ordered {
             keys.clear();
         }

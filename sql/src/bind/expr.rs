@@ -577,6 +577,7 @@ impl Binder<'_> {
     fn user_variable(&mut self, name: &str) -> Expr {
         let collation = self.literal_collation();
         let is_loaded = self.loaded.iter().any(|loaded| loaded.eq_ignore_ascii_case(name));
+        let is_assigned = self.assigned.iter().any(|assigned| assigned.eq_ignore_ascii_case(name));
         let ty = if is_loaded { None } else { self.context.user_variable_type(name) };
         // Strings of any length.
         let text = |size, collation| ColumnType { collation, ..ColumnType::new(TypeKind::Text(size)) };
@@ -586,8 +587,8 @@ impl Binder<'_> {
             }
             Some(ty) if class(&ty) == Class::String => text(types::LobSize::Long, ty.collation),
             Some(ty) => ty,
-            None if is_loaded => text(types::LobSize::Long, collation),
-            None => text(types::LobSize::Medium, collation),
+            None if is_loaded || is_assigned => text(types::LobSize::Long, collation),
+            None => ColumnType { collation, ..ColumnType::new(typing::UNSET) },
         };
         self.derivation = match class(&ty) {
             Class::String | Class::Json => Derivation { collation: ty.collation, level: Coercibility::Implicit },
@@ -614,6 +615,7 @@ impl Binder<'_> {
             Class::String | Class::Json => Derivation { collation: ty.collation, level: Coercibility::Implicit },
             _ => Derivation::NUMERIC,
         };
+        self.assigned.push(name.to_owned());
         let nullable = value.nullable;
         let kind = ExprKind::AssignVariable { name: name.to_lowercase(), value: Box::new(value) };
         Ok(Expr { kind, ty, nullable })

@@ -11,6 +11,7 @@ mod aggregate;
 mod change;
 mod common;
 mod compare;
+mod computed;
 mod decorrelate;
 mod derived;
 mod dml;
@@ -43,6 +44,7 @@ pub(crate) use group::{children, constant};
 pub(crate) use query::Bound;
 pub use query::bind_show_filter;
 pub(crate) use query::column_name;
+pub use typing::kept_type;
 pub(crate) use typing::{Class, class};
 pub(crate) use view::{NameNote, Notes, address, bind_view_query, columns_of_view, problem as view_problem};
 
@@ -253,6 +255,8 @@ pub(crate) struct Binder<'c> {
     pub notes: Option<Box<view::Notes>>,
     /// User variables that LOAD DATA gives the fields of each row.
     pub loaded: Vec<String>,
+    /// User variables that the statement assigns, in the order of its text.
+    pub assigned: Vec<String>,
     /// What `SET column = value` needs of the column.
     pub assigns: Action,
     /// The FROM being bound is of an UPDATE or DELETE: which of its tables are read is not known yet. What is refused of a table that is not
@@ -287,6 +291,7 @@ impl<'c> Binder<'c> {
             literals: None,
             notes: None,
             loaded: Vec::new(),
+            assigned: Vec::new(),
             assigns: Action::Update,
             changes_from: None,
             on_null_side: false,

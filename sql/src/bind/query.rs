@@ -395,6 +395,7 @@ impl Binder<'_> {
             Some(grouping) if select.filter.is_empty() && !select.locking => self.extreme_rows(grouping, &select.tree),
             _ => None,
         };
+        self.use_computed(&mut select);
         let may_need = select.grouping.is_some() || select.distinct || !select.sort.is_empty();
         let needed = if may_need { select.needed(&FromBlock::new(&self.sources, self.context)) } else { None };
         let BoundSelect { tree, mut filter, columns, derivations, mut project, visible, mut grouping, .. } = select;

@@ -5,6 +5,8 @@ use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 
 const PRECISION_MAX: u8 = 65;
 const SCALE_MAX: u8 = 30;
+/// What a user variable is before it is set; one that is set never is.
+pub(crate) const UNSET: TypeKind = TypeKind::Text(LobSize::Medium);
 /// Longest VARCHAR an expression may have; longer ones are TEXT.
 const VARCHAR_BYTES_MAX: u64 = 65_535;
 
@@ -267,6 +269,26 @@ pub(crate) fn stored(ty: &ColumnType) -> ColumnType {
     ColumnType { unsigned: ty.unsigned && !ty.is_binary_string(), ..ty.clone() }
 }
 
+/// The type that a column has for the values of an expression.
+pub fn kept_type(ty: &ColumnType) -> ColumnType {
+    if ty.kind == TypeKind::Null {
+        return ColumnType { collation: CollationId::BINARY, ..ColumnType::new(TypeKind::VarBinary { length: 0 }) };
+    }
+    let mut ty = ty.clone();
+    let length_max = if ty.collation == CollationId::BINARY { 65_535 } else { 16_383 };
+    ty.unsigned &= !matches!(
+        ty.kind,
+        TypeKind::Char { .. } | TypeKind::VarChar { .. } | TypeKind::Binary { .. } | TypeKind::VarBinary { .. }
+    );
+    ty.kind = match ty.kind {
+        TypeKind::VarChar { length } if length > length_max => TypeKind::Text(LobSize::Long),
+        TypeKind::Char { length } if length > 255 => TypeKind::VarChar { length },
+        TypeKind::VarBinary { length } if length > length_max => TypeKind::Blob(LobSize::Long),
+        kind => kind,
+    };
+    ty
+}
+
 /// A binary string that bit operations take as bits, not as a number: hexadecimal literals are numbers.
 pub(crate) fn is_bit_string(expr: &Expr) -> bool {
     expr.ty.is_binary_string() && !super::expr::is_bits_literal(expr)
@@ -352,8 +374,28 @@ pub(crate) fn numeric(arg: &Expr) -> ColumnType {
     }
 }
 
+/// A user variable that has never been set: a text, but an integer where it meets numbers.
+pub(crate) fn is_unset(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::UserVariable(_)) && expr.ty.kind == UNSET
+}
+
 /// The common type of several results: CASE, IF, COALESCE, UNION. The collation is that of the strings among them, given.
 pub(crate) fn unify<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone, collation: CollationId) -> ColumnType {
+    let mut others = exprs.clone().filter(|e| !is_unset(e) && e.ty.kind != TypeKind::Null).map(|e| class(&e.ty)).peekable();
+    let numbers = [Class::Integer, Class::Decimal, Class::Double];
+    let is_number = exprs.clone().any(is_unset) && others.peek().is_some() && others.all(|other| numbers.contains(&other));
+    if !is_number {
+        return unify_known(exprs, collation);
+    }
+    let ty = unify_known(exprs.filter(|e| !is_unset(e)), collation);
+    match class(&ty) {
+        Class::Integer => bigint(is_unsigned(&ty)),
+        Class::Decimal => decimal(PRECISION_MAX.into(), SCALE_MAX.into()),
+        _ => ty,
+    }
+}
+
+fn unify_known<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone, collation: CollationId) -> ColumnType {
     let mut known = exprs.clone().filter(|e| e.ty.kind != TypeKind::Null);
     let Some(first) = known.next() else { return ColumnType::new(TypeKind::Null) };
     let mut ty = first.ty.clone();

@@ -193,12 +193,8 @@ impl Binder<'_> {
 
     /// Binds a call of a window function: it becomes a slot, and the call is noted in the scope.
     pub(super) fn window_call(&mut self, call: &ast::WindowCall<'_>) -> Result<Expr> {
-        let name = match call.function {
-            ast::WindowFunction::Aggregate(aggregate) => aggregate.function.name(),
-            ast::WindowFunction::Named { name, .. } => name,
-        };
         if self.scope.windows.is_none() || self.scope.in_aggregate {
-            return Err(Error::WindowContext(name.to_lowercase()));
+            return Err(call.misplaced());
         }
         let window = match call.window {
             ast::WindowSpec { name: Some(base), partition_by: [], order_by: [], frame: None } => {

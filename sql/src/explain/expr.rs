@@ -107,6 +107,7 @@ impl Printer {
 
     pub(super) fn column(&self, source: usize, column: usize) -> String {
         match self.tables.get(source) {
+            Some(Some((_, table))) if table.columns[column].hidden => table.columns[column].shown_name().to_owned(),
             Some(Some((alias, table))) => format!("{alias}.{}", table.columns[column].name),
             _ => match self.arguments.iter().find(|(s, _)| *s == source) {
                 Some((_, exprs)) if column < exprs.len() => self.expr(&exprs[column]),

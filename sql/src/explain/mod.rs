@@ -340,7 +340,7 @@ impl Printer {
             Access::Point { index, key } => {
                 let index = &table.indexes[*index];
                 let parts = index.columns.iter().zip(key);
-                let parts = parts.map(|(c, value)| format!("{}={}", table.columns[c.column].name, self.expr(value)));
+                let parts = parts.map(|(c, value)| format!("{}={}", table.columns[c.column].shown_name(), self.expr(value)));
                 let parts: Vec<String> = parts.collect();
                 format!("Single-row index lookup on {alias} using {} ({})", index.name, parts.join(", "))
             }
@@ -434,7 +434,7 @@ impl Printer {
     }
 
     fn range(&self, table: &TableDef, index: &IndexDef, first: usize, range: &KeyRange) -> String {
-        let name = |place: usize| index.columns.get(first + place).map_or("?", |c| &*table.columns[c.column].name);
+        let name = |place: usize| index.columns.get(first + place).map_or("?", |c| table.columns[c.column].shown_name());
         let mut parts = Vec::new();
         for (place, value) in range.prefix.iter().enumerate() {
             let sign = if range.null_safe.get(place) == Some(&true) { "<=>" } else { "=" };
@@ -493,7 +493,7 @@ fn table_step(scan: &Scan) -> TableStep {
         database: scan.table.database.clone(),
         alias: scan.alias.clone(),
         index: named.map(|index| index.name.clone()),
-        columns: used.map(|(column, _)| column.name.clone()).collect(),
+        columns: used.map(|(column, _)| column.shown_name().to_owned()).collect(),
         access,
         covering,
     }

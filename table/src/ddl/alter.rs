@@ -4,7 +4,7 @@ use super::build::added_value;
 use super::checks;
 use super::define::{add_index, check_columns, check_name, check_whole, finish_indexes, hidden_index};
 use super::foreign::{self, ForeignKeyError, NewForeignKey};
-use super::{AlterAction, ColumnPosition, Conversion, NewCheck, partition};
+use super::{AlterAction, ColumnPosition, Conversion, DdlOptions, NewCheck, functional, partition};
 use crate::{Error, NameOf, Result};
 use types::partition::{PartitionError, Partitioning};
 use types::row::COLUMNS_MAX;
@@ -61,6 +61,8 @@ struct Drafts {
     dropped_checks: Vec<String>,
     partitioning: Option<Box<Partitioning>>,
     leaves_out: Vec<usize>,
+    /// Hidden columns of indexes that the same statement drops.
+    going: Vec<String>,
     copies: bool,
     retypes: bool,
 }
@@ -74,13 +76,15 @@ struct Additions {
 }
 
 /// Applies the actions to a definition, in order.
-pub(crate) fn plan(old: &TableDef, actions: Vec<AlterAction>, conversion: &Conversion) -> Result<AlterPlan> {
+pub(crate) fn plan(old: &TableDef, actions: Vec<AlterAction>, options: &DdlOptions) -> Result<AlterPlan> {
     let mut drafts = Drafts::of(old);
     drafts.mark_dropped_keys(&actions)?;
     drafts.drop_checks(&actions)?;
+    drafts.mark_dropped_indexes(&actions);
     let mut def = old.clone();
     let mut auto_increment = None;
     let mut added = Additions::default();
+    let conversion = &options.conversion;
     for action in actions {
         match action {
             AlterAction::AddColumn { column, position } => drafts.add_column(column, &position, conversion)?,
@@ -127,7 +131,7 @@ pub(crate) fn plan(old: &TableDef, actions: Vec<AlterAction>, conversion: &Conve
             AlterAction::Rebuild => drafts.copies = true,
         }
     }
-    drafts.finish(old, def, added, auto_increment)
+    drafts.finish(old, def, added, auto_increment, options)
 }
 
 impl Drafts {
@@ -160,6 +164,7 @@ impl Drafts {
             dropped_checks: Vec::new(),
             partitioning: old.partitioning.clone(),
             leaves_out: Vec::new(),
+            going: Vec::new(),
             copies: false,
             retypes: false,
         }
@@ -201,6 +206,18 @@ impl Drafts {
         Ok(())
     }
 
+    /// Functional parts of indexes that are dropped keep no column from being dropped with them.
+    fn mark_dropped_indexes(&mut self, actions: &[AlterAction]) {
+        for action in actions {
+            let (AlterAction::DropIndex { name } | AlterAction::DropConstraint { name }) = action else { continue };
+            if let Some(at) = self.find_index(name) {
+                let is_hidden = |name: &&String| self.columns.iter().any(|d| d.column.hidden && d.column.name == **name);
+                let hidden: Vec<String> = self.indexes[at].columns.iter().filter(is_hidden).cloned().collect();
+                self.going.extend(hidden);
+            }
+        }
+    }
+
     fn enforce_check(&mut self, name: &str, enforced: bool, constraint: bool) -> Result<()> {
         let Some(check) = self.checks.iter_mut().find(|check| check.name.eq_ignore_ascii_case(name)) else {
             return Err(match constraint {
@@ -215,7 +232,8 @@ impl Drafts {
 
     /// Nothing that stays reads the column: it may go, or get another name. A CHECK that reads no other column goes with it.
     fn check_unread(&mut self, name: &str, is_dropped: bool) -> Result<()> {
-        checks::check_unread(self.columns.iter().map(|draft| &draft.column), name, &self.table)?;
+        let staying = self.columns.iter().map(|draft| &draft.column).filter(|column| !self.going.contains(&column.name));
+        checks::check_unread(staying, name, &self.table)?;
         if self.partitioning.as_deref().is_some_and(|partitioning| partitioning.by.reads(name)) {
             return Err(PartitionError::FieldNeeded { column: name.to_string() }.into());
         }
@@ -256,7 +274,7 @@ impl Drafts {
     }
 
     fn find(&self, name: &str) -> Option<usize> {
-        self.columns.iter().position(|draft| draft.column.name.eq_ignore_ascii_case(name))
+        self.columns.iter().position(|draft| !draft.column.hidden && draft.column.name.eq_ignore_ascii_case(name))
     }
 
     fn add_column(&mut self, mut column: ColumnDef, position: &ColumnPosition, conversion: &Conversion) -> Result<()> {
@@ -279,7 +297,7 @@ impl Drafts {
 
     fn drop_column(&mut self, name: &str) -> Result<()> {
         let at = self.find(name).ok_or_else(|| Error::CannotDrop { name: name.to_string() })?;
-        if self.columns.len() == 1 {
+        if self.columns.iter().filter(|draft| !draft.column.hidden).count() == 1 {
             return Err(Error::CannotRemoveAllColumns);
         }
         self.check_key_columns(name)?;
@@ -380,7 +398,10 @@ impl Drafts {
     fn drop_index(&mut self, name: &str) -> Result<()> {
         let at = self.find_index(name).ok_or_else(|| Error::CannotDrop { name: name.to_string() })?;
         self.copies |= self.indexes[at].index.kind == IndexKind::Primary;
-        self.indexes.remove(at);
+        let parts = self.indexes.remove(at).columns;
+        let before = self.columns.len();
+        self.columns.retain(|draft| !draft.column.hidden || !parts.contains(&draft.column.name));
+        self.copies |= self.columns.len() < before;
         Ok(())
     }
 
@@ -393,13 +414,53 @@ impl Drafts {
         if to.eq_ignore_ascii_case("PRIMARY") || to.is_empty() || self.indexes[at].index.kind == IndexKind::Primary {
             return Err(Error::WrongIndexName { index: to });
         }
+        self.rename_hidden(at, &to);
         self.indexes[at].index.name = to;
         Ok(())
     }
 
-    fn finish(mut self, old: &TableDef, mut def: TableDef, added: Additions, auto_increment: Option<u64>) -> Result<AlterPlan> {
+    /// The hidden columns of an index are called after it.
+    fn rename_hidden(&mut self, index: usize, to: &str) {
+        for (n, name) in self.indexes[index].columns.iter_mut().enumerate() {
+            let Some(at) = self.columns.iter().position(|draft| draft.column.hidden && draft.column.name == *name) else {
+                continue;
+            };
+            let columns: Vec<ColumnDef> = self.columns.iter().map(|draft| draft.column.clone()).collect();
+            *name = functional::column_name(&columns, to, n);
+            self.columns[at].column.name.clone_from(name);
+        }
+    }
+
+    /// Hidden columns follow the columns that they are computed from.
+    fn retype_hidden(&mut self, columns: &mut [ColumnDef], options: &DdlOptions) -> Result<()> {
+        for at in 0..columns.len() {
+            if !columns[at].hidden {
+                continue;
+            }
+            let mut column = columns[at].clone();
+            let index = self.indexes.iter().find(|draft| draft.columns.contains(&column.name));
+            let index = index.map_or("", |draft| draft.index.name.as_str());
+            self.copies |= functional::set_type(&mut column, columns, index, options.judge())?;
+            columns[at] = column;
+        }
+        Ok(())
+    }
+
+    fn finish(
+        mut self,
+        old: &TableDef,
+        mut def: TableDef,
+        added: Additions,
+        auto_increment: Option<u64>,
+        options: &DdlOptions,
+    ) -> Result<AlterPlan> {
+        if self.copies {
+            // K3 of `functional`
+            self.columns.sort_by_key(|draft| draft.column.hidden);
+        }
         let mut columns: Vec<ColumnDef> = self.columns.iter().map(|draft| draft.column.clone()).collect();
         check_columns(&columns)?;
+        self.retype_hidden(&mut columns, options)?;
         let mut indexes = Vec::with_capacity(self.indexes.len() + added.indexes.len());
         for draft in &self.indexes {
             let mut index = draft.index.clone();
@@ -417,8 +478,8 @@ impl Drafts {
             self.copies = true;
         }
         for index in &added.indexes {
-            add_index(&mut columns, &mut indexes, index)?;
-            self.copies |= index.kind == super::NewIndexKind::Primary;
+            add_index(&mut columns, &mut indexes, index, options.judge())?;
+            self.copies |= index.kind == super::NewIndexKind::Primary || index.columns.iter().any(|part| part.expr.is_some());
         }
         let renamed = (0..old.columns.len()).map(|column| {
             let draft = self.columns.iter().find(|draft| draft.source == Some(column))?;
@@ -440,7 +501,9 @@ impl Drafts {
         partition::check(&def)?;
         let kept = def.indexes.iter().map(|index| self.kept_tree(old, index)).collect();
         // A column that became NOT NULL through its key has another row layout.
-        let sources: Vec<Option<usize>> = self.columns.iter().map(|draft| draft.source).collect();
+        let mut sources: Vec<Option<usize>> = self.columns.iter().map(|draft| draft.source).collect();
+        // Of new functional key parts.
+        sources.resize(def.columns.len(), None);
         let is_same_null = |(new, source): (&ColumnDef, &Option<usize>)| {
             source.is_none_or(|source| old.columns[source].nullable == new.nullable)
         };
@@ -476,7 +539,7 @@ impl Drafts {
         let resolved = foreign::resolve(def, added)?;
         for (key, resolved) in added.iter().zip(&resolved) {
             if def.index_leading_with(&resolved.columns).is_none() {
-                add_index(&mut def.columns, &mut def.indexes, &foreign::generated_index(key))?;
+                add_index(&mut def.columns, &mut def.indexes, &foreign::generated_index(key), None)?;
             }
         }
         let names = resolved.iter().map(|key| key.name.clone()).collect();
@@ -532,11 +595,6 @@ fn check_generation(before: Option<&GeneratedDef>, after: Option<&GeneratedDef>)
 fn recheck_keys(columns: &[ColumnDef], indexes: &[IndexDef]) -> Result<()> {
     let (mut columns, mut again) = (columns.to_vec(), Vec::new());
     for index in indexes.iter().filter(|i| i.kind != IndexKind::HiddenRowId) {
-        let parts = index.columns.iter().map(|part| super::NewIndexColumn {
-            name: columns[part.column].name.clone(),
-            prefix: part.prefix,
-            descending: part.descending,
-        });
         let index = super::NewIndex {
             name: index.name.clone(),
             kind: match index.kind {
@@ -544,12 +602,13 @@ fn recheck_keys(columns: &[ColumnDef], indexes: &[IndexDef]) -> Result<()> {
                 IndexKind::Unique => super::NewIndexKind::Unique,
                 _ => super::NewIndexKind::Secondary,
             },
-            columns: parts.collect(),
+            columns: index.columns.iter().map(|part| super::NewIndexColumn::of(&columns, part)).collect(),
             comment: String::new(),
             using_btree: false,
             invisible: false,
         };
-        add_index(&mut columns, &mut again, &index)?;
+        // Its hidden columns are there.
+        add_index(&mut columns, &mut again, &index, None)?;
     }
     Ok(())
 }

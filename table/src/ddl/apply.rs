@@ -74,7 +74,7 @@ impl Database {
         drop(ddl);
         let is_target = |table: &&Arc<Table>| (&table.def().database, &table.def().name) == (&names.0, &names.1);
         let old = locked.tables.iter().find(is_target).cloned().ok_or_else(|| missing_table(&names))?;
-        let plan = alter::plan(old.def(), actions.clone(), &options.conversion)?;
+        let plan = alter::plan(old.def(), actions.clone(), options)?;
         options.check_expressions(&plan.def)?;
         plan.check_how(old.def(), options)?;
         let is_renamed = (&plan.def.database, &plan.def.name) != (&old.def().database, &old.def().name);

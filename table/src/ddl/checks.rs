@@ -61,6 +61,9 @@ pub(super) fn check_names(published: &Published, def: &TableDef) -> Result<()> {
 /// Does a generated column, or the default of a column, keep this one from being dropped or renamed?
 pub(super) fn check_unread<'c>(columns: impl Iterator<Item = &'c ColumnDef>, name: &str, table: &str) -> Result<()> {
     for other in columns.filter(|other| !other.name.eq_ignore_ascii_case(name)) {
+        if other.hidden_expr().is_some_and(|expr| expr.reads(name)) {
+            return Err(Error::ReadByIndex { column: name.to_string() });
+        }
         if other.generated.as_ref().is_some_and(|generated| generated.expr.reads(name)) {
             return Err(Error::ReadByGenerated { column: name.to_string() });
         }
@@ -81,7 +84,7 @@ pub(crate) fn check_foreign(def: &TableDef) -> Result<()> {
             [("ON UPDATE", key.on_update, key.on_update.changes_child()), ("ON DELETE", key.on_delete, key.on_delete == SetNull)];
         let clause = clauses.iter().find(|(_, _, changes)| *changes);
         for column in key.columns.iter().map(|column| &def.columns[*column]) {
-            if column.generated.as_ref().is_some_and(|generated| !generated.stored) {
+            if column.is_virtual() {
                 return Err(Error::VirtualForeignKey { name: key.name.clone(), column: column.name.clone() });
             }
             let Some((event, action, _)) = clause else { continue };

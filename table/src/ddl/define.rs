@@ -1,7 +1,8 @@
 //! From a CREATE TABLE to a checked definition: MySQL's rules about names, columns and keys.
 
+use super::functional::Judge;
 use super::{NewIndex, NewIndexColumn, NewIndexKind, NewTable};
-use super::{checks, foreign, partition};
+use super::{checks, foreign, functional, partition};
 use crate::{Error, NameOf, Result};
 use types::row::COLUMNS_MAX;
 use types::schema::{ColumnDef, ColumnDefault, IndexColumn, IndexDef, IndexKind, TableDef, TableId};
@@ -27,7 +28,7 @@ pub(crate) fn check_name(what: NameOf, name: &str) -> Result<()> {
 }
 
 /// The checked definition, without an id and trees.
-pub(crate) fn define(table: NewTable) -> Result<TableDef> {
+pub(crate) fn define(table: NewTable, judge: Judge<'_>) -> Result<TableDef> {
     check_name(NameOf::Database, &table.database)?;
     check_name(NameOf::Table, &table.name)?;
     let mut columns = table.columns;
@@ -36,7 +37,7 @@ pub(crate) fn define(table: NewTable) -> Result<TableDef> {
     check_columns(&columns)?;
     let mut indexes = Vec::with_capacity(table.indexes.len() + 1);
     for index in &foreign::with_generated(table.indexes, &table.foreign_keys) {
-        add_index(&mut columns, &mut indexes, index)?;
+        add_index(&mut columns, &mut indexes, index, judge)?;
     }
     finish_indexes(&columns, &mut indexes);
     let mut def = TableDef {
@@ -70,7 +71,7 @@ pub(crate) fn check_columns(columns: &[ColumnDef]) -> Result<()> {
         return Err(Error::TooManyColumns);
     }
     let mut names = std::collections::HashSet::with_capacity(columns.len());
-    for column in columns {
+    for column in columns.iter().filter(|column| !column.hidden) {
         check_name(NameOf::Column, &column.name)?;
         if !names.insert(column.name.to_ascii_lowercase()) {
             return Err(Error::DuplicateColumn { column: column.name.clone() });
@@ -111,8 +112,13 @@ fn check_column(column: &ColumnDef) -> Result<()> {
     Ok(())
 }
 
-/// Resolves one index against the columns and appends it. A primary key makes its columns NOT NULL.
-pub(crate) fn add_index(columns: &mut [ColumnDef], indexes: &mut Vec<IndexDef>, index: &NewIndex) -> Result<()> {
+/// Resolves one index against the columns and appends it. A primary key makes its columns NOT NULL; functional parts get their columns.
+pub(crate) fn add_index(
+    columns: &mut Vec<ColumnDef>,
+    indexes: &mut Vec<IndexDef>,
+    index: &NewIndex,
+    judge: Judge<'_>,
+) -> Result<()> {
     let kind = match index.kind {
         NewIndexKind::Primary => IndexKind::Primary,
         NewIndexKind::Unique => IndexKind::Unique,
@@ -131,18 +137,9 @@ pub(crate) fn add_index(columns: &mut [ColumnDef], indexes: &mut Vec<IndexDef>, 
     if index.columns.len() > KEY_PARTS_MAX {
         return Err(Error::TooManyKeyParts { max: KEY_PARTS_MAX });
     }
-    let mut parts: Vec<IndexColumn> = Vec::with_capacity(index.columns.len());
-    let mut key_bytes = 0;
-    for part in &index.columns {
-        let part = resolve_part(columns, part, &mut key_bytes)?;
-        if parts.iter().any(|p| p.column == part.column) {
-            return Err(Error::DuplicateColumn { column: columns[part.column].name.clone() });
-        }
-        parts.push(part);
-    }
+    let (name, parts) = resolve_parts(columns, indexes, index, judge)?;
     if kind == IndexKind::Primary {
-        let is_virtual = |part: &IndexColumn| columns[part.column].generated.as_ref().is_some_and(|g| !g.stored);
-        if parts.iter().any(is_virtual) {
+        if parts.iter().any(|part| columns[part.column].is_virtual()) {
             return Err(Error::Generated { what: "Defining a virtual generated column as primary key" });
         }
         parts.iter().for_each(|part| columns[part.column].nullable = false);
@@ -150,17 +147,43 @@ pub(crate) fn add_index(columns: &mut [ColumnDef], indexes: &mut Vec<IndexDef>, 
             return Err(Error::NullablePrimaryKey);
         }
     }
-    let name = index_name(columns, indexes, index, &parts)?;
     let (comment, using_btree, invisible) = (index.comment.clone(), index.using_btree, index.invisible);
     indexes.push(IndexDef { comment, using_btree, invisible, ..IndexDef::new(name, kind, parts) });
     Ok(())
 }
 
-fn resolve_part(columns: &[ColumnDef], part: &NewIndexColumn, key_bytes: &mut usize) -> Result<IndexColumn> {
-    let column = columns
-        .iter()
-        .position(|c| c.name.eq_ignore_ascii_case(&part.name))
-        .ok_or_else(|| Error::KeyColumnMissing { column: part.name.clone() })?;
+/// The index's name, and its parts: the hidden columns of functional ones are called after it.
+fn resolve_parts(
+    columns: &mut Vec<ColumnDef>,
+    indexes: &[IndexDef],
+    index: &NewIndex,
+    judge: Judge<'_>,
+) -> Result<(String, Vec<IndexColumn>)> {
+    let mut parts: Vec<IndexColumn> = Vec::with_capacity(index.columns.len());
+    let find = |columns: &[ColumnDef], part: &NewIndexColumn| {
+        let is_meant = |c: &ColumnDef| c.hidden == part.expr.is_some() && c.name.eq_ignore_ascii_case(&part.name);
+        columns.iter().position(is_meant)
+    };
+    if let Some(missing) = index.columns.iter().find(|part| part.expr.is_none() && find(columns, part).is_none()) {
+        return Err(Error::KeyColumnMissing { column: missing.name.clone() });
+    }
+    let name = index_name(columns, indexes, index)?;
+    let mut key_bytes = 0;
+    for (n, part) in index.columns.iter().enumerate() {
+        let column = match (&part.expr, find(columns, part)) {
+            (_, Some(column)) => column,
+            (Some(expr), None) => functional::add_column(columns, expr, (&name, n), judge)?,
+            (None, None) => return Err(Error::KeyColumnMissing { column: part.name.clone() }),
+        };
+        if parts.iter().any(|p| p.column == column) {
+            return Err(Error::DuplicateColumn { column: columns[column].name.clone() });
+        }
+        parts.push(resolve_part(columns, column, part, &mut key_bytes)?);
+    }
+    Ok((name, parts))
+}
+
+fn resolve_part(columns: &[ColumnDef], column: usize, part: &NewIndexColumn, key_bytes: &mut usize) -> Result<IndexColumn> {
     let ty = &columns[column].ty;
     if ty.kind == TypeKind::Json {
         return Err(Error::JsonAsKey { column: columns[column].name.clone() });
@@ -188,13 +211,18 @@ fn resolve_part(columns: &[ColumnDef], part: &NewIndexColumn, key_bytes: &mut us
 }
 
 /// The given name, checked, or MySQL's automatic one.
-fn index_name(columns: &[ColumnDef], indexes: &[IndexDef], index: &NewIndex, parts: &[IndexColumn]) -> Result<String> {
+fn index_name(columns: &[ColumnDef], indexes: &[IndexDef], index: &NewIndex) -> Result<String> {
     if index.kind == NewIndexKind::Primary {
         return Ok("PRIMARY".to_string());
     }
     let taken = |name: &str| indexes.iter().any(|i| i.kind != IndexKind::HiddenRowId && i.name.eq_ignore_ascii_case(name));
     if index.name.is_empty() {
-        let first = parts.first().map_or("", |part| columns[part.column].name.as_str());
+        let spelled = |part: &NewIndexColumn| columns.iter().find(|c| !c.hidden && c.name.eq_ignore_ascii_case(&part.name));
+        let first = match index.columns.first() {
+            _ if index.columns.iter().any(|part| part.expr.is_some()) => "functional_index",
+            Some(part) => spelled(part).map_or("", |column| column.name.as_str()),
+            None => "",
+        };
         let is_free = |name: &str| !taken(name) && !name.eq_ignore_ascii_case("PRIMARY");
         if is_free(first) {
             return Ok(first.to_string());
@@ -215,18 +243,15 @@ fn index_name(columns: &[ColumnDef], indexes: &[IndexDef], index: &NewIndex, par
     }
 }
 
-/// Puts the clustered index first, then unique ones without and with nullable columns, then the others (MySQL's order).
+/// Puts the clustered index first, then unique ones without and with nullable columns, then the others; of each kind those with virtual
+/// columns last (MySQL's order).
 pub(crate) fn finish_indexes(columns: &[ColumnDef], indexes: &mut Vec<IndexDef>) {
     if !indexes.iter().any(|i| matches!(i.kind, IndexKind::Primary | IndexKind::HiddenRowId)) {
         indexes.push(hidden_index());
     }
     let has_primary = indexes.iter().any(|i| i.kind == IndexKind::Primary);
     indexes.retain(|i| !(has_primary && i.kind == IndexKind::HiddenRowId));
-    indexes.sort_by_key(|index| match index.kind {
-        IndexKind::Primary | IndexKind::HiddenRowId => 0,
-        IndexKind::Unique => 1 + u8::from(index.columns.iter().any(|c| columns[c.column].nullable)),
-        IndexKind::Secondary => 3,
-    });
+    indexes.sort_by_key(|index| index.rank(columns));
 }
 
 pub(crate) fn hidden_index() -> IndexDef {

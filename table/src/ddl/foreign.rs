@@ -90,11 +90,10 @@ pub fn constraint_text(child: &TableDef, key: &ForeignKeyDef) -> String {
 
 /// The index that a key asks for, if none of the table's own will do.
 pub(super) fn generated_index(key: &NewForeignKey) -> NewIndex {
-    let column = |name: &String| NewIndexColumn { name: name.clone(), prefix: None, descending: false };
     NewIndex {
         name: key.name.as_ref().or(key.index_name.as_ref()).cloned().unwrap_or_default(),
         kind: NewIndexKind::Secondary,
-        columns: key.columns.iter().map(column).collect(),
+        columns: key.columns.iter().map(NewIndexColumn::whole).collect(),
         comment: String::new(),
         using_btree: false,
         invisible: false,

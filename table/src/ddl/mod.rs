@@ -17,6 +17,7 @@ mod checks;
 pub(crate) mod define;
 mod event;
 pub(crate) mod foreign;
+mod functional;
 mod locks;
 mod online;
 mod partition;
@@ -43,11 +44,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use txn::{TreeRef, Worker};
-use types::CollationId;
 use types::Value;
 use types::partition::Partitioning;
-use types::schema::{ColumnDef, DatabaseDef, IndexKind, RowExpr, TableDef, TableId};
+use types::schema::{ColumnDef, DatabaseDef, IndexColumn, IndexKind, RowExpr, TableDef, TableId};
 use types::temporal::{DateRules, TimeZone};
+use types::{CollationId, ColumnType};
 
 /// What a DDL statement may wait for, and how it is stopped.
 #[derive(Clone, Debug)]
@@ -90,6 +91,9 @@ pub enum Lock {
 pub trait Expressions: Send + Sync + fmt::Debug {
     /// Judges the expressions of a whole definition.
     fn check(&self, def: &TableDef) -> Result<()>;
+
+    /// The type of an expression that is a part of the index, over a row of these columns, and whether it may be NULL.
+    fn key_part(&self, columns: &[ColumnDef], expr: &RowExpr, index: &str) -> Result<(ColumnType, bool)>;
 
     /// For rows of `table` that are written anew. `added` columns get their default expression's value.
     fn row_rules<'t>(&self, table: &'t Table, added: &[usize]) -> Result<Box<dyn RowRules + 't>>;
@@ -276,9 +280,26 @@ pub enum NewIndexKind {
 
 #[derive(Clone, Debug)]
 pub struct NewIndexColumn {
+    /// Of a functional part: its hidden column, or empty where that is not there yet.
     pub name: String,
     pub prefix: Option<u32>,
     pub descending: bool,
+    /// It is functional.
+    pub expr: Option<RowExpr>,
+}
+
+impl NewIndexColumn {
+    /// All of a column, in ascending order.
+    pub fn whole(name: impl Into<String>) -> Self {
+        Self { name: name.into(), prefix: None, descending: false, expr: None }
+    }
+
+    /// The part of an index as it is defined.
+    fn of(columns: &[ColumnDef], part: &IndexColumn) -> Self {
+        let column = &columns[part.column];
+        let (name, expr) = (column.name.clone(), column.hidden_expr().cloned());
+        Self { name, prefix: part.prefix, descending: part.descending, expr }
+    }
 }
 
 /// A table to create: names instead of positions, no trees.
@@ -308,14 +329,12 @@ impl NewTable {
                 IndexKind::Unique => NewIndexKind::Unique,
                 IndexKind::Secondary | IndexKind::HiddenRowId => NewIndexKind::Secondary,
             },
+            // Hidden columns are made anew.
             columns: index
                 .columns
                 .iter()
-                .map(|part| NewIndexColumn {
-                    name: def.columns[part.column].name.clone(),
-                    prefix: part.prefix,
-                    descending: part.descending,
-                })
+                .map(|part| NewIndexColumn::of(&def.columns, part))
+                .map(|part| if part.expr.is_some() { NewIndexColumn { name: String::new(), ..part } } else { part })
                 .collect(),
             comment: index.comment.clone(),
             using_btree: index.using_btree,
@@ -326,7 +345,7 @@ impl NewTable {
         Self {
             database: database.to_string(),
             name: name.to_string(),
-            columns: def.columns.clone(),
+            columns: def.named_columns().map(|(_, column)| column.clone()).collect(),
             indexes: indexes.collect(),
             foreign_keys: Vec::new(),
             checks: checks.collect(),
@@ -339,6 +358,10 @@ impl NewTable {
 }
 
 impl DdlOptions {
+    fn judge(&self) -> functional::Judge<'_> {
+        self.expressions.as_deref()
+    }
+
     fn check_expressions(&self, def: &TableDef) -> Result<()> {
         match &self.expressions {
             Some(expressions) if def.has_row_rules() => expressions.check(def),
@@ -439,8 +462,7 @@ impl Database {
     /// As `create_table`. Tables that foreign keys make its parents or children are locked meanwhile.
     pub fn create_table_with(&self, worker: &Worker, table: NewTable, options: &DdlOptions) -> Result<TableId> {
         let auto_increment = table.auto_increment;
-        let mut def = self.check_table(table)?;
-        options.check_expressions(&def)?;
+        let mut def = self.check_table(table, options)?;
         check_table_free(&self.published(), &def.database, &def.name)?;
         let mut trees = NewTrees::create(self, worker, def.indexes.len() + usize::from(define::needs_blob_tree(&def)))?;
         let blob_tree = trees.assign(&mut def, &[]);
@@ -481,9 +503,10 @@ impl Database {
     }
 
     /// The definition that `create_table` would make, checked, without making it (also for CREATE TABLE ... LIKE / SELECT).
-    pub fn check_table(&self, table: NewTable) -> Result<TableDef> {
-        let def = define::define(table)?;
+    pub fn check_table(&self, table: NewTable, options: &DdlOptions) -> Result<TableDef> {
+        let def = define::define(table, options.judge())?;
         check_database(&self.published(), &def.database)?;
+        options.check_expressions(&def)?;
         Ok(def)
     }
 

@@ -25,8 +25,7 @@ impl Database {
             return Err(Error::ForeignKey(Box::new(ForeignKeyError::UnfitParent)));
         }
         let first = table.auto_increment.unwrap_or(1);
-        let def = self.check_table(table)?;
-        options.check_expressions(&def)?;
+        let def = self.check_table(table, options)?;
         let (mut trees, table) = self.new_temporary(worker, def, first)?;
         trees.adopt();
         Ok(self.open_temporary(table))
@@ -44,7 +43,7 @@ impl Database {
         let missing = || missing_table(&(def.database.clone(), def.name.clone()));
         let old = self.table(def.id).ok_or_else(missing)?;
         actions.push(AlterAction::Rebuild);
-        let plan = alter::plan(old.def(), actions, &options.conversion)?;
+        let plan = alter::plan(old.def(), actions, options)?;
         if !plan.added_keys.is_empty() {
             return Err(Error::ForeignKey(Box::new(ForeignKeyError::UnfitParent)));
         }

@@ -49,11 +49,10 @@ impl NewTable {
     }
 
     fn with_key(mut self, name: &str, kind: NewIndexKind, columns: &[&str]) -> Self {
-        let part = |name: &&str| NewIndexColumn { name: (*name).to_owned(), prefix: None, descending: false };
         self.indexes.push(NewIndex {
             name: name.to_owned(),
             kind,
-            columns: columns.iter().map(part).collect(),
+            columns: columns.iter().map(|name| NewIndexColumn::whole(*name)).collect(),
             comment: String::new(),
             using_btree: false,
             invisible: false,

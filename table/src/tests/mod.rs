@@ -5,6 +5,7 @@ mod crash;
 mod ddl;
 mod events;
 mod foreign;
+mod functional;
 mod offline;
 mod online;
 mod partitions;
@@ -150,12 +151,12 @@ pub(crate) fn counted(mut column: ColumnDef) -> ColumnDef {
 }
 
 pub(crate) fn index(name: &str, kind: NewIndexKind, columns: &[&str]) -> NewIndex {
-    let columns = columns.iter().map(|c| NewIndexColumn { name: c.to_string(), prefix: None, descending: false }).collect();
+    let columns = columns.iter().map(|c| NewIndexColumn::whole(*c)).collect();
     NewIndex { name: name.to_string(), kind, columns, comment: String::new(), using_btree: false, invisible: false }
 }
 
 pub(crate) fn prefix_index(name: &str, kind: NewIndexKind, column: &str, prefix: u32) -> NewIndex {
-    let columns = vec![NewIndexColumn { name: column.to_string(), prefix: Some(prefix), descending: false }];
+    let columns = vec![NewIndexColumn { prefix: Some(prefix), ..NewIndexColumn::whole(column) }];
     NewIndex { name: name.to_string(), kind, columns, comment: String::new(), using_btree: false, invisible: false }
 }
 

@@ -6,7 +6,7 @@ use crate::ddl::{AlterAction, DdlOptions, Expressions, PartitionChange, RowChoic
 use types::partition::{
     PartitionBy, PartitionDef, PartitionError, PartitionFunction, PartitionLimit, PartitionValues, Partitioning, Written,
 };
-use types::schema::TableDef;
+use types::schema::{RowExpr, TableDef};
 
 /// Stands for `exec` where partitions depend on columns.
 #[derive(Debug)]
@@ -37,6 +37,11 @@ impl RowChoice for Chosen {
 impl Expressions for ByColumns {
     fn check(&self, _def: &TableDef) -> crate::Result<()> {
         Ok(())
+    }
+
+    /// Every expression is a number.
+    fn key_part(&self, _columns: &[ColumnDef], _expr: &RowExpr, _index: &str) -> crate::Result<(ColumnType, bool)> {
+        Ok((ColumnType::new(TypeKind::BigInt), true))
     }
 
     fn row_rules<'t>(&self, _table: &'t Table, _added: &[usize]) -> crate::Result<Box<dyn RowRules + 't>> {

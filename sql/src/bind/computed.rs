@@ -1,0 +1,226 @@
+//! Expressions whose values an index has: as operands of conditions, as group keys and as sort keys they become the generated column that
+//! keeps them.
+//!
+//! G1: the column is a part of an index that the statement may read, of a row that no outer join leaves out there.
+//! G2: it is the same expression, with the same literals: where one of them was lifted, the plan is for this text alone.
+//! G3: the column keeps the values of the expression as they are (`key_part::keeps_values`).
+//! G4: what is computed from a TIMESTAMP depends on the time zone, which may be another than that of the writer.
+
+use super::group::{children, children_mut};
+use super::query::BoundSelect;
+use super::{Binder, SourceKind};
+use crate::expr::{Expr, ExprKind};
+use crate::key_part::keeps_values;
+use crate::plan::{BindContext, JoinKind};
+use crate::planner::{JoinTree, tree_sources};
+use crate::row_expr::bind_row_expr;
+use types::schema::TableDef;
+use types::{ColumnType, TypeKind, Value};
+
+/// A generated column of a source, and what it is computed from.
+struct Computed {
+    source: usize,
+    column: usize,
+    expr: Expr,
+    shape: Expr,
+}
+
+/// The columns that expressions may become.
+struct Substitution<'c> {
+    columns: Vec<Computed>,
+    context: &'c dyn BindContext,
+}
+
+impl Binder<'_> {
+    /// Puts columns in the place of expressions in a whole SELECT.
+    pub(super) fn use_computed(&self, select: &mut BoundSelect) {
+        let Some(tree) = &mut select.tree else { return };
+        let mut own = Vec::new();
+        tree_sources(tree, &mut own);
+        let Some(substitution) = self.substitution(&own) else { return };
+        let absent = substitution.in_tree(tree);
+        select.filter.iter_mut().for_each(|condition| substitution.in_condition(condition, &absent));
+        if let Some(grouping) = &mut select.grouping {
+            grouping.keys.iter_mut().for_each(|key| substitution.replace(key, &absent));
+            return;
+        }
+        for key in &select.sort {
+            if let ExprKind::Slot(slot) = key.expr.kind
+                && let Some(expr) = select.project.get_mut(slot)
+            {
+                substitution.replace(expr, &absent);
+            }
+        }
+    }
+
+    /// The same in the conditions of UPDATE and DELETE, and in what they are ordered by.
+    pub(super) fn use_computed_in<'e>(&self, tree: &mut JoinTree, filter: &mut [Expr], keys: impl Iterator<Item = &'e mut Expr>) {
+        let mut own = Vec::new();
+        tree_sources(tree, &mut own);
+        let Some(substitution) = self.substitution(&own) else { return };
+        let absent = substitution.in_tree(tree);
+        filter.iter_mut().for_each(|condition| substitution.in_condition(condition, &absent));
+        keys.for_each(|key| substitution.replace(key, &absent));
+    }
+
+    fn substitution(&self, sources: &[usize]) -> Option<Substitution<'_>> {
+        let mut columns = Vec::new();
+        for &source in sources {
+            let from = &self.sources[source];
+            if from.table.is_virtual || !matches!(from.kind, SourceKind::Table) {
+                continue;
+            }
+            for column in 0..from.table.columns.len() {
+                if is_indexed(&from.table, column, from.indexes.as_deref()) {
+                    self.add_computed(source, column, &mut columns);
+                }
+            }
+        }
+        (!columns.is_empty()).then_some(Substitution { columns, context: self.context })
+    }
+
+    fn add_computed(&self, source: usize, column: usize, out: &mut Vec<Computed>) {
+        let table = &self.sources[source].table;
+        let def = &table.columns[column];
+        let Some(generated) = &def.generated else { return };
+        // The definition has bound it before.
+        let Ok(mut expr) = bind_row_expr(&generated.expr.text, table) else { return };
+        expr.map_sources(&|_| source);
+        let plain = matches!(expr.kind, ExprKind::Column { .. } | ExprKind::Literal(_));
+        // G3, G4
+        if !plain && keeps_values(&def.ty, &expr.ty) && !expr.any(&is_timestamp) {
+            out.extend(unquoted(&expr).map(|inner| Computed::new(source, column, inner)));
+            out.push(Computed::new(source, column, expr));
+        }
+    }
+}
+
+impl Computed {
+    fn new(source: usize, column: usize, expr: Expr) -> Self {
+        Self { source, column, shape: shape(&expr), expr }
+    }
+}
+
+/// G1
+fn is_indexed(table: &TableDef, column: usize, allowed: Option<&[usize]>) -> bool {
+    let may_read = |number: &usize| !table.indexes[*number].invisible && allowed.is_none_or(|allowed| allowed.contains(number));
+    let has = |number: usize| table.indexes[number].columns.iter().any(|part| part.column == column && part.prefix.is_none());
+    table.columns[column].generated.is_some() && (0..table.indexes.len()).filter(may_read).any(has)
+}
+
+/// G4
+fn is_timestamp(expr: &Expr) -> bool {
+    matches!(expr.ty.kind, TypeKind::Timestamp { .. })
+}
+
+/// The text of a JSON value that an index has as CHAR(n), for want of an index on texts of any length: it serves comparisons of the text,
+/// too, which is not longer than that where it could be stored.
+fn unquoted(expr: &Expr) -> Option<Expr> {
+    let ExprKind::Cast(arg) = &expr.kind else { return None };
+    let is_text = matches!(expr.ty.kind, TypeKind::VarChar { .. }) && expr.ty.collation == arg.ty.collation;
+    let is_unquoted = matches!(arg.kind, ExprKind::Call { function: crate::func::Function::JsonUnquote, .. });
+    (is_text && is_unquoted).then(|| (**arg).clone())
+}
+
+impl Substitution<'_> {
+    /// Changes the conditions of joins; gives the sources that they may leave out.
+    fn in_tree(&self, tree: &mut JoinTree) -> Vec<usize> {
+        match tree {
+            JoinTree::Table(_) => Vec::new(),
+            JoinTree::Inner { parts, on, .. } => {
+                let absent: Vec<usize> = parts.iter_mut().flat_map(|part| self.in_tree(part)).collect();
+                on.iter_mut().for_each(|condition| self.in_condition(condition, &absent));
+                absent
+            }
+            JoinTree::Left { left, right, on, kind } => {
+                let mut absent = self.in_tree(left);
+                let mut inside = absent.clone();
+                inside.extend(self.in_tree(right));
+                on.iter_mut().for_each(|condition| self.in_condition(condition, &inside));
+                if *kind == JoinKind::Left {
+                    tree_sources(right, &mut absent);
+                }
+                absent
+            }
+        }
+    }
+
+    /// Replaces the operands of conditions.
+    fn in_condition(&self, condition: &mut Expr, absent: &[usize]) {
+        match &mut condition.kind {
+            ExprKind::Compare { left, right, .. } => {
+                self.replace(left, absent);
+                self.replace(right, absent);
+            }
+            ExprKind::In { arg, .. }
+            | ExprKind::Between { arg, .. }
+            | ExprKind::Like { arg, .. }
+            | ExprKind::IsNull { arg, .. } => {
+                self.replace(arg, absent);
+            }
+            ExprKind::And(parts) | ExprKind::Or(parts) => parts.iter_mut().for_each(|part| self.in_condition(part, absent)),
+            ExprKind::Not(arg) | ExprKind::IsTruth { arg, .. } => self.in_condition(arg, absent),
+            _ => {}
+        }
+    }
+
+    /// The column, where the whole expression is one's.
+    fn replace(&self, expr: &mut Expr, absent: &[usize]) {
+        if matches!(expr.kind, ExprKind::Column { .. } | ExprKind::Literal(_) | ExprKind::Param(_) | ExprKind::Slot(_)) {
+            return;
+        }
+        let present = self.columns.iter().filter(|computed| !absent.contains(&computed.source));
+        if let Some(found) = present.into_iter().find(|computed| self.is_same(expr, computed)) {
+            expr.kind = ExprKind::Column { source: found.source, column: found.column };
+        }
+    }
+
+    /// G2
+    fn is_same(&self, expr: &Expr, computed: &Computed) -> bool {
+        if shape(expr) != computed.shape {
+            return false;
+        }
+        if expr.any(&|part| matches!(part.kind, ExprKind::Param(index) if self.context.param_value(index).is_some())) {
+            self.context.note_literal();
+        }
+        let mut settled = expr.clone();
+        self.settle(&mut settled, &computed.expr);
+        settled == computed.expr
+    }
+
+    /// Literals become those of the other expression where they have the same values.
+    fn settle(&self, expr: &mut Expr, other: &Expr) {
+        let value = match &expr.kind {
+            ExprKind::Literal(value) => Some(value.clone()),
+            ExprKind::Param(index) => self.context.param_value(*index),
+            _ => None,
+        };
+        if let (Some(value), ExprKind::Literal(wanted)) = (value, &other.kind)
+            && is_same_value(&value, &expr.ty, wanted, &other.ty)
+        {
+            *expr = other.clone();
+            return;
+        }
+        expr.nullable = other.nullable;
+        children_mut(expr).into_iter().zip(children(other)).for_each(|(part, other)| self.settle(part, other));
+    }
+}
+
+/// Is it the same literal? How long its type is does not matter, nor the collation of a text beside a column.
+fn is_same_value(a: &Value<'_>, a_type: &ColumnType, b: &Value<'_>, b_type: &ColumnType) -> bool {
+    a == b && a_type.is_binary_string() == b_type.is_binary_string()
+}
+
+/// The expression without types, and with all literals alike.
+fn shape(expr: &Expr) -> Expr {
+    fn strip(expr: &mut Expr) {
+        (expr.ty, expr.nullable) = (ColumnType::new(TypeKind::Null), false);
+        if matches!(expr.kind, ExprKind::Param(_) | ExprKind::Literal(_)) {
+            expr.kind = ExprKind::Literal(Value::Null);
+        }
+        children_mut(expr).into_iter().for_each(strip);
+    }
+    let mut out = expr.clone();
+    strip(&mut out);
+    out
+}

@@ -1,0 +1,55 @@
+//! Functional key parts: expressions over a row that an index has as its parts. Each is the hidden column of its table.
+
+use crate::bind::{Class, class, kept_type};
+use crate::error::{DefinitionError, KeyPartProblem, Result};
+use crate::row_expr::{RowExprUse, bind_row_expr, check_columns};
+use std::sync::Arc;
+use types::schema::{RowExpr, TableDef};
+use types::{ColumnType, TypeKind};
+
+/// Longer strings are TEXT or BLOB to MySQL here.
+const LENGTH_MAX: u32 = 512;
+
+/// The type of the hidden column for an expression over the columns of `def`, and whether it may be NULL; `index` is for messages.
+pub fn key_part_type(def: &Arc<TableDef>, expr: &RowExpr, index: &str) -> Result<(ColumnType, bool)> {
+    let usage = RowExprUse::Index(index.to_owned());
+    check_columns(def, usize::MAX, expr, &usage)?;
+    let bound = bind_row_expr(&expr.text, def)?;
+    // How numbers are shown is nothing to an index.
+    if bound.ty.kind == TypeKind::Null {
+        return Err(DefinitionError::KeyPart(KeyPartProblem::Null).into());
+    }
+    let ty = ColumnType { display_width: None, float_decimals: None, zerofill: false, ..kept_type(&bound.ty) };
+    let refused = match ty.kind {
+        TypeKind::Json => Some(KeyPartProblem::Json),
+        TypeKind::Text(_) | TypeKind::Blob(_) => Some(KeyPartProblem::Lob),
+        TypeKind::VarChar { length } | TypeKind::VarBinary { length } if length > LENGTH_MAX => Some(KeyPartProblem::Lob),
+        _ => None,
+    };
+    match refused {
+        Some(why) => Err(DefinitionError::KeyPart(why).into()),
+        None => Ok((ty, bound.nullable)),
+    }
+}
+
+/// Does a column of this type keep the values of an expression of that type as they are?
+pub(crate) fn keeps_values(column: &ColumnType, expr: &ColumnType) -> bool {
+    match (class(column), class(expr)) {
+        (Class::Integer, Class::Integer) => {
+            column.unsigned == expr.unsigned && !matches!(column.kind, TypeKind::Year | TypeKind::Bit { .. })
+        }
+        (Class::Decimal, Class::Decimal) => column.kind == expr.kind,
+        (Class::Double, Class::Double) => {
+            column.float_decimals.is_none() && (column.kind == TypeKind::Double || column.kind == expr.kind)
+        }
+        (Class::String, Class::String) => column.collation == expr.collation && !is_altering(&column.kind),
+        (Class::Date, Class::Date) => true,
+        (Class::Time, Class::Time) | (Class::DateTime, Class::DateTime) => column.kind == expr.kind,
+        _ => false,
+    }
+}
+
+/// Do values of the type lose trailing spaces, or are they members?
+fn is_altering(kind: &TypeKind) -> bool {
+    matches!(kind, TypeKind::Char { .. } | TypeKind::Binary { .. } | TypeKind::Enum { .. } | TypeKind::Set { .. })
+}
