@@ -585,8 +585,13 @@ impl<'a> Env<'a> {
         if matches!(right, Value::Null) {
             return Ok(None);
         }
-        let (left, right) = (self.as_compared_datetime(value)?, self.as_compared_datetime(&right)?);
-        Ok(Some(left.unwrap_or_default().cmp(&right.unwrap_or_default())))
+        Ok(Some(self.order_of_dates(value, &right)?))
+    }
+
+    /// The order of two dates; what is none is the zero date.
+    pub fn order_of_dates(&self, left: &Value<'_>, right: &Value<'_>) -> Step<Ordering> {
+        let (left, right) = (self.as_compared_datetime(left)?, self.as_compared_datetime(right)?);
+        Ok(left.unwrap_or_default().cmp(&right.unwrap_or_default()))
     }
 
     fn order(&self, by: CompareAs, value: &Value<'a>, ty: &ColumnType, other: &'a Expr) -> Step<Option<Ordering>> {

@@ -1,7 +1,7 @@
 //! Expressions: from syntax to typed nodes.
 
 use super::compare::{self, Coercibility, Derivation};
-use super::moments::{compare_leniently, is_text_beside_date, refuse_no_date, refuse_no_dates, written_text, zero_of_no_date};
+use super::moments::{compare_leniently, is_text_beside_date, refuse_no_date, written_text, zero_of_no_date};
 use super::typing::{self, Class, class};
 use super::{Binder, from::dotted};
 use crate::ast;
@@ -213,13 +213,16 @@ impl Binder<'_> {
     fn compare(&mut self, op: CompareOp, left: &ast::Expr<'_>, right: &ast::Expr<'_>) -> Result<Expr> {
         let mut bound_left = self.expr(left)?;
         let left_derivation = self.derivation;
+        let left_parts = std::mem::take(&mut self.row_parts);
         let mut bound_right = self.expr(right)?;
         let derivation = left_derivation.combine(self.derivation, op.sign())?;
-        if let (ExprKind::Row(left), ExprKind::Row(right)) = (&bound_left.kind, &bound_right.kind) {
-            left.iter().zip(right).try_for_each(|(left, right)| refuse_no_dates(left, right))?;
+        if matches!(bound_left.kind, ExprKind::Row(_)) || matches!(bound_right.kind, ExprKind::Row(_)) {
+            let right_parts = std::mem::take(&mut self.row_parts);
+            return self.row_comparison(op, bound_left, bound_right, (&left_parts, &right_parts));
         }
         refuse_no_date(written_text(left), &bound_right)?;
         refuse_no_date(written_text(right), &bound_left)?;
+        self.refuse_no_dates(&bound_left, &bound_right)?;
         self.settle(&mut bound_left, left, &bound_right)?;
         self.settle(&mut bound_right, right, &bound_left)?;
         self.comparison(op, bound_left, bound_right, derivation)
@@ -243,7 +246,7 @@ impl Binder<'_> {
     /// A comparison of bound operands.
     pub(super) fn comparison(&mut self, op: CompareOp, mut left: Expr, mut right: Expr, derivation: Derivation) -> Result<Expr> {
         if matches!(left.kind, ExprKind::Row(_)) || matches!(right.kind, ExprKind::Row(_)) {
-            return self.row_comparison(op, left, right);
+            return self.row_comparison(op, left, right, (&[], &[]));
         }
         prepare_operands(&mut left, &mut right);
         compare::convert_year(&mut left, &right);
@@ -251,8 +254,10 @@ impl Binder<'_> {
         compare::convert_moment(&mut left, &right);
         compare::convert_moment(&mut right, &left);
         let by = compare::compare_as(&left, &right, derivation.collation);
-        if matches!(by, CompareAs::String(_)) {
-            compare::check_literals([&left, &right].into_iter(), derivation)?;
+        match by {
+            CompareAs::String(_) => compare::check_literals([&left, &right].into_iter(), derivation)?,
+            CompareAs::Json => [&mut left, &mut right].into_iter().for_each(truth_as_document),
+            _ => {}
         }
         let nullable = op != CompareOp::NullSafeEqual && (left.nullable || right.nullable);
         Ok(self.boolean(ExprKind::Compare { op, by, left: Box::new(left), right: Box::new(right) }, nullable))
@@ -289,16 +294,29 @@ impl Binder<'_> {
     fn in_list(&mut self, arg: &ast::Expr<'_>, list: &[ast::Expr<'_>], negated: bool) -> Result<Expr> {
         let mut arg = self.expr(arg)?;
         let mut derivations = vec![self.derivation];
+        let arg_parts = std::mem::take(&mut self.row_parts);
         let mut members = Vec::with_capacity(list.len());
+        let mut member_parts = Vec::new();
         for member in list {
             let mut bound = self.expr(member)?;
             derivations.push(self.derivation);
+            if list.len() == 1 {
+                refuse_no_date(written_text(member), &arg)?;
+                self.refuse_no_dates(&arg, &bound)?;
+            }
             self.settle(&mut bound, member, &arg)?;
+            if matches!(bound.kind, ExprKind::Row(_)) {
+                member_parts.push(std::mem::take(&mut self.row_parts));
+            }
             members.push(bound);
         }
-        if let ExprKind::Row(parts) = &arg.kind {
-            let columns = parts.len();
-            return self.row_in(arg, columns, members, negated);
+        if matches!(arg.kind, ExprKind::Row(_)) {
+            return self.row_in((arg, &arg_parts), members, &member_parts, negated);
+        }
+        let is_year = arg.ty.kind == TypeKind::Year && matches!(arg.kind, ExprKind::Column { .. }) && members.len() > 1;
+        if is_year && members.iter().all(|m| class(&m.ty) == Class::String && compare::is_constant(m)) {
+            // Several texts compare with a year as texts.
+            arg = cast_to(arg, typing::string(4, self.literal_collation()));
         }
         for member in &mut members {
             single(member)?;
@@ -306,6 +324,8 @@ impl Binder<'_> {
         }
         match members.as_mut_slice() {
             [only] => compare::convert_year(only, &arg),
+            // Only a single number is short for a year.
+            several if is_year && arg.ty.kind == TypeKind::Year && several.iter().any(|m| class(&m.ty) != Class::Integer) => arg = cast_to(arg, typing::bigint(true)),
             several if class(&arg.ty) == Class::DateTime && several.iter().all(|m| matches!(m.kind, ExprKind::Literal(_))) => {
                 several.iter_mut().for_each(zero_of_no_date);
             }
@@ -484,6 +504,7 @@ impl Binder<'_> {
         }
         if matches!(class(&ty), Class::Integer | Class::Double | Class::Decimal) {
             enum_as_number(&mut arg);
+            choice_as_number(&mut arg);
         }
         self.derivation = match class(&ty) {
             Class::String | Class::Json => Derivation { collation: ty.collation, level: Coercibility::Implicit },
@@ -754,6 +775,14 @@ fn single(expr: &Expr) -> Result<()> {
     if matches!(expr.kind, ExprKind::Row(_)) { Err(Error::OperandColumns(1)) } else { Ok(()) }
 }
 
+/// A truth value beside a document is JSON's true or false.
+fn truth_as_document(side: &mut Expr) {
+    if side.is_truth_value() {
+        let truth = std::mem::replace(side, Expr::literal(Value::Null, ColumnType::new(TypeKind::Null)));
+        *side = cast_to(truth, ColumnType::new(TypeKind::Json));
+    }
+}
+
 /// CASE compares a TIME with a text as times, where `=` takes both for texts.
 fn compare_times(condition: &mut Expr) {
     if let ExprKind::Compare { by, left, right, .. } = &mut condition.kind
@@ -804,11 +833,16 @@ pub(super) fn prepare_operands(left: &mut Expr, right: &mut Expr) {
     adopt(left, &right.ty);
     adopt(right, &left.ty);
     compare::convert_constants(left, right);
-    if !matches!(class(&right.ty), Class::String | Class::Json | Class::Null) {
-        enum_as_number(left);
-    }
-    if !matches!(class(&left.ty), Class::String | Class::Json | Class::Null) {
-        enum_as_number(right);
+    let (left_class, right_class) = (class(&left.ty), class(&right.ty));
+    for (side, other) in [(left, right_class), (right, left_class)] {
+        match other {
+            Class::Integer | Class::Decimal | Class::Double => {
+                enum_as_number(side);
+                choice_as_number(side);
+            }
+            Class::Date | Class::DateTime | Class::Time => enum_as_number(side),
+            Class::String | Class::Json | Class::Null => {}
+        }
     }
 }
 
@@ -827,6 +861,7 @@ pub(super) fn numeric_operand(mut expr: Expr) -> Expr {
     }
     enum_as_number(&mut expr);
     moved_date_as_number(&mut expr);
+    choice_as_number(&mut expr);
     if class(&expr.ty) == Class::Json { cast_to(expr, typing::double()) } else { expr }
 }
 
@@ -838,13 +873,38 @@ pub(super) fn document_as_number(condition: &mut Expr) {
     }
 }
 
-/// `'2024-01-31' + INTERVAL 1 DAY` is a text; as a number it is that of the date, 20240201.
+/// `'2024-01-31' + INTERVAL 1 DAY` is a text; as a number it is that of the date, 20240201. So are GREATEST and LEAST of dates and texts.
 fn moved_date_as_number(expr: &mut Expr) {
-    if let ExprKind::Call { function: Function::DateAdd | Function::DateSub, .. } = expr.kind
-        && class(&expr.ty) == Class::String
-    {
+    use Function as F;
+    let ExprKind::Call { function, args } = &expr.kind else { return };
+    let is_date = match function {
+        F::DateAdd | F::DateSub => true,
+        F::Greatest | F::Least => args.iter().any(|arg| matches!(class(&arg.ty), Class::Date | Class::DateTime)),
+        _ => false,
+    };
+    if is_date && class(&expr.ty) == Class::String {
         expr.ty = typing::double();
     }
+}
+
+/// IF and CASE that choose among texts choose among numbers where one is wanted: an ENUM is its number, a hexadecimal literal too.
+pub(super) fn choice_as_number(expr: &mut Expr) {
+    if class(&expr.ty) != Class::String {
+        return;
+    }
+    match &mut expr.kind {
+        ExprKind::Call { function: Function::If, args } => args[1..].iter_mut().for_each(to_number),
+        ExprKind::Case { whens, otherwise } => {
+            whens.iter_mut().map(|(_, value)| value).chain(otherwise.as_deref_mut()).for_each(to_number);
+        }
+        _ => return,
+    }
+    expr.ty = typing::double();
+}
+
+fn to_number(expr: &mut Expr) {
+    let taken = std::mem::replace(expr, Expr::literal(Value::Null, ColumnType::new(TypeKind::Null)));
+    *expr = numeric_operand(taken);
 }
 
 /// As [`numeric_operand`], for functions of one number: hexadecimal literals are doubles there.

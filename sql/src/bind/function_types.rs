@@ -294,7 +294,7 @@ impl Binder<'_> {
     fn with_known_texts<'e>(&self, args: &'e [Expr]) -> Cow<'e, [Expr]> {
         let is_computed = |e: &Expr| {
             let is_text = matches!(class(&e.ty), Class::String | Class::Json) && !matches!(e.kind, ExprKind::Literal(_));
-            is_text && !crate::planner::is_volatile(e) && !e.any(&varies)
+            is_text && super::moments::is_fixed(e)
         };
         if !args.iter().any(is_computed) {
             return Cow::Borrowed(args);
@@ -308,13 +308,6 @@ impl Binder<'_> {
         };
         Cow::Owned(args.iter().map(known).collect())
     }
-}
-
-/// Is it known only when the statement runs?
-fn varies(expr: &Expr) -> bool {
-    use ExprKind as K;
-    matches!(expr.kind, K::Column { .. } | K::ColumnOrdinal { .. } | K::Slot(_) | K::Param(_) | K::Subquery(_))
-        || matches!(expr.kind, K::UserVariable(_) | K::AssignVariable { .. } | K::InsertValue { .. } | K::Row(_))
 }
 
 /// What REPEAT and its like may grow to when their count is not known.

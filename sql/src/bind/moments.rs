@@ -2,8 +2,7 @@
 //!
 //! A literal text that is no date is error 1525 where it is compared with a date. In lists and BETWEEN, what is no date is the zero date.
 
-use super::compare;
-use super::expr::is_bits_literal;
+use super::{Binder, compare};
 use super::typing::{Class, class};
 use crate::ast;
 use crate::error::{Error, Result};
@@ -20,14 +19,34 @@ pub(super) fn written_text<'t>(written: &ast::Expr<'t>) -> Option<&'t [u8]> {
     }
 }
 
-/// Literal texts that are no dates, compared with dates: 1525.
-pub(super) fn refuse_no_dates(left: &Expr, right: &Expr) -> Result<()> {
-    let text = |expr: &Expr| match &expr.kind {
-        ExprKind::Literal(Value::Bytes(text)) if !is_bits_literal(expr) => Some(text.to_vec()),
-        _ => None,
+impl Binder<'_> {
+    /// Constant texts that are no dates, compared with dates: 1525.
+    pub(super) fn refuse_no_dates(&self, left: &Expr, right: &Expr) -> Result<()> {
+        self.refuse_constant(left, right)?;
+        self.refuse_constant(right, left)
+    }
+
+    fn refuse_constant(&self, constant: &Expr, date: &Expr) -> Result<()> {
+        if !matches!(class(&date.ty), Class::Date | Class::DateTime) || class(&constant.ty) != Class::String {
+            return Ok(());
+        }
+        match &constant.kind {
+            ExprKind::Literal(Value::Bytes(text)) => refuse_no_date(Some(text), date),
+            ExprKind::Literal(_) | ExprKind::Param(_) => Ok(()),
+            _ if is_fixed(constant) => refuse_no_date(self.context.constant_text(constant).as_deref(), date),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Is it the same whenever the statement runs?
+pub(super) fn is_fixed(expr: &Expr) -> bool {
+    use ExprKind as K;
+    let varies = |expr: &Expr| {
+        matches!(expr.kind, K::Column { .. } | K::ColumnOrdinal { .. } | K::Slot(_) | K::Param(_) | K::Subquery(_))
+            || matches!(expr.kind, K::UserVariable(_) | K::AssignVariable { .. } | K::InsertValue { .. } | K::Row(_))
     };
-    refuse_no_date(text(left).as_deref(), right)?;
-    refuse_no_date(text(right).as_deref(), left)
+    !crate::planner::is_volatile(expr) && !expr.any(&varies)
 }
 
 /// What is read only when the statement runs is told then.
