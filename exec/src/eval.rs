@@ -634,12 +634,12 @@ impl<'a> Env<'a> {
         })
     }
 
-    /// A constant text that is no date, compared with a date, is an error (1525); one of a column only a warning.
+    /// A parameter that is no date, compared with a date, is an error (1525), as a constant is when the statement is planned.
     #[cold]
     fn refuse_constant(&self, by: CompareAs, expr: &Expr, value: &Value<'_>, other: &ColumnType) -> Step<()> {
         if let Value::Bytes(text) = value
             && by == CompareAs::Temporal
-            && is_constant(expr)
+            && matches!(expr.kind, ExprKind::Param(_))
             && self.as_datetime(value)?.is_none()
         {
             let kind = if coerce::kind_of(other) == Kind::DateTime { "DATETIME" } else { "DATE" };
@@ -894,15 +894,6 @@ impl<'a> Env<'a> {
         }
         self.as_time(&value)
     }
-}
-
-/// Does an expression have one value for all rows? MySQL reads the text of such a one before any row.
-fn is_constant(expr: &Expr) -> bool {
-    let changes = |e: &Expr| {
-        matches!(e.kind, ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. } | ExprKind::Slot(_) | ExprKind::Subquery(_))
-            || matches!(e.kind, ExprKind::UserVariable(_) | ExprKind::AssignVariable { .. } | ExprKind::InsertValue { .. })
-    };
-    !expr.any(&changes)
 }
 
 /// A document is true unless it is the number 0: as a condition it is compared with that, and no other kind of document equals a number.

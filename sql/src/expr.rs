@@ -344,7 +344,9 @@ impl Expr {
             // STRCMP counts as a comparison.
             K::Call { function: F::StrCmp, .. } => true,
             K::Call { function: F::If | F::IfNull | F::Coalesce | F::Greatest | F::Least, .. } | K::Case { .. } => false,
-            K::Subquery(subquery) => is_boolean && !matches!(subquery.test, SubqueryTest::Value { .. } | SubqueryTest::Call { .. }),
+            K::Subquery(subquery) => {
+                is_boolean && !matches!(subquery.test, SubqueryTest::Value { .. } | SubqueryTest::Call { .. })
+            }
             K::Column { .. } | K::Slot(_) | K::Param(_) | K::UserVariable(_) | K::AssignVariable { .. } => false,
             _ => is_boolean,
         }

@@ -1,7 +1,7 @@
 //! Expressions: from syntax to typed nodes.
 
 use super::compare::{self, Coercibility, Derivation};
-use super::moments::{compare_leniently, is_text_beside_date, refuse_no_date, written_text, zero_of_no_date};
+use super::moments::{compare_leniently, is_text_beside_date, keep_dates, refuse_no_date, written_text, zero_of_no_date};
 use super::typing::{self, Class, class};
 use super::{Binder, from::dotted};
 use crate::ast;
@@ -72,14 +72,17 @@ impl Binder<'_> {
 
     /// Binds a condition: a single column, not a row.
     pub(super) fn predicate(&mut self, expr: &ast::Expr<'_>) -> Result<Expr> {
-        let bound = self.expr(expr)?;
-        single(&bound)?;
+        let mut bound = self.value(expr)?;
+        moved_date_as_number(&mut bound);
+        choice_as_number(&mut bound);
         Ok(bound)
     }
 
     /// Binds an expression that must be one value.
     pub(super) fn value(&mut self, expr: &ast::Expr<'_>) -> Result<Expr> {
-        self.predicate(expr)
+        let bound = self.expr(expr)?;
+        single(&bound)?;
+        Ok(bound)
     }
 
     pub(super) fn values(&mut self, exprs: &[ast::Expr<'_>]) -> Result<Vec<Expr>> {
@@ -195,7 +198,11 @@ impl Binder<'_> {
         if op == ast::UnaryOp::Plus {
             return Ok(arg);
         }
-        let arg = if op == ast::UnaryOp::BitNot { numeric_operand(arg) } else { number_argument(arg) };
+        let arg = match op {
+            ast::UnaryOp::BitNot if typing::is_bit_string(&arg) => arg,
+            ast::UnaryOp::BitNot => numeric_operand(arg),
+            _ => number_argument(arg),
+        };
         self.derivation = Derivation::NUMERIC;
         if op == ast::UnaryOp::BitNot {
             let nullable = arg.nullable;
@@ -206,8 +213,17 @@ impl Binder<'_> {
         if let Some(literal) = negated_literal(&arg) {
             return Ok(literal);
         }
+        let arg = self.wide_if_negative(arg);
         let (ty, nullable) = (typing::negate(&arg), arg.nullable);
         Ok(Expr { kind: ExprKind::Unary { op: UnaryOp::Negate, arg: Box::new(arg) }, ty, nullable })
+    }
+
+    /// A constant integer below zero is a DECIMAL where its sign is turned.
+    fn wide_if_negative(&self, arg: Expr) -> Expr {
+        let is_negative = class(&arg.ty) == Class::Integer
+            && super::moments::is_fixed(&arg)
+            && self.context.constant_text(&arg).is_some_and(|text| text.starts_with(b"-"));
+        if is_negative { cast_to(arg, typing::decimal(20, 0)) } else { arg }
     }
 
     fn compare(&mut self, op: CompareOp, left: &ast::Expr<'_>, right: &ast::Expr<'_>) -> Result<Expr> {
@@ -255,7 +271,7 @@ impl Binder<'_> {
         compare::convert_moment(&mut right, &left);
         let by = compare::compare_as(&left, &right, derivation.collation);
         match by {
-            CompareAs::String(_) => compare::check_literals([&left, &right].into_iter(), derivation)?,
+            CompareAs::String(_) => self.refuse_no_text([&left, &right].into_iter(), derivation)?,
             CompareAs::Json => [&mut left, &mut right].into_iter().for_each(truth_as_document),
             _ => {}
         }
@@ -287,7 +303,7 @@ impl Binder<'_> {
     }
 
     fn is_truth(&mut self, arg: &ast::Expr<'_>, truth: bool, negated: bool) -> Result<Expr> {
-        let arg = self.value(arg)?;
+        let arg = self.predicate(arg)?;
         Ok(self.boolean(ExprKind::IsTruth { arg: Box::new(arg), truth, negated }, false))
     }
 
@@ -325,13 +341,20 @@ impl Binder<'_> {
         match members.as_mut_slice() {
             [only] => compare::convert_year(only, &arg),
             // Only a single number is short for a year.
-            several if is_year && arg.ty.kind == TypeKind::Year && several.iter().any(|m| class(&m.ty) != Class::Integer) => arg = cast_to(arg, typing::bigint(true)),
+            several if is_year && arg.ty.kind == TypeKind::Year && several.iter().any(|m| class(&m.ty) != Class::Integer) => {
+                arg = cast_to(arg, typing::bigint(true))
+            }
             several if class(&arg.ty) == Class::DateTime && several.iter().all(|m| matches!(m.kind, ExprKind::Literal(_))) => {
                 several.iter_mut().for_each(zero_of_no_date);
             }
             _ => {}
         }
-        let derivation = common_derivation(&arg, &members, &derivations, if members.len() > 1 { " IN " } else { "=" })?;
+        if keep_dates(&arg, &mut members) {
+            let nullable = arg.nullable || members.iter().any(|m| m.nullable);
+            let kind = ExprKind::In { arg: Box::new(arg), list: members, by: CompareAs::Temporal, negated };
+            return Ok(self.boolean(kind, nullable));
+        }
+        let derivation = self.common_derivation(&arg, &members, &derivations, if members.len() > 1 { " IN " } else { "=" })?;
         let by = members.iter().map(|m| compare::compare_as(&arg, m, derivation.collation));
         let Some(by) = by.reduce(wider) else { return Err(Error::WrongArguments("IN".to_owned())) };
         let nullable = arg.nullable || members.iter().any(|m| m.nullable);
@@ -342,6 +365,9 @@ impl Binder<'_> {
         });
         if mixed {
             return self.in_as_or(arg, members, derivation, negated);
+        }
+        if by == CompareAs::Json {
+            members.iter_mut().chain([&mut arg]).for_each(truth_as_document);
         }
         Ok(self.boolean(ExprKind::In { arg: Box::new(arg), list: members, by, negated }, nullable))
     }
@@ -374,8 +400,9 @@ impl Binder<'_> {
         for bound in &bounds {
             self.settle(&mut arg, &between.arg, bound)?;
         }
+        documents_as_values(&mut arg, &mut bounds);
         let all_texts = bounds.iter().all(is_text_like);
-        let derivation = common_derivation(&arg, if all_texts { &bounds } else { &[] }, &derivations, "between")?;
+        let derivation = self.common_derivation(&arg, if all_texts { &bounds } else { &[] }, &derivations, "between")?;
         let (high, low) = (bounds.pop().expect("two bounds"), bounds.pop().expect("two bounds"));
         let by_low = compare::compare_as(&arg, &low, derivation.collation);
         let by_high = compare::compare_as(&arg, &high, derivation.collation);
@@ -405,11 +432,28 @@ impl Binder<'_> {
         Ok(self.boolean(kind, nullable))
     }
 
+    /// The derivation of an operand and all that it is compared with; an error only where it is compared with texts.
+    fn common_derivation(
+        &self,
+        operand: &Expr,
+        others: &[Expr],
+        derivations: &[Derivation],
+        operation: &str,
+    ) -> Result<Derivation> {
+        if is_text_like(operand) && others.iter().any(is_text_like) {
+            let together = compare::compared(derivations, operation)?;
+            self.refuse_no_text(others.iter().chain([operand]), together)?;
+            return Ok(together);
+        }
+        Ok(compare::joined(derivations, operation).unwrap_or(Derivation::NUMERIC))
+    }
+
     fn like(&mut self, like: &ast::Like<'_>) -> Result<Expr> {
         let mut arg = self.value(&like.arg)?;
         let arg_derivation = self.derivation;
         let mut pattern = self.value(&like.pattern)?;
         let derivation = arg_derivation.combine(self.derivation, "like")?;
+        self.refuse_no_text([&arg, &pattern].into_iter(), derivation)?;
         let escape = self.escape(like.escape.as_ref())?;
         let text = typing::string(255, self.literal_collation());
         adopt(&mut arg, &text);
@@ -461,7 +505,7 @@ impl Binder<'_> {
             of_values.push(self.derivation);
         }
         if let Some(operand) = operand {
-            let together = common_derivation(&operand, &conditions, &of_conditions, "case")?;
+            let together = self.common_derivation(&operand, &conditions, &of_conditions, "case")?;
             for condition in &mut conditions {
                 let when = std::mem::replace(condition, Expr::literal(Value::Null, ColumnType::new(TypeKind::Null)));
                 *condition = self.comparison(CompareOp::Equal, operand.clone(), when, together)?;
@@ -504,7 +548,6 @@ impl Binder<'_> {
         }
         if matches!(class(&ty), Class::Integer | Class::Double | Class::Decimal) {
             enum_as_number(&mut arg);
-            choice_as_number(&mut arg);
         }
         self.derivation = match class(&ty) {
             Class::String | Class::Json => Derivation { collation: ty.collation, level: Coercibility::Implicit },
@@ -584,7 +627,7 @@ impl Binder<'_> {
                 return Err(Error::CollationMismatch { collation: name.to_owned(), charset: charset.to_owned() });
             }
             arg.ty.collation = collation;
-        } else if class(&arg.ty) == Class::Null {
+        } else if class(&arg.ty) == Class::Null || matches!(arg.ty.kind, TypeKind::Bit { .. }) {
             return Err(Error::CollationMismatch { collation: name.to_owned(), charset: "binary".to_owned() });
         } else {
             let ty = typing::string(typing::string_length(&arg.ty), collation);
@@ -761,18 +804,20 @@ fn is_text_like(expr: &Expr) -> bool {
     matches!(class(&expr.ty), Class::String | Class::Date | Class::DateTime | Class::Time)
 }
 
-/// The derivation of an operand and all that it is compared with; an error only where it is compared with texts.
-fn common_derivation(operand: &Expr, others: &[Expr], derivations: &[Derivation], operation: &str) -> Result<Derivation> {
-    if is_text_like(operand) && others.iter().any(is_text_like) {
-        let together = compare::compared(derivations, operation)?;
-        compare::check_literals(others.iter().chain([operand]), together)?;
-        return Ok(together);
-    }
-    Ok(compare::joined(derivations, operation).unwrap_or(Derivation::NUMERIC))
-}
-
 fn single(expr: &Expr) -> Result<()> {
     if matches!(expr.kind, ExprKind::Row(_)) { Err(Error::OperandColumns(1)) } else { Ok(()) }
+}
+
+/// BETWEEN compares documents as their texts, beside numbers as numbers.
+fn documents_as_values(arg: &mut Expr, bounds: &mut [Expr]) {
+    let mut operands: Vec<&mut Expr> = std::iter::once(arg).chain(bounds).collect();
+    let is_number = |expr: &&mut Expr| matches!(class(&expr.ty), Class::Integer | Class::Decimal | Class::Double);
+    let beside_number = operands.iter().any(is_number);
+    for operand in operands.iter_mut().filter(|operand| class(&operand.ty) == Class::Json) {
+        let document = std::mem::replace(&mut **operand, Expr::literal(Value::Null, ColumnType::new(TypeKind::Null)));
+        let text = ColumnType { collation: CollationId::UTF8MB4_BIN, ..ColumnType::new(TypeKind::Text(types::LobSize::Long)) };
+        **operand = cast_to(document, if beside_number { typing::double() } else { text });
+    }
 }
 
 /// A truth value beside a document is JSON's true or false.
@@ -838,6 +883,7 @@ pub(super) fn prepare_operands(left: &mut Expr, right: &mut Expr) {
         match other {
             Class::Integer | Class::Decimal | Class::Double => {
                 enum_as_number(side);
+                moved_date_as_number(side);
                 choice_as_number(side);
             }
             Class::Date | Class::DateTime | Class::Time => enum_as_number(side),
@@ -873,12 +919,13 @@ pub(super) fn document_as_number(condition: &mut Expr) {
     }
 }
 
-/// `'2024-01-31' + INTERVAL 1 DAY` is a text; as a number it is that of the date, 20240201. So are GREATEST and LEAST of dates and texts.
+/// `'2024-01-31' + INTERVAL 1 DAY` is a text; as a number it is that of the date, 20240201. So are ADDTIME of a text, and GREATEST
+/// and LEAST of dates and texts.
 fn moved_date_as_number(expr: &mut Expr) {
     use Function as F;
     let ExprKind::Call { function, args } = &expr.kind else { return };
     let is_date = match function {
-        F::DateAdd | F::DateSub => true,
+        F::DateAdd | F::DateSub | F::AddTime | F::SubTime => true,
         F::Greatest | F::Least => args.iter().any(|arg| matches!(class(&arg.ty), Class::Date | Class::DateTime)),
         _ => false,
     };
@@ -888,7 +935,7 @@ fn moved_date_as_number(expr: &mut Expr) {
 }
 
 /// IF and CASE that choose among texts choose among numbers where one is wanted: an ENUM is its number, a hexadecimal literal too.
-pub(super) fn choice_as_number(expr: &mut Expr) {
+fn choice_as_number(expr: &mut Expr) {
     if class(&expr.ty) != Class::String {
         return;
     }
@@ -923,7 +970,7 @@ fn bits_as_integer(bytes: &[u8]) -> Option<Expr> {
     (bytes.len() <= size_of::<u64>()).then(|| Expr::literal(Value::UInt(value), typing::bigint(true)))
 }
 
-fn cast_to(expr: Expr, ty: ColumnType) -> Expr {
+pub(super) fn cast_to(expr: Expr, ty: ColumnType) -> Expr {
     let nullable = expr.nullable;
     Expr { kind: ExprKind::Cast(Box::new(expr)), ty, nullable }
 }

@@ -73,15 +73,20 @@ impl Binder<'_> {
             }
             _ => derivation,
         };
-        let of_text = args.iter().enumerate().filter(|(n, _)| takes_part_in_collation(function, *n));
-        compare::check_literals(of_text.map(|(_, arg)| arg), derivation)?;
+        // What chooses makes a text of the chosen alone.
+        let chooses = matches!(function, F::If | F::IfNull | F::Coalesce | F::Elt | F::MakeSet);
+        let is_made = |arg: &Expr| !chooses || matches!(arg.kind, ExprKind::Literal(_));
+        let of_text = args.iter().enumerate().filter(|(n, arg)| takes_part_in_collation(function, *n) && is_made(arg));
+        if function != F::FindInSet {
+            self.refuse_no_text(of_text.map(|(_, arg)| arg), derivation)?;
+        }
         if matches!(function, F::RegexpLike | F::RegexpInstr | F::RegexpSubstr | F::RegexpReplace) {
             refuse_bytes_beside_text(&args[0], &args[1], &name.to_lowercase())?;
         }
         if function == F::RegexpReplace {
             refuse_bytes_beside_text(&args[0], &args[2], "regexp_replace")?;
         }
-        if compares || matches!(function, F::Field | F::Locate | F::Instr) {
+        if compares || matches!(function, F::Locate | F::Instr) {
             share_collation(function, &mut args, derivation);
         }
         if upper == "MOD" {
@@ -274,6 +279,7 @@ impl Binder<'_> {
         let derivation = self.derivation;
         let right = self.value(right)?;
         let derivation = compare::joined(&[derivation, self.derivation], "concat")?;
+        self.refuse_no_text([&left, &right].into_iter(), derivation)?;
         self.finish_call(F::Concat, vec![left, right], derivation, derivation)
     }
 
@@ -343,6 +349,7 @@ impl Binder<'_> {
                 derivation = compare::joined(&[derivation, self.derivation], "trim")?;
             }
         }
+        self.refuse_no_text(args.iter(), derivation)?;
         let function = match side {
             ast::TrimSide::Both => F::Trim,
             ast::TrimSide::Leading => F::LTrim,

@@ -130,7 +130,7 @@ fn document<'a>(env: &Env<'a>, args: &'a [Expr], n: usize, function: &'static st
 
 pub(crate) fn read_document(value: &Value<'_>, ty: &ColumnType, n: usize, function: &'static str) -> Step<Option<Json>> {
     match value {
-        Value::Null => Ok(None),
+        Value::Null if matches!(coerce::kind_of(ty), coerce::Kind::Text | coerce::Kind::Json | coerce::Kind::Null) => Ok(None),
         Value::Bytes(_) if coerce::is_document(ty) => Ok(Some(document_of(value, ty))),
         Value::Bytes(_) if ty.is_binary_string() => Err(binary_json().into()),
         Value::Bytes(text) => Ok(Some(parse_document(text, n + 1, function)?)),
