@@ -887,8 +887,12 @@ impl<'a> Env<'a> {
 
     pub fn time(&self, expr: &'a Expr) -> Step<Option<types::Time>> {
         let value = self.moment(expr)?;
-        // Of documents times and dates alone are times.
-        if coerce::is_document(&expr.ty) && !matches!(value, Value::Time(_) | Value::Date(_) | Value::DateTime(_) | Value::Null) {
+        // Of documents times, dates and texts of times alone are times.
+        let is_time = |v: &Value<'_>| match v {
+            Value::Bytes(text) => !types::temporal::parse_time(text).truncated,
+            v => matches!(v, Value::Time(_) | Value::Date(_) | Value::DateTime(_) | Value::Null),
+        };
+        if coerce::is_document(&expr.ty) && !is_time(&value) {
             self.problem(Error::InvalidDocument { what: "TIME", column: String::new(), row: 1 })?;
             return Ok(None);
         }

@@ -476,7 +476,7 @@ fn unix_timestamp<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr]) -> Evalua
     let micros = match args.first() {
         None => env.session().statement_start_us / MICROS_PER_SECOND * MICROS_PER_SECOND,
         Some(arg) => {
-            let value = env.eval(arg)?;
+            let value = env.plain(env.eval(arg)?, &arg.ty);
             let any_date = DateRules { allow_invalid: false, ..DateRules::default() };
             if value.is_null() {
                 return Ok(Value::Null);

@@ -114,7 +114,8 @@ impl Binder<'_> {
         if matches!(function, A::Sum | A::Avg | A::BitAnd | A::BitOr | A::BitXor)
             || matches!(function, A::StdDevPop | A::StdDevSamp | A::VarPop | A::VarSamp)
         {
-            args = args.into_iter().map(numeric_operand).collect();
+            let is_bits = matches!(function, A::BitAnd | A::BitOr | A::BitXor) && typing::is_bit_string(&args[0]);
+            args = if is_bits { args } else { args.into_iter().map(numeric_operand).collect() };
             if call.distinct && class(&args[0].ty) == Class::String {
                 // Numbers are distinct, not the texts they are read from.
                 args = args.into_iter().map(|arg| cast_to(arg, typing::double())).collect();

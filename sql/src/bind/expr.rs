@@ -363,7 +363,7 @@ impl Binder<'_> {
             let own = compare::compare_as(&arg, m, derivation.collation);
             own != by && class(&m.ty) != Class::Null && is_mixed(own, by)
         });
-        if mixed {
+        if mixed && by != CompareAs::Json {
             return self.in_as_or(arg, members, derivation, negated);
         }
         if by == CompareAs::Json {
@@ -925,7 +925,7 @@ fn moved_date_as_number(expr: &mut Expr) {
     use Function as F;
     let ExprKind::Call { function, args } = &expr.kind else { return };
     let is_date = match function {
-        F::DateAdd | F::DateSub | F::AddTime | F::SubTime => true,
+        F::DateAdd | F::DateSub | F::TimestampAdd | F::AddTime | F::SubTime => true,
         F::Greatest | F::Least => args.iter().any(|arg| matches!(class(&arg.ty), Class::Date | Class::DateTime)),
         _ => false,
     };

@@ -301,6 +301,8 @@ impl Binder<'_> {
         }
         let known = |e: &Expr| match is_computed(e) {
             true => match self.context.constant_text(e) {
+                // Of documents numbers alone are like times.
+                Some(text) if class(&e.ty) == Class::Json && !text.first().is_some_and(u8::is_ascii_digit) => e.clone(),
                 Some(text) => Expr::literal(Value::Bytes(text.into()), typing::string(0, CollationId::UTF8MB4_BIN)),
                 None => e.clone(),
             },

@@ -992,6 +992,10 @@ pub(super) fn converted(node: Node, columns: &[OutputColumn], types: &[ColumnTyp
             // A BIT becomes the text of its number.
             convert_to(&mut expr, &typing::bigint(true));
         }
+        if matches!(column.ty.kind, TypeKind::Float | TypeKind::Double) && matches!(types[n].kind, TypeKind::VarChar { .. }) {
+            // The digits that its type shows are not kept.
+            expr = super::expr::cast_to(expr, typing::double());
+        }
         convert_to(&mut expr, &types[n]);
         expr
     });

@@ -1,14 +1,21 @@
 //! Rows of values: `(a, b)` compared with each other, and in lists.
 
 use super::compare::Derivation;
+use super::expr::cast_to;
 use super::moments::compare_leniently;
+use super::typing::{Class, class};
 use super::{Binder, typing};
 use crate::ast;
 use crate::error::{Error, Result};
 use crate::expr::{CompareAs, CompareOp, Expr, ExprKind};
+use types::Value;
 
 /// How strongly the parts of a row hold their collations. None are known of rows in rows, and of rows that no one has written.
 type Parts<'p> = &'p [Derivation];
+
+fn is_integer(text: &[u8]) -> bool {
+    std::str::from_utf8(text).is_ok_and(|text| text.parse::<i64>().is_ok())
+}
 
 impl Binder<'_> {
     /// `(a, b) op (c, d)`: equality as the pairs' conjunction, so that each may find an index; order as it stands.
@@ -74,13 +81,33 @@ impl Binder<'_> {
         for (n, (a, b)) in left.iter().zip(right).enumerate() {
             let mut pair = match (&a.kind, &b.kind) {
                 (ExprKind::Row(_), ExprKind::Row(_)) => self.row_equality(a, b, (&[], &[]))?,
-                _ => self.pair(CompareOp::Equal, (a, parts.0.get(n)), (b, parts.1.get(n)), "=")?.0,
+                _ => {
+                    let as_left = self.as_left(a, b);
+                    let b = as_left.as_ref().unwrap_or(b);
+                    self.pair(CompareOp::Equal, (a, parts.0.get(n)), (b, parts.1.get(n)), "=")?.0
+                }
             };
             compare_leniently(&mut pair);
             pairs.push(pair);
         }
         let nullable = pairs.iter().any(|p| p.nullable);
         Ok(self.boolean(ExprKind::And(pairs), nullable))
+    }
+
+    /// Of two that are a text and something else the left one says how they compare in a list of rows.
+    fn as_left(&self, left: &Expr, right: &Expr) -> Option<Expr> {
+        let ty = match (class(&left.ty), class(&right.ty)) {
+            (Class::String, Class::String | Class::Json | Class::Null) => return None,
+            (Class::String, _) => typing::string(typing::string_length(&right.ty), self.literal_collation()),
+            (Class::Integer, Class::String) => typing::bigint(false),
+            _ => return None,
+        };
+        match &right.kind {
+            ExprKind::Row(_) => None,
+            // An integer already, by which an index is looked into.
+            ExprKind::Literal(Value::Bytes(text)) if class(&ty) == Class::Integer && is_integer(text) => None,
+            _ => Some(cast_to(right.clone(), ty)),
+        }
     }
 
     pub(super) fn row(&mut self, items: &[ast::Expr<'_>]) -> Result<Expr> {

@@ -291,9 +291,8 @@ fn length<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
 }
 
 fn contains<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
-    let target = document(env, args, 0, "json_contains")?;
-    let candidate = document(env, args, 1, "json_contains")?;
-    let (Some(target), Some(candidate)) = (target, candidate) else { return Ok(Value::Null) };
+    let Some(target) = document(env, args, 0, "json_contains")? else { return Ok(Value::Null) };
+    let Some(candidate) = document(env, args, 1, "json_contains")? else { return Ok(Value::Null) };
     let Some(arg) = args.get(2) else { return Ok(Value::Int(target.contains(&candidate).into())) };
     let Some(path) = single_path(env, arg)? else { return Ok(Value::Null) };
     Ok(path.find_one(&target).map_or(Value::Null, |part| Value::Int(part.contains(&candidate).into())))

@@ -164,6 +164,37 @@ const EXPECTED_SMALL: &[Expected] = &[
         told: &[],
         why: "MySQL does not see that two rows of values are the same",
     },
+    Expected { signature: "rows", words: &[&["WITH ROLLUP"]], told: &[], why: "literals and ZEROFILL in the row of all groups" },
+    Expected {
+        signature: "rows",
+        words: &[&["YEAR"], &["TIME'", "TIME(", "STR_TO_DATE("], &[" < ", " > ", " = ", "<=", ">=", "<>"]],
+        told: &[],
+        why: "MySQL takes the present year for a constant TIME beside a YEAR",
+    },
+    Expected {
+        signature: "error 1690 of peer alone",
+        words: &[&["1E100", "E38", "E308"]],
+        told: &["BIGINT value"],
+        why: "a DOUBLE beyond the integers is cut where one is wanted",
+    },
+    Expected {
+        signature: "error 3064 of peer alone",
+        words: &[&["JSON_UNQUOTE(", "JSON_QUOTE("]],
+        told: &[],
+        why: "MySQL computes constants that no row asks for",
+    },
+    Expected {
+        signature: "decimals of a column",
+        words: &[&["NULL"], &["INTERSECT", "EXCEPT", "UNION", "GREATEST(", "LEAST("]],
+        told: &[],
+        why: "a column of NULLs is a text with any number of decimals in MySQL",
+    },
+    Expected {
+        signature: "rows",
+        words: &[&["AS JSON"], &["TIME", "DATE"], &["IGNORE", "SQL_MODE = 'ONLY_FULL_GROUP_BY'"]],
+        told: &["0000-00-00", "00:00:00"],
+        why: "an invalid document is stored as the zero date, in MySQL as NULL",
+    },
     Expected {
         signature: "rows",
         words: &[&["ORDER BY"], &["JSON_ARRAY", "JSON_OBJECT", "JSON_KEYS", "JSON_MERGE", "JSON_SET", "JSON_INSERT"]],
