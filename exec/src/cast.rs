@@ -89,13 +89,16 @@ fn name_of(env: &Env<'_>, arg: &Expr) -> String {
 }
 
 /// CAST(... AS JSON): documents stay, texts are parsed, all else is a scalar.
-fn json<'a>(value: Value<'a>, from: &ColumnType) -> Evaluated<'a> {
+fn json<'a>(value: Value<'a>, from: &ColumnType, node: &Expr) -> Evaluated<'a> {
     if coerce::is_document(from) {
         return Ok(value);
     }
     let document = match &value {
         Value::Bytes(text) if !from.is_binary_string() => crate::function::parse_document(text, 1, "cast_as_json")?,
-        other => crate::function::document_of(other, from),
+        other => match &node.kind {
+            ExprKind::Cast(arg) => crate::function::document_of_expr(other, arg),
+            _ => crate::function::document_of(other, from),
+        },
     };
     Ok(Value::Bytes(Cow::Owned(document.to_binary())))
 }
@@ -112,7 +115,7 @@ fn converted<'a>(env: &Env<'a>, value: Value<'a>, from: &ColumnType, node: &'a E
             }
             Ok(Value::Double(if node.ty.kind == TypeKind::Float { f64::from(x as f32) } else { x }))
         }
-        Kind::Json => json(value, from),
+        Kind::Json => json(value, from, node),
         Kind::Text => text(env, value, from, &node.ty),
         Kind::Date => {
             let mut warnings = Warnings::new();
@@ -122,7 +125,7 @@ fn converted<'a>(env: &Env<'a>, value: Value<'a>, from: &ColumnType, node: &'a E
             {
                 return Ok(Value::Date(date));
             }
-            let date = convert::to_date(&value, from, &context, &mut warnings);
+            let date = convert::to_date(&coerce::without_time(value), from, &context, &mut warnings);
             env.report(warnings)?;
             Ok(date.map_or(Value::Null, Value::Date))
         }
@@ -207,7 +210,11 @@ fn text<'a>(env: &Env<'a>, value: Value<'a>, from: &ColumnType, ty: &ColumnType)
     if !binary && std::str::from_utf8(&text).is_err() {
         let value = types::convert::invalid_text(&text);
         env.problem(Error::InvalidText { charset: coerce::charset_of(ty.collation), value })?;
-        return Ok(Value::Null);
+        if env.session().sql_mode.strict {
+            return Ok(Value::Null);
+        }
+        let valid = std::str::from_utf8(&text).map_or_else(|error| error.valid_up_to(), str::len);
+        text.to_mut().truncate(valid);
     }
     let length = match ty.kind {
         TypeKind::Char { length } | TypeKind::VarChar { length } => length as usize,

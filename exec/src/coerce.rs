@@ -350,6 +350,23 @@ pub(crate) fn nearest_timestamp<'a>(session: &SessionVars, civil: DateTime) -> (
     (Value::DateTime(DateTime::from_utc_micros(micros).unwrap_or_default()), order)
 }
 
+/// A number that is wanted as a date: its time of day and fraction are not looked at. Other values stay.
+pub(crate) fn without_time<'a>(value: Value<'a>) -> Value<'a> {
+    const WITH_TIME_MIN: u64 = 101_000_000;
+    const DAY: u64 = 1_000_000;
+    let number = match &value {
+        Value::Int(n) => u64::try_from(*n).ok(),
+        Value::UInt(n) => Some(*n),
+        Value::Double(x) if *x >= 0.0 => Some(*x as u64),
+        Value::Decimal(d) if !d.is_negative() => d.truncate(0).ok().and_then(|whole| whole.to_u64().ok()),
+        _ => None,
+    };
+    match number {
+        Some(n) if n >= WITH_TIME_MIN => Value::UInt(n - n % DAY),
+        _ => value,
+    }
+}
+
 /// An error in stored bytes.
 pub(crate) fn row_error(error: types::Error) -> Error {
     Error::Storage(format!("a stored row cannot be read: {error:?}"))
@@ -478,7 +495,9 @@ impl<'a> Env<'a> {
             types::json::write_text(&text, &mut out);
             return Ok(Cow::Owned(out));
         }
-        if suits(&value, ty) {
+        if let (Value::Double(x), TypeKind::Double, None) = (&value, &ty.kind, ty.float_decimals) {
+            convert::write_short_f64(*x, &mut out);
+        } else if suits(&value, ty) {
             convert::write_text(&value, ty, &mut out);
         } else {
             // A parameter of another kind than the plan thought.
@@ -539,7 +558,8 @@ impl<'a> Env<'a> {
             Value::Decimal(d) => Some(d.to_f64().abs()),
             _ => None,
         };
-        let beyond = number.is_some_and(|n| n >= 8_385_960.0 && !(1e10..1e14).contains(&n));
+        let is_moment = |n: f64| (1e10..1e14).contains(&n) && types::temporal::datetime_from_number(n as u64).is_some();
+        let beyond = number.is_some_and(|n| n >= 8_385_960.0 && !is_moment(n));
         if beyond || matches!(value, Value::Bytes(text) if text.trim_ascii().is_empty()) {
             self.problem(Error::TruncatedWrongValue { what: "time", value: plain_text(value) })?;
             return Ok(None);

@@ -585,8 +585,13 @@ impl<'a> Env<'a> {
         if matches!(right, Value::Null) {
             return Ok(None);
         }
-        let (left, right) = (self.as_compared_datetime(value)?, self.as_compared_datetime(&right)?);
-        Ok(Some(left.unwrap_or_default().cmp(&right.unwrap_or_default())))
+        Ok(Some(self.order_of_dates(value, &right)?))
+    }
+
+    /// The order of two dates; what is none is the zero date.
+    pub fn order_of_dates(&self, left: &Value<'_>, right: &Value<'_>) -> Step<Ordering> {
+        let (left, right) = (self.as_compared_datetime(left)?, self.as_compared_datetime(right)?);
+        Ok(left.unwrap_or_default().cmp(&right.unwrap_or_default()))
     }
 
     fn order(&self, by: CompareAs, value: &Value<'a>, ty: &ColumnType, other: &'a Expr) -> Step<Option<Ordering>> {
@@ -629,12 +634,12 @@ impl<'a> Env<'a> {
         })
     }
 
-    /// A constant text that is no date, compared with a date, is an error (1525); one of a column only a warning.
+    /// A parameter that is no date, compared with a date, is an error (1525), as a constant is when the statement is planned.
     #[cold]
     fn refuse_constant(&self, by: CompareAs, expr: &Expr, value: &Value<'_>, other: &ColumnType) -> Step<()> {
         if let Value::Bytes(text) = value
             && by == CompareAs::Temporal
-            && is_constant(expr)
+            && matches!(expr.kind, ExprKind::Param(_))
             && self.as_datetime(value)?.is_none()
         {
             let kind = if coerce::kind_of(other) == Kind::DateTime { "DATETIME" } else { "DATE" };
@@ -882,22 +887,17 @@ impl<'a> Env<'a> {
 
     pub fn time(&self, expr: &'a Expr) -> Step<Option<types::Time>> {
         let value = self.moment(expr)?;
-        // Of documents times and dates alone are times.
-        if coerce::is_document(&expr.ty) && !matches!(value, Value::Time(_) | Value::Date(_) | Value::DateTime(_) | Value::Null) {
+        // Of documents times, dates and texts of times alone are times.
+        let is_time = |v: &Value<'_>| match v {
+            Value::Bytes(text) => !types::temporal::parse_time(text).truncated,
+            v => matches!(v, Value::Time(_) | Value::Date(_) | Value::DateTime(_) | Value::Null),
+        };
+        if coerce::is_document(&expr.ty) && !is_time(&value) {
             self.problem(Error::InvalidDocument { what: "TIME", column: String::new(), row: 1 })?;
             return Ok(None);
         }
         self.as_time(&value)
     }
-}
-
-/// Does an expression have one value for all rows? MySQL reads the text of such a one before any row.
-fn is_constant(expr: &Expr) -> bool {
-    let changes = |e: &Expr| {
-        matches!(e.kind, ExprKind::Column { .. } | ExprKind::ColumnOrdinal { .. } | ExprKind::Slot(_) | ExprKind::Subquery(_))
-            || matches!(e.kind, ExprKind::UserVariable(_) | ExprKind::AssignVariable { .. } | ExprKind::InsertValue { .. })
-    };
-    !expr.any(&changes)
 }
 
 /// A document is true unless it is the number 0: as a condition it is compared with that, and no other kind of document equals a number.

@@ -270,6 +270,9 @@ impl Compared<'_, '_> {
                 (Value::Null, Value::Null) if self.op == CompareOp::NullSafeEqual => Some(true),
                 (Value::Null, _) | (_, Value::Null) if self.op == CompareOp::NullSafeEqual => Some(false),
                 (Value::Null, _) | (_, Value::Null) => None,
+                (Value::Bytes(_), _) | (_, Value::Bytes(_)) if self.by[n] == CompareAs::Temporal => {
+                    Some(crate::eval::holds(self.op, self.env.order_of_dates(value, &other)?))
+                }
                 _ => {
                     let order = self.env.compare_values(self.by[n], value, &self.exprs[n].ty, &other, &self.types[n])?;
                     order.map(|order| crate::eval::holds(self.op, order))

@@ -12,7 +12,7 @@
 use crate::func::{AggregateFunction, Function};
 use std::sync::Arc;
 use types::partition::PartitionFunction;
-use types::{CollationId, ColumnType, Value};
+use types::{CollationId, ColumnType, TypeKind, Value};
 
 /// A bound expression with its static type.
 #[derive(Clone, Debug, PartialEq)]
@@ -333,5 +333,22 @@ impl Expr {
     pub fn literal(value: Value<'static>, ty: ColumnType) -> Self {
         let nullable = value == Value::Null;
         Self { kind: ExprKind::Literal(value), ty, nullable }
+    }
+
+    /// Is it TRUE, FALSE, a comparison or logic, which documents take for a truth value? What IF or COALESCE chooses is a number.
+    pub fn is_truth_value(&self) -> bool {
+        use ExprKind as K;
+        use Function as F;
+        let is_boolean = self.ty.kind == TypeKind::BigInt && self.ty.display_width == Some(1);
+        match &self.kind {
+            // STRCMP counts as a comparison.
+            K::Call { function: F::StrCmp, .. } => true,
+            K::Call { function: F::If | F::IfNull | F::Coalesce | F::Greatest | F::Least, .. } | K::Case { .. } => false,
+            K::Subquery(subquery) => {
+                is_boolean && !matches!(subquery.test, SubqueryTest::Value { .. } | SubqueryTest::Call { .. })
+            }
+            K::Column { .. } | K::Slot(_) | K::Param(_) | K::UserVariable(_) | K::AssignVariable { .. } => false,
+            _ => is_boolean,
+        }
     }
 }

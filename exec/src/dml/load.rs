@@ -184,22 +184,22 @@ impl<'p> Loading<'p> {
     }
 
     fn field<'r>(&self, shared: &Shared<'_>, text: &'r [u8], column: &'r ColumnDef, number: u64) -> Result<Value<'r>> {
-        let text = match column.ty.is_binary_string() {
-            true => Cow::Borrowed(text),
-            false => self.charset.decode(text).unwrap_or(Cow::Borrowed(text)),
+        let (text, from) = match column.ty.is_binary_string() {
+            true => (Cow::Borrowed(text), &column.ty),
+            false => (self.charset.decode(text).unwrap_or(Cow::Borrowed(text)), &self.text),
         };
         match text {
             Cow::Borrowed(text) => {
                 // What is converted may be a part of the text, so it is borrowed for as long as that.
                 let value = Value::Bytes(Cow::Borrowed(text));
-                Ok(match store::convert(shared, &value, &self.text, column, number)? {
+                Ok(match store::convert(shared, &value, from, column, number)? {
                     Value::Bytes(stored) => Value::Bytes(lengthen(stored, text)),
                     stored => stored.into_owned(),
                 })
             }
             Cow::Owned(text) => {
                 let value = Value::Bytes(text.into());
-                Ok(store::convert(shared, &value, &self.text, column, number)?.into_owned())
+                Ok(store::convert(shared, &value, from, column, number)?.into_owned())
             }
         }
     }

@@ -150,7 +150,7 @@ fn part<'a>(env: &Env<'a>, arg: &'a Expr, compute: impl Fn(DateTime) -> Option<V
     let value = env.moment(arg)?;
     let date = match month_and_day(&value) {
         Some(date) if !coerce::is_document(&arg.ty) => Some(date.at_midnight()),
-        _ => env.as_loose_datetime(&value)?,
+        _ => env.as_loose_datetime(&coerce::without_time(value))?,
     };
     Ok(date.and_then(compute).unwrap_or(Value::Null))
 }
@@ -162,7 +162,13 @@ fn date_of<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
     {
         return Ok(Value::Date(date));
     }
-    Ok(env.as_datetime(&value)?.map_or(Value::Null, |d| Value::Date(d.date)))
+    Ok(env.as_datetime(&coerce::without_time(value))?.map_or(Value::Null, |d| Value::Date(d.date)))
+}
+
+/// The date that an argument is; of a number its time of day is not looked at.
+fn day_of<'a>(env: &Env<'a>, arg: &'a Expr) -> Step<Option<Date>> {
+    let value = coerce::without_time(env.moment(arg)?);
+    Ok(env.as_datetime(&value)?.map(|d| d.date))
 }
 
 /// The numbers 0 to 100 are a month and a day of 2000, either of which may be zero.
@@ -179,7 +185,7 @@ pub(crate) fn month_and_day(value: &Value<'_>) -> Option<Date> {
 
 /// Of dates that exist only: NULL for zero parts.
 fn day_part<'a>(env: &Env<'a>, arg: &'a Expr, compute: impl Fn(i64) -> Value<'a>) -> Evaluated<'a> {
-    Ok(env.datetime(arg)?.and_then(|d| d.date.day_number()).map_or(Value::Null, compute))
+    Ok(day_of(env, arg)?.and_then(|date| date.day_number()).map_or(Value::Null, compute))
 }
 
 /// Of a TIME, or of the time of day of a datetime.
@@ -195,7 +201,7 @@ fn timestamp<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
 }
 
 fn week<'a>(env: &Env<'a>, function: Function, args: &'a [Expr]) -> Evaluated<'a> {
-    let Some(d) = env.datetime(&args[0])? else { return Ok(Value::Null) };
+    let Some(date) = day_of(env, &args[0])? else { return Ok(Value::Null) };
     let mode = match (function, args.get(1)) {
         (Function::WeekOfYear, _) => 3,
         (_, Some(mode)) => env.integer(mode)?.unwrap_or(0).rem_euclid(8) as u64,
@@ -204,7 +210,7 @@ fn week<'a>(env: &Env<'a>, function: Function, args: &'a [Expr]) -> Evaluated<'a
     };
     // YEARWEEK never answers week 0: it belongs to the year before.
     let mode = if function == Function::YearWeek { mode | 2 } else { mode };
-    Ok(match temporal::week_and_year(d.date, WeekMode::from_number(mode)) {
+    Ok(match temporal::week_and_year(date, WeekMode::from_number(mode)) {
         None => Value::Null,
         Some((week, year)) if function == Function::YearWeek => Value::Int(i64::from(year) * 100 + i64::from(week)),
         Some((week, _)) => Value::Int(week.into()),
@@ -212,7 +218,7 @@ fn week<'a>(env: &Env<'a>, function: Function, args: &'a [Expr]) -> Evaluated<'a
 }
 
 fn date_diff<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
-    let day = |arg| -> Step<Option<i64>> { Ok(env.datetime(arg)?.and_then(|d| d.date.day_number())) };
+    let day = |arg| -> Step<Option<i64>> { Ok(day_of(env, arg)?.and_then(|date| date.day_number())) };
     let (Some(a), Some(b)) = (day(&args[0])?, day(&args[1])?) else { return Ok(Value::Null) };
     Ok(Value::Int(a - b))
 }
@@ -470,7 +476,7 @@ fn unix_timestamp<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr]) -> Evalua
     let micros = match args.first() {
         None => env.session().statement_start_us / MICROS_PER_SECOND * MICROS_PER_SECOND,
         Some(arg) => {
-            let value = env.eval(arg)?;
+            let value = env.plain(env.eval(arg)?, &arg.ty);
             let any_date = DateRules { allow_invalid: false, ..DateRules::default() };
             if value.is_null() {
                 return Ok(Value::Null);

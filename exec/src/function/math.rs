@@ -3,9 +3,9 @@
 use crate::coerce::{self, Kind};
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Pause};
-use sql::expr::{CompareAs, Expr};
+use sql::expr::{CompareAs, Expr, ExprKind};
 use sql::func::Function;
-use types::{ColumnType, Date, DateTime, TypeKind, Value};
+use types::{Date, DateTime, TypeKind, Value};
 
 /// Computes one of the numeric functions; the kind of the result is the node's static type.
 pub(super) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: &'a [Expr]) -> Evaluated<'a> {
@@ -235,8 +235,8 @@ fn rand<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
 }
 
 fn greatest_least<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr], greatest: bool) -> Evaluated<'a> {
-    if coerce::is_string(&node.ty) && args.iter().any(has_date) {
-        return extreme_date(env, args, greatest);
+    if matches!(coerce::kind_of(&node.ty), Kind::Text | Kind::Double) && args.iter().any(has_date) {
+        return extreme_date(env, node, args, greatest);
     }
     let by = coerce::compare_as_of(&node.ty);
     let mut best: Option<Value<'a>> = None;
@@ -271,7 +271,7 @@ const NO_DATE: Date = Date { year: 16_383, month: 15, day: 31 };
 
 /// GREATEST and LEAST where one of the values is a date: all are read as dates. What is none is beyond them all; beside a DATETIME it is
 /// the zero date.
-fn extreme_date<'a>(env: &Env<'a>, args: &'a [Expr], greatest: bool) -> Evaluated<'a> {
+fn extreme_date<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr], greatest: bool) -> Evaluated<'a> {
     let only_dates = !args.iter().any(|arg| coerce::kind_of(&arg.ty) == Kind::DateTime);
     let none = if only_dates { NO_DATE.at_midnight() } else { DateTime::default() };
     let mut best: Option<DateTime> = None;
@@ -291,20 +291,32 @@ fn extreme_date<'a>(env: &Env<'a>, args: &'a [Expr], greatest: bool) -> Evaluate
         }
     }
     let Some(best) = best else { return Ok(Value::Null) };
+    if coerce::kind_of(&node.ty) == Kind::Double {
+        let number = if only_dates { best.date.to_number().into() } else { best.to_number() };
+        return Ok(Value::Double(number as f64));
+    }
     let text = if best == NO_DATE.at_midnight() {
         format!("{}-{}-{}", NO_DATE.year, NO_DATE.month, NO_DATE.day)
     } else if only_dates {
         coerce::plain_text(&Value::Date(best.date))
     } else {
-        let fsp = args.iter().map(|arg| fraction_digits(&arg.ty)).max().unwrap_or(0);
+        let fsp = args.iter().map(fraction_digits).max().unwrap_or(0);
         coerce::datetime_text(&best, fsp)
     };
     Ok(Value::Bytes(text.into_bytes().into()))
 }
 
-fn fraction_digits(ty: &ColumnType) -> u8 {
-    match ty.kind {
-        TypeKind::DateTime { fsp } | TypeKind::Timestamp { fsp } | TypeKind::Time { fsp } => fsp,
+/// Digits behind the point of a value as a date: a text has six, a literal those that are written.
+fn fraction_digits(arg: &Expr) -> u8 {
+    match (&arg.kind, &arg.ty.kind) {
+        (_, TypeKind::DateTime { fsp } | TypeKind::Timestamp { fsp } | TypeKind::Time { fsp }) => *fsp,
+        (_, TypeKind::Decimal { scale, .. }) => (*scale).min(6),
+        (ExprKind::Literal(Value::Bytes(text)), _) if types::temporal::parse_datetime(text).is_some() => {
+            let fraction = text.iter().position(|&b| b == b'.').map_or(&[][..], |point| &text[point + 1..]);
+            fraction.iter().take_while(|b| b.is_ascii_digit()).count().min(6) as u8
+        }
+        (_, TypeKind::Double | TypeKind::Float) => 6,
+        _ if coerce::is_string(&arg.ty) => 6,
         _ => 0,
     }
 }

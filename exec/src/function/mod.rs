@@ -19,7 +19,7 @@ mod string;
 
 pub(crate) use date::month_and_day;
 pub(crate) use json::{
-    binary_json, deep_json, document_of, json_value, null_member_name, parse_document, read_document, scalar_of,
+    binary_json, deep_json, document_of, document_of_expr, json_value, null_member_name, parse_document, read_document, scalar_of,
 };
 pub(crate) use regexp::Patterns;
 pub(crate) use string::{char_count, char_offset};

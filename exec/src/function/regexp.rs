@@ -282,19 +282,6 @@ fn compile<'a>(
     match_type: Option<&'a Expr>,
     function: &'static str,
 ) -> Step<Option<Rc<Pattern>>> {
-    let binary = super::string::is_binary;
-    if binary(&args[0]) != binary(&args[1]) {
-        let text = if binary(&args[0]) { &args[1] } else { &args[0] };
-        if coerce::is_string(&text.ty) {
-            let collation = text.ty.collation.name();
-            let message = format!(
-                "Character set '{}' cannot be used in conjunction with '{}' in call to {function}.",
-                if binary(&args[0]) { "binary" } else { collation },
-                if binary(&args[0]) { collation } else { "binary" },
-            );
-            return Err(refusal(3995, &message).into());
-        }
-    }
     let texts = args[..2].iter().filter(|arg| coerce::is_string(&arg.ty));
     let sensitive = |arg: &Expr| super::string::is_binary(arg) || !arg.ty.collation.name().ends_with("_ci");
     let mut flags = Flags { insensitive: !texts.clone().any(sensitive), lines: false, dot_all: false };

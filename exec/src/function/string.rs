@@ -586,7 +586,10 @@ fn export_set<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
 
 fn strcmp<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     let (Some(a), Some(b)) = (env.text(&args[0])?, env.text(&args[1])?) else { return Ok(Value::Null) };
-    Ok(Value::Int(crate::coerce::compare_strings(collation_of(args), &a, &b) as i64))
+    // Beside a number by code points.
+    let collation =
+        if args.iter().any(|arg| crate::coerce::is_numeric(&arg.ty)) { CollationId::BINARY } else { collation_of(args) };
+    Ok(Value::Int(crate::coerce::compare_strings(collation, &a, &b) as i64))
 }
 
 fn quote<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {

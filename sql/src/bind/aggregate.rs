@@ -1,7 +1,7 @@
 //! Aggregate calls.
 
 use super::compare::{self, Coercibility, Derivation};
-use super::expr::numeric_operand;
+use super::expr::{cast_to, numeric_operand};
 use super::typing::{self, Class, class};
 use super::{Binder, LevelKind};
 use crate::ast;
@@ -114,7 +114,12 @@ impl Binder<'_> {
         if matches!(function, A::Sum | A::Avg | A::BitAnd | A::BitOr | A::BitXor)
             || matches!(function, A::StdDevPop | A::StdDevSamp | A::VarPop | A::VarSamp)
         {
-            args = args.into_iter().map(numeric_operand).collect();
+            let is_bits = matches!(function, A::BitAnd | A::BitOr | A::BitXor) && typing::is_bit_string(&args[0]);
+            args = if is_bits { args } else { args.into_iter().map(numeric_operand).collect() };
+            if call.distinct && class(&args[0].ty) == Class::String {
+                // Numbers are distinct, not the texts they are read from.
+                args = args.into_iter().map(|arg| cast_to(arg, typing::double())).collect();
+            }
         }
         match function {
             A::BitAnd | A::BitOr | A::BitXor if is_long_bit_string(&args[0]) => return Err(Error::LongBitOperand),
@@ -126,6 +131,9 @@ impl Binder<'_> {
         let (ty, nullable) = self.aggregate_type(function, &args, derivation);
         let derivation = match class(&ty) {
             Class::Json => Derivation { collation: CollationId::UTF8MB4_BIN, level: Coercibility::Implicit },
+            Class::String if function == A::GroupConcat && derivation.level > Coercibility::Numeric => {
+                Derivation { collation: ty.collation, ..derivation }
+            }
             Class::String => Derivation { collation: ty.collation, level: derivation.level.min(Coercibility::Coercible) },
             _ => Derivation::NUMERIC,
         };

@@ -107,22 +107,6 @@ pub(crate) fn compared(operands: &[Derivation], operation: &str) -> Result<Deriv
     together.ok_or_else(|| illegal_mix(operands, operation))
 }
 
-/// Literals of bytes that stand beside text become text: 3854 where they are none.
-pub(crate) fn check_literals<'e>(exprs: impl Iterator<Item = &'e Expr>, together: Derivation) -> Result<()> {
-    if together.collation == CollationId::BINARY || together.level >= Coercibility::Numeric {
-        return Ok(());
-    }
-    for expr in exprs {
-        if let (ExprKind::Literal(Value::Bytes(bytes)), true) = (&expr.kind, expr.ty.is_binary_string())
-            && types::convert::invalid_utf8(bytes).is_some()
-        {
-            let charset = together.collation.charset();
-            return Err(Error::NoTextOf { bytes: bytes.to_vec(), charset });
-        }
-    }
-    Ok(())
-}
-
 /// The derivation of a column of a set operation; MySQL's error names none of them.
 pub(crate) fn compared_columns(operands: &[Derivation]) -> Result<Derivation> {
     let together = Some(joined(operands, "UNION")?).filter(|together| together.level != Coercibility::None);

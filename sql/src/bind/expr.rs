@@ -1,7 +1,7 @@
 //! Expressions: from syntax to typed nodes.
 
 use super::compare::{self, Coercibility, Derivation};
-use super::moments::{compare_leniently, is_text_beside_date, refuse_no_date, refuse_no_dates, written_text, zero_of_no_date};
+use super::moments::{compare_leniently, is_text_beside_date, keep_dates, refuse_no_date, written_text, zero_of_no_date};
 use super::typing::{self, Class, class};
 use super::{Binder, from::dotted};
 use crate::ast;
@@ -72,14 +72,17 @@ impl Binder<'_> {
 
     /// Binds a condition: a single column, not a row.
     pub(super) fn predicate(&mut self, expr: &ast::Expr<'_>) -> Result<Expr> {
-        let bound = self.expr(expr)?;
-        single(&bound)?;
+        let mut bound = self.value(expr)?;
+        moved_date_as_number(&mut bound);
+        choice_as_number(&mut bound);
         Ok(bound)
     }
 
     /// Binds an expression that must be one value.
     pub(super) fn value(&mut self, expr: &ast::Expr<'_>) -> Result<Expr> {
-        self.predicate(expr)
+        let bound = self.expr(expr)?;
+        single(&bound)?;
+        Ok(bound)
     }
 
     pub(super) fn values(&mut self, exprs: &[ast::Expr<'_>]) -> Result<Vec<Expr>> {
@@ -195,7 +198,11 @@ impl Binder<'_> {
         if op == ast::UnaryOp::Plus {
             return Ok(arg);
         }
-        let arg = if op == ast::UnaryOp::BitNot { numeric_operand(arg) } else { number_argument(arg) };
+        let arg = match op {
+            ast::UnaryOp::BitNot if typing::is_bit_string(&arg) => arg,
+            ast::UnaryOp::BitNot => numeric_operand(arg),
+            _ => number_argument(arg),
+        };
         self.derivation = Derivation::NUMERIC;
         if op == ast::UnaryOp::BitNot {
             let nullable = arg.nullable;
@@ -206,20 +213,32 @@ impl Binder<'_> {
         if let Some(literal) = negated_literal(&arg) {
             return Ok(literal);
         }
+        let arg = self.wide_if_negative(arg);
         let (ty, nullable) = (typing::negate(&arg), arg.nullable);
         Ok(Expr { kind: ExprKind::Unary { op: UnaryOp::Negate, arg: Box::new(arg) }, ty, nullable })
+    }
+
+    /// A constant integer below zero is a DECIMAL where its sign is turned.
+    fn wide_if_negative(&self, arg: Expr) -> Expr {
+        let is_negative = class(&arg.ty) == Class::Integer
+            && super::moments::is_fixed(&arg)
+            && self.context.constant_text(&arg).is_some_and(|text| text.starts_with(b"-"));
+        if is_negative { cast_to(arg, typing::decimal(20, 0)) } else { arg }
     }
 
     fn compare(&mut self, op: CompareOp, left: &ast::Expr<'_>, right: &ast::Expr<'_>) -> Result<Expr> {
         let mut bound_left = self.expr(left)?;
         let left_derivation = self.derivation;
+        let left_parts = std::mem::take(&mut self.row_parts);
         let mut bound_right = self.expr(right)?;
         let derivation = left_derivation.combine(self.derivation, op.sign())?;
-        if let (ExprKind::Row(left), ExprKind::Row(right)) = (&bound_left.kind, &bound_right.kind) {
-            left.iter().zip(right).try_for_each(|(left, right)| refuse_no_dates(left, right))?;
+        if matches!(bound_left.kind, ExprKind::Row(_)) || matches!(bound_right.kind, ExprKind::Row(_)) {
+            let right_parts = std::mem::take(&mut self.row_parts);
+            return self.row_comparison(op, bound_left, bound_right, (&left_parts, &right_parts));
         }
         refuse_no_date(written_text(left), &bound_right)?;
         refuse_no_date(written_text(right), &bound_left)?;
+        self.refuse_no_dates(&bound_left, &bound_right)?;
         self.settle(&mut bound_left, left, &bound_right)?;
         self.settle(&mut bound_right, right, &bound_left)?;
         self.comparison(op, bound_left, bound_right, derivation)
@@ -243,7 +262,7 @@ impl Binder<'_> {
     /// A comparison of bound operands.
     pub(super) fn comparison(&mut self, op: CompareOp, mut left: Expr, mut right: Expr, derivation: Derivation) -> Result<Expr> {
         if matches!(left.kind, ExprKind::Row(_)) || matches!(right.kind, ExprKind::Row(_)) {
-            return self.row_comparison(op, left, right);
+            return self.row_comparison(op, left, right, (&[], &[]));
         }
         prepare_operands(&mut left, &mut right);
         compare::convert_year(&mut left, &right);
@@ -251,8 +270,10 @@ impl Binder<'_> {
         compare::convert_moment(&mut left, &right);
         compare::convert_moment(&mut right, &left);
         let by = compare::compare_as(&left, &right, derivation.collation);
-        if matches!(by, CompareAs::String(_)) {
-            compare::check_literals([&left, &right].into_iter(), derivation)?;
+        match by {
+            CompareAs::String(_) => self.refuse_no_text([&left, &right].into_iter(), derivation)?,
+            CompareAs::Json => [&mut left, &mut right].into_iter().for_each(truth_as_document),
+            _ => {}
         }
         let nullable = op != CompareOp::NullSafeEqual && (left.nullable || right.nullable);
         Ok(self.boolean(ExprKind::Compare { op, by, left: Box::new(left), right: Box::new(right) }, nullable))
@@ -282,23 +303,36 @@ impl Binder<'_> {
     }
 
     fn is_truth(&mut self, arg: &ast::Expr<'_>, truth: bool, negated: bool) -> Result<Expr> {
-        let arg = self.value(arg)?;
+        let arg = self.predicate(arg)?;
         Ok(self.boolean(ExprKind::IsTruth { arg: Box::new(arg), truth, negated }, false))
     }
 
     fn in_list(&mut self, arg: &ast::Expr<'_>, list: &[ast::Expr<'_>], negated: bool) -> Result<Expr> {
         let mut arg = self.expr(arg)?;
         let mut derivations = vec![self.derivation];
+        let arg_parts = std::mem::take(&mut self.row_parts);
         let mut members = Vec::with_capacity(list.len());
+        let mut member_parts = Vec::new();
         for member in list {
             let mut bound = self.expr(member)?;
             derivations.push(self.derivation);
+            if list.len() == 1 {
+                refuse_no_date(written_text(member), &arg)?;
+                self.refuse_no_dates(&arg, &bound)?;
+            }
             self.settle(&mut bound, member, &arg)?;
+            if matches!(bound.kind, ExprKind::Row(_)) {
+                member_parts.push(std::mem::take(&mut self.row_parts));
+            }
             members.push(bound);
         }
-        if let ExprKind::Row(parts) = &arg.kind {
-            let columns = parts.len();
-            return self.row_in(arg, columns, members, negated);
+        if matches!(arg.kind, ExprKind::Row(_)) {
+            return self.row_in((arg, &arg_parts), members, &member_parts, negated);
+        }
+        let is_year = arg.ty.kind == TypeKind::Year && matches!(arg.kind, ExprKind::Column { .. }) && members.len() > 1;
+        if is_year && members.iter().all(|m| class(&m.ty) == Class::String && compare::is_constant(m)) {
+            // Several texts compare with a year as texts.
+            arg = cast_to(arg, typing::string(4, self.literal_collation()));
         }
         for member in &mut members {
             single(member)?;
@@ -306,12 +340,21 @@ impl Binder<'_> {
         }
         match members.as_mut_slice() {
             [only] => compare::convert_year(only, &arg),
+            // Only a single number is short for a year.
+            several if is_year && arg.ty.kind == TypeKind::Year && several.iter().any(|m| class(&m.ty) != Class::Integer) => {
+                arg = cast_to(arg, typing::bigint(true))
+            }
             several if class(&arg.ty) == Class::DateTime && several.iter().all(|m| matches!(m.kind, ExprKind::Literal(_))) => {
                 several.iter_mut().for_each(zero_of_no_date);
             }
             _ => {}
         }
-        let derivation = common_derivation(&arg, &members, &derivations, if members.len() > 1 { " IN " } else { "=" })?;
+        if keep_dates(&arg, &mut members) {
+            let nullable = arg.nullable || members.iter().any(|m| m.nullable);
+            let kind = ExprKind::In { arg: Box::new(arg), list: members, by: CompareAs::Temporal, negated };
+            return Ok(self.boolean(kind, nullable));
+        }
+        let derivation = self.common_derivation(&arg, &members, &derivations, if members.len() > 1 { " IN " } else { "=" })?;
         let by = members.iter().map(|m| compare::compare_as(&arg, m, derivation.collation));
         let Some(by) = by.reduce(wider) else { return Err(Error::WrongArguments("IN".to_owned())) };
         let nullable = arg.nullable || members.iter().any(|m| m.nullable);
@@ -320,8 +363,11 @@ impl Binder<'_> {
             let own = compare::compare_as(&arg, m, derivation.collation);
             own != by && class(&m.ty) != Class::Null && is_mixed(own, by)
         });
-        if mixed {
+        if mixed && by != CompareAs::Json {
             return self.in_as_or(arg, members, derivation, negated);
+        }
+        if by == CompareAs::Json {
+            members.iter_mut().chain([&mut arg]).for_each(truth_as_document);
         }
         Ok(self.boolean(ExprKind::In { arg: Box::new(arg), list: members, by, negated }, nullable))
     }
@@ -354,8 +400,9 @@ impl Binder<'_> {
         for bound in &bounds {
             self.settle(&mut arg, &between.arg, bound)?;
         }
+        documents_as_values(&mut arg, &mut bounds);
         let all_texts = bounds.iter().all(is_text_like);
-        let derivation = common_derivation(&arg, if all_texts { &bounds } else { &[] }, &derivations, "between")?;
+        let derivation = self.common_derivation(&arg, if all_texts { &bounds } else { &[] }, &derivations, "between")?;
         let (high, low) = (bounds.pop().expect("two bounds"), bounds.pop().expect("two bounds"));
         let by_low = compare::compare_as(&arg, &low, derivation.collation);
         let by_high = compare::compare_as(&arg, &high, derivation.collation);
@@ -385,11 +432,28 @@ impl Binder<'_> {
         Ok(self.boolean(kind, nullable))
     }
 
+    /// The derivation of an operand and all that it is compared with; an error only where it is compared with texts.
+    fn common_derivation(
+        &self,
+        operand: &Expr,
+        others: &[Expr],
+        derivations: &[Derivation],
+        operation: &str,
+    ) -> Result<Derivation> {
+        if is_text_like(operand) && others.iter().any(is_text_like) {
+            let together = compare::compared(derivations, operation)?;
+            self.refuse_no_text(others.iter().chain([operand]), together)?;
+            return Ok(together);
+        }
+        Ok(compare::joined(derivations, operation).unwrap_or(Derivation::NUMERIC))
+    }
+
     fn like(&mut self, like: &ast::Like<'_>) -> Result<Expr> {
         let mut arg = self.value(&like.arg)?;
         let arg_derivation = self.derivation;
         let mut pattern = self.value(&like.pattern)?;
         let derivation = arg_derivation.combine(self.derivation, "like")?;
+        self.refuse_no_text([&arg, &pattern].into_iter(), derivation)?;
         let escape = self.escape(like.escape.as_ref())?;
         let text = typing::string(255, self.literal_collation());
         adopt(&mut arg, &text);
@@ -441,7 +505,7 @@ impl Binder<'_> {
             of_values.push(self.derivation);
         }
         if let Some(operand) = operand {
-            let together = common_derivation(&operand, &conditions, &of_conditions, "case")?;
+            let together = self.common_derivation(&operand, &conditions, &of_conditions, "case")?;
             for condition in &mut conditions {
                 let when = std::mem::replace(condition, Expr::literal(Value::Null, ColumnType::new(TypeKind::Null)));
                 *condition = self.comparison(CompareOp::Equal, operand.clone(), when, together)?;
@@ -563,7 +627,7 @@ impl Binder<'_> {
                 return Err(Error::CollationMismatch { collation: name.to_owned(), charset: charset.to_owned() });
             }
             arg.ty.collation = collation;
-        } else if class(&arg.ty) == Class::Null {
+        } else if class(&arg.ty) == Class::Null || matches!(arg.ty.kind, TypeKind::Bit { .. }) {
             return Err(Error::CollationMismatch { collation: name.to_owned(), charset: "binary".to_owned() });
         } else {
             let ty = typing::string(typing::string_length(&arg.ty), collation);
@@ -742,18 +806,28 @@ fn is_text_like(expr: &Expr) -> bool {
     matches!(class(&expr.ty), Class::String | Class::Date | Class::DateTime | Class::Time)
 }
 
-/// The derivation of an operand and all that it is compared with; an error only where it is compared with texts.
-fn common_derivation(operand: &Expr, others: &[Expr], derivations: &[Derivation], operation: &str) -> Result<Derivation> {
-    if is_text_like(operand) && others.iter().any(is_text_like) {
-        let together = compare::compared(derivations, operation)?;
-        compare::check_literals(others.iter().chain([operand]), together)?;
-        return Ok(together);
-    }
-    Ok(compare::joined(derivations, operation).unwrap_or(Derivation::NUMERIC))
-}
-
 fn single(expr: &Expr) -> Result<()> {
     if matches!(expr.kind, ExprKind::Row(_)) { Err(Error::OperandColumns(1)) } else { Ok(()) }
+}
+
+/// BETWEEN compares documents as their texts, beside numbers as numbers.
+fn documents_as_values(arg: &mut Expr, bounds: &mut [Expr]) {
+    let mut operands: Vec<&mut Expr> = std::iter::once(arg).chain(bounds).collect();
+    let is_number = |expr: &&mut Expr| matches!(class(&expr.ty), Class::Integer | Class::Decimal | Class::Double);
+    let beside_number = operands.iter().any(is_number);
+    for operand in operands.iter_mut().filter(|operand| class(&operand.ty) == Class::Json) {
+        let document = std::mem::replace(&mut **operand, Expr::literal(Value::Null, ColumnType::new(TypeKind::Null)));
+        let text = ColumnType { collation: CollationId::UTF8MB4_BIN, ..ColumnType::new(TypeKind::Text(types::LobSize::Long)) };
+        **operand = cast_to(document, if beside_number { typing::double() } else { text });
+    }
+}
+
+/// A truth value beside a document is JSON's true or false.
+fn truth_as_document(side: &mut Expr) {
+    if side.is_truth_value() {
+        let truth = std::mem::replace(side, Expr::literal(Value::Null, ColumnType::new(TypeKind::Null)));
+        *side = cast_to(truth, ColumnType::new(TypeKind::Json));
+    }
 }
 
 /// CASE compares a TIME with a text as times, where `=` takes both for texts.
@@ -806,11 +880,17 @@ pub(super) fn prepare_operands(left: &mut Expr, right: &mut Expr) {
     adopt(left, &right.ty);
     adopt(right, &left.ty);
     compare::convert_constants(left, right);
-    if !matches!(class(&right.ty), Class::String | Class::Json | Class::Null) {
-        enum_as_number(left);
-    }
-    if !matches!(class(&left.ty), Class::String | Class::Json | Class::Null) {
-        enum_as_number(right);
+    let (left_class, right_class) = (class(&left.ty), class(&right.ty));
+    for (side, other) in [(left, right_class), (right, left_class)] {
+        match other {
+            Class::Integer | Class::Decimal | Class::Double => {
+                enum_as_number(side);
+                moved_date_as_number(side);
+                choice_as_number(side);
+            }
+            Class::Date | Class::DateTime | Class::Time => enum_as_number(side),
+            Class::String | Class::Json | Class::Null => {}
+        }
     }
 }
 
@@ -829,6 +909,7 @@ pub(super) fn numeric_operand(mut expr: Expr) -> Expr {
     }
     enum_as_number(&mut expr);
     moved_date_as_number(&mut expr);
+    choice_as_number(&mut expr);
     if class(&expr.ty) == Class::Json { cast_to(expr, typing::double()) } else { expr }
 }
 
@@ -840,13 +921,39 @@ pub(super) fn document_as_number(condition: &mut Expr) {
     }
 }
 
-/// `'2024-01-31' + INTERVAL 1 DAY` is a text; as a number it is that of the date, 20240201.
+/// `'2024-01-31' + INTERVAL 1 DAY` is a text; as a number it is that of the date, 20240201. So are ADDTIME of a text, and GREATEST
+/// and LEAST of dates and texts.
 fn moved_date_as_number(expr: &mut Expr) {
-    if let ExprKind::Call { function: Function::DateAdd | Function::DateSub, .. } = expr.kind
-        && class(&expr.ty) == Class::String
-    {
+    use Function as F;
+    let ExprKind::Call { function, args } = &expr.kind else { return };
+    let is_date = match function {
+        F::DateAdd | F::DateSub | F::TimestampAdd | F::AddTime | F::SubTime => true,
+        F::Greatest | F::Least => args.iter().any(|arg| matches!(class(&arg.ty), Class::Date | Class::DateTime)),
+        _ => false,
+    };
+    if is_date && class(&expr.ty) == Class::String {
         expr.ty = typing::double();
     }
+}
+
+/// IF and CASE that choose among texts choose among numbers where one is wanted: an ENUM is its number, a hexadecimal literal too.
+fn choice_as_number(expr: &mut Expr) {
+    if class(&expr.ty) != Class::String {
+        return;
+    }
+    match &mut expr.kind {
+        ExprKind::Call { function: Function::If, args } => args[1..].iter_mut().for_each(to_number),
+        ExprKind::Case { whens, otherwise } => {
+            whens.iter_mut().map(|(_, value)| value).chain(otherwise.as_deref_mut()).for_each(to_number);
+        }
+        _ => return,
+    }
+    expr.ty = typing::double();
+}
+
+fn to_number(expr: &mut Expr) {
+    let taken = std::mem::replace(expr, Expr::literal(Value::Null, ColumnType::new(TypeKind::Null)));
+    *expr = numeric_operand(taken);
 }
 
 /// As [`numeric_operand`], for functions of one number: hexadecimal literals are doubles there.
@@ -865,7 +972,7 @@ fn bits_as_integer(bytes: &[u8]) -> Option<Expr> {
     (bytes.len() <= size_of::<u64>()).then(|| Expr::literal(Value::UInt(value), typing::bigint(true)))
 }
 
-fn cast_to(expr: Expr, ty: ColumnType) -> Expr {
+pub(super) fn cast_to(expr: Expr, ty: ColumnType) -> Expr {
     let nullable = expr.nullable;
     Expr { kind: ExprKind::Cast(Box::new(expr)), ty, nullable }
 }

@@ -67,15 +67,31 @@ impl Binder<'_> {
         let is_null = args.first().is_some_and(|arg| matches!(arg.kind, ExprKind::Literal(Value::Null)));
         let derivation = match function {
             F::Insert | F::LPad | F::RPad | F::Replace | F::SubstringIndex if is_null => Derivation::IGNORABLE,
+            // The format's level, with the connection's collation.
+            F::DateFormat | F::TimeFormat | F::FromUnixTime if args.len() == 2 => {
+                Derivation { collation: self.literal_collation(), ..self.derivation }
+            }
             _ => derivation,
         };
-        let of_text = args.iter().enumerate().filter(|(n, _)| takes_part_in_collation(function, *n));
-        compare::check_literals(of_text.map(|(_, arg)| arg), derivation)?;
+        // What chooses makes a text of the chosen alone.
+        let chooses = matches!(function, F::If | F::IfNull | F::Coalesce | F::Elt | F::MakeSet);
+        let is_made = |arg: &Expr| !chooses || matches!(arg.kind, ExprKind::Literal(_));
+        let of_text = args.iter().enumerate().filter(|(n, arg)| takes_part_in_collation(function, *n) && is_made(arg));
+        if function != F::FindInSet {
+            self.refuse_no_text(of_text.map(|(_, arg)| arg), derivation)?;
+        }
         if matches!(function, F::RegexpLike | F::RegexpInstr | F::RegexpSubstr | F::RegexpReplace) {
             refuse_bytes_beside_text(&args[0], &args[1], &name.to_lowercase())?;
         }
+        if function == F::RegexpReplace {
+            refuse_bytes_beside_text(&args[0], &args[2], "regexp_replace")?;
+        }
+        if compares || matches!(function, F::Locate | F::Instr) {
+            share_collation(function, &mut args, derivation);
+        }
         if upper == "MOD" {
-            return Ok(self.arithmetic(ArithmeticOp::Modulo, args[0].clone(), args[1].clone()));
+            let right = numeric_operand(args.remove(1));
+            return Ok(self.arithmetic(ArithmeticOp::Modulo, numeric_operand(args.remove(0)), right));
         }
         if let (F::Char, Some(charset)) = (function, call.using) {
             let bytes = self.finish_call(function, args, derivation, first)?;
@@ -154,6 +170,7 @@ impl Binder<'_> {
                     F::User | F::CurrentUser | F::SessionUser | F::SystemUser | F::Database | F::Version => {
                         Coercibility::SystemConstant
                     }
+                    F::DateFormat | F::TimeFormat => derivation.level,
                     _ if matches!(derivation.level, Coercibility::Explicit | Coercibility::None) => derivation.level,
                     _ if no_text && ty.collation == CollationId::BINARY => Coercibility::Ignorable,
                     _ if derivation.level <= Coercibility::Implicit => Coercibility::Implicit,
@@ -249,7 +266,7 @@ impl Binder<'_> {
 
     fn null_if(&mut self, mut args: Vec<Expr>, derivation: Derivation) -> Result<Expr> {
         let (second, first) = (args.pop().expect("two arguments"), args.pop().expect("two arguments"));
-        super::moments::refuse_no_dates(&first, &second)?;
+        self.refuse_no_dates(&first, &second)?;
         let equal = self.comparison(CompareOp::Equal, first.clone(), second, derivation)?;
         let ty = first.ty.clone();
         self.derivation = derivation;
@@ -262,6 +279,7 @@ impl Binder<'_> {
         let derivation = self.derivation;
         let right = self.value(right)?;
         let derivation = compare::joined(&[derivation, self.derivation], "concat")?;
+        self.refuse_no_text([&left, &right].into_iter(), derivation)?;
         self.finish_call(F::Concat, vec![left, right], derivation, derivation)
     }
 
@@ -331,6 +349,7 @@ impl Binder<'_> {
                 derivation = compare::joined(&[derivation, self.derivation], "trim")?;
             }
         }
+        self.refuse_no_text(args.iter(), derivation)?;
         let function = match side {
             ast::TrimSide::Both => F::Trim,
             ast::TrimSide::Leading => F::LTrim,
@@ -346,11 +365,28 @@ fn interval_amount(amount: Expr, unit: ast::IntervalUnit) -> Expr {
     if is_compound { amount } else { bits_as_number(amount) }
 }
 
-/// 3995: a pattern of text for bytes, or the other way round. What is read from rows is told when it is.
+/// Texts that a call compares with each other compare by the collation that they have together.
+fn share_collation(function: F, args: &mut [Expr], together: Derivation) {
+    if together.collation == CollationId::BINARY || together.level >= Coercibility::Numeric {
+        return;
+    }
+    for (n, arg) in args.iter_mut().enumerate() {
+        let is_text = class(&arg.ty) == Class::String && arg.ty.collation != CollationId::BINARY;
+        if is_text && takes_part_in_collation(function, n) {
+            arg.ty.collation = together.collation;
+        }
+    }
+}
+
+/// 3995: a pattern of text for bytes, or the other way round. BINARY, BLOB and BIT go with text but in REGEXP_REPLACE.
 pub(super) fn refuse_bytes_beside_text(text: &Expr, pattern: &Expr, function: &str) -> Result<()> {
     let is_binary = |arg: &Expr| arg.ty.collation == CollationId::BINARY;
-    let are_texts = [text, pattern].iter().all(|arg| class(&arg.ty) == Class::String && !compare::reads_rows(arg));
-    if !are_texts || is_binary(text) == is_binary(pattern) {
+    let is_refused = |arg: &Expr| match arg.ty.kind {
+        TypeKind::VarBinary { .. } => true,
+        _ => function == "regexp_replace" && is_binary(arg),
+    };
+    let are_texts = [text, pattern].iter().all(|arg| class(&arg.ty) == Class::String);
+    if !are_texts || is_binary(text) == is_binary(pattern) || !(is_refused(text) || is_refused(pattern)) {
         return Ok(());
     }
     let name = |arg: &Expr| if is_binary(arg) { "binary" } else { arg.ty.collation.name() };

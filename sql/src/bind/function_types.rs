@@ -294,13 +294,15 @@ impl Binder<'_> {
     fn with_known_texts<'e>(&self, args: &'e [Expr]) -> Cow<'e, [Expr]> {
         let is_computed = |e: &Expr| {
             let is_text = matches!(class(&e.ty), Class::String | Class::Json) && !matches!(e.kind, ExprKind::Literal(_));
-            is_text && !crate::planner::is_volatile(e) && !e.any(&varies)
+            is_text && super::moments::is_fixed(e)
         };
         if !args.iter().any(is_computed) {
             return Cow::Borrowed(args);
         }
         let known = |e: &Expr| match is_computed(e) {
             true => match self.context.constant_text(e) {
+                // Of documents numbers alone are like times.
+                Some(text) if class(&e.ty) == Class::Json && !text.first().is_some_and(u8::is_ascii_digit) => e.clone(),
                 Some(text) => Expr::literal(Value::Bytes(text.into()), typing::string(0, CollationId::UTF8MB4_BIN)),
                 None => e.clone(),
             },
@@ -308,13 +310,6 @@ impl Binder<'_> {
         };
         Cow::Owned(args.iter().map(known).collect())
     }
-}
-
-/// Is it known only when the statement runs?
-fn varies(expr: &Expr) -> bool {
-    use ExprKind as K;
-    matches!(expr.kind, K::Column { .. } | K::ColumnOrdinal { .. } | K::Slot(_) | K::Param(_) | K::Subquery(_))
-        || matches!(expr.kind, K::UserVariable(_) | K::AssignVariable { .. } | K::InsertValue { .. } | K::Row(_))
 }
 
 /// What REPEAT and its like may grow to when their count is not known.

@@ -266,6 +266,8 @@ pub(crate) struct Binder<'c> {
     pub on_null_side: bool,
     /// The collation of the expression bound last.
     pub derivation: Derivation,
+    /// Those of its parts, if it was a row.
+    pub row_parts: Vec<Derivation>,
     /// The blocks of the UNION that was bound last, where that is all there is to the query, before they were planned.
     pub union_blocks: Option<(Vec<query::BoundSelect>, Vec<bool>)>,
 }
@@ -296,6 +298,7 @@ impl<'c> Binder<'c> {
             changes_from: None,
             on_null_side: false,
             derivation: Derivation::IGNORABLE,
+            row_parts: Vec::new(),
             union_blocks: None,
         }
     }

@@ -1,14 +1,15 @@
 //! Constants beside dates: what is refused when a statement is bound, and what counts as the zero date.
 //!
-//! A literal text that is no date is error 1525 where it is compared with a date. In lists and BETWEEN, what is no date is the zero date.
+//! A constant text that is no date is error 1525 where it is compared with a date. In lists and BETWEEN, what is no date is the zero date.
+//! Constant bytes beside text become text: 3854 where they are none.
 
-use super::compare;
-use super::expr::is_bits_literal;
+use super::compare::{Coercibility, Derivation};
 use super::typing::{Class, class};
+use super::{Binder, compare};
 use crate::ast;
 use crate::error::{Error, Result};
 use crate::expr::{CompareAs, CompareOp, Expr, ExprKind};
-use types::{ColumnType, TypeKind, Value};
+use types::{CollationId, ColumnType, TypeKind, Value};
 
 /// The text of a literal as it is written.
 pub(super) fn written_text<'t>(written: &ast::Expr<'t>) -> Option<&'t [u8]> {
@@ -20,14 +21,56 @@ pub(super) fn written_text<'t>(written: &ast::Expr<'t>) -> Option<&'t [u8]> {
     }
 }
 
-/// Literal texts that are no dates, compared with dates: 1525.
-pub(super) fn refuse_no_dates(left: &Expr, right: &Expr) -> Result<()> {
-    let text = |expr: &Expr| match &expr.kind {
-        ExprKind::Literal(Value::Bytes(text)) if !is_bits_literal(expr) => Some(text.to_vec()),
-        _ => None,
+impl Binder<'_> {
+    /// Constant texts that are no dates, compared with dates: 1525.
+    pub(super) fn refuse_no_dates(&self, left: &Expr, right: &Expr) -> Result<()> {
+        self.refuse_constant(left, right)?;
+        self.refuse_constant(right, left)
+    }
+
+    /// Constant bytes that stand beside text become text: 3854 where they are none.
+    pub(super) fn refuse_no_text<'e>(&self, exprs: impl Iterator<Item = &'e Expr>, together: Derivation) -> Result<()> {
+        if together.collation == CollationId::BINARY || together.level >= Coercibility::Numeric {
+            return Ok(());
+        }
+        for expr in exprs.filter(|expr| expr.ty.is_binary_string()) {
+            let computed;
+            let bytes = match &expr.kind {
+                ExprKind::Literal(Value::Bytes(bytes)) => &**bytes,
+                _ if is_fixed(expr) => {
+                    computed = self.context.constant_text(expr).unwrap_or_default();
+                    &computed
+                }
+                _ => continue,
+            };
+            if types::convert::invalid_utf8(bytes).is_some() {
+                return Err(Error::NoTextOf { bytes: bytes.to_vec(), charset: together.collation.charset() });
+            }
+        }
+        Ok(())
+    }
+
+    fn refuse_constant(&self, constant: &Expr, date: &Expr) -> Result<()> {
+        if !matches!(class(&date.ty), Class::Date | Class::DateTime) || class(&constant.ty) != Class::String {
+            return Ok(());
+        }
+        match &constant.kind {
+            ExprKind::Literal(Value::Bytes(text)) => refuse_no_date(Some(text), date),
+            ExprKind::Literal(_) | ExprKind::Param(_) => Ok(()),
+            _ if is_fixed(constant) => refuse_no_date(self.context.constant_text(constant).as_deref(), date),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Is it the same whenever the statement runs?
+pub(super) fn is_fixed(expr: &Expr) -> bool {
+    use ExprKind as K;
+    let varies = |expr: &Expr| {
+        matches!(expr.kind, K::Column { .. } | K::ColumnOrdinal { .. } | K::Slot(_) | K::Param(_) | K::Subquery(_))
+            || matches!(expr.kind, K::UserVariable(_) | K::AssignVariable { .. } | K::InsertValue { .. } | K::Row(_))
     };
-    refuse_no_date(text(left).as_deref(), right)?;
-    refuse_no_date(text(right).as_deref(), left)
+    !crate::planner::is_volatile(expr) && !expr.any(&varies)
 }
 
 /// What is read only when the statement runs is told then.
@@ -43,6 +86,25 @@ pub(super) fn refuse_no_date(text: Option<&[u8]>, other: &Expr) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// A text in a list of several literals with dates among them: all are dates. A literal that is none equals nothing beside a DATE, and
+/// is the zero date beside a DATETIME. Is it such a list?
+pub(super) fn keep_dates(arg: &Expr, members: &mut Vec<Expr>) -> bool {
+    let is = |expr: &Expr, wanted: &[Class]| wanted.contains(&class(&expr.ty));
+    let are_literals = members.len() > 1 && members.iter().all(|m| matches!(m.kind, ExprKind::Literal(_)));
+    let are_dates = members.iter().all(|m| is(m, &[Class::String, Class::Date, Class::DateTime, Class::Null]));
+    let has_date = members.iter().any(|m| is(m, &[Class::Date, Class::DateTime]));
+    if !(is(arg, &[Class::String]) && are_literals && are_dates && has_date) {
+        return false;
+    }
+    if !members.iter().any(|m| is(m, &[Class::DateTime])) {
+        members.retain(|m| match &m.kind {
+            ExprKind::Literal(Value::Bytes(text)) => types::temporal::parse_datetime(text).is_some(),
+            _ => true,
+        });
+    }
+    true
 }
 
 /// Beside several constants in a list, a number that is no date is the zero date, as a text is.

@@ -989,6 +989,14 @@ pub(super) fn converted(node: Node, columns: &[OutputColumn], types: &[ColumnTyp
     }
     let exprs = columns.iter().enumerate().map(|(n, column)| {
         let mut expr = slot(n, column);
+        if matches!(column.ty.kind, TypeKind::Bit { .. }) && typing::class(&types[n]) == typing::Class::String {
+            // A BIT becomes the text of its number.
+            convert_to(&mut expr, &typing::bigint(true));
+        }
+        if matches!(column.ty.kind, TypeKind::Float | TypeKind::Double) && matches!(types[n].kind, TypeKind::VarChar { .. }) {
+            // The digits that its type shows are not kept.
+            expr = super::expr::cast_to(expr, typing::double());
+        }
         convert_to(&mut expr, &types[n]);
         expr
     });

@@ -1,31 +1,32 @@
 //! Rows of values: `(a, b)` compared with each other, and in lists.
 
 use super::compare::Derivation;
+use super::expr::cast_to;
 use super::moments::compare_leniently;
+use super::typing::{Class, class};
 use super::{Binder, typing};
 use crate::ast;
 use crate::error::{Error, Result};
 use crate::expr::{CompareAs, CompareOp, Expr, ExprKind};
+use types::Value;
+
+/// How strongly the parts of a row hold their collations. None are known of rows in rows, and of rows that no one has written.
+type Parts<'p> = &'p [Derivation];
+
+fn is_integer(text: &[u8]) -> bool {
+    std::str::from_utf8(text).is_ok_and(|text| text.parse::<i64>().is_ok())
+}
 
 impl Binder<'_> {
     /// `(a, b) op (c, d)`: equality as the pairs' conjunction, so that each may find an index; order as it stands.
-    pub(super) fn row_comparison(&mut self, op: CompareOp, left: Expr, right: Expr) -> Result<Expr> {
+    pub(super) fn row_comparison(&mut self, op: CompareOp, left: Expr, right: Expr, parts: (Parts, Parts)) -> Result<Expr> {
         let (ExprKind::Row(left), ExprKind::Row(right)) = (left.kind, right.kind) else {
             return Err(Error::OperandColumns(1));
         };
         if left.len() != right.len() {
             return Err(Error::OperandColumns(left.len()));
         }
-        let mut pairs = Vec::with_capacity(left.len());
-        let pair_op = if op == CompareOp::NullSafeEqual { op } else { CompareOp::Equal };
-        for (a, b) in left.iter().zip(&right) {
-            let (pair, together) = self.pair(pair_op, a, b)?;
-            // Collations matter to texts alone.
-            if let ExprKind::Compare { by: CompareAs::String(_), .. } = pair.kind {
-                together?;
-            }
-            pairs.push(pair);
-        }
+        let pairs = self.pairs(op, &left, &right, parts)?;
         let nullable = pairs.iter().any(|p| p.nullable);
         match op {
             CompareOp::Equal | CompareOp::NullSafeEqual => Ok(self.boolean(ExprKind::And(pairs), nullable)),
@@ -41,23 +42,50 @@ impl Binder<'_> {
         }
     }
 
+    /// The pairs of two rows, each equal.
+    fn pairs(&mut self, op: CompareOp, left: &[Expr], right: &[Expr], parts: (Parts, Parts)) -> Result<Vec<Expr>> {
+        let mut pairs = Vec::with_capacity(left.len());
+        let pair_op = if op == CompareOp::NullSafeEqual { op } else { CompareOp::Equal };
+        for (n, (a, b)) in left.iter().zip(right).enumerate() {
+            self.refuse_no_dates(a, b)?;
+            let (pair, together) = self.pair(pair_op, (a, parts.0.get(n)), (b, parts.1.get(n)), op.sign())?;
+            // Collations matter to texts alone.
+            if let ExprKind::Compare { by: CompareAs::String(_), .. } = pair.kind {
+                together?;
+            }
+            pairs.push(pair);
+        }
+        Ok(pairs)
+    }
+
     /// A pair of two rows, and how the collations of both go together.
-    fn pair(&mut self, op: CompareOp, a: &Expr, b: &Expr) -> Result<(Expr, Result<Derivation>)> {
-        let together = self.derivation_of(a).combine(self.derivation_of(b), "=");
+    fn pair(
+        &mut self,
+        op: CompareOp,
+        (a, a_derivation): (&Expr, Option<&Derivation>),
+        (b, b_derivation): (&Expr, Option<&Derivation>),
+        sign: &str,
+    ) -> Result<(Expr, Result<Derivation>)> {
+        let a_derivation = a_derivation.copied().unwrap_or_else(|| self.derivation_of(a));
+        let together = a_derivation.combine(b_derivation.copied().unwrap_or_else(|| self.derivation_of(b)), sign);
         let derivation = *together.as_ref().unwrap_or(&Derivation { collation: a.ty.collation, ..Derivation::NUMERIC });
         Ok((self.comparison(op, a.clone(), b.clone(), derivation)?, together))
     }
 
     /// Rows of a list are equal pair by pair: by the left one's collation where none wins, and what is no date is no error.
-    fn row_equality(&mut self, left: &Expr, right: &Expr) -> Result<Expr> {
+    fn row_equality(&mut self, left: &Expr, right: &Expr, parts: (Parts, Parts)) -> Result<Expr> {
         let (ExprKind::Row(left), ExprKind::Row(right)) = (&left.kind, &right.kind) else {
             return Err(Error::OperandColumns(1));
         };
         let mut pairs = Vec::with_capacity(left.len());
-        for (a, b) in left.iter().zip(right) {
+        for (n, (a, b)) in left.iter().zip(right).enumerate() {
             let mut pair = match (&a.kind, &b.kind) {
-                (ExprKind::Row(_), ExprKind::Row(_)) => self.row_equality(a, b)?,
-                _ => self.pair(CompareOp::Equal, a, b)?.0,
+                (ExprKind::Row(_), ExprKind::Row(_)) => self.row_equality(a, b, (&[], &[]))?,
+                _ => {
+                    let as_left = self.as_left(a, b);
+                    let b = as_left.as_ref().unwrap_or(b);
+                    self.pair(CompareOp::Equal, (a, parts.0.get(n)), (b, parts.1.get(n)), "=")?.0
+                }
             };
             compare_leniently(&mut pair);
             pairs.push(pair);
@@ -66,22 +94,57 @@ impl Binder<'_> {
         Ok(self.boolean(ExprKind::And(pairs), nullable))
     }
 
+    /// Of two that are a text and something else the left one says how they compare in a list of rows.
+    fn as_left(&self, left: &Expr, right: &Expr) -> Option<Expr> {
+        let ty = match (class(&left.ty), class(&right.ty)) {
+            (Class::String, Class::String | Class::Json | Class::Null) => return None,
+            (Class::String, _) => typing::string(typing::string_length(&right.ty), self.literal_collation()),
+            (Class::Integer, Class::String) => typing::bigint(false),
+            _ => return None,
+        };
+        match &right.kind {
+            ExprKind::Row(_) => None,
+            // An integer already, by which an index is looked into.
+            ExprKind::Literal(Value::Bytes(text)) if class(&ty) == Class::Integer && is_integer(text) => None,
+            _ => Some(cast_to(right.clone(), ty)),
+        }
+    }
+
     pub(super) fn row(&mut self, items: &[ast::Expr<'_>]) -> Result<Expr> {
-        let parts = items.iter().map(|item| self.expr(item)).collect::<Result<Vec<Expr>>>()?;
+        let mut parts = Vec::with_capacity(items.len());
+        let mut derivations = Vec::with_capacity(items.len());
+        for item in items {
+            parts.push(self.expr(item)?);
+            derivations.push(self.derivation);
+        }
+        self.row_parts = derivations;
         self.derivation = Derivation::IGNORABLE;
         Ok(Expr { kind: ExprKind::Row(parts), ty: typing::boolean(), nullable: false })
     }
 
-    pub(super) fn row_in(&mut self, arg: Expr, columns: usize, members: Vec<Expr>, negated: bool) -> Result<Expr> {
-        let mut parts = Vec::with_capacity(members.len());
-        for member in members {
+    /// `(a, b) IN (...)`: as the left row is equal to one of the members; to a single one as `=` says.
+    pub(super) fn row_in(
+        &mut self,
+        (arg, arg_parts): (Expr, Parts),
+        members: Vec<Expr>,
+        member_parts: &[Vec<Derivation>],
+        negated: bool,
+    ) -> Result<Expr> {
+        let columns = if let ExprKind::Row(parts) = &arg.kind { parts.len() } else { 1 };
+        let mut equal = Vec::with_capacity(members.len());
+        let is_single = members.len() == 1;
+        for (n, member) in members.into_iter().enumerate() {
             if !matches!(&member.kind, ExprKind::Row(row) if row.len() == columns) {
                 return Err(Error::OperandColumns(columns));
             }
-            parts.push(self.row_equality(&arg, &member)?);
+            let parts = (arg_parts, member_parts.get(n).map_or(&[][..], |parts| parts));
+            equal.push(match is_single {
+                true => self.row_comparison(CompareOp::Equal, arg.clone(), member, parts)?,
+                false => self.row_equality(&arg, &member, parts)?,
+            });
         }
-        let nullable = parts.iter().any(|p| p.nullable);
-        let any = self.boolean(ExprKind::Or(parts), nullable);
+        let nullable = equal.iter().any(|p| p.nullable);
+        let any = self.boolean(ExprKind::Or(equal), nullable);
         Ok(if negated { self.boolean(ExprKind::Not(Box::new(any)), nullable) } else { any })
     }
 }

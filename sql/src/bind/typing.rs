@@ -441,7 +441,7 @@ fn unify_known<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone, collation: Col
         return decimal(digits + scale, scale);
     }
     if all(&[Class::Integer, Class::Decimal, Class::Double]) {
-        let kind = if known.clone().all(|e| is_in_float(&e.ty.kind)) { TypeKind::Float } else { TypeKind::Double };
+        let kind = if stays_float(known.clone().map(|e| &e.ty.kind)) { TypeKind::Float } else { TypeKind::Double };
         return ColumnType { kind, ..fixed_double(common_shape(known)) };
     }
     if all(&[Class::Time]) {
@@ -463,8 +463,7 @@ fn unify_known<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone, collation: Col
     string(length, collation)
 }
 
-/// The type of a column that takes values of all: as [`unify`], but a CHAR or BINARY beside anything but a VARCHAR stays one, and so does a
-/// FLOAT before a BIGINT.
+/// The type of a column that takes values of all: as [`unify`], but a CHAR or BINARY beside anything but a VARCHAR stays one.
 pub(crate) fn stored_together(exprs: &[Expr], collation: CollationId) -> ColumnType {
     use TypeKind as K;
     let ty = stored(&unify(exprs.iter(), collation));
@@ -472,16 +471,17 @@ pub(crate) fn stored_together(exprs: &[Expr], collation: CollationId) -> ColumnT
     let known = || exprs.iter().map(|e| &e.ty.kind).filter(|kind| **kind != K::Null);
     let stays = known().any(is_fixed) && !known().any(|kind| matches!(kind, K::VarChar { .. } | K::VarBinary { .. } | K::Json));
     let kind = match ty.kind {
-        K::Double => {
-            let mut before_float = known().take_while(|kind| **kind != K::Float);
-            let is_float = before_float.all(is_in_float) && known().all(|kind| is_in_float(kind) || *kind == K::BigInt);
-            if is_float { K::Float } else { K::Double }
-        }
         K::VarChar { length } if stays => K::Char { length },
         K::VarBinary { length } if stays => K::Binary { length },
         _ => return ty,
     };
     ColumnType { kind, ..ty }
+}
+
+/// Is a FLOAT among these, and all together one? It is before a BIGINT too.
+fn stays_float<'k>(kinds: impl Iterator<Item = &'k TypeKind> + Clone) -> bool {
+    let mut before_float = kinds.clone().take_while(|kind| **kind != TypeKind::Float);
+    before_float.all(is_in_float) && kinds.clone().all(|kind| is_in_float(kind) || *kind == TypeKind::BigInt)
 }
 
 /// Does a FLOAT stay one beside this? INT, BIGINT, DECIMAL and DOUBLE make it a DOUBLE.

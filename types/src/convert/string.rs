@@ -47,6 +47,20 @@ fn number_text(number: f64, from: &ColumnType, most: usize) -> Cow<'static, [u8]
     Cow::Owned(text)
 }
 
+/// Text that goes into a binary column is the bytes of its set; bytes that go into a column of text are its set's.
+fn in_charset_of<'v>(text: Cow<'v, [u8]>, value: &Value<'_>, from: &ColumnType, to: &ColumnType) -> Cow<'v, [u8]> {
+    if text.is_ascii() || !matches!(value, Value::Bytes(_)) || from.kind == TypeKind::Null {
+        return text;
+    }
+    match (Charset::of(from.collation), Charset::of(to.collation)) {
+        (Charset::Latin1, Charset::Binary) => Cow::Owned(Charset::Latin1.encode(&text).into_owned()),
+        (Charset::Binary, Charset::Latin1) if from.is_binary_string() => {
+            Cow::Owned(Charset::Latin1.decode(&text).unwrap_or_default().into_owned())
+        }
+        _ => text,
+    }
+}
+
 /// The first `end` bytes.
 fn cut(text: Cow<'_, [u8]>, end: usize) -> Cow<'_, [u8]> {
     match text {
@@ -76,7 +90,7 @@ pub(super) fn store_string<'v>(
             | TypeKind::Binary { length }
             | TypeKind::VarBinary { length },
         ) => number_text(*number, from, *length as usize),
-        _ => text_of(value, from),
+        _ => in_charset_of(text_of(value, from), value, from, to),
     };
     let stored = match to.kind {
         TypeKind::Binary { length } => {

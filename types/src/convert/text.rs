@@ -174,6 +174,24 @@ pub fn write_f64(value: f64, out: &mut Vec<u8>) {
     write_scientific(ryu::Buffer::new().format_finite(value).as_bytes(), out);
 }
 
+/// A DOUBLE as a text that functions and other columns take: 22 characters at most.
+pub fn write_short_f64(value: f64, out: &mut Vec<u8>) {
+    const LENGTH_MAX: usize = 22;
+    let start = out.len();
+    write_f64(value, out);
+    if out.len() - start <= LENGTH_MAX || !value.is_finite() {
+        return;
+    }
+    out.truncate(start);
+    let (digits, exponent) = significant_digits(value, 17);
+    let beside = usize::from(value < 0.0) + b".e".len() + itoa::Buffer::new().format(exponent).len();
+    let (digits, exponent) = significant_digits(value, digits.len().min(LENGTH_MAX - beside));
+    if value < 0.0 {
+        out.push(b'-');
+    }
+    write_exponential(&digits, exponent, out);
+}
+
 /// A FLOAT: six significant digits.
 pub fn write_f32(value: f32, out: &mut Vec<u8>) {
     let mut buffer = [0u8; 32];
@@ -267,7 +285,8 @@ fn write_scientific(text: &[u8], out: &mut Vec<u8>) {
     }
     if digits.is_empty() {
         out.push(b'0');
-    } else if PLAIN_EXPONENTS.contains(&exponent) {
+    } else if PLAIN_EXPONENTS.contains(&exponent) || (exponent == 15 && digits.len() > 16) {
+        // What has digits behind the point shows them.
         write_plain(digits, exponent, out);
     } else {
         write_exponential(digits, exponent, out);

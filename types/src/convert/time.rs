@@ -1,7 +1,7 @@
 //! Conversion to DATE, TIME, DATETIME and TIMESTAMP.
 
 use super::number::{datetime_of_number, split_micros};
-use super::{Problem, StoreContext, Warnings, message_text, printable};
+use super::{Problem, StoreContext, Warnings, message_text, printable, to_f64};
 use crate::temporal::{
     DateFault, MICROS_PER_SECOND, Moment, TIMESTAMP_SECONDS_MAX, TIMESTAMP_SECONDS_MIN, TimeText, parse_datetime, parse_time,
     time_from_number,
@@ -93,7 +93,12 @@ fn checked_datetime(
     warnings: &mut Warnings,
 ) -> Result<Option<Read>, Problem> {
     let Some(read) = read_datetime(value, context) else {
-        let is_range = matches!(value, Value::Bytes(text) if parse_datetime(text).is_some());
+        let is_range = match value {
+            Value::Bytes(text) => parse_datetime(text).is_some(),
+            // More digits than a date and a time have.
+            Value::Int(_) | Value::UInt(_) | Value::Double(_) | Value::Decimal(_) => to_f64(value, &mut Warnings::new()) >= 1e14,
+            _ => false,
+        };
         let lax = if is_range { Problem::OutOfRange } else { Problem::Truncated };
         context.raise_as(|| incorrect(what, value, from), lax, warnings)?;
         return Ok(None);

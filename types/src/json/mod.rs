@@ -64,7 +64,6 @@ impl Json {
     pub fn from_value(value: &Value<'_>, ty: &ColumnType) -> Json {
         match value {
             Value::Null => Json::Null,
-            Value::Int(n) if ty.kind == TypeKind::BigInt && ty.display_width == Some(1) => Json::Bool(*n != 0),
             Value::Int(n) => Json::Int(*n),
             Value::UInt(n) => match ty.kind {
                 TypeKind::Bit { length } => {

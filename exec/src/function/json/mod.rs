@@ -15,7 +15,7 @@ use sql::expr::Expr;
 use sql::func::Function;
 use std::borrow::Cow;
 use types::json::{self, DEPTH_MAX, Json, Path};
-use types::{CollationId, ColumnType, TypeKind, Value};
+use types::{CollationId, ColumnType, Value};
 
 /// Computes one of the JSON functions.
 pub(super) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: &'a [Expr]) -> Evaluated<'a> {
@@ -107,27 +107,18 @@ pub(crate) fn document_of(value: &Value<'_>, ty: &ColumnType) -> Json {
     }
 }
 
+/// As [`document_of`], of an expression's value: comparisons and logic are true and false.
+pub(crate) fn document_of_expr(value: &Value<'_>, expr: &Expr) -> Json {
+    match value {
+        Value::Int(n) if expr.is_truth_value() => Json::Bool(*n != 0),
+        value => document_of(value, &expr.ty),
+    }
+}
+
 /// An argument as a JSON value: documents as they are, all else as scalars.
 pub(crate) fn json_value<'a>(env: &Env<'a>, arg: &'a Expr) -> Step<Json> {
     let value = env.eval(arg)?;
-    let ty = &arg.ty;
-    if is_boolean(arg)
-        && let Value::Int(n) = value
-    {
-        return Ok(Json::Bool(n != 0));
-    }
-    Ok(document_of(&value, ty))
-}
-
-/// Comparisons and logic become JSON's true and false.
-fn is_boolean(arg: &Expr) -> bool {
-    use sql::expr::ExprKind as K;
-    let logical = matches!(
-        arg.kind,
-        K::Compare { .. } | K::And(_) | K::Or(_) | K::Xor(..) | K::Not(_) | K::IsNull { .. } | K::IsTruth { .. }
-    );
-    // STRCMP counts as a comparison.
-    logical || matches!(arg.kind, K::In { .. } | K::Between { .. } | K::Like { .. } | K::Call { function: Function::StrCmp, .. })
+    Ok(document_of_expr(&value, arg))
 }
 
 /// Argument `n` as a document; `None` is NULL.
@@ -139,7 +130,7 @@ fn document<'a>(env: &Env<'a>, args: &'a [Expr], n: usize, function: &'static st
 
 pub(crate) fn read_document(value: &Value<'_>, ty: &ColumnType, n: usize, function: &'static str) -> Step<Option<Json>> {
     match value {
-        Value::Null => Ok(None),
+        Value::Null if matches!(coerce::kind_of(ty), coerce::Kind::Text | coerce::Kind::Json | coerce::Kind::Null) => Ok(None),
         Value::Bytes(_) if coerce::is_document(ty) => Ok(Some(document_of(value, ty))),
         Value::Bytes(_) if ty.is_binary_string() => Err(binary_json().into()),
         Value::Bytes(text) => Ok(Some(parse_document(text, n + 1, function)?)),
@@ -231,12 +222,10 @@ fn wrong_type(argument: usize, function: &str) -> crate::eval::Pause {
 }
 
 fn quote<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
-    let Value::Bytes(text) = env.eval(arg)? else {
-        return if matches!(arg.ty.kind, TypeKind::Null) || coerce::is_string(&arg.ty) {
-            Ok(Value::Null)
-        } else {
-            Err(wrong_type(1, "json_quote"))
-        };
+    let text = match env.eval(arg)? {
+        Value::Null => return Ok(Value::Null),
+        Value::Bytes(text) => text,
+        _ => return Err(wrong_type(1, "json_quote")),
     };
     if coerce::is_document(&arg.ty) {
         return Err(wrong_type(1, "json_quote"));
@@ -250,8 +239,8 @@ fn quote<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
 }
 
 fn valid<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
-    // Only texts and documents are looked at.
-    if matches!(coerce::kind_of(&arg.ty), coerce::Kind::Date | coerce::Kind::Time | coerce::Kind::DateTime) {
+    // Only texts and documents are looked at; a NULL of any other type is no document either.
+    if !matches!(coerce::kind_of(&arg.ty), coerce::Kind::Text | coerce::Kind::Json | coerce::Kind::Null) {
         return Ok(Value::Int(0));
     }
     Ok(match env.eval(arg)? {
@@ -302,9 +291,8 @@ fn length<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
 }
 
 fn contains<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
-    let target = document(env, args, 0, "json_contains")?;
-    let candidate = document(env, args, 1, "json_contains")?;
-    let (Some(target), Some(candidate)) = (target, candidate) else { return Ok(Value::Null) };
+    let Some(target) = document(env, args, 0, "json_contains")? else { return Ok(Value::Null) };
+    let Some(candidate) = document(env, args, 1, "json_contains")? else { return Ok(Value::Null) };
     let Some(arg) = args.get(2) else { return Ok(Value::Int(target.contains(&candidate).into())) };
     let Some(path) = single_path(env, arg)? else { return Ok(Value::Null) };
     Ok(path.find_one(&target).map_or(Value::Null, |part| Value::Int(part.contains(&candidate).into())))
@@ -323,7 +311,7 @@ fn member_of<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     let value = env.eval(&args[0])?;
     let array = document(env, args, 1, "member of")?;
     let (false, Some(array)) = (matches!(value, Value::Null), array) else { return Ok(Value::Null) };
-    let value = if is_boolean(&args[0]) { json_value(env, &args[0])? } else { document_of(&value, &args[0].ty) };
+    let value = document_of_expr(&value, &args[0]);
     let found = match &array {
         Json::Array(items) => items.iter().any(|item| item.compare(&value).is_eq()),
         other => other.compare(&value).is_eq(),

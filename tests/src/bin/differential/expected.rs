@@ -1,134 +1,224 @@
 //! Differences that are known and meant to be, with the reason; `docs/COMPATIBILITY.md` tells users of each.
 
-/// A known difference: statements that hold all the words, and differ in the way that the signature begins.
+use crate::compare::Difference;
+
+/// A known difference.
 struct Expected {
-    words: &'static [&'static str],
+    /// How the signature begins.
     signature: &'static str,
+    /// Of each group one word stands in the statement, in capitals.
+    words: &'static [&'static [&'static str]],
+    /// One of these stands in what is told of both answers.
+    told: &'static [&'static str],
     why: &'static str,
 }
 
-/// As [`EXPECTED`], where the words may also stand in the tables and rows: only of what has been made as small as it gets.
+/// What the answers alone tell: nothing has to be made small for it.
+const EXPECTED: &[Expected] = &[
+    Expected {
+        signature: "error 1235 of heddle alone",
+        words: &[],
+        told: &[],
+        why: "what Heddle does not have is refused by name",
+    },
+    Expected {
+        signature: "error 1305 of peer alone",
+        words: &[&["MD5(", "SHA1("]],
+        told: &["MD5 does not exist", "SHA1 does not exist"],
+        why: "MySQL 9 has no MD5 and SHA1; 8.4, which Heddle follows, has",
+    },
+    Expected {
+        signature: "error 6527 of peer alone",
+        words: &[],
+        told: &[],
+        why: "MySQL 9 raises 6527 where a date overflows; 8.4 warns",
+    },
+];
+
+/// Looked for in what has been made as small as it gets: the words may stand in the tables and rows, which have nothing else.
 const EXPECTED_SMALL: &[Expected] = &[
     Expected {
-        words: &["18446744073709551615' AS JSON"],
         signature: "rows",
+        words: &[&["18446744073709551615' AS JSON", "JSON_ARRAY(18446744073709551615", "18446744073709551615"], &["JSON"]],
+        told: &[],
         why: "MySQL takes documents beyond the signed integers for negative numbers",
     },
     Expected {
-        words: &["18446744073709551615' AS JSON"],
         signature: "affected rows",
+        words: &[&["18446744073709551615' AS JSON"]],
+        told: &[],
         why: "MySQL takes documents beyond the signed integers for negative numbers",
     },
     Expected {
-        words: &["ENUM('A', 'B', 'É', '1', '')", "GROUP BY"],
         signature: "rows",
+        words: &[&["ENUM('A', 'B', 'É', '1', '')"], &["GROUP BY", "DISTINCT", "UNION", "INTERSECT", "EXCEPT"]],
+        told: &[],
         why: "the empty text of a wrong ENUM value and a member '' are one group",
     },
     Expected {
-        words: &["ENUM(", " OVER ("],
         signature: "types MYSQL_TYPE_STRING and MYSQL_TYPE_ENUM",
+        words: &[&["ENUM("], &[" OVER ("]],
+        told: &[],
         why: "MySQL's wire has the type ENUM where a window function gives one out",
     },
-    Expected { words: &["JSON", "BETWEEN"], signature: "rows", why: "BETWEEN and IN compare documents as documents" },
-    Expected { words: &["JSON", " IN ("], signature: "rows", why: "BETWEEN and IN compare documents as documents" },
     Expected {
-        words: &["BIT(", "IF("],
         signature: "rows",
+        words: &[&["ENUM(", "SET("], &["MIN(", "MAX("], &[") AS X"]],
+        told: &[],
+        why: "MIN and MAX of an ENUM or SET are texts outside of their query, in MySQL members with a number",
+    },
+    Expected {
+        signature: "rows",
+        words: &[&["BIT("], &["IF(", "CASE "]],
+        told: &[],
         why: "IF and CASE of a BIT and a number show the bytes of the BIT in MySQL",
     },
     Expected {
-        words: &["BIT(", "CASE "],
         signature: "rows",
-        why: "IF and CASE of a BIT and a number show the bytes of the BIT in MySQL",
-    },
-];
-
-const EXPECTED: &[Expected] = &[
-    Expected { words: &[], signature: "error 1235 of heddle alone", why: "what Heddle does not have is refused by name" },
-    Expected {
-        words: &["SHA1("],
-        signature: "error 1305 of peer alone",
-        why: "MySQL 9 has no SHA1; 8.4, which Heddle follows, has",
-    },
-    Expected {
-        words: &["MD5("],
-        signature: "error 1305 of peer alone",
-        why: "MySQL 9 has no MD5; 8.4, which Heddle follows, has",
-    },
-    Expected {
-        words: &["ADDTIME("],
-        signature: "rows",
+        words: &[&["ADDTIME(", "SUBTIME("], &["838:59:59", "9999"]],
+        told: &[],
         why: "MySQL 9 has NULL where a TIME overflows; 8.4 cuts it to 838:59:59",
     },
     Expected {
-        words: &["SUBTIME("],
         signature: "rows",
-        why: "MySQL 9 has NULL where a TIME overflows; 8.4 cuts it to 838:59:59",
-    },
-    Expected {
-        words: &["GREATEST("],
-        signature: "rows",
+        words: &[&["GREATEST(", "LEAST("], &["DATETIME", "TIMESTAMP", "NOW("]],
+        told: &[],
         why: "GREATEST and LEAST of a DATETIME and what is none: MySQL may answer 0",
     },
     Expected {
-        words: &["LEAST("],
         signature: "rows",
-        why: "GREATEST and LEAST of a DATETIME and what is none: MySQL may answer 0",
-    },
-    Expected {
-        words: &["FROM_DAYS("],
-        signature: "rows",
+        words: &[&["FROM_DAYS("]],
+        told: &[],
         why: "MySQL 9 has dates of the year 0; the days before 366 are the zero date",
     },
-    Expected { words: &["WEIGHT_STRING("], signature: "rows", why: "WEIGHT_STRING of numbers and dates is NULL" },
-    Expected { words: &["WEIGHT_STRING("], signature: "affected rows", why: "WEIGHT_STRING of numbers and dates is NULL" },
+    Expected { signature: "rows", words: &[&["WEIGHT_STRING("]], told: &[], why: "WEIGHT_STRING of numbers and dates is NULL" },
     Expected {
-        words: &["JSON_"],
-        signature: "error 3146 of peer alone",
-        why: "what is NULL is no wrong document, whatever its type",
+        signature: "affected rows",
+        words: &[&["WEIGHT_STRING("]],
+        told: &[],
+        why: "WEIGHT_STRING of numbers and dates is NULL",
     },
-    Expected { words: &["WITH ROLLUP"], signature: "rows", why: "literals and ZEROFILL in the row of all groups" },
     Expected {
-        words: &[" IN (", "'1.5'"],
         signature: "rows",
+        words: &[&[" IN ("], &["'1.5'"]],
+        told: &[],
         why: "MySQL takes a literal integer for equal to a text of a fraction, in a list of texts",
     },
     Expected {
-        words: &["FIELD(", " JOIN "],
         signature: "rows",
+        words: &[&["FIELD("], &[" JOIN "]],
+        told: &[],
         why: "MySQL takes FIELD of a column for a condition that an outer join's row of NULLs never meets",
     },
-    Expected { words: &[" * "], signature: "error 1690 of heddle alone", why: "a product of DECIMAL has 65 digits at most" },
     Expected {
-        words: &["X'"],
+        signature: "error 1690 of heddle alone",
+        words: &[&[" * "]],
+        told: &["DECIMAL value"],
+        why: "a product of DECIMAL has 65 digits at most",
+    },
+    Expected {
+        signature: "rows",
+        words: &[&[" * "], &["0.000000000000000000000000000001"]],
+        told: &[],
+        why: "a product of DECIMAL loses its digits in MySQL where both numbers have many",
+    },
+    Expected {
         signature: "error 3854",
+        words: &[&["X'", "UNHEX(", "BINARY", "BLOB", "INET6_ATON(", "CHAR(", "COMPRESS(", "AES_", "FROM_BASE64("]],
+        told: &[],
         why: "bytes that are no text are found when a text is made of them, or before",
     },
-    Expected { words: &["😀"], signature: "error 3854 of peer alone", why: "numbers beside texts are of latin1 in MySQL" },
     Expected {
-        words: &["X'", "IF("],
-        signature: "rows",
-        why: "a hexadecimal literal that IF or CASE chooses is bytes; in MySQL it is a number beside one",
+        signature: "error 3854 of peer alone",
+        words: &[&["😀"]],
+        told: &[],
+        why: "numbers beside texts are of latin1 in MySQL",
     },
     Expected {
-        words: &["JSON_", "COALESCE("],
         signature: "rows",
+        words: &[&["X'", "B'"], &["IF(", "CASE ", "COALESCE(", "FROM (", "WITH "]],
+        told: &[],
+        why: "a hexadecimal literal that IF or CASE chooses, or that comes of a query, is bytes; in MySQL it is a number beside one",
+    },
+    Expected {
+        signature: "rows",
+        words: &[&["JSON_", "AS JSON"], &["COALESCE(", "IFNULL("]],
+        told: &[],
         why: "a document of a computed decimal has the digits of the decimal's type",
     },
-    Expected { words: &[], signature: "error 6527 of peer alone", why: "MySQL 9 raises 6527 where a date overflows; 8.4 warns" },
+    Expected {
+        signature: "rows",
+        words: &[&["FLOAT"], &["UNION"]],
+        told: &[],
+        why: "a FLOAT beside a text prints as the FLOAT does, in MySQL as a DOUBLE",
+    },
+    Expected {
+        signature: "rows",
+        words: &[&["TIME'", " TIME", "TIME("], &["DATE(", "AS DATE)", "DAY", "WEEK", "MONTH", "YEAR", "QUARTER("]],
+        told: &[],
+        why: "MySQL 9 adds a TIME to the present moment where it wants its date; 8.4 adds it to midnight",
+    },
+    Expected {
+        signature: "error 1055 of peer alone",
+        words: &[&["GROUP BY"], &["INTERVAL(", ") IN ((", ") = (", ") < (", ") <=> ("]],
+        told: &[],
+        why: "MySQL does not see that two rows of values are the same",
+    },
+    Expected { signature: "rows", words: &[&["WITH ROLLUP"]], told: &[], why: "literals and ZEROFILL in the row of all groups" },
+    Expected {
+        signature: "rows",
+        words: &[&["YEAR"], &["TIME'", "TIME(", "STR_TO_DATE("], &[" < ", " > ", " = ", "<=", ">=", "<>"]],
+        told: &[],
+        why: "MySQL takes the present year for a constant TIME beside a YEAR",
+    },
+    Expected {
+        signature: "error 1690 of peer alone",
+        words: &[&["1E100", "E38", "E308"]],
+        told: &["BIGINT value"],
+        why: "a DOUBLE beyond the integers is cut where one is wanted",
+    },
+    Expected {
+        signature: "error 3064 of peer alone",
+        words: &[&["JSON_UNQUOTE(", "JSON_QUOTE("]],
+        told: &[],
+        why: "MySQL computes constants that no row asks for",
+    },
+    Expected {
+        signature: "decimals of a column",
+        words: &[&["NULL"], &["INTERSECT", "EXCEPT", "UNION", "GREATEST(", "LEAST("]],
+        told: &[],
+        why: "a column of NULLs is a text with any number of decimals in MySQL",
+    },
+    Expected {
+        signature: "rows",
+        words: &[&["AS JSON"], &["TIME", "DATE"], &["IGNORE", "SQL_MODE = 'ONLY_FULL_GROUP_BY'"]],
+        told: &["0000-00-00", "00:00:00"],
+        why: "an invalid document is stored as the zero date, in MySQL as NULL",
+    },
+    Expected {
+        signature: "rows",
+        words: &[&["ORDER BY"], &["JSON_ARRAY", "JSON_OBJECT", "JSON_KEYS", "JSON_MERGE", "JSON_SET", "JSON_INSERT"]],
+        told: &[],
+        why: "MySQL orders arrays and objects by nothing that is told",
+    },
 ];
 
 /// Why a difference is expected, if it is.
-pub fn reason(statement: &str, signature: &str) -> Option<&'static str> {
-    found(EXPECTED, statement, signature)
+pub fn reason(statement: &str, difference: &Difference) -> Option<&'static str> {
+    found(EXPECTED, statement, difference)
 }
 
 /// The same of a difference that is as small as it gets, with its tables and rows.
-pub fn reason_of_script(script: &str, signature: &str) -> Option<&'static str> {
-    found(EXPECTED_SMALL, script, signature)
+pub fn reason_of_script(script: &str, difference: &Difference) -> Option<&'static str> {
+    found(EXPECTED_SMALL, script, difference)
 }
 
-fn found(among: &[Expected], text: &str, signature: &str) -> Option<&'static str> {
+fn found(among: &[Expected], text: &str, difference: &Difference) -> Option<&'static str> {
     let upper = text.to_uppercase();
-    among.iter().find(|e| signature.starts_with(e.signature) && e.words.iter().all(|word| upper.contains(word))).map(|e| e.why)
+    let holds = |e: &&Expected| {
+        difference.signature.starts_with(e.signature)
+            && e.words.iter().all(|group| group.iter().any(|word| upper.contains(word)))
+            && (e.told.is_empty() || e.told.iter().any(|part| difference.told.contains(part)))
+    };
+    among.iter().find(holds).map(|e| e.why)
 }

@@ -210,7 +210,7 @@ impl Run<'_> {
             std::thread::sleep(PEER_PAUSE);
             return Ok(());
         }
-        if let Some(why) = expected::reason(&text, &difference.signature) {
+        if let Some(why) = expected::reason(&text, difference) {
             *self.expected.entry(why).or_default() += 1;
             return Ok(());
         }
@@ -220,8 +220,8 @@ impl Run<'_> {
         self.court.build(schema);
         let (case, schema, difference) = self.court.shrink(case, schema, difference);
         let text = case.parts.iter().map(Piece::text).collect::<Vec<_>>().join(" ");
-        let why = expected::reason(&text, &difference.signature)
-            .or_else(|| expected::reason_of_script(&check::script(&case, &schema), &difference.signature));
+        let why = expected::reason(&text, &difference)
+            .or_else(|| expected::reason_of_script(&check::script(&case, &schema), &difference));
         if let Some(why) = why {
             *self.expected.entry(why).or_default() += 1;
             return Ok(());
