@@ -235,17 +235,18 @@ async fn argument(state: &mut State, arg: &Expr<'_>, given: Given<'_>) -> Result
     if let Some(value) = computed(state, arg, given.values)? {
         return Ok(value);
     }
-    if !given.values.is_empty() {
-        return Err(Error::NotSupported("CALL with parameters and an argument that must be run as a query".to_owned()));
-    }
-    state.evaluate(arg).await
+    state.evaluate_over(arg, given.values).await
 }
 
-/// The value of an expression over the variables of the program that runs, or over `params`. `None`: it must be run as a query.
+/// The value of an expression over the parameters of a prepared statement, or, where there are none, over the variables of the program that
+/// runs. `None`: it must be run as a query.
 pub fn computed(state: &mut State, expr: &Expr<'_>, params: &[Value<'_>]) -> Result<Option<(Value<'static>, ColumnType)>> {
     let schema = state.schema();
     let Some(expr) = sql::bind_value(expr, &Binder::new(state, &schema, params))? else { return Ok(None) };
-    let locals = state.frame.as_ref().map_or(params, |frame| frame.values());
+    let locals = match &state.frame {
+        Some(frame) if params.is_empty() => frame.values(),
+        _ => params,
+    };
     let value = exec::program::evaluate(&expr, &state.vars, locals, false)?;
     state.vars.settle_variables();
     Ok(value.map(|value| (value, expr.ty)))

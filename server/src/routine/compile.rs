@@ -235,11 +235,11 @@ impl Routine {
                     let arena = state.worker.arena();
                     let mode = state.settings.mode;
                     let parsed = sql::parse_expression_in(&arena, &self.program, code, &mode)?;
-                    let planned = state.plan_value(&parsed)?;
+                    let planned = state.plan_value(&parsed, &[])?;
                     self.keep_plan(state, code, planned)
                 }
             };
-            match state.collect_value(&entry).await {
+            match state.collect_value(&entry, &[]).await {
                 Err(Error::Exec(exec::Error::TableChanged { .. })) => {}
                 outcome => return outcome,
             }

@@ -296,12 +296,17 @@ impl State {
 
     /// Computes an expression without tables: the right side of SET, the argument of KILL.
     pub async fn evaluate(&mut self, expr: &Expr<'_>) -> Result<(Value<'static>, ColumnType)> {
-        let planned = self.plan_value(expr)?;
-        self.collect_value(&planned.entry).await
+        self.evaluate_over(expr, &[]).await
+    }
+
+    /// As [`Self::evaluate`], with the parameters of a prepared statement.
+    pub async fn evaluate_over(&mut self, expr: &Expr<'_>, params: &[Value<'_>]) -> Result<(Value<'static>, ColumnType)> {
+        let planned = self.plan_value(expr, params)?;
+        self.collect_value(&planned.entry, params).await
     }
 
     /// The plan of an expression, as a query of one row and column.
-    pub fn plan_value(&self, expr: &Expr<'_>) -> Result<Planned> {
+    pub fn plan_value(&self, expr: &Expr<'_>, params: &[Value<'_>]) -> Result<Planned> {
         let items = [SelectItem::Expr { expr: *expr, alias: None, text: "" }];
         let select = Select {
             distinct: false,
@@ -318,14 +323,15 @@ impl State {
         let query = Query { with: None, body: QueryBody::Select(&select), order_by: &[], limit: None, locking: &[], into: None };
         // A subquery that is the whole expression is a query of its own.
         let query = if let Expr::Subquery(query) = expr { *query } else { &query };
-        self.plan(&without_parameters(Statement::Query(query)))
+        let parsed = Parsed { params: params.len() as u32, ..without_parameters(Statement::Query(query)) };
+        self.plan_for(&parsed, params)
     }
 
     /// The value of such a plan.
-    pub async fn collect_value(&mut self, plan: &Rc<PlanEntry>) -> Result<(Value<'static>, ColumnType)> {
+    pub async fn collect_value(&mut self, plan: &Rc<PlanEntry>, params: &[Value<'_>]) -> Result<(Value<'static>, ColumnType)> {
         let [column] = plan.prepared.columns() else { return Err(sql::Error::OperandColumns(1).into()) };
         let ty = column.ty.clone();
-        let mut rows = self.collect(plan).await?;
+        let mut rows = self.collect_over(plan, params).await?;
         if rows.len() > 1 {
             return Err(exec::Error::SubqueryMoreThanOneRow.into());
         }

@@ -456,12 +456,17 @@ impl State {
 
     /// Runs a query plan and returns its rows; for SHOW ... WHERE and SET x = (SELECT ...).
     pub async fn collect(&mut self, plan: &Rc<PlanEntry>) -> Result<Vec<Vec<Value<'static>>>> {
+        self.collect_over(plan, &[]).await
+    }
+
+    /// As [`Self::collect`], with the parameters of a prepared statement, which sees no variables of a program.
+    pub async fn collect_over(&mut self, plan: &Rc<PlanEntry>, params: &[Value<'_>]) -> Result<Vec<Vec<Value<'static>>>> {
         let was_open = self.transaction.is_open();
         let lasting = self.is_in_transaction();
         let gathered = self.begin_inner(plan, lasting).await?;
         let mut sink = AllRows::default();
-        let values = self.lend_locals();
-        let outcome = execute_query(self, plan, values.as_deref().unwrap_or_default(), gathered.as_ref(), &mut sink).await;
+        let values = if params.is_empty() { self.lend_locals() } else { None };
+        let outcome = execute_query(self, plan, values.as_deref().unwrap_or(params), gathered.as_ref(), &mut sink).await;
         self.return_locals(values);
         self.end_inner(was_open).await;
         outcome?;
