@@ -1,7 +1,7 @@
 //! Aggregate calls.
 
 use super::compare::{self, Coercibility, Derivation};
-use super::expr::{cast_to, numeric_operand};
+use super::operand::{cast_to, numeric_operand};
 use super::typing::{self, Class, class};
 use super::{Binder, LevelKind};
 use crate::ast;

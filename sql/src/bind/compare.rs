@@ -211,9 +211,9 @@ pub(crate) fn convert_constants(left: &mut Expr, right: &mut Expr) {
 pub(crate) fn convert_constant(constant: &mut Expr, other: &Expr) {
     let ExprKind::Literal(Value::Bytes(bytes)) = &constant.kind else { return };
     let other_class = class(&other.ty);
-    if super::expr::is_bits_literal(constant) {
+    if super::operand::is_bits_literal(constant) {
         if matches!(other_class, Class::Integer | Class::Decimal | Class::Double) {
-            *constant = super::expr::numeric_operand(constant.clone());
+            *constant = super::operand::numeric_operand(constant.clone());
         }
         return;
     }

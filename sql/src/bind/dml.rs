@@ -391,7 +391,7 @@ impl Binder<'_> {
         let mut keys = Vec::with_capacity(order_by.len());
         for item in order_by {
             let mut expr = self.in_clause(Clause::OrderBy, |b| b.value(&item.expr))?;
-            super::expr::enum_as_number(&mut expr);
+            super::operand::enum_as_number(&mut expr);
             if super::group::constant(&expr).is_none() {
                 keys.push(SortKey { expr, descending: item.descending });
             }

@@ -2,6 +2,10 @@
 
 use super::compare::{self, Coercibility, Derivation};
 use super::moments::{compare_leniently, is_text_beside_date, keep_dates, refuse_no_date, written_text, zero_of_no_date};
+use super::operand::{
+    bits_as_number, cast_to, choice_as_number, document_as_number, documents_as_values, enum_as_number, moved_date_as_number,
+    negated_literal, number_argument, numeric_operand, padded, truth_as_document,
+};
 use super::typing::{self, Class, class};
 use super::{Binder, from::dotted};
 use crate::ast;
@@ -10,7 +14,7 @@ use crate::expr::{ArithmeticOp, CompareAs, CompareOp, Expr, ExprKind, UnaryOp};
 use crate::func::Function;
 use crate::row_expr::RowExprUse;
 use std::borrow::Cow;
-use types::{CollationId, ColumnType, Decimal, TypeKind, Value};
+use types::{CollationId, ColumnType, TypeKind, Value};
 
 impl Binder<'_> {
     /// Binds an expression; its collation is in `self.derivation` afterwards.
@@ -755,14 +759,6 @@ impl Binder<'_> {
     }
 }
 
-/// CAST(... AS BINARY(n)) gives n bytes: what is shorter gets zero bytes behind.
-fn padded(cast: Expr, length: u32) -> Expr {
-    let zero = Expr::literal(Value::text(b"\0"), typing::string(1, CollationId::BINARY));
-    let ty = cast.ty.clone();
-    let args = vec![cast, super::literal::integer(length.into()), zero];
-    Expr { kind: ExprKind::Call { function: Function::RPad, args }, ty, nullable: true }
-}
-
 /// The expression of `(SELECT expr)`: a subquery without tables is its value.
 fn bare_value<'q, 'a>(query: &'q ast::Query<'a>) -> Option<&'q ast::Expr<'a>> {
     let ast::Query { with: None, body: ast::QueryBody::Select(select), order_by: [], limit: None, .. } = query else {
@@ -796,11 +792,6 @@ fn is_text_beside_number(exprs: &[&Expr]) -> bool {
     texts > 0 && numbers > 0 && texts + numbers + is(&|c| c == Class::Time) == exprs.len()
 }
 
-/// A hexadecimal literal as the number that it is; others stay.
-pub(super) fn bits_as_number(expr: Expr) -> Expr {
-    if is_bits_literal(&expr) { numeric_operand(expr) } else { expr }
-}
-
 /// Is it a text, or a date that is compared with texts as one?
 fn is_text_like(expr: &Expr) -> bool {
     matches!(class(&expr.ty), Class::String | Class::Date | Class::DateTime | Class::Time)
@@ -808,26 +799,6 @@ fn is_text_like(expr: &Expr) -> bool {
 
 fn single(expr: &Expr) -> Result<()> {
     if matches!(expr.kind, ExprKind::Row(_)) { Err(Error::OperandColumns(1)) } else { Ok(()) }
-}
-
-/// BETWEEN compares documents as their texts, beside numbers as numbers.
-fn documents_as_values(arg: &mut Expr, bounds: &mut [Expr]) {
-    let mut operands: Vec<&mut Expr> = std::iter::once(arg).chain(bounds).collect();
-    let is_number = |expr: &&mut Expr| matches!(class(&expr.ty), Class::Integer | Class::Decimal | Class::Double);
-    let beside_number = operands.iter().any(is_number);
-    for operand in operands.iter_mut().filter(|operand| class(&operand.ty) == Class::Json) {
-        let document = std::mem::replace(&mut **operand, Expr::literal(Value::Null, ColumnType::new(TypeKind::Null)));
-        let text = ColumnType { collation: CollationId::UTF8MB4_BIN, ..ColumnType::new(TypeKind::Text(types::LobSize::Long)) };
-        **operand = cast_to(document, if beside_number { typing::double() } else { text });
-    }
-}
-
-/// A truth value beside a document is JSON's true or false.
-fn truth_as_document(side: &mut Expr) {
-    if side.is_truth_value() {
-        let truth = std::mem::replace(side, Expr::literal(Value::Null, ColumnType::new(TypeKind::Null)));
-        *side = cast_to(truth, ColumnType::new(TypeKind::Json));
-    }
 }
 
 /// CASE compares a TIME with a text as times, where `=` takes both for texts.
@@ -892,106 +863,6 @@ pub(super) fn prepare_operands(left: &mut Expr, right: &mut Expr) {
             Class::String | Class::Json | Class::Null => {}
         }
     }
-}
-
-/// An ENUM or SET column as its number.
-pub(super) fn enum_as_number(expr: &mut Expr) {
-    if let (ExprKind::Column { source, column }, TypeKind::Enum { .. } | TypeKind::Set { .. }) = (&expr.kind, &expr.ty.kind) {
-        expr.kind = ExprKind::ColumnOrdinal { source: *source, column: *column };
-        expr.ty = typing::bigint(true);
-    }
-}
-
-/// An operand of arithmetic: ENUM columns as numbers, hexadecimal literals too.
-pub(super) fn numeric_operand(mut expr: Expr) -> Expr {
-    if let (true, ExprKind::Literal(Value::Bytes(bytes))) = (is_bits_literal(&expr), &expr.kind) {
-        return bits_as_integer(bytes).unwrap_or_else(|| cast_to(expr, typing::bigint(true)));
-    }
-    enum_as_number(&mut expr);
-    moved_date_as_number(&mut expr);
-    choice_as_number(&mut expr);
-    if class(&expr.ty) == Class::Json { cast_to(expr, typing::double()) } else { expr }
-}
-
-/// A document that decides IF or CASE does so as a number.
-pub(super) fn document_as_number(condition: &mut Expr) {
-    if class(&condition.ty) == Class::Json {
-        let document = std::mem::replace(condition, Expr::literal(Value::Null, ColumnType::new(TypeKind::Null)));
-        *condition = cast_to(document, typing::double());
-    }
-}
-
-/// `'2024-01-31' + INTERVAL 1 DAY` is a text; as a number it is that of the date, 20240201. So are ADDTIME of a text, and GREATEST
-/// and LEAST of dates and texts.
-fn moved_date_as_number(expr: &mut Expr) {
-    use Function as F;
-    let ExprKind::Call { function, args } = &expr.kind else { return };
-    let is_date = match function {
-        F::DateAdd | F::DateSub | F::TimestampAdd | F::AddTime | F::SubTime => true,
-        F::Greatest | F::Least => args.iter().any(|arg| matches!(class(&arg.ty), Class::Date | Class::DateTime)),
-        _ => false,
-    };
-    if is_date && class(&expr.ty) == Class::String {
-        expr.ty = typing::double();
-    }
-}
-
-/// IF and CASE that choose among texts choose among numbers where one is wanted: an ENUM is its number, a hexadecimal literal too.
-fn choice_as_number(expr: &mut Expr) {
-    if class(&expr.ty) != Class::String {
-        return;
-    }
-    match &mut expr.kind {
-        ExprKind::Call { function: Function::If, args } => args[1..].iter_mut().for_each(to_number),
-        ExprKind::Case { whens, otherwise } => {
-            whens.iter_mut().map(|(_, value)| value).chain(otherwise.as_deref_mut()).for_each(to_number);
-        }
-        _ => return,
-    }
-    expr.ty = typing::double();
-}
-
-fn to_number(expr: &mut Expr) {
-    let taken = std::mem::replace(expr, Expr::literal(Value::Null, ColumnType::new(TypeKind::Null)));
-    *expr = numeric_operand(taken);
-}
-
-/// As [`numeric_operand`], for functions of one number: hexadecimal literals are doubles there.
-pub(super) fn number_argument(expr: Expr) -> Expr {
-    if is_bits_literal(&expr) { cast_to(expr, typing::double()) } else { numeric_operand(expr) }
-}
-
-/// A literal `0x..`, `b'..'`: bytes that are a number in numeric context.
-pub(super) fn is_bits_literal(expr: &Expr) -> bool {
-    expr.ty.unsigned && matches!(expr.kind, ExprKind::Literal(Value::Bytes(_)))
-}
-
-/// Up to eight bytes as an unsigned number. What more are is told when they are read.
-fn bits_as_integer(bytes: &[u8]) -> Option<Expr> {
-    let value = bytes.iter().fold(0u64, |sum, byte| (sum << 8) | u64::from(*byte));
-    (bytes.len() <= size_of::<u64>()).then(|| Expr::literal(Value::UInt(value), typing::bigint(true)))
-}
-
-pub(super) fn cast_to(expr: Expr, ty: ColumnType) -> Expr {
-    let nullable = expr.nullable;
-    Expr { kind: ExprKind::Cast(Box::new(expr)), ty, nullable }
-}
-
-/// `-5` is a literal, also `-9223372036854775808`.
-fn negated_literal(arg: &Expr) -> Option<Expr> {
-    let ExprKind::Literal(value) = &arg.kind else { return None };
-    Some(match value {
-        // The negative of a negative integer is a DECIMAL.
-        Value::Int(n) if *n < 0 => {
-            Expr::literal(Value::Decimal(Decimal::from_i64(*n).negate()), typing::decimal(typing::decimal_shape(arg).0, 0))
-        }
-        Value::Int(n) => Expr::literal(Value::Int(n.checked_neg()?), ColumnType { display_width: None, ..arg.ty.clone() }),
-        Value::UInt(n) if *n == 1 << 63 => Expr::literal(Value::Int(i64::MIN), typing::bigint(false)),
-        Value::UInt(n) => Expr::literal(Value::Decimal(Decimal::from_u64(*n).negate()), typing::decimal(20, 0)),
-        Value::Decimal(d) => Expr::literal(Value::Decimal(d.negate()), arg.ty.clone()),
-        Value::Double(x) => Expr::literal(Value::Double(-x), arg.ty.clone()),
-        _ => return None,
-    })
 }
 
 /// The comparison that serves both of two: the more general one.

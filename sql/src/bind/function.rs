@@ -2,9 +2,10 @@
 
 use super::Binder;
 use super::compare::{self, Coercibility, Derivation};
-use super::expr::{adopt, bits_as_number, enum_as_number, is_bits_literal, number_argument, numeric_operand};
+use super::expr::adopt;
 use super::function_names::{FUNCTIONS, NOT_SUPPORTED};
 use super::function_types::{date_add_type, is_numeric, takes_part_in_collation};
+use super::operand::{bits_as_number, enum_as_number, is_bits_literal, number_argument, numeric_operand};
 use super::typing::{self, Class, class};
 use crate::ast;
 use crate::error::{Error, Result};
@@ -137,7 +138,7 @@ impl Binder<'_> {
                 return Err(Error::WrongArguments("NAME_CONST".to_owned()));
             }
             F::NameConst => return Ok(args.remove(1)),
-            F::If => super::expr::document_as_number(&mut args[0]),
+            F::If => super::operand::document_as_number(&mut args[0]),
             _ => {}
         }
         self.adopt_args(function, &mut args);

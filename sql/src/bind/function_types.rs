@@ -1,7 +1,7 @@
 //! The types of calls of built-in functions: what they return, whether that may be NULL.
 
 use super::Binder;
-use super::expr::is_bits_literal;
+use super::operand::is_bits_literal;
 use super::typing::{self, Class, class};
 use crate::ast;
 use crate::error::{Error, Result};
@@ -250,7 +250,7 @@ impl Binder<'_> {
                 ColumnType::new(TypeKind::Time { fsp: typing::time_fsp_of(&args[0]).max(typing::time_fsp_of(&args[1])) })
             }
             F::AddTime | F::SubTime => added_time(args, connection),
-            F::SecToTime if class(&args[0].ty) == Class::String && !super::expr::is_bits_literal(&args[0]) => {
+            F::SecToTime if class(&args[0].ty) == Class::String && !super::operand::is_bits_literal(&args[0]) => {
                 ColumnType::new(TypeKind::Time { fsp: 6 })
             }
             F::SecToTime => ColumnType::new(TypeKind::Time { fsp: typing::time_fsp_of(&args[0]) }),

@@ -26,6 +26,7 @@ mod json_table;
 mod literal;
 mod load;
 mod moments;
+mod operand;
 mod order;
 mod push;
 mod query;

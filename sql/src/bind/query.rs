@@ -717,7 +717,7 @@ impl Binder<'_> {
         let mut keys = Vec::with_capacity(order.len());
         for (n, (expr, descending)) in order.into_iter().enumerate() {
             let mut sorted_by = expr.clone();
-            super::expr::enum_as_number(&mut sorted_by);
+            super::operand::enum_as_number(&mut sorted_by);
             let place = project.iter().position(|p| *p == sorted_by);
             let place = match place {
                 Some(place) => place,
@@ -988,15 +988,7 @@ pub(super) fn converted(node: Node, columns: &[OutputColumn], types: &[ColumnTyp
         return node;
     }
     let exprs = columns.iter().enumerate().map(|(n, column)| {
-        let mut expr = slot(n, column);
-        if matches!(column.ty.kind, TypeKind::Bit { .. }) && typing::class(&types[n]) == typing::Class::String {
-            // A BIT becomes the text of its number.
-            convert_to(&mut expr, &typing::bigint(true));
-        }
-        if matches!(column.ty.kind, TypeKind::Float | TypeKind::Double) && matches!(types[n].kind, TypeKind::VarChar { .. }) {
-            // The digits that its type shows are not kept.
-            expr = super::expr::cast_to(expr, typing::double());
-        }
+        let mut expr = super::operand::as_stored_text(slot(n, column), &types[n]);
         convert_to(&mut expr, &types[n]);
         expr
     });

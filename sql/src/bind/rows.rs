@@ -1,8 +1,8 @@
 //! Rows of values: `(a, b)` compared with each other, and in lists.
 
 use super::compare::Derivation;
-use super::expr::cast_to;
 use super::moments::compare_leniently;
+use super::operand::cast_to;
 use super::typing::{Class, class};
 use super::{Binder, typing};
 use crate::ast;

@@ -460,7 +460,7 @@ impl Expr {
             ExprKind::Column { source, column } if source == of => *self = exprs[column].clone(),
             ExprKind::ColumnOrdinal { source, column } if source == of => {
                 *self = exprs[column].clone();
-                super::expr::enum_as_number(self);
+                super::operand::enum_as_number(self);
             }
             _ => super::group::children_mut(self).into_iter().for_each(|part| part.replace_columns(of, exprs)),
         }

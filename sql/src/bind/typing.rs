@@ -197,7 +197,7 @@ pub(crate) fn fsp_of(expr: &Expr) -> u8 {
 /// The same of a value read as a datetime: a text that is none counts as six digits.
 pub(crate) fn datetime_fsp_of(expr: &Expr) -> u8 {
     match &expr.kind {
-        ExprKind::Literal(Value::Bytes(_)) if super::expr::is_bits_literal(expr) => 0,
+        ExprKind::Literal(Value::Bytes(_)) if super::operand::is_bits_literal(expr) => 0,
         ExprKind::Literal(Value::Bytes(text)) if types::temporal::parse_datetime(text).is_none() => 6,
         _ => fsp_of(expr),
     }
@@ -206,7 +206,7 @@ pub(crate) fn datetime_fsp_of(expr: &Expr) -> u8 {
 /// The same of a value read as a time.
 pub(crate) fn time_fsp_of(expr: &Expr) -> u8 {
     match &expr.kind {
-        ExprKind::Literal(Value::Bytes(_)) if super::expr::is_bits_literal(expr) => 0,
+        ExprKind::Literal(Value::Bytes(_)) if super::operand::is_bits_literal(expr) => 0,
         ExprKind::Literal(Value::Bytes(text)) if !is_like_time(text) => 6,
         _ => fsp_of(expr),
     }
@@ -291,7 +291,7 @@ pub fn kept_type(ty: &ColumnType) -> ColumnType {
 
 /// A binary string that bit operations take as bits, not as a number: hexadecimal literals are numbers.
 pub(crate) fn is_bit_string(expr: &Expr) -> bool {
-    expr.ty.is_binary_string() && !super::expr::is_bits_literal(expr)
+    expr.ty.is_binary_string() && !super::operand::is_bits_literal(expr)
 }
 
 /// Is this a bit operation on binary strings? `&`, `|` and `^` ask for two, of which one may be a literal; shifts for one.

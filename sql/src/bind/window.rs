@@ -108,7 +108,7 @@ impl Binder<'_> {
                 return wrong(WindowError::Position, name);
             }
             let mut expr = self.in_clause(Clause::FieldList, |b| b.value(expr))?;
-            super::expr::enum_as_number(&mut expr);
+            super::operand::enum_as_number(&mut expr);
             partition.push(expr);
         }
         let mut order = Vec::with_capacity(spec.order_by.len());
@@ -117,7 +117,7 @@ impl Binder<'_> {
                 return wrong(WindowError::Position, name);
             }
             let mut expr = self.in_clause(Clause::OrderBy, |b| b.value(&item.expr))?;
-            super::expr::enum_as_number(&mut expr);
+            super::operand::enum_as_number(&mut expr);
             order.push((expr, item.descending));
         }
         let frame = spec.frame.map(|frame| self.window_frame(name, frame)).transpose()?;
