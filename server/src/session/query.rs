@@ -72,7 +72,8 @@ impl State {
         self.look_behind(text, digest.end)?;
         let version = worker.shared.database.schema_version();
         let kept = worker.plans.borrow().get(digest.key, self.settings.bind_key, version);
-        let entry = match kept {
+        // One that this session may not run is bound anew, which tells of all that is missing.
+        let entry = match kept.filter(|entry| entry.needs.check(&self.access, &worker).is_ok()) {
             Some(entry) => {
                 count(&worker.counters.plan_cache_hits);
                 entry

@@ -31,6 +31,7 @@ mod order;
 mod push;
 mod query;
 mod rows;
+mod select_list;
 mod set_operation;
 mod subquery;
 #[cfg(test)]

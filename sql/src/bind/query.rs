@@ -11,13 +11,12 @@ use super::extreme::{extreme_need, first_row, not_null, plan_extremes};
 use super::group::{Grouping, OuterCondition, children, constant};
 use super::typing::{self, Class, class};
 use super::window::WINDOW_SLOT;
-use super::{AliasRule, Binder, BoundWindow, Scope, SelectColumn, SourceKind};
+use super::{AliasRule, Binder, BoundWindow, Scope, SelectColumn};
 use crate::ast::{self, Expr as AstExpr, Literal, OrderItem, Query, QueryBody, Select, SelectItem};
 use crate::error::{Clause, Error, Result};
 use crate::expr::{Aggregate, Expr, ExprKind};
-use crate::plan::{Action, BindContext, JoinKind, LimitPlan, LockWait, Locking, Node, OutputColumn, Part, QueryPlan, SortKey};
+use crate::plan::{BindContext, JoinKind, LimitPlan, LockWait, Locking, Node, OutputColumn, QueryPlan, SortKey};
 use crate::planner::{FromBlock, JoinTree};
-use types::schema::{ColumnDefault, IndexKind};
 use types::{ColumnType, TypeKind, Value};
 
 /// A planned query: an operator tree whose slots are the columns.
@@ -486,147 +485,6 @@ impl Binder<'_> {
             *expr = grouping.rewrite(self, expr, n + 1, Clause::OrderBy)?;
         }
         Ok(())
-    }
-
-    /// Expands stars, binds expressions; the scope's select list is filled as it goes.
-    fn select_items(&mut self, items: &[SelectItem<'_>]) -> Result<Vec<OutputColumn>> {
-        let mut columns = Vec::with_capacity(items.len());
-        let mut select = Vec::with_capacity(items.len());
-        for item in items {
-            match item {
-                SelectItem::All => {
-                    self.expand_all(&mut columns, &mut select)?;
-                    self.note_star(item);
-                }
-                SelectItem::TableAll(name) => {
-                    self.expand_table(name, &mut columns, &mut select)?;
-                    self.note_star(item);
-                }
-                SelectItem::Expr { expr, alias, text } => {
-                    let mut bound = self.value(expr)?;
-                    let derivation = self.derivation;
-                    if matches!(bound.kind, ExprKind::Param(_)) {
-                        super::expr::adopt(&mut bound, &typing::string(16_383, self.literal_collation()));
-                    }
-                    let mut name = column_name(expr, *alias, text);
-                    let through = match expr {
-                        AstExpr::Column(name) => self.find_visible(name)?,
-                        _ => None,
-                    };
-                    if let (None, Some((source, column))) = (alias, through)
-                        && let Some(own) = self.own_spelling(source, column)
-                    {
-                        name = own.to_owned();
-                    }
-                    let through = through.map(|(source, _)| source);
-                    columns.push(self.output_column_of(name.clone(), &bound, through));
-                    select.push(SelectColumn { name, expr: bound, derivation });
-                }
-            }
-            if columns.len() > crate::parser::COLUMNS_MAX {
-                return Err(Error::TooManyColumns);
-            }
-        }
-        self.scope.select = select;
-        Ok(columns)
-    }
-
-    /// The columns of information_schema are named as they are defined, whatever the statement writes.
-    fn own_spelling(&self, source: usize, column: usize) -> Option<&str> {
-        let from = &self.sources[source];
-        let is_own =
-            from.table.is_virtual && matches!(from.kind, SourceKind::Table) && from.table.database == "information_schema";
-        is_own.then(|| &*from.table.columns[column].name)
-    }
-
-    fn expand_all(&mut self, columns: &mut Vec<OutputColumn>, select: &mut Vec<SelectColumn>) -> Result<()> {
-        if self.scope.visible.is_empty() {
-            return Err(Error::NoTables);
-        }
-        let mut joined: Vec<(usize, usize)> = self.scope.joined.iter().filter_map(|j| j.members.first().copied()).collect();
-        joined.sort_unstable();
-        for first in joined {
-            let Some(entry) = self.scope.joined.iter().find(|j| j.members.first() == Some(&first)) else { continue };
-            let (source, column) = (entry.source, entry.column);
-            self.expand_column(source, column, columns, select)?;
-        }
-        for source in self.scope.visible.clone() {
-            for column in 0..self.sources[source].table.columns.len() {
-                let is_joined = self.scope.joined.iter().any(|j| j.members.contains(&(source, column)));
-                if !is_joined && !self.sources[source].table.columns[column].invisible {
-                    self.expand_column(source, column, columns, select)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn expand_table(
-        &mut self,
-        name: &ast::ObjectName<'_>,
-        columns: &mut Vec<OutputColumn>,
-        select: &mut Vec<SelectColumn>,
-    ) -> Result<()> {
-        let found = self.scope.visible.iter().copied().find(|&s| {
-            let from = &self.sources[s];
-            let of_server = from.table.is_virtual && matches!(from.kind, SourceKind::Table);
-            let same = from.alias == name.name || (of_server && from.alias.eq_ignore_ascii_case(name.name));
-            same && name.database.is_none_or(|d| d == from.table.database)
-        });
-        let source = found.ok_or_else(|| Error::UnknownTableAll(name.name.to_owned()))?;
-        for column in 0..self.sources[source].table.columns.len() {
-            if !self.sources[source].table.columns[column].invisible {
-                self.expand_column(source, column, columns, select)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn expand_column(
-        &mut self,
-        source: usize,
-        column: usize,
-        columns: &mut Vec<OutputColumn>,
-        select: &mut Vec<SelectColumn>,
-    ) -> Result<()> {
-        self.need_of(source, Action::Select, Part::Each(column))?;
-        let expr = self.column(source, column);
-        let name = self.sources[source].table.columns[column].name.clone();
-        self.note_expanded(source, column);
-        columns.push(self.output_column_of(name.clone(), &expr, Some(source)));
-        select.push(SelectColumn { name, expr, derivation: self.column_derivation(source, column) });
-        Ok(())
-    }
-
-    /// The column of the result that an expression makes; `through` is the source that was named.
-    fn output_column_of(&self, name: String, expr: &Expr, through: Option<usize>) -> OutputColumn {
-        let mut output = plain_column(name, expr.ty.clone(), expr.nullable);
-        let ExprKind::Column { source, column } = expr.kind else { return output };
-        let from = &self.sources[source];
-        if !matches!(from.kind, SourceKind::Table) {
-            if let Some(named) = through {
-                output.table_alias = self.sources[named].alias.clone();
-                output.table = output.table_alias.clone();
-            }
-            return output;
-        }
-        let def = &from.table.columns[column];
-        output.database = from.table.database.clone();
-        output.table = from.table.name.clone();
-        output.table_alias = self.sources[through.unwrap_or(source)].alias.clone();
-        output.original_name = def.name.clone();
-        output.auto_increment = def.auto_increment;
-        output.no_default = !def.nullable && def.default == ColumnDefault::None && !def.auto_increment;
-        for index in &from.table.indexes {
-            let Some(place) = index.columns.iter().position(|c| c.column == column) else { continue };
-            match index.kind {
-                IndexKind::Primary => output.primary_key = true,
-                IndexKind::Unique if index.columns.len() == 1 => output.unique_key = true,
-                IndexKind::Unique | IndexKind::Secondary if place == 0 => output.multiple_key = true,
-                _ => {}
-            }
-        }
-        output
     }
 
     fn group_by(&mut self, items: &[OrderItem<'_>]) -> Result<Vec<Expr>> {
