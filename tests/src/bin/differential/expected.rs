@@ -172,6 +172,12 @@ const EXPECTED_SMALL: &[Expected] = &[
         why: "MySQL takes the present year for a constant TIME beside a YEAR",
     },
     Expected {
+        signature: "rows",
+        words: &[&[" IN ("], &["DATE'", "TIMESTAMP'"]],
+        told: &[],
+        why: "texts in a list with dates in WHERE are texts; in MySQL they are dates",
+    },
+    Expected {
         signature: "error 1690 of peer alone",
         words: &[&["1E100", "E38", "E308"]],
         told: &["BIGINT value"],
