@@ -150,7 +150,7 @@ const EXPECTED_SMALL: &[Expected] = &[
         signature: "rows",
         words: &[&["FLOAT"], &["UNION"]],
         told: &[],
-        why: "a FLOAT beside a text prints as the FLOAT does, in MySQL as a DOUBLE",
+        why: "a FLOAT beside a literal text is cut to its 12 characters, in MySQL rounded",
     },
     Expected {
         signature: "rows",
