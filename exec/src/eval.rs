@@ -634,12 +634,13 @@ impl<'a> Env<'a> {
         })
     }
 
-    /// A parameter that is no date, compared with a date, is an error (1525), as a constant is when the statement is planned.
+    /// A parameter or literal that is no date, compared with a date, is an error (1525); computed constants are looked at when the
+    /// statement is planned.
     #[cold]
     fn refuse_constant(&self, by: CompareAs, expr: &Expr, value: &Value<'_>, other: &ColumnType) -> Step<()> {
         if let Value::Bytes(text) = value
             && by == CompareAs::Temporal
-            && matches!(expr.kind, ExprKind::Param(_))
+            && matches!(expr.kind, ExprKind::Param(_) | ExprKind::Literal(_))
             && self.as_datetime(value)?.is_none()
         {
             let kind = if coerce::kind_of(other) == Kind::DateTime { "DATETIME" } else { "DATE" };

@@ -514,6 +514,7 @@ impl Binder<'_> {
                 let when = std::mem::replace(condition, Expr::literal(Value::Null, ColumnType::new(TypeKind::Null)));
                 *condition = self.comparison(CompareOp::Equal, operand.clone(), when, together)?;
                 compare_times(condition);
+                compare_leniently(condition);
             }
         } else {
             conditions.iter_mut().for_each(document_as_number);

@@ -141,7 +141,10 @@ pub(crate) fn string_length(ty: &ColumnType) -> u64 {
         TypeKind::MediumInt => 9,
         TypeKind::Int => 11,
         TypeKind::BigInt => ty.display_width.map_or(20, u64::from),
-        TypeKind::Decimal { precision, scale } => u64::from(*precision) + 1 + u64::from(*scale > 0),
+        // A sign, a point, and a zero before the point where there is no other digit.
+        TypeKind::Decimal { precision, scale } => {
+            u64::from(*precision) + 1 + u64::from(*scale > 0) + u64::from(precision == scale)
+        }
         TypeKind::Float => 12,
         TypeKind::Double => 22,
         TypeKind::Char { length }

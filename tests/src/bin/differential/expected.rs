@@ -150,7 +150,7 @@ const EXPECTED_SMALL: &[Expected] = &[
         signature: "rows",
         words: &[&["FLOAT"], &["UNION"]],
         told: &[],
-        why: "a FLOAT beside a text prints as the FLOAT does, in MySQL as a DOUBLE",
+        why: "a FLOAT beside a literal text is cut to its 12 characters, in MySQL rounded",
     },
     Expected {
         signature: "rows",
@@ -170,6 +170,12 @@ const EXPECTED_SMALL: &[Expected] = &[
         words: &[&["YEAR"], &["TIME'", "TIME(", "STR_TO_DATE("], &[" < ", " > ", " = ", "<=", ">=", "<>"]],
         told: &[],
         why: "MySQL takes the present year for a constant TIME beside a YEAR",
+    },
+    Expected {
+        signature: "rows",
+        words: &[&[" IN ("], &["DATE'", "TIMESTAMP'"]],
+        told: &[],
+        why: "texts in a list with dates in WHERE are texts; in MySQL they are dates",
     },
     Expected {
         signature: "error 1690 of peer alone",
