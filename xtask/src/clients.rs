@@ -25,6 +25,9 @@ const RUNNERS: &[(&str, &str, &[&str], u32)] = &[
     ("run_django", "run_django.sh", &[], 14_400),
 ];
 
+/// Runners are made for servers that take local files and whose account has a password: some drivers send one whether it is empty or not.
+const RUNNERS_ACCOUNT: &str = "bench";
+
 /// What else to run.
 #[derive(clap::Args)]
 pub struct Options {
@@ -65,7 +68,13 @@ pub fn run(root: &Path, options: &Options) -> Result<bool, String> {
     if !ci::build(root, &steps) {
         return Ok(steps.finish());
     }
-    steps.run_with("tools", Counting::Whole, || install::all(root, &folder(root)).map(|told| (true, told)));
+    steps.run_with("tools", Counting::Whole, || {
+        let told = install::all(root, &folder(root))?;
+        if options.runners.is_some() && options.python.is_none() {
+            install::for_runners(root, &folder(root))?;
+        }
+        Ok((true, told))
+    });
     for name in NAMES.iter().filter(|name| wanted(name)) {
         step(root, name, &steps);
     }
@@ -117,7 +126,7 @@ fn run_runner(root: &Path, runner: &(&str, &str, &[&str], u32), options: &Option
     if let Some(django) = options.django.as_ref().filter(|_| needs_django) {
         command.arg("--src").arg(django);
     }
-    command.env("WITH_SERVER_SECONDS", seconds.to_string());
+    command.env("WITH_SERVER_SECONDS", seconds.to_string()).env("WITH_SERVER_ACCOUNT", RUNNERS_ACCOUNT);
     command.envs(settings.iter().filter_map(|setting| setting.split_once('=')));
     if let (Some(programs), Some(path)) = (&options.client_programs, std::env::var_os("PATH")) {
         let path = std::env::join_paths(std::iter::once(programs.clone()).chain(std::env::split_paths(&path)));

@@ -94,6 +94,16 @@ pub fn interpreter(folder: &Path) -> PathBuf {
     folder.join("venv/bin/python")
 }
 
+/// What the runners of `cargo xtask clients --runners` use beside the drivers.
+pub fn for_runners(root: &Path, folder: &Path) -> Result<(), String> {
+    pip(folder, &root.join("tests/clients/requirements-runners.txt"))
+}
+
+fn pip(folder: &Path, wanted: &Path) -> Result<(), String> {
+    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"];
+    quiet(Command::new(interpreter(folder)).args(pip).arg(wanted)).map(drop)
+}
+
 fn python(root: &Path, folder: &Path, told: &mut Vec<String>) -> Result<(), String> {
     let wanted = root.join("tests/clients/requirements.txt");
     let stamp = folder.join("venv/installed.txt");
@@ -103,8 +113,7 @@ fn python(root: &Path, folder: &Path, told: &mut Vec<String>) -> Result<(), Stri
     }
     std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     quiet(Command::new("python3").args(["-m", "venv", "--clear"]).arg(folder.join("venv")))?;
-    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"];
-    quiet(Command::new(interpreter(folder)).args(pip).arg(&wanted))?;
+    pip(folder, &wanted)?;
     std::fs::write(&stamp, text).map_err(|e| format!("{}: {e}", stamp.display()))?;
     told.push("Python drivers".into());
     Ok(())

@@ -3,11 +3,13 @@
 //! usage: with_server NAME PROGRAM [ARGUMENT...]
 //!
 //! The program is called with `HOST PORT USER PASSWORD SOCKET` after its own arguments. The server must still greet
-//! afterwards and end well on SIGTERM; both count as cases beside those the program prints. It may take `$WITH_SERVER_SECONDS`. Cases are lines
+//! afterwards and end well on SIGTERM; both count as cases beside those the program prints. It may take `$WITH_SERVER_SECONDS`. With
+//! `$WITH_SERVER_ACCOUNT` the account is one of this name and password, and the server takes clients' files. Cases are lines
 //! `ok ...` and `FAIL ...`; where there are none, those of its line `passed/failed/total: a/b/c` count.
 
+use mysql::prelude::Queryable;
 use std::process::{Command, ExitCode, Stdio};
-use tests::{Report, Server, ServerOptions};
+use tests::{Address, Report, Server, ServerOptions};
 
 /// How long a program may take, unless it is said.
 const PROGRAM_SECONDS_MAX: &str = "420";
@@ -35,9 +37,27 @@ fn main() -> ExitCode {
     report.finish()
 }
 
+/// Makes an account that may do everything, and allows LOCAL INFILE.
+fn open_for(root: &Address, name: &str) -> Result<Address, String> {
+    let mut connection = root.connect().map_err(|e| e.to_string())?;
+    let account = format!("'{name}'@'%'");
+    let statements = [
+        format!("CREATE USER {account} IDENTIFIED BY '{name}'"),
+        format!("GRANT ALL ON *.* TO {account} WITH GRANT OPTION"),
+        "SET GLOBAL local_infile = ON".to_owned(),
+    ];
+    for statement in statements {
+        connection.query_drop(&statement).map_err(|e| format!("{statement}: {e}"))?;
+    }
+    Ok(Address { user: name.to_owned(), password: name.to_owned(), ..root.clone() })
+}
+
 fn run(directory: &std::path::Path, name: &str, program: &str, rest: &[String], report: &mut Report) -> Result<(), String> {
     let server = Server::start(&ServerOptions::new(directory))?;
-    let at = &server.address;
+    let at = &match std::env::var("WITH_SERVER_ACCOUNT") {
+        Ok(name) => open_for(&server.address, &name)?,
+        Err(_) => server.address.clone(),
+    };
     let socket = at.socket.as_deref().map(|p| p.display().to_string()).unwrap_or_default();
     let seconds = std::env::var("WITH_SERVER_SECONDS").unwrap_or_else(|_| PROGRAM_SECONDS_MAX.to_owned());
     // A client that hangs is a failure, not the end of the run.
