@@ -4,8 +4,7 @@
 //! turn:  messages -> timers -> every ready task once -> host.turn() (the engine's tick) -> one epoll_wait
 //! ```
 //! The `epoll_wait` does not block while anything is ready. When nothing is, the worker first polls for a while (`Spin`) and then
-//! sleeps until an event, a message, or the next timer. Between two polls it lets other threads run that want this processor: on a busy
-//! machine these are the clients whose next commands it waits for, and a worker that polls need not be woken.
+//! sleeps until an event, a message, or the next timer.
 //!
 //! L1: the clock is read once per turn that had work, and around a sleep; never per statement.
 //! L2: a worker that is asleep or polling costs nothing to others: they look at one flag before they wake it.
@@ -99,20 +98,12 @@ impl<M: Send + 'static> EventLoop<M> {
     /// Polls for a while, then sleeps.
     fn wait(&mut self, core: &Core<M>, host: &impl Host<Message = M>, events: &mut mio::Events, spin: &mut Spin) {
         let timeout = core.until_next_timer().map_or(SLEEP_MAX, |next| next.min(SLEEP_MAX));
-        let mut last = Instant::now();
         for polls in 0..=spin.budget() {
             self.poll_now(events);
             if !events.is_empty() || self.remote.has_work() {
                 spin.caught(polls);
                 return;
             }
-            std::thread::yield_now();
-            let now = Instant::now();
-            if now - last > SHORT_SLEEP {
-                spin.crowded_out();
-                break;
-            }
-            last = now;
         }
         if timeout.is_zero() || !self.remote.prepare_sleep() {
             return;
@@ -132,14 +123,13 @@ impl<M: Send + 'static> EventLoop<M> {
 
 /// Decides how often an idle worker polls before it sleeps. Polling pays when work comes within about the time that a wake-up
 /// costs; so the budget grows after sleeps that turn out short and after polls that caught something late, and is halved by
-/// every long sleep. An idle server ends at zero polls. So does one whose processors others compute on: who yields to them waits for as
-/// long as they like, where who sleeps is woken.
+/// every long sleep. An idle server ends at zero polls.
 struct Spin {
     budget: u32,
     max: u32,
 }
 
-/// A sleep shorter than this would have been better spent polling; a poll that lasts longer, since others ran, better asleep.
+/// A sleep shorter than this would have been better spent polling.
 const SHORT_SLEEP: Duration = Duration::from_micros(100);
 
 impl Spin {
@@ -155,10 +145,6 @@ impl Spin {
         if polls * 2 > self.budget {
             self.budget = (self.budget + self.budget / 4 + 1).min(self.max);
         }
-    }
-
-    fn crowded_out(&mut self) {
-        self.budget /= 2;
     }
 
     fn slept(&mut self, time: Duration) {
@@ -184,11 +170,6 @@ mod tests {
         assert_eq!(spin.budget(), 200);
         for _ in 0..10 {
             spin.slept(Duration::from_millis(20));
-        }
-        assert_eq!(spin.budget(), 0);
-        spin.slept(Duration::from_micros(20));
-        for _ in 0..10 {
-            spin.crowded_out();
         }
         assert_eq!(spin.budget(), 0);
     }
