@@ -232,6 +232,8 @@ impl Socket {
             self.readable(deadline, stop).await?;
         }
         self.tls = Some(Box::new(tls));
+        // What follows the handshake may have come with the end of it: then it lies in `tls`, and no event tells of it.
+        self.readiness.readable.set(true);
         Ok(())
     }
 
