@@ -64,15 +64,7 @@ pub(super) fn partition_error(error: &PartitionError) -> (u16, String) {
         P::RowOfOneField => (1064, "Row expressions in VALUES IN only allowed for multi-field column partitioning".into()),
         P::FieldType { name } => (1659, format!("Field '{name}' is of a not allowed type for this type of partitioning")),
         P::NotInteger { partition } => (1697, format!("VALUES value for partition '{partition}' must have type INT")),
-        P::ExchangeOption { what } => (1731, format!("Non matching attribute '{what}' between partition and table")),
-        P::ExchangePartitioned { table } => (1732, format!("Table to exchange with partition is partitioned: '{table}'")),
-        P::ExchangeTemporary { table } => (1733, format!("Table to exchange with partition is temporary: '{table}'")),
         P::Unknown { partition, table } => (1735, format!("Unknown partition '{partition}' in table '{table}'")),
-        P::ExchangeDifferent => (1736, "Tables have different definitions".into()),
-        P::ExchangeRow => (1737, "Found a row that does not match the partition".into()),
-        P::ExchangeForeignKey { table } => {
-            (1740, format!("Table to exchange with partition has foreign key references: '{table}'"))
-        }
         P::ClauseWithoutPartitions => (1747, "PARTITION () clause on non partitioned table".into()),
         P::OtherPartition => (1748, "Found a row not matching the given partition set".into()),
         P::FieldNeeded { column } => {

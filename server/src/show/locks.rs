@@ -217,6 +217,10 @@ fn wait_rows(source: &Source<'_>, table: &str, shown: fn(&str) -> String) -> Vec
     let Some(gathered) = source.gathered else { return Vec::new() };
     let locks = Locks::of(source);
     let now = source.worker.wall_clock_us();
+    let mut held_by: HashMap<u32, u64> = HashMap::new();
+    for line in locks.report.lines.iter().filter(|line| line.waits.is_none()) {
+        *held_by.entry(line.owner.session).or_default() += 1;
+    }
     let sessions: HashMap<u32, &ProcessLine> = gathered.processes.iter().map(|line| (line.id, line)).collect();
     let row = |(waits, held, (def, index)): (&LockLine, &LockLine, (&TableDef, &IndexDef))| {
         let of = |line: &LockLine| sessions.get(&line.owner.session).copied();
@@ -227,10 +231,7 @@ fn wait_rows(source: &Source<'_>, table: &str, shown: fn(&str) -> String) -> Vec
             let open = of(line).filter(|of| of.transaction.is_some()).map(|of| of.transaction_seconds as i64 * 1_000_000);
             open.or(line.waits.map(micros)).unwrap_or(0)
         };
-        let locked = |session: u32| {
-            let rows = locks.report.lines.iter().filter(|line| line.owner.session == session && line.waits.is_none());
-            number(rows.count())
-        };
+        let locked = |session: u32| number(held_by.get(&session).copied().unwrap_or(0));
         let (waiting, blocking) = (waits.owner.session, held.owner.session);
         let cells = [
             ("wait_started", datetime(now - waited)),

@@ -8,6 +8,7 @@ use crate::LockMode;
 use crate::status::StatusTable;
 use std::collections::HashMap;
 use std::time::Duration;
+use sync::atomic::Ordering;
 
 /// A transaction, and the session that it belongs to (0: none, or not told).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +87,7 @@ impl LockTable {
 
     fn row_lines(&self, statuses: &StatusTable) -> Vec<LockLine> {
         let mut lines = Vec::new();
-        for shard in self.shards.iter().filter(|shard| shard.rows.load(std::sync::atomic::Ordering::Relaxed) > 0) {
+        for shard in self.shards.iter().filter(|shard| shard.rows.load(Ordering::Relaxed) > 0) {
             for (name, row) in &*shard.map.lock() {
                 let mut line = |txn, locked, mode, waits| {
                     let owner = LockOwner { txn, session: statuses.session(txn) };

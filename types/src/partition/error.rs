@@ -85,20 +85,8 @@ pub enum PartitionError {
     FieldType { name: String },
     /// 1697
     NotInteger { partition: String },
-    /// 1731
-    ExchangeOption { what: &'static str },
-    /// 1732
-    ExchangePartitioned { table: String },
-    /// 1733
-    ExchangeTemporary { table: String },
     /// 1735
     Unknown { partition: String, table: String },
-    /// 1736
-    ExchangeDifferent,
-    /// 1737
-    ExchangeRow,
-    /// 1740
-    ExchangeForeignKey { table: String },
     /// 1747
     ClauseWithoutPartitions,
     /// 1748
