@@ -20,6 +20,7 @@ use compression::{Packing, Unpacking};
 use protocol::{CompressedWriter, PacketReader, PacketWriter};
 use std::cell::{Cell, RefCell};
 use std::io::{self, Read, Write};
+use std::os::fd::AsRawFd;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
@@ -186,6 +187,8 @@ pub struct Socket {
     core: Rc<WorkerCore>,
     stream: Stream,
     readiness: Rc<Readiness>,
+    /// Events tell when it takes bytes again.
+    watches_writable: Cell<bool>,
     tls: Option<Box<Tls>>,
 }
 
@@ -198,7 +201,7 @@ impl Socket {
             Stream::Nowhere => Rc::default(),
         };
         readiness.writable.set(true);
-        Ok(Self { core, stream, readiness, tls: None })
+        Ok(Self { core, stream, readiness, watches_writable: Cell::new(false), tls: None })
     }
 
     /// Nobody but the client can read what it sends.
@@ -260,13 +263,34 @@ impl Socket {
             match tls.send(&self.stream) {
                 Ok(()) => return Ok(true),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    self.readiness.writable.set(false);
+                    self.takes_no_more()?;
                     return Ok(false);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    /// The socket is full: an event tells when it is not.
+    #[cold]
+    fn takes_no_more(&self) -> io::Result<()> {
+        self.readiness.writable.set(false);
+        self.watch_writable(true)
+    }
+
+    /// Asks for events about writing, or for no more of them.
+    #[cold]
+    fn watch_writable(&self, watch: bool) -> io::Result<()> {
+        if self.watches_writable.replace(watch) == watch {
+            return Ok(());
+        }
+        let descriptor = match &self.stream {
+            Stream::Tcp(stream) => stream.as_raw_fd(),
+            Stream::Unix(stream) => stream.as_raw_fd(),
+            Stream::Nowhere => return Ok(()),
+        };
+        self.core.watch_writable(&mut mio::unix::SourceFd(&descriptor), watch)
     }
 
     async fn readable(&self, deadline: Instant, stop: &impl Interruptible) -> Result<(), Lost> {
@@ -536,6 +560,9 @@ impl Output {
         if !socket.finish_write()? {
             return self.wait(socket, stop);
         }
+        if socket.watches_writable.get() {
+            socket.watch_writable(false)?;
+        }
         self.writer.clear();
         self.sent = 0;
         Poll::Ready(Ok(()))
@@ -564,6 +591,9 @@ impl Output {
         }
         if !socket.finish_write()? {
             return self.wait(socket, stop);
+        }
+        if socket.watches_writable.get() {
+            socket.watch_writable(false)?;
         }
         self.writer.clear();
         self.sent = 0;
@@ -611,7 +641,11 @@ fn send(socket: &Socket, bytes: &[u8]) -> Sent {
         match socket.write(bytes) {
             Ok(0) => return Sent::Failed(io::ErrorKind::WriteZero.into()),
             Ok(count) => return Sent::Bytes(count),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => socket.readiness.writable.set(false),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                if let Err(error) = socket.takes_no_more() {
+                    return Sent::Failed(error);
+                }
+            }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Sent::Failed(error),
         }

@@ -252,11 +252,18 @@ impl<M: Send + 'static> Core<M> {
         self.slots.borrow()[self.current.get() as usize].waker.as_ref().clone()
     }
 
-    /// Registers the socket of the running task; one socket per task.
+    /// Registers the socket of the running task; one socket per task. Its events tell when it can be read.
     pub fn register(&self, source: &mut impl mio::event::Source) -> std::io::Result<Rc<Readiness>> {
         let slot = self.current.get();
-        self.registry.register(source, mio::Token(slot as usize), mio::Interest::READABLE | mio::Interest::WRITABLE)?;
+        self.registry.register(source, mio::Token(slot as usize), mio::Interest::READABLE)?;
         Ok(Rc::clone(&self.slots.borrow()[slot as usize].readiness))
+    }
+
+    /// Whether the events of the running task's socket tell when it can be written, too. A unix socket has such an event each time its
+    /// peer has read something, so only who waits for it asks for it.
+    pub fn watch_writable(&self, source: &mut impl mio::event::Source, watch: bool) -> std::io::Result<()> {
+        let interest = if watch { mio::Interest::READABLE | mio::Interest::WRITABLE } else { mio::Interest::READABLE };
+        self.registry.reregister(source, mio::Token(self.current.get() as usize), interest)
     }
 
     pub fn deregister(&self, source: &mut impl mio::event::Source) {
