@@ -3,9 +3,8 @@
 //! 1. What the clients need installs in the background while the compiler works.
 //! 2. format, tidy, lints, and one build of everything: the server that the clients meet is made of the libraries of the unit tests, so every
 //!    assertion holds there too.
-//! 3. Unit tests, models, what the simulator always runs.
-//! 4. SQL scripts, bad input, data larger than memory, every client, crashes: they wait more than they compute. New seeds of the simulator and
-//!    Miri, one core's work, run beside these.
+//! 3. Unit tests, models, the simulator, Miri; beside them SQL scripts, bad input, data larger than memory, every client, crashes, which wait more
+//!    than they compute.
 //!
 //! A step that cannot run because its build failed is not counted as passed.
 
@@ -24,7 +23,7 @@ const CRASH_ROUNDS: &str = "24";
 
 /// Runs the steps (all, or those named); true when nothing failed.
 pub fn run(root: &Path, may_install: bool, only: &[String]) -> Result<bool, String> {
-    let mut steps = Steps::new(target(root).join("ci"))?;
+    let steps = Steps::new(target(root).join("ci"))?;
     let wanted = |name: &str| only.is_empty() || only.iter().any(|n| n == name);
     let needs_server = only.is_empty()
         || only
@@ -33,38 +32,25 @@ pub fn run(root: &Path, may_install: bool, only: &[String]) -> Result<bool, Stri
     let needs_tools = may_install && (only.is_empty() || wanted("clients"));
     std::thread::scope(|scope| {
         let tools = needs_tools.then(|| scope.spawn(|| install::all(root, &clients::folder(root))));
-        static_checks(root, &mut steps, &wanted);
+        static_checks(root, &steps, &wanted);
         let built = (needs_server || wanted("unit")) && steps.run("build", &mut whole(root, &EVERYTHING), Counting::Whole);
-        if built && wanted("unit") {
-            let tests = ["test", "--quiet", "--workspace", "--no-fail-fast"];
-            steps.run("unit tests", &mut whole(root, &tests), Counting::Harness);
-        }
-        if wanted("models") {
-            steps.run("models", &mut models(root), Counting::Harness);
-        }
-        let can_simulate = wanted("simulator") && sim::steps(root, &mut steps);
-        if let Some(tools) = tools {
-            steps.run_with("tools", Counting::Whole, || {
-                tools.join().map_err(|_| "the installer panicked".to_string())?.map(|told| (true, told))
-            });
-        }
-        let wants_miri = wanted("miri");
-        let beside = scope.spawn(move || (can_simulate.then(|| sim::new_seeds(root)), wants_miri.then(|| miri::quick(root))));
-        if built && needs_server {
-            server_checks(root, &mut steps, &wanted);
-        }
-        let (seeds, miri) = beside.join().expect("neither panics");
-        if let Some(seeds) = seeds {
-            steps.run_with("simulator", Counting::Lines, || seeds);
-        }
-        if let Some(miri) = miri {
-            miri::report(miri, &mut steps);
-        }
+        let (steps, wanted) = (&steps, &wanted);
+        scope.spawn(move || {
+            if let Some(tools) = tools {
+                steps.run_with("tools", Counting::Whole, || {
+                    tools.join().map_err(|_| "the installer panicked".to_string())?.map(|told| (true, told))
+                });
+            }
+            if built && needs_server {
+                server_checks(root, steps, wanted);
+            }
+        });
+        library_checks(root, built, steps, wanted);
     });
     Ok(steps.finish())
 }
 
-fn static_checks(root: &Path, steps: &mut Steps, wanted: &dyn Fn(&str) -> bool) {
+fn static_checks(root: &Path, steps: &Steps, wanted: &dyn Fn(&str) -> bool) {
     if wanted("format") {
         steps.run("format", &mut cargo(root, &["fmt", "--all", "--check"]), Counting::Whole);
     }
@@ -74,6 +60,23 @@ fn static_checks(root: &Path, steps: &mut Steps, wanted: &dyn Fn(&str) -> bool) 
     if wanted("lints") {
         let lints = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"];
         steps.run("lints", &mut whole(root, &lints), Counting::Whole);
+    }
+}
+
+/// What needs no server that runs.
+fn library_checks(root: &Path, built: bool, steps: &Steps, wanted: &dyn Fn(&str) -> bool) {
+    if built && wanted("unit") {
+        let tests = ["test", "--quiet", "--workspace", "--no-fail-fast"];
+        steps.run("unit tests", &mut whole(root, &tests), Counting::Harness);
+    }
+    if wanted("models") {
+        steps.run("models", &mut models(root), Counting::Harness);
+    }
+    if wanted("simulator") && sim::steps(root, steps) {
+        steps.run_with("simulator", Counting::Lines, || sim::new_seeds(root));
+    }
+    if wanted("miri") {
+        miri::report(miri::quick(root), steps);
     }
 }
 
@@ -95,7 +98,7 @@ pub fn models(root: &Path) -> Command {
     command
 }
 
-fn server_checks(root: &Path, steps: &mut Steps, wanted: &dyn Fn(&str) -> bool) {
+fn server_checks(root: &Path, steps: &Steps, wanted: &dyn Fn(&str) -> bool) {
     if wanted("sql") {
         steps.run("sql scripts", &mut test_program(root, "sql"), Counting::Lines);
     }
@@ -128,7 +131,7 @@ fn server_checks(root: &Path, steps: &mut Steps, wanted: &dyn Fn(&str) -> bool) 
 const PROGRAMS: [&str; 8] = ["build", "--quiet", "--package", "heddle", "--package", "tests", "--package", "tpcc"];
 
 /// Builds the server and the test programs.
-pub fn build(root: &Path, steps: &mut Steps) -> bool {
+pub fn build(root: &Path, steps: &Steps) -> bool {
     steps.run("build programs", &mut cargo(root, &PROGRAMS), Counting::Whole)
 }
 

@@ -64,8 +64,8 @@ pub fn run(root: &Path, options: &Options) -> Result<bool, String> {
         return Err(format!("no client {unknown}; there are {}", known.join(", ")));
     }
     let wanted = |name: &str| options.names.is_empty() || options.names.iter().any(|n| n == name);
-    let mut steps = Steps::new(target(root).join("ci"))?;
-    if !ci::build(root, &mut steps) {
+    let steps = Steps::new(target(root).join("ci"))?;
+    if !ci::build(root, &steps) {
         return Ok(steps.finish());
     }
     steps.run_with("tools", Counting::Whole, || {
@@ -76,13 +76,13 @@ pub fn run(root: &Path, options: &Options) -> Result<bool, String> {
         Ok((true, told))
     });
     for name in NAMES.iter().filter(|name| wanted(name)) {
-        step(root, name, &mut steps);
+        step(root, name, &steps);
     }
     if wanted("dumps") {
-        dumps(root, options, &mut steps);
+        dumps(root, options, &steps);
     }
     for runner in RUNNERS.iter().filter(|(name, ..)| wanted(name)) {
-        run_runner(root, runner, options, &mut steps);
+        run_runner(root, runner, options, &steps);
     }
     Ok(steps.finish())
 }
@@ -94,7 +94,7 @@ fn with_server(root: &Path, name: &str) -> Command {
     command
 }
 
-fn dumps(root: &Path, options: &Options, steps: &mut Steps) {
+fn dumps(root: &Path, options: &Options, steps: &Steps) {
     let Some(reference) = &options.reference else {
         return steps.skip("client dumps", "there is no --reference");
     };
@@ -106,7 +106,7 @@ fn dumps(root: &Path, options: &Options, steps: &mut Steps) {
     steps.run("client dumps", &mut command, Counting::Lines);
 }
 
-fn run_runner(root: &Path, runner: &(&str, &str, &[&str], u32), options: &Options, steps: &mut Steps) {
+fn run_runner(root: &Path, runner: &(&str, &str, &[&str], u32), options: &Options, steps: &Steps) {
     let (name, program, settings, seconds) = *runner;
     let label = format!("runner {name}");
     let Some(folder_of_runners) = &options.runners else { return steps.skip(&label, "there is no --runners") };
@@ -141,7 +141,7 @@ pub fn folder(root: &Path) -> PathBuf {
 }
 
 /// Builds and runs one client as a step.
-pub fn step(root: &Path, name: &str, steps: &mut Steps) {
+pub fn step(root: &Path, name: &str, steps: &Steps) {
     let label = format!("client {name}");
     match call(root, name) {
         Ok(Call::Program(arguments)) => {

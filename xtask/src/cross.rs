@@ -71,18 +71,18 @@ pub fn run(root: &Path, names: &[String], may_install: bool) -> Result<bool, Str
         let known: Vec<&str> = MACHINES.iter().map(|m| m.name).collect();
         return Err(format!("no machine {unknown}; there are {}", known.join(", ")));
     }
-    let mut steps = Steps::new(target(root).join("cross"))?;
-    let has_native = ci::build(root, &mut steps);
+    let steps = Steps::new(target(root).join("cross"))?;
+    let has_native = ci::build(root, &steps);
     for machine in MACHINES {
         let is_wanted = names.is_empty() || names.iter().any(|name| name == machine.name || name == machine.triple);
         if is_wanted && !std::env::consts::ARCH.starts_with(machine.name) {
-            one(root, machine, has_native, may_install, &mut steps);
+            one(root, machine, has_native, may_install, &steps);
         }
     }
     Ok(steps.finish())
 }
 
-fn one(root: &Path, machine: &Machine, has_native: bool, may_install: bool, steps: &mut Steps) {
+fn one(root: &Path, machine: &Machine, has_native: bool, may_install: bool, steps: &Steps) {
     let name = machine.name;
     if let Err(why) = tools(machine, may_install) {
         steps.skip(name, &why); // X1

@@ -56,7 +56,7 @@ pub fn run(root: &Path, names: &[String]) -> Result<bool, String> {
     if let Some(why) = missing(root) {
         return Err(why);
     }
-    let mut steps = Steps::new(target(root).join("miri").join("logs"))?;
+    let steps = Steps::new(target(root).join("miri").join("logs"))?;
     for part in PARTS.iter().filter(|part| names.is_empty() || names.iter().any(|name| name == part.name)) {
         steps.run(&part.title(), &mut part.command(root), Counting::Harness);
     }
@@ -77,7 +77,7 @@ pub fn quick(root: &Path) -> Result<Vec<Outcome>, String> {
 }
 
 /// Makes steps of what `quick` gave.
-pub fn report(outcomes: Result<Vec<Outcome>, String>, steps: &mut Steps) {
+pub fn report(outcomes: Result<Vec<Outcome>, String>, steps: &Steps) {
     match outcomes {
         Err(why) => steps.skip("miri", &why),
         Ok(parts) => parts.into_iter().for_each(|(title, outcome)| {

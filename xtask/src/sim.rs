@@ -38,7 +38,7 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<bool, String> {
 }
 
 /// The steps of `cargo xtask ci` whose length is known; false when there is no simulator to run.
-pub fn steps(root: &Path, steps: &mut Steps) -> bool {
+pub fn steps(root: &Path, steps: &Steps) -> bool {
     if !steps.run("build simulator", &mut build(root), Counting::Whole) {
         return false;
     }

@@ -6,10 +6,12 @@
 //! ```
 //! P1: every step's whole output is in `target/ci/NAME.log`.
 //! P2: a step that fails without counting a failure counts one.
+//! P3: steps may run beside each other; each writes its lines at its end, together.
 
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Instant;
 
 /// Lines of a failed step that are shown.
@@ -38,6 +40,11 @@ pub enum Counting {
 pub struct Steps {
     logs: PathBuf,
     began: Instant,
+    tally: Mutex<Tally>,
+}
+
+#[derive(Debug, Default)]
+struct Tally {
     sum: Counts,
     failed: Vec<String>,
     skipped: Vec<String>,
@@ -46,21 +53,23 @@ pub struct Steps {
 impl Steps {
     pub fn new(logs: PathBuf) -> Result<Self, String> {
         fs::create_dir_all(&logs).map_err(|e| format!("{}: {e}", logs.display()))?;
-        Ok(Self { logs, began: Instant::now(), sum: Counts::default(), failed: Vec::new(), skipped: Vec::new() })
+        Ok(Self { logs, began: Instant::now(), tally: Mutex::default() })
+    }
+
+    fn tally(&self) -> MutexGuard<'_, Tally> {
+        self.tally.lock().expect("nothing panics that holds it")
     }
 
     /// Runs a command as a step; true when it passed.
-    pub fn run(&mut self, name: &str, command: &mut Command, counting: Counting) -> bool {
+    pub fn run(&self, name: &str, command: &mut Command, counting: Counting) -> bool {
         self.run_with(name, counting, || output(command))
     }
 
     /// Runs a step that is not one command: it gives success and output.
-    pub fn run_with(&mut self, name: &str, counting: Counting, body: impl FnOnce() -> Result<(bool, String), String>) -> bool {
+    pub fn run_with(&self, name: &str, counting: Counting, body: impl FnOnce() -> Result<(bool, String), String>) -> bool {
         let began = Instant::now();
         let (success, text) = body().unwrap_or_else(|why| (false, why));
         let counts = count(&text, counting, success);
-        self.sum.passed += counts.passed;
-        self.sum.failed += counts.failed;
         let log = self.logs.join(format!("{}.log", name.replace([' ', ':'], "-")));
         if let Err(e) = fs::write(&log, &text) {
             eprintln!("{}: {e}", log.display());
@@ -69,32 +78,35 @@ impl Steps {
         let well = counts.failed == 0;
         let word = if well { "ok" } else { "FAILED" };
         let failures = if well { String::new() } else { format!(", {} failed", counts.failed) };
+        let mut tally = self.tally(); // P3
+        tally.sum = add(tally.sum, counts);
         println!("{name:<24} {word:<6} {seconds:>4.0} s  {:>5} passed{failures}", counts.passed);
         if !well {
-            self.failed.push(name.to_string());
+            tally.failed.push(name.to_string());
             show_failure(&text, counting);
             println!("    the whole output: {}", log.display());
         }
         well
     }
 
-    pub fn skip(&mut self, name: &str, why: &str) {
+    pub fn skip(&self, name: &str, why: &str) {
         println!("{name:<24} skipped         {why}");
-        self.skipped.push(format!("{name} ({why})"));
+        self.tally().skipped.push(format!("{name} ({why})"));
     }
 
     /// The summary; its last line is `N passed, N failed`.
-    pub fn finish(self) -> bool {
+    pub fn finish(&self) -> bool {
+        let tally = self.tally();
         println!();
-        if !self.skipped.is_empty() {
-            println!("skipped: {}", self.skipped.join(", "));
+        if !tally.skipped.is_empty() {
+            println!("skipped: {}", tally.skipped.join(", "));
         }
-        if !self.failed.is_empty() {
-            println!("failed steps: {}", self.failed.join(", "));
+        if !tally.failed.is_empty() {
+            println!("failed steps: {}", tally.failed.join(", "));
         }
         println!("{:.0} s in all", self.began.elapsed().as_secs_f64());
-        println!("{} passed, {} failed", self.sum.passed, self.sum.failed);
-        self.sum.failed == 0 && self.sum.passed > 0
+        println!("{} passed, {} failed", tally.sum.passed, tally.sum.failed);
+        tally.sum.failed == 0 && tally.sum.passed > 0
     }
 }
 
