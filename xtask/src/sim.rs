@@ -37,17 +37,18 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<bool, String> {
     Ok(status.success())
 }
 
-/// The steps of `cargo xtask ci` whose length is known; false when there is no simulator to run.
-pub fn steps(root: &Path, steps: &Steps) -> bool {
-    if !steps.run("build simulator", &mut build(root), Counting::Whole) {
-        return false;
-    }
+/// Builds it as a step of `cargo xtask ci`; false when there is no simulator to run.
+pub fn build_step(root: &Path, steps: &Steps) -> bool {
+    steps.run("build simulator", &mut build(root), Counting::Whole)
+}
+
+/// The steps of `cargo xtask ci` whose length is known.
+pub fn steps(root: &Path, steps: &Steps) {
     steps.run("simulator cases", program(root).arg("--cases"), Counting::Lines);
     let twice = ["--twice", "--seed", "1", "--seeds", CI_TWICE];
     steps.run("simulator repeats", program(root).args(twice), Counting::Lines);
     let mutations = ["--mutations", "--seed", "1", "--seeds", CI_MUTATION_SEEDS];
     steps.run("simulator mutations", program(root).args(mutations), Counting::Lines);
-    true
 }
 
 /// New seeds for the minutes that `cargo xtask ci` has for them, on one CPU: success and output.
