@@ -107,7 +107,8 @@ pub enum ExprKind {
         function: Function,
         args: Vec<Expr>,
     },
-    /// `VALUES(col)` and the row alias in ON DUPLICATE KEY UPDATE: the value that would have been inserted.
+    /// `VALUES(col)` and the row alias in ON DUPLICATE KEY UPDATE: the value that would have been inserted. Behind the table's columns follow
+    /// those that the statement's query gives for it.
     InsertValue {
         column: usize,
     },

@@ -131,6 +131,8 @@ pub(super) struct Inserting<'p> {
     shape: &'p InsertShape,
     assigner: Option<Assigner<'p>>,
     triggers: Option<Box<InsertTriggers<'p>>>,
+    /// What ON DUPLICATE KEY UPDATE reads of the query's row, beside the values that are inserted.
+    beside: Vec<Value<'static>>,
     /// Of subqueries in ON DUPLICATE KEY UPDATE.
     duplicate_sources: &'p [Option<Arc<Table>>],
     auto: Option<AutoIncrement>,
@@ -173,6 +175,7 @@ impl<'p> Inserting<'p> {
             shape,
             assigner: assigner.transpose()?.map(|assigner| assigner.with_triggers(update)),
             triggers,
+            beside: Vec::new(),
             duplicate_sources: &prepared.duplicate_sources,
             auto,
             checker: None,
@@ -281,6 +284,7 @@ impl<'p> Inserting<'p> {
             for number in 0..rows.len() {
                 run.advance(|_| rows.copy(&mut reader, number, &mut row)).await?;
                 let raw: Vec<Value<'_>> = (0..query.columns.len()).map(|n| packed::get(&row, n)).collect();
+                self.note_beside(&raw);
                 self.row(worker, run.txn, shared, &raw, Given::Columns(&query.columns)).await?;
             }
             return Ok(());
@@ -291,8 +295,15 @@ impl<'p> Inserting<'p> {
             }
             let slots = operator.slots();
             let raw: Vec<Value<'_>> = (0..query.columns.len()).map(|n| packed::get(slots, n)).collect();
+            self.note_beside(&raw);
             self.row(worker, run.txn, shared, &raw, Given::Columns(&query.columns)).await?;
         }
+    }
+
+    /// Keeps what ON DUPLICATE KEY UPDATE reads of a query's row.
+    fn note_beside(&mut self, raw: &[Value<'_>]) {
+        self.beside.clear();
+        self.beside.extend(raw[self.plan.columns.len()..].iter().map(|value| value.borrowed().into_owned()));
     }
 
     /// Inserts one row of VALUES whose expressions read columns of the row.
@@ -636,6 +647,7 @@ impl<'p> Inserting<'p> {
                 (Value::DateTime(d), types::TypeKind::Timestamp { .. }) => Value::DateTime(session.time_zone.from_stored(*d)),
                 _ => value.borrowed(),
             })
+            .chain(self.beside.iter().map(Value::borrowed))
             .collect();
         let mut raw = Vec::new();
         if self.plan.duplicate_parts.subqueries.is_empty() {

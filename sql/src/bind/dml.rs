@@ -2,14 +2,14 @@
 
 use super::from::{conjuncts, dotted};
 use super::subquery::joinable;
-use super::{Binder, InsertRow, Scope, SourceKind};
+use super::{Binder, Scope};
 use crate::ast::{self, Expr as AstExpr, InsertSource as AstSource, OrderItem, TableRef};
 use crate::error::{Clause, Error, Result};
 use crate::expr::{Expr, ExprKind};
 use crate::partition::named_partitions;
 use crate::plan::{
-    Action, Assignment, DeletePlan, InsertPlan, InsertSource, LimitPlan, Node, Part, Parts, Plan, Rights, Scan, SortKey,
-    UpdatePlan, ViewCheck,
+    Action, Assignment, DeletePlan, InsertPlan, InsertSource, LimitPlan, Node, Part, Plan, Rights, Scan, SortKey, UpdatePlan,
+    ViewCheck,
 };
 use crate::planner::{FromBlock, JoinTree, OrderNeed};
 use types::schema::TableDef;
@@ -36,28 +36,31 @@ impl Binder<'_> {
         let target = self.insert_target(insert, names.as_deref())?;
         let (table, columns) = (target.table.clone(), target.columns.clone());
         let partitions = selected(&table, insert.partitions, target.view.is_some())?;
-        let source = match insert.source {
+        let rows = match insert.source {
             AstSource::Set(assignments) => {
                 let row: Vec<AstExpr<'_>> = assignments.iter().map(|a| a.value).collect();
-                InsertSource::Values(self.insert_rows(&target, &[&row])?)
+                self.insert_rows(&target, &[&row])?
             }
-            AstSource::Values(rows) => InsertSource::Values(self.insert_rows(&target, rows)?),
+            AstSource::Values(rows) => self.insert_rows(&target, rows)?,
+            AstSource::Query(_) => Vec::new(),
+        };
+        let reads_row = rows.iter().flatten().flatten().any(reads_columns);
+        self.refuse_target(&[(&table, insert.table.name)])?;
+        let (source, on_duplicate, duplicate_parts) = match insert.source {
             AstSource::Query(query) => {
                 refuse_generated(&table, &columns)?;
-                let plan = self.query_plan(query)?;
-                if plan.columns.len() != columns.len() {
+                let mut bound = self.bind_query(query)?;
+                if bound.columns().len() != columns.len() {
                     return Err(Error::ColumnCount { row: 1 });
                 }
-                InsertSource::Query(Box::new(plan))
+                let (assignments, parts) = self.on_duplicate(&target, insert, Some(&mut bound))?;
+                (InsertSource::Query(Box::new(self.planned_query(query, bound)?)), assignments, parts)
+            }
+            _ => {
+                let (assignments, parts) = self.on_duplicate(&target, insert, None)?;
+                (InsertSource::Values(rows), assignments, parts)
             }
         };
-        let reads_row = match &source {
-            InsertSource::Values(rows) => rows.iter().flatten().flatten().any(reads_columns),
-            InsertSource::Query(_) | InsertSource::File(_) => false,
-        };
-        let name = insert.table.name;
-        self.refuse_target(&[(&table, name)])?;
-        let (on_duplicate, duplicate_parts) = self.on_duplicate(&target, insert, &source)?;
         let parts = self.parts();
         Ok(InsertPlan {
             parts,
@@ -110,7 +113,7 @@ impl Binder<'_> {
     }
 
     /// Registers the table that is written as source 0, known by its own columns or those of the view.
-    fn add_target(&mut self, target: &InsertTarget, alias: &str) -> Result<()> {
+    pub(super) fn add_target(&mut self, target: &InsertTarget, alias: &str) -> Result<()> {
         let own = self.add_source(target.table.clone(), alias)?;
         self.sources[own].rights = target.rights;
         if let Some(view) = &target.view {
@@ -205,56 +208,6 @@ impl Binder<'_> {
         let mut bound = self.value(value)?;
         super::expr::adopt(&mut bound, &table.columns[column].ty);
         Ok(Some(bound))
-    }
-
-    fn on_duplicate(
-        &mut self,
-        target: &InsertTarget,
-        insert: &ast::Insert<'_>,
-        source: &InsertSource,
-    ) -> Result<(Vec<Assignment>, Parts)> {
-        if insert.on_duplicate.is_empty() {
-            return Ok((Vec::new(), Parts::default()));
-        }
-        // The existing row is source 0, so a query's own sources are out of sight here.
-        let query_sources = std::mem::take(&mut self.sources);
-        let around = (std::mem::take(&mut self.subqueries), std::mem::take(&mut self.stores));
-        let (table, columns) = (&target.table, &target.columns);
-        self.scope = Scope::new(Vec::new(), Clause::FieldList);
-        self.add_target(target, insert.table.name)?;
-        let names = match insert.row_alias {
-            Some(alias) if !alias.columns.is_empty() => {
-                if alias.columns.len() != columns.len() {
-                    return Err(Error::ColumnCount { row: 1 });
-                }
-                alias.columns.iter().zip(columns).map(|(name, column)| ((*name).to_owned(), *column)).collect()
-            }
-            _ => target.names.iter().cloned().zip(columns.iter().copied()).collect(),
-        };
-        let alias = insert.row_alias.map(|a| a.name.to_owned());
-        self.scope.insert_row = Some(InsertRow { alias, columns: names });
-        let rivals = match source {
-            InsertSource::Query(_) => query_sources.iter().filter(|s| matches!(s.kind, SourceKind::Table)).cloned().collect(),
-            InsertSource::Values(_) | InsertSource::File(_) => Vec::new(),
-        };
-        self.scope.rivals = rivals;
-        self.assigns = Action::Update;
-        let assignments = self.assignments(insert.on_duplicate).map_err(|error| self.query_column(error))?;
-        self.refuse_target(&[(table, insert.table.name)])?;
-        let parts = self.parts();
-        self.sources = query_sources;
-        (self.subqueries, self.stores) = around;
-        Ok((assignments, parts))
-    }
-
-    /// The columns of the query are out of sight, though MySQL shows them.
-    fn query_column(&self, error: Error) -> Error {
-        let Error::UnknownColumn { name, .. } = &error else { return error };
-        let column = name.rsplit('.').next().unwrap_or(name);
-        match self.scope.rivals.iter().any(|rival| rival.table.column_index(column).is_some()) {
-            true => Error::NotSupported("columns of the SELECT in ON DUPLICATE KEY UPDATE".to_owned()),
-            false => error,
-        }
     }
 
     pub(super) fn assignments(&mut self, assignments: &[ast::Assignment<'_>]) -> Result<Vec<Assignment>> {

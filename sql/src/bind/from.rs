@@ -426,6 +426,9 @@ impl Binder<'_> {
             self.note_column(name.name, source, column);
             return Ok(Some(self.column(source, column)));
         }
+        if let Some(found) = self.query_column(name)? {
+            return Ok(Some(found));
+        }
         if self.scope.aliases == AliasRule::AfterColumns
             && name.table.is_none()
             && let Some(found) = self.find_alias(name.name)?
@@ -511,11 +514,12 @@ impl Binder<'_> {
         Ok(None)
     }
 
-    /// Looks a column up among the visible sources; one that a rival has as well is ambiguous.
+    /// Looks a column up among the visible sources; one that the query of an INSERT shows as well is ambiguous.
     pub(super) fn find_column(&self, name: &ColumnName<'_>) -> Result<Option<(usize, usize)>> {
         let found = self.find_visible(name)?;
-        let has = |rival: &Source| matches_table(rival, name) && rival.table.column_index(name.name).is_some();
-        if found.is_some() && self.scope.rivals.iter().any(has) {
+        let has = |other: &Source| matches_table(other, name) && other.table.column_index(name.name).is_some();
+        let query = self.scope.query_row.as_deref();
+        if found.is_some() && query.is_some_and(|query| query.visible().any(has)) {
             return Err(Error::AmbiguousColumn { name: dotted(name), clause: self.scope.clause });
         }
         Ok(found)

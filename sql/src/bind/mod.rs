@@ -26,6 +26,7 @@ mod json_table;
 mod literal;
 mod load;
 mod moments;
+mod on_duplicate;
 mod operand;
 mod order;
 mod push;
@@ -130,8 +131,8 @@ pub(crate) struct Scope {
     pub rollup: bool,
     /// ON DUPLICATE KEY UPDATE: the names of the row that would have been inserted.
     pub insert_row: Option<InsertRow>,
-    /// ON DUPLICATE KEY UPDATE: the sources of the query, whose names must not be taken for the target's.
-    pub rivals: Vec<Source>,
+    /// ON DUPLICATE KEY UPDATE: the query that gives the rows, whose columns may be named.
+    pub query_row: Option<Box<on_duplicate::QueryRow>>,
     /// The order that a view asks for, which became part of the block.
     pub view_order: Vec<(Expr, bool)>,
 }
@@ -220,7 +221,7 @@ impl Scope {
             window_names: Vec::new(),
             rollup: false,
             insert_row: None,
-            rivals: Vec::new(),
+            query_row: None,
             view_order: Vec::new(),
         }
     }

@@ -119,6 +119,24 @@ impl BoundSelect {
         self
     }
 
+    /// Selects more values behind those of the select list.
+    pub fn select_more(&mut self, more: Vec<(Expr, Derivation)>) {
+        let count = more.len();
+        for key in &mut self.sort {
+            if let ExprKind::Slot(place) = &mut key.expr.kind
+                && *place >= self.visible
+            {
+                *place += count;
+            }
+        }
+        for (n, (expr, derivation)) in more.into_iter().enumerate() {
+            self.columns.push(plain_column(String::new(), expr.ty.clone(), expr.nullable));
+            self.derivations.push(derivation);
+            self.project.insert(self.visible + n, expr);
+        }
+        self.visible += count;
+    }
+
     pub fn aggregates(&self) -> bool {
         self.grouping.is_some() || !self.windows.is_empty()
     }
@@ -144,11 +162,17 @@ impl Tail<'_, '_> {
 
 impl Binder<'_> {
     pub(super) fn query_plan(&mut self, query: &Query<'_>) -> Result<QueryPlan> {
+        let bound = self.bind_query(query)?;
+        self.planned_query(query, bound)
+    }
+
+    /// Plans the query of a statement that is bound already.
+    pub(super) fn planned_query(&mut self, query: &Query<'_>, bound: Bound) -> Result<QueryPlan> {
         let (locking, lock_wait) = match query.locking.last() {
             Some(clause) => (clause.locking, clause.wait),
             None => (Locking::None, LockWait::Wait),
         };
-        let block = self.query(query)?;
+        let block = self.finish(bound)?;
         let parts = self.parts();
         Ok(QueryPlan { root: block.node, columns: block.columns, parts, locking, lock_wait, params: self.param_count() })
     }
