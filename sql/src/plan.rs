@@ -81,6 +81,8 @@ pub struct SubqueryPlan {
 pub struct FunctionCall {
     pub function: Arc<RoutineDef>,
     pub args: Vec<Expr>,
+    /// A view calls it: whose rights count was settled with the view's.
+    pub by_view: bool,
 }
 
 /// A stored function, as a call of it is bound.
@@ -563,8 +565,8 @@ pub trait BindContext {
     fn missing(&self, _rights: Rights, _database: &str, _table: &str, _action: Action) -> crate::error::Result<()> {
         Ok(())
     }
-    /// A stored function that the statement may call; `None`: there is none of the name.
-    fn stored_function(&self, _database: &str, _name: &str) -> crate::error::Result<Option<StoredFunction>> {
+    /// A stored function that the statement calls, with somebody's rights; `None`: there is none of the name.
+    fn stored_function(&self, _rights: Rights, _database: &str, _name: &str) -> crate::error::Result<Option<StoredFunction>> {
         Ok(None)
     }
     /// The current database, if any.

@@ -352,8 +352,19 @@ impl Access {
 
     /// 1370
     pub fn routine_denied(&self, command: &str, database: &str, routine: &str) -> Error {
-        let message = format!("{command} command denied to user {} for routine '{database}.{routine}'", self.name.quoted());
-        Error::Other { number: 1370, message }
+        Error::Other { number: 1370, message: self.routine_refusal(command, database, routine) }
+    }
+
+    fn routine_refusal(&self, command: &str, database: &str, routine: &str) -> String {
+        format!("{command} command denied to user {} for routine '{database}.{routine}'", self.name.quoted())
+    }
+
+    /// Refuses to call a stored function: 1370.
+    pub fn calls_function(&self, database: &str, name: &str) -> sql::Result<()> {
+        match self.routine(database, name, true).has(Privileges::EXECUTE) {
+            true => Ok(()),
+            false => Err(sql::routine::RoutineError::ExecuteDenied(self.routine_refusal("execute", database, name)).into()),
+        }
     }
 
     /// 1044

@@ -34,6 +34,14 @@ struct Need {
     columns: Vec<(Box<str>, bool)>,
 }
 
+/// A stored function that is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Called {
+    database: Box<str>,
+    name: Box<str>,
+    rights: Rights,
+}
+
 /// A view whose query is read.
 #[derive(Clone, Debug)]
 struct Entered {
@@ -47,6 +55,7 @@ struct Entered {
 #[derive(Debug, Default)]
 pub struct Needs {
     list: Box<[Need]>,
+    functions: Box<[Called]>,
     /// N1
     entered: Box<[Entered]>,
     has_definers: bool,
@@ -60,7 +69,7 @@ impl Needs {
     /// Refuses what the account may not. It allocates nothing unless it refuses, or looks at definers for the first time.
     #[inline]
     pub fn check(&self, access: &Rc<Access>, worker: &Worker) -> Result<(), Error> {
-        let may_all = access.reads_all && access.global.has(self.global) && !self.has_definers;
+        let may_all = access.reads_all && self.functions.is_empty() && access.global.has(self.global) && !self.has_definers;
         if may_all || self.passed.get() == access.stamp {
             return Ok(());
         }
@@ -81,6 +90,12 @@ impl Needs {
                 let told = |denied| place.map_or_else(|| refusal(denied), |place| self.entered[place].invalid());
                 allowed_by(access, need).map_err(told)?;
             }
+        }
+        for function in &self.functions {
+            let place = function.rights.0.checked_sub(1).map(|place| place as usize);
+            let access = place.map_or(access, |place| &accesses[place]);
+            let outcome = access.calls_function(&function.database, &function.name);
+            outcome.map_err(|denied| place.map_or(denied, |place| self.entered[place].invalid()))?;
         }
         self.passed.set(access.stamp);
         Ok(())
@@ -121,6 +136,7 @@ pub struct Gathering<'a> {
     access: &'a Rc<Access>,
     worker: &'a Worker,
     list: RefCell<Vec<Need>>,
+    functions: RefCell<Vec<Called>>,
     /// With the rights that count.
     entered: RefCell<Vec<(Entered, Rc<Access>)>>,
     global: Cell<Privileges>,
@@ -128,7 +144,14 @@ pub struct Gathering<'a> {
 
 impl<'a> Gathering<'a> {
     pub fn new(access: &'a Rc<Access>, worker: &'a Worker) -> Self {
-        Self { access, worker, list: RefCell::default(), entered: RefCell::default(), global: Cell::default() }
+        Self {
+            access,
+            worker,
+            list: RefCell::default(),
+            functions: RefCell::default(),
+            entered: RefCell::default(),
+            global: Cell::default(),
+        }
     }
 
     /// What was noted; `more` is needed of the account as a whole.
@@ -136,6 +159,7 @@ impl<'a> Gathering<'a> {
         let entered: Box<[Entered]> = self.entered.take().into_iter().map(|(entered, _)| entered).collect();
         Needs {
             list: self.list.take().into(),
+            functions: self.functions.take().into(),
             has_definers: entered.iter().any(|entered| entered.definer.is_some()),
             entered,
             global: self.global.get().with(more),
@@ -249,6 +273,21 @@ impl<'a> Gathering<'a> {
             true => Ok(()),
             false => allowed_by(&access, need),
         }
+    }
+
+    /// Notes the call of a stored function, and refuses it where it may not be called.
+    pub fn add_function(&self, rights: Rights, database: &str, name: &str) -> sql::Result<()> {
+        let outcome = self.access(rights).calls_function(database, name);
+        outcome.map_err(|denied| match rights.0.checked_sub(1) {
+            Some(place) => self.entered.borrow()[place as usize].0.invalid(),
+            None => denied,
+        })?;
+        let called = Called { database: database.into(), name: name.into(), rights };
+        let mut functions = self.functions.borrow_mut();
+        if !functions.contains(&called) {
+            functions.push(called);
+        }
+        Ok(())
     }
 
     /// Refuses a table in a new view of which nothing may be done at all.

@@ -18,6 +18,8 @@ use std::cell::RefCell;
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
+use x509_parser::objects::{oid_registry, oid2sn};
+use x509_parser::prelude::{FromDer, X509Certificate, X509Name};
 
 /// Plain bytes that are encrypted at a time.
 const PIECE_BYTES: usize = 64 << 10;
@@ -30,8 +32,42 @@ pub struct Tls(RefCell<ServerConnection>);
 pub struct TlsInfo {
     pub version: &'static str,
     pub cipher: String,
-    /// The client has shown a certificate that our authority signed.
-    pub has_certificate: bool,
+    /// The one that the client has shown, which our authority signed.
+    pub certificate: Option<Certificate>,
+}
+
+/// Whom a certificate names, as OpenSSL prints it: `/C=SE/O=Heddle/CN=client`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Certificate {
+    pub subject: String,
+    pub issuer: String,
+}
+
+impl Certificate {
+    /// `None`: these bytes are no certificate.
+    fn read(der: &[u8]) -> Option<Self> {
+        let (_, certificate) = X509Certificate::from_der(der).ok()?;
+        Some(Self { subject: on_one_line(certificate.subject()), issuer: on_one_line(certificate.issuer()) })
+    }
+}
+
+/// What X509_NAME_oneline(3) of OpenSSL makes of a name.
+fn on_one_line(name: &X509Name<'_>) -> String {
+    let mut line = String::new();
+    for attribute in name.iter_attributes() {
+        let kind = attribute.attr_type();
+        match oid2sn(kind, oid_registry()) {
+            Ok(short) => line.extend(["/", short, "="]),
+            Err(_) => line.extend(["/", &kind.to_id_string(), "="]),
+        }
+        for &byte in attribute.attr_value().data {
+            match byte {
+                b' '..=b'~' => line.push(char::from(byte)),
+                _ => line.push_str(&format!("\\x{byte:02X}")),
+            }
+        }
+    }
+    line
 }
 
 /// Bytes of a stream, by reference.
@@ -145,7 +181,8 @@ impl Tls {
             // OpenSSL's name, as MySQL has it.
             None => suite.trim_start_matches("TLS_").replace("_WITH_", "-").replace("AES_", "AES").replace('_', "-"),
         };
-        TlsInfo { version, cipher, has_certificate: connection.peer_certificates().is_some() }
+        let shown = connection.peer_certificates().and_then(|chain| chain.first());
+        TlsInfo { version, cipher, certificate: shown.and_then(|certificate| Certificate::read(certificate)) }
     }
 }
 
@@ -228,4 +265,32 @@ fn put(directory: &Path, name: &str, bytes: &[u8], is_secret: bool) -> io::Resul
     let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(mode).open(directory.join(name))?;
     file.write_all(bytes)?;
     file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whom a certificate of these attributes names.
+    fn subject(attributes: &[(rcgen::DnType, &str)]) -> Certificate {
+        let mut params = rcgen::CertificateParams::new(Vec::new()).unwrap();
+        params.distinguished_name = rcgen::DistinguishedName::new();
+        for (kind, value) in attributes {
+            params.distinguished_name.push(kind.clone(), *value);
+        }
+        let certificate = params.self_signed(&rcgen::KeyPair::generate().unwrap()).unwrap();
+        Certificate::read(certificate.der()).unwrap()
+    }
+
+    #[test]
+    fn names_of_certificates_read_as_openssl_prints_them() {
+        use rcgen::DnType;
+        let found =
+            subject(&[(DnType::CountryName, "SE"), (DnType::OrganizationName, "M\u{e9}t/A=B"), (DnType::CommonName, "client")]);
+        assert_eq!(found.subject, "/C=SE/O=M\\xC3\\xA9t/A=B/CN=client");
+        assert_eq!(found.issuer, found.subject);
+        let odd = subject(&[(DnType::CustomDnType(vec![1, 2, 3, 4]), "x")]);
+        assert_eq!(odd.subject, "/1.2.3.4=x");
+        assert_eq!(Certificate::read(b"no certificate"), None);
+    }
 }

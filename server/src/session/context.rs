@@ -109,13 +109,13 @@ impl BindContext for Binder<'_> {
         self.needs.check_missing(rights, database, table, action)
     }
 
-    fn stored_function(&self, database: &str, name: &str) -> sql::Result<Option<StoredFunction>> {
+    fn stored_function(&self, rights: Rights, database: &str, name: &str) -> sql::Result<Option<StoredFunction>> {
         let Some(def) = self.schema.routine(true, database, name) else { return Ok(None) };
         let refused = |error: Error| match error {
             Error::Sql(error) => error,
             error => RoutineError::ExecuteDenied(error.describe().message).into(),
         };
-        self.state.check_routine(database, name, true, Privileges::EXECUTE).map_err(refused)?;
+        self.needs.add_function(rights, database, name)?;
         crate::routine::stored_function(self.state, def).map(Some).map_err(refused)
     }
 

@@ -198,14 +198,19 @@ pub async fn authenticate(
     Ok(Entry { identity: Identity { name, user, host, using_password, roles, expired }, seat })
 }
 
-/// REQUIRE. Who a certificate names is not read, so SUBJECT and ISSUER are never fulfilled.
+/// REQUIRE
 fn fulfils(needed: &Requirement, tls: Option<TlsInfo>) -> bool {
     if needed.is_none() {
         return true;
     }
     let Some(tls) = tls else { return false };
     let cipher_fits = needed.cipher.as_ref().is_none_or(|cipher| *cipher == tls.cipher);
-    cipher_fits && (!needed.x509 || tls.has_certificate) && needed.subject.is_none() && needed.issuer.is_none()
+    let shown = tls.certificate.as_ref();
+    let is = |needed: &Option<String>, shown: Option<&String>| needed.is_none() || needed.as_ref() == shown;
+    cipher_fits
+        && (!needed.x509 || shown.is_some())
+        && is(&needed.subject, shown.map(|certificate| &certificate.subject))
+        && is(&needed.issuer, shown.map(|certificate| &certificate.issuer))
 }
 
 /// A stored password that nobody has.

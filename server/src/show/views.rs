@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::session::{ResultSet, State};
 use exec::Level;
 use sql::ast::ObjectName;
-use sql::plan::{BindContext, SqlMode, StoredFunction};
+use sql::plan::{BindContext, Rights, SqlMode, StoredFunction};
 use std::borrow::Cow;
 use std::sync::Arc;
 use types::schema::{CheckOption, Schema, TableDef};
@@ -20,7 +20,7 @@ use types::{CollationId, ColumnType, Value};
 struct SchemaOnly<'s>(&'s Schema);
 
 impl BindContext for SchemaOnly<'_> {
-    fn stored_function(&self, database: &str, name: &str) -> sql::Result<Option<StoredFunction>> {
+    fn stored_function(&self, _rights: Rights, database: &str, name: &str) -> sql::Result<Option<StoredFunction>> {
         let found = self.0.routine(true, database, name).map(crate::routine::signature);
         found.transpose().map_err(|_| sql::Error::UnknownFunction(format!("{database}.{name}")))
     }

@@ -7,7 +7,8 @@
 //! sleeps until an event, a message, or the next timer.
 //!
 //! L1: the clock is read once per turn that had work, and around a sleep; never per statement.
-//! L2: a worker that is asleep or polling costs nothing to others: they look at one flag before they wake it.
+//! L2: a worker of several busy sessions sleeps at once: their next commands come together, and meanwhile clients that wait for a processor run.
+//! L3: a worker that is asleep or polling costs nothing to others: they look at one flag before they wake it.
 
 use super::core::{Core, Remote};
 use std::rc::Rc;
@@ -62,6 +63,7 @@ impl<M: Send + 'static> EventLoop<M> {
     pub fn run(mut self, core: &Core<M>, host: &impl Host<Message = M>) {
         let mut events = mio::Events::with_capacity(EVENTS_MAX);
         let mut spin = Spin::new(self.spin_max);
+        let mut crowd = Crowd::new(Instant::now());
         // The engine's bound stands before the first message may use the engine.
         host.turn();
         loop {
@@ -77,11 +79,13 @@ impl<M: Send + 'static> EventLoop<M> {
             if core.has_ready() || self.remote.has_work() {
                 self.poll_now(&mut events);
             } else {
-                self.wait(core, host, &mut events, &mut spin);
+                let polls_max = if crowd.size(core.now()) > LONE_SESSIONS { 0 } else { spin.budget() };
+                self.wait(core, host, &mut events, &mut spin, polls_max);
             }
             for event in &events {
                 if event.token() != WAKER_TOKEN {
                     core.on_event(event);
+                    crowd.note(event.token());
                 }
             }
         }
@@ -96,9 +100,9 @@ impl<M: Send + 'static> EventLoop<M> {
     }
 
     /// Polls for a while, then sleeps.
-    fn wait(&mut self, core: &Core<M>, host: &impl Host<Message = M>, events: &mut mio::Events, spin: &mut Spin) {
+    fn wait(&mut self, core: &Core<M>, host: &impl Host<Message = M>, events: &mut mio::Events, spin: &mut Spin, polls_max: u32) {
         let timeout = core.until_next_timer().map_or(SLEEP_MAX, |next| next.min(SLEEP_MAX));
-        for polls in 0..=spin.budget() {
+        for polls in 0..polls_max {
             self.poll_now(events);
             if !events.is_empty() || self.remote.has_work() {
                 spin.caught(polls);
@@ -118,6 +122,36 @@ impl<M: Send + 'static> EventLoop<M> {
         host.turn();
         self.remote.woke_up();
         spin.slept(before.elapsed());
+    }
+}
+
+/// How many sessions a worker may have for whose next command it polls.
+const LONE_SESSIONS: u32 = 2;
+/// A session that sent nothing for as long is not counted.
+const CROWD_PERIOD: Duration = Duration::from_millis(10);
+
+/// About how many sessions are busy: those that sent something in this period, or in the one before. Beyond some tens they are counted
+/// too low, which makes no difference.
+struct Crowd {
+    seen: u64,
+    before: u32,
+    period_ends: Instant,
+}
+
+impl Crowd {
+    fn new(now: Instant) -> Self {
+        Self { seen: 0, before: 0, period_ends: now + CROWD_PERIOD }
+    }
+
+    fn note(&mut self, session: mio::Token) {
+        self.seen |= 1 << (session.0 % 64);
+    }
+
+    fn size(&mut self, now: Instant) -> u32 {
+        if now >= self.period_ends {
+            *self = Self { before: self.seen.count_ones(), ..Self::new(now) };
+        }
+        self.before.max(self.seen.count_ones())
     }
 }
 
@@ -159,6 +193,16 @@ impl Spin {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn busy_sessions_are_counted_while_they_are_busy() {
+        let now = Instant::now();
+        let mut crowd = Crowd::new(now);
+        [7, 9, 7, 10, 9].map(|session| crowd.note(mio::Token(session)));
+        assert_eq!(crowd.size(now), 3);
+        assert_eq!(crowd.size(now + CROWD_PERIOD), 3);
+        assert_eq!(crowd.size(now + CROWD_PERIOD * 2), 0);
+    }
 
     #[test]
     fn polling_grows_with_short_sleeps_and_dies_with_long_ones() {

@@ -24,7 +24,7 @@ impl Binder<'_> {
     pub(super) fn call(&mut self, call: &ast::Call<'_>) -> Result<Expr> {
         let name = call.name.name;
         if let Some(database) = call.name.database {
-            return match self.context.stored_function(database, name)? {
+            return match self.context.stored_function(self.rights, database, name)? {
                 Some(function) => self.stored_call(function, call.args),
                 None => Err(Error::UnknownFunction(format!("{database}.{name}"))),
             };
@@ -35,7 +35,12 @@ impl Binder<'_> {
         }
         let upper = name.to_ascii_uppercase();
         let Ok(found) = FUNCTIONS.binary_search_by(|entry| entry.0.cmp(upper.as_str())) else {
-            return match self.context.database().map(|database| self.context.stored_function(database, name)).transpose()? {
+            return match self
+                .context
+                .database()
+                .map(|database| self.context.stored_function(self.rights, database, name))
+                .transpose()?
+            {
                 Some(Some(function)) => self.stored_call(function, call.args),
                 _ => Err(self.unknown_function(name, &upper)),
             };

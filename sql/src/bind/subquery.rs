@@ -131,8 +131,9 @@ impl Binder<'_> {
             bound.push(arg);
         }
         // Calls that are alike are one, so that GROUP BY knows them again; of a function that may say something else, each is its own.
-        let is_it =
-            |plan: &SubqueryPlan| plan.call.as_ref().is_some_and(|call| Arc::ptr_eq(&call.function, &def) && call.args == bound);
+        let by_view = self.rights != crate::plan::Rights::default();
+        let is_this = |call: &FunctionCall| Arc::ptr_eq(&call.function, &def) && call.args == bound && call.by_view == by_view;
+        let is_it = |plan: &SubqueryPlan| plan.call.as_ref().is_some_and(is_this);
         let test = SubqueryTest::Call { name: def.name.as_str().into(), deterministic: def.deterministic };
         let known = if def.deterministic { self.subqueries.iter().position(is_it) } else { None };
         let args = bound.clone();
@@ -144,7 +145,7 @@ impl Binder<'_> {
             keep: SubqueryKeep::Row,
             volatile: true,
             resets: Vec::new(),
-            call: Some(FunctionCall { function: def, args }),
+            call: Some(FunctionCall { function: def, args, by_view }),
         };
         let id = known.unwrap_or(self.subqueries.len());
         if known.is_none() {
