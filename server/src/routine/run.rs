@@ -10,7 +10,7 @@ use exec::Raised;
 use protocol::{Capabilities, RowFormat};
 use sql::routine::{Code, Instr, Place, RoutineError, SlotType};
 use std::rc::Rc;
-use types::{ColumnType, Value};
+use types::{ColumnType, LobSize, TypeKind, Value};
 
 /// Instructions until others get their turn, and the kill flag is looked at.
 const SLICE: u32 = 256;
@@ -133,7 +133,7 @@ async fn step(
             let strict = state.settings.mode.strict;
             let (value, ty) = routine.value(state, value, strict).await?;
             if routine.program.slots[*slot as usize].ty == SlotType::Operand {
-                routine.types.borrow_mut()[*slot as usize] = ty;
+                routine.types.borrow_mut()[*slot as usize] = operand_type(ty);
                 frame(state).values[*slot as usize] = value;
             } else {
                 assign(state, *slot, value, &ty)?;
@@ -189,6 +189,16 @@ async fn step(
 }
 
 /// Gives a variable a value of type `from`.
+/// What the operand of a CASE is compared as: an ENUM is its text, also beside numbers.
+fn operand_type(ty: ColumnType) -> ColumnType {
+    match ty.kind {
+        TypeKind::Enum { .. } | TypeKind::Set { .. } => {
+            ColumnType { collation: ty.collation, ..ColumnType::new(TypeKind::Text(LobSize::Long)) }
+        }
+        _ => ty,
+    }
+}
+
 pub fn assign(state: &mut State, slot: u32, value: Value<'static>, from: &ColumnType) -> Result<()> {
     let State { frame, vars, .. } = state;
     let frame = frame.as_mut().expect("F1");
