@@ -36,6 +36,7 @@ use crate::error::Result;
 use crate::session::State;
 use compile::Work;
 use sql::plan::StoredFunction;
+use exec::KeptRows;
 use sql::routine::Program;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -107,7 +108,7 @@ impl Frame {
 
 /// The rows of a cursor, read when it was opened.
 struct OpenCursor {
-    rows: std::vec::IntoIter<Vec<Value<'static>>>,
+    rows: KeptRows,
     types: Vec<ColumnType>,
 }
 

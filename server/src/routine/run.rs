@@ -3,10 +3,10 @@
 //! An error goes to the handler that fits, else to the caller. What no handler may hold up (KILL, a lost client) goes straight there.
 
 use super::handler::{self, Handling, conditions, set_user};
-use super::{Frame, OpenCursor, Routine};
+use super::{Frame, OpenCursor, Routine, action};
 use crate::error::{Error, Result};
-use crate::session::{AllRows, Client, Destination, PLAN_ATTEMPTS_MAX, Ran, State};
-use exec::Raised;
+use crate::session::{Client, Destination, PLAN_ATTEMPTS_MAX, Ran, State};
+use exec::{KeptRows, Raised};
 use protocol::{Capabilities, RowFormat};
 use sql::routine::{Code, Instr, Place, RoutineError, SlotType};
 use std::rc::Rc;
@@ -136,7 +136,7 @@ async fn step(
                 routine.types.borrow_mut()[*slot as usize] = operand_type(ty);
                 frame(state).values[*slot as usize] = value;
             } else {
-                assign(state, *slot, value, &ty)?;
+                assign(state, *slot, &value, &ty)?;
             }
         }
         Instr::Clear(slot) => frame(state).values[*slot as usize] = Value::Null,
@@ -150,7 +150,7 @@ async fn step(
             return Err(Error::Other { number: 1339, message: "Case not found for CASE statement".to_owned() });
         }
         Instr::Open(cursor) => open(state, client, routine, *cursor as usize).await?,
-        Instr::Fetch { cursor, into } => fetch(state, *cursor as usize, into)?,
+        Instr::Fetch { cursor, into } => fetch(state, *cursor as usize, into).await?,
         Instr::Close(cursor) => {
             if frame(state).cursors[*cursor as usize].take().is_none() {
                 return Err(not_open());
@@ -179,7 +179,7 @@ async fn step(
         Instr::Diagnostics(what) => {
             for (place, value, ty) in handler::diagnostics(routine, state, what, handled).await? {
                 match place {
-                    Place::Local(slot) => assign(state, slot, value, &ty)?,
+                    Place::Local(slot) => assign(state, slot, &value, &ty)?,
                     Place::User(name) => set_user(state, &name, value, ty),
                 }
             }
@@ -199,12 +199,13 @@ fn operand_type(ty: ColumnType) -> ColumnType {
     }
 }
 
-pub fn assign(state: &mut State, slot: u32, value: Value<'static>, from: &ColumnType) -> Result<()> {
+/// Gives a variable a value of type `from`.
+pub fn assign(state: &mut State, slot: u32, value: &Value<'_>, from: &ColumnType) -> Result<()> {
     let State { frame, vars, .. } = state;
     let frame = frame.as_mut().expect("F1");
     let slot = slot as usize;
     let types = frame.routine.types.borrow();
-    let stored = exec::program::assign(vars, &value, from, &types[slot], &frame.routine.program.slots[slot].name)?;
+    let stored = exec::program::assign(vars, value, from, &types[slot], &frame.routine.program.slots[slot].name)?;
     drop(types);
     frame.values[slot] = stored;
     Ok(())
@@ -255,7 +256,7 @@ fn store_fetched(state: &mut State) -> Result<()> {
         return Ok(());
     }
     let mut fetched = std::mem::take(&mut frame(state).fetched);
-    let outcome = fetched.drain(..).try_for_each(|(slot, value, ty)| assign(state, slot, value, &ty));
+    let outcome = fetched.drain(..).try_for_each(|(slot, value, ty)| assign(state, slot, &value, &ty));
     frame(state).fetched = fetched;
     outcome
 }
@@ -271,10 +272,10 @@ async fn open(state: &mut State, client: &mut Client, routine: &Rc<Routine>, cur
             return Err(Error::Internal("a cursor without a query".to_owned()));
         };
         state.clear_warnings();
-        let mut rows = AllRows::default();
+        let mut rows = KeptRows::new(state.keep_rows());
         if lend(state, client, &entry, &mut Destination::Rows(&mut rows)).await? == Ran::Done {
             let types = entry.prepared.columns().iter().map(|column| column.ty.clone()).collect();
-            frame(state).cursors[cursor] = Some(OpenCursor { rows: rows.rows.into_iter(), types });
+            frame(state).cursors[cursor] = Some(OpenCursor { rows, types });
             return Ok(());
         }
     }
@@ -285,18 +286,19 @@ fn not_open() -> Error {
     Error::Other { number: 1326, message: "Cursor is not open".to_owned() }
 }
 
-fn fetch(state: &mut State, cursor: usize, into: &[u32]) -> Result<()> {
+async fn fetch(state: &mut State, cursor: usize, into: &[u32]) -> Result<()> {
     let Some(mut open) = frame(state).cursors[cursor].take() else { return Err(not_open()) };
     let outcome = match open.types.len() == into.len() {
         false => Err(Error::Other { number: 1328, message: "Incorrect number of FETCH variables".to_owned() }),
-        true => match open.rows.next() {
-            None => {
+        true => match open.rows.next().await {
+            Err(error) => Err(error.into()),
+            Ok(false) => {
                 let message = "No data - zero rows fetched, selected, or processed".to_owned();
                 Err(Error::Other { number: 1329, message })
             }
-            Some(row) => {
-                let mut targets = into.iter().zip(row).zip(&open.types);
-                targets.try_for_each(|((slot, value), ty)| assign(state, *slot, value, ty))
+            Ok(true) => {
+                let mut targets = into.iter().enumerate().zip(&open.types);
+                targets.try_for_each(|((n, slot), ty)| assign(state, *slot, &open.rows.value(n), ty))
             }
         },
     };

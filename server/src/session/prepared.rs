@@ -12,9 +12,10 @@ use super::state::{Answer, State};
 use crate::counters::count;
 use crate::error::{Error, Result};
 use crate::plan_cache::{PlanEntry, definition_of};
+use exec::KeptRecords;
 use protocol::{OkPacket, Parameters, PrepareOk, RowFormat, Status, StmtExecute, recycle};
 use sql::ast::Statement;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use types::Value;
 
@@ -34,7 +35,7 @@ struct PreparedStatement {
     /// A long data packet was wrong; the next execution says so.
     long_data_error: Option<protocol::Error>,
     /// Rows of an open cursor.
-    cursor: Option<VecDeque<Box<[u8]>>>,
+    cursor: Option<KeptRecords>,
 }
 
 /// What an execution does.
@@ -159,17 +160,15 @@ impl Statements {
             return Err(Error::NoCursor { statement_id: id });
         };
         let mut left = count;
-        while left > 0
-            && let Some(row) = rows.pop_front()
-        {
-            client.output.writer.packet(|out| out.extend_from_slice(&row));
+        while left > 0 && rows.next().await? {
+            client.output.writer.packet(|out| out.extend_from_slice(rows.record()));
             left -= 1;
             if client.output.is_full() {
                 let sent = client.output.flush(&client.socket, &*state.info).await;
                 sent.map_err(|_| Error::Exec(exec::Error::ClientGone))?;
             }
         }
-        let is_last = rows.is_empty();
+        let is_last = rows.left() == 0;
         if is_last {
             statement.cursor = None;
         }
@@ -266,7 +265,7 @@ impl PreparedStatement {
                 return Err(Error::Internal("a prepared statement lost its plan".to_owned()));
             };
             let entry = Rc::clone(entry);
-            let mut rows = VecDeque::new();
+            let mut rows = state.keep_rows();
             let mut to = match wants_cursor && entry.is_query() {
                 true => Destination::Cursor(&mut rows),
                 false => Destination::Client(RowFormat::Binary),
