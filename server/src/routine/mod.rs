@@ -14,6 +14,7 @@
 //! F1: while a routine runs, `State::frame` is its frame. Nothing answers OK to the client then, and each result set announces another.
 //! F2: the values are lent to a statement as its parameters, and are back in the frame before the next instruction.
 
+mod action;
 mod call;
 mod compile;
 mod define;

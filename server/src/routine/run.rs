@@ -104,7 +104,7 @@ fn is_final(state: &State, error: &Error) -> bool {
 
 /// The last of the warnings of an instruction that has a handler.
 fn last_handled(state: &State, routine: &Routine, at: usize, instr: &Instr, before: u16) -> Option<Raised> {
-    let clears = matches!(instr, Instr::Run(_) | Instr::Open(_) | Instr::Signal(_));
+    let clears = matches!(instr, Instr::Run(_) | Instr::Act(_) | Instr::Open(_) | Instr::Signal(_));
     let skip = if clears { 0 } else { before.into() };
     let block = routine.program.block_of[at];
     let mut known = conditions(state);
@@ -129,6 +129,7 @@ async fn step(
 ) -> Result<usize> {
     match instr {
         Instr::Run(code) => statement(state, client, routine, code, format).await?,
+        Instr::Act(action) => action::act(state, client, routine, action, format).await?,
         Instr::Set { slot, value, .. } => {
             let strict = state.settings.mode.strict;
             let (value, ty) = routine.value(state, value, strict).await?;
@@ -188,7 +189,6 @@ async fn step(
     Ok(at + 1)
 }
 
-/// Gives a variable a value of type `from`.
 /// What the operand of a CASE is compared as: an ENUM is its text, also beside numbers.
 fn operand_type(ty: ColumnType) -> ColumnType {
     match ty.kind {
@@ -218,7 +218,7 @@ async fn statement(state: &mut State, client: &mut Client, routine: &Rc<Routine>
         let frame = state.frame.as_ref().expect("F1");
         let Some(entry) = routine.plan(state, frame, code)? else {
             let arena = state.worker.arena();
-            let parsed = sql::parse_in(&arena, &routine.program, code, &state.settings.mode)?;
+            let parsed = routine.parse(state, &arena, code)?;
             return Box::pin(state.run_other(client, &parsed.statement, format)).await;
         };
         if entry.is_query() && entry.into.is_none() && state.is_inside() {

@@ -328,7 +328,8 @@ fn analyse(state: &State, text: &[u8]) -> Result<(Work, usize)> {
     let work = match &parsed.statement {
         statement if statement.info().plannable => {
             let planned = state.plan(&parsed)?;
-            Work::Plan { entry: planned.entry, bind_key: state.settings.bind_key, is_volatile: planned.is_volatile }
+            let is_volatile = planned.is_volatile();
+            Work::Plan { entry: planned.entry, bind_key: state.settings.bind_key, is_volatile }
         }
         Statement::Begin { consistent_snapshot: false, read_only: None } => Work::Begin,
         Statement::Commit(end) if *end == plain_end => Work::Commit,
