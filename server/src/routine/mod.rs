@@ -24,7 +24,7 @@ mod run;
 mod show;
 mod trigger;
 
-pub use call::{Given, alone, call, call_function, computed, run_event};
+pub use call::{Given, alone, call, call_function, check_call, computed, run_event};
 pub use compile::check_event;
 pub use define::{alter, create, drop, program};
 pub use error::message;
@@ -36,8 +36,8 @@ use crate::accounts::Name;
 use crate::error::Result;
 use crate::session::State;
 use compile::Work;
-use sql::plan::StoredFunction;
 use exec::KeptRows;
+use sql::plan::StoredFunction;
 use sql::routine::Program;
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -351,7 +351,10 @@ fn analyse(state: &State, text: &[u8]) -> Result<(Work, usize)> {
         | Statement::CreateTrigger(_)
         | Statement::DropTrigger { .. }
         | Statement::Help(_) => return Err(Error::NotPreparable),
-        Statement::Call(_) => Work::Text,
+        Statement::Call(call) => {
+            crate::routine::check_call(state, call, parsed.params)?;
+            Work::Text
+        }
         _ if parsed.params > 0 => {
             return Err(Error::NotSupported("parameters in this kind of statement".to_owned()));
         }
