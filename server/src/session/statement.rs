@@ -328,7 +328,7 @@ impl State {
         let def = self.find_table(table)?;
         let problem = match &def.partitioning {
             None => "Partition management on a not partitioned table is not possible".to_owned(),
-            Some(partitioning) if names.iter().any(|name| partitioning.position(name).is_none()) => {
+            Some(partitioning) if names.iter().any(|name| partitioning.numbers(name).is_none()) => {
                 format!("Error in list of partitions to {}.{}", def.database, def.name)
             }
             Some(_) => return Ok(None),
