@@ -914,7 +914,7 @@ fn document_truth(document: &[u8]) -> bool {
 }
 
 /// The number of an ENUM's member, the bits of a SET's; the empty text of an ENUM is 0.
-fn member_number<'a>(value: &Value<'_>, ty: &ColumnType) -> Value<'a> {
+pub(crate) fn member_number<'a>(value: &Value<'_>, ty: &ColumnType) -> Value<'a> {
     let Value::Bytes(text) = value else { return Value::Null };
     let position = |members: &[String], name: &[u8]| members.iter().position(|m| m.as_bytes() == name);
     Value::UInt(match &ty.kind {

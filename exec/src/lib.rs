@@ -48,6 +48,7 @@ pub use estimate::Constants;
 pub use prepared::Prepared;
 pub use session::{BlockEncryption, BlockMode, Level, SessionVars, UserVariable, Warning, Warnings, kill};
 pub use sink::{NullSink, RowSink};
+pub use spill::kept::{KeptRecords, KeptRows};
 pub use spill::{Temporary, TemporaryFigures};
 pub use types::temporal::TimeZone;
 pub use wait::{NoHost, yield_now};

@@ -5,18 +5,21 @@
 //! 3. Else, by RANGE and LIST, bounds of the one column (or the first) bound the partitions, where the expression grows with its column.
 //! 4. An OR allows what any of its branches allows; all facts together allow what each of them does.
 //!
+//! 5. Subpartitions are asked for in the same way: where the partitions and the subpartitions meet, rows may be.
+//!
 //! P1: a partition that is left out has no row that the scan gives. One too many is no mistake.
 
 use crate::access;
 use crate::estimate::Constants;
 use crate::eval::Env;
-use sql::expr::{CompareAs, CompareOp, Expr, ExprKind, PartitionCall};
+use sql::expr::{CompareAs, CompareOp, Expr, ExprKind};
 use sql::func::Function;
 use sql::plan::{Access, Bound, KeyRange, Scan};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use table::Table;
 use types::Value;
+use types::partition::PartitionFunction;
 
 /// Combinations of values for which the function is asked.
 const COMBINATIONS_MAX: usize = 1024;
@@ -46,7 +49,14 @@ struct Pruning<'p> {
     constants: &'p Constants<'p>,
     table: &'p Table,
     source: usize,
-    call: &'p PartitionCall,
+    /// Partitions, and subpartitions where there are any.
+    levels: Vec<Level<'p>>,
+}
+
+/// One partition function, and what it reads of a row.
+struct Level<'p> {
+    function: &'p PartitionFunction,
+    args: &'p [Expr],
     columns: Vec<usize>,
 }
 
@@ -56,8 +66,12 @@ impl Constants<'_> {
         let partitioning = table.def().partitioning.as_deref()?;
         let number = crate::dml::bind_partition(table.def()).ok()?;
         let ExprKind::Partition(call) = &number.kind else { return None };
-        let columns = partitioning.columns_in(table.def())?;
-        let pruning = Pruning { constants: self, table, source: scan.source, call, columns };
+        let (own, others) = call.args.split_at(call.function.own_values());
+        let mut levels = vec![Level { function: &call.function, args: own, columns: partitioning.columns_in(table.def())? }];
+        if let Some(sub) = call.function.sub() {
+            levels.push(Level { function: sub, args: others, columns: sub.definition().columns_in(table.def())? });
+        }
+        let pruning = Pruning { constants: self, table, source: scan.source, levels };
         let filters = scan.filter.iter().chain(scan.index_filter.as_deref());
         let conditions: Vec<&Expr> = filters.flat_map(conjuncts).collect();
         let allowed =
@@ -75,7 +89,7 @@ fn conjuncts(filter: &Expr) -> Vec<&Expr> {
 
 impl<'p> Pruning<'p> {
     fn all(&self) -> BTreeSet<usize> {
-        (0..self.call.function.count()).collect()
+        (0..self.levels.iter().map(|level| level.function.count()).product()).collect()
     }
 
     fn of_access(&self, access: &Access) -> BTreeSet<usize> {
@@ -208,11 +222,19 @@ impl<'p> Pruning<'p> {
     }
 
     fn of_facts(&self, facts: &[Fact<'_>]) -> BTreeSet<usize> {
-        let known: Vec<Known> = self.columns.iter().map(|&column| self.known(column, facts)).collect();
-        if known.iter().all(|known| known.points.is_some()) {
-            return self.of_points(&known).unwrap_or_else(|| self.all());
-        }
-        self.of_bounds(&known).unwrap_or_else(|| self.all())
+        let first = self.of_level(&self.levels[0], facts);
+        let Some(sub) = self.levels.get(1) else { return first };
+        let numbers = self.of_level(sub, facts);
+        first.iter().flat_map(|place| numbers.iter().map(move |number| place * sub.function.count() + number)).collect()
+    }
+
+    fn of_level(&self, level: &Level<'_>, facts: &[Fact<'_>]) -> BTreeSet<usize> {
+        let known: Vec<Known> = level.columns.iter().map(|&column| self.known(column, facts)).collect();
+        let found = match known.iter().all(|known| known.points.is_some()) {
+            true => self.of_points(level, &known),
+            false => self.of_bounds(level, &known),
+        };
+        found.unwrap_or_else(|| (0..level.function.count()).collect())
     }
 
     /// What the facts say of one column.
@@ -275,7 +297,7 @@ impl<'p> Pruning<'p> {
     }
 
     /// The partitions of all combinations of values.
-    fn of_points(&self, known: &[Known]) -> Option<BTreeSet<usize>> {
+    fn of_points(&self, level: &Level<'_>, known: &[Known]) -> Option<BTreeSet<usize>> {
         let lists: Vec<&Vec<Value<'static>>> = known.iter().filter_map(|known| known.points.as_ref()).collect();
         let combinations = lists.iter().try_fold(1usize, |product, list| product.checked_mul(list.len()))?;
         if combinations > COMBINATIONS_MAX {
@@ -284,35 +306,35 @@ impl<'p> Pruning<'p> {
         let mut allowed = BTreeSet::new();
         for mut n in 0..combinations {
             let mut values = Vec::with_capacity(lists.len());
-            for (column, list) in self.columns.iter().zip(&lists) {
+            for (column, list) in level.columns.iter().zip(&lists) {
                 values.push((*column, list[n % list.len()].clone()));
                 n /= list.len();
             }
-            allowed.extend(self.locate(&values)?);
+            allowed.extend(self.locate(level, &values)?);
         }
         Some(allowed)
     }
 
     /// The partition of rows with these values; the inner `None`: there is none. The outer one: it cannot be computed.
-    fn locate(&self, values: &[(usize, Value<'static>)]) -> Option<Option<usize>> {
-        let found = match self.call.function.definition().by.expr() {
+    fn locate(&self, level: &Level<'_>, values: &[(usize, Value<'static>)]) -> Option<Option<usize>> {
+        let found = match level.function.definition().by.expr() {
             None => {
                 let values: Vec<Value<'static>> = values.iter().map(|(_, value)| value.clone()).collect();
-                self.call.function.locate(&values)
+                level.function.locate_own(&values)
             }
-            Some(_) => self.call.function.locate(&[self.expression(values)?]),
+            Some(_) => level.function.locate_own(&[self.expression(level, values)?]),
         };
         found.ok()
     }
 
     /// The partitioning expression for values of its columns.
-    fn expression(&self, values: &[(usize, Value<'static>)]) -> Option<Value<'static>> {
-        self.constants.over_row(self.table, values, &self.call.args[0])
+    fn expression(&self, level: &Level<'_>, values: &[(usize, Value<'static>)]) -> Option<Value<'static>> {
+        self.constants.over_row(self.table, values, &level.args[0])
     }
 
     /// The partitions between bounds of the one column, or the first.
-    fn of_bounds(&self, known: &[Known]) -> Option<BTreeSet<usize>> {
-        let by = &self.call.function.definition().by;
+    fn of_bounds(&self, level: &Level<'_>, known: &[Known]) -> Option<BTreeSet<usize>> {
+        let by = &level.function.definition().by;
         let first = known.first()?;
         let point = || match first.points.as_deref() {
             Some([value]) => Some(value),
@@ -321,29 +343,34 @@ impl<'p> Pruning<'p> {
         let bound = |bound: &Option<(Value<'static>, bool)>| bound.clone().or_else(|| Some((point()?.clone(), true)));
         let (low, high) = (bound(&first.low), bound(&first.high));
         if by.expr().is_none() {
-            return self.between(&low, &high);
+            return between(level, &low, &high);
         }
-        let [column] = self.columns[..] else { return None };
-        if !grows_with_column(&self.call.args[0]) {
+        let [column] = level.columns[..] else { return None };
+        if !grows_with_column(&level.args[0]) {
             return None;
         }
-        let is_column = matches!(self.call.args[0].kind, ExprKind::Column { .. });
+        let is_column = matches!(level.args[0].kind, ExprKind::Column { .. });
         // The expression's value at a bound; what lies beyond a day lies at its neighbour or beyond that.
         let of = |bound: Option<(Value<'static>, bool)>, step: i64| -> Option<Option<(Value<'static>, bool)>> {
             let Some((value, inclusive)) = bound else { return Some(None) };
             let beside = if inclusive { None } else { neighbour(&value, step) };
             let is_exact = inclusive || beside.is_some();
-            let value = self.expression(&[(column, beside.unwrap_or(value))])?;
+            let value = self.expression(level, &[(column, beside.unwrap_or(value))])?;
             Some(Some((value, is_exact || !is_column)))
         };
-        self.between(&of(low, 1)?, &of(high, -1)?)
+        between(level, &of(low, 1)?, &of(high, -1)?)
     }
+}
 
-    fn between(&self, low: &Option<(Value<'static>, bool)>, high: &Option<(Value<'static>, bool)>) -> Option<BTreeSet<usize>> {
-        let low = low.as_ref().map(|(value, inclusive)| (value, *inclusive));
-        let high = high.as_ref().map(|(value, inclusive)| (value, *inclusive));
-        Some(self.call.function.between(low, high).ok()?.into_iter().collect())
-    }
+/// The partitions between bounds.
+fn between(
+    level: &Level<'_>,
+    low: &Option<(Value<'static>, bool)>,
+    high: &Option<(Value<'static>, bool)>,
+) -> Option<BTreeSet<usize>> {
+    let low = low.as_ref().map(|(value, inclusive)| (value, *inclusive));
+    let high = high.as_ref().map(|(value, inclusive)| (value, *inclusive));
+    Some(level.function.between(low, high).ok()?.into_iter().collect())
 }
 
 /// Does the expression never become less where its column becomes more?

@@ -52,6 +52,7 @@ counters! {
     update => "Com_update",
     plan_cache_hits => "Heddle_plan_cache_hits",
     plan_cache_misses => "Heddle_plan_cache_misses",
+    routine_parses => "Heddle_routine_parses",
     queries => "Queries",
     questions => "Questions",
     slow_queries => "Slow_queries",

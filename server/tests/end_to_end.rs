@@ -425,3 +425,118 @@ fn persisted_variables_outlive_the_server() {
     conn.query_drop("RESET PERSIST").unwrap();
     assert_eq!(one::<u64>(&mut conn, "SELECT COUNT(*) FROM performance_schema.persisted_variables"), 0);
 }
+
+fn status(conn: &mut Conn, name: &str) -> u64 {
+    let (_, value): (String, u64) = conn.query_first(format!("SHOW GLOBAL STATUS LIKE '{name}'")).unwrap().unwrap();
+    value
+}
+
+/// Whatever statements it has: running it again parses nothing.
+#[test]
+fn a_program_is_parsed_once() {
+    let server = Server::start();
+    let mut conn = server.connect();
+    for statement in [
+        "CREATE DATABASE d",
+        "USE d",
+        "CREATE TABLE t (id INT PRIMARY KEY, n BIGINT)",
+        "INSERT INTO t VALUES (1, 0)",
+        "CREATE PROCEDURE inner_one(IN a INT, OUT b INT, INOUT c INT) SET b = a + 1, c = c + a",
+        "CREATE PROCEDURE p(n INT) BEGIN \
+           DECLARE i, b INT DEFAULT 0; DECLARE e ENUM('x', 'y') DEFAULT 'x'; \
+           DECLARE c CURSOR FOR SELECT id FROM t WHERE id > @x - 1000; \
+           SET @c = 1, @x = 0, @text = 'a'; \
+           WHILE i < n DO \
+             START TRANSACTION; SAVEPOINT one; \
+             SET @x = @x + 1, @text = CONCAT(@text, 'b'); \
+             SET sql_notes = 1, SESSION max_error_count = 100 + i, character_set_results = utf8mb4, div_precision_increment = DEFAULT; \
+             CALL inner_one(i + e, b, @c); CALL d.inner_one(@x, @d, @c); \
+             UPDATE t SET n = n + @x + @@div_precision_increment; \
+             RELEASE SAVEPOINT one; SAVEPOINT two; ROLLBACK TO SAVEPOINT two; \
+             OPEN c; FETCH c INTO b; CLOSE c; DO b + 1, @d; \
+             IF i % 2 THEN ROLLBACK; ELSE COMMIT AND NO CHAIN; END IF; \
+             SET TRANSACTION ISOLATION LEVEL READ COMMITTED; SET i = i + 1; \
+           END WHILE; \
+           SET @n = (SELECT n FROM t WHERE id = 1 AND @x = n); END",
+        "CALL p(5)",
+    ] {
+        conn.query_drop(statement).unwrap_or_else(|error| panic!("{statement}: {error}"));
+    }
+    let before = status(&mut conn, "Heddle_routine_parses");
+    assert!(before > 0);
+    conn.query_drop("CALL p(200)").unwrap();
+    assert_eq!(status(&mut conn, "Heddle_routine_parses"), before);
+    let told: (i64, i64, i64) = conn.query_first("SELECT @x, @c, LENGTH(@text)").unwrap().unwrap();
+    // The sums of i + 1 and of @x.
+    assert_eq!(told, (200, 1 + 2 * (200 * 201 / 2), 201));
+    // Another type of a variable, and another definition, are seen.
+    conn.query_drop("CREATE PROCEDURE q() SET @v = @v + 1; SET @v = 1").unwrap();
+    conn.query_drop("CALL q(); CALL q(); SET @v = 1.5; CALL q()").unwrap();
+    assert_eq!(one::<String>(&mut conn, "SELECT @v"), "2.5");
+    conn.query_drop("DROP PROCEDURE inner_one; CREATE PROCEDURE inner_one(IN a INT, OUT b INT, INOUT c INT) SET b = 7, c = 8")
+        .unwrap();
+    conn.query_drop("CALL p(3)").unwrap();
+    assert_eq!(one::<i64>(&mut conn, "SELECT @c"), 8);
+}
+
+/// A cursor over eight million bytes with 64 KiB of memory: its file is there while it is open, and gone with it, however it ends.
+#[test]
+fn rows_of_a_cursor_go_to_a_file() {
+    let server = Server::start();
+    let mut conn = server.connect();
+    for statement in [
+        "CREATE DATABASE d",
+        "USE d",
+        "CREATE TABLE t (id INT PRIMARY KEY, s VARCHAR(1000))",
+        "SET cte_max_recursion_depth = 10000",
+        "INSERT INTO t WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r WHERE n < 8000) SELECT n, REPEAT(CHAR(65 + n % 26), 1000) FROM r",
+        "CREATE PROCEDURE p(fails BOOL) BEGIN \
+           DECLARE i, n INT DEFAULT 0; DECLARE sum BIGINT DEFAULT 0; DECLARE text VARCHAR(1000); DECLARE done BOOL DEFAULT FALSE; \
+           DECLARE c CURSOR FOR SELECT id, s FROM t ORDER BY id; \
+           DECLARE CONTINUE HANDLER FOR NOT FOUND SET done = TRUE; \
+           OPEN c; FETCH c INTO i, text; DO GET_LOCK('gate', 100), RELEASE_LOCK('gate'); \
+           IF fails THEN SIGNAL SQLSTATE '45000'; END IF; \
+           WHILE NOT done DO \
+             IF text <> REPEAT(CHAR(65 + i % 26), 1000) OR i <> n + 1 THEN SIGNAL SQLSTATE '45001'; END IF; \
+             SET sum = sum + i, n = n + 1; FETCH c INTO i, text; \
+           END WHILE; \
+           CLOSE c; SELECT n, sum, GET_LOCK('closed', 100); END",
+    ] {
+        conn.query_drop(statement).unwrap_or_else(|error| panic!("{statement}: {error}"));
+    }
+    let until = |conn: &mut Conn, what: &str, is_it: &dyn Fn(u64) -> bool| {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !is_it(status(conn, "Heddle_temporary_bytes")) {
+            assert!(Instant::now() < deadline, "{what}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    };
+    let call = |fails: bool| {
+        let mut conn = server.connect_to("d");
+        conn.query_drop("SET tmp_table_size = 65536").unwrap();
+        std::thread::spawn(move || conn.query_first::<(u64, u64, u64), _>(format!("CALL p({fails})")))
+    };
+    // It ends; while its procedure still runs, the file is gone.
+    assert_eq!(one::<i64>(&mut conn, "SELECT GET_LOCK('gate', 10) + GET_LOCK('closed', 10)"), 2);
+    let running = call(false);
+    until(&mut conn, "it is open", &|bytes| bytes > 7_500_000);
+    conn.query_drop("DO RELEASE_LOCK('gate')").unwrap();
+    until(&mut conn, "it is closed", &|bytes| bytes == 0);
+    conn.query_drop("DO RELEASE_LOCK('closed')").unwrap();
+    assert_eq!(running.join().unwrap().unwrap(), Some((8000, 8000 * 8001 / 2, 1)));
+    // It fails.
+    assert_eq!(one::<i64>(&mut conn, "SELECT GET_LOCK('gate', 10)"), 1);
+    let running = call(true);
+    until(&mut conn, "it is open again", &|bytes| bytes > 7_500_000);
+    conn.query_drop("DO RELEASE_LOCK('gate')").unwrap();
+    assert_eq!(number(&running.join().unwrap().unwrap_err()), 1644);
+    until(&mut conn, "it has failed", &|bytes| bytes == 0);
+    // Its connection is killed.
+    assert_eq!(one::<i64>(&mut conn, "SELECT GET_LOCK('gate', 10)"), 1);
+    let running = call(false);
+    until(&mut conn, "it is open a third time", &|bytes| bytes > 7_500_000);
+    let id: u64 = one(&mut conn, "SELECT ID FROM information_schema.PROCESSLIST WHERE INFO LIKE 'CALL%'");
+    conn.query_drop(format!("KILL {id}")).unwrap();
+    assert!(running.join().unwrap().is_err());
+    until(&mut conn, "it was killed", &|bytes| bytes == 0);
+}

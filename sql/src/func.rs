@@ -21,6 +21,8 @@ pub enum Function {
     Length,
     CharLength,
     BitLength,
+    /// The number of an ENUM's member, the bits of a SET's: how a variable of a program or a stored function's value counts as a number.
+    MemberNumber,
     Upper,
     Lower,
     Substring,

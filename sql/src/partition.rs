@@ -11,7 +11,7 @@ use crate::expr::{CompareAs, Expr, ExprKind, PartitionCall};
 use crate::func::Function;
 use crate::row_expr::{RowExprUse, bind_row_expr, row_expr};
 use std::sync::Arc;
-use types::partition::{PartitionBy, PartitionError, PartitionFunction, PartitionProblem, may_partition};
+use types::partition::{PartitionBy, PartitionError, PartitionFunction, PartitionProblem, Partitioning, may_partition};
 use types::schema::{RowExpr, TableDef};
 use types::{ColumnType, TypeKind, Value};
 
@@ -77,6 +77,14 @@ fn check_written(expr: &ast::Expr<'_>) -> Result<()> {
 /// Judges the partitioning of a whole table.
 pub fn check_partitioning(def: &Arc<TableDef>) -> Result<()> {
     let Some(partitioning) = def.partitioning.as_deref() else { return Ok(()) };
+    check_function(partitioning, def)?;
+    if let Some(sub) = &partitioning.sub {
+        check_function(sub, def)?;
+    }
+    function(def).map(drop)
+}
+
+fn check_function(partitioning: &Partitioning, def: &Arc<TableDef>) -> Result<()> {
     let Some(columns) = partitioning.columns_in(def) else { return Err(PartitionError::FieldMissing.into()) };
     if let Some(expr) = partitioning.by.expr() {
         let bound = bind_row_expr(&expr.text, def)?;
@@ -92,7 +100,7 @@ pub fn check_partitioning(def: &Arc<TableDef>) -> Result<()> {
         if bound.ty.unsigned && partitioning.has_negative() {
             return Err(PartitionError::OutOfDomain.into());
         }
-        return function(def).map(drop);
+        return Ok(());
     }
     for column in columns.iter().map(|&column| &def.columns[column]) {
         let is_lob = matches!(column.ty.kind, TypeKind::Text(_) | TypeKind::Blob(_) | TypeKind::Json);
@@ -104,7 +112,7 @@ pub fn check_partitioning(def: &Arc<TableDef>) -> Result<()> {
             return Err(PartitionError::FieldType { name: column.name.clone() }.into());
         }
     }
-    function(def).map(drop)
+    Ok(())
 }
 
 /// 1486: functions of times take times, and a TIMESTAMP is read in no time zone.
@@ -151,13 +159,19 @@ pub fn bind_partition(def: &Arc<TableDef>) -> Result<Expr> {
         let kind = ExprKind::Column { source: 0, column };
         Expr { kind, ty: def.columns[column].ty.clone(), nullable: def.columns[column].nullable }
     };
-    let args = match function.definition().by.expr() {
-        Some(expr) => vec![bind_row_expr(&expr.text, def)?],
-        None => {
-            let columns = function.definition().columns_in(def).ok_or(Error::Partition(PartitionError::FieldMissing))?;
-            columns.into_iter().map(column).collect()
+    let values = |of: &Partitioning| -> Result<Vec<Expr>> {
+        match of.by.expr() {
+            Some(expr) => Ok(vec![bind_row_expr(&expr.text, def)?]),
+            None => {
+                let columns = of.columns_in(def).ok_or(Error::Partition(PartitionError::FieldMissing))?;
+                Ok(columns.into_iter().map(column).collect())
+            }
         }
     };
+    let mut args = values(function.definition())?;
+    if let Some(sub) = function.sub() {
+        args.extend(values(sub.definition())?);
+    }
     let call = PartitionCall { function: Arc::new(function), args };
     Ok(Expr { kind: ExprKind::Partition(Box::new(call)), ty: ColumnType::new(TypeKind::BigInt), nullable: true })
 }
@@ -168,7 +182,7 @@ pub(crate) fn named_partitions(def: &TableDef, names: &[&str]) -> Result<Vec<usi
     let mut numbers = Vec::with_capacity(names.len());
     for name in names {
         let unknown = || PartitionError::Unknown { partition: (*name).to_owned(), table: def.name.clone() };
-        numbers.push(partitioning.position(name).ok_or_else(unknown)?);
+        numbers.extend(partitioning.numbers(name).ok_or_else(unknown)?);
     }
     numbers.sort_unstable();
     numbers.dedup();

@@ -8,6 +8,10 @@
 //! R2: a program owns all it says; nothing of it points into the text it was made from.
 //! R3: pieces of code are numbered from 0; those that are the same piece have the same number.
 
+mod action;
+
+pub use action::{Action, Argument, NewValue};
+
 use std::fmt::Write;
 use types::schema::TriggerEvent;
 
@@ -255,8 +259,10 @@ pub enum DiagnosticsOf {
 /// One step of a program.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Instr {
-    /// A statement.
+    /// A statement: one on rows, or one that is rare enough to be parsed each time.
     Run(Code),
+    /// A statement that is no plan.
+    Act(Box<Action>),
     /// SET, DEFAULT, the operand of CASE.
     Set {
         slot: u32,
@@ -370,6 +376,7 @@ impl Program {
         for (n, instr) in self.instrs.iter().enumerate() {
             let line = match instr {
                 Instr::Run(code) => format!("run {}", code.text),
+                Instr::Act(action) => action.listing(),
                 Instr::Set { slot, value, .. } => format!("set {slot} = {}", value.text),
                 Instr::Clear(slot) => format!("clear {slot}"),
                 Instr::Jump(target) => format!("jump {target}"),

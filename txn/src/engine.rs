@@ -18,7 +18,7 @@ use sync::Mutex;
 use sync::atomic::{AtomicU64, Ordering};
 
 /// Workers beyond the configured ones: DDL threads, tools, tests.
-const SPARE_WORKERS: usize = 4;
+const SPARE_WORKERS: usize = 5;
 /// How long redo may take after a crash, unless a setting says otherwise.
 pub const RECOVERY_TARGET: Duration = Duration::from_secs(20);
 

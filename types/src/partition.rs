@@ -14,6 +14,9 @@
 //! | RANGE(e), RANGE COLUMNS(c, ...) | the first whose end lies above the value; NULL lies below all others |
 //! | LIST(e), LIST COLUMNS(c, ...) | the one that names the value |
 //!
+//! Partitions by RANGE and LIST may have subpartitions, each as many, by HASH or KEY. Then the number of a row is that of its subpartition,
+//! counted over all partitions: partition * subpartitions + subpartition.
+//!
 //! P1: values of columns are compared as keys of an index are: by their encoding (`crate::key`), with a mark for NULL before each.
 
 mod error;
@@ -40,6 +43,9 @@ pub struct Partitioning {
     pub by: PartitionBy,
     pub partitions: Vec<PartitionDef>,
     pub written: Written,
+    /// SUBPARTITION BY, whose partitions are those of each partition, without their own names.
+    #[serde(default)]
+    pub sub: Option<Box<Partitioning>>,
 }
 
 /// How the partitions were given.
@@ -79,6 +85,14 @@ pub struct PartitionDef {
     pub values: PartitionValues,
     #[serde(default)]
     pub comment: String,
+    #[serde(default)]
+    pub subpartitions: Vec<SubpartitionDef>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SubpartitionDef {
+    pub name: String,
+    pub comment: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,6 +110,12 @@ pub enum PartitionLimit {
     Null,
     /// Of an expression: a number. Of a column: the text of a literal (`ColumnDef::default_value`).
     Literal(String),
+}
+
+impl PartitionDef {
+    pub fn new(name: String, values: PartitionValues) -> Self {
+        Self { name, values, comment: String::new(), subpartitions: Vec::new() }
+    }
 }
 
 impl PartitionBy {
@@ -168,6 +188,54 @@ impl Partitioning {
         self.partitions.iter().position(|partition| partition.name.eq_ignore_ascii_case(name))
     }
 
+    /// Does a column decide about the partition, or the subpartition?
+    pub fn reads(&self, column: &str) -> bool {
+        self.by.reads(column) || self.sub.as_ref().is_some_and(|sub| sub.by.reads(column))
+    }
+
+    /// Subpartitions of each partition; 1 where there are none.
+    pub fn sub_count(&self) -> usize {
+        self.sub.as_ref().map_or(1, |sub| sub.partitions.len())
+    }
+
+    /// The numbers of the rows of a partition.
+    pub fn numbers_of(&self, place: usize) -> std::ops::Range<usize> {
+        place * self.sub_count()..(place + 1) * self.sub_count()
+    }
+
+    /// The numbers of the rows of a partition or subpartition of this name.
+    pub fn numbers(&self, name: &str) -> Option<std::ops::Range<usize>> {
+        if let Some(place) = self.position(name) {
+            return Some(self.numbers_of(place));
+        }
+        let number = self.subpartition(name)?;
+        Some(number..number + 1)
+    }
+
+    /// The number of a subpartition.
+    pub fn subpartition(&self, name: &str) -> Option<usize> {
+        let mut all = self.partitions.iter().flat_map(|partition| &partition.subpartitions);
+        all.position(|sub| sub.name.eq_ignore_ascii_case(name))
+    }
+
+    /// What EXPLAIN calls the rows of a number.
+    pub fn name_of(&self, number: usize) -> String {
+        let partition = &self.partitions[number / self.sub_count()];
+        match partition.subpartitions.get(number % self.sub_count()) {
+            Some(sub) => format!("{}_{}", partition.name, sub.name),
+            None => partition.name.clone(),
+        }
+    }
+
+    /// Gives partitions without subpartitions those that they have by default.
+    pub fn name_subpartitions(&self, partitions: &mut [PartitionDef]) {
+        let Some(sub) = &self.sub else { return };
+        for partition in partitions.iter_mut().filter(|partition| partition.subpartitions.is_empty()) {
+            let make = |n| SubpartitionDef { name: format!("{}sp{n}", partition.name), comment: String::new() };
+            partition.subpartitions = (0..sub.partitions.len()).map(make).collect();
+        }
+    }
+
     /// Is a value of a partition a number below 0?
     pub fn has_negative(&self) -> bool {
         let is_negative = |limit: &PartitionLimit| matches!(limit, PartitionLimit::Literal(text) if text.starts_with('-'));
@@ -180,8 +248,7 @@ impl Partitioning {
 
     /// The partitions that PARTITIONS n makes, from number `first` on.
     pub fn numbered(first: usize, count: usize) -> Vec<PartitionDef> {
-        let partition = |n| PartitionDef { name: format!("p{n}"), values: PartitionValues::None, comment: String::new() };
-        (first..first + count).map(partition).collect()
+        (first..first + count).map(|n| PartitionDef::new(format!("p{n}"), PartitionValues::None)).collect()
     }
 }
 
@@ -191,6 +258,7 @@ pub struct PartitionFunction {
     /// What it was made of: two functions of one definition are the same.
     of: Partitioning,
     shape: Shape,
+    sub: Option<Box<PartitionFunction>>,
 }
 
 #[derive(Clone, Debug)]
@@ -256,19 +324,43 @@ impl PartitionFunction {
                 Shape::ListColumns { parts, of: members }
             }
         };
-        Ok(Self { of: of.clone(), shape })
+        let sub = of.sub.as_deref().map(|sub| Self::new(sub, table).map(Box::new)).transpose()?;
+        Ok(Self { of: of.clone(), shape, sub })
     }
 
+    /// Partitions, without a look at subpartitions.
     pub fn count(&self) -> usize {
         self.of.partitions.len()
+    }
+
+    /// The function of the subpartitions.
+    pub fn sub(&self) -> Option<&PartitionFunction> {
+        self.sub.as_deref()
+    }
+
+    /// How many values decide about the partition: the first ones of those that decide about the number.
+    pub fn own_values(&self) -> usize {
+        match &self.shape {
+            Shape::Hash { .. } | Shape::Range(_) | Shape::List(_) => 1,
+            Shape::Key { parts, .. } | Shape::RangeColumns { parts, .. } | Shape::ListColumns { parts, .. } => parts.len(),
+        }
     }
 
     pub fn definition(&self) -> &Partitioning {
         &self.of
     }
 
-    /// The number of a row's partition, by the value of the expression, or those of the columns; `None`: it has none (1526).
+    /// The number of a row, by the value of the expression, or those of the columns, and then the same of the subpartitions; `None`: it has
+    /// none (1526).
     pub fn locate(&self, values: &[Value<'_>]) -> Result<Option<usize>> {
+        let Some(sub) = &self.sub else { return self.locate_own(values) };
+        let (own, others) = values.split_at(self.own_values());
+        let (Some(place), Some(number)) = (self.locate_own(own)?, sub.locate_own(others)?) else { return Ok(None) };
+        Ok(Some(place * sub.count() + number))
+    }
+
+    /// The number of a row's partition.
+    pub fn locate_own(&self, values: &[Value<'_>]) -> Result<Option<usize>> {
         let number = || integer(values.first().unwrap_or(&Value::Null));
         Ok(match &self.shape {
             // MySQL has the least number for NULL.
@@ -524,7 +616,7 @@ mod tests {
     fn function(by: PartitionBy, values: Vec<PartitionValues>) -> std::result::Result<PartitionFunction, PartitionProblem> {
         let mut partitions = Partitioning::numbered(0, values.len());
         partitions.iter_mut().zip(values).for_each(|(partition, values)| partition.values = values);
-        PartitionFunction::new(&Partitioning { by, partitions, written: Written::Named }, &table())
+        PartitionFunction::new(&Partitioning { by, partitions, written: Written::Named, sub: None }, &table())
     }
 
     fn counted(by: PartitionBy, count: usize) -> PartitionFunction {
@@ -607,6 +699,23 @@ mod tests {
         let of = |a, b: &'static str| function.locate(&[a, Value::Bytes(b.as_bytes().into())]).unwrap();
         assert_eq!((of(Value::Int(1), "X"), of(Value::Int(2), "x"), of(Value::Null, "Y")), (Some(0), Some(1), Some(0)));
         assert_eq!(of(Value::Int(1), "y"), None);
+    }
+
+    #[test]
+    fn subpartitions_count_over_all_partitions() {
+        let hash = PartitionBy::Hash { expr: RowExpr { text: "`b`".into(), columns: vec!["b".into()] }, linear: false };
+        let sub = Partitioning { by: hash, partitions: Partitioning::numbered(0, 3), written: Written::Counted, sub: None };
+        let end = |end: &str| PartitionValues::LessThan(vec![literal(end)]);
+        let mut partitions = vec![PartitionDef::new("p0".into(), end("10")), PartitionDef::new("p1".into(), end("20"))];
+        let by = PartitionBy::Range(expr());
+        let mut of = Partitioning { by, partitions: Vec::new(), written: Written::Named, sub: Some(Box::new(sub)) };
+        of.name_subpartitions(&mut partitions);
+        of.partitions = partitions;
+        let function = PartitionFunction::new(&of, &table()).unwrap();
+        let at = |a, b| function.locate(&[Value::Int(a), Value::Int(b)]).unwrap();
+        assert_eq!((at(1, 0), at(1, 5), at(15, 4), at(20, 1)), (Some(0), Some(2), Some(4), None));
+        assert_eq!((of.numbers("P1"), of.numbers("p1SP2"), of.numbers("p9")), (Some(3..6), Some(5..6), None));
+        assert_eq!(of.name_of(4), "p1_p1sp1");
     }
 
     #[test]

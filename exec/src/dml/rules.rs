@@ -192,7 +192,10 @@ impl PartitionRule {
             return Ok(None);
         }
         let number = bind_partition(def)?;
-        let columns = partitioning.columns_in(def).unwrap_or_default();
+        let mut columns = partitioning.columns_in(def).unwrap_or_default();
+        if let Some(sub) = &partitioning.sub {
+            columns.extend(sub.columns_in(def).unwrap_or_default());
+        }
         Ok(Some(Self { number, named: named.map(<[usize]>::to_vec), columns }))
     }
 

@@ -37,6 +37,7 @@ pub(crate) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: 
         | F::Length
         | F::CharLength
         | F::BitLength
+        | F::MemberNumber
         | F::Upper
         | F::Lower
         | F::Substring

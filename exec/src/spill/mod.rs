@@ -6,7 +6,7 @@
 //!               Pause::Spill(wait) <------ Ticket -----------+
 //! ```
 //! 1. A statement that spills for the first time gets a file of its own ([`Spill`]), without a name, in one folder of the data directory.
-//!    It is gone when the statement is, however that ends, and with the process.
+//!    It is gone when the statement is, however that ends, and with the process. So does a cursor ([`kept`]), until it is closed.
 //! 2. Operators write rows one behind the other on tapes ([`tape::Tape`]), which are chains of blocks of that file.
 //! 3. A worker never waits for the device: blocks go to a few threads, which are started when the first statement spills.
 //!
@@ -14,6 +14,7 @@
 //! T2: a block is believed only when its checksum and its number are right.
 //! T3: a place in a file is used again only after its block has been read for the last time.
 
+pub(crate) mod kept;
 pub(crate) mod key_set;
 pub(crate) mod partitions;
 pub(crate) mod row_copy;
@@ -195,10 +196,7 @@ impl Temporary {
 
     /// A file for one statement that has so much memory.
     pub(crate) fn open(&self, memory_bytes: usize) -> Rc<Spill> {
-        self.service.files.fetch_add(1, Ordering::Relaxed);
-        let file = TemporaryFile { service: self.service.clone(), file: Mutex::new(None), reserved: AtomicU64::new(0) };
-        let block_bytes = (memory_bytes / BLOCKS_OF_MEMORY).clamp(BLOCK_BYTES_MIN, BLOCK_BYTES_MAX).next_power_of_two();
-        Rc::new(Spill { file: Arc::new(file), block_bytes, blocks: Cell::new(0), free: RefCell::default() })
+        self.service.open(memory_bytes)
     }
 }
 
@@ -210,6 +208,13 @@ impl Drop for Temporary {
 }
 
 impl Service {
+    fn open(self: &Arc<Self>, memory_bytes: usize) -> Rc<Spill> {
+        self.files.fetch_add(1, Ordering::Relaxed);
+        let file = TemporaryFile { service: Arc::clone(self), file: Mutex::new(None), reserved: AtomicU64::new(0) };
+        let block_bytes = (memory_bytes / BLOCKS_OF_MEMORY).clamp(BLOCK_BYTES_MIN, BLOCK_BYTES_MAX).next_power_of_two();
+        Rc::new(Spill { file: Arc::new(file), block_bytes, blocks: Cell::new(0), free: RefCell::default() })
+    }
+
     fn submit(self: &Arc<Self>, job: Job) {
         let mut queue = self.queue.lock();
         queue.jobs.push_back(job);

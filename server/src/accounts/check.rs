@@ -302,6 +302,11 @@ impl State {
                     let is_alone = alter.actions.len() == 1 && alter.options == TableOptions::default();
                     wanted = if is_alone { Privileges::DROP } else { wanted.with(Privileges::DROP) };
                 }
+                AlterAction::Partition(PartitionAction::Exchange { table, .. }) => {
+                    wanted = wanted.with(Privileges::DROP).with(Privileges::INSERT).with(Privileges::CREATE);
+                    self.of_table(&alter.table, wanted)?;
+                    self.of_table(table, wanted)?;
+                }
                 _ => {}
             }
             if let AlterAction::RenameTable(new) = action {

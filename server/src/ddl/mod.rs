@@ -99,6 +99,9 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
             if def.view.is_some() {
                 return Err(not_base_table(&def));
             }
+            if let [sql::ast::AlterAction::Partition(sql::ast::PartitionAction::Exchange { name, table, .. })] = alter.actions {
+                return partition::exchange(state, &alter.table, name, table).await.map(|()| Done::default());
+            }
             let how = convert::how(alter.how)?;
             let actions = Converter::new(state).alter(alter, &def)?;
             if actions.is_empty() {

@@ -2,28 +2,86 @@
 //! left to `table`.
 
 use super::convert::{default_text, literal_context, text};
+use super::{job, qualify};
 use crate::error::{Error, Result};
 use crate::session::{Binder, State};
 use exec::program;
 use sql::ast::{
-    Expr, PartitionAction, PartitionBy as AstBy, PartitionClause, PartitionDefinition, PartitionValue,
-    PartitionValues as AstValues,
+    Expr, ObjectName, PartitionAction, PartitionBy as AstBy, PartitionClause, PartitionDefinition, PartitionValue,
+    PartitionValues as AstValues, SubpartitionClause,
 };
 use table::ddl::PartitionChange;
 use types::convert::{self, Warnings};
 use types::partition::{
-    PartitionBy, PartitionDef, PartitionError, PartitionLimit, PartitionValues, Partitioning, Written, may_partition,
+    PartitionBy, PartitionDef, PartitionError, PartitionLimit, PartitionValues, Partitioning, SubpartitionDef, Written,
+    may_partition,
 };
 use types::schema::{ColumnDef, TableDef};
 use types::{ColumnType, TypeKind, Value};
 
 /// PARTITION BY of a table with these columns.
 pub fn partitioning(state: &State, clause: &PartitionClause<'_>, columns: &[ColumnDef]) -> Result<Partitioning> {
-    if clause.subpartitioned {
-        return Err(Error::NotSupported("SUBPARTITION BY".to_owned()));
+    let by = partition_by(clause.by, columns)?;
+    if clause.count == Some(0) {
+        return Err(partition_error(PartitionError::NoPartitions { what: "partitions" }));
     }
+    let mut sub = clause.sub.map(|sub| subpartitioning(&sub, columns)).transpose()?;
+    let has_subs = clause.partitions.iter().any(|partition| !partition.subpartitions.is_empty());
+    if by.takes_all() && sub.is_some() || sub.is_none() && has_subs {
+        return Err(partition_error(PartitionError::SubpartitionMix));
+    }
+    let defined = clause.partitions.len();
+    if defined == 0 {
+        if !by.takes_all() {
+            let kind = if by.is_range() { "RANGE" } else { "LIST" };
+            return Err(partition_error(PartitionError::NotDefined { kind }));
+        }
+        let count = counted(clause.count)?;
+        let written = if clause.count.is_some() { Written::Counted } else { Written::Nothing };
+        return Ok(Partitioning { by, partitions: Partitioning::numbered(0, count), written, sub });
+    }
+    if clause.count.is_some_and(|count| count != defined as u64) {
+        return Err(partition_error(PartitionError::WrongCount));
+    }
+    let mut partitions = definitions(state, clause.partitions, &by, columns)?;
+    if let Some(sub) = sub.as_deref_mut().filter(|_| has_subs) {
+        let count = partitions[0].subpartitions.len();
+        let is_other = sub.written == Written::Counted && sub.partitions.len() != count;
+        if is_other || partitions.iter().any(|partition| partition.subpartitions.len() != count) {
+            return Err(partition_error(PartitionError::WrongSubCount));
+        }
+        sub.partitions = Partitioning::numbered(0, count);
+        sub.written = Written::Named;
+    }
+    let mut whole = Partitioning { by, partitions: Vec::new(), written: Written::Named, sub };
+    whole.name_subpartitions(&mut partitions);
+    whole.partitions = partitions;
+    Ok(whole)
+}
+
+/// SUBPARTITION BY.
+fn subpartitioning(clause: &SubpartitionClause<'_>, columns: &[ColumnDef]) -> Result<Box<Partitioning>> {
+    let by = partition_by(clause.by, columns)?;
+    if clause.count == Some(0) {
+        return Err(partition_error(PartitionError::NoPartitions { what: "subpartitions" }));
+    }
+    let partitions = Partitioning::numbered(0, counted(clause.count)?);
+    let written = if clause.count.is_some() { Written::Counted } else { Written::Nothing };
+    Ok(Box::new(Partitioning { by, partitions, written, sub: None }))
+}
+
+/// PARTITIONS n
+fn counted(count: Option<u64>) -> Result<usize> {
+    let count = count.map_or(1, |count| usize::try_from(count).unwrap_or(usize::MAX));
+    match count > types::partition::PARTITIONS_MAX {
+        true => Err(partition_error(PartitionError::TooMany)),
+        false => Ok(count),
+    }
+}
+
+fn partition_by(by: AstBy<'_>, columns: &[ColumnDef]) -> Result<PartitionBy> {
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
-    let by = match clause.by {
+    let by = match by {
         AstBy::Hash { expr, linear } => PartitionBy::Hash { expr: sql::partition_expr(expr)?, linear },
         AstBy::Key { columns, linear, algorithm } => {
             if algorithm.is_some_and(|algorithm| !(1..=2).contains(&algorithm)) {
@@ -45,27 +103,7 @@ pub fn partitioning(state: &State, clause: &PartitionClause<'_>, columns: &[Colu
     if let PartitionBy::RangeColumns(names) | PartitionBy::ListColumns(names) = &by {
         check_types(names, columns)?;
     }
-    if clause.count == Some(0) {
-        return Err(partition_error(PartitionError::NoPartitions));
-    }
-    let defined = clause.partitions.len();
-    if defined == 0 {
-        if !by.takes_all() {
-            let kind = if by.is_range() { "RANGE" } else { "LIST" };
-            return Err(partition_error(PartitionError::NotDefined { kind }));
-        }
-        let count = clause.count.map_or(1, |count| usize::try_from(count).unwrap_or(usize::MAX));
-        if count > types::partition::PARTITIONS_MAX {
-            return Err(partition_error(PartitionError::TooMany));
-        }
-        let written = if clause.count.is_some() { Written::Counted } else { Written::Nothing };
-        return Ok(Partitioning { by, partitions: Partitioning::numbered(0, count), written });
-    }
-    if clause.count.is_some_and(|count| count != defined as u64) {
-        return Err(partition_error(PartitionError::WrongCount));
-    }
-    let partitions = definitions(state, clause.partitions, &by, columns)?;
-    Ok(Partitioning { by, partitions, written: Written::Named })
+    Ok(by)
 }
 
 /// An action of ALTER TABLE on partitions.
@@ -87,9 +125,30 @@ pub fn change(state: &State, action: &PartitionAction<'_>, def: &TableDef) -> Re
         PartitionAction::Reorganize { names: list, into } => {
             PartitionChange::Reorganize { names: names(list), into: defined(into)? }
         }
+        PartitionAction::ReorganizeAll => PartitionChange::ReorganizeAll,
         PartitionAction::Rebuild(list) => PartitionChange::Rebuild(all_or_names(list)),
-        PartitionAction::Exchange { .. } => return Err(Error::NotSupported("EXCHANGE PARTITION".to_owned())),
+        // By itself it is `exchange`.
+        PartitionAction::Exchange { .. } => {
+            return Err(Error::NotSupported("EXCHANGE PARTITION together with other actions".to_owned()));
+        }
     })
+}
+
+/// ALTER TABLE ... EXCHANGE PARTITION. Rows are looked at also WITHOUT VALIDATION: a partition has no place for others.
+pub async fn exchange(state: &mut State, table: &ObjectName<'_>, name: &str, other: &ObjectName<'_>) -> Result<()> {
+    let (whole_name, other_name) = (qualify(state, table)?, qualify(state, other)?);
+    if whole_name == other_name {
+        return Err(Error::Other { number: 1066, message: format!("Not unique table/alias: '{}'", other.name) });
+    }
+    let other_def = state.find_table(other)?;
+    if other_def.view.is_some() {
+        return Err(Error::Other { number: 1177, message: "Can't open table".to_owned() });
+    }
+    if other_def.id.is_temporary() {
+        return Err(partition_error(PartitionError::ExchangeTemporary { table: other.name.to_owned() }));
+    }
+    let (names, name) = ([whole_name, other_name], name.to_owned());
+    job(state, move |tables, worker, options| tables.exchange_partition(worker, names, &name, options)).await
 }
 
 pub(super) fn partition_error(error: PartitionError) -> Error {
@@ -124,8 +183,13 @@ fn definitions(
     let mut definitions = Vec::with_capacity(written.len());
     for partition in written {
         let limits = Limits { state, by, columns, partition: partition.name };
-        let comment = text(partition.comment);
-        definitions.push(PartitionDef { name: partition.name.to_owned(), values: limits.values(&partition.values)?, comment });
+        let sub = |(name, comment): &(&str, Option<&[u8]>)| SubpartitionDef { name: (*name).to_owned(), comment: text(*comment) };
+        definitions.push(PartitionDef {
+            name: partition.name.to_owned(),
+            values: limits.values(&partition.values)?,
+            comment: text(partition.comment),
+            subpartitions: partition.subpartitions.iter().map(sub).collect(),
+        });
     }
     Ok(definitions)
 }

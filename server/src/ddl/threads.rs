@@ -2,6 +2,9 @@
 //!
 //! Jobs wait in one queue. A second thread starts when a job finds all threads busy, up to `THREADS_MAX`, so that an ALTER that
 //! waits for a long transaction does not stop everybody's CREATE. The first thread also does the catalog's housekeeping.
+//!
+//! Jobs that are short and must not be late, those of events, have a queue of their own, which all threads look at first. When all are
+//! busy, one more thread starts, which takes such jobs only.
 
 use crate::StartError;
 use crate::worker::{OneShot, one_shot};
@@ -20,14 +23,19 @@ type Job = Box<dyn FnOnce(&table::Database, &txn::Worker) + Send>;
 #[derive(Default)]
 struct Queue {
     jobs: VecDeque<Job>,
+    short_jobs: VecDeque<Job>,
     idle: usize,
     threads: Vec<JoinHandle<()>>,
+    /// The one for short jobs.
+    short_thread: Option<JoinHandle<()>>,
     is_finished: bool,
 }
 
 struct Pool {
     queue: Mutex<Queue>,
     wake: Condvar,
+    /// Of the thread for short jobs.
+    wake_short: Condvar,
     database: Arc<table::Database>,
     engine: Arc<txn::Engine>,
 }
@@ -39,24 +47,43 @@ impl DdlThreads {
         let pool = Arc::new(Pool {
             queue: Mutex::default(),
             wake: Condvar::new(),
+            wake_short: Condvar::new(),
             database: Arc::clone(database),
             engine: Arc::clone(engine),
         });
         let worker = engine.spare_worker().ok_or(StartError::NoSpareWorker)?;
-        let first = spawn(&pool, 0, worker).map_err(StartError::Resource)?;
+        let first = spawn(&pool, "ddl-0".to_owned(), Does::HouseAndAll, worker).map_err(StartError::Resource)?;
         pool.queue.lock().threads.push(first);
         Ok(Self(pool))
     }
 
     /// Queues a job; await its answer. `None` when the job panicked or the server is stopping.
     pub fn run<T: Send + 'static>(&self, job: impl FnOnce(&table::Database, &txn::Worker) -> T + Send + 'static) -> OneShot<T> {
+        self.submit(job, |queue| &mut queue.jobs)
+    }
+
+    /// As [`Self::run`], of a job that takes no time, and does not wait for long ones.
+    pub fn run_short<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&table::Database, &txn::Worker) -> T + Send + 'static,
+    ) -> OneShot<T> {
+        let wait = self.submit(job, |queue| &mut queue.short_jobs);
+        self.0.wake_short.notify_one();
+        wait
+    }
+
+    fn submit<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&table::Database, &txn::Worker) -> T + Send + 'static,
+        to: impl FnOnce(&mut Queue) -> &mut VecDeque<Job>,
+    ) -> OneShot<T> {
         let (reply, wait) = one_shot();
         let mut queue = self.0.queue.lock();
         if queue.is_finished {
             return wait;
         }
-        queue.jobs.push_back(Box::new(move |database, worker| reply.send(job(database, worker))));
-        if queue.idle < queue.jobs.len() && queue.threads.len() < THREADS_MAX {
+        to(&mut queue).push_back(Box::new(move |database, worker| reply.send(job(database, worker))));
+        if queue.idle < queue.jobs.len() + queue.short_jobs.len() {
             self.grow(&mut queue);
         }
         drop(queue);
@@ -64,10 +91,19 @@ impl DdlThreads {
         wait
     }
 
-    /// One more thread, where the engine still has a worker for it. Without, the job waits for the others.
+    /// One more thread, where there may be one and the engine still has a worker for it. Without, the job waits for the others.
     fn grow(&self, queue: &mut Queue) {
+        let is_short = queue.threads.len() >= THREADS_MAX;
+        if is_short && (queue.short_jobs.is_empty() || queue.short_thread.is_some()) {
+            return;
+        }
         let Some(worker) = self.0.engine.spare_worker() else { return };
-        match spawn(&self.0, queue.threads.len(), worker) {
+        let spawned = match is_short {
+            true => spawn(&self.0, "ddl-short".to_owned(), Does::ShortJobs, worker),
+            false => spawn(&self.0, format!("ddl-{}", queue.threads.len()), Does::All, worker),
+        };
+        match spawned {
+            Ok(thread) if is_short => queue.short_thread = Some(thread),
             Ok(thread) => queue.threads.push(thread),
             Err(error) => tracing::warn!(%error, "no further thread for definitions"),
         }
@@ -78,9 +114,12 @@ impl DdlThreads {
         let threads = {
             let mut queue = self.0.queue.lock();
             queue.is_finished = true;
-            std::mem::take(&mut queue.threads)
+            let short = queue.short_thread.take();
+            let threads = std::mem::take(&mut queue.threads);
+            threads.into_iter().chain(short)
         };
         self.0.wake.notify_all();
+        self.0.wake_short.notify_all();
         for thread in threads {
             if thread.join().is_err() {
                 tracing::error!("a thread for definitions panicked");
@@ -89,9 +128,39 @@ impl DdlThreads {
     }
 }
 
-fn spawn(pool: &Arc<Pool>, number: usize, worker: txn::Worker) -> std::io::Result<JoinHandle<()>> {
+/// What a thread is there for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Does {
+    All,
+    /// The catalog's housekeeping, too.
+    HouseAndAll,
+    ShortJobs,
+}
+
+fn spawn(pool: &Arc<Pool>, name: String, does: Does, worker: txn::Worker) -> std::io::Result<JoinHandle<()>> {
     let pool = Arc::clone(pool);
-    std::thread::Builder::new().name(format!("ddl-{number}")).spawn(move || serve(&pool, number == 0, worker))
+    std::thread::Builder::new().name(name).spawn(move || match does {
+        Does::ShortJobs => serve_short(&pool, &worker),
+        _ => serve(&pool, does == Does::HouseAndAll, worker),
+    })
+}
+
+fn serve_short(pool: &Pool, worker: &txn::Worker) {
+    loop {
+        worker.park();
+        let job = {
+            let mut queue = pool.queue.lock();
+            while queue.short_jobs.is_empty() && !queue.is_finished {
+                pool.wake_short.wait(&mut queue);
+            }
+            queue.short_jobs.pop_front()
+        };
+        worker.tick();
+        match job {
+            Some(job) => run_job(pool, worker, job),
+            None => return,
+        }
+    }
 }
 
 fn serve(pool: &Pool, keeps_house: bool, worker: txn::Worker) {
@@ -100,12 +169,13 @@ fn serve(pool: &Pool, keeps_house: bool, worker: txn::Worker) {
         worker.park();
         let job = {
             let mut queue = pool.queue.lock();
-            if queue.jobs.is_empty() && !queue.is_finished {
+            if queue.jobs.is_empty() && queue.short_jobs.is_empty() && !queue.is_finished {
                 queue.idle += 1;
                 pool.wake.wait_for(&mut queue, HOUSEKEEPING_PERIOD);
                 queue.idle -= 1;
             }
-            match queue.jobs.pop_front() {
+            let short = queue.short_jobs.pop_front();
+            match short.or_else(|| queue.jobs.pop_front()) {
                 Some(job) => Some(job),
                 None if queue.is_finished => break,
                 None => None,

@@ -19,7 +19,7 @@ use types::event::EventDef;
 pub async fn execute(worker: Rc<Worker>, running: Running, now: i64, is_last: bool) {
     let event = Arc::clone(&running.event);
     let noted = Arc::clone(&event);
-    let begun = worker.shared.ddl.run(move |tables, worker| tables.begin_event(worker, &noted, now, is_last)).await;
+    let begun = worker.shared.ddl.run_short(move |tables, worker| tables.begin_event(worker, &noted, now, is_last)).await;
     match begun {
         Some(Ok(true)) => {}
         // It was changed or dropped meanwhile, or the server stops.

@@ -145,7 +145,7 @@ async fn wait(worker: &Rc<Worker>, info: Option<&SessionInfo>, deadline: Option<
 pub async fn conclude(shared: &Shared, event: &EventDef) {
     let (database, name) = (event.program.database.clone(), event.program.name.clone());
     tracing::debug!(event = format!("{database}.{name}"), "an event is over");
-    let wait = shared.ddl.run(move |tables, worker| {
+    let wait = shared.ddl.run_short(move |tables, worker| {
         let is_over = |event: &EventDef, last| event.due(now(), last, &zone_of(event)).is_none();
         tables.conclude_event(worker, &database, &name, is_over)
     });

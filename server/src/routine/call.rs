@@ -10,9 +10,9 @@ use crate::session::{Acting, Answer, Binder, Client, IDS, State};
 use crate::show::{Columns, result};
 use crate::variables::Setting;
 use protocol::{RowEncoder, RowFormat, Status};
-use sql::ast::{CallProcedure, Expr};
+use sql::ast::{CallProcedure, Expr, ObjectName};
 use sql::plan::FunctionCall;
-use sql::routine::{ParamMode, ProgramKind};
+use sql::routine::{Argument, ParamMode, Place, ProgramKind};
 use std::rc::Rc;
 use std::sync::Arc;
 use types::schema::RoutineDef;
@@ -37,6 +37,45 @@ enum Out {
     Client,
 }
 
+/// What a CALL gives.
+#[derive(Clone, Copy)]
+pub enum Arguments<'a> {
+    /// As a client wrote it.
+    Written(&'a [Expr<'a>], Given<'a>),
+    /// As the program of the routine has it.
+    Bound { routine: &'a Routine, args: &'a [Argument] },
+}
+
+impl Arguments<'_> {
+    fn len(self) -> usize {
+        match self {
+            Self::Written(exprs, _) => exprs.len(),
+            Self::Bound { args, .. } => args.len(),
+        }
+    }
+
+    /// Where the value of a parameter goes; `None`: its argument cannot take one.
+    fn out(self, state: &State, n: usize, mode: ParamMode) -> Option<Out> {
+        if mode == ParamMode::In {
+            return Some(Out::Nowhere);
+        }
+        match self {
+            Self::Written(exprs, given) => out_of(state, &exprs[n], given),
+            Self::Bound { args, .. } => match args[n].place.as_ref()? {
+                Place::User(name) => Some(Out::User(name.to_string())),
+                Place::Local(slot) => local_out(state, *slot),
+            },
+        }
+    }
+
+    async fn value(self, state: &mut State, n: usize) -> Result<(Value<'static>, ColumnType)> {
+        match self {
+            Self::Written(exprs, given) => argument(state, &exprs[n], given).await,
+            Self::Bound { routine, args } => routine.value(state, &args[n].value, false).await,
+        }
+    }
+}
+
 /// Runs CALL and writes its answer.
 pub async fn call(
     state: &mut State,
@@ -45,31 +84,30 @@ pub async fn call(
     given: Given<'_>,
     format: RowFormat,
 ) -> Result<()> {
+    call_with(state, client, &call.name, Arguments::Written(call.args, given), format).await
+}
+
+/// As [`call`], whoever has the arguments.
+pub async fn call_with(
+    state: &mut State,
+    client: &mut Client,
+    procedure: &ObjectName<'_>,
+    args: Arguments<'_>,
+    format: RowFormat,
+) -> Result<()> {
     count(&state.worker.counters.call_procedure);
-    let (database, _) = crate::ddl::qualify(state, &call.name)?;
-    state.access.refuse_expired()?;
-    state.check_routine(&database, call.name.name, false, Privileges::EXECUTE)?;
-    let schema = state.schema();
-    let name = || format!("{database}.{}", call.name.name);
-    let Some(def) = schema.procedure(&database, call.name.name) else {
-        return Err(Error::DoesNotExist { kind: "PROCEDURE", name: name() });
-    };
-    let routine = Routine::of(state, def)?;
+    let routine = find(state, procedure, args.len())?;
+    let name = || format!("{}.{}", routine.def.database, procedure.name);
     let expected = routine.program.params.len();
-    if expected != call.args.len() {
-        let got = call.args.len();
-        let message = format!("Incorrect number of arguments for PROCEDURE {}; expected {expected}, got {got}", name());
-        return Err(Error::Other { number: 1318, message });
-    }
     let depth = check_depth(state, &routine)?;
     let mut values = Vec::with_capacity(routine.program.slots.len());
     let mut outs = Vec::with_capacity(expected);
-    for (n, (arg, mode)) in call.args.iter().zip(&routine.program.params).enumerate() {
-        let out = out_of(state, arg, *mode, given).ok_or_else(|| not_a_variable(n + 1, name()))?;
+    for (n, mode) in routine.program.params.iter().enumerate() {
+        let out = args.out(state, n, *mode).ok_or_else(|| not_a_variable(n + 1, name()))?;
         let value = match mode {
             ParamMode::Out => Value::Null,
             ParamMode::In | ParamMode::InOut => {
-                let (value, ty) = argument(state, arg, given).await?;
+                let (value, ty) = args.value(state, n).await?;
                 let to = &routine.types.borrow()[n];
                 exec::program::assign(&state.vars, &value, &ty, to, &routine.program.slots[n].name)?
             }
@@ -81,6 +119,34 @@ pub async fn call(
     give_back(state, client, &frame, outs)?;
     let affected = u64::try_from(state.vars.row_count).unwrap_or(0);
     state.write_ok(client, &Answer { affected, ..Answer::default() });
+    Ok(())
+}
+
+/// The procedure of a CALL with so many arguments.
+fn find(state: &State, procedure: &ObjectName<'_>, got: usize) -> Result<Rc<Routine>> {
+    let (database, _) = crate::ddl::qualify(state, procedure)?;
+    state.access.refuse_expired()?;
+    state.check_routine(&database, procedure.name, false, Privileges::EXECUTE)?;
+    let schema = state.schema();
+    let name = || format!("{database}.{}", procedure.name);
+    let Some(def) = schema.procedure(&database, procedure.name) else {
+        return Err(Error::DoesNotExist { kind: "PROCEDURE", name: name() });
+    };
+    let routine = Routine::of(state, def)?;
+    let expected = routine.program.params.len();
+    if expected != got {
+        let message = format!("Incorrect number of arguments for PROCEDURE {}; expected {expected}, got {got}", name());
+        return Err(Error::Other { number: 1318, message });
+    }
+    Ok(routine)
+}
+
+/// What PREPARE finds wrong with a CALL that has so many `?`.
+pub fn check_call(state: &State, call: &CallProcedure<'_>, params: u32) -> Result<()> {
+    find(state, &call.name, call.args.len())?;
+    for arg in call.args {
+        state.check_value(arg, params)?;
+    }
     Ok(())
 }
 
@@ -200,18 +266,18 @@ pub fn check_depth(state: &State, routine: &Rc<Routine>) -> Result<u32> {
     Ok(depth)
 }
 
-/// Where a parameter's value goes; `None`: its argument cannot take one.
-fn out_of(state: &State, arg: &Expr<'_>, mode: ParamMode, given: Given<'_>) -> Option<Out> {
-    if mode == ParamMode::In {
-        return Some(Out::Nowhere);
-    }
+/// A variable of the calling program; not one that it may not change.
+fn local_out(state: &State, slot: u32) -> Option<Out> {
+    let fields = state.frame.as_ref().map_or(&[][..], |frame| &frame.routine.program.fields);
+    let is_fixed = fields.iter().any(|field| field.slot == slot && !field.assigned);
+    (!is_fixed).then_some(Out::Local(slot))
+}
+
+/// Where an argument as written takes a value.
+fn out_of(state: &State, arg: &Expr<'_>, given: Given<'_>) -> Option<Out> {
     match arg {
         Expr::UserVariable(name) => Some(Out::User((*name).to_owned())),
-        Expr::Local { slot, .. } => {
-            let fields = state.frame.as_ref().map_or(&[][..], |frame| &frame.routine.program.fields);
-            let is_fixed = fields.iter().any(|field| field.slot == *slot && !field.assigned);
-            (!is_fixed).then_some(Out::Local(*slot))
-        }
+        Expr::Local { slot, .. } => local_out(state, *slot),
         Expr::Param(n) => Some(match given.names.get(*n as usize) {
             Some(name) => Out::User((*name).to_owned()),
             None => Out::Client,
@@ -277,7 +343,7 @@ fn give_back(state: &mut State, client: &mut Client, frame: &Frame, outs: Vec<Ou
         match out {
             Out::Nowhere => {}
             Out::User(name) => set_user(state, &name, value(), frame.local_type(n)),
-            Out::Local(slot) => run::assign(state, slot, value(), &frame.local_type(n))?,
+            Out::Local(slot) => run::assign(state, slot, &frame.values[n], &frame.local_type(n))?,
             Out::Client => sent.push(n),
         }
     }

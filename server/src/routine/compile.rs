@@ -2,9 +2,10 @@
 
 use super::{Frame, Routine};
 use crate::accounts::Name;
+use crate::counters::count;
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
-use crate::session::{Binder, PLAN_ATTEMPTS_MAX, Planned, State};
+use crate::session::{Assumption, Binder, PLAN_ATTEMPTS_MAX, Planned, State};
 use sql::plan::StoredFunction;
 use sql::routine::{Code, Condition, ProgramKind, RoutineError, SlotType};
 use std::cell::RefCell;
@@ -13,16 +14,29 @@ use std::sync::Arc;
 use types::schema::{RoutineDef, TableDef, TriggerDef};
 use types::{ColumnType, TypeKind, Value};
 
-/// What a piece of code runs, for one binding key.
+/// What a piece of code runs.
 #[derive(Clone)]
 pub enum Work {
     /// Computed over the frame.
-    Expression(u64, Rc<sql::expr::Expr>),
-    Plan(u64, Rc<PlanEntry>),
+    Expression(Rc<Bound<sql::expr::Expr>>),
+    Plan(Rc<Bound<Rc<PlanEntry>>>),
     /// An expression that must be planned: it has subqueries, or waits.
     Query,
     /// Parsed at each execution.
     Text,
+}
+
+/// What was bound, and for which session.
+pub struct Bound<T> {
+    key: u64,
+    assumed: Vec<Assumption>,
+    what: T,
+}
+
+impl<T> Bound<T> {
+    fn holds(&self, state: &State) -> bool {
+        self.key == state.settings.bind_key && state.holds(&self.assumed)
+    }
 }
 
 impl Routine {
@@ -135,20 +149,33 @@ impl Routine {
     /// The plan that is kept for a piece of code, where it still holds.
     fn kept_plan(&self, state: &State, code: &Code) -> Option<Rc<PlanEntry>> {
         match &*self.works[code.id as usize].borrow() {
-            Some(Work::Plan(key, entry))
-                if *key == state.settings.bind_key && entry.schema_version == state.worker.shared.database.schema_version() =>
+            Some(Work::Plan(plan))
+                if plan.what.schema_version == state.worker.shared.database.schema_version() && plan.holds(state) =>
             {
-                Some(Rc::clone(entry))
+                Some(Rc::clone(&plan.what))
             }
             _ => None,
         }
     }
 
     fn keep_plan(&self, state: &State, code: &Code, planned: Planned) -> Rc<PlanEntry> {
-        if !planned.is_volatile {
-            self.keep(code, Work::Plan(state.settings.bind_key, Rc::clone(&planned.entry)));
+        let Planned { entry, is_for_one, assumed } = planned;
+        if !is_for_one {
+            let plan = Bound { key: state.settings.bind_key, assumed, what: Rc::clone(&entry) };
+            self.keep(code, Work::Plan(Rc::new(plan)));
         }
-        planned.entry
+        entry
+    }
+
+    /// The syntax tree of a statement.
+    pub fn parse<'a>(&'a self, state: &State, arena: &'a sql::Arena, code: &'a Code) -> Result<sql::Parsed<'a>> {
+        count(&state.worker.counters.routine_parses);
+        Ok(sql::parse_in(arena, &self.program, code, &state.settings.mode)?)
+    }
+
+    fn parse_expression<'a>(&'a self, state: &State, arena: &'a sql::Arena, code: &'a Code) -> Result<sql::ast::Expr<'a>> {
+        count(&state.worker.counters.routine_parses);
+        Ok(sql::parse_expression_in(arena, &self.program, code, &state.settings.mode)?)
     }
 
     /// The plan of a statement; `None`: it is none on rows, and is parsed at each execution.
@@ -160,7 +187,7 @@ impl Routine {
             return Ok(None);
         }
         let arena = state.worker.arena();
-        let parsed = sql::parse_in(&arena, &self.program, code, &state.settings.mode)?;
+        let parsed = self.parse(state, &arena, code)?;
         if !parsed.statement.info().plannable {
             self.keep(code, Work::Text);
             return Ok(None);
@@ -171,24 +198,23 @@ impl Routine {
 
     /// Computes an expression. `strict`: what a strict data change takes for an error is one.
     pub async fn value(&self, state: &mut State, code: &Code, strict: bool) -> Result<(Value<'static>, ColumnType)> {
-        let key = state.settings.bind_key;
         let kept = self.works[code.id as usize].borrow().clone();
         match kept {
-            Some(Work::Expression(bound, expr)) if bound == key => {
-                if let Some(value) = compute(state, &expr, strict)? {
-                    return Ok((value, expr.ty.clone()));
+            Some(Work::Expression(bound)) if bound.holds(state) => {
+                if let Some(value) = compute(state, &bound.what, strict)? {
+                    return Ok((value, bound.what.ty.clone()));
                 }
                 self.keep(code, Work::Query);
             }
             Some(Work::Plan(..) | Work::Query) => {}
             _ => {
-                if let Some((expr, is_volatile)) = self.bind(state, code)? {
-                    let expr = Rc::new(expr);
+                if let Some((bound, is_volatile)) = self.bind(state, code)? {
+                    let bound = Rc::new(bound);
                     if !is_volatile {
-                        self.keep(code, Work::Expression(key, Rc::clone(&expr)));
+                        self.keep(code, Work::Expression(Rc::clone(&bound)));
                     }
-                    if let Some(value) = compute(state, &expr, strict)? {
-                        return Ok((value, expr.ty.clone()));
+                    if let Some(value) = compute(state, &bound.what, strict)? {
+                        return Ok((value, bound.what.ty.clone()));
                     }
                 }
                 self.keep(code, Work::Query);
@@ -199,14 +225,13 @@ impl Routine {
 
     /// As [`Self::value`], of a condition.
     pub async fn is_true(&self, state: &mut State, code: &Code) -> Result<bool> {
-        let key = state.settings.bind_key;
         let kept = match &*self.works[code.id as usize].borrow() {
-            Some(Work::Expression(bound, expr)) if *bound == key => Some(Rc::clone(expr)),
+            Some(Work::Expression(bound)) if bound.holds(state) => Some(Rc::clone(bound)),
             _ => None,
         };
-        if let Some(expr) = kept {
+        if let Some(bound) = kept {
             let frame = state.frame.as_ref().expect("F1");
-            let answer = exec::program::is_true(&expr, &state.vars, &frame.values)?;
+            let answer = exec::program::is_true(&bound.what, &state.vars, &frame.values)?;
             state.vars.settle_variables();
             if let Some(answer) = answer {
                 return Ok(answer);
@@ -218,12 +243,14 @@ impl Routine {
     }
 
     /// Binds an expression; also says whether it holds for one execution only. `None`: it needs a plan.
-    fn bind(&self, state: &State, code: &Code) -> Result<Option<(sql::expr::Expr, bool)>> {
+    fn bind(&self, state: &State, code: &Code) -> Result<Option<(Bound<sql::expr::Expr>, bool)>> {
         let arena = state.worker.arena();
-        let parsed = sql::parse_expression_in(&arena, &self.program, code, &state.settings.mode)?;
+        let parsed = self.parse_expression(state, &arena, code)?;
         let schema = state.schema();
         let binder = Binder::new(state, &schema, &[]);
-        Ok(sql::bind_value(&parsed, &binder)?.map(|expr| (expr, binder.is_volatile())))
+        let Some(what) = sql::bind_value(&parsed, &binder)? else { return Ok(None) };
+        let bound = Bound { key: state.settings.bind_key, assumed: binder.take_assumed(), what };
+        Ok(Some((bound, binder.is_volatile())))
     }
 
     /// The value of an expression that must be run as a query.
@@ -233,8 +260,7 @@ impl Routine {
                 Some(entry) => entry,
                 None => {
                     let arena = state.worker.arena();
-                    let mode = state.settings.mode;
-                    let parsed = sql::parse_expression_in(&arena, &self.program, code, &mode)?;
+                    let parsed = self.parse_expression(state, &arena, code)?;
                     let planned = state.plan_value(&parsed, &[])?;
                     self.keep_plan(state, code, planned)
                 }

@@ -14,6 +14,7 @@
 //! F1: while a routine runs, `State::frame` is its frame. Nothing answers OK to the client then, and each result set announces another.
 //! F2: the values are lent to a statement as its parameters, and are back in the frame before the next instruction.
 
+mod action;
 mod call;
 mod compile;
 mod define;
@@ -23,7 +24,7 @@ mod run;
 mod show;
 mod trigger;
 
-pub use call::{Given, alone, call, call_function, computed, run_event};
+pub use call::{Given, alone, call, call_function, check_call, computed, run_event};
 pub use compile::check_event;
 pub use define::{alter, create, drop, program};
 pub use error::message;
@@ -35,6 +36,7 @@ use crate::accounts::Name;
 use crate::error::Result;
 use crate::session::State;
 use compile::Work;
+use exec::KeptRows;
 use sql::plan::StoredFunction;
 use sql::routine::Program;
 use std::cell::RefCell;
@@ -107,7 +109,7 @@ impl Frame {
 
 /// The rows of a cursor, read when it was opened.
 struct OpenCursor {
-    rows: std::vec::IntoIter<Vec<Value<'static>>>,
+    rows: KeptRows,
     types: Vec<ColumnType>,
 }
 

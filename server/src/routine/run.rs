@@ -3,14 +3,14 @@
 //! An error goes to the handler that fits, else to the caller. What no handler may hold up (KILL, a lost client) goes straight there.
 
 use super::handler::{self, Handling, conditions, set_user};
-use super::{Frame, OpenCursor, Routine};
+use super::{Frame, OpenCursor, Routine, action};
 use crate::error::{Error, Result};
-use crate::session::{AllRows, Client, Destination, PLAN_ATTEMPTS_MAX, Ran, State};
-use exec::Raised;
+use crate::session::{Client, Destination, PLAN_ATTEMPTS_MAX, Ran, State};
+use exec::{KeptRows, Raised};
 use protocol::{Capabilities, RowFormat};
 use sql::routine::{Code, Instr, Place, RoutineError, SlotType};
 use std::rc::Rc;
-use types::{ColumnType, Value};
+use types::{ColumnType, LobSize, TypeKind, Value};
 
 /// Instructions until others get their turn, and the kill flag is looked at.
 const SLICE: u32 = 256;
@@ -104,7 +104,7 @@ fn is_final(state: &State, error: &Error) -> bool {
 
 /// The last of the warnings of an instruction that has a handler.
 fn last_handled(state: &State, routine: &Routine, at: usize, instr: &Instr, before: u16) -> Option<Raised> {
-    let clears = matches!(instr, Instr::Run(_) | Instr::Open(_) | Instr::Signal(_));
+    let clears = matches!(instr, Instr::Run(_) | Instr::Act(_) | Instr::Open(_) | Instr::Signal(_));
     let skip = if clears { 0 } else { before.into() };
     let block = routine.program.block_of[at];
     let mut known = conditions(state);
@@ -129,14 +129,15 @@ async fn step(
 ) -> Result<usize> {
     match instr {
         Instr::Run(code) => statement(state, client, routine, code, format).await?,
+        Instr::Act(action) => action::act(state, client, routine, action, format).await?,
         Instr::Set { slot, value, .. } => {
             let strict = state.settings.mode.strict;
             let (value, ty) = routine.value(state, value, strict).await?;
             if routine.program.slots[*slot as usize].ty == SlotType::Operand {
-                routine.types.borrow_mut()[*slot as usize] = ty;
+                routine.types.borrow_mut()[*slot as usize] = operand_type(ty);
                 frame(state).values[*slot as usize] = value;
             } else {
-                assign(state, *slot, value, &ty)?;
+                assign(state, *slot, &value, &ty)?;
             }
         }
         Instr::Clear(slot) => frame(state).values[*slot as usize] = Value::Null,
@@ -150,7 +151,7 @@ async fn step(
             return Err(Error::Other { number: 1339, message: "Case not found for CASE statement".to_owned() });
         }
         Instr::Open(cursor) => open(state, client, routine, *cursor as usize).await?,
-        Instr::Fetch { cursor, into } => fetch(state, *cursor as usize, into)?,
+        Instr::Fetch { cursor, into } => fetch(state, *cursor as usize, into).await?,
         Instr::Close(cursor) => {
             if frame(state).cursors[*cursor as usize].take().is_none() {
                 return Err(not_open());
@@ -179,7 +180,7 @@ async fn step(
         Instr::Diagnostics(what) => {
             for (place, value, ty) in handler::diagnostics(routine, state, what, handled).await? {
                 match place {
-                    Place::Local(slot) => assign(state, slot, value, &ty)?,
+                    Place::Local(slot) => assign(state, slot, &value, &ty)?,
                     Place::User(name) => set_user(state, &name, value, ty),
                 }
             }
@@ -188,13 +189,23 @@ async fn step(
     Ok(at + 1)
 }
 
+/// What the operand of a CASE is compared as: an ENUM is its text, also beside numbers.
+fn operand_type(ty: ColumnType) -> ColumnType {
+    match ty.kind {
+        TypeKind::Enum { .. } | TypeKind::Set { .. } => {
+            ColumnType { collation: ty.collation, ..ColumnType::new(TypeKind::Text(LobSize::Long)) }
+        }
+        _ => ty,
+    }
+}
+
 /// Gives a variable a value of type `from`.
-pub fn assign(state: &mut State, slot: u32, value: Value<'static>, from: &ColumnType) -> Result<()> {
+pub fn assign(state: &mut State, slot: u32, value: &Value<'_>, from: &ColumnType) -> Result<()> {
     let State { frame, vars, .. } = state;
     let frame = frame.as_mut().expect("F1");
     let slot = slot as usize;
     let types = frame.routine.types.borrow();
-    let stored = exec::program::assign(vars, &value, from, &types[slot], &frame.routine.program.slots[slot].name)?;
+    let stored = exec::program::assign(vars, value, from, &types[slot], &frame.routine.program.slots[slot].name)?;
     drop(types);
     frame.values[slot] = stored;
     Ok(())
@@ -207,7 +218,7 @@ async fn statement(state: &mut State, client: &mut Client, routine: &Rc<Routine>
         let frame = state.frame.as_ref().expect("F1");
         let Some(entry) = routine.plan(state, frame, code)? else {
             let arena = state.worker.arena();
-            let parsed = sql::parse_in(&arena, &routine.program, code, &state.settings.mode)?;
+            let parsed = routine.parse(state, &arena, code)?;
             return Box::pin(state.run_other(client, &parsed.statement, format)).await;
         };
         if entry.is_query() && entry.into.is_none() && state.is_inside() {
@@ -245,7 +256,7 @@ fn store_fetched(state: &mut State) -> Result<()> {
         return Ok(());
     }
     let mut fetched = std::mem::take(&mut frame(state).fetched);
-    let outcome = fetched.drain(..).try_for_each(|(slot, value, ty)| assign(state, slot, value, &ty));
+    let outcome = fetched.drain(..).try_for_each(|(slot, value, ty)| assign(state, slot, &value, &ty));
     frame(state).fetched = fetched;
     outcome
 }
@@ -261,10 +272,10 @@ async fn open(state: &mut State, client: &mut Client, routine: &Rc<Routine>, cur
             return Err(Error::Internal("a cursor without a query".to_owned()));
         };
         state.clear_warnings();
-        let mut rows = AllRows::default();
+        let mut rows = KeptRows::new(state.keep_rows());
         if lend(state, client, &entry, &mut Destination::Rows(&mut rows)).await? == Ran::Done {
             let types = entry.prepared.columns().iter().map(|column| column.ty.clone()).collect();
-            frame(state).cursors[cursor] = Some(OpenCursor { rows: rows.rows.into_iter(), types });
+            frame(state).cursors[cursor] = Some(OpenCursor { rows, types });
             return Ok(());
         }
     }
@@ -275,18 +286,19 @@ fn not_open() -> Error {
     Error::Other { number: 1326, message: "Cursor is not open".to_owned() }
 }
 
-fn fetch(state: &mut State, cursor: usize, into: &[u32]) -> Result<()> {
+async fn fetch(state: &mut State, cursor: usize, into: &[u32]) -> Result<()> {
     let Some(mut open) = frame(state).cursors[cursor].take() else { return Err(not_open()) };
     let outcome = match open.types.len() == into.len() {
         false => Err(Error::Other { number: 1328, message: "Incorrect number of FETCH variables".to_owned() }),
-        true => match open.rows.next() {
-            None => {
+        true => match open.rows.next().await {
+            Err(error) => Err(error.into()),
+            Ok(false) => {
                 let message = "No data - zero rows fetched, selected, or processed".to_owned();
                 Err(Error::Other { number: 1329, message })
             }
-            Some(row) => {
-                let mut targets = into.iter().zip(row).zip(&open.types);
-                targets.try_for_each(|((slot, value), ty)| assign(state, *slot, value, ty))
+            Ok(true) => {
+                let mut targets = into.iter().enumerate().zip(&open.types);
+                targets.try_for_each(|((n, slot), ty)| assign(state, *slot, &open.rows.value(n), ty))
             }
         },
     };

@@ -17,19 +17,21 @@ use sql::plan::{
     Access, Action, BindContext, KeyRange, Node, OutputColumn, Part, Plan, Rights, SqlMode, StoredFunction, Switches,
 };
 use sql::routine::{Place, RoutineError};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use types::schema::{Schema, TableDef};
 use types::statistics::TableStatistics;
-use types::{CollationId, ColumnType, TypeKind, Value};
+use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 
 /// One binding.
 pub struct Binder<'a> {
     state: &'a State,
     schema: &'a Schema,
-    /// The plan holds the present value of a variable, so it is good for one execution.
+    /// The plan is good for one execution.
     is_volatile: Cell<bool>,
+    /// What it takes for granted of variables.
+    assumed: RefCell<Vec<Assumption>>,
     /// Values of the present execution, where they are known.
     params: &'a [Value<'a>],
     /// The plan was chosen for these values.
@@ -37,6 +39,15 @@ pub struct Binder<'a> {
     needs: Gathering<'a>,
     /// What is bound is the query of a new view.
     defines_view: bool,
+}
+
+/// What a binding has read of the session's variables: what was bound is good as long as that is so.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Assumption {
+    /// The type of a user variable.
+    User(String, Option<ColumnType>),
+    /// The value of a system variable.
+    System { global: bool, name: Box<str>, value: Value<'static> },
 }
 
 /// A plan that was chosen for the values of one execution is kept when it costs no more than this; a dearer one is made anew each time,
@@ -47,7 +58,7 @@ impl<'a> Binder<'a> {
     pub fn new(state: &'a State, schema: &'a Schema, params: &'a [Value<'a>]) -> Self {
         let needs = Gathering::new(&state.access, &state.worker);
         let (is_volatile, is_sniffed) = (Cell::new(false), Cell::new(false));
-        Self { state, schema, is_volatile, params, is_sniffed, needs, defines_view: false }
+        Self { state, schema, is_volatile, assumed: RefCell::default(), params, is_sniffed, needs, defines_view: false }
     }
 
     /// For the query of a new view.
@@ -60,12 +71,22 @@ impl<'a> Binder<'a> {
         self.is_volatile.get()
     }
 
+    /// It holds as long as this does.
+    pub fn take_assumed(&self) -> Vec<Assumption> {
+        self.assumed.take()
+    }
+
     fn constants(&self) -> Constants<'_> {
         Constants { session: &self.state.vars, params: self.params }
     }
 
     fn note_sniffed<'e>(&self, mut exprs: impl Iterator<Item = &'e sql::expr::Expr>) {
-        if !self.params.is_empty() && exprs.any(|expr| expr.any(&|e| matches!(e.kind, ExprKind::Param(_)))) {
+        let varies = |e: &sql::expr::Expr| match e.kind {
+            ExprKind::Param(_) => !self.params.is_empty(),
+            ExprKind::UserVariable(_) => true,
+            _ => false,
+        };
+        if exprs.any(|expr| expr.any(&varies)) {
             self.is_sniffed.set(true);
         }
     }
@@ -128,13 +149,16 @@ impl BindContext for Binder<'_> {
     }
 
     fn system_variable(&self, global: bool, name: &str) -> Option<(Value<'static>, ColumnType)> {
-        self.is_volatile.set(true);
-        self.state.read_variable(name, global.then_some(Scope::Global)).ok()
+        let (value, ty) = self.state.read_variable(name, global.then_some(Scope::Global)).ok()?;
+        self.assumed.borrow_mut().push(Assumption::System { global, name: name.into(), value: value.clone() });
+        Some((value, ty))
     }
 
     fn user_variable_type(&self, name: &str) -> Option<ColumnType> {
-        self.is_volatile.set(true);
-        Some(self.state.vars.user_variables.get(&name.to_lowercase())?.ty.clone())
+        let name = name.to_lowercase();
+        let ty = self.state.user_variable_type(&name);
+        self.assumed.borrow_mut().push(Assumption::User(name, ty.clone()));
+        ty
     }
 
     fn param_value(&self, index: usize) -> Option<Value<'static>> {
@@ -210,13 +234,44 @@ impl BindContext for Binder<'_> {
     }
 }
 
-/// A plan, and whether it may be kept.
+/// A plan, and how long it may be kept.
 pub struct Planned {
     pub entry: Rc<PlanEntry>,
-    pub is_volatile: bool,
+    /// It is good for one execution.
+    pub is_for_one: bool,
+    /// It is good as long as this is so.
+    pub assumed: Vec<Assumption>,
+}
+
+impl Planned {
+    /// May it not be kept by who looks at no variables?
+    pub fn is_volatile(&self) -> bool {
+        self.is_for_one || !self.assumed.is_empty()
+    }
 }
 
 impl State {
+    /// The type of a user variable's value, its name in lower case. All strings are of one type, whatever their lengths.
+    fn user_variable_type(&self, name: &str) -> Option<ColumnType> {
+        let ty = &self.vars.user_variables.get(name)?.ty;
+        let kind = match &ty.kind {
+            TypeKind::Char { .. } | TypeKind::VarChar { .. } | TypeKind::Text(_) => TypeKind::Text(LobSize::Long),
+            TypeKind::Binary { .. } | TypeKind::VarBinary { .. } | TypeKind::Blob(_) => TypeKind::Blob(LobSize::Long),
+            kind => kind.clone(),
+        };
+        Some(ColumnType { kind, ..ty.clone() })
+    }
+
+    /// Is what was bound so still good?
+    pub fn holds(&self, assumed: &[Assumption]) -> bool {
+        assumed.iter().all(|assumption| match assumption {
+            Assumption::User(name, ty) => self.user_variable_type(name) == *ty,
+            Assumption::System { global, name, value } => {
+                self.read_variable(name, global.then_some(Scope::Global)).is_ok_and(|(present, _)| present == *value)
+            }
+        })
+    }
+
     /// The value and type of `@@name`; `scope`: as written, `None` where it was not.
     pub fn read_variable(&self, name: &str, scope: Option<Scope>) -> Result<(Value<'static>, ColumnType)> {
         let id = variables::find(name).ok_or_else(|| variables::Error::Unknown { name: name.to_owned() })?;
@@ -278,7 +333,7 @@ impl State {
             _ => Privileges::NONE,
         };
         let entry = PlanEntry::new(schema.version, prepared, into, binder.needs.take(global));
-        Ok(Planned { entry, is_volatile: binder.is_volatile.get() || is_for_one })
+        Ok(Planned { entry, is_for_one: binder.is_volatile() || is_for_one, assumed: binder.take_assumed() })
     }
 
     /// Makes a plan that the server built itself ready to run.
@@ -307,6 +362,19 @@ impl State {
 
     /// The plan of an expression, as a query of one row and column.
     pub fn plan_value(&self, expr: &Expr<'_>, params: &[Value<'_>]) -> Result<Planned> {
+        self.plan_value_of(expr, params.len() as u32, params)
+    }
+
+    /// Binds such an expression, for its errors.
+    pub fn check_value(&self, expr: &Expr<'_>, params: u32) -> Result<()> {
+        let planned = self.plan_value_of(expr, params, &[])?;
+        match planned.entry.prepared.columns() {
+            [_] => Ok(()),
+            _ => Err(sql::Error::OperandColumns(1).into()),
+        }
+    }
+
+    fn plan_value_of(&self, expr: &Expr<'_>, count: u32, params: &[Value<'_>]) -> Result<Planned> {
         let items = [SelectItem::Expr { expr: *expr, alias: None, text: "" }];
         let select = Select {
             distinct: false,
@@ -323,7 +391,7 @@ impl State {
         let query = Query { with: None, body: QueryBody::Select(&select), order_by: &[], limit: None, locking: &[], into: None };
         // A subquery that is the whole expression is a query of its own.
         let query = if let Expr::Subquery(query) = expr { *query } else { &query };
-        let parsed = Parsed { params: params.len() as u32, ..without_parameters(Statement::Query(query)) };
+        let parsed = Parsed { params: count, ..without_parameters(Statement::Query(query)) };
         self.plan_for(&parsed, params)
     }
 

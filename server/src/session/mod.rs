@@ -12,6 +12,7 @@
 
 mod command;
 mod context;
+mod cursor_sink;
 mod host;
 mod infile;
 mod info;
@@ -29,12 +30,12 @@ mod statement;
 mod temporary;
 mod transaction;
 
-pub use context::{Binder, Planned, without_parameters};
+pub use context::{Assumption, Binder, Planned, without_parameters};
 pub use info::{ProcessLine, SessionInfo};
 pub use login::LoggedIn;
 pub use outfile::FileTarget;
 pub use query::{ArenaGuard, PLAN_ATTEMPTS_MAX};
-pub use run::{AllRows, Destination, Ran, ResultSet, owned};
+pub use run::{Destination, Ran, ResultSet, owned};
 pub use settings::IDS;
 pub use state::{Acting, Answer, State};
 

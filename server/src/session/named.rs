@@ -56,6 +56,7 @@ impl State {
             statement if statement.info().plannable => {
                 self.plan(&parsed)?;
             }
+            Statement::Call(call) => crate::routine::check_call(self, call, parsed.params)?,
             _ => {}
         }
         let parameters = parsed.params as usize;

@@ -12,9 +12,10 @@ use super::state::{Answer, State};
 use crate::counters::count;
 use crate::error::{Error, Result};
 use crate::plan_cache::{PlanEntry, definition_of};
+use exec::KeptRecords;
 use protocol::{OkPacket, Parameters, PrepareOk, RowFormat, Status, StmtExecute, recycle};
 use sql::ast::Statement;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use types::Value;
 
@@ -34,7 +35,7 @@ struct PreparedStatement {
     /// A long data packet was wrong; the next execution says so.
     long_data_error: Option<protocol::Error>,
     /// Rows of an open cursor.
-    cursor: Option<VecDeque<Box<[u8]>>>,
+    cursor: Option<KeptRecords>,
 }
 
 /// What an execution does.
@@ -159,17 +160,15 @@ impl Statements {
             return Err(Error::NoCursor { statement_id: id });
         };
         let mut left = count;
-        while left > 0
-            && let Some(row) = rows.pop_front()
-        {
-            client.output.writer.packet(|out| out.extend_from_slice(&row));
+        while left > 0 && rows.next().await? {
+            client.output.writer.packet(|out| out.extend_from_slice(rows.record()));
             left -= 1;
             if client.output.is_full() {
                 let sent = client.output.flush(&client.socket, &*state.info).await;
                 sent.map_err(|_| Error::Exec(exec::Error::ClientGone))?;
             }
         }
-        let is_last = rows.is_empty();
+        let is_last = rows.left() == 0;
         if is_last {
             statement.cursor = None;
         }
@@ -266,7 +265,7 @@ impl PreparedStatement {
                 return Err(Error::Internal("a prepared statement lost its plan".to_owned()));
             };
             let entry = Rc::clone(entry);
-            let mut rows = VecDeque::new();
+            let mut rows = state.keep_rows();
             let mut to = match wants_cursor && entry.is_query() {
                 true => Destination::Cursor(&mut rows),
                 false => Destination::Client(RowFormat::Binary),
@@ -329,7 +328,8 @@ fn analyse(state: &State, text: &[u8]) -> Result<(Work, usize)> {
     let work = match &parsed.statement {
         statement if statement.info().plannable => {
             let planned = state.plan(&parsed)?;
-            Work::Plan { entry: planned.entry, bind_key: state.settings.bind_key, is_volatile: planned.is_volatile }
+            let is_volatile = planned.is_volatile();
+            Work::Plan { entry: planned.entry, bind_key: state.settings.bind_key, is_volatile }
         }
         Statement::Begin { consistent_snapshot: false, read_only: None } => Work::Begin,
         Statement::Commit(end) if *end == plain_end => Work::Commit,
@@ -351,7 +351,10 @@ fn analyse(state: &State, text: &[u8]) -> Result<(Work, usize)> {
         | Statement::CreateTrigger(_)
         | Statement::DropTrigger { .. }
         | Statement::Help(_) => return Err(Error::NotPreparable),
-        Statement::Call(_) => Work::Text,
+        Statement::Call(call) => {
+            crate::routine::check_call(state, call, parsed.params)?;
+            Work::Text
+        }
         _ if parsed.params > 0 => {
             return Err(Error::NotSupported("parameters in this kind of statement".to_owned()));
         }

@@ -87,7 +87,7 @@ impl State {
                 }
                 let values: Vec<Value<'_>> = lifted.values(text).collect();
                 let planned = self.plan_for(&parsed, &values)?;
-                if !planned.is_volatile {
+                if !planned.is_volatile() {
                     worker.plans.borrow_mut().put(digest.key, self.settings.bind_key, Rc::clone(&planned.entry));
                 }
                 planned.entry

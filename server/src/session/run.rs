@@ -6,6 +6,7 @@
 
 use super::Client;
 use super::context::without_parameters;
+use super::cursor_sink::CursorSink;
 use super::host::ServerHost;
 use super::infile::{InFile, has_exotic_separators};
 use super::info::SessionInfo;
@@ -20,12 +21,11 @@ use crate::latin1::Narrow;
 use crate::plan_cache::{PlanEntry, ResultTarget, StatementKind, definition_of};
 use crate::show::Gathered;
 use exec::load::ByteSource;
-use exec::{DmlDone, ExecContext, Level, Prepared, QueryDone, RowSink, UserVariable, kill};
-use protocol::{Capabilities, EncodedHead, OkPacket, PacketWriter, RowEncoder, RowFormat, Status};
+use exec::{DmlDone, ExecContext, KeptRecords, KeptRows, Level, Prepared, QueryDone, RowSink, UserVariable, kill};
+use protocol::{Capabilities, EncodedHead, OkPacket, RowEncoder, RowFormat, Status};
 use sql::ast::{LoadData, Statement};
 use sql::plan::OutputColumn;
 use sql::routine::Place;
-use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
@@ -45,9 +45,9 @@ pub enum Ran {
 pub enum Destination<'a> {
     Client(RowFormat),
     /// Rows are kept for COM_STMT_FETCH.
-    Cursor(&'a mut VecDeque<Box<[u8]>>),
+    Cursor(&'a mut KeptRecords),
     /// Rows are kept for a cursor of a stored program.
-    Rows(&'a mut AllRows),
+    Rows(&'a mut KeptRows),
     /// They come from a file: LOAD DATA.
     Load(&'a InFile),
 }
@@ -610,61 +610,6 @@ impl RowSink for ClientSink<'_> {
         let client = &mut *self.client;
         client.output.poll_flush(&client.socket, &*self.info).map_err(|_| exec::Error::ClientGone)
     }
-}
-
-/// Keeps encoded rows for COM_STMT_FETCH.
-struct CursorSink<'a> {
-    writer: PacketWriter,
-    encoder: RowEncoder,
-    rows: &'a mut VecDeque<Box<[u8]>>,
-}
-
-impl<'a> CursorSink<'a> {
-    fn new(columns: usize, rows: &'a mut VecDeque<Box<[u8]>>) -> Self {
-        rows.clear();
-        Self { writer: PacketWriter::new(), encoder: RowEncoder::new(RowFormat::Binary, columns), rows }
-    }
-}
-
-impl RowSink for CursorSink<'_> {
-    fn start(&mut self, _columns: &[OutputColumn]) {}
-
-    fn begin_row(&mut self) {
-        self.writer.clear();
-        self.encoder.begin(&mut self.writer);
-    }
-
-    fn value(&mut self, value: &Value<'_>, ty: &ColumnType) {
-        self.encoder.value(&mut self.writer, value, ty);
-    }
-
-    fn end_row(&mut self) {
-        self.encoder.end(&mut self.writer);
-        self.rows.push_back(payload_of(self.writer.bytes()));
-    }
-
-    fn cancel_row(&mut self) {
-        self.encoder.cancel(&mut self.writer);
-    }
-
-    fn is_full(&self) -> bool {
-        false
-    }
-
-    fn poll_drain(&mut self, _cx: &mut Context<'_>) -> Poll<exec::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-}
-
-/// The payload of the frames of one packet.
-fn payload_of(mut frames: &[u8]) -> Box<[u8]> {
-    let mut payload = Vec::with_capacity(frames.len());
-    while let Some((&[a, b, c, _], rest)) = frames.split_first_chunk::<{ protocol::HEADER_BYTES }>() {
-        let length = u32::from_le_bytes([a, b, c, 0]) as usize;
-        payload.extend_from_slice(&rest[..length]);
-        frames = &rest[length..];
-    }
-    payload.into()
 }
 
 /// Keeps the first row.

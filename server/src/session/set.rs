@@ -16,7 +16,7 @@ use exec::{Level, UserVariable};
 use sql::ast::{Isolation, SetItem, SetValue, VariableScope};
 use std::rc::Rc;
 use std::sync::Arc;
-use types::Value;
+use types::{ColumnType, Value};
 
 /// A checked assignment.
 enum Assignment {
@@ -37,6 +37,13 @@ enum Assignment {
     User(String, UserVariable),
 }
 
+/// A system variable that may be set.
+#[derive(Clone, Copy)]
+pub struct Settable {
+    id: VariableId,
+    global: bool,
+}
+
 impl State {
     /// Runs SET; the caller answers OK.
     pub async fn set(&mut self, items: &[SetItem<'_>]) -> Result<()> {
@@ -44,6 +51,31 @@ impl State {
         for item in items {
             self.check_item(item, &mut assignments).await?;
         }
+        self.take_effect(assignments).await
+    }
+
+    /// SET of one system variable; `None`: its default. See [`Self::settable`] for `to`.
+    pub async fn set_system(&mut self, scope: VariableScope, to: Settable, value: Option<Value<'static>>) -> Result<()> {
+        let assignment = self.assignment(scope, to, value)?;
+        self.take_effect(vec![assignment]).await
+    }
+
+    /// SET of one user variable, its name in lower case.
+    pub fn set_user(&mut self, name: &str, value: Value<'static>, ty: ColumnType) {
+        match self.vars.user_variables.get_mut(name) {
+            Some(variable) => *variable = UserVariable { value, ty },
+            None => drop(self.vars.user_variables.insert(name.to_owned(), UserVariable { value, ty })),
+        }
+        self.track_change();
+    }
+
+    fn track_change(&mut self) {
+        if self.settings.track_state && self.changes.is_empty() {
+            self.changes.push(Change::Any);
+        }
+    }
+
+    async fn take_effect(&mut self, assignments: Vec<Assignment>) -> Result<()> {
         let was_autocommit = self.settings.autocommit;
         self.persist(&assignments).await?;
         for assignment in assignments {
@@ -54,9 +86,7 @@ impl State {
             let worker = Rc::clone(&self.worker);
             self.transaction.commit(&worker).await;
         }
-        if self.settings.track_state && self.changes.is_empty() {
-            self.changes.push(Change::Any);
-        }
+        self.track_change();
         Ok(())
     }
 
@@ -87,6 +117,17 @@ impl State {
         value: &SetValue<'_>,
         assignments: &mut Vec<Assignment>,
     ) -> Result<()> {
+        let to = self.settable(scope, name)?;
+        let value = match value {
+            SetValue::Default => None,
+            SetValue::Expr(expr) => Some(self.evaluate(expr).await?.0),
+        };
+        assignments.push(self.assignment(scope, to, value)?);
+        Ok(())
+    }
+
+    /// The variable, where it can be set so.
+    pub fn settable(&self, scope: VariableScope, name: &str) -> Result<Settable> {
         let id = variables::find(name).ok_or_else(|| variables::Error::Unknown { name: name.to_owned() })?;
         let definition = id.definition();
         let owned_name = definition.name.to_owned();
@@ -114,14 +155,19 @@ impl State {
                            execute this statement";
             return Err(Error::Other { number: 1290, message: message.to_owned() });
         }
+        Ok(Settable { id, global })
+    }
+
+    fn assignment(&mut self, scope: VariableScope, to: Settable, value: Option<Value<'static>>) -> Result<Assignment> {
+        let Settable { id, global } = to;
+        let definition = id.definition();
         let setting = match value {
-            SetValue::Default => match (global, definition.scope) {
+            None => match (global, definition.scope) {
                 (true, _) => id.start(),
                 (false, Scope::Session) => id.start(),
                 (false, _) => self.worker.shared.globals().get(id).clone(),
             },
-            SetValue::Expr(expr) => {
-                let (value, _) = self.evaluate(expr).await?;
+            Some(value) => {
                 let (mut setting, was_moved) = id.check(&value).map_err(|error| explained(error, &value))?;
                 if id == IDS.optimizer_switch {
                     let present = match global {
@@ -139,13 +185,12 @@ impl State {
                 setting
             }
         };
-        assignments.push(match scope {
+        Ok(match scope {
             VariableScope::Persist => Assignment::Persist { id, setting, at_once: true },
             VariableScope::PersistOnly => Assignment::Persist { id, setting, at_once: false },
             _ if global => Assignment::Global(id, setting),
             _ => Assignment::Session(id, setting),
-        });
-        Ok(())
+        })
     }
 
     fn check_transaction(

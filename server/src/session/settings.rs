@@ -29,7 +29,7 @@ ids! {
     max_allowed_packet, max_error_count, max_execution_time, max_prepared_stmt_count, net_read_timeout, net_write_timeout, optimizer_switch, pseudo_thread_id,
     rand_seed1, rand_seed2, session_track_schema, session_track_state_change,
     session_track_system_variables, sql_mode,
-    sql_notes, sql_safe_updates, sql_select_limit, time_zone, timestamp, transaction_isolation, transaction_read_only,
+    sql_notes, sql_safe_updates, sql_select_limit, time_zone, timestamp, tmp_table_size, transaction_isolation, transaction_read_only,
     wait_timeout, warning_count,
 }
 
@@ -55,6 +55,8 @@ pub struct Settings {
     pub safe_updates: bool,
     pub switches: Switches,
     pub packet_bytes_max: usize,
+    /// What the rows of a cursor take in memory.
+    pub cursor_bytes_max: usize,
     pub track_schema: bool,
     pub track_state: bool,
     /// Lower-case names; `*` is all.
@@ -98,6 +100,7 @@ impl Settings {
             safe_updates: on(ids.sql_safe_updates),
             switches: variables::optimizer_switch::switches(variables.get(ids.optimizer_switch).as_text()),
             packet_bytes_max: number(ids.max_allowed_packet) as usize,
+            cursor_bytes_max: number(ids.tmp_table_size).min(number(ids.heddle_statement_memory)) as usize,
             track_schema: on(ids.session_track_schema),
             track_state: on(ids.session_track_state_change),
             tracked_variables: variables

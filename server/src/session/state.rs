@@ -350,6 +350,11 @@ impl State {
         }
     }
 
+    /// Where the rows of a cursor are kept.
+    pub fn keep_rows(&self) -> exec::KeptRecords {
+        self.worker.shared.temporary.keep(self.settings.cursor_bytes_max)
+    }
+
     /// The error of a statement becomes its diagnostics.
     pub fn note_error(&mut self, error: &Error) {
         self.clear_warnings();

@@ -20,6 +20,12 @@ const BUCKETS_USUAL: u32 = 100;
 impl State {
     /// Runs a statement that is not about rows of tables and writes its answer.
     pub async fn run_other(&mut self, client: &mut Client, statement: &Statement<'_>, format: RowFormat) -> Result<()> {
+        self.begin_other(statement).await?;
+        self.run_begun(client, statement, format).await
+    }
+
+    /// Checks that such a statement may run now, and does what comes before it.
+    pub async fn begin_other(&mut self, statement: &Statement<'_>) -> Result<()> {
         self.check_statement(statement)?;
         if self.is_inside() {
             self.check_inside(statement)?;
@@ -38,6 +44,11 @@ impl State {
         if info.implicit_commit && self.transaction.is_open() {
             self.transaction.commit(&worker).await;
         }
+        Ok(())
+    }
+
+    async fn run_begun(&mut self, client: &mut Client, statement: &Statement<'_>, format: RowFormat) -> Result<()> {
+        let worker = Rc::clone(&self.worker);
         match statement {
             Statement::Empty => return Err(Error::EmptyQuery),
             Statement::Unsupported { what } => return Err(Error::NotSupported((*what).to_owned())),
@@ -47,10 +58,7 @@ impl State {
             }
             Statement::Commit(end) => return self.commit_as(client, *end).await,
             Statement::Rollback(end) => return self.roll_back_as(client, *end).await,
-            Statement::Savepoint(name) => {
-                count(&worker.counters.savepoint);
-                self.transaction.set_savepoint(&worker, &self.settings, name);
-            }
+            Statement::Savepoint(name) => self.set_savepoint(name),
             Statement::RollbackTo(name) => self.transaction.rollback_to_savepoint(&worker, name).await?,
             Statement::ReleaseSavepoint(name) => self.transaction.release_savepoint(name)?,
 
@@ -170,7 +178,14 @@ impl State {
         self.roll_back_as(client, TransactionEnd::default()).await
     }
 
-    async fn commit_as(&mut self, client: &mut Client, end: TransactionEnd) -> Result<()> {
+    /// SAVEPOINT
+    pub fn set_savepoint(&mut self, name: &str) {
+        let worker = Rc::clone(&self.worker);
+        count(&worker.counters.savepoint);
+        self.transaction.set_savepoint(&worker, &self.settings, name);
+    }
+
+    pub async fn commit_as(&mut self, client: &mut Client, end: TransactionEnd) -> Result<()> {
         let worker = Rc::clone(&self.worker);
         count(&worker.counters.commit);
         let characteristics = self.transaction.characteristics();
@@ -178,7 +193,7 @@ impl State {
         self.finish_transaction(client, end, characteristics)
     }
 
-    async fn roll_back_as(&mut self, client: &mut Client, end: TransactionEnd) -> Result<()> {
+    pub async fn roll_back_as(&mut self, client: &mut Client, end: TransactionEnd) -> Result<()> {
         let worker = Rc::clone(&self.worker);
         count(&worker.counters.rollback);
         let characteristics = self.transaction.characteristics();
@@ -313,7 +328,7 @@ impl State {
         let def = self.find_table(table)?;
         let problem = match &def.partitioning {
             None => "Partition management on a not partitioned table is not possible".to_owned(),
-            Some(partitioning) if names.iter().any(|name| partitioning.position(name).is_none()) => {
+            Some(partitioning) if names.iter().any(|name| partitioning.numbers(name).is_none()) => {
                 format!("Error in list of partitions to {}.{}", def.database, def.name)
             }
             Some(_) => return Ok(None),

@@ -33,7 +33,7 @@ fn partitions(state: &State, scan: &Scan) -> Option<String> {
     let open = state.worker.shared.database.table(scan.table.id)?;
     let constants = exec::Constants { session: &state.vars, params: &[] };
     let numbers = constants.partitions(&open, scan)?;
-    let names: Vec<&str> = numbers.iter().map(|number| partitioning.partitions[*number].name.as_str()).collect();
+    let names: Vec<String> = numbers.iter().map(|number| partitioning.name_of(*number)).collect();
     Some(names.join(",")).filter(|names| !names.is_empty())
 }
 

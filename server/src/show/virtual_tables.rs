@@ -504,7 +504,7 @@ fn partitions(source: &Source<'_>) -> Vec<Row> {
             continue;
         };
         let table_rows = source.worker.shared.database.table(def.id).map_or(0, |table| table.estimated_rows());
-        let share = table_rows / of.partitions.len() as u64;
+        let share = table_rows / (of.partitions.len() * of.sub_count()) as u64;
         for (n, partition) in of.partitions.iter().enumerate() {
             let mut row = partition_line(def, share);
             row[3] = text(&partition.name);
@@ -514,7 +514,19 @@ fn partitions(source: &Source<'_>) -> Vec<Row> {
             row[11] = optional(show::description(def, of, partition));
             row[22] = text(&partition.comment);
             row[23] = text("default");
-            rows.push(row);
+            let Some(sub) = &of.sub else {
+                rows.push(row);
+                continue;
+            };
+            row[8] = text(sub.by.method());
+            row[10] = optional(show::expression(sub));
+            for (n, part) in partition.subpartitions.iter().enumerate() {
+                let mut row = row.clone();
+                row[4] = text(&part.name);
+                row[6] = number(n as u64 + 1);
+                row[22] = text(&part.comment);
+                rows.push(row);
+            }
         }
     }
     rows

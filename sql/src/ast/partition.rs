@@ -9,8 +9,16 @@ pub struct PartitionClause<'a> {
     /// PARTITIONS n
     pub count: Option<u64>,
     pub partitions: &'a [PartitionDefinition<'a>],
-    /// SUBPARTITION BY was written.
-    pub subpartitioned: bool,
+    pub sub: Option<SubpartitionClause<'a>>,
+}
+
+/// SUBPARTITION BY ...
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SubpartitionClause<'a> {
+    /// HASH or KEY
+    pub by: PartitionBy<'a>,
+    /// SUBPARTITIONS n
+    pub count: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,6 +44,8 @@ pub struct PartitionDefinition<'a> {
     pub name: &'a str,
     pub values: PartitionValues<'a>,
     pub comment: Option<&'a [u8]>,
+    /// Names and comments, where they are given.
+    pub subpartitions: &'a [(&'a str, Option<&'a [u8]>)],
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,6 +82,8 @@ pub enum PartitionAction<'a> {
         names: &'a [&'a str],
         into: &'a [PartitionDefinition<'a>],
     },
+    /// REORGANIZE PARTITION without more.
+    ReorganizeAll,
     /// `None`: ALL
     Rebuild(Option<&'a [&'a str]>),
     Exchange {

@@ -144,6 +144,7 @@ impl Binder<'_> {
             }
             F::NameConst => return Ok(args.remove(1)),
             F::If => super::operand::document_as_number(&mut args[0]),
+            F::Elt => enum_as_number(&mut args[0]),
             _ => {}
         }
         self.adopt_args(function, &mut args);

@@ -21,6 +21,7 @@ impl Binder<'_> {
             | F::Length
             | F::CharLength
             | F::BitLength
+            | F::MemberNumber
             | F::Upper
             | F::Lower
             | F::Substring

@@ -1,7 +1,7 @@
 //! Operands: what an expression becomes where a number, a text or a document is wanted.
 
 use super::typing::{self, Class, class};
-use crate::expr::{Expr, ExprKind};
+use crate::expr::{Expr, ExprKind, SubqueryTest};
 use crate::func::Function;
 use types::{CollationId, ColumnType, Decimal, TypeKind, Value};
 
@@ -42,12 +42,25 @@ pub(super) fn documents_as_values(arg: &mut Expr, bounds: &mut [Expr]) {
     }
 }
 
-/// An ENUM or SET column as its number.
+/// An ENUM or SET as its number: a column, a variable of a program, the value of a stored function. Other expressions give texts.
 pub(super) fn enum_as_number(expr: &mut Expr) {
-    if let (ExprKind::Column { source, column }, TypeKind::Enum { .. } | TypeKind::Set { .. }) = (&expr.kind, &expr.ty.kind) {
-        expr.kind = ExprKind::ColumnOrdinal { source: *source, column: *column };
-        expr.ty = typing::bigint(true);
+    if !matches!(expr.ty.kind, TypeKind::Enum { .. } | TypeKind::Set { .. }) {
+        return;
     }
+    let kind = match &expr.kind {
+        ExprKind::Column { source, column } => ExprKind::ColumnOrdinal { source: *source, column: *column },
+        ExprKind::Param(_) => ExprKind::Call { function: Function::MemberNumber, args: vec![expr.clone()] },
+        ExprKind::Subquery(subquery) if matches!(subquery.test, SubqueryTest::Call { .. }) => {
+            ExprKind::Call { function: Function::MemberNumber, args: vec![expr.clone()] }
+        }
+        _ => return,
+    };
+    *expr = Expr { kind, ty: typing::bigint(true), nullable: expr.nullable };
+}
+
+/// Is it what [`enum_as_number`] makes?
+pub(super) fn is_member_number(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::ColumnOrdinal { .. } | ExprKind::Call { function: Function::MemberNumber, .. })
 }
 
 /// An operand of arithmetic: ENUM columns as numbers, hexadecimal literals too.

@@ -79,7 +79,7 @@ fn fixed_shape(expr: &Expr) -> Option<(u32, u32)> {
     let decimals = match class(&expr.ty) {
         Class::Double => expr.ty.float_decimals?.into(),
         Class::String | Class::Json => return None,
-        _ if matches!(expr.kind, ExprKind::ColumnOrdinal { .. }) => return None,
+        _ if super::operand::is_member_number(expr) => return None,
         _ => decimal_shape(expr).1,
     };
     let length = match (&expr.ty.kind, expr.ty.display_width) {
@@ -224,7 +224,7 @@ fn is_like_time(text: &[u8]) -> bool {
 
 /// The class of an operand of arithmetic. ENUM and SET are numbers there, but count as the strings they are.
 fn operand_class(expr: &Expr) -> Class {
-    if matches!(expr.kind, ExprKind::ColumnOrdinal { .. }) { Class::Double } else { numeric_class(&expr.ty) }
+    if super::operand::is_member_number(expr) { Class::Double } else { numeric_class(&expr.ty) }
 }
 
 /// The class of a value in arithmetic: temporal values are numbers like 20240131101500.
@@ -367,7 +367,7 @@ pub(crate) fn numeric(arg: &Expr) -> ColumnType {
     if is_temporal(&arg.ty) {
         return double();
     }
-    match numeric_class(&arg.ty) {
+    match operand_class(arg) {
         Class::Integer => bigint(is_unsigned(&arg.ty) || arg.ty.kind == TypeKind::Year),
         Class::Decimal => {
             let (precision, scale) = decimal_shape(arg);

@@ -5,13 +5,12 @@
 //! B2: a jump forward is written when its target is known; none is left open at the end of what it belongs to.
 
 use super::{Parser, QUERY_DEPTH, uppercase};
-use crate::ast::{IntoTarget, SetItem, Statement};
+use crate::ast::Statement;
 use crate::error::{Error, Result};
 use crate::keyword::Keyword as K;
 use crate::lexer::Token;
 use crate::routine::{
-    Block, Code, Condition, Diagnostics, DiagnosticsOf, Field, Handler, Instr, ParamMode, Place, Program, ProgramKind,
-    RoutineError, Scope, Signal, SignalItem, Slot, SlotType,
+    Action, Block, Code, Condition, Field, Handler, Instr, ParamMode, Program, ProgramKind, RoutineError, Scope, Slot, SlotType,
 };
 use types::schema::TriggerEvent;
 
@@ -225,6 +224,7 @@ impl<'a> Parser<'a> {
                 K::Iterate => self.jump_to_label("ITERATE"),
                 K::Fetch => self.fetch(),
                 K::Set => self.set_variables(),
+                K::Call => self.call_in_body(),
                 K::Signal | K::Resignal => self.signal(),
                 K::Get => self.get_diagnostics(),
                 K::Return => self.return_value(),
@@ -236,6 +236,7 @@ impl<'a> Parser<'a> {
             Token::Word(word) => match uppercase(word, &mut [0; 8]) {
                 b"BEGIN" => self.block(label),
                 b"OPEN" | b"CLOSE" => self.open_or_close(),
+                b"DO" => self.do_in_body(),
                 _ => self.plain_statement(),
             },
             _ => self.plain_statement(),
@@ -259,7 +260,10 @@ impl<'a> Parser<'a> {
         if let Some(inner) = self.builder().kind().inner_name() {
             check_inner(&statement, inner)?;
         }
-        self.builder().emit(Instr::Run(code));
+        self.builder().emit(match Action::of(&statement) {
+            Some(action) => Instr::Act(Box::new(action)),
+            None => Instr::Run(code),
+        });
         Ok(())
     }
 
@@ -675,78 +679,6 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// SET: variables of the program, and whatever else SET sets.
-    fn set_variables(&mut self) -> Result<()> {
-        self.bump();
-        loop {
-            match self.assigned_local()? {
-                Some(slot) => {
-                    let value = self.expression()?;
-                    self.builder().emit(Instr::Set { slot, value, after: None });
-                }
-                None => {
-                    let mut code = self.code(|p| {
-                        match p.set_item()? {
-                            SetItem::Unsupported(what) => return Err(Error::NotSupported(what.to_owned())),
-                            SetItem::System { name, .. } => p.builder().program.variables.push(name.into()),
-                            _ => {}
-                        }
-                        Ok(())
-                    })?;
-                    code.text = format!("SET {}", code.text).into();
-                    self.builder().emit(Instr::Run(code));
-                }
-            }
-            if !self.accept(Token::Comma) {
-                return Ok(());
-            }
-        }
-    }
-
-    /// The variable that the next tokens assign to.
-    fn assigned_local(&mut self) -> Result<Option<u32>> {
-        let (Token::Word(name) | Token::Quoted { name, doubled: false } | Token::Underscore(name)) = self.token else {
-            return Ok(None);
-        };
-        let name = self.utf8(name)?;
-        let slot = match self.peek() {
-            Token::Equal | Token::Assign => self.names.find(name),
-            Token::Dot if self.is_field_row(name) => {
-                self.bump();
-                self.bump();
-                // What follows is the column's name, which the token still is.
-                let column = match self.token {
-                    Token::Word(_) | Token::Underscore(_) | Token::Quoted { .. } => self.token,
-                    _ => return Err(self.error()),
-                };
-                let (Token::Word(column) | Token::Underscore(column) | Token::Quoted { name: column, .. }) = column else {
-                    return Err(self.error());
-                };
-                let column = self.utf8(column)?;
-                let slot = self.names.field(name, column)?;
-                if let Some(slot) = slot {
-                    self.builder().assign_field(slot)?;
-                }
-                slot
-            }
-            _ => None,
-        };
-        if slot.is_some() {
-            self.bump();
-            if !self.accept(Token::Assign) {
-                self.expect(Token::Equal)?;
-            }
-        }
-        Ok(slot)
-    }
-
-    /// Is it NEW or OLD of a trigger?
-    fn is_field_row(&self, name: &str) -> bool {
-        let Names::Building(builder) = &self.names else { return false };
-        matches!(builder.kind(), ProgramKind::Trigger { .. })
-            && (name.eq_ignore_ascii_case("NEW") || name.eq_ignore_ascii_case("OLD"))
-    }
-
     fn return_value(&mut self) -> Result<()> {
         if self.builder().kind() != ProgramKind::Function {
             return Err(RoutineError::ReturnOutside.into());
@@ -755,101 +687,6 @@ impl<'a> Parser<'a> {
         let value = self.expression()?;
         self.builder().emit(Instr::Return(value));
         Ok(())
-    }
-
-    /// SIGNAL, RESIGNAL, GET DIAGNOSTICS outside of a program: its text.
-    pub(super) fn condition_statement(&mut self) -> Result<Statement<'a>> {
-        let from = self.start;
-        self.names = Names::Building(Box::default());
-        match self.at_kw(K::Get) {
-            true => self.get_diagnostics()?,
-            false => self.signal()?,
-        }
-        self.names = Names::None;
-        Ok(Statement::Condition(self.utf8(&self.text[from..self.previous_end])?))
-    }
-
-    fn signal(&mut self) -> Result<()> {
-        let resignal = self.at_kw(K::Resignal);
-        self.bump();
-        let state = match (self.at_kw(K::SqlState) || self.at_ident(), resignal) {
-            (true, _) => match self.named_condition()? {
-                Condition::State(state) => Some(state),
-                _ => return Err(RoutineError::SignalByNumber.into()),
-            },
-            (false, true) => None,
-            (false, false) => return Err(self.error()),
-        };
-        let mut items: Vec<(SignalItem, Code)> = Vec::new();
-        if self.accept_kw(K::Set) {
-            loop {
-                let item = self.signal_item()?;
-                if item == SignalItem::ReturnedState {
-                    return Err(self.error());
-                }
-                if items.iter().any(|(known, _)| *known == item) {
-                    return Err(RoutineError::ItemTwice(item.name()).into());
-                }
-                self.expect(Token::Equal)?;
-                items.push((item, self.expression()?));
-                if !self.accept(Token::Comma) {
-                    break;
-                }
-            }
-        }
-        self.builder().emit(Instr::Signal(Box::new(Signal { resignal, state, items })));
-        Ok(())
-    }
-
-    fn signal_item(&mut self) -> Result<SignalItem> {
-        let found = SignalItem::ALL.iter().find(|(_, name)| self.at_word(name)).map(|(item, _)| *item);
-        let item = found.ok_or_else(|| self.error())?;
-        self.bump();
-        Ok(item)
-    }
-
-    fn get_diagnostics(&mut self) -> Result<()> {
-        self.bump();
-        let stacked = self.accept_word("STACKED");
-        if !stacked {
-            self.accept_word("CURRENT");
-        }
-        self.expect_word("DIAGNOSTICS")?;
-        let what = if self.accept_kw(K::Condition) {
-            let number = self.expression()?;
-            let mut items = Vec::new();
-            loop {
-                let place = self.place()?;
-                self.expect(Token::Equal)?;
-                items.push((place, self.signal_item()?));
-                if !self.accept(Token::Comma) {
-                    break DiagnosticsOf::Condition(number, items);
-                }
-            }
-        } else {
-            let mut items = Vec::new();
-            loop {
-                let place = self.place()?;
-                self.expect(Token::Equal)?;
-                let number = self.accept_word("NUMBER");
-                if !number {
-                    self.expect_word("ROW_COUNT")?;
-                }
-                items.push((place, number));
-                if !self.accept(Token::Comma) {
-                    break DiagnosticsOf::Statement(items);
-                }
-            }
-        };
-        self.builder().emit(Instr::Diagnostics(Box::new(Diagnostics { stacked, what })));
-        Ok(())
-    }
-
-    fn place(&mut self) -> Result<Place> {
-        match self.target_variable()? {
-            IntoTarget::User(name) => Ok(Place::User(name.into())),
-            IntoTarget::Local(slot) => Ok(Place::Local(slot)),
-        }
     }
 }
 
@@ -868,5 +705,7 @@ fn check_inner(statement: &Statement<'_>, inner: &'static str) -> Result<()> {
     }
 }
 
+mod actions;
+mod diagnostics;
 #[cfg(test)]
 mod tests;

@@ -627,32 +627,46 @@ impl<'a> Parser<'a> {
                 self.column_tail(ColumnName { database: Some(first), table: Some(second), name })
             }
             _ => match self.names.field(first, second)? {
-                Some(slot) => {
-                    self.height = 1;
-                    Ok(Expr::Local { slot, name: second })
-                }
+                Some(slot) => self.local_tail(slot, second),
                 None => self.column_tail(ColumnName { database: None, table: Some(first), name: second }),
             },
         }
     }
 
     fn column_tail(&mut self, column: ColumnName<'a>) -> Result<Expr<'a>> {
+        if let ColumnName { database: None, table: None, name } = column
+            && let Some(slot) = self.names.find(name)
+        {
+            return self.local_tail(slot, name);
+        }
         self.height = 1;
         let column = self.arena.node(column);
+        Ok(match self.arrow() {
+            Some(unquote) => Expr::JsonArrow { column, path: self.string()?, unquote },
+            None => Expr::Column(column),
+        })
+    }
+
+    /// A variable of the program around; with an arrow, what it has at a path.
+    fn local_tail(&mut self, slot: u32, name: &'a str) -> Result<Expr<'a>> {
+        self.height = 1;
+        let local = Expr::Local { slot, name };
+        let Some(unquote) = self.arrow() else { return Ok(local) };
+        let path = Expr::Literal(Literal::String(StringLiteral { bytes: self.string()?, charset: None }));
+        self.height = 3;
+        let found = self.call("JSON_EXTRACT", self.arena.slice(&[local, path]));
+        Ok(if unquote { self.call("JSON_UNQUOTE", self.arena.slice(&[found])) } else { found })
+    }
+
+    /// `->` and `->>`, which unquotes.
+    fn arrow(&mut self) -> Option<bool> {
         let unquote = match self.token {
             Token::Arrow => false,
             Token::LongArrow => true,
-            _ => {
-                if let ColumnName { database: None, table: None, name } = *column
-                    && let Some(slot) = self.names.find(name)
-                {
-                    return Ok(Expr::Local { slot, name });
-                }
-                return Ok(Expr::Column(column));
-            }
+            _ => return None,
         };
         self.bump();
-        Ok(Expr::JsonArrow { column, path: self.string()?, unquote })
+        Some(unquote)
     }
 
     /// `[[database.]table.]column`

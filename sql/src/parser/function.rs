@@ -119,7 +119,7 @@ impl<'a> Parser<'a> {
         Ok(name)
     }
 
-    fn call(&self, name: &'a str, args: &'a [Expr<'a>]) -> Expr<'a> {
+    pub(super) fn call(&self, name: &'a str, args: &'a [Expr<'a>]) -> Expr<'a> {
         let name = ObjectName { database: None, name };
         Expr::Call(self.arena.node(Call { name, args, using: None, apart: false }))
     }

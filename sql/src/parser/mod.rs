@@ -88,6 +88,8 @@ pub(crate) struct Parser<'a> {
     start: usize,
     /// Where the token before it ended.
     previous_end: usize,
+    /// Where the value of the assignment that is read begins.
+    value_start: usize,
     mode: SqlMode,
     params: u32,
     tables: u32,
@@ -113,6 +115,7 @@ impl<'a> Parser<'a> {
             token,
             start,
             previous_end: 0,
+            value_start: 0,
             mode: *mode,
             params: 0,
             tables: 0,

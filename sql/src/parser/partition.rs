@@ -13,20 +13,24 @@ impl<'a> Parser<'a> {
         self.expect_kw(K::By)?;
         let by = self.partition_by()?;
         let count = if self.accept_word("PARTITIONS") { Some(self.number()?) } else { None };
-        let mut subpartitioned = false;
-        if self.accept_word("SUBPARTITION") {
-            subpartitioned = true;
-            self.expect_kw(K::By)?;
-            self.partition_by()?;
-            if self.accept_word("SUBPARTITIONS") {
-                self.number()?;
-            }
-        }
+        let sub = if self.accept_word("SUBPARTITION") { Some(self.subpartition_clause()?) } else { None };
         let mut partitions: &[PartitionDefinition<'a>] = &[];
         if self.at(Token::LeftParen) {
-            partitions = self.partition_definitions(&mut subpartitioned)?;
+            partitions = self.partition_definitions()?;
         }
-        Ok(self.arena.node(PartitionClause { by, count, partitions, subpartitioned }))
+        Ok(self.arena.node(PartitionClause { by, count, partitions, sub }))
+    }
+
+    /// HASH or KEY, which names its columns.
+    fn subpartition_clause(&mut self) -> Result<SubpartitionClause<'a>> {
+        self.expect_kw(K::By)?;
+        let start = self.error();
+        let by = self.partition_by()?;
+        if !matches!(by, PartitionBy::Hash { .. } | PartitionBy::Key { columns: [_, ..], .. }) {
+            return Err(start);
+        }
+        let count = if self.accept_word("SUBPARTITIONS") { Some(self.number()?) } else { None };
+        Ok(SubpartitionClause { by, count })
     }
 
     fn partition_by(&mut self) -> Result<PartitionBy<'a>> {
@@ -72,18 +76,19 @@ impl<'a> Parser<'a> {
         self.paren_list(|p| p.ident())
     }
 
-    fn partition_definitions(&mut self, subpartitioned: &mut bool) -> Result<&'a [PartitionDefinition<'a>]> {
+    fn partition_definitions(&mut self) -> Result<&'a [PartitionDefinition<'a>]> {
         self.paren_list(|p| {
             p.expect_kw(K::Partition)?;
             let name = p.ident()?;
-            let mut definition = PartitionDefinition { name, values: p.partition_values()?, comment: None };
-            p.partition_options(&mut definition)?;
+            let mut definition = PartitionDefinition { name, values: p.partition_values()?, comment: None, subpartitions: &[] };
+            p.partition_options(&mut definition.comment)?;
             if p.at(Token::LeftParen) {
-                *subpartitioned = true;
-                p.paren_list(|p| {
+                definition.subpartitions = p.paren_list(|p| {
                     p.expect_word("SUBPARTITION")?;
-                    p.ident_or_string()?;
-                    p.partition_options(&mut PartitionDefinition { name, values: PartitionValues::None, comment: None })
+                    let name = p.ident_or_string()?;
+                    let mut comment = None;
+                    p.partition_options(&mut comment)?;
+                    Ok((name, comment))
                 })?;
             }
             Ok(definition)
@@ -120,12 +125,12 @@ impl<'a> Parser<'a> {
     }
 
     /// Options of a partition. What another engine would do with them does not matter here.
-    fn partition_options(&mut self, definition: &mut PartitionDefinition<'a>) -> Result<()> {
+    fn partition_options(&mut self, comment: &mut Option<&'a [u8]>) -> Result<()> {
         const IGNORED: [&str; 4] = ["MAX_ROWS", "MIN_ROWS", "NODEGROUP", "TABLESPACE"];
         loop {
             if self.accept_word("COMMENT") {
                 self.accept(Token::Equal);
-                definition.comment = Some(self.string()?);
+                *comment = Some(self.string()?);
             } else if self.at_word("STORAGE") || self.at_word("ENGINE") {
                 if self.accept_word("STORAGE") && !self.at_word("ENGINE") {
                     return Err(self.error());
@@ -156,12 +161,8 @@ impl<'a> Parser<'a> {
             let count = Some(self.number()?);
             return Ok(AlterAction::Partition(PartitionAction::Add { partitions: &[], count }));
         }
-        let mut subpartitioned = false;
-        let partitions = self.partition_definitions(&mut subpartitioned)?;
-        Ok(match subpartitioned {
-            true => AlterAction::Unsupported("SUBPARTITION"),
-            false => AlterAction::Partition(PartitionAction::Add { partitions, count: None }),
-        })
+        let partitions = self.partition_definitions()?;
+        Ok(AlterAction::Partition(PartitionAction::Add { partitions, count: None }))
     }
 
     /// DROP PARTITION
@@ -232,15 +233,9 @@ impl<'a> Parser<'a> {
         } else if self.at_ident() {
             let names = self.list(|p| p.ident())?;
             self.expect_kw(K::Into)?;
-            let mut subpartitioned = false;
-            let into = self.partition_definitions(&mut subpartitioned)?;
-            if subpartitioned {
-                return Ok(AlterAction::Unsupported("SUBPARTITION"));
-            }
-            PartitionAction::Reorganize { names, into }
+            PartitionAction::Reorganize { names, into: self.partition_definitions()? }
         } else {
-            // REORGANIZE PARTITION alone spreads rows anew where a change of the server asks for it: never here.
-            PartitionAction::Rebuild(None)
+            PartitionAction::ReorganizeAll
         };
         Ok(AlterAction::Partition(action))
     }

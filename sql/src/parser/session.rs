@@ -157,7 +157,11 @@ impl<'a> Parser<'a> {
     }
 
     fn assign_sign(&mut self) -> Result<()> {
-        if self.accept(Token::Assign) { Ok(()) } else { self.expect(Token::Equal) }
+        if !self.accept(Token::Assign) {
+            self.expect(Token::Equal)?;
+        }
+        self.value_start = self.start;
+        Ok(())
     }
 
     fn set_system(&mut self, scope: VariableScope, name: &'a str) -> Result<SetItem<'a>> {

@@ -234,7 +234,7 @@ impl Drafts {
     fn check_unread(&mut self, name: &str, is_dropped: bool) -> Result<()> {
         let staying = self.columns.iter().map(|draft| &draft.column).filter(|column| !self.going.contains(&column.name));
         checks::check_unread(staying, name, &self.table)?;
-        if self.partitioning.as_deref().is_some_and(|partitioning| partitioning.by.reads(name)) {
+        if self.partitioning.as_deref().is_some_and(|partitioning| partitioning.reads(name)) {
             return Err(PartitionError::FieldNeeded { column: name.to_string() }.into());
         }
         if is_dropped {

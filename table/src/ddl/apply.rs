@@ -23,7 +23,7 @@
 //! A2: nobody but this definition changes the table from step 1 to step 6 (`locks`, L1).
 //! A3: a snapshot from before step 6 does not read the new trees (`Table::rebuilt_at`, 1412): they do not have its versions.
 
-use super::build::{Build, Copy, Keys, Work};
+use super::build::{Build, Copy, Keys, Sieve, Work};
 use super::locks::LockedTables;
 use super::online::Changed;
 use super::related::{alter_related, followed_children};
@@ -187,8 +187,11 @@ impl Database {
                     None if same_keys => Keys::Same,
                     None => Keys::Unneeded,
                 };
-                let copy = Copy::new(worker, old, new, &plan.sources, options, keys)?;
-                Work::Copy(Box::new(copy.leaving_out(&plan.leaves_out, options)?))
+                let mut copy = Copy::new(worker, old, new, &plan.sources, options, keys)?;
+                if !plan.leaves_out.is_empty() {
+                    copy = copy.sifting(Sieve::LeaveOut, old, &plan.leaves_out, options)?;
+                }
+                Work::Copy(Box::new(copy))
             }
         };
         let mut build = Build { worker, old, new, options, work, watch: watch.clone(), changed: Changed::default() };

@@ -24,6 +24,7 @@ use crate::{EncodedRange, Error, InsertRow, Progress, Result, RowBuf, RowCursor,
 use std::sync::Arc;
 use txn::{InsertOutcome, Isolation, ReadMode, TreeRef, Txn, Worker};
 use types::convert::{Problem, StoreContext, Warnings, store};
+use types::partition::PartitionError;
 use types::schema::{ColumnDef, ColumnDefault, IndexKind};
 use types::{ColumnType, DateTime, TypeKind, Value};
 
@@ -298,6 +299,17 @@ pub(super) enum Keys {
     Unneeded,
 }
 
+/// What becomes of the rows of some partitions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sieve {
+    /// They are not copied.
+    LeaveOut,
+    /// Others are not copied.
+    TakeOnly,
+    /// Another is an error (1737).
+    Require,
+}
+
 /// What copying a row needs: column `k` comes from `sources[k]`, or is its default.
 pub(super) struct Copy<'a> {
     worker: &'a Worker,
@@ -315,8 +327,8 @@ pub(super) struct Copy<'a> {
     progress: Progress,
     /// What is computed of each row, and asked of it.
     rules: Option<Box<dyn RowRules + 'a>>,
-    /// Rows that go.
-    left_out: Option<Box<dyn RowChoice + 'a>>,
+    /// What the partition of a row decides.
+    sieve: Option<(Sieve, Box<dyn RowChoice + 'a>)>,
     pub rows: u64,
     pub warnings: Vec<ConversionWarning>,
     pub warning_count: u64,
@@ -361,29 +373,33 @@ impl<'a> Copy<'a> {
             key: Vec::new(),
             progress: Progress::new(),
             rules,
-            left_out: None,
+            sieve: None,
             rows: 0,
             warnings: Vec::new(),
             warning_count: 0,
         })
     }
 
-    /// Rows of these partitions of the old table are not copied.
-    pub fn leaving_out(mut self, partitions: &[usize], options: &'a DdlOptions) -> Result<Self> {
-        if !partitions.is_empty() {
-            let missing = Error::NotSupported { what: "expressions in definitions" };
-            let expressions = options.expressions.as_ref().ok_or(missing)?;
-            self.left_out = Some(expressions.rows_of_partitions(self.old, partitions)?);
-        }
+    /// Looks at whether a row would lie in these partitions of a table with the same columns.
+    pub fn sifting(mut self, sieve: Sieve, of: &'a Table, partitions: &[usize], options: &'a DdlOptions) -> Result<Self> {
+        let missing = Error::NotSupported { what: "expressions in definitions" };
+        let expressions = options.expressions.as_ref().ok_or(missing)?;
+        self.sieve = Some((sieve, expressions.rows_of_partitions(of, partitions)?));
         Ok(self)
     }
 
     /// Does the row go?
     fn goes(&mut self, row: &RowBuf) -> Result<bool> {
-        let Some(left_out) = &mut self.left_out else { return Ok(false) };
+        let Some((sieve, choice)) = &mut self.sieve else { return Ok(false) };
         let stored = row.row(self.old);
         let values = (0..self.old.def.columns.len()).map(|column| stored.get(column)).collect::<types::Result<Vec<_>>>();
-        left_out.takes(&values.map_err(|e| Error::Engine(txn::Error::Storage(format!("{e:?}"))))?)
+        let lies = choice.takes(&values.map_err(|e| Error::Engine(txn::Error::Storage(format!("{e:?}"))))?)?;
+        match sieve {
+            Sieve::LeaveOut => Ok(lies),
+            Sieve::TakeOnly => Ok(!lies),
+            Sieve::Require if lies => Ok(false),
+            Sieve::Require => Err(PartitionError::ExchangeRow.into()),
+        }
     }
 
     /// Converts a row and inserts it into the new table, unless it goes.

@@ -16,6 +16,7 @@ mod build;
 mod checks;
 pub(crate) mod define;
 mod event;
+mod exchange;
 pub(crate) mod foreign;
 mod functional;
 mod locks;

@@ -7,13 +7,13 @@
 //! | action | rows |
 //! |---|---|
 //! | ADD PARTITION, COALESCE, REMOVE PARTITIONING, PARTITION BY HASH and KEY | stay |
-//! | REORGANIZE of ranges, and of lists where the new ones have all values of the old | stay |
+//! | REORGANIZE of HASH and KEY, of ranges, and of lists where the new ones have all values of the old | stay |
 //! | PARTITION BY RANGE and LIST, other REORGANIZE | are written anew; one without a partition is error 1526 |
 //! | DROP, TRUNCATE | are written anew but for those of the partitions |
 //! | REBUILD | are written anew |
 
 use super::define::check_name;
-use crate::{Error, NameOf, Result};
+use crate::{NameOf, Result};
 use std::collections::HashSet;
 use types::partition::{
     PARTITIONS_MAX, PartitionBy, PartitionDef, PartitionError, PartitionFunction, PartitionLimit, PartitionProblem,
@@ -41,6 +41,8 @@ pub enum PartitionChange {
         names: Vec<String>,
         into: Vec<PartitionDef>,
     },
+    /// Without a list: of HASH and KEY the first partition is left, as in MySQL.
+    ReorganizeAll,
     /// `None`: ALL
     Rebuild(Option<Vec<String>>),
 }
@@ -89,23 +91,19 @@ pub(super) fn change(partitioning: &mut Option<Box<Partitioning>>, change: Parti
             if names.len() >= present.partitions.len() {
                 return Err(PartitionError::DropsAll.into());
             }
-            effect.leaves_out = positions(present, &names, "DROP")?;
+            let places = positions(present, &names, "DROP")?;
+            effect.leaves_out = places.iter().flat_map(|place| present.numbers_of(*place)).collect();
             let mut place = 0;
             present.partitions.retain(|_| {
                 place += 1;
-                !effect.leaves_out.contains(&(place - 1))
+                !places.contains(&(place - 1))
             });
             effect.copies = true;
         }
         PartitionChange::Truncate(names) => {
             effect.leaves_out = match names {
-                Some(names) => {
-                    if let Some(partition) = names.iter().find(|name| present.position(name).is_none()) {
-                        return Err(PartitionError::Unknown { partition: partition.clone(), table: old.name.clone() }.into());
-                    }
-                    positions(present, &names, "TRUNCATE")?
-                }
-                None => (0..present.partitions.len()).collect(),
+                Some(names) => truncated(present, &names, old)?,
+                None => (0..present.partitions.len() * present.sub_count()).collect(),
             };
             effect.copies = true;
         }
@@ -120,6 +118,12 @@ pub(super) fn change(partitioning: &mut Option<Box<Partitioning>>, change: Parti
                 return Err(PartitionError::DropsAll.into());
             }
             present.partitions.truncate(present.partitions.len() - count);
+        }
+        PartitionChange::ReorganizeAll => {
+            if !present.by.takes_all() || present.partitions.len() == 1 {
+                return Err(PartitionError::ReorganizesAlone.into());
+            }
+            present.partitions.truncate(1);
         }
         PartitionChange::Reorganize { names, into } => effect.copies = reorganize(present, &names, into, old)?,
         PartitionChange::Rebuild(names) => {
@@ -166,6 +170,40 @@ fn positions(present: &Partitioning, names: &[String], action: &'static str) -> 
     Ok(found)
 }
 
+/// The numbers of named partitions and subpartitions.
+fn truncated(present: &Partitioning, names: &[String], table: &TableDef) -> Result<Vec<usize>> {
+    let unknown = |partition: &String| PartitionError::Unknown { partition: partition.clone(), table: table.name.clone() };
+    let mut found = Vec::new();
+    for name in names {
+        let numbers = present.numbers(name).ok_or_else(|| unknown(name))?;
+        if numbers.clone().any(|number| found.contains(&number)) {
+            return Err(PartitionError::NotInTable { action: "TRUNCATE" }.into());
+        }
+        found.extend(numbers);
+    }
+    Ok(found)
+}
+
+/// Partitions that are added have as many subpartitions as the others (1513), with names of their own or those that follow from theirs.
+fn fit_subpartitions(present: &mut Partitioning, partitions: &mut [PartitionDef]) -> Result<()> {
+    let named = |partition: &PartitionDef| !partition.subpartitions.is_empty();
+    let Some(sub) = &mut present.sub else {
+        return match partitions.iter().any(named) {
+            true => Err(PartitionError::SubpartitionMix.into()),
+            false => Ok(()),
+        };
+    };
+    let count = sub.partitions.len();
+    if partitions.iter().any(|partition| named(partition) && partition.subpartitions.len() != count) {
+        return Err(PartitionError::AddsOtherCount.into());
+    }
+    if partitions.iter().any(named) {
+        sub.written = Written::Named;
+    }
+    present.name_subpartitions(partitions);
+    Ok(())
+}
+
 /// Names that no partition has yet, in the manner of PARTITIONS n.
 fn new_names(present: &Partitioning, count: usize) -> Vec<PartitionDef> {
     let first = present.partitions.len();
@@ -173,7 +211,8 @@ fn new_names(present: &Partitioning, count: usize) -> Vec<PartitionDef> {
     free.flat_map(|n| Partitioning::numbered(n, 1)).collect()
 }
 
-fn add(present: &mut Partitioning, partitions: Vec<PartitionDef>) -> Result<()> {
+fn add(present: &mut Partitioning, mut partitions: Vec<PartitionDef>) -> Result<()> {
+    fit_subpartitions(present, &mut partitions)?;
     if present.by.is_range() {
         // 1481 where the last partition takes all above it.
         let has_maximum = |partition: &PartitionDef| match &partition.values {
@@ -190,14 +229,15 @@ fn add(present: &mut Partitioning, partitions: Vec<PartitionDef>) -> Result<()> 
 }
 
 /// Puts partitions in the place of others. Answers whether a row may lose its partition by it.
-fn reorganize(present: &mut Partitioning, names: &[String], into: Vec<PartitionDef>, old: &TableDef) -> Result<bool> {
-    let places = positions(present, names, "REORGANIZE")?;
-    if present.by.takes_all() {
-        return match into.len() == places.len() {
-            true => Err(Error::NotSupported { what: "REORGANIZE PARTITION of HASH and KEY partitions" }),
-            false => Err(PartitionError::ReorganizesNumber.into()),
-        };
+fn reorganize(present: &mut Partitioning, names: &[String], mut into: Vec<PartitionDef>, old: &TableDef) -> Result<bool> {
+    if names.len() > present.partitions.len() {
+        return Err(PartitionError::ReorganizesMore.into());
     }
+    if present.by.takes_all() && into.len() != names.len() {
+        return Err(PartitionError::ReorganizesNumber.into());
+    }
+    let places = positions(present, names, "REORGANIZE")?;
+    fit_subpartitions(present, &mut into)?;
     let (Some(&first), Some(&last)) = (places.iter().min(), places.iter().max()) else { return Ok(false) };
     if present.by.is_list() {
         let members = |partitions: &[PartitionDef]| -> Vec<Vec<PartitionLimit>> {
@@ -218,8 +258,14 @@ fn reorganize(present: &mut Partitioning, names: &[String], into: Vec<PartitionD
         present.partitions.splice(first..first, into);
         return Ok(loses);
     }
-    if last - first + 1 != places.len() || !places.windows(2).all(|pair| pair[0] + 1 == pair[1]) {
+    if last - first + 1 != places.len() {
         return Err(PartitionError::NotConsecutive.into());
+    }
+    if present.by.takes_all() {
+        // They have other names, and the same rows.
+        present.partitions.splice(first..=last, into);
+        present.written = Written::Named;
+        return Ok(false);
     }
     let before = &present.partitions[last];
     let same_end = into.last().is_some_and(|partition| partition.values == before.values);
@@ -243,20 +289,28 @@ pub(super) fn check(def: &TableDef) -> Result<()> {
     if def.id.is_temporary() {
         return Err(PartitionError::Temporary.into());
     }
-    check_count(partitioning.partitions.len())?;
+    check_count(partitioning.partitions.len().saturating_mul(partitioning.sub_count()))?;
     let mut names = HashSet::new();
     for partition in &partitioning.partitions {
-        check_partition_name(&partition.name)?;
-        if !names.insert(partition.name.to_lowercase()) {
-            return Err(PartitionError::DuplicateName { name: partition.name.clone() }.into());
+        for name in std::iter::once(&partition.name).chain(partition.subpartitions.iter().map(|sub| &sub.name)) {
+            check_partition_name(name)?;
+            if !names.insert(name.to_lowercase()) {
+                return Err(PartitionError::DuplicateName { name: name.clone() }.into());
+            }
         }
     }
     check_fields(&partitioning.by)?;
+    if let Some(sub) = &partitioning.sub {
+        check_fields(&sub.by)?;
+    }
     check_limits(partitioning)?;
     if !def.foreign_keys.is_empty() {
         return Err(PartitionError::ForeignKey.into());
     }
-    let columns = partitioning.columns_in(def).ok_or(PartitionError::FieldMissing)?;
+    let mut columns = partitioning.columns_in(def).ok_or(PartitionError::FieldMissing)?;
+    if let Some(sub) = &partitioning.sub {
+        columns.extend(sub.columns_in(def).ok_or(PartitionError::FieldMissing)?);
+    }
     match PartitionFunction::new(partitioning, def) {
         Ok(_) => {}
         Err(PartitionProblem::Column) => return Err(PartitionError::FieldMissing.into()),
@@ -284,7 +338,7 @@ fn check_partition_name(name: &str) -> Result<()> {
 
 fn check_count(count: usize) -> Result<()> {
     match count {
-        0 => Err(PartitionError::NoPartitions.into()),
+        0 => Err(PartitionError::NoPartitions { what: "partitions" }.into()),
         _ if count > PARTITIONS_MAX => Err(PartitionError::TooMany.into()),
         _ => Ok(()),
     }

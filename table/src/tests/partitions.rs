@@ -67,9 +67,10 @@ pub(super) fn ranges(column: &str, ends: &[Option<i64>]) -> Partitioning {
         name: format!("p{n}"),
         values: PartitionValues::LessThan(vec![limit(end)]),
         comment: String::new(),
+        subpartitions: Vec::new(),
     };
     let partitions = ends.iter().enumerate().map(partition).collect();
-    Partitioning { by: PartitionBy::RangeColumns(vec![column.to_string()]), partitions, written: Written::Named }
+    Partitioning { by: PartitionBy::RangeColumns(vec![column.to_string()]), partitions, written: Written::Named, sub: None }
 }
 
 /// `t (id, a)` with ids 0 to 29 in partitions of ten.
@@ -116,6 +117,7 @@ fn rows_go_with_their_partition() {
         by: PartitionBy::Key { columns: names(&["id"]), linear: false, old_algorithm: false },
         partitions: Partitioning::numbered(0, 4),
         written: Written::Counted,
+        sub: None,
     };
     assert_eq!(run(PartitionChange::By(counted)).expect("partitions"), 10);
     assert_eq!(run(PartitionChange::AddCount(3)).expect("adds"), 10);
@@ -146,6 +148,7 @@ fn changes_follow_mysqls_rules() {
         name: name.into(),
         values: PartitionValues::LessThan(vec![PartitionLimit::Literal(end.to_string())]),
         comment: String::new(),
+        subpartitions: Vec::new(),
     };
     let reorganize = |names: &[&str], into| PartitionChange::Reorganize {
         names: names.iter().map(|name| (*name).to_string()).collect(),

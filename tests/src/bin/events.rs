@@ -5,6 +5,7 @@
 //!    passed are dropped or disabled; the others go on.
 //! 3. The scheduler is turned off and on, and killed. The server stops in order while an event runs.
 //! 4. Definitions as SHOW CREATE EVENT tells them make the same events again.
+//! 5. More definitions wait for a transaction than there are threads for them; events go on.
 //!
 //! E1: whatever is waited for is asked for again and again, for a minute at most; no time is measured.
 
@@ -56,6 +57,7 @@ fn run(directory: &Path, report: &mut Report) -> Outcome {
     report.case("the scheduler is turned off and on", || off_and_on(&mut connect(&server)?));
     report.case("the scheduler is killed", || killed(&mut connect(&server)?));
     report.case("definitions make the same events", || made_again(&mut connect(&server)?, &before));
+    report.case("events do not wait for definitions", || beside_definitions(&server));
     report.case("a server stops while an event runs", || {
         let mut conn = connect(&server)?;
         execute(
@@ -221,6 +223,42 @@ fn made_again(conn: &mut Conn, before: &[String]) -> Outcome {
     same(before, &definitions(conn, "again")?)?;
     execute(conn, "DROP DATABASE again")?;
     is(conn, "SELECT COUNT(*) FROM information_schema.EVENTS WHERE EVENT_SCHEMA = 'again'", 0)
+}
+
+/// As many ALTERs as threads wait for a lock; an event runs each second, and another one for the first and last time.
+fn beside_definitions(server: &Server) -> Outcome {
+    const ALTERS: usize = 6;
+    let conn = &mut connect(server)?;
+    execute(conn, "CREATE EVENT soon ON SCHEDULE AT NOW() + INTERVAL 4 SECOND DO INSERT INTO app.log VALUES ('soon')")?;
+    let mut reader = connect(server)?;
+    for n in 0..ALTERS {
+        execute(conn, &format!("CREATE TABLE long_{n} (a INT)"))?;
+    }
+    execute(&mut reader, "BEGIN")?;
+    for n in 0..ALTERS {
+        execute(&mut reader, &format!("SELECT * FROM long_{n}"))?;
+    }
+    let alters: Vec<_> = (0..ALTERS)
+        .map(|n| {
+            let mut conn = connect(server)?;
+            Ok(std::thread::spawn(move || execute(&mut conn, &format!("ALTER TABLE long_{n} ADD b INT"))))
+        })
+        .collect::<Outcome<_>>()?;
+    let waiting = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE 'ALTER TABLE long%'";
+    until(conn, waiting, |n: i64| n == ALTERS as i64)?;
+    let seen: i64 = ask(conn, &count("often"))?;
+    until(conn, &count("often"), |n: i64| n > seen + 3)?;
+    until(conn, &count("soon"), |n: i64| n == 1)?;
+    until(conn, &events("EVENT_NAME = 'soon'"), |n: i64| n == 0)?;
+    is(conn, waiting, ALTERS as i64)?;
+    execute(&mut reader, "COMMIT")?;
+    for alter in alters {
+        alter.join().map_err(|_| "an ALTER panicked".to_owned())??;
+    }
+    for n in 0..ALTERS {
+        execute(conn, &format!("DROP TABLE long_{n}"))?;
+    }
+    Ok(())
 }
 
 fn started_off(conn: &mut Conn) -> Outcome {

@@ -27,12 +27,16 @@ pub enum PartitionError {
     Twice,
     /// 1499
     TooMany,
+    /// 1064 (1485): the number of subpartitions is not that of their definitions
+    WrongSubCount,
+    /// 1500
+    SubpartitionMix,
     /// 1502
     BlobField,
     /// 1503
     KeyWithoutFields { key: &'static str },
-    /// 1504
-    NoPartitions,
+    /// 1504: what there is none of
+    NoPartitions { what: &'static str },
     /// 1505
     NotPartitioned,
     /// 1506
@@ -45,12 +49,18 @@ pub enum PartitionError {
     CoalescesRange,
     /// 1510
     ReorganizesNumber,
+    /// 1511
+    ReorganizesAlone,
     /// 1512: the action
     OnlyRangeOrList { action: &'static str },
+    /// 1513
+    AddsOtherCount,
     /// 1514
     NothingAdded,
     /// 1515
     NothingCoalesced,
+    /// 1516
+    ReorganizesMore,
     /// 1517
     DuplicateName { name: String },
     /// 1519
@@ -85,8 +95,22 @@ pub enum PartitionError {
     FieldType { name: String },
     /// 1697
     NotInteger { partition: String },
+    /// 1731
+    ExchangeOption { what: &'static str },
+    /// 1732
+    ExchangePartitioned { table: String },
+    /// 1733
+    ExchangeTemporary { table: String },
+    /// 1734
+    ExchangeSubpartitioned,
     /// 1735
     Unknown { partition: String, table: String },
+    /// 1736
+    ExchangeDifferent,
+    /// 1737
+    ExchangeRow,
+    /// 1740
+    ExchangeForeignKey { table: String },
     /// 1747
     ClauseWithoutPartitions,
     /// 1748

@@ -1,6 +1,6 @@
 //! Partitions as SHOW CREATE TABLE and information_schema print them.
 
-use super::{PartitionBy, PartitionDef, PartitionLimit, PartitionValues, Partitioning, Written};
+use super::{PartitionBy, PartitionDef, PartitionLimit, PartitionValues, Partitioning, SubpartitionDef, Written};
 use crate::TypeKind;
 use crate::schema::TableDef;
 use crate::show_create::{escaped, quoted_name, quoted_text};
@@ -13,6 +13,12 @@ pub fn clause(table: &TableDef, of: &Partitioning) -> String {
         _ => "50100",
     };
     let mut out = format!("\n/*!{version} PARTITION BY {}", head(&of.by));
+    if let Some(sub) = &of.sub {
+        write!(out, "\nSUBPARTITION BY {}", head(&sub.by)).expect("a String takes everything");
+        if sub.written == Written::Counted {
+            write!(out, "\nSUBPARTITIONS {}", sub.partitions.len()).expect("a String takes everything");
+        }
+    }
     match of.written {
         Written::Nothing => {}
         Written::Counted => write!(out, "\nPARTITIONS {}", of.partitions.len()).expect("a String takes everything"),
@@ -69,11 +75,21 @@ fn definition(table: &TableDef, of: &Partitioning, partition: &PartitionDef) -> 
             write!(out, " VALUES {how} ({})", values_text(table, of, values)).expect("a String takes everything");
         }
     }
-    if !partition.comment.is_empty() {
-        write!(out, " COMMENT = '{}'", escaped(&partition.comment)).expect("a String takes everything");
+    if of.sub.as_ref().is_some_and(|sub| sub.written == Written::Named) {
+        let sub = |sub: &SubpartitionDef| format!("SUBPARTITION {}{}", name_text(&sub.name), options(&sub.comment));
+        let subs: Vec<String> = partition.subpartitions.iter().map(sub).collect();
+        write!(out, "\n ({})", subs.join(",\n  ")).expect("a String takes everything");
+    } else {
+        out.push_str(&options(&partition.comment));
     }
-    out.push_str(" ENGINE = InnoDB");
     out
+}
+
+fn options(comment: &str) -> String {
+    match comment.is_empty() {
+        true => " ENGINE = InnoDB".to_owned(),
+        false => format!(" COMMENT = '{}' ENGINE = InnoDB", escaped(comment)),
+    }
 }
 
 /// PARTITION_DESCRIPTION: the values without what stands around them.

@@ -1,0 +1,279 @@
+//! Rows of a result that outlive their statement, each read once, in order: those of a cursor.
+//!
+//! 1. A row is a record in memory until all of them take more than a bound.
+//! 2. Then they go to a tape, before another row is made ([`RowSink::poll_drain`] waits for that).
+//! 3. Reading takes those of the tape first, then those in memory. The places of blocks that were read are given back.
+//!
+//! K1: memory has at most the bound, the row that reaches it, and a few blocks on their way.
+//! K2: all rows are there before the first is read.
+
+use super::tape::{Tape, TapeReader};
+use super::{Service, Temporary};
+use crate::error::{Error, Result};
+use crate::eval::{Pause, Step};
+use crate::packed::{self, Packer};
+use crate::sink::RowSink;
+use sql::plan::OutputColumn;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use types::{ColumnType, Value};
+
+/// Bytes of a record's length in memory.
+const LENGTH_BYTES: usize = 4;
+
+/// Records, read in the order in which they came.
+pub struct KeptRecords {
+    service: Arc<Service>,
+    memory_bytes_max: usize,
+    tape: Option<Tape>,
+    reader: TapeReader,
+    /// The records behind those of the tape, each with its length before it.
+    buffer: Vec<u8>,
+    /// Up to where they have gone to the tape, or have been read.
+    at: usize,
+    /// The current record, where it lies in memory.
+    within: Option<(usize, usize)>,
+    left: u64,
+}
+
+impl Temporary {
+    /// For records that take at most so much memory.
+    pub fn keep(&self, memory_bytes_max: usize) -> KeptRecords {
+        KeptRecords {
+            service: Arc::clone(&self.service),
+            memory_bytes_max,
+            tape: None,
+            reader: TapeReader::consuming(),
+            buffer: Vec::new(),
+            at: 0,
+            within: None,
+            left: 0,
+        }
+    }
+}
+
+impl KeptRecords {
+    /// Adds a record. When it [is full](Self::is_full), it is to be [drained](Self::poll_drain) before the next one.
+    pub fn push(&mut self, record: &[u8]) -> Result<()> {
+        let length = u32::try_from(record.len()).map_err(|_| Error::Storage("a row is too large for a cursor".to_owned()))?;
+        self.buffer.extend_from_slice(&length.to_le_bytes());
+        self.buffer.extend_from_slice(record);
+        self.left += 1;
+        Ok(())
+    }
+
+    pub fn is_full(&self) -> bool {
+        self.buffer.len() > self.memory_bytes_max || self.at > 0
+    }
+
+    /// How many were not read yet.
+    pub fn left(&self) -> u64 {
+        self.left
+    }
+
+    /// What they take in memory.
+    pub fn memory_bytes(&self) -> usize {
+        self.buffer.capacity()
+    }
+
+    /// Moves all records to the tape.
+    pub fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        wait(cx, || self.spill())
+    }
+
+    fn spill(&mut self) -> Step<()> {
+        if self.tape.is_none() {
+            self.tape = Some(Tape::new(self.service.open(self.memory_bytes_max)));
+        }
+        let tape = self.tape.as_mut().expect("made above");
+        while self.at < self.buffer.len() {
+            tape.settle()?;
+            let (start, end) = bounds(&self.buffer, self.at);
+            tape.push(&[&self.buffer[start..end]])?;
+            self.at = end;
+        }
+        tape.seal()?;
+        self.buffer.clear();
+        // One large record does not keep its room.
+        self.buffer.shrink_to(self.memory_bytes_max.saturating_add(self.memory_bytes_max / 8));
+        self.at = 0;
+        Ok(())
+    }
+
+    /// Moves to the next record, which [`Self::record`] then is; `false` behind the last one.
+    pub async fn next(&mut self) -> Result<bool> {
+        std::future::poll_fn(|cx| wait(cx, || self.step())).await
+    }
+
+    fn step(&mut self) -> Step<bool> {
+        self.within = None;
+        if let Some(tape) = &mut self.tape {
+            if self.reader.next(tape)? {
+                self.left -= 1;
+                return Ok(true);
+            }
+        }
+        if self.at >= self.buffer.len() {
+            return Ok(false);
+        }
+        let (start, end) = bounds(&self.buffer, self.at);
+        self.at = end;
+        self.within = Some((start, end));
+        self.left -= 1;
+        Ok(true)
+    }
+
+    pub fn record(&self) -> &[u8] {
+        match self.within {
+            Some((start, end)) => &self.buffer[start..end],
+            None => self.reader.record(),
+        }
+    }
+}
+
+/// Where the record lies whose length is at `at`.
+fn bounds(buffer: &[u8], at: usize) -> (usize, usize) {
+    let length: [u8; LENGTH_BYTES] = buffer[at..at + LENGTH_BYTES].try_into().expect("so many bytes");
+    let start = at + LENGTH_BYTES;
+    (start, start + u32::from_le_bytes(length) as usize)
+}
+
+/// Makes a step, as far as blocks are there.
+fn wait<T>(cx: &mut Context<'_>, mut step: impl FnMut() -> Step<T>) -> Poll<Result<T>> {
+    loop {
+        match step() {
+            Ok(value) => return Poll::Ready(Ok(value)),
+            Err(Pause::Spill(mut block)) => match Pin::new(&mut block).poll(cx) {
+                Poll::Ready(()) => {}
+                Poll::Pending => return Poll::Pending,
+            },
+            Err(Pause::Error(error)) => return Poll::Ready(Err(*error)),
+            Err(_) => return Poll::Ready(Err(Error::Storage("a tape waits for something else than a block".to_owned()))),
+        }
+    }
+}
+
+/// The rows of a cursor, as values.
+pub struct KeptRows {
+    records: KeptRecords,
+    row: Vec<Value<'static>>,
+    packed: Vec<u8>,
+    /// Of a row that could not be kept.
+    failure: Option<Error>,
+}
+
+impl KeptRows {
+    pub fn new(records: KeptRecords) -> Self {
+        Self { records, row: Vec::new(), packed: Vec::new(), failure: None }
+    }
+
+    /// Moves to the next row; `false` behind the last one.
+    pub async fn next(&mut self) -> Result<bool> {
+        self.records.next().await
+    }
+
+    /// A column of the current row.
+    pub fn value(&self, column: usize) -> Value<'_> {
+        packed::get(self.records.record(), column)
+    }
+}
+
+impl RowSink for KeptRows {
+    fn start(&mut self, _columns: &[OutputColumn]) {}
+
+    fn begin_row(&mut self) {
+        self.row.clear();
+    }
+
+    fn value(&mut self, value: &Value<'_>, _ty: &ColumnType) {
+        self.row.push(value.clone().into_owned());
+    }
+
+    fn end_row(&mut self) {
+        self.packed.clear();
+        let mut packer = Packer::new(&mut self.packed, self.row.len());
+        self.row.iter().for_each(|value| packer.push(value));
+        self.failure = self.records.push(&self.packed).err();
+    }
+
+    fn cancel_row(&mut self) {
+        self.row.clear();
+    }
+
+    fn is_full(&self) -> bool {
+        self.records.is_full() || self.failure.is_some()
+    }
+
+    fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        match self.failure.take() {
+            Some(error) => Poll::Ready(Err(error)),
+            None => self.records.poll_drain(cx),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::task::Waker;
+
+    fn finish<T>(mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> T {
+        let mut cx = Context::from_waker(Waker::noop());
+        loop {
+            if let Poll::Ready(value) = poll(&mut cx) {
+                return value;
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    fn record(n: u32) -> Vec<u8> {
+        let mut record = n.to_le_bytes().to_vec();
+        record.resize(4 + (n as usize * 37) % 900, n as u8);
+        record
+    }
+
+    #[test]
+    fn many_records_stay_within_the_bound_and_come_back_in_order() {
+        let directory = tempfile::tempdir().unwrap();
+        let temporary = Temporary::new(directory.path(), 64 << 20).unwrap();
+        const BOUND: usize = 64 << 10;
+        for records in [0, 1, 100, 10_000] {
+            let mut kept = temporary.keep(BOUND);
+            let mut most = 0;
+            for n in 0..records {
+                kept.push(&record(n)).unwrap();
+                most = most.max(kept.memory_bytes());
+                if kept.is_full() {
+                    finish(|cx| kept.poll_drain(cx)).unwrap();
+                }
+            }
+            // A vector grows by doubling.
+            assert!(most <= 2 * BOUND + 2048, "{most}");
+            assert_eq!(kept.left(), u64::from(records));
+            for n in 0..records {
+                assert!(finish(|cx| Pin::new(&mut Box::pin(kept.next())).poll(cx)).unwrap());
+                assert_eq!(kept.record(), record(n));
+            }
+            assert!(!finish(|cx| Pin::new(&mut Box::pin(kept.next())).poll(cx)).unwrap());
+            assert_eq!(kept.left(), 0);
+        }
+        while temporary.figures().bytes > 0 {
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn a_full_folder_is_told() {
+        let directory = tempfile::tempdir().unwrap();
+        let temporary = Temporary::new(directory.path(), 100 << 10).unwrap();
+        let mut kept = temporary.keep(16 << 10);
+        let outcome = (0..10_000).try_for_each(|n| {
+            kept.push(&record(n))?;
+            if kept.is_full() { finish(|cx| kept.poll_drain(cx)) } else { Ok(()) }
+        });
+        assert_eq!(outcome, Err(Error::TemporarySpaceFull { limit: 100 << 10 }));
+    }
+}

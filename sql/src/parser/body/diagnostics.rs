@@ -1,0 +1,106 @@
+//! SIGNAL, RESIGNAL, GET DIAGNOSTICS.
+
+use super::super::Parser;
+use super::{Condition, Names};
+use crate::ast::{IntoTarget, Statement};
+use crate::error::Result;
+use crate::keyword::Keyword as K;
+use crate::lexer::Token;
+use crate::routine::{Code, Diagnostics, DiagnosticsOf, Instr, Place, RoutineError, Signal, SignalItem};
+
+impl<'a> Parser<'a> {
+    /// SIGNAL, RESIGNAL, GET DIAGNOSTICS outside of a program: its text.
+    pub(in crate::parser) fn condition_statement(&mut self) -> Result<Statement<'a>> {
+        let from = self.start;
+        self.names = Names::Building(Box::default());
+        match self.at_kw(K::Get) {
+            true => self.get_diagnostics()?,
+            false => self.signal()?,
+        }
+        self.names = Names::None;
+        Ok(Statement::Condition(self.utf8(&self.text[from..self.previous_end])?))
+    }
+
+    pub(super) fn signal(&mut self) -> Result<()> {
+        let resignal = self.at_kw(K::Resignal);
+        self.bump();
+        let state = match (self.at_kw(K::SqlState) || self.at_ident(), resignal) {
+            (true, _) => match self.named_condition()? {
+                Condition::State(state) => Some(state),
+                _ => return Err(RoutineError::SignalByNumber.into()),
+            },
+            (false, true) => None,
+            (false, false) => return Err(self.error()),
+        };
+        let mut items: Vec<(SignalItem, Code)> = Vec::new();
+        if self.accept_kw(K::Set) {
+            loop {
+                let item = self.signal_item()?;
+                if item == SignalItem::ReturnedState {
+                    return Err(self.error());
+                }
+                if items.iter().any(|(known, _)| *known == item) {
+                    return Err(RoutineError::ItemTwice(item.name()).into());
+                }
+                self.expect(Token::Equal)?;
+                items.push((item, self.expression()?));
+                if !self.accept(Token::Comma) {
+                    break;
+                }
+            }
+        }
+        self.builder().emit(Instr::Signal(Box::new(Signal { resignal, state, items })));
+        Ok(())
+    }
+
+    fn signal_item(&mut self) -> Result<SignalItem> {
+        let found = SignalItem::ALL.iter().find(|(_, name)| self.at_word(name)).map(|(item, _)| *item);
+        let item = found.ok_or_else(|| self.error())?;
+        self.bump();
+        Ok(item)
+    }
+
+    pub(super) fn get_diagnostics(&mut self) -> Result<()> {
+        self.bump();
+        let stacked = self.accept_word("STACKED");
+        if !stacked {
+            self.accept_word("CURRENT");
+        }
+        self.expect_word("DIAGNOSTICS")?;
+        let what = if self.accept_kw(K::Condition) {
+            let number = self.expression()?;
+            let mut items = Vec::new();
+            loop {
+                let place = self.place()?;
+                self.expect(Token::Equal)?;
+                items.push((place, self.signal_item()?));
+                if !self.accept(Token::Comma) {
+                    break DiagnosticsOf::Condition(number, items);
+                }
+            }
+        } else {
+            let mut items = Vec::new();
+            loop {
+                let place = self.place()?;
+                self.expect(Token::Equal)?;
+                let number = self.accept_word("NUMBER");
+                if !number {
+                    self.expect_word("ROW_COUNT")?;
+                }
+                items.push((place, number));
+                if !self.accept(Token::Comma) {
+                    break DiagnosticsOf::Statement(items);
+                }
+            }
+        };
+        self.builder().emit(Instr::Diagnostics(Box::new(Diagnostics { stacked, what })));
+        Ok(())
+    }
+
+    fn place(&mut self) -> Result<Place> {
+        match self.target_variable()? {
+            IntoTarget::User(name) => Ok(Place::User(name.into())),
+            IntoTarget::Local(slot) => Ok(Place::Local(slot)),
+        }
+    }
+}
