@@ -15,20 +15,22 @@ pub(crate) fn eval<'a>(env: &Env<'a>, node: &'a Expr, op: ArithmeticOp, left: &'
         }
         return bitwise(env, op, left, right);
     }
-    let a = env.eval(left)?;
+    let kind = coerce::kind_of(&node.ty);
+    if kind == Kind::Decimal {
+        let Some(x) = env.decimal_operand(left)? else { return Ok(Value::Null) };
+        let Some(y) = env.decimal_operand(right)? else { return Ok(Value::Null) };
+        return decimals(env, node, op, &x, &y);
+    }
+    let (a, _) = env.operand(left)?;
     if matches!(a, Value::Null) {
         return Ok(Value::Null);
     }
-    let b = env.eval(right)?;
+    let (b, _) = env.operand(right)?;
     if matches!(b, Value::Null) {
         return Ok(Value::Null);
     }
-    match coerce::kind_of(&node.ty) {
+    match kind {
         Kind::Integer => integers(env, node, op, &a, &b),
-        Kind::Decimal => {
-            let (x, y) = (env.as_decimal(&a)?, env.as_decimal(&b)?);
-            decimals(env, node, op, &x, &y)
-        }
         _ => {
             let (x, y) = (env.as_double(&a)?, env.as_double(&b)?);
             doubles(env, node, op, x, y)

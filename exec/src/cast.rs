@@ -14,6 +14,15 @@ use types::{CollationId, ColumnType, Decimal, TypeKind, Value};
 
 /// Casts the argument to the node's type.
 pub(crate) fn eval<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr) -> Evaluated<'a> {
+    // An integer is read from the text that IF makes of all branches; decimals, doubles and dates are those of the chosen one.
+    let arg = match coerce::kind_of(&node.ty) {
+        Kind::Text | Kind::Json | Kind::Null => arg,
+        Kind::Integer if coerce::is_string(&arg.ty) => arg,
+        _ => match env.chosen(arg)? {
+            Some(chosen) => chosen,
+            None => return Ok(Value::Null),
+        },
+    };
     let value = match (&arg.ty.kind, coerce::kind_of(&node.ty)) {
         (TypeKind::Json, _) => env.eval(arg)?,
         (_, Kind::Date | Kind::Time | Kind::DateTime) => env.moment(arg)?,
@@ -62,7 +71,8 @@ fn document<'a>(env: &Env<'a>, value: Value<'a>, arg: &'a Expr, node: &'a Expr) 
     let document = crate::function::document_of(&value, &arg.ty);
     let wanted = DocumentAs::of(&node.ty).unwrap_or(DocumentAs::DateTime);
     let number = wanted.is_number();
-    if !wanted.reads(&document) {
+    let is_no_time = |text: &str| wanted == DocumentAs::Time && types::temporal::parse_time(text.as_bytes()).truncated;
+    if !wanted.reads(&document) || matches!(&document, Json::String(text) if is_no_time(text)) {
         let error = Error::InvalidDocument { what: wanted.name(), column: name_of(env, arg), row: 1 };
         env.problem(error)?;
         if !number {

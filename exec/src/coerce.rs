@@ -520,6 +520,9 @@ impl<'a> Env<'a> {
         if is_zero(value) {
             return Ok(Some(DateTime::default()));
         }
+        if let Some(zero) = convert::zero_date_with_fraction(value) {
+            return Ok(Some(zero));
+        }
         self.read_datetime(value, DateRules { no_zero_in_date: false, ..date_rules(self.session()) })
     }
 

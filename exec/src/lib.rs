@@ -25,6 +25,7 @@ mod hash;
 mod in_list;
 mod keys;
 pub mod load;
+mod operand;
 mod operator;
 mod packed;
 mod partitions;

@@ -6,10 +6,10 @@ use crate::error::{Error, Result};
 use crate::eval::Shared;
 use sql::expr::Expr;
 use std::sync::Arc;
-use types::convert::{self, Warnings};
+use types::convert;
 use types::schema::{ColumnDef, ColumnDefault, TableDef};
 use types::temporal::TimeZone;
-use types::{ColumnType, DateTime, TypeKind, Value};
+use types::{DateTime, TypeKind, Value};
 
 /// What a column gets when the statement gives it nothing.
 pub(crate) enum Default {
@@ -44,26 +44,10 @@ pub(crate) fn of_column(def: &Arc<TableDef>, number: usize) -> Result<Default> {
 }
 
 fn literal(zone: &TimeZone, text: &str, column: &ColumnDef) -> Result<Value<'static>> {
-    let binary = matches!(column.ty.kind, TypeKind::Binary { .. } | TypeKind::VarBinary { .. } | TypeKind::Blob(_));
-    let value = match binary.then(|| hex(text)).flatten() {
-        Some(bytes) => Value::Bytes(bytes.into()),
-        None => Value::text(text.as_bytes()),
-    };
-    let from = ColumnType::new(TypeKind::VarChar { length: 0 });
     let context = convert::StoreContext { zone, ..convert::StoreContext::lax() };
-    let stored = convert::store(&value, &from, &column.ty, &context, &mut Warnings::new());
     // The definition checked the text against the type.
-    let wrong = |_| Error::Storage(format!("the default of column '{}' cannot be read", column.name));
-    Ok(stored.map_err(wrong)?.into_owned())
-}
-
-fn hex(text: &str) -> Option<Vec<u8>> {
-    let digits = text.as_bytes();
-    let digit = |b: u8| char::from(b).to_digit(16).map(|d| d as u8);
-    if !digits.len().is_multiple_of(2) {
-        return None;
-    }
-    digits.chunks_exact(2).map(|pair| Some(digit(pair[0])? << 4 | digit(pair[1])?)).collect()
+    let wrong = || Error::Storage(format!("the default of column '{}' cannot be read", column.name));
+    column.default_value_in(text, &context).ok_or_else(wrong)
 }
 
 /// The value of a default for one row. `tell`: warn when there is none.

@@ -17,6 +17,8 @@ const TIMESTAMP_BYTES_MIN: usize = 12;
 
 /// 838:59:59 as a number.
 const TIME_NUMBER_MAX: u64 = 8_385_959;
+/// A number with a fraction that is as large is a date.
+const DATE_NUMBER_MIN: f64 = 8_385_960.0;
 
 /// Computes one of the date functions.
 pub(super) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: &'a [Expr]) -> Evaluated<'a> {
@@ -76,8 +78,13 @@ pub(super) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: 
 
 /// CAST(... AS YEAR): one or two digits are of 1970 to 2069, the number 0 is itself.
 fn to_year<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
-    let value = env.eval(arg)?;
-    let value = env.plain(value, &arg.ty);
+    let value = match env.operand(arg)? {
+        (Value::Bytes(bits), arg) if coerce::is_bits_literal(&arg.ty) => Value::UInt(env.number_of_bits(&bits)?),
+        (value, arg) => match env.plain_number(value, &arg.ty)? {
+            Value::Bytes(text) if coerce::is_document(&arg.ty) && !text.first().is_some_and(u8::is_ascii_digit) => Value::Int(0),
+            value => value,
+        },
+    };
     let is_text = matches!(value, Value::Bytes(_));
     let number = match &value {
         Value::Null => return Ok(Value::Null),
@@ -147,7 +154,7 @@ fn now<'a>(env: &Env<'a>, function: Function, node: &'a Expr) -> Evaluated<'a> {
 }
 
 fn part<'a>(env: &Env<'a>, arg: &'a Expr, compute: impl Fn(DateTime) -> Option<Value<'a>>) -> Evaluated<'a> {
-    let value = env.moment(arg)?;
+    let value = env.date_moment(arg)?;
     let date = match month_and_day(&value) {
         Some(date) if !coerce::is_document(&arg.ty) => Some(date.at_midnight()),
         _ => env.as_loose_datetime(&coerce::without_time(value))?,
@@ -156,9 +163,9 @@ fn part<'a>(env: &Env<'a>, arg: &'a Expr, compute: impl Fn(DateTime) -> Option<V
 }
 
 fn date_of<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
-    let value = env.moment(arg)?;
+    let value = env.date_moment(arg)?;
     if !env.session().sql_mode.no_zero_in_date
-        && let Some(date) = month_and_day(&value).filter(|date| date.day <= 31)
+        && let Some(date) = month_and_day(&value)
     {
         return Ok(Value::Date(date));
     }
@@ -167,20 +174,20 @@ fn date_of<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
 
 /// The date that an argument is; of a number its time of day is not looked at.
 fn day_of<'a>(env: &Env<'a>, arg: &'a Expr) -> Step<Option<Date>> {
-    let value = coerce::without_time(env.moment(arg)?);
+    let value = coerce::without_time(env.date_moment(arg)?);
     Ok(env.as_datetime(&value)?.map(|d| d.date))
 }
 
-/// The numbers 0 to 100 are a month and a day of 2000, either of which may be zero.
+/// The numbers 0 to 31 and 100 are a month and a day of 2000, either of which may be zero; a fraction is not looked at.
 pub(crate) fn month_and_day(value: &Value<'_>) -> Option<Date> {
     let n = match value {
         Value::Int(n) => u64::try_from(*n).ok()?,
         Value::UInt(n) => *n,
-        Value::Double(x) if *x >= 0.0 && *x < 101.0 => *x as u64,
-        Value::Decimal(d) if (0.0..101.0).contains(&d.to_f64()) => d.to_f64() as u64,
+        Value::Double(x) if *x > -1.0 && *x < 101.0 => *x as u64,
+        Value::Decimal(d) if d.to_f64() > -1.0 && d.to_f64() < 101.0 => d.to_f64() as u64,
         _ => return None,
     };
-    (n <= 100).then_some(Date { year: 2000, month: (n / 100) as u8, day: (n % 100) as u8 })
+    (n <= 31 || n == 100).then_some(Date { year: 2000, month: (n / 100) as u8, day: (n % 100) as u8 })
 }
 
 /// Of dates that exist only: NULL for zero parts.
@@ -247,6 +254,8 @@ fn time_or_datetime(env: &Env<'_>, value: &Value<'_>) -> Step<Option<Operand>> {
         }
         // A number too large for a time is a date.
         Value::Int(n) if n.unsigned_abs() > TIME_NUMBER_MAX => env.as_datetime(value)?.map(Operand::DateTime),
+        Value::Decimal(d) if d.to_f64().abs() >= DATE_NUMBER_MIN => env.as_datetime(value)?.map(Operand::DateTime),
+        Value::Double(x) if x.abs() >= DATE_NUMBER_MIN => env.as_datetime(value)?.map(Operand::DateTime),
         _ => env.as_time(value)?.map(Operand::Time),
     })
 }
@@ -321,7 +330,8 @@ fn interval<'a>(env: &Env<'a>, amount: &'a Expr, unit: IntervalUnit) -> Step<Opt
     if unit.is_compound() {
         return Ok(env.text(amount)?.and_then(|s| Interval::parse(&s, unit)));
     }
-    let value = match env.plain(env.eval(amount)?, &amount.ty) {
+    let (value, amount) = env.operand(amount)?;
+    let value = match env.plain_number(value, &amount.ty)? {
         // A text is read as an integer, but for seconds.
         Value::Bytes(text) if unit != IntervalUnit::Second => {
             let n = env.as_integer(&Value::Bytes(text))?;
@@ -342,7 +352,8 @@ fn interval<'a>(env: &Env<'a>, amount: &'a Expr, unit: IntervalUnit) -> Step<Opt
         }
         other => {
             let n = env.as_integer(&other)?;
-            // Beyond the signed range a number counts backwards, as in MySQL.
+            // Beyond the signed range an integer counts backwards, as in MySQL; other numbers end there.
+            let n = if coerce::is_integer_value(&other) { n } else { n.min(i64::MAX.into()) };
             let Ok(n) = i64::try_from(n).or_else(|_| u64::try_from(n).map(u64::cast_signed)) else { return Ok(None) };
             Interval::from_integer(n, unit)
         }
@@ -364,7 +375,7 @@ fn date_add<'a>(
     unit: IntervalUnit,
     subtract: bool,
 ) -> Evaluated<'a> {
-    let value = env.moment(date)?;
+    let value = if coerce::kind_of(&node.ty) == Kind::Time { env.moment(date)? } else { env.date_moment(date)? };
     if matches!(value, Value::Null) {
         return Ok(Value::Null);
     }
@@ -380,14 +391,14 @@ fn date_add<'a>(
     // What is no date stays a date where it was one and the unit counts days.
     let stays_date = || {
         let was_date = match &value {
-            // What was moved before is a moment, and so is a year.
+            // What was moved before is a moment.
             Value::Bytes(_) if date.any(&is_moved) => false,
-            Value::Date(_) => date.ty.kind != TypeKind::Year,
             Value::Bytes(text) => !coerce::has_time_part(text),
             Value::Int(n) => n.unsigned_abs() < 100_000_000,
             Value::Decimal(d) => d.to_f64().abs() < 1e8,
             Value::Double(x) => x.abs() < 1e8,
-            value => matches!(value, Value::Date(_)),
+            // Years, dates in documents and what IF chooses are moments as well.
+            _ => false,
         };
         was_date && unit.is_date_only()
     };
@@ -476,11 +487,11 @@ fn unix_timestamp<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr]) -> Evalua
     let micros = match args.first() {
         None => env.session().statement_start_us / MICROS_PER_SECOND * MICROS_PER_SECOND,
         Some(arg) => {
-            let value = env.plain(env.eval(arg)?, &arg.ty);
             let any_date = DateRules { allow_invalid: false, ..DateRules::default() };
-            if value.is_null() {
+            if env.eval(arg)?.is_null() {
                 return Ok(Value::Null);
             }
+            let value = env.date_moment(arg)?;
             // What is no date counts as the beginning.
             let moment = env.read_datetime(&value, any_date)?.map(|d| env.session().time_zone.to_utc(d));
             match moment {
@@ -604,7 +615,7 @@ fn extract<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
             _ => day,
         }));
     }
-    let value = env.eval(arg)?;
+    let value = extracted(env, arg)?;
     let (day, time) = match time_or_datetime(env, &value)? {
         None => return Ok(Value::Null),
         Some(Operand::DateTime(d)) => (i64::from(d.date.day), d.time()),
@@ -630,6 +641,11 @@ fn extract<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
         _ => second * MICROS_PER_SECOND + micros,
     };
     Ok(Value::Int(if time.is_negative() { -n } else { n }))
+}
+
+/// What EXTRACT takes a time from: of a document a time alone.
+fn extracted<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
+    if coerce::is_document(&arg.ty) { Ok(env.time(arg)?.map_or(Value::Null, Value::Time)) } else { env.moment(arg) }
 }
 
 /// Periods are YYMM or YYYYMM.

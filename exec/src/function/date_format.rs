@@ -1,9 +1,11 @@
 //! DATE_FORMAT and TIME_FORMAT: `%` and a letter stand for a part of the date, everything else for itself.
 
+use crate::coerce;
 use crate::eval::{Env, Evaluated};
 use sql::expr::Expr;
 use std::borrow::Cow;
 use std::io::Write;
+use types::json::Json;
 use types::temporal::{self, WeekMode};
 use types::{Date, DateTime, Time, Value};
 
@@ -17,22 +19,49 @@ pub(super) fn date_format<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> 
 }
 
 pub(super) fn time_format<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
-    let value = env.eval(&args[0])?;
-    let value = env.plain(value, &args[0].ty);
+    let value = clock_value(env, &args[0])?;
     let Some(format) = env.text(&args[1])? else { return Ok(Value::Null) };
     if value.is_null() {
         return Ok(Value::Null);
     }
-    let time = if is_date_number(&value) { env.as_datetime(&value)?.map(|d| d.time()) } else { env.as_time(&value)? };
+    let time = match time_of_date_text(&value) {
+        Some(time) => Some(time),
+        None if is_date_number(&value) => env.as_datetime(&value)?.map(|d| d.time()),
+        None => env.as_time(&value)?,
+    };
     let Some(time) = time else { return Ok(Value::Null) };
     Ok(format_parts(&Parts { date: Date::default(), time, is_time: true }, &format))
+}
+
+/// What TIME_FORMAT shows: of documents numbers alone.
+fn clock_value<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
+    let (value, chosen) = env.operand(arg)?;
+    if !coerce::is_document(&chosen.ty) {
+        return env.moment(arg);
+    }
+    if value.is_null() {
+        return Ok(Value::Null);
+    }
+    Ok(match super::document_of(&value, &chosen.ty) {
+        number @ (Json::Int(_) | Json::UInt(_) | Json::Double(_) | Json::Decimal(_)) => number.into_value(),
+        _ => Value::Null,
+    })
+}
+
+/// The time of day of a text that is no time and reads as a date, be it in the calendar or not.
+fn time_of_date_text(value: &Value<'_>) -> Option<Time> {
+    let Value::Bytes(text) = value else { return None };
+    let time = temporal::parse_time(text);
+    let is_none = time.truncated || time.out_of_range;
+    temporal::parse_datetime(text).filter(|_| is_none).map(|read| read.value.time())
 }
 
 /// Is it a number too large for a time, with the eight digits of a date?
 fn is_date_number(value: &Value<'_>) -> bool {
     let n = match value {
         Value::Int(n) => *n as f64,
-        Value::UInt(n) => *n as f64,
+        // Beyond the signed range a number counts backwards.
+        Value::UInt(n) => i64::try_from(*n).map_or(-1.0, |n| n as f64),
         Value::Double(x) => *x,
         Value::Decimal(d) => d.to_f64(),
         _ => return false,

@@ -134,7 +134,11 @@ fn round<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr], truncate: bool) ->
             Some(n) => n.clamp(i64::MIN.into(), i64::MAX.into()) as i64,
         },
     };
-    Ok(match env.number(&args[0])? {
+    let number = env.number(&args[0])?;
+    if node.ty.kind == TypeKind::Double && !number.is_null() {
+        return Ok(Value::Double(round_double(env.as_double(&number)?, digits, truncate)));
+    }
+    Ok(match number {
         Value::Double(x) => Value::Double(round_double(x, digits, truncate)),
         Value::Decimal(d) => {
             let scale_max = match node.ty.kind {

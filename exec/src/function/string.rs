@@ -419,7 +419,7 @@ fn replace<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
 
 fn locate<'a>(env: &Env<'a>, _node: &'a Expr, whole: &'a Expr, part: &'a Expr, from: Option<&'a Expr>) -> Evaluated<'a> {
     let (Some(s), Some(p)) = (env.text(whole)?, env.text(part)?) else { return Ok(Value::Null) };
-    let binary = is_binary(whole) || is_binary(part);
+    let binary = is_binary(whole);
     let skipped = match from {
         None => 0,
         Some(arg) => match env.integer(arg)? {
@@ -437,6 +437,7 @@ fn locate<'a>(env: &Env<'a>, _node: &'a Expr, whole: &'a Expr, part: &'a Expr, f
     Ok(Value::Int(found.map_or(0, |at| (skipped + char_count(&s[start..start + at], binary) + 1) as i64)))
 }
 
+/// What is looked through says how; where it is no text, what is looked for.
 fn locate_collation(whole: &Expr, part: &Expr) -> CollationId {
     let text = [whole, part].into_iter().find(|e| e.ty.collation != CollationId::BINARY);
     text.map_or(CollationId::UTF8MB4_0900_AI_CI, |e| e.ty.collation)
@@ -501,7 +502,7 @@ fn field<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     // What is no number is text there, also dates and documents.
     if !args.iter().any(|arg| crate::coerce::is_numeric(&arg.ty)) {
         let Some(wanted) = env.text(&args[0])? else { return Ok(Value::Int(0)) };
-        let collation = collation_of(args);
+        let collation = if crate::coerce::is_string(&args[0].ty) { args[0].ty.collation } else { collation_of(args) };
         for (n, arg) in args.iter().enumerate().skip(1) {
             if let Some(s) = env.text(arg)?
                 && crate::coerce::strings_equal(collation, &s, &wanted)

@@ -135,7 +135,7 @@ impl Binder<'_> {
                 Derivation { collation: ty.collation, ..derivation }
             }
             Class::String => Derivation { collation: ty.collation, level: derivation.level.min(Coercibility::Coercible) },
-            _ => Derivation::NUMERIC,
+            _ => Derivation::of_no_text(&ty),
         };
         let separator = call.separator.unwrap_or(b",").to_vec();
         Ok((Aggregate { function, args, distinct: call.distinct, order, separator, ty, nullable }, derivation))

@@ -29,6 +29,15 @@ impl Derivation {
     pub const NUMERIC: Self = Self { collation: CollationId::BINARY, level: Coercibility::Numeric };
     pub const IGNORABLE: Self = Self { collation: CollationId::BINARY, level: Coercibility::Ignorable };
 
+    /// Of what is no text: a BIT is bytes, NULL is nothing.
+    pub fn of_no_text(ty: &ColumnType) -> Self {
+        match ty.kind {
+            TypeKind::Bit { .. } => Self { collation: CollationId::BINARY, level: Coercibility::Implicit },
+            TypeKind::Null => Self::IGNORABLE,
+            _ => Self::NUMERIC,
+        }
+    }
+
     fn name(self) -> String {
         let level = match self.level {
             Coercibility::Explicit => "EXPLICIT",
@@ -90,8 +99,17 @@ impl Derivation {
 pub(crate) fn joined(operands: &[Derivation], operation: &str) -> Result<Derivation> {
     let mut rest = operands.iter();
     let Some(first) = rest.next() else { return Ok(Derivation::IGNORABLE) };
-    let together = rest.try_fold(*first, |together, operand| together.merge(*operand));
-    together.ok_or_else(|| illegal_mix(operands, operation))
+    let mut is_made = false;
+    let merge = |together: Derivation, operand: &Derivation| {
+        // What columns that differ have made stays beside constants, and beside its own collation.
+        if is_made && (operand.level > Coercibility::Implicit || operand.collation == together.collation) {
+            return Some(together);
+        }
+        let merged = together.merge(*operand)?;
+        is_made = merged.level == Coercibility::None && together.level != merged.level && operand.level != merged.level;
+        Some(merged)
+    };
+    rest.try_fold(*first, merge).ok_or_else(|| illegal_mix(operands, operation))
 }
 
 /// The derivation of what is compared with each other; an error where none wins.

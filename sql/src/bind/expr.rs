@@ -333,11 +333,12 @@ impl Binder<'_> {
         if matches!(arg.kind, ExprKind::Row(_)) {
             return self.row_in((arg, &arg_parts), members, &member_parts, negated);
         }
-        let is_year = arg.ty.kind == TypeKind::Year && matches!(arg.kind, ExprKind::Column { .. }) && members.len() > 1;
-        if is_year && members.iter().all(|m| class(&m.ty) == Class::String && compare::is_constant(m)) {
+        let is_text = |m: &Expr| matches!(class(&m.ty), Class::String | Class::Null) && compare::is_constant(m);
+        if arg.ty.kind == TypeKind::Year && members.len() > 1 && members.iter().all(is_text) {
             // Several texts compare with a year as texts.
             arg = cast_to(arg, typing::string(4, self.literal_collation()));
         }
+        let is_year = arg.ty.kind == TypeKind::Year && matches!(arg.kind, ExprKind::Column { .. }) && members.len() > 1;
         for member in &mut members {
             single(member)?;
             prepare_operands(&mut arg, member);
@@ -528,7 +529,13 @@ impl Binder<'_> {
         let results = whens.iter().map(|(_, value)| value).chain(otherwise.as_ref());
         let ty = typing::unify(results.clone(), self.string_collation(derivation));
         let nullable = otherwise.is_none() || results.into_iter().any(|e| e.nullable);
-        self.derivation = derivation;
+        self.derivation = match derivation.level {
+            // A text of numbers is one of its own.
+            Coercibility::Numeric if class(&ty) == Class::String => {
+                Derivation { collation: ty.collation, level: Coercibility::Coercible }
+            }
+            _ => derivation,
+        };
         Ok(Expr { kind: ExprKind::Case { whens, otherwise: otherwise.map(Box::new) }, ty, nullable })
     }
 
@@ -550,6 +557,7 @@ impl Binder<'_> {
         let ty = self.cast_type(target, &arg)?;
         if matches!(class(&ty), Class::Double | Class::Decimal) {
             moved_date_as_number(&mut arg);
+            choice_as_number(&mut arg);
         }
         if matches!(class(&ty), Class::Integer | Class::Double | Class::Decimal) {
             enum_as_number(&mut arg);

@@ -385,7 +385,7 @@ impl Binder<'_> {
         match class(ty) {
             super::Class::String => Derivation { collation: ty.collation, level: Coercibility::Implicit },
             super::Class::Json => Derivation { collation: types::CollationId::UTF8MB4_BIN, level: Coercibility::Implicit },
-            _ => Derivation::NUMERIC,
+            _ => Derivation::of_no_text(ty),
         }
     }
 

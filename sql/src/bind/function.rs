@@ -4,8 +4,8 @@ use super::Binder;
 use super::compare::{self, Coercibility, Derivation};
 use super::expr::adopt;
 use super::function_names::{FUNCTIONS, NOT_SUPPORTED};
-use super::function_types::{date_add_type, is_numeric, takes_part_in_collation};
-use super::operand::{bits_as_number, enum_as_number, is_bits_literal, number_argument, numeric_operand};
+use super::function_types::{becomes_text, date_add_type, is_numeric, takes_part_in_collation};
+use super::operand::{bits_as_number, choice_as_number, enum_as_number, is_bits_literal, number_argument, numeric_operand};
 use super::typing::{self, Class, class};
 use crate::ast;
 use crate::error::{Error, Result};
@@ -69,10 +69,7 @@ impl Binder<'_> {
             true => compare::compared(&derivations, &name.to_lowercase())?,
             false => compare::joined(&derivations, &name.to_lowercase())?,
         };
-        // A first NULL leaves nothing to the others.
-        let is_null = args.first().is_some_and(|arg| matches!(arg.kind, ExprKind::Literal(Value::Null)));
         let derivation = match function {
-            F::Insert | F::LPad | F::RPad | F::Replace | F::SubstringIndex if is_null => Derivation::IGNORABLE,
             // The format's level, with the connection's collation.
             F::DateFormat | F::TimeFormat | F::FromUnixTime if args.len() == 2 => {
                 Derivation { collation: self.literal_collation(), ..self.derivation }
@@ -82,7 +79,7 @@ impl Binder<'_> {
         // What chooses makes a text of the chosen alone.
         let chooses = matches!(function, F::If | F::IfNull | F::Coalesce | F::Elt | F::MakeSet);
         let is_made = |arg: &Expr| !chooses || matches!(arg.kind, ExprKind::Literal(_));
-        let of_text = args.iter().enumerate().filter(|(n, arg)| takes_part_in_collation(function, *n) && is_made(arg));
+        let of_text = args.iter().enumerate().filter(|(n, arg)| becomes_text(function, *n) && is_made(arg));
         if function != F::FindInSet {
             self.refuse_no_text(of_text.map(|(_, arg)| arg), derivation)?;
         }
@@ -92,7 +89,10 @@ impl Binder<'_> {
         if function == F::RegexpReplace {
             refuse_bytes_beside_text(&args[0], &args[2], "regexp_replace")?;
         }
-        if compares || matches!(function, F::Locate | F::Instr) {
+        if function == F::StrCmp {
+            self.refuse_no_dates(&args[0], &args[1])?;
+        }
+        if compares {
             share_collation(function, &mut args, derivation);
         }
         if upper == "MOD" {
@@ -101,7 +101,9 @@ impl Binder<'_> {
         }
         if let (F::Char, Some(charset)) = (function, call.using) {
             let bytes = self.finish_call(function, args, derivation, first)?;
-            return self.in_charset(bytes, charset);
+            let text = self.in_charset(bytes, charset)?;
+            self.derivation.level = Coercibility::Coercible;
+            return Ok(text);
         }
         self.finish_call(function, args, derivation, first)
     }
@@ -124,7 +126,11 @@ impl Binder<'_> {
                 let arg = args.remove(0);
                 return Ok(self.boolean(ExprKind::IsNull { arg: Box::new(arg), negated: false }, false));
             }
-            F::NullIf => return self.null_if(args, derivation),
+            F::NullIf => {
+                let nulled = self.null_if(args, derivation)?;
+                self.derivation = first;
+                return Ok(nulled);
+            }
             F::Coercibility => {
                 let level = match first.level {
                     Coercibility::Explicit => 0,
@@ -168,7 +174,10 @@ impl Binder<'_> {
             derivation.level == Coercibility::Ignorable && (0..args.len()).any(|n| takes_part_in_collation(function, n));
         let collation = if no_text { CollationId::BINARY } else { self.string_collation(derivation) };
         let ty = self.call_type(function, &args, collation)?;
-        args[..numbers].iter_mut().for_each(enum_as_number);
+        for arg in &mut args[..numbers] {
+            enum_as_number(arg);
+            choice_as_number(arg);
+        }
         let nullable = self.call_nullable(function, &args);
         self.derivation = match class(&ty) {
             Class::Json => Derivation { collation: CollationId::UTF8MB4_BIN, level: Coercibility::Implicit },
@@ -180,11 +189,13 @@ impl Binder<'_> {
                     F::DateFormat | F::TimeFormat => derivation.level,
                     _ if matches!(derivation.level, Coercibility::Explicit | Coercibility::None) => derivation.level,
                     _ if no_text && ty.collation == CollationId::BINARY => Coercibility::Ignorable,
+                    _ if derivation.level == Coercibility::SystemConstant => Coercibility::SystemConstant,
                     _ if derivation.level <= Coercibility::Implicit => Coercibility::Implicit,
                     _ => Coercibility::Coercible,
                 };
                 Derivation { collation: ty.collation, level }
             }
+            Class::Null => Derivation::IGNORABLE,
             _ => Derivation::NUMERIC,
         };
         let definer = if function == F::CurrentUser { self.context.definer(self.rights) } else { None };
@@ -276,7 +287,6 @@ impl Binder<'_> {
         self.refuse_no_dates(&first, &second)?;
         let equal = self.comparison(CompareOp::Equal, first.clone(), second, derivation)?;
         let ty = first.ty.clone();
-        self.derivation = derivation;
         let null = Expr::literal(Value::Null, ColumnType::new(TypeKind::Null));
         Ok(Expr { kind: ExprKind::Case { whens: vec![(equal, null)], otherwise: Some(Box::new(first)) }, ty, nullable: true })
     }
@@ -348,13 +358,10 @@ impl Binder<'_> {
 
     pub(super) fn trim(&mut self, side: ast::TrimSide, what: Option<&ast::Expr<'_>>, text: &ast::Expr<'_>) -> Result<Expr> {
         let text = self.value(text)?;
-        let mut derivation = self.derivation;
+        let derivation = self.derivation;
         let mut args = vec![text];
         if let Some(what) = what {
             args.push(self.value(what)?);
-            if derivation != Derivation::IGNORABLE {
-                derivation = compare::joined(&[derivation, self.derivation], "trim")?;
-            }
         }
         self.refuse_no_text(args.iter(), derivation)?;
         let function = match side {

@@ -321,11 +321,22 @@ fn system_text(length: u64) -> ColumnType {
     ColumnType { collation, ..ColumnType::new(TypeKind::VarChar { length: length as u32 }) }
 }
 
-/// Do this argument's characters get into the result (or a comparison)?
+/// Has this argument a say in the collation of the result (or a comparison)? Where one text is changed by others, it alone has.
 pub(super) fn takes_part_in_collation(function: F, argument: usize) -> bool {
+    match function {
+        F::LPad | F::RPad | F::Insert | F::Replace | F::SubstringIndex | F::Instr | F::Field => argument == 0,
+        F::Locate => argument == 1,
+        F::RegexpReplace => argument < 2,
+        _ => becomes_text(function, argument),
+    }
+}
+
+/// Do this argument's characters get into the result (or a comparison)?
+pub(super) fn becomes_text(function: F, argument: usize) -> bool {
     match function {
         F::Left | F::Right | F::Substring | F::Repeat | F::Round => argument == 0,
         F::LPad | F::RPad => argument != 1,
+        F::ExportSet => (1..4).contains(&argument),
         F::If | F::Elt | F::MakeSet | F::Interval => argument > 0,
         F::SubstringIndex => argument < 2,
         F::Locate => argument < 2,

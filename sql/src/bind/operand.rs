@@ -8,7 +8,9 @@ use types::{CollationId, ColumnType, Decimal, TypeKind, Value};
 /// A number that a column of texts takes: a BIT is its number, of a FLOAT or DOUBLE the digits that its type shows are not kept.
 pub(super) fn as_stored_text(expr: Expr, to: &ColumnType) -> Expr {
     match expr.ty.kind {
-        TypeKind::Bit { .. } if class(to) == Class::String => cast_to(expr, typing::bigint(true)),
+        TypeKind::Bit { .. } if class(to) == Class::String && !matches!(to.kind, TypeKind::Text(_) | TypeKind::Blob(_)) => {
+            cast_to(expr, typing::bigint(true))
+        }
         TypeKind::Float | TypeKind::Double if matches!(to.kind, TypeKind::VarChar { .. }) => cast_to(expr, typing::double()),
         _ => expr,
     }

@@ -89,6 +89,11 @@ fn fixed_shape(expr: &Expr) -> Option<(u32, u32)> {
     Some((length.saturating_sub(decimals), decimals))
 }
 
+/// A time or date as a number that is no integer: it shows the digits of its fraction.
+fn temporal_double(arg: &Expr) -> ColumnType {
+    if fsp(&arg.ty) > 0 { fixed_double(fixed_shape(arg)) } else { double() }
+}
+
 /// The shape of a DOUBLE made of several values: the most digits on both sides of the point.
 fn common_shape<'e>(exprs: impl IntoIterator<Item = &'e Expr>) -> Option<(u32, u32)> {
     let mut shape = (0, 0);
@@ -352,7 +357,7 @@ pub(crate) fn arithmetic(op: ArithmeticOp, left: &Expr, right: &Expr, signed_sub
 /// The type of `-x`.
 pub(crate) fn negate(arg: &Expr) -> ColumnType {
     match operand_class(arg) {
-        _ if is_temporal(&arg.ty) => double(),
+        _ if is_temporal(&arg.ty) => temporal_double(arg),
         Class::Integer => bigint(false),
         Class::Decimal => {
             let (precision, scale) = decimal_shape(arg);
@@ -365,7 +370,7 @@ pub(crate) fn negate(arg: &Expr) -> ColumnType {
 /// The type of a number computed from this one without changing its kind: ABS, ROUND and the like.
 pub(crate) fn numeric(arg: &Expr) -> ColumnType {
     if is_temporal(&arg.ty) {
-        return double();
+        return temporal_double(arg);
     }
     match operand_class(arg) {
         Class::Integer => bigint(is_unsigned(&arg.ty) || arg.ty.kind == TypeKind::Year),
@@ -429,6 +434,9 @@ fn unify_known<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone, collation: Col
     if let Some(length) = bits.try_fold(0, |most, length| Some(most.max(length?))) {
         return ColumnType::unsigned(TypeKind::Bit { length });
     }
+    if known.clone().all(|e| matches!(e.ty.kind, TypeKind::Timestamp { .. })) {
+        return ColumnType::new(TypeKind::Timestamp { fsp: known.map(|e| fsp(&e.ty)).max().unwrap_or(0) });
+    }
     let classes: Vec<Class> = known.clone().map(|e| class(&e.ty)).collect();
     let all = |wanted: &[Class]| classes.iter().all(|c| wanted.contains(c));
     if all(&[Class::Integer]) {
@@ -462,8 +470,15 @@ fn unify_known<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone, collation: Col
         let kind = if collation == CollationId::BINARY { TypeKind::Blob(size) } else { TypeKind::Text(size) };
         return ColumnType { collation, ..ColumnType::new(kind) };
     }
-    let length = known.map(|e| string_length(&e.ty)).max().unwrap_or(0);
-    string(length, collation)
+    let length = |e: &Expr| match e.ty.kind {
+        TypeKind::Bit { length } => length.into(),
+        // Characters become bytes.
+        _ if collation == CollationId::BINARY && class(&e.ty) == Class::String => {
+            string_length(&e.ty) * bytes_per_char(e.ty.collation)
+        }
+        _ => string_length(&e.ty),
+    };
+    string(known.map(length).max().unwrap_or(0), collation)
 }
 
 /// The type of a column that takes values of all: as [`unify`], but a CHAR or BINARY beside anything but a VARCHAR stays one.

@@ -286,7 +286,7 @@ impl Binder<'_> {
         };
         let derivation = match class(&ty) {
             Class::String => Derivation { collation: ty.collation, level: derivation.level.min(Coercibility::Coercible) },
-            _ => Derivation::NUMERIC,
+            _ => Derivation::of_no_text(&ty),
         };
         Ok((WindowCall { function, args: bound, frame: whole(), ty, nullable }, derivation))
     }

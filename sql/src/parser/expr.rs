@@ -447,7 +447,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The bytes of a hexadecimal or bit literal.
-    fn bits(&mut self) -> Result<&'a [u8]> {
+    pub(super) fn bits(&mut self) -> Result<&'a [u8]> {
         let (digits, per_byte) = match self.token {
             Token::Hex(digits) => (digits, 2),
             Token::Bits(digits) => (digits, 8),

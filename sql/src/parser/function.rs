@@ -209,7 +209,7 @@ impl<'a> Parser<'a> {
                     call.order_by = self.order_by()?;
                 }
                 if self.accept_kw(K::Separator) {
-                    call.separator = Some(self.string()?);
+                    call.separator = Some(self.separator()?);
                 }
             }
             self.grow(height)?;

@@ -1,7 +1,6 @@
 //! LOAD DATA, and how values and rows stand in a text file: for SELECT ... INTO OUTFILE, too.
 
 use super::Parser;
-use crate::arena::ArenaVec;
 use crate::ast::{Duplicates, FileFormat, LoadData, LoadTarget, Statement};
 use crate::error::{Error, Result};
 use crate::keyword::Keyword as K;
@@ -127,19 +126,7 @@ impl<'a> Parser<'a> {
     }
 
     /// A string, or its bytes in hexadecimal or binary digits.
-    fn separator(&mut self) -> Result<&'a [u8]> {
-        let (digits, bits) = match self.token {
-            Token::Hex(digits) => (digits, 4),
-            Token::Bits(digits) => (digits, 1),
-            _ => return self.string(),
-        };
-        self.bump();
-        let mut bytes: ArenaVec<'a, u8> = self.arena.list();
-        // The first byte may have fewer digits.
-        for group in digits.rchunks(8 / bits).rev() {
-            let value = |digit: &u8| char::from(*digit).to_digit(16).unwrap_or(0) as u8;
-            bytes.push(group.iter().fold(0, |byte, digit| byte << bits | value(digit)));
-        }
-        Ok(bytes.into_bump_slice())
+    pub(super) fn separator(&mut self) -> Result<&'a [u8]> {
+        if matches!(self.token, Token::Hex(_) | Token::Bits(_)) { self.bits() } else { self.string() }
     }
 }

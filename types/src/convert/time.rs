@@ -65,6 +65,9 @@ fn read_datetime(value: &Value<'_>, context: &StoreContext<'_>) -> Option<Read> 
         }
         Value::Null => None,
         number => {
+            if let Some(zero) = zero_date_with_fraction(number) {
+                return Some(Read::exact(zero));
+            }
             let (value, micros) = datetime_of_number(number)?;
             if value.time_micros() == 0 && micros != 0 {
                 // A date has no fraction.
@@ -76,6 +79,16 @@ fn read_datetime(value: &Value<'_>, context: &StoreContext<'_>) -> Option<Read> 
             value.add_micros(MICROS_PER_SECOND).map(Read::exact)
         }
     }
+}
+
+/// A number between zero and one is the zero date with a fraction of a second.
+pub fn zero_date_with_fraction(number: &Value<'_>) -> Option<DateTime> {
+    if !matches!(number, Value::Decimal(_) | Value::Double(_)) {
+        return None;
+    }
+    let (value, micros) = datetime_of_number(number)?;
+    let is_fraction = value == DateTime::ZERO && micros != 0 && micros < MICROS_PER_SECOND as u32;
+    is_fraction.then_some(DateTime { micros, ..value })
 }
 
 impl DateTime {
