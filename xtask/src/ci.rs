@@ -11,7 +11,7 @@
 use crate::clients;
 use crate::install;
 use crate::miri;
-use crate::proc::{cargo, quiet, target};
+use crate::proc::{cargo, on_path, quiet, target};
 use crate::sim;
 use crate::step::{Counting, Steps};
 use crate::tidy;
@@ -27,9 +27,9 @@ pub fn run(root: &Path, may_install: bool, only: &[String]) -> Result<bool, Stri
     let steps = Steps::new(target(root).join("ci"))?;
     let wanted = |name: &str| only.is_empty() || only.iter().any(|n| n == name);
     let needs_server = only.is_empty()
-        || only
-            .iter()
-            .any(|n| ["sql", "isolation", "abuse", "events", "larger", "clients", "crash", "tpcc"].contains(&n.as_str()));
+        || only.iter().any(|n| {
+            ["sql", "isolation", "abuse", "events", "larger", "migrations", "clients", "crash", "tpcc"].contains(&n.as_str())
+        });
     let needs_tools = may_install && (only.is_empty() || wanted("clients"));
     std::thread::scope(|scope| {
         let tools = needs_tools.then(|| scope.spawn(|| install::all(root, &clients::folder(root))));
@@ -127,6 +127,9 @@ fn server_checks(root: &Path, steps: &Steps, wanted: &dyn Fn(&str) -> bool) {
     }
     if wanted("larger") {
         steps.run("larger than memory", &mut test_program(root, "larger"), Counting::Lines);
+    }
+    if wanted("migrations") && on_path("sysbench") {
+        steps.run("migrations under load", &mut test_program(root, "migrations"), Counting::Lines);
     }
     if wanted("clients") {
         for name in clients::NAMES {

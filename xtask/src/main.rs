@@ -14,6 +14,7 @@
 //! | `cross`     | builds for other processors and tests there, under emulation                |
 //! | `sim`       | the engine on a simulated machine, seed after seed                          |
 //! | `fuzz`      | the fuzz targets, each for some seconds; random statements beside MySQL     |
+//! | `migrations`| definitions of a table that sysbench works on, and kills in the middle of them |
 //! | `contention`| hot rows, hot pages, many connections: what they cost                      |
 //! | `tpch`      | the 22 queries of TPC-H beside other servers: answers and times             |
 //! | `bench`     | sysbench against Heddle and its peers, with the echo server as the floor    |
@@ -98,6 +99,11 @@ enum Word {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Changes the definition of a table that sysbench works on, by an optimized server; `-- --help` shows more
+    Migrations {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Builds for other processors (all, or those named: aarch64, powerpc64le, s390x) and tests there, under QEMU
     Cross {
         machines: Vec<String>,
@@ -131,6 +137,7 @@ fn main() -> ExitCode {
         Word::Isolation { arguments } => ci::program(&root, "isolation", &arguments),
         Word::Abuse { arguments } => ci::program(&root, "abuse", &arguments),
         Word::Larger { arguments } => ci::program(&root, "larger", &arguments),
+        Word::Migrations { arguments } => ci::measure(&root, "migrations", &arguments),
         Word::Contention { arguments } => ci::measure(&root, "contention", &arguments),
         Word::Tpch { arguments } => ci::measure(&root, "tpch", &arguments),
         Word::Cross { machines, no_install } => cross::run(&root, &machines, !no_install),

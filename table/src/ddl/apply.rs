@@ -11,7 +11,7 @@
 //! 2. begin the watch of the table (`watch`), let its users in again
 //! 3. read all rows, fill the trees (`build`); work off the rows that changed meanwhile, until few are left (`online`)
 //! 4. lock the tables alone again, in turns; while users are let in between turns, work off what they change
-//! 5. work off the rest; check the rows against new foreign keys
+//! 5. work off the rest, in turns where it is much (`online`); check the rows against new foreign keys
 //! 6. under the DDL mutex: check names again; one catalog transaction links the new trees and unlinks the old ones; publish
 //! ```
 //!
@@ -24,7 +24,7 @@
 //! A3: a snapshot from before step 6 does not read the new trees (`Table::rebuilt_at`, 1412): they do not have its versions.
 
 use super::build::{Build, Copy, Keys, Sieve, Work};
-use super::locks::LockedTables;
+use super::locks::{LockedTables, PAUSE, PAUSE_MIN};
 use super::online::Changed;
 use super::related::{alter_related, followed_children};
 use super::{Algorithm, Lock, checks};
@@ -204,9 +204,19 @@ impl Database {
         build.fill()?;
         build.catch_up()?;
         let deadline = Instant::now() + options.lock_wait_timeout;
-        locked.lock_again(worker, deadline, options, || build.catch_up())?;
-        build.finish()?;
-        Ok(build.altered())
+        let (mut pause, mut left) = (PAUSE, usize::MAX);
+        loop {
+            locked.lock_again(worker, deadline, options, || build.catch_up())?;
+            if build.finish()? {
+                return Ok(build.altered());
+            }
+            locked.let_in();
+            let before = std::mem::replace(&mut left, build.go_on_for(pause)?);
+            if left >= before {
+                // Users change more in a pause than is worked off in a turn.
+                pause = (pause / 2).max(PAUSE_MIN);
+            }
+        }
     }
 }
 

@@ -8,6 +8,7 @@
 //! L1: the tables do not change hands while their definition rights are held, also while users are let in (`let_in`).
 
 use super::DdlOptions;
+use super::online::ALONE_MAX;
 use crate::database::{DdlState, Published};
 use crate::mdl::{DefinitionGuard, ExclusiveGuard};
 use crate::{Database, Error, Result, Table};
@@ -17,7 +18,11 @@ use txn::Worker;
 
 /// How long new users wait at most before they go on and the definition tries again.
 const TURN: Duration = Duration::from_millis(400);
-const PAUSE: Duration = Duration::from_millis(200);
+// No statement waits for metadata as long as a second, with room for threads to be scheduled.
+const _: () = assert!(TURN.as_millis() + ALONE_MAX.as_millis() <= 750);
+pub(super) const PAUSE: Duration = Duration::from_millis(200);
+/// Where users change more in a pause than a definition can work off.
+pub(super) const PAUSE_MIN: Duration = Duration::from_millis(20);
 /// Between two looks at whether the statement was killed.
 const LOOK: Duration = Duration::from_millis(100);
 

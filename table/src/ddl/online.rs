@@ -2,39 +2,74 @@
 //!
 //! Per noted row: 1. what the new trees have of it is taken out, found by its clustered key, or by the index entries in its notes; 2. what
 //! the table has now is put in. A row that an open transaction holds stays for later, and so does one whose unique key another row
-//! still has. Step 1 is done for all noted rows before step 2, so that keys that rows have exchanged are free.
+//! still has. Rows are worked off in the order of their keys, a batch at a time: pages that are not in memory are asked for before (`fetch`),
+//! and step 1 is done for the batch before step 2. Of rows that have exchanged a unique key in two batches, one waits for the next pass.
+//!
+//! So that they do not pile up while a large table is read, notes are worked off in between too (`relieve`): those of rows that have been
+//! read. Of a row that is still to be read a note is forgotten once nobody holds the row.
+//!
+//! Writers may change rows faster than they are worked off, above all where the data is larger than memory. What is left then is worked
+//! off in turns, with the table locked alone (`finish`), between which users are let in for a moment.
 //!
 //! O1: a row that is not held is read as committed. If it changes again, it is noted again (`watch`, V2).
 //! O2: nobody reads the new trees, so what they show of rows that are still to be looked at does not matter.
+//! O3: who reads a row with a snapshot taken after nobody held it reads all that was noted of it before, or there is a later note. The new
+//!     trees have nothing yet of a row that is still to be read, so there is nothing to take out.
 
 use super::Altered;
-use super::build::{Build, Put, Slices, Work, duplicate_in_index, entry_of, load_whole, put_entry};
+use super::build::{Build, Keys, Put, Slices, Work, duplicate_in_index, entry_of, load_whole, put_entry};
 use crate::catalog::blocking;
 use crate::watch::Entries;
 use crate::{Result, RowBuf, RowRead};
-use std::collections::HashMap;
-use txn::{LockMode, Txn, WaitPolicy};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+use txn::{Isolation, LockMode, Txn, WaitPolicy};
 use types::schema::IndexKind;
 
 /// Bytes of notes that are kept at most: `innodb_online_alter_log_max_size`.
 pub(super) const CHANGED_BYTES_MAX: usize = 128 << 20;
+/// From this many bytes on they are worked off while rows are still to be read.
+const CHANGED_BYTES_MANY: usize = if cfg!(test) { 4 << 10 } else { 16 << 20 };
 /// Fewer rows than these are left for when the table is locked alone.
-const LEFT_MAX: usize = 500;
-/// How often the notes are worked off before that, even if writers are as fast.
+const LEFT_MAX: usize = if cfg!(test) { 20 } else { 500 };
+/// How often the notes are worked off before that.
 const ROUNDS_MAX: usize = 30;
+/// Rows that are worked off at a time.
+const BATCH_ROWS: usize = if cfg!(test) { 16 } else { 256 };
+/// How long rows are worked off with the table locked alone before users are let in again.
+pub(super) const ALONE_MAX: Duration = Duration::from_millis(if cfg!(test) { 30 } else { 300 });
 /// Bytes that a noted row takes beside its key and entries.
 const ROW_BYTES: usize = 96;
 
 type Known = Vec<(usize, Box<[u8]>)>;
+type Rows = BTreeMap<Box<[u8]>, Known>;
 
 /// The rows to be looked at again: by clustered key, with entries to be taken out of new indexes.
-#[derive(Default)]
 pub(super) struct Changed {
-    rows: HashMap<Box<[u8]>, Known>,
+    rows: Rows,
     bytes: usize,
+    /// Bytes from which on there are many.
+    many: usize,
+}
+
+impl Default for Changed {
+    fn default() -> Self {
+        Self { rows: Rows::new(), bytes: 0, many: CHANGED_BYTES_MANY }
+    }
 }
 
 impl Changed {
+    /// So many that they are worked off before all rows are read?
+    pub fn are_many(&self) -> bool {
+        self.bytes >= self.many
+    }
+
+    /// Takes all rows out.
+    fn take(&mut self) -> Rows {
+        self.bytes = 0;
+        std::mem::take(&mut self.rows)
+    }
+
     pub fn add(&mut self, key: &[u8], entries: Entries) {
         if !self.rows.contains_key(key) {
             self.bytes += ROW_BYTES + key.len();
@@ -77,36 +112,150 @@ impl Build<'_> {
             if before <= LEFT_MAX {
                 return Ok(());
             }
-            self.work_off(false)?;
-            if self.changed.rows.len() >= before {
-                // What is left waits for transactions to end.
+            self.work_off(false, None)?;
+            self.take_notes()?;
+            if self.changed.rows.len() >= before - before / 8 {
+                // What is left waits for transactions to end, or writers are as fast.
                 return Ok(());
             }
         }
         Ok(())
     }
 
-    /// Works off all that is left. The table is locked alone.
-    pub fn finish(&mut self) -> Result<()> {
+    /// Works off all that is left. The table is locked alone. `false`: it is too much for now, users are to be let in again.
+    pub fn finish(&mut self) -> Result<bool> {
+        let deadline = Instant::now() + ALONE_MAX;
         self.take_notes()?;
-        self.work_off(true)
+        while self.changed.rows.len() > LEFT_MAX {
+            let before = self.changed.rows.len();
+            self.work_off(false, Some(deadline))?;
+            if self.changed.rows.len() >= before {
+                // They wait for each other's keys.
+                break;
+            }
+            if Instant::now() >= deadline && self.changed.rows.len() > LEFT_MAX {
+                return Ok(false);
+            }
+        }
+        self.work_off(true, None)?;
+        Ok(true)
     }
 
-    /// `is_last`: nobody holds a row any more, and a duplicate is one.
-    fn work_off(&mut self, is_last: bool) -> Result<()> {
-        let changed = std::mem::take(&mut self.changed);
+    /// Works off rows for a while, with others using the table. Gives how many are left.
+    pub fn go_on_for(&mut self, pause: Duration) -> Result<usize> {
+        let until = Instant::now() + pause;
+        self.take_notes()?;
+        self.work_off(false, Some(until))?;
+        // Asleep, this thread holds no old versions back.
+        self.worker.park();
+        std::thread::sleep(until.saturating_duration_since(Instant::now()));
+        self.worker.tick();
+        self.take_notes()?;
+        Ok(self.changed.rows.len())
+    }
+
+    /// Works off the notes of rows up to `read`, the last that was read and put into the new trees. Rows behind it are read afterwards
+    /// with a snapshot that is not taken yet (O3).
+    pub fn relieve(&mut self, read: &[u8]) -> Result<()> {
+        let mut rows = self.changed.take();
+        let behind = [read, &[0]].concat();
         let mut slices = Slices::new(self.worker);
-        for (key, entries) in &changed.rows {
+        for (key, known) in rows.split_off(&behind[..]) {
+            if self.is_held(&key, slices.txn())? {
+                self.changed.add(&key, known.into());
+            }
+            slices.step(self.options)?;
+        }
+        slices.commit();
+        self.work_off_rows(rows, false, None)?;
+        // What waits for transactions is not looked at all the time.
+        self.changed.many = CHANGED_BYTES_MANY.max(2 * self.changed.bytes);
+        Ok(())
+    }
+
+    /// Does an open transaction hold the row of the table?
+    fn is_held(&self, key: &[u8], txn: &mut Txn) -> Result<bool> {
+        let (tree, mode, mut payload) = (self.old.indexes[0].tree, LockMode::Share, Vec::new());
+        match blocking(|| txn.read_current(self.worker, tree, key, mode, WaitPolicy::NoWait, &mut payload)) {
+            Ok(_) => Ok(false),
+            Err(txn::Error::WouldBlock) => Ok(true),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// `is_last`: nobody holds a row any more, and a duplicate is one. Rows that `deadline` leaves stay noted.
+    fn work_off(&mut self, is_last: bool, deadline: Option<Instant>) -> Result<()> {
+        let rows = self.changed.take();
+        self.work_off_rows(rows, is_last, deadline)
+    }
+
+    fn work_off_rows(&mut self, mut rows: Rows, is_last: bool, deadline: Option<Instant>) -> Result<()> {
+        let batch_rows = if is_last { rows.len() } else { BATCH_ROWS };
+        while !rows.is_empty() {
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                rows.into_iter().for_each(|(key, known)| self.changed.add(&key, known.into()));
+                return Ok(());
+            }
+            let batch: Vec<_> = (0..batch_rows).map_while(|_| rows.pop_first()).collect();
+            self.fetch(&batch)?;
+            self.work_off_batch(&batch, is_last)?;
+        }
+        Ok(())
+    }
+
+    fn work_off_batch(&mut self, batch: &[(Box<[u8]>, Known)], is_last: bool) -> Result<()> {
+        let mut slices = Slices::new(self.worker);
+        for (key, entries) in batch {
             self.take_out(key, entries, slices.txn())?;
             slices.step(self.options)?;
         }
-        for key in changed.rows.keys() {
+        for (key, _) in batch {
             if let Outcome::Later = self.put_in(key, is_last, slices.txn())? {
                 self.changed.add(key, Box::default());
             }
             slices.step(self.options)?;
         }
         slices.commit();
+        self.options.check_cancelled()
+    }
+
+    /// Has pages read that the rows need, all at the same time.
+    fn fetch(&self, batch: &[(Box<[u8]>, Known)]) -> Result<()> {
+        let (worker, new) = (self.worker, self.new);
+        for (key, entries) in batch {
+            worker.fetch_leaf(self.old.indexes[0].tree, key);
+            match &self.work {
+                Work::Indexes(_) => entries.iter().for_each(|(index, entry)| worker.fetch_leaf(new.indexes[*index].tree, entry)),
+                Work::Copy(copy) => match copy.keys {
+                    Keys::Mapped(map) => worker.fetch_leaf(map, key),
+                    Keys::Same | Keys::Unneeded => worker.fetch_leaf(new.indexes[0].tree, key),
+                },
+            }
+        }
+        match &self.work {
+            Work::Copy(copy) if copy.keys == Keys::Same && new.indexes.len() > 1 => self.fetch_entries(batch),
+            _ => Ok(()),
+        }
+    }
+
+    /// The same for the index entries of copied rows, which are found by the rows.
+    fn fetch_entries(&self, batch: &[(Box<[u8]>, Known)]) -> Result<()> {
+        let (worker, new) = (self.worker, self.new);
+        let mut txn = worker.begin(Isolation::ReadCommitted);
+        let mut row = RowBuf::new();
+        for (key, _) in batch {
+            row.set_key(key);
+            if !blocking(|| new.reread(worker, &mut txn, RowRead::Latest, &mut row))? || new.has_externals(&row) {
+                continue;
+            }
+            for index in 1..new.indexes.len() {
+                if blocking(|| new.index_entry_of(worker, &mut txn, index, RowRead::Latest, &mut row))? {
+                    worker.fetch_leaf(new.indexes[index].tree, &row.entry);
+                }
+            }
+        }
+        // It has changed nothing.
+        blocking(|| txn.rollback(worker))?;
         Ok(())
     }
 
@@ -131,11 +280,8 @@ impl Build<'_> {
         let mut row = RowBuf::new();
         row.set_key(key);
         if !is_last {
-            let (tree, mode) = (old.indexes[0].tree, LockMode::Share);
-            match blocking(|| txn.read_current(worker, tree, key, mode, WaitPolicy::NoWait, &mut row.payload)) {
-                Ok(_) => {}
-                Err(txn::Error::WouldBlock) => return Ok(Outcome::Later),
-                Err(error) => return Err(error.into()),
+            if self.is_held(key, txn)? {
+                return Ok(Outcome::Later);
             }
             // O1: with its large values, from one snapshot.
             txn.begin_statement(worker);
