@@ -109,11 +109,11 @@ impl KeptRecords {
 
     fn step(&mut self) -> Step<bool> {
         self.within = None;
-        if let Some(tape) = &mut self.tape {
-            if self.reader.next(tape)? {
-                self.left -= 1;
-                return Ok(true);
-            }
+        if let Some(tape) = &mut self.tape
+            && self.reader.next(tape)?
+        {
+            self.left -= 1;
+            return Ok(true);
         }
         if self.at >= self.buffer.len() {
             return Ok(false);

@@ -198,7 +198,9 @@ mod tests {
     fn busy_sessions_are_counted_while_they_are_busy() {
         let now = Instant::now();
         let mut crowd = Crowd::new(now);
-        [7, 9, 7, 10, 9].map(|session| crowd.note(mio::Token(session)));
+        for session in [7, 9, 7, 10, 9] {
+            crowd.note(mio::Token(session));
+        }
         assert_eq!(crowd.size(now), 3);
         assert_eq!(crowd.size(now + CROWD_PERIOD), 3);
         assert_eq!(crowd.size(now + CROWD_PERIOD * 2), 0);
