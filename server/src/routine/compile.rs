@@ -5,7 +5,7 @@ use crate::accounts::Name;
 use crate::counters::count;
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
-use crate::session::{Assumption, Binder, PLAN_ATTEMPTS_MAX, Planned, State};
+use crate::session::{Binder, Bound, KeptPlan, PLAN_ATTEMPTS_MAX, Planned, State};
 use sql::plan::StoredFunction;
 use sql::routine::{Code, Condition, ProgramKind, RoutineError, SlotType};
 use std::cell::RefCell;
@@ -19,24 +19,11 @@ use types::{ColumnType, TypeKind, Value};
 pub enum Work {
     /// Computed over the frame.
     Expression(Rc<Bound<sql::expr::Expr>>),
-    Plan(Rc<Bound<Rc<PlanEntry>>>),
+    Plan(Rc<KeptPlan>),
     /// An expression that must be planned: it has subqueries, or waits.
     Query,
     /// Parsed at each execution.
     Text,
-}
-
-/// What was bound, and for which session.
-pub struct Bound<T> {
-    key: u64,
-    assumed: Vec<Assumption>,
-    what: T,
-}
-
-impl<T> Bound<T> {
-    fn holds(&self, state: &State) -> bool {
-        self.key == state.settings.bind_key && state.holds(&self.assumed)
-    }
 }
 
 impl Routine {
@@ -149,19 +136,14 @@ impl Routine {
     /// The plan that is kept for a piece of code, where it still holds.
     fn kept_plan(&self, state: &State, code: &Code) -> Option<Rc<PlanEntry>> {
         match &*self.works[code.id as usize].borrow() {
-            Some(Work::Plan(plan))
-                if plan.what.schema_version == state.worker.shared.database.schema_version() && plan.holds(state) =>
-            {
-                Some(Rc::clone(&plan.what))
-            }
+            Some(Work::Plan(plan)) => plan.present(state),
             _ => None,
         }
     }
 
     fn keep_plan(&self, state: &State, code: &Code, planned: Planned) -> Rc<PlanEntry> {
-        let Planned { entry, is_for_one, assumed } = planned;
-        if !is_for_one {
-            let plan = Bound { key: state.settings.bind_key, assumed, what: Rc::clone(&entry) };
+        let entry = Rc::clone(&planned.entry);
+        if let Some(plan) = planned.kept(state) {
             self.keep(code, Work::Plan(Rc::new(plan)));
         }
         entry
@@ -249,8 +231,7 @@ impl Routine {
         let schema = state.schema();
         let binder = Binder::new(state, &schema, &[]);
         let Some(what) = sql::bind_value(&parsed, &binder)? else { return Ok(None) };
-        let bound = Bound { key: state.settings.bind_key, assumed: binder.take_assumed(), what };
-        Ok(Some((bound, binder.is_volatile())))
+        Ok(Some((Bound::new(state, binder.take_assumed(), what), binder.is_volatile())))
     }
 
     /// The value of an expression that must be run as a query.

@@ -243,7 +243,40 @@ pub struct Planned {
     pub assumed: Vec<Assumption>,
 }
 
+/// What was bound, and for which sessions it holds.
+pub struct Bound<T> {
+    key: u64,
+    assumed: Vec<Assumption>,
+    pub what: T,
+}
+
+impl<T> Bound<T> {
+    pub fn new(state: &State, assumed: Vec<Assumption>, what: T) -> Self {
+        Self { key: state.settings.bind_key, assumed, what }
+    }
+
+    pub fn holds(&self, state: &State) -> bool {
+        self.key == state.settings.bind_key && state.holds(&self.assumed)
+    }
+}
+
+/// A plan that is kept with its statement.
+pub type KeptPlan = Bound<Rc<PlanEntry>>;
+
+impl KeptPlan {
+    /// The plan, where it still holds.
+    pub fn present(&self, state: &State) -> Option<Rc<PlanEntry>> {
+        let is_present = self.what.schema_version == state.worker.shared.database.schema_version();
+        (is_present && self.holds(state)).then(|| Rc::clone(&self.what))
+    }
+}
+
 impl Planned {
+    /// The plan to keep; `None`: it is good for one execution.
+    pub fn kept(self, state: &State) -> Option<KeptPlan> {
+        (!self.is_for_one).then(|| Bound::new(state, self.assumed, self.entry))
+    }
+
     /// May it not be kept by who looks at no variables?
     pub fn is_volatile(&self) -> bool {
         self.is_for_one || !self.assumed.is_empty()

@@ -30,7 +30,7 @@ mod statement;
 mod temporary;
 mod transaction;
 
-pub use context::{Assumption, Binder, Planned, without_parameters};
+pub use context::{Binder, Bound, KeptPlan, Planned, without_parameters};
 pub use info::{ProcessLine, SessionInfo};
 pub use login::LoggedIn;
 pub use outfile::FileTarget;

@@ -1,10 +1,12 @@
-//! PREPARE, EXECUTE and DEALLOCATE PREPARE in SQL. Statements are kept as text and planned at each execution.
+//! PREPARE, EXECUTE and DEALLOCATE PREPARE in SQL. Statements on rows keep their plan as long as it holds; others are parsed at each execution.
 
+use super::context::KeptPlan;
 use super::query::PLAN_ATTEMPTS_MAX;
 use super::run::{Destination, Ran, owned};
 use super::state::{Answer, State};
 use super::{Client, IDS};
 use crate::error::{Error, Result};
+use crate::plan_cache::PlanEntry;
 use protocol::RowFormat;
 use sql::ast::{PrepareSource, Statement};
 use std::collections::BTreeMap;
@@ -12,7 +14,13 @@ use std::rc::Rc;
 use types::Value;
 
 /// Statements by lower-case name.
-pub type NamedStatements = BTreeMap<String, (Rc<[u8]>, usize)>;
+pub type NamedStatements = BTreeMap<String, NamedStatement>;
+
+pub struct NamedStatement {
+    text: Rc<[u8]>,
+    parameters: usize,
+    plan: Option<KeptPlan>,
+}
 
 impl State {
     /// PREPARE name FROM ...
@@ -41,6 +49,7 @@ impl State {
             let near = String::from_utf8_lossy(&text[parsed.end..]).trim().chars().take(80).collect();
             return Err(Error::Sql(sql::Error::Syntax { near, line: 1 }));
         }
+        let mut plan = None;
         match &parsed.statement {
             Statement::Empty => return Err(Error::EmptyQuery),
             Statement::Prepare { .. }
@@ -54,14 +63,14 @@ impl State {
             | Statement::CreateTrigger(_)
             | Statement::DropTrigger { .. } => return Err(Error::NotPreparable),
             statement if statement.info().plannable => {
-                self.plan(&parsed)?;
+                plan = self.plan(&parsed)?.kept(self);
             }
             Statement::Call(call) => crate::routine::check_call(self, call, parsed.params)?,
             _ => {}
         }
         let parameters = parsed.params as usize;
         drop(arena);
-        self.named.insert(key, (text, parameters));
+        self.named.insert(key, NamedStatement { text, parameters, plan });
         let info = "Statement prepared";
         self.write_ok(client, &Answer { info, ..Answer::default() });
         Ok(())
@@ -69,12 +78,17 @@ impl State {
 
     /// EXECUTE name USING @a, ...
     pub async fn execute_named(&mut self, client: &mut Client, name: &str, using: &[&str], format: RowFormat) -> Result<()> {
-        let Some((text, parameters)) = self.named.get(&name.to_lowercase()).cloned() else {
+        let key = name.to_lowercase();
+        let Some(statement) = self.named.get(&key) else {
             return Err(Error::UnknownStatement { handler: name.to_owned(), given_to: "EXECUTE" });
         };
-        if parameters != using.len() {
+        if statement.parameters != using.len() {
             return Err(Error::WrongArguments("EXECUTE"));
         }
+        let text = Rc::clone(&statement.text);
+        // One that this session may not run now is bound anew, which tells of all that is missing.
+        let may = |entry: &Rc<PlanEntry>| entry.needs.check(&self.access, &self.worker).is_ok();
+        let kept = statement.plan.as_ref().and_then(|plan| plan.present(self)).filter(may);
         let values: Vec<Value<'static>> = using
             .iter()
             .map(|variable| match self.vars.user_variables.get(&variable.to_lowercase()) {
@@ -82,6 +96,12 @@ impl State {
                 None => Value::Null,
             })
             .collect();
+        if let Some(entry) = kept {
+            self.clear_warnings();
+            if self.run_plan(client, &entry, &values, &mut Destination::Client(format)).await? == Ran::Done {
+                return Ok(());
+            }
+        }
         let arena = self.worker.arena();
         let parsed = sql::parse(&arena, &text, &self.settings.mode)?;
         if let Statement::Call(call) = &parsed.statement {
@@ -97,9 +117,14 @@ impl State {
         }
         for _ in 0..PLAN_ATTEMPTS_MAX {
             let planned = self.plan(&parsed)?;
+            let entry = Rc::clone(&planned.entry);
+            let plan = planned.kept(self);
+            if let Some(statement) = self.named.get_mut(&key) {
+                statement.plan = plan;
+            }
             self.clear_warnings();
             let mut to = Destination::Client(format);
-            if self.run_plan(client, &planned.entry, &values, &mut to).await? == Ran::Done {
+            if self.run_plan(client, &entry, &values, &mut to).await? == Ran::Done {
                 return Ok(());
             }
         }

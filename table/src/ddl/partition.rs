@@ -120,7 +120,7 @@ pub(super) fn change(partitioning: &mut Option<Box<Partitioning>>, change: Parti
             present.partitions.truncate(present.partitions.len() - count);
         }
         PartitionChange::ReorganizeAll => {
-            if !present.by.takes_all() || present.partitions.len() == 1 {
+            if !present.by.takes_all() || present.written == Written::Nothing {
                 return Err(PartitionError::ReorganizesAlone.into());
             }
             present.partitions.truncate(1);

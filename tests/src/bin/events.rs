@@ -238,12 +238,10 @@ fn beside_definitions(server: &Server) -> Outcome {
     for n in 0..ALTERS {
         execute(&mut reader, &format!("SELECT * FROM long_{n}"))?;
     }
-    let alters: Vec<_> = (0..ALTERS)
-        .map(|n| {
-            let mut conn = connect(server)?;
-            Ok(std::thread::spawn(move || execute(&mut conn, &format!("ALTER TABLE long_{n} ADD b INT"))))
-        })
-        .collect::<Outcome<_>>()?;
+    let conns: Vec<Conn> = (0..ALTERS).map(|_| connect(server)).collect::<Outcome<_>>()?;
+    let alter =
+        |(n, mut conn): (usize, Conn)| std::thread::spawn(move || execute(&mut conn, &format!("ALTER TABLE long_{n} ADD b INT")));
+    let alters: Vec<_> = conns.into_iter().enumerate().map(alter).collect();
     let waiting = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE 'ALTER TABLE long%'";
     until(conn, waiting, |n: i64| n == ALTERS as i64)?;
     let seen: i64 = ask(conn, &count("often"))?;
