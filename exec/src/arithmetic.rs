@@ -40,9 +40,11 @@ pub(crate) fn eval<'a>(env: &Env<'a>, node: &'a Expr, op: ArithmeticOp, left: &'
 
 /// `-x`: integers that have no negative become 1690.
 pub(crate) fn negate<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr) -> Evaluated<'a> {
+    if coerce::kind_of(&node.ty) == Kind::Decimal {
+        return Ok(env.decimal_operand(arg)?.map_or(Value::Null, |number| Value::Decimal(number.negate())));
+    }
     Ok(match (env.number(arg)?, coerce::kind_of(&node.ty)) {
         (Value::Null, _) => Value::Null,
-        (value, Kind::Decimal) => Value::Decimal(env.as_decimal(&value)?.negate()),
         (value, Kind::Double) => Value::Double(-env.as_double(&value)?),
         (value, _) => {
             let n = -env.as_integer(&value)?;

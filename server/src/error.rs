@@ -328,7 +328,6 @@ fn sql_error(error: &Sql) -> (u16, String) {
             ),
         ),
         Sql::WrongParamCount(name) => (1582, format!("Incorrect parameter count in the call to native function '{name}'")),
-        Sql::WrongParams(name) => (1583, format!("Incorrect parameters in the call to native function '{name}'")),
         Sql::UnknownFunction(name) => (1305, format!("FUNCTION {name} does not exist")),
         Sql::FunctionApart(name) => (
             1630,
@@ -337,7 +336,6 @@ fn sql_error(error: &Sql) -> (u16, String) {
             ),
         ),
         Sql::UnknownSystemVariable(name) => (1193, format!("Unknown system variable '{name}'")),
-        Sql::GlobalVariable(name) => (1238, format!("Variable '{name}' is a GLOBAL variable")),
         Sql::ColumnCount { row } => (1136, format!("Column count doesn't match value count at row {row}")),
         Sql::ColumnTwice(name) => (1110, format!("Column '{name}' specified twice")),
         Sql::OperandColumns(count) => (1241, format!("Operand should contain {count} column(s)")),
@@ -404,12 +402,6 @@ fn recursive(why: RecursiveError, table: &str) -> (u16, String) {
         RecursiveError::Aggregation => {
             (3575, format!("{whole} can contain neither aggregation nor window functions in recursive query block"))
         }
-        RecursiveError::NullSide => (
-            3576,
-            format!(
-                "{block} neither be in the right argument of a LEFT JOIN, nor be forced to be non-first with join order hints"
-            ),
-        ),
         RecursiveError::Operand => (4114, "Recursive table reference in EXCEPT or INTERSECT operand is not allowed.".to_owned()),
         RecursiveError::SeveralUses => (3577, format!("{block} be referenced only once, and not in any subquery")),
     }
@@ -437,13 +429,11 @@ fn definition_error(error: &DefinitionError) -> (u16, String) {
     use DefinitionError as D;
     match error {
         D::DuplicateColumn(name) => (1060, format!("Duplicate column name '{name}'")),
-        D::DuplicateKey(name) => (1061, format!("Duplicate key name '{name}'")),
         D::MultiplePrimaryKeys => (1068, "Multiple primary key defined".into()),
         D::KeyColumnMissing(name) => (1072, format!("Key column '{name}' doesn't exist in table")),
         D::ColumnTooLong { column, max } => (1074, column_too_long(column, *max)),
         D::InvalidDefault(name) => (1067, format!("Invalid default value for '{name}'")),
         D::BlobDefault(name) => (1101, blob_default(name)),
-        D::WrongAutoKey => (1075, WRONG_AUTO_KEY.into()),
         D::WrongColumnSpecifier(name) => (1063, format!("Incorrect column specifier for column '{name}'")),
         D::TooBigScale { column, scale, max } => {
             (1425, format!("Too big scale {scale} specified for column '{column}'. Maximum is {max}."))
@@ -460,10 +450,8 @@ fn definition_error(error: &DefinitionError) -> (u16, String) {
         D::KeyTooLong(max) => (1071, format!("Specified key was too long; max key length is {max} bytes")),
         D::PrimaryNullable => (1171, PRIMARY_NULLABLE.into()),
         D::NoColumns => (4028, "A table must have at least one visible column.".into()),
-        D::DropAllColumns => (1090, DROP_ALL_COLUMNS.into()),
         D::CannotDrop(name) => (1091, cannot_drop(name)),
         D::NoSuchColumn { column, table } => (1054, format!("Unknown column '{column}' in '{table}'")),
-        D::WrongKeyName(name) => (1280, format!("Incorrect index name '{name}'")),
         D::DuplicateMember { column, value, kind } => {
             (1291, format!("Column '{column}' has duplicated value '{value}' in {kind}"))
         }

@@ -181,16 +181,12 @@ pub enum Error {
     },
     /// 1582 "Incorrect parameter count in the call to native function '{0}'"
     WrongParamCount(String),
-    /// 1583 "Incorrect parameters in the call to native function '{0}'"
-    WrongParams(String),
     /// 1305 "FUNCTION {0} does not exist" (database.name)
     UnknownFunction(String),
     /// 1630 "FUNCTION {0} does not exist. Check the 'Function Name Parsing and Resolution' section in the Reference Manual"
     FunctionApart(String),
     /// 1193
     UnknownSystemVariable(String),
-    /// 1238 "Variable '{0}' is a GLOBAL variable"
-    GlobalVariable(String),
     /// 1136 "Column count doesn't match value count at row {0}"
     ColumnCount {
         row: usize,
@@ -312,8 +308,6 @@ pub enum RecursiveError {
     SeedBehindStep,
     /// 3575
     Aggregation,
-    /// 3576
-    NullSide,
     /// 3577
     SeveralUses,
     /// 4114
@@ -361,8 +355,6 @@ pub struct IllegalMix {
 pub enum DefinitionError {
     /// 1060
     DuplicateColumn(String),
-    /// 1061
-    DuplicateKey(String),
     /// 1068
     MultiplePrimaryKeys,
     /// 1072 "Key column '{0}' doesn't exist in table"
@@ -373,8 +365,6 @@ pub enum DefinitionError {
     InvalidDefault(String),
     /// 1101 "BLOB, TEXT, GEOMETRY or JSON column '{0}' can't have a default value"
     BlobDefault(String),
-    /// 1075 "there can be only one auto column and it must be defined as a key"
-    WrongAutoKey,
     /// 1063 "Incorrect column specifier for column '{0}'"
     WrongColumnSpecifier(String),
     /// 1425 "Too big scale {scale} specified for column '{column}'. Maximum is {max}."
@@ -395,14 +385,10 @@ pub enum DefinitionError {
     PrimaryNullable,
     /// 4028 "A table must have at least one visible column."
     NoColumns,
-    /// 1090 "You can't delete all columns with ALTER TABLE; use DROP TABLE instead"
-    DropAllColumns,
     /// 1091 "Can't DROP '{0}'; check that column/key exists"
     CannotDrop(String),
     /// 1054 in 'table name'
     NoSuchColumn { column: String, table: String },
-    /// 1280 "Incorrect index name '{0}'"
-    WrongKeyName(String),
     /// 1291 "Column '{column}' has duplicated value '{value}' in {kind}"
     DuplicateMember { column: String, value: String, kind: &'static str },
     /// 1286 "Unknown storage engine '{0}'"

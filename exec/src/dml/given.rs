@@ -48,7 +48,10 @@ impl GivenRow {
             let stored = match value.is_null() {
                 true if column.nullable => Value::Null,
                 true => store::implicit_default(&column.ty),
-                false => store::convert(env.shared, &value, &expr.ty, column, row_number)?.into_owned(),
+                false => match store::convert(env.shared, &value, &expr.ty, column, row_number)?.into_owned() {
+                    Value::Null if !column.nullable => store::implicit_default(&column.ty),
+                    stored => stored,
+                },
             };
             let given = if value.is_null() { Value::Null } else { env.shown(stored.clone(), &column.ty).into_owned() };
             (stored, given)

@@ -228,7 +228,10 @@ impl<'p> Loading<'p> {
         };
         let value = env.eval(expr)?;
         if !value.is_null() {
-            return Ok(store::convert(env.shared, &value, &expr.ty, column, number)?.into_owned());
+            let stored = store::convert(env.shared, &value, &expr.ty, column, number)?.into_owned();
+            if !stored.is_null() {
+                return Ok(stored);
+            }
         }
         match column.nullable || column.auto_increment {
             true => Ok(Value::Null),

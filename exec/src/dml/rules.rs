@@ -329,7 +329,10 @@ fn stored(shared: &Shared<'_>, value: &Value<'_>, expr: &Expr, table: &Table, co
     let stored = match value.is_null() {
         true if column.nullable => Value::Null,
         true => store::not_null(shared, column, shared.strict)?,
-        false => store::convert(shared, value, &expr.ty, column, row)?.into_owned(),
+        false => match store::convert(shared, value, &expr.ty, column, row)? {
+            Value::Null if !column.nullable => store::not_null(shared, column, shared.strict)?,
+            stored => stored,
+        },
     };
     Ok(stored.into_owned())
 }

@@ -379,14 +379,17 @@ fn date_add<'a>(
     if matches!(value, Value::Null) {
         return Ok(Value::Null);
     }
-    let Some(interval) = interval(env, amount, unit)? else { return Ok(Value::Null) };
-    let interval = if subtract { interval.negate() } else { interval };
+    let interval = || -> Step<Option<Interval>> {
+        Ok(interval(env, amount, unit)?.map(|interval| if subtract { interval.negate() } else { interval }))
+    };
     if let Value::Time(t) = value
         && coerce::kind_of(&node.ty) == Kind::Time
     {
+        let Some(interval) = interval()? else { return Ok(Value::Null) };
         return Ok(t.add_interval(&interval).map_or_else(|| overflow(env, "time"), Value::Time));
     }
     let Some(d) = env.as_datetime(&value)? else { return Ok(Value::Null) };
+    let Some(interval) = interval()? else { return Ok(Value::Null) };
     let Some(sum) = d.add_interval(&interval) else { return Ok(overflow(env, "datetime")) };
     // What is no date stays a date where it was one and the unit counts days.
     let stays_date = || {
@@ -418,7 +421,8 @@ fn date_add<'a>(
 /// The outcome of DATE_ADD and its like.
 fn is_moved(date: &Expr) -> bool {
     use Function as F;
-    matches!(&date.kind, ExprKind::Call { function: F::DateAdd | F::DateSub | F::TimestampAdd, .. })
+    let is_sum = matches!(&date.kind, ExprKind::Call { function: F::DateAdd | F::DateSub | F::TimestampAdd, .. });
+    is_sum && !matches!(date.ty.kind, TypeKind::Date)
 }
 
 #[cold]

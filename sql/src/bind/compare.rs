@@ -179,12 +179,17 @@ pub(crate) fn is_date_constant(expr: &Expr) -> bool {
     number == "0" || super::literal::datetime_constant(number.as_bytes()).is_some()
 }
 
+/// 838:59:59 as a number, and one more.
+const NUMBER_OF_TIME_END: f64 = 8_385_960.0;
+
 /// A parameter, or a literal number that is a time: digits of hours, minutes and seconds.
 fn is_time_constant(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Literal(Value::Int(n)) => super::literal::time_constant(n.to_string().as_bytes()).is_some(),
         ExprKind::Literal(Value::UInt(n)) => super::literal::time_constant(n.to_string().as_bytes()).is_some(),
         ExprKind::Literal(Value::Decimal(d)) => super::literal::time_constant(d.to_string().as_bytes()).is_some(),
+        // Beyond all times it stays a number.
+        ExprKind::Literal(Value::Double(x)) => x.abs() < NUMBER_OF_TIME_END,
         _ => is_constant(expr),
     }
 }

@@ -5,7 +5,9 @@ use super::compare::{self, Coercibility, Derivation};
 use super::expr::adopt;
 use super::function_names::{FUNCTIONS, NOT_SUPPORTED};
 use super::function_types::{becomes_text, date_add_type, is_numeric, takes_part_in_collation};
-use super::operand::{bits_as_number, choice_as_number, enum_as_number, is_bits_literal, number_argument, numeric_operand};
+use super::operand::{
+    bits_as_number, choice_as_number, enum_as_number, is_bits_literal, moved_date_as_number, number_argument, numeric_operand,
+};
 use super::typing::{self, Class, class};
 use crate::ast;
 use crate::error::{Error, Result};
@@ -127,7 +129,10 @@ impl Binder<'_> {
                 return Ok(self.boolean(ExprKind::IsNull { arg: Box::new(arg), negated: false }, false));
             }
             F::NullIf => {
-                let nulled = self.null_if(args, derivation)?;
+                let mut nulled = self.null_if(args, derivation)?;
+                if class(&nulled.ty) == Class::String {
+                    nulled.ty.collation = first.collation;
+                }
                 self.derivation = first;
                 return Ok(nulled);
             }
@@ -177,6 +182,7 @@ impl Binder<'_> {
         for arg in &mut args[..numbers] {
             enum_as_number(arg);
             choice_as_number(arg);
+            moved_date_as_number(arg);
         }
         let nullable = self.call_nullable(function, &args);
         self.derivation = match class(&ty) {

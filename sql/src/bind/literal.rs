@@ -93,7 +93,7 @@ pub(super) fn datetime_constant(text: &[u8]) -> Option<Expr> {
 /// A string constant that a time is compared with.
 pub(super) fn time_constant(text: &[u8]) -> Option<Expr> {
     let parsed = temporal::parse_time(text);
-    if parsed.truncated || parsed.out_of_range || parsed.round_up || parsed.had_date || text.is_empty() {
+    if parsed.truncated || parsed.out_of_range || parsed.round_up || text.trim_ascii().is_empty() {
         return None;
     }
     Some(Expr::literal(Value::Time(parsed.value), ColumnType::new(TypeKind::Time { fsp: 6 })))

@@ -88,17 +88,17 @@ pub(super) fn refuse_no_date(text: Option<&[u8]>, other: &Expr) -> Result<()> {
     }
 }
 
-/// A text in a list of several literals with dates among them: all are dates. A literal that is none equals nothing beside a DATE, and
-/// is the zero date beside a DATETIME. Is it such a list?
+/// A text in a list of several with dates among them: all are dates, and what is none is the zero date. Of literals alone one that is none
+/// equals nothing beside a DATE. Is it such a list?
 pub(super) fn keep_dates(arg: &Expr, members: &mut Vec<Expr>) -> bool {
     let is = |expr: &Expr, wanted: &[Class]| wanted.contains(&class(&expr.ty));
-    let are_literals = members.len() > 1 && members.iter().all(|m| matches!(m.kind, ExprKind::Literal(_)));
+    let are_literals = members.iter().all(|m| matches!(m.kind, ExprKind::Literal(_)));
     let are_dates = members.iter().all(|m| is(m, &[Class::String, Class::Date, Class::DateTime, Class::Null]));
     let has_date = members.iter().any(|m| is(m, &[Class::Date, Class::DateTime]));
-    if !(is(arg, &[Class::String]) && are_literals && are_dates && has_date) {
+    if !(is(arg, &[Class::String]) && members.len() > 1 && are_dates && has_date) {
         return false;
     }
-    if !members.iter().any(|m| is(m, &[Class::DateTime])) {
+    if are_literals && !members.iter().any(|m| is(m, &[Class::DateTime])) {
         members.retain(|m| match &m.kind {
             ExprKind::Literal(Value::Bytes(text)) => types::temporal::parse_datetime(text).is_some(),
             _ => true,

@@ -88,15 +88,30 @@ pub(super) fn document_as_number(condition: &mut Expr) {
 /// and LEAST of dates and texts.
 pub(super) fn moved_date_as_number(expr: &mut Expr) {
     use Function as F;
-    let ExprKind::Call { function, args } = &expr.kind else { return };
+    let is_text = class(&expr.ty) == Class::String;
+    let ExprKind::Call { function, args } = &mut expr.kind else { return };
+    if is_text && matches!(function, F::Greatest | F::Least) && args.iter().any(is_clock) && !args.iter().any(is_dated) {
+        // Beside times and years all are numbers.
+        args.iter_mut().for_each(to_number);
+        expr.ty = typing::double();
+        return;
+    }
     let is_date = match function {
         F::DateAdd | F::DateSub | F::TimestampAdd | F::AddTime | F::SubTime => true,
-        F::Greatest | F::Least => args.iter().any(|arg| matches!(class(&arg.ty), Class::Date | Class::DateTime)),
+        F::Greatest | F::Least => args.iter().any(is_dated),
         _ => false,
     };
-    if is_date && class(&expr.ty) == Class::String {
+    if is_date && is_text {
         expr.ty = typing::double();
     }
+}
+
+fn is_dated(expr: &Expr) -> bool {
+    matches!(class(&expr.ty), Class::Date | Class::DateTime)
+}
+
+fn is_clock(expr: &Expr) -> bool {
+    class(&expr.ty) == Class::Time || expr.ty.kind == TypeKind::Year
 }
 
 /// IF and CASE that choose among texts choose among numbers where one is wanted: an ENUM is its number, a hexadecimal literal too.

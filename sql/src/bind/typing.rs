@@ -207,6 +207,7 @@ pub(crate) fn datetime_fsp_of(expr: &Expr) -> u8 {
     match &expr.kind {
         ExprKind::Literal(Value::Bytes(_)) if super::operand::is_bits_literal(expr) => 0,
         ExprKind::Literal(Value::Bytes(text)) if types::temporal::parse_datetime(text).is_none() => 6,
+        ExprKind::Literal(Value::Bytes(text)) => datetime_digits(text),
         _ => fsp_of(expr),
     }
 }
@@ -220,8 +221,23 @@ pub(crate) fn time_fsp_of(expr: &Expr) -> u8 {
     }
 }
 
-/// Has the text a number in it, none of which is too large for any part of a time?
+/// Digits of the fraction of a datetime's text: those of its seventh number, or of the second where the first has it all.
+fn datetime_digits(text: &[u8]) -> u8 {
+    let mut numbers = text.split(|b| !b.is_ascii_digit()).filter(|digits| !digits.is_empty()).map(<[u8]>::len);
+    let first = numbers.next().unwrap_or(0);
+    let fraction = if first >= 8 { numbers.next() } else { numbers.nth(5) };
+    fraction.unwrap_or(0).min(6) as u8
+}
+
+/// Begins the text as a time does, with no number in it that is too large for any part of one?
 fn is_like_time(text: &[u8]) -> bool {
+    let head = text.trim_ascii_start();
+    let head = head.strip_prefix(b"-").unwrap_or(head);
+    if !head.first().is_some_and(|b| b.is_ascii_digit() || matches!(b, b':' | b'.'))
+        || types::temporal::parse_time(text).is_none()
+    {
+        return false;
+    }
     let mut numbers = text.split(|b| !b.is_ascii_digit()).filter(|digits| !digits.is_empty()).peekable();
     let fits = |digits: &[u8]| std::str::from_utf8(digits).is_ok_and(|digits| digits.parse::<u32>().is_ok());
     numbers.peek().is_some() && numbers.all(fits)

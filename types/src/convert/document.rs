@@ -2,7 +2,7 @@
 
 use super::{Problem, Severity, StoreContext, Warnings, is_number, store, text_to_f64, write_text};
 use crate::json::Json;
-use crate::{ColumnType, Date, DateTime, LobSize, Time, TypeKind, Value};
+use crate::{ColumnType, LobSize, TypeKind, Value};
 
 /// What a document is wanted as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,9 +97,7 @@ pub(super) fn store_document<'v>(
     }
     context.raise(Problem::InvalidDocument { what: wanted.name() }, warnings)?;
     Ok(match (wanted, document) {
-        (DocumentAs::Date, _) => Value::Date(Date::default()),
-        (DocumentAs::Time, _) => Value::Time(Time::default()),
-        (DocumentAs::DateTime, _) => Value::DateTime(DateTime::default()),
+        (DocumentAs::Date | DocumentAs::Time | DocumentAs::DateTime, _) => Value::Null,
         (_, Json::String(text)) => {
             let number = Value::Double(text_to_f64(text.as_bytes(), &mut Warnings::new()));
             store(&number, &nothing, to, context, warnings)?.into_owned()

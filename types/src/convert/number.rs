@@ -278,6 +278,10 @@ pub(super) fn store_bit(
             context.raise_as(|| Problem::TooLong, Problem::OutOfRange, warnings)?;
             Some(0)
         }
+        // Its fraction is cut off.
+        Value::Double(x) => u64::try_from(round_to_integer(&Value::Double(x.trunc()))).ok(),
+        // The text of a time has more bytes than a BIT.
+        Value::Date(_) | Value::Time(_) | Value::DateTime(_) => None,
         value => u64::try_from(round_to_integer(value)).ok(),
     };
     match bits.filter(|&bits| bits <= limit) {

@@ -28,6 +28,9 @@ fn text_of<'v>(value: &'v Value<'_>, from: &ColumnType) -> Cow<'v, [u8]> {
     match value {
         Value::Bytes(bytes) => Cow::Borrowed(bytes),
         value => {
+            // A BIT and a YEAR are kept as the numbers that they are.
+            let number = ColumnType::unsigned(TypeKind::BigInt);
+            let from = if matches!(from.kind, TypeKind::Bit { .. } | TypeKind::Year) { &number } else { from };
             let mut text = Vec::new();
             write_text(value, from, &mut text);
             Cow::Owned(text)

@@ -71,6 +71,13 @@ pub struct TimeText {
     pub had_date: bool,
 }
 
+impl TimeText {
+    /// No time at all: minutes or seconds over 59, or a number with an exponent.
+    pub fn is_none(&self) -> bool {
+        self.out_of_range && self.value == Time::default()
+    }
+}
+
 struct Cursor<'a> {
     text: &'a [u8],
     at: usize,
@@ -88,6 +95,14 @@ impl Cursor<'_> {
     fn skip_spaces(&mut self) {
         while self.peek().is_some_and(is_space) {
             self.at += 1;
+        }
+    }
+
+    /// `e5`, `E-5`: with it a number is no time.
+    fn at_exponent(&self) -> bool {
+        match &self.text[self.at..] {
+            [b'e' | b'E', b'+' | b'-', digit, ..] | [b'e' | b'E', digit, ..] => digit.is_ascii_digit(),
+            _ => false,
         }
     }
 
@@ -268,6 +283,9 @@ pub fn parse_time(text: &[u8]) -> TimeText {
             cursor.at += 1;
             fraction = cursor.fraction();
         }
+    }
+    if cursor.at_exponent() {
+        return TimeText { value: Time::default(), round_up: false, truncated: true, out_of_range: true, had_date: false };
     }
     cursor.skip_spaces();
     let truncated = cursor.left() > 0;

@@ -150,11 +150,16 @@ fn documents<'a>(env: &Env<'a>, args: &'a [Expr], function: &'static str) -> Ste
 }
 
 fn merge_preserve<'a>(env: &Env<'a>, args: &'a [Expr], function: &'static str) -> Evaluated<'a> {
-    let parts: Option<Vec<Json>> = documents(env, args, function)?.into_iter().collect();
-    match parts.and_then(|parts| parts.into_iter().reduce(Json::merge_preserve)) {
-        Some(merged) => answer(env, merged),
-        None => Ok(Value::Null),
+    let mut merged: Option<Json> = None;
+    for n in 0..args.len() {
+        // After a NULL nothing is read.
+        let Some(part) = document(env, args, n, function)? else { return Ok(Value::Null) };
+        merged = Some(match merged {
+            Some(merged) => merged.merge_preserve(part),
+            None => part,
+        });
     }
+    merged.map_or(Ok(Value::Null), |merged| answer(env, merged))
 }
 
 /// NULL makes the result NULL, until a document that is no object makes all before it forgotten.

@@ -11,11 +11,11 @@ use crate::coerce;
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Step};
 pub(crate) use search::scalar_of;
-use sql::expr::Expr;
+use sql::expr::{Expr, ExprKind};
 use sql::func::Function;
 use std::borrow::Cow;
 use types::json::{self, DEPTH_MAX, Json, Path};
-use types::{CollationId, ColumnType, Value};
+use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 
 /// Computes one of the JSON functions.
 pub(super) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: &'a [Expr]) -> Evaluated<'a> {
@@ -111,7 +111,23 @@ pub(crate) fn document_of(value: &Value<'_>, ty: &ColumnType) -> Json {
 pub(crate) fn document_of_expr(value: &Value<'_>, expr: &Expr) -> Json {
     match value {
         Value::Int(n) if expr.is_truth_value() => Json::Bool(*n != 0),
+        Value::Bytes(bytes)
+            if let TypeKind::Blob(size) = expr.ty.kind
+                && !matches!(expr.kind, ExprKind::Column { .. }) =>
+        {
+            Json::Opaque(type_of_blob(size), bytes.to_vec())
+        }
         value => document_of(value, &expr.ty),
+    }
+}
+
+/// MySQL's number of a computed BLOB; columns have but one.
+fn type_of_blob(size: LobSize) -> u8 {
+    match size {
+        LobSize::Tiny => 249,
+        LobSize::Medium => 250,
+        LobSize::Long => 251,
+        LobSize::Regular => types::json::TYPE_BLOB,
     }
 }
 

@@ -50,7 +50,7 @@ const RUNTIME: &[u16] = &[
 ];
 
 /// Errors that are found while a statement is resolved. Of several in one statement another may be told (A6).
-const RESOLVED: &[u16] = &[1054, 1055, 1140, 1146, 1253, 1267, 1270, 1271, 1525, 3029, 3146, 3514, 3854, 3995];
+const RESOLVED: &[u16] = &[1054, 1055, 1093, 1140, 1146, 1253, 1267, 1270, 1271, 1525, 3029, 3146, 3514, 3854, 3995];
 
 /// Warnings that a form is deprecated, which Heddle does not give.
 const DEPRECATIONS: &[u16] = &[1287, 1681, 3135, 3719, 3778, 4095, 4096];
@@ -232,11 +232,13 @@ fn close(a: &Cell, b: &Cell) -> bool {
     }
 }
 
-/// A text without case, accents and trailing spaces: what the collations here may take for equal (A3).
+/// A text without case, accents, control characters and trailing spaces: what the collations here may take for equal (A3).
 fn fold(text: &str) -> String {
     let mut out = String::new();
     for c in text.trim_end_matches(' ').chars().flat_map(char::to_lowercase) {
         match c {
+            // Of no weight.
+            c if c.is_control() => {}
             'ä' | 'á' | 'à' => out.push('a'),
             'é' | 'è' => out.push('e'),
             'ß' => out.push_str("ss"),
