@@ -10,6 +10,7 @@ use super::run::{Destination, Ran};
 use super::settings::IDS;
 use super::state::{Answer, State};
 use crate::counters::count;
+use crate::digests::Statistics;
 use crate::error::{Error, Result};
 use crate::plan_cache::{PlanEntry, definition_of};
 use protocol::{OkPacket, Parameters, PrepareOk, RowFormat, Status, StmtExecute, recycle};
@@ -35,6 +36,8 @@ struct PreparedStatement {
     long_data_error: Option<protocol::Error>,
     /// Rows of an open cursor.
     cursor: Option<VecDeque<Box<[u8]>>>,
+    /// Of its digest in the database that the session is in, and the key of the settings that this was found with.
+    statistics: (Rc<Statistics>, u64),
 }
 
 /// What an execution does.
@@ -71,7 +74,13 @@ impl Statements {
             None => text.into(),
         };
         let text = &*decoded;
-        let (work, parameters) = analyse(state, text)?;
+        let analysed = analyse(state, text);
+        if analysed.as_ref().is_err_and(|error| !matches!(error, Error::Sql(sql::Error::Syntax { .. }))) {
+            // A statement that cannot be prepared is one that failed.
+            let statistics = state.statistics_of(text);
+            state.record(&statistics, text, true);
+        }
+        let (work, parameters) = analysed?;
         self.last_id = self.last_id.wrapping_add(1).max(1);
         let statement_id = self.last_id;
         let no_columns = [];
@@ -88,6 +97,7 @@ impl Statements {
         }
         .write(&mut client.output.writer, state.capabilities, &definitions, state.status());
         let statement = PreparedStatement {
+            statistics: (state.statistics_of(text), state.settings.bind_key),
             text: text.into(),
             parameters: Parameters::new(parameters),
             work,
@@ -116,6 +126,7 @@ impl Statements {
         statement.cursor = None;
         let outcome = statement.run(state, client, execute, values).await;
         statement.parameters.forget_long_data();
+        statement.record(state, outcome.is_err());
         self.values = outcome?;
         Ok(())
     }
@@ -181,6 +192,14 @@ impl Statements {
 }
 
 impl PreparedStatement {
+    #[inline]
+    fn record(&mut self, state: &mut State, failed: bool) {
+        if self.statistics.1 != state.settings.bind_key {
+            self.statistics = (state.statistics_of(&self.text), state.settings.bind_key);
+        }
+        state.record(&self.statistics.0, &self.text, failed);
+    }
+
     async fn run(
         &mut self,
         state: &mut State,
