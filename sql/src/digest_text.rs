@@ -172,10 +172,10 @@ impl<'t> Pieces<'t> {
             | K::Union
             | K::Order
             | K::Separator
-            | K::Group => {
-                if self.orders.last() == Some(&self.depth) {
-                    self.orders.pop();
-                }
+            | K::Group
+                if self.orders.last() == Some(&self.depth) =>
+            {
+                self.orders.pop();
             }
             _ => {}
         }

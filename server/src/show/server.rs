@@ -153,7 +153,8 @@ async fn status_values(state: &State) -> Vec<(&'static str, String)> {
     });
     for (snapshot, running, plans) in snapshots.await {
         for (name, value) in snapshot {
-            *values.entry(name).or_default() += value;
+            let sum = values.entry(name).or_default();
+            *sum = if name.ends_with("_max") { value.max(*sum) } else { *sum + value };
         }
         *values.entry("Threads_running").or_default() += running;
         *values.entry("Heddle_plan_cache_plans").or_default() += plans;

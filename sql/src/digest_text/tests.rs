@@ -1,3 +1,5 @@
+//! Digests beside those of a MySQL server.
+
 use super::*;
 
 /// What MySQL answers for the same statement.
