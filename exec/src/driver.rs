@@ -291,6 +291,7 @@ async fn query<S: RowSink>(
     let limited = matches!(plan.root, Node::Limit { .. } | Node::Sort { limit: Some(_), .. } | Node::Trim { .. });
     let rows_max = if limited { u64::MAX } else { run.shared.session.select_limit };
     let result = pump(&mut rows, &mut run, &plan.columns, sink, rows_max).await;
+    run.count_rest();
     match &mut rows {
         Rows::Scan(operator, _) => operator.return_buffers(scratch),
         Rows::Project(operator, _) | Rows::Slots(operator) => operator.return_buffers(scratch),

@@ -46,6 +46,8 @@ pub enum Error {
     CutByGroupConcat {
         row: u64,
     },
+    /// 3676 `Could not parse argument to digest function: "%s".`; `None`: there is no statement.
+    DigestArgument(Option<sql::Error>),
     /// 3020 `Invalid argument for logarithm`
     InvalidLogarithm,
     /// 3141 `Invalid JSON text in argument %d to function %s: "%s" at position %d.`

@@ -46,6 +46,7 @@ pub use definition::DefinitionExpressions;
 pub use driver::{DmlDone, QueryDone, measure_query, run_dml, run_load, run_query};
 pub use error::{Error, Raised, Result};
 pub use estimate::Constants;
+pub use function::pico_time;
 pub use prepared::Prepared;
 pub use session::{BlockEncryption, BlockMode, Level, SessionVars, UserVariable, Warning, Warnings, kill};
 pub use sink::{NullSink, RowSink};

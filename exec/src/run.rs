@@ -141,6 +141,7 @@ impl Slice {
     #[cold]
     fn look_up(&mut self, session: &SessionVars) -> std::result::Result<(), Pause> {
         self.ticks_left = TICKS;
+        session.rows_examined.set(session.rows_examined.get() + u64::from(TICKS));
         check_killed(session)?;
         let now = Instant::now();
         if self.deadline.is_some_and(|deadline| now >= deadline) {
@@ -219,6 +220,14 @@ impl<'a> Run<'a> {
     #[inline]
     pub fn tick(&mut self) -> std::result::Result<(), Pause> {
         self.clock.tick(self.shared.session)
+    }
+
+    /// The rows that were read since the last look at the clock count, too.
+    #[inline]
+    pub fn count_rest(&mut self) {
+        let examined = &self.shared.session.rows_examined;
+        examined.set(examined.get() + u64::from(TICKS - self.clock.ticks_left));
+        self.clock.ticks_left = TICKS;
     }
 
     pub fn clock(&mut self) -> &mut Slice {

@@ -36,6 +36,8 @@ pub struct SessionVars {
     pub last_insert_id_set: Cell<Option<u64>>,
     /// FOUND_ROWS()
     pub found_rows: u64,
+    /// Rows that the statement has read, as far as it has counted them.
+    pub rows_examined: Cell<u64>,
     /// ROW_COUNT(): affected rows of the previous statement, -1 after a query or an error.
     pub row_count: i64,
     /// Of the statement that runs, or ran last; `server` clears it at the start of a statement that is not diagnostic.
@@ -153,6 +155,7 @@ impl SessionVars {
             last_insert_id: Cell::new(0),
             last_insert_id_set: Cell::new(None),
             found_rows: 0,
+            rows_examined: Cell::new(0),
             row_count: 0,
             warnings: RefCell::new(Warnings::default()),
             time_zone: TimeZone::Utc,

@@ -19,6 +19,7 @@ mod miri;
 mod scratch;
 #[cfg(sim)]
 pub mod sim;
+mod ticks;
 pub mod topology;
 
 #[cfg(not(any(sim, miri)))]
@@ -32,6 +33,7 @@ pub use miri::{DirLock, File, Reservation, ScratchFile, sync_dir};
 pub use scratch::ScratchFile;
 #[cfg(sim)]
 pub use sim::file::{DirLock, File, fs, sync_dir};
+pub use ticks::{TickClock, ticks};
 
 /// Threads of the engine: the standard library's, or the simulated machine's.
 pub mod thread {

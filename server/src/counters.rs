@@ -1,6 +1,7 @@
-//! The counters behind SHOW STATUS: plain cells of each worker, summed by whoever asks.
+//! The counters behind SHOW STATUS: plain cells of each worker, summed by whoever asks; of those whose names end in `_max` the greatest counts.
 
 use std::cell::Cell;
+use std::time::Duration;
 
 macro_rules! counters {
     ($($field:ident => $name:literal,)*) => {
@@ -50,12 +51,24 @@ counters! {
     stmt_execute => "Com_stmt_execute",
     stmt_prepare => "Com_stmt_prepare",
     update => "Com_update",
+    metadata_waits => "Heddle_metadata_waits",
+    metadata_wait_us_max => "Heddle_metadata_wait_us_max",
     plan_cache_hits => "Heddle_plan_cache_hits",
     plan_cache_misses => "Heddle_plan_cache_misses",
     routine_parses => "Heddle_routine_parses",
     queries => "Queries",
     questions => "Questions",
     slow_queries => "Slow_queries",
+}
+
+impl Counters {
+    /// A statement has waited for the metadata of a table.
+    #[cold]
+    pub fn note_metadata_wait(&self, waited: Duration) {
+        count(&self.metadata_waits);
+        let longest = &self.metadata_wait_us_max;
+        longest.set(longest.get().max(waited.as_micros() as u64));
+    }
 }
 
 /// Adds one to a counter.

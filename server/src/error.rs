@@ -491,6 +491,10 @@ fn row_too_large(max: usize) -> String {
 
 fn exec_error(error: &Exec) -> (u16, String) {
     match error {
+        Exec::DigestArgument(why) => {
+            let why = why.as_ref().map_or_else(|| own_error(&Error::EmptyQuery), sql_error).1;
+            (3676, format!("Could not parse argument to digest function: \"{why}\"."))
+        }
         Exec::OutOfRange { what, expression } => (1690, format!("{what} value is out of range in '{expression}'")),
         Exec::Partition(error) => partition::partition_error(error),
         Exec::IndexDataTruncated { index, row } => (3751, format!("Data truncated for functional index '{index}' at row {row}")),

@@ -14,6 +14,7 @@ mod charset;
 mod connection;
 mod counters;
 mod ddl;
+mod digests;
 mod error;
 mod event;
 mod latin1;

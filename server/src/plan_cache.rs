@@ -4,13 +4,14 @@
 //! finds another version in the database plans again.
 
 use crate::accounts::Needs;
+use crate::digests::{Statistics, Ways};
 use crate::session::FileTarget;
 use crate::show::{VirtualReads, virtual_reads};
 use exec::Prepared;
 use protocol::{Capabilities, ColumnDefinition, EncodedHead, WireType, column_flag};
 use sql::plan::{InsertSource, OutputColumn, Plan};
 use sql::routine::Place;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use types::CollationId;
@@ -48,6 +49,9 @@ pub struct PlanEntry {
     pub reads: VirtualReads,
     /// What whoever runs it must be allowed.
     pub needs: Needs,
+    pub ways: Ways,
+    /// Of the statement's digest, where the plan is kept.
+    pub statistics: OnceCell<Rc<Statistics>>,
     head: RefCell<Option<(Option<CollationId>, Rc<EncodedHead>)>>,
 }
 
@@ -64,7 +68,9 @@ impl PlanEntry {
             Plan::Change(_) => (StatementKind::Delete, true),
         };
         let reads = virtual_reads(prepared.plan());
-        Rc::new(Self { schema_version, prepared, kind, writes, into, reads, needs, head: RefCell::new(None) })
+        let ways = Ways::of(prepared.plan());
+        let (statistics, head) = (OnceCell::new(), RefCell::new(None));
+        Rc::new(Self { schema_version, prepared, kind, writes, into, reads, needs, ways, statistics, head })
     }
 
     pub fn is_query(&self) -> bool {

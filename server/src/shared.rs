@@ -32,6 +32,8 @@ pub struct Shared {
     /// Where statements keep what memory has no room for.
     pub temporary: exec::Temporary,
     pub started: Instant,
+    /// What the ticks of statements are in time.
+    pub tick_clock: os::TickClock,
     globals: ArcSwap<Globals>,
     pub persisted: Arc<Persisted>,
     /// Taken by whoever publishes new globals.
@@ -75,6 +77,7 @@ impl Shared {
             events: Events::default(),
             temporary,
             started: Instant::now(),
+            tick_clock: os::TickClock::start(),
             globals: ArcSwap::from_pointee(globals),
             persisted: Arc::new(persisted),
             globals_writer: Mutex::new(()),

@@ -540,3 +540,43 @@ fn rows_of_a_cursor_go_to_a_file() {
     assert!(running.join().unwrap().is_err());
     until(&mut conn, "it was killed", &|bytes| bytes == 0);
 }
+
+#[test]
+fn executions_are_counted_by_digest_on_all_workers() {
+    let server = Server::start();
+    let mut root = server.connect();
+    root.query_drop(
+        "CREATE DATABASE one; CREATE DATABASE two; CREATE TABLE one.t (id INT PRIMARY KEY); CREATE TABLE two.t LIKE one.t",
+    )
+    .unwrap();
+    root.query_drop("INSERT INTO one.t VALUES (1), (2), (3)").unwrap();
+    // Sessions are spread over the workers.
+    for _ in 0..4 {
+        let mut conn = server.connect_to("one");
+        let statement = conn.prep("SELECT id FROM t WHERE id >= ?").unwrap();
+        for id in 1..=3 {
+            let found: Vec<u32> = conn.exec(&statement, (id,)).unwrap();
+            assert_eq!(found.len(), 4 - id);
+        }
+        let found: Vec<u32> = conn.query("select id from t where id >= 2").unwrap();
+        assert_eq!(found, [2, 3]);
+        // In another database it is another table, and another line.
+        conn.query_drop("USE two").unwrap();
+        let found: Vec<u32> = conn.exec(&statement, (1,)).unwrap();
+        assert!(found.is_empty());
+    }
+    let counted = |conn: &mut Conn| -> Vec<(String, u64, u64, u64)> {
+        conn.query(
+            "SELECT SCHEMA_NAME, COUNT_STAR, SUM_ROWS_SENT, SUM_ROWS_EXAMINED FROM performance_schema.events_statements_summary_by_digest \
+             WHERE DIGEST_TEXT = 'SELECT `id` FROM `t` WHERE `id` >= ?' ORDER BY SCHEMA_NAME",
+        )
+        .unwrap()
+    };
+    assert_eq!(counted(&mut root), [("one".to_owned(), 16, 32, 32), ("two".to_owned(), 4, 0, 0)]);
+    root.query_drop("TRUNCATE TABLE performance_schema.events_statements_summary_by_digest").unwrap();
+    assert!(counted(&mut root).is_empty());
+    root.query_drop("CREATE USER reader; GRANT SELECT ON performance_schema.* TO reader").unwrap();
+    let mut reader = server.try_connect("reader", None).unwrap();
+    assert!(counted(&mut reader).is_empty());
+    fails(&mut reader, "TRUNCATE TABLE performance_schema.events_statements_summary_by_digest", 1142);
+}

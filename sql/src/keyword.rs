@@ -129,6 +129,11 @@ const fn build() -> [u16; SLOTS] {
 }
 
 impl Keyword {
+    /// Its letters, in capitals.
+    pub fn text(self) -> &'static str {
+        WORDS[self as usize].0
+    }
+
     /// The keyword that this word is, in any case. The word must be made of the bytes of names.
     pub fn find(word: &[u8]) -> Option<Self> {
         if word.len() < LENGTH_MIN || word.len() > LENGTH_MAX {

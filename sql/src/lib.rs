@@ -11,6 +11,7 @@ mod arena;
 pub mod ast;
 mod bind;
 mod digest;
+mod digest_text;
 mod error;
 pub mod explain;
 pub mod expr;
@@ -19,7 +20,6 @@ pub mod func;
 mod key_part;
 mod keyword;
 mod lexer;
-mod normal;
 mod parser;
 mod partition;
 pub mod plan;
@@ -34,6 +34,7 @@ mod walk;
 pub use arena::Arena;
 pub use bind::{bind_constant, bind_show_filter, bind_value, kept_type, plan};
 pub use digest::{Digest, Lifted, digest};
+pub use digest_text::{DIGEST_BYTES_MAX, digest_text, unreserved_words};
 pub use error::{
     Clause, DefinitionError, Denied, Error, FileError, IllegalMix, KeyPartProblem, NameKind, RecursiveError, Result,
     RowExprProblem, ViewProblem, WindowError,
@@ -41,7 +42,6 @@ pub use error::{
 pub use explain::{explain_json, explain_tree, explain_tree_measured};
 pub use key_part::key_part_type;
 pub use keyword::reserved_words as keywords;
-pub use normal::normalized;
 pub use parser::{
     DEPTH_MAX, HEIGHT_MAX, Parsed, compile_program, parse, parse_expression, parse_expression_in, parse_in, parse_lifted,
     parse_type,

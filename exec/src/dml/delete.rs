@@ -62,6 +62,7 @@ pub(crate) async fn delete(
         }
     }
     scratch.progress = progress;
+    run.count_rest();
     Ok(DmlDone {
         affected: deleted,
         matched: deleted,

@@ -5,6 +5,7 @@ use crate::coerce;
 use crate::error::Error;
 use crate::eval::{Env, Evaluated};
 use sha2::Digest;
+use sql::ast::Statement;
 use sql::expr::Expr;
 use sql::func::Function;
 use std::borrow::Cow;
@@ -133,13 +134,18 @@ fn scaled(number: f64, unit: &str) -> Vec<u8> {
 
 /// FORMAT_PICO_TIME(n)
 fn format_pico_time<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
+    let Some(time) = env.double(arg)? else { return Ok(Value::Null) };
+    Ok(owned(pico_time(time)))
+}
+
+/// Picoseconds in the unit that suits them.
+pub fn pico_time(time: f64) -> Vec<u8> {
     const UNITS: [(&str, f64); 7] =
         [("d", 864e14), ("h", 36e14), ("min", 6e13), ("s", 1e12), ("ms", 1e9), ("us", 1e6), ("ns", 1e3)];
-    let Some(time) = env.double(arg)? else { return Ok(Value::Null) };
-    Ok(owned(match UNITS.iter().find(|(_, size)| time.abs() >= *size) {
+    match UNITS.iter().find(|(_, size)| time.abs() >= *size) {
         None => format!("{:3} ps", time.trunc()).into_bytes(),
         Some((unit, size)) => scaled(time / size, unit),
-    }))
+    }
 }
 
 /// GET_FORMAT(DATE | TIME | DATETIME, place)
@@ -162,13 +168,14 @@ fn get_format<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
 /// The statement with its literals as `?`, or that text's SHA-256.
 fn statement_digest<'a>(env: &Env<'a>, arg: &'a Expr, hash: bool) -> Evaluated<'a> {
     let Some(statement) = env.text(arg)? else { return Ok(Value::Null) };
-    let text = match sql::normalized(&statement, &env.session().sql_mode) {
-        Ok(text) => text,
-        Err(error) => {
-            let message = format!("Could not parse argument to digest function: \"{error}\".");
-            return Err(Error::Other { number: 3676, message }.into());
-        }
-    };
+    let mode = &env.session().sql_mode;
+    let arena = sql::Arena::new();
+    match sql::parse(&arena, &statement, mode) {
+        Ok(parsed) if matches!(parsed.statement, Statement::Empty) => return Err(Error::DigestArgument(None).into()),
+        Ok(_) => {}
+        Err(error) => return Err(Error::DigestArgument(Some(error)).into()),
+    }
+    let text = sql::digest_text(&statement, mode);
     if !hash {
         return Ok(owned(text.into_bytes()));
     }

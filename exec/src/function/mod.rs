@@ -8,6 +8,7 @@ mod date;
 mod date_format;
 mod encode;
 mod forms;
+pub use forms::pico_time;
 mod identifier;
 mod information;
 mod json;

@@ -18,7 +18,7 @@ use std::cell::RefCell;
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
-use x509_parser::objects::{oid_registry, oid2sn};
+use x509_parser::objects::{oid_registry, oid2abbrev};
 use x509_parser::prelude::{FromDer, X509Certificate, X509Name};
 
 /// Plain bytes that are encrypted at a time.
@@ -56,7 +56,7 @@ fn on_one_line(name: &X509Name<'_>) -> String {
     let mut line = String::new();
     for attribute in name.iter_attributes() {
         let kind = attribute.attr_type();
-        match oid2sn(kind, oid_registry()) {
+        match oid2abbrev(kind, oid_registry()) {
             Ok(short) => line.extend(["/", short, "="]),
             Err(_) => line.extend(["/", &kind.to_id_string(), "="]),
         }

@@ -14,10 +14,12 @@ mod view;
 pub use threads::DdlThreads;
 
 use crate::charset;
+use crate::digests;
 use crate::error::{Error, Result};
 use crate::event;
 use crate::routine;
 use crate::session::{State, without_parameters};
+use crate::show;
 use convert::Converter;
 pub use convert::column_type;
 use exec::Level;
@@ -52,6 +54,10 @@ pub async fn run(state: &mut State, statement: &Statement<'_>) -> Result<Done> {
         Statement::DropView { names, if_exists } => view::drop_views(state, names, *if_exists).await,
         Statement::Truncate { table } => {
             let (database, name) = qualify(state, table)?;
+            if show::is_summary_by_digest(&database, &name) {
+                digests::clear(&state.worker.shared).await;
+                return Ok(Done::default());
+            }
             refuse_virtual(state, &database)?;
             if let Some(def) = state.temporary_table(&database, &name) {
                 return temporary::truncate(state, &def, &database, &name).await;

@@ -10,6 +10,7 @@ use super::run::{Destination, Ran};
 use super::settings::IDS;
 use super::state::{Answer, State};
 use crate::counters::count;
+use crate::digests::Statistics;
 use crate::error::{Error, Result};
 use crate::plan_cache::{PlanEntry, definition_of};
 use exec::KeptRecords;
@@ -36,6 +37,8 @@ struct PreparedStatement {
     long_data_error: Option<protocol::Error>,
     /// Rows of an open cursor.
     cursor: Option<KeptRecords>,
+    /// Of its digest in the database that the session is in, and the key of the settings that this was found with.
+    statistics: (Rc<Statistics>, u64),
 }
 
 /// What an execution does.
@@ -72,7 +75,13 @@ impl Statements {
             None => text.into(),
         };
         let text = &*decoded;
-        let (work, parameters) = analyse(state, text)?;
+        let analysed = analyse(state, text);
+        if analysed.as_ref().is_err_and(|error| !matches!(error, Error::Sql(sql::Error::Syntax { .. }))) {
+            // A statement that cannot be prepared is one that failed.
+            let statistics = state.statistics_of(text);
+            state.record(&statistics, text, true);
+        }
+        let (work, parameters) = analysed?;
         self.last_id = self.last_id.wrapping_add(1).max(1);
         let statement_id = self.last_id;
         let no_columns = [];
@@ -89,6 +98,7 @@ impl Statements {
         }
         .write(&mut client.output.writer, state.capabilities, &definitions, state.status());
         let statement = PreparedStatement {
+            statistics: (state.statistics_of(text), state.settings.bind_key),
             text: text.into(),
             parameters: Parameters::new(parameters),
             work,
@@ -117,6 +127,7 @@ impl Statements {
         statement.cursor = None;
         let outcome = statement.run(state, client, execute, values).await;
         statement.parameters.forget_long_data();
+        statement.record(state, outcome.is_err());
         self.values = outcome?;
         Ok(())
     }
@@ -180,6 +191,14 @@ impl Statements {
 }
 
 impl PreparedStatement {
+    #[inline]
+    fn record(&mut self, state: &mut State, failed: bool) {
+        if self.statistics.1 != state.settings.bind_key {
+            self.statistics = (state.statistics_of(&self.text), state.settings.bind_key);
+        }
+        state.record(&self.statistics.0, &self.text, failed);
+    }
+
     async fn run(
         &mut self,
         state: &mut State,
@@ -265,16 +284,17 @@ impl PreparedStatement {
                 return Err(Error::Internal("a prepared statement lost its plan".to_owned()));
             };
             let entry = Rc::clone(entry);
-            let mut rows = state.keep_rows();
-            let mut to = match wants_cursor && entry.is_query() {
-                true => Destination::Cursor(&mut rows),
-                false => Destination::Client(RowFormat::Binary),
+            // Only for a cursor: the place where rows are kept is shared.
+            let mut rows = (wants_cursor && entry.is_query()).then(|| state.keep_rows());
+            let mut to = match &mut rows {
+                Some(rows) => Destination::Cursor(rows),
+                None => Destination::Client(RowFormat::Binary),
             };
             match state.run_plan(client, &entry, &bound, &mut to).await? {
                 Ran::Done => {
                     let values = recycle(bound);
-                    if wants_cursor && entry.is_query() {
-                        self.cursor = Some(rows);
+                    if rows.is_some() {
+                        self.cursor = rows;
                     }
                     return Ok(values);
                 }

@@ -38,6 +38,10 @@ impl State {
             self.begin_statement();
             let consumed = self.one(client, rest).await;
             self.more_results = false;
+            if let Some(statistics) = self.statistics.take() {
+                let end = *consumed.as_ref().unwrap_or(&rest.len());
+                self.record(&statistics, without_end(&rest[..end]), consumed.is_err());
+            }
             let consumed = consumed?;
             rest = trim(&rest[consumed..]);
             if rest.is_empty() {
@@ -76,6 +80,7 @@ impl State {
         let entry = match kept.filter(|entry| entry.needs.check(&self.access, &worker).is_ok()) {
             Some(entry) => {
                 count(&worker.counters.plan_cache_hits);
+                self.statistics = entry.statistics.get().cloned();
                 entry
             }
             None => {
@@ -86,8 +91,11 @@ impl State {
                     return Ok(Found::Nothing);
                 }
                 let values: Vec<Value<'_>> = lifted.values(text).collect();
+                let statistics = self.statistics.insert(self.statistics_of(text)).clone();
                 let planned = self.plan_for(&parsed, &values)?;
                 if !planned.is_volatile() {
+                    // A plan has one digest, which is found once.
+                    let _ = planned.entry.statistics.set(statistics);
                     worker.plans.borrow_mut().put(digest.key, self.settings.bind_key, Rc::clone(&planned.entry));
                 }
                 planned.entry
@@ -125,6 +133,7 @@ impl State {
             self.write_ok(client, &Answer::default());
             return Ok(parsed.end);
         }
+        self.statistics = Some(self.statistics_of(text));
         self.run_statement(client, &parsed.statement, RowFormat::Text).await?;
         Ok(parsed.end)
     }
@@ -164,6 +173,11 @@ fn trim(text: &[u8]) -> &[u8] {
     let start = text.iter().position(|byte| !is_space(byte)).unwrap_or(text.len());
     let end = text.iter().rposition(|byte| !is_space(byte)).map_or(start, |last| last + 1);
     &text[start..end]
+}
+
+/// A statement without the `;` behind it.
+fn without_end(text: &[u8]) -> &[u8] {
+    trim(text.strip_suffix(b";").unwrap_or(text))
 }
 
 /// What MySQL says of a second statement where only one is allowed.

@@ -64,6 +64,7 @@ impl State {
         let worker = Rc::clone(&self.worker);
         plan.needs.check(&self.access, &self.worker)?;
         self.count_statement(plan.kind);
+        self.execution.ways = plan.ways;
         if let Some(seat) = self.seat.as_ref().filter(|seat| seat.counts()) {
             seat.count(plan.writes)?;
         }
@@ -80,7 +81,7 @@ impl State {
             return Ok(Ran::Stale);
         }
         let gathered = match plan.reads.gathered {
-            true => Some(Box::pin(Gathered::collect(self)).await.seen_by(&self.access)),
+            true => Some(Box::pin(Gathered::collect(self, plan.reads)).await.seen_by(&self.access)),
             false => None,
         };
         let was_open = self.transaction.is_open();
@@ -194,6 +195,7 @@ impl State {
     async fn finish_query(&mut self, done: &QueryDone, lasting: bool) {
         self.vars.found_rows = done.rows;
         self.vars.row_count = -1;
+        self.execution.sent += done.rows;
         if !lasting {
             let worker = Rc::clone(&self.worker);
             self.transaction.commit(&worker).await;
@@ -235,6 +237,7 @@ impl State {
     async fn finish_change(&mut self, client: &mut Client, done: &DmlDone, lasting: bool) {
         self.transaction.wrote = true;
         self.vars.row_count = done.affected as i64;
+        self.execution.affected += done.affected;
         if !lasting {
             let worker = Rc::clone(&self.worker);
             self.transaction.commit(&worker).await;
@@ -393,7 +396,7 @@ impl State {
             txn.begin_statement(&worker.engine);
         }
         Ok(match plan.reads.gathered {
-            true => Some(Box::pin(Gathered::collect(self)).await.seen_by(&self.access)),
+            true => Some(Box::pin(Gathered::collect(self, plan.reads)).await.seen_by(&self.access)),
             false => None,
         })
     }
@@ -437,6 +440,7 @@ impl State {
         let done = QueryDone { rows: result.rows.len() as u64, last_insert_id: 0 };
         self.vars.found_rows = done.rows;
         self.vars.row_count = -1;
+        self.execution.sent += done.rows;
         self.write_rows_end(client, &done, Status::default());
         Ok(())
     }

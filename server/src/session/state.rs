@@ -8,6 +8,7 @@ use super::transaction::Transaction;
 use crate::accounts::{Access, Identity, Name, Seat};
 use crate::charset;
 use crate::connection::{Peer, TlsInfo};
+use crate::digests::{Execution, Statistics};
 use crate::error::{Error, Result};
 use crate::variables::{SessionVariables, Setting};
 use crate::worker::Worker;
@@ -52,6 +53,9 @@ pub struct State {
     pub frame: Option<Box<crate::routine::Frame>>,
     /// The statements that run around it, where it is a function's or a trigger's.
     pub inside: Vec<Rc<crate::plan_cache::PlanEntry>>,
+    /// The statement of the client's that runs, and the statistics of its digest once that is known.
+    pub execution: Execution,
+    pub statistics: Option<Rc<Statistics>>,
 }
 
 /// In whose name a session does what it does.
@@ -115,6 +119,8 @@ impl State {
             temporary: None,
             frame: None,
             inside: Vec::new(),
+            execution: Execution::default(),
+            statistics: None,
         };
         state.name_roles();
         state.refresh();
@@ -333,6 +339,8 @@ impl State {
 
     /// A statement begins: its time, and nothing of the last one.
     pub fn begin_statement(&mut self) {
+        self.execution = Execution { began: os::ticks(), ..Execution::default() };
+        self.vars.rows_examined.set(0);
         self.begin_inner_statement();
         if self.info.killed() != exec::kill::NONE {
             self.vars.clear_kill_query();
@@ -353,6 +361,22 @@ impl State {
     /// Where the rows of a cursor are kept.
     pub fn keep_rows(&self) -> exec::KeptRecords {
         self.worker.shared.temporary.keep(self.settings.cursor_bytes_max)
+    }
+
+    /// The statistics of the first statement of `text`.
+    #[cold]
+    pub fn statistics_of(&self, text: &[u8]) -> Rc<Statistics> {
+        let size = self.worker.shared.globals().get(IDS.performance_schema_digests_size).as_u64() as usize;
+        self.worker.digests.find(self.vars.database.as_deref(), text, &self.settings.mode, size)
+    }
+
+    /// The statement that `begin_statement` has begun is over.
+    #[inline]
+    pub fn record(&mut self, statistics: &Statistics, text: &[u8], failed: bool) {
+        self.execution.examined = self.vars.rows_examined.get();
+        self.execution.warnings = self.vars.warnings.get_mut().count();
+        self.execution.failed = failed;
+        statistics.record(&self.execution, text, &self.worker.shared.tick_clock);
     }
 
     /// The error of a statement becomes its diagnostics.

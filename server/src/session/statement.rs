@@ -140,6 +140,7 @@ impl State {
             definition => {
                 let done = ddl::run(self, definition).await?;
                 self.vars.row_count = done.affected as i64;
+                self.execution.affected += done.affected;
                 let answer = Answer { affected: done.affected, info: &done.info, ..Answer::default() };
                 self.write_ok(client, &answer);
                 return Ok(());

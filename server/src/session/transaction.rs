@@ -16,7 +16,7 @@ use std::mem::ManuallyDrop;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use txn::{Interrupt, Isolation, Savepoint, Txn};
 
 /// How soon a rollback that failed is tried again.
@@ -173,7 +173,10 @@ impl Transaction {
                     true => settings.metadata_lock_wait,
                     false => settings.metadata_lock_wait.min(settings.row_lock_wait),
                 };
-                if let Err(error) = wait_for_share(worker, info, wait, longest).await {
+                let began = Instant::now();
+                let waited = wait_for_share(worker, info, wait, longest).await;
+                worker.counters.note_metadata_wait(began.elapsed());
+                if let Err(error) = waited {
                     held.give_back(worker);
                     return Err(Error::Exec(error));
                 }

@@ -6,6 +6,7 @@
 
 mod build;
 mod definitions;
+mod digests;
 mod explain;
 mod filter;
 mod grant_tables;
@@ -25,6 +26,7 @@ pub use build::{
     text, texts,
 };
 pub use definitions::virtual_database;
+pub use digests::is_summary_by_digest;
 pub use explain::explain;
 pub use filter::like;
 pub use schema::{VirtualReads, is_virtual_database, virtual_reads, virtual_rows, with_virtual_databases};

@@ -2,7 +2,7 @@
 
 use super::definitions::{self, virtual_database};
 use super::virtual_tables::{Maker, Row, Source};
-use super::{grant_tables, performance_schema, privileges, sys_schema, virtual_tables};
+use super::{digests, grant_tables, performance_schema, privileges, sys_schema, virtual_tables};
 use sql::plan::{Access, Plan};
 use std::sync::Arc;
 use types::convert::{StoreContext, Warnings};
@@ -28,6 +28,8 @@ pub struct VirtualReads {
     pub any: bool,
     /// One whose rows have to be collected from all workers first.
     pub gathered: bool,
+    /// Among these are statistics by digest.
+    pub digests: bool,
 }
 
 /// Looks through a plan's scans.
@@ -38,6 +40,7 @@ pub fn virtual_reads(plan: &Plan) -> VirtualReads {
             if matches!(scan.access, Access::Virtual) {
                 reads.any = true;
                 reads.gathered |= is_gathered(&scan.table);
+                reads.digests |= is_of_digests(&scan.table);
             }
         });
     }
@@ -53,6 +56,10 @@ fn is_gathered(table: &TableDef) -> bool {
     }
 }
 
+fn is_of_digests(table: &TableDef) -> bool {
+    digests::MAKERS.iter().chain(digests::VIEWS).any(|(name, _)| *name == table.name)
+}
+
 /// Who makes the rows of a table; a table without is empty.
 fn maker(table: &TableDef) -> Option<Maker> {
     makers(&table.database).find(|(name, _)| *name == table.name).map(|(_, maker)| *maker)
@@ -60,13 +67,13 @@ fn maker(table: &TableDef) -> Option<Maker> {
 
 /// The tables of a database of the server that have rows.
 fn makers(database: &str) -> impl Iterator<Item = &'static (&'static str, Maker)> {
-    let (own, of_accounts): (&[_], &[_]) = match database {
+    let (own, others): (&[_], &[_]) = match database {
         "information_schema" => (virtual_tables::MAKERS, privileges::MAKERS),
-        "performance_schema" => (performance_schema::MAKERS, &[]),
-        "sys" => (sys_schema::MAKERS, &[]),
+        "performance_schema" => (performance_schema::MAKERS, digests::MAKERS),
+        "sys" => (sys_schema::MAKERS, digests::VIEWS),
         _ => (virtual_tables::MYSQL_MAKERS, grant_tables::MAKERS),
     };
-    own.iter().chain(of_accounts)
+    own.iter().chain(others)
 }
 
 /// The rows of a table of the server as of now, each value as its column's type stores it. `None`: there is no such table.

@@ -1,11 +1,13 @@
 //! SHOW of what concerns the server: variables, counters, sessions, diagnostics, fixed lists.
 
 use super::build::{Columns, number, optional, result, text, texts};
+use super::schema::VirtualReads;
 use crate::accounts::Access;
 use crate::accounts::privilege::{self, Privileges};
 use crate::charset;
+use crate::digests::{self, Summary};
 use crate::error::{Result, describe_condition};
-use crate::session::{ProcessLine, ResultSet, State};
+use crate::session::{IDS, ProcessLine, ResultSet, State};
 use crate::shared::Shared;
 use crate::variables::{self, Scope, VariableId};
 use crate::worker::gather;
@@ -22,6 +24,8 @@ pub struct Gathered {
     pub status: Vec<(&'static str, String)>,
     /// SHOW SESSION VARIABLES
     pub variables: Vec<(&'static str, String)>,
+    /// What statements cost, by digest; where a table shows it.
+    pub digests: Vec<Summary>,
     /// The session that asks.
     pub session: u32,
 }
@@ -34,9 +38,18 @@ impl Gathered {
     }
 
     /// For the tables that show what workers and sessions have.
-    pub async fn collect(state: &State) -> Self {
-        let processes = process_lines(&state.worker.shared).await;
-        Self { processes, status: status_values(state).await, variables: variable_values(state, false), session: state.info.id }
+    pub async fn collect(state: &State, reads: VirtualReads) -> Self {
+        let shared = &state.worker.shared;
+        let processes = process_lines(shared).await;
+        let digests = match reads.digests {
+            true => {
+                let size = shared.globals().get(IDS.performance_schema_digests_size).as_u64();
+                digests::summaries(shared, size as usize).await
+            }
+            false => Vec::new(),
+        };
+        let (status, variables) = (status_values(state).await, variable_values(state, false));
+        Self { processes, status, variables, digests, session: state.info.id }
     }
 }
 
@@ -140,7 +153,8 @@ async fn status_values(state: &State) -> Vec<(&'static str, String)> {
     });
     for (snapshot, running, plans) in snapshots.await {
         for (name, value) in snapshot {
-            *values.entry(name).or_default() += value;
+            let sum = values.entry(name).or_default();
+            *sum = if name.ends_with("_max") { value.max(*sum) } else { *sum + value };
         }
         *values.entry("Threads_running").or_default() += running;
         *values.entry("Heddle_plan_cache_plans").or_default() += plans;

@@ -592,7 +592,10 @@ fn column_statistics(source: &Source<'_>) -> Vec<Row> {
 }
 
 fn keywords(_: &Source<'_>) -> Vec<Row> {
-    sql::keywords().map(|word| vec![text(word), Value::Int(1)]).collect()
+    let reserved = sql::keywords().map(|word| (word, 1));
+    let mut words: Vec<_> = reserved.chain(sql::unreserved_words().map(|word| (word, 0))).collect();
+    words.sort_unstable();
+    words.into_iter().map(|(word, reserved)| vec![text(word), Value::Int(reserved)]).collect()
 }
 
 fn plugins(_: &Source<'_>) -> Vec<Row> {

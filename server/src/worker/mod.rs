@@ -16,6 +16,7 @@ pub use gather::{OneShot, gather, one_shot};
 use crate::accounts::{Access, Accesses, Identity, Name};
 use crate::connection::{Buffers, Stream};
 use crate::counters::Counters;
+use crate::digests::Digests;
 use crate::plan_cache::PlanCache;
 use crate::session::{self, ArenaGuard, SessionInfo};
 use crate::shared::Shared;
@@ -57,6 +58,7 @@ pub struct Worker {
     pub buffers: Rc<Buffers>,
     pub counters: Counters,
     pub plans: RefCell<PlanCache>,
+    pub digests: Digests,
     /// What its sessions may do.
     pub accesses: RefCell<Accesses>,
     pub routines: RefCell<crate::routine::Routines>,
@@ -83,6 +85,7 @@ impl Worker {
             buffers: Rc::default(),
             counters: Counters::default(),
             plans: RefCell::default(),
+            digests: Digests::default(),
             accesses: RefCell::default(),
             routines: RefCell::default(),
             sessions: RefCell::default(),

@@ -203,9 +203,9 @@ impl Database {
         locked.let_in();
         build.fill()?;
         build.catch_up()?;
-        let deadline = Instant::now() + options.lock_wait_timeout;
         let (mut pause, mut left) = (PAUSE, usize::MAX);
         loop {
+            let deadline = Instant::now() + options.lock_wait_timeout;
             locked.lock_again(worker, deadline, options, || build.catch_up())?;
             if build.finish()? {
                 return Ok(build.altered());

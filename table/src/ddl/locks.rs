@@ -20,7 +20,7 @@ use txn::Worker;
 const TURN: Duration = Duration::from_millis(400);
 // No statement waits for metadata as long as a second, with room for threads to be scheduled.
 const _: () = assert!(TURN.as_millis() + ALONE_MAX.as_millis() <= 750);
-pub(super) const PAUSE: Duration = Duration::from_millis(200);
+pub(super) const PAUSE: Duration = Duration::from_millis(if cfg!(test) { 50 } else { 200 });
 /// Where users change more in a pause than a definition can work off.
 pub(super) const PAUSE_MIN: Duration = Duration::from_millis(20);
 /// Between two looks at whether the statement was killed.

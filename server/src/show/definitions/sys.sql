@@ -128,6 +128,13 @@ CREATE TABLE statements_with_full_table_scans (
     `rows_sent` bigint unsigned NOT NULL, `rows_examined` bigint unsigned NOT NULL, `rows_sent_avg` decimal(21,0),
     `rows_examined_avg` decimal(21,0), `first_seen` timestamp(6) NOT NULL, `last_seen` timestamp(6) NOT NULL,
     `digest` varchar(64) COLLATE utf8mb4_0900_ai_ci);
+CREATE TABLE statements_with_runtimes_in_95th_percentile (
+    `query` longtext COLLATE utf8mb4_0900_ai_ci, `db` varchar(64) COLLATE utf8mb4_0900_ai_ci,
+    `full_scan` varchar(1) COLLATE utf8mb4_0900_ai_ci NOT NULL, `exec_count` bigint unsigned NOT NULL,
+    `err_count` bigint unsigned NOT NULL, `warn_count` bigint unsigned NOT NULL, `total_latency` varchar(11),
+    `max_latency` varchar(11), `avg_latency` varchar(11), `rows_sent` bigint unsigned NOT NULL, `rows_sent_avg` decimal(21,0) NOT NULL,
+    `rows_examined` bigint unsigned NOT NULL, `rows_examined_avg` decimal(21,0) NOT NULL, `first_seen` timestamp(6) NOT NULL,
+    `last_seen` timestamp(6) NOT NULL, `digest` varchar(64) COLLATE utf8mb4_0900_ai_ci);
 CREATE TABLE statements_with_sorting (
     `query` longtext COLLATE utf8mb4_0900_ai_ci, `db` varchar(64) COLLATE utf8mb4_0900_ai_ci,
     `exec_count` bigint unsigned NOT NULL, `total_latency` varchar(11), `sort_merge_passes` bigint unsigned NOT NULL,
@@ -216,3 +223,22 @@ CREATE TABLE `x$statement_analysis` (
     `sort_merge_passes` bigint unsigned NOT NULL, `max_controlled_memory` bigint unsigned NOT NULL,
     `max_total_memory` bigint unsigned NOT NULL, `digest` varchar(64) COLLATE utf8mb4_0900_ai_ci,
     `first_seen` timestamp(6) NOT NULL, `last_seen` timestamp(6) NOT NULL);
+CREATE TABLE `x$statements_with_errors_or_warnings` (
+    `query` longtext COLLATE utf8mb4_0900_ai_ci, `db` varchar(64) COLLATE utf8mb4_0900_ai_ci,
+    `exec_count` bigint unsigned NOT NULL, `errors` bigint unsigned NOT NULL, `error_pct` decimal(27,4) NOT NULL,
+    `warnings` bigint unsigned NOT NULL, `warning_pct` decimal(27,4) NOT NULL, `first_seen` timestamp(6) NOT NULL,
+    `last_seen` timestamp(6) NOT NULL, `digest` varchar(64) COLLATE utf8mb4_0900_ai_ci);
+CREATE TABLE `x$statements_with_full_table_scans` (
+    `query` longtext COLLATE utf8mb4_0900_ai_ci, `db` varchar(64) COLLATE utf8mb4_0900_ai_ci,
+    `exec_count` bigint unsigned NOT NULL, `total_latency` bigint unsigned NOT NULL,
+    `no_index_used_count` bigint unsigned NOT NULL, `no_good_index_used_count` bigint unsigned NOT NULL,
+    `no_index_used_pct` decimal(24,0) NOT NULL, `rows_sent` bigint unsigned NOT NULL, `rows_examined` bigint unsigned NOT NULL,
+    `rows_sent_avg` decimal(21,0), `rows_examined_avg` decimal(21,0), `first_seen` timestamp(6) NOT NULL,
+    `last_seen` timestamp(6) NOT NULL, `digest` varchar(64) COLLATE utf8mb4_0900_ai_ci);
+CREATE TABLE `x$statements_with_runtimes_in_95th_percentile` (
+    `query` longtext COLLATE utf8mb4_0900_ai_ci, `db` varchar(64) COLLATE utf8mb4_0900_ai_ci,
+    `full_scan` varchar(1) COLLATE utf8mb4_0900_ai_ci NOT NULL, `exec_count` bigint unsigned NOT NULL,
+    `err_count` bigint unsigned NOT NULL, `warn_count` bigint unsigned NOT NULL, `total_latency` bigint unsigned NOT NULL,
+    `max_latency` bigint unsigned NOT NULL, `avg_latency` bigint unsigned NOT NULL, `rows_sent` bigint unsigned NOT NULL, `rows_sent_avg` decimal(21,0) NOT NULL,
+    `rows_examined` bigint unsigned NOT NULL, `rows_examined_avg` decimal(21,0) NOT NULL, `first_seen` timestamp(6) NOT NULL,
+    `last_seen` timestamp(6) NOT NULL, `digest` varchar(64) COLLATE utf8mb4_0900_ai_ci);

@@ -17,18 +17,6 @@ const NAMES: [&str; 3] = ["read", "write", "definition"];
 /// The slowest of each kind.
 pub struct Worst([Duration; NAMES.len()]);
 
-impl Worst {
-    /// An error when a statement took longer than that.
-    pub fn below(&self, ms_max: Option<u64>) -> Outcome {
-        match ms_max {
-            Some(max) if self.0.iter().any(|took| *took > Duration::from_millis(max)) => {
-                Err(format!("a statement took too long: {self}"))
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
 impl fmt::Display for Worst {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (name, took) in NAMES.iter().zip(&self.0) {

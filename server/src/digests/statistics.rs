@@ -1,0 +1,274 @@
+//! The statistics of one digest on one worker: plain cells, written at the end of each execution.
+//!
+//! How long executions took is also counted in buckets, eight for each power of two of ticks: a quantile is known to an eighth.
+//!
+//! A sample is kept: the slowest execution, until it is older than a minute. How old it is is looked at every `LOOK` executions, and where
+//! executions are rare, at each.
+
+use super::Summary;
+use sql::plan::{Access, Plan};
+use std::cell::{Cell, RefCell};
+
+/// Buckets for each power of two.
+const PARTS: u32 = 8;
+/// The first bucket has all below so many ticks (a power of two), the last all above.
+const FIRST_BITS: u32 = 10;
+const LAST_BITS: u32 = 38;
+pub const BUCKETS: usize = ((LAST_BITS - FIRST_BITS) * PARTS) as usize;
+/// Executions between two looks at the age of the sample, and ticks of a pause that is a reason to look.
+const LOOK: u64 = 256;
+const PAUSE_TICKS: u64 = 1 << 31;
+/// Bytes of a sample: `performance_schema_max_sql_text_length`.
+const SAMPLE_BYTES_MAX: usize = 1024;
+/// Age of a sample that gives way to the next: `performance_schema_max_digest_sample_age`.
+const SAMPLE_AGE_NS: f64 = 60e9;
+
+/// One execution of a statement.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Execution {
+    /// By `os::ticks`.
+    pub began: u64,
+    pub affected: u64,
+    pub sent: u64,
+    pub examined: u64,
+    pub warnings: u64,
+    pub failed: bool,
+    pub ways: Ways,
+}
+
+/// How a plan reads its tables: what is 1 counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ways {
+    /// The first table is read whole, or a part of it.
+    pub scan: u8,
+    pub range: u8,
+    /// Tables behind the first that are read whole for each row.
+    pub full_joins: u8,
+    /// A table is read without a key.
+    pub no_index: u8,
+}
+
+impl Ways {
+    pub fn of(plan: &Plan) -> Self {
+        let mut ways = Self::default();
+        let mut is_first = matches!(plan, Plan::Query(_));
+        for root in plan.roots() {
+            root.walk_scans(&mut |scan| {
+                let is_whole = matches!(scan.access, Access::Full { .. } | Access::Virtual);
+                ways.scan |= u8::from(is_whole && is_first);
+                ways.range |= u8::from(is_first && matches!(scan.access, Access::Ranges { .. }));
+                ways.full_joins =
+                    ways.full_joins.saturating_add(u8::from(is_whole && !is_first && matches!(plan, Plan::Query(_))));
+                ways.no_index |= u8::from(is_whole);
+                is_first = false;
+            });
+        }
+        ways
+    }
+}
+
+macro_rules! sums {
+    ($($field:ident),*) => {
+        /// What is added up. Times are ticks.
+        #[derive(Debug, Default)]
+        struct Cells {
+            $($field: Cell<u64>,)*
+        }
+
+        /// The values of [`Cells`], of one worker or of several.
+        #[derive(Clone, Copy, Debug, Default)]
+        pub struct Sums {
+            $(pub $field: u64,)*
+        }
+
+        impl Cells {
+            fn get(&self) -> Sums {
+                Sums { $($field: self.$field.get(),)* }
+            }
+
+            fn clear(&self) {
+                $(self.$field.set(0);)*
+            }
+        }
+
+        impl Sums {
+            pub fn add(&mut self, other: &Self) {
+                $(self.$field += other.$field;)*
+            }
+        }
+    };
+}
+
+sums!(count, time, errors, warnings, affected, sent, examined, scans, ranges, full_joins, no_index);
+
+#[derive(Debug)]
+pub struct Statistics {
+    database: Option<Box<str>>,
+    /// `None`: the row of all digests for which there is no room.
+    text: Option<Box<str>>,
+    sums: Cells,
+    least: Cell<u64>,
+    most: Cell<u64>,
+    /// When the first and the last execution ended, in ticks.
+    first: Cell<u64>,
+    last: Cell<u64>,
+    buckets: Box<[Cell<u32>; BUCKETS]>,
+    sample: RefCell<Vec<u8>>,
+    sample_time: Cell<u64>,
+    sample_end: Cell<u64>,
+}
+
+#[inline]
+fn add(cell: &Cell<u64>, more: u64) {
+    cell.set(cell.get() + more);
+}
+
+impl Statistics {
+    pub fn new(database: Option<&str>, text: Option<String>) -> Self {
+        Self {
+            database: database.map(Into::into),
+            text: text.map(Into::into),
+            sums: Cells::default(),
+            least: Cell::new(u64::MAX),
+            most: Cell::new(0),
+            first: Cell::new(0),
+            last: Cell::new(0),
+            buckets: Box::new([const { Cell::new(0) }; BUCKETS]),
+            sample: RefCell::default(),
+            sample_time: Cell::new(0),
+            sample_end: Cell::new(0),
+        }
+    }
+
+    /// Counts an execution of `text` that ends now. `clock` tells how long a tick is.
+    #[inline]
+    pub fn record(&self, execution: &Execution, text: &[u8], clock: &os::TickClock) {
+        let now = os::ticks();
+        let time = now.saturating_sub(execution.began);
+        let sums = &self.sums;
+        let count = sums.count.get();
+        sums.count.set(count + 1);
+        add(&sums.time, time);
+        add(&sums.affected, execution.affected);
+        add(&sums.sent, execution.sent);
+        add(&sums.examined, execution.examined);
+        if time < self.least.get() {
+            self.least.set(time);
+        }
+        if time > self.most.get() {
+            self.most.set(time);
+        }
+        let bucket = &self.buckets[bucket_of(time)];
+        bucket.set(bucket.get().wrapping_add(1));
+        if execution.ways != Ways::default() {
+            self.record_ways(execution.ways);
+        }
+        if execution.failed || execution.warnings > 0 {
+            add(&sums.errors, u64::from(execution.failed));
+            add(&sums.warnings, execution.warnings);
+        }
+        let pause = now.saturating_sub(self.last.replace(now));
+        if time > self.sample_time.get() || count.is_multiple_of(LOOK) || pause > PAUSE_TICKS {
+            self.look_at_sample(count, now, time, text, clock);
+        }
+    }
+
+    fn record_ways(&self, ways: Ways) {
+        add(&self.sums.scans, ways.scan.into());
+        add(&self.sums.ranges, ways.range.into());
+        add(&self.sums.full_joins, ways.full_joins.into());
+        add(&self.sums.no_index, ways.no_index.into());
+    }
+
+    #[cold]
+    fn look_at_sample(&self, count: u64, now: u64, time: u64, text: &[u8], clock: &os::TickClock) {
+        if count == 0 {
+            self.first.set(now);
+        }
+        let age_ns = now.saturating_sub(self.sample_end.get()) as f64 * clock.nanos_per_tick();
+        if time <= self.sample_time.get() && age_ns < SAMPLE_AGE_NS && count > 0 {
+            return;
+        }
+        let mut sample = self.sample.borrow_mut();
+        sample.clear();
+        sample.extend_from_slice(&text[..text.len().min(SAMPLE_BYTES_MAX)]);
+        self.sample_time.set(time);
+        self.sample_end.set(now);
+    }
+
+    pub fn clear(&self) {
+        self.sums.clear();
+        self.least.set(u64::MAX);
+        self.most.set(0);
+        self.buckets.iter().for_each(|bucket| bucket.set(0));
+        self.sample.borrow_mut().clear();
+        self.sample_time.set(0);
+    }
+
+    /// `None`: there was no execution.
+    pub fn summary(&self) -> Option<Summary> {
+        let sums = self.sums.get();
+        (sums.count > 0).then(|| Summary {
+            database: self.database.as_deref().map(Into::into),
+            text: self.text.as_deref().map(Into::into),
+            sums,
+            least: self.least.get(),
+            most: self.most.get(),
+            first: self.first.get(),
+            last: self.last.get(),
+            buckets: self.buckets.iter().map(Cell::get).collect(),
+            sample: String::from_utf8_lossy(&self.sample.borrow()).into_owned(),
+            sample_time: self.sample_time.get(),
+            sample_end: self.sample_end.get(),
+        })
+    }
+}
+
+/// The bucket of a number of ticks.
+#[inline]
+fn bucket_of(ticks: u64) -> usize {
+    let ticks = ticks.max(1 << FIRST_BITS);
+    let bits = 63 - ticks.leading_zeros();
+    let part = (ticks >> (bits - 3)) as u32 & (PARTS - 1);
+    (((bits - FIRST_BITS) * PARTS + part) as usize).min(BUCKETS - 1)
+}
+
+/// The ticks above a bucket.
+pub fn bucket_end(bucket: usize) -> u64 {
+    let (bits, part) = (bucket as u32 / PARTS + FIRST_BITS, bucket as u64 % u64::from(PARTS));
+    (u64::from(PARTS) + part + 1) << (bits - 3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_follow_each_other() {
+        for bucket in 0..BUCKETS - 1 {
+            let end = bucket_end(bucket);
+            assert_eq!((bucket_of(end - 1), bucket_of(end)), (bucket, bucket + 1), "{end}");
+        }
+        assert_eq!((bucket_of(0), bucket_of(u64::MAX)), (0, BUCKETS - 1));
+    }
+
+    #[test]
+    fn executions_add_up() {
+        let clock = os::TickClock::start();
+        let statistics = Statistics::new(Some("d"), Some("SELECT ?".to_owned()));
+        assert!(statistics.summary().is_none());
+        for n in 0..3 {
+            let ways = Ways { no_index: 1, ..Ways::default() };
+            let execution = Execution { began: os::ticks(), sent: 2, failed: n == 1, warnings: n, ways, ..Execution::default() };
+            statistics.record(&execution, b"SELECT 1", &clock);
+        }
+        let summary = statistics.summary().expect("executed");
+        let sums = summary.sums;
+        assert_eq!((sums.count, sums.sent, sums.errors, sums.warnings, sums.no_index), (3, 6, 1, 3, 3));
+        assert!(summary.least <= summary.most && summary.most <= sums.time);
+        assert_eq!(summary.buckets.iter().sum::<u32>(), 3);
+        assert_eq!(summary.sample, "SELECT 1");
+        statistics.clear();
+        assert!(statistics.summary().is_none());
+    }
+}
