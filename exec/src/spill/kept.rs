@@ -109,11 +109,11 @@ impl KeptRecords {
 
     fn step(&mut self) -> Step<bool> {
         self.within = None;
-        if let Some(tape) = &mut self.tape {
-            if self.reader.next(tape)? {
-                self.left -= 1;
-                return Ok(true);
-            }
+        if let Some(tape) = &mut self.tape
+            && self.reader.next(tape)?
+        {
+            self.left -= 1;
+            return Ok(true);
         }
         if self.at >= self.buffer.len() {
             return Ok(false);
@@ -211,69 +211,5 @@ impl RowSink for KeptRows {
             Some(error) => Poll::Ready(Err(error)),
             None => self.records.poll_drain(cx),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::task::Waker;
-
-    fn finish<T>(mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> T {
-        let mut cx = Context::from_waker(Waker::noop());
-        loop {
-            if let Poll::Ready(value) = poll(&mut cx) {
-                return value;
-            }
-            std::thread::yield_now();
-        }
-    }
-
-    fn record(n: u32) -> Vec<u8> {
-        let mut record = n.to_le_bytes().to_vec();
-        record.resize(4 + (n as usize * 37) % 900, n as u8);
-        record
-    }
-
-    #[test]
-    fn many_records_stay_within_the_bound_and_come_back_in_order() {
-        let directory = tempfile::tempdir().unwrap();
-        let temporary = Temporary::new(directory.path(), 64 << 20).unwrap();
-        const BOUND: usize = 64 << 10;
-        for records in [0, 1, 100, 10_000] {
-            let mut kept = temporary.keep(BOUND);
-            let mut most = 0;
-            for n in 0..records {
-                kept.push(&record(n)).unwrap();
-                most = most.max(kept.memory_bytes());
-                if kept.is_full() {
-                    finish(|cx| kept.poll_drain(cx)).unwrap();
-                }
-            }
-            // A vector grows by doubling.
-            assert!(most <= 2 * BOUND + 2048, "{most}");
-            assert_eq!(kept.left(), u64::from(records));
-            for n in 0..records {
-                assert!(finish(|cx| Pin::new(&mut Box::pin(kept.next())).poll(cx)).unwrap());
-                assert_eq!(kept.record(), record(n));
-            }
-            assert!(!finish(|cx| Pin::new(&mut Box::pin(kept.next())).poll(cx)).unwrap());
-            assert_eq!(kept.left(), 0);
-        }
-        while temporary.figures().bytes > 0 {
-            std::thread::yield_now();
-        }
-    }
-
-    #[test]
-    fn a_full_folder_is_told() {
-        let directory = tempfile::tempdir().unwrap();
-        let temporary = Temporary::new(directory.path(), 100 << 10).unwrap();
-        let mut kept = temporary.keep(16 << 10);
-        let outcome = (0..10_000).try_for_each(|n| {
-            kept.push(&record(n))?;
-            if kept.is_full() { finish(|cx| kept.poll_drain(cx)) } else { Ok(()) }
-        });
-        assert_eq!(outcome, Err(Error::TemporarySpaceFull { limit: 100 << 10 }));
     }
 }
