@@ -284,12 +284,16 @@ impl Planned {
 }
 
 impl State {
-    /// The type of a user variable's value, its name in lower case. All strings are of one type, whatever their lengths.
+    /// The type of a user variable's value, its name in lower case. All strings are of one type, whatever their lengths, and all integers.
     fn user_variable_type(&self, name: &str) -> Option<ColumnType> {
         let ty = &self.vars.user_variables.get(name)?.ty;
         let kind = match &ty.kind {
             TypeKind::Char { .. } | TypeKind::VarChar { .. } | TypeKind::Text(_) => TypeKind::Text(LobSize::Long),
             TypeKind::Binary { .. } | TypeKind::VarBinary { .. } | TypeKind::Blob(_) => TypeKind::Blob(LobSize::Long),
+            TypeKind::TinyInt | TypeKind::SmallInt | TypeKind::MediumInt | TypeKind::Int | TypeKind::BigInt => {
+                let unsigned = ty.unsigned;
+                return Some(ColumnType { unsigned, ..ColumnType::new(TypeKind::BigInt) });
+            }
             kind => kind.clone(),
         };
         Some(ColumnType { kind, ..ty.clone() })

@@ -111,3 +111,13 @@ fn whatever_the_bytes_are() {
     let arena = crate::Arena::new();
     assert!(parse(&arena, text, &SqlMode::DEFAULT).is_ok());
 }
+
+#[test]
+fn statements_that_are_no_plans_are_taken_apart() {
+    check("CALL d.q(1, p, @A)", r#"0 [0] call q (1 None; p Some(Local(0)); @A Some(User("a")))"#);
+    check("SET @X = p + 1, sql_notes = p, p = 2", "0 [0] set @x = p + 1\n1 [0] set @@sql_notes = p\n2 [0] set 0 = 2");
+    check("SET autocommit = DEFAULT", "0 [0] set @@autocommit = Default");
+    check("DO p, SLEEP(1)", "0 [0] do p; SLEEP(1)");
+    check("SAVEPOINT a", r#"0 [0] Savepoint("a")"#);
+    check("SET NAMES utf8mb4", "0 [0] run SET NAMES utf8mb4");
+}
