@@ -121,6 +121,8 @@ static NO_PARTS: Parts = Parts { sources: 0, subqueries: Vec::new(), stores: Vec
 /// The CPU budget of a statement: when to let others run, when to give up.
 pub(crate) struct Slice {
     ticks_left: u32,
+    /// Ticks that found no row.
+    ends: u32,
     slice_began: Instant,
     deadline: Option<Instant>,
 }
@@ -129,7 +131,7 @@ impl Slice {
     pub fn new(time_max: Duration) -> Self {
         let now = Instant::now();
         let deadline = (!time_max.is_zero()).then(|| now + time_max);
-        Self { ticks_left: TICKS, slice_began: now, deadline }
+        Self { ticks_left: TICKS, ends: 0, slice_began: now, deadline }
     }
 
     #[inline]
@@ -226,8 +228,15 @@ impl<'a> Run<'a> {
     #[inline]
     pub fn count_rest(&mut self) {
         let examined = &self.shared.session.rows_examined;
-        examined.set(examined.get() + u64::from(TICKS - self.clock.ticks_left));
-        self.clock.ticks_left = TICKS;
+        let rest = i64::from(TICKS - self.clock.ticks_left) - i64::from(self.clock.ends);
+        examined.set(examined.get().saturating_add_signed(rest));
+        (self.clock.ticks_left, self.clock.ends) = (TICKS, 0);
+    }
+
+    /// What was counted last is no row: the scan is at its end.
+    #[inline]
+    pub fn count_end(&mut self) {
+        self.clock.ends += 1;
     }
 
     pub fn clock(&mut self) -> &mut Slice {

@@ -280,6 +280,7 @@ impl<'p> ScanOperator<'p> {
         let how = self.how();
         let source = &mut run.sources[self.plan.source];
         if !self.table.point(run.worker, run.txn, index, &self.key, how, &mut source.row)? {
+            run.count_end();
             return Ok(Stage::Done);
         }
         source.state = SourceState::Stored;
@@ -293,12 +294,14 @@ impl<'p> ScanOperator<'p> {
         self.entry_judged = self.index_filter.is_none();
         if self.index_filter.is_some() && self.lock.is_none() && !run.txn.has_changed_unseen() {
             if !self.cursor.next_entry(self.table, run.worker, run.txn, &mut source.row)? {
+                run.count_end();
                 return Ok(Stage::NextRange);
             }
             source.state = SourceState::Stored;
             return Ok(Stage::JudgeEntry);
         }
         if !self.cursor.next(self.table, run.worker, run.txn, &mut source.row)? {
+            run.count_end();
             return Ok(Stage::NextRange);
         }
         source.state = SourceState::Stored;

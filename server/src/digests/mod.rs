@@ -23,23 +23,29 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 /// The statistics of one worker.
-#[derive(Default)]
 pub struct Digests {
     /// By database and text, with a zero byte between.
     by_name: RefCell<HashMap<Box<str>, Rc<Statistics>>>,
     overflow: RefCell<Option<Rc<Statistics>>>,
+    /// How many there may be, with the row of all others.
+    size: usize,
 }
 
 impl Digests {
-    /// The statistics of the first statement of `text`. `size`: how many there may be, with the row of all others.
-    pub fn find(&self, database: Option<&str>, text: &[u8], mode: &SqlMode, size: usize) -> Rc<Statistics> {
+    /// `size`: `performance_schema_digests_size`, which stays as it is.
+    pub fn new(size: usize) -> Self {
+        Self { by_name: RefCell::default(), overflow: RefCell::default(), size }
+    }
+
+    /// The statistics of the first statement of `text`.
+    pub fn find(&self, database: Option<&str>, text: &[u8], mode: &SqlMode) -> Rc<Statistics> {
         let digest = sql::digest_text(text, mode);
         let mut by_name = self.by_name.borrow_mut();
         let name = format!("{}\0{digest}", database.unwrap_or_default());
         if let Some(found) = by_name.get(name.as_str()) {
             return Rc::clone(found);
         }
-        if by_name.len() + 1 >= size {
+        if by_name.len() + 1 >= self.size {
             let mut overflow = self.overflow.borrow_mut();
             return Rc::clone(overflow.get_or_insert_with(|| Rc::new(Statistics::new(None, None))));
         }
@@ -69,8 +75,8 @@ mod tests {
 
     #[test]
     fn a_worker_keeps_so_many() {
-        let digests = Digests::default();
-        let find = |text: &str| digests.find(Some("d"), text.as_bytes(), &SqlMode::DEFAULT, 3);
+        let digests = Digests::new(3);
+        let find = |text: &str| digests.find(Some("d"), text.as_bytes(), &SqlMode::DEFAULT);
         let clock = os::TickClock::start();
         let run = |text: &str| find(text).record(&Execution::default(), text.as_bytes(), &clock);
         for text in ["SELECT 1", "SELECT 2", "SELECT a", "SELECT b", "SELECT c"] {

@@ -366,8 +366,7 @@ impl State {
     /// The statistics of the first statement of `text`.
     #[cold]
     pub fn statistics_of(&self, text: &[u8]) -> Rc<Statistics> {
-        let size = self.worker.shared.globals().get(IDS.performance_schema_digests_size).as_u64() as usize;
-        self.worker.digests.find(self.vars.database.as_deref(), text, &self.settings.mode, size)
+        self.worker.digests.find(self.vars.database.as_deref(), text, &self.settings.mode)
     }
 
     /// The statement that `begin_statement` has begun is over.

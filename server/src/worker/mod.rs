@@ -77,6 +77,7 @@ impl Worker {
     /// Runs worker `index` until the server stops. Call it on a thread of its own.
     pub fn run(event_loop: EventLoop<Message>, index: usize, shared: Arc<Shared>) -> std::io::Result<()> {
         let core = event_loop.core()?;
+        let digests = shared.globals().get(crate::variables::known("performance_schema_digests_size")).as_u64() as usize;
         let worker = Rc::new(Worker {
             index,
             core: Rc::clone(&core),
@@ -85,7 +86,7 @@ impl Worker {
             buffers: Rc::default(),
             counters: Counters::default(),
             plans: RefCell::default(),
-            digests: Digests::default(),
+            digests: Digests::new(digests),
             accesses: RefCell::default(),
             routines: RefCell::default(),
             sessions: RefCell::default(),
