@@ -235,7 +235,9 @@ fn as_written<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
     if coerce::is_document(&arg.ty) {
         return Ok(env.text(arg)?.map_or(Value::Null, Value::Bytes));
     }
-    if arg.ty.kind == TypeKind::Year { env.eval(arg) } else { env.moment(arg) }
+    // What is a date by its type is one, whatever IF chooses.
+    let as_it_is = arg.ty.kind == TypeKind::Year || matches!(coerce::kind_of(&arg.ty), Kind::Date | Kind::DateTime);
+    if as_it_is { env.eval(arg) } else { env.moment(arg) }
 }
 
 /// A TIME or a DATETIME argument, as TIMEDIFF and ADDTIME take them.

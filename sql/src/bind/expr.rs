@@ -355,6 +355,7 @@ impl Binder<'_> {
             _ => {}
         }
         if keep_dates(&arg, &mut members) {
+            self.common_derivation(&arg, &members, &derivations, " IN ")?;
             let nullable = arg.nullable || members.iter().any(|m| m.nullable);
             let kind = ExprKind::In { arg: Box::new(arg), list: members, by: CompareAs::Temporal, negated };
             return Ok(self.boolean(kind, nullable));

@@ -486,21 +486,27 @@ fn unify_known<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone, collation: Col
         let kind = if collation == CollationId::BINARY { TypeKind::Blob(size) } else { TypeKind::Text(size) };
         return ColumnType { collation, ..ColumnType::new(kind) };
     }
-    let length = |e: &Expr| match e.ty.kind {
+    let length = known.map(|e| string_length(&e.ty)).max().unwrap_or(0);
+    string(length, collation)
+}
+
+/// Bytes that a column of bytes has for the values of an expression: of a text those of its characters, of a BIT its digits.
+fn kept_bytes(expr: &Expr) -> u64 {
+    match expr.ty.kind {
         TypeKind::Bit { length } => length.into(),
-        // Characters become bytes.
-        _ if collation == CollationId::BINARY && class(&e.ty) == Class::String => {
-            string_length(&e.ty) * bytes_per_char(e.ty.collation)
-        }
-        _ => string_length(&e.ty),
-    };
-    string(known.map(length).max().unwrap_or(0), collation)
+        _ if class(&expr.ty) == Class::String => string_length(&expr.ty) * bytes_per_char(expr.ty.collation),
+        _ => string_length(&expr.ty),
+    }
 }
 
 /// The type of a column that takes values of all: as [`unify`], but a CHAR or BINARY beside anything but a VARCHAR stays one.
 pub(crate) fn stored_together(exprs: &[Expr], collation: CollationId) -> ColumnType {
     use TypeKind as K;
     let ty = stored(&unify(exprs.iter(), collation));
+    let ty = match ty.kind {
+        K::VarBinary { .. } => string(exprs.iter().map(kept_bytes).max().unwrap_or(0), CollationId::BINARY),
+        _ => ty,
+    };
     let is_fixed = |kind: &TypeKind| matches!(kind, K::Char { .. } | K::Binary { .. });
     let known = || exprs.iter().map(|e| &e.ty.kind).filter(|kind| **kind != K::Null);
     let stays = known().any(is_fixed) && !known().any(|kind| matches!(kind, K::VarChar { .. } | K::VarBinary { .. } | K::Json));
