@@ -20,8 +20,9 @@ fn is_integer(text: &[u8]) -> bool {
 impl Binder<'_> {
     /// `(a, b) op (c, d)`: equality as the pairs' conjunction, so that each may find an index; order as it stands.
     pub(super) fn row_comparison(&mut self, op: CompareOp, left: Expr, right: Expr, parts: (Parts, Parts)) -> Result<Expr> {
+        let columns = if let ExprKind::Row(parts) = &left.kind { parts.len() } else { 1 };
         let (ExprKind::Row(left), ExprKind::Row(right)) = (left.kind, right.kind) else {
-            return Err(Error::OperandColumns(1));
+            return Err(Error::OperandColumns(columns));
         };
         if left.len() != right.len() {
             return Err(Error::OperandColumns(left.len()));

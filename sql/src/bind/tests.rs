@@ -97,7 +97,7 @@ fn names() {
     check("SELECT *", "error: NoTables");
     check("SELECT 1 ORDER BY 2", "error: unknown column '2' in 'order clause'");
     check("SELECT 1 UNION SELECT 1, 2", "error: SetColumns");
-    check("SELECT (1, 2) = (1, 2), (1, 2) = 3", "error: OperandColumns(1)");
+    check("SELECT (1, 2) = (1, 2), (1, 2) = 3", "error: OperandColumns(2)");
     check("SELECT a FROM t ORDER BY MAX(a)", "error: AggregateOrder(1)");
     check("SELECT MAX(a) FROM t GROUP BY MAX(a)", "error: WrongGroupField(\"MAX(a)\")");
     check("SELECT 1 FROM t JOIN (u JOIN p ON p.a = t.id)", "error: unknown column 't.id' in 'on clause'");
