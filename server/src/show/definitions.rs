@@ -68,7 +68,7 @@ fn column(definition: &ColumnDefinition<'_>) -> ColumnDef {
 }
 
 /// A row of a table of the server, of some named values; the others are NULL, or zero and nothing where the column may not be NULL.
-pub fn named<const N: usize>(database: &str, table: &str, cells: [(&str, Value<'static>); N]) -> Vec<Value<'static>> {
+pub fn named<'n>(database: &str, table: &str, cells: impl IntoIterator<Item = (&'n str, Value<'static>)>) -> Vec<Value<'static>> {
     let found = databases().iter().find(|candidate| candidate.name == database);
     let def = found.and_then(|found| found.tables.get(table)).expect("a table of the files");
     let mut row: Vec<Value<'static>> = def.columns.iter().map(nothing).collect();

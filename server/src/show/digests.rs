@@ -175,6 +175,27 @@ fn consumers(_: &Source<'_>) -> Vec<Row> {
     NAMES.iter().map(row).collect()
 }
 
+/// Rows of a view of sys: what all of them have, and what each has of its own.
+fn sys_rows<'l, 's: 'l>(
+    lines: impl Iterator<Item = &'l Line<'s>>,
+    table: &str,
+    is_raw: bool,
+    own: impl Fn(&Line<'_>) -> Vec<(&'static str, Value<'static>)>,
+) -> Vec<Row> {
+    let row = |line: &Line<'_>| {
+        let shared = [
+            ("query", optional(line.query(is_raw))),
+            ("db", optional(line.of.database.clone())),
+            ("exec_count", number(line.of.sums.count)),
+            ("first_seen", moment(line.first)),
+            ("last_seen", moment(line.last)),
+            ("digest", optional(line.digest())),
+        ];
+        named("sys", table, shared.into_iter().chain(own(line)))
+    };
+    lines.map(row).collect()
+}
+
 fn analysis(source: &Source<'_>) -> Vec<Row> {
     analysis_rows(source, "statement_analysis", false)
 }
@@ -187,13 +208,10 @@ fn analysis_rows(source: &Source<'_>, table: &str, is_raw: bool) -> Vec<Row> {
     let mut lines = lines(source);
     lines.sort_by_key(|line| std::cmp::Reverse(line.of.sums.time));
     let no_bytes = || if is_raw { number(0u64) } else { text("   0 bytes") };
-    let row = |line: &Line<'_>| {
+    let own = |line: &Line<'_>| {
         let sums = &line.of.sums;
-        let cells = [
-            ("query", optional(line.query(is_raw))),
-            ("db", optional(line.of.database.clone())),
+        vec![
             ("full_scan", text(line.full_scan())),
-            ("exec_count", number(sums.count)),
             ("err_count", number(sums.errors)),
             ("warn_count", number(sums.warnings)),
             ("total_latency", line.time(sums.time, is_raw)),
@@ -209,13 +227,9 @@ fn analysis_rows(source: &Source<'_>, table: &str, is_raw: bool) -> Vec<Row> {
             ("rows_affected_avg", number(line.per_execution(sums.affected))),
             ("max_controlled_memory", no_bytes()),
             ("max_total_memory", no_bytes()),
-            ("digest", optional(line.digest())),
-            ("first_seen", moment(line.first)),
-            ("last_seen", moment(line.last)),
-        ];
-        named("sys", table, cells)
+        ]
     };
-    lines.iter().map(row).collect()
+    sys_rows(lines.iter(), table, is_raw, own)
 }
 
 fn with_errors(source: &Source<'_>) -> Vec<Row> {
@@ -233,23 +247,16 @@ fn error_rows(source: &Source<'_>, table: &str, is_raw: bool) -> Vec<Row> {
     // A quotient has four digits behind the point.
     let quotient = |part: u64, line: &Line<'_>| (part as f64 / line.of.sums.count.max(1) as f64 * 1e4).round() / 1e4;
     let percent = |part: u64, line: &Line<'_>| text(format!("{:.4}", quotient(part, line) * 100.0));
-    let row = |line: &Line<'_>| {
+    let own = |line: &Line<'_>| {
         let sums = &line.of.sums;
-        let cells = [
-            ("query", optional(line.query(is_raw))),
-            ("db", optional(line.of.database.clone())),
-            ("exec_count", number(sums.count)),
+        vec![
             ("errors", number(sums.errors)),
             ("error_pct", percent(sums.errors, line)),
             ("warnings", number(sums.warnings)),
             ("warning_pct", percent(sums.warnings, line)),
-            ("first_seen", moment(line.first)),
-            ("last_seen", moment(line.last)),
-            ("digest", optional(line.digest())),
-        ];
-        named("sys", table, cells)
+        ]
     };
-    lines.iter().map(row).collect()
+    sys_rows(lines.iter(), table, is_raw, own)
 }
 
 fn with_scans(source: &Source<'_>) -> Vec<Row> {
@@ -266,12 +273,9 @@ fn scan_rows(source: &Source<'_>, table: &str, is_raw: bool) -> Vec<Row> {
     let is_show = |line: &Line<'_>| line.of.text.as_ref().is_some_and(|text| text.starts_with("SHOW"));
     lines.retain(|line| line.of.sums.no_index > 0 && !is_show(line));
     lines.sort_by_key(|line| std::cmp::Reverse((percent(line), line.of.sums.time)));
-    let row = |line: &Line<'_>| {
+    let own = |line: &Line<'_>| {
         let sums = &line.of.sums;
-        let cells = [
-            ("query", optional(line.query(is_raw))),
-            ("db", optional(line.of.database.clone())),
-            ("exec_count", number(sums.count)),
+        vec![
             ("total_latency", line.time(sums.time, is_raw)),
             ("no_index_used_count", number(sums.no_index)),
             ("no_index_used_pct", number(percent(line))),
@@ -279,13 +283,9 @@ fn scan_rows(source: &Source<'_>, table: &str, is_raw: bool) -> Vec<Row> {
             ("rows_examined", number(sums.examined)),
             ("rows_sent_avg", number(line.per_execution(sums.sent))),
             ("rows_examined_avg", number(line.per_execution(sums.examined))),
-            ("first_seen", moment(line.first)),
-            ("last_seen", moment(line.last)),
-            ("digest", optional(line.digest())),
-        ];
-        named("sys", table, cells)
+        ]
     };
-    lines.iter().map(row).collect()
+    sys_rows(lines.iter(), table, is_raw, own)
 }
 
 fn slowest(source: &Source<'_>) -> Vec<Row> {
@@ -305,13 +305,10 @@ fn slowest_rows(source: &Source<'_>, table: &str, is_raw: bool) -> Vec<Row> {
     let is_reached = |(seen, _): &(usize, &u64)| (seen + 1) as f64 / averages.len() as f64 > 0.95;
     let least = averages.iter().enumerate().find(is_reached).map_or(0, |(_, average)| *average);
     lines.retain(|line| micros(line) >= least);
-    let row = |line: &Line<'_>| {
+    let own = |line: &Line<'_>| {
         let sums = &line.of.sums;
-        let cells = [
-            ("query", optional(line.query(is_raw))),
-            ("db", optional(line.of.database.clone())),
+        vec![
             ("full_scan", text(line.full_scan())),
-            ("exec_count", number(sums.count)),
             ("err_count", number(sums.errors)),
             ("warn_count", number(sums.warnings)),
             ("total_latency", line.time(sums.time, is_raw)),
@@ -321,11 +318,7 @@ fn slowest_rows(source: &Source<'_>, table: &str, is_raw: bool) -> Vec<Row> {
             ("rows_sent_avg", number(line.per_execution(sums.sent))),
             ("rows_examined", number(sums.examined)),
             ("rows_examined_avg", number(line.per_execution(sums.examined))),
-            ("first_seen", moment(line.first)),
-            ("last_seen", moment(line.last)),
-            ("digest", optional(line.digest())),
-        ];
-        named("sys", table, cells)
+        ]
     };
-    lines.iter().rev().map(row).collect()
+    sys_rows(lines.iter().rev(), table, is_raw, own)
 }
