@@ -3,10 +3,10 @@
 //! 1. Heddle is built for release and started (`durability = full`), unless only `--server`s are measured.
 //! 2. Peers come as `--server name=HOST:PORT,pid=N,socket=PATH,user=U,password=P,driver=mysql|pgsql`, or from a folder
 //!    with a `servers.py` that starts them and prints such lines (`--peers`, or `HEDDLE_PEERS`).
-//! 3. For each test, mode and thread count, every server runs once per round, the order reversed every other round, so
-//!    that a slow drift of the machine falls on all alike; the echo server runs twice per round beside them: with a client that
+//! 3. In each round of a test every server runs once per mode and thread count, the order of servers reversed every other round, so
+//!    that a slow drift of the machine falls on all servers, modes and thread counts alike; the echo server runs twice per round beside them: with a client that
 //!    does nothing but ask, and with one that uses as much CPU time per request as sysbench used per query of the first server.
-//! 4. What is printed per cell, each the median of the rounds: queries per second, the server's CPU time per query, and that divided by the echo's.
+//! 4. What is printed per cell, each the median of the rounds: queries per second, the server's CPU time per query, and that divided by the echo's of the same round.
 
 use crate::proc::{cargo, cpu_seconds, ended_children_cpu_seconds, on_path, quiet, resident_mib, target};
 use clap::Args;
@@ -122,6 +122,11 @@ struct Run {
 impl Run {
     fn rate(&self) -> f64 {
         self.queries / self.seconds.max(0.001)
+    }
+
+    /// The server's CPU time per query in microseconds.
+    fn server_us(&self) -> f64 {
+        self.server_cpu * 1e6 / self.queries.max(1.0)
     }
 
     /// The client's CPU time per query in microseconds.
@@ -327,65 +332,86 @@ fn measure(targets: &[Target], options: &Options, release: &Path, echo: &Owned, 
         for target in targets {
             run_once(target, options, test, "auto", warm)?;
         }
-        for ps in &options.ps {
-            for &threads in &options.threads {
-                let mut floor = |work_us| echo_once(release, echo, socket, options.time, threads, work_us);
-                cell(targets, options, test, ps, threads, &mut floor)?;
+        let grid = options.ps.iter().flat_map(|ps| options.threads.iter().map(move |&threads| (ps, threads)));
+        let mut cells: Vec<Cell<'_>> = grid.map(|(ps, threads)| Cell { test, ps, threads, ..Cell::default() }).collect();
+        for round in 0..options.rounds {
+            for cell in &mut cells {
+                let mut floor = |work_us| echo_once(release, echo, socket, options.time, cell.threads, work_us);
+                cell.runs.push(Round::measure(targets, options, (cell.test, cell.ps, cell.threads), round, &mut floor)?);
             }
         }
+        cells.iter().for_each(|cell| cell.print(targets));
     }
     Ok(())
 }
 
-/// One row per server.
-fn cell(
-    targets: &[Target],
-    options: &Options,
-    test: &str,
-    ps: &str,
+/// A test in a mode at a number of threads.
+#[derive(Default)]
+struct Cell<'a> {
+    test: &'a str,
+    ps: &'a str,
     threads: u32,
-    echo: &mut dyn FnMut(f64) -> Result<Run, String>,
-) -> Result<(), String> {
-    let mut runs: BTreeMap<usize, Vec<Run>> = BTreeMap::new();
-    let (mut floor, mut working_floor) = (Vec::new(), Vec::new());
-    for round in 0..options.rounds {
+    runs: Vec<Round>,
+}
+
+/// One run of every server, by its place among the targets, and two of the echo.
+struct Round {
+    servers: BTreeMap<usize, Run>,
+    echo: Run,
+    working_echo: Run,
+}
+
+impl Round {
+    fn measure(
+        targets: &[Target],
+        options: &Options,
+        (test, ps, threads): (&str, &str, u32),
+        round: u32,
+        echo: &mut dyn FnMut(f64) -> Result<Run, String>,
+    ) -> Result<Self, String> {
         let bare = echo(0.0)?;
         let mut order: Vec<usize> = (0..targets.len()).collect();
         if round % 2 == 1 {
             order.reverse();
         }
+        let mut servers = BTreeMap::new();
         for at in order {
-            runs.entry(at).or_default().push(run_once(&targets[at], options, test, ps, threads)?);
+            servers.insert(at, run_once(&targets[at], options, test, ps, threads)?);
         }
-        let sysbench_us = runs[&0].last().map_or(0.0, Run::client_us);
-        working_floor.push(echo(sysbench_us - bare.client_us())?);
-        floor.push(bare);
+        let working_echo = echo(servers[&0].client_us() - bare.client_us())?;
+        Ok(Self { servers, echo: bare, working_echo })
     }
-    let floor_us = cpu_us(&floor);
-    let mode = if ps == "disable" { "text" } else { "prepared" };
-    for (at, runs) in &runs {
-        let each: Vec<f64> = runs.iter().map(Run::rate).collect();
-        let (low, high) = each.iter().fold((f64::MAX, 0.0_f64), |(low, high), v| (low.min(*v), high.max(*v)));
-        let rate = median(each);
-        let p95 = median(runs.iter().map(|r| r.p95_ms).collect());
-        let cpu = cpu_us(runs);
-        println!(
-            "| {test} | {mode} | {threads} | {} | {rate:.0} | {:.1} | {p95:.2} | {cpu:.1} | {:.2} |",
-            targets[*at].name,
-            (high - low) / 2.0 / rate * 100.0,
-            cpu / floor_us
-        );
-    }
-    for (name, floor) in [("(echo)", &floor), ("(echo, working client)", &working_floor)] {
-        let (rate, cpu) = (median(floor.iter().map(Run::rate).collect()), cpu_us(floor));
-        println!("| {test} | {mode} | {threads} | {name} | {rate:.0} | | | {cpu:.1} | {:.2} |", cpu / floor_us);
-    }
-    Ok(())
 }
 
-/// The server's CPU time per query in microseconds, in the median of the rounds.
-fn cpu_us(runs: &[Run]) -> f64 {
-    median(runs.iter().map(|r| r.server_cpu * 1e6 / r.queries.max(1.0)).collect())
+impl Cell<'_> {
+    /// One row per server. What a server's CPU is of the echo's is taken within each round, as the machine's speed changes between rounds.
+    fn print(&self, targets: &[Target]) {
+        let mode = if self.ps == "disable" { "text" } else { "prepared" };
+        let head = format!("| {} | {mode} | {} |", self.test, self.threads);
+        let medians = |of: &dyn Fn(&Round) -> f64| median(self.runs.iter().map(of).collect());
+        for (at, target) in targets.iter().enumerate() {
+            let rates = self.runs.iter().map(|r| r.servers[&at].rate());
+            let (low, high) = rates.fold((f64::MAX, 0.0_f64), |(low, high), v| (low.min(v), high.max(v)));
+            let rate = medians(&|r| r.servers[&at].rate());
+            println!(
+                "{head} {} | {rate:.0} | {:.1} | {:.2} | {:.1} | {:.2} |",
+                target.name,
+                (high - low) / 2.0 / rate * 100.0,
+                medians(&|r| r.servers[&at].p95_ms),
+                medians(&|r| r.servers[&at].server_us()),
+                medians(&|r| r.servers[&at].server_us() / r.echo.server_us()),
+            );
+        }
+        let echoes: [(&str, &dyn Fn(&Round) -> Run); 2] =
+            [("(echo)", &|r| r.echo), ("(echo, working client)", &|r| r.working_echo)];
+        for (name, echo) in echoes {
+            let (rate, cpu) = (medians(&|r| echo(r).rate()), medians(&|r| echo(r).server_us()));
+            println!(
+                "{head} {name} | {rate:.0} | | | {cpu:.1} | {:.2} |",
+                medians(&|r| echo(r).server_us() / r.echo.server_us())
+            );
+        }
+    }
 }
 
 /// The middle of some values, or of an even number of them the mean of the middle two; 0 of none.
