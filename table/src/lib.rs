@@ -44,7 +44,7 @@ pub use error::{Error, NameOf, Result};
 pub use mdl::{MdlWait, MetadataLock};
 pub use reference::{Lookup, Reference, is_representable};
 pub use row_buf::{EncodedRange, RowBuf};
-pub use statistics::statistics_key;
+pub use statistics::{TableSize, statistics_key};
 pub use table::{Index, RowRead, Table};
 pub use types::{RowLayout, StoredRow};
 pub use write::{InsertRow, Pauses, Progress, WriteRow};

@@ -12,17 +12,19 @@
 //!
 //! Tables of few rows are read whole.
 //!
+//! **Pages.** Of each tree as many as the ways to leaves at even distances tell; exactly where the root is the only page above leaves.
+//!
 //! S1: of one table one thread at a time takes statistics or changes them, from the look at those before until the new ones are kept:
 //!     so the housekeeping does not undo what UPDATE HISTOGRAM does meanwhile.
 
 use crate::catalog::{CatalogTxn, blocking};
 use crate::{Database, EncodedRange, Result, RowBuf, RowCursor, Table};
 use std::sync::Arc;
-use txn::{Isolation, ReadMode, Scan, Txn, Worker};
+use txn::{Isolation, ReadMode, Scan, TreeRef, Txn, Worker};
 use types::TypeKind;
 use types::key::KeyPart;
 use types::schema::{IndexKind, TableDef};
-use types::statistics::{BUCKETS, Histogram, KEY_BYTES, TableStatistics};
+use types::statistics::{BUCKETS, Histogram, KEY_BYTES, TableStatistics, TreePages};
 
 /// Leaves read of one tree.
 const LEAVES: usize = 32;
@@ -35,10 +37,34 @@ const STALE_PART: u64 = 10;
 /// Tables that one round of the housekeeping looks at closely.
 const REFRESHED_MAX: usize = 4;
 
+/// How large a table is, in pages of [`crate::offline::PAGE_BYTES`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableSize {
+    /// Rows, and large values outside of them.
+    pub clustered_pages: u64,
+    /// All secondary indexes.
+    pub index_pages: u64,
+}
+
 impl Table {
     /// What is known of the rows; `None`: nothing yet, or only of another definition of the table.
     pub fn statistics(&self) -> Option<Arc<TableStatistics>> {
         self.counters.statistics().filter(|statistics| statistics.shape == shape(self.def()))
+    }
+
+    /// About how many different values the first columns of an index have; with nothing known, as many as there are rows.
+    pub fn cardinality(&self, index: usize, columns: usize) -> u64 {
+        let known = self.statistics().and_then(|statistics| statistics.distinct_prefix(index, columns));
+        known.map_or_else(|| self.estimated_rows(), |distinct| distinct.round() as u64)
+    }
+
+    /// About how large the table is, by its statistics; without any, as a fresh one.
+    pub fn size(&self) -> TableSize {
+        let statistics = self.statistics();
+        let tree = |index: usize| statistics.as_ref().and_then(|s| s.trees.get(index).copied()).unwrap_or(TreePages::FRESH);
+        let values = statistics.as_ref().map_or(0, |s| s.values.all);
+        let indexes = (1..self.indexes.len()).map(|index| tree(index).all).sum();
+        TableSize { clustered_pages: tree(0).all + values, index_pages: indexes }
     }
 
     /// About how many entries of an index lie in a range. Looks at the two ways to its ends alone.
@@ -77,7 +103,9 @@ impl Table {
                 columns[column] = made[column].take().map(|histogram| Histogram { asked: Some(buckets), ..histogram });
             }
         }
-        Ok(TableStatistics { rows, shape: shape(def), indexes, columns })
+        let trees = self.indexes.iter().map(|index| tree_pages(worker, index.tree)).collect::<Result<_>>()?;
+        let values = self.blob_tree.map_or(Ok(TreePages::default()), |tree| tree_pages(worker, tree))?;
+        Ok(TableStatistics { rows, shape: shape(def), indexes, columns, trees, values })
     }
 
     /// Different values of the first column of an index, of the first two, ...
@@ -266,6 +294,20 @@ impl Database {
         }
         Ok(())
     }
+}
+
+/// Pages of a tree: by the ways to leaves at even distances, whose mean tells how wide the inner pages are.
+fn tree_pages(worker: &Worker, tree: TreeRef) -> Result<TreePages> {
+    let (mut leaves, mut all, mut ways) = (0.0, 0.0, 0.0);
+    let mut first_key = Vec::new();
+    for n in 0..LEAVES {
+        let place = blocking(|| worker.place_at(tree, (n as f64 + 0.5) / LEAVES as f64, &mut first_key))?;
+        (leaves, all, ways) = (leaves + place.leaves(), all + place.pages(), ways + 1.0);
+        if place.is_exact() {
+            return Ok(TreePages { leaves: place.leaves() as u64, all: place.pages() as u64 });
+        }
+    }
+    Ok(TreePages { leaves: (leaves / ways) as u64, all: (all / ways) as u64 })
 }
 
 fn is_stale(table: &Table) -> bool {

@@ -27,6 +27,25 @@ pub struct TableStatistics {
     pub indexes: Vec<Vec<f64>>,
     /// For each column.
     pub columns: Vec<Option<Histogram>>,
+    /// For each index; of none where they were taken by an older release.
+    #[serde(default)]
+    pub trees: Vec<TreePages>,
+    /// Of the tree of large values, if there is one.
+    #[serde(default)]
+    pub values: TreePages,
+}
+
+/// About how many pages a tree has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TreePages {
+    pub leaves: u64,
+    /// With the leaves.
+    pub all: u64,
+}
+
+impl TreePages {
+    /// A tree begins as one page.
+    pub const FRESH: Self = Self { leaves: 1, all: 1 };
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

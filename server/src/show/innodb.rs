@@ -41,6 +41,8 @@ pub fn table_statistics(source: &Source<'_>) -> Vec<Row> {
             ("NAME", path(def)),
             ("STATS_INITIALIZED", text("Initialized")),
             ("NUM_ROWS", number(open.as_ref().map_or(0, |table| table.estimated_rows()))),
+            ("CLUST_INDEX_SIZE", number(open.as_ref().map_or(0, |table| table.size().clustered_pages))),
+            ("OTHER_INDEX_SIZE", number(open.as_ref().map_or(0, |table| table.size().index_pages))),
             ("AUTOINC", number(next.unwrap_or(0))),
             ("REF_COUNT", number(open.as_ref().map_or(0, |table| table.mdl().users()))),
         ];
@@ -197,38 +199,48 @@ pub fn buffer_pool(source: &Source<'_>) -> Vec<Row> {
 /// `mysql.innodb_table_stats`
 pub fn stored_table_statistics(source: &Source<'_>) -> Vec<Row> {
     let row = |def: &TableDef| {
-        let rows = source.worker.shared.database.table(def.id).and_then(|table| table.statistics()).map_or(0, |s| s.rows);
+        let open = source.worker.shared.database.table(def.id);
+        let rows = open.as_ref().and_then(|table| table.statistics()).map_or(0, |s| s.rows);
         let cells = [
             ("database_name", text(&def.database)),
             ("table_name", text(&def.name)),
             ("last_update", changed(def)),
             ("n_rows", number(rows)),
+            ("clustered_index_size", number(open.as_ref().map_or(0, |table| table.size().clustered_pages))),
+            ("sum_of_other_index_sizes", number(open.as_ref().map_or(0, |table| table.size().index_pages))),
         ];
         named("mysql", "innodb_table_stats", cells)
     };
     source.stored_tables().map(row).collect()
 }
 
-/// `mysql.innodb_index_stats`: how many different values the first columns have.
+/// `mysql.innodb_index_stats`: how many different values the first columns have, and how many pages there are.
 pub fn stored_index_statistics(source: &Source<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
     for def in source.stored_tables() {
         let statistics = source.worker.shared.database.table(def.id).and_then(|table| table.statistics());
         let Some(statistics) = statistics else { continue };
         for (position, index) in def.indexes.iter().enumerate() {
-            for columns in 1..=index.columns.len() {
-                let Some(distinct) = statistics.distinct_prefix(position, columns) else { continue };
-                let names: Vec<_> = index.columns[..columns].iter().map(|part| &*def.columns[part.column].name).collect();
+            let mut line = |name: String, value: u64, description: String| {
                 let cells = [
                     ("database_name", text(&def.database)),
                     ("table_name", text(&def.name)),
                     ("index_name", text(&index.name)),
                     ("last_update", changed(def)),
-                    ("stat_name", text(format!("n_diff_pfx{columns:02}"))),
-                    ("stat_value", number(distinct as u64)),
-                    ("stat_description", text(names.join(","))),
+                    ("stat_name", text(name)),
+                    ("stat_value", number(value)),
+                    ("stat_description", text(description)),
                 ];
                 rows.push(named("mysql", "innodb_index_stats", cells));
+            };
+            for columns in 1..=index.columns.len() {
+                let Some(distinct) = statistics.distinct_prefix(position, columns) else { continue };
+                let names: Vec<_> = index.columns[..columns].iter().map(|part| &*def.columns[part.column].name).collect();
+                line(format!("n_diff_pfx{columns:02}"), distinct as u64, names.join(","));
+            }
+            if let Some(pages) = statistics.trees.get(position) {
+                line("n_leaf_pages".into(), pages.leaves, "Number of leaf pages in the index".into());
+                line("size".into(), pages.all, "Number of pages in the index".into());
             }
         }
     }

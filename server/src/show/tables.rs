@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::session::{ResultSet, State};
 use sql::ast::ObjectName;
 use std::sync::Arc;
+use table::offline::PAGE_BYTES;
 use types::schema::{DatabaseDef, IndexKind, Schema, TableDef};
 use types::{DateTime, Value, show_create};
 
@@ -129,7 +130,7 @@ pub fn describe(state: &State, table: &ObjectName<'_>, column: Option<&str>) -> 
 
 pub fn indexes(state: &State, table: &ObjectName<'_>) -> Result<ResultSet> {
     let def = state.find_table(table)?;
-    let rows = rows_of(state, &def);
+    let open = state.worker.shared.database.table(def.id);
     let columns = Columns::default()
         .text("Table", 64)
         .number("Non_unique")
@@ -147,10 +148,11 @@ pub fn indexes(state: &State, table: &ObjectName<'_>) -> Result<ResultSet> {
         .text("Visible", 3)
         .long_text("Expression");
     let mut made = result(columns);
-    for index in def.indexes.iter().filter(|index| index.kind != IndexKind::HiddenRowId) {
+    for (number_of, index) in def.indexes.iter().enumerate().filter(|(_, index)| index.kind != IndexKind::HiddenRowId) {
         let unique = index.kind != IndexKind::Secondary;
         for (position, part) in index.columns.iter().enumerate() {
             let column = &def.columns[part.column];
+            let cardinality = open.as_ref().map_or(0, |table| table.cardinality(number_of, position + 1));
             made.rows.push(vec![
                 text(&def.name),
                 number(u64::from(!unique)),
@@ -158,7 +160,7 @@ pub fn indexes(state: &State, table: &ObjectName<'_>) -> Result<ResultSet> {
                 number(position + 1),
                 super::key_part_name(column),
                 text(if part.descending { "D" } else { "A" }),
-                number(rows),
+                number(cardinality),
                 part.prefix.map_or(Value::Null, number),
                 Value::Null,
                 text(if column.nullable { "YES" } else { "" }),
@@ -171,10 +173,6 @@ pub fn indexes(state: &State, table: &ObjectName<'_>) -> Result<ResultSet> {
         }
     }
     Ok(made)
-}
-
-fn rows_of(state: &State, def: &TableDef) -> u64 {
-    state.worker.shared.database.table(def.id).map_or(0, |table| table.estimated_rows())
 }
 
 pub fn create_table(state: &State, table: &ObjectName<'_>) -> Result<ResultSet> {
@@ -232,19 +230,19 @@ pub fn status(state: &mut State, name: Option<&str>) -> Result<ResultSet> {
             continue;
         }
         let open = state.worker.shared.database.table(def.id);
-        let rows = open.as_ref().map_or(0, |table| table.estimated_rows());
+        let [rows, row_length, data_length, max_data_length, index_length, data_free] = sizes(open.as_deref(), 1);
         let next = next_number(open.as_deref());
         made.rows.push(vec![
             text(&def.name),
             text("InnoDB"),
             number(10u64),
             text("Dynamic"),
-            number(rows),
-            number(0u64),
-            number(0u64),
-            number(0u64),
-            number(0u64),
-            number(0u64),
+            rows,
+            row_length,
+            data_length,
+            max_data_length,
+            index_length,
+            data_free,
             next.map_or(Value::Null, number),
             created(def),
             Value::Null,
@@ -256,6 +254,16 @@ pub fn status(state: &mut State, name: Option<&str>) -> Result<ResultSet> {
         ]);
     }
     Ok(made)
+}
+
+/// TABLE_ROWS, AVG_ROW_LENGTH, DATA_LENGTH, MAX_DATA_LENGTH, INDEX_LENGTH and DATA_FREE, of one of `parts` equal parts of a table. All tables are in one file,
+/// whose free pages are nobody's.
+pub fn sizes(open: Option<&table::Table>, parts: u64) -> [Value<'static>; 6] {
+    let Some(table) = open else { return [0u64; 6].map(number) };
+    let (rows, size) = (table.estimated_rows() / parts, table.size());
+    let bytes = |pages: u64| pages * PAGE_BYTES as u64 / parts;
+    let data = bytes(size.clustered_pages);
+    [rows, data.checked_div(rows).unwrap_or(0), data, 0, bytes(size.index_pages), 0].map(number)
 }
 
 /// CREATE_OPTIONS

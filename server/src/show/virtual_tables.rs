@@ -6,7 +6,7 @@
 use super::build::{is_text, number, optional, text};
 use super::innodb;
 use super::server::{ENGINE_COMMENT, Gathered};
-use super::tables::{column_privileges, created, next_number, table_type};
+use super::tables::{column_privileges, created, next_number, sizes, table_type};
 use crate::accounts::Access;
 use crate::charset;
 use crate::worker::Worker;
@@ -182,7 +182,7 @@ fn tables(source: &Source<'_>) -> Vec<Row> {
         .definitions()
         .map(|def| {
             let open = source.worker.shared.database.table(def.id);
-            let rows = open.as_ref().map_or(0, |table| table.estimated_rows());
+            let [rows, row_length, data_length, max_data_length, index_length, data_free] = sizes(open.as_deref(), 1);
             let next = next_number(open.as_deref());
             let stored = |value: Value<'static>| if def.is_virtual { Value::Null } else { value };
             if def.view.is_some() {
@@ -200,12 +200,12 @@ fn tables(source: &Source<'_>) -> Vec<Row> {
                 stored(text("InnoDB")),
                 Value::Int(10),
                 stored(text("Dynamic")),
-                number(rows),
-                number(0u64),
-                number(0u64),
-                number(0u64),
-                number(0u64),
-                number(0u64),
+                rows,
+                row_length,
+                data_length,
+                max_data_length,
+                index_length,
+                data_free,
                 next.map_or(Value::Null, number),
                 stored(created(def)),
                 Value::Null,
@@ -359,8 +359,8 @@ fn lengths(ty: &ColumnType) -> (Option<u64>, Option<u64>) {
 fn statistics(source: &Source<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
     for def in source.tables() {
-        let count = source.worker.shared.database.table(def.id).map_or(0, |table| table.estimated_rows());
-        for index in def.indexes.iter().filter(|index| index.kind != IndexKind::HiddenRowId) {
+        let open = source.worker.shared.database.table(def.id);
+        for (number_of, index) in def.indexes.iter().enumerate().filter(|(_, index)| index.kind != IndexKind::HiddenRowId) {
             for (position, part) in index.columns.iter().enumerate() {
                 let column = &def.columns[part.column];
                 rows.push(vec![
@@ -373,7 +373,7 @@ fn statistics(source: &Source<'_>) -> Vec<Row> {
                     number(position + 1),
                     super::key_part_name(column),
                     text(if part.descending { "D" } else { "A" }),
-                    Value::Int(count as i64),
+                    Value::Int(open.as_ref().map_or(0, |table| table.cardinality(number_of, position + 1)) as i64),
                     part.prefix.map_or(Value::Null, |prefix| Value::Int(prefix.into())),
                     Value::Null,
                     text(if column.nullable { "YES" } else { "" }),
@@ -499,14 +499,15 @@ fn key_column_usage(source: &Source<'_>) -> Vec<Row> {
 fn partitions(source: &Source<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
     for def in source.tables() {
+        let open = source.worker.shared.database.table(def.id);
         let Some(of) = &def.partitioning else {
-            rows.push(partition_line(def, 0));
+            rows.push(partition_line(def, sizes(open.as_deref(), 1)));
             continue;
         };
-        let table_rows = source.worker.shared.database.table(def.id).map_or(0, |table| table.estimated_rows());
-        let share = table_rows / (of.partitions.len() * of.sub_count()) as u64;
+        let parts = (of.partitions.len() * of.sub_count()) as u64;
+        let share = sizes(open.as_deref(), parts);
         for (n, partition) in of.partitions.iter().enumerate() {
-            let mut row = partition_line(def, share);
+            let mut row = partition_line(def, share.clone());
             row[3] = text(&partition.name);
             row[5] = number(n as u64 + 1);
             row[7] = text(of.by.method());
@@ -532,15 +533,12 @@ fn partitions(source: &Source<'_>) -> Vec<Row> {
     rows
 }
 
-fn partition_line(def: &TableDef, rows: u64) -> Row {
+fn partition_line(def: &TableDef, sizes: [Value<'static>; 6]) -> Row {
     let mut row = vec![Value::Null; 25];
     row[0] = text(CATALOG);
     row[1] = text(&def.database);
     row[2] = text(&def.name);
-    row[12] = number(rows);
-    for length in &mut row[13..18] {
-        *length = number(0u64);
-    }
+    row[12..18].clone_from_slice(&sizes);
     row[18] = created(def);
     row[22] = text("");
     row

@@ -39,7 +39,13 @@ impl BindContext for Informed {
         assert!(!self.strict, "a unique key needs no statistics");
         let indexes = (self.distinct)(&table.name)?;
         let rows = (self.rows)(&table.name);
-        Some(Arc::new(TableStatistics { rows, shape: 0, indexes, columns: vec![None; table.columns.len()] }))
+        Some(Arc::new(TableStatistics {
+            rows,
+            shape: 0,
+            indexes,
+            columns: vec![None; table.columns.len()],
+            ..TableStatistics::default()
+        }))
     }
 
     fn rows_in_range(&self, _table: &TableDef, _index: usize, _range: &KeyRange) -> Option<f64> {

@@ -28,6 +28,20 @@ impl Place {
         self.levels[..inner].iter().map(|(_, slots)| f64::from((*slots).max(1))).product()
     }
 
+    /// About how many pages the tree has in all, by this way's pages.
+    pub fn pages(&self) -> f64 {
+        let inner = self.levels.len().saturating_sub(1);
+        let (above, leaves) = self.levels[..inner]
+            .iter()
+            .fold((0.0, 1.0), |(above, pages), (_, slots)| (above + pages, pages * f64::from((*slots).max(1))));
+        above + leaves
+    }
+
+    /// Is the number of leaves exact, since no pages but those of this way lead to them?
+    pub fn is_exact(&self) -> bool {
+        self.levels.len() <= 2
+    }
+
     /// About how many records lie from this place up to another one.
     pub fn records_to(&self, other: &Place) -> f64 {
         if self.levels.len() != other.levels.len() {
@@ -140,6 +154,14 @@ mod tests {
 
     fn place(levels: &[(u32, u32)]) -> Place {
         Place { levels: levels.to_vec() }
+    }
+
+    #[test]
+    fn pages_of_a_tree() {
+        let pages = |levels: &[(u32, u32)]| (place(levels).leaves(), place(levels).pages(), place(levels).is_exact());
+        assert_eq!(pages(&[(3, 10)]), (1.0, 1.0, true));
+        assert_eq!(pages(&[(0, 7), (3, 10)]), (7.0, 8.0, true));
+        assert_eq!(pages(&[(0, 3), (1, 50), (3, 10)]), (150.0, 154.0, false));
     }
 
     #[test]
