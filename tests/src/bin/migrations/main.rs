@@ -103,12 +103,13 @@ fn run(arguments: &Arguments, directory: &Path, report: &mut Report) -> Outcome 
     let began = Instant::now();
     load::prepare(&server.address, arguments.rows)?;
     report.ok(format!("{} rows are there after {:.1} s", arguments.rows, began.elapsed().as_secs_f64()));
-    let mut took = [Duration::ZERO; 2];
+    let mut took = Vec::new();
     for workload in &arguments.workloads {
-        took = under(workload, arguments, &server, report)?;
+        took.push(under(workload, arguments, &server, report)?);
     }
-    let workload = arguments.workloads.first().ok_or("no workload")?;
-    let long = [&INDEX, &COLUMN].into_iter().zip(took);
+    // Of the workload that runs when the server is killed.
+    let (workload, took) = arguments.workloads.first().zip(took.first()).ok_or("no workload")?;
+    let long = [&INDEX, &COLUMN].into_iter().zip(*took);
     for (definition, took) in long.flat_map(|pair| (0..arguments.kills).map(move |_| pair)) {
         server = killed((definition, took), workload, arguments, server, &options, report)?;
     }
