@@ -270,6 +270,27 @@ fn what_the_server_says_of_itself() {
 }
 
 #[test]
+fn a_definition_that_waits_is_seen() {
+    let server = Server::start();
+    let mut user = server.connect();
+    user.query_drop("CREATE DATABASE d").unwrap();
+    user.query_drop("CREATE TABLE d.t (id INT PRIMARY KEY)").unwrap();
+    user.query_drop("BEGIN").unwrap();
+    user.query_drop("SELECT * FROM d.t").unwrap();
+    let mut definer = server.connect();
+    let waits = std::thread::spawn(move || definer.query_drop("ALTER TABLE d.t ADD COLUMN a INT"));
+    let seen = |user: &mut Conn, query: &str| user.query_first::<String, _>(query).unwrap();
+    while seen(&mut user, "SELECT event_name FROM performance_schema.events_stages_current").is_none() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let state = "SELECT state FROM information_schema.processlist WHERE info LIKE 'ALTER%'";
+    assert_eq!(seen(&mut user, state).as_deref(), Some("Waiting for table metadata lock"));
+    user.query_drop("COMMIT").unwrap();
+    waits.join().unwrap().unwrap();
+    assert_eq!(seen(&mut user, "SELECT event_name FROM performance_schema.events_stages_current"), None);
+}
+
+#[test]
 fn killing() {
     let server = Server::start();
     let mut victim = server.connect();

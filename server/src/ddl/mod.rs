@@ -30,7 +30,7 @@ use sql::ast::{
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
-use table::ddl::{Algorithm, AlterAction, Altered, ConversionWarning, DdlOptions, Lock, NewTable};
+use table::ddl::{Algorithm, AlterAction, Altered, ConversionWarning, DdlOptions, Lock, NewTable, Progress};
 use types::CollationId;
 use types::convert::Severity;
 use types::schema::{IndexDef, TableDef, TableId};
@@ -177,6 +177,7 @@ async fn alter_job<T: Send + 'static>(
     work: impl FnOnce(&table::Database, &txn::Worker, &DdlOptions) -> table::Result<T> + Send + 'static,
 ) -> Result<T> {
     let cancelled = Arc::new(AtomicBool::new(false));
+    let progress = Arc::new(Progress::default());
     let options = DdlOptions {
         lock_wait_timeout: state.settings.metadata_lock_wait,
         cancelled: Some(Arc::clone(&cancelled)),
@@ -185,10 +186,11 @@ async fn alter_job<T: Send + 'static>(
         expressions: Some(Arc::new(expressions(state))),
         algorithm,
         lock,
+        progress: Arc::clone(&progress),
     };
     let mut wait = state.worker.shared.ddl.run(move |database, worker| work(database, worker, &options));
     let info = &state.info;
-    info.state.set("waiting for the definition");
+    *info.definition.borrow_mut() = Some(progress);
     let outcome = std::future::poll_fn(|cx| {
         if info.killed() != exec::kill::NONE {
             // Relaxed: only the flag itself matters.
@@ -199,7 +201,9 @@ async fn alter_job<T: Send + 'static>(
             Poll::Pending => Poll::Pending,
         }
     });
-    match outcome.await {
+    let outcome = outcome.await;
+    info.definition.take();
+    match outcome {
         Some(Ok(value)) => Ok(value),
         Some(Err(error)) => Err(error.into()),
         None if state.worker.is_stopping() => Err(Error::ShuttingDown),

@@ -4,11 +4,13 @@
 use crate::connection::Interruptible;
 use exec::kill;
 use protocol::Attributes;
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::Waker;
 use std::time::Instant;
+use table::ddl::{Progress, Stage};
 
 /// Bytes of a statement that the process list can show.
 const STATEMENT_BYTES_MAX: usize = 16 << 10;
@@ -35,6 +37,8 @@ pub struct SessionInfo {
     pub since: Cell<Instant>,
     /// The `State` column.
     pub state: Cell<&'static str>,
+    /// How far the definition is that the command waits for.
+    pub definition: RefCell<Option<Arc<Progress>>>,
     /// The transaction of several statements that is open, as of the end of its latest statement.
     pub transaction: Cell<Option<OpenTransaction>>,
     /// Of its transactions, unless they say otherwise.
@@ -56,7 +60,9 @@ pub struct ProcessLine {
     pub attributes: Arc<[(String, String)]>,
     pub command: &'static str,
     pub seconds: u64,
-    pub state: &'static str,
+    pub state: Cow<'static, str>,
+    /// Of the definition that it waits for.
+    pub stage: Option<Stage>,
     pub info: Option<String>,
     pub transaction: Option<OpenTransaction>,
     /// How long `transaction` is open.
@@ -89,6 +95,7 @@ impl SessionInfo {
             command: Cell::new("Connect"),
             since: Cell::new(now),
             state: Cell::new("login"),
+            definition: RefCell::default(),
             transaction: Cell::new(None),
             isolation: Cell::new(txn::Isolation::RepeatableRead),
             stopping: Cell::new(false),
@@ -159,6 +166,7 @@ impl SessionInfo {
             true => None,
             false => Some(String::from_utf8_lossy(&statement).into_owned()),
         };
+        let stage = self.definition.borrow().as_ref().and_then(|progress| progress.stage());
         ProcessLine {
             id: self.id,
             user: self.user.borrow().clone(),
@@ -168,12 +176,22 @@ impl SessionInfo {
             attributes: Arc::clone(&self.attributes.borrow()),
             command: self.command.get(),
             seconds: now.saturating_duration_since(self.since.get()).as_secs(),
-            state: self.state.get(),
+            state: stage.map_or(Cow::Borrowed(self.state.get()), describe),
+            stage,
             info,
             isolation: self.transaction.get().map_or(self.isolation.get(), |open| open.isolation),
             transaction: self.transaction.get(),
             transaction_seconds: self.transaction.get().map_or(0, |open| now.saturating_duration_since(open.since).as_secs()),
         }
+    }
+}
+
+/// The `State` of a session that waits for a definition.
+fn describe(stage: Stage) -> Cow<'static, str> {
+    match stage {
+        Stage::Waiting => Cow::Borrowed("Waiting for table metadata lock"),
+        Stage::Reading { done, all } => Cow::Owned(format!("altering table: {done} of about {all} rows")),
+        Stage::CatchingUp { left } => Cow::Owned(format!("altering table: {left} changed rows left")),
     }
 }
 

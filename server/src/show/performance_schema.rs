@@ -8,13 +8,14 @@ use super::virtual_tables::{Maker, Row, Source};
 use crate::session::ProcessLine;
 use crate::variables::{self, Scope};
 use std::collections::BTreeMap;
+use table::ddl::Stage;
 use types::Value;
 
 const DATABASE: &str = "performance_schema";
 
 #[rustfmt::skip]
 pub const MAKERS: &[(&str, Maker)] = &[
-    ("accounts", accounts), ("data_lock_waits", locks::data_lock_waits), ("data_locks", locks::data_locks), ("global_status", status), ("global_variables", global_variables), ("hosts", hosts),
+    ("accounts", accounts), ("data_lock_waits", locks::data_lock_waits), ("data_locks", locks::data_locks), ("events_stages_current", stages), ("global_status", status), ("global_variables", global_variables), ("hosts", hosts),
     ("performance_timers", timers), ("persisted_variables", persisted), ("processlist", processes), ("session_account_connect_attrs", own_attributes),
     ("session_connect_attrs", attributes), ("session_status", status), ("session_variables", session_variables), ("threads", threads),
     ("users", users), ("variables_info", variables_info),
@@ -110,7 +111,7 @@ fn threads(source: &Source<'_>) -> Vec<Row> {
             ("PROCESSLIST_DB", optional(line.database.clone())),
             ("PROCESSLIST_COMMAND", text(line.command)),
             ("PROCESSLIST_TIME", number(line.seconds)),
-            ("PROCESSLIST_STATE", text(line.state)),
+            ("PROCESSLIST_STATE", text(line.state.clone())),
             ("PROCESSLIST_INFO", optional(line.info.clone())),
             ("INSTRUMENTED", text("NO")),
             ("HISTORY", text("NO")),
@@ -121,6 +122,26 @@ fn threads(source: &Source<'_>) -> Vec<Row> {
         named(DATABASE, "threads", cells)
     };
     lines(source).iter().map(row).collect()
+}
+
+/// What definitions are at, under the names that InnoDB's ALTER TABLE has: the rows that were read, or that changed meanwhile.
+fn stages(source: &Source<'_>) -> Vec<Row> {
+    let row = |line: &ProcessLine| {
+        let (name, done, all) = match line.stage? {
+            Stage::Waiting => ("stage/sql/Waiting for table metadata lock", None, None),
+            Stage::Reading { done, all } => ("stage/innodb/alter table (read PK and internal sort)", Some(done), Some(all)),
+            Stage::CatchingUp { left } => ("stage/innodb/alter table (log apply table)", Some(0), Some(left)),
+        };
+        let count = |value: Option<u64>| value.map_or(Value::Null, number);
+        let cells = [
+            ("THREAD_ID", number(thread_id(line.id))),
+            ("EVENT_NAME", text(name)),
+            ("WORK_COMPLETED", count(done)),
+            ("WORK_ESTIMATED", count(all)),
+        ];
+        Some(named(DATABASE, "events_stages_current", cells))
+    };
+    lines(source).iter().filter_map(row).collect()
 }
 
 /// The host without the port.

@@ -72,7 +72,7 @@ fn process_rows(source: &Source<'_>, table: &str) -> Vec<Row> {
             ("user", text(format!("{}@{}", line.user, line.host))),
             ("db", optional(line.database.clone())),
             ("command", text(line.command)),
-            ("state", optional((!line.state.is_empty()).then_some(line.state))),
+            ("state", optional((!line.state.is_empty()).then_some(line.state.clone()))),
             ("time", number(line.seconds)),
             ("current_statement", optional(line.info.clone())),
             ("execution_engine", text("PRIMARY")),

@@ -106,6 +106,7 @@ pub(super) enum Work<'a> {
 impl<'a> Build<'a> {
     /// Reads all rows of the table.
     pub fn fill(&mut self) -> Result<()> {
+        self.options.progress.begin_reading(self.old.estimated_rows());
         match &self.work {
             Work::Copy(_) => self.copy_rows(),
             Work::Indexes(indexes) => {
@@ -122,6 +123,7 @@ impl<'a> Build<'a> {
         cursor.open(old, 0, &EncodedRange::default(), false, ReadMode::Snapshot, false);
         let mut row = RowBuf::new();
         while blocking(|| cursor.next(old, worker, slices.txn(), &mut row))? {
+            self.options.progress.read_one();
             if !load_whole(worker, old, slices.txn(), &mut row)? {
                 continue;
             }
@@ -154,6 +156,7 @@ impl<'a> Build<'a> {
         let mut entries: Vec<Vec<Entry>> = indexes.iter().map(|_| Vec::new()).collect();
         let mut bytes = 0;
         while blocking(|| cursor.next(table, worker, slices.txn(), &mut row))? {
+            self.options.progress.read_one();
             if !load_whole(worker, table, slices.txn(), &mut row)? {
                 continue;
             }

@@ -111,8 +111,10 @@ fn lock_one(table: &Table, end: Instant, deadline: Instant, options: &DdlOptions
     loop {
         options.check_cancelled()?;
         let now = Instant::now();
-        if let Some(guard) = wait.wait_blocking(end.min(deadline).min(now + LOOK)) {
-            return Ok(Some(guard));
+        let taken = wait.wait_blocking(end.min(deadline).min(now + LOOK));
+        options.progress.waits(taken.is_none());
+        if taken.is_some() {
+            return Ok(taken);
         }
         if now >= deadline {
             return Err(Error::LockWaitTimeout);
@@ -127,7 +129,9 @@ fn define_one(table: &Table, deadline: Instant, options: &DdlOptions) -> Result<
     loop {
         options.check_cancelled()?;
         let now = Instant::now();
-        if let Some(guard) = table.mdl.acquire_definition_blocking(deadline.min(now + LOOK)) {
+        let taken = table.mdl.acquire_definition_blocking(deadline.min(now + LOOK));
+        options.progress.waits(taken.is_none());
+        if let Some(guard) = taken {
             return Ok(guard);
         }
         if now >= deadline {

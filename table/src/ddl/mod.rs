@@ -22,6 +22,7 @@ mod functional;
 mod locks;
 mod online;
 mod partition;
+mod progress;
 mod related;
 mod routine;
 mod temporary;
@@ -38,6 +39,7 @@ use crate::catalog::{CatalogTxn, StoredTable, blocking};
 use crate::database::Published;
 use crate::{Database, Error, NameOf, Result, Table};
 use locks::LockedTables;
+pub use progress::{Progress, Stage};
 use related::{by_names, check_renamed, renamed_definitions};
 use std::collections::HashMap;
 use std::fmt;
@@ -66,6 +68,8 @@ pub struct DdlOptions {
     pub expressions: Option<Arc<dyn Expressions>>,
     pub algorithm: Algorithm,
     pub lock: Lock,
+    /// Told while the definition goes on.
+    pub progress: Arc<Progress>,
 }
 
 /// ALGORITHM = of ALTER TABLE.
@@ -128,7 +132,8 @@ impl Default for DdlOptions {
     fn default() -> Self {
         let (lock_wait_timeout, conversion) = (Duration::from_secs(50), Conversion::default());
         let (expressions, algorithm, lock) = (None, Algorithm::Default, Lock::Default);
-        Self { lock_wait_timeout, cancelled: None, conversion, foreign_key_checks: true, expressions, algorithm, lock }
+        let progress = Arc::default();
+        Self { lock_wait_timeout, cancelled: None, conversion, foreign_key_checks: true, expressions, algorithm, lock, progress }
     }
 }
 

@@ -109,6 +109,7 @@ impl Build<'_> {
         for _ in 0..ROUNDS_MAX {
             self.take_notes()?;
             let before = self.changed.rows.len();
+            self.options.progress.catch_up(before);
             if before <= LEFT_MAX {
                 return Ok(());
             }
@@ -199,6 +200,7 @@ impl Build<'_> {
             let batch: Vec<_> = (0..batch_rows).map_while(|_| rows.pop_first()).collect();
             self.fetch(&batch)?;
             self.work_off_batch(&batch, is_last)?;
+            self.options.progress.caught_up(rows.len() + self.changed.rows.len());
         }
         Ok(())
     }
