@@ -129,10 +129,7 @@ pub fn start(config: Config, database: Arc<table::Database>, engine: Arc<txn::En
     let listeners = Listeners::bind(&config)?;
     let tcp_address = listeners.tcp_address();
     let (acceptor, acceptor_waker) = Acceptor::new(listeners).map_err(StartError::Resource)?;
-    let loops = (0..config.workers.max(1))
-        .map(|index| EventLoop::<Message>::new(index, config.idle_polls_max))
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(StartError::Resource)?;
+    let loops = EventLoop::<Message>::group(config.workers.max(1), config.idle_polls_max).map_err(StartError::Resource)?;
     let remotes = loops.iter().map(|event_loop| Arc::clone(event_loop.remote())).collect();
     let shared = Arc::new(shared::Shared::new(config, tcp_address, database, engine, remotes)?);
     let mut handle =

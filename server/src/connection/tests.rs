@@ -78,7 +78,7 @@ fn start_with(copies: usize, compressed: bool) -> (UnixStream, JoinHandle<()>) {
     let (server, client) = UnixStream::pair().unwrap();
     server.set_nonblocking(true).unwrap();
     let thread = std::thread::spawn(move || {
-        let event_loop = EventLoop::<Message>::new(0, 50).unwrap();
+        let event_loop = EventLoop::<Message>::group(1, 50).unwrap().remove(0);
         let core = event_loop.core().unwrap();
         let host = Rc::new(Echo { core: Rc::clone(&core), buffers: Rc::default(), copies, compressed, done: false.into() });
         event_loop.remote().send(Message::Connection { stream: Stream::Unix(mio::net::UnixStream::from_std(server)), id: 1 });

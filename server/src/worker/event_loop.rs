@@ -7,12 +7,15 @@
 //! sleeps until an event, a message, or the next timer.
 //!
 //! L1: the clock is read once per turn that had work, and around a sleep; never per statement.
-//! L2: a worker of several busy sessions sleeps at once: their next commands come together, and meanwhile clients that wait for a processor run.
+//! L2: workers poll while there is a processor for each of them and for each client besides. Beyond that they sleep at once: the clients that
+//!     wait for a processor run meanwhile, and their next commands come together.
 //! L3: a worker that is asleep or polling costs nothing to others: they look at one flag before they wake it.
 
 use super::core::{Core, Remote};
+use crossbeam_utils::CachePadded;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// Events taken by one system call.
@@ -40,14 +43,22 @@ pub struct EventLoop<M> {
     poll: mio::Poll,
     remote: Arc<Remote<M>>,
     spin_max: u32,
+    index: usize,
+    crowds: Arc<Crowds>,
 }
 
 impl<M: Send + 'static> EventLoop<M> {
-    /// `spin_max`: how many times an idle worker polls before it sleeps, at most.
-    pub fn new(index: usize, spin_max: u32) -> std::io::Result<Self> {
+    /// The loops of so many workers. `spin_max`: how many times an idle worker polls before it sleeps, at most.
+    pub fn group(workers: usize, spin_max: u32) -> std::io::Result<Vec<Self>> {
+        let processors = std::thread::available_parallelism().map_or(1, |count| count.get());
+        let crowds = Arc::new(Crowds::new(workers, processors));
+        (0..workers).map(|index| Self::new(index, spin_max, Arc::clone(&crowds))).collect()
+    }
+
+    fn new(index: usize, spin_max: u32, crowds: Arc<Crowds>) -> std::io::Result<Self> {
         let poll = mio::Poll::new()?;
         let waker = mio::Waker::new(poll.registry(), WAKER_TOKEN)?;
-        Ok(Self { poll, remote: Remote::new(index, waker), spin_max })
+        Ok(Self { poll, remote: Remote::new(index, waker), spin_max, index, crowds })
     }
 
     pub fn remote(&self) -> &Arc<Remote<M>> {
@@ -63,7 +74,8 @@ impl<M: Send + 'static> EventLoop<M> {
     pub fn run(mut self, core: &Core<M>, host: &impl Host<Message = M>) {
         let mut events = mio::Events::with_capacity(EVENTS_MAX);
         let mut spin = Spin::new(self.spin_max);
-        let mut crowd = Crowd::new(Instant::now());
+        let crowds = Arc::clone(&self.crowds);
+        let mut crowd = Crowd::new(&crowds, self.index, Instant::now());
         // The engine's bound stands before the first message may use the engine.
         host.turn();
         loop {
@@ -79,7 +91,7 @@ impl<M: Send + 'static> EventLoop<M> {
             if core.has_ready() || self.remote.has_work() {
                 self.poll_now(&mut events);
             } else {
-                let polls_max = if crowd.size(core.now()) > LONE_SESSIONS { 0 } else { spin.budget() };
+                let polls_max = if crowd.leaves_processors(core.now()) { spin.budget() } else { 0 };
                 self.wait(core, host, &mut events, &mut spin, polls_max);
             }
             for event in &events {
@@ -125,33 +137,62 @@ impl<M: Send + 'static> EventLoop<M> {
     }
 }
 
-/// How many sessions a worker may have for whose next command it polls.
-const LONE_SESSIONS: u32 = 2;
 /// A session that sent nothing for as long is not counted.
 const CROWD_PERIOD: Duration = Duration::from_millis(10);
 
-/// About how many sessions are busy: those that sent something in this period, or in the one before. Beyond some tens they are counted
-/// too low, which makes no difference.
-struct Crowd {
+/// How many sessions are busy at each worker, as each last told.
+struct Crowds {
+    busy: Box<[CachePadded<AtomicU32>]>,
+    processors: u32,
+}
+
+impl Crowds {
+    fn new(workers: usize, processors: usize) -> Self {
+        let busy = (0..workers).map(|_| CachePadded::new(AtomicU32::new(0))).collect();
+        Self { busy, processors: u32::try_from(processors).unwrap_or(u32::MAX) }
+    }
+}
+
+/// About how many sessions are busy: those that sent something in this period, or in the one before. Beyond some tens of one worker they are
+/// counted too low, which makes no difference. Of the other workers it learns at the end of each period.
+struct Crowd<'c> {
+    all: &'c Crowds,
+    index: usize,
     seen: u64,
     before: u32,
+    others: u32,
     period_ends: Instant,
 }
 
-impl Crowd {
-    fn new(now: Instant) -> Self {
-        Self { seen: 0, before: 0, period_ends: now + CROWD_PERIOD }
+impl<'c> Crowd<'c> {
+    fn new(all: &'c Crowds, index: usize, now: Instant) -> Self {
+        Self { all, index, seen: 0, before: 0, others: 0, period_ends: now + CROWD_PERIOD }
     }
 
     fn note(&mut self, session: mio::Token) {
         self.seen |= 1 << (session.0 % 64);
     }
 
-    fn size(&mut self, now: Instant) -> u32 {
+    /// L2: is there a processor for each busy session and one for its client?
+    fn leaves_processors(&mut self, now: Instant) -> bool {
         if now >= self.period_ends {
-            *self = Self { before: self.seen.count_ones(), ..Self::new(now) };
+            self.end_period(now);
         }
-        self.before.max(self.seen.count_ones())
+        let busy = self.before.max(self.seen.count_ones()) + self.others;
+        busy.saturating_mul(2) <= self.all.processors
+    }
+
+    fn end_period(&mut self, now: Instant) {
+        self.before = self.seen.count_ones();
+        self.seen = 0;
+        self.period_ends = now + CROWD_PERIOD;
+        // Relaxed: estimates that nothing else depends on. Written by this worker alone, and only when it changes.
+        let told = &self.all.busy[self.index];
+        if told.load(Ordering::Relaxed) != self.before {
+            told.store(self.before, Ordering::Relaxed);
+        }
+        let others = self.all.busy.iter().enumerate().filter(|(index, _)| *index != self.index);
+        self.others = others.map(|(_, busy)| busy.load(Ordering::Relaxed)).sum();
     }
 }
 
@@ -195,15 +236,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn busy_sessions_are_counted_while_they_are_busy() {
-        let now = Instant::now();
-        let mut crowd = Crowd::new(now);
+    fn workers_poll_while_processors_are_left() {
+        let (now, crowds) = (Instant::now(), Crowds::new(2, 8));
+        let mut crowds_of = [0, 1].map(|index| Crowd::new(&crowds, index, now));
+        let [first, second] = &mut crowds_of;
         for session in [7, 9, 7, 10, 9] {
-            crowd.note(mio::Token(session));
+            first.note(mio::Token(session));
         }
-        assert_eq!(crowd.size(now), 3);
-        assert_eq!(crowd.size(now + CROWD_PERIOD), 3);
-        assert_eq!(crowd.size(now + CROWD_PERIOD * 2), 0);
+        assert!(first.leaves_processors(now), "three sessions and three clients");
+        [1, 2].iter().for_each(|session| second.note(mio::Token(*session)));
+        assert!(second.leaves_processors(now), "nothing is known of the others yet");
+        let later = now + CROWD_PERIOD;
+        assert!(first.leaves_processors(later));
+        assert!(!second.leaves_processors(later), "five sessions and five clients");
+        let idle = later + CROWD_PERIOD;
+        assert!(first.leaves_processors(idle));
+        assert!(second.leaves_processors(idle), "the first has told that none of its own is busy");
+    }
+
+    #[test]
+    fn a_single_processor_is_left_to_clients() {
+        let (now, crowds) = (Instant::now(), Crowds::new(1, 1));
+        let mut crowd = Crowd::new(&crowds, 0, now);
+        assert!(crowd.leaves_processors(now));
+        crowd.note(mio::Token(3));
+        assert!(!crowd.leaves_processors(now));
     }
 
     #[test]
