@@ -404,7 +404,7 @@ impl<'a> Env<'a> {
 
     fn assign_variable(&self, name: &str, value: &'a Expr, ty: &ColumnType) -> Evaluated<'a> {
         let value = self.eval_as(value, ty)?;
-        let variable = UserVariable { value: borrow(&value).into_owned(), ty: ty.clone() };
+        let variable = UserVariable::new(borrow(&value).into_owned(), ty.clone());
         let before = self.session().assigned_variables.borrow_mut().insert(name.to_owned(), variable);
         // Taken back where the row is evaluated once more.
         self.shared.waits.assigned.borrow_mut().push((name.to_owned(), before));

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 use types::temporal::TimeZone;
-use types::{CollationId, ColumnType, Value};
+use types::{CollationId, ColumnType, TypeKind, Value};
 
 /// Values of [`SessionVars::killed`].
 pub mod kill {
@@ -144,6 +144,14 @@ impl BlockEncryption {
 pub struct UserVariable {
     pub value: Value<'static>,
     pub ty: ColumnType,
+}
+
+impl UserVariable {
+    /// A variable knows no FLOAT: it is a DOUBLE with the FLOAT's digits.
+    pub fn new(value: Value<'static>, ty: ColumnType) -> Self {
+        let ty = if ty.kind == TypeKind::Float { ColumnType::new(TypeKind::Double) } else { ty };
+        Self { value, ty }
+    }
 }
 
 impl SessionVars {

@@ -716,6 +716,12 @@ fn table_error(error: &Table) -> (u16, String) {
             (1845, format!("ALGORITHM={algorithm} is not supported for this operation. Try ALGORITHM=COPY."))
         }
         Table::NotInstant { retypes: false } => (1845, "ALGORITHM=INSTANT is not supported for this operation. Try ALGORITHM=COPY/INPLACE.".into()),
+        Table::TooManyRowVersions { table } => (
+            4092,
+            format!(
+                "Maximum row versions reached for table {table}. No more columns can be added or dropped instantly. Please use COPY/INPLACE."
+            ),
+        ),
         Table::NeedsLock { why } => (1846, format!("LOCK=NONE is not supported. Reason: {why}. Try LOCK=SHARED.")),
         Table::OnlineLogTooBig { index } => (1799, online_log_too_big(index)),
         Table::NotSupported { what } => not_supported(what),

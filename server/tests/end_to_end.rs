@@ -1,5 +1,7 @@
 //! The whole server in this process, on a free port, with a real client library.
 
+mod cursors;
+
 use mysql::prelude::*;
 use mysql::{Conn, Error, OptsBuilder, Row, Value};
 use std::sync::Arc;
@@ -466,10 +468,12 @@ fn a_program_is_parsed_once() {
         "CREATE PROCEDURE p(n INT) BEGIN \
            DECLARE i, b INT DEFAULT 0; DECLARE e ENUM('x', 'y') DEFAULT 'x'; \
            DECLARE c CURSOR FOR SELECT id FROM t WHERE id > @x - 1000; \
-           SET @c = 1, @x = 0, @text = 'a'; \
+           SET @c = 1, @x = 0, @text = 'a', @query = 'DO ? + 1'; \
            WHILE i < n DO \
              START TRANSACTION; SAVEPOINT one; \
              SET @x = @x + 1, @text = CONCAT(@text, 'b'); \
+             SET NAMES utf8mb4 COLLATE utf8mb4_bin; SET CHARACTER SET DEFAULT, NAMES utf8mb4; \
+             PREPARE s FROM @query; EXECUTE s USING @x; PREPARE s FROM 'DO 1'; EXECUTE s; DEALLOCATE PREPARE s; \
              SET sql_notes = 1, SESSION max_error_count = 100 + i, character_set_results = utf8mb4, div_precision_increment = DEFAULT; \
              CALL inner_one(i + e, b, @c); CALL d.inner_one(@x, @d, @c); \
              UPDATE t SET n = n + @x + @@div_precision_increment; \

@@ -23,6 +23,7 @@ pub use words::unreserved_words;
 
 use crate::keyword::Keyword as K;
 use crate::lexer::{Lexer, Token, unescape};
+use crate::parser::Repeated;
 use crate::plan::SqlMode;
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -69,8 +70,13 @@ impl Piece<'_> {
 
 /// The digest's text of the first statement of `text`.
 pub fn digest_text(text: &[u8], mode: &SqlMode) -> String {
+    digest_text_of(text, mode, Repeated::default())
+}
+
+/// The same, of a statement that was parsed: what the parser knows to be repeated is not read.
+pub fn digest_text_of(text: &[u8], mode: &SqlMode, repeated: Repeated) -> String {
     let mut pieces = Pieces::default();
-    pieces.statement(text, mode);
+    pieces.statement(text, mode, repeated);
     pieces.print()
 }
 
@@ -85,13 +91,16 @@ struct Pieces<'t> {
 }
 
 impl<'t> Pieces<'t> {
-    fn statement(&mut self, text: &'t [u8], mode: &SqlMode) {
+    fn statement(&mut self, text: &'t [u8], mode: &SqlMode, repeated: Repeated) {
         let mut lexer = Lexer::new(text, mode);
         let (mut token, mut start) = lexer.next();
         let mut in_body = false;
         while !self.is_full {
             let after = lexer.position();
             let mut ahead = lexer;
+            if after == repeated.start && repeated.end > after {
+                ahead.skip_to(repeated.end);
+            }
             let (next, next_start) = ahead.next();
             match token {
                 Token::End | Token::Bad => return,

@@ -177,6 +177,16 @@ impl<'a> Lexer<'a> {
         self.position
     }
 
+    /// Goes on behind a token that ended there and was no name.
+    pub fn skip_to(&mut self, position: usize) {
+        self.position = position;
+        (self.after_name, self.after_dot, self.name_end) = (false, false, usize::MAX);
+    }
+
+    pub fn is_in_comment(&self) -> bool {
+        self.in_version_comment
+    }
+
     /// The next token and the offset it begins at.
     pub fn next(&mut self) -> (Token<'a>, usize) {
         loop {

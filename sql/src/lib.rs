@@ -34,7 +34,7 @@ mod walk;
 pub use arena::Arena;
 pub use bind::{bind_constant, bind_show_filter, bind_value, kept_type, plan};
 pub use digest::{Digest, Lifted, digest};
-pub use digest_text::{DIGEST_BYTES_MAX, digest_text, unreserved_words};
+pub use digest_text::{DIGEST_BYTES_MAX, digest_text, digest_text_of, unreserved_words};
 pub use error::{
     Clause, DefinitionError, Denied, Error, FileError, IllegalMix, KeyPartProblem, NameKind, RecursiveError, Result,
     RowExprProblem, ViewProblem, WindowError,
@@ -43,8 +43,8 @@ pub use explain::{explain_json, explain_tree, explain_tree_measured};
 pub use key_part::key_part_type;
 pub use keyword::reserved_words as keywords;
 pub use parser::{
-    DEPTH_MAX, HEIGHT_MAX, Parsed, compile_program, parse, parse_expression, parse_expression_in, parse_in, parse_lifted,
-    parse_type,
+    DEPTH_MAX, HEIGHT_MAX, Parsed, Repeated, compile_program, parse, parse_expression, parse_expression_in, parse_in,
+    parse_lifted, parse_type,
 };
 pub use partition::{bind_partition, partition_expr};
 pub use planner::estimated_cost;

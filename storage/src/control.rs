@@ -14,7 +14,9 @@ use std::path::Path;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"HEDDLE01");
 /// The format of the whole data directory, the files beside this one included. `docs/FORMATS.md` has the list.
-pub(crate) const FORMAT: u32 = 3;
+pub(crate) const FORMAT: u32 = 4;
+/// Directories of these formats are read as they are, and have [`FORMAT`] from the next write of this file on.
+const FORMAT_OLDEST: u32 = 3;
 const SLOT_BYTES: usize = 4096;
 const USED_BYTES: usize = 96;
 
@@ -44,13 +46,15 @@ pub(crate) struct ControlState {
 pub(crate) struct Control {
     file: File,
     sync: bool,
+    /// The file was of an older format: each write goes to both slots, one after the other, so that none is left that an older version reads.
+    was_older: bool,
 }
 
 impl Control {
     pub fn create(path: &Path, state: &ControlState) -> Result<Self, Error> {
         // Whole before it has its name: a start that is cut off here leaves no control file, and the next one begins anew.
         let unnamed = path.with_extension("new");
-        let control = Self { file: File::open(&unnamed, true)?, sync: true };
+        let control = Self { file: File::open(&unnamed, true)?, sync: true, was_older: false };
         control.write(state)?;
         os::fs::rename(&unnamed, path)?;
         path.parent().map_or(Ok(()), os::sync_dir)?;
@@ -64,7 +68,8 @@ impl Control {
         let slots = [&buf[..SLOT_BYTES], &buf[SLOT_BYTES..]];
         let best = slots.into_iter().filter_map(parse).max_by_key(|s| s.generation);
         let best = best.ok_or_else(|| Error::Directory(why_not(path, &slots).into()))?;
-        Ok((Self { file, sync: true }, best))
+        let was_older = slots.into_iter().any(|slot| parse(slot).is_some() && format_of(slot) != FORMAT);
+        Ok((Self { file, sync: true, was_older }, best))
     }
 
     pub fn write(&self, state: &ControlState) -> Result<(), Error> {
@@ -93,7 +98,15 @@ impl Control {
         debug_assert_eq!(at, USED_BYTES - 8);
         let crc = crc32c(&buf[..USED_BYTES - 8]);
         buf[USED_BYTES - 8..USED_BYTES - 4].copy_from_slice(&crc.to_le_bytes());
-        self.file.write_at(&buf, (state.generation % 2) * SLOT_BYTES as u64)?;
+        self.write_slot(&buf, state.generation % 2)?;
+        match self.was_older {
+            true => self.write_slot(&buf, (state.generation + 1) % 2),
+            false => Ok(()),
+        }
+    }
+
+    fn write_slot(&self, bytes: &[u8], slot: u64) -> Result<(), Error> {
+        self.file.write_at(bytes, slot * SLOT_BYTES as u64)?;
         if self.sync {
             self.file.sync()?;
         }
@@ -106,10 +119,10 @@ impl Control {
 fn why_not(path: &Path, slots: &[&[u8]]) -> String {
     // Magic and format stand where they stand in every format.
     let formats = slots.iter().filter(|slot| slot[..8] == MAGIC.to_le_bytes());
-    let foreign = formats.map(|slot| u32::from_le_bytes([slot[8], slot[9], slot[10], slot[11]])).find(|format| *format != FORMAT);
+    let foreign = formats.map(|slot| format_of(slot)).find(|format| !is_readable(*format));
     match foreign {
         Some(format) => format!(
-            "the data directory of {} has format {format}, and this version of Heddle reads and writes format {FORMAT}: use the version that \
+            "the data directory of {} has format {format}, and this version of Heddle reads formats {FORMAT_OLDEST} to {FORMAT}: use the version that \
              wrote it, or dump the data with that one and load it with this one",
             path.display()
         ),
@@ -117,11 +130,19 @@ fn why_not(path: &Path, slots: &[&[u8]]) -> String {
     }
 }
 
+fn format_of(slot: &[u8]) -> u32 {
+    u32::from_le_bytes([slot[8], slot[9], slot[10], slot[11]])
+}
+
+fn is_readable(format: u32) -> bool {
+    (FORMAT_OLDEST..=FORMAT).contains(&format)
+}
+
 fn parse(slot: &[u8]) -> Option<ControlState> {
     let u64_at = |at: usize| u64::from_le_bytes(slot[at..at + 8].try_into().expect("eight bytes"));
     let u32_at = |at: usize| u32::from_le_bytes(slot[at..at + 4].try_into().expect("four bytes"));
     let crc = crc32c(&slot[..USED_BYTES - 8]);
-    if u64_at(0) != MAGIC || u32_at(8) != FORMAT || u32_at(USED_BYTES - 8) != crc {
+    if u64_at(0) != MAGIC || !is_readable(format_of(slot)) || u32_at(USED_BYTES - 8) != crc {
         return None;
     }
     Some(ControlState {
@@ -171,6 +192,25 @@ mod tests {
         std::fs::write(path, bytes).expect("writes");
     }
 
+    fn set_format(slot: &mut [u8], format: u32, is_sealed: bool) {
+        slot[8..12].copy_from_slice(&format.to_le_bytes());
+        let crc = if is_sealed { crc32c(&slot[..USED_BYTES - 8]) } else { 0 };
+        slot[USED_BYTES - 8..USED_BYTES - 4].copy_from_slice(&crc.to_le_bytes());
+    }
+
+    #[test]
+    fn an_older_format_that_is_readable_is_read_and_written_as_the_present_one() {
+        let path = made("older");
+        edit(&path, |slot| set_format(slot, FORMAT_OLDEST, true));
+        let (control, state) = Control::open(&path).expect("opens");
+        assert_eq!(state, ControlState { generation: 7, ..STATE });
+        control.write(&ControlState { generation: 8, ..STATE }).expect("writes");
+        assert_eq!(Control::open(&path).expect("opens").1.generation, 8);
+        let formats: Vec<u8> = std::fs::read(&path).expect("reads").chunks(SLOT_BYTES).map(|slot| slot[8]).collect();
+        assert_eq!(formats, [FORMAT as u8; 2], "an older version finds nothing that it would take for the newest");
+        std::fs::remove_dir_all(path.parent().expect("a directory")).expect("removes");
+    }
+
     fn refusal(path: &Path) -> String {
         Control::open(path).err().expect("refused").to_string()
     }
@@ -192,15 +232,14 @@ mod tests {
     /// Whether the checksum fits or not: another format may have it elsewhere.
     #[test]
     fn another_format_is_refused_with_both_numbers() {
-        for (other, is_sealed) in [(FORMAT - 1, true), (FORMAT + 1, true), (FORMAT - 1, false)] {
+        for (other, is_sealed) in [(FORMAT_OLDEST - 1, true), (FORMAT + 1, true), (FORMAT_OLDEST - 1, false)] {
             let path = made("format");
-            edit(&path, |slot| {
-                slot[8..12].copy_from_slice(&other.to_le_bytes());
-                let crc = if is_sealed { crc32c(&slot[..USED_BYTES - 8]) } else { 0 };
-                slot[USED_BYTES - 8..USED_BYTES - 4].copy_from_slice(&crc.to_le_bytes());
-            });
+            edit(&path, |slot| set_format(slot, other, is_sealed));
             let why = refusal(&path);
-            assert!(why.contains(&format!("format {other},")) && why.contains(&format!("format {FORMAT}:")), "{why}");
+            assert!(
+                why.contains(&format!("format {other},")) && why.contains(&format!("formats {FORMAT_OLDEST} to {FORMAT}:")),
+                "{why}"
+            );
             assert!(!why.contains('\n'), "{why}");
             std::fs::remove_dir_all(path.parent().expect("a directory")).expect("removes");
         }

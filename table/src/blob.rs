@@ -6,6 +6,7 @@
 //!
 //! B1: a blob is written once and never changed; a new value is a new blob.
 //! B2: a blob belongs to exactly one row; an update that keeps the column keeps the reference.
+//! B3: the blobs of a column that was dropped without a rebuild stay until their row is changed or deleted (`types::row::history`, H5).
 
 use crate::{RowBuf, RowRead, Table, codec};
 use std::cmp::Reverse;
@@ -62,8 +63,10 @@ impl Table {
     /// How many chunks the row's large values have.
     pub(crate) fn chunks_of_row(&self, row: &RowBuf) -> u64 {
         let Ok(stored) = StoredRow::new(&self.layout, &row.payload) else { return 0 };
-        let references = (0..self.layout.columns()).filter_map(|column| stored.external(column).ok().flatten());
-        references.map(|reference| u64::from(chunks_of(reference.length))).sum()
+        let mut found = Vec::new();
+        // What cannot be read is told of elsewhere.
+        let _ = collect_externals(stored, |_| true, &mut found);
+        found.iter().map(|reference| u64::from(chunks_of(reference.length))).sum()
     }
 
     /// Brings the wanted columns (`wanted[column]`) that were moved out of the row back into `row`, so that `row.row()` decodes them.
@@ -227,6 +230,21 @@ impl Table {
         }
         Ok(())
     }
+}
+
+/// Adds the blobs of these columns, and of dropped ones: what a row gives up that is written anew.
+pub(crate) fn collect_externals(
+    row: StoredRow<'_>,
+    wanted: impl Fn(usize) -> bool,
+    found: &mut Vec<ExternalRef>,
+) -> types::Result<()> {
+    if !row.has_external() {
+        return Ok(());
+    }
+    for column in (0..row.layout().columns()).filter(|column| wanted(*column)) {
+        found.extend(row.external(column)?);
+    }
+    row.dropped_externals(found)
 }
 
 /// Appends a blob's chunks to the last column of `load`. `false`: chunks are missing or held by another transaction.

@@ -134,6 +134,11 @@ impl<'w> CatalogTxn<'w> {
         Self { worker, tree, txn: Some(worker.begin(Isolation::ReadCommitted)), scratch: Vec::new() }
     }
 
+    /// The transaction, for rows that change with the catalog.
+    pub fn txn(&mut self) -> &mut Txn {
+        self.txn.as_mut().expect("open until commit")
+    }
+
     /// Commits and waits until the commit is durable.
     pub fn commit(self) {
         if let Some(stall) = self.commit_now() {

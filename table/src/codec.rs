@@ -226,6 +226,7 @@ fn encode_high_edge(part: &KeyPart, bound: Option<(&Value<'_>, bool)>, high: &mu
 pub(crate) struct Covering {
     table: types::schema::TableId,
     tree: txn::TreeRef,
+    version: u16,
     /// A row whose columns have values of no meaning; the decoded ones are put in.
     template: Vec<u8>,
     wanted: Box<[bool]>,
@@ -235,12 +236,15 @@ impl Covering {
     pub fn new(table: &Table, index: usize) -> Self {
         let wanted = vec![true; table.def.columns.len()].into();
         let template = template_row(&table.layout, &table.def);
-        Self { table: table.id(), tree: table.indexes[index].tree, template, wanted }
+        Self { table: table.id(), tree: table.indexes[index].tree, version: table.layout.version(), template, wanted }
     }
 
     /// Was it made for this index of this version of the table?
     pub fn is_for(&self, table: &Table, index: usize) -> bool {
-        self.table == table.id() && self.tree == table.indexes[index].tree && self.wanted.len() == table.def.columns.len()
+        self.table == table.id()
+            && self.tree == table.indexes[index].tree
+            && self.version == table.layout.version()
+            && self.wanted.len() == table.def.columns.len()
     }
 
     pub fn set_wanted(&mut self, wanted: &[bool]) {

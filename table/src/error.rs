@@ -141,6 +141,8 @@ pub enum Error {
     PrimaryInvisible,
     /// 1845; 1846 where a type changes
     NotInstant { retypes: bool },
+    /// 4092: columns have come, gone and moved too often; `table` with its database, as InnoDB names it.
+    TooManyRowVersions { table: String },
     /// ALTER TABLE can only be done by copying the rows.
     NotInPlace { instant: bool },
     /// 1846: LOCK = NONE is not possible.

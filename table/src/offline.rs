@@ -332,6 +332,13 @@ impl<'a> TableCheck<'a> {
                 }
             }
         }
+        let mut dropped = Vec::new();
+        row.dropped_externals(&mut dropped).map_err(unreadable)?;
+        for reference in dropped {
+            let tree = self.stored.blob_tree.ok_or("had a large value, but the table has none")?;
+            self.load_blob(tree, reference)?;
+            chunks += u64::from(blob::chunks_of(reference.length));
+        }
         let mut key = Vec::new();
         if self.codecs[0].kind != IndexKind::HiddenRowId {
             self.codecs[0].encode(Source::Changed(row, &loaded), &mut key).map_err(unreadable)?;

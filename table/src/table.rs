@@ -100,6 +100,16 @@ impl Table {
         }
     }
 
+    /// The table without its secondary indexes: who writes by it makes no entries, and takes none out.
+    pub(crate) fn bare(&self) -> Self {
+        let mut def = TableDef::clone(&self.def);
+        def.indexes.truncate(1);
+        let stored = StoredTable { def: Arc::new(def), blob_tree: self.blob_tree };
+        let bare = Self::open(&stored, self.counters.clone(), self.mdl.clone(), self.rebuilt_at);
+        // Large values that are in keys are the last to be moved out, as ever.
+        Self { indexed_columns: self.indexed_columns.clone(), ..bare }
+    }
+
     /// Has DDL put another table, or none, in the place of this one? Whoever asks holds a share of the metadata lock, under which the
     /// answer does not change.
     pub fn is_replaced(&self) -> bool {

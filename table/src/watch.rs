@@ -36,25 +36,36 @@ pub(crate) struct Note {
 /// The notes of all workers.
 pub(crate) struct Watch {
     slots: Box<[CachePadded<Mutex<Vec<Note>>>]>,
-    /// Of rows as the new definition has them. Where indexes are built, those of the watched table are read by it too (`types::row`, R1).
+    /// Of rows as the new definition has them. Where indexes are built, those of the watched table, which stay, are read by it too
+    /// (`types::row`, R1).
     layout: RowLayout,
     /// The indexes that are being built.
     indexes: Box<[(usize, IndexCodec)]>,
+    /// The columns of the watched table that they have.
+    columns: Box<[usize]>,
 }
 
 impl Watch {
-    /// `indexes` of `def`, whose columns stand where they stand in the watched table, are built. There are none where rows are copied.
-    pub fn new(worker_slots: usize, def: &TableDef, indexes: impl Iterator<Item = usize>) -> Arc<Self> {
+    /// `indexes` of `def`, whose column `k` is the one at `sources[k]` of the watched table, are built. There are none where rows are copied.
+    pub fn new(
+        worker_slots: usize,
+        def: &TableDef,
+        sources: &[Option<usize>],
+        indexes: impl Iterator<Item = usize>,
+    ) -> Arc<Self> {
+        let indexes: Box<[_]> = indexes.map(|index| (index, IndexCodec::new(def, index))).collect();
+        let parts = indexes.iter().flat_map(|(_, codec)| codec.parts());
         Arc::new(Self {
             slots: (0..worker_slots).map(|_| CachePadded::new(Mutex::default())).collect(),
             layout: RowLayout::new(def),
-            indexes: indexes.map(|index| (index, IndexCodec::new(def, index))).collect(),
+            columns: parts.filter_map(|part| sources[part.column]).collect(),
+            indexes,
         })
     }
 
-    /// Does an index that is being built have this column?
+    /// Does an index that is being built have this column of the watched table?
     pub fn has_column(&self, column: usize) -> bool {
-        self.indexes.iter().any(|(_, codec)| codec.has_column(column))
+        self.columns.contains(&column)
     }
 
     /// The first of the indexes that are being built, in the new definition.
@@ -85,6 +96,22 @@ impl Watch {
     }
 }
 
+/// Ends the watch when the definition is over, however that comes.
+pub(crate) struct Watching<'t>(&'t Table);
+
+impl<'t> Watching<'t> {
+    pub fn begin(table: &'t Table, watch: &Arc<Watch>) -> Self {
+        table.begin_watch(watch);
+        Self(table)
+    }
+}
+
+impl Drop for Watching<'_> {
+    fn drop(&mut self) {
+        self.0.end_watch();
+    }
+}
+
 impl Table {
     /// The watch, where there is one.
     #[inline]
@@ -97,12 +124,12 @@ impl Table {
     }
 
     /// V1: the caller holds the metadata lock alone.
-    pub(crate) fn begin_watch(&self, watch: &Arc<Watch>) {
+    fn begin_watch(&self, watch: &Arc<Watch>) {
         *self.watch.lock() = Some(watch.clone());
         self.watched.store(true, Ordering::Relaxed);
     }
 
-    pub(crate) fn end_watch(&self) {
+    fn end_watch(&self) {
         self.watched.store(false, Ordering::Relaxed);
         *self.watch.lock() = None;
     }

@@ -19,7 +19,7 @@
 //!     for children, does not find an entry of a row that waits for him.
 //! W6: where a definition watches the table, each clustered record that was written is noted (`watch`).
 
-use crate::blob::ChunkPlace;
+use crate::blob::{self, ChunkPlace};
 use crate::codec::{self, Source};
 use crate::{RowBuf, RowRead, Table};
 use txn::{InsertOutcome, Interrupt, RECORD_BYTES_MAX, Savepoint, Seen, Txn, Worker, WriteOutcome};
@@ -420,7 +420,7 @@ impl Table {
                 Step::IndexDelete(_) | Step::IndexInsert(_) => {
                     if self.blob_tree.is_some() {
                         let stored = self.stored_row(&old.payload)?;
-                        self.collect_externals(stored, |_| true, &mut p.freed)?;
+                        blob::collect_externals(stored, |_| true, &mut p.freed).map_err(codec::corrupt)?;
                     }
                     p.step = Step::DeleteChunks;
                 }
@@ -556,7 +556,8 @@ impl Table {
         p.externals.clear();
         p.freed.clear();
         if self.blob_tree.is_some() {
-            self.collect_externals(old, |column| changes.iter().any(|(c, _)| *c == column), &mut p.freed)?;
+            let is_changed = |column| changes.iter().any(|(c, _)| *c == column);
+            blob::collect_externals(old, is_changed, &mut p.freed).map_err(codec::corrupt)?;
         }
         let added: usize = changes.iter().map(|(_, value)| value_bytes(value)).sum();
         if added <= RECORD_BYTES_MAX {
@@ -600,21 +601,6 @@ impl Table {
             }
         };
         self.layout.encode_fields(field, &mut p.payload).map_err(codec::encode_error)
-    }
-
-    fn collect_externals(
-        &self,
-        row: StoredRow<'_>,
-        wanted: impl Fn(usize) -> bool,
-        found: &mut Vec<ExternalRef>,
-    ) -> txn::Result<()> {
-        if !row.has_external() {
-            return Ok(());
-        }
-        for column in (0..self.layout.columns()).filter(|column| wanted(*column)) {
-            found.extend(row.external(column).map_err(codec::corrupt)?);
-        }
-        Ok(())
     }
 
     /// Does a change touch a column of index `k`?

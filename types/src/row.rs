@@ -1,8 +1,8 @@
 //! The stored encoding of a row, and O(1) access to its columns without decoding the rest.
 //!
 //! ```text
-//! count u16        number of columns stored (bits 0-12); bit 15: end offsets are u32, not u16
-//! null bits        one per nullable column among the stored ones, in column order; 1 is NULL
+//! head u16         which columns are stored (bits 0-12): the first so many, or what `history` says; bit 15: end offsets are u32, not u16
+//! null bits        one per nullable column among the stored ones, in their order; 1 is NULL
 //! fixed part       each fixed-width column at its own offset, zero bytes where NULL
 //! end offsets      one per variable column: where its bytes end, relative to the data part; top bit: external
 //! data             the bytes of the variable columns
@@ -23,9 +23,10 @@
 //! | ENUM, SET, BIT | 2: ordinal; 8: bits; 8: bits |
 //! | strings, JSON | variable |
 //!
-//! R1: columns are only ever added at the end of a definition, so the layout of a row with fewer columns is a prefix of today's; the
-//! columns it lacks read as what the definition says they are (`ColumnDef::missing`), else as NULL. The definition's default is none of
-//! theirs: it may be changed later, for rows to come.
+//! R1: the layout of a row is known by its head alone. Where columns were only ever added at the end of a definition, the layout of a row with
+//! fewer columns is a prefix of today's; where they also went or moved, `history` has the layouts. The columns that a row lacks read as what
+//! the definition says they are (`ColumnDef::missing`), else as NULL. The definition's default is none of theirs: it may be changed later, for
+//! rows to come.
 //! R2: bytes from disk never panic: every access is checked and answers [`Error::Corrupt`].
 
 use crate::error::{Error, Result};
@@ -33,7 +34,9 @@ use crate::schema::{ColumnDef, TableDef};
 use crate::{ColumnType, Date, DateTime, Decimal, Time, TypeKind, Value};
 use std::borrow::Cow;
 
-const COUNT_MASK: u16 = 0x1fff;
+pub mod history;
+
+const HEAD_MASK: u16 = 0x1fff;
 const WIDE_FLAG: u16 = 0x8000;
 const HEADER_BYTES: usize = 2;
 /// Most columns a table may have.
@@ -53,9 +56,18 @@ pub struct ExternalRef {
 /// How rows of one table are laid out. Built once per table definition.
 #[derive(Clone, Debug)]
 pub struct RowLayout {
+    /// In rows with heads from `since` on.
     columns: Box<[Slot]>,
-    /// Sizes of the parts for a row of `n` columns, `n` from 0.
+    /// Sizes of the parts for a row with head `n`, `n` from 0.
     prefixes: Box<[Prefix]>,
+    /// Of new rows.
+    head: u16,
+    since: usize,
+    /// The columns in the order in which they are stored, where that is not theirs.
+    order: Option<Box<[u16]>>,
+    /// Layouts of rows with lesser heads.
+    eras: Box<[history::Era]>,
+    version: u16,
 }
 
 #[derive(Clone, Debug)]
@@ -66,7 +78,9 @@ struct Slot {
     place: u32,
     /// Position among the nullable columns.
     null_bit: Option<u16>,
-    /// The bytes of the value in rows that end before the column (R1).
+    /// Rows with greater heads have it.
+    number: u16,
+    /// The bytes of the value in rows that lack the column (R1).
     missing: Option<Box<[u8]>>,
 }
 
@@ -126,7 +140,7 @@ impl Kind {
     }
 }
 
-/// Part sizes of a row with so many columns.
+/// Part sizes of a row with some columns.
 #[derive(Clone, Copy, Debug, Default)]
 struct Prefix {
     nullable: u16,
@@ -142,6 +156,16 @@ impl Prefix {
     fn ends_start(self) -> usize {
         self.fixed_start() + self.fixed_bytes as usize
     }
+
+    /// Adds a column of this width (0: variable) behind the others; its place, and its position among the nullable ones.
+    fn add(&mut self, width: usize, nullable: bool) -> (u32, Option<u16>) {
+        let null_bit = nullable.then_some(self.nullable);
+        let place = if width == 0 { u32::from(self.variable) } else { self.fixed_bytes };
+        self.nullable += u16::from(nullable);
+        self.variable += u16::from(width == 0);
+        self.fixed_bytes += width as u32;
+        (place, null_bit)
+    }
 }
 
 /// Where an encoder takes a column from.
@@ -156,26 +180,37 @@ pub enum Field<'a> {
 
 impl RowLayout {
     pub fn new(table: &TableDef) -> Self {
-        Self::from_columns(&table.columns)
+        match &table.history {
+            Some(history) => history.layout(&table.columns),
+            None => Self::from_columns(&table.columns),
+        }
     }
 
+    /// Of columns whose numbers are their places.
     pub fn from_columns(columns: &[ColumnDef]) -> Self {
         let mut prefix = Prefix::default();
         let mut prefixes = vec![prefix];
         let mut slots = Vec::with_capacity(columns.len());
-        for column in columns {
-            let kind = Kind::of(&column.ty);
-            let null_bit = column.nullable.then_some(prefix.nullable);
-            let place = if kind == Kind::Variable { u32::from(prefix.variable) } else { prefix.fixed_bytes };
-            prefix.nullable += u16::from(column.nullable);
-            prefix.variable += u16::from(kind == Kind::Variable);
-            prefix.fixed_bytes += kind.width() as u32;
-            prefixes.push(prefix);
-            let mut slot = Slot { ty: column.ty.clone(), kind, place, null_bit, missing: None };
-            slot.missing = column.missing.as_ref().and_then(|text| slot.raw_of(&column.default_value(text)?));
+        for (number, column) in columns.iter().enumerate() {
+            let mut slot = Slot::new(column, number as u16);
+            slot.place_behind(&mut prefix);
             slots.push(slot);
+            prefixes.push(prefix);
         }
-        Self { columns: slots.into(), prefixes: prefixes.into() }
+        Self {
+            columns: slots.into(),
+            prefixes: prefixes.into(),
+            head: columns.len() as u16,
+            since: 0,
+            order: None,
+            eras: Box::default(),
+            version: 0,
+        }
+    }
+
+    /// How often columns came, went or moved without rows being written anew.
+    pub fn version(&self) -> u16 {
+        self.version
     }
 
     pub fn columns(&self) -> usize {
@@ -199,15 +234,17 @@ impl RowLayout {
 
     /// Appends the row whose column `i` is `field(i)`.
     pub fn encode_fields<'a>(&self, field: impl Fn(usize) -> Field<'a>, out: &mut Vec<u8>) -> Result<()> {
-        let prefix = self.prefixes[self.columns.len()];
+        let prefix = self.prefixes[usize::from(self.head)];
         let start = out.len();
         let wide = self.variable_bytes(&field)? > 0x7fff;
-        let count = self.columns.len() as u16 | if wide { WIDE_FLAG } else { 0 };
-        out.extend_from_slice(&count.to_le_bytes());
+        let head = self.head | if wide { WIDE_FLAG } else { 0 };
+        out.extend_from_slice(&head.to_le_bytes());
         let end_width = if wide { 4 } else { 2 };
         let data_start = prefix.ends_start() + usize::from(prefix.variable) * end_width;
         out.resize(start + data_start, 0);
-        for (column, slot) in self.columns.iter().enumerate() {
+        for at in 0..self.columns.len() {
+            let column = self.order.as_ref().map_or(at, |order| usize::from(order[at]));
+            let slot = &self.columns[column];
             let external = match self.resolve(column, field(column))? {
                 Source::Null => {
                     let bit = slot.null_bit.ok_or(Error::Null { column })?;
@@ -246,7 +283,7 @@ impl RowLayout {
     /// Appends `old` with some columns replaced; columns of fixed width are patched in place of a copy.
     pub fn encode_changed(&self, old: StoredRow<'_>, changes: &[(usize, Value<'_>)], out: &mut Vec<u8>) -> Result<()> {
         let start = out.len();
-        if old.count == self.columns.len() && self.patch_fixed(old, changes, out)? {
+        if old.head == usize::from(self.head) && self.patch_fixed(old, changes, out)? {
             return Ok(());
         }
         out.truncate(start);
@@ -328,6 +365,18 @@ fn write_end(target: &mut [u8], end: u32, external: bool) {
 }
 
 impl Slot {
+    /// Its place is not known yet.
+    fn new(column: &ColumnDef, number: u16) -> Self {
+        let slot = Self { ty: column.ty.clone(), kind: Kind::of(&column.ty), place: 0, null_bit: None, number, missing: None };
+        let missing = column.missing.as_ref().and_then(|text| slot.raw_of(&column.default_value(text)?));
+        Self { missing, null_bit: column.nullable.then_some(0), ..slot }
+    }
+
+    /// Places it behind the columns of `prefix`.
+    fn place_behind(&mut self, prefix: &mut Prefix) {
+        (self.place, self.null_bit) = prefix.add(self.kind.width(), self.null_bit.is_some());
+    }
+
     fn source_of<'a>(&self, value: &'a Value<'a>) -> Option<Source<'a>> {
         match (self.kind, value) {
             (_, Value::Null) => Some(Source::Null),
@@ -495,8 +544,10 @@ pub fn set_names(ty: &ColumnType, bits: u64) -> Option<Cow<'_, [u8]>> {
 #[derive(Clone, Copy, Debug)]
 pub struct StoredRow<'a> {
     layout: &'a RowLayout,
+    /// Where its columns are.
+    slots: &'a [Slot],
     bytes: &'a [u8],
-    count: usize,
+    head: usize,
     prefix: Prefix,
     wide: bool,
 }
@@ -507,14 +558,25 @@ enum Raw<'a> {
     Bytes { bytes: &'a [u8], external: bool },
 }
 
+impl Raw<'_> {
+    fn external(self) -> Result<Option<ExternalRef>> {
+        let Raw::Bytes { bytes, external: true } = self else { return Ok(None) };
+        let reference: &[u8; EXTERNAL_BYTES] =
+            bytes.try_into().map_err(|_| Error::Corrupt("external reference of a wrong size"))?;
+        Ok(Some(ExternalRef { blob: read_uint(&reference[..8]), length: read_uint(&reference[8..]) }))
+    }
+}
+
 impl<'a> StoredRow<'a> {
     /// Checks the head of the row; its columns are checked when they are read.
     pub fn new(layout: &'a RowLayout, bytes: &'a [u8]) -> Result<Self> {
         let head = bytes.first_chunk::<HEADER_BYTES>().ok_or(Error::Corrupt("row without a head"))?;
         let head = u16::from_le_bytes(*head);
-        let count = usize::from(head & COUNT_MASK);
-        let prefix = *layout.prefixes.get(count).ok_or(Error::Corrupt("row with too many columns"))?;
-        let row = Self { layout, bytes, count, prefix, wide: head & WIDE_FLAG != 0 };
+        let wide = head & WIDE_FLAG != 0;
+        let head = usize::from(head & HEAD_MASK);
+        let prefix = *layout.prefixes.get(head).ok_or(Error::Corrupt("row with too many columns"))?;
+        let slots: &[Slot] = if head >= layout.since { &layout.columns } else { layout.slots_before(head) };
+        let row = Self { layout, slots, bytes, head, prefix, wide };
         if row.data_start() > bytes.len() {
             return Err(Error::Corrupt("row is cut short"));
         }
@@ -531,7 +593,7 @@ impl<'a> StoredRow<'a> {
 
     /// The column's value; strings are borrowed from the row, ENUM names from the layout. TIMESTAMP is in UTC.
     pub fn get(&self, column: usize) -> Result<Value<'a>> {
-        let slot = &self.layout.columns[column];
+        let slot = &self.slots[column];
         match self.raw(column)? {
             Raw::Null => Ok(Value::Null),
             Raw::Bytes { external: true, .. } => Err(Error::External { column }),
@@ -548,7 +610,7 @@ impl<'a> StoredRow<'a> {
 
     /// ENUM's ordinal, SET's bits; `None` is NULL.
     pub fn ordinal(&self, column: usize) -> Result<Option<u64>> {
-        let slot = &self.layout.columns[column];
+        let slot = &self.slots[column];
         match self.raw(column)? {
             Raw::Null => Ok(None),
             Raw::Bytes { bytes, .. } if matches!(slot.kind, Kind::Enum | Kind::Set) => Ok(Some(read_uint(bytes))),
@@ -558,10 +620,7 @@ impl<'a> StoredRow<'a> {
 
     /// Where the column's bytes are, when they are not in the row.
     pub fn external(&self, column: usize) -> Result<Option<ExternalRef>> {
-        let Raw::Bytes { bytes, external: true } = self.raw(column)? else { return Ok(None) };
-        let reference: &[u8; EXTERNAL_BYTES] =
-            bytes.try_into().map_err(|_| Error::Corrupt("external reference of a wrong size"))?;
-        Ok(Some(ExternalRef { blob: read_uint(&reference[..8]), length: read_uint(&reference[8..]) }))
+        self.raw(column)?.external()
     }
 
     /// Whether any column lies in the blob tree.
@@ -582,8 +641,8 @@ impl<'a> StoredRow<'a> {
     }
 
     fn raw(&self, column: usize) -> Result<Raw<'a>> {
-        let slot = &self.layout.columns[column];
-        if column >= self.count {
+        let slot = &self.slots[column];
+        if usize::from(slot.number) >= self.head {
             return Ok(slot.missing.as_ref().map_or(Raw::Null, |bytes| Raw::Bytes { bytes, external: false }));
         }
         if let Some(bit) = slot.null_bit
@@ -596,7 +655,12 @@ impl<'a> StoredRow<'a> {
             // In bounds: `new` checked the whole fixed part.
             return Ok(Raw::Bytes { bytes: &self.bytes[at..at + slot.kind.width()], external: false });
         }
-        let index = slot.place as usize;
+        self.variable(slot.place as usize)
+    }
+
+    /// The bytes of a variable column.
+    #[inline]
+    fn variable(&self, index: usize) -> Result<Raw<'a>> {
         let start = if index == 0 { 0 } else { self.end(index - 1).0 };
         let (end, external) = self.end(index);
         let data = &self.bytes[self.data_start()..];

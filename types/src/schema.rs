@@ -7,6 +7,7 @@
 use crate::convert::{StoreContext, Warnings, store};
 use crate::event::EventDef;
 use crate::partition::Partitioning;
+use crate::row::history::RowHistory;
 use crate::{CollationId, ColumnType, TypeKind, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -202,6 +203,9 @@ pub struct TableDef {
     /// PARTITION BY
     #[serde(default)]
     pub partitioning: Option<Box<Partitioning>>,
+    /// Where columns came, went or moved and rows stayed as they were.
+    #[serde(default)]
+    pub history: Option<Box<RowHistory>>,
 }
 
 /// What a view is beside its columns.
@@ -530,7 +534,14 @@ impl TableDef {
             checks: Vec::new(),
             view: None,
             partitioning: None,
+            history: None,
         }
+    }
+
+    /// There are no rows but those to come, which have every column.
+    pub fn forget_older_rows(&mut self) {
+        self.history = None;
+        self.columns.iter_mut().for_each(|column| column.missing = None);
     }
 
     /// Is there something to be computed or judged when a row is written, beside literal defaults?

@@ -209,7 +209,7 @@ impl<'p> Loading<'p> {
             None => Value::Null,
             Some(text) => Value::Bytes(self.charset.decode(text).unwrap_or(Cow::Borrowed(text)).into_owned().into()),
         };
-        let variable = UserVariable { value, ty: self.text.clone() };
+        let variable = UserVariable::new(value, self.text.clone());
         shared.session.assigned_variables.borrow_mut().insert(name.to_owned(), variable);
     }
 

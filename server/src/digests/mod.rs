@@ -10,6 +10,8 @@
 //! D2: a worker keeps at most `performance_schema_digests_size` of them. What is beyond, and what is beyond it in the sum of all workers,
 //!     counts in the row without a digest.
 //! D3: TRUNCATE sets to zero what plans still point to, and forgets the rest. What has no execution has no row.
+//! D4: of short texts without a kept plan (SET, SHOW) the digest is known from the last time; of long ones the parser knows which rows of
+//!     VALUES add nothing to it. So it costs little beside the statement.
 
 mod statistics;
 mod summary;
@@ -17,15 +19,28 @@ mod summary;
 pub use statistics::{Execution, Statistics, Ways};
 pub use summary::{Summary, clear, summaries};
 
+use sql::Repeated;
 use sql::plan::SqlMode;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+/// Bytes of a text whose statistics are found by the text itself, and how many such texts are kept.
+const RECENT_BYTES_MAX: usize = 256;
+const RECENT_MAX: usize = 256;
+
+#[derive(Default)]
+struct Recent {
+    found: HashMap<Box<[u8]>, Rc<Statistics>>,
+    key: Vec<u8>,
+}
+
 /// The statistics of one worker.
 pub struct Digests {
     /// By database and text, with a zero byte between.
     by_name: RefCell<HashMap<Box<str>, Rc<Statistics>>>,
+    /// D4: by all that the digest is made of.
+    recent: RefCell<Recent>,
     overflow: RefCell<Option<Rc<Statistics>>>,
     /// How many there may be, with the row of all others.
     size: usize,
@@ -34,12 +49,32 @@ pub struct Digests {
 impl Digests {
     /// `size`: `performance_schema_digests_size`, which stays as it is.
     pub fn new(size: usize) -> Self {
-        Self { by_name: RefCell::default(), overflow: RefCell::default(), size }
+        Self { by_name: RefCell::default(), recent: RefCell::default(), overflow: RefCell::default(), size }
     }
 
-    /// The statistics of the first statement of `text`.
-    pub fn find(&self, database: Option<&str>, text: &[u8], mode: &SqlMode) -> Rc<Statistics> {
-        let digest = sql::digest_text(text, mode);
+    /// The statistics of the first statement of `text`, of which the parser knows what is `repeated`.
+    pub fn find(&self, database: Option<&str>, text: &[u8], mode: &SqlMode, repeated: Repeated) -> Rc<Statistics> {
+        if text.len() > RECENT_BYTES_MAX {
+            return self.find_by_digest(database, sql::digest_text_of(text, mode, repeated));
+        }
+        let mut recent = self.recent.borrow_mut();
+        recent.key.clear();
+        recent.key.extend_from_slice(database.unwrap_or_default().as_bytes());
+        recent.key.extend_from_slice(&[0, u8::from(mode.ansi_quotes), u8::from(mode.no_backslash_escapes)]);
+        recent.key.extend_from_slice(text);
+        if let Some(found) = recent.found.get(&recent.key[..]) {
+            return Rc::clone(found);
+        }
+        let found = self.find_by_digest(database, sql::digest_text_of(text, mode, repeated));
+        if recent.found.len() >= RECENT_MAX {
+            recent.found.clear();
+        }
+        let key = recent.key[..].into();
+        recent.found.insert(key, Rc::clone(&found));
+        found
+    }
+
+    fn find_by_digest(&self, database: Option<&str>, digest: String) -> Rc<Statistics> {
         let mut by_name = self.by_name.borrow_mut();
         let name = format!("{}\0{digest}", database.unwrap_or_default());
         if let Some(found) = by_name.get(name.as_str()) {
@@ -56,6 +91,7 @@ impl Digests {
 
     /// D3
     fn clear(&self) {
+        self.recent.borrow_mut().found.clear();
         let mut by_name = self.by_name.borrow_mut();
         by_name.retain(|_, statistics| Rc::strong_count(statistics) > 1);
         let overflow = self.overflow.borrow();
@@ -76,7 +112,7 @@ mod tests {
     #[test]
     fn a_worker_keeps_so_many() {
         let digests = Digests::new(3);
-        let find = |text: &str| digests.find(Some("d"), text.as_bytes(), &SqlMode::DEFAULT);
+        let find = |text: &str| digests.find(Some("d"), text.as_bytes(), &SqlMode::DEFAULT, Repeated::default());
         let clock = os::TickClock::start();
         let run = |text: &str| find(text).record(&Execution::default(), text.as_bytes(), &clock);
         for text in ["SELECT 1", "SELECT 2", "SELECT a", "SELECT b", "SELECT c"] {
@@ -92,5 +128,25 @@ mod tests {
         kept.record(&Execution::default(), b"SELECT 3", &clock);
         run("SELECT c");
         assert_eq!(digests.summaries().len(), 2);
+    }
+
+    #[test]
+    fn texts_that_were_seen_are_found_again() {
+        let digests = Digests::new(1000);
+        let find =
+            |database, text: &str, mode: &SqlMode| digests.find(Some(database), text.as_bytes(), mode, Repeated::default());
+        let ansi = SqlMode { ansi_quotes: true, ..SqlMode::DEFAULT };
+        let first = find("d", "SET @a = \"x\"", &SqlMode::DEFAULT);
+        assert!(Rc::ptr_eq(&first, &find("d", "SET @a = \"x\"", &SqlMode::DEFAULT)));
+        assert!(Rc::ptr_eq(&first, &find("d", "SET @a = 'other'", &SqlMode::DEFAULT)), "it has the same digest");
+        assert!(!Rc::ptr_eq(&first, &find("d", "SET @a = \"x\"", &ansi)), "another text by its names");
+        assert!(!Rc::ptr_eq(&first, &find("e", "SET @a = \"x\"", &SqlMode::DEFAULT)));
+        (0..2 * RECENT_MAX).for_each(|n| drop(find("d", &format!("SET @a = {n}"), &SqlMode::DEFAULT)));
+        assert!(digests.recent.borrow().found.len() <= RECENT_MAX);
+        let clock = os::TickClock::start();
+        first.record(&Execution::default(), b"SET", &clock);
+        drop(first);
+        digests.clear();
+        assert!(digests.by_name.borrow().is_empty(), "what is only known by its text is forgotten");
     }
 }

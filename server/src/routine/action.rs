@@ -9,7 +9,7 @@ use crate::counters::count;
 use crate::error::Result;
 use crate::session::{Answer, Client, State};
 use protocol::RowFormat;
-use sql::ast::{CallProcedure, ObjectName, SetItem, SetValue, Statement};
+use sql::ast::{CallProcedure, ObjectName, SetItem, SetValue, Show, Statement};
 use sql::routine::{Action, NewValue};
 use std::rc::Rc;
 use types::Value;
@@ -43,6 +43,21 @@ pub async fn act(
         Action::Transaction { scope, isolation, read_only } => {
             let item = SetItem::Transaction { scope: *scope, isolation: *isolation, read_only: *read_only };
             return other(state, client, &Statement::Set(&[item]), format).await;
+        }
+        Action::Names { charset, collation } => {
+            let item = SetItem::Names { charset: charset.as_deref(), collation: collation.as_deref() };
+            return other(state, client, &Statement::Set(&[item]), format).await;
+        }
+        Action::CharacterSet(charset) => {
+            return other(state, client, &Statement::Set(&[SetItem::CharacterSet(charset.as_deref())]), format).await;
+        }
+        Action::Prepare { name, source } => {
+            return other(state, client, &Statement::Prepare { name, source: source.get() }, format).await;
+        }
+        Action::Deallocate(name) => return other(state, client, &Statement::Deallocate { name }, format).await,
+        Action::Warnings { errors_only, offset, count } => {
+            let show = Show::Warnings { errors_only: *errors_only, offset: *offset, count: *count };
+            return other(state, client, &Statement::Show(show), format).await;
         }
         Action::Execute { name, using } => {
             let using: Vec<&str> = using.iter().map(|name| &**name).collect();

@@ -215,5 +215,5 @@ pub async fn diagnostics(
 
 /// Gives a user variable its value.
 pub fn set_user(state: &mut State, name: &str, value: Value<'static>, ty: ColumnType) {
-    state.vars.user_variables.insert(name.to_lowercase(), UserVariable { value, ty });
+    state.vars.user_variables.insert(name.to_lowercase(), UserVariable::new(value, ty));
 }

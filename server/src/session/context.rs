@@ -471,7 +471,7 @@ const UNSAFE_UPDATE: &str =
 
 /// A statement that the server made itself, or one whose text had no `?`.
 pub fn without_parameters(statement: Statement<'_>) -> Parsed<'_> {
-    Parsed { statement, params: 0, lifted: 0, end: 0 }
+    Parsed { statement, params: 0, lifted: 0, end: 0, repeated: sql::Repeated::default() }
 }
 
 /// The type of `@@name`.

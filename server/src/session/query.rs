@@ -133,7 +133,7 @@ impl State {
             self.write_ok(client, &Answer::default());
             return Ok(parsed.end);
         }
-        self.statistics = Some(self.statistics_of(text));
+        self.statistics = Some(self.statistics_of_parsed(text, parsed.repeated));
         self.run_statement(client, &parsed.statement, RowFormat::Text).await?;
         Ok(parsed.end)
     }

@@ -318,7 +318,7 @@ impl State {
                 (Place::Local(slot), Some(frame)) => frame.fetched.push((*slot, value, ty)),
                 (Place::Local(_), None) => return Err(Error::Internal("a variable without its program".to_owned())),
                 (Place::User(name), _) => {
-                    self.vars.user_variables.insert(name.to_lowercase(), UserVariable { value, ty });
+                    self.vars.user_variables.insert(name.to_lowercase(), UserVariable::new(value, ty));
                 }
             }
         }

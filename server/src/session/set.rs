@@ -63,8 +63,8 @@ impl State {
     /// SET of one user variable, its name in lower case.
     pub fn set_user(&mut self, name: &str, value: Value<'static>, ty: ColumnType) {
         match self.vars.user_variables.get_mut(name) {
-            Some(variable) => *variable = UserVariable { value, ty },
-            None => drop(self.vars.user_variables.insert(name.to_owned(), UserVariable { value, ty })),
+            Some(variable) => *variable = UserVariable::new(value, ty),
+            None => drop(self.vars.user_variables.insert(name.to_owned(), UserVariable::new(value, ty))),
         }
         self.track_change();
     }
@@ -94,7 +94,7 @@ impl State {
         match item {
             SetItem::User { name, value } => {
                 let (value, ty) = self.evaluate(value).await?;
-                let variable = UserVariable { value: owned(&value), ty };
+                let variable = UserVariable::new(owned(&value), ty);
                 // Later items of the same SET see it.
                 self.vars.user_variables.insert(name.to_lowercase(), variable.clone());
                 assignments.push(Assignment::User(name.to_lowercase(), variable));

@@ -366,7 +366,13 @@ impl State {
     /// The statistics of the first statement of `text`.
     #[cold]
     pub fn statistics_of(&self, text: &[u8]) -> Rc<Statistics> {
-        self.worker.digests.find(self.vars.database.as_deref(), text, &self.settings.mode)
+        self.statistics_of_parsed(text, sql::Repeated::default())
+    }
+
+    /// The same, where the parser knows what is repeated.
+    #[cold]
+    pub fn statistics_of_parsed(&self, text: &[u8], repeated: sql::Repeated) -> Rc<Statistics> {
+        self.worker.digests.find(self.vars.database.as_deref(), text, &self.settings.mode, repeated)
     }
 
     /// The statement that `begin_statement` has begun is over.

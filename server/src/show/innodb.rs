@@ -26,6 +26,7 @@ pub fn tables(source: &Source<'_>) -> Vec<Row> {
             ("SPACE", number(def.id.0)),
             ("ROW_FORMAT", text("Dynamic")),
             ("SPACE_TYPE", text("Single")),
+            ("TOTAL_ROW_VERSIONS", number(def.history.as_ref().map_or(0, |history| history.versions))),
         ];
         named(DATABASE, "INNODB_TABLES", cells)
     };

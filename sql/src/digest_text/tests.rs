@@ -415,3 +415,47 @@ fn long_texts_are_cut() {
     let many = format!("SELECT {} FROM t", "1,".repeat(100_000));
     assert_eq!(digest_text(many.as_bytes(), &SqlMode::DEFAULT), "SELECT ?, ... , FROM `t`");
 }
+
+/// Rows that look alike need not be read, wherever they stand and whatever stands between them.
+#[test]
+fn repeated_rows_add_nothing() {
+    let rows = |row: &str, count: usize| vec![row; count].join(", ");
+    let tails = [
+        "",
+        ";",
+        " ON DUPLICATE KEY UPDATE a = 5, b = VALUES(b)",
+        " AS new(a, b) ON DUPLICATE KEY UPDATE a = new.a",
+        "; SELECT 1",
+    ];
+    let lists = [
+        rows("(1, 'a')", 5),
+        rows("(-1)", 4),
+        rows("(+1.5, null, x'12', 1e5, - 3)", 4),
+        format!("{}, (1, 2 + 3), (1, 2), (3, 4)", rows("(1, 2)", 4)),
+        format!("{}, (DEFAULT, 2), (3, 4)", rows("(1, 2)", 3)),
+        rows("('a' 'b', 2)", 4),
+        rows("(@a, 2)", 4),
+        rows("(now(), 2)", 4),
+        rows("(_utf8mb4'a', N'b', DATE'2020-01-01')", 4),
+        "(1, 2), (3, 4), (5), (6), (7, 8)".to_owned(),
+        "(1), (2) /* one */, (3) -- two\n, (4)".to_owned(),
+        "(1), (2) /*!40101 , (3) */ , (4)".to_owned(),
+        "(1), (2), (3) /*!40101 , (4) */".to_owned(),
+        "(1), /*!40101 (2), (3), */ (4), (5), (6)".to_owned(),
+        "(1), (2), (3), (4) /*!99999 , (5) */".to_owned(),
+        "(), (), (), ()".to_owned(),
+        "(1, 2), (), (3, 4), (5, 6)".to_owned(),
+    ];
+    let mut skipped = 0;
+    for (list, tail) in lists.iter().flat_map(|list| tails.map(|tail| (list, tail))) {
+        for head in ["INSERT INTO t VALUES", "replace t (a, b) value "] {
+            let text = format!("{head} {list}{tail}");
+            let arena = crate::Arena::new();
+            let Ok(parsed) = crate::parse(&arena, text.as_bytes(), &SqlMode::DEFAULT) else { continue };
+            skipped += usize::from(parsed.repeated != Repeated::default());
+            let found = digest_text_of(text.as_bytes(), &SqlMode::DEFAULT, parsed.repeated);
+            assert_eq!(found, digest_text(text.as_bytes(), &SqlMode::DEFAULT), "{text}");
+        }
+    }
+    assert!(skipped >= 30, "{skipped}");
+}

@@ -1,6 +1,6 @@
 //! INSERT, REPLACE, UPDATE, DELETE.
 
-use super::{COLUMNS_MAX, Parser};
+use super::{COLUMNS_MAX, Parser, Repeated};
 use crate::arena::ArenaVec;
 use crate::ast::*;
 use crate::error::{Error, Result};
@@ -94,18 +94,30 @@ impl<'a> Parser<'a> {
     }
 
     fn insert_rows(&mut self) -> Result<InsertSource<'a>> {
+        let mut alike = AlikeRows::default();
         let rows = self.list(|p| {
             p.expect(Token::LeftParen)?;
             if p.accept(Token::RightParen) {
+                alike.end();
                 return Ok(&[] as &[Expr<'a>]);
             }
-            let row = p.list(|p| p.expr())?;
+            let row = p.list(|p| {
+                let (first, start, end) = (p.token, p.start, p.lexer.position());
+                let expr = p.expr()?;
+                let is_signed = || matches!(first, Token::Minus | Token::Plus) && is_number(&p.text[start + 1..p.previous_end]);
+                if !(is_literal(first) && p.previous_end == end || is_signed()) {
+                    alike.end();
+                }
+                Ok(expr)
+            })?;
             p.expect(Token::RightParen)?;
             if row.len() > COLUMNS_MAX {
                 return Err(Error::TooManyColumns);
             }
+            alike.add(row.len(), p);
             Ok(row)
         })?;
+        self.repeated = alike.repeated();
         Ok(InsertSource::Values(rows))
     }
 
@@ -208,4 +220,67 @@ impl<'a> Parser<'a> {
         }
         Ok(name)
     }
+}
+
+/// Rows of literals that look alike to a digest: those from the first on, as many as there are.
+#[derive(Default)]
+struct AlikeRows {
+    count: usize,
+    /// Each has one value.
+    are_single: bool,
+    is_over: bool,
+    /// Where the second and the last of them end.
+    second_end: usize,
+    last_end: usize,
+}
+
+impl AlikeRows {
+    /// The next row is another.
+    fn end(&mut self) {
+        self.is_over = true;
+    }
+
+    /// A row that the parser has just read.
+    fn add(&mut self, values: usize, parser: &Parser<'_>) {
+        let is_single = values == 1;
+        // What stands between tokens may be a comment whose inside is read.
+        let behind = &parser.text[parser.previous_end..parser.start];
+        self.is_over |= self.count > 0 && is_single != self.are_single
+            || parser.lexer.is_in_comment()
+            || !behind.iter().all(u8::is_ascii_whitespace);
+        if self.is_over {
+            return;
+        }
+        self.count += 1;
+        (self.are_single, self.last_end) = (is_single, parser.previous_end);
+        if self.count == 2 {
+            self.second_end = parser.previous_end;
+        }
+    }
+
+    fn repeated(&self) -> Repeated {
+        match self.count {
+            0..=2 => Repeated::default(),
+            _ => Repeated { start: self.second_end, end: self.last_end },
+        }
+    }
+}
+
+fn is_literal(token: Token<'_>) -> bool {
+    matches!(
+        token,
+        Token::Int(_)
+            | Token::Decimal(_)
+            | Token::Double(_)
+            | Token::Hex(_)
+            | Token::Bits(_)
+            | Token::String { .. }
+            | Token::Param
+            | Token::Keyword(K::Null)
+    )
+}
+
+/// Digits, with a point perhaps.
+fn is_number(text: &[u8]) -> bool {
+    text.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
 }

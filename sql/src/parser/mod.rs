@@ -60,6 +60,15 @@ pub struct Parsed<'a> {
     pub lifted: u32,
     /// Offset of the text behind the `;` that ended the statement; the text's length when nothing follows.
     pub end: usize,
+    /// Where rows of VALUES stand that say nothing more to the statement's digest than the two before them.
+    pub repeated: Repeated,
+}
+
+/// A piece of a statement's text, from `start` to `end`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Repeated {
+    pub start: usize,
+    pub end: usize,
 }
 
 /// Parses the first statement of `text`. Never panics, whatever the bytes are.
@@ -100,6 +109,7 @@ pub(crate) struct Parser<'a> {
     lifted_next: usize,
     /// INTO that stood before FROM.
     early_into: Option<crate::ast::SelectInto<'a>>,
+    repeated: Repeated,
     /// The stored program around.
     names: body::Names<'a>,
 }
@@ -124,6 +134,7 @@ impl<'a> Parser<'a> {
             lifted,
             lifted_next: 0,
             early_into: None,
+            repeated: Repeated::default(),
             names: body::Names::None,
         }
     }
@@ -139,7 +150,8 @@ impl<'a> Parser<'a> {
             _ if matches!(statement, Statement::Unsupported { .. }) => self.skip_statement(),
             _ => return Err(self.error()),
         };
-        Ok(Parsed { statement, params: self.params, lifted: self.lifted.map_or(0, |l| l.len() as u32), end })
+        let lifted = self.lifted.map_or(0, |l| l.len() as u32);
+        Ok(Parsed { statement, params: self.params, lifted, end, repeated: self.repeated })
     }
 
     /// The rest of a statement that is not understood. A compound statement (a procedure's body) has semicolons of its own, so

@@ -2,7 +2,7 @@
 //! they run.
 
 use super::{Code, Place};
-use crate::ast::{Isolation, SetItem, Statement, TransactionEnd, VariableScope};
+use crate::ast::{Isolation, PrepareSource, SetItem, Show, Statement, TransactionEnd, VariableScope};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
@@ -22,6 +22,13 @@ pub enum Action {
         isolation: Option<Isolation>,
         read_only: Option<bool>,
     },
+    /// SET NAMES; `None` is DEFAULT.
+    Names {
+        charset: Option<Box<[u8]>>,
+        collation: Option<Box<[u8]>>,
+    },
+    /// SET CHARACTER SET
+    CharacterSet(Option<Box<[u8]>>),
     /// SET of a user variable, its name in lower case.
     SetUser {
         name: Box<str>,
@@ -39,11 +46,46 @@ pub enum Action {
         args: Vec<Argument>,
     },
     Do(Vec<Code>),
+    Prepare {
+        name: Box<str>,
+        source: Source,
+    },
+    Deallocate(Box<str>),
+    /// SHOW WARNINGS, SHOW ERRORS
+    Warnings {
+        errors_only: bool,
+        offset: u64,
+        count: Option<u64>,
+    },
     /// EXECUTE: the statement's name, and those of user variables.
     Execute {
         name: Box<str>,
         using: Vec<Box<str>>,
     },
+}
+
+/// What PREPARE reads.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Source {
+    Text(Box<[u8]>),
+    /// A user variable's name.
+    Variable(Box<str>),
+}
+
+impl Source {
+    fn of(source: PrepareSource<'_>) -> Self {
+        match source {
+            PrepareSource::Text(text) => Self::Text(text.into()),
+            PrepareSource::Variable(name) => Self::Variable(name.into()),
+        }
+    }
+
+    pub fn get(&self) -> PrepareSource<'_> {
+        match self {
+            Self::Text(text) => PrepareSource::Text(text),
+            Self::Variable(name) => PrepareSource::Variable(name),
+        }
+    }
 }
 
 /// What a system variable is set to.
@@ -76,6 +118,13 @@ impl Action {
             Statement::Set([SetItem::Transaction { scope, isolation, read_only }]) => {
                 Self::Transaction { scope: *scope, isolation: *isolation, read_only: *read_only }
             }
+            Statement::Set([SetItem::Names { charset, collation }]) => {
+                Self::Names { charset: charset.map(Into::into), collation: collation.map(Into::into) }
+            }
+            Statement::Set([SetItem::CharacterSet(charset)]) => Self::CharacterSet(charset.map(Into::into)),
+            Statement::Prepare { name, source } => Self::Prepare { name: name.into(), source: Source::of(source) },
+            Statement::Deallocate { name } => Self::Deallocate(name.into()),
+            Statement::Show(Show::Warnings { errors_only, offset, count }) => Self::Warnings { errors_only, offset, count },
             Statement::Execute { name, using } => {
                 Self::Execute { name: name.into(), using: using.iter().map(|name| (*name).into()).collect() }
             }

@@ -4,10 +4,11 @@ use super::build::added_value;
 use super::checks;
 use super::define::{add_index, check_columns, check_name, check_whole, finish_indexes, hidden_index};
 use super::foreign::{self, ForeignKeyError, NewForeignKey};
-use super::{AlterAction, ColumnPosition, Conversion, DdlOptions, NewCheck, functional, partition};
+use super::{Algorithm, AlterAction, ColumnPosition, Conversion, DdlOptions, NewCheck, functional, partition};
 use crate::{Error, NameOf, Result};
 use types::partition::{PartitionError, Partitioning};
 use types::row::COLUMNS_MAX;
+use types::row::history::RowHistory;
 use types::schema::{CheckDef, ColumnDef, ColumnDefault, ForeignKeyDef, GeneratedDef, IndexDef, IndexKind, TableDef};
 use types::{ColumnType, TypeKind, Value};
 
@@ -289,7 +290,7 @@ impl Drafts {
             ColumnPosition::First => 0,
             ColumnPosition::After(name) => self.position(name)? + 1,
         };
-        let is_written = at < self.columns.len() || column.auto_increment || column.generated.is_some();
+        let is_written = column.auto_increment || column.generated.is_some();
         self.copies |= is_written || !read_where_missing(&mut column, conversion);
         self.columns.insert(at, Draft { column, source: None });
         Ok(())
@@ -303,12 +304,13 @@ impl Drafts {
         self.check_key_columns(name)?;
         self.check_unread(name, true)?;
         self.columns.remove(at);
-        self.copies = true;
-        // The column leaves its indexes; an index without columns goes.
+        // The column leaves its indexes, which need other trees then; an index without columns goes.
         for draft in &mut self.indexes {
             if let Some(part) = draft.columns.iter().position(|c| c.eq_ignore_ascii_case(name)) {
                 draft.columns.remove(part);
                 draft.index.columns.remove(part);
+                (draft.index.tree_id, draft.index.root_page) = (0, 0);
+                self.copies |= draft.index.kind == IndexKind::Primary;
             }
         }
         self.indexes.retain(|draft| !draft.columns.is_empty() || draft.index.kind == IndexKind::HiddenRowId);
@@ -364,7 +366,6 @@ impl Drafts {
         if target != at {
             let draft = self.columns.remove(at);
             self.columns.insert(target, draft);
-            self.copies = true;
         }
         Ok(())
     }
@@ -399,9 +400,7 @@ impl Drafts {
         let at = self.find_index(name).ok_or_else(|| Error::CannotDrop { name: name.to_string() })?;
         self.copies |= self.indexes[at].index.kind == IndexKind::Primary;
         let parts = self.indexes.remove(at).columns;
-        let before = self.columns.len();
         self.columns.retain(|draft| !draft.column.hidden || !parts.contains(&draft.column.name));
-        self.copies |= self.columns.len() < before;
         Ok(())
     }
 
@@ -454,10 +453,8 @@ impl Drafts {
         auto_increment: Option<u64>,
         options: &DdlOptions,
     ) -> Result<AlterPlan> {
-        if self.copies {
-            // K3 of `functional`
-            self.columns.sort_by_key(|draft| draft.column.hidden);
-        }
+        // K3 of `functional`
+        self.columns.sort_by_key(|draft| draft.column.hidden);
         let mut columns: Vec<ColumnDef> = self.columns.iter().map(|draft| draft.column.clone()).collect();
         check_columns(&columns)?;
         self.retype_hidden(&mut columns, options)?;
@@ -508,12 +505,31 @@ impl Drafts {
             source.is_none_or(|source| old.columns[source].nullable == new.nullable)
         };
         self.copies |= !def.columns.iter().zip(&sources).all(is_same_null);
+        def.history = self.history_after(old, &sources, options)?;
         if self.copies {
-            // Every row has every column.
-            def.columns.iter_mut().for_each(|column| column.missing = None);
+            def.forget_older_rows();
         }
         let (copies, retypes, leaves_out) = (self.copies, self.retypes, self.leaves_out);
         Ok(AlterPlan { def, sources, kept, copies, retypes, auto_increment, renamed, added_keys, leaves_out })
+    }
+
+    /// What older rows have, where they may stay as they are. MySQL's other algorithms write rows anew where columns come or go.
+    fn history_after(
+        &mut self,
+        old: &TableDef,
+        sources: &[Option<usize>],
+        options: &DdlOptions,
+    ) -> Result<Option<Box<RowHistory>>> {
+        let history = RowHistory::after(old, sources);
+        if self.copies || history == old.history {
+            return Ok(history);
+        }
+        let is_over = history.as_ref().is_some_and(|history| history.is_over());
+        if is_over && options.algorithm == Algorithm::Instant {
+            return Err(Error::TooManyRowVersions { table: format!("{}/{}", old.database, old.name) });
+        }
+        self.copies = is_over || matches!(options.algorithm, Algorithm::InPlace | Algorithm::Copy);
+        Ok(history)
     }
 
     /// The keys that stay, over the new columns, and those that come, with an index where they need one. Gives the names of the latter.
@@ -560,14 +576,15 @@ impl Drafts {
 
 /// Has the definition what rows read that end before the new column (`types::row`, R1)? Else they are written anew.
 fn read_where_missing(column: &mut ColumnDef, conversion: &Conversion) -> bool {
-    if matches!(column.default, ColumnDefault::Expression(_))
-        || matches!(column.ty.kind, TypeKind::Enum { .. } | TypeKind::Set { .. })
-    {
+    if matches!(column.default, ColumnDefault::Expression(_)) {
         return false;
     }
     let Ok(value) = added_value(column, conversion) else { return false };
     if value.is_null() {
         return column.nullable;
+    }
+    if matches!(column.ty.kind, TypeKind::Enum { .. } | TypeKind::Set { .. }) {
+        return false;
     }
     let text = match (&column.ty.kind, &value) {
         (_, Value::Bytes(bytes)) if column.ty.is_binary_string() => bytes.iter().map(|byte| format!("{byte:02X}")).collect(),

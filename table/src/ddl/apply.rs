@@ -2,9 +2,9 @@
 //!
 //! | kind | what | cost |
 //! |---|---|---|
-//! | instant | names, defaults, comments, visibility, AUTO_INCREMENT, longer VARCHARs, more members of ENUM and SET, a nullable column at the end, keys that go, CHECKs that go | one catalog transaction |
-//! | index | new secondary and unique indexes | one pass over the rows, sorting |
-//! | rebuild | everything else: types, order of columns, columns that go, the primary key, FORCE | all rows are written anew |
+//! | instant | names, defaults, comments, visibility, AUTO_INCREMENT, longer VARCHARs, more members of ENUM and SET, columns that come with a constant, go or move (`types::row::history`), keys that go, CHECKs that go | one catalog transaction |
+//! | index | new secondary and unique indexes, and those that lose a column | one pass over the rows, sorting |
+//! | rebuild | everything else: types, generated columns, the primary key, FORCE | all rows are written anew |
 //!
 //! ```text
 //! 1. lock the tables alone (`locks`); check names and rules; make new trees, recorded as orphans
@@ -19,6 +19,8 @@
 //! the definition waits for a long transaction. Rows that get a number of a new AUTO_INCREMENT column are numbered in one go: then
 //! step 2 is left out, and so is it where no trees are made.
 //!
+//! Where rows of some partitions go, steps 2 to 5 are those of `take_out`, and no trees are made.
+//!
 //! A1: a crash before step 6 is durable leaves the old table, one after it the new table; the other trees are orphans (`catalog`, C1, C2).
 //! A2: nobody but this definition changes the table from step 1 to step 6 (`locks`, L1).
 //! A3: a snapshot from before step 6 does not read the new trees (`Table::rebuilt_at`, 1412): they do not have its versions.
@@ -27,6 +29,7 @@ use super::build::{Build, Copy, Keys, Sieve, Work};
 use super::locks::{LockedTables, PAUSE, PAUSE_MIN};
 use super::online::Changed;
 use super::related::{alter_related, followed_children};
+use super::take_out::{TakeOut, TakenOut};
 use super::{Algorithm, Lock, checks};
 use super::{
     AlterAction, DdlOptions, NewTrees, alter, check_database, check_table_free, define, foreign, missing_table, trees_of,
@@ -34,7 +37,7 @@ use super::{
 use super::{Altered, NewIndex, validate};
 use crate::catalog::{CatalogTxn, StoredTable};
 use crate::database::Published;
-use crate::watch::Watch;
+use crate::watch::{Watch, Watching};
 use crate::{Database, Error, Result, Table};
 use std::sync::Arc;
 use std::time::Instant;
@@ -74,11 +77,12 @@ impl Database {
         drop(ddl);
         let is_target = |table: &&Arc<Table>| (&table.def().database, &table.def().name) == (&names.0, &names.1);
         let old = locked.tables.iter().find(is_target).cloned().ok_or_else(|| missing_table(&names))?;
-        let plan = alter::plan(old.def(), actions.clone(), options)?;
+        let mut plan = alter::plan(old.def(), actions.clone(), options)?;
         options.check_expressions(&plan.def)?;
         plan.check_how(old.def(), options)?;
         let is_renamed = (&plan.def.database, &plan.def.name) != (&old.def().database, &old.def().name);
         let checks = options.foreign_key_checks;
+        let renamed = std::mem::take(&mut plan.renamed);
         let check = |published: &Published, def: &TableDef| {
             if is_renamed {
                 check_database(published, &def.database)?;
@@ -86,10 +90,18 @@ impl Database {
                 foreign::check_waiting(published, def, checks)?;
             }
             checks::check_names(published, def)?;
-            foreign::check_altered(published, old.def(), def, &plan.renamed, checks)
+            foreign::check_altered(published, old.def(), def, &renamed, checks)
         };
         check(&self.published(), &plan.def)?;
 
+        let mut taken = None;
+        if plan.takes_out(old.def()) {
+            let (table, partitions) = (&old, &plan.leaves_out[..]);
+            taken = TakeOut { worker, table, partitions, options }.run(&mut locked)?;
+        }
+        if taken.is_none() && !plan.leaves_out.is_empty() {
+            plan.write_anew();
+        }
         let copies = plan.copies;
         let kept = if copies { vec![None; plan.def.indexes.len()] } else { plan.kept.clone() };
         let mut def = plan.def.clone();
@@ -122,10 +134,13 @@ impl Database {
 
         let mut ddl = self.lock_ddl();
         check(&self.published(), &stored.def)?;
-        let children = followed_children(&locked, &old, &stored.def, &plan.renamed);
+        let children = followed_children(&locked, &old, &stored.def, &renamed);
         let new_trees: Vec<TreeRef> = trees_of(&new).collect();
         let dropped: Vec<TreeRef> = trees_of(&old).filter(|tree| !new_trees.contains(tree)).collect();
-        let mut catalog = CatalogTxn::begin(worker);
+        let (mut catalog, taken_rows) = match taken {
+            Some(TakenOut { catalog, rows }) => (catalog, Some(rows)),
+            None => (CatalogTxn::begin(worker), None),
+        };
         catalog.put_table(&stored)?;
         for (child, _) in &children {
             catalog.put_table(child)?;
@@ -141,7 +156,10 @@ impl Database {
         if let Some(next) = next_auto {
             counters.restart_at(next);
         }
-        let is_rebuilt = trees.count() > 0;
+        if let Some(rows) = taken_rows {
+            counters.add_rows(worker.index(), -(rows as i64));
+        }
+        let is_rebuilt = trees.count() > 0 || taken_rows.is_some();
         trees.adopt();
         self.publish(&mut ddl, |next| {
             let rebuilt_at = if is_rebuilt { next.version } else { old.rebuilt_at() };
@@ -170,6 +188,10 @@ impl Database {
         made: Option<Vec<usize>>,
         options: &DdlOptions,
     ) -> Result<Altered> {
+        if plan.empties(old.def()) {
+            // No row is to be read, and nobody was let in.
+            return Ok(Altered::default());
+        }
         let is_alone = plan.numbers_rows(old.def()) || options.lock == Lock::Exclusive;
         let same_keys = plan.keeps_clustered_keys(old.def());
         let needs_map = made.is_none() && !is_alone && !same_keys;
@@ -177,7 +199,7 @@ impl Database {
         let map = NewTrees::create(self, worker, usize::from(needs_map))?;
         let watch = (!is_alone).then(|| {
             let indexes = made.iter().flatten().copied();
-            Watch::new(self.engine().worker_slots(), new.def(), indexes)
+            Watch::new(self.engine().worker_slots(), new.def(), &plan.sources, indexes)
         });
         let work = match made {
             Some(indexes) => Work::Indexes(indexes),
@@ -220,23 +242,24 @@ impl Database {
     }
 }
 
-/// Ends the watch when the definition is over, however that comes.
-struct Watching<'t>(&'t Table);
-
-impl<'t> Watching<'t> {
-    fn begin(table: &'t Table, watch: &Arc<Watch>) -> Self {
-        table.begin_watch(watch);
-        Self(table)
-    }
-}
-
-impl Drop for Watching<'_> {
-    fn drop(&mut self) {
-        self.0.end_watch();
-    }
-}
-
 impl alter::AlterPlan {
+    /// Do rows of some partitions go, and the others stay as they are?
+    fn takes_out(&self, old: &TableDef) -> bool {
+        let keeps_trees = !self.copies && self.kept.iter().all(Option::is_some);
+        keeps_trees && !self.leaves_out.is_empty() && !self.empties(old)
+    }
+
+    /// Do the rows of all partitions go?
+    fn empties(&self, old: &TableDef) -> bool {
+        let all = old.partitioning.as_ref().map(|of| of.partitions.len() * of.sub_count());
+        all.is_some_and(|all| self.leaves_out.len() == all)
+    }
+
+    fn write_anew(&mut self) {
+        self.copies = true;
+        self.def.forget_older_rows();
+    }
+
     /// Do rows get the numbers of an AUTO_INCREMENT column that did not count them before?
     fn numbers_rows(&self, old: &TableDef) -> bool {
         let was_counted = |source: &Option<usize>| source.is_some_and(|source| old.columns[source].auto_increment);
@@ -246,7 +269,7 @@ impl alter::AlterPlan {
 
     /// 1845, 1846: can it be done as ALGORITHM = and LOCK = say?
     fn check_how(&self, old: &TableDef, options: &DdlOptions) -> Result<()> {
-        let makes_trees = self.copies || self.kept.iter().any(Option::is_none);
+        let makes_trees = self.copies || !self.leaves_out.is_empty() || self.kept.iter().any(Option::is_none);
         if options.algorithm == Algorithm::Instant && makes_trees {
             return Err(Error::NotInstant { retypes: self.retypes });
         }

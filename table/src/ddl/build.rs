@@ -6,6 +6,8 @@
 //! finish     what was noted last, with the table locked alone
 //! ```
 //!
+//! Index entries are made sorted, as many at a time as memory takes, also those of rows that are written anew.
+//!
 //! Work is cut into transactions of bounded size, so that neither undo nor the log's tail grows with the table. They need not be waited
 //! for: all are in this worker's log before the one that links the new trees. Until then the trees are orphans, so what a failure
 //! leaves in them does not matter.
@@ -15,13 +17,16 @@
 //!     of rows that are in the new trees, and then the table is read on with a new snapshot from where it was (`online`, O3).
 //! U3: two rows with the same key of a unique index are a duplicate if neither has been noted: what was read of them is what is committed.
 //!     Else one of them waits for `finish`, where everything is.
+//! U4: a row that is written anew has no index entries until the next batch of them goes in, and none in an index where another row has
+//!     its key. So no note is worked off between the two, and who takes a row out does not expect its entries (`Copy::take_out`).
 
 use super::{Conversion, ConversionWarning, DdlOptions, RowChoice, RowRules};
 use crate::catalog::blocking;
-use crate::codec::template_value;
+use crate::codec::{Source, template_value};
 use crate::ddl::online::Changed;
 use crate::watch::Watch;
 use crate::{EncodedRange, Error, InsertRow, Progress, Result, RowBuf, RowCursor, RowRead, Table};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use txn::{InsertOutcome, Isolation, ReadMode, TreeRef, Txn, Worker};
 use types::convert::{Problem, StoreContext, Warnings, store};
@@ -128,7 +133,9 @@ impl<'a> Build<'a> {
                 continue;
             }
             let Work::Copy(copy) = &mut self.work else { unreachable!("rows are copied") };
-            if let Put::Duplicate { error, rival } = copy.put(&row, slices.txn())? {
+            let put = copy.put(&row, IndexEntries::Sorted, slices.txn())?;
+            let is_much = copy.entries.bytes >= SORT_BYTES_MAX;
+            if let Put::Duplicate { error, rival } = put {
                 self.postpone(&row.key, rival.as_deref(), error)?;
             }
             // A large row counts as the writes it makes.
@@ -137,13 +144,28 @@ impl<'a> Build<'a> {
                     self.take_notes()?;
                 }
             }
+            if is_much || self.changed.are_many() {
+                self.insert_copied(&mut slices)?;
+            }
             if self.changed.are_many() {
                 slices.commit();
                 self.relieve(&row.key)?;
                 read_on(&mut cursor, old, &row.key);
             }
         }
+        self.insert_copied(&mut slices)?;
         slices.commit();
+        Ok(())
+    }
+
+    /// U4: the entries of rows that were written anew.
+    fn insert_copied(&mut self, slices: &mut Slices<'_>) -> Result<()> {
+        let Work::Copy(copy) = &mut self.work else { return Ok(()) };
+        let mut entries = std::mem::take(&mut copy.entries);
+        entries.insert(self, slices)?;
+        if let Work::Copy(copy) = &mut self.work {
+            copy.entries = entries;
+        }
         Ok(())
     }
 
@@ -153,24 +175,20 @@ impl<'a> Build<'a> {
         let mut cursor = RowCursor::new();
         cursor.open(table, 0, &EncodedRange::default(), false, ReadMode::Snapshot, false);
         let mut row = RowBuf::new();
-        let mut entries: Vec<Vec<Entry>> = indexes.iter().map(|_| Vec::new()).collect();
-        let mut bytes = 0;
+        let mut entries = EntriesToCome::default();
         while blocking(|| cursor.next(table, worker, slices.txn(), &mut row))? {
             self.options.progress.read_one();
             if !load_whole(worker, table, slices.txn(), &mut row)? {
                 continue;
             }
-            for (index, entries) in indexes.iter().zip(&mut entries) {
-                let entry = entry_of(worker, table, *index, &mut row, slices.txn())?;
-                bytes += entry.key.len() + entry.clustered_key.len() + 2 * size_of::<Entry>();
-                entries.push(entry);
+            for index in indexes {
+                entries.add(*index, entry_of(worker, table, *index, &mut row, slices.txn())?);
             }
             if slices.step(self.options)? {
                 self.take_notes()?;
             }
-            if bytes >= SORT_BYTES_MAX || self.changed.are_many() {
-                self.insert_all(indexes, &mut entries, &mut slices)?;
-                bytes = 0;
+            if entries.bytes >= SORT_BYTES_MAX || self.changed.are_many() {
+                entries.insert(self, &mut slices)?;
             }
             if self.changed.are_many() {
                 slices.commit();
@@ -178,13 +196,9 @@ impl<'a> Build<'a> {
                 read_on(&mut cursor, table, &row.key);
             }
         }
-        self.insert_all(indexes, &mut entries, &mut slices)?;
+        entries.insert(self, &mut slices)?;
         slices.commit();
         Ok(())
-    }
-
-    fn insert_all(&mut self, indexes: &[usize], entries: &mut [Vec<Entry>], slices: &mut Slices<'_>) -> Result<()> {
-        indexes.iter().zip(entries).try_for_each(|(index, entries)| self.insert_sorted(*index, entries, slices))
     }
 
     fn insert_sorted(&mut self, index: usize, entries: &mut Vec<Entry>, slices: &mut Slices<'_>) -> Result<()> {
@@ -193,7 +207,10 @@ impl<'a> Build<'a> {
         for entry in entries.drain(..) {
             if let Some(rival) = put_entry(worker, self.new, index, &entry, slices.txn())? {
                 let error = duplicate_in_index(worker, self.new, index, &entry.clustered_key, slices.txn());
-                self.postpone(&entry.clustered_key, Some(&rival), error)?;
+                match &entry.old_key {
+                    Some(old_key) => self.postpone(old_key, None, error)?,
+                    None => self.postpone(&entry.clustered_key, Some(&rival), error)?,
+                }
             }
             if slices.step(self.options)? {
                 self.take_notes()?;
@@ -252,6 +269,28 @@ pub(super) fn load_whole(worker: &Worker, table: &Table, txn: &mut Txn, row: &mu
 pub(super) struct Entry {
     pub key: Box<[u8]>,
     pub clustered_key: Box<[u8]>,
+    /// The clustered key of the row as others use it, where that is another.
+    old_key: Option<Box<[u8]>>,
+}
+
+/// Entries that are put in sorted, by number of the index.
+#[derive(Default)]
+struct EntriesToCome {
+    entries: BTreeMap<usize, Vec<Entry>>,
+    bytes: usize,
+}
+
+impl EntriesToCome {
+    fn add(&mut self, index: usize, entry: Entry) {
+        self.bytes += entry.key.len() + entry.clustered_key.len() + 2 * size_of::<Entry>();
+        self.entries.entry(index).or_default().push(entry);
+    }
+
+    /// Inserts all; there are none then.
+    fn insert(&mut self, build: &mut Build<'_>, slices: &mut Slices<'_>) -> Result<()> {
+        self.bytes = 0;
+        self.entries.iter_mut().try_for_each(|(index, entries)| build.insert_sorted(*index, entries, slices))
+    }
 }
 
 /// The entry of a whole row.
@@ -259,7 +298,7 @@ pub(super) fn entry_of(worker: &Worker, table: &Table, index: usize, row: &mut R
     if !blocking(|| table.index_entry_of(worker, txn, index, RowRead::Snapshot, row))? {
         return Err(Error::Engine(txn::Error::Storage("a large value of a snapshot is gone".to_string())));
     }
-    Ok(Entry { key: row.entry.as_slice().into(), clustered_key: row.key().into() })
+    Ok(Entry { key: row.entry.as_slice().into(), clustered_key: row.key().into(), old_key: None })
 }
 
 /// Inserts an entry, unless it is there. Gives the clustered key of another row that has the same key of a unique index.
@@ -272,6 +311,23 @@ pub(super) fn put_entry(worker: &Worker, table: &Table, index: usize, entry: &En
     let mut rival = Vec::new();
     blocking(|| txn.read_latest(worker, tree, &entry.key, &mut rival))?;
     Ok((*rival != *entry.clustered_key).then_some(rival))
+}
+
+/// Takes an entry of a row out, if the row has it.
+pub(super) fn take_entry(
+    worker: &Worker,
+    table: &Table,
+    index: usize,
+    (entry, clustered_key): (&[u8], &[u8]),
+    txn: &mut Txn,
+) -> Result<()> {
+    let (index, mut payload) = (&table.indexes[index], Vec::new());
+    let Some(seen) = blocking(|| txn.read_latest(worker, index.tree, entry, &mut payload))? else { return Ok(()) };
+    // A unique key may be another row's.
+    if index.kind() != IndexKind::Unique || payload == clustered_key {
+        blocking(|| txn.delete(worker, index.tree, entry, seen))?;
+    }
+    Ok(())
 }
 
 /// The error for a row whose key is there already.
@@ -309,6 +365,14 @@ pub(super) enum Put {
     },
 }
 
+/// When a copied row gets its index entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum IndexEntries {
+    Now,
+    /// U4: with those of other rows.
+    Sorted,
+}
+
 /// Where a copied row is found again by its old clustered key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Keys {
@@ -336,6 +400,9 @@ pub(super) struct Copy<'a> {
     worker: &'a Worker,
     old: &'a Table,
     pub new: &'a Table,
+    /// The new table without its indexes.
+    bare: Table,
+    entries: EntriesToCome,
     sources: &'a [Option<usize>],
     conversion: &'a Conversion,
     context: StoreContext<'a>,
@@ -385,6 +452,8 @@ impl<'a> Copy<'a> {
             worker,
             old,
             new,
+            bare: new.bare(),
+            entries: EntriesToCome::default(),
             sources,
             conversion,
             context,
@@ -424,7 +493,7 @@ impl<'a> Copy<'a> {
     }
 
     /// Converts a row and inserts it into the new table, unless it goes.
-    pub fn put(&mut self, row: &RowBuf, txn: &mut Txn) -> Result<Put> {
+    pub fn put(&mut self, row: &RowBuf, entries: IndexEntries, txn: &mut Txn) -> Result<Put> {
         if self.goes(row)? {
             return Ok(Put::Done);
         }
@@ -456,13 +525,14 @@ impl<'a> Copy<'a> {
         if let Some(rules) = &mut self.rules {
             let mut whole: Vec<Value<'static>> = values.into_iter().map(Value::into_owned).collect();
             rules.complete(&mut whole)?;
-            return self.insert(row.key(), &whole, txn);
+            return self.insert(row.key(), &whole, entries, txn);
         }
-        self.insert(row.key(), &values, txn)
+        self.insert(row.key(), &values, entries, txn)
     }
 
-    fn insert(&mut self, old_key: &[u8], values: &[Value<'_>], txn: &mut Txn) -> Result<Put> {
+    fn insert(&mut self, old_key: &[u8], values: &[Value<'_>], entries: IndexEntries, txn: &mut Txn) -> Result<Put> {
         let (worker, new) = (self.worker, self.new);
+        let target = if entries == IndexEntries::Sorted { &self.bare } else { new };
         match self.keys {
             Keys::Same => {
                 self.key.clear();
@@ -471,8 +541,12 @@ impl<'a> Copy<'a> {
             Keys::Mapped(_) | Keys::Unneeded => blocking(|| new.clustered_key(worker, values, &mut self.key))?,
         }
         let (key, progress) = (&self.key, &mut self.progress);
-        match blocking(|| new.insert_row_at(worker, txn, key, values, progress))? {
+        match blocking(|| target.insert_row_at(worker, txn, key, values, progress))? {
             InsertRow::Inserted => {
+                if entries == IndexEntries::Sorted {
+                    self.collect_entries(old_key, values)?;
+                }
+                let key = &self.key;
                 if let Keys::Mapped(map) = self.keys {
                     blocking(|| txn.insert(worker, map, old_key, key))?;
                 }
@@ -488,7 +562,18 @@ impl<'a> Copy<'a> {
         }
     }
 
-    /// Takes out what the new table has of the row with this old clustered key.
+    /// The entries to come of the row that was inserted under `key`.
+    fn collect_entries(&mut self, old_key: &[u8], values: &[Value<'_>]) -> Result<()> {
+        let mut entry = Vec::new();
+        for (number, index) in self.new.indexes.iter().enumerate().skip(1) {
+            blocking(|| index.codec.encode_entry(Source::Values(values), &self.key, &mut entry))?;
+            let old_key = (self.keys != Keys::Same).then(|| old_key.into());
+            self.entries.add(number, Entry { key: entry.as_slice().into(), clustered_key: self.key.as_slice().into(), old_key });
+        }
+        Ok(())
+    }
+
+    /// Takes out what the new table has of the row with this old clustered key (U4).
     pub fn take_out(&mut self, old_key: &[u8], txn: &mut Txn) -> Result<()> {
         let (worker, new) = (self.worker, self.new);
         let mut row = RowBuf::new();
@@ -499,9 +584,14 @@ impl<'a> Copy<'a> {
             }
             Keys::Same | Keys::Unneeded => row.set_key(old_key),
         }
-        if blocking(|| new.reread(worker, txn, RowRead::Latest, &mut row))? {
-            blocking(|| new.delete_row(worker, txn, &row, &mut self.progress))?;
+        if !blocking(|| new.reread(worker, txn, RowRead::Latest, &mut row))? {
+            return Ok(());
         }
+        for index in 1..new.indexes.len() {
+            blocking(|| new.index_entry_of(worker, txn, index, RowRead::Latest, &mut row))?;
+            take_entry(worker, new, index, (&row.entry, &row.key), txn)?;
+        }
+        blocking(|| self.bare.delete_row(worker, txn, &row, &mut self.progress))?;
         Ok(())
     }
 

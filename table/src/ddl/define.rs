@@ -32,8 +32,6 @@ pub(crate) fn define(table: NewTable, judge: Judge<'_>) -> Result<TableDef> {
     check_name(NameOf::Database, &table.database)?;
     check_name(NameOf::Table, &table.name)?;
     let mut columns = table.columns;
-    // Rows to come have every column.
-    columns.iter_mut().for_each(|column| column.missing = None);
     check_columns(&columns)?;
     let mut indexes = Vec::with_capacity(table.indexes.len() + 1);
     for index in &foreign::with_generated(table.indexes, &table.foreign_keys) {
@@ -48,6 +46,7 @@ pub(crate) fn define(table: NewTable, judge: Judge<'_>) -> Result<TableDef> {
         partitioning: table.partitioning,
         ..TableDef::new(TableId(0), table.database, table.name, columns)
     };
+    def.forget_older_rows();
     def.checks = checks::resolve(&def.name, Vec::new(), table.checks)?;
     def.foreign_keys = foreign::resolve(&def, &table.foreign_keys)?;
     foreign::sort(&mut def.foreign_keys);

@@ -39,6 +39,7 @@ struct Half<'d> {
 impl<'d> Half<'d> {
     fn of(database: &'d Database, worker: &Worker, old: &Table, next_auto: Option<u64>) -> Result<Self> {
         let mut def = TableDef::clone(old.def());
+        def.forget_older_rows();
         let count = def.indexes.len() + usize::from(define::needs_blob_tree(&def));
         let mut trees = NewTrees::create(database, worker, count)?;
         let blob_tree = trees.assign(&mut def, &[]);

@@ -2,7 +2,7 @@
 //!
 //! K1: a hidden column belongs to one part of one index: it comes, goes and is renamed with it.
 //! K2: its type is that of its expression over the other columns; a change of those is a change of it.
-//! K3: in rows that are written anew, hidden columns stand behind the others, so that what they read is computed before them.
+//! K3: a definition that is altered has hidden columns behind the others, so that what they read is computed before them.
 
 use super::Expressions;
 use crate::{Error, Result};

@@ -25,6 +25,7 @@ mod partition;
 mod progress;
 mod related;
 mod routine;
+mod take_out;
 mod temporary;
 mod trigger;
 mod validate;
@@ -544,6 +545,7 @@ impl Database {
             foreign::check_truncated(&self.published(), old.def())?;
         }
         let mut def = TableDef::clone(old.def());
+        def.forget_older_rows();
         let mut trees = NewTrees::create(self, worker, def.indexes.len() + usize::from(old.blob_tree.is_some()))?;
         let blob_tree = trees.assign(&mut def, &[]);
         let stored = StoredTable { def: Arc::new(def), blob_tree };

@@ -17,14 +17,15 @@
 //!     trees have nothing yet of a row that is still to be read, so there is nothing to take out.
 
 use super::Altered;
-use super::build::{Build, Keys, Put, Slices, Work, duplicate_in_index, entry_of, load_whole, put_entry};
+use super::build::{
+    Build, IndexEntries, Keys, Put, Slices, Work, duplicate_in_index, entry_of, load_whole, put_entry, take_entry,
+};
 use crate::catalog::blocking;
 use crate::watch::Entries;
 use crate::{Result, RowBuf, RowRead};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use txn::{Isolation, LockMode, Txn, WaitPolicy};
-use types::schema::IndexKind;
 
 /// Bytes of notes that are kept at most: `innodb_online_alter_log_max_size`.
 pub(super) const CHANGED_BYTES_MAX: usize = 128 << 20;
@@ -265,16 +266,7 @@ impl Build<'_> {
         if let Work::Copy(copy) = &mut self.work {
             return copy.take_out(key, txn);
         }
-        let mut payload = Vec::new();
-        for (index, entry) in entries {
-            let index = &self.new.indexes[*index];
-            let Some(seen) = blocking(|| txn.read_latest(self.worker, index.tree, entry, &mut payload))? else { continue };
-            // A unique key may be another row's by now.
-            if index.kind() != IndexKind::Unique || payload == key {
-                blocking(|| txn.delete(self.worker, index.tree, entry, seen))?;
-            }
-        }
-        Ok(())
+        entries.iter().try_for_each(|(index, entry)| take_entry(self.worker, self.new, *index, (entry, key), txn))
     }
 
     fn put_in(&mut self, key: &[u8], is_last: bool, txn: &mut Txn) -> Result<Outcome> {
@@ -292,7 +284,7 @@ impl Build<'_> {
             return Ok(Outcome::Done);
         }
         let duplicate = match &mut self.work {
-            Work::Copy(copy) => match copy.put(&row, txn)? {
+            Work::Copy(copy) => match copy.put(&row, IndexEntries::Now, txn)? {
                 Put::Done => None,
                 Put::Duplicate { error, .. } => Some(error),
             },

@@ -9,7 +9,7 @@
 //! | ADD PARTITION, COALESCE, REMOVE PARTITIONING, PARTITION BY HASH and KEY | stay |
 //! | REORGANIZE of HASH and KEY, of ranges, and of lists where the new ones have all values of the old | stay |
 //! | PARTITION BY RANGE and LIST, other REORGANIZE | are written anew; one without a partition is error 1526 |
-//! | DROP, TRUNCATE | are written anew but for those of the partitions |
+//! | DROP, TRUNCATE | of the partitions are deleted, the others stay (`take_out`); or the others are written anew |
 //! | REBUILD | are written anew |
 
 use super::define::check_name;
@@ -52,7 +52,7 @@ pub enum PartitionChange {
 pub(super) struct Effect {
     /// They are written anew.
     pub copies: bool,
-    /// Rows of these partitions of the old definition go.
+    /// Rows of these partitions of the old definition go, if they are not written anew either way.
     pub leaves_out: Vec<usize>,
 }
 
@@ -98,14 +98,12 @@ pub(super) fn change(partitioning: &mut Option<Box<Partitioning>>, change: Parti
                 place += 1;
                 !places.contains(&(place - 1))
             });
-            effect.copies = true;
         }
         PartitionChange::Truncate(names) => {
             effect.leaves_out = match names {
                 Some(names) => truncated(present, &names, old)?,
                 None => (0..present.partitions.len() * present.sub_count()).collect(),
             };
-            effect.copies = true;
         }
         PartitionChange::Coalesce(count) => {
             if !present.by.takes_all() {

@@ -21,7 +21,7 @@ fn blob(bytes: &[u8]) -> Value<'_> {
     Value::Bytes(bytes.into())
 }
 
-fn chunks(worker: &Worker, table: &Table) -> usize {
+pub(super) fn chunks(worker: &Worker, table: &Table) -> usize {
     let mut txn = begin(worker);
     let mut scan = txn::Scan::new(table.blob_tree.expect("it has one"), &[], &[], false, ReadMode::Snapshot);
     let mut count = 0;

@@ -64,11 +64,11 @@ fn hidden_columns_go_with_their_indexes() {
 }
 
 #[test]
-fn rows_that_are_written_anew_have_hidden_columns_last() {
+fn hidden_columns_stand_last() {
     let add = |name: &str, position| AlterAction::AddColumn { column: column(name, TypeKind::Int), position };
     let def = altered(vec![add("z", crate::ddl::ColumnPosition::Default)]).expect("at once");
-    assert_eq!(columns(&def).last(), Some(&("z", false)));
-    let def = altered(vec![add("z", crate::ddl::ColumnPosition::First)]).expect("rebuilt");
+    assert_eq!(columns(&def)[..4], [("a", false), ("b", false), ("z", false), ("!hidden!k!0!0", true)]);
+    let def = altered(vec![add("z", crate::ddl::ColumnPosition::First)]).expect("at once");
     assert_eq!(columns(&def)[..3], [("z", false), ("a", false), ("b", false)]);
 }
 

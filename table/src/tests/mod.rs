@@ -1,6 +1,7 @@
 //! The crate on the real engine, in a directory of its own.
 
 mod blobs;
+mod columns;
 mod crash;
 mod ddl;
 mod events;

@@ -56,6 +56,7 @@ fn values<'v>(table: &Table, id: i64, v: i64, tag: &'v str, pad: Option<usize>) 
         "id" => Value::Int(id),
         "v" => Value::Int(v),
         "tag" => text(tag),
+        "extra" => Value::Int(-id),
         _ => pad.map_or(Value::Null, |bytes| Value::Bytes(vec![id as u8; bytes].into())),
     };
     def.columns.iter().map(|column| value(&column.name)).collect()
@@ -177,6 +178,9 @@ fn no_change_is_lost_while_trees_are_made() {
             column: not_null(column("v", kind)),
             position: ColumnPosition::First,
         };
+        // Without a rebuild: what is added meanwhile has other columns at other places.
+        let extra = || AlterAction::AddColumn { column: column("extra", TypeKind::Int), position: ColumnPosition::First };
+        let no_extra = || AlterAction::DropColumn { name: "extra".into() };
         let primary = |columns: &[&str]| add(index("", NewIndexKind::Primary, columns));
         for round in 0..2 {
             let v = index("v", NewIndexKind::Secondary, &["v", "tag"]);
@@ -188,7 +192,11 @@ fn no_change_is_lost_while_trees_are_made() {
                 vec![AlterAction::Rebuild],
                 vec![primary(&["v", "id"]), AlterAction::DropIndex { name: "pad".into() }],
                 vec![AlterAction::DropPrimaryKey, primary(&["id"]), retype(TypeKind::Int)],
-                vec![add(prefix_index("pad", NewIndexKind::Secondary, "pad", 9))],
+                vec![extra(), add(prefix_index("pad", NewIndexKind::Secondary, "pad", 9))],
+                vec![add(index("x", NewIndexKind::Secondary, &["extra", "tag"]))],
+                vec![no_extra(), add(index("tags", NewIndexKind::Secondary, &["v"]))],
+                vec![extra(), AlterAction::DropIndex { name: "x".into() }, AlterAction::DropIndex { name: "tags".into() }],
+                vec![no_extra()],
                 ["v", "tag", "pad"].map(|name| AlterAction::DropIndex { name: name.into() }).into(),
             ];
             for (number, actions) in steps.into_iter().enumerate() {

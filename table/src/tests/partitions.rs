@@ -105,7 +105,6 @@ fn change(database: &Database, worker: &Worker, change: PartitionChange) -> crat
 fn rows_go_with_their_partition() {
     let fixture = Fixture::new(1);
     let (database, worker) = made(&fixture);
-    let names = |names: &[&str]| names.iter().map(|name| (*name).to_string()).collect::<Vec<_>>();
     let run = |what| change(&database, &worker, what);
     assert_eq!(run(PartitionChange::Truncate(Some(names(&["p1"])))).expect("truncates"), 20);
     assert_eq!(run(PartitionChange::Drop(names(&["p0"]))).expect("drops"), 10);
@@ -123,7 +122,9 @@ fn rows_go_with_their_partition() {
     assert_eq!(run(PartitionChange::AddCount(3)).expect("adds"), 10);
     assert_eq!(run(PartitionChange::Coalesce(5)).expect("takes away"), 10);
     assert!(matches!(run(PartitionChange::Coalesce(2)), Err(Error::Partition(PartitionError::DropsAll))));
+    let before = database.table_by_name("d", "t").expect("it is there").indexes[0].tree;
     assert_eq!(run(PartitionChange::Truncate(None)).expect("empties"), 0);
+    assert_ne!(database.table_by_name("d", "t").expect("it is there").indexes[0].tree, before);
 }
 
 #[test]
@@ -171,4 +172,144 @@ fn changes_follow_mysqls_rules() {
     assert!(matches!(added, Err(Error::Partition(PartitionError::KeyWithoutFields { key: "UNIQUE INDEX" }))), "{added:?}");
     let dropped = database.alter_table(&worker, "d", "t", vec![AlterAction::DropColumn { name: "id".into() }], &options());
     assert!(matches!(dropped, Err(Error::Partition(PartitionError::FieldNeeded { .. }))), "{dropped:?}");
+}
+
+fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_string()).collect()
+}
+
+/// How many rows lie at or above a number.
+fn rows_from(worker: &Worker, table: &Table, least: i64) -> usize {
+    scan_all(worker, table, 0).iter().filter(|row| matches!(row[0], Value::Int(id) if id >= least)).count()
+}
+
+#[test]
+fn rows_of_other_partitions_are_not_touched() {
+    let fixture = Fixture::new(1);
+    let worker = fixture.worker(0);
+    let database = fixture.database();
+    // The bounds are found in the primary key, in an index, and nowhere.
+    for (primary, secondary) in [(&["id", "g"][..], "g"), (&["g", "id"], "id"), (&["g", "note", "id"], "note")] {
+        let columns = vec![
+            not_null(column("id", TypeKind::Int)),
+            not_null(column("g", TypeKind::Int)),
+            not_null(column("note", TypeKind::VarChar { length: 5 })),
+            column("large", TypeKind::Blob(types::LobSize::Regular)),
+        ];
+        let keys = vec![index("", NewIndexKind::Primary, primary), index("s", NewIndexKind::Secondary, &[secondary])];
+        let mut new = table("t", columns, keys);
+        new.partitioning = Some(Box::new(ranges("id", &[Some(20), Some(40), Some(60), None])));
+        if !database.schema().databases.contains_key("d") {
+            database.create_database(&worker, "d", CollationId::UTF8MB4_0900_AI_CI).expect("a new database");
+        }
+        database.create_table_with(&worker, new, &options()).expect("a new table");
+        let open = database.table_by_name("d", "t").expect("just created");
+        let mut txn = begin(&worker);
+        for id in 0..80 {
+            let large = Value::Bytes(vec![id as u8; if id % 3 == 0 { 9000 } else { 9 }].into());
+            insert(&worker, &mut txn, &open, &[Value::Int(id), Value::Int(-id % 7), text("n"), large]);
+        }
+        commit(&worker, txn);
+        assert_eq!(change(database, &worker, PartitionChange::Truncate(Some(names(&["p1", "p3"])))).expect("truncates"), 40);
+        assert_eq!(change(database, &worker, PartitionChange::Drop(names(&["p0"]))).expect("drops"), 20);
+        let now = database.table_by_name("d", "t").expect("it is there");
+        assert_eq!((rows_from(&worker, &now, 40), now.estimated_rows()), (20, 20));
+        assert_eq!(now.indexes[0].tree, open.indexes[0].tree, "no new trees");
+        database.drop_tables(&worker, &[("d".into(), "t".into())], &options()).expect("drops");
+    }
+}
+
+#[test]
+fn where_most_rows_go_the_others_are_written_anew() {
+    let fixture = Fixture::new(1);
+    let (database, worker) = made(&fixture);
+    let open = database.table_by_name("d", "t").expect("it is there");
+    change(
+        &database,
+        &worker,
+        PartitionChange::Add(vec![PartitionDef::new("p3".into(), PartitionValues::LessThan(vec![PartitionLimit::MaxValue]))]),
+    )
+    .expect("adds");
+    let now = database.table_by_name("d", "t").expect("it is there");
+    let mut txn = begin(&worker);
+    (100..400).for_each(|id| _ = insert(&worker, &mut txn, &now, &[Value::Int(id), Value::Int(id)]));
+    commit(&worker, txn);
+    assert_eq!(change(&database, &worker, PartitionChange::Drop(names(&["p3"]))).expect("drops"), 30);
+    let now = database.table_by_name("d", "t").expect("it is there");
+    assert_ne!(now.indexes[0].tree, open.indexes[0].tree);
+    while database.housekeeping(&worker).expect("frees") {}
+}
+
+/// Rows come into the partition, and go to another, while it is emptied again and again; others wait for its rows.
+#[test]
+fn a_partition_is_emptied_while_it_is_written() {
+    const ROUNDS: usize = 6;
+    const COMMITS: u32 = 60;
+    let fixture = Fixture::new(3);
+    let (database, worker) = made(&fixture);
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let all_commits = AtomicU32::new(0);
+    let hold = |worker: &Worker| loop {
+        let table = database.table_by_name("d", "t").expect("it is there");
+        if let Err(wait) = table.mdl().acquire_shared(worker.index()) {
+            assert!(wait.wait_blocking(std::time::Instant::now() + std::time::Duration::from_secs(60)));
+        }
+        if !table.is_replaced() {
+            return table;
+        }
+        table.mdl().release_shared(worker.index());
+    };
+    // Each writer has the rows of its parity: to and fro between p0 and p1.
+    let write = |parity: i64| {
+        let worker = fixture.engine().worker(parity as usize + 1);
+        worker.tick();
+        let mut commits = 0;
+        while !stop.load(Ordering::Relaxed) {
+            let table = hold(&worker);
+            let mut txn = begin(&worker);
+            for id in (0..10).filter(|id| id % 2 == parity) {
+                let (mut row, mut progress, mut key) = (RowBuf::new(), Progress::new(), Vec::new());
+                for (from, to) in [(id + 10, id), (id, id + 10)] {
+                    assert!(table.encode_point_key(0, &[Value::Int(from)], &mut key));
+                    if blocking(|| table.point(&worker, &mut txn, 0, &key, RowRead::Latest, &mut row)).expect("reads") {
+                        blocking(|| table.delete_row(&worker, &mut txn, &row, &mut progress)).expect("deletes");
+                    }
+                    let values = [Value::Int(to), Value::Int(commits % 5)];
+                    blocking(|| table.insert_row(&worker, &mut txn, &values, &mut progress)).expect("inserts");
+                    if commits % 3 == 0 {
+                        break;
+                    }
+                }
+            }
+            if commits % 4 == 0 {
+                rollback(&worker, txn)
+            } else {
+                commit(&worker, txn)
+            }
+            commits += 1;
+            all_commits.fetch_add(1, Ordering::Relaxed);
+            table.mdl().release_shared(worker.index());
+            worker.tick();
+            std::thread::yield_now();
+        }
+    };
+    std::thread::scope(|scope| {
+        let writers = [0, 1].map(|parity| scope.spawn(move || write(parity)));
+        let mut rounds = 0;
+        while rounds < ROUNDS || all_commits.load(Ordering::Relaxed) < COMMITS {
+            rounds += 1;
+            let empty = AlterAction::Partition(PartitionChange::Truncate(Some(names(&["p0"]))));
+            database.alter_table(&worker, "d", "t", vec![empty], &options()).expect("truncates");
+            let table = hold(&worker);
+            check_indexes(&worker, &table);
+            assert_eq!(rows_from(&worker, &table, 20), 10);
+            table.mdl().release_shared(worker.index());
+            worker.tick();
+        }
+        stop.store(true, Ordering::Relaxed);
+        writers.into_iter().for_each(|writer| writer.join().expect("no panic"));
+    });
+    assert!(change(&database, &worker, PartitionChange::Truncate(Some(names(&["p0"])))).expect("truncates") <= 20);
+    let table = database.table_by_name("d", "t").expect("it is there");
+    assert_eq!(scan_all(&worker, &table, 0).len(), rows_from(&worker, &table, 10));
 }

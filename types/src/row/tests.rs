@@ -146,7 +146,7 @@ fn rows_older_than_a_column_read_null() {
     new.encode_changed(row, &[(0, Value::Int(8))], &mut changed).unwrap();
     let row = StoredRow::new(&new, &changed).unwrap();
     assert_eq!((row.get(0), row.get(3)), (Ok(Value::Int(8)), Ok(Value::Null)));
-    assert_eq!(row.count, 4);
+    assert_eq!(row.head, 4);
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn rows_older_than_a_column_have_what_it_says() {
     let mut changed = Vec::new();
     new.encode_changed(row, &[(0, Value::Null)], &mut changed).unwrap();
     let row = StoredRow::new(&new, &changed).unwrap();
-    assert_eq!((row.count, row.get(0)), (6, Ok(Value::Null)));
+    assert_eq!((row.head, row.get(0)), (6, Ok(Value::Null)));
     check(row);
 }
 
@@ -243,4 +243,148 @@ proptest! {
             let _ = layout.encode_changed(row, &[(9, text(b"y"))], &mut out);
         }
     }
+}
+
+/// A table under definition after definition, and its rows as they were written.
+struct Ages {
+    def: TableDef,
+    /// What the values of each column are made from.
+    ids: Vec<u64>,
+    next_id: u64,
+    rows: Vec<(u64, Vec<u8>, std::collections::HashMap<u64, Option<u64>>)>,
+}
+
+impl Ages {
+    fn new() -> Self {
+        let def = TableDef::new(
+            crate::schema::TableId(1),
+            "d",
+            "t",
+            vec![column(K::Int, false), column(K::VarChar { length: 9 }, true)],
+        );
+        Self { def, ids: vec![0, 1], next_id: 2, rows: Vec::new() }
+    }
+
+    /// The value of a row in the column at a place; `None` in rows older than the column.
+    fn value(&self, place: usize, seed: Option<u64>) -> Value<'static> {
+        let column = &self.def.columns[place];
+        let Some(seed) = seed.map(|seed| seed.wrapping_mul(31) ^ self.ids[place]) else {
+            return column.missing.as_ref().map_or(Value::Null, |_| Value::Int(77));
+        };
+        match column.ty.kind {
+            _ if column.nullable && seed % 3 == 0 => Value::Null,
+            K::VarChar { .. } => Value::Bytes(format!("{seed:05}")[..seed as usize % 5].as_bytes().to_vec().into()),
+            K::TinyInt => Value::Int(seed as i8 as i64),
+            K::Int => Value::Int(seed as i32 as i64),
+            _ => Value::Int(seed as i64),
+        }
+    }
+
+    fn write(&mut self, seed: u64) {
+        let layout = RowLayout::new(&self.def);
+        let values: Vec<_> = (0..self.ids.len()).map(|place| self.value(place, Some(seed))).collect();
+        let mut bytes = Vec::new();
+        layout.encode(&values, &mut bytes).unwrap();
+        self.rows.push((seed, bytes, self.ids.iter().map(|id| (*id, Some(seed))).collect()));
+    }
+
+    /// One column of a row gets the value of another seed.
+    fn change(&mut self, row: usize, place: usize, seed: u64) {
+        let layout = RowLayout::new(&self.def);
+        let value = self.value(place, Some(seed));
+        let (_, bytes, seeds) = &mut self.rows[row];
+        let mut changed = Vec::new();
+        layout.encode_changed(StoredRow::new(&layout, bytes).unwrap(), &[(place, value)], &mut changed).unwrap();
+        assert!(!StoredRow::new(&layout, &changed).unwrap().has_dropped());
+        *bytes = changed;
+        seeds.insert(self.ids[place], Some(seed));
+    }
+
+    /// Column `k` is the one at `sources[k]`, or the given one.
+    fn alter(&mut self, sources: &[Option<usize>], new: &ColumnDef) {
+        let history = history::RowHistory::after(&self.def, sources);
+        let mut next = || {
+            self.next_id += 1;
+            self.next_id - 1
+        };
+        self.ids = sources.iter().map(|source| source.map_or_else(&mut next, |place| self.ids[place])).collect();
+        let columns = sources.iter().map(|source| source.map_or(new, |place| &self.def.columns[place]).clone()).collect();
+        (self.def.columns, self.def.history) = (columns, history);
+    }
+
+    fn check(&self) {
+        let layout = RowLayout::new(&self.def);
+        for (_, bytes, seeds) in &self.rows {
+            let row = StoredRow::new(&layout, bytes).unwrap();
+            for (place, id) in self.ids.iter().enumerate() {
+                assert_eq!(row.get(place), Ok(self.value(place, seeds.get(id).copied().flatten())), "{:?}", self.def.history);
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn rows_of_all_ages_are_read(steps in proptest::collection::vec((0u8..6, any::<u32>(), any::<u32>()), 1..60)) {
+        let mut ages = Ages::new();
+        for (what, a, b) in steps {
+            let (count, a, b) = (ages.ids.len(), a as usize, b as usize);
+            let mut sources: Vec<Option<usize>> = (0..count).map(Some).collect();
+            match what {
+                0 => {
+                    let kinds = [K::Int, K::VarChar { length: 9 }, K::BigInt, K::TinyInt];
+                    let missing = (b % 3 == 0 && a % 4 != 1).then(|| "77".to_string());
+                    let new = ColumnDef { missing, ..column(kinds[a % 4].clone(), b % 3 > 0) };
+                    let new = ColumnDef { nullable: new.missing.is_none(), ..new };
+                    sources.insert(b % (count + 1), None);
+                    ages.alter(&sources, &new);
+                }
+                1 if count > 1 => {
+                    sources.remove(a % count);
+                    ages.alter(&sources, &column(K::Int, true));
+                }
+                2 => {
+                    // One goes, one comes, and the others are turned.
+                    sources.rotate_left(a % count);
+                    sources[b % count] = None;
+                    ages.alter(&sources, &column(K::VarChar { length: 9 }, true));
+                }
+                3 if !ages.rows.is_empty() => ages.change(a % ages.rows.len(), b % count, a as u64),
+                _ => ages.write(a as u64),
+            }
+            ages.check();
+        }
+    }
+}
+
+#[test]
+fn large_values_of_dropped_columns_are_handed_out() {
+    let blob = || column(K::Blob(LobSize::Long), true);
+    let mut def = TableDef::new(crate::schema::TableId(1), "d", "t", vec![blob(), column(K::Int, true), blob(), blob()]);
+    let reference = |blob| ExternalRef { blob, length: 5000 };
+    let external =
+        |column: usize| if column == 1 { Field::Value(&Value::Null) } else { Field::External(reference(column as u64)) };
+    let (mut bytes, before) = (Vec::new(), RowLayout::new(&def));
+    before.encode_fields(external, &mut bytes).unwrap();
+    let dropped = |def: &TableDef, bytes: &[u8]| {
+        let (layout, mut found) = (RowLayout::new(def), Vec::new());
+        let row = StoredRow::new(&layout, bytes).unwrap();
+        row.dropped_externals(&mut found).unwrap();
+        (row.external(0).unwrap(), found)
+    };
+    assert_eq!(dropped(&def, &bytes), (Some(reference(0)), vec![]));
+    // Twice: the first, then the third goes. What is left is the last, and the number in front of it.
+    for (sources, left, found) in [
+        (vec![Some(2), Some(1), Some(3)], reference(2), vec![reference(0)]),
+        (vec![Some(2), Some(1)], reference(3), vec![reference(0), reference(2)]),
+    ] {
+        let history = history::RowHistory::after(&def, &sources);
+        def.columns = sources.iter().map(|source| def.columns[source.unwrap()].clone()).collect();
+        def.history = history;
+        assert_eq!(dropped(&def, &bytes), (Some(left), found));
+    }
+    let layout = RowLayout::new(&def);
+    let mut changed = Vec::new();
+    layout.encode_changed(StoredRow::new(&layout, &bytes).unwrap(), &[(1, Value::Int(1))], &mut changed).unwrap();
+    assert_eq!(dropped(&def, &changed), (Some(reference(3)), vec![]));
 }

@@ -119,5 +119,10 @@ fn statements_that_are_no_plans_are_taken_apart() {
     check("SET autocommit = DEFAULT", "0 [0] set @@autocommit = Default");
     check("DO p, SLEEP(1)", "0 [0] do p; SLEEP(1)");
     check("SAVEPOINT a", r#"0 [0] Savepoint("a")"#);
-    check("SET NAMES utf8mb4", "0 [0] run SET NAMES utf8mb4");
+    check("SET NAMES utf8mb4", "0 [0] Names { charset: Some([117, 116, 102, 56, 109, 98, 52]), collation: None }");
+    check("SET CHARACTER SET DEFAULT", "0 [0] CharacterSet(None)");
+    check("PREPARE s FROM @A", r#"0 [0] Prepare { name: "s", source: Variable("A") }"#);
+    check("DROP PREPARE s", r#"0 [0] Deallocate("s")"#);
+    check("SHOW ERRORS LIMIT 2", "0 [0] Warnings { errors_only: true, offset: 0, count: Some(2) }");
+    check("SHOW TABLES", "0 [0] run SHOW TABLES");
 }
