@@ -4,6 +4,7 @@ mod blobs;
 mod crash;
 mod ddl;
 mod events;
+mod exchange;
 mod foreign;
 mod functional;
 mod offline;
