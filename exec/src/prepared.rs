@@ -1,8 +1,8 @@
 //! A plan made ready to run: tables resolved, the way to run it chosen. Immutable and shared by executions.
 
-use crate::dml::{ColumnDefaultValue, ForeignKeys, RowRules, default_of_column, foreign_keys_of_plan};
+use crate::dml::{ColumnDefaultValue, ForeignKeys, RowRules, ViewJudge, default_of_column, foreign_keys_of_plan};
 use crate::error::{Error, Result};
-use sql::plan::{ChangeTarget, InsertPlan, InsertSource, Node, OutputColumn, Parts, Plan, Scan, ViewCheck};
+use sql::plan::{ChangeTarget, InsertPlan, InsertSource, Locking, Node, OutputColumn, Parts, Plan, Scan, ViewCheck};
 use std::sync::Arc;
 use table::Table;
 use types::schema::{TableDef, TableId};
@@ -20,6 +20,8 @@ pub struct Prepared {
     pub(crate) foreign_keys: Option<Box<ForeignKeys>>,
     /// The rules of the tables that are written, of those that have any.
     rules: Vec<(TableId, RowRules)>,
+    /// What views ask of the rows that are written, where that needs more than the row.
+    judges: Vec<ViewJudge>,
     /// Every stored table, once, in the order in which their metadata locks are taken.
     tables: Vec<Arc<Table>>,
     calls_programs: bool,
@@ -38,6 +40,7 @@ impl Prepared {
             target: None,
             foreign_keys: None,
             rules: Vec::new(),
+            judges: Vec::new(),
             tables: Vec::new(),
             calls_programs: false,
         };
@@ -89,7 +92,9 @@ impl Prepared {
                 prepared.tables.push(view);
             }
         }
-        let read = prepared.sources.iter().chain(&prepared.duplicate_sources).flatten();
+        prepared.judges = judges_of(&plan, &resolve)?;
+        let judged = prepared.judges.iter().flat_map(|judge| &judge.tables);
+        let read = prepared.sources.iter().chain(&prepared.duplicate_sources).chain(judged).flatten();
         for table in read.chain(prepared.target.as_ref().map(|(table, _)| table)) {
             if !prepared.tables.iter().any(|t| t.id() == table.id()) {
                 prepared.tables.push(table.clone());
@@ -160,6 +165,15 @@ impl Prepared {
         self.rules.iter().find(|(id, _)| *id == table.id()).map(|(_, rules)| rules)
     }
 
+    /// What a view asks of rows of the table, where that needs more than the row.
+    #[inline]
+    pub(crate) fn judge(&self, table: &Table) -> Option<&ViewJudge> {
+        if self.judges.is_empty() {
+            return None;
+        }
+        self.judges.iter().find(|judge| judge.target == table.id())
+    }
+
     pub fn plan(&self) -> &Arc<Plan> {
         &self.plan
     }
@@ -195,6 +209,11 @@ impl Prepared {
         one.into_iter().chain(several.iter().map(|target| &target.table))
     }
 
+    /// Does it lock what it reads as if to change it (FOR UPDATE)?
+    pub fn locks_for_change(&self) -> bool {
+        matches!(&*self.plan, Plan::Query(query) if query.locking == Locking::Update)
+    }
+
     /// Every stored table the plan uses, once: what the caller takes metadata locks on.
     pub fn tables(&self) -> &[Arc<Table>] {
         &self.tables
@@ -221,6 +240,24 @@ impl InsertShape {
         let rules = RowRules::of(&plan.table, plan.view_check.as_deref(), plan.partitions.as_deref())?;
         Ok(Self { given, defaults, has_expressions, rules })
     }
+}
+
+fn judges_of(plan: &Plan, resolve: &impl Fn(&TableDef) -> Result<Arc<Table>>) -> Result<Vec<ViewJudge>> {
+    let mut asking: Vec<(&Arc<TableDef>, &ViewCheck)> = Vec::new();
+    match plan {
+        Plan::Insert(insert) => asking.extend(insert.view_check.iter().map(|check| (&insert.table, &**check))),
+        Plan::Update(update) => asking.extend(update.view_check.iter().map(|check| (&update.scan.table, &**check))),
+        Plan::Change(change) => {
+            asking.extend(change.targets.iter().filter_map(|target| Some((&target.table, target.view_check.as_deref()?))));
+        }
+        Plan::Query(_) | Plan::Delete(_) => {}
+    }
+    let judge = |(table, check): (&Arc<TableDef>, &ViewCheck)| {
+        let mut tables = resolve_roots(check.parts.roots(), check.parts.sources.max(1), resolve)?;
+        tables[0] = Some(resolve(table)?);
+        Ok(ViewJudge { target: table.id, check: check.clone(), tables })
+    };
+    asking.into_iter().filter(|(_, check)| !check.is_plain()).map(judge).collect()
 }
 
 /// The tables of all scans of a plan's trees, by source.

@@ -98,6 +98,17 @@ impl UserLocks {
         released
     }
 
+    /// Each name with who has it and who waits for it: the name, the connection, and whether it has it.
+    pub fn lines(&self) -> Vec<(String, u32, bool)> {
+        let entries = self.entries.lock();
+        let of = |(name, entry): (&String, &Entry)| {
+            let holder = entry.holder.map(|holder| (name.clone(), holder, true));
+            let waiters = entry.waiters.iter().map(|(waiter, _)| (name.clone(), *waiter, false));
+            holder.into_iter().chain(waiters).collect::<Vec<_>>()
+        };
+        entries.iter().flat_map(of).collect()
+    }
+
     pub fn holder(&self, name: &str) -> Option<u32> {
         self.entries.lock().get(&name.to_lowercase())?.holder
     }
@@ -142,6 +153,9 @@ mod tests {
         assert_eq!(locks.attempt(1, "a", waker), Attempt::Taken);
         assert_eq!(locks.attempt(2, "a", waker), Attempt::Waiting);
         assert_eq!(locks.release(2, "a"), Some(false));
+        let mut lines = locks.lines();
+        lines.sort_by_key(|(_, connection, _)| *connection);
+        assert_eq!(lines, [("a".to_owned(), 1, true), ("a".to_owned(), 2, false)]);
         assert_eq!(locks.release(1, "a"), Some(true));
         assert_eq!(locks.holder("a"), Some(1));
         assert_eq!(locks.release(1, "a"), Some(true));

@@ -566,6 +566,92 @@ fn rows_of_a_cursor_go_to_a_file() {
     until(&mut conn, "it was killed", &|bytes| bytes == 0);
 }
 
+/// Definitions wait for transactions, and statements for definitions: who waits for whom is told meanwhile, on any worker.
+#[test]
+fn metadata_locks_are_told() {
+    let server = Server::start();
+    let mut conn = server.connect();
+    conn.query_drop("CREATE DATABASE d").unwrap();
+    conn.query_drop("CREATE TABLE d.t (id INT PRIMARY KEY, v INT)").unwrap();
+    conn.query_drop("INSERT INTO d.t VALUES (1, 1)").unwrap();
+    let mut holder = server.connect_to("d");
+    holder.query_drop("BEGIN").unwrap();
+    holder.query_drop("UPDATE t SET v = 2").unwrap();
+    let holder_id: u64 = one(&mut holder, "SELECT CONNECTION_ID()");
+    let mut alters = server.connect_to("d");
+    let alters_id: u64 = one(&mut alters, "SELECT CONNECTION_ID()");
+    let altering = std::thread::spawn(move || alters.query_drop("ALTER TABLE t ADD w INT").unwrap());
+    let told = |conn: &mut Conn| -> Vec<(u64, String, String)> {
+        let text = "SELECT OWNER_THREAD_ID, LOCK_TYPE, LOCK_STATUS FROM performance_schema.metadata_locks
+                    WHERE OBJECT_SCHEMA = 'd' ORDER BY OWNER_THREAD_ID, LOCK_TYPE";
+        conn.query(text).unwrap()
+    };
+    let line = |id: u64, kind: &str, status: &str| (id, kind.to_owned(), status.to_owned());
+    let waiting = vec![
+        line(holder_id, "SHARED_WRITE", "GRANTED"),
+        line(alters_id, "EXCLUSIVE", "PENDING"),
+        line(alters_id, "SHARED_UPGRADABLE", "GRANTED"),
+    ];
+    let deadline = Instant::now() + Duration::from_secs(20);
+    // It waits also in the pauses in which it lets others in.
+    for _ in 0..20 {
+        while told(&mut conn) != waiting {
+            assert!(Instant::now() < deadline, "{:?}", told(&mut conn));
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let waits = "SELECT waiting_pid, waiting_lock_type, waiting_query, blocking_account FROM sys.schema_table_lock_waits
+                 WHERE object_schema = 'd' AND blocking_pid = ";
+    let (pid, kind, query, account): (u64, String, String, String) =
+        conn.query_first(format!("{waits}{holder_id}")).unwrap().unwrap();
+    assert_eq!((pid, kind.as_str(), query.as_str()), (alters_id, "EXCLUSIVE", "ALTER TABLE t ADD w INT"));
+    assert_eq!(account, "root@localhost");
+    holder.query_drop("COMMIT").unwrap();
+    altering.join().unwrap();
+    assert_eq!(told(&mut conn), []);
+    // CHECK TABLE and its kin hold a share while they look.
+    conn.query_drop("CHECK TABLE d.t").unwrap();
+    assert_eq!(told(&mut conn), []);
+}
+
+/// An account of two passwords, by both plugins; and what a random password looks like.
+#[test]
+fn two_passwords_are_accepted() {
+    let server = Server::start();
+    let mut conn = server.connect();
+    for plugin in ["caching_sha2_password", "mysql_native_password"] {
+        conn.query_drop(format!("CREATE USER u IDENTIFIED WITH {plugin} BY 'first'")).unwrap();
+        conn.query_drop("ALTER USER u IDENTIFIED BY 'second' RETAIN CURRENT PASSWORD").unwrap();
+        // The second round goes by what is remembered of the first.
+        for password in ["first", "second", "first", "second"] {
+            assert!(server.try_connect("u", Some(password)).is_ok(), "{plugin}: {password}");
+        }
+        for password in [None, Some("third")] {
+            assert_eq!(number(&server.try_connect("u", password).unwrap_err()), 1045, "{plugin}: {password:?}");
+        }
+        conn.query_drop("ALTER USER u IDENTIFIED BY 'third' RETAIN CURRENT PASSWORD").unwrap();
+        assert_eq!(number(&server.try_connect("u", Some("first")).unwrap_err()), 1045, "{plugin}");
+        assert!(server.try_connect("u", Some("second")).is_ok() && server.try_connect("u", Some("third")).is_ok(), "{plugin}");
+        conn.query_drop("ALTER USER u DISCARD OLD PASSWORD").unwrap();
+        assert_eq!(number(&server.try_connect("u", Some("second")).unwrap_err()), 1045, "{plugin}");
+        let row: (String, String, String, u64) =
+            conn.query_first("SET PASSWORD FOR u TO RANDOM RETAIN CURRENT PASSWORD").unwrap().unwrap();
+        assert_eq!((row.0.as_str(), row.1.as_str(), row.2.len(), row.3), ("u", "%", 20, 1));
+        assert!(server.try_connect("u", Some(&row.2)).is_ok() && server.try_connect("u", Some("third")).is_ok(), "{plugin}");
+        let other = if plugin == "mysql_native_password" { "caching_sha2_password" } else { "mysql_native_password" };
+        fails(&mut conn, &format!("ALTER USER u IDENTIFIED WITH {other} BY 'x' RETAIN CURRENT PASSWORD"), 3894);
+        conn.query_drop("DROP USER u").unwrap();
+    }
+    conn.query_drop("SET generated_random_password_length = 30").unwrap();
+    let made: Vec<(String, String, String, u64)> = conn
+        .query("CREATE USER a IDENTIFIED BY RANDOM PASSWORD, b@localhost IDENTIFIED BY 'x', c IDENTIFIED BY RANDOM PASSWORD")
+        .unwrap();
+    assert_eq!(made.iter().map(|row| (row.0.as_str(), row.2.len())).collect::<Vec<_>>(), [("a", 30), ("c", 30)]);
+    assert_ne!(made[0].2, made[1].2);
+    assert!(server.try_connect("c", Some(&made[1].2)).is_ok());
+}
+
 #[test]
 fn executions_are_counted_by_digest_on_all_workers() {
     let server = Server::start();

@@ -53,8 +53,19 @@ pub struct Named {
 pub struct ViewCheck {
     /// `database.name` of the view that the statement names.
     pub view: String,
-    /// Over the new row as source 0.
+    /// Over the new row as source 0, and over `joined` as [`crate::expr::ExprKind::InsertValue`].
     pub condition: Expr,
+    /// What it reads of other tables of the view, over the sources of the statement.
+    pub joined: Vec<Expr>,
+    /// What it runs itself, whose sources are numbered for themselves.
+    pub parts: Parts,
+}
+
+impl ViewCheck {
+    /// Does it read the row alone?
+    pub fn is_plain(&self) -> bool {
+        self.joined.is_empty() && self.parts.subqueries.is_empty() && self.parts.stores.is_empty()
+    }
 }
 
 /// A subquery of an expression.

@@ -1,7 +1,7 @@
 //! Walks over plans and expressions: for whoever looks for something in all of them.
 
 use crate::expr::{Expr, ExprKind, FrameBound, WindowFunction};
-use crate::plan::{Access, KeyRange, Node, Parts, Plan, Scan, SubqueryKeep, SubqueryPlan};
+use crate::plan::{Access, KeyRange, Node, Parts, Plan, Scan, SubqueryKeep, SubqueryPlan, ViewCheck};
 
 impl Plan {
     /// What the statement runs beside its main tree.
@@ -65,7 +65,18 @@ impl Plan {
             Plan::Delete(delete) => &delete.parts,
             Plan::Change(change) => &change.parts,
         };
-        [Some(own), query, duplicates].into_iter().flatten()
+        [Some(own), query, duplicates].into_iter().flatten().chain(self.view_checks().map(|check| &check.parts))
+    }
+
+    /// What is asked of rows that are written through views.
+    pub fn view_checks(&self) -> impl Iterator<Item = &ViewCheck> {
+        let (one, targets) = match self {
+            Plan::Insert(insert) => (insert.view_check.as_deref(), &[][..]),
+            Plan::Update(update) => (update.view_check.as_deref(), &[][..]),
+            Plan::Change(change) => (None, &change.targets[..]),
+            Plan::Query(_) | Plan::Delete(_) => (None, &[][..]),
+        };
+        one.into_iter().chain(targets.iter().filter_map(|target| target.view_check.as_deref()))
     }
 
     /// The trees of the plan: the main one, then those of subqueries and of common table expressions that are kept.

@@ -19,6 +19,10 @@
 //! Fairness: a waiting exclusive owner blocks new users at once and proceeds when the present ones are done; when it releases,
 //! all who wait are woken and compete. Latches: the waiter list is behind a mutex that only contended paths take.
 
+mod claims;
+
+pub use claims::{Claim, ClaimGuard, Claimed};
+
 use parking_lot::{Condvar, Mutex};
 use std::future::Future;
 use std::pin::Pin;
@@ -38,6 +42,7 @@ pub struct MetadataLock {
     /// M5: somebody holds it.
     defined: Mutex<bool>,
     definition_over: Condvar,
+    claims: claims::Claims,
 }
 
 #[derive(Default)]
@@ -61,6 +66,7 @@ impl MetadataLock {
             waiters: Mutex::new(Waiters::default()),
             defined: Mutex::new(false),
             definition_over: Condvar::new(),
+            claims: Default::default(),
         })
     }
 

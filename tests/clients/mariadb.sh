@@ -96,5 +96,29 @@ sums() { mariadb "${A[@]}" -N -B "$1" -e "CHECKSUM TABLE f, k, t" | sed 's/^[^.]
 want sums_are_equal "$(sums $DB)" echo "$(sums ${DB}_again)"
 check dump_plain "${D[@]}" --skip-opt --complete-insert --result-file="$WORK/d3.sql" $DB t
 has check_tables "${DB}_again.k +OK" mariadb-check "${A[@]}" ${DB}_again
+# What REQUIRE asks of the client's certificate. The data directory is beside the socket.
+if [ -n "$SOCKET" ]; then
+  T=$(dirname "$SOCKET")/data SUBJECT=/CN=Heddle_Server_Auto_Generated_Client_Certificate ISSUER=/CN=Heddle_Server_Auto_Generated_CA_Certificate
+  U=(env MYSQL_PWD= mariadb --no-defaults --protocol=tcp "-h$HOST" "-P$PORT" -N -B)
+  TLS=("${U[@]}" "--ssl-ca=$T/ca.pem" --ssl-verify-server-cert) OWN=("--ssl-cert=$T/client-cert.pem" "--ssl-key=$T/client-key.pem")
+  # Signed by the same authority, but for another name.
+  SERVERS=("--ssl-cert=$T/server-cert.pem" "--ssl-key=$T/server-key.pem")
+  check tls_accounts mariadb "${A[@]}" -e "CREATE USER by_subject REQUIRE SUBJECT '$SUBJECT'; CREATE USER by_issuer REQUIRE ISSUER '$ISSUER';
+    CREATE USER by_both REQUIRE SUBJECT '$SUBJECT' AND ISSUER '$ISSUER'; CREATE USER by_x509 REQUIRE X509; CREATE USER by_ssl REQUIRE SSL;
+    CREATE USER of_other_subject REQUIRE SUBJECT '/CN=nobody'; CREATE USER of_other_issuer REQUIRE SUBJECT '$SUBJECT' AND ISSUER '$SUBJECT'"
+  for user in by_subject by_issuer by_both by_x509; do
+    want tls_$user "$user" "${TLS[@]}" "${OWN[@]}" "-u$user" -e "SELECT SUBSTRING_INDEX(CURRENT_USER(), '@', 1)"
+    has tls_${user}_needs_a_certificate "ERROR 1045 \(28000\): Access denied for user '$user'" "${TLS[@]}" "-u$user" -e "SELECT 1"
+    has tls_${user}_needs_tls "ERROR 1045 \(28000\): Access denied for user '$user'" "${U[@]}" --skip-ssl "-u$user" -e "SELECT 1"
+  done
+  want tls_by_ssl 1 "${TLS[@]}" -uby_ssl -e "SELECT 1"
+  has tls_by_ssl_needs_tls 'ERROR 1045' "${U[@]}" --skip-ssl -uby_ssl -e "SELECT 1"
+  has tls_other_subject 'ERROR 1045' "${TLS[@]}" "${OWN[@]}" -uof_other_subject -e "SELECT 1"
+  has tls_other_issuer 'ERROR 1045' "${TLS[@]}" "${OWN[@]}" -uof_other_issuer -e "SELECT 1"
+  has tls_by_subject_of_another 'ERROR 1045' "${TLS[@]}" "${SERVERS[@]}" -uby_subject -e "SELECT 1"
+  want tls_by_issuer_of_another 1 "${TLS[@]}" "${SERVERS[@]}" -uby_issuer -e "SELECT 1"
+  has tls_shown "REQUIRE SUBJECT '$SUBJECT' ISSUER '$ISSUER'" mariadb "${A[@]}" -N -B -e "SHOW CREATE USER by_both"
+  check tls_accounts_go mariadb "${A[@]}" -e "DROP USER by_subject, by_issuer, by_both, by_x509, by_ssl, of_other_subject, of_other_issuer"
+fi
 check cleanup mariadb "${A[@]}" -e "DROP DATABASE $DB; DROP DATABASE ${DB}_again"
 total

@@ -10,7 +10,7 @@ use super::assign::{Assigner, ColumnChanges};
 use super::foreign::{Checker, Writer};
 use super::triggers::{ChangedRow, Triggers};
 use super::update::{duplicate, new_row, reread_source, start_run, subquery_lock};
-use super::{Changes, RowRules, changed_number, rules, update_info};
+use super::{Changes, RowRules, ViewJudge, changed_number, rules, update_info};
 use crate::context::ExecContext;
 use crate::driver::DmlDone;
 use crate::error::Result;
@@ -31,9 +31,11 @@ use types::schema::TriggerEvent;
 struct Rows<'p> {
     target: &'p ChangeTarget,
     table: &'p Table,
+    /// WITH CHECK OPTION that needs more than the row.
+    judge: Option<&'p ViewJudge>,
     /// The rows' clustered keys, numbered as they were found.
     keys: ByteMap,
-    /// The assigned values of each row, packed.
+    /// The assigned values of each row, packed, and what `judge` reads beside it.
     values: Vec<u8>,
     starts: Vec<usize>,
     charged: usize,
@@ -125,6 +127,7 @@ pub(crate) async fn change(
         Rows {
             target,
             table,
+            judge: prepared.judge(table),
             keys: ByteMap::default(),
             values: Vec::new(),
             starts: Vec::new(),
@@ -189,10 +192,11 @@ impl<'p> Rows<'p> {
         }
         let start = self.values.len();
         let assignments = &self.target.assignments;
-        let mut packer = Packer::new(&mut self.values, assignments.len());
+        let beside = self.judge.map_or(&[][..], |judge| &judge.check.joined);
+        let mut packer = Packer::new(&mut self.values, assignments.len() + beside.len());
         let env = run.env(&[]);
-        for assignment in assignments {
-            let value = match &assignment.value {
+        for expr in assignments.iter().map(|assignment| assignment.value.as_ref()).chain(beside.iter().map(Some)) {
+            let value = match expr {
                 Some(expr) => env.eval(expr).and_then(|value| env.finish(value, &expr.ty, &expr.ty)),
                 None => Ok(Value::Null),
             };
@@ -262,7 +266,9 @@ impl<'p> Rows<'p> {
         let mut changed = 0;
         while self.next(run).await? {
             let (key, values) = self.current();
-            let raw: Vec<Value<'_>> = (0..self.target.assignments.len()).map(|n| packed::get(values, n)).collect();
+            let (count, beside) = (self.target.assignments.len(), self.judge.map_or(0, |judge| judge.check.joined.len()));
+            let raw: Vec<Value<'_>> = (0..count).map(|n| packed::get(values, n)).collect();
+            let joined: Vec<Value<'_>> = (count..count + beside).map(|n| packed::get(values, n)).collect();
             loop {
                 if !reread_source(run, self.target.source, self.table, key, &wanted).await? {
                     break;
@@ -284,6 +290,10 @@ impl<'p> Rows<'p> {
                 }
                 if !rules::hold(rules, shared, source, &mut changes, done.matched + 1, ignore)? {
                     changes.clear();
+                }
+                if let Some(judge) = self.judge {
+                    let writer = Writer { worker, txn, shared };
+                    Box::pin(judge.judge_changed(writer, self.table, &source.row, &mut changes, &joined, ignore)).await?;
                 }
                 if changes.is_empty() {
                     if let Some(triggers) = &triggers {

@@ -9,7 +9,7 @@ use super::foreign::{Checker, Writer};
 use super::given::{self, GivenRow};
 use super::triggers::{ChangedRow, InsertTriggers, NewRow};
 use super::update::{duplicate, new_row, subquery_lock};
-use super::{Changes, changed_number, insert_info, is_strict, rules, store};
+use super::{Changes, ViewJudge, changed_number, insert_info, is_strict, rules, store};
 use crate::coerce;
 use crate::context::ExecContext;
 use crate::driver::DmlDone;
@@ -131,6 +131,8 @@ pub(super) struct Inserting<'p> {
     shape: &'p InsertShape,
     assigner: Option<Assigner<'p>>,
     triggers: Option<Box<InsertTriggers<'p>>>,
+    /// WITH CHECK OPTION that needs more than the row. There are no other tables of the view beside it: their columns are NULL.
+    judge: Option<&'p ViewJudge>,
     /// What ON DUPLICATE KEY UPDATE reads of the query's row, beside the values that are inserted.
     beside: Vec<Value<'static>>,
     /// Of subqueries in ON DUPLICATE KEY UPDATE.
@@ -175,6 +177,7 @@ impl<'p> Inserting<'p> {
             shape,
             assigner: assigner.transpose()?.map(|assigner| assigner.with_triggers(update)),
             triggers,
+            judge: prepared.judge(table),
             beside: Vec::new(),
             duplicate_sources: &prepared.duplicate_sources,
             auto,
@@ -400,9 +403,15 @@ impl<'p> Inserting<'p> {
         values: &mut [Value<'_>],
         generated: Option<u64>,
     ) -> Result<()> {
-        if let Some(rules) = &self.shape.rules
-            && let Err(error) = rules.complete(shared, self.table, values, self.row_number)
-        {
+        let mut held = match &self.shape.rules {
+            Some(rules) => rules.complete(shared, self.table, values, self.row_number),
+            None => Ok(()),
+        };
+        if let (Ok(()), Some(judge)) = (&held, self.judge) {
+            // Boxed: rare, and it would make every statement larger.
+            held = Box::pin(judge.judge(Writer { worker, txn: &mut *txn, shared }, values, &[])).await;
+        }
+        if let Err(error) = held {
             // IGNORE leaves out what a CHECK forbids.
             if !self.plan.ignore || !error.refuses_row() {
                 return Err(error);
@@ -673,6 +682,10 @@ impl<'p> Inserting<'p> {
         let (mut done, mut refused) = (true, false);
         if !rules::hold(self.shape.rules.as_ref(), shared, &source[0], &mut changes, self.row_number, self.plan.ignore)? {
             changes.clear();
+        }
+        if let Some(judge) = self.judge {
+            let writer = Writer { worker, txn: &mut *txn, shared };
+            Box::pin(judge.judge_changed(writer, self.table, &source[0].row, &mut changes, &[], self.plan.ignore)).await?;
         }
         if changes.is_empty() {
             self.touched += 1;

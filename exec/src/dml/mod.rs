@@ -23,6 +23,7 @@ mod rules;
 mod store;
 mod triggers;
 mod update;
+mod view_check;
 
 pub(crate) use change::change;
 pub(crate) use defaults::{Default as ColumnDefaultValue, of_column as default_of_column};
@@ -33,6 +34,7 @@ pub(crate) use load::load;
 pub(crate) use rules::{RowRules, bind_default, bind_partition, computed, partition_of};
 pub(crate) use store::convert_to;
 pub(crate) use update::update;
+pub(crate) use view_check::ViewJudge;
 
 use crate::prepared::Prepared;
 use crate::session::SessionVars;

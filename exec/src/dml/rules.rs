@@ -30,7 +30,7 @@ pub(crate) struct RowRules {
     /// R1; hidden columns behind the others, by name.
     generated: Vec<Generated>,
     checks: Vec<Check>,
-    /// WITH CHECK OPTION of the view that the statement writes through.
+    /// WITH CHECK OPTION of the view that the statement writes through, where that reads the row alone (see `view_check`).
     view: Option<Box<ViewCheck>>,
     partition: Option<PartitionRule>,
 }
@@ -65,6 +65,7 @@ struct Check {
 impl RowRules {
     /// `None` where neither the table nor the view has any.
     pub fn of(def: &Arc<TableDef>, view: Option<&ViewCheck>, partitions: Option<&[usize]>) -> Result<Option<RowRules>> {
+        let view = view.filter(|view| view.is_plain());
         if !def.has_row_rules() && view.is_none() {
             return Ok(None);
         }
@@ -337,7 +338,7 @@ fn stored(shared: &Shared<'_>, value: &Value<'_>, expr: &Expr, table: &Table, co
     Ok(stored.into_owned())
 }
 
-fn whole<'v>(values: &'v [Value<'_>]) -> Vec<(usize, Value<'v>)> {
+pub(super) fn whole<'v>(values: &'v [Value<'_>]) -> Vec<(usize, Value<'v>)> {
     values.iter().enumerate().map(|(column, value)| (column, value.borrowed())).collect()
 }
 

@@ -7,7 +7,7 @@ use super::assign::{Assigner, ColumnChanges};
 use super::collect::RowKeys;
 use super::foreign::{Checker, Writer};
 use super::triggers::{ChangedRow, Triggers};
-use super::{Changes, RowRules, changed_number, is_strict, rules, update_info};
+use super::{Changes, RowRules, ViewJudge, changed_number, is_strict, rules, update_info};
 use crate::context::ExecContext;
 use crate::driver::DmlDone;
 use crate::error::{Error, Result};
@@ -40,8 +40,9 @@ pub(crate) async fn update(
     let assigner = Assigner::new(table, &plan.assignments)?.with_rules(rules).with_triggers(triggers.as_ref());
     let limit = limit_of(&mut run, plan.limit.as_ref()).await?;
     let checker = Checker::new(prepared.foreign_keys.as_deref(), table, &run.shared, plan.ignore);
+    let judge = prepared.judge(table);
     let mut update =
-        Updating { table, assigner: &assigner, checker, rules, triggers, ignore: plan.ignore, matched: 0, changed: 0 };
+        Updating { table, assigner: &assigner, checker, rules, judge, triggers, ignore: plan.ignore, matched: 0, changed: 0 };
     let mut progress = std::mem::take(&mut scratch.progress);
     let mut values = recycle(std::mem::take(&mut scratch.values));
     if plan.order.is_empty() && update.triggers.is_none() && !moves_in_scan(&plan.scan, &assigner) {
@@ -160,6 +161,8 @@ struct Updating<'p> {
     assigner: &'p Assigner<'p>,
     checker: Option<Checker<'p>>,
     rules: Option<&'p RowRules>,
+    /// WITH CHECK OPTION that needs more than the row.
+    judge: Option<&'p ViewJudge>,
     triggers: Option<Triggers<'p>>,
     ignore: bool,
     matched: u64,
@@ -216,6 +219,11 @@ impl Updating<'_> {
         }
         if !rules::hold(self.rules, shared, &sources[0], &mut changes, number, self.ignore)? {
             changes.clear();
+        }
+        if let Some(judge) = self.judge {
+            let writer = Writer { worker, txn, shared };
+            // Boxed: rare, and it would make every statement larger.
+            Box::pin(judge.judge_changed(writer, self.table, &sources[0].row, &mut changes, &[], self.ignore)).await?;
         }
         let mut done = true;
         let mut refused = false;

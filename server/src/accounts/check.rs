@@ -418,7 +418,7 @@ fn process(access: &Access) -> Result<()> {
 /// What is allowed before a new password is set.
 fn may_follow_expiry(statement: &Statement<'_>) -> bool {
     use sql::ast::AccountStatement as A;
-    matches!(statement, Statement::Account(A::AlterUser { .. } | A::SetPassword { .. }))
+    matches!(statement, Statement::Account(A::AlterUser { .. } | A::SetPassword(_)))
 }
 
 fn check_flush(access: &Access, what: &str) -> Result<()> {

@@ -3,13 +3,13 @@
 //! Who grants must have what is granted, at that level or above, with GRANT OPTION.
 
 use super::access::Access;
-use super::model::{Account, DatabaseGrant, Name, RoleGrant, RoutineGrant, TableGrant};
+use super::model::{Account, DatabaseGrant, Name, ProxyGrant, RoleGrant, RoutineGrant, TableGrant};
 use super::privilege::{DYNAMIC, Privileges};
-use super::statement::{change, named, not_granted};
+use super::statement::{Choice, Notes, change, named, not_granted};
 use super::{Accounts, special};
 use crate::error::{Error, Result};
 use crate::session::State;
-use sql::ast::{AccountName, AccountStatement, GrantLevel, ObjectName, PrivilegeSpec};
+use sql::ast::{AccountName, AccountStatement, GrantLevel, ObjectName, PrivilegeSpec, RevokeFrom};
 use std::sync::Arc;
 use types::schema::TableDef;
 
@@ -39,84 +39,172 @@ impl Set {
     }
 }
 
-pub async fn run(state: &mut State, statement: &AccountStatement<'_>, access: &Access) -> Result<()> {
+/// Runs a statement that gives or takes privileges or roles; what to warn of.
+pub async fn run(state: &mut State, statement: &AccountStatement<'_>, access: &Access) -> Result<Notes> {
     let list = |names: &[AccountName<'_>]| names.iter().map(|name| named(access, name)).collect::<Vec<Name>>();
     match *statement {
-        AccountStatement::Grant { privileges, level, to, grant_option } => {
+        AccountStatement::Grant { privileges, level, to, grant_option, grantor } => {
             let level = level_of(state, &level)?;
             let mut set = set_of(privileges, &level)?;
             if grant_option {
                 set.whole = set.whole.with(Privileges::GRANT);
             }
             may_grant(access, &level, &set)?;
+            if let Some((grantor, roles)) = grantor {
+                check_grantor(state, &named(access, &grantor), &Choice::new(access, &roles), &level)?;
+            }
             complete(state, &level, &mut set, true)?;
             let to = list(to);
             guard(state, access, &to)?;
-            change(state, move |accounts| to.iter().try_for_each(|name| grant(accounts, name, &level, &set))).await
+            change(state, move |accounts| to.iter().try_for_each(|name| grant(accounts, name, &level, &set))).await?;
+            Ok(Notes::new())
         }
-        AccountStatement::Revoke { privileges, level, from, if_exists } => {
+        AccountStatement::Revoke { privileges, level, from } => {
             let level = level_of(state, &level)?;
-            let mut set = set_of(privileges, &level)?;
+            let (known, notes) = registered(privileges, &level);
+            let mut set = set_of(&known, &level)?;
             may_grant(access, &level, &set)?;
             complete(state, &level, &mut set, false)?;
-            let from = list(from);
-            guard(state, access, &from)?;
-            let _ = if_exists;
-            change(state, move |accounts| from.iter().try_for_each(|name| revoke(accounts, name, &level, &set))).await
+            let from = Revokees::new(state, access, from)?;
+            let take = move |accounts: &mut Accounts| from.each(accounts, |accounts, name| revoke(accounts, name, &level, &set));
+            Ok([notes, change(state, take).await?].concat())
         }
-        AccountStatement::RevokeAll { from, .. } => {
+        AccountStatement::RevokeAll { from } => {
             if !access.has(Privileges::CREATE_USER) {
                 return Err(special("CREATE USER"));
             }
-            let from = list(from);
-            guard(state, access, &from)?;
-            change(state, move |accounts| {
-                for name in &from {
-                    let Some(account) = accounts.get(name) else {
-                        let message = "Can't revoke all privileges for one or more of the requested users";
-                        return Err(Error::Other { number: 1269, message: message.to_owned() });
-                    };
-                    let mut account = Account::clone(account);
-                    account.global = Privileges::NONE;
-                    account.dynamic.clear();
-                    account.databases.clear();
-                    account.tables.clear();
-                    account.routines.clear();
-                    accounts.put(account);
-                }
-                Ok(())
-            })
-            .await
+            let from = Revokees::new(state, access, from)?;
+            change(state, move |accounts| from.each(accounts, revoke_all)).await
+        }
+        AccountStatement::GrantProxy { on, to, grant_option } => {
+            let (proxied, to) = (named(access, &on), list(to));
+            may_grant_proxy(state, access, &proxied)?;
+            guard(state, access, &to)?;
+            let grant = ProxyGrant { proxied, grant_option };
+            change(state, move |accounts| to.iter().try_for_each(|name| grant_proxy(accounts, name, &grant))).await?;
+            Ok(Notes::new())
+        }
+        AccountStatement::RevokeProxy { on, from } => {
+            let proxied = named(access, &on);
+            may_grant_proxy(state, access, &proxied)?;
+            let from = Revokees::new(state, access, from)?;
+            change(state, move |accounts| from.each(accounts, |accounts, name| revoke_proxy(accounts, name, &proxied))).await
         }
         AccountStatement::GrantRoles { roles, to, admin_option } => {
             let (roles, to) = (list(roles), list(to));
             may_grant_roles(state, access, &roles)?;
             guard(state, access, &to)?;
-            change(state, move |accounts| grant_roles(accounts, &roles, &to, admin_option)).await
+            change(state, move |accounts| grant_roles(accounts, &roles, &to, admin_option)).await?;
+            Ok(Notes::new())
         }
-        AccountStatement::RevokeRoles { roles, from, .. } => {
-            let (roles, from) = (list(roles), list(from));
+        AccountStatement::RevokeRoles { roles, from } => {
+            let roles = list(roles);
             may_grant_roles(state, access, &roles)?;
-            guard(state, access, &from)?;
-            change(state, move |accounts| {
-                for name in &from {
-                    let account = accounts.get(name).ok_or_else(|| unknown_id(name))?;
-                    let mut account = Account::clone(account);
-                    for role in &roles {
-                        if accounts.get(role).is_none() {
-                            return Err(unknown_id(role));
-                        }
-                        account.roles.retain(|grant| grant.role != *role);
-                        account.default_roles.retain(|name| name != role);
-                    }
-                    accounts.put(account);
-                }
-                Ok(())
-            })
-            .await
+            let from = Revokees::new(state, access, from)?;
+            change(state, move |accounts| from.each_role(accounts, &roles)).await
         }
         _ => Err(Error::Internal("a statement about accounts took the wrong way".to_owned())),
     }
+}
+
+/// Whom something is taken from, and what is no error there.
+struct Revokees {
+    names: Vec<Name>,
+    if_exists: bool,
+    ignore_unknown: bool,
+}
+
+impl Revokees {
+    fn new(state: &State, access: &Access, from: RevokeFrom<'_>) -> Result<Self> {
+        let names: Vec<Name> = from.names.iter().map(|name| named(access, name)).collect();
+        guard(state, access, &names)?;
+        Ok(Self { names, if_exists: from.if_exists, ignore_unknown: from.ignore_unknown })
+    }
+
+    /// Takes from each; what is there to warn of.
+    fn each(&self, accounts: &mut Accounts, take: impl Fn(&mut Accounts, &Name) -> Result<()>) -> Result<Notes> {
+        let mut notes = Notes::new();
+        for name in &self.names {
+            let is_known = accounts.get(name).is_some();
+            if self.ignore_unknown && !is_known {
+                notes.push(unknown_user(name));
+                continue;
+            }
+            match take(accounts, name) {
+                Err(Error::Other { number, message }) if self.if_exists && is_known && NOT_THERE.contains(&number) => {
+                    notes.push((number, message));
+                }
+                taken => taken?,
+            }
+        }
+        Ok(notes)
+    }
+
+    /// Takes roles from each; what is there to warn of.
+    fn each_role(&self, accounts: &mut Accounts, roles: &[Name]) -> Result<Notes> {
+        let mut notes = Notes::new();
+        for name in &self.names {
+            let Some(account) = accounts.get(name) else {
+                match self.ignore_unknown {
+                    true => notes.push(unknown_user(name)),
+                    false => return Err(unknown_id(name)),
+                }
+                continue;
+            };
+            let mut account = Account::clone(account);
+            for role in roles {
+                match unknown_id(role) {
+                    _ if accounts.get(role).is_some() => {
+                        account.roles.retain(|grant| grant.role != *role);
+                        account.default_roles.retain(|name| name != role);
+                    }
+                    Error::Other { number, message } if self.if_exists => notes.push((number, message)),
+                    error => return Err(error),
+                }
+            }
+            accounts.put(account);
+        }
+        Ok(notes)
+    }
+}
+
+/// There is no such grant.
+const NOT_THERE: [u16; 3] = [1141, 1147, 1403];
+
+/// 3162, as REVOKE says it.
+fn unknown_user(name: &Name) -> (u16, String) {
+    (3162, format!("Authorization ID {} does not exist.", name.user))
+}
+
+/// The privileges that there are; the others are warned of (3929).
+fn registered<'a>(privileges: &[PrivilegeSpec<'a>], level: &Level) -> (Vec<PrivilegeSpec<'a>>, Notes) {
+    let is_there = |spec: &PrivilegeSpec<'_>| {
+        let is_static = matches!(spec.name, "ALL" | "USAGE") || Privileges::named(spec.name).is_some();
+        is_static || DYNAMIC.contains(&spec.name) || !matches!(level, Level::Global) || !spec.columns.is_empty()
+    };
+    let (known, unknown): (Vec<_>, Vec<_>) = privileges.iter().copied().partition(is_there);
+    let note = |spec: PrivilegeSpec<'_>| (3929, format!("Dynamic privilege '{}' is not registered with the server.", spec.name));
+    (known, unknown.into_iter().map(note).collect())
+}
+
+/// GRANT ... AS: 3835, 3836. Who is named, with which roles, decides about PARTIAL REVOKES alone, so about nothing here.
+fn check_grantor(state: &State, grantor: &Name, roles: &Choice, level: &Level) -> Result<()> {
+    if !matches!(level, Level::Global) {
+        let message = "GRANT ... AS is currently supported only for global privileges.";
+        return Err(Error::Other { number: 3835, message: message.to_owned() });
+    }
+    let accounts = state.worker.shared.accounts.snapshot();
+    let has = |account: &Account, roles: &[Name]| {
+        let granted = accounts.granted_roles(account, &state.worker.mandatory_roles());
+        roles.iter().all(|role| granted.contains(role))
+    };
+    let is_valid = accounts.get(grantor).is_some_and(|account| match roles {
+        Choice::These(roles) | Choice::AllExcept(roles) => has(account, roles),
+        Choice::None | Choice::Default | Choice::All => true,
+    });
+    let message = "Either some of the authorization IDs in the AS clause are invalid or the current user lacks privileges to execute the \
+                   statement.";
+    if is_valid { Ok(()) } else { Err(Error::Other { number: 3836, message: message.to_owned() }) }
 }
 
 /// 3523
@@ -293,11 +381,13 @@ fn complete(state: &State, level: &Level, set: &mut Set, granting: bool) -> Resu
     Ok(())
 }
 
+/// 1410
+fn no_user_to_grant() -> Error {
+    Error::Other { number: 1410, message: "You are not allowed to create a user with GRANT".to_owned() }
+}
+
 fn grant(accounts: &mut Accounts, name: &Name, level: &Level, set: &Set) -> Result<()> {
-    let Some(account) = accounts.get(name) else {
-        let message = "You are not allowed to create a user with GRANT";
-        return Err(Error::Other { number: 1410, message: message.to_owned() });
-    };
+    let account = accounts.get(name).ok_or_else(no_user_to_grant)?;
     let mut account = Account::clone(account);
     match level {
         Level::Global => {
@@ -453,6 +543,56 @@ fn revoke(accounts: &mut Accounts, name: &Name, level: &Level, set: &Set) -> Res
         }
     }
     tidy(&mut account);
+    accounts.put(account);
+    Ok(())
+}
+
+fn revoke_all(accounts: &mut Accounts, name: &Name) -> Result<()> {
+    let Some(account) = accounts.get(name) else {
+        let message = "Can't revoke all privileges for one or more of the requested users";
+        return Err(Error::Other { number: 1269, message: message.to_owned() });
+    };
+    let mut account = Account::clone(account);
+    account.global = Privileges::NONE;
+    account.dynamic.clear();
+    account.databases.clear();
+    account.tables.clear();
+    account.routines.clear();
+    accounts.put(account);
+    Ok(())
+}
+
+/// 1698: who gives or takes the right to act as an account is that account, or may act as it and give that on.
+fn may_grant_proxy(state: &State, access: &Access, proxied: &Name) -> Result<()> {
+    let accounts = state.worker.shared.accounts.snapshot();
+    let is_of = |grant: &ProxyGrant| grant.grant_option && (grant.proxied == Name::default() || grant.proxied == *proxied);
+    let may = *proxied == access.name || accounts.get(&access.name).is_some_and(|own| own.proxies.iter().any(is_of));
+    let (user, host) = (&access.user, &access.host);
+    match may {
+        true => Ok(()),
+        false => Err(Error::Other { number: 1698, message: format!("Access denied for user '{user}'@'{host}'") }),
+    }
+}
+
+fn grant_proxy(accounts: &mut Accounts, name: &Name, grant: &ProxyGrant) -> Result<()> {
+    let account = accounts.get(name).ok_or_else(no_user_to_grant)?;
+    let mut account = Account::clone(account);
+    match account.proxies.iter_mut().find(|present| present.proxied == grant.proxied) {
+        Some(present) => present.grant_option = grant.grant_option,
+        None => account.proxies.push(grant.clone()),
+    }
+    accounts.put(account);
+    Ok(())
+}
+
+fn revoke_proxy(accounts: &mut Accounts, name: &Name, proxied: &Name) -> Result<()> {
+    let account = accounts.get(name).ok_or_else(|| no_grant(name, None))?;
+    let mut account = Account::clone(account);
+    let count = account.proxies.len();
+    account.proxies.retain(|present| present.proxied != *proxied);
+    if account.proxies.len() == count {
+        return Err(no_grant(name, None));
+    }
     accounts.put(account);
     Ok(())
 }

@@ -54,7 +54,8 @@ struct Usage {
 
 /// The record of logins, for as long as the server runs.
 pub struct Logins {
-    fast: Mutex<HashMap<Name, Fast>>,
+    /// Of each account, one for each of its passwords.
+    fast: Mutex<HashMap<Name, Vec<Fast>>>,
     accounts: Mutex<HashMap<Name, Failures>>,
     hosts: Mutex<HashMap<String, Failures>>,
     /// Handshakes that broke off, by host.
@@ -141,14 +142,19 @@ impl Logins {
         self.key.get_or_init(|| Key::new().map(Arc::new)).clone()
     }
 
-    /// The fast hash of the account's present password, where one is known. L2
-    pub fn fast(&self, account: &Account) -> Option<Sha2Hash> {
+    /// The fast hashes of the account's passwords that are known. L2
+    pub fn fast(&self, account: &Account) -> Vec<Sha2Hash> {
         let known = self.fast.lock();
-        known.get(&account.name).filter(|fast| fast.stored == account.stored).map(|fast| fast.hash)
+        let known = known.get(&account.name).into_iter().flatten();
+        known.filter(|fast| account.passwords().any(|stored| stored == fast.stored)).map(|fast| fast.hash).collect()
     }
 
-    pub fn remember(&self, account: &Account, hash: Sha2Hash) {
-        self.fast.lock().insert(account.name.clone(), Fast { stored: account.stored.clone(), hash });
+    /// The fast hash of one of the account's passwords, which is stored as `stored`.
+    pub fn remember(&self, account: &Account, stored: String, hash: Sha2Hash) {
+        let mut known = self.fast.lock();
+        let of_account = known.entry(account.name.clone()).or_default();
+        of_account.retain(|fast| fast.stored != stored && account.passwords().any(|kept| kept == fast.stored));
+        of_account.push(Fast { stored, hash });
     }
 
     /// 3955: the account has failed too often.

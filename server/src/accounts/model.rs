@@ -128,6 +128,13 @@ impl RoutineGrant {
     }
 }
 
+/// GRANT PROXY: may act as another account, where a plugin says so. That of nobody stands for everybody.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProxyGrant {
+    pub proxied: Name,
+    pub grant_option: bool,
+}
+
 /// An account or a role.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -136,6 +143,8 @@ pub struct Account {
     pub plugin: Plugin,
     /// What the plugin stores of the password; empty: there is none.
     pub stored: String,
+    /// The same of the password before, which is accepted too (RETAIN CURRENT PASSWORD); empty: there is none.
+    pub second: String,
     pub locked: bool,
     pub expired: bool,
     /// Seconds since the epoch.
@@ -159,6 +168,7 @@ pub struct Account {
     pub databases: Vec<DatabaseGrant>,
     pub tables: Vec<TableGrant>,
     pub routines: Vec<RoutineGrant>,
+    pub proxies: Vec<ProxyGrant>,
     /// The history: passwords, newest first, and when each was set.
     pub old_passwords: Vec<(String, i64)>,
 }
@@ -167,11 +177,18 @@ impl Account {
     /// May everything, and give everything on.
     pub fn superuser(name: Name) -> Self {
         let dynamic = super::privilege::DYNAMIC.iter().map(|name| ((*name).to_owned(), true)).collect();
-        Self { name, global: Privileges::GLOBAL, dynamic, ..Self::default() }
+        let proxies = vec![ProxyGrant { proxied: Name::default(), grant_option: true }];
+        Self { name, global: Privileges::GLOBAL, dynamic, proxies, ..Self::default() }
     }
 
     pub fn role(name: Name) -> Self {
         Self { name, locked: true, expired: true, ..Self::default() }
+    }
+
+    /// What is stored of the passwords that are accepted, the present one first.
+    pub fn passwords(&self) -> impl Iterator<Item = &str> {
+        let second = Some(self.second.as_str()).filter(|second| !second.is_empty());
+        std::iter::once(self.stored.as_str()).chain(second)
     }
 
     pub fn has_role(&self, role: &Name) -> Option<&RoleGrant> {

@@ -87,6 +87,12 @@ impl Plugin {
     }
 }
 
+/// A password that nobody knows yet.
+pub fn random(length: usize) -> String {
+    const CHARACTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$%&()*+,-./:;<=>?@[]^_{|}~";
+    (0..length).map(|_| char::from(CHARACTERS[rand::random_range(0..CHARACTERS.len())])).collect()
+}
+
 /// The hash behind a text of `mysql_native_password`.
 pub fn native_hash(stored: &str) -> Option<protocol::auth::NativeHash> {
     let hex = stored.strip_prefix('*').filter(|hex| hex.len() == 40 && hex.is_ascii())?;

@@ -157,6 +157,9 @@ fn lines(account: &Account) -> Vec<String> {
             option(grant.privileges.has(Privileges::GRANT))
         ));
     }
+    for grant in &account.proxies {
+        lines.push(format!("GRANT PROXY ON {} TO {to}{}", grant.proxied.ticked(), option(grant.grant_option)));
+    }
     for admin in [false, true] {
         let mut roles: Vec<String> =
             account.roles.iter().filter(|grant| grant.admin == admin).map(|grant| grant.role.ticked()).collect();

@@ -10,7 +10,8 @@ use super::password::Plugin;
 use super::privilege::Privileges;
 use super::{Accounts, now_seconds, special};
 use crate::error::{Error, Result};
-use crate::session::State;
+use crate::session::{ResultSet, State};
+use crate::show::{Columns, number, result, text};
 use exec::Level;
 use sql::ast::{AccountName, AccountOption, AccountStatement, Authentication, Expiry, Resource, RoleChoice, UserSpec};
 use std::sync::Arc;
@@ -18,31 +19,34 @@ use std::sync::Arc;
 /// Notes of a statement: number and message.
 pub type Notes = Vec<(u16, String)>;
 
-/// Runs a statement about accounts; the caller answers OK.
-pub async fn run(state: &mut State, statement: &AccountStatement<'_>) -> Result<()> {
+/// Runs a statement about accounts; the caller answers OK, or the passwords that were made.
+pub async fn run(state: &mut State, statement: &AccountStatement<'_>) -> Result<Option<ResultSet>> {
     let access = std::rc::Rc::clone(&state.access);
     let own = |name: &AccountName<'_>| named(&access, name);
     let list = |names: &[AccountName<'_>]| names.iter().map(own).collect::<Vec<Name>>();
     match *statement {
         AccountStatement::CreateUser { if_not_exists, users, default_roles, options } => {
             require(&access, Privileges::CREATE_USER, "CREATE USER")?;
-            let specs = specs(&access, users)?;
+            let (specs, made) = specs(state, users)?;
             let options = Options::new(options)?;
             let roles = list(default_roles);
             may_assign_roles(&access, &roles)?;
             let policy = Policy::new(state, true);
             let new = New { specs, options, roles, policy };
             let changed = change(state, move |accounts| create(accounts, new, if_not_exists)).await?;
-            note(state, changed);
+            return Ok(told(state, changed, made));
         }
         AccountStatement::AlterUser { if_exists, users, options } => {
-            let specs = specs(&access, users)?;
-            let is_own = |spec: &Spec| spec.name == access.name && matches!(spec.secret, Some(Secret::Password { .. }));
+            let (specs, made) = specs(state, users)?;
+            let is_own = |spec: &Spec| {
+                spec.name == access.name && matches!(spec.secret, Some(Secret::Password { .. } | Secret::DiscardOld))
+            };
             let only_own_password = options.is_empty() && specs.iter().all(is_own);
             let administers = access.has(Privileges::CREATE_USER);
             if !administers && !only_own_password {
                 return Err(special("CREATE USER"));
             }
+            specs.iter().try_for_each(|spec| may_keep_two(&access, spec))?;
             access.guard(&state.worker.shared.accounts.snapshot(), specs.iter().map(|spec| &spec.name))?;
             let options = Options::new(options)?;
             let policy = Policy::new(state, administers);
@@ -52,18 +56,19 @@ pub async fn run(state: &mut State, statement: &AccountStatement<'_>) -> Result<
             if only_own_password || names.contains(&access.name) {
                 state.password_changed();
             }
-            note(state, changed);
+            return Ok(told(state, changed, made));
         }
-        AccountStatement::SetPassword { user, password, replaces } => {
-            let name = own(&user);
+        AccountStatement::SetPassword(user) => {
+            let name = own(&user.name);
             let administers = access.has(Privileges::CREATE_USER);
             if name != access.name && !administers {
                 return Err(access.database_denied("mysql"));
             }
             access.guard(&state.worker.shared.accounts.snapshot(), [&name])?;
-            let secret = Some(Secret::Password { plugin: None, password: password.to_vec() });
             let is_own = name == access.name;
-            let spec = Spec { name, secret, replaces: replaces.map(<[u8]>::to_vec) };
+            let (mut specs, made) = specs(state, &[user])?;
+            let spec = specs.pop().expect("one for one");
+            may_keep_two(&access, &spec)?;
             let policy = Policy::new(state, administers);
             let set = move |accounts: &mut Accounts| {
                 if accounts.get(&spec.name).is_none() {
@@ -72,10 +77,11 @@ pub async fn run(state: &mut State, statement: &AccountStatement<'_>) -> Result<
                 }
                 alter(accounts, vec![spec], false, &Options::default(), &policy)
             };
-            change(state, set).await?;
+            let changed = change(state, set).await?;
             if is_own {
                 state.password_changed();
             }
+            return Ok(told(state, changed, made));
         }
         AccountStatement::DropUser { if_exists, names } => {
             require(&access, Privileges::CREATE_USER, "CREATE USER")?;
@@ -129,9 +135,39 @@ pub async fn run(state: &mut State, statement: &AccountStatement<'_>) -> Result<
             let roles = active_roles(state, &choice)?;
             state.set_roles(roles);
         }
-        _ => grant::run(state, statement, &access).await?,
+        _ => {
+            for (number, message) in grant::run(state, statement, &access).await? {
+                state.warn(Level::Warning, number, message);
+            }
+        }
     }
-    Ok(())
+    Ok(None)
+}
+
+/// A password that was made for an account.
+type Made = (Name, String);
+
+/// Notes what was done, and shows the passwords that were made.
+fn told(state: &State, notes: Notes, mut made: Vec<Made>) -> Option<ResultSet> {
+    made.retain(|(name, _)| !notes.iter().any(|note| *note == exists(name) || *note == missing(name)));
+    note(state, notes);
+    if made.is_empty() {
+        return None;
+    }
+    let columns = Columns::default().text("user", 32).text("host", 255).text("generated password", 255).number("auth_factor");
+    let mut shown = result(columns);
+    let row = |(Name { user, host }, password)| vec![text(user), text(host), text(password), number(1u64)];
+    shown.rows = made.into_iter().map(row).collect();
+    Some(shown)
+}
+
+/// 1227: RETAIN CURRENT PASSWORD and DISCARD OLD PASSWORD ask for a privilege also of the own account.
+fn may_keep_two(access: &Access, spec: &Spec) -> Result<()> {
+    let is_asked = spec.retains || matches!(spec.secret, Some(Secret::DiscardOld));
+    match !is_asked || access.has(Privileges::CREATE_USER) || access.has_dynamic("APPLICATION_PASSWORD_ADMIN") {
+        true => Ok(()),
+        false => Err(special("CREATE USER or APPLICATION_PASSWORD_ADMIN")),
+    }
 }
 
 /// The account that a name means.
@@ -204,6 +240,7 @@ enum Secret {
     Plugin(Plugin),
     Password { plugin: Option<Plugin>, password: Vec<u8> },
     Stored { plugin: Plugin, stored: String },
+    DiscardOld,
 }
 
 /// An account of CREATE USER or ALTER USER.
@@ -211,14 +248,19 @@ struct Spec {
     name: Name,
     secret: Option<Secret>,
     replaces: Option<Vec<u8>>,
+    /// The present password stays a second one.
+    retains: bool,
 }
 
-fn specs(access: &Access, users: &[UserSpec<'_>]) -> Result<Vec<Spec>> {
+/// The accounts as the statement has them, and the passwords that are made for them.
+fn specs(state: &State, users: &[UserSpec<'_>]) -> Result<(Vec<Spec>, Vec<Made>)> {
+    let mut made = Vec::new();
     let find = |plugin: &str| {
         let unknown = || Error::Other { number: 1524, message: format!("Plugin '{plugin}' is not loaded") };
         Plugin::named(plugin).ok_or_else(unknown)
     };
     let make = |user: &UserSpec<'_>| {
+        let name = named(&state.access, &user.name);
         let secret = match user.authentication {
             Authentication::Kept => None,
             Authentication::Plugin(plugin) => Some(Secret::Plugin(find(plugin)?)),
@@ -232,10 +274,18 @@ fn specs(access: &Access, users: &[UserSpec<'_>]) -> Result<Vec<Spec>> {
                 })?;
                 Some(Secret::Stored { plugin, stored: stored.to_owned() })
             }
+            Authentication::Random { plugin } => {
+                let length = state.variables.get(crate::variables::known("generated_random_password_length")).as_u64();
+                let password = super::password::random(length as usize);
+                made.push((name.clone(), password.clone()));
+                Some(Secret::Password { plugin: plugin.map(find).transpose()?, password: password.into_bytes() })
+            }
+            Authentication::DiscardOld => Some(Secret::DiscardOld),
         };
-        Ok(Spec { name: named(access, &user.name), secret, replaces: user.replaces.map(<[u8]>::to_vec) })
+        Ok(Spec { name, secret, replaces: user.replaces.map(<[u8]>::to_vec), retains: user.retains })
     };
-    users.iter().map(make).collect()
+    let specs = users.iter().map(make).collect::<Result<Vec<_>>>()?;
+    Ok((specs, made))
 }
 
 /// What is said of all accounts of a statement.
@@ -406,8 +456,14 @@ impl Policy {
 /// Passwords that an account's history keeps.
 const OLD_PASSWORDS_MAX: usize = 64;
 
-fn set_secret(account: &mut Account, secret: &Secret) {
+fn set_secret(account: &mut Account, secret: &Secret, retains: bool) -> Result<()> {
+    if matches!(secret, Secret::DiscardOld) {
+        account.second.clear();
+        return Ok(());
+    }
+    let before = (account.plugin, account.stored.clone());
     match secret {
+        Secret::DiscardOld => {}
         Secret::Plugin(plugin) => {
             account.plugin = *plugin;
             account.stored.clear();
@@ -421,8 +477,31 @@ fn set_secret(account: &mut Account, secret: &Secret) {
             account.stored.clone_from(stored);
         }
     }
+    let has_other_plugin = account.plugin != before.0;
+    if retains {
+        retain(account, has_other_plugin, before.1)?;
+    } else if has_other_plugin || account.stored.is_empty() {
+        account.second.clear();
+    }
     account.password_changed = now_seconds();
     account.expired = false;
+    Ok(())
+}
+
+/// RETAIN CURRENT PASSWORD: 3878, 3894, 3895 where there cannot be two.
+fn retain(account: &mut Account, has_other_plugin: bool, present: String) -> Result<()> {
+    let whose = account.name.quoted();
+    let because = |why: &str| format!("Current password can not be retained for user {whose} because {why}.");
+    let (number, message) = match () {
+        () if has_other_plugin => (3894, because("authentication plugin is being changed")),
+        () if account.stored.is_empty() => (3895, because("new password is empty")),
+        () if present.is_empty() => (3878, format!("Empty password can not be retained as second password for user {whose}.")),
+        () => {
+            account.second = present;
+            return Ok(());
+        }
+    };
+    Err(Error::Other { number, message })
 }
 
 /// What CREATE USER makes.
@@ -452,7 +531,7 @@ fn create(accounts: &mut Accounts, new: New, if_not_exists: bool) -> Result<Note
         }
         let mut account = Account { name: spec.name, password_changed: now_seconds(), ..Account::default() };
         if let Some(secret) = &spec.secret {
-            set_secret(&mut account, secret);
+            set_secret(&mut account, secret, false)?;
         }
         options.apply(&mut account);
         policy.record(&mut account);
@@ -480,8 +559,10 @@ fn alter(accounts: &mut Accounts, specs: Vec<Spec>, if_exists: bool, options: &O
             if let Secret::Password { password, .. } = secret {
                 policy.check(&account, &spec, password)?;
             }
-            set_secret(&mut account, secret);
-            policy.record(&mut account);
+            set_secret(&mut account, secret, spec.retains)?;
+            if !matches!(secret, Secret::DiscardOld) {
+                policy.record(&mut account);
+            }
         }
         options.apply(&mut account);
         accounts.put(account);
@@ -574,7 +655,7 @@ pub enum Choice {
 }
 
 impl Choice {
-    fn new(access: &Access, choice: &RoleChoice<'_>) -> Self {
+    pub fn new(access: &Access, choice: &RoleChoice<'_>) -> Self {
         let list = |names: &[AccountName<'_>]| names.iter().map(|name| named(access, name)).collect();
         match *choice {
             RoleChoice::None => Choice::None,

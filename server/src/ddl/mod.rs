@@ -31,6 +31,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use table::ddl::{Algorithm, AlterAction, Altered, ConversionWarning, DdlOptions, Lock, NewTable, Progress};
+use table::mdl::Claimed;
 use types::CollationId;
 use types::convert::Severity;
 use types::schema::{IndexDef, TableDef, TableId};
@@ -179,6 +180,7 @@ async fn alter_job<T: Send + 'static>(
     let cancelled = Arc::new(AtomicBool::new(false));
     let progress = Arc::new(Progress::default());
     let options = DdlOptions {
+        session: state.info.id,
         lock_wait_timeout: state.settings.metadata_lock_wait,
         cancelled: Some(Arc::clone(&cancelled)),
         conversion: conversion(state),
@@ -242,12 +244,14 @@ async fn look<T: Default + Send + 'static>(
 ) -> Result<T> {
     let work = move |database: &table::Database, worker: &txn::Worker, options: &DdlOptions| {
         let Some(table) = database.table(id) else { return Ok(T::default()) };
+        let claim = table.mdl().claim(options.session, Claimed::Share);
         if let Err(wait) = table.mdl().acquire_shared(worker.index()) {
             let deadline = std::time::Instant::now() + options.lock_wait_timeout;
             if !wait.wait_blocking(deadline) {
                 return Err(table::Error::LockWaitTimeout);
             }
         }
+        claim.hold();
         let done = if table.is_replaced() { Ok(T::default()) } else { work(database, worker, &table) };
         table.mdl().release_shared(worker.index());
         done

@@ -131,6 +131,7 @@ impl BindContext for Binder<'_> {
     }
 
     fn stored_function(&self, rights: Rights, database: &str, name: &str) -> sql::Result<Option<StoredFunction>> {
+        let database = crate::show::virtual_database(database).unwrap_or(database);
         let Some(def) = self.schema.routine(true, database, name) else { return Ok(None) };
         let refused = |error: Error| match error {
             Error::Sql(error) => error,
@@ -210,11 +211,7 @@ impl BindContext for Binder<'_> {
     }
 
     fn column_type(&self, name: &str, ty: &DataType<'_>) -> sql::Result<ColumnType> {
-        crate::ddl::column_type(name, ty, self.state.settings.connection_collation).map_err(|error| match error {
-            Error::Sql(error) => error,
-            Error::NotSupported(what) => sql::Error::NotSupported(what),
-            other => sql::Error::NotSupported(other.describe().message),
-        })
+        written_type(name, ty, self.state.settings.connection_collation)
     }
 
     fn switches(&self) -> Switches {
@@ -482,6 +479,15 @@ fn type_of(id: VariableId) -> ColumnType {
         Kind::Double { .. } => ColumnType::new(TypeKind::Double),
         _ => ColumnType::new(TypeKind::VarChar { length: 1024 }),
     }
+}
+
+/// The type that the definition of a column names.
+pub fn written_type(name: &str, ty: &DataType<'_>, collation: CollationId) -> sql::Result<ColumnType> {
+    crate::ddl::column_type(name, ty, collation).map_err(|error| match error {
+        Error::Sql(error) => error,
+        Error::NotSupported(what) => sql::Error::NotSupported(what),
+        other => sql::Error::NotSupported(other.describe().message),
+    })
 }
 
 fn place_of(target: &IntoTarget<'_>) -> Place {

@@ -1,11 +1,13 @@
 //! What others may know of a session: the process list's line, and the way to kill it. Read on the session's own worker only;
 //! other threads ask by message.
 
+use super::held::HeldTables;
 use crate::connection::Interruptible;
 use exec::kill;
 use protocol::Attributes;
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::Waker;
@@ -44,6 +46,8 @@ pub struct SessionInfo {
     /// Of its transactions, unless they say otherwise.
     pub isolation: Cell<txn::Isolation>,
     pub stopping: Cell<bool>,
+    /// The tables that its transaction uses.
+    pub held: Rc<HeldTables>,
     statement: RefCell<Vec<u8>>,
     killed: Arc<AtomicU8>,
     waker: Waker,
@@ -99,6 +103,7 @@ impl SessionInfo {
             transaction: Cell::new(None),
             isolation: Cell::new(txn::Isolation::RepeatableRead),
             stopping: Cell::new(false),
+            held: Rc::default(),
             statement: RefCell::default(),
             killed: Arc::new(AtomicU8::new(kill::NONE)),
             waker,

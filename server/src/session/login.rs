@@ -271,22 +271,22 @@ impl Exchange<'_> {
             }
             return Ok(answer(is_right));
         }
-        if let Some(hash) = native_hash(&account.stored).filter(|_| account.plugin == Plugin::Native) {
-            return Ok(answer(auth::native_verify(&hash, &nonce, &proof)));
+        if account.plugin == Plugin::Native {
+            let mut hashes = account.passwords().filter_map(native_hash);
+            return Ok(answer(hashes.any(|hash| auth::native_verify(&hash, &nonce, &proof))));
         }
         let logins = &worker.shared.accounts.logins;
-        if let Some(hash) = logins.fast(account)
-            && auth::sha2_verify(&hash, &nonce, &proof)
-        {
+        if logins.fast(account).iter().any(|hash| auth::sha2_verify(hash, &nonce, &proof)) {
             protocol::put_fast_auth_ok(&mut self.client.output.writer);
             return Ok(answer(true));
         }
         let Some(password) = self.password(worker, &nonce).await? else { return Ok(answer(false)) };
         let hash = auth::sha2_hash(&password);
-        let (plugin, stored) = (account.plugin, account.stored.clone());
-        let is_right = logins.slowly(move || plugin.is_password(&stored, &password)).await.unwrap_or(false);
-        if is_right {
-            logins.remember(account, hash);
+        let (plugin, mut passwords) = (account.plugin, account.passwords().map(str::to_owned).collect::<Vec<_>>().into_iter());
+        let proved = logins.slowly(move || passwords.find(|stored| plugin.is_password(stored, &password))).await.flatten();
+        let is_right = proved.is_some();
+        if let Some(stored) = proved {
+            logins.remember(account, stored, hash);
         }
         Ok(answer(is_right))
     }

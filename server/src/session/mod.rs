@@ -13,6 +13,7 @@
 mod command;
 mod context;
 mod cursor_sink;
+mod held;
 mod host;
 mod infile;
 mod info;
@@ -30,7 +31,8 @@ mod statement;
 mod temporary;
 mod transaction;
 
-pub use context::{Binder, Bound, KeptPlan, Planned, without_parameters};
+pub use context::{Binder, Bound, KeptPlan, Planned, without_parameters, written_type};
+pub use held::{TableUse, UseLine};
 pub use info::{ProcessLine, SessionInfo};
 pub use login::LoggedIn;
 pub use outfile::FileTarget;

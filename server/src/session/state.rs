@@ -107,7 +107,7 @@ impl State {
             variables,
             settings,
             vars,
-            transaction: Transaction::of_session(info.id),
+            transaction: Transaction::of_session(info),
             changes: Vec::new(),
             more_results: false,
             deferred: None,

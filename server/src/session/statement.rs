@@ -126,7 +126,11 @@ impl State {
                 return Ok(());
             }
 
-            Statement::Account(account) => Box::pin(crate::accounts::run(self, account)).await?,
+            Statement::Account(account) => {
+                if let Some(result) = Box::pin(crate::accounts::run(self, account)).await? {
+                    return self.write_result(client, &result, format).await;
+                }
+            }
             Statement::Call(call) => {
                 return Box::pin(crate::routine::call(self, client, call, Default::default(), format)).await;
             }

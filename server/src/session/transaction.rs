@@ -7,10 +7,10 @@
 
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
+use crate::session::held::{Held, HeldTables};
 use crate::session::info::SessionInfo;
 use crate::session::settings::Settings;
 use crate::worker::Worker;
-use smallvec::SmallVec;
 use std::future::Future;
 use std::mem::ManuallyDrop;
 use std::rc::Rc;
@@ -43,16 +43,9 @@ pub struct Transaction {
     /// Of the next transaction only.
     next: Characteristics,
     savepoints: Vec<(Box<str>, Savepoint)>,
-    held: Vec<Held>,
+    held: Rc<HeldTables>,
     /// Something was read or changed, for the client that tracks transaction state.
     pub wrote: bool,
-}
-
-/// A plan in use.
-struct Held {
-    plan: Rc<PlanEntry>,
-    /// The tables (by position, a bit each) whose share was taken for this plan and not for one before.
-    taken: SmallVec<[u64; 1]>,
 }
 
 /// Whether a plan may run now.
@@ -89,8 +82,8 @@ impl Transaction {
     }
 
     /// The transactions of a session.
-    pub fn of_session(session: u32) -> Self {
-        Self { session, ..Self::default() }
+    pub fn of_session(info: &SessionInfo) -> Self {
+        Self { session: info.id, held: Rc::clone(&info.held), ..Self::default() }
     }
 
     /// The engine's transaction for a statement, begun now where there is none. `lasting`: it stays open after the statement
@@ -157,14 +150,13 @@ impl Transaction {
 
     /// Takes shares of the metadata locks of a plan's tables, unless held already, and checks that the plan is still valid.
     pub async fn hold(&mut self, worker: &Worker, info: &SessionInfo, plan: &Rc<PlanEntry>, settings: &Settings) -> Result<Hold> {
-        if self.held.iter().any(|held| Rc::ptr_eq(&held.plan, plan)) {
+        if self.held.has(plan) {
             return Ok(Hold::Held);
         }
         let tables = plan.prepared.tables();
-        let taken = smallvec::smallvec![0; tables.len().div_ceil(64).max(1)];
-        let mut held = Held { plan: Rc::clone(plan), taken };
+        let mut held = Held::new(plan);
         for (position, table) in tables.iter().enumerate() {
-            if self.holds(table) {
+            if self.held.holds(table) {
                 continue;
             }
             if let Err(wait) = table.mdl().acquire_shared(worker.index) {
@@ -174,14 +166,16 @@ impl Transaction {
                     false => settings.metadata_lock_wait.min(settings.row_lock_wait),
                 };
                 let began = Instant::now();
+                let told = self.held.wait(&held, table);
                 let waited = wait_for_share(worker, info, wait, longest).await;
+                std::mem::drop(told);
                 worker.counters.note_metadata_wait(began.elapsed());
                 if let Err(error) = waited {
                     held.give_back(worker);
                     return Err(Error::Exec(error));
                 }
             }
-            held.taken[position / 64] |= 1 << (position % 64);
+            held.take(position);
         }
         let database = &worker.shared.database;
         // Changes of other tables do not concern the plan: with the shares in hand its own tables stay as they are.
@@ -194,11 +188,6 @@ impl Transaction {
             self.held.push(held);
         }
         Ok(Hold::Held)
-    }
-
-    /// Is a share of this table's metadata lock held already?
-    fn holds(&self, table: &Arc<table::Table>) -> bool {
-        self.held.iter().any(|held| held.plan.prepared.tables().iter().any(|other| Arc::ptr_eq(other, table)))
     }
 
     /// A place to come back to when a statement fails.
@@ -258,7 +247,7 @@ impl Transaction {
     fn roll_back_later(&mut self, worker: &Rc<Worker>, txn: Txn) {
         // Dropping an open transaction is a bug, except when the server stops: the next start undoes it.
         let mut txn = ManuallyDrop::new(txn);
-        let held = std::mem::take(&mut self.held);
+        let held = self.held.take();
         let task_worker = Rc::clone(worker);
         worker.core.spawn(async move {
             let worker = task_worker;
@@ -282,9 +271,7 @@ impl Transaction {
         self.isolation = None;
         self.wrote = false;
         self.savepoints.clear();
-        for held in self.held.drain(..) {
-            held.give_back(worker);
-        }
+        self.held.give_back(worker);
     }
 
     /// SAVEPOINT name
@@ -316,16 +303,6 @@ impl Transaction {
     fn find_savepoint(&self, name: &str) -> Result<usize> {
         let position = self.savepoints.iter().position(|(existing, _)| existing.eq_ignore_ascii_case(name));
         position.ok_or_else(|| Error::DoesNotExist { kind: "SAVEPOINT", name: name.to_owned() })
-    }
-}
-
-impl Held {
-    fn give_back(&self, worker: &Worker) {
-        for (position, table) in self.plan.prepared.tables().iter().enumerate() {
-            if self.taken[position / 64] & 1 << (position % 64) != 0 {
-                table.mdl().release_shared(worker.index);
-            }
-        }
     }
 }
 

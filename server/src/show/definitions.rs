@@ -1,13 +1,13 @@
 //! The databases of the server itself: what their tables look like.
 //!
 //! The files in `definitions/` say it, in SQL, as MySQL 8.4 has it: columns, their order, types and whether they may be NULL. They are read
-//! once, with the server's own parser. D1: they are valid (tested), so reading them cannot fail.
+//! once, with the server's own parser, and so are the functions of `sys`. D1: they are valid (tested), so reading them cannot fail.
 
 use crate::ddl::column_type;
-use sql::ast::{ColumnDefinition, CreateTable, Statement};
+use sql::ast::{ColumnDefinition, CreateRoutine, CreateTable, Statement};
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
-use types::schema::{ColumnDef, DatabaseDef, TableDef, TableId};
+use types::schema::{ColumnDef, DatabaseDef, RoutineDef, RoutineKey, TableDef, TableId};
 use types::{CollationId, TypeKind, Value};
 
 /// Names of the databases, and their definitions.
@@ -17,6 +17,10 @@ const FILES: [(&str, &str); 4] = [
     ("performance_schema", include_str!("definitions/performance_schema.sql")),
     ("sys", include_str!("definitions/sys.sql")),
 ];
+
+const SYS_FUNCTIONS: &str = include_str!("definitions/sys_functions.sql");
+/// Who made them, as in MySQL: an account that is not there. They run in their caller's name.
+const SYS_DEFINER: &str = "mysql.sys@localhost";
 
 /// `utf8mb3_general_ci`
 const COLLATION: CollationId = CollationId(33);
@@ -39,19 +43,58 @@ pub fn databases() -> &'static [Arc<DatabaseDef>] {
 }
 
 fn database(name: &str, text: &str, next_id: &mut u64) -> DatabaseDef {
-    let arena = sql::Arena::default();
-    let mode = crate::variables::bits_to_mode(0);
     let mut tables = BTreeMap::new();
-    let mut rest = text.trim();
-    while !rest.is_empty() {
-        let parsed = sql::parse(&arena, rest.as_bytes(), &mode).expect("D1");
-        let Statement::CreateTable(create) = parsed.statement else { unreachable!("D1") };
+    each_statement(text, |statement| {
+        let Statement::CreateTable(create) = statement else { unreachable!("D1") };
         let table = table(name, create, TableId(*next_id));
         *next_id -= 1;
         tables.insert(table.name.clone(), Arc::new(table));
+    });
+    let routines = if name == "sys" { sys_functions() } else { BTreeMap::new() };
+    DatabaseDef { name: name.to_owned(), collation: COLLATION, tables, routines, events: BTreeMap::new() }
+}
+
+fn each_statement(text: &str, mut take: impl FnMut(&Statement<'_>)) {
+    let arena = sql::Arena::default();
+    let mode = crate::variables::bits_to_mode(0);
+    let mut rest = text.trim();
+    while !rest.is_empty() {
+        let parsed = sql::parse(&arena, rest.as_bytes(), &mode).expect("D1");
+        take(&parsed.statement);
         rest = rest[parsed.end..].trim();
     }
-    DatabaseDef { name: name.to_owned(), collation: COLLATION, tables, routines: BTreeMap::new(), events: BTreeMap::new() }
+}
+
+fn sys_functions() -> BTreeMap<RoutineKey, Arc<RoutineDef>> {
+    let mut functions = BTreeMap::new();
+    each_statement(SYS_FUNCTIONS, |statement| {
+        let Statement::CreateRoutine(create) = statement else { unreachable!("D1") };
+        let function = sys_function(create);
+        functions.insert(function.key(), Arc::new(function));
+    });
+    functions
+}
+
+fn sys_function(create: &CreateRoutine<'_>) -> RoutineDef {
+    let written = &create.characteristics;
+    RoutineDef {
+        database: "sys".to_owned(),
+        name: create.name.name.to_owned(),
+        definer: SYS_DEFINER.to_owned(),
+        parameters: create.parameters.to_owned(),
+        body: create.body.to_owned(),
+        comment: written.comment.map_or_else(String::new, |comment| String::from_utf8_lossy(comment).into_owned()),
+        deterministic: written.deterministic.unwrap_or(false),
+        data_access: written.data_access.unwrap_or("CONTAINS SQL").to_owned(),
+        invoker: written.invoker.unwrap_or(false),
+        sql_mode: crate::variables::default_mode_bits(),
+        client_charset: "utf8mb4".to_owned(),
+        connection_collation: CollationId::UTF8MB4_0900_AI_CI,
+        database_collation: CollationId::UTF8MB4_0900_AI_CI,
+        created_us: 0,
+        altered_us: 0,
+        returns: create.returns.map(str::to_owned),
+    }
 }
 
 fn table(database: &str, create: &CreateTable<'_>, id: TableId) -> TableDef {
@@ -100,6 +143,10 @@ mod tests {
                     assert_eq!(def.column_index(&column.name), Some(position), "{}.{}", def.name, column.name);
                 }
             }
+        }
+        for function in sys_functions().values() {
+            let signature = crate::routine::signature(function);
+            assert!(function.invoker && signature.is_ok(), "{}: {signature:?}", function.name);
         }
         assert_eq!(virtual_database("Information_Schema"), Some("information_schema"));
     }

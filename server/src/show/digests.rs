@@ -11,7 +11,7 @@ use sha2::Digest;
 use types::{DateTime, Value};
 
 #[rustfmt::skip]
-pub const MAKERS: &[(&str, Maker)] = &[("events_statements_summary_by_digest", by_digest), ("setup_consumers", consumers)];
+pub const MAKERS: &[(&str, Maker)] = &[("events_statements_summary_by_digest", by_digest), ("setup_actors", actors), ("setup_consumers", consumers)];
 
 #[rustfmt::skip]
 pub const VIEWS: &[(&str, Maker)] = &[
@@ -146,6 +146,12 @@ fn by_digest(source: &Source<'_>) -> Vec<Row> {
         named("performance_schema", "events_statements_summary_by_digest", cells)
     };
     lines(source).iter().map(row).collect()
+}
+
+/// Whose statements are measured: everybody's.
+fn actors(_: &Source<'_>) -> Vec<Row> {
+    let cells = [("HOST", "%"), ("USER", "%"), ("ROLE", "%"), ("ENABLED", "YES"), ("HISTORY", "NO")];
+    vec![named("performance_schema", "setup_actors", cells.map(|(name, value)| (name, text(value))))]
 }
 
 /// What is measured.

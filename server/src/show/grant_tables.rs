@@ -5,7 +5,7 @@
 use super::build::{number, optional, text};
 use super::tables::datetime;
 use super::virtual_tables::{Maker, Row, Source};
-use crate::accounts::model::{Account, DatabaseGrant, Lifetime, Name, RoleGrant, RoutineGrant, TableGrant};
+use crate::accounts::model::{Account, DatabaseGrant, Lifetime, Name, ProxyGrant, RoleGrant, RoutineGrant, TableGrant};
 use crate::accounts::privilege::Privileges;
 use std::sync::Arc;
 use types::Value;
@@ -13,7 +13,7 @@ use types::Value;
 #[rustfmt::skip]
 pub const MAKERS: &[(&str, Maker)] = &[
     ("columns_priv", columns), ("db", databases), ("default_roles", default_roles), ("global_grants", dynamic),
-    ("password_history", passwords), ("procs_priv", routines), ("role_edges", edges), ("tables_priv", tables), ("user", users),
+    ("password_history", passwords), ("procs_priv", routines), ("proxies_priv", proxies), ("role_edges", edges), ("tables_priv", tables), ("user", users),
 ];
 
 /// All accounts by host and user, as MySQL's keys have them.
@@ -109,6 +109,9 @@ fn attributes(account: &Account) -> Option<String> {
         });
         all.insert("Password_locking".to_owned(), locking);
     }
+    if !account.second.is_empty() {
+        all.insert("additional_password".to_owned(), account.second.clone().into());
+    }
     (!all.is_empty()).then(|| serde_json::Value::from(all).to_string())
 }
 
@@ -174,6 +177,17 @@ fn edges(source: &Source<'_>) -> Vec<Row> {
             vec![text(&grant.role.host), text(&grant.role.user), host, user, yes(grant.admin)]
         };
         account.roles.iter().map(row).collect::<Vec<_>>()
+    })
+}
+
+fn proxies(source: &Source<'_>) -> Vec<Row> {
+    of_each(source, |account| {
+        let row = |grant: &ProxyGrant| {
+            let [host, user] = whose(account);
+            let proxied = [text(&grant.proxied.host), text(&grant.proxied.user)];
+            [vec![host, user], proxied.into(), vec![number(u64::from(grant.grant_option)), text(""), never()]].concat()
+        };
+        account.proxies.iter().map(row).collect::<Vec<_>>()
     })
 }
 

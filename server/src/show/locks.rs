@@ -202,7 +202,7 @@ pub fn lock_waits_raw(source: &Source<'_>) -> Vec<Row> {
 }
 
 /// As `sys.format_statement`.
-fn shortened(statement: &str) -> String {
+pub fn shortened(statement: &str) -> String {
     let one_line = statement.replace('\n', " ");
     let count = one_line.chars().count();
     if count <= STATEMENT_CHARS {

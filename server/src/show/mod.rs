@@ -12,6 +12,7 @@ mod filter;
 mod grant_tables;
 mod innodb;
 mod locks;
+mod metadata_locks;
 mod performance_schema;
 mod privileges;
 mod schema;

@@ -4,6 +4,7 @@
 use super::build::{number, optional, text};
 use super::definitions::named;
 use super::locks;
+use super::metadata_locks;
 use super::virtual_tables::{Maker, Row, Source};
 use crate::session::ProcessLine;
 use crate::variables::{self, Scope};
@@ -16,7 +17,7 @@ const DATABASE: &str = "performance_schema";
 #[rustfmt::skip]
 pub const MAKERS: &[(&str, Maker)] = &[
     ("accounts", accounts), ("data_lock_waits", locks::data_lock_waits), ("data_locks", locks::data_locks), ("events_stages_current", stages), ("global_status", status), ("global_variables", global_variables), ("hosts", hosts),
-    ("performance_timers", timers), ("persisted_variables", persisted), ("processlist", processes), ("session_account_connect_attrs", own_attributes),
+    ("metadata_locks", metadata_locks::rows), ("performance_timers", timers), ("persisted_variables", persisted), ("processlist", processes), ("session_account_connect_attrs", own_attributes),
     ("session_connect_attrs", attributes), ("session_status", status), ("session_variables", session_variables), ("threads", threads),
     ("users", users), ("variables_info", variables_info),
 ];
@@ -145,7 +146,7 @@ fn stages(source: &Source<'_>) -> Vec<Row> {
 }
 
 /// The host without the port.
-fn host_of(line: &ProcessLine) -> &str {
+pub fn host_of(line: &ProcessLine) -> &str {
     line.host.rsplit_once(':').map_or(&line.host, |(host, _)| host)
 }
 

@@ -2,7 +2,7 @@
 
 use super::definitions::{self, virtual_database};
 use super::virtual_tables::{Maker, Row, Source};
-use super::{digests, grant_tables, performance_schema, privileges, sys_schema, virtual_tables};
+use super::{digests, grant_tables, metadata_locks, performance_schema, privileges, sys_schema, virtual_tables};
 use sql::plan::{Access, Plan};
 use std::sync::Arc;
 use types::convert::{StoreContext, Warnings};
@@ -30,17 +30,21 @@ pub struct VirtualReads {
     pub gathered: bool,
     /// Among these are statistics by digest.
     pub digests: bool,
+    /// Among these are metadata locks.
+    pub metadata: bool,
 }
 
 /// Looks through a plan's scans.
 pub fn virtual_reads(plan: &Plan) -> VirtualReads {
     let mut reads = VirtualReads::default();
-    for root in plan.roots() {
+    let checks = plan.view_checks().flat_map(|check| check.parts.roots());
+    for root in plan.roots().into_iter().chain(checks) {
         root.walk_scans(&mut |scan| {
             if matches!(scan.access, Access::Virtual) {
                 reads.any = true;
                 reads.gathered |= is_gathered(&scan.table);
                 reads.digests |= is_of_digests(&scan.table);
+                reads.metadata |= is_of_metadata(&scan.table);
             }
         });
     }
@@ -58,6 +62,10 @@ fn is_gathered(table: &TableDef) -> bool {
 
 fn is_of_digests(table: &TableDef) -> bool {
     digests::MAKERS.iter().chain(digests::VIEWS).any(|(name, _)| *name == table.name)
+}
+
+fn is_of_metadata(table: &TableDef) -> bool {
+    metadata_locks::TABLES.contains(&&*table.name)
 }
 
 /// Who makes the rows of a table; a table without is empty.

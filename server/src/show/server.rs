@@ -7,7 +7,7 @@ use crate::accounts::privilege::{self, Privileges};
 use crate::charset;
 use crate::digests::{self, Summary};
 use crate::error::{Result, describe_condition};
-use crate::session::{IDS, ProcessLine, ResultSet, State};
+use crate::session::{IDS, ProcessLine, ResultSet, State, UseLine};
 use crate::shared::Shared;
 use crate::variables::{self, Scope, VariableId};
 use crate::worker::gather;
@@ -26,6 +26,8 @@ pub struct Gathered {
     pub variables: Vec<(&'static str, String)>,
     /// What statements cost, by digest; where a table shows it.
     pub digests: Vec<Summary>,
+    /// What sessions hold of metadata locks for their statements; where a table shows it.
+    pub uses: Vec<UseLine>,
     /// The session that asks.
     pub session: u32,
 }
@@ -48,8 +50,9 @@ impl Gathered {
             }
             false => Vec::new(),
         };
+        let uses = if reads.metadata { use_lines(shared).await } else { Vec::new() };
         let (status, variables) = (status_values(state).await, variable_values(state, false));
-        Self { processes, status, variables, digests, session: state.info.id }
+        Self { processes, status, variables, digests, uses, session: state.info.id }
     }
 }
 
@@ -72,6 +75,15 @@ async fn process_lines(shared: &Arc<Shared>) -> Vec<ProcessLine> {
     .collect();
     processes.sort_by_key(|line| line.id);
     processes
+}
+
+/// The tables that the sessions' transactions use.
+async fn use_lines(shared: &Arc<Shared>) -> Vec<UseLine> {
+    let lines = gather(shared, |worker| {
+        let sessions = worker.sessions.borrow();
+        sessions.values().flat_map(|session| session.held.lines(session.id)).collect::<Vec<_>>()
+    });
+    lines.await.into_iter().flatten().collect()
 }
 
 pub async fn process_list(state: &State, full: bool) -> ResultSet {

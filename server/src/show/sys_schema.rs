@@ -3,6 +3,7 @@
 use super::build::{number, optional, text};
 use super::definitions::named;
 use super::locks;
+use super::metadata_locks;
 use super::performance_schema::thread_id;
 use super::virtual_tables::{Maker, Row, Source};
 use crate::session::ProcessLine;
@@ -15,8 +16,10 @@ const DATABASE: &str = "sys";
 #[rustfmt::skip]
 pub const MAKERS: &[(&str, Maker)] = &[
     ("innodb_lock_waits", locks::lock_waits), ("metrics", metrics), ("processlist", processes), ("schema_auto_increment_columns", auto_increments),
-    ("schema_object_overview", objects), ("schema_redundant_indexes", redundant_indexes), ("session", sessions), ("sys_config", settings),
-    ("version", version), ("x$innodb_lock_waits", locks::lock_waits_raw), ("x$processlist", processes_raw), ("x$session", sessions_raw),
+    ("schema_object_overview", objects), ("schema_redundant_indexes", redundant_indexes), ("schema_table_lock_waits", metadata_locks::waits),
+    ("session", sessions), ("sys_config", settings),
+    ("version", version), ("x$innodb_lock_waits", locks::lock_waits_raw), ("x$processlist", processes_raw),
+    ("x$schema_table_lock_waits", metadata_locks::waits_raw), ("x$session", sessions_raw),
 ];
 
 fn version(_: &Source<'_>) -> Vec<Row> {

@@ -6,9 +6,9 @@
 use super::build::{Columns, result, text};
 use crate::ddl::column_of_query;
 use crate::error::{Error, Result};
-use crate::session::{ResultSet, State};
+use crate::session::{ResultSet, State, written_type};
 use exec::Level;
-use sql::ast::ObjectName;
+use sql::ast::{DataType, ObjectName};
 use sql::plan::{BindContext, Rights, SqlMode, StoredFunction};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -47,6 +47,10 @@ impl BindContext for SchemaOnly<'_> {
 
     fn connection_collation(&self) -> CollationId {
         CollationId::UTF8MB4_0900_AI_CI
+    }
+
+    fn column_type(&self, name: &str, ty: &DataType<'_>) -> sql::Result<ColumnType> {
+        written_type(name, ty, self.connection_collation())
     }
 }
 

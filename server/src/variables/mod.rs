@@ -18,6 +18,11 @@ use std::sync::{Arc, LazyLock};
 use types::Value;
 use types::temporal::TimeZone;
 
+/// The bits of `sql_mode` before anybody sets it.
+pub fn default_mode_bits() -> u64 {
+    parse_bits(list::SQL_MODE_DEFAULT).expect("the list holds a valid mode")
+}
+
 /// The names of `block_encryption_mode`'s values.
 pub fn block_encryption_modes() -> &'static [&'static str] {
     list::BLOCK_ENCRYPTION_MODES

@@ -22,6 +22,10 @@ pub enum Authentication<'a> {
     Password { plugin: Option<&'a str>, password: &'a [u8] },
     /// IDENTIFIED WITH plugin AS 'hash'
     Hash { plugin: &'a str, hash: &'a [u8] },
+    /// IDENTIFIED [WITH plugin] BY RANDOM PASSWORD
+    Random { plugin: Option<&'a str> },
+    /// DISCARD OLD PASSWORD
+    DiscardOld,
 }
 
 /// One account of CREATE USER or ALTER USER.
@@ -31,6 +35,8 @@ pub struct UserSpec<'a> {
     pub authentication: Authentication<'a>,
     /// REPLACE 'current password'
     pub replaces: Option<&'a [u8]>,
+    /// RETAIN CURRENT PASSWORD
+    pub retains: bool,
 }
 
 /// REQUIRE
@@ -110,6 +116,16 @@ pub enum GrantLevel<'a> {
     },
 }
 
+/// Whom REVOKE takes from, and what it does not mind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RevokeFrom<'a> {
+    pub names: &'a [AccountName<'a>],
+    /// IF EXISTS: what is not there is warned of.
+    pub if_exists: bool,
+    /// IGNORE UNKNOWN USER
+    pub ignore_unknown: bool,
+}
+
 /// A statement about accounts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AccountStatement<'a> {
@@ -139,27 +155,33 @@ pub enum AccountStatement<'a> {
         if_exists: bool,
         names: &'a [AccountName<'a>],
     },
-    SetPassword {
-        user: AccountName<'a>,
-        password: &'a [u8],
-        replaces: Option<&'a [u8]>,
-    },
+    SetPassword(UserSpec<'a>),
     Grant {
         privileges: &'a [PrivilegeSpec<'a>],
         level: GrantLevel<'a>,
         to: &'a [AccountName<'a>],
         grant_option: bool,
+        /// AS user [WITH ROLE ...]
+        grantor: Option<(AccountName<'a>, RoleChoice<'a>)>,
     },
     Revoke {
-        if_exists: bool,
         privileges: &'a [PrivilegeSpec<'a>],
         level: GrantLevel<'a>,
-        from: &'a [AccountName<'a>],
+        from: RevokeFrom<'a>,
     },
     /// REVOKE ALL PRIVILEGES, GRANT OPTION FROM
     RevokeAll {
-        if_exists: bool,
-        from: &'a [AccountName<'a>],
+        from: RevokeFrom<'a>,
+    },
+    /// GRANT PROXY ON user TO
+    GrantProxy {
+        on: AccountName<'a>,
+        to: &'a [AccountName<'a>],
+        grant_option: bool,
+    },
+    RevokeProxy {
+        on: AccountName<'a>,
+        from: RevokeFrom<'a>,
     },
     GrantRoles {
         roles: &'a [AccountName<'a>],
@@ -167,9 +189,8 @@ pub enum AccountStatement<'a> {
         admin_option: bool,
     },
     RevokeRoles {
-        if_exists: bool,
         roles: &'a [AccountName<'a>],
-        from: &'a [AccountName<'a>],
+        from: RevokeFrom<'a>,
     },
     SetDefaultRole {
         roles: RoleChoice<'a>,

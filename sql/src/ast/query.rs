@@ -208,6 +208,8 @@ pub struct JsonValueColumn<'a> {
 /// What a column of JSON_TABLE has where its path finds nothing, or nothing that fits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum JsonColumnOn<'a> {
+    /// Nothing is said: NULL.
+    Unsaid,
     Null,
     Error,
     /// The text of a document.

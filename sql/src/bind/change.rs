@@ -220,6 +220,7 @@ impl Binder<'_> {
         for target in &targets {
             block.used[target.source] = vec![true; target.table.columns.len()];
             target.assignments.iter().filter_map(|a| a.value.as_ref()).for_each(|value| block.note_used(value));
+            target.view_check.iter().flat_map(|check| &check.joined).for_each(|value| block.note_used(value));
         }
         filter.iter().for_each(|expr| block.note_used(expr));
         if let Some(tree) = &tree {

@@ -27,6 +27,15 @@ pub(super) struct InsertTarget {
     pub rights: Rights,
 }
 
+impl InsertTarget {
+    /// A table, all of whose columns are given that are not invisible.
+    pub fn of_table(table: std::sync::Arc<TableDef>, rights: Rights) -> Self {
+        let columns: Vec<usize> = (0..table.columns.len()).filter(|&c| !table.columns[c].invisible).collect();
+        let names = columns.iter().map(|&c| table.columns[c].name.clone()).collect();
+        Self { table, columns, names, view: None, check: None, rights }
+    }
+}
+
 impl Binder<'_> {
     pub(super) fn insert(&mut self, insert: &ast::Insert<'_>) -> Result<InsertPlan> {
         let names: Option<Vec<ast::ColumnName<'_>>> = match insert.source {
@@ -232,7 +241,10 @@ impl Binder<'_> {
         // Of one table, that comes first: it is source 0.
         let single = !(joins(update.filter, update.order_by, &update.limit) && is_plain(update.assignments));
         self.statement = "UPDATE";
+        // Of a view with a subquery in its condition, only one that is no join can be changed in an order.
+        self.plain_conditions = !update.order_by.is_empty() || update.limit.is_some();
         let tree = if single { self.single_table(update.tables, update.with.as_ref(), "UPDATE")? } else { None };
+        self.plain_conditions = false;
         let Some(conditions) = tree else { return self.update_join(update) };
         if let Some(with) = &update.with {
             self.with(with)?;
@@ -254,7 +266,9 @@ impl Binder<'_> {
         let single =
             (delete.targets.is_empty() || is_same_table(delete)) && !joins(delete.filter, delete.order_by, &delete.limit);
         self.statement = "DELETE";
+        self.plain_conditions = !delete.order_by.is_empty() || delete.limit.is_some();
         let tree = if single { self.single_table(delete.from, delete.with.as_ref(), "DELETE")? } else { None };
+        self.plain_conditions = false;
         let Some(conditions) = tree else { return self.delete_join(delete) };
         if let Some(with) = &delete.with {
             self.with(with)?;

@@ -106,7 +106,7 @@ fn path(text: &[u8]) -> Result<Path> {
 
 fn answer(on: JsonColumnOn<'_>) -> Result<JsonOn> {
     Ok(match on {
-        JsonColumnOn::Null => JsonOn::Null,
+        JsonColumnOn::Null | JsonColumnOn::Unsaid => JsonOn::Null,
         JsonColumnOn::Error => JsonOn::Error,
         JsonColumnOn::Default(text) => JsonOn::Default(Json::parse(text).map_err(|error| match error.why {
             Some(why) => Error::JsonDefault { why: why.to_string(), position: error.position },

@@ -1,7 +1,8 @@
 //! LOAD DATA: an INSERT whose rows are lines of a file.
 
+use super::dml::InsertTarget;
 use super::from::dotted;
-use super::{Binder, Scope};
+use super::{Binder, Changed, Scope};
 use crate::ast::{self, Duplicates};
 use crate::error::{Clause, Error, FileError, Result};
 use crate::plan::{Action, FileFormat, InsertPlan, InsertSource, LoadPlan, LoadTarget, Part};
@@ -15,20 +16,23 @@ impl Binder<'_> {
         let table = self.lookup(&load.table, Action::Insert)?;
         self.context.need(self.rights, &table, Action::Insert, Part::Any)?;
         self.note_named(&table);
-        if table.view.is_some() {
-            return Err(Error::NotSupported("LOAD DATA into a view".to_owned()));
-        }
         if table.is_virtual {
             return Err(Error::NotUpdatable { table: table.name.clone(), statement: "LOAD" });
         }
-        let partitions = super::dml::selected(&table, load.partitions, false)?;
         let name = load.table.name;
+        let view = table.view.is_some().then_some(table.id);
+        let target = match view {
+            Some(_) => self.loaded_view(table, load)?,
+            None => InsertTarget::of_table(table, self.rights),
+        };
+        let table = Arc::clone(&target.table);
+        let partitions = super::dml::selected(&table, load.partitions, view.is_some())?;
         self.scope = Scope::new(Vec::new(), Clause::FieldList);
-        self.add_source(table.clone(), name)?;
-        let targets = self.load_targets(&table, load.targets)?;
+        self.add_target(&target, name)?;
+        let targets = self.load_targets(&target, load.targets)?;
         refuse_fixed(&table, &format, &targets)?;
         self.loaded = targets.iter().filter_map(variable_of).map(str::to_owned).collect();
-        self.changed = self.stored_tables();
+        self.changed = vec![Changed { table: table.id, name: name.to_owned(), view }];
         self.assigns = Action::Insert;
         let assignments = self.assignments(load.assignments)?;
         self.refuse_target(&[(&table, name)])?;
@@ -40,9 +44,9 @@ impl Binder<'_> {
             }
         }
         let part = |&column: &usize| if load.targets.is_empty() { Part::Each(column) } else { Part::Column(column) };
-        columns.iter().try_for_each(|column| self.context.need(self.rights, &table, Action::Insert, part(column)))?;
+        columns.iter().try_for_each(|column| self.context.need(target.rights, &table, Action::Insert, part(column)))?;
         if load.duplicates == Duplicates::Replace {
-            self.context.need(self.rights, &table, Action::Delete, Part::Table)?;
+            self.context.need(target.rights, &table, Action::Delete, Part::Table)?;
         }
         let plan = LoadPlan { format, lines_skipped: load.lines_skipped, targets, assignments };
         let parts = self.parts();
@@ -55,7 +59,7 @@ impl Binder<'_> {
             // With LOCAL, what has been sent cannot be stopped: problems are warnings.
             ignore: load.duplicates == Duplicates::Ignore || load.local && load.duplicates == Duplicates::Refuse,
             on_duplicate: Vec::new(),
-            view_check: None,
+            view_check: target.check,
             partitions,
             parts,
             duplicate_parts: Default::default(),
@@ -63,15 +67,33 @@ impl Binder<'_> {
         })
     }
 
-    fn load_targets(&self, table: &TableDef, targets: &[ast::LoadTarget<'_>]) -> Result<Vec<LoadTarget>> {
+    /// The table of a view, which is written by the columns that fields and assignments name.
+    fn loaded_view(&mut self, view: Arc<TableDef>, load: &ast::LoadData<'_>) -> Result<InsertTarget> {
+        let mut names: Vec<ast::ColumnName<'_>> = Vec::new();
+        let fields = load.targets.iter().filter_map(|target| match target {
+            ast::LoadTarget::Column(name) => Some(*name),
+            ast::LoadTarget::Variable(_) => None,
+        });
+        for name in fields.chain(load.assignments.iter().map(|assignment| assignment.column)) {
+            if !names.iter().any(|known| known.name.eq_ignore_ascii_case(name.name)) {
+                names.push(name);
+            }
+        }
+        if load.duplicates == Duplicates::Replace {
+            self.context.need(self.rights, &view, Action::Delete, Part::Table)?;
+        }
+        let names = (!load.targets.is_empty()).then_some(names.as_slice());
+        self.load_view(view, load.table.name, names)
+    }
+
+    fn load_targets(&self, target: &InsertTarget, targets: &[ast::LoadTarget<'_>]) -> Result<Vec<LoadTarget>> {
         if targets.is_empty() {
-            let visible = (0..table.columns.len()).filter(|&c| !table.columns[c].invisible);
-            return Ok(visible.map(LoadTarget::Column).collect());
+            return Ok(target.columns.iter().copied().map(LoadTarget::Column).collect());
         }
         let bind = |target: &ast::LoadTarget<'_>| match target {
             ast::LoadTarget::Variable(name) => Ok(LoadTarget::Variable(name.to_lowercase())),
             ast::LoadTarget::Column(name) => match self.find_visible(name)? {
-                Some((_, column)) => Ok(LoadTarget::Column(column)),
+                Some((source, column)) => Ok(LoadTarget::Column(self.target_column(source, column, "LOAD")?.1)),
                 None => Err(Error::UnknownColumn { name: dotted(name), clause: Clause::FieldList }),
             },
         };

@@ -39,6 +39,7 @@ mod subquery;
 mod tests;
 mod typing;
 mod view;
+mod view_check;
 mod window;
 
 pub(crate) use from::{Source, SourceKind};
@@ -267,6 +268,8 @@ pub(crate) struct Binder<'c> {
     pub changes_from: Option<Action>,
     /// What is bound of FROM may be left out by an outer join.
     pub on_null_side: bool,
+    /// Conditions with subqueries stay what they are, and become no joins, but those within subqueries.
+    pub plain_conditions: bool,
     /// The collation of the expression bound last.
     pub derivation: Derivation,
     /// Those of its parts, if it was a row.
@@ -300,6 +303,7 @@ impl<'c> Binder<'c> {
             assigns: Action::Update,
             changes_from: None,
             on_null_side: false,
+            plain_conditions: false,
             derivation: Derivation::IGNORABLE,
             row_parts: Vec::new(),
             union_blocks: None,

@@ -340,7 +340,7 @@ impl Binder<'_> {
         }
         let limit = self.limit(tail.limit)?;
         self.push_conditions(&tree, &mut filter)?;
-        if !self.scope.correlated.is_empty() && !tail.locking {
+        if !self.scope.correlated.is_empty() && !tail.locking && !self.keeps_conditions() {
             let over_rows = plain && having.is_none() && self.scope.windows.as_ref().is_none_or(Vec::is_empty);
             let mut select = std::mem::take(&mut self.scope.select);
             let listed = select.iter_mut().map(|c| &mut c.expr).chain(order.iter_mut().map(|(key, _)| key));

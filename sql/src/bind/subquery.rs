@@ -274,6 +274,7 @@ impl Binder<'_> {
             return Ok(conditions);
         }
         if may_join
+            && !self.keeps_conditions()
             && tree.is_some()
             && let Some((arg, query, anti)) = joinable(filter)
         {

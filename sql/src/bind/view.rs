@@ -20,7 +20,7 @@ use crate::arena::Arena;
 use crate::ast::{self, Join, Query, SelectItem, Statement, TableRef};
 use crate::error::{Clause, Error, Result, ViewProblem};
 use crate::expr::{Expr, ExprKind};
-use crate::plan::{BindContext, Named, OutputColumn, Part, SqlMode, ViewCheck};
+use crate::plan::{BindContext, Named, OutputColumn, Part, SqlMode};
 use crate::planner::{JoinTree, tree_sources};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -35,12 +35,14 @@ pub(crate) struct BoundView {
     pub tables: Vec<usize>,
     /// There is something else in it.
     pub has_other: bool,
+    /// Those tables and what else there is, in the order of FROM.
+    pub leaves: Vec<usize>,
     /// What WITH CHECK OPTION asks of new rows.
-    check: Vec<Expr>,
+    pub check: Vec<Expr>,
     /// All conditions, its own and those of the views in it.
     all: Vec<Expr>,
-    /// Some conditions are joins by now.
-    joins_subqueries: bool,
+    /// Some of these conditions are joins by now.
+    pub joins_subqueries: bool,
 }
 
 impl BoundView {
@@ -296,6 +298,7 @@ impl Binder<'_> {
             def: Arc::clone(def),
             tables: Vec::new(),
             has_other: false,
+            leaves: Vec::new(),
             check: Vec::new(),
             all: Vec::new(),
             joins_subqueries: false,
@@ -304,14 +307,23 @@ impl Binder<'_> {
         for &source in visible {
             let from = &self.sources[source];
             match (&from.kind, &from.view) {
-                (SourceKind::Table, _) if !from.table.is_virtual => view.tables.push(source),
+                (SourceKind::Table, _) if !from.table.is_virtual => {
+                    view.tables.push(source);
+                    view.leaves.push(source);
+                }
                 (_, Some(below)) => {
                     view.tables.extend(&below.tables);
+                    view.leaves.extend(&below.leaves);
                     view.has_other |= below.has_other;
+                    view.joins_subqueries |= below.joins_subqueries;
                     view.check.extend(below.check.iter().cloned());
                     inner.extend(below.all.iter());
                 }
-                _ => view.has_other = true,
+                (SourceKind::Merged(_), _) => view.has_other = true,
+                _ => {
+                    view.has_other = true;
+                    view.leaves.push(source);
+                }
             }
         }
         let tree = select.tree.as_ref().expect("a mergeable block has tables");
@@ -325,7 +337,7 @@ impl Binder<'_> {
             CheckOption::Cascaded => view.check = joined.iter().copied().chain(&select.filter).cloned().collect(),
         }
         view.all = joined.into_iter().chain(&select.filter).cloned().collect();
-        view.joins_subqueries = option != CheckOption::None && {
+        view.joins_subqueries |= option != CheckOption::None && {
             let mut sources = Vec::new();
             tree_sources(tree, &mut sources);
             sources.len() != view.tables.len()
@@ -370,30 +382,11 @@ impl Binder<'_> {
             _ => return Err(not_updatable()),
         }
         let found = self.stored_column(source, column).filter(|(base, _)| !self.sources[*base].table.is_virtual);
-        found.ok_or_else(|| Error::ColumnNotUpdatable(from.table.columns[column].name.clone()))
-    }
-
-    /// What WITH CHECK OPTION asks of a row of the table `base` that is written through the view `source`.
-    pub(super) fn view_check(&self, source: usize, base: usize) -> Result<Option<Box<ViewCheck>>> {
-        let Some(view) = &self.sources[source].view else { return Ok(None) };
-        if view.check.is_empty() && !view.joins_subqueries {
-            return Ok(None);
-        }
-        let reads_other = |e: &Expr| match e.kind {
-            ExprKind::Column { source, .. } | ExprKind::ColumnOrdinal { source, .. } => source != base,
-            ExprKind::Subquery(_) => true,
-            _ => false,
-        };
-        if view.joins_subqueries || view.check.iter().any(|condition| condition.any(&reads_other)) {
-            return Err(Error::NotSupported("WITH CHECK OPTION over several tables or with subqueries".to_owned()));
-        }
-        let mut parts = view.check.clone();
-        parts.iter_mut().for_each(|condition| condition.map_sources(&|_| 0));
-        let condition = match parts.len() {
-            1 => parts.remove(0),
-            _ => Expr { kind: ExprKind::And(parts), ty: super::typing::boolean(), nullable: true },
-        };
-        Ok(Some(Box::new(ViewCheck { view: format!("{}.{}", view.def.database, view.def.name), condition })))
+        found.ok_or_else(|| match &from.kind {
+            // A column of a derived table.
+            SourceKind::Merged(exprs) if matches!(exprs[column].kind, ExprKind::Column { .. }) => not_updatable(),
+            _ => Error::ColumnNotUpdatable(from.table.columns[column].name.clone()),
+        })
     }
 
     /// The table that an INSERT into a view writes; the view was noted last.
@@ -440,12 +433,50 @@ impl Binder<'_> {
             return Err(view.problem(ViewProblem::DeleteFromJoin));
         }
         drop(tree);
-        let (table, rights) = (Arc::clone(&self.sources[base].table), self.sources[base].rights);
-        let check = self.view_check(place, base)?;
         if !ignore {
-            self.refuse_missing(&table, &columns, view)?;
+            self.refuse_missing(&self.sources[base].table, &columns, view)?;
         }
         let names = given.iter().map(|&column| def.columns[column].name.clone()).collect();
+        self.view_target(place, base, columns, names)
+    }
+
+    /// The table that a LOAD DATA into a view writes; the view was noted last. It must be its only one, and other columns of the view may
+    /// be what they are.
+    pub(super) fn load_view(
+        &mut self,
+        def: Arc<TableDef>,
+        name: &str,
+        names: Option<&[ast::ColumnName<'_>]>,
+    ) -> Result<InsertTarget> {
+        self.scope = super::Scope::new(Vec::new(), Clause::FieldList);
+        self.view(Arc::clone(&def), name)?;
+        let place = self.sources.len() - 1;
+        let not_updatable = || Error::NotUpdatable { table: name.to_owned(), statement: "LOAD" };
+        let view = self.sources[place].view.as_ref().ok_or_else(not_updatable)?;
+        view.refuse_unless_updatable(name, "LOAD")?;
+        let [base] = view.tables[..] else { return Err(not_updatable()) };
+        let mut given = Vec::new();
+        for column in names.unwrap_or_default() {
+            let unknown = || Error::UnknownColumn { name: super::from::dotted(column), clause: Clause::FieldList };
+            given.push(def.column_index(column.name).ok_or_else(unknown)?);
+        }
+        if names.is_none() {
+            given.extend(0..def.columns.len());
+        }
+        self.need_targets(self.rights, &def, &given, if names.is_some() { Part::Column } else { Part::Each })?;
+        let own = |&column: &usize| self.target_column(place, column, "LOAD").map(|(_, column)| column);
+        let columns = given.iter().map(own).collect::<Result<Vec<usize>>>()?;
+        let names = given.iter().map(|&column| def.columns[column].name.clone()).collect();
+        self.view_target(place, base, columns, names)
+    }
+
+    /// The table `base` of the view `place` as what a statement writes, with the view over it.
+    fn view_target(&mut self, place: usize, base: usize, columns: Vec<usize>, names: Vec<String>) -> Result<InsertTarget> {
+        let from = self.sources[place].clone();
+        let all: Vec<Option<(usize, usize)>> =
+            (0..from.table.columns.len()).map(|column| self.stored_column(place, column)).collect();
+        let (table, rights) = (Arc::clone(&self.sources[base].table), self.sources[base].rights);
+        let check = self.view_check(place, base)?;
         let view = Some(over_target(&from, &all, base));
         // Its own sources are out of sight from here on.
         self.sources.clear();

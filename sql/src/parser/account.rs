@@ -73,7 +73,7 @@ impl<'a> Parser<'a> {
     pub(super) fn create_user(&mut self) -> Result<Statement<'a>> {
         self.expect_word("USER")?;
         let if_not_exists = self.if_not_exists()?;
-        let users = self.list(|p| p.user_spec())?;
+        let users = self.list(|p| p.user_spec(true))?;
         let mut default_roles: &[AccountName<'a>] = &[];
         if self.accept_kw(K::Default) {
             self.expect_word("ROLE")?;
@@ -87,7 +87,7 @@ impl<'a> Parser<'a> {
     pub(super) fn alter_user(&mut self) -> Result<Statement<'a>> {
         self.expect_word("USER")?;
         let if_exists = self.if_exists()?;
-        let users = self.list(|p| p.user_spec())?;
+        let users = self.list(|p| p.user_spec(false))?;
         if self.accept_kw(K::Default) {
             self.expect_word("ROLE")?;
             let roles = self.role_choice()?;
@@ -99,26 +99,31 @@ impl<'a> Parser<'a> {
         self.account(AccountStatement::AlterUser { if_exists, users, options })
     }
 
-    fn user_spec(&mut self) -> Result<UserSpec<'a>> {
+    /// `new`: it has no password yet.
+    fn user_spec(&mut self, new: bool) -> Result<UserSpec<'a>> {
         let name = self.account_name()?;
-        let mut spec = UserSpec { name, authentication: Authentication::Kept, replaces: None };
+        let mut spec = UserSpec { name, authentication: Authentication::Kept, replaces: None, retains: false };
         if self.at_word("ADD") || self.at_kw(K::Add) || self.at_kw(K::Drop) || self.at_word("MODIFY") {
             return Err(Error::NotSupported("second authentication factors".to_owned()));
         }
-        if self.accept_word("DISCARD") {
+        if !new && self.accept_word("DISCARD") {
             self.expect_word("OLD")?;
             self.expect_word("PASSWORD")?;
-            return Err(Error::NotSupported("two passwords of one account".to_owned()));
+            spec.authentication = Authentication::DiscardOld;
+            return Ok(spec);
         }
         if !self.accept_word("IDENTIFIED") {
             return Ok(spec);
         }
         let plugin = if self.accept_kw(K::With) { Some(self.ident_or_string()?) } else { None };
         spec.authentication = if self.accept_kw(K::By) {
-            if self.at_word("RANDOM") {
-                return Err(Error::NotSupported("IDENTIFIED BY RANDOM PASSWORD".to_owned()));
+            match self.accept_word("RANDOM") {
+                true => {
+                    self.expect_word("PASSWORD")?;
+                    Authentication::Random { plugin }
+                }
+                false => Authentication::Password { plugin, password: self.string()? },
             }
-            Authentication::Password { plugin, password: self.string()? }
         } else if let (Some(plugin), true) = (plugin, self.accept_kw(K::As)) {
             let hash = match self.token {
                 Token::Hex(digits) => self.hex_bytes(digits)?,
@@ -130,16 +135,26 @@ impl<'a> Parser<'a> {
         } else {
             return Err(self.error());
         };
-        if self.accept_kw(K::Replace) {
-            spec.replaces = Some(self.string()?);
-        }
-        if self.at_word("RETAIN") {
-            return Err(Error::NotSupported("two passwords of one account".to_owned()));
+        if !new {
+            self.replaced_password(&mut spec)?;
         }
         if self.at_kw(K::And) {
             return Err(Error::NotSupported("second authentication factors".to_owned()));
         }
         Ok(spec)
+    }
+
+    /// `[REPLACE 'current'] [RETAIN CURRENT PASSWORD]`
+    fn replaced_password(&mut self, spec: &mut UserSpec<'a>) -> Result<()> {
+        if self.accept_kw(K::Replace) {
+            spec.replaces = Some(self.string()?);
+        }
+        spec.retains = self.accept_word("RETAIN");
+        if spec.retains {
+            self.expect_word("CURRENT")?;
+            self.expect_word("PASSWORD")?;
+        }
+        Ok(())
     }
 
     fn hex_bytes(&mut self, digits: &'a [u8]) -> Result<&'a [u8]> {
@@ -308,8 +323,12 @@ impl<'a> Parser<'a> {
 
     pub(super) fn grant(&mut self) -> Result<Statement<'a>> {
         self.bump();
-        if self.at_word("PROXY") {
-            return self.unsupported("GRANT PROXY");
+        if self.accept_proxy()? {
+            let on = self.account_name()?;
+            self.expect_kw(K::To)?;
+            let to = self.account_names()?;
+            let grant_option = self.with_grant_option()?;
+            return self.account(AccountStatement::GrantProxy { on, to, grant_option });
         }
         let items = self.list(|p| p.grant_item())?;
         if self.accept_kw(K::To) {
@@ -327,50 +346,77 @@ impl<'a> Parser<'a> {
         let privileges = self.privileges_of(items);
         self.expect_kw(K::To)?;
         let to = self.account_names()?;
-        let grant_option = self.accept_kw(K::With);
-        if grant_option {
+        let grant_option = self.with_grant_option()?;
+        let grantor = if self.accept_kw(K::As) { Some(self.grantor()?) } else { None };
+        self.account(AccountStatement::Grant { privileges, level, to, grant_option, grantor })
+    }
+
+    fn with_grant_option(&mut self) -> Result<bool> {
+        let is_given = self.accept_kw(K::With);
+        if is_given {
             self.expect_kw(K::Grant)?;
             self.expect_kw(K::Option)?;
         }
-        if self.at_kw(K::As) {
-            return Err(Error::NotSupported("GRANT ... AS".to_owned()));
+        Ok(is_given)
+    }
+
+    /// `user [WITH ROLE ...]`
+    fn grantor(&mut self) -> Result<(AccountName<'a>, RoleChoice<'a>)> {
+        let name = self.account_name()?;
+        if !self.accept_kw(K::With) {
+            return Ok((name, RoleChoice::Default));
         }
-        self.account(AccountStatement::Grant { privileges, level, to, grant_option })
+        self.expect_word("ROLE")?;
+        Ok((name, self.role_choice()?))
+    }
+
+    /// `PROXY ON`
+    fn accept_proxy(&mut self) -> Result<bool> {
+        let is_proxy = self.accept_word("PROXY");
+        if is_proxy {
+            self.expect_kw(K::On)?;
+        }
+        Ok(is_proxy)
     }
 
     pub(super) fn revoke(&mut self) -> Result<Statement<'a>> {
         self.bump();
         let if_exists = self.if_exists()?;
-        if self.at_word("PROXY") {
-            return self.unsupported("REVOKE PROXY");
+        if self.accept_proxy()? {
+            let on = self.account_name()?;
+            self.expect_kw(K::From)?;
+            let from = self.revoke_from(if_exists)?;
+            return self.account(AccountStatement::RevokeProxy { on, from });
         }
         let items = self.list(|p| p.grant_item())?;
         if self.accept_kw(K::From) {
-            let from = self.account_names()?;
-            self.ignore_unknown()?;
+            let from = self.revoke_from(if_exists)?;
             if let [first, second] = items
                 && first.privilege.name == "ALL"
                 && second.privilege.name == "GRANT OPTION"
             {
-                return self.account(AccountStatement::RevokeAll { if_exists, from });
+                return self.account(AccountStatement::RevokeAll { from });
             }
             let roles = self.roles_of(items)?;
-            return self.account(AccountStatement::RevokeRoles { if_exists, roles, from });
+            return self.account(AccountStatement::RevokeRoles { roles, from });
         }
         self.expect_kw(K::On)?;
         let level = self.grant_level()?;
         let privileges = self.privileges_of(items);
         self.expect_kw(K::From)?;
-        let from = self.account_names()?;
-        self.ignore_unknown()?;
-        self.account(AccountStatement::Revoke { if_exists, privileges, level, from })
+        let from = self.revoke_from(if_exists)?;
+        self.account(AccountStatement::Revoke { privileges, level, from })
     }
 
-    fn ignore_unknown(&mut self) -> Result<()> {
-        match self.at_kw(K::Ignore) {
-            true => Err(Error::NotSupported("REVOKE ... IGNORE UNKNOWN USER".to_owned())),
-            false => Ok(()),
+    /// `users [IGNORE UNKNOWN USER]`
+    fn revoke_from(&mut self, if_exists: bool) -> Result<RevokeFrom<'a>> {
+        let names = self.account_names()?;
+        let ignore_unknown = self.accept_kw(K::Ignore);
+        if ignore_unknown {
+            self.expect_word("UNKNOWN")?;
+            self.expect_word("USER")?;
         }
+        Ok(RevokeFrom { names, if_exists, ignore_unknown })
     }
 
     fn grant_item(&mut self) -> Result<Item<'a>> {
@@ -498,15 +544,15 @@ impl<'a> Parser<'a> {
     pub(super) fn set_password(&mut self) -> Result<Statement<'a>> {
         self.expect_word("PASSWORD")?;
         let user = if self.accept_kw(K::For) { self.account_name()? } else { AccountName::Current };
-        if self.at_kw(K::To) {
-            return Err(Error::NotSupported("SET PASSWORD TO RANDOM".to_owned()));
-        }
-        self.expect(Token::Equal)?;
-        let password = self.string()?;
-        let replaces = if self.accept_kw(K::Replace) { Some(self.string()?) } else { None };
-        if self.at_word("RETAIN") {
-            return Err(Error::NotSupported("two passwords of one account".to_owned()));
-        }
-        self.account(AccountStatement::SetPassword { user, password, replaces })
+        let authentication = if self.accept_kw(K::To) {
+            self.expect_word("RANDOM")?;
+            Authentication::Random { plugin: None }
+        } else {
+            self.expect(Token::Equal)?;
+            Authentication::Password { plugin: None, password: self.string()? }
+        };
+        let mut spec = UserSpec { name: user, authentication, replaces: None, retains: false };
+        self.replaced_password(&mut spec)?;
+        self.account(AccountStatement::SetPassword(spec))
     }
 }

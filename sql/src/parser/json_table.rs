@@ -73,8 +73,8 @@ impl<'a> Parser<'a> {
             ty,
             exists,
             path,
-            on_empty: on_empty.unwrap_or(JsonColumnOn::Null),
-            on_error: on_error.unwrap_or(JsonColumnOn::Null),
+            on_empty: on_empty.unwrap_or(JsonColumnOn::Unsaid),
+            on_error: on_error.unwrap_or(JsonColumnOn::Unsaid),
         };
         Ok(JsonColumn::Value(self.arena.node(column)))
     }

@@ -5,6 +5,7 @@
 //!    the catalog keeps, and what each statement that names the view binds.
 //! 3. SHOW CREATE VIEW reads the text back and prints it once more, without the name of the session's database.
 
+mod json_table;
 mod print;
 #[cfg(test)]
 mod tests;

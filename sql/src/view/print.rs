@@ -529,7 +529,7 @@ impl Printer<'_> {
                 }
                 Ok(())
             }
-            TableRef::JsonTable(_) => Err(Error::NotSupported("JSON_TABLE in a view".to_owned())),
+            TableRef::JsonTable(table) => self.json_table(table),
             TableRef::Join(join) => self.join(join),
             // Brackets around a join are its own.
             TableRef::List([join @ TableRef::Join(_)]) => self.table(join),

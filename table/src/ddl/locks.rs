@@ -10,7 +10,7 @@
 use super::DdlOptions;
 use super::online::ALONE_MAX;
 use crate::database::{DdlState, Published};
-use crate::mdl::{DefinitionGuard, ExclusiveGuard};
+use crate::mdl::{ClaimGuard, Claimed, DefinitionGuard, ExclusiveGuard};
 use crate::{Database, Error, Result, Table};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -31,7 +31,9 @@ pub(super) struct LockedTables {
     pub tables: Vec<Arc<Table>>,
     /// Given back before the definitions: fields drop in order.
     exclusive: Vec<ExclusiveGuard>,
-    _definitions: Vec<DefinitionGuard>,
+    /// Of the locks in `exclusive`, or of the one that is waited for.
+    claims: Vec<ClaimGuard>,
+    _definitions: Vec<(DefinitionGuard, ClaimGuard)>,
 }
 
 impl LockedTables {
@@ -48,7 +50,7 @@ impl LockedTables {
     fn lock_parked(tables: Vec<Arc<Table>>, deadline: Instant, options: &DdlOptions) -> Result<Self> {
         let define = |table: &Arc<Table>| define_one(table, deadline, options);
         let definitions = tables.iter().map(define).collect::<Result<Vec<_>>>()?;
-        let mut locked = Self { tables, exclusive: Vec::new(), _definitions: definitions };
+        let mut locked = Self { tables, exclusive: Vec::new(), claims: Vec::new(), _definitions: definitions };
         while !locked.take_turn(deadline, options)? {
             pause(deadline, options)?;
         }
@@ -58,6 +60,7 @@ impl LockedTables {
     /// Lets users in.
     pub fn let_in(&mut self) {
         self.exclusive.clear();
+        self.claims.clear();
     }
 
     /// Locks alone again; whenever users have to be let in, `meanwhile` is called.
@@ -87,11 +90,23 @@ impl LockedTables {
     /// Tries to take all locks. `false`: it took too long, none is held.
     fn take_turn(&mut self, deadline: Instant, options: &DdlOptions) -> Result<bool> {
         let end = Instant::now() + TURN;
+        // What the turn before has waited for is waited for without a gap.
+        let mut before = std::mem::take(&mut self.claims);
         for table in &self.tables {
+            let claim = match before.iter().position(|claim| claim.is_on(&table.mdl)) {
+                Some(place) => before.swap_remove(place),
+                None => table.mdl.claim(options.session, Claimed::Alone),
+            };
             match lock_one(table, end, deadline, options)? {
-                Some(guard) => self.exclusive.push(guard),
+                Some(guard) => {
+                    claim.hold();
+                    self.claims.push(claim);
+                    self.exclusive.push(guard);
+                }
                 None => {
                     self.exclusive.clear();
+                    // It is waited for also while users go on.
+                    self.claims = vec![claim];
                     return Ok(false);
                 }
             }
@@ -125,14 +140,16 @@ fn lock_one(table: &Table, end: Instant, deadline: Instant, options: &DdlOptions
     }
 }
 
-fn define_one(table: &Table, deadline: Instant, options: &DdlOptions) -> Result<DefinitionGuard> {
+fn define_one(table: &Table, deadline: Instant, options: &DdlOptions) -> Result<(DefinitionGuard, ClaimGuard)> {
+    let claim = table.mdl.claim(options.session, Claimed::Definition);
     loop {
         options.check_cancelled()?;
         let now = Instant::now();
         let taken = table.mdl.acquire_definition_blocking(deadline.min(now + LOOK));
         options.progress.waits(taken.is_none());
         if let Some(guard) = taken {
-            return Ok(guard);
+            claim.hold();
+            return Ok((guard, claim));
         }
         if now >= deadline {
             return Err(Error::LockWaitTimeout);

@@ -57,6 +57,8 @@ use types::{CollationId, ColumnType};
 /// What a DDL statement may wait for, and how it is stopped.
 #[derive(Clone, Debug)]
 pub struct DdlOptions {
+    /// For whom it is done; 0: for the server itself.
+    pub session: u32,
     /// How long to wait for others to stop using a table.
     pub lock_wait_timeout: Duration,
     /// Set by KILL; looked at between slices of work.
@@ -133,8 +135,17 @@ impl Default for DdlOptions {
     fn default() -> Self {
         let (lock_wait_timeout, conversion) = (Duration::from_secs(50), Conversion::default());
         let (expressions, algorithm, lock) = (None, Algorithm::Default, Lock::Default);
-        let progress = Arc::default();
-        Self { lock_wait_timeout, cancelled: None, conversion, foreign_key_checks: true, expressions, algorithm, lock, progress }
+        Self {
+            session: 0,
+            lock_wait_timeout,
+            cancelled: None,
+            conversion,
+            foreign_key_checks: true,
+            expressions,
+            algorithm,
+            lock,
+            progress: Arc::default(),
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-const DIRECTORY: &str = "HEDDLE_TEST_CRASH_DIRECTORY";
+pub(super) const DIRECTORY: &str = "HEDDLE_TEST_CRASH_DIRECTORY";
 const ROWS: i64 = 300;
 /// Steps of one table's life: create, fill, index, let a column of large values go for another, partition, drop a partition, rename; a view is replaced, and the table before
 /// the last is dropped.
@@ -17,7 +17,7 @@ const STEPS: u64 = 8;
 /// Rows of the partition that is dropped.
 const DROPPED: i64 = 100;
 
-fn open(directory: &Path) -> (Arc<Engine>, Arc<Database>) {
+pub(super) fn open(directory: &Path) -> (Arc<Engine>, Arc<Database>) {
     let config = Config {
         data_dir: directory.to_path_buf(),
         buffer_pool_bytes: 16 << 20,
@@ -91,16 +91,20 @@ fn child() {
     let (engine, database) = open(Path::new(&directory));
     let worker = engine.worker(0);
     worker.tick();
-    let first = std::env::var("HEDDLE_TEST_FIRST_STEP").ok().and_then(|s| s.parse().ok()).unwrap_or(0);
-    for step in first.. {
+    for step in first_step().. {
         run_step(&database, &worker, step);
         println!("\ndone {step}");
     }
 }
 
-fn spawn(directory: &Path, first: u64) -> Child {
+/// With which step a child begins.
+pub(super) fn first_step() -> u64 {
+    std::env::var("HEDDLE_TEST_FIRST_STEP").ok().and_then(|s| s.parse().ok()).unwrap_or(0)
+}
+
+fn spawn(child: &str, directory: &Path, first: u64) -> Child {
     Command::new(std::env::current_exe().expect("a test binary"))
-        .args(["tests::crash::child", "--exact", "--nocapture", "--test-threads=1"])
+        .args([child, "--exact", "--nocapture", "--test-threads=1"])
         .env(DIRECTORY, directory)
         .env("HEDDLE_TEST_FIRST_STEP", first.to_string())
         .stdout(Stdio::piped())
@@ -109,9 +113,9 @@ fn spawn(directory: &Path, first: u64) -> Child {
         .expect("the test binary starts")
 }
 
-/// Lets a child work for a while, kills it, and returns the last step it acknowledged.
-fn run_and_kill(directory: &Path, first: u64, time: Duration) -> Option<u64> {
-    let mut child = spawn(directory, first);
+/// Lets a child, which is the test of this name, work for a while, kills it, and returns the last step it acknowledged.
+pub(super) fn run_and_kill(child: &str, directory: &Path, first: u64, time: Duration) -> Option<u64> {
+    let mut child = spawn(child, directory, first);
     let lines = BufReader::new(child.stdout.take().expect("piped")).lines();
     let reader = std::thread::spawn(move || {
         let done = lines.map_while(std::result::Result::ok).filter_map(|line| line.strip_prefix("done ")?.parse::<u64>().ok());
@@ -165,7 +169,7 @@ fn ddl_is_atomic_over_kills() {
     let mut first = 0;
     for _ in 0..8 {
         let time = Duration::from_millis(rng.random_range(150..900));
-        let done = run_and_kill(&directory, first, time);
+        let done = run_and_kill("tests::crash::child", &directory, first, time);
         let (engine, database) = open(&directory);
         let worker = engine.worker(0);
         worker.tick();

@@ -5,6 +5,7 @@ mod columns;
 mod crash;
 mod ddl;
 mod events;
+mod exchange;
 mod foreign;
 mod functional;
 mod offline;

@@ -3,6 +3,7 @@
 use super::*;
 use crate::offline::{Event, PAGE_BYTES, Summary, check};
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 use std::sync::Mutex;
 use txn::WriteOutcome;
 
@@ -35,14 +36,15 @@ fn filled(fixture: &Fixture) -> Arc<Table> {
     table
 }
 
-fn look(fixture: &Fixture) -> (Summary, Vec<String>) {
+pub(super) fn look(directory: &Path) -> (Summary, Vec<String>) {
     let said = Mutex::new(Vec::new());
     let tell = |event: Event<'_>| match event {
         Event::Problem(what) => said.lock().expect("no panic").push(what.to_owned()),
         Event::LostPages(pages) => said.lock().expect("no panic").push(format!("{pages} lost pages")),
+        Event::Orphans(trees) => said.lock().expect("no panic").push(format!("{trees} orphans")),
         _ => {}
     };
-    let summary = check(&fixture.directory, 3, &tell).expect("the directory is readable");
+    let summary = check(directory, 3, &tell).expect("the directory is readable");
     (summary, said.into_inner().expect("no panic"))
 }
 
@@ -52,7 +54,7 @@ fn a_whole_directory_has_no_problems() {
     filled(&fixture);
     assert!(check(&fixture.directory, 1, &|_| {}).is_err(), "a server runs on it");
     fixture.close();
-    let (summary, said) = look(&fixture);
+    let (summary, said) = look(&fixture.directory);
     assert_eq!(said, [""; 0]);
     assert_eq!(summary, Summary { problems: 0, tables: 1, rows: ROWS as u64 });
     assert!(check(&fixture.directory.join("log"), 1, &|_| {}).is_err(), "no data directory");
@@ -84,7 +86,7 @@ fn entries_without_rows_and_rows_without_entries_are_named() {
     }
     drop(table);
     fixture.close();
-    let (summary, said) = look(&fixture);
+    let (summary, said) = look(&fixture.directory);
     assert_eq!(summary.problems, 2, "{said:?}");
     let has = |what: &str| assert!(said.iter().any(|s| s.contains(what)), "{what} is not in {said:?}");
     has("index n has no entry for the row under key 0x");
@@ -105,7 +107,7 @@ fn damaged_bytes_are_named() {
     file.write_all_at(&[byte[0] ^ 0x10], at).expect("writes");
     // The copy of the page that was on its way home would be put back.
     std::fs::remove_file(fixture.directory.join("heddle.doublewrite")).expect("removes");
-    let (summary, said) = look(&fixture);
+    let (summary, said) = look(&fixture.directory);
     assert!(summary.problems >= 2, "{said:?}");
     assert!(said[0].starts_with(&format!("page {root}: checksum")), "{said:?}");
     assert!(said.iter().any(|s| s.starts_with(&format!("table d.t: page {root}: the root"))), "{said:?}");

@@ -1,0 +1,82 @@
+//! WITH CHECK OPTION of views whose condition reads more than the row: it has subqueries, or reads other tables of the view.
+//!
+//! What the condition runs is a plan of its own (`sql::plan::ViewCheck::parts`), with the row as source 0, and is run for each row that is
+//! written. Conditions over the row alone are judged in `rules`.
+
+use super::assign::ColumnChanges;
+use super::foreign::Writer;
+use super::rules::whole;
+use super::update::{new_row, subquery_lock};
+use crate::error::{Error, Result};
+use crate::eval::{Env, Shared};
+use crate::run::{Run, Slice, Source, Sources};
+use sql::plan::ViewCheck;
+use std::sync::Arc;
+use std::time::Duration;
+use table::{RowBuf, Table};
+use types::Value;
+use types::schema::TableId;
+
+/// A condition, and the tables that it reads by its own sources.
+pub(crate) struct ViewJudge {
+    pub target: TableId,
+    pub check: ViewCheck,
+    /// Source 0 is the table that is written.
+    pub tables: Vec<Option<Arc<Table>>>,
+}
+
+impl ViewJudge {
+    /// Judges a whole row as it will be stored, beside what the statement has joined with it.
+    ///
+    /// # Errors
+    /// 1369, also where the condition is NULL.
+    pub async fn judge(&self, writer: Writer<'_, '_>, row: &[Value<'_>], joined: &[Value<'_>]) -> Result<()> {
+        let Writer { worker, txn, shared } = writer;
+        // What the row has told so far stays told, though the condition is evaluated again.
+        shared.row_done();
+        let sources: Sources<'_> =
+            self.tables.iter().map(|table| Source { table: table.as_deref(), ..Source::default() }).collect();
+        let own = Shared { strict: shared.strict, ..Shared::new(shared.session, shared.params, shared.host) };
+        let lock = subquery_lock(txn);
+        let run = Run::new(worker, txn, own, sources, Slice::new(Duration::ZERO));
+        let mut run = run.with_parts(&self.check.parts, &self.tables, lock);
+        let overlay = whole(row);
+        let truth = loop {
+            let truth = Env { insert: joined, overlay: &overlay, ..run.env(&[]) }.truth(&self.check.condition);
+            match truth {
+                Ok(truth) => break truth,
+                Err(pause) => run.resolve(pause).await?,
+            }
+        };
+        run.row_done();
+        match truth {
+            Some(true) => Ok(()),
+            _ => Err(Error::ViewCheckFailed { view: self.check.view.clone() }),
+        }
+    }
+
+    /// As [`Self::judge`], of what changes make of a row. `ignore`: where that is not right, nothing is changed, with a warning.
+    pub async fn judge_changed(
+        &self,
+        writer: Writer<'_, '_>,
+        table: &Table,
+        old: &RowBuf,
+        changes: &mut ColumnChanges<'_>,
+        joined: &[Value<'_>],
+        ignore: bool,
+    ) -> Result<()> {
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let session = writer.shared.session;
+        let judged = self.judge(writer, &new_row(table, old, changes)?, joined).await;
+        match judged {
+            Err(error) if ignore && error.refuses_row() => {
+                session.warn(error);
+                changes.clear();
+                Ok(())
+            }
+            judged => judged,
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! What a session's transaction holds of metadata locks, and what it waits for. The transaction writes it; others on the session's worker
+//! may read it.
+//!
+//! H1: the transaction borrows the list while it changes it, and never where it waits, so whoever reads finds it free.
+
+use crate::plan_cache::PlanEntry;
+use crate::worker::Worker;
+use smallvec::SmallVec;
+use std::cell::RefCell;
+use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
+use table::Table;
+use types::schema::TableDef;
+
+/// The plans whose tables the transaction uses (T1 in `transaction`).
+#[derive(Default)]
+pub struct HeldTables {
+    held: RefCell<Vec<Held>>,
+    /// The plan that waits for a share of a table of its.
+    waits: RefCell<Option<(Held, Arc<TableDef>)>>,
+}
+
+/// A plan in use.
+pub struct Held {
+    pub plan: Rc<PlanEntry>,
+    /// The tables (by position, a bit each) whose share was taken for this plan and not for one before.
+    taken: SmallVec<[u64; 1]>,
+}
+
+/// How a session uses a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TableUse {
+    Reads,
+    /// Also reading for a later change: FOR UPDATE.
+    Writes,
+}
+
+/// A use of a table, on its way to another thread.
+#[derive(Clone, Debug)]
+pub struct UseLine {
+    pub session: u32,
+    pub table: Arc<TableDef>,
+    pub used: TableUse,
+    /// It has the table; else it waits.
+    pub held: bool,
+}
+
+impl Held {
+    pub fn new(plan: &Rc<PlanEntry>) -> Self {
+        let count = plan.prepared.tables().len();
+        Self { plan: Rc::clone(plan), taken: smallvec::smallvec![0; count.div_ceil(64).max(1)] }
+    }
+
+    pub fn take(&mut self, position: usize) {
+        self.taken[position / 64] |= 1 << (position % 64);
+    }
+
+    fn has_taken(&self, position: usize) -> bool {
+        self.taken[position / 64] & 1 << (position % 64) != 0
+    }
+
+    pub fn give_back(&self, worker: &Worker) {
+        for (position, table) in self.plan.prepared.tables().iter().enumerate() {
+            if self.has_taken(position) {
+                table.mdl().release_shared(worker.index);
+            }
+        }
+    }
+}
+
+impl HeldTables {
+    /// Is this plan among them?
+    pub fn has(&self, plan: &Rc<PlanEntry>) -> bool {
+        self.held.borrow().iter().any(|held| Rc::ptr_eq(&held.plan, plan))
+    }
+
+    /// Is a share of this table's metadata lock held already?
+    pub fn holds(&self, table: &Arc<Table>) -> bool {
+        self.held.borrow().iter().any(|held| held.plan.prepared.tables().iter().any(|other| Arc::ptr_eq(other, table)))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.held.borrow().is_empty()
+    }
+
+    pub fn push(&self, held: Held) {
+        self.held.borrow_mut().push(held);
+    }
+
+    pub fn take(&self) -> Vec<Held> {
+        self.held.take()
+    }
+
+    pub fn give_back(&self, worker: &Worker) {
+        for held in self.held.borrow_mut().drain(..) {
+            held.give_back(worker);
+        }
+    }
+
+    /// Lets others know what is waited for, until the guard is dropped.
+    pub fn wait(&self, held: &Held, table: &Table) -> Waits<'_> {
+        let held = Held { plan: Rc::clone(&held.plan), taken: held.taken.clone() };
+        *self.waits.borrow_mut() = Some((held, Arc::clone(table.def())));
+        Waits(self)
+    }
+
+    /// What others are told. A table that is read and then written is there twice, as in MySQL.
+    pub fn lines(&self, session: u32) -> Vec<UseLine> {
+        let mut lines: Vec<UseLine> = Vec::new();
+        let mut add = |held: &Held, taken_alone: bool| {
+            for (position, table) in held.plan.prepared.tables().iter().enumerate() {
+                let def = table.def();
+                if def.id.is_temporary() || taken_alone && !held.has_taken(position) {
+                    continue;
+                }
+                let used = used(&held.plan, def);
+                if !lines.iter().any(|line| line.table.id == def.id && line.used >= used) {
+                    lines.push(UseLine { session, table: Arc::clone(def), used, held: true });
+                }
+            }
+        };
+        self.held.borrow().iter().for_each(|held| add(held, false));
+        if let Some((held, table)) = &*self.waits.borrow() {
+            add(held, true);
+            lines.push(UseLine { session, table: Arc::clone(table), used: used(&held.plan, table), held: false });
+        }
+        lines
+    }
+}
+
+fn used(plan: &PlanEntry, table: &TableDef) -> TableUse {
+    let writes = plan.prepared.locks_for_change() || plan.prepared.changed_tables().any(|changed| changed.id == table.id);
+    if writes && table.view.is_none() { TableUse::Writes } else { TableUse::Reads }
+}
+
+/// A wait that others know of.
+pub struct Waits<'a>(&'a HeldTables);
+
+impl Drop for Waits<'_> {
+    fn drop(&mut self) {
+        *self.0.waits.borrow_mut() = None;
+    }
+}
+
+impl fmt::Debug for HeldTables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HeldTables").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,99 @@
+//! WITH CHECK OPTION: what must be true of a row that is written through a view.
+//!
+//! 1. A condition that reads the row alone is judged when the row is written, as a CHECK is.
+//! 2. One with subqueries, or that reads other tables of the view, is bound anew, with its own numbers of sources and subqueries
+//!    ([`ViewCheck::parts`]): in the statement it may have become a join. The row is source 0. What it reads of other tables are values
+//!    beside it, which an UPDATE finds in the row of the join ([`ViewCheck::joined`]).
+
+use super::view::BoundView;
+use super::{Binder, LevelKind};
+use crate::error::{Error, Result};
+use crate::expr::{Expr, ExprKind};
+use crate::plan::{Parts, ViewCheck};
+use std::sync::Arc;
+
+impl Binder<'_> {
+    /// Is this a block whose conditions stay what they are?
+    pub(super) fn keeps_conditions(&self) -> bool {
+        self.plain_conditions && self.levels.iter().all(|level| level.kind == LevelKind::View)
+    }
+
+    /// What WITH CHECK OPTION asks of a row of the table `base` that is written through the view `source`.
+    pub(super) fn view_check(&self, source: usize, base: usize) -> Result<Option<Box<ViewCheck>>> {
+        let Some(view) = &self.sources[source].view else { return Ok(None) };
+        if view.check.is_empty() && !view.joins_subqueries {
+            return Ok(None);
+        }
+        let reads_other = |e: &Expr| match e.kind {
+            ExprKind::Column { source, .. } | ExprKind::ColumnOrdinal { source, .. } => source != base,
+            ExprKind::Subquery(_) => true,
+            _ => false,
+        };
+        let name = format!("{}.{}", view.def.database, view.def.name);
+        if view.joins_subqueries || view.check.iter().any(|condition| condition.any(&reads_other)) {
+            return self.check_with_others(source, view, base, name).map(|check| check.map(Box::new));
+        }
+        let mut conditions = view.check.clone();
+        conditions.iter_mut().for_each(|condition| condition.map_sources(&|_| 0));
+        let condition = all_of(conditions);
+        Ok(Some(Box::new(ViewCheck { view: name, condition, joined: Vec::new(), parts: Parts::default() })))
+    }
+
+    /// See 2.
+    fn check_with_others(&self, source: usize, view: &BoundView, base: usize, name: String) -> Result<Option<ViewCheck>> {
+        let mut binder = Binder::new(self.context, 0, 0);
+        binder.plain_conditions = true;
+        binder.rights = self.sources[source].rights;
+        binder.note_named(&view.def);
+        binder.view(Arc::clone(&view.def), &self.sources[source].alias)?;
+        let bound = binder.sources.last_mut().and_then(|source| source.view.take());
+        let Some(own) = bound.filter(|own| !own.check.is_empty()) else { return Ok(None) };
+        let place = view.leaves.iter().position(|leaf| *leaf == base).expect("a table that is written is one of the view's");
+        let others = Others { row: own.leaves[place], own: &own.leaves, statements: &view.leaves };
+        let mut joined = Vec::new();
+        let mut conditions = own.check.clone();
+        conditions.iter_mut().try_for_each(|condition| others.put_beside(condition, &mut joined))?;
+        let (condition, parts) = (all_of(conditions), binder.parts());
+        Ok(Some(ViewCheck { view: name, condition, joined, parts }))
+    }
+}
+
+/// The tables of a view, in the same order twice.
+struct Others<'a> {
+    /// The one that is written, of `own`.
+    row: usize,
+    /// As the condition names them.
+    own: &'a [usize],
+    /// As the statement does.
+    statements: &'a [usize],
+}
+
+impl Others<'_> {
+    /// Makes the row source 0, and columns of other tables values beside it.
+    fn put_beside(&self, expr: &mut Expr, joined: &mut Vec<Expr>) -> Result<()> {
+        let (ExprKind::Column { source, .. } | ExprKind::ColumnOrdinal { source, .. }) = &mut expr.kind else {
+            return super::group::children_mut(expr).into_iter().try_for_each(|part| self.put_beside(part, joined));
+        };
+        if *source == self.row {
+            *source = 0;
+            return Ok(());
+        }
+        let Some(place) = self.own.iter().position(|leaf| leaf == source) else {
+            return Err(Error::NotSupported("WITH CHECK OPTION over a derived table that is merged".to_owned()));
+        };
+        *source = self.statements[place];
+        let column = joined.iter().position(|known| known == expr).unwrap_or_else(|| {
+            joined.push(expr.clone());
+            joined.len() - 1
+        });
+        (expr.kind, expr.nullable) = (ExprKind::InsertValue { column }, true);
+        Ok(())
+    }
+}
+
+fn all_of(mut conditions: Vec<Expr>) -> Expr {
+    match conditions.len() {
+        1 => conditions.remove(0),
+        _ => Expr { kind: ExprKind::And(conditions), ty: super::typing::boolean(), nullable: true },
+    }
+}
