@@ -113,6 +113,22 @@ pub(crate) fn plain_integer(value: &Value<'_>) -> Option<i128> {
     }
 }
 
+/// The number of an ENUM's member, the bits of a SET's; the empty text of an ENUM is 0.
+pub(crate) fn member_number<'a>(value: &Value<'_>, ty: &ColumnType) -> Value<'a> {
+    let text = match value {
+        Value::Bytes(text) => text,
+        // The wrong value.
+        Value::UInt(number) => return Value::UInt(*number),
+        _ => return Value::Null,
+    };
+    let position = |members: &[String], name: &[u8]| members.iter().position(|m| m.as_bytes() == name);
+    Value::UInt(match &ty.kind {
+        TypeKind::Enum { members } => position(members, text).map_or(0, |n| n as u64 + 1),
+        TypeKind::Set { members } => text.split(|b| *b == b',').filter_map(|name| position(members, name)).map(|n| 1 << n).sum(),
+        _ => 0,
+    })
+}
+
 /// 64 bits of an integer: two's complement of negative ones, the nearest bound of those that do not fit.
 pub(crate) fn wrap_bits(n: i128) -> u64 {
     if n < 0 { n.max(i64::MIN.into()) as i64 as u64 } else { n.min(u64::MAX.into()) as u64 }
@@ -497,7 +513,7 @@ impl<'a> Env<'a> {
         }
         if let (Value::Double(x), TypeKind::Double, None) = (&value, &ty.kind, ty.float_decimals) {
             convert::write_short_f64(*x, &mut out);
-        } else if suits(&value, ty) {
+        } else if suits(&value, ty) || matches!(ty.kind, TypeKind::Enum { .. }) {
             convert::write_text(&value, ty, &mut out);
         } else {
             // A parameter of another kind than the plan thought.

@@ -5,7 +5,8 @@
 //!
 //! S1: the value is of the column's kind and in its range; strings are valid UTF-8 within the length, CHAR without trailing spaces,
 //!     BINARY padded with zero bytes.
-//! S2: ENUM and SET are member names as the definition spells them, in its order.
+//! S2: ENUM and SET are member names as the definition spells them, in its order. What is no member of an ENUM is the empty text; where a
+//!     member is that, too, it is the number 0.
 //! S3: TIMESTAMP is a civil time in UTC, converted from the session's zone here.
 
 mod document;
