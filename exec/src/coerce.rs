@@ -72,6 +72,8 @@ pub(crate) fn suits(value: &Value<'_>, ty: &ColumnType) -> bool {
     match value {
         Value::Null => true,
         Value::Int(n) => kind_of(ty) == Kind::Integer && (!ty.unsigned || *n < 0) || kind_of(ty) == Kind::Null,
+        // The wrong value of an ENUM is the number 0, where a member is the empty text.
+        Value::UInt(0) if matches!(ty.kind, TypeKind::Enum { .. }) => true,
         Value::UInt(_) => kind_of(ty) == Kind::Integer && (ty.unsigned || matches!(ty.kind, TypeKind::Bit { .. })),
         Value::Double(_) => kind_of(ty) == Kind::Double,
         Value::Decimal(_) => kind_of(ty) == Kind::Decimal,

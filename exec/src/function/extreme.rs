@@ -30,7 +30,11 @@ pub(super) fn call<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr], greatest
         }
         let better = match &best {
             None => true,
-            Some((best, _)) => env.compare_values(by, &value, &arg.ty, best, &node.ty)? == Some(wanted),
+            // Of equal texts the last is the greatest, and the first the least.
+            Some((best, _)) => match env.compare_values(by, &value, &arg.ty, best, &node.ty)? {
+                Some(Ordering::Equal) => greatest && matches!(by, CompareAs::String(_)),
+                order => order == Some(wanted),
+            },
         };
         if better {
             best = Some((value, arg));

@@ -16,12 +16,11 @@ use crate::access;
 use crate::eval::Step;
 use crate::run::Run;
 use crate::spill::sorter::Sorter;
-use sql::plan::{Merge, Scan};
+use sql::plan::Merge;
 use table::{EncodedRange, RowCursor, Table};
 use txn::ReadMode;
 
 pub(crate) struct MergedKeys<'p> {
-    plan: &'p Scan,
     merge: &'p Merge,
     table: &'p Table,
     cursor: RowCursor,
@@ -50,9 +49,8 @@ enum Stage {
 }
 
 impl<'p> MergedKeys<'p> {
-    pub fn new(plan: &'p Scan, merge: &'p Merge, table: &'p Table) -> Self {
+    pub fn new(merge: &'p Merge, table: &'p Table) -> Self {
         Self {
-            plan,
             merge,
             table,
             cursor: RowCursor::new(),

@@ -109,7 +109,7 @@ impl<'p> ScanOperator<'p> {
             _ => false,
         };
         let merged = match &plan.access {
-            Access::Merge(merge) => Some(Box::new(MergedKeys::new(plan, merge, table))),
+            Access::Merge(merge) => Some(Box::new(MergedKeys::new(merge, table))),
             _ => None,
         };
         Self {

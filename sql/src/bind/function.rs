@@ -391,10 +391,10 @@ fn convert_to_column(literal: &mut Expr, column: &Expr) {
     if !matches!(column.kind, ExprKind::Column { .. }) || !matches!(column.ty.kind, TypeKind::Time { .. } | TypeKind::Year) {
         return;
     }
-    let ExprKind::Literal(value @ (Value::Int(_) | Value::Decimal(_) | Value::Double(_) | Value::Bytes(_))) = &literal.kind
-    else {
+    let ExprKind::Literal(value) = &literal.kind else { return };
+    if matches!(value, Value::Null | Value::Time(_)) {
         return;
-    };
+    }
     let mut warnings = Warnings::new();
     let stored = types::convert::store(value, &literal.ty, &column.ty, &StoreContext::strict(), &mut warnings);
     if let Ok(stored) = stored.map(Value::into_owned)

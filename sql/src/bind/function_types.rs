@@ -438,8 +438,8 @@ fn precision(args: &[Expr]) -> Result<u8> {
 /// ROUND and TRUNCATE to a constant number of digits; rounding may carry into one more.
 fn rounded(args: &[Expr], carry: u32) -> ColumnType {
     let digits = match args.get(1).map(|d| &d.kind) {
-        None => Some(0),
-        Some(ExprKind::Literal(Value::Int(n))) => Some(*n),
+        None | Some(ExprKind::Literal(Value::Null)) => Some(0),
+        Some(ExprKind::Literal(value)) => Some(types::convert::to_i64(value, &mut types::convert::Warnings::new())),
         _ => None,
     };
     match typing::numeric(&args[0]).kind {

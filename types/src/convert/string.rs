@@ -269,7 +269,8 @@ pub(super) fn store_set<'v>(
             let text = text_of(value, from);
             match named_bits(trim(&text), members, to) {
                 (bits, true) => (bits, true),
-                named => whole_number(&text).map_or(named, by_number),
+                // A number that is too large is no member at all, where it is written as a text.
+                named => whole_number(&text).map_or(named, |bits| if bits & !all == 0 { (bits, true) } else { (0, false) }),
             }
         }
     };
