@@ -224,7 +224,7 @@ fn text_key<'a>(env: &Env<'a>, value: Value<'a>, from: &ColumnType, column: &Col
         TypeKind::Enum { members } => {
             let text = env.as_text(value, from)?;
             let member = |m: &String| coerce::strings_equal(column.collation, m.as_bytes(), &text);
-            let ordinal = if text.is_empty() { Some(0) } else { members.iter().position(member).map(|n| n + 1) };
+            let ordinal = members.iter().position(member).map(|n| n + 1).or(text.is_empty().then_some(0));
             ordinal.map(|n| (Value::UInt(n as u64), Ordering::Equal))
         }
         TypeKind::Set { .. } => {

@@ -72,6 +72,8 @@ pub(crate) fn suits(value: &Value<'_>, ty: &ColumnType) -> bool {
     match value {
         Value::Null => true,
         Value::Int(n) => kind_of(ty) == Kind::Integer && (!ty.unsigned || *n < 0) || kind_of(ty) == Kind::Null,
+        // The wrong value of an ENUM is the number 0, where a member is the empty text.
+        Value::UInt(0) if matches!(ty.kind, TypeKind::Enum { .. }) => true,
         Value::UInt(_) => kind_of(ty) == Kind::Integer && (ty.unsigned || matches!(ty.kind, TypeKind::Bit { .. })),
         Value::Double(_) => kind_of(ty) == Kind::Double,
         Value::Decimal(_) => kind_of(ty) == Kind::Decimal,
@@ -111,6 +113,22 @@ pub(crate) fn plain_integer(value: &Value<'_>) -> Option<i128> {
         Value::UInt(n) => Some((*n).into()),
         _ => None,
     }
+}
+
+/// The number of an ENUM's member, the bits of a SET's; the empty text of an ENUM is 0.
+pub(crate) fn member_number<'a>(value: &Value<'_>, ty: &ColumnType) -> Value<'a> {
+    let text = match value {
+        Value::Bytes(text) => text,
+        // The wrong value.
+        Value::UInt(number) => return Value::UInt(*number),
+        _ => return Value::Null,
+    };
+    let position = |members: &[String], name: &[u8]| members.iter().position(|m| m.as_bytes() == name);
+    Value::UInt(match &ty.kind {
+        TypeKind::Enum { members } => position(members, text).map_or(0, |n| n as u64 + 1),
+        TypeKind::Set { members } => text.split(|b| *b == b',').filter_map(|name| position(members, name)).map(|n| 1 << n).sum(),
+        _ => 0,
+    })
 }
 
 /// 64 bits of an integer: two's complement of negative ones, the nearest bound of those that do not fit.
@@ -497,7 +515,7 @@ impl<'a> Env<'a> {
         }
         if let (Value::Double(x), TypeKind::Double, None) = (&value, &ty.kind, ty.float_decimals) {
             convert::write_short_f64(*x, &mut out);
-        } else if suits(&value, ty) {
+        } else if suits(&value, ty) || matches!(ty.kind, TypeKind::Enum { .. }) {
             convert::write_text(&value, ty, &mut out);
         } else {
             // A parameter of another kind than the plan thought.

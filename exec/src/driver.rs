@@ -14,7 +14,9 @@ use crate::sink::{NullSink, RowSink};
 use crate::wait;
 use sql::explain::Measures;
 use sql::expr::Expr;
-use sql::plan::{DeletePlan, LockWait, Locking, Node, OutputColumn, Plan, QueryPlan, UpdatePlan};
+use sql::plan::{
+    DeletePlan, InsertPlan, InsertSource, LockWait, Locking, Node, OutputColumn, Parts, Plan, QueryPlan, UpdatePlan,
+};
 use std::future::poll_fn;
 use txn::{Isolation, LockMode, Savepoint, WaitPolicy};
 use types::charset::Charset;
@@ -58,14 +60,12 @@ pub async fn run_query<S: RowSink>(cx: &mut ExecContext<'_>, prepared: &Prepared
     Ok(QueryDone { rows, last_insert_id: cx.session.last_insert_id_set.get().unwrap_or(0) })
 }
 
-/// EXPLAIN ANALYZE: runs a query plan, drops its rows, and tells what each operator did.
-///
-/// Panics when the plan is not a query.
-pub async fn measure_query(cx: &mut ExecContext<'_>, prepared: &Prepared) -> Result<Measures> {
-    let Plan::Query(plan) = &*prepared.plan else { panic!("measure_query runs queries only") };
+/// EXPLAIN ANALYZE: runs what a plan reads, drops the rows, and tells what each operator did. A data change reads the rows of its query or
+/// its join, with their locks, and changes nothing; one of a single table reads nothing either, as in MySQL.
+pub async fn measure(cx: &mut ExecContext<'_>, prepared: &Prepared) -> Result<Measures> {
     let registry = Registry::default();
     cx.session.settle_variables();
-    let result = measured(cx, prepared, plan, &registry).await;
+    let result = measured(cx, prepared, &registry).await;
     cx.session.settle_variables();
     cx.session.clear_kill_query();
     cx.session.row_count = -1;
@@ -73,20 +73,22 @@ pub async fn measure_query(cx: &mut ExecContext<'_>, prepared: &Prepared) -> Res
     Ok(registry.into_measures())
 }
 
-async fn measured(cx: &mut ExecContext<'_>, prepared: &Prepared, plan: &QueryPlan, registry: &Registry) -> Result<()> {
-    let lock = locks(plan, cx);
-    let mut run = start_run(cx, prepared, plan, lock);
-    run.measures = Some(registry);
-    let builder = Builder {
-        tables: &prepared.sources,
-        lock,
-        is_limited: false,
-        exclusive: None,
-        keeps_order: true,
-        measures: Some(registry),
+async fn measured(cx: &mut ExecContext<'_>, prepared: &Prepared, registry: &Registry) -> Result<()> {
+    let lock = crate::dml::subquery_lock(cx.txn);
+    let (root, parts, columns, lock, exclusive) = match &*prepared.plan {
+        Plan::Query(plan) => (&plan.root, &plan.parts, &*plan.columns, locks(plan, cx), None),
+        Plan::Insert(InsertPlan { source: InsertSource::Query(plan), .. }) => {
+            (&plan.root, &plan.parts, &*plan.columns, lock, None)
+        }
+        Plan::Change(plan) => (&plan.root, &plan.parts, &[][..], lock, Some(&*plan.targets)),
+        Plan::Insert(_) | Plan::Update(_) | Plan::Delete(_) => return Ok(()),
     };
-    let mut rows = tree(&builder, &plan.root);
-    pump(&mut rows, &mut run, &plan.columns, &mut NullSink::default(), u64::MAX).await?;
+    let mut run = start_run(cx, prepared, parts, lock);
+    run.measures = Some(registry);
+    let builder =
+        Builder { tables: &prepared.sources, lock, is_limited: false, exclusive, keeps_order: true, measures: Some(registry) };
+    let mut rows = tree(&builder, root);
+    pump(&mut rows, &mut run, columns, &mut NullSink::default(), u64::MAX).await?;
     Ok(())
 }
 
@@ -243,14 +245,14 @@ fn write_exprs<S: RowSink>(run: &Run<'_>, slots: &[u8], exprs: &[Expr], columns:
     Ok(())
 }
 
-/// The run of a query; `lock`: what it locks its rows with.
+/// The run of a query with these parts; `lock`: what it locks its rows with.
 #[inline]
-fn start_run<'a>(cx: &'a mut ExecContext<'_>, prepared: &'a Prepared, plan: &'a QueryPlan, lock: Option<SourceLock>) -> Run<'a> {
+fn start_run<'a>(cx: &'a mut ExecContext<'_>, prepared: &'a Prepared, parts: &'a Parts, lock: Option<SourceLock>) -> Run<'a> {
     let shared = Shared::new(cx.session, cx.params, cx.host);
     let sources: Sources<'_> =
         prepared.sources.iter().map(|table| Source { table: table.as_deref(), ..Source::default() }).collect();
     let clock = Slice::new(cx.session.execution_time_max);
-    Run::new(cx.worker, cx.txn, shared, sources, clock).with_parts(&plan.parts, &prepared.sources, lock)
+    Run::new(cx.worker, cx.txn, shared, sources, clock).with_parts(parts, &prepared.sources, lock)
 }
 
 /// A plan's operators, and its select list where it has one.
@@ -270,7 +272,7 @@ async fn query<S: RowSink>(
 ) -> Result<u64> {
     sink.start(&plan.columns);
     let lock = locks(plan, cx);
-    let mut run = start_run(cx, prepared, plan, lock);
+    let mut run = start_run(cx, prepared, &plan.parts, lock);
     let is_limited = lock.is_some() && matches!(plan.root, Node::Limit { .. } | Node::Trim { .. });
     let builder = Builder { tables: &prepared.sources, lock, is_limited, exclusive: None, keeps_order: true, measures: None };
     let mut rows = match simple_scan(&plan.root) {

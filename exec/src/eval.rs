@@ -372,7 +372,7 @@ impl<'a> Env<'a> {
 
     fn ordinal(&self, source: usize, column: usize) -> Evaluated<'a> {
         if let Some(value) = self.overlaid(source, column) {
-            return Ok(member_number(value, self.sources[0].stored_table().layout().column_type(column)));
+            return Ok(coerce::member_number(value, self.sources[0].stored_table().layout().column_type(column)));
         }
         let source = &self.sources[source];
         let row = match source.state {
@@ -382,7 +382,7 @@ impl<'a> Env<'a> {
             SourceState::Packed => {
                 let value = packed::get(&source.bytes, column);
                 return Ok(match source.def {
-                    Some(def) => member_number(&value, &def.columns[column].ty),
+                    Some(def) => coerce::member_number(&value, &def.columns[column].ty),
                     None => value,
                 });
             }
@@ -773,17 +773,6 @@ fn document_truth(document: &[u8]) -> bool {
         Ok(Json::Decimal(d)) => !d.is_zero(),
         _ => true,
     }
-}
-
-/// The number of an ENUM's member, the bits of a SET's; the empty text of an ENUM is 0.
-pub(crate) fn member_number<'a>(value: &Value<'_>, ty: &ColumnType) -> Value<'a> {
-    let Value::Bytes(text) = value else { return Value::Null };
-    let position = |members: &[String], name: &[u8]| members.iter().position(|m| m.as_bytes() == name);
-    Value::UInt(match &ty.kind {
-        TypeKind::Enum { members } => position(members, text).map_or(0, |n| n as u64 + 1),
-        TypeKind::Set { members } => text.split(|b| *b == b',').filter_map(|name| position(members, name)).map(|n| 1 << n).sum(),
-        _ => 0,
-    })
 }
 
 /// Does an order satisfy an operator?

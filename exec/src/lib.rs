@@ -43,7 +43,8 @@ mod wait;
 
 pub use context::{Call, ExecContext, Fire, Host, LocalFuture, TriggerRow, VirtualRows};
 pub use definition::DefinitionExpressions;
-pub use driver::{DmlDone, QueryDone, measure_query, run_dml, run_load, run_query};
+pub use dml::column_error;
+pub use driver::{DmlDone, QueryDone, measure, run_dml, run_load, run_query};
 pub use error::{Error, Raised, Result};
 pub use estimate::Constants;
 pub use function::pico_time;

@@ -100,6 +100,57 @@ fn rows_of_several_indexes_are_read_once() {
 }
 
 #[test]
+fn statements_that_lock_go_by_several_indexes() {
+    let fixture = fixture();
+    let mut client = fixture.client(0);
+    let plan = |client: &support::Client, text: &str| sql::explain_tree(client.prepare(text).plan());
+    let either = "WHERE b = 8 OR (a = 8 AND b = 18) OR id = 8";
+    for text in [
+        format!("SELECT w FROM t {either} FOR UPDATE"),
+        format!("UPDATE t SET w = 'x' {either}"),
+        format!("DELETE FROM t {either}"),
+    ] {
+        let plan = plan(&client, &text);
+        assert!(plan.contains("Deduplicate rows sorted by row ID"), "{text}: {plan}");
+    }
+    let judged = "UPDATE t USE INDEX (a) SET w = 'y' WHERE a = 3 AND c = 2";
+    let plan = plan(&client, judged);
+    assert!(plan.contains("with index condition"), "{plan}");
+    for isolation in [txn::Isolation::RepeatableRead, txn::Isolation::ReadCommitted] {
+        client.isolation = isolation;
+        client.begin();
+        client.check(&format!("SELECT COUNT(w) FROM t {either} FOR UPDATE"), "20");
+        client.check(&format!("UPDATE t SET w = 'x', b = 8 {either}"), "20 Rows matched: 20  Changed: 20  Warnings: 0");
+        client.check(&format!("SELECT COUNT(*) FROM t {either} FOR SHARE"), "20");
+        client.check(judged, "43 Rows matched: 43  Changed: 43  Warnings: 0");
+        client.check("SELECT COUNT(*) FROM t WHERE w = 'y'", "43");
+        client.check(&format!("DELETE FROM t {either}"), "20");
+        client.check("SELECT COUNT(*) FROM t", "2980");
+        client.rollback();
+    }
+}
+
+#[test]
+fn a_change_that_is_measured_changes_nothing() {
+    let fixture = fixture();
+    let mut client = fixture.client(0);
+    for (text, read) in [
+        ("UPDATE t JOIN t AS u ON t.id = u.id SET t.w = 'x' WHERE u.b = 8", true),
+        ("DELETE t FROM t JOIN t AS u ON t.id = u.id WHERE u.b = 8", true),
+        ("INSERT INTO t SELECT id + 9000, a, b, c, w FROM t WHERE b = 8", true),
+        ("INSERT INTO t VALUES (9000, 1, 1, 1, 'x')", false),
+        ("UPDATE t SET w = 'x' WHERE b = 8", false),
+        ("DELETE FROM t WHERE b = 8", false),
+    ] {
+        let prepared = client.prepare(text);
+        let measures = client.measure(&prepared);
+        assert_eq!(!measures.0.is_empty(), read, "{text}");
+        assert!(!read || measures.0.values().any(|measure| measure.rows == 10), "{text}: {measures:?}");
+        client.check("SELECT COUNT(*), SUM(w = 'x') FROM t", "3000,0");
+    }
+}
+
+#[test]
 fn a_correlated_aggregate_reads_each_table_once() {
     let fixture = fixture();
     fixture.create("u", "id int not null, x int, y int, primary id");

@@ -21,7 +21,7 @@ pub(crate) fn put_text(out: &mut Vec<u8>, value: &Value<'_>, ty: &ColumnType) {
 /// Does the type show integers as nothing but their digits?
 #[inline]
 fn is_plain(ty: &ColumnType) -> bool {
-    !ty.zerofill && !matches!(ty.kind, TypeKind::Bit { .. } | TypeKind::Year)
+    !ty.zerofill && !matches!(ty.kind, TypeKind::Bit { .. } | TypeKind::Year | TypeKind::Enum { .. })
 }
 
 #[inline]

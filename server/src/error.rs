@@ -403,6 +403,10 @@ fn recursive(why: RecursiveError, table: &str) -> (u16, String) {
             (3575, format!("{whole} can contain neither aggregation nor window functions in recursive query block"))
         }
         RecursiveError::Operand => (4114, "Recursive table reference in EXCEPT or INTERSECT operand is not allowed.".to_owned()),
+        RecursiveError::JoinOrder => {
+            let places = "in the right argument of a LEFT JOIN, nor be forced to be non-first with join order hints";
+            (3576, format!("{block} neither be {places}"))
+        }
         RecursiveError::SeveralUses => (3577, format!("{block} be referenced only once, and not in any subquery")),
     }
 }

@@ -308,6 +308,8 @@ pub enum RecursiveError {
     SeedBehindStep,
     /// 3575
     Aggregation,
+    /// 3576
+    JoinOrder,
     /// 3577
     SeveralUses,
     /// 4114

@@ -21,6 +21,8 @@ pub struct RowCursor {
     scan: Option<Scan>,
     index: usize,
     mode: ReadMode,
+    /// With `ReadMode::Latest`: what other transactions may not hold an entry's row with, and what is done where one does.
+    held: (LockMode, WaitPolicy),
     covering: Option<Covering>,
     /// Shows entries before their rows are read.
     shown: Option<Covering>,
@@ -45,6 +47,7 @@ impl Default for RowCursor {
             scan: None,
             index: 0,
             mode: ReadMode::Snapshot,
+            held: (LockMode::Exclusive, WaitPolicy::Wait),
             covering: None,
             shown: None,
             batch: BATCH_ROWS,
@@ -73,6 +76,7 @@ impl RowCursor {
         }
         self.index = index;
         self.mode = mode;
+        self.held = (LockMode::Exclusive, WaitPolicy::Wait);
         self.pending = false;
         self.batch = BATCH_ROWS;
         self.counted = (index == 0 && range.low.is_empty() && range.high.is_empty()).then_some(0);
@@ -83,22 +87,21 @@ impl RowCursor {
         }
     }
 
-    /// Restricts a covering cursor to the columns that are looked at (all it can decode otherwise): `wanted[column]`. After `open`.
-    pub fn set_wanted(&mut self, wanted: &[bool]) {
-        if let Some(covering) = &mut self.covering {
-            covering.set_wanted(wanted);
-        }
-    }
-
     /// The most rows to load at once from here on (1 for LIMIT 1 and point-like lookups; default 64). After `open`.
     pub fn set_batch(&mut self, rows_max: usize) {
         self.batch = rows_max.max(1);
     }
 
+    /// With `ReadMode::Latest`: rows that a secondary index leads to are waited for while another transaction holds them in a mode that
+    /// conflicts with `mode` (by default, in any mode), or left out, or an error, as `policy` says. After `open`.
+    pub fn set_held(&mut self, mode: LockMode, policy: WaitPolicy) {
+        self.held = (mode, policy);
+    }
+
     /// The next row into `row`; `false` at the end. Restartable.
     ///
     /// With `Latest`, rows of the clustered index come without `seen`, and possibly `held_by_other`: lock or reread before judging.
-    /// Rows found through a secondary index have been read current (waiting where held) and have `seen`.
+    /// Rows found through a secondary index have been read current (waiting where held, or as `set_held` says) and have `seen`.
     /// With `Lock` all rows are current and locked, and have `seen`; of an index's entries also the gaps around them are locked.
     #[inline]
     pub fn next(&mut self, table: &Table, worker: &Worker, txn: &mut Txn, row: &mut RowBuf) -> txn::Result<bool> {
@@ -223,11 +226,11 @@ impl RowCursor {
         self.shown.insert(shown).set_wanted(wanted);
     }
 
-    /// The next entry, as a row whose other columns have values of no meaning; `false` at the end. Restartable. Only for
-    /// `ReadMode::Snapshot` of a secondary index, and not where `Txn::has_changed_unseen`: entries do not tell of rows then.
+    /// The next entry, as a row whose other columns have values of no meaning; `false` at the end. Restartable. Only of a secondary
+    /// index, and of a snapshot not where `Txn::has_changed_unseen`: entries do not tell of rows then. Under locks the entry is locked,
+    /// and the row is not.
     pub fn next_entry(&mut self, table: &Table, worker: &Worker, txn: &mut Txn, row: &mut RowBuf) -> txn::Result<bool> {
-        self.pending = false;
-        if !self.take_entry(table, worker, txn)? {
+        if !self.next_known(table, worker, txn)? {
             return Ok(false);
         }
         row.forget_version();
@@ -242,24 +245,68 @@ impl RowCursor {
         if read.is_err() && !self.fetched {
             self.fetch_rest(table, worker);
         }
-        self.pending = read.is_err();
         read
+    }
+
+    /// The clustered key of the next entry; of the clustered index, of the next row. `None` at the end. Restartable. The row is not read:
+    /// what it has become meanwhile, and whether another transaction holds it, is for the caller to find out.
+    pub fn next_key(&mut self, table: &Table, worker: &Worker, txn: &mut Txn) -> txn::Result<Option<&[u8]>> {
+        let there = match self.index {
+            0 => self.next_clustered_key(worker, txn)?,
+            _ => self.next_known(table, worker, txn)?,
+        };
+        Ok(there.then_some(&self.clustered))
+    }
+
+    fn next_clustered_key(&mut self, worker: &Worker, txn: &mut Txn) -> txn::Result<bool> {
+        let scan = self.scan.as_mut().expect("opened before next");
+        loop {
+            if let Some(found) = scan.next_row() {
+                self.clustered.clear();
+                self.clustered.extend_from_slice(found.key);
+                return Ok(true);
+            }
+            if !scan.fill(txn, worker, self.batch)? {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Takes the next entry whose clustered key is known, or can be found out.
+    fn next_known(&mut self, table: &Table, worker: &Worker, txn: &mut Txn) -> txn::Result<bool> {
+        loop {
+            if !self.pending && !self.take_entry(table, worker, txn)? {
+                return Ok(false);
+            }
+            let known = self.know_clustered(table, worker, txn)?;
+            self.pending = false;
+            if known {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Reads the clustered key of the entry where it came without. `false`: the entry is gone.
+    #[inline]
+    fn know_clustered(&mut self, table: &Table, worker: &Worker, txn: &mut Txn) -> txn::Result<bool> {
+        if !self.clustered_known {
+            let (tree, (mode, policy)) = (table.indexes[self.index].tree, self.held);
+            let found = txn.read_current(worker, tree, &self.entry, mode, policy, &mut self.clustered)?;
+            self.clustered_known = found.is_some();
+        }
+        Ok(self.clustered_known)
     }
 
     /// Reads the row of the pending entry. `false`: not visible, or the entry is not the row's any more.
     fn read_entry_row(&mut self, table: &Table, worker: &Worker, txn: &mut Txn, row: &mut RowBuf) -> txn::Result<bool> {
-        if !self.clustered_known {
-            let tree = table.indexes[self.index].tree;
-            if txn.read_latest(worker, tree, &self.entry, &mut self.clustered)?.is_none() {
-                return Ok(false);
-            }
-            self.clustered_known = true;
+        if !self.know_clustered(table, worker, txn)? {
+            return Ok(false);
         }
         row.key.clear();
         row.key.extend_from_slice(&self.clustered);
         let how = match self.mode {
             ReadMode::Snapshot => RowRead::Snapshot,
-            ReadMode::Latest => RowRead::Latest,
+            ReadMode::Latest => RowRead::Current(self.held.0, self.held.1),
             ReadMode::Lock(mode, policy) => RowRead::Lock(mode, policy),
         };
         if !table.reread(worker, txn, how, row)? {

@@ -62,7 +62,9 @@ pub enum RowRead {
     Snapshot,
     /// The latest committed version or the transaction's own; waits while another transaction holds the row. Sets `RowBuf::seen`.
     Latest,
-    /// `Latest`, and the row stays locked until the transaction ends.
+    /// As `Latest`, of a row that others may hold in a mode that does not conflict with this one.
+    Current(LockMode, WaitPolicy),
+    /// As `Current`, and the row stays locked until the transaction ends.
     Lock(LockMode, WaitPolicy),
 }
 
@@ -358,7 +360,7 @@ impl Table {
                 return Ok(self.index_entry_of(worker, txn, index, how, row)? && row.entry == key);
             }
             RowRead::Latest => (LockMode::Exclusive, WaitPolicy::Wait),
-            RowRead::Lock(mode, policy) => (mode, policy),
+            RowRead::Current(mode, policy) | RowRead::Lock(mode, policy) => (mode, policy),
         };
         // Another transaction may commit between the two reads: until the row has the key that led to it, look again.
         for _ in 0..POINT_RETRIES_MAX {
@@ -387,7 +389,7 @@ impl Table {
         let (mode, policy) = match how {
             RowRead::Snapshot => return Ok(false),
             RowRead::Latest => (LockMode::Exclusive, WaitPolicy::Wait),
-            RowRead::Lock(mode, policy) => (mode, policy),
+            RowRead::Current(mode, policy) | RowRead::Lock(mode, policy) => (mode, policy),
         };
         if !txn.locks_gaps() {
             return Ok(false);
@@ -412,6 +414,10 @@ impl Table {
             RowRead::Snapshot => txn.read(worker, tree, &row.key, &mut row.payload)?,
             RowRead::Latest => {
                 row.seen = txn.read_latest(worker, tree, &row.key, &mut row.payload)?;
+                row.seen.is_some()
+            }
+            RowRead::Current(mode, policy) => {
+                row.seen = txn.read_current(worker, tree, &row.key, mode, policy, &mut row.payload)?;
                 row.seen.is_some()
             }
             RowRead::Lock(mode, policy) => {

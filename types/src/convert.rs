@@ -5,7 +5,8 @@
 //!
 //! S1: the value is of the column's kind and in its range; strings are valid UTF-8 within the length, CHAR without trailing spaces,
 //!     BINARY padded with zero bytes.
-//! S2: ENUM and SET are member names as the definition spells them, in its order.
+//! S2: ENUM and SET are member names as the definition spells them, in its order. What is no member of an ENUM is the empty text; where a
+//!     member is that, too, it is the number 0.
 //! S3: TIMESTAMP is a civil time in UTC, converted from the session's zone here.
 
 mod document;
@@ -151,6 +152,12 @@ pub fn store<'v>(
     if from.kind == TypeKind::Json && to.kind != TypeKind::Json {
         return document::store_document(value, to, context, warnings);
     }
+    if let Some(number) = member_number(value, from)
+        && is_number(to)
+    {
+        let number = Value::UInt(number);
+        return store(&number, &ColumnType::unsigned(TypeKind::BigInt), to, context, warnings).map(Value::into_owned);
+    }
     if (is_number(to) || to.kind == TypeKind::Year)
         && !matches!(to.kind, TypeKind::Bit { .. })
         && let Some(number) = literal_number(value, from)
@@ -175,6 +182,13 @@ pub fn store<'v>(
         }
         TypeKind::Enum { members } => string::store_enum(value, from, to, members, context, warnings),
         TypeKind::Set { members } => string::store_set(value, from, to, members, context, warnings),
+        // All digits of a FLOAT go where the text has a length of its own.
+        TypeKind::Char { .. } | TypeKind::VarChar { .. } | TypeKind::Binary { .. } | TypeKind::VarBinary { .. }
+            if from.kind == TypeKind::Float && from.float_decimals.is_none() =>
+        {
+            let stored = string::store_string(value, &ColumnType::new(TypeKind::Double), to, context, warnings)?;
+            Ok(stored.into_owned())
+        }
         _ => string::store_string(value, from, to, context, warnings),
     }
 }
@@ -185,6 +199,15 @@ fn is_number(ty: &ColumnType) -> bool {
         ty.kind,
         K::TinyInt | K::SmallInt | K::MediumInt | K::Int | K::BigInt | K::Decimal { .. } | K::Float | K::Double | K::Bit { .. }
     )
+}
+
+/// The number of a member of an ENUM, or of some of a SET, that come as a text.
+fn member_number(value: &Value<'_>, from: &ColumnType) -> Option<u64> {
+    match (value, &from.kind) {
+        (Value::Bytes(_), TypeKind::Enum { .. }) => crate::row::enum_ordinal(from, value).map(u64::from),
+        (Value::Bytes(_), TypeKind::Set { .. }) => crate::row::set_bits(from, value),
+        _ => None,
+    }
 }
 
 /// A hexadecimal or bit literal, whose type is an unsigned binary string, as the number that it is where a number is stored.

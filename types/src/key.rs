@@ -346,7 +346,7 @@ fn decode_fixed<'k>(ty: &'k ColumnType, bytes: &'k [u8]) -> Option<Value<'k>> {
         TypeKind::Timestamp { .. } if bits == 0 => Value::DateTime(DateTime::ZERO),
         TypeKind::Timestamp { .. } => Value::DateTime(DateTime::from_utc_micros((bits ^ 1 << 63) as i64)?),
         TypeKind::Year => Value::Int(year_of_byte(bits as u8)),
-        TypeKind::Enum { .. } => Value::Bytes(Cow::Borrowed(row::enum_name(ty, bits)?)),
+        TypeKind::Enum { .. } => row::enum_value(ty, bits)?,
         TypeKind::Set { .. } => Value::Bytes(row::set_names(ty, bits)?),
         TypeKind::Bit { .. } => Value::UInt(bits),
         _ => return None,

@@ -445,7 +445,7 @@ impl Slot {
             }),
             Kind::Year => Value::Int(year_of_byte(bytes[0])),
             Kind::Bit => Value::UInt(read_uint(bytes)),
-            Kind::Enum => Value::Bytes(Cow::Borrowed(enum_name(&self.ty, read_uint(bytes))?)),
+            Kind::Enum => enum_value(&self.ty, read_uint(bytes))?,
             Kind::Set => Value::Bytes(set_names(&self.ty, read_uint(bytes))?),
             Kind::Variable => return None,
         })
@@ -518,6 +518,19 @@ pub fn enum_name(ty: &ColumnType, ordinal: u64) -> Option<&[u8]> {
         0 => Some(b""),
         n => members.get(usize::try_from(n - 1).ok()?).map(|m| m.as_bytes()),
     }
+}
+
+/// The value of an ENUM's ordinal: its name. The error value 0 is the empty text; where that is a member's name, too, it is the number.
+pub fn enum_value(ty: &ColumnType, ordinal: u64) -> Option<Value<'_>> {
+    if ordinal == 0 && has_empty_member(ty) {
+        return Some(Value::UInt(0));
+    }
+    enum_name(ty, ordinal).map(|name| Value::Bytes(Cow::Borrowed(name)))
+}
+
+/// Is a member of the ENUM the empty text?
+fn has_empty_member(ty: &ColumnType) -> bool {
+    matches!(&ty.kind, TypeKind::Enum { members } if members.iter().any(String::is_empty))
 }
 
 /// The names of a SET's bits, joined by commas; borrowed for up to one member.

@@ -32,8 +32,9 @@ pub(crate) use foreign::{ForeignKeys, for_plan as foreign_keys_of_plan};
 pub(crate) use insert::insert;
 pub(crate) use load::load;
 pub(crate) use rules::{RowRules, bind_default, bind_partition, computed, partition_of};
+pub use store::column_error;
 pub(crate) use store::convert_to;
-pub(crate) use update::update;
+pub(crate) use update::{subquery_lock, update};
 pub(crate) use view_check::ViewJudge;
 
 use crate::prepared::Prepared;

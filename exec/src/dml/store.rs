@@ -54,7 +54,7 @@ pub(super) fn not_null<'v>(shared: &Shared<'_>, column: &ColumnDef, strict: bool
     shared.session.warn(error);
     Ok(match column.ty.kind {
         // Number 0, which is no member.
-        TypeKind::Enum { .. } => Value::text(b""),
+        TypeKind::Enum { .. } => types::row::enum_value(&column.ty, 0).expect("0 is the wrong value of every ENUM").into_owned(),
         _ => implicit_default(&column.ty),
     })
 }
@@ -78,8 +78,9 @@ pub(super) fn implicit_default<'v>(ty: &ColumnType) -> Value<'v> {
     }
 }
 
+/// The error that a problem with a value for a column is.
 #[cold]
-fn column_error(problem: Problem, column: &str, row: u64) -> Error {
+pub fn column_error(problem: Problem, column: &str, row: u64) -> Error {
     let column = column.to_owned();
     match problem {
         Problem::OutOfRange => Error::ColumnOutOfRange { column, row },

@@ -106,7 +106,7 @@ pub(super) fn start_run<'a>(cx: &'a mut ExecContext<'_>, prepared: &'a Prepared,
 }
 
 /// What the subqueries of a data change read stays so until it is committed, where the isolation level promises that.
-pub(super) fn subquery_lock(txn: &Txn) -> Option<SourceLock> {
+pub(crate) fn subquery_lock(txn: &Txn) -> Option<SourceLock> {
     txn.locks_gaps().then_some(SourceLock::Lock(LockMode::Share, WaitPolicy::Wait))
 }
 

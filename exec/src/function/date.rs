@@ -211,7 +211,11 @@ fn week<'a>(env: &Env<'a>, function: Function, args: &'a [Expr]) -> Evaluated<'a
     let Some(date) = day_of(env, &args[0])? else { return Ok(Value::Null) };
     let mode = match (function, args.get(1)) {
         (Function::WeekOfYear, _) => 3,
-        (_, Some(mode)) => env.integer(mode)?.unwrap_or(0).rem_euclid(8) as u64,
+        (_, Some(mode)) => match env.integer(mode)? {
+            Some(mode) => mode.rem_euclid(8) as u64,
+            // As in MySQL: no week, and not NULL.
+            None => return Ok(Value::Int(0)),
+        },
         (Function::YearWeek, None) => 0,
         (_, None) => env.session().week_format.into(),
     };

@@ -112,7 +112,7 @@ fn format_bytes<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
     let magnitude = bytes.abs();
     let step = (0..UNITS.len()).rev().find(|step| magnitude >= unit_bytes(*step));
     Ok(owned(match step {
-        None => format!("{bytes:4.0} bytes").into_bytes(),
+        None => format!("{:4.0} bytes", bytes.trunc()).into_bytes(),
         Some(step) => scaled(bytes / unit_bytes(step), UNITS[step]),
     }))
 }

@@ -1,11 +1,11 @@
 //! Numeric functions. Each keeps its argument's kind where MySQL does: integers stay integers, decimals exact.
 
-use crate::coerce::{self, Kind};
+use crate::coerce;
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Pause};
-use sql::expr::{CompareAs, Expr, ExprKind};
+use sql::expr::Expr;
 use sql::func::Function;
-use types::{Date, DateTime, TypeKind, Value};
+use types::{TypeKind, Value};
 
 /// Computes one of the numeric functions; the kind of the result is the node's static type.
 pub(super) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: &'a [Expr]) -> Evaluated<'a> {
@@ -45,7 +45,7 @@ fn compute<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: &'a [Exp
             Ok(env.text(&args[0])?.map_or(Value::Null, |s| Value::Int(s.iter().map(|b| i64::from(b.count_ones())).sum())))
         }
         Function::BitCount => Ok(env.bits(&args[0])?.map_or(Value::Null, |n| Value::Int(i64::from(n.count_ones())))),
-        Function::Greatest | Function::Least => greatest_least(env, node, args, function == Function::Greatest),
+        Function::Greatest | Function::Least => super::extreme::call(env, node, args, function == Function::Greatest),
         Function::Interval => interval(env, args),
         _ => unreachable!("{function:?} is not a numeric function"),
     }
@@ -236,93 +236,6 @@ fn rand<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     let next = step(states[at].2);
     states[at].2 = next;
     Ok(value(next))
-}
-
-fn greatest_least<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr], greatest: bool) -> Evaluated<'a> {
-    if matches!(coerce::kind_of(&node.ty), Kind::Text | Kind::Double) && args.iter().any(has_date) {
-        return extreme_date(env, node, args, greatest);
-    }
-    let by = coerce::compare_as_of(&node.ty);
-    let mut best: Option<Value<'a>> = None;
-    for arg in args {
-        let value = match by {
-            CompareAs::Temporal | CompareAs::Time => env.eval(arg)?,
-            _ => env.eval_to_scale(arg, &node.ty)?,
-        };
-        if matches!(value, Value::Null) {
-            return Ok(Value::Null);
-        }
-        let better = match &best {
-            None => true,
-            Some(best) => {
-                let order = env.compare_values(by, &value, &arg.ty, best, &node.ty)?;
-                order.is_some_and(|order| if greatest { order.is_gt() } else { order.is_lt() })
-            }
-        };
-        if better {
-            best = Some(value);
-        }
-    }
-    Ok(best.unwrap_or(Value::Null))
-}
-
-fn has_date(arg: &Expr) -> bool {
-    matches!(coerce::kind_of(&arg.ty), Kind::Date | Kind::DateTime)
-}
-
-/// Beyond every date: what MySQL shows for what is no date beside dates.
-const NO_DATE: Date = Date { year: 16_383, month: 15, day: 31 };
-
-/// GREATEST and LEAST where one of the values is a date: all are read as dates. What is none is beyond them all; beside a DATETIME it is
-/// the zero date.
-fn extreme_date<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr], greatest: bool) -> Evaluated<'a> {
-    let only_dates = !args.iter().any(|arg| coerce::kind_of(&arg.ty) == Kind::DateTime);
-    let none = if only_dates { NO_DATE.at_midnight() } else { DateTime::default() };
-    let mut best: Option<DateTime> = None;
-    for arg in args {
-        let value = env.eval(arg)?;
-        let value = env.plain(value, &arg.ty);
-        if value.is_null() {
-            return Ok(Value::Null);
-        }
-        let date = match super::month_and_day(&value) {
-            Some(date) => date.at_midnight(),
-            None => env.as_loose_datetime(&value)?.unwrap_or(none),
-        };
-        let better = best.is_none_or(|best| if greatest { date > best } else { date < best });
-        if better {
-            best = Some(date);
-        }
-    }
-    let Some(best) = best else { return Ok(Value::Null) };
-    if coerce::kind_of(&node.ty) == Kind::Double {
-        let number = if only_dates { best.date.to_number().into() } else { best.to_number() };
-        return Ok(Value::Double(number as f64));
-    }
-    let text = if best == NO_DATE.at_midnight() {
-        format!("{}-{}-{}", NO_DATE.year, NO_DATE.month, NO_DATE.day)
-    } else if only_dates {
-        coerce::plain_text(&Value::Date(best.date))
-    } else {
-        let fsp = args.iter().map(fraction_digits).max().unwrap_or(0);
-        coerce::datetime_text(&best, fsp)
-    };
-    Ok(Value::Bytes(text.into_bytes().into()))
-}
-
-/// Digits behind the point of a value as a date: a text has six, a literal those that are written.
-fn fraction_digits(arg: &Expr) -> u8 {
-    match (&arg.kind, &arg.ty.kind) {
-        (_, TypeKind::DateTime { fsp } | TypeKind::Timestamp { fsp } | TypeKind::Time { fsp }) => *fsp,
-        (_, TypeKind::Decimal { scale, .. }) => (*scale).min(6),
-        (ExprKind::Literal(Value::Bytes(text)), _) if types::temporal::parse_datetime(text).is_some() => {
-            let fraction = text.iter().position(|&b| b == b'.').map_or(&[][..], |point| &text[point + 1..]);
-            fraction.iter().take_while(|b| b.is_ascii_digit()).count().min(6) as u8
-        }
-        (_, TypeKind::Double | TypeKind::Float) => 6,
-        _ if coerce::is_string(&arg.ty) => 6,
-        _ => 0,
-    }
 }
 
 /// INTERVAL(n, n1, n2 ...): how many of the ascending bounds are at most n; -1 for NULL.

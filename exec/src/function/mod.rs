@@ -7,6 +7,7 @@ mod control;
 mod date;
 mod date_format;
 mod encode;
+mod extreme;
 mod forms;
 pub use forms::pico_time;
 mod identifier;

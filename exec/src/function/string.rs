@@ -18,7 +18,7 @@ pub(super) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: 
         Function::ConcatWs => concat_ws(env, args),
         Function::Length => Ok(env.bytes(&args[0])?.map_or(Value::Null, |s| Value::Int(s.len() as i64))),
         Function::BitLength => Ok(env.bytes(&args[0])?.map_or(Value::Null, |s| Value::Int(s.len() as i64 * 8))),
-        Function::MemberNumber => Ok(crate::eval::member_number(&env.eval(&args[0])?, &args[0].ty)),
+        Function::MemberNumber => Ok(crate::coerce::member_number(&env.eval(&args[0])?, &args[0].ty)),
         Function::CharLength => char_length(env, &args[0]),
         Function::Upper | Function::Lower => change_case(env, &args[0], function == Function::Upper),
         Function::Substring => substring(env, args),

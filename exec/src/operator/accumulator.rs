@@ -140,9 +140,47 @@ impl Accumulator {
             }
             return Ok(0);
         };
-        let value = env.eval(arg)?;
-        self.take_value(env, plan, value)?;
+        if !self.add_number(env, plan.function, arg)? {
+            let value = env.eval(arg)?;
+            self.take_value(env, plan, value)?;
+        }
         Ok(0)
+    }
+
+    /// Takes in the number that an argument is: of IF and CASE that of what they choose. `false`: no number is asked for.
+    fn add_number<'a>(&mut self, env: &Env<'a>, function: AggregateFunction, arg: &'a Expr) -> Step<bool> {
+        match &mut self.state {
+            State::Integers { sum, count } => {
+                if let Some(number) = env.integer(arg)? {
+                    *sum += number;
+                    *count += 1;
+                }
+            }
+            State::Decimals { sum, count } => {
+                if let Some(number) = env.decimal(arg)? {
+                    *sum = sum.add(&number).map_err(|_| out_of_range("DECIMAL"))?;
+                    *count += 1;
+                }
+            }
+            State::Doubles { sum, count } => {
+                if let Some(number) = env.double(arg)? {
+                    *sum += number;
+                    *count += 1;
+                }
+            }
+            State::Bits(bits) => {
+                if let Some(other) = env.bits(arg)? {
+                    combine(function, bits, other);
+                }
+            }
+            State::Variance { count, mean, squares } => {
+                if let Some(number) = env.double(arg)? {
+                    spread(count, mean, squares, number);
+                }
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
     }
 
     /// No further parts come for now: gives back memory that those there do not need; how much.
@@ -195,11 +233,7 @@ impl Accumulator {
             State::Best(best) => keep_best(env, plan, best, value)?,
             State::Bits(bits) => {
                 let other = env.as_bits(&value)?;
-                match plan.function {
-                    AggregateFunction::BitAnd => *bits &= other,
-                    AggregateFunction::BitOr => *bits |= other,
-                    _ => *bits ^= other,
-                }
+                combine(plan.function, bits, other);
             }
             State::BitString(bits) => {
                 let bytes = env.as_text(value, &plan.args[0].ty)?;
@@ -209,11 +243,8 @@ impl Accumulator {
                 }
             }
             State::Variance { count, mean, squares } => {
-                let x = env.as_double(&value)?;
-                *count += 1;
-                let delta = x - *mean;
-                *mean += delta / *count as f64;
-                *squares += delta * (x - *mean);
+                let number = env.as_double(&value)?;
+                spread(count, mean, squares, number);
             }
             State::Concat(_) | State::Json(..) => unreachable!("they are given parts"),
         }
@@ -340,6 +371,22 @@ fn add_json(document: &mut Json, packed: &[u8]) -> Step<usize> {
         }
         _ => 0,
     })
+}
+
+fn combine(function: AggregateFunction, bits: &mut u64, other: u64) {
+    match function {
+        AggregateFunction::BitAnd => *bits &= other,
+        AggregateFunction::BitOr => *bits |= other,
+        _ => *bits ^= other,
+    }
+}
+
+/// Welford's step.
+fn spread(count: &mut u64, mean: &mut f64, squares: &mut f64, number: f64) {
+    *count += 1;
+    let delta = number - *mean;
+    *mean += delta / *count as f64;
+    *squares += delta * (number - *mean);
 }
 
 fn bit_operator(function: AggregateFunction) -> ArithmeticOp {

@@ -18,7 +18,7 @@ mod hash_join;
 mod json_table;
 mod limit;
 mod measured;
-mod merge_scan;
+mod merged_keys;
 mod nested_loop;
 mod ordered_groups;
 mod project;
@@ -65,7 +65,6 @@ pub(crate) enum Operator<'p> {
     Recursive(Box<recursive::Recursive<'p>>),
     OrderedGroups(Box<ordered_groups::OrderedGroups<'p>>),
     SkipScan(Box<skip_scan::SkipScan<'p>>),
-    MergeScan(Box<merge_scan::MergeScan<'p>>),
     Window(Box<window::WindowOperator<'p>>),
     Measured(Box<measured::MeasuredOperator<'p>>),
 }
@@ -110,13 +109,6 @@ impl<'p> Builder<'p> {
                 }
                 None => count(Operator::Scan(scan), Measured::Whole),
             },
-            Operator::MergeScan(mut scan) => match scan.take_filter() {
-                Some(predicate) => {
-                    let read = count(Operator::MergeScan(scan), Measured::Read);
-                    count(Operator::Filter(Box::new(filter::Filter::new(read, predicate))), Measured::Whole)
-                }
-                None => count(Operator::MergeScan(scan), Measured::Whole),
-            },
             Operator::SkipScan(mut scan) => match scan.take_filter() {
                 Some(predicate) => {
                     let read = count(Operator::SkipScan(scan), Measured::Read);
@@ -142,10 +134,6 @@ impl<'p> Builder<'p> {
                 match &scan.access {
                     Access::Derived(derived) => {
                         return Operator::Derived(Box::new(derived::DerivedScan::new(scan, derived, self.ordered())));
-                    }
-                    Access::Merge(merge) if self.lock_of(scan.source).is_none() => {
-                        let scan = merge_scan::MergeScan::new(scan, merge, self.table(scan.source));
-                        return Operator::MergeScan(Box::new(scan));
                     }
                     Access::Leaps(leaps) if self.lock_of(scan.source).is_none() => {
                         let scan = skip_scan::SkipScan::new(scan, leaps, self.table(scan.source));
@@ -269,7 +257,6 @@ impl<'p> Operator<'p> {
             Operator::Recursive(op) => op.next(run),
             Operator::OrderedGroups(op) => op.next(run),
             Operator::SkipScan(op) => op.next(run),
-            Operator::MergeScan(op) => op.next(run),
             Operator::Window(op) => op.next(run),
             Operator::Measured(op) => op.next(run),
         }
@@ -295,7 +282,6 @@ impl<'p> Operator<'p> {
             Operator::OneRow(_)
             | Operator::Scan(_)
             | Operator::SkipScan(_)
-            | Operator::MergeScan(_)
             | Operator::Virtual(_)
             | Operator::Derived(_)
             | Operator::Work(_)
@@ -367,7 +353,6 @@ impl<'p> Operator<'p> {
             Operator::Recursive(op) => op.rewind(run),
             Operator::OrderedGroups(op) => op.rewind(run),
             Operator::SkipScan(op) => op.rewind(),
-            Operator::MergeScan(op) => op.rewind(),
             Operator::Window(op) => op.rewind(run),
             Operator::Measured(op) => op.rewind(run),
         }

@@ -17,11 +17,17 @@
 //! - READ COMMITTED and below: the latest version is judged first, without a lock, and again once it is locked: a row that does not match
 //!   is never locked. One that another transaction holds is waited for and then judged; an UPDATE judges its committed version first,
 //!   and goes on where that does not match (a *semi-consistent* read).
+//!
+//! Conditions on an index's columns are judged on its entries. An entry's key never changes: the row of one that does not match does not match
+//! as long as the entry is its own, and in a locked range nobody makes another. So that row is not read, and not locked.
+//!
+//! Of an index merge the keys come first, all of them (`merged_keys`); each row is then read like that of a range.
 
 use crate::access;
 use crate::context::VirtualRows;
 use crate::error::Error;
 use crate::eval::{Env, Step};
+use crate::operator::merged_keys::MergedKeys;
 use crate::packed::Packer;
 use crate::run::{Run, SourceState};
 use crate::scratch::Scratch;
@@ -59,6 +65,8 @@ pub(crate) struct ScanOperator<'p> {
     /// Of a point access.
     key: Vec<u8>,
     covering: bool,
+    /// Of an index merge.
+    merged: Option<Box<MergedKeys<'p>>>,
     stage: Stage,
     /// The most rows that the cursor may read, and lock, ahead of those emitted.
     batch: usize,
@@ -76,6 +84,9 @@ enum Stage {
     NextRange,
     Point,
     Read,
+    /// The next key of an index merge, and its row.
+    MergedKey,
+    MergedRow,
     /// An entry of the index is shown: is its row worth reading?
     JudgeEntry,
     Fetch,
@@ -97,6 +108,10 @@ impl<'p> ScanOperator<'p> {
             }
             _ => false,
         };
+        let merged = match &plan.access {
+            Access::Merge(merge) => Some(Box::new(MergedKeys::new(merge, table))),
+            _ => None,
+        };
         Self {
             plan,
             filter: plan.filter.as_ref(),
@@ -109,6 +124,7 @@ impl<'p> ScanOperator<'p> {
             next_range: 0,
             key: Vec::new(),
             covering,
+            merged,
             stage: Stage::Start,
             batch: BATCH_ROWS,
             semi_consistent: false,
@@ -164,6 +180,8 @@ impl<'p> ScanOperator<'p> {
                 Stage::NextRange => self.open_next_range(run.txn.locks_gaps()),
                 Stage::Point => self.point(run)?,
                 Stage::Read => self.read(run)?,
+                Stage::MergedKey => self.merged_key(run)?,
+                Stage::MergedRow => self.merged_row(run)?,
                 Stage::Load => self.load(run)?,
                 Stage::Acquire => self.acquire(run)?,
                 Stage::AwaitHeld => self.await_held(run)?,
@@ -218,7 +236,10 @@ impl<'p> ScanOperator<'p> {
                 self.next_range = 0;
                 Stage::NextRange
             }
-            Access::Merge(_) => self.start_full(false),
+            Access::Merge(_) => {
+                self.merged().rewind();
+                Stage::MergedKey
+            }
             Access::Full { reverse, .. } => self.start_full(*reverse),
         })
     }
@@ -238,7 +259,6 @@ impl<'p> ScanOperator<'p> {
         let (index, reverse) = match self.plan.access {
             Access::Ranges { index, reverse, .. } | Access::Full { index, reverse, .. } => (index, reverse),
             Access::Leaps(ref leaps) => (leaps.index, false),
-            Access::Merge(_) => (0, false),
             _ => return Stage::Done,
         };
         let at = match reverse {
@@ -247,20 +267,27 @@ impl<'p> ScanOperator<'p> {
             _ => return Stage::Done,
         };
         self.next_range = if reverse { at } else { at + 1 };
-        let mode = match self.lock {
-            None => ReadMode::Snapshot,
-            Some(_) if !locks_gaps => ReadMode::Latest,
-            Some(SourceLock::Lock(mode, policy)) => ReadMode::Lock(mode, policy),
-            Some(SourceLock::Latest) => ReadMode::Lock(LockMode::Exclusive, WaitPolicy::Wait),
-        };
+        let mode = self.read_mode(locks_gaps);
         self.cursor.open(self.table, index, &self.ranges[at], reverse, mode, self.covering);
         if self.lock.is_some() {
             self.cursor.set_batch(self.batch);
         }
-        if let (Some(filter), None) = (self.index_filter, self.lock) {
+        if let Some(SourceLock::Lock(mode, policy)) = self.lock {
+            self.cursor.set_held(mode, policy);
+        }
+        if let Some(filter) = self.index_filter {
             self.show_entries(filter);
         }
         Stage::Read
+    }
+
+    fn read_mode(&self, locks_gaps: bool) -> ReadMode {
+        match self.lock {
+            None => ReadMode::Snapshot,
+            Some(_) if !locks_gaps => ReadMode::Latest,
+            Some(SourceLock::Lock(mode, policy)) => ReadMode::Lock(mode, policy),
+            Some(SourceLock::Latest) => ReadMode::Lock(LockMode::Exclusive, WaitPolicy::Wait),
+        }
     }
 
     #[cold]
@@ -292,7 +319,7 @@ impl<'p> ScanOperator<'p> {
         run.tick()?;
         let source = &mut run.sources[self.plan.source];
         self.entry_judged = self.index_filter.is_none();
-        if self.index_filter.is_some() && self.lock.is_none() && !run.txn.has_changed_unseen() {
+        if self.index_filter.is_some() && (self.lock.is_some() || !run.txn.has_changed_unseen()) {
             if !self.cursor.next_entry(self.table, run.worker, run.txn, &mut source.row)? {
                 run.count_end();
                 return Ok(Stage::NextRange);
@@ -305,11 +332,8 @@ impl<'p> ScanOperator<'p> {
             return Ok(Stage::NextRange);
         }
         source.state = SourceState::Stored;
-        self.current = match self.lock {
-            None => true,
-            Some(SourceLock::Lock(..)) if !run.txn.locks_gaps() => false,
-            Some(_) => source.row.seen().is_some(),
-        };
+        self.current = self.is_current(run);
+        let source = &run.sources[self.plan.source];
         if self.current || !source.row.held_by_other() {
             return Ok(Stage::Load);
         }
@@ -326,8 +350,47 @@ impl<'p> ScanOperator<'p> {
     fn fetch(&mut self, run: &mut Run<'p>) -> Step<Stage> {
         let source = &mut run.sources[self.plan.source];
         let there = self.cursor.fetch_shown(self.table, run.worker, run.txn, &mut source.row)?;
-        (self.current, self.entry_judged) = (true, true);
+        (self.current, self.entry_judged) = (self.is_current(run), true);
         Ok(if there { Stage::Load } else { Stage::Read })
+    }
+
+    /// Is the row that was read the version that the statement wants, with the lock that it wants?
+    fn is_current(&self, run: &Run<'p>) -> bool {
+        match self.lock {
+            None => true,
+            Some(SourceLock::Lock(..)) if !run.txn.locks_gaps() => false,
+            Some(_) => run.sources[self.plan.source].row.seen().is_some(),
+        }
+    }
+
+    fn merged(&mut self) -> &mut MergedKeys<'p> {
+        self.merged.as_mut().expect("made with the scan of an index merge")
+    }
+
+    fn merged_key(&mut self, run: &mut Run<'p>) -> Step<Stage> {
+        let mode = self.read_mode(run.txn.locks_gaps());
+        if self.merged().next(run, mode)? {
+            return Ok(Stage::MergedRow);
+        }
+        run.count_end();
+        Ok(Stage::Done)
+    }
+
+    fn merged_row(&mut self, run: &mut Run<'p>) -> Step<Stage> {
+        let how = match (self.read_mode(run.txn.locks_gaps()), self.lock) {
+            (ReadMode::Snapshot, _) => RowRead::Snapshot,
+            (ReadMode::Latest, Some(SourceLock::Lock(mode, policy))) => RowRead::Current(mode, policy),
+            (ReadMode::Latest, _) => RowRead::Latest,
+            (ReadMode::Lock(mode, policy), _) => RowRead::Lock(mode, policy),
+        };
+        let source = &mut run.sources[self.plan.source];
+        source.row.set_key(self.merged.as_ref().expect("made with the scan of an index merge").key());
+        if !self.table.reread(run.worker, run.txn, how, &mut source.row)? {
+            return Ok(Stage::MergedKey);
+        }
+        source.state = SourceState::Stored;
+        (self.current, self.entry_judged) = (self.is_current(run), true);
+        Ok(Stage::Load)
     }
 
     /// Brings in large columns that lie outside of the row.
@@ -342,6 +405,7 @@ impl<'p> ScanOperator<'p> {
             return Ok(Stage::Judge);
         }
         // The row changed between the two reads; its new version is judged instead.
+        self.entry_judged = self.index_filter.is_none();
         let there = self.table.reread(run.worker, run.txn, how, &mut source.row)?;
         Ok(if there { Stage::Load } else { self.after_row() })
     }
@@ -349,7 +413,11 @@ impl<'p> ScanOperator<'p> {
     /// Locks the row, or reads its latest version, before it is judged for good.
     fn acquire(&mut self, run: &mut Run<'p>) -> Step<Stage> {
         let row = &mut run.sources[self.plan.source].row;
+        self.entry_judged = self.index_filter.is_none();
         let there = match self.lock {
+            Some(SourceLock::Lock(mode, policy)) if self.merged.is_some() => {
+                self.table.lock_current(run.worker, run.txn, mode, policy, row)?
+            }
             Some(SourceLock::Lock(mode, policy)) => {
                 self.cursor.lock_current(self.table, run.worker, run.txn, mode, policy, row)?
             }
@@ -409,7 +477,11 @@ impl<'p> ScanOperator<'p> {
     }
 
     fn after_row(&self) -> Stage {
-        if self.is_point() { Stage::Done } else { Stage::Read }
+        match self.plan.access {
+            Access::Point { .. } => Stage::Done,
+            Access::Merge(_) => Stage::MergedKey,
+            _ => Stage::Read,
+        }
     }
 }
 

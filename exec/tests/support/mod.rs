@@ -300,7 +300,7 @@ impl Client {
         txn.begin_statement(&self.worker);
         let (worker, database, session) = (&self.worker, &self.database, &mut self.session);
         let mut cx = ExecContext { worker, txn: &mut txn, database, session, params: &[], host: &NoHost };
-        let measures = block_on(exec::measure_query(&mut cx, prepared)).expect("the query can be run");
+        let measures = block_on(exec::measure(&mut cx, prepared)).expect("the query can be run");
         roll_back(&mut txn, &self.worker);
         self.worker.tick();
         measures

@@ -15,7 +15,7 @@ use table::ddl::{
     Algorithm, AlterAction, ColumnPosition, ForeignKeyError, Lock, NewCheck, NewForeignKey, NewIndex, NewIndexColumn,
     NewIndexKind, NewTable,
 };
-use types::convert::{self, StoreContext, Warnings};
+use types::convert::{self, Problem, Severity, StoreContext, Warnings};
 use types::schema::{ColumnDef, ColumnDefault, GeneratedDef, IndexKind, ReferenceAction, RowExpr, TableDef};
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 
@@ -125,7 +125,15 @@ impl<'a> Converter<'a> {
         }
         let context = literal_context(self.state);
         let mut warnings = Warnings::new();
-        let stored = convert::store(&value, &from, ty, &context, &mut warnings).map_err(|_| invalid())?;
+        let stored = convert::store(&value, &from, ty, &context, &mut warnings);
+        let stored = stored.map_err(|problem| if is_told(&problem, ty) { column_problem(problem, name) } else { invalid() })?;
+        for (severity, problem) in warnings.drain() {
+            let error = exec::column_error(problem, name, 1);
+            match severity {
+                Severity::Note => self.state.vars.note(error),
+                Severity::Warning => self.state.vars.warn(error),
+            }
+        }
         Ok(ColumnDefault::Literal(Some(default_text(&stored, ty))))
     }
 
@@ -666,6 +674,16 @@ fn set_collation(ty: &mut ColumnType, data_type: &DataType<'_>, table: Collation
         };
     }
     Ok(())
+}
+
+/// Is the trouble with a default told as what it is, and not as an invalid default? So it is of a text that begins with a number, for a DECIMAL.
+fn is_told(problem: &Problem, ty: &ColumnType) -> bool {
+    let begins_with_digit = |text: &str| text.trim_start_matches(['+', '-', '.', ' ']).starts_with(|c: char| c.is_ascii_digit());
+    matches!(problem, Problem::Incorrect { text, .. } if matches!(ty.kind, TypeKind::Decimal { .. }) && begins_with_digit(text))
+}
+
+fn column_problem(problem: Problem, column: &str) -> Error {
+    Error::Exec(exec::column_error(problem, column, 1))
 }
 
 /// The value and type of a default literal.

@@ -445,12 +445,12 @@ impl State {
         Ok(())
     }
 
-    /// Runs a query plan, drops its rows, and says what its operators did: EXPLAIN ANALYZE.
+    /// Runs what a plan reads, drops the rows, and says what its operators did: EXPLAIN ANALYZE.
     pub async fn measure(&mut self, plan: &Rc<PlanEntry>) -> Result<sql::explain::Measures> {
         let was_open = self.transaction.is_open();
         let lasting = self.is_in_transaction();
         let gathered = self.begin_inner(plan, lasting).await?;
-        let run = async |context: &mut ExecContext<'_>, prepared: &Prepared| exec::measure_query(context, prepared).await;
+        let run = async |context: &mut ExecContext<'_>, prepared: &Prepared| exec::measure(context, prepared).await;
         let values = self.lend_locals();
         let outcome = execute(self, plan, values.as_deref().unwrap_or_default(), gathered.as_ref(), run).await;
         self.return_locals(values);

@@ -13,7 +13,7 @@ use crate::ast::{self, QueryBody, SetOp};
 use crate::error::{Error, RecursiveError, Result};
 use crate::expr::{Expr, ExprKind};
 use crate::plan::{Derived, Node};
-use crate::planner::{JoinTree, node_rows, tree_sources};
+use crate::planner::{JoinTree, is_read_later, node_rows, tree_sources};
 use std::sync::Arc;
 use types::schema::TableDef;
 use types::{ColumnType, TypeKind};
@@ -39,8 +39,12 @@ enum Meaning {
         kind: SourceKind,
         derivations: Vec<Derivation>,
     },
-    /// A recursive one whose first block is bound: it has no columns yet.
-    Unseeded,
+    /// A recursive one whose first block is bound, at this depth of nesting: it has no columns yet.
+    Unseeded {
+        depth: usize,
+        /// More blocks follow.
+        union: bool,
+    },
     /// A recursive one whose recursive blocks are bound, at this depth of nesting.
     Work {
         def: Arc<TableDef>,
@@ -68,6 +72,17 @@ impl Binder<'_> {
             self.common_tables.push(CommonTable { name: table.name.to_owned(), meaning });
         }
         Ok(())
+    }
+
+    /// Binds the tables of WITH clauses inside of the recursive table `own` anew, now that this one has columns, where one of them could
+    /// not be bound.
+    fn with_again(&mut self, withs: &[&ast::With<'_>], own: usize, work: &Meaning) -> Result<()> {
+        if !self.common_tables[own + 1..].iter().any(|table| matches!(table.meaning, Meaning::Wrong(_))) {
+            return Ok(());
+        }
+        self.common_tables[own].meaning = work.clone();
+        self.common_tables.truncate(own + 1);
+        withs.iter().try_for_each(|with| self.with(with))
     }
 
     fn common(&mut self, table: &ast::CommonTable<'_>) -> Result<Meaning> {
@@ -136,7 +151,9 @@ impl Binder<'_> {
     /// `seed UNION [ALL] step ...`
     fn recursive(&mut self, table: &ast::CommonTable<'_>) -> Result<Meaning> {
         let mark = self.common_tables.len();
-        self.common_tables.push(CommonTable { name: table.name.to_owned(), meaning: Meaning::Unseeded });
+        let union = matches!(within_parentheses(table.query).body, QueryBody::SetOperation { .. });
+        let meaning = Meaning::Unseeded { depth: self.levels.len() + 1, union };
+        self.common_tables.push(CommonTable { name: table.name.to_owned(), meaning });
         let bound = self.nested(LevelKind::Derived, |b| b.recursive_body(table, mark));
         self.common_tables.truncate(mark);
         let (meaning, level) = bound?;
@@ -149,15 +166,15 @@ impl Binder<'_> {
 
     /// `None`: it is not recursive after all.
     fn recursive_body(&mut self, table: &ast::CommonTable<'_>, own: usize) -> Result<Option<Meaning>> {
-        let query = table.query;
+        let query = within_parentheses(table.query);
         let QueryBody::SetOperation { first, rest } = &query.body else {
             // Naming itself here is an error.
-            self.bind_query(query)?;
+            self.bind_query(table.query)?;
             return Ok(None);
         };
-        if query.with.is_some() {
-            return Err(Error::NotSupported("WITH in a recursive common table expression".to_owned()));
-        }
+        let around = if std::ptr::eq(query, table.query) { None } else { table.query.with.as_ref() };
+        let withs: Vec<&ast::With<'_>> = around.into_iter().chain(&query.with).collect();
+        withs.iter().try_for_each(|with| self.with(with))?;
         let mut seeds = vec![self.body(first)?];
         let mut seed_alls = Vec::new();
         let mut steps: Vec<Block> = Vec::new();
@@ -168,7 +185,9 @@ impl Binder<'_> {
             let (types, derivations) = self.union_types(&seeds)?;
             let columns = names.iter().zip(types).map(|(name, ty)| column_def(name.clone(), working_type(ty), true));
             let def = table_def(table.name, columns.collect());
-            self.common_tables[own].meaning = Meaning::Work { def, derivations, table: store, depth, uses: 0 };
+            let work = Meaning::Work { def, derivations, table: store, depth, uses: 0 };
+            self.with_again(&withs, own, &work)?;
+            self.common_tables[own].meaning = work;
             let bound = self.bind_body(&operand.body)?;
             let Meaning::Work { uses, .. } = self.common_tables[own].meaning else { unreachable!("set above") };
             let wrong = |why| Err(Error::Recursive { why, table: table.name.to_owned() });
@@ -198,6 +217,9 @@ impl Binder<'_> {
                     }
                     if matches!(&bound, Bound::Select(select) if select.aggregates()) {
                         return wrong(RecursiveError::Aggregation);
+                    }
+                    if matches!(&bound, Bound::Select(select) if self.reads_later(select, store)) {
+                        return wrong(RecursiveError::JoinOrder);
                     }
                     if !matches!(&bound, Bound::Select(select) if !select.orders()) {
                         let what = "ORDER BY / LIMIT / SELECT DISTINCT in recursive query block of Common Table Expression";
@@ -235,6 +257,16 @@ impl Binder<'_> {
         Ok(Some(self.shared(table.name, names, seed, None, Some(store))))
     }
 
+    /// Must the block read another table before the recursive one?
+    fn reads_later(&self, select: &BoundSelect, store: usize) -> bool {
+        let Some(tree) = &select.tree else { return false };
+        let mut sources = Vec::new();
+        tree_sources(tree, &mut sources);
+        let recursive =
+            sources.iter().position(|source| matches!(self.sources[*source].kind, SourceKind::Work(table) if table == store));
+        recursive.is_some_and(|place| (select.straight && place > 0) || is_read_later(tree, &select.filter, sources[place]))
+    }
+
     /// What a bare table name in FROM means as a common table expression; `None`: it names none.
     pub(super) fn common_table(&mut self, name: &str, alias: Option<&str>) -> Result<Option<JoinTree>> {
         let Some(found) = self.common_tables.iter().rposition(|t| t.name.eq_ignore_ascii_case(name)) else { return Ok(None) };
@@ -243,7 +275,9 @@ impl Binder<'_> {
         let wrong = |why| Err(Error::Recursive { why, table: name.to_owned() });
         let source = match &mut self.common_tables[found].meaning {
             Meaning::Wrong(error) => return Err((**error).clone()),
-            Meaning::Unseeded => return wrong(RecursiveError::NoSeed),
+            Meaning::Unseeded { depth: own, .. } if depth != *own => return wrong(RecursiveError::SeveralUses),
+            Meaning::Unseeded { union: true, .. } => return wrong(RecursiveError::SeedBehindStep),
+            Meaning::Unseeded { .. } => return wrong(RecursiveError::NoSeed),
             Meaning::Work { def, derivations, table, depth: own, uses } => {
                 *uses += 1;
                 if depth != *own || *uses > 1 {
@@ -287,6 +321,14 @@ impl Binder<'_> {
         tree.map_sources(&moved);
         select.filter.iter_mut().chain(&mut select.project).for_each(|expr| expr.map_sources(&moved));
         select
+    }
+}
+
+/// The query inside of parentheses that hold nothing else.
+fn within_parentheses<'q, 'a>(query: &'q ast::Query<'a>) -> &'q ast::Query<'a> {
+    match &query.body {
+        QueryBody::Query(inner) if query.order_by.is_empty() && query.limit.is_none() && query.locking.is_empty() => inner,
+        _ => query,
     }
 }
 

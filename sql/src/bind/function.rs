@@ -4,7 +4,7 @@ use super::Binder;
 use super::compare::{self, Coercibility, Derivation};
 use super::expr::adopt;
 use super::function_names::{FUNCTIONS, NOT_SUPPORTED};
-use super::function_types::{becomes_text, date_add_type, is_numeric, takes_part_in_collation};
+use super::function_types::{becomes_text, date_add_type, is_integer, is_numeric, takes_part_in_collation};
 use super::operand::{
     bits_as_number, choice_as_number, enum_as_number, is_bits_literal, moved_date_as_number, number_argument, numeric_operand,
 };
@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::expr::{ArithmeticOp, CompareOp, Expr, ExprKind};
 use crate::func::Function as F;
 use smallvec::SmallVec;
+use types::convert::{Severity, StoreContext, Warnings};
 use types::{CollationId, ColumnType, TypeKind, Value};
 
 /// Is there a built-in function of this name?
@@ -89,7 +90,7 @@ impl Binder<'_> {
             refuse_bytes_beside_text(&args[0], &args[1], &name.to_lowercase())?;
         }
         if function == F::RegexpReplace {
-            refuse_bytes_beside_text(&args[0], &args[2], "regexp_replace")?;
+            refuse_replacement(&args, [derivations[0].level, derivations[1].level])?;
         }
         if function == F::StrCmp {
             self.refuse_no_dates(&args[0], &args[1])?;
@@ -155,7 +156,13 @@ impl Binder<'_> {
             }
             F::NameConst => return Ok(args.remove(1)),
             F::If => super::operand::document_as_number(&mut args[0]),
-            F::Elt => enum_as_number(&mut args[0]),
+            // Texts and numbers compare as numbers.
+            F::Field if args.iter().any(|arg| matches!(class(&arg.ty), Class::Integer | Class::Decimal | Class::Double)) => {
+                args = args
+                    .into_iter()
+                    .map(|arg| if class(&arg.ty) == Class::String { numeric_operand(arg) } else { arg })
+                    .collect();
+            }
             _ => {}
         }
         self.adopt_args(function, &mut args);
@@ -179,10 +186,9 @@ impl Binder<'_> {
             derivation.level == Coercibility::Ignorable && (0..args.len()).any(|n| takes_part_in_collation(function, n));
         let collation = if no_text { CollationId::BINARY } else { self.string_collation(derivation) };
         let ty = self.call_type(function, &args, collation)?;
-        for arg in &mut args[..numbers] {
-            enum_as_number(arg);
-            choice_as_number(arg);
-            moved_date_as_number(arg);
+        let is_number = |n: &usize| *n < numbers || is_integer(function, *n);
+        for (_, arg) in args.iter_mut().enumerate().filter(|(n, _)| is_number(n)) {
+            as_number_of_text(arg);
         }
         let nullable = self.call_nullable(function, &args);
         self.derivation = match class(&ty) {
@@ -289,8 +295,9 @@ impl Binder<'_> {
     }
 
     fn null_if(&mut self, mut args: Vec<Expr>, derivation: Derivation) -> Result<Expr> {
-        let (second, first) = (args.pop().expect("two arguments"), args.pop().expect("two arguments"));
+        let (second, mut first) = (args.pop().expect("two arguments"), args.pop().expect("two arguments"));
         self.refuse_no_dates(&first, &second)?;
+        convert_to_column(&mut first, &second);
         let equal = self.comparison(CompareOp::Equal, first.clone(), second, derivation)?;
         let ty = first.ty.clone();
         let null = Expr::literal(Value::Null, ColumnType::new(TypeKind::Null));
@@ -379,10 +386,39 @@ impl Binder<'_> {
     }
 }
 
-/// An INTERVAL's amount: a hexadecimal literal is a number where one number is asked for, else a text.
+/// A literal that NULLIF compares with a column of TIME or YEAR becomes a value of that type, where it is one.
+fn convert_to_column(literal: &mut Expr, column: &Expr) {
+    if !matches!(column.kind, ExprKind::Column { .. }) || !matches!(column.ty.kind, TypeKind::Time { .. } | TypeKind::Year) {
+        return;
+    }
+    let ExprKind::Literal(value) = &literal.kind else { return };
+    if matches!(value, Value::Null | Value::Time(_)) {
+        return;
+    }
+    let mut warnings = Warnings::new();
+    let stored = types::convert::store(value, &literal.ty, &column.ty, &StoreContext::strict(), &mut warnings);
+    if let Ok(stored) = stored.map(Value::into_owned)
+        && !warnings.iter().any(|(severity, _)| *severity == Severity::Warning)
+    {
+        *literal = Expr::literal(stored, column.ty.clone());
+    }
+}
+
+/// An INTERVAL's amount: hexadecimal literals and members are numbers where one number is asked for, else texts.
 fn interval_amount(amount: Expr, unit: ast::IntervalUnit) -> Expr {
-    let is_compound = unit.name().contains('_');
-    if is_compound { amount } else { bits_as_number(amount) }
+    if unit.name().contains('_') {
+        return amount;
+    }
+    let mut amount = bits_as_number(amount);
+    as_number_of_text(&mut amount);
+    amount
+}
+
+/// What is a text here, and a number where one is asked for: members, what is chosen, dates that were moved.
+fn as_number_of_text(arg: &mut Expr) {
+    enum_as_number(arg);
+    choice_as_number(arg);
+    moved_date_as_number(arg);
 }
 
 /// Texts that a call compares with each other compare by the collation that they have together.
@@ -398,17 +434,58 @@ fn share_collation(function: F, args: &mut [Expr], together: Derivation) {
     }
 }
 
-/// 3995: a pattern of text for bytes, or the other way round. BINARY, BLOB and BIT go with text but in REGEXP_REPLACE.
+/// 3995: a pattern of text for VARBINARY, or the other way round. BINARY, BLOB and BIT go with text.
 pub(super) fn refuse_bytes_beside_text(text: &Expr, pattern: &Expr, function: &str) -> Result<()> {
     let is_binary = |arg: &Expr| arg.ty.collation == CollationId::BINARY;
-    let is_refused = |arg: &Expr| match arg.ty.kind {
-        TypeKind::VarBinary { .. } => true,
-        _ => function == "regexp_replace" && is_binary(arg),
-    };
+    let is_refused = |arg: &Expr| matches!(arg.ty.kind, TypeKind::VarBinary { .. });
     let are_texts = [text, pattern].iter().all(|arg| class(&arg.ty) == Class::String);
     if !are_texts || is_binary(text) == is_binary(pattern) || !(is_refused(text) || is_refused(pattern)) {
         return Ok(());
     }
-    let name = |arg: &Expr| if is_binary(arg) { "binary" } else { arg.ty.collation.name() };
-    Err(Error::CharsetsTogether { left: name(text), right: name(pattern), function: function.to_owned() })
+    Err(together(text.ty.collation, pattern.ty.collation, function))
+}
+
+fn together(left: CollationId, right: CollationId, function: &str) -> Error {
+    let name = |collation: CollationId| if collation == CollationId::BINARY { "binary" } else { collation.name() };
+    Error::CharsetsTogether { left: name(left), right: name(right), function: function.to_owned() }
+}
+
+/// What an argument of REGEXP_REPLACE makes of those beside it.
+#[derive(Clone, Copy, PartialEq)]
+enum Side {
+    Text,
+    Bytes,
+    /// BINARY, BLOB and BIT: bytes beside a text that is written, else what the other is.
+    Any,
+    /// Numbers and dates.
+    Neither,
+}
+
+fn side(arg: &Expr) -> Side {
+    match (arg.ty.kind.clone(), class(&arg.ty)) {
+        (TypeKind::VarBinary { .. }, _) => Side::Bytes,
+        (TypeKind::Binary { .. } | TypeKind::Blob(_) | TypeKind::Bit { .. }, _) => Side::Any,
+        (_, Class::String) => Side::Text,
+        _ => Side::Neither,
+    }
+}
+
+/// 3995 of REGEXP_REPLACE's third argument: the first two are text or bytes together, and it may not be the other.
+fn refuse_replacement(args: &[Expr], levels: [Coercibility; 2]) -> Result<()> {
+    let sides = [side(&args[0]), side(&args[1])];
+    let held = |n: usize| sides[n] == Side::Text && levels[n] <= Coercibility::Implicit;
+    let has = |side| sides.contains(&side);
+    let first_two = match () {
+        () if held(0) || held(1) => Side::Text,
+        () if has(Side::Bytes) || has(Side::Text) && has(Side::Any) => Side::Bytes,
+        () if has(Side::Text) => Side::Text,
+        () => return Ok(()),
+    };
+    let replacement = side(&args[2]);
+    if !matches!((first_two, replacement), (Side::Text, Side::Bytes) | (Side::Bytes, Side::Text)) {
+        return Ok(());
+    }
+    let text = args[..2].iter().find(|arg| side(arg) == Side::Text).map_or(CollationId::BINARY, |arg| arg.ty.collation);
+    let left = if first_two == Side::Text { text } else { CollationId::BINARY };
+    Err(together(left, args[2].ty.collation, "regexp_replace"))
 }

@@ -359,6 +359,26 @@ pub(super) fn becomes_text(function: F, argument: usize) -> bool {
     }
 }
 
+/// Is this argument of a function of texts and the like an integer: a position, a length, a number of times, bits?
+pub(super) fn is_integer(function: F, argument: usize) -> bool {
+    match function {
+        F::Space | F::Elt | F::MakeSet | F::InetNtoa | F::RandomBytes | F::Sleep | F::FormatBytes => argument == 0,
+        F::Left | F::Right | F::Substring | F::LPad | F::RPad | F::Repeat => {
+            argument > 0 && !matches!((function, argument), (F::LPad | F::RPad, 2))
+        }
+        F::Insert => matches!(argument, 1 | 2),
+        F::Locate | F::SubstringIndex => argument == 2,
+        F::ExportSet => matches!(argument, 0 | 4),
+        F::Format => argument < 2,
+        F::Sha2 | F::Week | F::YearWeek | F::GetLock => argument == 1,
+        F::Conv => argument > 0,
+        F::Char | F::PeriodAdd | F::PeriodDiff => true,
+        F::RegexpInstr | F::RegexpSubstr => matches!(argument, 2..5) && !(function == F::RegexpSubstr && argument == 4),
+        F::RegexpReplace => matches!(argument, 3 | 4),
+        _ => false,
+    }
+}
+
 pub(super) fn is_numeric(function: F) -> bool {
     matches!(
         function,
@@ -418,8 +438,8 @@ fn precision(args: &[Expr]) -> Result<u8> {
 /// ROUND and TRUNCATE to a constant number of digits; rounding may carry into one more.
 fn rounded(args: &[Expr], carry: u32) -> ColumnType {
     let digits = match args.get(1).map(|d| &d.kind) {
-        None => Some(0),
-        Some(ExprKind::Literal(Value::Int(n))) => Some(*n),
+        None | Some(ExprKind::Literal(Value::Null)) => Some(0),
+        Some(ExprKind::Literal(value)) => Some(types::convert::to_i64(value, &mut types::convert::Warnings::new())),
         _ => None,
     };
     match typing::numeric(&args[0]).kind {

@@ -90,6 +90,9 @@ pub(super) fn moved_date_as_number(expr: &mut Expr) {
     use Function as F;
     let is_text = class(&expr.ty) == Class::String;
     let ExprKind::Call { function, args } = &mut expr.kind else { return };
+    if matches!(function, F::Greatest | F::Least) && args.iter().any(is_only_text) {
+        return;
+    }
     if is_text && matches!(function, F::Greatest | F::Least) && args.iter().any(is_clock) && !args.iter().any(is_dated) {
         // Beside times and years all are numbers.
         args.iter_mut().for_each(to_number);
@@ -104,6 +107,11 @@ pub(super) fn moved_date_as_number(expr: &mut Expr) {
     if is_date && is_text {
         expr.ty = typing::double();
     }
+}
+
+/// Documents and BINARY make a text of all that they are compared with.
+fn is_only_text(expr: &Expr) -> bool {
+    matches!(expr.ty.kind, TypeKind::Json | TypeKind::Binary { .. })
 }
 
 fn is_dated(expr: &Expr) -> bool {

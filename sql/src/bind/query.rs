@@ -847,6 +847,10 @@ fn same_representation(from: &ColumnType, to: &ColumnType) -> bool {
     match (class(from), class(to)) {
         (Class::Null, _) => true,
         (Class::Integer, Class::Integer) => from.unsigned == to.unsigned && from.kind != TypeKind::Year,
+        // The wrong value of such an ENUM comes as a number.
+        (Class::String, Class::String) if matches!(&from.kind, TypeKind::Enum { members } if members.iter().any(String::is_empty)) => {
+            false
+        }
         (Class::String, Class::String) => {
             from.collation == to.collation && (from.kind == to.kind || !matches!(to.kind, TypeKind::Binary { .. }))
         }

@@ -7,13 +7,18 @@ use super::{Binder, LevelKind, typing};
 use crate::ast::{QueryBody, SetOp, SetOperand};
 use crate::error::{Error, Result};
 use crate::expr::Expr;
-use crate::plan::Node;
-use types::ColumnType;
+use crate::plan::{Node, OutputColumn};
+use types::{ColumnType, TypeKind};
 
 /// INTERSECT and EXCEPT in a row: each stands in the one before.
 const OPERATIONS_MAX: usize = 200;
 /// Conditions are pushed into no more blocks.
 const PUSHED_BLOCKS_MAX: usize = 50;
+
+/// Is it a column of NULLs of a derived table whose rows are kept?
+fn is_kept_nulls(column: &OutputColumn) -> bool {
+    column.ty.kind == TypeKind::Null && !column.table_alias.is_empty()
+}
 
 impl Binder<'_> {
     /// `first op second op third`, from the left.
@@ -118,7 +123,9 @@ impl Binder<'_> {
             let together: Vec<Derivation> = blocks.iter().map(|block| block.derivations[n]).collect();
             let derivation = compare::compared_columns(&together)?;
             let slots: Vec<Expr> = blocks.iter().map(|block| slot(n, &block.columns[n])).collect();
-            types.push(typing::stored_together(&slots, self.string_collation(derivation)));
+            let ty = typing::stored_together(&slots, self.string_collation(derivation));
+            let kept_nulls = blocks.iter().any(|block| is_kept_nulls(&block.columns[n]));
+            types.push(if kept_nulls { typing::beside_kept_nulls(ty) } else { ty });
             derivations.push(derivation);
         }
         Ok((types, derivations))

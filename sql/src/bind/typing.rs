@@ -518,6 +518,15 @@ pub(crate) fn stored_together(exprs: &[Expr], collation: CollationId) -> ColumnT
     ColumnType { kind, ..ty }
 }
 
+/// The type of a column that takes the values of a column of NULLs, too: NULLs that are kept have as many digits as there are, and a sign.
+pub(crate) fn beside_kept_nulls(ty: ColumnType) -> ColumnType {
+    match ty.kind {
+        TypeKind::Decimal { .. } => decimal(PRECISION_MAX.into(), SCALE_MAX.into()),
+        TypeKind::BigInt if ty.unsigned => decimal(PRECISION_MAX.into(), SCALE_MAX.into()),
+        _ => ty,
+    }
+}
+
 /// Is a FLOAT among these, and all together one? It is before a BIGINT too.
 fn stays_float<'k>(kinds: impl Iterator<Item = &'k TypeKind> + Clone) -> bool {
     let mut before_float = kinds.clone().take_while(|kind| **kind != TypeKind::Float);

@@ -334,7 +334,7 @@ impl FromBlock<'_> {
     /// Index condition pushdown: the places of conjuncts that entries of a secondary index can be judged by.
     pub(super) fn judged_on_entries(&self, source: usize, number: usize, conjuncts: &[&Expr]) -> Vec<usize> {
         let table = &*self.sources[source].table;
-        if number == 0 || self.keeps_rows || table.is_virtual || !self.context.switches().index_condition_pushdown {
+        if number == 0 || table.is_virtual || !self.context.switches().index_condition_pushdown {
             return Vec::new();
         }
         let index = &table.indexes[number];

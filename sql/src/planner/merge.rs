@@ -5,7 +5,7 @@
 //! 2. Intersection: equalities of several conjuncts, each about another index. Rows that satisfy all lie in the ranges of each.
 //!
 //! Entries are read for their clustered keys alone; rows are then read in the order of the clustered key. All conjuncts are judged on the rows,
-//! so that the ranges need hold no more than they must.
+//! so that the ranges need hold no more than they must. Statements that lock what they read lock the ranges first.
 
 use super::FromBlock;
 use super::access::{Candidate, FETCH_COST, SEEK_COST};
@@ -35,7 +35,7 @@ impl FromBlock<'_> {
     /// The cheapest way by several indexes.
     pub(super) fn merged(&self, source: usize, analysis: &Analysis<'_>, conjuncts: &[&Expr], total: f64) -> Option<Candidate> {
         let table = &*self.sources[source].table;
-        if self.keeps_rows || table.is_virtual {
+        if table.is_virtual {
             return None;
         }
         let unions = (0..conjuncts.len()).filter_map(|position| self.union(source, analysis, conjuncts, position, total));

@@ -363,6 +363,27 @@ fn simplify(tree: JoinTree, conditions: &[Expr]) -> JoinTree {
     }
 }
 
+/// Must another table of the tree be read before this one? That is so on the right side of a LEFT JOIN, unless the conditions make it an
+/// inner one, and behind a STRAIGHT_JOIN.
+pub(crate) fn is_read_later(tree: &JoinTree, conditions: &[Expr], source: usize) -> bool {
+    fn is_within(tree: &JoinTree, source: usize) -> bool {
+        let mut sources = Vec::new();
+        tree_sources(tree, &mut sources);
+        sources.contains(&source)
+    }
+    fn is_later(tree: &JoinTree, source: usize) -> bool {
+        match tree {
+            JoinTree::Table(_) => false,
+            JoinTree::Inner { parts, straight, .. } => {
+                let found = parts.iter().position(|part| is_within(part, source));
+                found.is_some_and(|place| (*straight && place > 0) || is_later(&parts[place], source))
+            }
+            JoinTree::Left { left, right, .. } => is_within(right, source) || is_later(left, source),
+        }
+    }
+    is_later(&simplify(tree.clone(), conditions), source)
+}
+
 pub(crate) fn tree_sources(tree: &JoinTree, out: &mut Vec<usize>) {
     match tree {
         JoinTree::Table(source) => out.push(*source),

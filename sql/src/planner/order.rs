@@ -284,5 +284,5 @@ impl<'s, 'b> Search<'s, 'b> {
 
 /// Does the access path lead to some of the rows only?
 pub(super) fn is_lookup(access: &Access) -> bool {
-    matches!(access, Access::Point { .. } | Access::Ranges { .. })
+    matches!(access, Access::Point { .. } | Access::Ranges { .. } | Access::Merge(_))
 }

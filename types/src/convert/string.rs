@@ -231,8 +231,11 @@ pub(super) fn store_enum<'v>(
     match found {
         Some(ordinal) => Ok(Value::text(members[ordinal - 1].as_bytes())),
         None => {
-            context.raise(Problem::Truncated, warnings)?;
-            Ok(Value::text(b""))
+            // The wrong value of another ENUM is one here, too, and nothing new.
+            if crate::row::enum_ordinal(from, value) != Some(0) {
+                context.raise(Problem::Truncated, warnings)?;
+            }
+            Ok(crate::row::enum_value(to, 0).expect("0 is the wrong value of every ENUM"))
         }
     }
 }
@@ -266,7 +269,8 @@ pub(super) fn store_set<'v>(
             let text = text_of(value, from);
             match named_bits(trim(&text), members, to) {
                 (bits, true) => (bits, true),
-                named => whole_number(&text).map_or(named, by_number),
+                // A number that is too large is no member at all, where it is written as a text.
+                named => whole_number(&text).map_or(named, |bits| if bits & !all == 0 { (bits, true) } else { (0, false) }),
             }
         }
     };

@@ -71,6 +71,8 @@ impl Json {
                     Json::Opaque(TYPE_BIT, bytes[8 - usize::from(length.clamp(1, 64)).div_ceil(8)..].to_vec())
                 }
                 TypeKind::Year => Json::Int(*n as i64),
+                // The wrong value.
+                TypeKind::Enum { .. } => Json::String(String::new()),
                 _ => Json::UInt(*n),
             },
             Value::Double(x) => Json::Double(*x),

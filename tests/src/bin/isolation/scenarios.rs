@@ -71,7 +71,124 @@ const FAMILY: &[&str] = &[
     "CREATE TABLE child (id INT PRIMARY KEY, pid INT, FOREIGN KEY (pid) REFERENCES parent (id))",
 ];
 
+/// 400 rows, more than are worth reading for some of them.
+const ITEMS: &[&str] = &[
+    "CREATE TABLE item (id INT PRIMARY KEY, a INT, b INT, c INT, note CHAR(200), KEY a (a), KEY b (b), KEY ac (a, c))",
+    "INSERT INTO item WITH RECURSIVE q (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM q WHERE i < 400)
+     SELECT i, i, 1000 + i, i % 10, 'x' FROM q",
+    "ANALYZE TABLE item",
+];
+
 pub const SCENARIOS: &[Scenario] = &[
+    Scenario {
+        name: "rows that two indexes lead to",
+        setup: ITEMS,
+        steps: &[
+            at('a', BEGIN, DONE),
+            at('a', "SELECT id FROM item WHERE a = 5 OR b = 1010 ORDER BY id FOR UPDATE", "5 10"),
+            at('b', "UPDATE item SET note = 'b' WHERE id = 5", WAITS),
+            at('c', "UPDATE item SET note = 'c' WHERE id = 10", WAITS),
+            at('d', "UPDATE item SET note = 'd' WHERE id = 7", "1 rows"),
+            by('e', "INSERT INTO item VALUES (501, 5, 0, 0, 'e')", ["1 rows", "1 rows", WAITS, WAITS]),
+            by('f', "UPDATE item SET b = 1010 WHERE id = 300", ["1 rows", "1 rows", WAITS, WAITS]),
+            at('a', COMMIT, DONE),
+            end('b', ["1 rows"; 4]),
+            end('c', ["1 rows"; 4]),
+            end('e', ["", "", "1 rows", "1 rows"]),
+            end('f', ["", "", "1 rows", "1 rows"]),
+            at('a', "SELECT id FROM item WHERE a = 5 OR b = 1010 ORDER BY id FOR SHARE", "5 10 300 501"),
+        ],
+    },
+    Scenario {
+        name: "rows that two indexes lead to are judged as they are",
+        setup: ITEMS,
+        steps: &[
+            at('b', BEGIN, DONE),
+            at('b', "UPDATE item SET b = 2000 WHERE id = 10", "1 rows"),
+            at('b', "UPDATE item SET note = 'b' WHERE id = 5", "1 rows"),
+            at('a', BEGIN, DONE),
+            at('a', "SELECT id FROM item WHERE (a = 5 OR b = 1010) AND note = 'b' FOR UPDATE", WAITS),
+            at('b', COMMIT, DONE),
+            end('a', ["5"; 4]),
+            at('a', "UPDATE item SET note = 'a' WHERE a = 5 OR b = 1010", "1 rows"),
+            at('a', "DELETE FROM item WHERE a = 20 OR b IN (1021, 2000)", "3 rows"),
+            // MySQL waits here: its index merge does not skip.
+            at('c', "SELECT id FROM item WHERE a = 5 OR b = 1030 FOR UPDATE SKIP LOCKED", "30"),
+            at('c', "SELECT id FROM item WHERE a = 5 OR b = 1030 FOR SHARE NOWAIT", "error 3572"),
+            at('a', COMMIT, DONE),
+            at('c', "SELECT id FROM item WHERE a = 5 OR a = 10 OR b BETWEEN 1019 AND 1022 ORDER BY id FOR SHARE", "5 19 22"),
+        ],
+    },
+    Scenario {
+        name: "rows in the ranges of two indexes",
+        setup: &[
+            "CREATE TABLE item (id INT PRIMARY KEY, a INT, b INT, note CHAR(200), KEY a (a), KEY b (b))",
+            "INSERT INTO item WITH RECURSIVE q (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM q WHERE i < 900)
+             SELECT i, i % 30, i % 31, 'x' FROM q",
+            "ANALYZE TABLE item",
+        ],
+        steps: &[
+            at('a', BEGIN, DONE),
+            at('a', "SELECT id FROM item WHERE a = 7 AND b = 6 FOR UPDATE", "37"),
+            at('b', "UPDATE item SET note = 'b' WHERE id = 37", WAITS),
+            by('c', "INSERT INTO item VALUES (1001, 7, 6, 'c')", ["1 rows", "1 rows", WAITS, WAITS]),
+            at('a', "UPDATE item SET note = 'a' WHERE a = 7 AND b = 6 AND id < 900", "1 rows"),
+            at('a', COMMIT, DONE),
+            end('b', ["1 rows"; 4]),
+            end('c', ["", "", "1 rows", "1 rows"]),
+        ],
+    },
+    Scenario {
+        name: "conditions on entries of an index",
+        setup: ITEMS,
+        steps: &[
+            at('a', BEGIN, DONE),
+            at('a', "SELECT id, note FROM item FORCE INDEX (ac) WHERE a BETWEEN 1 AND 20 AND c = 7 FOR UPDATE", "7,x 17,x"),
+            at('b', "UPDATE item SET note = 'b' WHERE id = 7", WAITS),
+            // Its entry is locked, the row is not.
+            at('c', "UPDATE item SET note = 'c' WHERE id = 8", "1 rows"),
+            by('d', "UPDATE item SET c = 7 WHERE id = 9", ["1 rows", "1 rows", WAITS, WAITS]),
+            by('e', "INSERT INTO item VALUES (501, 5, 0, 7, 'e')", ["1 rows", "1 rows", WAITS, WAITS]),
+            at('a', COMMIT, DONE),
+            end('b', ["1 rows"; 4]),
+            end('d', ["", "", "1 rows", "1 rows"]),
+            end('e', ["", "", "1 rows", "1 rows"]),
+            at(
+                'a',
+                "SELECT id FROM item FORCE INDEX (ac) WHERE a BETWEEN 1 AND 20 AND c = 7 ORDER BY id FOR SHARE",
+                "7 9 17 501",
+            ),
+        ],
+    },
+    Scenario {
+        name: "conditions on entries of an index hold for rows as they are",
+        setup: ITEMS,
+        steps: &[
+            at('b', BEGIN, DONE),
+            at('b', "UPDATE item SET c = 1 WHERE id = 7", "1 rows"),
+            at('b', "UPDATE item SET note = 'b' WHERE id = 17", "1 rows"),
+            at('a', BEGIN, DONE),
+            at('a', "UPDATE item SET note = 'a' WHERE a BETWEEN 1 AND 20 AND c = 7", WAITS),
+            at('b', COMMIT, DONE),
+            end('a', ["1 rows"; 4]),
+            at('c', "SELECT id FROM item FORCE INDEX (ac) WHERE a BETWEEN 1 AND 30 AND c = 7 FOR UPDATE SKIP LOCKED", "27"),
+            at('a', "DELETE FROM item WHERE a BETWEEN 1 AND 30 AND c = 7", "2 rows"),
+            at('a', COMMIT, DONE),
+            at('c', "SELECT COUNT(*) FROM item WHERE a < 40", "37"),
+        ],
+    },
+    Scenario {
+        name: "readers that share what a secondary index leads to",
+        setup: ITEMS,
+        steps: &[
+            at('a', BEGIN, DONE),
+            at('a', "SELECT id FROM item WHERE b = 1010 FOR SHARE", "10"),
+            at('b', "SELECT id FROM item WHERE b = 1010 FOR SHARE NOWAIT", "10"),
+            at('b', "SELECT note FROM item WHERE b = 1010 FOR UPDATE NOWAIT", "error 3572"),
+            at('b', "SELECT note FROM item WHERE b IN (1010, 1011) FOR UPDATE SKIP LOCKED", "x"),
+            at('a', COMMIT, DONE),
+        ],
+    },
     Scenario {
         name: "who waits for whom",
         setup: ACCOUNTS,
