@@ -468,7 +468,7 @@ fn a_program_is_parsed_once() {
         "CREATE PROCEDURE p(n INT) BEGIN \
            DECLARE i, b INT DEFAULT 0; DECLARE e ENUM('x', 'y') DEFAULT 'x'; \
            DECLARE c CURSOR FOR SELECT id FROM t WHERE id > @x - 1000; \
-           SET @c = 1, @x = 0, @text = 'a', @query = 'DO ? + 1'; \
+           SET @c = 1, @x = 0, @text = 'a', @query = 'UPDATE t SET n = n + 0 * ?'; \
            WHILE i < n DO \
              START TRANSACTION; SAVEPOINT one; \
              SET @x = @x + 1, @text = CONCAT(@text, 'b'); \

@@ -582,6 +582,7 @@ impl Raw<'_> {
 
 impl<'a> StoredRow<'a> {
     /// Checks the head of the row; its columns are checked when they are read.
+    #[inline]
     pub fn new(layout: &'a RowLayout, bytes: &'a [u8]) -> Result<Self> {
         let head = bytes.first_chunk::<HEADER_BYTES>().ok_or(Error::Corrupt("row without a head"))?;
         let head = u16::from_le_bytes(*head);

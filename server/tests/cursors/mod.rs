@@ -84,7 +84,9 @@ impl Raw {
         self.command(PREPARE, statement.as_bytes());
         let (_, answer) = self.packet();
         assert_eq!(answer[0], 0, "{}", String::from_utf8_lossy(&answer));
-        self.until_end(|_| {});
+        if answer[5..7] != [0, 0] {
+            self.until_end(|_| {});
+        }
         answer[1..5].try_into().unwrap()
     }
 
