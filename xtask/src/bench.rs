@@ -402,9 +402,8 @@ impl Cell<'_> {
                 medians(&|r| r.servers[&at].server_us() / r.echo.server_us()),
             );
         }
-        let echoes: [(&str, &dyn Fn(&Round) -> Run); 2] =
-            [("(echo)", &|r| r.echo), ("(echo, working client)", &|r| r.working_echo)];
-        for (name, echo) in echoes {
+        type EchoOf = fn(&Round) -> Run;
+        for (name, echo) in [("(echo)", (|r| r.echo) as EchoOf), ("(echo, working client)", |r| r.working_echo)] {
             let (rate, cpu) = (medians(&|r| echo(r).rate()), medians(&|r| echo(r).server_us()));
             println!(
                 "{head} {name} | {rate:.0} | | | {cpu:.1} | {:.2} |",

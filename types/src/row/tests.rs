@@ -245,13 +245,16 @@ proptest! {
     }
 }
 
+/// What a row was written with, by what the values of the column are made from.
+type Written = std::collections::HashMap<u64, Option<u64>>;
+
 /// A table under definition after definition, and its rows as they were written.
 struct Ages {
     def: TableDef,
     /// What the values of each column are made from.
     ids: Vec<u64>,
     next_id: u64,
-    rows: Vec<(u64, Vec<u8>, std::collections::HashMap<u64, Option<u64>>)>,
+    rows: Vec<(u64, Vec<u8>, Written)>,
 }
 
 impl Ages {
@@ -273,7 +276,7 @@ impl Ages {
         };
         match column.ty.kind {
             _ if column.nullable && seed % 3 == 0 => Value::Null,
-            K::VarChar { .. } => Value::Bytes(format!("{seed:05}")[..seed as usize % 5].as_bytes().to_vec().into()),
+            K::VarChar { .. } => Value::Bytes(format!("{seed:05}").as_bytes()[..seed as usize % 5].to_vec().into()),
             K::TinyInt => Value::Int(seed as i8 as i64),
             K::Int => Value::Int(seed as i32 as i64),
             _ => Value::Int(seed as i64),
