@@ -33,7 +33,7 @@ use crate::run::{Run, SourceState};
 use crate::scratch::Scratch;
 use sql::expr::{CompareAs, CompareOp, Expr, ExprKind};
 use sql::func::Function;
-use sql::plan::{Access, Scan};
+use sql::plan::{Access, Merge, Scan};
 use table::{EncodedRange, RowCursor, RowRead, Table};
 use txn::{LockMode, ReadMode, WaitPolicy};
 use types::Value;
@@ -100,7 +100,14 @@ enum Stage {
     Done,
 }
 
+/// Apart, so that the scans of small statements are made in place.
+#[cold]
+fn merged_keys<'p>(merge: &'p Merge, table: &'p Table) -> Box<MergedKeys<'p>> {
+    Box::new(MergedKeys::new(merge, table))
+}
+
 impl<'p> ScanOperator<'p> {
+    #[inline]
     pub fn new(plan: &'p Scan, table: &'p Table, lock: Option<SourceLock>) -> Self {
         let covering = match plan.access {
             Access::Ranges { index, covering, .. } | Access::Full { index, covering, .. } => {
@@ -108,10 +115,7 @@ impl<'p> ScanOperator<'p> {
             }
             _ => false,
         };
-        let merged = match &plan.access {
-            Access::Merge(merge) => Some(Box::new(MergedKeys::new(merge, table))),
-            _ => None,
-        };
+        let merged = if let Access::Merge(merge) = &plan.access { Some(merged_keys(merge, table)) } else { None };
         Self {
             plan,
             filter: plan.filter.as_ref(),
