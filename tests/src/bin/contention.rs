@@ -300,33 +300,45 @@ fn resident_bytes(pid: u32) -> Option<u64> {
     Some(kib << 10)
 }
 
-/// Idle connections: what they take, and what they cost the busy ones.
+/// Processor time of a process until now.
+fn cpu_seconds(pid: u32) -> Option<f64> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // Behind the name, which may have spaces: user and system time are fields 14 and 15 of all, in hundredths of a second.
+    let mut ticks = stat.rsplit_once(')')?.1.split_whitespace().skip(11).map(str::parse::<f64>);
+    Some((ticks.next()?.ok()? + ticks.next()?.ok()?) / 100.0)
+}
+
+/// Idle connections: what they take, and what they cost the busy ones. Runs with and without them take turns.
 fn idle(address: &Address, arguments: &Arguments, server: Option<&Server>) -> Outcome {
     let work = WORKS.last().ok_or("there is some work")?;
     let time = Duration::from_secs(arguments.seconds);
-    let best_of = |rounds: usize| -> Outcome<f64> {
-        let mut rates = Vec::new();
-        for _ in 0..rounds.max(1) {
-            rates.push(run(address, work, 16, time)?.per_second);
-        }
-        rates.sort_by(f64::total_cmp);
-        Ok(rates[rates.len() / 2])
+    let measured = || -> Outcome<[f64; 2]> {
+        let cpu = || server.and_then(|server| cpu_seconds(server.pid())).unwrap_or(0.0);
+        let before = cpu();
+        let per_second = run(address, work, 16, time)?.per_second;
+        Ok([per_second, (cpu() - before) / (per_second * time.as_secs_f64()) * 1e6])
     };
-    let without = best_of(arguments.rounds)?;
-    let memory = |server: Option<&Server>| server.and_then(|s| resident_bytes(s.pid())).unwrap_or(0);
-    let before = memory(server);
-    let mut connections = Vec::with_capacity(arguments.idle);
-    for _ in 0..arguments.idle {
-        connections.push(address.connect().map_err(|e| format!("connection {}: {e}", connections.len() + 1))?);
+    let memory = || server.and_then(|server| resident_bytes(server.pid())).unwrap_or(0);
+    let (mut without, mut with, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..arguments.rounds.max(1) {
+        without.push(measured()?);
+        let before = memory();
+        let mut connections = Vec::with_capacity(arguments.idle);
+        for _ in 0..arguments.idle {
+            connections.push(address.connect().map_err(|e| format!("connection {}: {e}", connections.len() + 1))?);
+        }
+        bytes.push(memory().saturating_sub(before));
+        with.push(measured()?);
     }
-    let after = memory(server);
-    let with = best_of(arguments.rounds)?;
+    let median = |runs: &[[f64; 2]], of: usize| {
+        let mut values: Vec<f64> = runs.iter().map(|run| run[of]).collect();
+        values.sort_by(f64::total_cmp);
+        values[values.len() / 2]
+    };
     println!();
-    println!(
-        "{} idle connections take {:.1} MiB; 16 busy sessions: {without:.0} statements/s without them, {with:.0} with them ({:.2})",
-        connections.len(),
-        (after.saturating_sub(before)) as f64 / f64::from(1 << 20),
-        with / without
-    );
+    println!("{} idle connections take {:.1} MiB", arguments.idle, bytes[0] as f64 / f64::from(1 << 20));
+    for (name, runs) in [("without", &without), ("with", &with)] {
+        println!("16 busy sessions {name} them: {:.0} statements/s, {:.1} µs of CPU each", median(runs, 0), median(runs, 1));
+    }
     Ok(())
 }
