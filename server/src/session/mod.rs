@@ -257,6 +257,7 @@ impl Session {
         let info = Rc::clone(&self.state.info);
         loop {
             if !input.has_packet() {
+                worker.core.behind_others().await;
                 if let Err(lost) = client.output.flush(&client.socket, &*info).await {
                     return Some(lost);
                 }

@@ -6,6 +6,8 @@
 //! 3. A socket event sets the readiness flags of the slot and marks it ready; no waker takes part.
 //! 4. A task has one deadline: the earliest that any future polled during its last turn asked for. The heap holds an entry at most
 //!    `ARM_MAX` ahead and is corrected lazily, so that moving a deadline back (every statement does) writes one cell.
+//! 5. Where many tasks are ready, one that has an answer to send lets the others run first (`behind_others`): whom an answer wakes takes the
+//!    processor from them, and its caches. One that goes on for as long as a task may is not waited for.
 //!
 //! C1: between turns every live slot holds its future; during its own poll the slot is empty.
 //! C2: `queued` of a slot is true exactly while its number stands in one of the two queues (stale numbers of a reused slot
@@ -29,6 +31,8 @@ use std::time::{Duration, Instant};
 
 /// The farthest a timer entry is armed ahead; later deadlines are armed again when it fires.
 const ARM_MAX: Duration = Duration::from_secs(60);
+/// With fewer tasks that are ready, or wait behind those, none waits behind others.
+const CROWD_MIN: usize = 8;
 
 type LocalFuture = Pin<Box<dyn Future<Output = ()>>>;
 
@@ -173,6 +177,8 @@ pub struct Core<M> {
     free: RefCell<Vec<u32>>,
     live: Cell<usize>,
     current: Cell<u32>,
+    /// Tasks that wait until the others of this turn have run.
+    behind: RefCell<Vec<u32>>,
     /// Collects the earliest deadline during a poll.
     wanted: Cell<Option<Instant>>,
     now: Cell<Instant>,
@@ -191,6 +197,7 @@ impl<M: Send + 'static> Core<M> {
             free: RefCell::default(),
             live: Cell::new(0),
             current: Cell::new(0),
+            behind: RefCell::default(),
             wanted: Cell::new(None),
             now: Cell::new(Instant::now()),
             timers: RefCell::default(),
@@ -299,7 +306,7 @@ impl<M: Send + 'static> Core<M> {
 
     /// Is anything ready to run on this thread?
     pub fn has_ready(&self) -> bool {
-        READY.with_borrow(|ready| !ready.is_empty())
+        READY.with_borrow(|ready| !ready.is_empty()) || !self.behind.borrow().is_empty()
     }
 
     /// Takes what other threads woke, fires timers, and polls each task that is ready once. Returns how many ran.
@@ -311,17 +318,34 @@ impl<M: Send + 'static> Core<M> {
         let count = READY.with_borrow(VecDeque::len);
         for _ in 0..count {
             let Some(slot) = READY.with_borrow_mut(VecDeque::pop_front) else { break };
+            // AcqRel: pairs with `SlotWaker::schedule`.
+            self.slots.borrow()[slot as usize].wake.queued.swap(false, Ordering::AcqRel);
             self.run_slot(slot);
+            let has_woken_itself = READY.with_borrow(|ready| ready.back() == Some(&slot));
+            if has_woken_itself {
+                self.run_behind();
+            }
         }
+        self.run_behind();
         count
+    }
+
+    /// Polls the tasks that wait behind others.
+    fn run_behind(&self) {
+        let mut behind = self.behind.take();
+        for number in behind.drain(..) {
+            self.run_slot(number);
+        }
+        // Who waits anew is there already; the next turn comes at once.
+        if self.behind.borrow().is_empty() {
+            *self.behind.borrow_mut() = behind;
+        }
     }
 
     fn run_slot(&self, number: u32) {
         let (mut future, waker) = {
             let mut slots = self.slots.borrow_mut();
             let slot = &mut slots[number as usize];
-            // AcqRel: pairs with `SlotWaker::schedule`.
-            slot.wake.queued.swap(false, Ordering::AcqRel);
             let Some(future) = slot.future.take() else { return };
             (future, Rc::clone(&slot.waker))
         };
@@ -411,6 +435,23 @@ impl<M: Send + 'static> Core<M> {
     /// Completes at `deadline` (with the resolution of a turn).
     pub fn sleep_until(&self, deadline: Instant) -> Sleep<'_, M> {
         Sleep { core: self, deadline }
+    }
+
+    /// Waits until the other tasks of this turn have run, if they are many, or one of them has taken as long as a task may.
+    pub async fn behind_others(&self) {
+        let crowd = self.behind.borrow().len() + READY.with_borrow(VecDeque::len);
+        if crowd < CROWD_MIN {
+            return;
+        }
+        let mut is_behind = false;
+        std::future::poll_fn(|_| {
+            if std::mem::replace(&mut is_behind, true) {
+                return Poll::Ready(());
+            }
+            self.behind.borrow_mut().push(self.current.get());
+            Poll::Pending
+        })
+        .await;
     }
 
     /// Lets the other tasks of this worker have a turn.
@@ -506,6 +547,36 @@ mod tests {
         }
         assert_eq!(*log.borrow(), [10, 20, 30]);
         assert_eq!(core.until_next_timer(), None);
+    }
+
+    /// What tasks do, in order, of which each works and then answers: that many, the one of this number working on for another turn.
+    fn works_and_answers(tasks: usize, busy: Option<usize>) -> String {
+        let (_poll, core) = core();
+        let log = Rc::new(RefCell::new(String::new()));
+        for number in 0..tasks {
+            let (task_core, log) = (Rc::clone(&core), Rc::clone(&log));
+            core.spawn(async move {
+                log.borrow_mut().push('w');
+                if busy == Some(number) {
+                    task_core.yield_now().await;
+                }
+                task_core.behind_others().await;
+                log.borrow_mut().push('a');
+            });
+        }
+        core.run_ready();
+        log.take()
+    }
+
+    #[test]
+    fn answers_wait_for_a_crowd() {
+        assert_eq!(works_and_answers(3, None), "wawawa");
+        assert_eq!(works_and_answers(12, None), "wwwwwwwwwwwwaaaaaaaaaaaa");
+    }
+
+    #[test]
+    fn answers_do_not_wait_for_a_task_that_works_on() {
+        assert_eq!(works_and_answers(12, Some(2)), "wwwaawwwwwwwwwaaaaaaaaa");
     }
 
     #[test]
