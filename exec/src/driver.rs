@@ -8,7 +8,7 @@ use crate::load::ByteSource;
 use crate::operator::{Builder, Operator, Registry, ScanOperator, SourceLock};
 use crate::packed;
 use crate::prepared::{Prepared, simple_scan};
-use crate::run::{Run, Slice, Source, Sources, check_killed};
+use crate::run::{Run, Slice, check_killed, sources_of};
 use crate::scratch::Scratch;
 use crate::sink::{NullSink, RowSink};
 use crate::wait;
@@ -249,10 +249,11 @@ fn write_exprs<S: RowSink>(run: &Run<'_>, slots: &[u8], exprs: &[Expr], columns:
 #[inline]
 fn start_run<'a>(cx: &'a mut ExecContext<'_>, prepared: &'a Prepared, parts: &'a Parts, lock: Option<SourceLock>) -> Run<'a> {
     let shared = Shared::new(cx.session, cx.params, cx.host);
-    let sources: Sources<'_> =
-        prepared.sources.iter().map(|table| Source { table: table.as_deref(), ..Source::default() }).collect();
+    let sources = sources_of(&prepared.sources);
     let clock = Slice::new(cx.session.execution_time_max);
-    Run::new(cx.worker, cx.txn, shared, sources, clock).with_parts(parts, &prepared.sources, lock)
+    let mut run = Run::new(cx.worker, cx.txn, shared, sources, clock);
+    run.set_parts(parts, &prepared.sources, lock);
+    run
 }
 
 /// A plan's operators, and its select list where it has one.

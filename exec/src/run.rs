@@ -90,6 +90,12 @@ impl<'p> Source<'p> {
     }
 }
 
+/// The sources of a plan's tables, without rows yet.
+#[inline]
+pub(crate) fn sources_of(tables: &[Option<Arc<Table>>]) -> Sources<'_> {
+    tables.iter().map(|table| Source { table: table.as_deref(), ..Source::default() }).collect()
+}
+
 /// One execution of a plan.
 pub(crate) struct Run<'a> {
     pub worker: &'a Worker,
@@ -195,14 +201,13 @@ impl<'a> Run<'a> {
 
     /// The statement's subqueries and common table expressions, if it has any.
     #[inline]
-    pub fn with_parts(mut self, parts: &'a Parts, tables: &'a [Option<Arc<Table>>], lock: Option<SourceLock>) -> Self {
+    pub fn set_parts(&mut self, parts: &'a Parts, tables: &'a [Option<Arc<Table>>], lock: Option<SourceLock>) {
         if !parts.subqueries.is_empty() || !parts.stores.is_empty() {
             self.shared.subqueries = Subqueries::new(parts.subqueries.len());
             self.operators.resize_with(parts.subqueries.len(), || None);
             self.stores.resize_with(parts.stores.len(), RowStore::default);
             (self.parts, self.tables, self.subquery_lock) = (parts, tables, lock);
         }
-        self
     }
 
     pub fn has_subqueries(&self) -> bool {

@@ -14,7 +14,7 @@ pub(crate) struct Scratch {
     /// An encoded index key.
     pub key: Vec<u8>,
     pub row: RowBuf,
-    pub cursor: RowCursor,
+    pub cursor: Option<Box<RowCursor>>,
     pub ranges: Vec<table::EncodedRange>,
     /// One row's values, empty between rows; only its memory is kept.
     pub values: Vec<Value<'static>>,
@@ -32,15 +32,16 @@ const KEPT_MAX: usize = 16;
 const KEPT_BYTES_MAX: usize = 256 << 10;
 
 thread_local! {
-    static POOL: RefCell<Vec<Scratch>> = const { RefCell::new(Vec::new()) };
+    #[allow(clippy::vec_box, reason = "a set is moved by each statement, and is large")]
+    static POOL: RefCell<Vec<Box<Scratch>>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Scratch {
-    pub fn take() -> Self {
+    pub fn take() -> Box<Self> {
         POOL.with_borrow_mut(Vec::pop).unwrap_or_default()
     }
 
-    pub fn give_back(self) {
+    pub fn give_back(self: Box<Self>) {
         let ranges = self.ranges.capacity() * size_of::<table::EncodedRange>();
         let sort = self.arena.capacity() + self.entries.capacity() * size_of::<Entry>();
         let values = self.values.capacity() * size_of::<Value<'_>>();

@@ -4,6 +4,8 @@
 //! group g = pages [g * 130,560, (g + 1) * 130,560); its bitmap is page g * 130,560 (page 1 in group 0, whose page 0 is never used)
 //! bit i of the bitmap: word 8 + i / 64, bit i % 64
 //! ```
+//! A page may be *reserved* before it is taken: nobody else gets it, and nothing tells of that but memory.
+//!
 //! S1: bits change only together with the pages they stand for, in one STRUCTURE record: an [`Allocation`] holds the bitmap's latch
 //! until its user has logged. S2: allocation pages never leave memory. Latches: a bitmap's latch is taken after those of the tree; only pages that nobody else can
 //! reach yet are latched after it.
@@ -32,6 +34,8 @@ struct State {
     /// Per group: no free bit lies below this one.
     hints: Vec<u32>,
     file_pages: u32,
+    /// Few at a time.
+    reserved: Vec<PageId>,
 }
 
 /// Pages taken but not yet logged. Dropping it without `apply` gives them back.
@@ -76,7 +80,11 @@ impl<'a> Allocation<'a> {
 impl Space {
     pub fn new(pool: Arc<Pool>) -> std::result::Result<Self, Error> {
         let file_pages = (pool.file().bytes()? / PAGE_BYTES as u64) as u32;
-        Ok(Self { pool, state: Mutex::new(State { hints: Vec::new(), file_pages }), growing: Mutex::new(()) })
+        Ok(Self {
+            pool,
+            state: Mutex::new(State { hints: Vec::new(), file_pages, reserved: Vec::new() }),
+            growing: Mutex::new(()),
+        })
     }
 
     /// Loads the allocation pages of an existing file (after redo). `unlogged`: nothing was ever logged, so a first page that was
@@ -112,6 +120,9 @@ impl Space {
 
     /// Is the page in use?
     pub fn is_allocated(&self, page: PageId) -> std::result::Result<bool, Error> {
+        if page / GROUP_PAGES >= self.state.lock().hints.len() as u32 {
+            return Ok(false);
+        }
         let bitmap = blocking(|| self.pool.latch(bitmap_page(page / GROUP_PAGES)))?;
         Ok(is_bit_set(bitmap.page, page % GROUP_PAGES))
     }
@@ -190,7 +201,7 @@ impl Space {
             let mut state = self.state.lock();
             // Pages below may have been freed before the latch was got.
             let hint = hint.min(state.hints[group as usize]);
-            let pages = free_pages(&bitmap, group, hint, count);
+            let pages = free_pages(&bitmap, group, hint, count, &state.reserved);
             if pages.len() < count {
                 state.hints[group as usize] = GROUP_PAGES;
                 continue;
@@ -199,6 +210,33 @@ impl Space {
             Self::grow(&self.pool, &mut state.file_pages, last)?;
             state.hints[group as usize] = pages[0] - group * GROUP_PAGES;
             return Ok(Allocation { bitmap, group, pages });
+        }
+    }
+
+    /// Chooses a page that nobody else gets until it was taken and the reservation given up.
+    ///
+    /// # Errors
+    /// Stalls; a full disk.
+    pub fn reserve(&self, wal: &Wal, worker: usize) -> Result<PageId> {
+        let allocation = self.allocate(wal, worker, 1)?;
+        let page = allocation.pages[0];
+        // Its allocation page is latched still.
+        self.state.lock().reserved.push(page);
+        Ok(page)
+    }
+
+    /// Takes a reserved page.
+    pub fn allocate_reserved(&self, page: PageId) -> Result<Allocation<'_>> {
+        Ok(Allocation { bitmap: self.latch_bitmap_of(page)?, group: page / GROUP_PAGES, pages: vec![page] })
+    }
+
+    /// The page was taken, or will not be.
+    pub fn give_up_reservation(&self, page: PageId) {
+        let mut state = self.state.lock();
+        if let Some(at) = state.reserved.iter().position(|reserved| *reserved == page) {
+            state.reserved.swap_remove(at);
+            let hint = &mut state.hints[(page / GROUP_PAGES) as usize];
+            *hint = (*hint).min(page % GROUP_PAGES);
         }
     }
 
@@ -261,12 +299,15 @@ impl Space {
     }
 }
 
-fn free_pages(bitmap: &PageWrite<'_>, group: u32, hint: u32, count: usize) -> Vec<PageId> {
+fn free_pages(bitmap: &PageWrite<'_>, group: u32, hint: u32, count: usize, reserved: &[PageId]) -> Vec<PageId> {
     let mut pages = Vec::with_capacity(count);
     for word in hint / 64..GROUP_PAGES / 64 {
         let mut free = !bitmap.page.words().load(HEADER_WORDS + word as usize);
         while free != 0 && pages.len() < count {
-            pages.push(group * GROUP_PAGES + word * 64 + free.trailing_zeros());
+            let page = group * GROUP_PAGES + word * 64 + free.trailing_zeros();
+            if !reserved.contains(&page) {
+                pages.push(page);
+            }
             free &= free - 1;
         }
         if pages.len() == count {

@@ -19,7 +19,7 @@
 //! 23    database, 0, name, 0              when the event was run last: seconds since the epoch, i64 le
 //! ```
 //!
-//! C1: a tree is recorded as an orphan (kind 5) before any definition refers to it; the transaction that links it removes the record,
+//! C1: a tree is recorded as an orphan (kind 5) before it is made, by a transaction that is committed then; the one that links it removes the record,
 //!     and the one that unlinks a tree adds one. So after a crash every tree is either linked or an orphan.
 //! C2: one transaction per DDL statement: after a crash the statement happened wholly or not at all.
 //! C3: the counters' records (4, 6) are written by whoever leases numbers, all others under `Database`'s DDL mutex.

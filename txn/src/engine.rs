@@ -397,13 +397,29 @@ impl Worker {
         Txn::new(isolation)
     }
 
-    /// Makes an empty tree. Not transactional: the caller records it in the catalog so that a crash leaves no orphan
-    /// (`table::catalog` does).
+    /// Makes an empty tree. Not transactional: a crash may leave it without anybody who knows of it.
     ///
     /// # Errors
     /// Stalls; a full disk.
     pub fn create_tree(&self) -> Result<TreeRef> {
         Ok(self.engine.store.create_tree(self.index)?)
+    }
+
+    /// An identity and a root for a tree that is made later, once the catalog knows of it. [`Self::drop_tree_slice`] takes also one that was
+    /// not made.
+    ///
+    /// # Errors
+    /// Stalls; a full disk.
+    pub fn reserve_tree(&self) -> Result<TreeRef> {
+        Ok(self.engine.store.reserve_tree(self.index)?)
+    }
+
+    /// Makes a reserved tree. Not transactional.
+    ///
+    /// # Errors
+    /// Stalls; an I/O error.
+    pub fn make_tree(&self, tree: TreeRef) -> Result<()> {
+        Ok(self.engine.store.make_tree(self.index, tree)?)
     }
 
     /// Where a key lies in a tree, or where the tree ends: for estimates.

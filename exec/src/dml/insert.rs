@@ -18,7 +18,7 @@ use crate::eval::{Env, Shared, Step};
 use crate::operator::{Builder, Operator};
 use crate::packed;
 use crate::prepared::{InsertShape, Prepared};
-use crate::run::{Run, Slice, Source, SourceState, Sources};
+use crate::run::{Run, Slice, Source, SourceState, sources_of};
 use crate::scratch::{Scratch, recycle};
 use crate::session::SessionVars;
 use crate::spill::row_store::RowStore;
@@ -214,12 +214,11 @@ impl<'p> Inserting<'p> {
     ) -> Result<()> {
         self.single_row = rows.len() == 1;
         self.rows_known = Some(rows.len() as u64);
-        let sources: Sources<'_> =
-            prepared.sources.iter().map(|table| Source { table: table.as_deref(), ..Source::default() }).collect();
+        let sources = sources_of(&prepared.sources);
         let own = Shared { strict: shared.strict, ..Shared::new(shared.session, shared.params, shared.host) };
         let lock = subquery_lock(txn);
-        let run = Run::new(worker, txn, own, sources, Slice::new(Duration::ZERO));
-        let mut run = run.with_parts(&self.plan.parts, &prepared.sources, lock);
+        let mut run = Run::new(worker, txn, own, sources, Slice::new(Duration::ZERO));
+        run.set_parts(&self.plan.parts, &prepared.sources, lock);
         for row in rows {
             if self.plan.reads_row {
                 let raw = self.given_row(&mut run, row).await?;
@@ -270,13 +269,12 @@ impl<'p> Inserting<'p> {
         for root in prepared.plan.roots() {
             root.walk_scans(&mut |scan| reads_target |= !scan.table.is_virtual && scan.table.id == self.table.id());
         }
-        let sources: Sources<'_> =
-            prepared.sources.iter().map(|table| Source { table: table.as_deref(), ..Source::default() }).collect();
+        let sources = sources_of(&prepared.sources);
         let own = Shared { strict: shared.strict, ..Shared::new(shared.session, shared.params, shared.host) };
         // What the new rows are made of stays so until they are committed, where the isolation level promises that.
         let lock = subquery_lock(txn);
-        let run = Run::new(worker, txn, own, sources, Slice::new(Duration::ZERO));
-        let mut run = run.with_parts(&query.parts, &prepared.sources, lock);
+        let mut run = Run::new(worker, txn, own, sources, Slice::new(Duration::ZERO));
+        run.set_parts(&query.parts, &prepared.sources, lock);
         let is_limited = matches!(query.root, Node::Limit { .. } | Node::Trim { .. });
         let mut operator =
             Builder { tables: &prepared.sources, lock, is_limited, exclusive: None, keeps_order: true, measures: None }
@@ -751,13 +749,12 @@ impl<'p> Inserting<'p> {
         let assigner = self.assigner.as_ref().expect("called for ON DUPLICATE KEY UPDATE");
         // What the row has told so far stays told, though it is evaluated again.
         shared.row_done();
-        let mut sources: Sources<'_> =
-            self.duplicate_sources.iter().map(|table| Source { table: table.as_deref(), ..Source::default() }).collect();
+        let mut sources = sources_of(self.duplicate_sources);
         (sources[0].state, sources[0].row) = (SourceState::Stored, row);
         let own = Shared { strict: shared.strict, ..Shared::new(shared.session, shared.params, shared.host) };
         let lock = subquery_lock(txn);
-        let run = Run::new(worker, txn, own, sources, Slice::new(Duration::ZERO));
-        let mut run = run.with_parts(&self.plan.duplicate_parts, self.duplicate_sources, lock);
+        let mut run = Run::new(worker, txn, own, sources, Slice::new(Duration::ZERO));
+        run.set_parts(&self.plan.duplicate_parts, self.duplicate_sources, lock);
         loop {
             let evaluated = {
                 let mut raw = Vec::new();

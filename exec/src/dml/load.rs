@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::eval::{Env, Shared, Step};
 use crate::load::{ByteSource, Feed, Row, Split, Splitter};
 use crate::prepared::Prepared;
-use crate::run::{Run, Slice, Source, Sources};
+use crate::run::{Run, Slice, sources_of};
 use crate::scratch::Scratch;
 use crate::session::UserVariable;
 use sql::plan::{Assignment, InsertPlan, InsertSource, LoadPlan, LoadTarget};
@@ -46,12 +46,11 @@ pub(crate) async fn load(
     let mut insert = Inserting::new(plan, prepared, scratch, changes)?;
     insert.checker = Checker::new(prepared.foreign_keys.as_deref(), table, &shared, plan.ignore);
 
-    let sources: Sources<'_> =
-        prepared.sources.iter().map(|table| Source { table: table.as_deref(), ..Source::default() }).collect();
+    let sources = sources_of(&prepared.sources);
     let own = Shared { strict, ..Shared::new(cx.session, cx.params, cx.host) };
     let lock = subquery_lock(cx.txn);
-    let run = Run::new(cx.worker, cx.txn, own, sources, Slice::new(Duration::ZERO));
-    let mut run = run.with_parts(&plan.parts, &prepared.sources, lock);
+    let mut run = Run::new(cx.worker, cx.txn, own, sources, Slice::new(Duration::ZERO));
+    run.set_parts(&plan.parts, &prepared.sources, lock);
 
     let loading = Loading { file, columns: &table.def().columns, defaults: &shape.defaults, text: text_type(charset), charset };
     let splitter = loading.splitter();

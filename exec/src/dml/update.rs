@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::eval::{Env, Shared};
 use crate::operator::{ScanOperator, SourceLock, evaluate_count};
 use crate::prepared::Prepared;
-use crate::run::{Run, Slice, Source, SourceState, Sources};
+use crate::run::{Run, Slice, SourceState, sources_of};
 use crate::scratch::{Scratch, recycle};
 use crate::wait::{self, engine};
 use sql::plan::{Access, LimitPlan, Parts, Scan, UpdatePlan};
@@ -98,11 +98,11 @@ pub(super) fn target(prepared: &Prepared) -> &Arc<Table> {
 pub(super) fn start_run<'a>(cx: &'a mut ExecContext<'_>, prepared: &'a Prepared, parts: &'a Parts, ignore: bool) -> Run<'a> {
     let strict = is_strict(cx.session, ignore);
     let shared = Shared { strict, ..Shared::new(cx.session, cx.params, cx.host) };
-    let sources: Sources<'a> =
-        prepared.sources.iter().map(|table| Source { table: table.as_deref(), ..Source::default() }).collect();
+    let sources = sources_of(&prepared.sources);
     let lock = subquery_lock(cx.txn);
-    let run = Run::new(cx.worker, cx.txn, shared, sources, Slice::new(Duration::ZERO));
-    run.with_parts(parts, &prepared.sources, lock)
+    let mut run = Run::new(cx.worker, cx.txn, shared, sources, Slice::new(Duration::ZERO));
+    run.set_parts(parts, &prepared.sources, lock);
+    run
 }
 
 /// What the subqueries of a data change read stays so until it is committed, where the isolation level promises that.

@@ -9,7 +9,7 @@ use super::rules::whole;
 use super::update::{new_row, subquery_lock};
 use crate::error::{Error, Result};
 use crate::eval::{Env, Shared};
-use crate::run::{Run, Slice, Source, Sources};
+use crate::run::{Run, Slice, sources_of};
 use sql::plan::ViewCheck;
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,12 +34,11 @@ impl ViewJudge {
         let Writer { worker, txn, shared } = writer;
         // What the row has told so far stays told, though the condition is evaluated again.
         shared.row_done();
-        let sources: Sources<'_> =
-            self.tables.iter().map(|table| Source { table: table.as_deref(), ..Source::default() }).collect();
+        let sources = sources_of(&self.tables);
         let own = Shared { strict: shared.strict, ..Shared::new(shared.session, shared.params, shared.host) };
         let lock = subquery_lock(txn);
-        let run = Run::new(worker, txn, own, sources, Slice::new(Duration::ZERO));
-        let mut run = run.with_parts(&self.check.parts, &self.tables, lock);
+        let mut run = Run::new(worker, txn, own, sources, Slice::new(Duration::ZERO));
+        run.set_parts(&self.check.parts, &self.tables, lock);
         let overlay = whole(row);
         let truth = loop {
             let truth = Env { insert: joined, overlay: &overlay, ..run.env(&[]) }.truth(&self.check.condition);

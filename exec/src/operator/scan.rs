@@ -57,7 +57,8 @@ pub(crate) struct ScanOperator<'p> {
     index_filter: Option<&'p Expr>,
     table: &'p Table,
     lock: Option<SourceLock>,
-    cursor: RowCursor,
+    /// Of ranges, from the first on.
+    cursor: Option<Box<RowCursor>>,
     /// The key ranges still to read; those before `next_range` (after it, when reversed) are done.
     ranges: Vec<EncodedRange>,
     range_count: usize,
@@ -100,6 +101,11 @@ enum Stage {
     Done,
 }
 
+#[inline]
+fn opened(cursor: &mut Option<Box<RowCursor>>) -> &mut RowCursor {
+    cursor.as_mut().expect("made with the first range")
+}
+
 /// Apart, so that the scans of small statements are made in place.
 #[cold]
 fn merged_keys<'p>(merge: &'p Merge, table: &'p Table) -> Box<MergedKeys<'p>> {
@@ -122,7 +128,7 @@ impl<'p> ScanOperator<'p> {
             index_filter: plan.index_filter.as_deref(),
             table,
             lock,
-            cursor: RowCursor::new(),
+            cursor: None,
             ranges: Vec::new(),
             range_count: 0,
             next_range: 0,
@@ -157,14 +163,18 @@ impl<'p> ScanOperator<'p> {
     /// Uses buffers that are there already.
     pub fn borrow_buffers(&mut self, scratch: &mut Scratch) {
         self.key = std::mem::take(&mut scratch.key);
-        self.cursor = std::mem::take(&mut scratch.cursor);
-        self.ranges = std::mem::take(&mut scratch.ranges);
+        if self.reads_ranges() {
+            self.cursor = scratch.cursor.take();
+            self.ranges = std::mem::take(&mut scratch.ranges);
+        }
     }
 
     pub fn return_buffers(&mut self, scratch: &mut Scratch) {
         scratch.key = std::mem::take(&mut self.key);
-        scratch.cursor = std::mem::take(&mut self.cursor);
-        scratch.ranges = std::mem::take(&mut self.ranges);
+        if self.reads_ranges() {
+            scratch.cursor = self.cursor.take();
+            scratch.ranges = std::mem::take(&mut self.ranges);
+        }
     }
 
     pub fn rewind(&mut self) {
@@ -272,12 +282,13 @@ impl<'p> ScanOperator<'p> {
         };
         self.next_range = if reverse { at } else { at + 1 };
         let mode = self.read_mode(locks_gaps);
-        self.cursor.open(self.table, index, &self.ranges[at], reverse, mode, self.covering);
+        let cursor = self.cursor.get_or_insert_default();
+        cursor.open(self.table, index, &self.ranges[at], reverse, mode, self.covering);
         if self.lock.is_some() {
-            self.cursor.set_batch(self.batch);
+            cursor.set_batch(self.batch);
         }
         if let Some(SourceLock::Lock(mode, policy)) = self.lock {
-            self.cursor.set_held(mode, policy);
+            cursor.set_held(mode, policy);
         }
         if let Some(filter) = self.index_filter {
             self.show_entries(filter);
@@ -302,7 +313,7 @@ impl<'p> ScanOperator<'p> {
                 wanted[column] = true;
             }
         });
-        self.cursor.show_entries(self.table, &wanted);
+        self.cursor.get_or_insert_default().show_entries(self.table, &wanted);
     }
 
     fn point(&mut self, run: &mut Run<'p>) -> Step<Stage> {
@@ -324,14 +335,14 @@ impl<'p> ScanOperator<'p> {
         let source = &mut run.sources[self.plan.source];
         self.entry_judged = self.index_filter.is_none();
         if self.index_filter.is_some() && (self.lock.is_some() || !run.txn.has_changed_unseen()) {
-            if !self.cursor.next_entry(self.table, run.worker, run.txn, &mut source.row)? {
+            if !opened(&mut self.cursor).next_entry(self.table, run.worker, run.txn, &mut source.row)? {
                 run.count_end();
                 return Ok(Stage::NextRange);
             }
             source.state = SourceState::Stored;
             return Ok(Stage::JudgeEntry);
         }
-        if !self.cursor.next(self.table, run.worker, run.txn, &mut source.row)? {
+        if !opened(&mut self.cursor).next(self.table, run.worker, run.txn, &mut source.row)? {
             run.count_end();
             return Ok(Stage::NextRange);
         }
@@ -353,7 +364,7 @@ impl<'p> ScanOperator<'p> {
     /// Reads the row of an entry that was judged.
     fn fetch(&mut self, run: &mut Run<'p>) -> Step<Stage> {
         let source = &mut run.sources[self.plan.source];
-        let there = self.cursor.fetch_shown(self.table, run.worker, run.txn, &mut source.row)?;
+        let there = opened(&mut self.cursor).fetch_shown(self.table, run.worker, run.txn, &mut source.row)?;
         (self.current, self.entry_judged) = (self.is_current(run), true);
         Ok(if there { Stage::Load } else { Stage::Read })
     }
@@ -419,12 +430,10 @@ impl<'p> ScanOperator<'p> {
         let row = &mut run.sources[self.plan.source].row;
         self.entry_judged = self.index_filter.is_none();
         let there = match self.lock {
-            Some(SourceLock::Lock(mode, policy)) if self.merged.is_some() => {
-                self.table.lock_current(run.worker, run.txn, mode, policy, row)?
-            }
-            Some(SourceLock::Lock(mode, policy)) => {
-                self.cursor.lock_current(self.table, run.worker, run.txn, mode, policy, row)?
-            }
+            Some(SourceLock::Lock(mode, policy)) => match &mut self.cursor {
+                Some(cursor) => cursor.lock_current(self.table, run.worker, run.txn, mode, policy, row)?,
+                None => self.table.lock_current(run.worker, run.txn, mode, policy, row)?,
+            },
             // The row of a point access has its key for an identity, if that is the clustered one; of another unique key, or of a
             // range, the current version may lie elsewhere.
             _ if matches!(self.plan.access, Access::Point { index: 0, .. }) => {
@@ -437,7 +446,7 @@ impl<'p> ScanOperator<'p> {
             _ if self.is_clustered() => self.table.reread(run.worker, run.txn, RowRead::Latest, row)?,
             _ => {
                 let (mode, policy) = (LockMode::Exclusive, WaitPolicy::Wait);
-                self.cursor.lock_current(self.table, run.worker, run.txn, mode, policy, row)?
+                opened(&mut self.cursor).lock_current(self.table, run.worker, run.txn, mode, policy, row)?
             }
         };
         if !there {
@@ -476,6 +485,11 @@ impl<'p> ScanOperator<'p> {
         matches!(self.plan.access, Access::Ranges { index: 0, .. } | Access::Full { index: 0, .. } | Access::Merge(_))
     }
 
+    fn reads_ranges(&self) -> bool {
+        !self.is_point() && self.merged.is_none()
+    }
+
+    #[inline]
     fn is_point(&self) -> bool {
         matches!(self.plan.access, Access::Point { .. })
     }

@@ -6,6 +6,10 @@ use std::collections::BTreeSet;
 /// What the session and its thread have to themselves: connection, plan, scratch, the statement's own values.
 pub const SESSION: &str = "session";
 
+/// What a worker tells the others between statements, at most every 10 ms and only when it has changed. One instruction at a time each
+/// statement takes as long.
+pub const BUSY: &str = "number of busy sessions";
+
 /// A store through `sync::RacyWords`: the only way in which pages and undo memory are written.
 const STORE: &str = "RacyWords::";
 
@@ -31,6 +35,7 @@ const OBJECTS: &[(&str, &str, &str)] = &[
     ("sync/src/latch.rs", "", "frame of the page"),
     ("txn/src/engine.rs", "_writer", "own open writers"),
     ("server/src/counters.rs", "", "own counters"),
+    ("server/src/worker/event_loop.rs", "end_period", BUSY),
 ];
 
 /// The crates under test, in whose files a line's writer is looked for.

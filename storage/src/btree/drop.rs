@@ -15,6 +15,11 @@ impl Store {
     /// # Errors
     /// Damage; an I/O error. A tree that is already gone is no error.
     pub fn drop_tree(&self, worker: usize, tree: TreeRef) -> std::result::Result<(), Error> {
+        if !self.space.is_allocated(tree.root)? {
+            // It was reserved and not made.
+            self.space.give_up_reservation(tree.root);
+            return Ok(());
+        }
         // No page of the tree is freed by anybody else between the two steps (E3 of `merge`).
         let _shrinking = self.shrinking.lock();
         let mut pages = match self.tree_pages(tree) {

@@ -21,7 +21,8 @@ pub(super) fn image_of(page: &PageWrite<'_>) -> Vec<u8> {
 }
 
 impl Store {
-    /// Makes an empty tree with a new identity. The caller sees to it that a crash leaves no orphan.
+    /// Makes an empty tree with a new identity. A crash may leave it without anybody who knows of it: who minds that records what
+    /// [`Self::reserve_tree`] gives before [`Self::make_tree`].
     ///
     /// # Errors
     /// Stalls; a full disk.
@@ -30,17 +31,40 @@ impl Store {
         self.create_tree_as(worker, id)
     }
 
+    /// An identity and a root for a tree that will be made, or dropped before it is. Nothing on disk tells of them.
+    ///
+    /// # Errors
+    /// Stalls; a full disk.
+    pub fn reserve_tree(&self, worker: usize) -> Result<TreeRef> {
+        let id = self.next_tree_id()?;
+        Ok(TreeRef { id, root: self.space.reserve(&self.wal, worker)? })
+    }
+
+    /// Makes the tree that was reserved.
+    ///
+    /// # Errors
+    /// Stalls; an I/O error.
+    pub fn make_tree(&self, worker: usize, tree: TreeRef) -> Result<()> {
+        self.make_root(worker, tree, &self.space.allocate_reserved(tree.root)?)?;
+        self.space.give_up_reservation(tree.root);
+        Ok(())
+    }
+
     pub(crate) fn create_tree_as(&self, worker: usize, id: u32) -> Result<TreeRef> {
         let allocation = self.space.allocate(&self.wal, worker, 1)?;
-        let root = allocation.pages[0];
-        let page = self.pool.create(root)?;
-        let tree = TreeRef { id, root };
+        let tree = TreeRef { id, root: allocation.pages[0] };
+        self.make_root(worker, tree, &allocation)?;
+        Ok(tree)
+    }
+
+    fn make_root(&self, worker: usize, tree: TreeRef, allocation: &Allocation<'_>) -> Result<()> {
+        let page = self.pool.create(tree.root)?;
         self.mark(&[&page, allocation.bitmap()]);
         let old_lsn = page.page.lsn();
-        page.page.format(PageType::Tree, 0, root, tree.id, &[], &[]);
+        page.page.format(PageType::Tree, 0, tree.root, tree.id, &[], &[]);
         page.set_lsn(old_lsn);
-        self.log_structure(worker, &[&page], &[], &allocation);
-        Ok(tree)
+        self.log_structure(worker, &[&page], &[], allocation);
+        Ok(())
     }
 
     /// Makes room near `key` by one split.

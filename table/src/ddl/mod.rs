@@ -629,12 +629,13 @@ impl<'d> NewTrees<'d> {
         }
         let mut catalog = CatalogTxn::begin(worker);
         for _ in 0..count {
-            let tree = blocking(|| worker.create_tree())?;
+            let tree = blocking(|| worker.reserve_tree())?;
             new.trees.push(tree);
             catalog.put_orphan(tree)?;
         }
-        // The transaction that links them follows in the same worker's log.
+        // The trees, and the transaction that links them, follow in the same worker's log.
         catalog.commit_soon();
+        new.trees.iter().try_for_each(|tree| blocking(|| worker.make_tree(*tree)))?;
         Ok(new)
     }
 

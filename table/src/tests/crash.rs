@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-pub(super) const DIRECTORY: &str = "HEDDLE_TEST_CRASH_DIRECTORY";
+const DIRECTORY: &str = "HEDDLE_TEST_CRASH_DIRECTORY";
 const ROWS: i64 = 300;
 /// Steps of one table's life: create, fill, index, let a column of large values go for another, partition, drop a partition, rename; a view is replaced, and the table before
 /// the last is dropped.
@@ -87,19 +87,20 @@ fn run_step(database: &Database, worker: &Worker, step: u64) {
 /// Not a test of its own: what the child process runs.
 #[test]
 fn child() {
+    run_until_killed(run_step);
+}
+
+/// The child process: takes one step after the other and tells of each that is done. Does nothing in the parent.
+pub(super) fn run_until_killed(run_step: impl Fn(&Database, &Worker, u64)) {
     let Some(directory) = std::env::var_os(DIRECTORY) else { return };
     let (engine, database) = open(Path::new(&directory));
     let worker = engine.worker(0);
     worker.tick();
-    for step in first_step().. {
+    let first = std::env::var("HEDDLE_TEST_FIRST_STEP").ok().and_then(|s| s.parse().ok()).unwrap_or(0);
+    for step in first.. {
         run_step(&database, &worker, step);
         println!("\ndone {step}");
     }
-}
-
-/// With which step a child begins.
-pub(super) fn first_step() -> u64 {
-    std::env::var("HEDDLE_TEST_FIRST_STEP").ok().and_then(|s| s.parse().ok()).unwrap_or(0)
 }
 
 fn spawn(child: &str, directory: &Path, first: u64) -> Child {
@@ -167,7 +168,8 @@ fn ddl_is_atomic_over_kills() {
     let _ = std::fs::remove_dir_all(&directory);
     let mut rng = rand::rng();
     let mut first = 0;
-    for _ in 0..8 {
+    let rounds = std::env::var("HEDDLE_TEST_ROUNDS").ok().and_then(|s| s.parse().ok()).unwrap_or(8);
+    for _ in 0..rounds {
         let time = Duration::from_millis(rng.random_range(150..900));
         let done = run_and_kill("tests::crash::child", &directory, first, time);
         let (engine, database) = open(&directory);
@@ -192,7 +194,11 @@ fn ddl_is_atomic_over_kills() {
             }
         }
         drop(worker);
+        drop(database);
         engine.shutdown().expect("a clean stop");
+        drop(engine);
+        let (_, said) = super::offline::look(&directory);
+        assert!(said.iter().all(|what| what.ends_with("orphans")), "{said:?}");
     }
     let _ = std::fs::remove_dir_all(&directory);
 }

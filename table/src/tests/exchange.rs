@@ -3,11 +3,10 @@
 //!
 //! A partition changes places with one of three tables after the other, so that no state is that of the exchange before or of the next.
 
-use super::crash::{DIRECTORY, first_step, open, run_and_kill};
+use super::crash::{open, run_and_kill, run_until_killed};
 use super::partitions::{options, ranges};
 use super::*;
 use rand::Rng;
-use std::path::Path;
 use std::time::Duration;
 
 const OTHERS: usize = 3;
@@ -55,16 +54,11 @@ fn exchange(database: &Database, worker: &Worker, step: u64) {
 /// Not a test of its own: what the child process runs.
 #[test]
 fn child() {
-    let Some(directory) = std::env::var_os(DIRECTORY) else { return };
-    let (engine, database) = open(Path::new(&directory));
-    let worker = engine.worker(0);
-    worker.tick();
-    for step in first_step().. {
-        exchange(&database, &worker, step);
-        println!("\ndone {step}");
-        database.housekeeping(&worker).expect("frees");
+    run_until_killed(|database, worker, step| {
+        exchange(database, worker, step);
+        database.housekeeping(worker).expect("frees");
         worker.tick();
-    }
+    });
 }
 
 /// Whose rows the partition has, and each of the others, after so many exchanges.

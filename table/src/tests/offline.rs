@@ -60,6 +60,35 @@ fn a_whole_directory_has_no_problems() {
     assert!(check(&fixture.directory.join("log"), 1, &|_| {}).is_err(), "no data directory");
 }
 
+/// A crash between the record of a new tree and the tree itself: the record goes, whoever has the page by then.
+#[test]
+fn a_tree_that_was_never_made_is_forgotten() {
+    let mut fixture = Fixture::new(1);
+    filled(&fixture);
+    {
+        let worker = fixture.worker(0);
+        let mut catalog = crate::catalog::CatalogTxn::begin(&worker);
+        for _ in 0..3 {
+            let tree = blocking(|| worker.reserve_tree()).expect("there is room");
+            catalog.put_orphan(tree).expect("there is room");
+        }
+        catalog.commit();
+    }
+    fixture.close();
+    let (_, said) = look(&fixture.directory);
+    assert_eq!(said, ["3 orphans"]);
+    fixture.open();
+    {
+        let worker = fixture.worker(0);
+        // The root of one belongs to a table now.
+        create(fixture.database(), &worker, table("u", vec![column("a", TypeKind::Int)], Vec::new()));
+        while fixture.database().housekeeping(&worker).expect("frees") {}
+    }
+    fixture.close();
+    let (summary, said) = look(&fixture.directory);
+    assert_eq!((said, summary.tables), (Vec::new(), 2));
+}
+
 #[test]
 fn entries_without_rows_and_rows_without_entries_are_named() {
     let mut fixture = Fixture::new(1);
