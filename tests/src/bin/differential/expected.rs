@@ -28,6 +28,12 @@ const EXPECTED: &[Expected] = &[
         why: "MySQL 9 has no MD5 and SHA1; 8.4, which Heddle follows, has",
     },
     Expected {
+        signature: "error 1030 of peer alone",
+        words: &[&["WITH RECURSIVE"]],
+        told: &["Wrong index given"],
+        why: "MySQL looks for an index of a common table expression that it has not made",
+    },
+    Expected {
         signature: "error 6527 of peer alone",
         words: &[],
         told: &[],
