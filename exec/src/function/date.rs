@@ -404,6 +404,7 @@ fn date_add<'a>(
             Value::Bytes(_) if env.chosen(date)?.is_some_and(is_moved) => false,
             Value::Bytes(text) => !coerce::has_time_part(text),
             Value::Int(n) => n.unsigned_abs() < 100_000_000,
+            Value::UInt(n) => *n < 100_000_000,
             Value::Decimal(d) => d.to_f64().abs() < 1e8,
             Value::Double(x) => x.abs() < 1e8,
             // Years, dates in documents and what IF chooses are moments as well.
