@@ -48,6 +48,9 @@ pub(crate) fn eval<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr) -> Evaluate
     {
         return converted(env, Value::UInt(env.number_of_bits(bytes)?), &ColumnType::unsigned(TypeKind::BigInt), node);
     }
+    if coerce::kind_of(&node.ty) == Kind::Text {
+        return converted(env, crate::function::moved_time_as_text(value, arg), &arg.ty, node);
+    }
     if let (Kind::Integer, Value::Double(x)) = (coerce::kind_of(&node.ty), &value) {
         env.check_bigint(arg, *x)?;
     }

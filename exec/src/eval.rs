@@ -414,7 +414,10 @@ impl<'a> Env<'a> {
 
     /// The value of `expr` in the representation of another static type: of CASE, IF, COALESCE and the like.
     pub fn eval_as(&self, expr: &'a Expr, ty: &ColumnType) -> Evaluated<'a> {
-        let value = self.eval(expr)?;
+        let mut value = self.eval(expr)?;
+        if coerce::is_string(ty) {
+            value = crate::function::moved_time_as_text(value, expr);
+        }
         self.conform(value, &expr.ty, ty)
     }
 
@@ -753,7 +756,10 @@ impl<'a> Env<'a> {
         match self.eval(expr)? {
             Value::Null => Ok(None),
             Value::Bytes(s) if !coerce::is_document(&expr.ty) => Ok(Some(s)),
-            other => Ok(Some(self.as_text(other, &expr.ty)?)),
+            value => {
+                let value = crate::function::moved_time_as_text(value, expr);
+                Ok(Some(self.as_text(value, &expr.ty)?))
+            }
         }
     }
 

@@ -32,7 +32,7 @@ mod view;
 mod walk;
 
 pub use arena::Arena;
-pub use bind::{bind_constant, bind_show_filter, bind_value, kept_type, plan};
+pub use bind::{bind_constant, bind_show_filter, bind_value, is_fixed, kept_type, plan};
 pub use digest::{Digest, Lifted, digest};
 pub use digest_text::{DIGEST_BYTES_MAX, digest_text, digest_text_of, unreserved_words};
 pub use error::{

@@ -398,30 +398,43 @@ fn date_add<'a>(
     let Some(interval) = interval()? else { return Ok(Value::Null) };
     let Some(sum) = d.add_interval(&interval) else { return Ok(overflow(env, "datetime")) };
     // What is no date stays a date where it was one and the unit counts days.
-    let stays_date = || {
+    let stays_date = || -> Step<bool> {
         let was_date = match &value {
             // What was moved before is a moment.
-            Value::Bytes(_) if date.any(&is_moved) => false,
+            Value::Bytes(_) if env.chosen(date)?.is_some_and(is_moved) => false,
             Value::Bytes(text) => !coerce::has_time_part(text),
             Value::Int(n) => n.unsigned_abs() < 100_000_000,
+            Value::UInt(n) => *n < 100_000_000,
             Value::Decimal(d) => d.to_f64().abs() < 1e8,
             Value::Double(x) => x.abs() < 1e8,
             // Years, dates in documents and what IF chooses are moments as well.
             _ => false,
         };
-        was_date && unit.is_date_only()
+        Ok(was_date && unit.is_date_only())
     };
     Ok(match coerce::kind_of(&node.ty) {
         Kind::Date => Value::Date(sum.date),
-        Kind::Text if stays_date() => Value::Bytes(Cow::Owned(coerce::plain_text(&Value::Date(sum.date)).into_bytes())),
+        Kind::Text if stays_date()? => Value::Bytes(Cow::Owned(coerce::plain_text(&Value::Date(sum.date)).into_bytes())),
         Kind::Text => {
             let text = coerce::datetime_text(&sum, if sum.micros == 0 { 0 } else { 6 });
             Value::Bytes(Cow::Owned(text.into_bytes()))
         }
-        Kind::Double if stays_date() => Value::Double(env.as_double(&Value::Date(sum.date))?),
+        Kind::Double if stays_date()? => Value::Double(env.as_double(&Value::Date(sum.date))?),
         Kind::Double => Value::Double(env.as_double(&Value::DateTime(sum))?),
         _ => Value::DateTime(sum),
     })
+}
+
+/// The text of a TIME that DATE_ADD, ADDTIME and their like have made has all digits behind the point, or none. Other values stay.
+pub(crate) fn moved_time_as_text<'a>(value: Value<'a>, expr: &Expr) -> Value<'a> {
+    use Function as F;
+    match (&value, &expr.kind) {
+        (
+            Value::Time(_),
+            ExprKind::Call { function: F::DateAdd | F::DateSub | F::TimestampAdd | F::AddTime | F::SubTime, .. },
+        ) => Value::Bytes(Cow::Owned(coerce::plain_text(&value).into_bytes())),
+        _ => value,
+    }
 }
 
 /// The outcome of DATE_ADD and its like.

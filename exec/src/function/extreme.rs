@@ -6,7 +6,7 @@
 
 use crate::coerce::{self, Kind};
 use crate::eval::{Env, Evaluated, Step};
-use sql::expr::{CompareAs, Expr, ExprKind};
+use sql::expr::{CompareAs, Expr};
 use std::cmp::Ordering;
 use types::{CollationId, Date, DateTime, Decimal, TypeKind, Value};
 
@@ -74,7 +74,10 @@ fn extreme_date<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr], wanted: Ord
     } else if only_dates {
         coerce::plain_text(&Value::Date(best.date))
     } else {
-        let fsp = args.iter().map(fraction_digits).max().unwrap_or(0);
+        let mut fsp = 0;
+        for arg in args {
+            fsp = fsp.max(fraction_digits(env, arg)?);
+        }
         coerce::datetime_text(&best, fsp)
     };
     Ok(Value::Bytes(text.into_bytes().into()))
@@ -120,18 +123,23 @@ fn extreme_text<'a>(env: &Env<'a>, args: &'a [Expr], collation: CollationId, wan
     Ok(best.map_or(Value::Null, Value::Bytes))
 }
 
-/// Digits behind the point of a value as a date: a text has six, a literal those that are written.
-fn fraction_digits(arg: &Expr) -> u8 {
-    match (&arg.kind, &arg.ty.kind) {
-        (_, TypeKind::DateTime { fsp } | TypeKind::Timestamp { fsp } | TypeKind::Time { fsp }) => *fsp,
-        (_, TypeKind::Decimal { scale, .. }) => (*scale).min(6),
-        (ExprKind::Literal(Value::Bytes(_)), _) if coerce::is_bits_literal(&arg.ty) => 0,
-        (ExprKind::Literal(Value::Bytes(text)), _) if types::temporal::parse_datetime(text).is_some() => {
-            let fraction = text.iter().position(|&b| b == b'.').map_or(&[][..], |point| &text[point + 1..]);
-            fraction.iter().take_while(|b| b.is_ascii_digit()).count().min(6) as u8
-        }
-        (_, TypeKind::Double | TypeKind::Float | TypeKind::Json) => 6,
-        _ if coerce::is_string(&arg.ty) => 6,
-        _ => 0,
+/// Digits behind the point of a value as a date: a text has six, one that is the same for every row those that are written.
+fn fraction_digits<'a>(env: &Env<'a>, arg: &'a Expr) -> Step<u8> {
+    Ok(match &arg.ty.kind {
+        TypeKind::DateTime { fsp } | TypeKind::Timestamp { fsp } | TypeKind::Time { fsp } => *fsp,
+        TypeKind::Decimal { scale, .. } => (*scale).min(6),
+        TypeKind::Double | TypeKind::Float | TypeKind::Json => 6,
+        _ if coerce::is_bits_literal(&arg.ty) => 0,
+        _ if !coerce::is_string(&arg.ty) => 0,
+        _ if !sql::is_fixed(arg) => 6,
+        _ => env.text(arg)?.map_or(0, |text| written_digits(&text)),
+    })
+}
+
+fn written_digits(text: &[u8]) -> u8 {
+    if types::temporal::parse_datetime(text).is_none() {
+        return 6;
     }
+    let fraction = text.iter().position(|&b| b == b'.').map_or(&[][..], |point| &text[point + 1..]);
+    fraction.iter().take_while(|b| b.is_ascii_digit()).count().min(6) as u8
 }

@@ -45,7 +45,7 @@ impl Derivation {
             Coercibility::SystemConstant => "SYSCONST",
             Coercibility::Coercible => "COERCIBLE",
             Coercibility::Numeric => "NUMERIC",
-            Coercibility::Ignorable => "IGNORABLE",
+            Coercibility::Ignorable => "NULL",
             Coercibility::None => "NONE",
         };
         // Numbers are of MySQL's character_set for what is no text.
@@ -261,7 +261,7 @@ pub(crate) fn convert_constant(constant: &mut Expr, other: &Expr) {
     }
 }
 
-/// A number of one or two digits that a YEAR column meets is a year from 1970 to 2069; 0 is none.
+/// A number of one or two digits that a YEAR column meets is a year from 1970 to 2069, and a date is its year; 0 is none.
 pub(crate) fn convert_year(constant: &mut Expr, other: &Expr) {
     if other.ty.kind != TypeKind::Year || !matches!(other.kind, ExprKind::Column { .. }) {
         return;
@@ -269,6 +269,8 @@ pub(crate) fn convert_year(constant: &mut Expr, other: &Expr) {
     match &mut constant.kind {
         ExprKind::Literal(Value::Int(n @ 1..=69)) => *n += 2000,
         ExprKind::Literal(Value::Int(n @ 70..=99)) => *n += 1900,
+        ExprKind::Literal(Value::Date(date)) => *constant = super::literal::integer(date.year.into()),
+        ExprKind::Literal(Value::DateTime(moment)) => *constant = super::literal::integer(moment.date.year.into()),
         ExprKind::Param(_) if class(&constant.ty) == Class::Integer => *constant = full_year(constant.clone()),
         _ => {}
     }

@@ -31,12 +31,20 @@ impl Binder<'_> {
     pub(super) fn derived(&mut self, query: &Query<'_>, alias: &str, columns: &[&str], lateral: bool) -> Result<JoinTree> {
         let kind = if lateral { LevelKind::Lateral } else { LevelKind::Derived };
         let on_null_side = std::mem::replace(&mut self.on_null_side, false);
+        let first = self.subqueries.len();
         let (bound, level) = self.nested(kind, |b| b.bind_query(query))?;
         self.on_null_side = on_null_side;
         let names = derived_names(bound.columns().iter().map(|c| c.name.as_str()), columns)?;
         match bound {
             Bound::Select(select) if self.is_mergeable(&select) => self.merge(*select, names, alias),
-            bound => self.kept(bound, level, names, alias),
+            bound => {
+                let is_alone = level.args.is_empty();
+                let tree = self.kept(bound, level, names, alias)?;
+                if is_alone {
+                    self.read_before.push(first..self.subqueries.len());
+                }
+                Ok(tree)
+            }
         }
     }
 

@@ -329,7 +329,10 @@ impl Binder<'_> {
 
     /// 1093: a subquery reads the table that the statement changes. What a derived table has read before is no matter.
     pub(super) fn refuse_target(&self, targets: &[(&std::sync::Arc<TableDef>, &str)]) -> Result<()> {
-        for subquery in &self.subqueries {
+        for (at, subquery) in self.subqueries.iter().enumerate() {
+            if self.read_before.iter().any(|before| before.contains(&at)) {
+                continue;
+            }
             for (table, name) in targets {
                 if reads_table(&subquery.root, table) {
                     let changed = self.changed.iter().find(|changed| changed.table == table.id);
@@ -353,7 +356,8 @@ impl Binder<'_> {
     ) -> Result<(Scan, Vec<SortKey>, Option<LimitPlan>)> {
         let mut all = conditions;
         if let Some(expr) = filter {
-            all.extend(conjuncts(self.in_clause(Clause::Where, |b| b.predicate(expr))?));
+            let parts = conjuncts(self.in_clause(Clause::Where, |b| b.predicate(expr))?);
+            all.extend(parts.into_iter().map(super::moments::finding_zero_dates));
         }
         let mut keys = Vec::with_capacity(order_by.len());
         for item in order_by {

@@ -407,8 +407,13 @@ impl Binder<'_> {
             self.settle(&mut arg, &between.arg, bound)?;
         }
         documents_as_values(&mut arg, &mut bounds);
-        let all_texts = bounds.iter().all(is_text_like);
-        let derivation = self.common_derivation(&arg, if all_texts { &bounds } else { &[] }, &derivations, "between")?;
+        // NULL counts as a text.
+        let is_text = |e: &Expr| is_text_like(e) || class(&e.ty) == Class::Null;
+        let derivation = if is_text(&arg) && bounds.iter().all(is_text) {
+            self.text_derivation(&arg, &bounds, &derivations, "between")?
+        } else {
+            compare::joined(&derivations, "between").unwrap_or(Derivation::NUMERIC)
+        };
         let (high, low) = (bounds.pop().expect("two bounds"), bounds.pop().expect("two bounds"));
         let by_low = compare::compare_as(&arg, &low, derivation.collation);
         let by_high = compare::compare_as(&arg, &high, derivation.collation);
@@ -447,11 +452,21 @@ impl Binder<'_> {
         operation: &str,
     ) -> Result<Derivation> {
         if is_text_like(operand) && others.iter().any(is_text_like) {
-            let together = compare::compared(derivations, operation)?;
-            self.refuse_no_text(others.iter().chain([operand]), together)?;
-            return Ok(together);
+            return self.text_derivation(operand, others, derivations, operation);
         }
         Ok(compare::joined(derivations, operation).unwrap_or(Derivation::NUMERIC))
+    }
+
+    fn text_derivation(
+        &self,
+        operand: &Expr,
+        others: &[Expr],
+        derivations: &[Derivation],
+        operation: &str,
+    ) -> Result<Derivation> {
+        let together = compare::compared(derivations, operation)?;
+        self.refuse_no_text(others.iter().chain([operand]), together)?;
+        Ok(together)
     }
 
     fn like(&mut self, like: &ast::Like<'_>) -> Result<Expr> {
@@ -604,7 +619,7 @@ impl Binder<'_> {
                         CollationId::of_charset(charset).ok_or_else(|| Error::UnknownCharset((*charset).to_owned()))?
                     }
                 };
-                typing::string(length.map_or_else(|| typing::string_length(&arg.ty), u64::from), collation)
+                typing::string(length.map_or_else(|| typing::text_length(arg), u64::from), collation)
             }
             T::Binary { length } => {
                 // Characters become up to four bytes each.

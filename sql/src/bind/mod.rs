@@ -14,6 +14,7 @@ mod compare;
 mod computed;
 mod decorrelate;
 mod derived;
+mod digits;
 mod dml;
 mod expr;
 mod extreme;
@@ -45,6 +46,7 @@ mod window;
 pub(crate) use from::{Source, SourceKind};
 pub(crate) use function::is_function;
 pub(crate) use group::{children, constant};
+pub use moments::is_fixed;
 pub(crate) use query::Bound;
 pub use query::bind_show_filter;
 pub(crate) use query::column_name;
@@ -239,6 +241,8 @@ pub(crate) struct Binder<'c> {
     /// The blocks around, innermost last.
     pub levels: Vec<Level>,
     pub subqueries: Vec<SubqueryPlan>,
+    /// Those of derived tables whose rows are kept: they have read what they read before anything is changed.
+    pub read_before: Vec<std::ops::Range<usize>>,
     /// The queries of shared row stores; `None` while one is being bound.
     pub stores: Vec<Option<Arc<Node>>>,
     /// The common table expressions in sight, innermost last.
@@ -291,6 +295,7 @@ impl<'c> Binder<'c> {
             subqueries: Vec::new(),
             stores: Vec::new(),
             common_tables: Vec::new(),
+            read_before: Vec::new(),
             changed: Vec::new(),
             statement: "",
             named: Vec::new(),

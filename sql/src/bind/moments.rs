@@ -64,13 +64,30 @@ impl Binder<'_> {
 }
 
 /// Is it the same whenever the statement runs?
-pub(super) fn is_fixed(expr: &Expr) -> bool {
+pub fn is_fixed(expr: &Expr) -> bool {
     use ExprKind as K;
     let varies = |expr: &Expr| {
         matches!(expr.kind, K::Column { .. } | K::ColumnOrdinal { .. } | K::Slot(_) | K::Param(_) | K::Subquery(_))
             || matches!(expr.kind, K::UserVariable(_) | K::AssignVariable { .. } | K::InsertValue { .. } | K::Row(_))
     };
     !crate::planner::is_volatile(expr) && !expr.any(&varies)
+}
+
+/// A condition of WHERE; `d IS NULL` finds the zero date where `d` is a DATE or DATETIME that is declared NOT NULL (MySQL's manual, "IS NULL").
+pub(super) fn finding_zero_dates(condition: Expr) -> Expr {
+    use ExprKind as K;
+    let K::IsNull { arg, negated: false } = &condition.kind else { return condition };
+    if arg.nullable || !matches!(arg.kind, K::Column { .. }) {
+        return condition;
+    }
+    let zero = match arg.ty.kind {
+        TypeKind::Date => Value::Date(types::Date::default()),
+        TypeKind::DateTime { .. } => Value::DateTime(types::DateTime::default()),
+        _ => return condition,
+    };
+    let right = Box::new(Expr::literal(zero, ColumnType::new(arg.ty.kind.clone())));
+    let kind = K::Compare { op: CompareOp::Equal, by: CompareAs::Temporal, left: arg.clone(), right };
+    Expr { kind, ..condition }
 }
 
 /// What is read only when the statement runs is told then.

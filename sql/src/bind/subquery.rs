@@ -13,6 +13,7 @@ use super::compare::{self, Coercibility, Derivation};
 use super::derived::{column_def, derived_def, stored, table_def};
 use super::expr::{adopt, prepare_operands};
 use super::from::{Source, SourceKind};
+use super::moments::finding_zero_dates;
 use super::query::{Block, Bound, BoundSelect, slot};
 use super::typing::{self, Class, class};
 use super::{Binder, Level, LevelKind, Scope};
@@ -281,7 +282,7 @@ impl Binder<'_> {
             conditions.extend(self.subquery_condition(arg, query, anti, tree)?);
             return Ok(conditions);
         }
-        conditions.extend(super::from::conjuncts(self.predicate(filter)?));
+        conditions.extend(super::from::conjuncts(self.predicate(filter)?).into_iter().map(finding_zero_dates));
         Ok(conditions)
     }
 
@@ -345,6 +346,10 @@ impl Binder<'_> {
 
     /// 1093: the block reads a table that the statement changes.
     fn refuse_changed(&self, select: &BoundSelect) -> Result<()> {
+        // A derived table that has it in its joins is never merged: it has read it before.
+        if self.levels.iter().any(|level| matches!(level.kind, LevelKind::Derived)) {
+            return Ok(());
+        }
         let mut sources = Vec::new();
         if let Some(tree) = &select.tree {
             tree_sources(tree, &mut sources);

@@ -169,6 +169,17 @@ pub(crate) fn string_length(ty: &ColumnType) -> u64 {
     }
 }
 
+/// Most characters of an expression's values as text: a TIME that was moved shows all its digits.
+pub(crate) fn text_length(expr: &Expr) -> u64 {
+    use crate::func::Function as F;
+    let is_moved =
+        matches!(expr.kind, ExprKind::Call { function: F::DateAdd | F::DateSub | F::TimestampAdd | F::AddTime | F::SubTime, .. });
+    match expr.ty.kind {
+        TypeKind::Time { .. } if is_moved => string_length(&ColumnType::new(TypeKind::Time { fsp: 6 })),
+        _ => string_length(&expr.ty),
+    }
+}
+
 fn lob_bytes(size: LobSize) -> u64 {
     match size {
         LobSize::Tiny => 255,
@@ -277,6 +288,7 @@ pub(crate) fn decimal_shape(expr: &Expr) -> (u32, u32) {
         (_, TypeKind::MediumInt) => (8, 0),
         (_, TypeKind::Int) => (10, 0),
         (_, TypeKind::BigInt) if expr.ty.display_width == Some(1) => (1, 0),
+        (_, TypeKind::BigInt) if let Some(digits) = super::digits::known_digits(expr) => (digits, 0),
         (_, TypeKind::BigInt) if let Some(width @ 2..20) = expr.ty.display_width => (u32::from(width) - 1, 0),
         (_, TypeKind::BigInt) => (if expr.ty.unsigned { 20 } else { 19 }, 0),
         (_, TypeKind::Year) => (4, 0),

@@ -71,6 +71,13 @@ pub struct TimeText {
     pub had_date: bool,
 }
 
+/// What is no time at all.
+const NO_TIME: TimeText =
+    TimeText { value: Time { micros: 0 }, round_up: false, truncated: true, out_of_range: true, had_date: false };
+
+/// A larger number is no part of a date, even of a wrong one.
+const DATE_PART_MAX: u32 = 999_999;
+
 impl TimeText {
     /// No time at all: minutes or seconds over 59, or a number with an exponent.
     pub fn is_none(&self) -> bool {
@@ -130,6 +137,20 @@ impl Cursor<'_> {
         (micros, round_up)
     }
 
+    /// Is a date cut by position, being one run of digits? And how many digits are the year's?
+    fn date_shape(&self) -> (bool, usize) {
+        let first = &self.text[self.at..];
+        let digits = first.iter().take_while(|b| b.is_ascii_digit()).count();
+        let run = first.iter().take_while(|b| b.is_ascii_digit() || **b == b'T').count();
+        let by_position = matches!(first.get(run), None | Some(b'.'));
+        let year_digits = match run {
+            _ if !by_position => digits,
+            4 | 8 | 14.. => 4,
+            _ => 2,
+        };
+        (by_position, year_digits)
+    }
+
     /// `[+-]HH:MM` at the end, in seconds; `None`: it is out of range (over 14 hours).
     fn offset(&mut self) -> Option<Option<i32>> {
         let [sign @ (b'+' | b'-'), h1, h2, b':', m1, m2] = self.text[self.at..] else { return Some(None) };
@@ -159,16 +180,7 @@ pub fn parse_datetime(text: &[u8]) -> Option<DateTimeText> {
     if !cursor.peek_digit() {
         return None;
     }
-    let first = &cursor.text[cursor.at..];
-    let digits = first.iter().take_while(|b| b.is_ascii_digit()).count();
-    let run = first.iter().take_while(|b| b.is_ascii_digit() || **b == b'T').count();
-    // One run of digits is cut by position.
-    let by_position = matches!(first.get(run), None | Some(b'.'));
-    let year_digits = match run {
-        _ if !by_position => digits,
-        4 | 8 | 14.. => 4,
-        _ => 2,
-    };
+    let (by_position, year_digits) = cursor.date_shape();
     parse_fields(cursor, by_position, year_digits)
 }
 
@@ -201,6 +213,9 @@ fn parse_fields(mut cursor: Cursor<'_>, by_position: bool, year_digits: usize) -
         }
         while cursor.peek().is_some_and(|b| b.is_ascii_punctuation() || (i == 2 && is_space(b))) {
             cursor.at += 1;
+        }
+        if i != 2 && cursor.peek().is_some_and(is_space) {
+            return None;
         }
         if (cursor.at == before && !by_position) || !cursor.peek_digit() {
             // What follows belongs to no field.
@@ -285,7 +300,7 @@ pub fn parse_time(text: &[u8]) -> TimeText {
         }
     }
     if cursor.at_exponent() {
-        return TimeText { value: Time::default(), round_up: false, truncated: true, out_of_range: true, had_date: false };
+        return NO_TIME;
     }
     cursor.skip_spaces();
     let truncated = cursor.left() > 0;
@@ -340,20 +355,55 @@ fn time_text(negative: bool, [days, hours, minutes, seconds]: [u64; 4], fraction
     result
 }
 
-/// A text that is clearly a DATETIME: digits without delimiters, or with a space or `T` before the time.
+/// A text that is clearly a DATETIME: digits without delimiters, or with a space before the time. With delimiters and `T` it is none.
 fn whole_datetime(text: &[u8]) -> Option<TimeText> {
     let date_end = text.iter().position(|b| !b.is_ascii_digit() && !b.is_ascii_punctuation());
     let has_delimiters = text.iter().any(|&b| b != b'.' && b.is_ascii_punctuation());
-    if has_delimiters && !date_end.is_some_and(|at| text[at] == b'T' || is_space(text[at])) {
+    if has_delimiters && !date_end.is_some_and(|at| is_space(text[at])) {
         return None;
     }
-    let parsed = parse_datetime(text)?;
+    let Some(parsed) = parse_datetime(text) else { return is_broken_datetime(text).then_some(NO_TIME) };
     if has_delimiters && parsed.value.time_micros() == 0 && !text.contains(&b':') {
         return None;
     }
     let value = parsed.value.time();
     let had_date = !parsed.value.date.is_zero();
     Some(TimeText { value, round_up: parsed.round_up, truncated: parsed.truncated, out_of_range: false, had_date })
+}
+
+/// Begins a text that is no datetime as one, so that it is no time either? Spaces stand behind the day, and behind other delimiters than
+/// them there is one.
+fn is_broken_datetime(text: &[u8]) -> bool {
+    let mut cursor = Cursor { text, at: 0 };
+    let (by_position, year_digits) = cursor.date_shape();
+    let (mut delimiter, mut space) = (false, false);
+    for place in 0..6 {
+        let most = match (by_position, place) {
+            (false, _) => usize::MAX,
+            (true, 0) => year_digits,
+            (true, _) => 2,
+        };
+        let (value, digits) = cursor.number(most);
+        if value > DATE_PART_MAX || (place == 0 && digits == 0) {
+            return false;
+        }
+        if digits == 0 || place == 5 {
+            break;
+        }
+        if place == 2 && cursor.peek() == Some(b'T') {
+            cursor.at += 1;
+            continue;
+        }
+        while let Some(byte) = cursor.peek().filter(|b| b.is_ascii_punctuation() || is_space(*b)) {
+            if is_space(byte) && place != 2 {
+                return false;
+            }
+            space |= is_space(byte);
+            delimiter = true;
+            cursor.at += 1;
+        }
+    }
+    space || !delimiter
 }
 
 /// Reads a number as a time: `[-]HHMMSS`, or a whole date with time. Out of range is cut to the largest time, parts over 59 too.

@@ -3,7 +3,7 @@
 //! H1: a statement over several tables assigns constants and ids only: what else it reads, and in which order, is not determined.
 
 use crate::expression::{Maker, Scope};
-use crate::kinds::Kind;
+use crate::kinds::{Kind, Style};
 use crate::piece::Piece;
 use crate::query;
 use crate::schema::{Column, Table};
@@ -39,7 +39,7 @@ fn rows(maker: &mut Maker, table: &Table) -> Piece {
                 cells.push(match maker.dice.below(10) {
                     0 => "DEFAULT".into(),
                     1..=3 => maker.expression(&scope, column.kind, 1),
-                    _ => Piece::from(column.kind.literal(maker.dice)).expr(),
+                    _ => maker.literal(column.kind).expr(),
                 });
             }
             let width = cells.len();
@@ -64,7 +64,7 @@ fn on_duplicate(maker: &mut Maker, table: &Table) -> Piece {
         .map(|c| {
             let value = match maker.dice.below(3) {
                 0 => Piece::from(format!("VALUES({})", c.name)),
-                1 => Piece::from(c.kind.literal(maker.dice)),
+                1 => maker.literal(c.kind),
                 _ => maker.expression(&scope, c.kind, 1),
             };
             seq![format!("{} = ", c.name), value.expr()]
@@ -109,7 +109,7 @@ fn replace(maker: &mut Maker, table: &Table) -> Piece {
 fn update(maker: &mut Maker, table: &Table) -> Piece {
     let ignore = word(maker, 20);
     let mut scope = query::scope_of(&query::qualified(&table.name, &table.columns), &[]);
-    scope.subqueries = false;
+    scope.subqueries = maker.schema.style == Style::Plain;
     let items = chosen(maker, table)
         .iter()
         .map(|c| {

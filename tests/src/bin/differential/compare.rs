@@ -8,6 +8,7 @@
 //! - A5: what a temporary table of MySQL's changes of a column: the size of an integer, a YEAR or a BLOB, the decimals of a text, and NULL, which
 //!   is a text there.
 //! - A6: which of several errors of one statement is told (`RESOLVED`).
+//! - A7: a statement that took too long on either server says nothing.
 
 use crate::side::{Answer, Cell, Outcome, Shape};
 use mysql::consts::ColumnType;
@@ -55,12 +56,18 @@ const RESOLVED: &[u16] = &[1054, 1055, 1093, 1140, 1146, 1253, 1267, 1270, 1271,
 /// Warnings that a form is deprecated, which Heddle does not give.
 const DEPRECATIONS: &[u16] = &[1287, 1681, 3135, 3719, 3778, 4095, 4096];
 
+/// A query took longer than `max_execution_time`.
+const TIMED_OUT: u16 = 3024;
+
 /// The signature of a statement that ended the real MySQL.
 pub const PEER_LOST: &str = "the peer is lost";
 
 /// The rules' verdict on two answers, named for the reader.
 pub fn difference(names: [&str; 2], left: &Answer, right: &Answer, rules: Rules) -> Option<Difference> {
     let tell = |answer: &Answer| tell(&answer.outcome);
+    if [left, right].iter().any(|a| matches!(a.outcome, Outcome::Error { code: TIMED_OUT, .. })) {
+        return None; // A7
+    }
     let both = || format!("-- {}: {}\n-- {}: {}", names[0], tell(left), names[1], tell(right));
     match (&left.outcome, &right.outcome) {
         (left, Outcome::Lost(_)) if !matches!(left, Outcome::Lost(_)) && names[1] == "peer" => {

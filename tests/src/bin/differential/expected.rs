@@ -28,6 +28,12 @@ const EXPECTED: &[Expected] = &[
         why: "MySQL 9 has no MD5 and SHA1; 8.4, which Heddle follows, has",
     },
     Expected {
+        signature: "error 1030 of peer alone",
+        words: &[&["WITH RECURSIVE"]],
+        told: &["Wrong index given"],
+        why: "MySQL looks for an index of a common table expression that it has not made",
+    },
+    Expected {
         signature: "error 6527 of peer alone",
         words: &[],
         told: &[],
@@ -106,9 +112,9 @@ const EXPECTED_SMALL: &[Expected] = &[
     },
     Expected {
         signature: "rows",
-        words: &[&["FIELD("], &[" JOIN "]],
+        words: &[&["FIELD(", "INTERVAL("], &[" JOIN "]],
         told: &[],
-        why: "MySQL takes FIELD of a column for a condition that an outer join's row of NULLs never meets",
+        why: "MySQL takes FIELD and INTERVAL of a column for conditions that an outer join's row of NULLs never meets",
     },
     Expected {
         signature: "rows",
@@ -119,6 +125,18 @@ const EXPECTED_SMALL: &[Expected] = &[
         ],
         told: &[],
         why: "MySQL takes a constant of a derived table for itself where an outer join's row has NULL",
+    },
+    Expected {
+        signature: "rows",
+        words: &[&["LEFT JOIN LATERAL (SELECT", "LEFT JOIN (SELECT", "RIGHT JOIN"], &[" ON 0"], &["AS X"], &[" WHERE X"]],
+        told: &["-- heddle: 0 rows"],
+        why: "MySQL takes a constant of a derived table for itself where an outer join's row has NULL",
+    },
+    Expected {
+        signature: "names of columns",
+        words: &[&["AS C"], &["FROM (SELECT"], &[" JOIN ", ", T"]],
+        told: &[],
+        why: "MySQL names a column that is selected twice of a derived table of constants by its second name",
     },
     Expected {
         signature: "error 1690 of heddle alone",
@@ -170,7 +188,7 @@ const EXPECTED_SMALL: &[Expected] = &[
     },
     Expected {
         signature: "error 1055 of peer alone",
-        words: &[&["GROUP BY"], &["INTERVAL(", ") IN ((", ") = (", ") < (", ") <=> ("]],
+        words: &[&["GROUP BY"], &["INTERVAL(", ") IN ((", ") = (", ") < (", ") <=> (", ") >= (", ") <> ("]],
         told: &[],
         why: "MySQL does not see that two rows of values are the same",
     },

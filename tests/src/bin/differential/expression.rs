@@ -1,7 +1,7 @@
 //! Random expressions over the columns in scope.
 
 use crate::dice::Dice;
-use crate::kinds::Kind;
+use crate::kinds::{Kind, Style};
 use crate::piece::Piece;
 use crate::query;
 use crate::schema::{Column, Schema};
@@ -44,19 +44,41 @@ impl<'a> Maker<'a> {
     }
 
     pub fn any_kind(&mut self) -> Kind {
-        Kind::any(self.dice)
+        Kind::any(self.dice, self.schema.style)
+    }
+
+    pub fn literal(&mut self, kind: Kind) -> Piece {
+        kind.literal(self.dice, self.schema.style).into()
+    }
+
+    /// The number for a round of the wild style, or that for a plain one.
+    pub fn by_style(&self, wild: usize, plain: usize) -> usize {
+        if self.schema.style == Style::Wild { wild } else { plain }
+    }
+
+    /// Is the kind one that statements of this style have?
+    pub fn is_usual(&self, kind: Kind) -> bool {
+        self.schema.style == Style::Wild || !matches!(kind, Kind::Binary | Kind::Json)
+    }
+
+    /// Does an argument of an aggregate have another kind than it is asked for?
+    pub fn strays(&mut self) -> bool {
+        let percent = self.by_style(10, 0);
+        self.dice.chance(percent)
     }
 
     /// An expression that is mostly of the kind, at most so deep.
     pub fn expression(&mut self, scope: &Scope, kind: Kind, depth: usize) -> Piece {
-        let kind = if self.dice.chance(6) { self.any_kind() } else { kind };
+        let stray = self.by_style(6, 0);
+        let kind = if self.dice.chance(stray) { self.any_kind() } else { kind };
         if depth == 0 || self.dice.chance(25) {
             return self.leaf(scope, kind);
         }
-        if scope.subqueries && self.nesting < 3 && self.dice.chance(6) {
+        let nested = self.by_style(6, 12);
+        if scope.subqueries && self.nesting < 3 && self.dice.chance(nested) {
             return query::in_expression(self, scope, kind, depth);
         }
-        let template = self.dice.pick(kind.templates());
+        let template = self.dice.pick(kind.templates(self.schema.style));
         self.fill(scope, template, depth)
     }
 
@@ -65,18 +87,21 @@ impl<'a> Maker<'a> {
     }
 
     fn leaf(&mut self, scope: &Scope, kind: Kind) -> Piece {
-        let fits: Vec<&Column> = scope.columns.iter().filter(|c| c.kind == kind || kind == Kind::Bool).collect();
-        if !fits.is_empty() && self.dice.chance(60) {
+        let any = kind == Kind::Bool && self.schema.style == Style::Wild;
+        let fits: Vec<&Column> = scope.columns.iter().filter(|c| c.kind == kind || any).collect();
+        let column = self.by_style(60, 85);
+        if !fits.is_empty() && self.dice.chance(column) {
             return Piece::from(self.dice.choose(&fits).name.clone()).expr();
         }
         let outer: Vec<&Column> = scope.outer.iter().filter(|c| c.kind == kind).collect();
         if !outer.is_empty() && self.dice.chance(40) {
             return Piece::from(self.dice.choose(&outer).name.clone()).expr();
         }
-        if !scope.columns.is_empty() && self.dice.chance(25) {
+        let other = self.by_style(25, 0);
+        if !scope.columns.is_empty() && self.dice.chance(other) {
             return Piece::from(self.dice.choose(&scope.columns).name.clone()).expr();
         }
-        Piece::from(kind.literal(self.dice)).expr()
+        self.literal(kind).expr()
     }
 
     /// A template with its arguments in place.

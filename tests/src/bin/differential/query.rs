@@ -92,7 +92,8 @@ fn joined(left: From, word: &'static str, right: From, on: Piece) -> From {
 fn on(maker: &mut Maker, left: &From, right: &From, outer: &[Column], depth: usize) -> Piece {
     let pairs: Vec<(&Column, &Column)> =
         left.columns.iter().flat_map(|l| right.columns.iter().map(move |r| (l, r))).filter(|(l, r)| l.kind == r.kind).collect();
-    if !pairs.is_empty() && maker.dice.chance(70) {
+    let keyed = maker.by_style(70, 90);
+    if !pairs.is_empty() && maker.dice.chance(keyed) {
         let (l, r) = maker.dice.pick(&pairs);
         let word = maker.dice.pick(&["=", "=", "=", "=", "<=>", "<", ">="]);
         let equality = Piece::from(format!("{} {word} {}", l.name, r.name)).expr();
@@ -149,7 +150,7 @@ fn row_values(maker: &mut Maker) -> From {
     let kinds = [maker.any_kind(), maker.any_kind()];
     let rows = (0..maker.dice.between(1, 3))
         .map(|_| {
-            let cells = kinds.iter().map(|k| Piece::from(k.literal(maker.dice)).expr()).collect();
+            let cells = kinds.iter().map(|k| maker.literal(*k).expr()).collect();
             seq!["ROW(", Piece::list(", ", 2, cells), ")"]
         })
         .collect();
@@ -188,14 +189,18 @@ fn aliased(expression: Piece, n: usize) -> Piece {
 }
 
 fn plain(maker: &mut Maker, outer: &[Column], width: usize, depth: usize) -> Made {
-    let from = sources(maker, outer, 3, depth);
+    let most = if maker.nesting == 1 { maker.by_style(3, 4) } else { maker.by_style(3, 2) };
+    let from = sources(maker, outer, most, depth);
     let scope = scope_of(&from.columns, outer);
     let kinds: Vec<Kind> = (0..width).map(|_| maker.any_kind()).collect();
     let items: Vec<Piece> = kinds.iter().enumerate().map(|(n, kind)| item(maker, &scope, *kind, depth, n)).collect();
     let distinct = if maker.dice.chance(12) { Piece::from("DISTINCT ").maybe() } else { Piece::empty() };
     let is_distinct = matches!(distinct, Piece::Maybe(_));
     let filter = where_clause(maker, &scope, depth);
-    let (order, ordered) = if is_distinct { (Piece::empty(), false) } else { order_limit(maker, &from.total, &scope) };
+    let (order, ordered) = match is_distinct {
+        true => order_by_places(maker, &kinds),
+        false => order_limit(maker, &from.total, &scope),
+    };
     let least = if maker.nesting > 1 { width } else { 1 };
     Made {
         piece: seq!["SELECT ", distinct, Piece::list(", ", least, items), " FROM ", from.piece, filter, order],
@@ -213,17 +218,33 @@ fn order_limit(maker: &mut Maker, total: &Option<Vec<String>>, scope: &Scope) ->
         let key = maker.expression(scope, kind, 1);
         // A number there is a position.
         if key.text().contains(['x', 'o', '(']) {
-            keys.push(seq![key, maker.dice.pick(&["", " DESC", " ASC"])]);
+            keys.push(seq![key, maker.dice.pick(&["", " DESC", " ASC"]), ", "]);
         }
     }
+    // What makes the order total stays in a statement that is made smaller.
     let ids: Vec<String> = total.iter().map(|id| format!("{id}{}", maker.dice.pick(&["", " DESC"]))).collect();
-    keys.push(ids.join(", ").into());
     let limit = match maker.dice.below(4) {
         0 => Piece::empty(),
         1 => format!(" LIMIT {} OFFSET {}", maker.dice.below(8), maker.dice.below(5)).into(),
         _ => format!(" LIMIT {}", maker.dice.below(8)).into(),
     };
-    (seq![" ORDER BY ", Piece::list(", ", 1, keys), limit.maybe()], true)
+    (seq![" ORDER BY ", Piece::list("", 0, keys), ids.join(", "), limit.maybe()], true)
+}
+
+/// ORDER BY over all columns that tell the rows apart, the first of the select list, in plain rounds (Q1).
+fn order_by_places(maker: &mut Maker, kinds: &[Kind]) -> (Piece, bool) {
+    let orders = maker.by_style(0, 50);
+    if kinds.is_empty() || kinds.contains(&Kind::Json) || !maker.dice.chance(orders) {
+        return (Piece::empty(), false);
+    }
+    let mut keys: Vec<String> = (1..=kinds.len()).map(|place| format!("{place}{}", maker.dice.pick(&["", " DESC"]))).collect();
+    maker.dice.shuffle(&mut keys);
+    let limit = match maker.dice.below(3) {
+        0 => Piece::empty(),
+        1 => format!(" LIMIT {} OFFSET {}", maker.dice.below(8), maker.dice.below(5)).into(),
+        _ => format!(" LIMIT {}", maker.dice.below(8)).into(),
+    };
+    (seq![" ORDER BY ", keys.join(", "), limit.maybe()].maybe(), true)
 }
 
 const AGGREGATES: &[(&str, Kind)] = &[
@@ -259,14 +280,19 @@ const AGGREGATES: &[(&str, Kind)] = &[
 ];
 
 fn aggregate(maker: &mut Maker, scope: &Scope, depth: usize) -> (Piece, Kind) {
-    let (template, kind) = maker.dice.pick(AGGREGATES);
+    let (template, kind) = loop {
+        let (template, kind) = maker.dice.pick(AGGREGATES);
+        if maker.is_usual(kind) {
+            break (template, kind);
+        }
+    };
     let mut parts = template.split("{}");
     let mut pieces = vec![Piece::from(parts.next().unwrap_or_default())];
     for part in parts {
         let argument = match kind {
             Kind::Int if template.starts_with("COUNT") || template.starts_with("JSON") => maker.any_kind(),
             Kind::Decimal if maker.dice.chance(50) => Kind::Int,
-            kind if maker.dice.chance(10) => {
+            kind if maker.strays() => {
                 let _ = kind;
                 maker.any_kind()
             }
@@ -303,22 +329,27 @@ fn grouped(maker: &mut Maker, outer: &[Column], width: usize, depth: usize) -> M
     }
     let filter = where_clause(maker, &scope, depth);
     let mut tail = Vec::new();
+    let mut rollup = false;
     if count > 0 {
         let keys = keys.iter().map(|(key, _)| key.clone()).collect();
         tail.push(seq![" GROUP BY ", Piece::list(", ", 1, keys)]);
         if maker.dice.chance(15) {
+            rollup = true;
             tail.push(Piece::from(" WITH ROLLUP").maybe());
         }
     }
     if maker.dice.chance(30) {
         let (call, kind) = aggregate(maker, &scope, 1);
         let word = maker.dice.pick(&[" > ", " <= ", " = ", " <> "]);
-        let other = Piece::from(kind.literal(maker.dice)).expr();
+        let other = maker.literal(kind).expr();
         tail.push(seq![" HAVING ", seq![call, word, other].expr()].maybe());
     }
-    let least = if maker.nesting > 1 { width } else { 1 };
+    let (order, ordered) = if rollup { (Piece::empty(), false) } else { order_by_places(maker, &kinds[..count]) };
+    tail.push(order);
+    // Places stay what they are.
+    let least = if maker.nesting > 1 { width } else { count.max(1) };
     let piece = seq!["SELECT ", Piece::list(", ", least, items), " FROM ", from.piece, filter, Piece::Seq(tail)];
-    Made { piece, kinds, ordered: false }
+    Made { piece, kinds, ordered }
 }
 
 /// Functions whose value depends only on the peers of a row.
@@ -439,7 +470,7 @@ fn recursive(maker: &mut Maker, name: &str) -> (Piece, Vec<Column>) {
         columns: vec![Column { name: "n".into(), kind: Kind::Int }, Column { name: "v".into(), kind }],
         ..Scope::default()
     };
-    let first = Piece::from(kind.literal(maker.dice)).expr();
+    let first = maker.literal(kind).expr();
     let next = maker.expression(&scope, kind, 1);
     let all = maker.dice.pick(&[" UNION ALL ", " UNION ALL ", " UNION "]);
     let piece = seq![

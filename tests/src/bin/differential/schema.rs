@@ -4,8 +4,9 @@
 //! order by it.
 
 use crate::dice::Dice;
-use crate::kinds::Kind;
+use crate::kinds::{Kind, Style};
 use crate::piece::Piece;
+use crate::plain;
 use crate::seq;
 
 /// A column of a table, or of a derived table.
@@ -25,9 +26,10 @@ pub struct Table {
     pub keys: Vec<String>,
 }
 
-/// The tables of a round and the SQL mode of its sessions.
+/// The tables of a round, the SQL mode of its sessions, and what its statements are like.
 #[derive(Clone, Debug)]
 pub struct Schema {
+    pub style: Style,
     pub mode: &'static str,
     pub tables: Vec<Table>,
 }
@@ -95,40 +97,60 @@ const MODES: &[&str] = &[
 ];
 
 impl Schema {
-    pub fn random(dice: &mut Dice) -> Self {
+    pub fn random(dice: &mut Dice, style: Style) -> Self {
         let count = dice.between(2, 4);
-        Self { mode: dice.pick(MODES), tables: (1..=count).map(|n| Table::random(dice, format!("t{n}"))).collect() }
+        let mode = dice.pick(MODES);
+        Self { style, mode, tables: (1..=count).map(|n| Table::random(dice, style, format!("t{n}"))).collect() }
+    }
+
+    /// The same without tables.
+    pub fn without_tables(&self) -> Self {
+        Self { tables: Vec::new(), ..*self }
     }
 }
 
 impl Table {
-    fn random(dice: &mut Dice, name: String) -> Self {
+    fn random(dice: &mut Dice, style: Style, name: String) -> Self {
         let mut columns = vec![Column { name: "id".into(), kind: Kind::Int }];
         let mut items = vec![Piece::from("id INT NOT NULL")];
         let mut declared: Vec<Declared> = vec![("INT", Kind::Int, true)];
         for at in 0..dice.between(2, 7) {
             let column = format!("{}{}", ["a", "b", "c", "d", "e", "f", "g"][at], name.trim_start_matches('t'));
-            let of = dice.pick(TYPES);
-            items.push(seq![format!("{column} {}", of.0), attributes(dice, of)]);
+            let of = dice.pick(if style == Style::Wild { TYPES } else { plain::TYPES });
+            items.push(seq![format!("{column} {}", of.0), attributes(dice, style, of)]);
             declared.push(of);
             columns.push(Column { name: column, kind: of.1 });
         }
-        let keys = keys(dice, &columns, &declared, &mut items);
-        let create = seq![format!("CREATE TABLE {name} ("), Piece::list(", ", 1, items), ")"];
-        let count = if dice.chance(10) { dice.between(40, 120) } else { dice.below(13) };
-        let rows = (0..count).map(|n| row(dice, &name, n, &declared)).collect();
+        let keys = keys(dice, style, &columns, &declared, &mut items);
+        let partitions = partitions(dice, style, &items);
+        let create = seq![format!("CREATE TABLE {name} ("), Piece::list(", ", 1, items), ")", partitions];
+        let (few, many) = if style == Style::Wild { (13, 10) } else { (20, 5) };
+        let count = if dice.chance(many) { dice.between(40, 120) } else { dice.below(few) };
+        let rows = (0..count).map(|n| row(dice, style, &name, n, &declared)).collect();
         Self { name, columns, create, rows, keys }
     }
 }
 
-fn attributes(dice: &mut Dice, of: Declared) -> Piece {
+/// Some tables of plain rounds are in parts by their `id`, where every unique key has it.
+fn partitions(dice: &mut Dice, style: Style, items: &[Piece]) -> Piece {
+    let is_other = |item: &Piece| item.text().starts_with("UNIQUE KEY k");
+    if style == Style::Wild || items.iter().any(is_other) || !dice.chance(12) {
+        return Piece::empty();
+    }
+    Piece::from(dice.pick(plain::PARTITIONS)).maybe()
+}
+
+fn attributes(dice: &mut Dice, style: Style, of: Declared) -> Piece {
+    if of.0.contains(plain::GENERATED) {
+        return Piece::empty();
+    }
     let null = match dice.below(4) {
         0 => Piece::from(" NOT NULL").maybe(),
         _ if of.0.starts_with("TIMESTAMP") => Piece::from(" NULL").maybe(),
         _ => Piece::empty(),
     };
     let default = if of.2 && dice.chance(25) {
-        seq![" DEFAULT ", fitting(dice, of)].maybe()
+        seq![" DEFAULT ", fitting(dice, style, of)].maybe()
     } else if of.2 && matches!(null, Piece::Seq(_)) && dice.chance(10) {
         Piece::from(" DEFAULT NULL").maybe()
     } else {
@@ -138,8 +160,8 @@ fn attributes(dice: &mut Dice, of: Declared) -> Piece {
 }
 
 /// Adds random keys to a definition and gives their names.
-fn keys(dice: &mut Dice, columns: &[Column], declared: &[Declared], items: &mut Vec<Piece>) -> Vec<String> {
-    let usable: Vec<&Column> = columns.iter().zip(declared).filter(|(_, d)| d.2).map(|(c, _)| c).collect();
+fn keys(dice: &mut Dice, style: Style, columns: &[Column], declared: &[Declared], items: &mut Vec<Piece>) -> Vec<String> {
+    let usable: Vec<(&Column, &Declared)> = columns.iter().zip(declared).filter(|(_, d)| d.2).collect();
     let mut names = Vec::new();
     let on_id = match dice.below(10) {
         0..=6 => Some(("PRIMARY", "PRIMARY KEY (id)")),
@@ -151,9 +173,10 @@ fn keys(dice: &mut Dice, columns: &[Column], declared: &[Declared], items: &mut 
         names.push(name.into());
     }
     for n in 0..dice.below(4) {
-        let mut parts: Vec<&str> = usable.iter().map(|c| c.name.as_str()).collect();
+        let mut parts = usable.clone();
         dice.shuffle(&mut parts);
         parts.truncate(dice.between(1, 3));
+        let parts: Vec<String> = parts.into_iter().map(|(column, of)| key_part(dice, style, column, of)).collect();
         let unique = if dice.chance(15) { "UNIQUE " } else { "" };
         items.push(Piece::from(format!("{unique}KEY k{n} ({})", parts.join(", "))).maybe());
         names.push(format!("k{n}"));
@@ -161,20 +184,33 @@ fn keys(dice: &mut Dice, columns: &[Column], declared: &[Declared], items: &mut 
     names
 }
 
+/// A column as it stands in a key: in plain rounds at times its beginning alone, or downwards.
+fn key_part(dice: &mut Dice, style: Style, column: &Column, of: &Declared) -> String {
+    if style == Style::Wild {
+        return column.name.clone();
+    }
+    let length = if of.0.starts_with("VARCHAR") && dice.chance(20) { "(2)" } else { "" };
+    let direction = if dice.chance(15) { " DESC" } else { "" };
+    format!("{}{length}{direction}", column.name)
+}
+
 /// A row as a statement of its own; some values do not fit their column.
-fn row(dice: &mut Dice, table: &str, n: usize, declared: &[Declared]) -> Piece {
+fn row(dice: &mut Dice, style: Style, table: &str, n: usize, declared: &[Declared]) -> Piece {
     let mut values = vec![Piece::from(format!("{}", n + 1))];
-    values.extend(declared[1..].iter().map(|of| Piece::from(fitting(dice, *of)).expr()));
+    values.extend(declared[1..].iter().map(|of| Piece::from(fitting(dice, style, *of)).expr()));
     let ignore = if dice.chance(10) { " IGNORE" } else { "" };
     let width = values.len();
     seq![format!("INSERT{ignore} INTO {table} VALUES ("), Piece::list(", ", width, values), ")"]
 }
 
 /// A literal that mostly fits a column.
-pub fn fitting(dice: &mut Dice, of: (&'static str, Kind, bool)) -> &'static str {
+fn fitting(dice: &mut Dice, style: Style, of: Declared) -> &'static str {
+    if style == Style::Plain {
+        return dice.pick(plain::values(of.0, of.1));
+    }
     if dice.chance(2) {
-        let kind = Kind::any(dice);
-        return kind.literal(dice);
+        let kind = Kind::any(dice, style);
+        return kind.literal(dice, style);
     }
     match of.0 {
         "TINYINT" | "TINYINT UNSIGNED" | "BOOLEAN" => dice.pick(&["0", "1", "2", "3", "5", "100", "127", "NULL", "7"]),
@@ -202,7 +238,7 @@ pub fn fitting(dice: &mut Dice, of: (&'static str, Kind, bool)) -> &'static str 
                 "'1970-01-01 00:00:01'",
                 "NULL",
             ]),
-            kind => kind.literal(dice),
+            kind => kind.literal(dice, style),
         },
     }
 }
