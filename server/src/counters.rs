@@ -55,7 +55,6 @@ counters! {
     metadata_wait_us_max => "Heddle_metadata_wait_us_max",
     plan_cache_hits => "Heddle_plan_cache_hits",
     plan_cache_misses => "Heddle_plan_cache_misses",
-    routine_parses => "Heddle_routine_parses",
     queries => "Queries",
     questions => "Questions",
     slow_queries => "Slow_queries",

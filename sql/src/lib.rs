@@ -42,10 +42,7 @@ pub use error::{
 pub use explain::{explain_json, explain_tree, explain_tree_measured};
 pub use key_part::key_part_type;
 pub use keyword::reserved_words as keywords;
-pub use parser::{
-    DEPTH_MAX, HEIGHT_MAX, Parsed, Repeated, compile_program, parse, parse_expression, parse_expression_in, parse_in,
-    parse_lifted, parse_type,
-};
+pub use parser::{DEPTH_MAX, HEIGHT_MAX, Parsed, Repeated, parse, parse_expression, parse_lifted, parse_type};
 pub use partition::{bind_partition, partition_expr};
 pub use planner::estimated_cost;
 pub use row_expr::{RowExprUse, bind_row_expr, check_row_exprs, row_expr};

@@ -1,19 +1,44 @@
 //! Stored programs, as the parser leaves them: a flat list of instructions with jump targets.
 //!
 //! The parser resolves what MySQL's resolves: names of variables become slots, names of cursors and conditions what they stand for,
-//! labels become jumps. A statement or an expression is kept as its text, with the variables that it sees: whoever runs the program
-//! binds it when it is first met, and again when the schema has changed.
+//! labels become jumps. A statement or an expression is kept as its syntax tree: whoever runs the program binds it when it is first
+//! met, and again when the schema has changed. Nothing is parsed a second time.
 //!
 //! R1: every jump target, block, slot and cursor in a program is one of the program's.
-//! R2: a program owns all it says; nothing of it points into the text it was made from.
+//! R2: trees and names lie in the arena that the program was read with; a [`KeptProgram`] has both.
 //! R3: pieces of code are numbered from 0; those that are the same piece have the same number.
 
-mod action;
-
-pub use action::{Action, Argument, NewValue};
-
+use crate::arena::Arena;
+use crate::ast::{DataType, Expr, ObjectName, VariableScope};
+use crate::error::Result;
+use crate::parser::{Parsed, read_program};
+use crate::plan::SqlMode;
+use self_cell::self_cell;
 use std::fmt::Write;
 use types::schema::TriggerEvent;
+
+self_cell! {
+    /// A program, with the memory that it lies in.
+    pub struct KeptProgram {
+        owner: Arena,
+
+        #[covariant]
+        dependent: Program,
+    }
+
+    impl {Debug}
+}
+
+impl KeptProgram {
+    /// Reads a program from the text between the parentheses and its body.
+    pub fn read(kind: ProgramKind, parameters: &str, body: &str, mode: &SqlMode) -> Result<Self> {
+        Self::try_new(Arena::new(), |arena| read_program(arena, kind, arena.text(parameters), arena.text(body), mode))
+    }
+
+    pub fn get(&self) -> &Program<'_> {
+        self.borrow_dependent()
+    }
+}
 
 /// What a program is of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,24 +65,23 @@ impl ProgramKind {
 }
 
 /// A routine's body and parameters.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Program {
+#[derive(Debug, Default)]
+pub struct Program<'a> {
     pub kind: ProgramKind,
     /// The first ones are the parameters.
-    pub slots: Vec<Slot>,
+    pub slots: Vec<Slot<'a>>,
     pub params: Vec<ParamMode>,
-    pub instrs: Vec<Instr>,
+    pub instrs: Vec<Instr<'a>>,
     /// Of each instruction, the innermost block around it.
     pub block_of: Vec<u32>,
     /// The first is the one around everything.
     pub blocks: Vec<Block>,
     /// The queries of cursors.
-    pub cursors: Vec<Code>,
-    pub locals: Locals,
+    pub cursors: Vec<StatementCode<'a>>,
     /// How many pieces of code there are.
     pub codes: u32,
     /// The names of system variables that SET sets.
-    pub variables: Vec<Box<str>>,
+    pub variables: Vec<&'a str>,
     /// The columns of a trigger's rows that it names, each once.
     pub fields: Vec<Field>,
 }
@@ -93,67 +117,34 @@ impl ParamMode {
 
 /// A variable of a program.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Slot {
-    pub name: Box<str>,
-    pub ty: SlotType,
+pub struct Slot<'a> {
+    pub name: &'a str,
+    pub ty: SlotType<'a>,
 }
 
 /// Where the type of a variable comes from.
 #[derive(Clone, Debug, PartialEq)]
-pub enum SlotType {
+pub enum SlotType<'a> {
     /// As written.
-    Written(Box<str>),
+    Written(DataType<'a>),
     /// It takes the type of the expression that it is given: the operand of CASE.
     Operand,
     /// It is that of the column of the same name.
     Column,
 }
 
-/// The names of variables, each with the one declared before it that is in sight with it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Locals(Vec<Local>);
-
-#[derive(Clone, Debug, PartialEq)]
-struct Local {
-    name: Box<str>,
-    slot: u32,
-    before: Scope,
-}
-
-/// Which variables a piece of code sees: the one declared last, where there is one, and those before it.
-pub type Scope = Option<u32>;
-
-impl Locals {
-    pub(crate) fn declare(&mut self, name: &str, slot: u32, before: Scope) -> Scope {
-        self.0.push(Local { name: name.to_lowercase().into(), slot, before });
-        Some(self.0.len() as u32 - 1)
-    }
-
-    /// The slot of a variable in sight, up to but not including `until`.
-    pub(crate) fn find_until(&self, mut from: Scope, until: Scope, name: &str) -> Option<u32> {
-        while from != until {
-            let local = &self.0[from? as usize];
-            if local.name.eq_ignore_ascii_case(name) || !name.is_ascii() && *local.name == *name.to_lowercase() {
-                return Some(local.slot);
-            }
-            from = local.before;
-        }
-        None
-    }
-
-    pub(crate) fn find(&self, from: Scope, name: &str) -> Option<u32> {
-        self.find_until(from, None, name)
-    }
-}
-
-/// A statement or an expression, as text.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Code {
-    pub text: Box<str>,
-    pub scope: Scope,
+/// A piece of code: its tree.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Code<'a, T> {
+    pub tree: T,
+    /// What it was read from.
+    pub text: &'a str,
     /// Its number in the program, see R3.
     pub id: u32,
 }
+
+pub type ExprCode<'a> = Code<'a, Expr<'a>>;
+pub type StatementCode<'a> = Code<'a, &'a Parsed<'a>>;
 
 /// BEGIN ... END, and the body of a handler.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -185,11 +176,11 @@ pub enum Condition {
 
 /// SIGNAL and RESIGNAL.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Signal {
+pub struct Signal<'a> {
     pub resignal: bool,
     /// Of RESIGNAL, none is the condition that is handled.
     pub state: Option<[u8; 5]>,
-    pub items: Vec<(SignalItem, Code)>,
+    pub items: Vec<(SignalItem, ExprCode<'a>)>,
 }
 
 /// What SIGNAL sets of a condition, and GET DIAGNOSTICS reads.
@@ -243,30 +234,67 @@ pub enum Place {
 
 /// GET DIAGNOSTICS
 #[derive(Clone, Debug, PartialEq)]
-pub struct Diagnostics {
+pub struct Diagnostics<'a> {
     /// Those of the condition that is handled.
     pub stacked: bool,
-    pub what: DiagnosticsOf,
+    pub what: DiagnosticsOf<'a>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum DiagnosticsOf {
+pub enum DiagnosticsOf<'a> {
     /// NUMBER is true, ROW_COUNT false.
     Statement(Vec<(Place, bool)>),
-    Condition(Code, Vec<(Place, SignalItem)>),
+    Condition(ExprCode<'a>, Vec<(Place, SignalItem)>),
+}
+
+/// What a system variable is set to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum NewValue<'a> {
+    Default,
+    /// A word, or a string.
+    Text(&'a [u8]),
+    Computed(ExprCode<'a>),
+}
+
+/// An argument of CALL.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Argument<'a> {
+    pub value: ExprCode<'a>,
+    /// Where it is a variable, which may take a value back.
+    pub place: Option<Place>,
+}
+
+/// A statement that is no plan, and has expressions that are pieces of code.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action<'a> {
+    /// SET of a user variable, its name in lower case.
+    SetUser {
+        name: Box<str>,
+        value: ExprCode<'a>,
+    },
+    /// SET of a system variable.
+    SetSystem {
+        scope: VariableScope,
+        name: &'a str,
+        value: NewValue<'a>,
+    },
+    Call {
+        name: ObjectName<'a>,
+        args: Vec<Argument<'a>>,
+    },
+    Do(Vec<ExprCode<'a>>),
 }
 
 /// One step of a program.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Instr {
-    /// A statement: one on rows, or one that is rare enough to be parsed each time.
-    Run(Code),
-    /// A statement that is no plan.
-    Act(Box<Action>),
+#[derive(Debug)]
+pub enum Instr<'a> {
+    /// A statement as a client may send it.
+    Run(StatementCode<'a>),
+    Act(Box<Action<'a>>),
     /// SET, DEFAULT, the operand of CASE.
     Set {
         slot: u32,
-        value: Code,
+        value: ExprCode<'a>,
         /// Where CONTINUE goes on when the value fails, where that is not the next instruction.
         after: Option<u32>,
     },
@@ -275,7 +303,7 @@ pub enum Instr {
     Jump(u32),
     /// Goes on at `target` unless the condition is true, and at `after` when it failed and a handler continues.
     JumpUnless {
-        condition: Code,
+        condition: ExprCode<'a>,
         target: u32,
         after: u32,
     },
@@ -297,10 +325,10 @@ pub enum Instr {
         /// Of an EXIT handler, the block that it ends.
         exits: Option<u32>,
     },
-    Signal(Box<Signal>),
-    Diagnostics(Box<Diagnostics>),
+    Signal(Box<Signal<'a>>),
+    Diagnostics(Box<Diagnostics<'a>>),
     /// RETURN
-    Return(Code),
+    Return(ExprCode<'a>),
 }
 
 /// What is wrong with a routine's text, besides its syntax.
@@ -364,7 +392,7 @@ pub enum RoutineError {
     SignalByNumber,
 }
 
-impl Program {
+impl Program<'_> {
     /// Is there a RETURN?
     pub fn returns(&self) -> bool {
         self.instrs.iter().any(|instr| matches!(instr, Instr::Return(_)))
@@ -398,5 +426,20 @@ impl Program {
             writeln!(out, "{n} [{}] {line}", self.block_of[n]).expect("strings take everything");
         }
         out
+    }
+}
+
+impl Action<'_> {
+    fn listing(&self) -> String {
+        match self {
+            Self::SetUser { value, .. } => format!("set {}", value.text),
+            Self::SetSystem { name, value: NewValue::Computed(value), .. } => format!("set @@{name}: {}", value.text),
+            Self::SetSystem { name, value, .. } => format!("set @@{name} = {value:?}"),
+            Self::Call { name, args } => {
+                let args: Vec<String> = args.iter().map(|arg| format!("{} {:?}", arg.value.text, arg.place)).collect();
+                format!("call {} ({})", name.name, args.join("; "))
+            }
+            Self::Do(values) => format!("do {}", values.iter().map(|value| value.text).collect::<Vec<_>>().join("; ")),
+        }
     }
 }

@@ -181,11 +181,13 @@ impl Counters {
         self.rows_base.load(Ordering::Relaxed).saturating_add(deltas).max(0) as u64
     }
 
-    /// A complete scan counted `rows`: corrects an estimate that is off by more than a tenth.
-    pub fn correct_rows(&self, rows: u64) {
-        let estimate = self.rows();
-        if estimate.abs_diff(rows) > rows / 10 + 10 {
-            let difference = rows as i64 - estimate as i64;
+    /// A complete scan has met `rows`, committed or not, and the estimate was `before` when it began: corrects one that is off by more
+    /// than a tenth, whatever was written meanwhile.
+    pub fn correct_rows(&self, rows: u64, before: u64) {
+        let now = self.rows();
+        let nearest = rows.clamp(before.min(now), before.max(now));
+        if nearest.abs_diff(rows) > rows / 10 + 10 {
+            let difference = rows as i64 - nearest as i64;
             self.rows_base.fetch_add(difference, Ordering::Relaxed);
         }
     }

@@ -38,7 +38,7 @@ pub struct RowCursor {
     /// The rows of this batch of entries are in memory, or on their way.
     fetched: bool,
     /// Rows given so far when the cursor counts a whole table.
-    counted: Option<u64>,
+    counted: Option<Counted>,
 }
 
 impl Default for RowCursor {
@@ -61,6 +61,13 @@ impl Default for RowCursor {
     }
 }
 
+/// What a scan of all rows has met so far.
+struct Counted {
+    rows: u64,
+    /// The estimate when the scan began.
+    estimate: u64,
+}
+
 impl RowCursor {
     pub fn new() -> Self {
         Self::default()
@@ -79,7 +86,9 @@ impl RowCursor {
         self.held = (LockMode::Exclusive, WaitPolicy::Wait);
         self.pending = false;
         self.batch = BATCH_ROWS;
-        self.counted = (index == 0 && range.low.is_empty() && range.high.is_empty()).then_some(0);
+        // A locking scan may leave rows out.
+        let is_whole = index == 0 && range.low.is_empty() && range.high.is_empty() && !matches!(mode, ReadMode::Lock(..));
+        self.counted = is_whole.then(|| Counted { rows: 0, estimate: table.estimated_rows() });
         if !covering || index == 0 || mode != ReadMode::Snapshot {
             self.covering = None;
         } else if self.covering.as_ref().is_none_or(|present| !present.is_for(table, index)) {
@@ -133,14 +142,15 @@ impl RowCursor {
                     // `RowBuf::row` relies on it; a held row may be empty and is judged after it was read again.
                     table.stored_row(&row.payload)?;
                 }
-                if let Some(count) = &mut self.counted {
-                    *count += 1;
+                if let Some(counted) = &mut self.counted {
+                    counted.rows += 1;
                 }
                 return Ok(true);
             }
             if !scan.fill(txn, worker, self.batch)? {
-                if let Some(count) = self.counted.take() {
-                    table.counters.correct_rows(count);
+                if let Some(counted) = self.counted.take() {
+                    let rows = counted.rows.saturating_add_signed(scan.unseen_rows());
+                    table.counters.correct_rows(rows, counted.estimate);
                 }
                 return Ok(false);
             }

@@ -44,6 +44,7 @@ pub struct Scan {
     pub(crate) slots: Vec<Slot>,
     next: usize,
     older: Vec<u8>,
+    unseen: i64,
     pub(crate) ahead: Ahead,
 }
 
@@ -81,6 +82,7 @@ impl Scan {
             slots: Vec::new(),
             next: 0,
             older: Vec::new(),
+            unseen: 0,
             ahead: Ahead::default(),
         };
         scan.reset(tree, low, high, reverse, mode);
@@ -100,6 +102,7 @@ impl Scan {
         self.slots.clear();
         self.bytes.clear();
         self.next = 0;
+        self.unseen = 0;
         self.ahead.reset();
     }
 
@@ -247,9 +250,14 @@ impl Scan {
             let header = self.slots[index].header;
             let keep = match self.mode {
                 ReadMode::Snapshot if engine.sees(view, header) => !header.is_tombstone(),
-                ReadMode::Snapshot => self.replace(index, view, worker)?,
+                ReadMode::Snapshot => {
+                    let is_seen = self.replace(index, view, worker)?;
+                    self.unseen += i64::from(!header.is_tombstone()) - i64::from(is_seen);
+                    is_seen
+                }
                 ReadMode::Latest | ReadMode::Lock(..) if !self.slots[index].held_by_other => !header.is_tombstone(),
                 ReadMode::Latest | ReadMode::Lock(..) => {
+                    self.unseen -= i64::from(header.is_tombstone());
                     let newest = View { snapshot: u64::MAX >> 1, dirty: false, ..view };
                     if !self.replace(index, newest, worker)? {
                         let (_, key_end) = self.slots[index].key;
@@ -281,6 +289,12 @@ impl Scan {
         self.slots[index].payload = (at, self.bytes.len() as u32);
         self.slots[index].header = header;
         Ok(true)
+    }
+
+    /// How many more rows the newest versions of what was read are than those that the scan gives: rows that came after its snapshot, or that
+    /// are not committed, less those that have gone. Not of locking scans.
+    pub fn unseen_rows(&self) -> i64 {
+        self.unseen
     }
 
     /// The rows of the batch that `next_row` has yet to give: key and payload.

@@ -280,7 +280,7 @@ fn time_diff<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
         // Different kinds give NULL.
         _ => return Ok(Value::Null),
     };
-    Ok(Value::Time(clamp_time(env, micros)))
+    Ok(Value::Time(clamp_time(env, micros)?))
 }
 
 /// Microseconds since the year 0, as if also zero months and days were some.
@@ -304,13 +304,13 @@ fn loose_micros(d: &DateTime) -> i64 {
 }
 
 /// The largest TIME, with a warning, for what lies beyond.
-fn clamp_time(env: &Env<'_>, micros: i64) -> Time {
+fn clamp_time(env: &Env<'_>, micros: i64) -> Step<Time> {
     let max = temporal::TIME_MICROS_MAX;
     if micros.unsigned_abs() > max.unsigned_abs() {
         let value = coerce::plain_text(&Value::Time(Time { micros: micros.max(-i64::MAX) }));
-        env.session().warn(Error::TruncatedWrongValue { what: "time", value });
+        env.problem(Error::TruncatedWrongValue { what: "time", value })?;
     }
-    Time { micros: micros.clamp(-max, max) }
+    Ok(Time { micros: micros.clamp(-max, max) })
 }
 
 /// The unit, which the binder passes as a literal argument of its name.
@@ -392,11 +392,11 @@ fn date_add<'a>(
         && coerce::kind_of(&node.ty) == Kind::Time
     {
         let Some(interval) = interval()? else { return Ok(Value::Null) };
-        return Ok(t.add_interval(&interval).map_or_else(|| overflow(env, "time"), Value::Time));
+        return t.add_interval(&interval).map_or_else(|| overflow(env, "time"), |sum| Ok(Value::Time(sum)));
     }
     let Some(d) = env.as_datetime(&value)? else { return Ok(Value::Null) };
     let Some(interval) = interval()? else { return Ok(Value::Null) };
-    let Some(sum) = d.add_interval(&interval) else { return Ok(overflow(env, "datetime")) };
+    let Some(sum) = d.add_interval(&interval) else { return overflow(env, "datetime") };
     // What is no date stays a date where it was one and the unit counts days.
     let stays_date = || -> Step<bool> {
         let was_date = match &value {
@@ -445,9 +445,9 @@ fn is_moved(date: &Expr) -> bool {
 }
 
 #[cold]
-fn overflow<'a>(env: &Env<'_>, what: &'static str) -> Value<'a> {
-    env.session().warn(Error::DatetimeOverflow { what });
-    Value::Null
+fn overflow<'a>(env: &Env<'_>, what: &'static str) -> Evaluated<'a> {
+    env.problem(Error::DatetimeOverflow { what })?;
+    Ok(Value::Null)
 }
 
 /// Whole units from the first to the second moment.
@@ -488,10 +488,10 @@ fn add_time<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr], subtract: bool)
     let (Some(base), Some(time)) = (time_or_datetime(env, &value)?, env.time(&args[1])?) else { return Ok(Value::Null) };
     let micros = if subtract { -time.micros } else { time.micros };
     let sum = match base {
-        Operand::Time(t) => Value::Time(clamp_time(env, t.micros + micros)),
+        Operand::Time(t) => Value::Time(clamp_time(env, t.micros + micros)?),
         Operand::DateTime(d) => match d.add_interval(&Interval::from_micros(micros)) {
             Some(sum) => Value::DateTime(sum),
-            None => return Ok(overflow(env, "datetime")),
+            None => return overflow(env, "datetime"),
         },
     };
     if coerce::kind_of(&node.ty) != Kind::Text {
@@ -570,7 +570,7 @@ fn sec_to_time<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr) -> Evaluated<'a
         TypeKind::Time { fsp } => fsp,
         _ => 6,
     };
-    Ok(Value::Time(clamp_time(env, micros).to_fsp(fsp, false)))
+    Ok(Value::Time(clamp_time(env, micros)?.to_fsp(fsp, false)))
 }
 
 fn last_day<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
@@ -616,7 +616,7 @@ fn make_time<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr]) -> Evaluated<'
         TypeKind::Time { fsp } => fsp,
         _ => 6,
     };
-    Ok(Value::Time(clamp_time(env, if hours < 0 { -total } else { total }).to_fsp(fsp, false)))
+    Ok(Value::Time(clamp_time(env, if hours < 0 { -total } else { total })?.to_fsp(fsp, false)))
 }
 
 fn extract<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {

@@ -65,7 +65,7 @@ fn unhex<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
         Some(bytes) => Ok(owned(bytes)),
         None => {
             let value = format!("'{}'", String::from_utf8_lossy(&s));
-            env.session().warn(Error::WrongValueForFunction { what: "string", value, function: "unhex" });
+            env.problem(Error::WrongValueForFunction { what: "string", value, function: "unhex" })?;
             Ok(Value::Null)
         }
     }
@@ -272,7 +272,7 @@ fn inet_aton<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
         Some(n) => Ok(Value::UInt(n)),
         None => {
             let value = format!("'{}'", String::from_utf8_lossy(&s));
-            env.session().warn(Error::WrongValueForFunction { what: "string", value, function: "inet_aton" });
+            env.problem(Error::WrongValueForFunction { what: "string", value, function: "inet_aton" })?;
             Ok(Value::Null)
         }
     }
@@ -305,7 +305,7 @@ fn inet_ntoa<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
     match u32::try_from(n) {
         Ok(n) => Ok(owned(std::net::Ipv4Addr::from(n).to_string().into_bytes())),
         Err(_) => {
-            env.session().warn(Error::WrongValueForFunction { what: "integer", value: n.to_string(), function: "inet_ntoa" });
+            env.problem(Error::WrongValueForFunction { what: "integer", value: n.to_string(), function: "inet_ntoa" })?;
             Ok(Value::Null)
         }
     }

@@ -120,7 +120,7 @@ fn parse_ipv6(text: &[u8]) -> Option<[u8; 16]> {
 #[cold]
 fn wrong_value<'a>(env: &Env<'_>, value: &[u8], function: &'static str) -> Evaluated<'a> {
     let value = format!("'{}'", String::from_utf8_lossy(value));
-    env.session().warn(Error::WrongValueForFunction { what: "string", value, function });
+    env.problem(Error::WrongValueForFunction { what: "string", value, function })?;
     Ok(Value::Null)
 }
 

@@ -71,7 +71,7 @@ fn real<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr, compute: impl Fn(f64) 
 fn logarithm<'a>(env: &Env<'a>, arg: &'a Expr, compute: impl Fn(f64) -> f64) -> Evaluated<'a> {
     let Some(x) = env.double(arg)? else { return Ok(Value::Null) };
     if x <= 0.0 {
-        env.session().warn(Error::InvalidLogarithm);
+        env.problem(Error::InvalidLogarithm)?;
         return Ok(Value::Null);
     }
     Ok(Value::Double(compute(x)))
@@ -82,7 +82,7 @@ fn log<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
     let [base, x] = args else { return logarithm(env, &args[0], f64::ln) };
     let (Some(base), Some(x)) = (env.double(base)?, env.double(x)?) else { return Ok(Value::Null) };
     if base <= 0.0 || x <= 0.0 || base == 1.0 {
-        env.session().warn(Error::InvalidLogarithm);
+        env.problem(Error::InvalidLogarithm)?;
         return Ok(Value::Null);
     }
     Ok(Value::Double(x.ln() / base.ln()))

@@ -26,9 +26,9 @@ struct Found {
 
 pub(super) fn str_to_date<'a>(env: &Env<'a>, node: &'a Expr, args: &'a [Expr]) -> Evaluated<'a> {
     let (Some(text), Some(format)) = (env.text(&args[0])?, env.text(&args[1])?) else { return Ok(Value::Null) };
-    let wrong = || {
+    let wrong = || -> Evaluated<'a> {
         let value = String::from_utf8_lossy(&text).into_owned();
-        env.session().warn(Error::WrongValueForFunction { what: "datetime", value, function: "str_to_date" });
+        env.problem(Error::WrongValueForFunction { what: "datetime", value, function: "str_to_date" })?;
         Ok(Value::Null)
     };
     let Some(found) = parse(&text, &format) else { return wrong() };

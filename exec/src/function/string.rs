@@ -135,10 +135,10 @@ fn owned<'a>(bytes: Vec<u8>) -> Value<'a> {
     Value::Bytes(Cow::Owned(bytes))
 }
 
-/// NULL with a warning, when a result would not fit a packet.
+/// NULL with a warning, or an error, when a result would not fit a packet.
 pub(super) fn too_large<'a>(env: &Env<'a>, function: &'static str) -> Evaluated<'a> {
     let limit = env.session().packet_bytes_max as u64;
-    env.session().warn(Error::ResultTooLarge { function, limit });
+    env.problem(Error::ResultTooLarge { function, limit })?;
     Ok(Value::Null)
 }
 

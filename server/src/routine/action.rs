@@ -1,4 +1,4 @@
-//! Runs the statements of a program that are no plans (`sql::routine::Action`), without parsing anything.
+//! Runs the statements of a program that are no plans; those with expressions that are pieces of its code are `sql::routine::Action`.
 //!
 //! Each does what its like does that a client sends (`session::statement`), and answers the same; which the session keeps to itself
 //! while a program runs.
@@ -9,7 +9,7 @@ use crate::counters::count;
 use crate::error::Result;
 use crate::session::{Answer, Client, State};
 use protocol::RowFormat;
-use sql::ast::{CallProcedure, ObjectName, SetItem, SetValue, Show, Statement};
+use sql::ast::{CallProcedure, SetItem, SetValue, Statement};
 use sql::routine::{Action, NewValue};
 use std::rc::Rc;
 use types::Value;
@@ -19,55 +19,15 @@ pub async fn act(
     state: &mut State,
     client: &mut Client,
     routine: &Rc<Routine>,
-    action: &Action,
+    action: &Action<'_>,
     format: RowFormat,
 ) -> Result<()> {
     state.begin_inner_statement();
     match action {
-        Action::Begin { consistent_snapshot, read_only } => {
-            let (consistent_snapshot, read_only) = (*consistent_snapshot, *read_only);
-            state.begin_other(&Statement::Begin { consistent_snapshot, read_only }).await?;
-            return state.begin_transaction(client, read_only, consistent_snapshot).await;
-        }
-        Action::Commit(end) => {
-            state.begin_other(&Statement::Commit(*end)).await?;
-            return state.commit_as(client, *end).await;
-        }
-        Action::Rollback(end) => {
-            state.begin_other(&Statement::Rollback(*end)).await?;
-            return state.roll_back_as(client, *end).await;
-        }
-        Action::Savepoint(name) => return other(state, client, &Statement::Savepoint(name), format).await,
-        Action::RollbackTo(name) => return other(state, client, &Statement::RollbackTo(name), format).await,
-        Action::ReleaseSavepoint(name) => return other(state, client, &Statement::ReleaseSavepoint(name), format).await,
-        Action::Transaction { scope, isolation, read_only } => {
-            let item = SetItem::Transaction { scope: *scope, isolation: *isolation, read_only: *read_only };
-            return other(state, client, &Statement::Set(&[item]), format).await;
-        }
-        Action::Names { charset, collation } => {
-            let item = SetItem::Names { charset: charset.as_deref(), collation: collation.as_deref() };
-            return other(state, client, &Statement::Set(&[item]), format).await;
-        }
-        Action::CharacterSet(charset) => {
-            return other(state, client, &Statement::Set(&[SetItem::CharacterSet(charset.as_deref())]), format).await;
-        }
-        Action::Prepare { name, source } => {
-            return other(state, client, &Statement::Prepare { name, source: source.get() }, format).await;
-        }
-        Action::Deallocate(name) => return other(state, client, &Statement::Deallocate { name }, format).await,
-        Action::Warnings { errors_only, offset, count } => {
-            let show = Show::Warnings { errors_only: *errors_only, offset: *offset, count: *count };
-            return other(state, client, &Statement::Show(show), format).await;
-        }
-        Action::Execute { name, using } => {
-            let using: Vec<&str> = using.iter().map(|name| &**name).collect();
-            return other(state, client, &Statement::Execute { name, using: &using }, format).await;
-        }
-        Action::Call { database, name, args } => {
-            let name = ObjectName { database: database.as_deref(), name };
-            state.begin_other(&Statement::Call(&CallProcedure { name, args: &[] })).await?;
+        Action::Call { name, args } => {
+            state.begin_other(&Statement::Call(&CallProcedure { name: *name, args: &[] })).await?;
             let args = Arguments::Bound { routine, args };
-            return Box::pin(call_with(state, client, &name, args, format)).await;
+            return Box::pin(call_with(state, client, name, args, format)).await;
         }
         Action::SetUser { name, value } => {
             state.begin_other(&Statement::Set(&[])).await?;
@@ -99,7 +59,22 @@ pub async fn act(
     Ok(())
 }
 
-/// What is as rare, or as long, as it is from a client.
-async fn other(state: &mut State, client: &mut Client, statement: &Statement<'_>, format: RowFormat) -> Result<()> {
-    Box::pin(state.run_other(client, statement, format)).await
+/// Runs a statement that is no plan, as if a client had sent it.
+pub async fn run_other(state: &mut State, client: &mut Client, statement: &Statement<'_>, format: RowFormat) -> Result<()> {
+    match statement {
+        // They take less than the room for the future of any statement.
+        Statement::Begin { consistent_snapshot, read_only } => {
+            state.begin_other(statement).await?;
+            state.begin_transaction(client, *read_only, *consistent_snapshot).await
+        }
+        Statement::Commit(end) => {
+            state.begin_other(statement).await?;
+            state.commit_as(client, *end).await
+        }
+        Statement::Rollback(end) => {
+            state.begin_other(statement).await?;
+            state.roll_back_as(client, *end).await
+        }
+        _ => Box::pin(state.run_other(client, statement, format)).await,
+    }
 }

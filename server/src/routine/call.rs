@@ -43,7 +43,7 @@ pub enum Arguments<'a> {
     /// As a client wrote it.
     Written(&'a [Expr<'a>], Given<'a>),
     /// As the program of the routine has it.
-    Bound { routine: &'a Routine, args: &'a [Argument] },
+    Bound { routine: &'a Routine, args: &'a [Argument<'a>] },
 }
 
 impl Arguments<'_> {
@@ -98,18 +98,18 @@ pub async fn call_with(
     count(&state.worker.counters.call_procedure);
     let routine = find(state, procedure, args.len())?;
     let name = || format!("{}.{}", routine.def.database, procedure.name);
-    let expected = routine.program.params.len();
+    let expected = routine.program().params.len();
     let depth = check_depth(state, &routine)?;
-    let mut values = Vec::with_capacity(routine.program.slots.len());
+    let mut values = Vec::with_capacity(routine.program().slots.len());
     let mut outs = Vec::with_capacity(expected);
-    for (n, mode) in routine.program.params.iter().enumerate() {
+    for (n, mode) in routine.program().params.iter().enumerate() {
         let out = args.out(state, n, *mode).ok_or_else(|| not_a_variable(n + 1, name()))?;
         let value = match mode {
             ParamMode::Out => Value::Null,
             ParamMode::In | ParamMode::InOut => {
                 let (value, ty) = args.value(state, n).await?;
                 let to = &routine.types.borrow()[n];
-                exec::program::assign(&state.vars, &value, &ty, to, &routine.program.slots[n].name)?
+                exec::program::assign(&state.vars, &value, &ty, to, routine.program().slots[n].name)?
             }
         };
         values.push(value);
@@ -133,7 +133,7 @@ fn find(state: &State, procedure: &ObjectName<'_>, got: usize) -> Result<Rc<Rout
         return Err(Error::DoesNotExist { kind: "PROCEDURE", name: name() });
     };
     let routine = Routine::of(state, def)?;
-    let expected = routine.program.params.len();
+    let expected = routine.program().params.len();
     if expected != got {
         let message = format!("Incorrect number of arguments for PROCEDURE {}; expected {expected}, got {got}", name());
         return Err(Error::Other { number: 1318, message });
@@ -166,8 +166,8 @@ pub async fn run_framed(
     format: RowFormat,
 ) -> Result<Box<Frame>> {
     let Entry { mut values, depth } = entry;
-    values.resize_with(routine.program.slots.len(), || Value::Null);
-    let cursors = (0..routine.program.cursors.len()).map(|_| None).collect();
+    values.resize_with(routine.program().slots.len(), || Value::Null);
+    let cursors = (0..routine.program().cursors.len()).map(|_| None).collect();
     let around = Around::enter(state, routine)?;
     let caller = state.frame.take();
     let frame = Frame { routine: Rc::clone(routine), values, cursors, fetched: Vec::new(), returned: None, depth, caller };
@@ -194,10 +194,10 @@ pub async fn call_function(
     }
     let routine = Routine::of(state, def)?;
     let depth = check_depth(state, &routine)?;
-    let mut values = Vec::with_capacity(routine.program.slots.len());
+    let mut values = Vec::with_capacity(routine.program().slots.len());
     for (n, (value, arg)) in args.iter().zip(&call.args).enumerate() {
         let to = &routine.types.borrow()[n];
-        values.push(exec::program::assign(&state.vars, value, &arg.ty, to, &routine.program.slots[n].name)?);
+        values.push(exec::program::assign(&state.vars, value, &arg.ty, to, routine.program().slots[n].name)?);
     }
     let frame = run_framed(state, client, &routine, Entry { values, depth }, RowFormat::Text).await?;
     frame.returned.ok_or_else(|| Error::Other { number: 1321, message: format!("FUNCTION {} ended without RETURN", def.name) })
@@ -248,7 +248,7 @@ pub fn check_depth(state: &State, routine: &Rc<Routine>) -> Result<u32> {
         same += u64::from(Rc::ptr_eq(&frame.routine, routine));
         next = frame.caller.as_ref();
     }
-    if same > 0 && routine.program.kind != ProgramKind::Procedure {
+    if same > 0 && routine.program().kind != ProgramKind::Procedure {
         let message = "Recursive stored functions and triggers are not allowed.".to_owned();
         return Err(Error::Other { number: 1424, message });
     }
@@ -268,7 +268,7 @@ pub fn check_depth(state: &State, routine: &Rc<Routine>) -> Result<u32> {
 
 /// A variable of the calling program; not one that it may not change.
 fn local_out(state: &State, slot: u32) -> Option<Out> {
-    let fields = state.frame.as_ref().map_or(&[][..], |frame| &frame.routine.program.fields);
+    let fields = state.frame.as_ref().map_or(&[][..], |frame| &frame.routine.program().fields);
     let is_fixed = fields.iter().any(|field| field.slot == slot && !field.assigned);
     (!is_fixed).then_some(Out::Local(slot))
 }
@@ -350,8 +350,8 @@ fn give_back(state: &mut State, client: &mut Client, frame: &Frame, outs: Vec<Ou
     if sent.is_empty() {
         return Ok(());
     }
-    let slots = &frame.routine.program.slots;
-    let columns = sent.iter().fold(Columns::default(), |all, n| all.add(&slots[*n].name, frame.local_type(*n), true));
+    let slots = &frame.routine.program().slots;
+    let columns = sent.iter().fold(Columns::default(), |all, n| all.add(slots[*n].name, frame.local_type(*n), true));
     let columns = result(columns).columns;
     let results = state.settings.results;
     let definitions: Vec<_> = columns.iter().map(|column| definition_of(column, results)).collect();

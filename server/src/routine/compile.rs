@@ -2,19 +2,19 @@
 
 use super::{Frame, Routine};
 use crate::accounts::Name;
-use crate::counters::count;
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
 use crate::session::{Binder, Bound, KeptPlan, PLAN_ATTEMPTS_MAX, Planned, State};
+use sql::ast::DataType;
 use sql::plan::StoredFunction;
-use sql::routine::{Code, Condition, ProgramKind, RoutineError, SlotType};
+use sql::routine::{Condition, ExprCode, KeptProgram, ProgramKind, RoutineError, SlotType, StatementCode};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 use types::schema::{RoutineDef, TableDef, TriggerDef};
 use types::{ColumnType, TypeKind, Value};
 
-/// What a piece of code runs.
+/// What a piece of code runs, where it has been bound.
 #[derive(Clone)]
 pub enum Work {
     /// Computed over the frame.
@@ -22,8 +22,6 @@ pub enum Work {
     Plan(Rc<KeptPlan>),
     /// An expression that must be planned: it has subqueries, or waits.
     Query,
-    /// Parsed at each execution.
-    Text,
 }
 
 impl Routine {
@@ -46,22 +44,19 @@ impl Routine {
 
     fn compile_as(kind: ProgramKind, def: &Arc<RoutineDef>, table: Option<&Arc<TableDef>>) -> Result<Rc<Self>> {
         let mode = crate::variables::bits_to_mode(def.sql_mode);
-        let program = sql::compile_program(kind, &def.parameters, &def.body, &mode)?;
-        let written = |name: &str, text: &str| -> Result<ColumnType> {
-            let arena = sql::Arena::default();
-            let written = sql::parse_type(&arena, name, text, &mode)?;
-            crate::ddl::column_type(name, &written, def.database_collation)
-        };
+        let kept = KeptProgram::read(kind, &def.parameters, &def.body, &mode)?;
+        let program = kept.get();
+        let written = |name: &str, ty: &DataType<'_>| crate::ddl::column_type(name, ty, def.database_collation);
         let mut columns = Vec::with_capacity(program.fields.len());
         for field in &program.fields {
-            let name = &program.slots[field.slot as usize].name;
+            let name = program.slots[field.slot as usize].name;
             let found = table.and_then(|table| table.column_index(name));
             columns.push(found.ok_or_else(|| unknown_field(name, field.new))?);
         }
         let mut types = Vec::with_capacity(program.slots.len());
         for (n, slot) in program.slots.iter().enumerate() {
             types.push(match &slot.ty {
-                SlotType::Written(text) => written(&slot.name, text)?,
+                SlotType::Written(ty) => written(slot.name, ty)?,
                 SlotType::Operand => ColumnType::new(TypeKind::Null),
                 SlotType::Column => {
                     let field = program.fields.iter().position(|field| field.slot as usize == n);
@@ -71,22 +66,24 @@ impl Routine {
                 }
             });
         }
-        let returns = def.returns.as_ref().map(|text| written("", text)).transpose()?;
+        let arena = sql::Arena::default();
+        let returns = def.returns.as_ref().map(|text| written("", &sql::parse_type(&arena, "", text, &mode)?)).transpose()?;
         let works = (0..program.codes).map(|_| RefCell::default()).collect();
         let handles = |condition: &Condition| !matches!(condition, Condition::Exception);
         let handles_warnings = program.blocks.iter().flat_map(|b| &b.handlers).any(|h| h.conditions.iter().any(handles));
         let definer = (!def.invoker).then(|| Name::from_plain(&def.definer));
         let (def, table) = (Arc::clone(def), table.cloned());
-        Ok(Rc::new(Self { def, table, definer, program, columns, types: RefCell::new(types), returns, works, handles_warnings }))
+        let types = RefCell::new(types);
+        Ok(Rc::new(Self { def, table, definer, program: kept, columns, types, returns, works, handles_warnings }))
     }
 
     /// What MySQL finds wrong at CREATE besides: a function without RETURN, SET of a variable that there is not.
     pub fn check(&self) -> Result<()> {
-        if self.def.is_function() && !self.program.returns() {
+        if self.def.is_function() && !self.program().returns() {
             let name = format!("{}.{}", self.def.database, self.def.name);
             return Err(sql::Error::Routine(RoutineError::NoReturn(name)).into());
         }
-        let unknown = self.program.variables.iter().find(|name| crate::variables::find(name).is_none());
+        let unknown = self.program().variables.iter().find(|name| crate::variables::find(name).is_none());
         unknown.map_or(Ok(()), |name| Err(crate::variables::Error::Unknown { name: name.to_string() }.into()))
     }
 
@@ -125,88 +122,68 @@ impl Routine {
         let Some(returns) = self.returns.clone() else {
             return Err(Error::Internal("a procedure in an expression".to_owned()));
         };
-        let params = self.types.borrow()[..self.program.params.len()].to_vec();
+        let params = self.types.borrow()[..self.program().params.len()].to_vec();
         Ok(StoredFunction { def: Arc::clone(&self.def), params, returns })
     }
 
-    fn keep(&self, code: &Code, work: Work) {
-        *self.works[code.id as usize].borrow_mut() = Some(work);
+    fn keep(&self, id: u32, work: Work) {
+        *self.works[id as usize].borrow_mut() = Some(work);
     }
 
     /// The plan that is kept for a piece of code, where it still holds.
-    fn kept_plan(&self, state: &State, code: &Code) -> Option<Rc<PlanEntry>> {
-        match &*self.works[code.id as usize].borrow() {
+    fn kept_plan(&self, state: &State, id: u32) -> Option<Rc<PlanEntry>> {
+        match &*self.works[id as usize].borrow() {
             Some(Work::Plan(plan)) => plan.present(state),
             _ => None,
         }
     }
 
-    fn keep_plan(&self, state: &State, code: &Code, planned: Planned) -> Rc<PlanEntry> {
+    fn keep_plan(&self, state: &State, id: u32, planned: Planned) -> Rc<PlanEntry> {
         let entry = Rc::clone(&planned.entry);
         if let Some(plan) = planned.kept(state) {
-            self.keep(code, Work::Plan(Rc::new(plan)));
+            self.keep(id, Work::Plan(Rc::new(plan)));
         }
         entry
     }
 
-    /// The syntax tree of a statement.
-    pub fn parse<'a>(&'a self, state: &State, arena: &'a sql::Arena, code: &'a Code) -> Result<sql::Parsed<'a>> {
-        count(&state.worker.counters.routine_parses);
-        Ok(sql::parse_in(arena, &self.program, code, &state.settings.mode)?)
-    }
-
-    fn parse_expression<'a>(&'a self, state: &State, arena: &'a sql::Arena, code: &'a Code) -> Result<sql::ast::Expr<'a>> {
-        count(&state.worker.counters.routine_parses);
-        Ok(sql::parse_expression_in(arena, &self.program, code, &state.settings.mode)?)
-    }
-
-    /// The plan of a statement; `None`: it is none on rows, and is parsed at each execution.
-    pub fn plan(&self, state: &State, frame: &Frame, code: &Code) -> Result<Option<Rc<PlanEntry>>> {
-        if let Some(entry) = self.kept_plan(state, code) {
-            return Ok(Some(entry));
+    /// The plan of a statement on rows.
+    pub fn plan(&self, state: &State, frame: &Frame, code: &StatementCode<'_>) -> Result<Rc<PlanEntry>> {
+        if let Some(entry) = self.kept_plan(state, code.id) {
+            return Ok(entry);
         }
-        if matches!(*self.works[code.id as usize].borrow(), Some(Work::Text)) {
-            return Ok(None);
-        }
-        let arena = state.worker.arena();
-        let parsed = self.parse(state, &arena, code)?;
-        if !parsed.statement.info().plannable {
-            self.keep(code, Work::Text);
-            return Ok(None);
-        }
-        let planned = state.plan_for(&parsed, frame.values())?;
-        Ok(Some(self.keep_plan(state, code, planned)))
+        let planned = state.plan_for(code.tree, frame.values())?;
+        Ok(self.keep_plan(state, code.id, planned))
     }
 
     /// Computes an expression. `strict`: what a strict data change takes for an error is one.
-    pub async fn value(&self, state: &mut State, code: &Code, strict: bool) -> Result<(Value<'static>, ColumnType)> {
+    pub async fn value(&self, state: &mut State, code: &ExprCode<'_>, strict: bool) -> Result<(Value<'static>, ColumnType)> {
         let kept = self.works[code.id as usize].borrow().clone();
         match kept {
             Some(Work::Expression(bound)) if bound.holds(state) => {
                 if let Some(value) = compute(state, &bound.what, strict)? {
                     return Ok((value, bound.what.ty.clone()));
                 }
-                self.keep(code, Work::Query);
+                self.keep(code.id, Work::Query);
             }
             Some(Work::Plan(..) | Work::Query) => {}
             _ => {
-                if let Some((bound, is_volatile)) = self.bind(state, code)? {
+                if let Some((bound, is_volatile)) = Self::bind(state, code)? {
                     let bound = Rc::new(bound);
                     if !is_volatile {
-                        self.keep(code, Work::Expression(Rc::clone(&bound)));
+                        self.keep(code.id, Work::Expression(Rc::clone(&bound)));
                     }
                     if let Some(value) = compute(state, &bound.what, strict)? {
                         return Ok((value, bound.what.ty.clone()));
                     }
                 }
-                self.keep(code, Work::Query);
+                self.keep(code.id, Work::Query);
             }
         }
         self.query_value(state, code).await
     }
 
     /// As [`Self::value`], of a condition.
-    pub async fn is_true(&self, state: &mut State, code: &Code) -> Result<bool> {
+    pub async fn is_true(&self, state: &mut State, code: &ExprCode<'_>) -> Result<bool> {
         let kept = match &*self.works[code.id as usize].borrow() {
             Some(Work::Expression(bound)) if bound.holds(state) => Some(Rc::clone(bound)),
             _ => None,
@@ -225,25 +202,21 @@ impl Routine {
     }
 
     /// Binds an expression; also says whether it holds for one execution only. `None`: it needs a plan.
-    fn bind(&self, state: &State, code: &Code) -> Result<Option<(Bound<sql::expr::Expr>, bool)>> {
-        let arena = state.worker.arena();
-        let parsed = self.parse_expression(state, &arena, code)?;
+    fn bind(state: &State, code: &ExprCode<'_>) -> Result<Option<(Bound<sql::expr::Expr>, bool)>> {
         let schema = state.schema();
         let binder = Binder::new(state, &schema, &[]);
-        let Some(what) = sql::bind_value(&parsed, &binder)? else { return Ok(None) };
+        let Some(what) = sql::bind_value(&code.tree, &binder)? else { return Ok(None) };
         Ok(Some((Bound::new(state, binder.take_assumed(), what), binder.is_volatile())))
     }
 
     /// The value of an expression that must be run as a query.
-    async fn query_value(&self, state: &mut State, code: &Code) -> Result<(Value<'static>, ColumnType)> {
+    async fn query_value(&self, state: &mut State, code: &ExprCode<'_>) -> Result<(Value<'static>, ColumnType)> {
         for _ in 0..PLAN_ATTEMPTS_MAX {
-            let entry = match self.kept_plan(state, code) {
+            let entry = match self.kept_plan(state, code.id) {
                 Some(entry) => entry,
                 None => {
-                    let arena = state.worker.arena();
-                    let parsed = self.parse_expression(state, &arena, code)?;
-                    let planned = state.plan_value(&parsed, &[])?;
-                    self.keep_plan(state, code, planned)
+                    let planned = state.plan_value(&code.tree, &[])?;
+                    self.keep_plan(state, code.id, planned)
                 }
             };
             match state.collect_value(&entry, &[]).await {

@@ -78,7 +78,7 @@ pub struct Handling {
 }
 
 /// The handler of a condition that the code of `block` raises, and the block that it is of.
-pub fn find<'p>(program: &'p Program, block: u32, raised: &Raised) -> Option<(u32, &'p Handler)> {
+pub fn find<'p>(program: &'p Program<'_>, block: u32, raised: &Raised) -> Option<(u32, &'p Handler)> {
     let mut next = Some(block);
     while let Some(id) = next {
         let block = &program.blocks[id as usize];
@@ -93,7 +93,7 @@ pub fn find<'p>(program: &'p Program, block: u32, raised: &Raised) -> Option<(u3
 }
 
 /// Is `block` in `around`, or the same?
-pub fn is_within(program: &Program, block: u32, around: u32) -> bool {
+pub fn is_within(program: &Program<'_>, block: u32, around: u32) -> bool {
     let mut next = Some(block);
     while let Some(id) = next {
         if id == around {
@@ -105,7 +105,7 @@ pub fn is_within(program: &Program, block: u32, around: u32) -> bool {
 }
 
 /// SIGNAL and RESIGNAL: the condition that they raise. `Ok`: a warning, which is noted.
-pub async fn signal(routine: &Rc<Routine>, state: &mut State, signal: &Signal, handled: Option<&Raised>) -> Result<()> {
+pub async fn signal(routine: &Rc<Routine>, state: &mut State, signal: &Signal<'_>, handled: Option<&Raised>) -> Result<()> {
     let mut raised = match (signal.resignal, handled) {
         (true, None) => {
             return Err(Error::Other { number: 1645, message: "RESIGNAL when handler not active".to_owned() });
@@ -173,7 +173,7 @@ pub fn conditions(state: &State) -> Vec<Raised> {
 pub async fn diagnostics(
     routine: &Rc<Routine>,
     state: &mut State,
-    what: &Diagnostics,
+    what: &Diagnostics<'_>,
     handled: Option<&Raised>,
 ) -> Result<Vec<(Place, Value<'static>, ColumnType)>> {
     let known = match (what.stacked, handled) {

@@ -38,7 +38,7 @@ use crate::session::State;
 use compile::Work;
 use exec::KeptRows;
 use sql::plan::StoredFunction;
-use sql::routine::Program;
+use sql::routine::{KeptProgram, Program};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -53,7 +53,7 @@ pub struct Routine {
     table: Option<Arc<TableDef>>,
     /// In whose name it runs; `None`: in its caller's (SQL SECURITY INVOKER).
     definer: Option<Name>,
-    program: Program,
+    program: KeptProgram,
     /// Of a trigger: the columns that its fields are.
     columns: Vec<usize>,
     /// Of a function: the type of its value.
@@ -64,6 +64,12 @@ pub struct Routine {
     works: Vec<RefCell<Option<Work>>>,
     /// Some handler is for warnings or NOT FOUND, which statements without an error may raise.
     handles_warnings: bool,
+}
+
+impl Routine {
+    pub fn program(&self) -> &Program<'_> {
+        self.program.get()
+    }
 }
 
 /// The variables of a routine that runs, and what its cursors have read.
@@ -89,7 +95,7 @@ impl Frame {
 
     /// What the innermost program is that runs in a statement.
     pub fn inner_name(&self) -> Option<&'static str> {
-        let own = self.routine.program.kind.inner_name();
+        let own = self.routine.program().kind.inner_name();
         own.or_else(|| self.caller.as_ref().and_then(|caller| caller.inner_name()))
     }
 

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::session::{Client, Destination, PLAN_ATTEMPTS_MAX, Ran, State};
 use exec::{KeptRows, Raised};
 use protocol::{Capabilities, RowFormat};
-use sql::routine::{Code, Instr, Place, RoutineError, SlotType};
+use sql::routine::{Instr, Place, RoutineError, SlotType, StatementCode};
 use std::rc::Rc;
 use types::{ColumnType, LobSize, TypeKind, Value};
 
@@ -17,7 +17,7 @@ const SLICE: u32 = 256;
 
 /// Runs the program of the frame that the session holds (F1).
 pub async fn run(state: &mut State, client: &mut Client, routine: &Rc<Routine>, format: RowFormat) -> Result<()> {
-    let program = &routine.program;
+    let program = routine.program();
     let mut handling: Vec<Handling> = Vec::new();
     let mut at = 0;
     let mut steps = 0u32;
@@ -84,7 +84,7 @@ pub async fn run(state: &mut State, client: &mut Client, routine: &Rc<Routine>, 
 }
 
 /// Where CONTINUE goes on after an instruction that has failed.
-fn after(instr: &Instr, at: usize) -> usize {
+fn after(instr: &Instr<'_>, at: usize) -> usize {
     match instr {
         Instr::JumpUnless { after, .. } | Instr::Set { after: Some(after), .. } => *after as usize,
         _ => at + 1,
@@ -103,13 +103,13 @@ fn is_final(state: &State, error: &Error) -> bool {
 }
 
 /// The last of the warnings of an instruction that has a handler.
-fn last_handled(state: &State, routine: &Routine, at: usize, instr: &Instr, before: u16) -> Option<Raised> {
+fn last_handled(state: &State, routine: &Routine, at: usize, instr: &Instr<'_>, before: u16) -> Option<Raised> {
     let clears = matches!(instr, Instr::Run(_) | Instr::Act(_) | Instr::Open(_) | Instr::Signal(_));
     let skip = if clears { 0 } else { before.into() };
-    let block = routine.program.block_of[at];
+    let block = routine.program().block_of[at];
     let mut known = conditions(state);
     known.drain(..skip.min(known.len()));
-    let handled = |raised: &Raised| handler::find(&routine.program, block, raised).is_some();
+    let handled = |raised: &Raised| handler::find(routine.program(), block, raised).is_some();
     known.into_iter().rev().find(handled)
 }
 
@@ -123,7 +123,7 @@ async fn step(
     client: &mut Client,
     routine: &Rc<Routine>,
     at: usize,
-    instr: &Instr,
+    instr: &Instr<'_>,
     handled: Option<&Raised>,
     format: RowFormat,
 ) -> Result<usize> {
@@ -133,7 +133,7 @@ async fn step(
         Instr::Set { slot, value, .. } => {
             let strict = state.settings.mode.strict;
             let (value, ty) = routine.value(state, value, strict).await?;
-            if routine.program.slots[*slot as usize].ty == SlotType::Operand {
+            if routine.program().slots[*slot as usize].ty == SlotType::Operand {
                 routine.types.borrow_mut()[*slot as usize] = operand_type(ty);
                 frame(state).values[*slot as usize] = value;
             } else {
@@ -172,7 +172,7 @@ async fn step(
             let name = format!("{}()", routine.def.name);
             let value = exec::program::assign(&state.vars, &value, &ty, to, &name)?;
             frame(state).returned = Some(value);
-            return Ok(routine.program.instrs.len());
+            return Ok(routine.program().instrs.len());
         }
         // The interpreter does it.
         Instr::Handled { .. } => {}
@@ -205,22 +205,28 @@ pub fn assign(state: &mut State, slot: u32, value: &Value<'_>, from: &ColumnType
     let frame = frame.as_mut().expect("F1");
     let slot = slot as usize;
     let types = frame.routine.types.borrow();
-    let stored = exec::program::assign(vars, value, from, &types[slot], &frame.routine.program.slots[slot].name)?;
+    let stored = exec::program::assign(vars, value, from, &types[slot], frame.routine.program().slots[slot].name)?;
     drop(types);
     frame.values[slot] = stored;
     Ok(())
 }
 
 /// Runs a statement with the frame's values as its parameters.
-async fn statement(state: &mut State, client: &mut Client, routine: &Rc<Routine>, code: &Code, format: RowFormat) -> Result<()> {
+async fn statement(
+    state: &mut State,
+    client: &mut Client,
+    routine: &Rc<Routine>,
+    code: &StatementCode<'_>,
+    format: RowFormat,
+) -> Result<()> {
     state.begin_inner_statement();
+    let statement = &code.tree.statement;
+    if !statement.info().plannable {
+        return action::run_other(state, client, statement, format).await;
+    }
     for _ in 0..PLAN_ATTEMPTS_MAX {
         let frame = state.frame.as_ref().expect("F1");
-        let Some(entry) = routine.plan(state, frame, code)? else {
-            let arena = state.worker.arena();
-            let parsed = routine.parse(state, &arena, code)?;
-            return Box::pin(state.run_other(client, &parsed.statement, format)).await;
-        };
+        let entry = routine.plan(state, frame, code)?;
         if entry.is_query() && entry.into.is_none() && state.is_inside() {
             return Err(sql::Error::Routine(RoutineError::ResultSet(state.inner_name())).into());
         }
@@ -268,9 +274,7 @@ async fn open(state: &mut State, client: &mut Client, routine: &Rc<Routine>, cur
     state.begin_inner_statement();
     for _ in 0..PLAN_ATTEMPTS_MAX {
         let frame_ = state.frame.as_ref().expect("F1");
-        let Some(entry) = routine.plan(state, frame_, &routine.program.cursors[cursor])? else {
-            return Err(Error::Internal("a cursor without a query".to_owned()));
-        };
+        let entry = routine.plan(state, frame_, &routine.program().cursors[cursor])?;
         state.clear_warnings();
         let mut rows = KeptRows::new(state.keep_rows());
         if lend(state, client, &entry, &mut Destination::Rows(&mut rows)).await? == Ran::Done {

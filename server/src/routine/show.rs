@@ -160,8 +160,8 @@ pub fn parameters(schema: &Schema) -> Vec<Vec<Value<'static>>> {
             rows.push(parameter(def, 0, None, returns));
         }
         let types = routine.types.borrow();
-        for (n, mode) in routine.program.params.iter().enumerate() {
-            let name = &*routine.program.slots[n].name;
+        for (n, mode) in routine.program().params.iter().enumerate() {
+            let name = routine.program().slots[n].name;
             rows.push(parameter(def, n + 1, Some((mode.name(), name)), &types[n]));
         }
     }

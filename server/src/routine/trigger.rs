@@ -89,7 +89,7 @@ pub async fn fire(state: &mut State, client: &mut Client, fired: Fired<'_>) -> R
     for trigger in fired.table.triggers.iter().filter(concerned) {
         let routine = Routine::of_trigger(state, trigger, fired.table)?;
         let depth = check_depth(state, &routine)?;
-        let program = &routine.program;
+        let program = routine.program();
         let mut values = Vec::new();
         values.resize_with(program.slots.len(), || Value::Null);
         for (field, column) in program.fields.iter().zip(&routine.columns) {

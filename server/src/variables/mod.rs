@@ -70,6 +70,7 @@ pub enum Start {
     UInt(u64),
     Double(f64),
     Text(&'static str),
+    Null,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -191,6 +192,7 @@ impl VariableId {
             (Start::UInt(value), _) => Setting::UInt(value),
             (Start::Double(value), _) => Setting::Double(value),
             (Start::Text(text), _) => Setting::Text(text.into()),
+            (Start::Null, _) => Setting::Null,
         }
     }
 

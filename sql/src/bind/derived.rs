@@ -91,9 +91,13 @@ impl Binder<'_> {
     pub(super) fn merge(&mut self, select: BoundSelect, names: Vec<String>, alias: &str) -> Result<JoinTree> {
         let columns = names.into_iter().zip(&select.project).map(|(name, expr)| column_def(name, expr.ty.clone(), expr.nullable));
         let def = table_def(alias, columns.collect());
-        self.push_source(Source::of_query(def, alias, SourceKind::Merged(select.project), select.derivations))?;
+        let tree = select.tree.expect("a plain block has tables");
+        let mut leaves = Vec::new();
+        tree_sources(&tree, &mut leaves);
+        let source = Source::of_query(def, alias, SourceKind::Merged(select.project), select.derivations);
+        self.push_source(Source { leaves, ..source })?;
         // Blocks that are merged one into the other make no deep tree.
-        Ok(match select.tree.expect("a plain block has tables") {
+        Ok(match tree {
             JoinTree::Inner { parts, mut on, straight: false } => {
                 on.extend(select.filter);
                 JoinTree::Inner { parts, on, straight: false }

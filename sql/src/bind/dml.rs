@@ -381,11 +381,11 @@ impl Binder<'_> {
     }
 }
 
-/// The partitions that INSERT and LOAD DATA name.
+/// The partitions that INSERT and LOAD DATA name. As in MySQL, those of a view are named in vain.
 pub(super) fn selected(table: &TableDef, names: &[&str], is_view: bool) -> Result<Option<Vec<usize>>> {
     match names {
         [] => Ok(None),
-        _ if is_view => Err(types::partition::PartitionError::ClauseWithoutPartitions.into()),
+        _ if is_view => Ok(None),
         names => named_partitions(table, names).map(Some),
     }
 }

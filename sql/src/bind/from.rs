@@ -30,6 +30,8 @@ pub(crate) struct Source {
     pub derivations: Vec<Derivation>,
     /// Of a view that became part of the block.
     pub view: Option<Box<super::view::BoundView>>,
+    /// Of a query that became part of the block: what it reads, in the order of its tree.
+    pub leaves: Vec<usize>,
     /// With whose rights it is read.
     pub rights: Rights,
 }
@@ -57,8 +59,8 @@ pub(crate) enum SourceKind {
 impl Source {
     pub fn new(table: Arc<TableDef>, alias: &str, kind: SourceKind) -> Self {
         let (indexes, partitions, pushable, derivations, view) = (None, None, None, Vec::new(), None);
-        let rights = Rights::default();
-        Self { table, alias: alias.to_owned(), nullable: false, indexes, partitions, kind, pushable, derivations, view, rights }
+        let (leaves, rights, alias) = (Vec::new(), Rights::default(), alias.to_owned());
+        Self { table, alias, nullable: false, indexes, partitions, kind, pushable, derivations, view, leaves, rights }
     }
 
     /// A query that is read like a table: its columns hold their collations as its select list does.

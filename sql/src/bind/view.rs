@@ -319,7 +319,10 @@ impl Binder<'_> {
                     view.check.extend(below.check.iter().cloned());
                     inner.extend(below.all.iter());
                 }
-                (SourceKind::Merged(_), _) => view.has_other = true,
+                (SourceKind::Merged(_), _) => {
+                    view.has_other = true;
+                    view.leaves.extend(&from.leaves);
+                }
                 _ => {
                     view.has_other = true;
                     view.leaves.push(source);
@@ -428,7 +431,8 @@ impl Binder<'_> {
         let all: Vec<Option<(usize, usize)>> = (0..exprs.len()).map(|column| self.stored_column(place, column)).collect();
         let is_twice = all.iter().enumerate().any(|(n, column)| column.is_none() || all[..n].contains(column));
         let is_updatable = def.view.as_ref().is_some_and(|view| view.updatable);
-        let base = base.or(view.tables.first().copied()).filter(|_| !is_twice && is_updatable).ok_or_else(not_insertable)?;
+        let is_insertable = !is_twice && !view.has_other && is_updatable;
+        let base = base.or(view.tables.first().copied()).filter(|_| is_insertable).ok_or_else(not_insertable)?;
         if replace && view.tables.len() > 1 {
             return Err(view.problem(ViewProblem::DeleteFromJoin));
         }

@@ -49,7 +49,14 @@ impl Binder<'_> {
         let bound = binder.sources.last_mut().and_then(|source| source.view.take());
         let Some(own) = bound.filter(|own| !own.check.is_empty()) else { return Ok(None) };
         let place = view.leaves.iter().position(|leaf| *leaf == base).expect("a table that is written is one of the view's");
-        let others = Others { row: own.leaves[place], own: &own.leaves, statements: &view.leaves };
+        let is_same = |(own, other): &(&usize, &usize)| {
+            let (own, other) = (&binder.sources[**own], &self.sources[**other]);
+            own.table.id == other.table.id && std::mem::discriminant(&own.kind) == std::mem::discriminant(&other.kind)
+        };
+        let same = own.leaves.iter().zip(&view.leaves).take_while(is_same).count();
+        let (leaves, statements) = (&own.leaves[..same], &view.leaves[..same]);
+        let row = *leaves.get(place).ok_or_else(bound_otherwise)?;
+        let others = Others { row, own: leaves, statements };
         let mut joined = Vec::new();
         let mut conditions = own.check.clone();
         conditions.iter_mut().try_for_each(|condition| others.put_beside(condition, &mut joined))?;
@@ -79,7 +86,7 @@ impl Others<'_> {
             return Ok(());
         }
         let Some(place) = self.own.iter().position(|leaf| leaf == source) else {
-            return Err(Error::NotSupported("WITH CHECK OPTION over a derived table that is merged".to_owned()));
+            return Err(bound_otherwise());
         };
         *source = self.statements[place];
         let column = joined.iter().position(|known| known == expr).unwrap_or_else(|| {
@@ -89,6 +96,11 @@ impl Others<'_> {
         (expr.kind, expr.nullable) = (ExprKind::InsertValue { column }, true);
         Ok(())
     }
+}
+
+/// The statement has merged other derived tables of the view than the condition: one that reads what is changed is not merged.
+fn bound_otherwise() -> Error {
+    Error::NotSupported("WITH CHECK OPTION beside a derived table that reads the table".to_owned())
 }
 
 fn all_of(mut conditions: Vec<Expr>) -> Expr {

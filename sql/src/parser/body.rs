@@ -4,13 +4,14 @@
 //!     of its block's handlers.
 //! B2: a jump forward is written when its target is known; none is left open at the end of what it belongs to.
 
-use super::{Parser, QUERY_DEPTH, uppercase};
-use crate::ast::Statement;
+use super::{Parsed, Parser, QUERY_DEPTH, Repeated, uppercase};
+use crate::ast::{BinaryOp, DataType, Expr, Statement};
 use crate::error::{Error, Result};
 use crate::keyword::Keyword as K;
 use crate::lexer::Token;
 use crate::routine::{
-    Action, Block, Code, Condition, Field, Handler, Instr, ParamMode, Program, ProgramKind, RoutineError, Scope, Slot, SlotType,
+    Block, Code, Condition, ExprCode, Field, Handler, Instr, ParamMode, Program, ProgramKind, RoutineError, Slot, SlotType,
+    StatementCode,
 };
 use types::schema::TriggerEvent;
 
@@ -21,29 +22,23 @@ pub(super) enum Names<'a> {
     #[default]
     None,
     /// A body is being read.
-    Building(Box<Builder>),
-    /// A piece of a body is read again.
-    Known(&'a Program, Scope),
+    Building(Box<Builder<'a>>),
 }
 
-impl Names<'_> {
+impl<'a> Names<'a> {
     /// The slot of a variable.
     #[inline]
     pub fn find(&self, name: &str) -> Option<u32> {
         match self {
             Names::None => None,
-            Names::Building(builder) => builder.program.locals.find(builder.scope, name),
-            Names::Known(program, scope) => program.locals.find(*scope, name),
+            Names::Building(builder) => builder.find_from(0, name),
         }
     }
 
     /// The variable of `NEW.name` or `OLD.name`; `None`: `row` is none of a trigger's.
-    pub fn field(&mut self, row: &str, name: &str) -> Result<Option<u32>> {
-        let program = match self {
-            Names::None => return Ok(None),
-            Names::Building(builder) => &builder.program,
-            Names::Known(program, _) => program,
-        };
+    pub fn field(&mut self, row: &str, name: &'a str) -> Result<Option<u32>> {
+        let Names::Building(builder) = self else { return Ok(None) };
+        let program = &builder.program;
         let ProgramKind::Trigger { event, .. } = program.kind else { return Ok(None) };
         let new = row.eq_ignore_ascii_case("NEW");
         if !new && !row.eq_ignore_ascii_case("OLD") {
@@ -54,53 +49,45 @@ impl Names<'_> {
             (false, TriggerEvent::Insert) => return Err(RoutineError::NoRow("OLD", event).into()),
             _ => {}
         }
-        let is_it = |field: &&Field| field.new == new && same(&program.slots[field.slot as usize].name, name);
-        let known = program.fields.iter().find(is_it).map(|field| field.slot);
-        if let (None, Names::Building(builder)) = (known, self) {
-            let slot = builder.slot(name, SlotType::Column);
-            builder.program.fields.push(Field { new, slot, assigned: false });
-            return Ok(Some(slot));
+        let is_it = |field: &&Field| field.new == new && same(program.slots[field.slot as usize].name, name);
+        if let Some(known) = program.fields.iter().find(is_it) {
+            return Ok(Some(known.slot));
         }
-        // All are known once the body has been read.
-        Ok(known)
+        let slot = builder.slot(name, SlotType::Column);
+        builder.program.fields.push(Field { new, slot, assigned: false });
+        Ok(Some(slot))
     }
 }
 
 /// A program in the making.
-pub(super) struct Builder {
-    program: Program,
-    scope: Scope,
-    /// What was in sight before the block that is read.
-    outer: Scope,
+#[derive(Default)]
+pub(super) struct Builder<'a> {
+    program: Program<'a>,
+    /// The variables in sight, the one declared last at the end.
+    locals: Vec<(&'a str, u32)>,
+    /// How many of them were there before the block that is read.
+    outer: usize,
     block: u32,
-    labels: Vec<Label>,
-    conditions: Vec<(String, Condition)>,
-    cursors: Vec<(String, u32)>,
+    labels: Vec<Label<'a>>,
+    conditions: Vec<(&'a str, Condition)>,
+    cursors: Vec<(&'a str, u32)>,
 }
 
-struct Label {
-    name: String,
+struct Label<'a> {
+    name: &'a str,
     /// Of a loop: where it begins.
     start: Option<u32>,
     /// Jumps to its end.
     leaves: Vec<u32>,
 }
 
-impl Default for Builder {
-    fn default() -> Self {
-        let program = Program { blocks: vec![Block::default()], ..Program::default() };
-        Self { program, scope: None, outer: None, block: 0, labels: Vec::new(), conditions: Vec::new(), cursors: Vec::new() }
-    }
-}
-
-impl Builder {
+impl<'a> Builder<'a> {
     pub fn of(kind: ProgramKind) -> Box<Self> {
-        let mut builder = Self::default();
-        builder.program.kind = kind;
-        Box::new(builder)
+        let program = Program { kind, blocks: vec![Block::default()], ..Program::default() };
+        Box::new(Self { program, ..Self::default() })
     }
 
-    pub fn finish(self) -> Program {
+    pub fn finish(self) -> Program<'a> {
         self.program
     }
 
@@ -130,29 +117,34 @@ impl Builder {
 
     /// Is a variable of this name declared in the block that is read?
     pub fn finds_in_block(&self, name: &str) -> bool {
-        self.program.locals.find_until(self.scope, self.outer, name).is_some()
+        self.find_from(self.outer, name).is_some()
     }
 
-    pub fn add_parameter(&mut self, name: &str, ty: Box<str>, mode: ParamMode) {
+    /// The variable of this name that was declared last, of those behind the first `from`.
+    fn find_from(&self, from: usize, name: &str) -> Option<u32> {
+        self.locals[from..].iter().rev().find(|(known, _)| same(known, name)).map(|(_, slot)| *slot)
+    }
+
+    pub fn add_parameter(&mut self, name: &'a str, ty: DataType<'a>, mode: ParamMode) {
         self.program.params.push(mode);
         let slot = self.slot(name, SlotType::Written(ty));
         self.declare(name, slot);
     }
 
-    fn slot(&mut self, name: &str, ty: SlotType) -> u32 {
-        self.program.slots.push(Slot { name: name.into(), ty });
+    fn slot(&mut self, name: &'a str, ty: SlotType<'a>) -> u32 {
+        self.program.slots.push(Slot { name, ty });
         self.program.slots.len() as u32 - 1
     }
 
-    fn declare(&mut self, name: &str, slot: u32) {
-        self.scope = self.program.locals.declare(name, slot, self.scope);
+    fn declare(&mut self, name: &'a str, slot: u32) {
+        self.locals.push((name, slot));
     }
 
     fn here(&self) -> u32 {
         self.program.instrs.len() as u32
     }
 
-    fn emit(&mut self, instr: Instr) -> u32 {
+    fn emit(&mut self, instr: Instr<'a>) -> u32 {
         self.program.instrs.push(instr);
         self.program.block_of.push(self.block);
         self.here() - 1
@@ -203,7 +195,7 @@ impl<'a> Parser<'a> {
         }
         let name = self.ident()?;
         self.bump();
-        if self.builder().labels.iter().any(|label| same(&label.name, name)) {
+        if self.builder().labels.iter().any(|label| same(label.name, name)) {
             return Err(RoutineError::LabelTwice(name.to_owned()).into());
         }
         if !(self.at_word("BEGIN") || self.at_kw(K::Loop) || self.at_kw(K::While) || self.at_kw(K::Repeat)) {
@@ -245,11 +237,8 @@ impl<'a> Parser<'a> {
 
     /// A statement that is run as it is.
     fn plain_statement(&mut self) -> Result<()> {
-        let mut statement = Statement::Empty;
-        let code = self.code(|p| {
-            statement = p.statement()?;
-            Ok(())
-        })?;
+        let from = self.start;
+        let statement = self.statement()?;
         match statement {
             Statement::Unsupported { what } => return Err(Error::NotSupported(what.to_owned())),
             Statement::DropRoutine { function, .. } | Statement::AlterRoutine { function, .. } => {
@@ -260,26 +249,34 @@ impl<'a> Parser<'a> {
         if let Some(inner) = self.builder().kind().inner_name() {
             check_inner(&statement, inner)?;
         }
-        self.builder().emit(match Action::of(&statement) {
-            Some(action) => Instr::Act(Box::new(action)),
-            None => Instr::Run(code),
-        });
+        self.emit_statement(statement, from)
+    }
+
+    /// The statement that was read from `from` on is run when the program comes to it.
+    fn emit_statement(&mut self, statement: Statement<'a>, from: usize) -> Result<()> {
+        let code = self.statement_code(statement, from)?;
+        self.builder().emit(Instr::Run(code));
         Ok(())
     }
 
-    /// The text that `parse` reads, and what it sees.
-    fn code(&mut self, parse: impl FnOnce(&mut Self) -> Result<()>) -> Result<Code> {
-        let from = self.start;
-        parse(self)?;
-        let text = self.utf8(&self.text[from..self.previous_end])?.into();
-        let builder = self.builder();
-        let id = builder.program.codes;
-        builder.program.codes += 1;
-        Ok(Code { text, scope: builder.scope, id })
+    fn statement_code(&mut self, statement: Statement<'a>, from: usize) -> Result<StatementCode<'a>> {
+        let parsed = Parsed { statement, params: 0, lifted: 0, end: 0, repeated: Repeated::default() };
+        let tree = self.arena.node(parsed);
+        self.code(tree, from)
     }
 
-    fn expression(&mut self) -> Result<Code> {
-        self.code(|p| p.expr().map(drop))
+    /// A piece of code that was read from `from` on.
+    fn code<T>(&mut self, tree: T, from: usize) -> Result<Code<'a, T>> {
+        let text = self.utf8(&self.text[from..self.previous_end])?;
+        let codes = &mut self.builder().program.codes;
+        *codes += 1;
+        Ok(Code { tree, text, id: *codes - 1 })
+    }
+
+    fn expression(&mut self) -> Result<ExprCode<'a>> {
+        let from = self.start;
+        let tree = self.expr()?;
+        self.code(tree, from)
     }
 
     /// Statements up to one of the words that end them.
@@ -297,11 +294,11 @@ impl<'a> Parser<'a> {
         self.at_word("END")
     }
 
-    fn open_label(&mut self, name: Option<&str>, is_loop: bool) {
+    fn open_label(&mut self, name: Option<&'a str>, is_loop: bool) {
         let builder = self.builder();
         let start = is_loop.then(|| builder.here());
         if let Some(name) = name {
-            builder.labels.push(Label { name: name.to_owned(), start, leaves: Vec::new() });
+            builder.labels.push(Label { name, start, leaves: Vec::new() });
         }
     }
 
@@ -327,7 +324,7 @@ impl<'a> Parser<'a> {
         let name = self.ident()?;
         let builder = self.builder();
         let jump = builder.emit(Instr::Jump(0));
-        let found = builder.labels.iter_mut().rev().find(|label| same(&label.name, name));
+        let found = builder.labels.iter_mut().rev().find(|label| same(label.name, name));
         match found {
             Some(label) if what == "LEAVE" => label.leaves.push(jump),
             Some(Label { start: Some(start), .. }) => builder.program.instrs[jump as usize] = Instr::Jump(*start),
@@ -341,9 +338,9 @@ impl<'a> Parser<'a> {
     fn block(&mut self, label: Option<&'a str>) -> Result<()> {
         self.bump();
         let builder = self.builder();
-        let (scope, outer, around) = (builder.scope, builder.outer, builder.block);
+        let (locals, outer, around) = (builder.locals.len(), builder.outer, builder.block);
         let (conditions, cursors) = (builder.conditions.len(), builder.cursors.len());
-        builder.outer = scope;
+        builder.outer = locals;
         builder.program.blocks.push(Block { parent: Some(around), ..Block::default() });
         let block = builder.program.blocks.len() as u32 - 1;
         builder.block = block;
@@ -357,7 +354,8 @@ impl<'a> Parser<'a> {
         let builder = self.builder();
         builder.program.blocks[block as usize].end = builder.here();
         builder.block = around;
-        (builder.scope, builder.outer) = (scope, outer);
+        builder.outer = outer;
+        builder.locals.truncate(locals);
         builder.conditions.truncate(conditions);
         builder.cursors.truncate(cursors);
         self.close_label(label)
@@ -395,7 +393,7 @@ impl<'a> Parser<'a> {
     }
 
     fn declare_variables(&mut self, names: &[&'a str]) -> Result<()> {
-        let ty = self.type_text(names[0])?;
+        let ty = self.variable_type(names[0])?;
         // The default is read before its variables are there.
         let default = if self.accept_kw(K::Default) { Some(self.expression()?) } else { None };
         let builder = self.builder();
@@ -403,40 +401,41 @@ impl<'a> Parser<'a> {
             if builder.finds_in_block(name) {
                 return Err(RoutineError::VariableTwice((*name).to_owned()).into());
             }
-            let slot = builder.slot(name, SlotType::Written(ty.clone()));
+            let slot = builder.slot(name, SlotType::Written(ty));
             builder.declare(name, slot);
-            builder.emit(match &default {
-                Some(value) => Instr::Set { slot, value: value.clone(), after: None },
+            builder.emit(match default {
+                Some(value) => Instr::Set { slot, value, after: None },
                 None => Instr::Clear(slot),
             });
         }
         Ok(())
     }
 
-    fn declare_condition(&mut self, name: &str, from: usize) -> Result<()> {
+    fn declare_condition(&mut self, name: &'a str, from: usize) -> Result<()> {
         self.expect_kw(K::For)?;
         let condition = self.condition_value()?;
         let builder = self.builder();
         if builder.conditions[from..].iter().any(|(known, _)| same(known, name)) {
             return Err(RoutineError::ConditionTwice(name.to_owned()).into());
         }
-        builder.conditions.push((name.to_owned(), condition));
+        builder.conditions.push((name, condition));
         Ok(())
     }
 
-    fn declare_cursor(&mut self, name: &str, from: usize, reset: &mut Option<u32>) -> Result<()> {
+    fn declare_cursor(&mut self, name: &'a str, from: usize, reset: &mut Option<u32>) -> Result<()> {
         self.expect_kw(K::For)?;
-        let code = self.code(|p| match p.query_statement()? {
-            Statement::Query(query) if query.into.is_none() => Ok(()),
-            _ => Err(Error::CursorInto),
-        })?;
+        let start = self.start;
+        let code = match self.query_statement()? {
+            Statement::Query(query) if query.into.is_none() => self.statement_code(Statement::Query(query), start)?,
+            _ => return Err(Error::CursorInto),
+        };
         let builder = self.builder();
         if builder.cursors[from..].iter().any(|(known, _)| same(known, name)) {
             return Err(RoutineError::CursorTwice(name.to_owned()).into());
         }
         builder.program.cursors.push(code);
         let cursor = builder.program.cursors.len() as u32 - 1;
-        builder.cursors.push((name.to_owned(), cursor));
+        builder.cursors.push((name, cursor));
         let at = *reset.get_or_insert_with(|| builder.emit(Instr::Reset { first: cursor, count: 0 }));
         if let Instr::Reset { count, .. } = &mut builder.program.instrs[at as usize] {
             *count += 1;
@@ -572,20 +571,18 @@ impl<'a> Parser<'a> {
         if !self.at_kw(K::When) {
             let value = self.expression()?;
             let builder = self.builder();
-            // No name that is written looks like this one.
-            let name = format!("\u{1}{}", builder.here());
-            let slot = builder.slot(&name, SlotType::Operand);
+            let slot = builder.slot("", SlotType::Operand);
             tests.push(builder.emit(Instr::Set { slot, value, after: None }));
-            operand = Some((name, slot));
+            operand = Some(Expr::Local { slot, name: "" });
         }
         loop {
             self.expect_kw(K::When)?;
             let mut condition = self.expression()?;
-            let builder = self.builder();
-            if let Some((name, slot)) = &operand {
-                condition.text = format!("`{name}` = ({})", condition.text).into();
-                condition.scope = builder.program.locals.declare(name, *slot, condition.scope);
+            if let Some(operand) = operand {
+                let (left, right) = (self.arena.node(operand), self.arena.node(condition.tree));
+                condition.tree = Expr::Binary { op: BinaryOp::Equal, left, right };
             }
+            let builder = self.builder();
             let test = builder.emit(Instr::JumpUnless { condition, target: 0, after: 0 });
             tests.push(test);
             self.expect_kw(K::Then)?;

@@ -26,7 +26,8 @@ mod tests;
 mod types;
 mod view;
 
-pub use routine::{compile_program, parse_expression_in, parse_in, parse_type};
+pub use routine::parse_type;
+pub(crate) use routine::read_program;
 
 use crate::arena::{Arena, ArenaVec};
 use crate::ast::{ObjectName, Statement};
@@ -97,8 +98,6 @@ pub(crate) struct Parser<'a> {
     start: usize,
     /// Where the token before it ended.
     previous_end: usize,
-    /// Where the value of the assignment that is read begins.
-    value_start: usize,
     mode: SqlMode,
     params: u32,
     tables: u32,
@@ -125,7 +124,6 @@ impl<'a> Parser<'a> {
             token,
             start,
             previous_end: 0,
-            value_start: 0,
             mode: *mode,
             params: 0,
             tables: 0,

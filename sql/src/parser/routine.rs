@@ -1,14 +1,14 @@
 //! CREATE, ALTER, DROP of procedures, functions and triggers, CALL: the statement around a body (`super::body`), and the ways in for those who run one.
 
+use super::Parser;
 use super::body::{Builder, Names};
-use super::{Parsed, Parser};
 use crate::arena::Arena;
 use crate::ast::*;
 use crate::error::{Error, Result};
 use crate::keyword::Keyword as K;
 use crate::lexer::Token;
 use crate::plan::SqlMode;
-use crate::routine::{Code, ParamMode, Program, ProgramKind, RoutineError};
+use crate::routine::{ParamMode, Program, ProgramKind, RoutineError};
 use types::schema::TriggerEvent;
 
 /// A type as written, of a parameter or a variable.
@@ -19,38 +19,27 @@ pub fn parse_type<'a>(arena: &'a Arena, name: &str, text: &'a str, mode: &SqlMod
     Ok(ty)
 }
 
-/// Compiles a program from the text between the parentheses and its body.
-pub fn compile_program(kind: ProgramKind, parameters: &str, body: &str, mode: &SqlMode) -> Result<Program> {
-    let arena = Arena::default();
-    let mut parser = Parser::new(&arena, parameters.as_bytes(), mode, None);
+/// Reads a program from the text between the parentheses and its body.
+pub(crate) fn read_program<'a>(
+    arena: &'a Arena,
+    kind: ProgramKind,
+    parameters: &'a str,
+    body: &'a str,
+    mode: &SqlMode,
+) -> Result<Program<'a>> {
+    let mut parser = Parser::new(arena, parameters.as_bytes(), mode, None);
     parser.names = Names::Building(Builder::of(kind));
     if parser.token != Token::End {
         parser.parameters()?;
     }
     parser.at_end()?;
     let names = std::mem::take(&mut parser.names);
-    let mut parser = Parser::new(&arena, body.as_bytes(), mode, None);
+    let mut parser = Parser::new(arena, body.as_bytes(), mode, None);
     parser.names = names;
     parser.body_statement()?;
     parser.at_end()?;
     let Names::Building(builder) = parser.names else { return Err(parser.error()) };
     Ok(builder.finish())
-}
-
-/// Parses a statement of a program.
-pub fn parse_in<'a>(arena: &'a Arena, program: &'a Program, code: &'a Code, mode: &SqlMode) -> Result<Parsed<'a>> {
-    let mut parser = Parser::new(arena, code.text.as_bytes(), mode, None);
-    parser.names = Names::Known(program, code.scope);
-    parser.run()
-}
-
-/// Parses an expression of a program.
-pub fn parse_expression_in<'a>(arena: &'a Arena, program: &'a Program, code: &'a Code, mode: &SqlMode) -> Result<Expr<'a>> {
-    let mut parser = Parser::new(arena, code.text.as_bytes(), mode, None);
-    parser.names = Names::Known(program, code.scope);
-    let expr = parser.expr()?;
-    parser.at_end()?;
-    Ok(expr)
 }
 
 impl<'a> Parser<'a> {
@@ -176,7 +165,7 @@ impl<'a> Parser<'a> {
                 self.bump();
             }
             let name = self.ident()?;
-            let ty = self.type_text(name)?;
+            let ty = self.variable_type(name)?;
             let builder = self.builder();
             if builder.finds_in_block(name) {
                 return Err(RoutineError::ParameterTwice(name.to_owned()).into());
@@ -261,24 +250,10 @@ impl<'a> Parser<'a> {
             }
             self.expect(Token::RightParen)?;
         }
-        if let Names::Building(builder) = &mut self.names {
-            for arg in args {
-                if let Expr::Local { slot, .. } = arg {
-                    builder.lend_field(*slot);
-                }
-            }
-        }
         Ok(Statement::Call(self.arena.node(CallProcedure { name, args })))
     }
 
-    /// The text of a type.
-    pub(super) fn type_text(&mut self, name: &str) -> Result<Box<str>> {
-        let from = self.start;
-        self.variable_type(name)?;
-        Ok(self.utf8(&self.text[from..self.previous_end])?.into())
-    }
-
-    fn variable_type(&mut self, name: &str) -> Result<DataType<'a>> {
+    pub(super) fn variable_type(&mut self, name: &str) -> Result<DataType<'a>> {
         let mut ty = self.data_type(name)?;
         if self.accept_kw(K::Collate) {
             ty.collation = Some(self.charset_name()?);
@@ -286,10 +261,10 @@ impl<'a> Parser<'a> {
         Ok(ty)
     }
 
-    pub(super) fn builder(&mut self) -> &mut Builder {
+    pub(super) fn builder(&mut self) -> &mut Builder<'a> {
         match &mut self.names {
             Names::Building(builder) => builder,
-            _ => unreachable!("bodies are parsed with a builder only"),
+            Names::None => unreachable!("bodies are parsed with a builder only"),
         }
     }
 }

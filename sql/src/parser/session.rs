@@ -160,7 +160,6 @@ impl<'a> Parser<'a> {
         if !self.accept(Token::Assign) {
             self.expect(Token::Equal)?;
         }
-        self.value_start = self.start;
         Ok(())
     }
 

@@ -62,7 +62,7 @@ struct Drafts {
     dropped_checks: Vec<String>,
     partitioning: Option<Box<Partitioning>>,
     leaves_out: Vec<usize>,
-    /// Hidden columns of indexes that the same statement drops.
+    /// Columns that the statement drops or defines anew, and hidden ones of indexes that it drops.
     going: Vec<String>,
     copies: bool,
     retypes: bool,
@@ -81,7 +81,7 @@ pub(crate) fn plan(old: &TableDef, actions: Vec<AlterAction>, options: &DdlOptio
     let mut drafts = Drafts::of(old);
     drafts.mark_dropped_keys(&actions)?;
     drafts.drop_checks(&actions)?;
-    drafts.mark_dropped_indexes(&actions);
+    drafts.mark_going_columns(&actions);
     let mut def = old.clone();
     let mut auto_increment = None;
     let mut added = Additions::default();
@@ -207,15 +207,24 @@ impl Drafts {
         Ok(())
     }
 
-    /// Functional parts of indexes that are dropped keep no column from being dropped with them.
-    fn mark_dropped_indexes(&mut self, actions: &[AlterAction]) {
+    /// What columns were that are dropped or defined anew, and functional parts of indexes that are dropped, keep no other column from
+    /// being dropped with them. Whether all of it fits is judged when the new table is known.
+    fn mark_going_columns(&mut self, actions: &[AlterAction]) {
         for action in actions {
-            let (AlterAction::DropIndex { name } | AlterAction::DropConstraint { name }) = action else { continue };
-            if let Some(at) = self.find_index(name) {
-                let is_hidden = |name: &&String| self.columns.iter().any(|d| d.column.hidden && d.column.name == **name);
-                let hidden: Vec<String> = self.indexes[at].columns.iter().filter(is_hidden).cloned().collect();
-                self.going.extend(hidden);
-            }
+            let gone: Vec<String> = match action {
+                AlterAction::DropColumn { name }
+                | AlterAction::ChangeColumn { name, .. }
+                | AlterAction::SetDefault { name, .. } => {
+                    self.find(name).map(|at| self.columns[at].column.name.clone()).into_iter().collect()
+                }
+                AlterAction::DropIndex { name } | AlterAction::DropConstraint { name } => {
+                    let Some(at) = self.find_index(name) else { continue };
+                    let is_hidden = |name: &&String| self.columns.iter().any(|d| d.column.hidden && d.column.name == **name);
+                    self.indexes[at].columns.iter().filter(is_hidden).cloned().collect()
+                }
+                _ => continue,
+            };
+            self.going.extend(gone);
         }
     }
 
@@ -233,7 +242,8 @@ impl Drafts {
 
     /// Nothing that stays reads the column: it may go, or get another name. A CHECK that reads no other column goes with it.
     fn check_unread(&mut self, name: &str, is_dropped: bool) -> Result<()> {
-        let staying = self.columns.iter().map(|draft| &draft.column).filter(|column| !self.going.contains(&column.name));
+        let stays = |draft: &&Draft| draft.source.is_some() && !self.going.contains(&draft.column.name);
+        let staying = self.columns.iter().filter(stays).map(|draft| &draft.column);
         checks::check_unread(staying, name, &self.table)?;
         if self.partitioning.as_deref().is_some_and(|partitioning| partitioning.reads(name)) {
             return Err(PartitionError::FieldNeeded { column: name.to_string() }.into());

@@ -20,6 +20,7 @@
 //! U4: a row that is written anew has no index entries until the next batch of them goes in, and none in an index where another row has
 //!     its key. So no note is worked off between the two, and who takes a row out does not expect its entries (`Copy::take_out`).
 
+use super::entries::{EntriesToCome, Entry, Run};
 use super::{Conversion, ConversionWarning, DdlOptions, RowChoice, RowRules};
 use crate::catalog::blocking;
 use crate::codec::{Source, template_value};
@@ -36,8 +37,6 @@ use types::{ColumnType, DateTime, TypeKind, Value};
 
 /// Writes of one transaction, and rows read with one snapshot.
 const WRITES_MAX: usize = if cfg!(test) { 40 } else { 1000 };
-/// Bytes of index entries that are sorted at a time.
-const SORT_BYTES_MAX: usize = 64 << 20;
 /// Warnings that are kept; further ones are counted.
 const WARNINGS_MAX: usize = 1024;
 
@@ -134,7 +133,7 @@ impl<'a> Build<'a> {
             }
             let Work::Copy(copy) = &mut self.work else { unreachable!("rows are copied") };
             let put = copy.put(&row, IndexEntries::Sorted, slices.txn())?;
-            let is_much = copy.entries.bytes >= SORT_BYTES_MAX;
+            let is_much = copy.entries.are_many();
             if let Put::Duplicate { error, rival } = put {
                 self.postpone(&row.key, rival.as_deref(), error)?;
             }
@@ -161,12 +160,8 @@ impl<'a> Build<'a> {
     /// U4: the entries of rows that were written anew.
     fn insert_copied(&mut self, slices: &mut Slices<'_>) -> Result<()> {
         let Work::Copy(copy) = &mut self.work else { return Ok(()) };
-        let mut entries = std::mem::take(&mut copy.entries);
-        entries.insert(self, slices)?;
-        if let Work::Copy(copy) = &mut self.work {
-            copy.entries = entries;
-        }
-        Ok(())
+        let runs = copy.entries.take();
+        self.insert_runs(runs, slices)
     }
 
     fn fill_indexes(&mut self, indexes: &[usize]) -> Result<()> {
@@ -182,13 +177,14 @@ impl<'a> Build<'a> {
                 continue;
             }
             for index in indexes {
-                entries.add(*index, entry_of(worker, table, *index, &mut row, slices.txn())?);
+                let is_unique = table.indexes[*index].kind() == IndexKind::Unique;
+                entries.add(*index, is_unique, entry_of(worker, table, *index, &mut row, slices.txn())?);
             }
             if slices.step(self.options)? {
                 self.take_notes()?;
             }
-            if entries.bytes >= SORT_BYTES_MAX || self.changed.are_many() {
-                entries.insert(self, &mut slices)?;
+            if entries.are_many() || self.changed.are_many() {
+                self.insert_runs(entries.take(), &mut slices)?;
             }
             if self.changed.are_many() {
                 slices.commit();
@@ -196,20 +192,23 @@ impl<'a> Build<'a> {
                 read_on(&mut cursor, table, &row.key);
             }
         }
-        entries.insert(self, &mut slices)?;
+        self.insert_runs(entries.take(), &mut slices)?;
         slices.commit();
         Ok(())
     }
 
-    fn insert_sorted(&mut self, index: usize, entries: &mut Vec<Entry>, slices: &mut Slices<'_>) -> Result<()> {
-        entries.sort_unstable_by(|a, b| a.key.cmp(&b.key));
+    fn insert_runs(&mut self, runs: BTreeMap<usize, Run>, slices: &mut Slices<'_>) -> Result<()> {
+        runs.into_iter().try_for_each(|(index, run)| self.insert_sorted(index, run, slices))
+    }
+
+    fn insert_sorted(&mut self, index: usize, mut run: Run, slices: &mut Slices<'_>) -> Result<()> {
         let worker = self.worker;
-        for entry in entries.drain(..) {
-            if let Some(rival) = put_entry(worker, self.new, index, &entry, slices.txn())? {
-                let error = duplicate_in_index(worker, self.new, index, &entry.clustered_key, slices.txn());
-                match &entry.old_key {
+        for entry in run.sorted() {
+            if let Some(rival) = put_entry(worker, self.new, index, entry, slices.txn())? {
+                let error = duplicate_in_index(worker, self.new, index, entry.clustered_key, slices.txn());
+                match entry.old_key {
                     Some(old_key) => self.postpone(old_key, None, error)?,
-                    None => self.postpone(&entry.clustered_key, Some(&rival), error)?,
+                    None => self.postpone(entry.clustered_key, Some(&rival), error)?,
                 }
             }
             if slices.step(self.options)? {
@@ -265,51 +264,35 @@ pub(super) fn load_whole(worker: &Worker, table: &Table, txn: &mut Txn, row: &mu
     Ok(blocking(|| table.load_externals(worker, txn, RowRead::Snapshot, &wanted, row))?)
 }
 
-/// An index entry to come.
-pub(super) struct Entry {
-    pub key: Box<[u8]>,
-    pub clustered_key: Box<[u8]>,
-    /// The clustered key of the row as others use it, where that is another.
-    old_key: Option<Box<[u8]>>,
-}
-
-/// Entries that are put in sorted, by number of the index.
-#[derive(Default)]
-struct EntriesToCome {
-    entries: BTreeMap<usize, Vec<Entry>>,
-    bytes: usize,
-}
-
-impl EntriesToCome {
-    fn add(&mut self, index: usize, entry: Entry) {
-        self.bytes += entry.key.len() + entry.clustered_key.len() + 2 * size_of::<Entry>();
-        self.entries.entry(index).or_default().push(entry);
-    }
-
-    /// Inserts all; there are none then.
-    fn insert(&mut self, build: &mut Build<'_>, slices: &mut Slices<'_>) -> Result<()> {
-        self.bytes = 0;
-        self.entries.iter_mut().try_for_each(|(index, entries)| build.insert_sorted(*index, entries, slices))
-    }
-}
-
 /// The entry of a whole row.
-pub(super) fn entry_of(worker: &Worker, table: &Table, index: usize, row: &mut RowBuf, txn: &mut Txn) -> Result<Entry> {
+pub(super) fn entry_of<'r>(
+    worker: &Worker,
+    table: &Table,
+    index: usize,
+    row: &'r mut RowBuf,
+    txn: &mut Txn,
+) -> Result<Entry<'r>> {
     if !blocking(|| table.index_entry_of(worker, txn, index, RowRead::Snapshot, row))? {
         return Err(Error::Engine(txn::Error::Storage("a large value of a snapshot is gone".to_string())));
     }
-    Ok(Entry { key: row.entry.as_slice().into(), clustered_key: row.key().into(), old_key: None })
+    Ok(Entry { key: &row.entry, clustered_key: row.key(), old_key: None })
 }
 
 /// Inserts an entry, unless it is there. Gives the clustered key of another row that has the same key of a unique index.
-pub(super) fn put_entry(worker: &Worker, table: &Table, index: usize, entry: &Entry, txn: &mut Txn) -> Result<Option<Vec<u8>>> {
+pub(super) fn put_entry(
+    worker: &Worker,
+    table: &Table,
+    index: usize,
+    entry: Entry<'_>,
+    txn: &mut Txn,
+) -> Result<Option<Vec<u8>>> {
     let (tree, kind) = (table.indexes[index].tree, table.indexes[index].kind());
-    let payload: &[u8] = if kind == IndexKind::Unique { &entry.clustered_key } else { &[] };
-    if blocking(|| txn.insert(worker, tree, &entry.key, payload))? == InsertOutcome::Inserted || kind == IndexKind::Secondary {
+    let payload: &[u8] = if kind == IndexKind::Unique { entry.clustered_key } else { &[] };
+    if blocking(|| txn.insert(worker, tree, entry.key, payload))? == InsertOutcome::Inserted || kind == IndexKind::Secondary {
         return Ok(None);
     }
     let mut rival = Vec::new();
-    blocking(|| txn.read_latest(worker, tree, &entry.key, &mut rival))?;
+    blocking(|| txn.read_latest(worker, tree, entry.key, &mut rival))?;
     Ok((*rival != *entry.clustered_key).then_some(rival))
 }
 
@@ -567,8 +550,9 @@ impl<'a> Copy<'a> {
         let mut entry = Vec::new();
         for (number, index) in self.new.indexes.iter().enumerate().skip(1) {
             blocking(|| index.codec.encode_entry(Source::Values(values), &self.key, &mut entry))?;
-            let old_key = (self.keys != Keys::Same).then(|| old_key.into());
-            self.entries.add(number, Entry { key: entry.as_slice().into(), clustered_key: self.key.as_slice().into(), old_key });
+            let old_key = (self.keys != Keys::Same).then_some(old_key);
+            let is_unique = index.kind() == IndexKind::Unique;
+            self.entries.add(number, is_unique, Entry { key: &entry, clustered_key: &self.key, old_key });
         }
         Ok(())
     }

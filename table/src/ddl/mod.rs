@@ -15,6 +15,7 @@ mod apply;
 mod build;
 mod checks;
 pub(crate) mod define;
+mod entries;
 mod event;
 mod exchange;
 pub(crate) mod foreign;

@@ -292,7 +292,7 @@ impl Build<'_> {
                 let mut duplicate = None;
                 for index in indexes.iter() {
                     let entry = entry_of(worker, self.new, *index, &mut row, txn)?;
-                    if put_entry(worker, self.new, *index, &entry, txn)?.is_some() {
+                    if put_entry(worker, self.new, *index, entry, txn)?.is_some() {
                         duplicate = Some(duplicate_in_index(worker, self.new, *index, key, txn));
                     }
                 }

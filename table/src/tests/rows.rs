@@ -265,6 +265,36 @@ fn tables_without_primary_key_count_rows() {
     assert_eq!(table.estimated_rows(), 20);
 }
 
+/// Rows that a scan does not see yet, or still sees, are in the estimate as they are.
+#[test]
+fn scans_correct_no_estimate_for_what_others_write() {
+    let mut fixture = Fixture::new(2);
+    {
+        let (one, other) = (fixture.worker(0), fixture.worker(1));
+        let key = index("", NewIndexKind::Primary, &["a"]);
+        let table = create(fixture.database(), &one, table("h", vec![not_null(column("a", TypeKind::Int))], vec![key]));
+        let counts = || (scan_all(&other, &table, 0).len(), table.estimated_rows());
+        let mut txn = begin(&one);
+        for a in 0..100 {
+            assert_eq!(insert(&one, &mut txn, &table, &[Value::Int(a)]), InsertRow::Inserted);
+        }
+        assert_eq!(counts(), (0, 100));
+        commit(&one, txn);
+        assert_eq!(counts(), (100, 100));
+        let mut txn = begin(&one);
+        for a in 0..100 {
+            assert_eq!(delete(&one, &mut txn, &table, &[Value::Int(a)]), WriteRow::Done);
+        }
+        assert_eq!(counts(), (100, 0));
+        commit(&one, txn);
+        assert_eq!(counts(), (0, 0));
+        // An estimate that is wrong is put right.
+        table.adjust_estimated_rows(&one, 500);
+        assert_eq!(counts(), (0, 0));
+    }
+    fixture.reopen();
+}
+
 #[test]
 fn auto_increment_goes_on_after_a_stop() {
     let mut fixture = Fixture::new(1);

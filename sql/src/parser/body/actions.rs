@@ -1,11 +1,11 @@
-//! Statements of a body whose parts are taken apart when it is read: SET, CALL, DO (`crate::routine::Action`).
+//! Statements of a body that are no plans and have expressions of their own: SET, CALL, DO (`crate::routine::Action`).
 
 use super::super::Parser;
 use super::{Names, ProgramKind};
 use crate::ast::{Expr, Literal, SetItem, SetValue, Statement};
 use crate::error::{Error, Result};
 use crate::lexer::Token;
-use crate::routine::{Action, Argument, Code, Instr, NewValue, Place};
+use crate::routine::{Action, Argument, Instr, NewValue, Place};
 
 impl<'a> Parser<'a> {
     /// SET: variables of the program, and whatever else SET sets.
@@ -71,52 +71,33 @@ impl<'a> Parser<'a> {
 
     /// An item of SET that sets no variable of the program.
     fn set_other(&mut self) -> Result<()> {
-        let mut item = SetItem::Unsupported("");
-        let code = self.code(|p| {
-            item = p.set_item()?;
-            Ok(())
-        })?;
-        let instr = match item {
+        let from = self.start;
+        let action = match self.set_item()? {
             SetItem::Unsupported(what) => return Err(Error::NotSupported(what.to_owned())),
-            SetItem::User { name, .. } => {
-                let name = name.to_lowercase().into();
-                Instr::Act(Box::new(Action::SetUser { name, value: self.value_of(code)? }))
-            }
+            SetItem::User { name, value } => Action::SetUser { name: name.to_lowercase().into(), value: self.code(value, from)? },
             SetItem::System { scope, name, value } => {
-                self.builder().program.variables.push(name.into());
+                self.builder().program.variables.push(name);
                 let value = match value {
                     SetValue::Default => NewValue::Default,
-                    SetValue::Expr(Expr::Literal(Literal::String(text))) => NewValue::Text(text.bytes.into()),
-                    SetValue::Expr(_) => NewValue::Computed(self.value_of(code)?),
+                    SetValue::Expr(Expr::Literal(Literal::String(text))) => NewValue::Text(text.bytes),
+                    SetValue::Expr(value) => NewValue::Computed(self.code(value, from)?),
                 };
-                Instr::Act(Box::new(Action::SetSystem { scope, name: name.into(), value }))
+                Action::SetSystem { scope, name, value }
             }
-            item => match Action::of(&Statement::Set(&[item])) {
-                Some(action) => Instr::Act(Box::new(action)),
-                None => Instr::Run(Code { text: format!("SET {}", code.text).into(), ..code }),
-            },
+            item => return self.emit_statement(Statement::Set(self.arena.slice(&[item])), from),
         };
-        self.builder().emit(instr);
+        self.builder().emit(Instr::Act(Box::new(action)));
         Ok(())
     }
 
-    /// Of an assignment that was read, what stands behind its sign.
-    fn value_of(&self, assignment: Code) -> Result<Code> {
-        let text = self.utf8(&self.text[self.value_start..self.previous_end])?.into();
-        Ok(Code { text, ..assignment })
-    }
-
     /// An expression, and the variable that it is.
-    fn argument(&mut self) -> Result<Argument> {
-        let mut place = None;
-        let value = self.code(|p| {
-            place = match p.expr()? {
-                Expr::UserVariable(name) => Some(Place::User(name.to_lowercase().into())),
-                Expr::Local { slot, .. } => Some(Place::Local(slot)),
-                _ => None,
-            };
-            Ok(())
-        })?;
+    fn argument(&mut self) -> Result<Argument<'a>> {
+        let value = self.expression()?;
+        let place = match value.tree {
+            Expr::UserVariable(name) => Some(Place::User(name.to_lowercase().into())),
+            Expr::Local { slot, .. } => Some(Place::Local(slot)),
+            _ => None,
+        };
         if let Some(Place::Local(slot)) = place {
             self.builder().lend_field(slot);
         }
@@ -136,8 +117,7 @@ impl<'a> Parser<'a> {
             }
             self.expect(Token::RightParen)?;
         }
-        let call = Action::Call { database: name.database.map(Into::into), name: name.name.into(), args };
-        self.builder().emit(Instr::Act(Box::new(call)));
+        self.builder().emit(Instr::Act(Box::new(Action::Call { name, args })));
         Ok(())
     }
 

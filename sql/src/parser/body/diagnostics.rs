@@ -1,18 +1,18 @@
 //! SIGNAL, RESIGNAL, GET DIAGNOSTICS.
 
 use super::super::Parser;
-use super::{Condition, Names};
+use super::{Builder, Condition, Names, ProgramKind};
 use crate::ast::{IntoTarget, Statement};
 use crate::error::Result;
 use crate::keyword::Keyword as K;
 use crate::lexer::Token;
-use crate::routine::{Code, Diagnostics, DiagnosticsOf, Instr, Place, RoutineError, Signal, SignalItem};
+use crate::routine::{Diagnostics, DiagnosticsOf, ExprCode, Instr, Place, RoutineError, Signal, SignalItem};
 
 impl<'a> Parser<'a> {
     /// SIGNAL, RESIGNAL, GET DIAGNOSTICS outside of a program: its text.
     pub(in crate::parser) fn condition_statement(&mut self) -> Result<Statement<'a>> {
         let from = self.start;
-        self.names = Names::Building(Box::default());
+        self.names = Names::Building(Builder::of(ProgramKind::Procedure));
         match self.at_kw(K::Get) {
             true => self.get_diagnostics()?,
             false => self.signal()?,
@@ -32,7 +32,7 @@ impl<'a> Parser<'a> {
             (false, true) => None,
             (false, false) => return Err(self.error()),
         };
-        let mut items: Vec<(SignalItem, Code)> = Vec::new();
+        let mut items: Vec<(SignalItem, ExprCode<'a>)> = Vec::new();
         if self.accept_kw(K::Set) {
             loop {
                 let item = self.signal_item()?;
