@@ -48,6 +48,9 @@ const PARTS: &[Part] = &[
     },
 ];
 
+/// Of each property that is tested with random values.
+const RANDOM_CASES: &str = "4";
+
 /// Runs all parts, or those named; true when nothing failed.
 pub fn run(root: &Path, names: &[String]) -> Result<bool, String> {
     if let Some(unknown) = names.iter().find(|name| !PARTS.iter().any(|part| part.name == name.as_str())) {
@@ -106,7 +109,7 @@ impl Part {
         if !self.checks_aliasing {
             flags.push_str(" -Zmiri-disable-stacked-borrows");
         }
-        command.env("MIRIFLAGS", flags);
+        command.env("MIRIFLAGS", flags).env("PROPTEST_CASES", RANDOM_CASES);
         command
     }
 }
