@@ -32,7 +32,7 @@ const SIDE: &str = "side";
 mod simulated {
     use super::columns::{self, KEY};
     use super::definer::{self, Definer};
-    use super::model::{Definition, Model, Rows};
+    use super::model::{Definition, Model, Rows, States};
     use super::session::{self, Client};
     use super::{SIDE, TABLE};
     use os::sim::scheduler::{self, count, fail, note};
@@ -114,12 +114,12 @@ mod simulated {
             let embedded = Arc::new(must(Embedded::open(&options), "the directory does not open"));
             // What the last life had begun to define.
             self.model.lock().defines = false;
-            self.look(&embedded);
+            self.look(&embedded, Expected::Survivor);
             self.found(&embedded);
             self.serve(rng, &embedded);
-            self.model.lock().all_lasts();
-            self.look(&embedded);
+            self.look(&embedded, Expected::Newest);
             must(embedded.close(), "the directory does not close");
+            self.model.lock().all_lasts();
             drop(embedded);
             check_directory();
             count("clean stops", 1);
@@ -166,8 +166,8 @@ mod simulated {
             others.into_iter().for_each(|thread| drop(thread.join()));
         }
 
-        /// Settles what has survived, and compares it with what is there.
-        fn look(&self, embedded: &Embedded) {
+        /// Compares what is there with what must be; of states that may have survived, one is settled.
+        fn look(&self, embedded: &Embedded, expected: Expected) {
             let worker = definer::worker(embedded);
             let table = embedded.table("d", TABLE);
             let found = table.as_deref().map(columns::found);
@@ -178,13 +178,13 @@ mod simulated {
             worker.park();
             // Not a point in what follows: the next life begins with it, whatever happens to this one.
             let mut known = self.model.lock();
-            if !known.definition.settle(|definition| *definition == found) {
+            if !expected.is_met(&mut known.definition, |definition| *definition == found) {
                 fail(&format!("the table is {found:?}, and may be {:?}", known.definition));
             }
             let columns = found.map(|found| found.columns).unwrap_or_default();
             for (number, found) in sessions.iter().enumerate() {
                 let rows = &mut known.rows[number];
-                if !rows.settle(|rows| are_rows(&columns, rows, found)) {
+                if !expected.is_met(rows, |rows| are_rows(&columns, rows, found)) {
                     fail(&format!("session {number} has, by columns {columns:?}, {found:?}, and may have {rows:?}"));
                 }
             }
@@ -213,6 +213,24 @@ mod simulated {
                 fail(&format!("the table is not whole: {:?}", report.problems));
             }
             drop(txn.commit(worker));
+        }
+    }
+
+    /// What must be there.
+    #[derive(Clone, Copy)]
+    enum Expected {
+        /// After a start: a state that may have survived.
+        Survivor,
+        /// After all have ended: the newest state. It may still be lost.
+        Newest,
+    }
+
+    impl Expected {
+        fn is_met<T>(self, states: &mut States<T>, is_there: impl Fn(&T) -> bool) -> bool {
+            match self {
+                Self::Survivor => states.settle(is_there),
+                Self::Newest => is_there(states.newest()),
+            }
         }
     }
 

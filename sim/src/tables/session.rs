@@ -6,7 +6,7 @@ use super::columns::{self, KEY};
 use super::model::{Column, Model, Row, Rows};
 use super::{Plan, SIDE, TABLE};
 use os::sim::Rng;
-use os::sim::scheduler::{count, fail};
+use os::sim::scheduler::{count, fail, note};
 use std::sync::Arc;
 use std::time::Duration;
 use table::embedded::{Acknowledge, Embedded, Error, Isolation, LockMode, Outcome, Session, Transaction, Update, Value};
@@ -106,7 +106,9 @@ impl Client {
             // What was defined before this commit is before it in the log.
             (known.rows[self.number].count(), known.definitions(), lasts)
         };
+        note(format_args!("session {} commits its state {mine} by definition {definitions}; durable: {is_durable}", self.number));
         transaction.commit(if is_durable { Acknowledge::Durable } else { Acknowledge::NotDurable })?;
+        note(format_args!("session {} has committed", self.number));
         if lasts {
             let mut known = self.model.lock();
             known.rows[self.number].certain(mine);
