@@ -38,7 +38,7 @@ const PARTS: &[Part] = &[
         checks_aliasing: false,
         is_quick: true,
     },
-    Part { name: "rows", package: "types", tests: &["row::", "key::"], checks_aliasing: true, is_quick: false },
+    Part { name: "rows", package: "types", tests: &["row::", "key::"], checks_aliasing: true, is_quick: true },
     Part {
         name: "engine",
         package: "txn",
@@ -49,7 +49,7 @@ const PARTS: &[Part] = &[
 ];
 
 /// Of each property that is tested with random values.
-const RANDOM_CASES: &str = "4";
+const RANDOM_CASES: &str = "2";
 
 /// Runs all parts, or those named; true when nothing failed.
 pub fn run(root: &Path, names: &[String]) -> Result<bool, String> {
