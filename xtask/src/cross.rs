@@ -262,7 +262,8 @@ mod tests {
 
     #[test]
     fn an_unknown_machine_is_named() {
-        let why = run(Path::new("."), &["vax".to_string()], Options { may_install: false, all_scripts: false }).expect_err("there is no vax");
+        let why = run(Path::new("."), &["vax".to_string()], Options { may_install: false, all_scripts: false })
+            .expect_err("there is no vax");
         assert!(why.contains("vax") && why.contains("s390x"), "{why}");
     }
 

@@ -110,7 +110,12 @@ mod simulated {
     impl Run {
         fn live(&self, rng: &mut Rng) {
             let pool = self.plan.pool_bytes;
-            let options = Options { data_dir: PathBuf::from(DIRECTORY), buffer_pool_bytes: pool, sessions_max: self.plan.sessions, sync: true };
+            let options = Options {
+                data_dir: PathBuf::from(DIRECTORY),
+                buffer_pool_bytes: pool,
+                sessions_max: self.plan.sessions,
+                sync: true,
+            };
             let embedded = Arc::new(must(Embedded::open(&options), "the directory does not open"));
             // What the last life had begun to define.
             self.model.lock().defines = false;

@@ -149,7 +149,9 @@ impl<'t> Work<'_, 't> {
             new.push((*id, row));
         }
         let values = |(id, row): &(i64, Row)| -> Vec<Value<'static>> {
-            let value = |column: &Column| if *column == KEY { Value::Int(*id) } else { columns::value(*column, row.get(column).copied()) };
+            let value = |column: &Column| {
+                if *column == KEY { Value::Int(*id) } else { columns::value(*column, row.get(column).copied()) }
+            };
             self.columns.iter().map(value).collect()
         };
         let rows: Vec<_> = new.iter().map(values).collect();
@@ -203,13 +205,18 @@ impl<'t> Work<'_, 't> {
                 _ => false,
             };
             if !is_right {
-                let values = found.map(|found| (0..columns.len()).map(|place| found.get(place).map(Value::into_owned)).collect::<Vec<_>>());
+                let values = found
+                    .map(|found| (0..columns.len()).map(|place| found.get(place).map(Value::into_owned)).collect::<Vec<_>>());
                 fail(&format!("row {id} of columns {columns:?} is {values:?}, and was written as {row:?}"));
             }
         };
         let keys = keys(&ids);
         count("rows judged", ids.len() as u64);
-        if locks { transaction.lock(self.table, &keys, LockMode::Exclusive, each) } else { transaction.read(self.table, &keys, each) }
+        if locks {
+            transaction.lock(self.table, &keys, LockMode::Exclusive, each)
+        } else {
+            transaction.read(self.table, &keys, each)
+        }
     }
 }
 

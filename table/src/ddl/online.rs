@@ -23,8 +23,8 @@ use super::build::{
 use crate::catalog::blocking;
 use crate::watch::Entries;
 use crate::{Result, RowBuf, RowRead};
-use std::collections::BTreeMap;
 use os::time::Instant;
+use std::collections::BTreeMap;
 use std::time::Duration;
 use txn::{Isolation, LockMode, Txn, WaitPolicy};
 
