@@ -89,7 +89,6 @@ const SCRIPTS: &[&str] = &[
     "literals_of_bits",
     "many_rows",
     "order_limit",
-    "own_spilling",
     "prepare_call",
     "type_binary",
     "type_decimal",
