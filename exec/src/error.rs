@@ -211,6 +211,8 @@ pub enum Error {
         limit: usize,
         setting: &'static str,
     },
+    /// 1412: a table, or its index, was made after the transaction's snapshot
+    SnapshotTooOld,
     /// 1412: the table changed since the plan was made; plan again
     TableChanged {
         table: String,
@@ -294,6 +296,7 @@ impl From<txn::Error> for Error {
             txn::Error::Interrupted => Error::Interrupted,
             txn::Error::Storage(why) => Error::Storage(why),
             txn::Error::Full => Error::Full { table: String::new() },
+            txn::Error::SnapshotTooOld => Error::SnapshotTooOld,
             txn::Error::TooLarge { bytes } => Error::RowTooLarge { bytes, limit: txn::RECORD_BYTES_MAX },
         }
     }

@@ -67,13 +67,22 @@ mod tests {
         std::os::unix::fs::symlink(&outside, directory.join("way-out")).expect("links");
         std::os::unix::fs::symlink(outside.join("target"), directory.join("link")).expect("links");
         let kind = |path: &str| create_beneath(&directory, Path::new(path)).err().map(|e| e.kind());
-        assert_eq!(kind("a"), None);
+        let opened = |path: &str| open_beneath(&directory, Path::new(path)).err().map(|e| e.kind());
+        let first = kind("a");
+        if first == Some(io::ErrorKind::Unsupported) {
+            // QEMU does not know the call, nor does Linux before 5.6: then every path is refused.
+            for path in ["../b", "way-out/b", "none/b", "b"] {
+                assert_eq!((kind(path), opened(path)), (first, first), "{path}");
+            }
+            std::fs::remove_dir_all(&outside).expect("removes");
+            return;
+        }
+        assert_eq!(first, None);
         assert_eq!(kind("a"), Some(io::ErrorKind::AlreadyExists));
         assert_eq!(kind("../b"), Some(io::ErrorKind::CrossesDevices));
         assert_eq!(kind("way-out/b"), Some(io::ErrorKind::CrossesDevices));
         assert_eq!(kind("link"), Some(io::ErrorKind::AlreadyExists));
         assert_eq!(kind("none/b"), Some(io::ErrorKind::NotFound));
-        let opened = |path: &str| open_beneath(&directory, Path::new(path)).err().map(|e| e.kind());
         assert_eq!(opened("a"), None);
         assert_eq!(opened("link"), Some(io::ErrorKind::CrossesDevices));
         assert_eq!(opened("way-out/inside/a"), Some(io::ErrorKind::CrossesDevices));

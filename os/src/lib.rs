@@ -50,9 +50,15 @@ pub mod thread {
 /// Clocks of the engine: the standard library's, or the simulated machine's.
 pub mod time {
     #[cfg(sim)]
-    pub use crate::sim::time::Instant;
+    pub use crate::sim::time::{Instant, since_epoch};
     #[cfg(not(sim))]
     pub use std::time::Instant;
+
+    /// The time of day: since the beginning of 1970, UTC.
+    #[cfg(not(sim))]
+    pub fn since_epoch() -> std::time::Duration {
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default()
+    }
 }
 
 /// Alignment of direct I/O: buffers, offsets and lengths.

@@ -582,7 +582,9 @@ fn exec_error(error: &Exec) -> (u16, String) {
         Exec::OutOfSortMemory { limit, setting } => {
             (1038, format!("Out of sort memory ({limit} bytes), consider increasing {setting}"))
         }
-        Exec::TableChanged { .. } => (1412, "Table definition has changed, please retry transaction".into()),
+        Exec::TableChanged { .. } | Exec::SnapshotTooOld => {
+            (1412, "Table definition has changed, please retry transaction".into())
+        }
         Exec::TemporaryDiskFull => {
             let why = "errno: 28 - No space left on device";
             (1021, format!("Disk full (temporary files); waiting for someone to free some space... ({why})"))
@@ -794,6 +796,7 @@ fn clone_engine_error(error: &txn::Error) -> txn::Error {
         txn::Error::Interrupted => txn::Error::Interrupted,
         txn::Error::Storage(why) => txn::Error::Storage(why.clone()),
         txn::Error::Full => txn::Error::Full,
+        txn::Error::SnapshotTooOld => txn::Error::SnapshotTooOld,
         txn::Error::TooLarge { bytes } => txn::Error::TooLarge { bytes: *bytes },
     }
 }

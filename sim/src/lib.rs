@@ -6,6 +6,7 @@
 //! machine   one life of the engine: open, compare, run, crash or stop
 //! history   what sessions did and saw; check/ judges it; model says what must be on the disk
 //! cases     bugs once found, as scripts that always go the same way
+//! tables    runs of another kind, one floor up: rows of tables whose columns come and go
 //! runner    many seeds, each in a process of its own
 //! ```
 //! `history`, `model` and `check` know nothing of the engine and are there in every build; the rest exists under `--cfg sim` only.
@@ -17,6 +18,7 @@ pub mod model;
 pub mod payload;
 pub mod recorder;
 pub mod runner;
+pub mod tables;
 
 #[cfg(sim)]
 pub mod cases;
@@ -28,3 +30,13 @@ pub mod machine;
 pub mod plan;
 #[cfg(sim)]
 pub mod session;
+
+/// One seed in so many is about tables.
+#[cfg(sim)]
+const SEEDS_PER_TABLES: u64 = 4;
+
+/// Runs a seed to its end. Whatever is wrong ends the process.
+#[cfg(sim)]
+pub fn run(seed: u64) {
+    if seed % SEEDS_PER_TABLES == 0 { tables::run(seed) } else { machine::run(seed) }
+}

@@ -95,7 +95,7 @@ mod command {
         if options.trace {
             scheduler::speak();
         }
-        sim::machine::run(seed);
+        sim::run(seed);
         let (counters, hash, events, choices, ns) = scheduler::summary();
         let counted: Vec<String> = counters.iter().map(|(what, count)| format!("{count} {what}")).collect();
         println!(

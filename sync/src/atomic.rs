@@ -2,9 +2,9 @@
 //! thread may get its turn.
 
 #[cfg(loom)]
-pub use loom::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+pub use loom::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 #[cfg(not(any(loom, sim)))]
-pub use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+pub use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 
 #[cfg(sim)]
 pub use simulated::*;
@@ -110,6 +110,7 @@ mod simulated {
     }
 
     atomic!(AtomicBool, bool);
+    number!(AtomicI64, i64);
     number!(AtomicU8, u8);
     number!(AtomicU32, u32);
     number!(AtomicU64, u64);

@@ -12,10 +12,9 @@
 
 use crate::catalog;
 use arc_swap::ArcSwapOption;
-use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use sync::CachePadded;
+use sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use sync::{CachePadded, Mutex};
 use txn::{Isolation, ReadMode, Scan, TreeRef, Worker};
 use types::schema::TableId;
 use types::statistics::TableStatistics;
@@ -94,7 +93,7 @@ impl Counters {
             self.ensure_lease(worker, table, next.saturating_add(count), max)?;
             let after = next.saturating_add(count);
             // Relaxed: the numbers order nothing but themselves.
-            if self.next_auto.compare_exchange_weak(next, after, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            if self.next_auto.compare_exchange(next, after, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
                 return Ok(next);
             }
         }

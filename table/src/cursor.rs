@@ -166,6 +166,7 @@ impl RowCursor {
                 covering.rebuild(table, self.index, found.key, found.payload, &mut row.key, &mut row.payload)?;
                 return Ok(true);
             }
+            txn.check_age(table.indexes[self.index].made_at)?;
             if !scan.fill(txn, worker, self.batch)? {
                 return Ok(false);
             }
@@ -223,6 +224,9 @@ impl RowCursor {
                 return Ok(true);
             }
             self.fetched = false;
+            if self.mode == ReadMode::Snapshot {
+                txn.check_age(table.indexes[self.index].made_at)?;
+            }
             if !scan.fill(txn, worker, self.batch)? {
                 return Ok(false);
             }

@@ -11,11 +11,10 @@ use crate::catalog::{CatalogTxn, Contents, EventName, StoredTable, blocking};
 use crate::counters::Counters;
 use crate::{Error, MetadataLock, Result, Table, ddl};
 use arc_swap::ArcSwap;
-use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use sync::CachePadded;
+use sync::atomic::{AtomicU64, Ordering};
+use sync::{CachePadded, Mutex, MutexGuard};
 use txn::{Engine, TreeRef, Worker};
 use types::event::EventDef;
 use types::schema::{DatabaseDef, RoutineDef, Schema, TableDef, TableId};
@@ -175,11 +174,12 @@ impl Database {
         self.published.load_full()
     }
 
-    /// Publishes the next version; `change` gets the present one and the number of the new one. The proof of the lock is D1.
+    /// Publishes the next version; `change` gets the present one. The proof of the lock is D1.
     pub(crate) fn publish(&self, _ddl: &mut DdlState, change: impl FnOnce(&mut NextVersion)) {
         let present = self.published.load_full();
         let version = present.schema.version + 1;
-        let mut next = NextVersion { version, databases: present.schema.databases.clone(), tables: present.tables.clone() };
+        let (databases, tables) = (present.schema.databases.clone(), present.tables.clone());
+        let mut next = NextVersion { now: self.engine.commit_time(), databases, tables };
         change(&mut next);
         let children = ddl::foreign::children(&next.databases);
         let schema = Arc::new(Schema { version, databases: next.databases });
@@ -245,7 +245,8 @@ impl Database {
 
 /// The version being made.
 pub(crate) struct NextVersion {
-    pub version: u64,
+    /// The time of the commit clock. Rows of new trees, and the catalog's record of them, were committed before.
+    pub now: u64,
     pub databases: BTreeMap<String, Arc<DatabaseDef>>,
     pub tables: HashMap<TableId, Arc<Table>>,
 }
@@ -287,7 +288,7 @@ impl NextVersion {
     /// lock is held alone.
     pub fn reopen(&mut self, table: &Table) {
         let stored = StoredTable { def: table.def().clone(), blob_tree: table.blob_tree };
-        self.put_table(Table::open(&stored, table.counters.clone(), table.mdl.clone(), table.rebuilt_at()));
+        self.put_table(table.successor(&stored, table.counters.clone(), 0));
     }
 
     pub fn remove_table(&mut self, id: TableId) {

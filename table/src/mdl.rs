@@ -23,14 +23,14 @@ mod claims;
 
 pub use claims::{Claim, ClaimGuard, Claimed};
 
-use parking_lot::{Condvar, Mutex};
+use os::thread::Thread;
+use os::time::Instant;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
-use std::time::Instant;
-use sync::CachePadded;
+use sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use sync::{CachePadded, Condvar, Mutex};
 
 /// A shared/exclusive lock whose shared side costs one write to a line of the worker's own.
 pub struct MetadataLock {
@@ -299,7 +299,7 @@ impl Drop for DefinitionGuard {
     }
 }
 
-struct ThreadWaker(std::thread::Thread);
+struct ThreadWaker(Thread);
 
 impl Wake for ThreadWaker {
     fn wake(self: Arc<Self>) {
@@ -309,7 +309,7 @@ impl Wake for ThreadWaker {
 
 /// Runs a future on this thread until it is ready or the deadline passes.
 fn block_on_until<F: Future + Unpin>(mut future: F, deadline: Instant) -> Option<F::Output> {
-    let waker = Waker::from(Arc::new(ThreadWaker(std::thread::current())));
+    let waker = Waker::from(Arc::new(ThreadWaker(os::thread::current())));
     let mut cx = Context::from_waker(&waker);
     loop {
         if let Poll::Ready(output) = Pin::new(&mut future).poll(&mut cx) {
@@ -319,7 +319,7 @@ fn block_on_until<F: Future + Unpin>(mut future: F, deadline: Instant) -> Option
         if left.is_zero() {
             return None;
         }
-        std::thread::park_timeout(left);
+        os::thread::park_timeout(left);
     }
 }
 

@@ -13,14 +13,15 @@ use crate::blob;
 use crate::catalog::{self, Contents, StoredTable};
 use crate::codec::{IndexCodec, Source};
 use crate::{Error, Result};
+use os::time::Instant;
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::{DefaultHasher, Hasher};
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use storage::offline::{Offline, PageCounts, Problem, Record, Subtree};
+use sync::Mutex;
+use sync::atomic::{AtomicUsize, Ordering};
 use txn::TreeRef;
 use types::schema::IndexKind;
 use types::{RowLayout, StoredRow, Value};
@@ -83,7 +84,7 @@ pub fn check(dir: &Path, threads: usize, tell: &(dyn Fn(Event<'_>) + Sync)) -> R
     let told = Mutex::new(began);
     let counts = offline
         .check_pages(threads, &|done| {
-            if let Ok(mut last) = told.try_lock()
+            if let Some(mut last) = told.try_lock()
                 && last.elapsed() >= Duration::from_secs(1)
             {
                 *last = Instant::now();
@@ -253,7 +254,7 @@ impl<'a> TableCheck<'a> {
             }
             found
         };
-        let found: Vec<Found> = std::thread::scope(|scope| {
+        let found: Vec<Found> = os::thread::scope(|scope| {
             let threads: Vec<_> = (0..threads.clamp(1, parts.len().max(1))).map(|_| scope.spawn(work)).collect();
             threads.into_iter().map(|t| t.join().expect("the checks do not panic")).collect()
         });

@@ -5,9 +5,9 @@ use crate::codec::{self, IndexCodec, Source};
 use crate::counters::{Counters, last_key};
 use crate::watch::Watch;
 use crate::{EncodedRange, MetadataLock, RowBuf, RowLayout, StoredRow};
-use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use sync::Mutex;
+use sync::atomic::{AtomicBool, Ordering};
 use txn::{LockMode, TreeRef, Txn, WaitPolicy, Worker};
 use types::schema::{IndexKind, TableDef, TableId};
 use types::{ColumnType, TypeKind, Value};
@@ -27,7 +27,6 @@ pub struct Table {
     auto_increment: Option<AutoIncrement>,
     pub(crate) counters: Arc<Counters>,
     pub(crate) mdl: Arc<MetadataLock>,
-    rebuilt_at: u64,
     replaced: AtomicBool,
     pub(crate) watched: AtomicBool,
     pub(crate) watch: Mutex<Option<Arc<Watch>>>,
@@ -43,6 +42,8 @@ struct AutoIncrement {
 pub struct Index {
     pub(crate) tree: TreeRef,
     pub(crate) codec: IndexCodec,
+    /// The time of the commit clock when the tree was made; 0: it was there at the start (`Txn::check_age`).
+    pub(crate) made_at: u64,
 }
 
 impl Index {
@@ -69,13 +70,15 @@ pub enum RowRead {
 }
 
 impl Table {
-    pub(crate) fn open(stored: &StoredTable, counters: Arc<Counters>, mdl: Arc<MetadataLock>, rebuilt_at: u64) -> Self {
+    /// `made_at`: see `Index`.
+    pub(crate) fn open(stored: &StoredTable, counters: Arc<Counters>, mdl: Arc<MetadataLock>, made_at: u64) -> Self {
         let def = stored.def.clone();
         let layout = RowLayout::new(&def);
         let indexes = (0..def.indexes.len())
             .map(|k| Index {
                 tree: TreeRef { id: def.indexes[k].tree_id, root: def.indexes[k].root_page },
                 codec: IndexCodec::new(&def, k),
+                made_at,
             })
             .collect();
         let mut indexed_columns = vec![false; def.columns.len()];
@@ -94,7 +97,6 @@ impl Table {
             auto_increment,
             counters,
             mdl,
-            rebuilt_at,
             replaced: AtomicBool::new(false),
             watched: AtomicBool::new(false),
             watch: Mutex::new(None),
@@ -102,12 +104,23 @@ impl Table {
         }
     }
 
+    /// The table by another definition. Its trees that this one has are as old as here; the others were made at `made_at`.
+    pub(crate) fn successor(&self, stored: &StoredTable, counters: Arc<Counters>, made_at: u64) -> Self {
+        let mut next = Self::open(stored, counters, self.mdl.clone(), made_at);
+        for index in &mut next.indexes {
+            if let Some(same) = self.indexes.iter().find(|other| other.tree == index.tree) {
+                index.made_at = same.made_at;
+            }
+        }
+        next
+    }
+
     /// The table without its secondary indexes: who writes by it makes no entries, and takes none out.
     pub(crate) fn bare(&self) -> Self {
         let mut def = TableDef::clone(&self.def);
         def.indexes.truncate(1);
         let stored = StoredTable { def: Arc::new(def), blob_tree: self.blob_tree };
-        let bare = Self::open(&stored, self.counters.clone(), self.mdl.clone(), self.rebuilt_at);
+        let bare = self.successor(&stored, self.counters.clone(), 0);
         // Large values that are in keys are the last to be moved out, as ever.
         Self { indexed_columns: self.indexed_columns.clone(), ..bare }
     }
@@ -145,10 +158,10 @@ impl Table {
         &self.mdl
     }
 
-    /// The schema version since which the trees exist; 0 for those found at start. A snapshot taken under an older schema version
-    /// must not read this table (1412, "Table definition has changed, please retry transaction").
-    pub fn rebuilt_at(&self) -> u64 {
-        self.rebuilt_at
+    /// May the transaction use the table? Its snapshot may be from before the rows were written anew: then it would find none of them. Asked with
+    /// a share of the metadata lock, before the transaction uses the table for the first time; of other indexes, whoever reads them asks.
+    pub fn check_age(&self, txn: &Txn) -> std::result::Result<(), txn::Error> {
+        self.indexes.first().map_or(Ok(()), |clustered| txn.check_age(clustered.made_at))
     }
 
     pub(crate) fn is_indexed(&self, column: usize) -> bool {
@@ -353,6 +366,7 @@ impl Table {
         let tree = self.indexes[index].tree;
         let (mode, policy) = match how {
             RowRead::Snapshot => {
+                txn.check_age(self.indexes[index].made_at)?;
                 let found = txn.read(worker, tree, key, &mut row.key)? && self.reread(worker, txn, how, row)?;
                 if !found || !txn.has_changed_unseen() {
                     return Ok(found);

@@ -14,10 +14,9 @@
 
 use crate::codec::{self, IndexCodec, Source};
 use crate::{RowBuf, Table};
-use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use sync::CachePadded;
+use sync::atomic::Ordering;
+use sync::{CachePadded, Mutex};
 use txn::Worker;
 use types::schema::TableDef;
 use types::{RowLayout, StoredRow};

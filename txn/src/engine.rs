@@ -200,6 +200,12 @@ impl Engine {
         &self.store.counters.clock
     }
 
+    /// The time of the commit clock: snapshots that are taken from now on are of this time, or later.
+    pub fn commit_time(&self) -> u64 {
+        // Acquire: what was committed until then has happened for whoever uses the number.
+        self.clock().load(Ordering::Acquire)
+    }
+
     /// Every snapshot in use, or yet to be taken, is at or above this timestamp.
     pub(crate) fn horizon(&self) -> u64 {
         self.horizon.compute(self.clock())

@@ -22,6 +22,8 @@ pub enum Error {
     Full,
     /// Key or record over the limits.
     TooLarge { bytes: usize },
+    /// 1412: a tree is younger than the snapshot, and does not have the versions that the snapshot sees.
+    SnapshotTooOld,
 }
 
 impl std::fmt::Display for Error {
@@ -34,6 +36,7 @@ impl std::fmt::Display for Error {
             Self::Storage(what) => f.write_str(what),
             Self::Full => f.write_str("no room"),
             Self::TooLarge { bytes } => write!(f, "a record of {bytes} bytes is too large"),
+            Self::SnapshotTooOld => f.write_str("the table was made anew since the transaction's snapshot"),
         }
     }
 }

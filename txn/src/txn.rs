@@ -106,7 +106,7 @@ impl Txn {
     /// READ COMMITTED and below: the next read takes a fresh snapshot. Call at the start of each statement (any level).
     pub fn begin_statement(&mut self, worker: &Worker) {
         self.leave_wait(worker);
-        if matches!(self.isolation, Isolation::ReadCommitted | Isolation::ReadUncommitted) {
+        if !self.keeps_snapshot() {
             self.release_snapshot(worker);
         }
     }
@@ -228,6 +228,20 @@ impl Txn {
     /// The commit clock of the snapshot that its consistent reads see, once it has one.
     pub fn snapshot_time(&self) -> Option<u64> {
         self.snapshot.as_ref().map(|snapshot| snapshot.timestamp)
+    }
+
+    /// May it read a tree that was made at `made_at` of the commit clock? One that goes on reading from a snapshot of before may not.
+    #[inline]
+    pub fn check_age(&self, made_at: u64) -> std::result::Result<(), Error> {
+        match &self.snapshot {
+            Some(snapshot) if snapshot.timestamp < made_at && self.keeps_snapshot() => Err(Error::SnapshotTooOld),
+            _ => Ok(()),
+        }
+    }
+
+    /// Does the first statement's snapshot serve the whole transaction?
+    fn keeps_snapshot(&self) -> bool {
+        matches!(self.isolation, Isolation::RepeatableRead | Isolation::Serializable)
     }
 
     /// How many records it has changed.

@@ -6,7 +6,7 @@
 //! 3. Unit tests of the crates that decide about bytes run under QEMU.
 //! 4. A data directory goes from the native server to the emulated one and back (`tests/src/bin/machines.rs`): recovery, queries,
 //!    changes, `heddle check` on both sides.
-//! 5. Every SQL script runs against the emulated server.
+//! 5. SQL scripts run against the emulated server: those whose answers depend on bytes ([`SCRIPTS`]), or all of them (`--all-scripts`).
 //!
 //! X1: a machine whose tools cannot be had is skipped by name. A machine that was asked for by name and skipped fails the run only
 //! when nothing ran at all.
@@ -63,8 +63,53 @@ const MACHINES: &[Machine] = &[
 /// The crates that decide about bytes, in memory and on disk; their unit tests run under emulation.
 const TESTED: &[&str] = &["sync", "os", "types", "storage", "protocol", "txn", "table"];
 
+/// The scripts in which types, conversions, collations, keys, or rows of several ages meet: where a byte in the wrong place would show. All
+/// scripts take an emulated server more than an hour.
+const SCRIPTS: &[&str] = &[
+    "aggregates_json_bits",
+    "alter_columns",
+    "alter_table",
+    "cast_convert",
+    "charsets",
+    "collations",
+    "collations_of_languages",
+    "conversions",
+    "decimal_scales",
+    "functions_bits",
+    "functions_cipher",
+    "functions_number",
+    "generated_columns",
+    "group_having",
+    "index_merge",
+    "joins",
+    "json_in_columns",
+    "keys_composite",
+    "large_values",
+    "large_values_in_keys",
+    "literals_of_bits",
+    "many_rows",
+    "order_limit",
+    "prepare_call",
+    "type_binary",
+    "type_decimal",
+    "type_enum_set",
+    "type_float",
+    "type_integers",
+    "type_json",
+    "type_strings",
+    "type_temporal",
+    "window_functions",
+];
+
+/// What to do beside building.
+#[derive(Clone, Copy)]
+pub struct Options {
+    pub may_install: bool,
+    pub all_scripts: bool,
+}
+
 /// Runs all machines, or those named; true when nothing failed.
-pub fn run(root: &Path, names: &[String], may_install: bool) -> Result<bool, String> {
+pub fn run(root: &Path, names: &[String], options: Options) -> Result<bool, String> {
     if let Some(unknown) =
         names.iter().find(|name| !MACHINES.iter().any(|m| m.name == name.as_str() || m.triple == name.as_str()))
     {
@@ -76,15 +121,15 @@ pub fn run(root: &Path, names: &[String], may_install: bool) -> Result<bool, Str
     for machine in MACHINES {
         let is_wanted = names.is_empty() || names.iter().any(|name| name == machine.name || name == machine.triple);
         if is_wanted && !std::env::consts::ARCH.starts_with(machine.name) {
-            one(root, machine, has_native, may_install, &steps);
+            one(root, machine, has_native, options, &steps);
         }
     }
     Ok(steps.finish())
 }
 
-fn one(root: &Path, machine: &Machine, has_native: bool, may_install: bool, steps: &Steps) {
+fn one(root: &Path, machine: &Machine, has_native: bool, options: Options, steps: &Steps) {
     let name = machine.name;
-    if let Err(why) = tools(machine, may_install) {
+    if let Err(why) = tools(machine, options.may_install) {
         steps.skip(name, &why); // X1
         return;
     }
@@ -110,7 +155,14 @@ fn one(root: &Path, machine: &Machine, has_native: bool, may_install: bool, step
     steps.run(&format!("{name} data"), &mut data, Counting::Lines);
     let mut sql = Command::new(ci::built(root, "sql"));
     sql.current_dir(root).env("HEDDLE_BIN", &server);
+    if !options.all_scripts {
+        sql.args(SCRIPTS.iter().map(|name| script(root, name)));
+    }
     steps.run(&format!("{name} sql scripts"), &mut sql, Counting::Lines);
+}
+
+fn script(root: &Path, name: &str) -> PathBuf {
+    root.join("tests/sql").join(name).with_extension("test")
 }
 
 impl Machine {
@@ -209,8 +261,16 @@ mod tests {
 
     #[test]
     fn an_unknown_machine_is_named() {
-        let why = run(Path::new("."), &["vax".to_string()], false).expect_err("there is no vax");
+        let why = run(Path::new("."), &["vax".to_string()], Options { may_install: false, all_scripts: false })
+            .expect_err("there is no vax");
         assert!(why.contains("vax") && why.contains("s390x"), "{why}");
+    }
+
+    #[test]
+    fn chosen_scripts_are_there() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let missing: Vec<_> = SCRIPTS.iter().filter(|name| !script(&root, name).is_file()).collect();
+        assert!(missing.is_empty(), "{missing:?}");
     }
 
     #[test]

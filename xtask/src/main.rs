@@ -110,6 +110,9 @@ enum Word {
         /// Install nothing; a machine whose tools are missing is skipped by name
         #[arg(long)]
         no_install: bool,
+        /// Every SQL script, not only those whose answers depend on bytes
+        #[arg(long)]
+        all_scripts: bool,
     },
     /// Runs the engine on a simulated machine, seed after seed, for --minutes M; `-- --help` shows more
     Sim {
@@ -140,7 +143,9 @@ fn main() -> ExitCode {
         Word::Migrations { arguments } => ci::measure(&root, "migrations", &arguments),
         Word::Contention { arguments } => ci::measure(&root, "contention", &arguments),
         Word::Tpch { arguments } => ci::measure(&root, "tpch", &arguments),
-        Word::Cross { machines, no_install } => cross::run(&root, &machines, !no_install),
+        Word::Cross { machines, no_install, all_scripts } => {
+            cross::run(&root, &machines, cross::Options { may_install: !no_install, all_scripts })
+        }
         Word::Sim { arguments } => sim::run(&root, &arguments),
         Word::Fuzz(options) => fuzz::run(&root, &options),
         Word::Bench(options) => bench::run(&root, &options),

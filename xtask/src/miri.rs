@@ -38,7 +38,7 @@ const PARTS: &[Part] = &[
         checks_aliasing: false,
         is_quick: true,
     },
-    Part { name: "rows", package: "types", tests: &["row::", "key::"], checks_aliasing: true, is_quick: false },
+    Part { name: "rows", package: "types", tests: &["row::", "key::"], checks_aliasing: true, is_quick: true },
     Part {
         name: "engine",
         package: "txn",
@@ -47,6 +47,9 @@ const PARTS: &[Part] = &[
         is_quick: false,
     },
 ];
+
+/// Of each property that is tested with random values.
+const RANDOM_CASES: &str = "2";
 
 /// Runs all parts, or those named; true when nothing failed.
 pub fn run(root: &Path, names: &[String]) -> Result<bool, String> {
@@ -106,7 +109,7 @@ impl Part {
         if !self.checks_aliasing {
             flags.push_str(" -Zmiri-disable-stacked-borrows");
         }
-        command.env("MIRIFLAGS", flags);
+        command.env("MIRIFLAGS", flags).env("PROPTEST_CASES", RANDOM_CASES);
         command
     }
 }

@@ -13,6 +13,7 @@
 use super::disk::{CrashKind, Disk};
 use super::random::Rng;
 use super::trace::Trace;
+use rustix::thread::CpuSet;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -164,9 +165,12 @@ pub fn start(seed: u64, again: &str) {
     }));
 }
 
-/// One thread runs at a time: on one CPU the turn goes over faster.
-pub fn pin(cpu: usize) {
-    let mut cpus = rustix::thread::CpuSet::new();
+/// One thread runs at a time: on one CPU the turn goes over faster. It is the `nth` of those that the process may use.
+pub fn pin(nth: usize) {
+    let Ok(allowed) = rustix::thread::sched_getaffinity(None) else { return };
+    let mut all = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)).cycle();
+    let Some(cpu) = all.nth(nth) else { return };
+    let mut cpus = CpuSet::new();
     cpus.set(cpu);
     // Only a matter of speed.
     let _ = rustix::thread::sched_setaffinity(None, &cpus);

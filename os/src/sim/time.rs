@@ -4,6 +4,14 @@ use super::scheduler;
 use std::ops::{Add, AddAssign, Sub};
 use std::time::Duration;
 
+/// The time of day when the machine is made.
+const BEGINNING: Duration = Duration::from_secs(1_700_000_000);
+
+/// As the real one.
+pub fn since_epoch() -> Duration {
+    BEGINNING + Duration::from_nanos(scheduler::now_ns())
+}
+
 /// As `std::time::Instant`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(u64);

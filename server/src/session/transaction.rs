@@ -184,6 +184,11 @@ impl Transaction {
             held.give_back(worker);
             return Ok(Hold::Stale);
         }
+        let is_readable = |txn: &Txn| tables.iter().try_for_each(|table| table.check_age(txn));
+        if let Some(Err(error)) = self.txn.as_ref().map(is_readable) {
+            held.give_back(worker);
+            return Err(Error::Exec(error.into()));
+        }
         if !tables.is_empty() {
             self.held.push(held);
         }

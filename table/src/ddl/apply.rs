@@ -23,7 +23,7 @@
 //!
 //! A1: a crash before step 6 is durable leaves the old table, one after it the new table; the other trees are orphans (`catalog`, C1, C2).
 //! A2: nobody but this definition changes the table from step 1 to step 6 (`locks`, L1).
-//! A3: a snapshot from before step 6 does not read the new trees (`Table::rebuilt_at`, 1412): they do not have its versions.
+//! A3: a snapshot from before step 6 does not read the new trees (`Txn::check_age`, 1412): they do not have its versions.
 
 use super::build::{Build, Copy, Keys, Sieve, Work};
 use super::locks::{LockedTables, PAUSE, PAUSE_MIN};
@@ -39,8 +39,8 @@ use crate::catalog::{CatalogTxn, StoredTable};
 use crate::database::Published;
 use crate::watch::{Watch, Watching};
 use crate::{Database, Error, Result, Table};
+use os::time::Instant;
 use std::sync::Arc;
-use std::time::Instant;
 use txn::{TreeRef, Worker};
 use types::schema::{IndexKind, TableDef};
 
@@ -159,15 +159,17 @@ impl Database {
         if let Some(rows) = taken_rows {
             counters.add_rows(worker.index(), -(rows as i64));
         }
-        let is_rebuilt = trees.count() > 0 || taken_rows.is_some();
         trees.adopt();
         self.publish(&mut ddl, |next| {
-            let rebuilt_at = if is_rebuilt { next.version } else { old.rebuilt_at() };
-            next.put_table(Table::open(&stored, counters, old.mdl.clone(), rebuilt_at));
+            next.put_table(match taken_rows {
+                // The trees are the same, without the rows that an old snapshot sees in partitions that are gone.
+                Some(_) => Table::open(&stored, counters, old.mdl.clone(), next.now),
+                None => old.successor(&stored, counters, next.now),
+            });
             for table in locked.tables.iter().filter(|table| table.id() != old.id()) {
                 match children.iter().find(|(child, _)| child.def.id == table.id()) {
                     Some((child, _)) => {
-                        next.put_table(Table::open(child, table.counters.clone(), table.mdl.clone(), table.rebuilt_at()));
+                        next.put_table(table.successor(child, table.counters.clone(), 0));
                     }
                     // F2
                     None => next.reopen(table),

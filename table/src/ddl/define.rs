@@ -57,8 +57,7 @@ pub(crate) fn define(table: NewTable, judge: Judge<'_>) -> Result<TableDef> {
 }
 
 pub(crate) fn now_us() -> i64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    since.as_micros() as i64
+    os::time::since_epoch().as_micros() as i64
 }
 
 /// What concerns columns alone.

@@ -115,7 +115,7 @@ impl Database {
         self.publish(&mut ddl, |next| {
             for (half, old) in [(first, &whole), (second, &other)] {
                 half.next_auto.into_iter().for_each(|number| half.counters.restart_at(number));
-                next.put_table(Table::open(&half.stored, half.counters, old.mdl.clone(), next.version));
+                next.put_table(Table::open(&half.stored, half.counters, old.mdl.clone(), next.now));
             }
         });
         ddl.orphans.extend(dropped);

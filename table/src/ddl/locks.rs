@@ -12,8 +12,10 @@ use super::online::ALONE_MAX;
 use crate::database::{DdlState, Published};
 use crate::mdl::{ClaimGuard, Claimed, DefinitionGuard, ExclusiveGuard};
 use crate::{Database, Error, Result, Table};
+use os::time::Instant;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use sync::MutexGuard;
 use txn::Worker;
 
 /// How long new users wait at most before they go on and the definition tries again.
@@ -160,7 +162,7 @@ fn define_one(table: &Table, deadline: Instant, options: &DdlOptions) -> Result<
 /// Users go on until then, or until the statement's time is over.
 fn pause(deadline: Instant, options: &DdlOptions) -> Result<()> {
     options.check_cancelled()?;
-    std::thread::sleep(PAUSE.min(deadline.saturating_duration_since(Instant::now())));
+    os::thread::sleep(PAUSE.min(deadline.saturating_duration_since(Instant::now())));
     Ok(())
 }
 
@@ -171,7 +173,7 @@ impl Database {
         worker: &Worker,
         find: impl Fn(&Published) -> Result<Vec<Arc<Table>>>,
         options: &DdlOptions,
-    ) -> Result<(LockedTables, parking_lot::MutexGuard<'_, DdlState>)> {
+    ) -> Result<(LockedTables, MutexGuard<'_, DdlState>)> {
         let deadline = Instant::now() + options.lock_wait_timeout;
         loop {
             let locked = LockedTables::lock(worker, find(&self.published())?, deadline, options)?;

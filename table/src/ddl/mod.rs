@@ -41,13 +41,14 @@ use crate::catalog::{CatalogTxn, StoredTable, blocking};
 use crate::database::Published;
 use crate::{Database, Error, NameOf, Result, Table};
 use locks::LockedTables;
+use os::time::Instant;
 pub use progress::{Progress, Stage};
 use related::{by_names, check_renamed, renamed_definitions};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use sync::atomic::{AtomicBool, Ordering};
 use txn::{TreeRef, Worker};
 use types::Value;
 use types::partition::Partitioning;
@@ -514,7 +515,7 @@ impl Database {
         ddl.next_table_id += 1;
         let (counters, mdl) = (self.new_counters(auto_increment), self.new_mdl());
         self.publish(&mut ddl, |next| {
-            next.put_table(Table::open(&stored, counters, mdl, next.version));
+            next.put_table(Table::open(&stored, counters, mdl, next.now));
             // F2
             locked.tables.iter().for_each(|table| next.reopen(table));
         });
@@ -570,7 +571,7 @@ impl Database {
         catalog.commit();
         trees.adopt();
         let counters = self.new_counters(None);
-        self.publish(&mut ddl, |next| next.put_table(Table::open(&stored, counters, old.mdl.clone(), next.version)));
+        self.publish(&mut ddl, |next| next.put_table(Table::open(&stored, counters, old.mdl.clone(), next.now)));
         ddl.orphans.extend(trees_of(old));
         Ok(())
     }
@@ -606,7 +607,7 @@ impl Database {
         catalog.commit();
         self.publish(&mut ddl, |next| {
             for (stored, table) in &changed {
-                next.put_table(Table::open(stored, table.counters.clone(), table.mdl.clone(), table.rebuilt_at()));
+                next.put_table(table.successor(stored, table.counters.clone(), 0));
             }
             // F2: a key that waited for this name has a parent now.
             let kept = locked.tables.iter().filter(|table| changed.iter().all(|(stored, _)| stored.def.id != table.id()));
@@ -654,10 +655,6 @@ impl<'d> NewTrees<'d> {
 
     fn first(&self) -> Option<TreeRef> {
         self.trees.first().copied()
-    }
-
-    fn count(&self) -> usize {
-        self.trees.len()
     }
 
     /// Part of the transaction that refers to them.

@@ -23,8 +23,9 @@ use super::build::{
 use crate::catalog::blocking;
 use crate::watch::Entries;
 use crate::{Result, RowBuf, RowRead};
+use os::time::Instant;
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use txn::{Isolation, LockMode, Txn, WaitPolicy};
 
 /// Bytes of notes that are kept at most: `innodb_online_alter_log_max_size`.
@@ -150,7 +151,7 @@ impl Build<'_> {
         self.work_off(false, Some(until))?;
         // Asleep, this thread holds no old versions back.
         self.worker.park();
-        std::thread::sleep(until.saturating_duration_since(Instant::now()));
+        os::thread::sleep(until.saturating_duration_since(Instant::now()));
         self.worker.tick();
         self.take_notes()?;
         Ok(self.changed.rows.len())

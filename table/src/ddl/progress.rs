@@ -2,7 +2,7 @@
 //!
 //! The definition's thread alone writes. A look sees a recent value of each number, not all of one moment.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 /// What a definition is at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

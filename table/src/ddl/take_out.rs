@@ -22,9 +22,9 @@ use super::{DdlOptions, RowChoice};
 use crate::catalog::{CatalogTxn, blocking};
 use crate::watch::{Watch, Watching};
 use crate::{EncodedRange, Error, Progress, Result, RowBuf, RowCursor, RowRead, Table};
+use os::time::Instant;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Instant;
 use txn::{ReadMode, Worker};
 use types::Value;
 use types::partition::{PartitionBy, PartitionLimit, PartitionValues, Partitioning};
@@ -92,7 +92,7 @@ impl<'w> TakeOut<'w, '_> {
             }
             locked.let_in();
             self.worker.park();
-            std::thread::sleep(PAUSE);
+            os::thread::sleep(PAUSE);
             self.worker.tick();
         };
         // What was counted with each row counts when the transaction is over.

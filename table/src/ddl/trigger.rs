@@ -81,7 +81,7 @@ impl Database {
         catalog.put_table(&stored)?;
         catalog.commit();
         self.publish(&mut ddl, |next| {
-            next.put_table(Table::open(&stored, table.counters.clone(), table.mdl.clone(), table.rebuilt_at()));
+            next.put_table(table.successor(&stored, table.counters.clone(), 0));
         });
         Ok(())
     }

@@ -56,7 +56,7 @@ impl Database {
                 (self.new_counters(None), self.new_mdl())
             }
         };
-        self.publish(&mut ddl, |next| next.put_table(Table::open(&stored, counters, mdl, next.version)));
+        self.publish(&mut ddl, |next| next.put_table(Table::open(&stored, counters, mdl, next.now)));
         Ok(())
     }
 

@@ -77,7 +77,7 @@ pub use types::{ColumnType, TypeKind, Value, convert::Problem};
 use crate::Database;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use sync::atomic::{AtomicBool, Ordering};
 use txn::{Config, Durability, Engine, Worker};
 
 /// How a data directory is opened.
@@ -98,7 +98,7 @@ impl Options {
         Self {
             data_dir: data_dir.as_ref().to_owned(),
             buffer_pool_bytes: 1 << 30,
-            sessions_max: std::thread::available_parallelism().map_or(4, usize::from),
+            sessions_max: os::thread::available_parallelism().map_or(4, usize::from),
             sync: true,
         }
     }

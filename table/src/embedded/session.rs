@@ -3,9 +3,10 @@
 use super::batch::{Batch, Buffers, Outcome, Update, wait, wait_out};
 use super::{Error, Result};
 use crate::{StoredRow, Table};
+use os::time::Instant;
 use smallvec::SmallVec;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use txn::{Durability, Interrupt, Isolation, LockMode, Txn, Worker};
 use types::Value;
 
@@ -273,7 +274,7 @@ impl<'s> Transaction<'s> {
             }
         }
         self.held.push(table);
-        if table.is_replaced() { Err(Error::TableReplaced) } else { Ok(()) }
+        if table.is_replaced() { Err(Error::TableReplaced) } else { Ok(table.check_age(&self.txn)?) }
     }
 
     #[cold]
@@ -290,7 +291,7 @@ impl<'s> Transaction<'s> {
                 // Its rows stay locked until there is room again.
                 Err(Interrupt::Error(_)) => {
                     worker.park();
-                    std::thread::sleep(ROLLBACK_RETRY);
+                    os::thread::sleep(ROLLBACK_RETRY);
                     worker.tick();
                 }
             }

@@ -4,8 +4,8 @@
 //! Statements do not come here (M4). What a session holds for them is known where the session is.
 
 use super::MetadataLock;
-use parking_lot::Mutex;
 use std::sync::Arc;
+use sync::Mutex;
 
 /// What is claimed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

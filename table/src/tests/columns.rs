@@ -166,6 +166,41 @@ fn old_snapshots_read_rows_by_the_new_definition() {
 }
 
 #[test]
+fn old_snapshots_do_not_read_what_was_made_since() {
+    let fixture = Fixture::new(2);
+    let (worker, ddl) = (fixture.worker(0), fixture.worker(1));
+    filled(&fixture, &ddl, 10);
+    let mut old = begin(&worker);
+    old.take_snapshot(&worker);
+    let check = |txn: &Txn| fixture.database().table_by_name("d", "t").expect("it is there").check_age(txn);
+    altered(&fixture, &ddl, vec![AlterAction::SetComment("hello".into())]);
+    check(&old).expect("the rows stand where they stood");
+    // An index that was made since is not for the snapshot; the rows are.
+    let index = AlterAction::AddIndex { index: index("d", NewIndexKind::Secondary, &["d"]) };
+    let (_, table) = altered(&fixture, &ddl, vec![index]);
+    check(&old).expect("the rows stand where they stood");
+    let (mut cursor, mut row) = (RowCursor::new(), RowBuf::new());
+    let mut first = |txn: &mut Txn, index: usize| {
+        cursor.open(&table, index, &EncodedRange::default(), false, ReadMode::Snapshot, false);
+        blocking(|| cursor.next(&table, &worker, txn, &mut row))
+    };
+    let made = table.def().indexes.iter().position(|index| index.name == "d").expect("it was made");
+    assert!((0..made).all(|index| matches!(first(&mut old, index), Ok(true))));
+    assert!(matches!(first(&mut old, made), Err(txn::Error::SnapshotTooOld)));
+    let mut new = begin(&worker);
+    assert!(matches!(first(&mut new, made), Ok(true)));
+    altered(&fixture, &ddl, vec![AlterAction::Rebuild]);
+    for txn in [&old, &new] {
+        assert!(matches!(check(txn), Err(txn::Error::SnapshotTooOld)));
+    }
+    let mut committed = worker.begin(txn::Isolation::ReadCommitted);
+    committed.take_snapshot(&worker);
+    altered(&fixture, &ddl, vec![AlterAction::Rebuild]);
+    check(&committed).expect("each statement has a snapshot of its own");
+    [old, new, committed].into_iter().for_each(|txn| rollback(&worker, txn));
+}
+
+#[test]
 fn columns_move_without_a_rebuild() {
     let fixture = Fixture::new(1);
     let worker = fixture.worker(0);

@@ -39,6 +39,10 @@ const EVERY_TYPE: &str = "CREATE TABLE every_type (id INT PRIMARY KEY, a TINYINT
     w ENUM('north','east','south'), x SET('red','green','blue'), y JSON, \
     KEY by_e (e), KEY by_g (g), KEY by_i (i), KEY by_k (k), KEY by_l (l, w), KEY by_p (p), KEY by_s (s, f), UNIQUE KEY by_f (f))";
 
+/// A table whose columns change while its rows stay.
+const AGED: &str = "CREATE TABLE aged (id INT PRIMARY KEY, size BIGINT, word VARCHAR(1000), large LONGBLOB, \
+    way ENUM('north','east','south'), number SMALLINT, KEY by_size (size))";
+
 const NAMES: &[&str] = &["Ada", "Émile", "zoë", "ZOE", "ß", "Ωmega", "naïve", "한국", "🧵 thread", "", "  padded", "İstanbul"];
 
 fn main() -> ExitCode {
@@ -124,6 +128,8 @@ fn make(address: &Address, database: &str, rows: u32) -> Outcome {
         let tuples: Vec<String> = (first..rows.min(first + 250)).map(tuple).collect();
         said(conn.query_drop(format!("INSERT INTO many VALUES {}", tuples.join(", "))))?;
     }
+    said(conn.query_drop(AGED))?;
+    said(conn.query_drop("INSERT INTO aged SELECT id, e, p, u, w, id FROM every_type"))?;
     insert = said(conn.prep("INSERT INTO counted (word) VALUES (?)"))?;
     for name in NAMES {
         said(conn.exec_drop(&insert, (name,)))?;
@@ -141,6 +147,13 @@ fn change(address: &Address, database: &str) -> Outcome {
         "UPDATE every_type SET g = g / 3, i = i * 1.1, u = CONCAT(u, REPEAT('x', 9000)) WHERE id % 9 = 4",
         "DELETE FROM every_type WHERE id % 13 = 6",
         "INSERT INTO counted (word) VALUES ('another')",
+        // Rows of several ages: columns come, go and move, and rows stay as they were written.
+        "ALTER TABLE aged DROP COLUMN word, ADD COLUMN word VARCHAR(30) DEFAULT 'later' FIRST, \
+         ADD COLUMN passing BIGINT NOT NULL DEFAULT -77 AFTER id, ALGORITHM=INSTANT",
+        "UPDATE aged SET word = CONCAT('new ', id), size = size + 1 WHERE id % 3 = 1",
+        "INSERT INTO aged (id, size, word, number) SELECT MAX(id) + 1, 5, 'last', 6 FROM aged",
+        "ALTER TABLE aged DROP COLUMN passing, MODIFY COLUMN number SMALLINT FIRST, ALGORITHM=INSTANT",
+        "UPDATE aged SET number = number + 1, large = NULL WHERE id % 10 = 0",
         "BEGIN",
         "UPDATE many SET size = 0",
         "ROLLBACK",
@@ -221,6 +234,9 @@ const QUESTIONS: &[&str] = &[
     "SELECT DISTINCT note FROM @.many ORDER BY note LIMIT 300",
     "SELECT * FROM @.counted ORDER BY id",
     "SHOW CREATE TABLE @.every_type",
+    "SELECT id, size, word, way, number, MD5(large), LENGTH(large) FROM @.aged ORDER BY id",
+    "SELECT id, size FROM @.aged FORCE INDEX (by_size) WHERE size > 0 ORDER BY size, id",
+    "SHOW CREATE TABLE @.aged",
 ];
 
 /// The answers of all questions as one text.
