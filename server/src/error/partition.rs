@@ -74,7 +74,6 @@ pub(super) fn partition_error(error: &PartitionError) -> (u16, String) {
         P::RowOfOneField => (1064, "Row expressions in VALUES IN only allowed for multi-field column partitioning".into()),
         P::FieldType { name } => (1659, format!("Field '{name}' is of a not allowed type for this type of partitioning")),
         P::NotInteger { partition } => (1697, format!("VALUES value for partition '{partition}' must have type INT")),
-        P::ExchangeOption { what } => (1731, format!("Non matching attribute '{what}' between partition and table")),
         P::ExchangePartitioned { table } => (1732, format!("Table to exchange with partition is partitioned: '{table}'")),
         P::ExchangeTemporary { table } => (1733, format!("Table to exchange with partition is temporary: '{table}'")),
         P::ExchangeSubpartitioned => (1734, "Subpartitioned table, use subpartition instead of partition".into()),

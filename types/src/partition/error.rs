@@ -95,8 +95,6 @@ pub enum PartitionError {
     FieldType { name: String },
     /// 1697
     NotInteger { partition: String },
-    /// 1731
-    ExchangeOption { what: &'static str },
     /// 1732
     ExchangePartitioned { table: String },
     /// 1733
