@@ -19,7 +19,7 @@ use types::schema::RoutineDef;
 use types::{ColumnType, TypeKind, Value};
 
 /// Calls within calls, of whatever procedures: what a thread's stack has room for.
-const DEPTH_MAX: u32 = 64;
+const DEPTH_MAX: u32 = 256;
 
 /// The values of `?` in a prepared CALL, and the user variables that EXECUTE ... USING gave them from.
 #[derive(Clone, Copy, Default)]

@@ -26,6 +26,12 @@ pub fn run(address: &Address, bystander: &mut Bystander, report: &mut Report) {
             bystander.is_well()
         });
     }
+    for (name, made, call) in programs() {
+        report.case(name, || {
+            nest(address, &made, call)?;
+            bystander.is_well()
+        });
+    }
     report.case("10,000 prepared statements on one connection", || {
         prepare_many(address)?;
         bystander.is_well()
@@ -148,6 +154,47 @@ fn ask(address: &Address, sql: &str, wanted: Answer) -> Result<(), String> {
         (Answer::AnyOrClosed, _) => Ok(()),
         _ => conn.query_drop("SELECT 1").map_err(|e| format!("the connection afterwards: {e}")),
     }
+}
+
+/// Programs that call each other as deep as they may, each with an expression that is nested, too: what makes them, and what calls the first.
+fn programs() -> Vec<(&'static str, Vec<String>, &'static str)> {
+    const LEVELS: usize = 64;
+    let deep = |inner: &str| format!("{}{inner}{}", "-(IF(1, ".repeat(45), ", 0))".repeat(45));
+    let fresh = || {
+        vec![
+            "DROP DATABASE IF EXISTS abuse_programs".into(),
+            "CREATE DATABASE abuse_programs".into(),
+            "USE abuse_programs".into(),
+        ]
+    };
+    let mut recursion = fresh();
+    recursion.push("SET max_sp_recursion_depth = 255".into());
+    recursion.push(format!(
+        "CREATE PROCEDURE p (n INT) BEGIN DECLARE x INT; IF n > 0 THEN BEGIN SET x = {}; CALL p(n - 1); END; END IF; END",
+        deep("n")
+    ));
+    let mut functions = fresh();
+    functions.extend((0..LEVELS).map(|n| {
+        let inner = if n == 0 { "1".into() } else { format!("f{}()", n - 1) };
+        format!("CREATE FUNCTION f{n} () RETURNS INT DETERMINISTIC RETURN {}", deep(&inner))
+    }));
+    let mut triggers = fresh();
+    triggers.extend((0..=LEVELS).map(|n| format!("CREATE TABLE t{n} (a INT)")));
+    triggers.extend((0..LEVELS).map(|n| {
+        let value = deep("NEW.a");
+        format!("CREATE TRIGGER g{n} BEFORE INSERT ON t{n} FOR EACH ROW INSERT INTO t{} VALUES ({value})", n + 1)
+    }));
+    vec![
+        ("a procedure that calls itself 255 times", recursion, "CALL p(255)"),
+        ("64 functions within each other", functions, "SELECT f63()"),
+        ("64 triggers that fire each other", triggers, "INSERT INTO t0 VALUES (1)"),
+    ]
+}
+
+fn nest(address: &Address, made: &[String], call: &str) -> Result<(), String> {
+    let mut conn = address.connect().map_err(|e| format!("connecting: {e}"))?;
+    let all = made.iter().map(String::as_str).chain([call, "DROP DATABASE abuse_programs"]);
+    all.map(|sql| conn.query_drop(sql).map_err(|e| format!("{sql:.60}: {e}"))).collect()
 }
 
 fn prepare_many(address: &Address) -> Result<(), String> {
