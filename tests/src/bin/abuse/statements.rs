@@ -193,8 +193,8 @@ fn programs() -> Vec<(&'static str, Vec<String>, &'static str)> {
 
 fn nest(address: &Address, made: &[String], call: &str) -> Result<(), String> {
     let mut conn = address.connect().map_err(|e| format!("connecting: {e}"))?;
-    let all = made.iter().map(String::as_str).chain([call, "DROP DATABASE abuse_programs"]);
-    all.map(|sql| conn.query_drop(sql).map_err(|e| format!("{sql:.60}: {e}"))).collect()
+    let mut all = made.iter().map(String::as_str).chain([call, "DROP DATABASE abuse_programs"]);
+    all.try_for_each(|sql| conn.query_drop(sql).map_err(|e| format!("{sql:.60}: {e}")))
 }
 
 fn prepare_many(address: &Address) -> Result<(), String> {
