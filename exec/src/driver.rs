@@ -25,6 +25,8 @@ use types::charset::Charset;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueryDone {
     pub rows: u64,
+    /// FOUND_ROWS()
+    pub found: u64,
     /// What LAST_INSERT_ID(n) set, for the status packet.
     pub last_insert_id: u64,
 }
@@ -50,14 +52,14 @@ pub async fn run_query<S: RowSink>(cx: &mut ExecContext<'_>, prepared: &Prepared
     cx.session.last_insert_id_set.set(None);
     let mut scratch = Scratch::take();
     cx.session.settle_variables();
-    let rows = query(cx, prepared, plan, sink, &mut scratch).await;
+    let done = query(cx, prepared, plan, sink, &mut scratch).await;
     scratch.give_back();
     cx.session.settle_variables();
     cx.session.clear_kill_query();
     cx.session.row_count = -1;
-    let rows = rows?;
-    cx.session.found_rows = rows;
-    Ok(QueryDone { rows, last_insert_id: cx.session.last_insert_id_set.get().unwrap_or(0) })
+    let (rows, found) = done?;
+    cx.session.found_rows = found;
+    Ok(QueryDone { rows, found, last_insert_id: cx.session.last_insert_id_set.get().unwrap_or(0) })
 }
 
 /// EXPLAIN ANALYZE: runs what a plan reads, drops the rows, and tells what each operator did. A data change reads the rows of its query or
@@ -264,13 +266,14 @@ fn tree<'p>(builder: &Builder<'p>, root: &'p Node) -> Rows<'p> {
     }
 }
 
+/// Rows sent, and rows found.
 async fn query<S: RowSink>(
     cx: &mut ExecContext<'_>,
     prepared: &Prepared,
     plan: &QueryPlan,
     sink: &mut S,
     scratch: &mut Scratch,
-) -> Result<u64> {
+) -> Result<(u64, u64)> {
     sink.start(&plan.columns);
     let lock = locks(plan, cx);
     let mut run = start_run(cx, prepared, &plan.parts, lock);
@@ -302,7 +305,7 @@ async fn query<S: RowSink>(
     if let Some(source) = run.sources.first_mut() {
         scratch.row = std::mem::take(&mut source.row);
     }
-    result
+    result.map(|rows| (rows, run.found_rows.unwrap_or(rows)))
 }
 
 /// Moves rows into the sink until there are no more.

@@ -119,6 +119,8 @@ pub(crate) struct Run<'a> {
     pub subquery_lock: Option<SourceLock>,
     /// EXPLAIN ANALYZE
     pub measures: Option<&'a Registry>,
+    /// SQL_CALC_FOUND_ROWS: the rows that there are without LIMIT.
+    pub found_rows: Option<u64>,
 }
 
 /// The plan of a statement without subqueries.
@@ -196,6 +198,7 @@ impl<'a> Run<'a> {
             keeps_keys: false,
             subquery_lock: None,
             measures: None,
+            found_rows: None,
         }
     }
 

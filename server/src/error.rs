@@ -269,6 +269,7 @@ fn sql_error(error: &Sql) -> (u16, String) {
         Sql::NoDatabase => (1046, "No database selected".into()),
         Sql::NotUniqueTable(name) => (1066, format!("Not unique table/alias: '{name}'")),
         Sql::ColumnNotUpdatable(name) => (1348, format!("Column '{name}' is not updatable")),
+        Sql::MisplacedOption(option) => (1234, format!("Incorrect usage/placement of '{option}'")),
         Sql::NotInsertable(name) => (1471, format!("The target table {name} of the INSERT is not insertable-into")),
         Sql::View { why, view } => view::view_error(why, view),
         Sql::UnknownTableAll(name) => (1051, format!("Unknown table '{name}'")),

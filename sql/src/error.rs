@@ -246,6 +246,8 @@ pub enum Error {
     UpdateTableUsed(String),
     /// 1348 "Column '{0}' is not updatable"
     ColumnNotUpdatable(String),
+    /// 1234 "Incorrect usage/placement of '{0}'"
+    MisplacedOption(&'static str),
     /// 1471 "The target table {0} of the INSERT is not insertable-into"
     NotInsertable(String),
     /// Something about a view; see [`ViewProblem`]. `view` is `database.name`.

@@ -329,6 +329,8 @@ pub struct SortKey {
 pub struct LimitPlan {
     pub offset: Option<Expr>,
     pub count: Option<Expr>,
+    /// SQL_CALC_FOUND_ROWS: rows before and behind are counted, too.
+    pub counts_all: bool,
 }
 
 /// One table read through one access path.

@@ -45,6 +45,7 @@ pub(crate) async fn insert(
     let shared = Shared { strict, ..Shared::new(cx.session, cx.params, cx.host) };
     let mut insert = Inserting::new(plan, prepared, scratch, changes)?;
     insert.checker = Checker::new(prepared.foreign_keys.as_deref(), table, &shared, plan.ignore);
+    let mut found = None;
     match &plan.source {
         InsertSource::Values(rows) if !plan.parts.subqueries.is_empty() => {
             insert.rows_with_subqueries(cx.worker, cx.txn, prepared, &shared, rows).await?;
@@ -72,11 +73,14 @@ pub(crate) async fn insert(
             }
             scratch.values = recycle(raw);
         }
-        InsertSource::Query(query) => insert.query(cx.worker, cx.txn, &shared, prepared, query).await?,
+        InsertSource::Query(query) => found = Some(insert.query(cx.worker, cx.txn, &shared, prepared, query).await?),
         InsertSource::File(_) => panic!("LOAD DATA has a way of its own"),
     }
     let done = insert.finish(&shared);
     insert.return_buffers(scratch);
+    if let Some(found) = found {
+        cx.session.found_rows = found;
+    }
     Ok(done)
 }
 
@@ -256,7 +260,7 @@ impl<'p> Inserting<'p> {
         Ok(given.values)
     }
 
-    /// Inserts the rows of a query.
+    /// Inserts the rows of a query; what FOUND_ROWS() says of it.
     async fn query(
         &mut self,
         worker: &Worker,
@@ -264,7 +268,7 @@ impl<'p> Inserting<'p> {
         shared: &Shared<'_>,
         prepared: &Prepared,
         query: &QueryPlan,
-    ) -> Result<()> {
+    ) -> Result<u64> {
         let mut reads_target = false;
         for root in prepared.plan.roots() {
             root.walk_scans(&mut |scan| reads_target |= !scan.table.is_virtual && scan.table.id == self.table.id());
@@ -288,17 +292,17 @@ impl<'p> Inserting<'p> {
                 self.note_beside(&raw);
                 self.row(worker, run.txn, shared, &raw, Given::Columns(&query.columns)).await?;
             }
-            return Ok(());
+            return Ok(run.found_rows.unwrap_or(rows.len() as u64));
         }
-        loop {
-            if !run.advance(|run| operator.next(run)).await? {
-                return Ok(());
-            }
+        let mut found = 0;
+        while run.advance(|run| operator.next(run)).await? {
+            found += 1;
             let slots = operator.slots();
             let raw: Vec<Value<'_>> = (0..query.columns.len()).map(|n| packed::get(slots, n)).collect();
             self.note_beside(&raw);
             self.row(worker, run.txn, shared, &raw, Given::Columns(&query.columns)).await?;
         }
+        Ok(run.found_rows.unwrap_or(found))
     }
 
     /// Keeps what ON DUPLICATE KEY UPDATE reads of a query's row.

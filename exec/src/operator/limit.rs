@@ -1,4 +1,4 @@
-//! LIMIT and OFFSET: skips rows, then passes some.
+//! LIMIT and OFFSET: skips rows, then passes some; for SQL_CALC_FOUND_ROWS it counts the others, too.
 
 use super::Operator;
 use crate::eval::{Env, Step};
@@ -11,11 +11,14 @@ pub(crate) struct Limit<'p> {
     plan: &'p LimitPlan,
     /// Rows to skip, rows to pass; known after the first call.
     left: Option<(u64, u64)>,
+    /// Rows that the input has given.
+    seen: u64,
+    ended: bool,
 }
 
 impl<'p> Limit<'p> {
     pub fn new(input: Operator<'p>, plan: &'p LimitPlan) -> Self {
-        Self { input, plan, left: None }
+        Self { input, plan, left: None, seen: 0, ended: false }
     }
 
     pub fn first_input(&mut self) -> &mut Operator<'p> {
@@ -30,26 +33,50 @@ impl<'p> Limit<'p> {
             self.left = Some((skip, pass));
         }
         let (skip, pass) = self.left.as_mut().expect("set above");
-        if *pass == 0 {
-            return Ok(false);
-        }
-        while *skip > 0 {
+        while !self.ended && (*pass > 0 || self.plan.counts_all && *skip > 0) {
             if !self.input.next(run)? {
-                *pass = 0;
+                self.end(run);
                 return Ok(false);
             }
-            *skip -= 1;
+            self.seen += 1;
+            if *skip > 0 {
+                *skip -= 1;
+            } else {
+                *pass -= 1;
+                return Ok(true);
+            }
         }
-        if !self.input.next(run)? {
-            *pass = 0;
-            return Ok(false);
+        if self.plan.counts_all && !self.ended {
+            self.count_rest(run)?;
         }
-        *pass -= 1;
-        Ok(true)
+        Ok(false)
+    }
+
+    /// What is behind the last row is counted, and no select list is evaluated for it.
+    fn count_rest(&mut self, run: &mut Run<'p>) -> Step<()> {
+        let rows = match &mut self.input {
+            Operator::Project(project) => project.input(),
+            other => other,
+        };
+        while rows.next(run)? {
+            self.seen += 1;
+            run.row_done();
+        }
+        self.end(run);
+        Ok(())
+    }
+
+    fn end(&mut self, run: &mut Run<'p>) {
+        self.ended = true;
+        if self.plan.counts_all {
+            run.found_rows = Some(self.seen);
+        }
     }
 
     pub fn rewind(&mut self, run: &mut Run<'p>) {
         self.left = None;
+        self.seen = 0;
+        self.ended = false;
         self.input.rewind(run);
     }
 

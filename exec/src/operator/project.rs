@@ -19,6 +19,11 @@ impl<'p> Project<'p> {
         Self { input, exprs, row: Vec::new(), pending: false }
     }
 
+    /// What it reads, for who needs no more of the rows than their number.
+    pub fn input(&mut self) -> &mut Operator<'p> {
+        &mut self.input
+    }
+
     pub fn borrow_buffers(&mut self, scratch: &mut Scratch) {
         self.row = std::mem::take(&mut scratch.slots);
         self.input.borrow_buffers(scratch);

@@ -193,7 +193,7 @@ impl State {
 
     /// Ends the statement's own transaction, and sets what the next statement may ask for.
     async fn finish_query(&mut self, done: &QueryDone, lasting: bool) {
-        self.vars.found_rows = done.rows;
+        self.vars.found_rows = done.found;
         self.vars.row_count = -1;
         self.execution.sent += done.rows;
         if !lasting {
@@ -437,8 +437,9 @@ impl State {
                 sent.map_err(|_| Error::Exec(exec::Error::ClientGone))?;
             }
         }
-        let done = QueryDone { rows: result.rows.len() as u64, last_insert_id: 0 };
-        self.vars.found_rows = done.rows;
+        let rows = result.rows.len() as u64;
+        let done = QueryDone { rows, found: rows, last_insert_id: 0 };
+        self.vars.found_rows = done.found;
         self.vars.row_count = -1;
         self.execution.sent += done.rows;
         self.write_rows_end(client, &done, Status::default());

@@ -13,6 +13,21 @@ pub struct Query<'a> {
     pub into: Option<SelectInto<'a>>,
 }
 
+impl Query<'_> {
+    /// SQL_CALC_FOUND_ROWS in its first block.
+    pub fn counts_found_rows(&self) -> bool {
+        let mut body = &self.body;
+        loop {
+            body = match body {
+                QueryBody::Select(select) => return select.calc_found_rows,
+                QueryBody::Query(query) => &query.body,
+                QueryBody::SetOperation { first, .. } => first,
+                QueryBody::Table(_) | QueryBody::Values(_) => return false,
+            };
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct With<'a> {
     pub recursive: bool,

@@ -232,7 +232,7 @@ impl Binder<'_> {
         }
         if steps.is_empty() {
             let block = self.union(seeds, &seed_alls)?;
-            let block = self.finish_slots(block, self.tail(query))?;
+            let block = self.finish_slots(block, super::query::Tail::of(query))?;
             return Ok(Some(self.shared(table.name, names, block, None, Some(store))));
         }
         if !query.order_by.is_empty() {

@@ -78,7 +78,7 @@ pub(super) fn plan_extremes(block: &mut FromBlock<'_>, grouping: &Grouping, need
 
 pub(super) fn first_row(node: Node) -> Node {
     let one = Expr::literal(Value::Int(1), typing::bigint(false));
-    Node::Limit { input: Box::new(node), limit: LimitPlan { offset: None, count: Some(one) } }
+    Node::Limit { input: Box::new(node), limit: LimitPlan { offset: None, count: Some(one), counts_all: false } }
 }
 
 /// NULL is no extreme.

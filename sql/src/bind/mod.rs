@@ -280,6 +280,9 @@ pub(crate) struct Binder<'c> {
     pub row_parts: Vec<Derivation>,
     /// The blocks of the UNION that was bound last, where that is all there is to the query, before they were planned.
     pub union_blocks: Option<(Vec<query::BoundSelect>, Vec<bool>)>,
+    /// The outermost query and the first block of the statement have been met: what SQL_CALC_FOUND_ROWS concerns, and where it may stand.
+    pub saw_outermost: bool,
+    pub saw_block: bool,
 }
 
 impl<'c> Binder<'c> {
@@ -312,6 +315,8 @@ impl<'c> Binder<'c> {
             derivation: Derivation::IGNORABLE,
             row_parts: Vec::new(),
             union_blocks: None,
+            saw_outermost: false,
+            saw_block: false,
         }
     }
 

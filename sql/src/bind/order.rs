@@ -150,5 +150,6 @@ pub(super) fn limit_rows(limit: &Option<LimitPlan>) -> Option<f64> {
         Some(_) => Some(100.0),
         None => None,
     };
-    limit.as_ref().and_then(|l| Some(number(&l.count)? + number(&l.offset).unwrap_or(0.0)))
+    let limit = limit.as_ref().filter(|limit| !limit.counts_all)?;
+    Some(number(&limit.count)? + number(&limit.offset).unwrap_or(0.0))
 }

@@ -11,7 +11,7 @@ use super::extreme::{extreme_need, first_row, not_null, plan_extremes};
 use super::group::{Grouping, OuterCondition, children, constant};
 use super::typing::{self, Class, class};
 use super::window::WINDOW_SLOT;
-use super::{AliasRule, Binder, BoundWindow, Scope, SelectColumn};
+use super::{AliasRule, Binder, BoundWindow, LevelKind, Scope, SelectColumn};
 use crate::ast::{self, Expr as AstExpr, Literal, OrderItem, Query, QueryBody, Select, SelectItem};
 use crate::error::{Clause, Error, Result};
 use crate::expr::{Aggregate, Expr, ExprKind};
@@ -152,9 +152,16 @@ pub(super) struct Tail<'q, 'a> {
     order_by: &'q [OrderItem<'a>],
     limit: Option<&'q ast::Limit<'a>>,
     locking: bool,
+    /// SQL_CALC_FOUND_ROWS concerns this LIMIT.
+    counts_all: bool,
 }
 
-impl Tail<'_, '_> {
+impl<'q, 'a> Tail<'q, 'a> {
+    pub(super) fn of(query: &'q Query<'a>) -> Self {
+        let locking = !query.locking.is_empty();
+        Self { order_by: query.order_by, limit: query.limit.as_ref(), locking, counts_all: false }
+    }
+
     fn is_empty(&self) -> bool {
         self.order_by.is_empty() && self.limit.is_none()
     }
@@ -186,16 +193,23 @@ impl Binder<'_> {
     /// As [`Self::query`], where a SELECT is left unplanned.
     pub(super) fn bind_query(&mut self, query: &Query<'_>) -> Result<Bound> {
         let common_tables = self.common_tables.len();
+        let tail = self.tail(query);
         if let Some(with) = &query.with {
             self.with(with)?;
         }
-        let bound = self.bind_with_tail(&query.body, self.tail(query));
+        let bound = self.bind_with_tail(&query.body, tail);
         self.common_tables.truncate(common_tables);
         bound
     }
 
-    pub(super) fn tail<'q, 'a>(&self, query: &'q Query<'a>) -> Tail<'q, 'a> {
-        Tail { order_by: query.order_by, limit: query.limit.as_ref(), locking: !query.locking.is_empty() }
+    pub(super) fn tail<'q, 'a>(&mut self, query: &'q Query<'a>) -> Tail<'q, 'a> {
+        let tail = Tail::of(query);
+        // Parentheses around all are no query of their own.
+        if !self.levels.is_empty() || tail.is_empty() && matches!(query.body, QueryBody::Query(_)) {
+            return tail;
+        }
+        let is_outermost = !std::mem::replace(&mut self.saw_outermost, true);
+        Tail { counts_all: is_outermost && query.counts_found_rows(), ..tail }
     }
 
     fn bind_with_tail(&mut self, body: &QueryBody<'_>, tail: Tail<'_, '_>) -> Result<Bound> {
@@ -235,7 +249,7 @@ impl Binder<'_> {
     }
 
     pub(super) fn bind_body(&mut self, body: &QueryBody<'_>) -> Result<Bound> {
-        self.bind_with_tail(body, Tail { order_by: &[], limit: None, locking: false })
+        self.bind_with_tail(body, Tail { order_by: &[], limit: None, locking: false, counts_all: false })
     }
 
     pub(super) fn body(&mut self, body: &QueryBody<'_>) -> Result<Block> {
@@ -296,13 +310,16 @@ impl Binder<'_> {
             }
             keys.push(SortKey { expr, descending: item.descending });
         }
-        let limit = self.limit(tail.limit)?;
+        let limit = self.tail_limit(tail)?;
         Ok(Block { node: sorted(block.node, keys, limit), ..block })
     }
 
     fn bind_select(&mut self, select: &Select<'_>, tail: Tail<'_, '_>) -> Result<BoundSelect> {
-        if select.calc_found_rows && tail.limit.is_some() {
-            return Err(Error::NotSupported("SQL_CALC_FOUND_ROWS with LIMIT".to_owned()));
+        // The definition of a view may have it, and forgets it.
+        let is_outermost = self.levels.iter().all(|level| level.kind == LevelKind::View);
+        let is_first = is_outermost && !std::mem::replace(&mut self.saw_block, true);
+        if select.calc_found_rows && !is_first {
+            return Err(Error::MisplacedOption("SQL_CALC_FOUND_ROWS"));
         }
         let mut tree = self.bind_from(select.from)?;
         let mut filter = match select.filter {
@@ -338,7 +355,7 @@ impl Binder<'_> {
         if let Some(place) = order.iter().position(|(key, _)| plain && holds_aggregate(key)) {
             return Err(Error::AggregateOrder(place + 1));
         }
-        let limit = self.limit(tail.limit)?;
+        let limit = self.tail_limit(tail)?;
         self.push_conditions(&tree, &mut filter)?;
         if !self.scope.correlated.is_empty() && !tail.locking && !self.keeps_conditions() {
             let over_rows = plain && having.is_none() && self.scope.windows.as_ref().is_none_or(Vec::is_empty);
@@ -623,6 +640,11 @@ impl Binder<'_> {
         Ok(keys)
     }
 
+    fn tail_limit(&mut self, tail: Tail<'_, '_>) -> Result<Option<LimitPlan>> {
+        let limit = self.limit(tail.limit)?;
+        Ok(limit.map(|limit| LimitPlan { counts_all: tail.counts_all, ..limit }))
+    }
+
     pub(super) fn limit(&mut self, limit: Option<&ast::Limit<'_>>) -> Result<Option<LimitPlan>> {
         let Some(limit) = limit else { return Ok(None) };
         let mut number = |expr: &AstExpr<'_>| -> Result<Expr> {
@@ -631,7 +653,7 @@ impl Binder<'_> {
             Ok(bound)
         };
         let offset = limit.offset.as_ref().map(&mut number).transpose()?;
-        Ok(Some(LimitPlan { offset, count: Some(number(&limit.count)?) }))
+        Ok(Some(LimitPlan { offset, count: Some(number(&limit.count)?), counts_all: false }))
     }
 }
 
@@ -822,14 +844,14 @@ pub(super) fn read_from_slots(expr: &mut Expr, below: &mut Vec<Expr>) {
     super::group::children_mut(expr).into_iter().for_each(|child| read_from_slots(child, below));
 }
 
-/// Sort and Limit above a node, together where both are asked for.
+/// Sort and Limit above a node, together where both are asked for and not all rows are counted.
 fn sorted(node: Node, keys: Vec<SortKey>, limit: Option<LimitPlan>) -> Node {
     match (keys.is_empty(), limit) {
         (true, None) => node,
         (true, Some(limit)) => Node::Limit { input: Box::new(node), limit },
         (false, None) => Node::Sort { input: Box::new(node), keys, limit: None },
         (false, Some(limit)) => {
-            let sort = Node::Sort { input: Box::new(node), keys, limit: Some(limit.clone()) };
+            let sort = Node::Sort { input: Box::new(node), keys, limit: Some(limit.clone()).filter(|limit| !limit.counts_all) };
             Node::Limit { input: Box::new(sort), limit }
         }
     }
