@@ -153,7 +153,10 @@ impl UserVariable {
         let ty = match ty.kind {
             K::Float => ColumnType::new(K::Double),
             K::Year | K::Bit { .. } => ColumnType::unsigned(K::BigInt),
-            K::Decimal { .. } => ColumnType::new(K::Decimal { precision: 65, scale: 30 }),
+            K::Decimal { .. } => {
+                let ty = ColumnType::new(K::Decimal { precision: 65, scale: SCALE_MAX });
+                return Self { value: without_zeros(value), ty };
+            }
             K::Date | K::Time { .. } | K::DateTime { .. } | K::Timestamp { .. } | K::Json => return Self::text_of(&value, &ty),
             _ => ty,
         };
@@ -172,6 +175,19 @@ impl UserVariable {
         let collation = if ty.kind == TypeKind::Json { CollationId::UTF8MB4_BIN } else { CollationId::UTF8MB4_0900_AI_CI };
         Self { value, ty: ColumnType { collation, ..ColumnType::new(kind) } }
     }
+}
+
+/// Digits behind the point of a DECIMAL.
+const SCALE_MAX: u8 = 30;
+
+/// What was computed with all digits that there are keeps those that it needs.
+fn without_zeros(value: Value<'static>) -> Value<'static> {
+    let Value::Decimal(decimal) = value else { return value };
+    if decimal.scale() < SCALE_MAX {
+        return value;
+    }
+    let shorter = (0..SCALE_MAX).filter_map(|scale| decimal.truncate_scale(scale).ok()).find(|shorter| *shorter == decimal);
+    Value::Decimal(shorter.unwrap_or(decimal))
 }
 
 impl SessionVars {

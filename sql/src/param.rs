@@ -32,6 +32,8 @@ pub enum ParamUse {
     Chosen(ParamKind),
     /// An operand where numbers of the first kind are wanted, taken for one of the second.
     Number(ParamKind, ParamKind),
+    /// A date that whole days (or months) are added to, or any moment that hours are; taken for one of this kind.
+    Moment(bool, ParamKind),
     /// It has the type of its value.
     Of(ParamKind),
 }
@@ -115,6 +117,17 @@ impl ParamKind {
             (own, _) => own,
         }
     }
+
+    /// What it is taken for where an interval is added, of `days` alone or of hours too.
+    pub(crate) fn as_moment(self, days: bool, has_time: impl Fn() -> bool) -> Self {
+        use ParamKind as K;
+        match self {
+            K::Time | K::DateTime => self,
+            K::Null | K::Date if days => K::Date,
+            _ if days && !has_time() => K::Date,
+            _ => K::DateTime,
+        }
+    }
 }
 
 impl ParamUse {
@@ -132,6 +145,7 @@ impl ParamUse {
                 Self::Meets(other) => kind.meets(other),
                 Self::Chosen(wanted) => kind.is_chosen(wanted),
                 Self::Number(wanted, taken) => kind.as_number(wanted, || has_fraction(value)) == taken,
+                Self::Moment(days, taken) => kind.as_moment(days, || has_time(value)) == taken,
                 Self::Of(own) => kind == own,
             }
     }
@@ -157,13 +171,28 @@ impl Params {
 }
 
 /// Is it a number with a fraction or an exponent, and nothing else?
-pub fn has_fraction(value: &Value<'_>) -> bool {
+pub(crate) fn has_fraction(value: &Value<'_>) -> bool {
     match value {
         Value::Decimal(_) => true,
         Value::Bytes(bytes) => std::str::from_utf8(bytes).is_ok_and(|text| {
             let text = text.trim();
             text.contains(['.', 'e', 'E']) && !text.contains(['n', 'N', 'i', 'I']) && text.parse::<f64>().is_ok()
         }),
+        _ => false,
+    }
+}
+
+/// Has the text, or number, of a date a time of day in it?
+pub(crate) fn has_time(value: &Value<'_>) -> bool {
+    const DAYS_END: f64 = 1e8;
+    match value {
+        Value::Bytes(text) => {
+            let numbers = text.split(|b| !b.is_ascii_digit()).filter(|digits| !digits.is_empty()).count();
+            if numbers == 1 { text.trim_ascii().len() > 8 } else { numbers > 3 }
+        }
+        Value::Int(n) => *n as f64 >= DAYS_END,
+        Value::UInt(n) => *n as f64 >= DAYS_END,
+        Value::Double(x) => *x >= DAYS_END,
         _ => false,
     }
 }
@@ -195,6 +224,9 @@ mod tests {
         check(U::Number(K::Int, K::Int), text("12abc"), true);
         check(U::Number(K::Double, K::Double), text("1.5"), true);
         check(U::Number(K::Decimal, K::Decimal), Value::Double(1.5), false);
+        check(U::Moment(true, K::Date), text("2024-01-31"), true);
+        check(U::Moment(true, K::Date), text("2024-01-31 10:00:00"), false);
+        check(U::Moment(false, K::DateTime), text("2024-01-31"), true);
         check(U::Any, Value::Double(1.5), true);
     }
 }

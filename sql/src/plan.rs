@@ -621,9 +621,9 @@ pub trait BindContext {
     fn param_type(&self, _index: usize) -> Option<ColumnType> {
         None
     }
-    /// Is the value of parameter `index` a number with a fraction?
-    fn param_has_fraction(&self, _index: usize) -> bool {
-        false
+    /// The value of parameter `index` in an execution whose values the plan is to fit by their types.
+    fn param_given(&self, _index: usize) -> Option<&Value<'_>> {
+        None
     }
     /// What the plan makes of parameter `index`, which may change while the statement is bound.
     fn note_param(&self, _index: usize, _usage: ParamUse) {}

@@ -177,8 +177,8 @@ impl BindContext for Binder<'_> {
         self.given.get(index).map(|value| ParamKind::of(value).column_type())
     }
 
-    fn param_has_fraction(&self, index: usize) -> bool {
-        self.given.get(index).is_some_and(sql::param::has_fraction)
+    fn param_given(&self, index: usize) -> Option<&Value<'_>> {
+        self.given.get(index)
     }
 
     fn note_param(&self, index: usize, usage: ParamUse) {

@@ -3,7 +3,7 @@
 use super::Binder;
 use super::typing::{self, Class, class};
 use crate::expr::{Expr, ExprKind};
-use crate::param::{ParamKind, ParamUse};
+use crate::param::{ParamKind, ParamUse, has_fraction, has_time};
 use crate::plan::BindContext;
 use types::{ColumnType, TypeKind};
 
@@ -80,11 +80,19 @@ fn number_kind(ty: &ColumnType) -> Option<ParamKind> {
 fn take_as_number(context: &dyn BindContext, param: &mut Expr, wanted: ParamKind) {
     let Some(index) = open(context, param) else { return };
     let own = ParamKind::of_type(&param.ty);
-    let taken = own.as_number(wanted, || context.param_has_fraction(index));
+    let taken = own.as_number(wanted, || context.param_given(index).is_some_and(has_fraction));
     context.note_param(index, ParamUse::Number(wanted, taken));
     if own != taken {
         param.ty = taken.column_type();
     }
+}
+
+/// A parameter to which an interval is added: of days, months and years alone, or of hours too.
+pub(super) fn adopt_moment(context: &dyn BindContext, param: &mut Expr, days: bool) {
+    let Some(index) = open(context, param) else { return };
+    let taken = ParamKind::of_type(&param.ty).as_moment(days, || context.param_given(index).is_some_and(has_time));
+    param.ty = taken.column_type();
+    context.note_param(index, ParamUse::Moment(days, taken));
 }
 
 /// Parameters on both sides of an operator.

@@ -1,10 +1,10 @@
 //! Calls of built-in functions: names, argument counts, arguments.
 
 use super::Binder;
-use super::adopt::{adopt_for_now, adopt_number};
+use super::adopt::{adopt_for_now, adopt_moment, adopt_number};
 use super::compare::{self, Coercibility, Derivation};
 use super::function_names::{FUNCTIONS, NOT_SUPPORTED};
-use super::function_types::{becomes_text, date_add_type, is_integer, is_numeric, takes_part_in_collation};
+use super::function_types::{becomes_text, date_add_type, is_integer, is_numeric, is_of_days, takes_part_in_collation};
 use super::operand::{
     bits_as_number, choice_as_number, enum_as_number, is_bits_literal, moved_date_as_number, number_argument, numeric_operand,
 };
@@ -280,7 +280,7 @@ impl Binder<'_> {
             F::IfNull | F::Coalesce | F::Greatest | F::Least | F::Field | F::Interval => {
                 self.adopt_choice(args.iter_mut(), &text)
             }
-            F::Round | F::Truncate => {
+            F::Ceiling | F::Floor | F::Round | F::Truncate => {
                 for (arg, wanted) in args.iter_mut().zip([ParamKind::Decimal, ParamKind::Int]) {
                     adopt_number(self.context, arg, wanted);
                 }
@@ -320,7 +320,7 @@ impl Binder<'_> {
     pub(super) fn date_arithmetic(&mut self, date: &ast::DateArithmetic<'_>) -> Result<Expr> {
         let mut value = self.value(&date.date)?;
         let mut amount = self.value(&date.amount)?;
-        adopt_for_now(self.context, &mut value, &ColumnType::new(TypeKind::DateTime { fsp: 6 }));
+        adopt_moment(self.context, &mut value, is_of_days(date.unit));
         if date.unit.name().contains('_') {
             adopt_for_now(self.context, &mut amount, &self.text());
         } else {
@@ -358,8 +358,10 @@ impl Binder<'_> {
         args: &[ast::Expr<'_>; 2],
     ) -> Result<Expr> {
         let mut first = self.value(&args[0])?;
-        let second = self.value(&args[1])?;
+        let mut second = self.value(&args[1])?;
         if function == ast::UnitFunction::TimestampAdd {
+            adopt_moment(self.context, &mut second, is_of_days(unit));
+            adopt_number(self.context, &mut first, ParamKind::Int);
             first = interval_amount(first, unit);
         }
         let (function, ty) = match function {
@@ -417,8 +419,12 @@ fn convert_to_column(literal: &mut Expr, column: &Expr) {
 
 /// The same of a BIGINT column: the integer that a text begins with, the number that a date is.
 fn convert_to_integer(literal: &mut Expr, unsigned: bool) {
+    if super::operand::is_bits_literal(literal) {
+        *literal = super::operand::numeric_operand(literal.clone());
+        return;
+    }
     let number = match &literal.kind {
-        ExprKind::Literal(Value::Bytes(bytes)) if !super::operand::is_bits_literal(literal) => leading_number(bytes),
+        ExprKind::Literal(Value::Bytes(bytes)) => leading_number(bytes),
         ExprKind::Literal(Value::Double(x)) => Some(*x),
         ExprKind::Literal(Value::Date(date)) => {
             Some(f64::from(u32::from(date.year) * 10_000 + u32::from(date.month) * 100 + u32::from(date.day)))

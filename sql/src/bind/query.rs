@@ -513,7 +513,7 @@ impl Binder<'_> {
 
     fn group_by(&mut self, items: &[OrderItem<'_>]) -> Result<Vec<Expr>> {
         let mut keys: Vec<Expr> = Vec::with_capacity(items.len());
-        let aggregates = self.scope.aggregates.take();
+        let (aggregates, windows) = (self.scope.aggregates.take(), self.scope.windows.take());
         let outer = std::mem::replace(&mut self.scope.clause, Clause::GroupBy);
         self.scope.aliases = AliasRule::AfterColumns;
         for item in items {
@@ -540,6 +540,7 @@ impl Binder<'_> {
         self.scope.aliases = AliasRule::Never;
         self.scope.clause = outer;
         self.scope.aggregates = aggregates;
+        self.scope.windows = windows;
         Ok(keys)
     }
 

@@ -14,15 +14,12 @@ use types::{ColumnType, TypeKind};
 const OPERATIONS_MAX: usize = 200;
 /// Conditions are pushed into no more blocks.
 const PUSHED_BLOCKS_MAX: usize = 50;
+/// The rows of longer VALUES have a type in common before the UNION that they stand in.
+const VALUES_MAX: usize = 50;
 
 /// The blocks of UNIONs, and of each UNION whether it is ALL. A UNION in brackets is a part of the one around it, whose types are those of all
 /// blocks together, where no row counts that it makes one of several: it has ALL, or what is around makes them one.
-fn flatten<'q, 'a>(
-    first: &'q QueryBody<'a>,
-    rest: &'q [SetOperand<'a>],
-    bodies: &mut Vec<&'q QueryBody<'a>>,
-    alls: &mut Vec<bool>,
-) {
+fn flatten<'q, 'a>(first: &'q QueryBody<'a>, rest: &'q [SetOperand<'a>], bodies: &mut Vec<QueryBody<'a>>, alls: &mut Vec<bool>) {
     let distinct_end = rest.iter().rposition(|operand| !operand.all).map_or(0, |last| last + 2);
     let operands = std::iter::once((first, None)).chain(rest.iter().map(|operand| (&operand.body, Some(operand.all))));
     for (n, (body, all)) in operands.enumerate() {
@@ -35,7 +32,14 @@ fn flatten<'q, 'a>(
                 flatten(first, rest, bodies, alls);
                 alls[from..].iter_mut().for_each(|all| *all &= n >= distinct_end);
             }
-            _ => bodies.push(body),
+            _ => match *bare(body) {
+                // Each row is a block of its own.
+                QueryBody::Values(rows) if rows.len() <= VALUES_MAX && rows.iter().all(|row| row.len() == rows[0].len()) => {
+                    bodies.extend(rows.chunks(1).map(QueryBody::Values));
+                    alls.extend(rows.iter().skip(1).map(|_| n >= distinct_end));
+                }
+                _ => bodies.push(*body),
+            },
         }
     }
 }
@@ -57,14 +61,21 @@ fn same_from_the_left<'q, 'a>(
 
 /// The operation of a query in brackets that has nothing else.
 fn operation_in_brackets<'q, 'a>(body: &'q QueryBody<'a>) -> Option<(&'q QueryBody<'a>, &'q [SetOperand<'a>])> {
-    let QueryBody::Query(query) = body else { return None };
-    if query.with.is_some() || query.limit.is_some() || !query.order_by.is_empty() || !query.locking.is_empty() {
-        return None;
-    }
-    match &query.body {
-        QueryBody::SetOperation { first, rest } => Some((first, rest)),
-        QueryBody::Query(_) => operation_in_brackets(&query.body),
+    match bare(body) {
+        QueryBody::SetOperation { first, rest } if matches!(body, QueryBody::Query(_)) => Some((first, rest)),
         _ => None,
+    }
+}
+
+/// A query without the brackets around it, where they have nothing else.
+fn bare<'q, 'a>(body: &'q QueryBody<'a>) -> &'q QueryBody<'a> {
+    match body {
+        QueryBody::Query(query)
+            if query.with.is_none() && query.limit.is_none() && query.order_by.is_empty() && query.locking.is_empty() =>
+        {
+            bare(&query.body)
+        }
+        body => body,
     }
 }
 
@@ -111,7 +122,7 @@ impl Binder<'_> {
             self.levels.last().is_some_and(|l| matches!(l.kind, LevelKind::Derived | LevelKind::View)),
         );
         for body in bodies {
-            let bound = self.bind_body(body)?;
+            let bound = self.bind_body(&body)?;
             if notes && bounds.len() < PUSHED_BLOCKS_MAX {
                 bounds.extend(all_take(std::slice::from_ref(&bound)).into_iter().flatten());
             }
