@@ -147,11 +147,47 @@ pub struct UserVariable {
 }
 
 impl UserVariable {
-    /// A variable knows no FLOAT: it is a DOUBLE with the FLOAT's digits.
+    /// A variable knows numbers and texts: a FLOAT is a DOUBLE with the FLOAT's digits, dates, times and documents are texts, YEAR and BIT integers.
     pub fn new(value: Value<'static>, ty: ColumnType) -> Self {
-        let ty = if ty.kind == TypeKind::Float { ColumnType::new(TypeKind::Double) } else { ty };
+        use TypeKind as K;
+        let ty = match ty.kind {
+            K::Float => ColumnType::new(K::Double),
+            K::Year | K::Bit { .. } => ColumnType::unsigned(K::BigInt),
+            K::Decimal { .. } => {
+                let ty = ColumnType::new(K::Decimal { precision: 65, scale: SCALE_MAX });
+                return Self { value: without_zeros(value), ty };
+            }
+            K::Date | K::Time { .. } | K::DateTime { .. } | K::Timestamp { .. } | K::Json => return Self::text_of(&value, &ty),
+            _ => ty,
+        };
         Self { value, ty }
     }
+
+    fn text_of(value: &Value<'static>, ty: &ColumnType) -> Self {
+        let value = match value {
+            Value::Null => Value::Null,
+            value if ty.kind == TypeKind::Json => Value::Bytes(crate::function::document_of(value, ty).to_text().into()),
+            Value::Time(time) => Value::Bytes(crate::coerce::time_text(time, ty.fsp()).into_bytes().into()),
+            Value::DateTime(moment) => Value::Bytes(crate::coerce::datetime_text(moment, ty.fsp()).into_bytes().into()),
+            value => Value::Bytes(crate::coerce::plain_text(value).into_bytes().into()),
+        };
+        let kind = TypeKind::VarChar { length: 16_383 };
+        let collation = if ty.kind == TypeKind::Json { CollationId::UTF8MB4_BIN } else { CollationId::UTF8MB4_0900_AI_CI };
+        Self { value, ty: ColumnType { collation, ..ColumnType::new(kind) } }
+    }
+}
+
+/// Digits behind the point of a DECIMAL.
+const SCALE_MAX: u8 = 30;
+
+/// What was computed with all digits that there are keeps those that it needs.
+fn without_zeros(value: Value<'static>) -> Value<'static> {
+    let Value::Decimal(decimal) = value else { return value };
+    if decimal.scale() < SCALE_MAX {
+        return value;
+    }
+    let shorter = (0..SCALE_MAX).filter_map(|scale| decimal.truncate_scale(scale).ok()).find(|shorter| *shorter == decimal);
+    Value::Decimal(shorter.unwrap_or(decimal))
 }
 
 impl SessionVars {

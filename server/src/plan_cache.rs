@@ -9,6 +9,7 @@ use crate::session::FileTarget;
 use crate::show::{VirtualReads, virtual_reads};
 use exec::Prepared;
 use protocol::{Capabilities, ColumnDefinition, EncodedHead, WireType, column_flag};
+use sql::param::Params;
 use sql::plan::{InsertSource, OutputColumn, Plan};
 use sql::routine::Place;
 use std::cell::{OnceCell, RefCell};
@@ -49,6 +50,8 @@ pub struct PlanEntry {
     pub reads: VirtualReads,
     /// What whoever runs it must be allowed.
     pub needs: Needs,
+    /// What it takes for granted of the parameters' values.
+    pub params: Params,
     pub ways: Ways,
     /// Of the statement's digest, where the plan is kept.
     pub statistics: OnceCell<Rc<Statistics>>,
@@ -56,7 +59,7 @@ pub struct PlanEntry {
 }
 
 impl PlanEntry {
-    pub fn new(schema_version: u64, prepared: Prepared, into: Option<ResultTarget>, needs: Needs) -> Rc<Self> {
+    pub fn new(schema_version: u64, prepared: Prepared, into: Option<ResultTarget>, needs: Needs, params: Params) -> Rc<Self> {
         let (kind, writes) = match &**prepared.plan() {
             Plan::Query(_) => (StatementKind::Select, false),
             Plan::Insert(insert) if matches!(insert.source, InsertSource::File(_)) => (StatementKind::Load, true),
@@ -70,7 +73,7 @@ impl PlanEntry {
         let reads = virtual_reads(prepared.plan());
         let ways = Ways::of(prepared.plan());
         let (statistics, head) = (OnceCell::new(), RefCell::new(None));
-        Rc::new(Self { schema_version, prepared, kind, writes, into, reads, needs, ways, statistics, head })
+        Rc::new(Self { schema_version, prepared, kind, writes, into, reads, needs, params, ways, statistics, head })
     }
 
     pub fn is_query(&self) -> bool {

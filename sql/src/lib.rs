@@ -20,6 +20,7 @@ pub mod func;
 mod key_part;
 mod keyword;
 mod lexer;
+pub mod param;
 mod parser;
 mod partition;
 pub mod plan;

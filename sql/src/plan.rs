@@ -11,6 +11,7 @@
 
 use crate::expr::{Aggregate, CompareAs, Expr, WindowCall};
 pub use crate::file::{FileFormat, LoadPlan, LoadTarget};
+use crate::param::ParamUse;
 use std::sync::Arc;
 use types::schema::{RoutineDef, TableDef};
 use types::statistics::TableStatistics;
@@ -620,6 +621,15 @@ pub trait BindContext {
     /// The type of the value that parameter `index` has in the execution the plan is for, where it is known. Without it (at
     /// PREPARE) a parameter takes the type that its place suggests. A plan is good for values of the same types.
     fn param_type(&self, _index: usize) -> Option<ColumnType> {
+        None
+    }
+    /// The value of parameter `index` in an execution whose values the plan is to fit by their types.
+    fn param_given(&self, _index: usize) -> Option<&Value<'_>> {
+        None
+    }
+    /// What the plan makes of parameter `index`, which may change while the statement is bound.
+    fn note_param(&self, _index: usize, _usage: ParamUse) {}
+    fn param_use(&self, _index: usize) -> Option<ParamUse> {
         None
     }
     /// The value of parameter `index` in the execution the plan is for, where it is known.

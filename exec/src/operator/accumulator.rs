@@ -69,6 +69,8 @@ struct Concat {
     /// Entries so far.
     count: u64,
     cut: bool,
+    /// Values up to the one that was cut.
+    appended: u64,
 }
 
 /// What one row is to an aggregate that gathers.
@@ -282,7 +284,7 @@ impl Accumulator {
                 }
             }),
             State::Variance { count, squares, .. } => variance(plan.function, *count, *squares),
-            State::Concat(concat) => concat.finish(env, plan),
+            State::Concat(concat) => concat.finish(env, plan)?,
             State::Json(_, false) => Value::Null,
             State::Json(document, true) => {
                 if let Json::Object(members) = document {
@@ -500,6 +502,7 @@ impl Concat {
     }
 
     fn append(&mut self, separator: &[u8], text: &[u8], limit: usize) {
+        self.appended += 1;
         if std::mem::replace(&mut self.any, true) {
             self.text.extend_from_slice(separator);
         }
@@ -515,7 +518,7 @@ impl Concat {
         }
     }
 
-    fn finish<'e>(&'e mut self, env: &Env<'_>, plan: &Aggregate) -> Value<'e> {
+    fn finish<'e>(&'e mut self, env: &Env<'_>, plan: &Aggregate) -> Evaluated<'e> {
         let limit = env.session().group_concat_bytes_max;
         let mut entries = std::mem::take(&mut self.entries);
         entries.sort_unstable_by(|a, b| a.0.cmp(&b.0));
@@ -525,9 +528,9 @@ impl Concat {
             }
         }
         if self.cut {
-            env.session().warn(Error::CutByGroupConcat { row: 1 });
+            env.problem(Error::CutByGroupConcat { row: self.appended })?;
         }
-        if self.any { Value::Bytes(Cow::Borrowed(&self.text)) } else { Value::Null }
+        Ok(if self.any { Value::Bytes(Cow::Borrowed(&self.text)) } else { Value::Null })
     }
 }
 

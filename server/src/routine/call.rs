@@ -11,12 +11,13 @@ use crate::show::{Columns, result};
 use crate::variables::Setting;
 use protocol::{RowEncoder, RowFormat, Status};
 use sql::ast::{CallProcedure, Expr, ObjectName};
+use sql::param::ParamKind;
 use sql::plan::FunctionCall;
 use sql::routine::{Argument, ParamMode, Place, ProgramKind};
 use std::rc::Rc;
 use std::sync::Arc;
 use types::schema::RoutineDef;
-use types::{ColumnType, TypeKind, Value};
+use types::{ColumnType, Value};
 
 /// Calls within calls, of whatever procedures: what a thread's stack has room for.
 const DEPTH_MAX: u32 = 256;
@@ -297,7 +298,7 @@ fn not_a_variable(number: usize, routine: String) -> Error {
 async fn argument(state: &mut State, arg: &Expr<'_>, given: Given<'_>) -> Result<(Value<'static>, ColumnType)> {
     if let Expr::Param(n) = arg {
         let value = given.values.get(*n as usize).map_or(Value::Null, crate::session::owned);
-        let ty = type_of(&value);
+        let ty = ParamKind::of(&value).column_type();
         return Ok((value, ty));
     }
     if let Some(value) = computed(state, arg, given.values)? {
@@ -318,21 +319,6 @@ pub fn computed(state: &mut State, expr: &Expr<'_>, params: &[Value<'_>]) -> Res
     let value = exec::program::evaluate(&expr, &state.vars, locals, false)?;
     state.vars.settle_variables();
     Ok(value.map(|value| (value, expr.ty)))
-}
-
-/// A type that holds the value of a parameter as it came.
-fn type_of(value: &Value<'_>) -> ColumnType {
-    ColumnType::new(match value {
-        Value::Null => TypeKind::Null,
-        Value::Int(_) => TypeKind::BigInt,
-        Value::UInt(_) => return ColumnType::unsigned(TypeKind::BigInt),
-        Value::Double(_) => TypeKind::Double,
-        Value::Decimal(_) => TypeKind::Decimal { precision: 65, scale: 30 },
-        Value::Bytes(_) => TypeKind::VarChar { length: 16_383 },
-        Value::Date(_) => TypeKind::Date,
-        Value::Time(_) => TypeKind::Time { fsp: 6 },
-        Value::DateTime(_) => TypeKind::DateTime { fsp: 6 },
-    })
 }
 
 /// OUT and INOUT values go to their variables, or to the client.

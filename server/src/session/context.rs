@@ -13,6 +13,7 @@ use exec::{Constants, Prepared};
 use sql::Parsed;
 use sql::ast::{DataType, Expr, IntoTarget, Query, QueryBody, Select, SelectInto, SelectItem, Statement};
 use sql::expr::ExprKind;
+use sql::param::{ParamKind, ParamUse};
 use sql::plan::{
     Access, Action, BindContext, KeyRange, Node, OutputColumn, Part, Plan, Rights, SqlMode, StoredFunction, Switches,
 };
@@ -34,6 +35,10 @@ pub struct Binder<'a> {
     assumed: RefCell<Vec<Assumption>>,
     /// Values of the present execution, where they are known.
     params: &'a [Value<'a>],
+    /// Values of the present execution of a prepared statement, for their types.
+    given: &'a [Value<'a>],
+    /// What is made of the parameters.
+    noted: RefCell<sql::param::Params>,
     /// The plan was chosen for these values.
     is_sniffed: Cell<bool>,
     needs: Gathering<'a>,
@@ -58,12 +63,18 @@ impl<'a> Binder<'a> {
     pub fn new(state: &'a State, schema: &'a Schema, params: &'a [Value<'a>]) -> Self {
         let needs = Gathering::new(&state.access, &state.worker);
         let (is_volatile, is_sniffed) = (Cell::new(false), Cell::new(false));
-        Self { state, schema, is_volatile, assumed: RefCell::default(), params, is_sniffed, needs, defines_view: false }
+        let (assumed, noted) = (RefCell::default(), RefCell::default());
+        Self { state, schema, is_volatile, assumed, params, given: &[], noted, is_sniffed, needs, defines_view: false }
     }
 
     /// For the query of a new view.
     pub fn of_view(state: &'a State, schema: &'a Schema) -> Self {
         Self { defines_view: true, ..Self::new(state, schema, &[]) }
+    }
+
+    /// For a prepared statement that is executed with these values, whose types count.
+    pub fn given(self, given: &'a [Value<'a>]) -> Self {
+        Self { given, ..self }
     }
 
     /// What was bound holds for one execution.
@@ -160,6 +171,22 @@ impl BindContext for Binder<'_> {
         let ty = self.state.user_variable_type(&name);
         self.assumed.borrow_mut().push(Assumption::User(name, ty.clone()));
         ty
+    }
+
+    fn param_type(&self, index: usize) -> Option<ColumnType> {
+        self.given.get(index).map(|value| ParamKind::of(value).column_type())
+    }
+
+    fn param_given(&self, index: usize) -> Option<&Value<'_>> {
+        self.given.get(index)
+    }
+
+    fn note_param(&self, index: usize, usage: ParamUse) {
+        self.noted.borrow_mut().note(index, usage);
+    }
+
+    fn param_use(&self, index: usize) -> Option<ParamUse> {
+        self.noted.borrow().get(index)
     }
 
     fn param_value(&self, index: usize) -> Option<Value<'static>> {
@@ -344,12 +371,21 @@ impl State {
 
     /// As [`Self::plan`], with the parameters of the present execution.
     pub fn plan_for(&self, parsed: &Parsed<'_>, params: &[Value<'_>]) -> Result<Planned> {
+        self.plan_with(parsed, params, &[])
+    }
+
+    /// As [`Self::plan`], for an execution with values of these types.
+    pub fn plan_given(&self, parsed: &Parsed<'_>, given: &[Value<'_>]) -> Result<Planned> {
+        self.plan_with(parsed, &[], given)
+    }
+
+    fn plan_with(&self, parsed: &Parsed<'_>, params: &[Value<'_>], given: &[Value<'_>]) -> Result<Planned> {
         let into = match &parsed.statement {
             Statement::Query(query) => into(query)?,
             _ => None,
         };
         let schema = self.schema();
-        let binder = Binder::new(self, &schema, params);
+        let binder = Binder::new(self, &schema, params).given(given);
         let plan = sql::plan(parsed, &binder)?;
         if self.settings.safe_updates {
             check_safe(&plan)?;
@@ -358,7 +394,7 @@ impl State {
         let prepared = match Prepared::new(&self.worker.shared.database, Arc::new(plan)) {
             // A definition was published since the schema was looked at.
             Err(exec::Error::TableChanged { .. }) if self.worker.shared.database.schema_version() != schema.version => {
-                return self.plan_for(parsed, params);
+                return self.plan_with(parsed, params, given);
             }
             prepared => prepared?,
         };
@@ -366,7 +402,7 @@ impl State {
             Some(ResultTarget::File(_)) => Privileges::FILE,
             _ => Privileges::NONE,
         };
-        let entry = PlanEntry::new(schema.version, prepared, into, binder.needs.take(global));
+        let entry = PlanEntry::new(schema.version, prepared, into, binder.needs.take(global), binder.noted.take());
         Ok(Planned { entry, is_for_one: binder.is_volatile() || is_for_one, assumed: binder.take_assumed() })
     }
 
@@ -374,7 +410,7 @@ impl State {
     pub fn entry_of(&self, plan: Plan) -> Result<Rc<PlanEntry>> {
         let version = self.worker.shared.database.schema_version();
         let prepared = Prepared::new(&self.worker.shared.database, Arc::new(plan))?;
-        Ok(PlanEntry::new(version, prepared, None, Needs::default()))
+        Ok(PlanEntry::new(version, prepared, None, Needs::default(), sql::param::Params::default()))
     }
 
     /// Binds the WHERE of a SHOW to the columns of its result.

@@ -96,7 +96,7 @@ impl State {
                 None => Value::Null,
             })
             .collect();
-        if let Some(entry) = kept {
+        if let Some(entry) = kept.filter(|entry| entry.params.serve(&values)) {
             self.clear_warnings();
             if self.run_plan(client, &entry, &values, &mut Destination::Client(format)).await? == Ran::Done {
                 return Ok(());
@@ -116,7 +116,7 @@ impl State {
             return Box::pin(self.run_other(client, &parsed.statement, format)).await;
         }
         for _ in 0..PLAN_ATTEMPTS_MAX {
-            let planned = self.plan(&parsed)?;
+            let planned = self.plan_given(&parsed, &values)?;
             let entry = Rc::clone(&planned.entry);
             let plan = planned.kept(self);
             if let Some(statement) = self.named.get_mut(&key) {

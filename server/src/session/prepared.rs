@@ -75,7 +75,7 @@ impl Statements {
             None => text.into(),
         };
         let text = &*decoded;
-        let analysed = analyse(state, text);
+        let analysed = analyse(state, text, &[]);
         if analysed.as_ref().is_err_and(|error| !matches!(error, Error::Sql(sql::Error::Syntax { .. }))) {
             // A statement that cannot be prepared is one that failed.
             let statistics = state.statistics_of(text);
@@ -207,10 +207,7 @@ impl PreparedStatement {
         values: Vec<Value<'static>>,
     ) -> Result<Vec<Value<'static>>> {
         match &self.work {
-            Work::Plan { .. } => {
-                self.refresh_plan(state)?;
-                self.run_plan(state, client, execute, values).await
-            }
+            Work::Plan { .. } => self.run_plan(state, client, execute, values).await,
             Work::Begin => {
                 state.clear_warnings();
                 state.begin_transaction(client, None, false).await?;
@@ -244,26 +241,6 @@ impl PreparedStatement {
         }
     }
 
-    /// Plans again when the plan is of another schema, or of other session settings, or holds values of variables.
-    fn refresh_plan(&mut self, state: &mut State) -> Result<()> {
-        let Work::Plan { entry, bind_key, is_volatile } = &self.work else { return Ok(()) };
-        let version = state.worker.shared.database.schema_version();
-        if entry.schema_version == version && *bind_key == state.settings.bind_key && !is_volatile {
-            return Ok(());
-        }
-        self.plan_again(state)
-    }
-
-    #[cold]
-    fn plan_again(&mut self, state: &mut State) -> Result<()> {
-        let (work, parameters) = analyse(state, &self.text)?;
-        if parameters != self.parameters.count() {
-            return Err(Error::Internal("a prepared statement changed its parameters".to_owned()));
-        }
-        self.work = work;
-        Ok(())
-    }
-
     async fn run_plan(
         &mut self,
         state: &mut State,
@@ -274,11 +251,14 @@ impl PreparedStatement {
         let wants_cursor = execute.wants_cursor();
         let mut attempts = 0;
         state.clear_warnings();
-        let mut bound = {
+        let bound = {
             let mut bound = recycle(values);
             read_values(&mut self.parameters, state, execute, &mut bound)?;
             bound
         };
+        if !self.work.serves(state, &bound) {
+            self.work = plan_again(state, &self.text, &bound)?;
+        }
         loop {
             let Work::Plan { entry, .. } = &self.work else {
                 return Err(Error::Internal("a prepared statement lost its plan".to_owned()));
@@ -300,16 +280,31 @@ impl PreparedStatement {
                 }
                 Ran::Stale if attempts < PLAN_ATTEMPTS_MAX => {
                     attempts += 1;
-                    // The values borrow long data from the statement, so they are read again for the new plan.
-                    let kept = recycle(bound);
-                    self.plan_again(state)?;
-                    bound = recycle(kept);
-                    read_values(&mut self.parameters, state, execute, &mut bound)?;
+                    self.work = plan_again(state, &self.text, &bound)?;
                 }
                 Ran::Stale => return Err(Error::Exec(exec::Error::TableChanged { table: String::new() })),
             }
         }
     }
+}
+
+impl Work {
+    /// Is it a plan of this schema and of these settings, that holds no values of variables, and is one for parameters of these types?
+    fn serves(&self, state: &State, values: &[Value<'_>]) -> bool {
+        let Work::Plan { entry, bind_key, is_volatile } = self else { return true };
+        let version = state.worker.shared.database.schema_version();
+        let holds = entry.schema_version == version && *bind_key == state.settings.bind_key && !is_volatile;
+        holds && entry.params.serve(values)
+    }
+}
+
+#[cold]
+fn plan_again(state: &State, text: &[u8], values: &[Value<'_>]) -> Result<Work> {
+    let (work, parameters) = analyse(state, text, values)?;
+    if parameters != values.len() {
+        return Err(Error::Internal("a prepared statement changed its parameters".to_owned()));
+    }
+    Ok(work)
 }
 
 /// Decodes the values of one execution.
@@ -335,8 +330,8 @@ fn read_values<'v>(
     Ok(())
 }
 
-/// Parses and, where it is about rows, plans a statement; also says how many parameters it has.
-fn analyse(state: &State, text: &[u8]) -> Result<(Work, usize)> {
+/// Parses and, where it is about rows, plans a statement, for values of these types; also says how many parameters it has.
+fn analyse(state: &State, text: &[u8], values: &[Value<'_>]) -> Result<(Work, usize)> {
     let arena = state.worker.arena();
     let parsed = sql::parse(&arena, text, &state.settings.mode)?;
     let rest = &text[parsed.end..];
@@ -347,7 +342,7 @@ fn analyse(state: &State, text: &[u8]) -> Result<(Work, usize)> {
     let plain_end = sql::ast::TransactionEnd::default();
     let work = match &parsed.statement {
         statement if statement.info().plannable => {
-            let planned = state.plan(&parsed)?;
+            let planned = state.plan_given(&parsed, values)?;
             let is_volatile = planned.is_volatile();
             Work::Plan { entry: planned.entry, bind_key: state.settings.bind_key, is_volatile }
         }

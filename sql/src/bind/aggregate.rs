@@ -1,5 +1,6 @@
 //! Aggregate calls.
 
+use super::adopt::adopt_number;
 use super::compare::{self, Coercibility, Derivation};
 use super::operand::{cast_to, numeric_operand};
 use super::typing::{self, Class, class};
@@ -8,6 +9,7 @@ use crate::ast;
 use crate::error::{Clause, Error, Result};
 use crate::expr::{Aggregate, Expr, ExprKind};
 use crate::func::AggregateFunction as A;
+use crate::param::ParamKind;
 use std::sync::Arc;
 use types::{CollationId, ColumnType, LobSize, TypeKind, Value};
 
@@ -114,6 +116,8 @@ impl Binder<'_> {
         if matches!(function, A::Sum | A::Avg | A::BitAnd | A::BitOr | A::BitXor)
             || matches!(function, A::StdDevPop | A::StdDevSamp | A::VarPop | A::VarSamp)
         {
+            let wanted = if matches!(function, A::BitAnd | A::BitOr | A::BitXor) { ParamKind::Int } else { ParamKind::Double };
+            args.iter_mut().for_each(|arg| adopt_number(self.context, arg, wanted));
             let is_bits = matches!(function, A::BitAnd | A::BitOr | A::BitXor) && typing::is_bit_string(&args[0]);
             args = if is_bits { args } else { args.into_iter().map(numeric_operand).collect() };
             if call.distinct && class(&args[0].ty) == Class::String {
@@ -153,6 +157,7 @@ impl Binder<'_> {
                     let length = typing::string_length(&ty) as u32;
                     ty = ColumnType { collation: ty.collation, ..ColumnType::new(TypeKind::Char { length }) };
                 }
+                ty.unsigned |= ty.kind == TypeKind::Year;
                 (ty, true)
             }
             A::GroupConcat => {

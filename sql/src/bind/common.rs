@@ -201,12 +201,12 @@ impl Binder<'_> {
                 (0, SetOp::Intersect) if steps.is_empty() => {
                     let left = seeds.pop().expect("there is one at least");
                     let right = self.finish(bound)?;
-                    seeds.push(self.both_sides(left, right, false, operand.all)?);
+                    seeds.push(self.operation_of(vec![left, right], false, operand.all)?);
                 }
                 (0, SetOp::Except) if steps.is_empty() => {
                     let left = self.union(std::mem::take(&mut seeds), &std::mem::take(&mut seed_alls))?;
                     let right = self.finish(bound)?;
-                    seeds.push(self.both_sides(left, right, true, operand.all)?);
+                    seeds.push(self.operation_of(vec![left, right], true, operand.all)?);
                 }
                 (0, SetOp::Union) => return wrong(RecursiveError::SeedBehindStep),
                 (_, SetOp::Intersect) if has_union => return wrong(RecursiveError::Operand),

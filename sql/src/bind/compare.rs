@@ -276,6 +276,22 @@ pub(crate) fn convert_year(constant: &mut Expr, other: &Expr) {
     }
 }
 
+/// A YEAR that meets a date is the beginning of its year, before all of its days: YYYY-00-00.
+pub(crate) fn year_as_date(left: &mut Expr, right: &mut Expr) {
+    let is_date = |expr: &Expr| matches!(class(&expr.ty), Class::Date | Class::DateTime);
+    let (year, date) = match (&left.ty.kind, &right.ty.kind) {
+        (TypeKind::Year, _) if is_date(right) => (left, right),
+        (_, TypeKind::Year) if is_date(left) => (right, left),
+        _ => return,
+    };
+    let digits = if class(&date.ty) == Class::Date { 10_000 } else { 10_000_000_000 };
+    let nullable = year.nullable;
+    let number = std::mem::replace(year, super::literal::integer(digits));
+    let days = Box::new(super::literal::integer(digits));
+    let kind = ExprKind::Arithmetic { op: crate::expr::ArithmeticOp::Multiply, left: Box::new(number), right: days };
+    *year = Expr { kind, ty: typing::bigint(false), nullable };
+}
+
 /// A date that a TIME column meets is the time of it.
 pub(crate) fn convert_moment(constant: &mut Expr, other: &Expr) {
     if class(&other.ty) != Class::Time || !matches!(other.kind, ExprKind::Column { .. }) {

@@ -215,7 +215,7 @@ impl Binder<'_> {
         }
         refuse_generated(table, &[column])?;
         let mut bound = self.value(value)?;
-        super::expr::adopt(&mut bound, &table.columns[column].ty);
+        super::adopt::adopt_place(self.context, &mut bound, &table.columns[column].ty);
         Ok(Some(bound))
     }
 

@@ -1,5 +1,6 @@
 //! Expressions: from syntax to typed nodes.
 
+use super::adopt::{adopt, adopt_for_now, adopt_number, adopt_operands};
 use super::compare::{self, Coercibility, Derivation};
 use super::moments::{compare_leniently, is_text_beside_date, keep_dates, refuse_no_date, written_text, zero_of_no_date};
 use super::operand::{
@@ -12,6 +13,8 @@ use crate::ast;
 use crate::error::{DefinitionError, Error, Result, RowExprProblem};
 use crate::expr::{ArithmeticOp, CompareAs, CompareOp, Expr, ExprKind, UnaryOp};
 use crate::func::Function;
+use crate::param::{ParamKind, ParamUse};
+use crate::plan::BindContext;
 use crate::row_expr::RowExprUse;
 use std::borrow::Cow;
 use types::{CollationId, ColumnType, TypeKind, Value};
@@ -101,14 +104,16 @@ impl Binder<'_> {
 
     fn param(&mut self, index: usize) -> Expr {
         let collation = self.literal_collation();
-        let ty = self.context.param_type(index);
-        self.derivation = Derivation { collation, level: Coercibility::Coercible };
-        let mut ty = ty.unwrap_or_else(|| ColumnType::new(TypeKind::Null));
-        match class(&ty) {
-            Class::String if ty.collation != CollationId::BINARY => ty.collation = collation,
-            Class::String => self.derivation.collation = CollationId::BINARY,
-            _ => {}
-        }
+        let mut ty = self.context.param_type(index).unwrap_or_else(|| ColumnType::new(TypeKind::Null));
+        self.context.note_param(index, ParamUse::Of(ParamKind::of_type(&ty)));
+        self.derivation = match class(&ty) {
+            Class::String => {
+                ty.collation = collation;
+                Derivation { collation, level: Coercibility::Coercible }
+            }
+            Class::Null => Derivation { collation, level: Coercibility::Coercible },
+            _ => Derivation::NUMERIC,
+        };
         Expr { kind: ExprKind::Param(index), ty, nullable: true }
     }
 
@@ -181,8 +186,7 @@ impl Binder<'_> {
     }
 
     pub(super) fn arithmetic(&mut self, op: ArithmeticOp, mut left: Expr, mut right: Expr) -> Expr {
-        adopt_number(&mut left, &right);
-        adopt_number(&mut right, &left);
+        adopt_operands(self.context, &mut left, &mut right);
         let ty = if typing::is_bit_operation(op, &left, &right) {
             typing::bit_string(if left.ty.kind == TypeKind::Null { &right } else { &left })
         } else {
@@ -198,9 +202,12 @@ impl Binder<'_> {
         if op == ast::UnaryOp::Not {
             return self.not(arg);
         }
-        let arg = self.value(arg)?;
+        let mut arg = self.value(arg)?;
         if op == ast::UnaryOp::Plus {
             return Ok(arg);
+        }
+        if op == ast::UnaryOp::Negate {
+            adopt_number(self.context, &mut arg, ParamKind::Double);
         }
         let arg = match op {
             ast::UnaryOp::BitNot if typing::is_bit_string(&arg) => arg,
@@ -268,9 +275,10 @@ impl Binder<'_> {
         if matches!(left.kind, ExprKind::Row(_)) || matches!(right.kind, ExprKind::Row(_)) {
             return self.row_comparison(op, left, right, (&[], &[]));
         }
-        prepare_operands(&mut left, &mut right);
+        prepare_operands(self.context, &mut left, &mut right);
         compare::convert_year(&mut left, &right);
         compare::convert_year(&mut right, &left);
+        compare::year_as_date(&mut left, &mut right);
         compare::convert_moment(&mut left, &right);
         compare::convert_moment(&mut right, &left);
         let by = compare::compare_as(&left, &right, derivation.collation);
@@ -333,6 +341,15 @@ impl Binder<'_> {
         if matches!(arg.kind, ExprKind::Row(_)) {
             return self.row_in((arg, &arg_parts), members, &member_parts, negated);
         }
+        if class(&arg.ty) == Class::String && members.iter().any(|m| matches!(class(&m.ty), Class::Date | Class::DateTime)) {
+            // Beside dates it matters which texts are some.
+            for (member, written) in members.iter_mut().zip(list) {
+                if let ast::Expr::Lifted { literal, .. } = written {
+                    *member = self.literal(literal)?;
+                    self.context.note_literal();
+                }
+            }
+        }
         let is_text = |m: &Expr| matches!(class(&m.ty), Class::String | Class::Null) && compare::is_constant(m);
         if arg.ty.kind == TypeKind::Year && members.len() > 1 && members.iter().all(is_text) {
             // Several texts compare with a year as texts.
@@ -341,7 +358,7 @@ impl Binder<'_> {
         let is_year = arg.ty.kind == TypeKind::Year && matches!(arg.kind, ExprKind::Column { .. }) && members.len() > 1;
         for member in &mut members {
             single(member)?;
-            prepare_operands(&mut arg, member);
+            prepare_operands(self.context, &mut arg, member);
         }
         match members.as_mut_slice() {
             [only] => compare::convert_year(only, &arg),
@@ -399,7 +416,7 @@ impl Binder<'_> {
             let mut bound = self.value(written)?;
             derivations.push(self.derivation);
             self.settle(&mut bound, written, &arg)?;
-            prepare_operands(&mut arg, &mut bound);
+            prepare_operands(self.context, &mut arg, &mut bound);
             compare::convert_year(&mut bound, &arg);
             bounds.push(bound);
         }
@@ -477,8 +494,8 @@ impl Binder<'_> {
         self.refuse_no_text([&arg, &pattern].into_iter(), derivation)?;
         let escape = self.escape(like.escape.as_ref())?;
         let text = typing::string(255, self.literal_collation());
-        adopt(&mut arg, &text);
-        adopt(&mut pattern, &text);
+        adopt_for_now(self.context, &mut arg, &text);
+        adopt_for_now(self.context, &mut pattern, &text);
         let nullable = arg.nullable || pattern.nullable;
         let collation = match derivation.level {
             // Numbers as text.
@@ -536,12 +553,13 @@ impl Binder<'_> {
         } else {
             conditions.iter_mut().for_each(document_as_number);
         }
-        let whens: Vec<(Expr, Expr)> = conditions.into_iter().zip(values).collect();
-        let otherwise = case.otherwise.as_ref().map(|o| self.value(o)).transpose()?;
+        let mut whens: Vec<(Expr, Expr)> = conditions.into_iter().zip(values).collect();
+        let mut otherwise = case.otherwise.as_ref().map(|o| self.value(o)).transpose()?;
         if otherwise.is_some() {
             of_values.push(self.derivation);
         }
         let derivation = compare::joined(&of_values, "case")?;
+        self.adopt_choice(whens.iter_mut().map(|(_, value)| value).chain(otherwise.as_mut()), &self.text());
         let results = whens.iter().map(|(_, value)| value).chain(otherwise.as_ref());
         let ty = typing::unify(results.clone(), self.string_collation(derivation));
         let nullable = otherwise.is_none() || results.into_iter().any(|e| e.nullable);
@@ -850,31 +868,11 @@ fn compare_op(op: ast::BinaryOp) -> Option<CompareOp> {
     })
 }
 
-/// Gives a parameter without a type the type of what it meets.
-pub(super) fn adopt(param: &mut Expr, ty: &ColumnType) {
-    if matches!(param.kind, ExprKind::Param(_)) && param.ty.kind == TypeKind::Null {
-        param.ty = ty.clone();
-        if let TypeKind::Enum { .. } | TypeKind::Set { .. } | TypeKind::Json = ty.kind {
-            param.ty = typing::string(typing::string_length(ty), ty.collation);
-        }
-    }
-}
-
-fn adopt_number(param: &mut Expr, other: &Expr) {
-    if matches!(param.kind, ExprKind::Param(_)) && param.ty.kind == TypeKind::Null {
-        param.ty = match class(&other.ty) {
-            Class::Integer => typing::bigint(false),
-            Class::Decimal => other.ty.clone(),
-            _ => typing::double(),
-        };
-    }
-}
-
 /// Gives both sides of a comparison the forms in which they compare: parameters get types, constants the other side's kind,
 /// ENUM and SET their numbers where they meet a number.
-pub(super) fn prepare_operands(left: &mut Expr, right: &mut Expr) {
-    adopt(left, &right.ty);
-    adopt(right, &left.ty);
+pub(super) fn prepare_operands(context: &dyn BindContext, left: &mut Expr, right: &mut Expr) {
+    adopt(context, left, &right.ty);
+    adopt(context, right, &left.ty);
     compare::convert_constants(left, right);
     let (left_class, right_class) = (class(&left.ty), class(&right.ty));
     for (side, other) in [(left, right_class), (right, left_class)] {

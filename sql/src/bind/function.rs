@@ -1,10 +1,10 @@
 //! Calls of built-in functions: names, argument counts, arguments.
 
 use super::Binder;
+use super::adopt::{adopt_for_now, adopt_moment, adopt_number};
 use super::compare::{self, Coercibility, Derivation};
-use super::expr::adopt;
 use super::function_names::{FUNCTIONS, NOT_SUPPORTED};
-use super::function_types::{becomes_text, date_add_type, is_integer, is_numeric, takes_part_in_collation};
+use super::function_types::{becomes_text, date_add_type, is_integer, is_numeric, is_of_days, takes_part_in_collation};
 use super::operand::{
     bits_as_number, choice_as_number, enum_as_number, is_bits_literal, moved_date_as_number, number_argument, numeric_operand,
 };
@@ -13,6 +13,7 @@ use crate::ast;
 use crate::error::{Error, Result};
 use crate::expr::{ArithmeticOp, CompareOp, Expr, ExprKind};
 use crate::func::Function as F;
+use crate::param::ParamKind;
 use smallvec::SmallVec;
 use types::convert::{Severity, StoreContext, Warnings};
 use types::{CollationId, ColumnType, TypeKind, Value};
@@ -241,7 +242,7 @@ impl Binder<'_> {
     /// JSON_VALUE: document, path, then for ON EMPTY and ON ERROR each what to do (0 NULL, 1 an error, 2 the value) and the value.
     pub(super) fn json_value(&mut self, call: &ast::JsonValue<'_>) -> Result<Expr> {
         let mut document = self.value(&call.arg)?;
-        adopt(&mut document, &self.text());
+        adopt_for_now(self.context, &mut document, &self.text());
         let path = self.literal(&ast::Literal::String(ast::StringLiteral { bytes: call.path, charset: None }))?;
         let target = call.target.unwrap_or(ast::CastTarget::Char { length: Some(512), charset: None });
         let mut ty = self.cast_type(&target, &document)?;
@@ -271,35 +272,38 @@ impl Binder<'_> {
         Ok(Expr { kind: ExprKind::Call { function: F::JsonValue, args }, ty, nullable: true })
     }
 
-    /// Types for parameters among the arguments: text for text functions, the first typed argument's for the choosing ones.
+    /// Types for parameters among the arguments: numbers for numeric functions, those of the others where one is chosen, else texts.
     fn adopt_args(&self, function: F, args: &mut [Expr]) {
-        let known = args.iter().find(|a| a.ty.kind != TypeKind::Null).map(|a| a.ty.clone());
-        let ty = if is_numeric(function) {
-            typing::double()
-        } else {
-            match function {
-                F::If | F::IfNull | F::Coalesce | F::Greatest | F::Least | F::Field | F::Interval => {
-                    known.unwrap_or_else(|| self.text())
-                }
-                F::Sleep => typing::double(),
-                _ => self.text(),
+        let text = self.text();
+        match function {
+            F::If => self.adopt_choice(args[1..].iter_mut(), &text),
+            F::IfNull | F::Coalesce | F::Greatest | F::Least | F::Field | F::Interval => {
+                self.adopt_choice(args.iter_mut(), &text)
             }
-        };
-        for arg in args {
-            adopt(arg, &ty);
+            F::Ceiling | F::Floor | F::Round | F::Truncate => {
+                for (arg, wanted) in args.iter_mut().zip([ParamKind::Decimal, ParamKind::Int]) {
+                    adopt_number(self.context, arg, wanted);
+                }
+            }
+            _ if is_numeric(function) || function == F::Sleep => {
+                args.iter_mut().for_each(|arg| adopt_number(self.context, arg, ParamKind::Double))
+            }
+            _ => args.iter_mut().for_each(|arg| adopt_for_now(self.context, arg, &text)),
         }
     }
 
-    fn text(&self) -> ColumnType {
+    pub(super) fn text(&self) -> ColumnType {
         typing::string(16_383, self.literal_collation())
     }
 
     fn null_if(&mut self, mut args: Vec<Expr>, derivation: Derivation) -> Result<Expr> {
         let (second, mut first) = (args.pop().expect("two arguments"), args.pop().expect("two arguments"));
+        self.adopt_choice([&mut first, &mut second.clone()].into_iter(), &self.text());
         self.refuse_no_dates(&first, &second)?;
         convert_to_column(&mut first, &second);
         let equal = self.comparison(CompareOp::Equal, first.clone(), second, derivation)?;
-        let ty = first.ty.clone();
+        let mut ty = first.ty.clone();
+        ty.unsigned |= ty.kind == TypeKind::Year;
         let null = Expr::literal(Value::Null, ColumnType::new(TypeKind::Null));
         Ok(Expr { kind: ExprKind::Case { whens: vec![(equal, null)], otherwise: Some(Box::new(first)) }, ty, nullable: true })
     }
@@ -316,8 +320,12 @@ impl Binder<'_> {
     pub(super) fn date_arithmetic(&mut self, date: &ast::DateArithmetic<'_>) -> Result<Expr> {
         let mut value = self.value(&date.date)?;
         let mut amount = self.value(&date.amount)?;
-        adopt(&mut value, &ColumnType::new(TypeKind::DateTime { fsp: 6 }));
-        adopt(&mut amount, &self.text());
+        adopt_moment(self.context, &mut value, is_of_days(date.unit));
+        if date.unit.name().contains('_') {
+            adopt_for_now(self.context, &mut amount, &self.text());
+        } else {
+            adopt_number(self.context, &mut amount, ParamKind::Int);
+        }
         let amount = interval_amount(amount, date.unit);
         let ty = date_add_type(&value, &amount, date.unit, self.literal_collation());
         let unit = self.unit(date.unit);
@@ -337,7 +345,7 @@ impl Binder<'_> {
 
     pub(super) fn extract(&mut self, unit: ast::IntervalUnit, arg: &ast::Expr<'_>) -> Result<Expr> {
         let mut arg = self.value(arg)?;
-        adopt(&mut arg, &ColumnType::new(TypeKind::DateTime { fsp: 6 }));
+        adopt_for_now(self.context, &mut arg, &ColumnType::new(TypeKind::DateTime { fsp: 6 }));
         self.derivation = Derivation::NUMERIC;
         let args = vec![self.unit(unit), arg];
         Ok(Expr { kind: ExprKind::Call { function: F::Extract, args }, ty: typing::bigint(false), nullable: true })
@@ -350,8 +358,10 @@ impl Binder<'_> {
         args: &[ast::Expr<'_>; 2],
     ) -> Result<Expr> {
         let mut first = self.value(&args[0])?;
-        let second = self.value(&args[1])?;
+        let mut second = self.value(&args[1])?;
         if function == ast::UnitFunction::TimestampAdd {
+            adopt_moment(self.context, &mut second, is_of_days(unit));
+            adopt_number(self.context, &mut first, ParamKind::Int);
             first = interval_amount(first, unit);
         }
         let (function, ty) = match function {
@@ -388,6 +398,9 @@ impl Binder<'_> {
 
 /// A literal that NULLIF compares with a column of TIME or YEAR becomes a value of that type, where it is one.
 fn convert_to_column(literal: &mut Expr, column: &Expr) {
+    if matches!(column.kind, ExprKind::Column { .. }) && column.ty.kind == TypeKind::BigInt {
+        return convert_to_integer(literal, column.ty.unsigned);
+    }
     if !matches!(column.kind, ExprKind::Column { .. }) || !matches!(column.ty.kind, TypeKind::Time { .. } | TypeKind::Year) {
         return;
     }
@@ -402,6 +415,35 @@ fn convert_to_column(literal: &mut Expr, column: &Expr) {
     {
         *literal = Expr::literal(stored, column.ty.clone());
     }
+}
+
+/// The same of a BIGINT column: the integer that a text begins with, the number that a date is.
+fn convert_to_integer(literal: &mut Expr, unsigned: bool) {
+    if super::operand::is_bits_literal(literal) {
+        *literal = super::operand::numeric_operand(literal.clone());
+        return;
+    }
+    let number = match &literal.kind {
+        ExprKind::Literal(Value::Bytes(bytes)) => leading_number(bytes),
+        ExprKind::Literal(Value::Double(x)) => Some(*x),
+        ExprKind::Literal(Value::Date(date)) => {
+            Some(f64::from(u32::from(date.year) * 10_000 + u32::from(date.month) * 100 + u32::from(date.day)))
+        }
+        _ => return,
+    };
+    // Beyond these a double is no exact integer.
+    const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+    let fits = |n: f64| n.fract() == 0.0 && n.abs() <= EXACT_MAX && !(unsigned && n < 0.0);
+    let Some(number) = number.filter(|n| fits(*n)) else { return };
+    *literal = Expr::literal(Value::Int(number as i64), typing::bigint(unsigned));
+}
+
+/// The number at the beginning of a text, 0 where there is none.
+fn leading_number(bytes: &[u8]) -> Option<f64> {
+    let text = std::str::from_utf8(bytes).ok()?.trim_start();
+    let is_part = |c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.' | 'e' | 'E');
+    let end = text.find(|c| !is_part(c)).unwrap_or(text.len());
+    (0..=end).rev().find_map(|end| text[..end].parse().ok()).or(Some(0.0))
 }
 
 /// An INTERVAL's amount: hexadecimal literals and members are numbers where one number is asked for, else texts.

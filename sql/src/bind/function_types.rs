@@ -495,9 +495,15 @@ fn str_to_date(args: &[Expr]) -> ColumnType {
     })
 }
 
+/// Is an interval of the unit one of whole days?
+pub(super) fn is_of_days(unit: ast::IntervalUnit) -> bool {
+    use ast::IntervalUnit as U;
+    matches!(unit, U::Day | U::Week | U::Month | U::Quarter | U::Year | U::YearMonth)
+}
+
 pub(super) fn date_add_type(date: &Expr, amount: &Expr, unit: ast::IntervalUnit, collation: CollationId) -> ColumnType {
     use ast::IntervalUnit as U;
-    let date_only = matches!(unit, U::Day | U::Week | U::Month | U::Quarter | U::Year | U::YearMonth);
+    let date_only = is_of_days(unit);
     let has_days = matches!(unit, U::DayHour | U::DayMinute | U::DaySecond | U::DayMicrosecond);
     let amount_fsp = match unit {
         U::Microsecond | U::SecondMicrosecond | U::MinuteMicrosecond | U::HourMicrosecond | U::DayMicrosecond => 6,

@@ -23,7 +23,7 @@ impl Binder<'_> {
         if is_subquery || document.any(&|e| matches!(e.kind, ExprKind::Subquery(_))) {
             return Err(Error::WrongArguments("JSON_TABLE".to_owned()));
         }
-        super::expr::adopt(&mut document, &ColumnType::new(TypeKind::Text(types::LobSize::Long)));
+        super::adopt::adopt_place(self.context, &mut document, &ColumnType::new(TypeKind::Text(types::LobSize::Long)));
         let mut outputs = Vec::new();
         let columns = self.json_columns(table.columns, &mut outputs)?;
         for (n, output) in outputs.iter().enumerate() {

@@ -7,6 +7,7 @@
 //!    operator ([`group`]).
 //! 4. The block goes to [`crate::planner`], which orders the joins and chooses access paths.
 
+mod adopt;
 mod aggregate;
 mod change;
 mod common;

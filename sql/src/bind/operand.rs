@@ -70,6 +70,11 @@ pub(super) fn numeric_operand(mut expr: Expr) -> Expr {
     if let (true, ExprKind::Literal(Value::Bytes(bytes))) = (is_bits_literal(&expr), &expr.kind) {
         return bits_as_integer(bytes).unwrap_or_else(|| cast_to(expr, typing::bigint(true)));
     }
+    if matches!(expr.kind, ExprKind::UserVariable(_)) && class(&expr.ty) == Class::Decimal {
+        // It has all digits that its type has.
+        let ty = expr.ty.clone();
+        return cast_to(expr, ty);
+    }
     enum_as_number(&mut expr);
     moved_date_as_number(&mut expr);
     choice_as_number(&mut expr);

@@ -530,7 +530,7 @@ impl Binder<'_> {
 
     fn group_by(&mut self, items: &[OrderItem<'_>]) -> Result<Vec<Expr>> {
         let mut keys: Vec<Expr> = Vec::with_capacity(items.len());
-        let aggregates = self.scope.aggregates.take();
+        let (aggregates, windows) = (self.scope.aggregates.take(), self.scope.windows.take());
         let outer = std::mem::replace(&mut self.scope.clause, Clause::GroupBy);
         self.scope.aliases = AliasRule::AfterColumns;
         for item in items {
@@ -541,7 +541,7 @@ impl Binder<'_> {
                     error => error,
                 })?,
             };
-            if holds_aggregate(&key) {
+            if holds_aggregate(&key) || windows_in(&key) {
                 return Err(Error::WrongGroupField(self.name_of(&key, &item.expr)));
             }
             if self.scope.rollup
@@ -557,6 +557,7 @@ impl Binder<'_> {
         self.scope.aliases = AliasRule::Never;
         self.scope.clause = outer;
         self.scope.aggregates = aggregates;
+        self.scope.windows = windows;
         Ok(keys)
     }
 
@@ -649,7 +650,7 @@ impl Binder<'_> {
         let Some(limit) = limit else { return Ok(None) };
         let mut number = |expr: &AstExpr<'_>| -> Result<Expr> {
             let mut bound = self.in_clause(Clause::Limit, |b| b.value(expr))?;
-            super::expr::adopt(&mut bound, &typing::bigint(true));
+            super::adopt::adopt_place(self.context, &mut bound, &typing::bigint(true));
             Ok(bound)
         };
         let offset = limit.offset.as_ref().map(&mut number).transpose()?;
@@ -869,10 +870,8 @@ fn same_representation(from: &ColumnType, to: &ColumnType) -> bool {
     match (class(from), class(to)) {
         (Class::Null, _) => true,
         (Class::Integer, Class::Integer) => from.unsigned == to.unsigned && from.kind != TypeKind::Year,
-        // The wrong value of such an ENUM comes as a number.
-        (Class::String, Class::String) if matches!(&from.kind, TypeKind::Enum { members } if members.iter().any(String::is_empty)) => {
-            false
-        }
+        // Members are told apart by their numbers, which other texts do not have.
+        (Class::String, Class::String) if matches!(from.kind, TypeKind::Enum { .. } | TypeKind::Set { .. }) => false,
         (Class::String, Class::String) => {
             from.collation == to.collation && (from.kind == to.kind || !matches!(to.kind, TypeKind::Binary { .. }))
         }

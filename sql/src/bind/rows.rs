@@ -21,7 +21,7 @@ impl Binder<'_> {
     /// `(a, b) op (c, d)`: equality as the pairs' conjunction, so that each may find an index; order as it stands.
     pub(super) fn row_comparison(&mut self, op: CompareOp, left: Expr, right: Expr, parts: (Parts, Parts)) -> Result<Expr> {
         let columns = if let ExprKind::Row(parts) = &left.kind { parts.len() } else { 1 };
-        let (ExprKind::Row(left), ExprKind::Row(right)) = (left.kind, right.kind) else {
+        let (ExprKind::Row(mut left), ExprKind::Row(mut right)) = (left.kind, right.kind) else {
             return Err(Error::OperandColumns(columns));
         };
         if left.len() != right.len() {
@@ -36,6 +36,12 @@ impl Binder<'_> {
                 Ok(self.boolean(ExprKind::Not(Box::new(equal)), nullable))
             }
             _ => {
+                // In the forms in which they compare.
+                for ((left, right), pair) in left.iter_mut().zip(&mut right).zip(pairs) {
+                    if let ExprKind::Compare { left: a, right: b, .. } = pair.kind {
+                        (*left, *right) = (*a, *b);
+                    }
+                }
                 let row = |parts| Box::new(Expr { kind: ExprKind::Row(parts), ty: typing::boolean(), nullable: false });
                 let by = CompareAs::Integer;
                 Ok(self.boolean(ExprKind::Compare { op, by, left: row(left), right: row(right) }, nullable))

@@ -27,7 +27,7 @@ impl Binder<'_> {
                     let mut bound = self.value(expr)?;
                     let derivation = self.derivation;
                     if matches!(bound.kind, ExprKind::Param(_)) {
-                        super::expr::adopt(&mut bound, &typing::string(16_383, self.literal_collation()));
+                        super::adopt::adopt_for_now(self.context, &mut bound, &typing::string(16_383, self.literal_collation()));
                     }
                     let mut name = column_name(expr, *alias, text);
                     let through = match expr {

@@ -14,6 +14,70 @@ use types::{ColumnType, TypeKind};
 const OPERATIONS_MAX: usize = 200;
 /// Conditions are pushed into no more blocks.
 const PUSHED_BLOCKS_MAX: usize = 50;
+/// The rows of longer VALUES have a type in common before the UNION that they stand in.
+const VALUES_MAX: usize = 50;
+
+/// The blocks of UNIONs, and of each UNION whether it is ALL. A UNION in brackets is a part of the one around it, whose types are those of all
+/// blocks together, where no row counts that it makes one of several: it has ALL, or what is around makes them one.
+fn flatten<'q, 'a>(first: &'q QueryBody<'a>, rest: &'q [SetOperand<'a>], bodies: &mut Vec<QueryBody<'a>>, alls: &mut Vec<bool>) {
+    let distinct_end = rest.iter().rposition(|operand| !operand.all).map_or(0, |last| last + 2);
+    let operands = std::iter::once((first, None)).chain(rest.iter().map(|operand| (&operand.body, Some(operand.all))));
+    for (n, (body, all)) in operands.enumerate() {
+        alls.extend(all);
+        let inner = operation_in_brackets(body);
+        let is_union = |rest: &[SetOperand<'_>]| rest.iter().all(|operand| operand.op == SetOp::Union);
+        match inner {
+            Some((first, rest)) if is_union(rest) && (n < distinct_end || rest.iter().all(|operand| operand.all)) => {
+                let from = alls.len();
+                flatten(first, rest, bodies, alls);
+                alls[from..].iter_mut().for_each(|all| *all &= n >= distinct_end);
+            }
+            _ => match *bare(body) {
+                // Each row is a block of its own.
+                QueryBody::Values(rows) if rows.len() <= VALUES_MAX && rows.iter().all(|row| row.len() == rows[0].len()) => {
+                    bodies.extend(rows.chunks(1).map(QueryBody::Values));
+                    alls.extend(rows.iter().skip(1).map(|_| n >= distinct_end));
+                }
+                _ => bodies.push(*body),
+            },
+        }
+    }
+}
+
+/// `(a EXCEPT b) EXCEPT c` as `a EXCEPT b EXCEPT c`.
+fn same_from_the_left<'q, 'a>(
+    first: &'q QueryBody<'a>,
+    rest: &'q [SetOperand<'a>],
+) -> (&'q QueryBody<'a>, Vec<&'q SetOperand<'a>>) {
+    let Some((inner, before)) = operation_in_brackets(first) else { return (first, rest.iter().collect()) };
+    let is_same = |operand: &SetOperand<'_>| operand.op == rest[0].op && operand.all == rest[0].all;
+    if rest[0].op == SetOp::Union || !before.iter().all(is_same) {
+        return (first, rest.iter().collect());
+    }
+    let (first, mut all) = same_from_the_left(inner, before);
+    all.extend(rest);
+    (first, all)
+}
+
+/// The operation of a query in brackets that has nothing else.
+fn operation_in_brackets<'q, 'a>(body: &'q QueryBody<'a>) -> Option<(&'q QueryBody<'a>, &'q [SetOperand<'a>])> {
+    match bare(body) {
+        QueryBody::SetOperation { first, rest } if matches!(body, QueryBody::Query(_)) => Some((first, rest)),
+        _ => None,
+    }
+}
+
+/// A query without the brackets around it, where they have nothing else.
+fn bare<'q, 'a>(body: &'q QueryBody<'a>) -> &'q QueryBody<'a> {
+    match body {
+        QueryBody::Query(query)
+            if query.with.is_none() && query.limit.is_none() && query.order_by.is_empty() && query.locking.is_empty() =>
+        {
+            bare(&query.body)
+        }
+        body => body,
+    }
+}
 
 /// Is it a column of NULLs of a derived table whose rows are kept?
 fn is_kept_nulls(column: &OutputColumn) -> bool {
@@ -29,20 +93,20 @@ impl Binder<'_> {
         if rest.iter().all(|operand| operand.op == SetOp::Union) {
             return self.union_of(first, rest);
         }
+        let (first, rest) = same_from_the_left(first, rest);
         let mut block = self.body(first)?;
-        let mut rest = rest.iter().peekable();
+        let mut rest = rest.into_iter().peekable();
         while let Some(operand) = rest.next() {
-            let next = self.body(&operand.body)?;
-            if operand.op != SetOp::Union {
-                block = self.both_sides(block, next, operand.op == SetOp::Except, operand.all)?;
-                continue;
-            }
-            let (mut blocks, mut alls) = (vec![block, next], vec![operand.all]);
-            while let Some(operand) = rest.next_if(|operand| operand.op == SetOp::Union) {
+            let (mut blocks, mut alls) = (vec![block, self.body(&operand.body)?], vec![operand.all]);
+            let goes_on = |next: &&SetOperand<'_>| next.op == operand.op && (next.op == SetOp::Union || next.all == operand.all);
+            while let Some(operand) = rest.next_if(goes_on) {
                 blocks.push(self.body(&operand.body)?);
                 alls.push(operand.all);
             }
-            block = self.union(blocks, &alls)?;
+            block = match operand.op {
+                SetOp::Union => self.union(blocks, &alls)?,
+                op => self.operation_of(blocks, op == SetOp::Except, operand.all)?,
+            };
         }
         self.union_blocks = None;
         Ok(block)
@@ -50,41 +114,41 @@ impl Binder<'_> {
 
     /// UNION and nothing else: the blocks are noted, for conditions that may be pushed into them.
     fn union_of(&mut self, first: &QueryBody<'_>, rest: &[SetOperand<'_>]) -> Result<Block> {
-        let bodies = std::iter::once(first).chain(rest.iter().map(|operand| &operand.body));
-        let mut bounds = Vec::with_capacity(rest.len() + 1);
+        let (mut bodies, mut alls) = (Vec::new(), Vec::new());
+        flatten(first, rest, &mut bodies, &mut alls);
+        let mut bounds = Vec::with_capacity(bodies.len());
         let (mut blocks, notes) = (
-            Vec::with_capacity(rest.len() + 1),
+            Vec::with_capacity(bodies.len()),
             self.levels.last().is_some_and(|l| matches!(l.kind, LevelKind::Derived | LevelKind::View)),
         );
         for body in bodies {
-            let bound = self.bind_body(body)?;
+            let bound = self.bind_body(&body)?;
             if notes && bounds.len() < PUSHED_BLOCKS_MAX {
                 bounds.extend(all_take(std::slice::from_ref(&bound)).into_iter().flatten());
             }
             blocks.push(self.finish(bound)?);
         }
-        let alls: Vec<bool> = rest.iter().map(|operand| operand.all).collect();
         let is_whole = notes && bounds.len() == blocks.len();
         let block = self.union(blocks, &alls)?;
         self.union_blocks = is_whole.then_some((bounds, alls));
         Ok(block)
     }
 
-    /// `a INTERSECT b`, `a EXCEPT b`.
-    pub(super) fn both_sides(&mut self, left: Block, right: Block, except: bool, all: bool) -> Result<Block> {
-        let blocks = [left, right];
+    /// `a INTERSECT b INTERSECT c`, `a EXCEPT b EXCEPT c`: types in common to all.
+    pub(super) fn operation_of(&mut self, blocks: Vec<Block>, except: bool, all: bool) -> Result<Block> {
         let (types, derivations) = self.union_types(&blocks)?;
-        let [left, right] = blocks;
-        let nullable = |n: usize| left.columns[n].nullable && (except || right.columns[n].nullable);
-        let names = left.columns.iter().zip(&types).enumerate();
-        let columns: Vec<_> = names.map(|(n, (c, ty))| plain_column(c.name.clone(), ty.clone(), nullable(n))).collect();
-        let node = Node::SetOperation {
-            left: Box::new(converted(left.node, &left.columns, &types)),
-            right: Box::new(converted(right.node, &right.columns, &types)),
-            except,
-            all,
-            columns: columns.len(),
-        };
+        let mut blocks = blocks.into_iter();
+        let first = blocks.next().expect("an operation has a first block");
+        let mut columns: Vec<OutputColumn> = first.columns.clone();
+        let mut node = converted(first.node, &first.columns, &types);
+        for right in blocks {
+            for (column, other) in columns.iter_mut().zip(&right.columns) {
+                column.nullable &= except || other.nullable;
+            }
+            let (left, right) = (Box::new(node), Box::new(converted(right.node, &right.columns, &types)));
+            node = Node::SetOperation { left, right, except, all, columns: types.len() };
+        }
+        let columns = columns.into_iter().zip(types).map(|(c, ty)| plain_column(c.name, ty, c.nullable)).collect();
         Ok(Block { node, columns, derivations })
     }
 

@@ -9,9 +9,10 @@
 //!   as they come.
 //! - IN and EXISTS that WHERE asks for become joins, where the subquery is a plain block: see [`Binder::semi_join`].
 
+use super::adopt::{adopt, adopt_kept, adopt_place};
 use super::compare::{self, Coercibility, Derivation};
 use super::derived::{column_def, derived_def, stored, table_def};
-use super::expr::{adopt, prepare_operands};
+use super::expr::prepare_operands;
 use super::from::{Source, SourceKind};
 use super::moments::finding_zero_dates;
 use super::query::{Block, Bound, BoundSelect, slot};
@@ -128,7 +129,7 @@ impl Binder<'_> {
         let mut bound = Vec::with_capacity(args.len());
         for (arg, ty) in args.iter().zip(&params) {
             let mut arg = self.value(arg)?;
-            adopt(&mut arg, ty);
+            adopt_place(self.context, &mut arg, ty);
             bound.push(arg);
         }
         // Calls that are alike are one, so that GROUP BY knows them again; of a function that may say something else, each is its own.
@@ -225,8 +226,12 @@ impl Binder<'_> {
             // A hexadecimal literal there is compared as one.
             let mut right = Expr { ty: block.columns[n].ty.clone(), ..slot(n, &block.columns[n]) };
             let derivation = derivation.combine(block.derivations[n], test.op.sign())?;
-            prepare_operands(&mut arg, &mut right);
-            adopt(&mut arg, &right.ty);
+            adopt_kept(self.context, &mut arg, &right.ty);
+            prepare_operands(self.context, &mut arg, &mut right);
+            adopt(self.context, &mut arg, &right.ty);
+            if arg.ty.kind == types::TypeKind::Year {
+                compare::year_as_date(&mut arg, &mut right);
+            }
             let by = compare::compare_as(&arg, &right, derivation.collation);
             pairs.push((arg, right, by));
         }

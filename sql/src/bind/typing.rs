@@ -302,7 +302,7 @@ pub(crate) fn decimal_shape(expr: &Expr) -> (u32, u32) {
 
 /// The type of values that are kept: bytes of a hexadecimal literal are no number any more (`is_bits_literal`).
 pub(crate) fn stored(ty: &ColumnType) -> ColumnType {
-    ColumnType { unsigned: ty.unsigned && !ty.is_binary_string(), ..ty.clone() }
+    ColumnType { unsigned: ty.unsigned && !ty.is_binary_string() && ty.kind != TypeKind::Year, ..ty.clone() }
 }
 
 /// The type that a column has for the values of an expression.
@@ -314,7 +314,7 @@ pub fn kept_type(ty: &ColumnType) -> ColumnType {
     let length_max = if ty.collation == CollationId::BINARY { 65_535 } else { 16_383 };
     ty.unsigned &= !matches!(
         ty.kind,
-        TypeKind::Char { .. } | TypeKind::VarChar { .. } | TypeKind::Binary { .. } | TypeKind::VarBinary { .. }
+        TypeKind::Char { .. } | TypeKind::VarChar { .. } | TypeKind::Binary { .. } | TypeKind::VarBinary { .. } | TypeKind::Year
     );
     ty.kind = match ty.kind {
         TypeKind::VarChar { length } if length > length_max => TypeKind::Text(LobSize::Long),
@@ -450,6 +450,8 @@ fn unify_known<'e>(exprs: impl Iterator<Item = &'e Expr> + Clone, collation: Col
         }
         if class(&ty) == Class::Integer {
             ty.zerofill = false;
+            // A YEAR that is chosen is shown as a number: 0, not 0000.
+            ty.unsigned |= ty.kind == TypeKind::Year;
         }
         if class(&ty) == Class::Double {
             let fixed = fixed_double(common_shape(known.chain([first])));

@@ -179,7 +179,7 @@ impl Binder<'_> {
     fn frame_bound(&mut self, bound: &ast::FrameBound<'_>) -> Result<BoundOffset> {
         let mut offset = |expr: &ast::Expr<'_>| -> Result<Expr> {
             let mut bound = self.value(expr)?;
-            super::expr::adopt(&mut bound, &typing::bigint(true));
+            super::adopt::adopt_place(self.context, &mut bound, &typing::bigint(true));
             Ok(bound)
         };
         Ok(match bound {
@@ -293,7 +293,7 @@ impl Binder<'_> {
 
     /// An argument that must be a constant number, at least `least`.
     fn positive_argument(&self, arg: &mut Expr, function: &str, least: i64) -> Result<()> {
-        super::expr::adopt(arg, &typing::bigint(true));
+        super::adopt::adopt_place(self.context, arg, &typing::bigint(true));
         let fits = match &arg.kind {
             ExprKind::Literal(Value::Int(n)) => *n >= least,
             ExprKind::Literal(Value::UInt(_)) | ExprKind::Param(_) => true,

@@ -56,6 +56,10 @@ impl FromBlock<'_> {
 
     fn flatten(&self, tree: JoinTree, flat: &mut Flat) {
         match tree {
+            // What reads an outer join's table comes behind it.
+            JoinTree::Table(source) if self.reads_outer_joined(source, flat) => {
+                flat.lefts.push((tree, Vec::new(), JoinKind::Inner));
+            }
             JoinTree::Table(source) => flat.inner.push(source),
             JoinTree::Inner { parts, on, straight } => {
                 flat.straight |= straight;
@@ -67,6 +71,12 @@ impl FromBlock<'_> {
                 flat.lefts.push((*right, on, kind));
             }
         }
+    }
+
+    fn reads_outer_joined(&self, source: usize, flat: &Flat) -> bool {
+        let mut joined = Vec::new();
+        flat.lefts.iter().for_each(|(tree, _, _)| super::tree_sources(tree, &mut joined));
+        self.sources[source].reads().iter().any(|(read, _)| joined.contains(read))
     }
 
     /// Is it a derived table that is run again for each row before it?
@@ -104,9 +114,12 @@ impl FromBlock<'_> {
             available[source] = true;
         }
         let mut node = node.expect("a block has a table");
-        for (right, on, kind) in std::mem::take(&mut flat.lefts) {
+        for (right, mut on, kind) in std::mem::take(&mut flat.lefts) {
             let mut sources = Vec::new();
             super::tree_sources(&right, &mut sources);
+            if kind == JoinKind::Inner {
+                sources.iter().for_each(|source| on.extend(self.take(&mut flat, *source, &available)));
+            }
             node = self.left_join(node, right, on, kind, &available);
             sources.iter().for_each(|&s| available[s] = true);
             let (now, later): (Vec<_>, Vec<_>) =

@@ -36,7 +36,9 @@ pub(super) fn store_integer(
         Value::UInt(v) => Wide::from(*v),
         // A negative decimal is out of an unsigned range even where it rounds to zero.
         Value::Decimal(v) if to.unsigned && v.is_negative() => -1,
-        Value::Bytes(text) if !matches!(from.kind, TypeKind::Bit { .. }) => text_for_integer(text, context, warnings)?,
+        Value::Bytes(text) if !matches!(from.kind, TypeKind::Bit { .. }) => {
+            text_for_integer(text, |number| (low..=high).contains(&number), context, warnings)?
+        }
         value => round_to_integer(value),
     };
     if number < low || number > high {
@@ -48,7 +50,13 @@ pub(super) fn store_integer(
 /// Far outside every integer type.
 const HUGE: Wide = 1 << 100;
 
-fn text_for_integer(text: &[u8], context: &StoreContext<'_>, warnings: &mut Warnings) -> Result<Wide, Problem> {
+/// The number that a text begins with; where it fits, what stands behind it is told of.
+fn text_for_integer(
+    text: &[u8],
+    fits: impl Fn(Wide) -> bool,
+    context: &StoreContext<'_>,
+    warnings: &mut Warnings,
+) -> Result<Wide, Problem> {
     if let Some(number) = plain_integer(text) {
         return Ok(number);
     }
@@ -61,8 +69,7 @@ fn text_for_integer(text: &[u8], context: &StoreContext<'_>, warnings: &mut Warn
         return Ok(if parsed.value.is_negative() { -HUGE } else { HUGE });
     }
     let number = decimal_to_wide(&parsed.value);
-    let in_range = i64::try_from(number).is_ok() || u64::try_from(number).is_ok();
-    if in_range && has_garbage(text, parsed.consumed) {
+    if fits(number) && has_garbage(text, parsed.consumed) {
         context.raise(Problem::Truncated, warnings)?;
     }
     Ok(number)
@@ -300,7 +307,10 @@ pub(super) fn store_year(
     warnings: &mut Warnings,
 ) -> Result<Value<'static>, Problem> {
     let (number, zero_is_2000) = match value {
-        Value::Bytes(text) => (text_for_integer(text, context, warnings)?, text.len() < 4 && !text.is_empty()),
+        Value::Bytes(text) => (
+            text_for_integer(text, |year| matches!(year, 0..=99 | 1901..=2155), context, warnings)?,
+            text.len() < 4 && !text.is_empty(),
+        ),
         Value::Date(v) => (Wide::from(v.year), false),
         Value::DateTime(v) => (Wide::from(v.date.year), false),
         Value::Time(_) => {

@@ -221,7 +221,7 @@ pub(super) fn store_enum<'v>(
     let found = match value {
         Value::Bytes(name) => member_position(trim(name), members, to)
             .map(|position| position + 1)
-            .or_else(|| whole_number(name).and_then(by_number)),
+            .or_else(|| whole_number(trim(name), ENUM_NUMBER_BYTES).and_then(by_number)),
         Value::Int(v) => u64::try_from(*v).ok().and_then(by_number),
         Value::UInt(v) => by_number(*v),
         Value::Double(v) => by_number(*v as u64),
@@ -231,8 +231,9 @@ pub(super) fn store_enum<'v>(
     match found {
         Some(ordinal) => Ok(Value::text(members[ordinal - 1].as_bytes())),
         None => {
-            // The wrong value of another ENUM is one here, too, and nothing new.
-            if crate::row::enum_ordinal(from, value) != Some(0) {
+            // The wrong value of another ENUM is one here, too, and nothing new; so is its number, written as a text.
+            let is_zero = matches!(value, Value::Bytes(name) if whole_number(trim(name), ENUM_NUMBER_BYTES) == Some(0));
+            if !is_zero && crate::row::enum_ordinal(from, value) != Some(0) {
                 context.raise(Problem::Truncated, warnings)?;
             }
             Ok(crate::row::enum_value(to, 0).expect("0 is the wrong value of every ENUM"))
@@ -244,10 +245,16 @@ fn member_position(name: &[u8], members: &[String], to: &ColumnType) -> Option<u
     members.iter().position(|member| collation::equal(member.as_bytes(), name, to.collation))
 }
 
-/// A text that is nothing but digits.
-fn whole_number(text: &[u8]) -> Option<u64> {
-    let digits = !text.is_empty() && text.iter().all(u8::is_ascii_digit);
-    digits.then(|| std::str::from_utf8(text).ok()?.parse().ok()).flatten()
+/// The longest texts that may be the number of a member, or the bits of several.
+const ENUM_NUMBER_BYTES: usize = 5;
+const SET_NUMBER_BYTES: usize = 21;
+
+/// A text that is nothing but a number, up to so many bytes.
+fn whole_number(text: &[u8], bytes_max: usize) -> Option<u64> {
+    let number = text.trim_ascii_start();
+    let digits = number.strip_prefix(b"+").unwrap_or(number);
+    let is_number = text.len() <= bytes_max && !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+    is_number.then(|| std::str::from_utf8(digits).ok()?.parse().ok()).flatten()
 }
 
 pub(super) fn store_set<'v>(
@@ -270,7 +277,8 @@ pub(super) fn store_set<'v>(
             match named_bits(trim(&text), members, to) {
                 (bits, true) => (bits, true),
                 // A number that is too large is no member at all, where it is written as a text.
-                named => whole_number(&text).map_or(named, |bits| if bits & !all == 0 { (bits, true) } else { (0, false) }),
+                named => whole_number(&text, SET_NUMBER_BYTES)
+                    .map_or(named, |bits| if bits & !all == 0 { (bits, true) } else { (0, false) }),
             }
         }
     };

@@ -108,8 +108,10 @@ fn checked_datetime(
     let Some(read) = read_datetime(value, context) else {
         let is_range = match value {
             Value::Bytes(text) => parse_datetime(text).is_some(),
-            // More digits than a date and a time have.
-            Value::Int(_) | Value::UInt(_) | Value::Double(_) | Value::Decimal(_) => to_f64(value, &mut Warnings::new()) >= 1e14,
+            // More digits than a date and a time have, or below zero.
+            Value::Int(_) | Value::UInt(_) | Value::Double(_) | Value::Decimal(_) => {
+                !(0.0..1e14).contains(&to_f64(value, &mut Warnings::new()))
+            }
             _ => false,
         };
         let lax = if is_range { Problem::OutOfRange } else { Problem::Truncated };

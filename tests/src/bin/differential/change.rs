@@ -13,6 +13,16 @@ use crate::seq;
 pub fn change(maker: &mut Maker) -> Piece {
     let at = maker.dice.below(maker.schema.tables.len());
     let table = maker.schema.tables[at].clone();
+    // Values of computed columns are refused before all others.
+    let is_computed = table.create.text().contains(crate::plain::GENERATED);
+    if maker.schema.style == Style::Plain && !is_computed && maker.dice.chance(35) {
+        return match maker.dice.below(5) {
+            0 | 1 => insert_or_update(maker, &table),
+            2 => replace_query(maker, &table),
+            3 => update_by_groups(maker, &table),
+            _ => delete_by_query(maker, &table),
+        };
+    }
     match maker.dice.below(12) {
         0..=2 => insert(maker, &table),
         3 => insert_query(maker, &table),
@@ -99,6 +109,82 @@ fn insert_query(maker: &mut Maker, table: &Table) -> Piece {
         seq![" WHERE ", filter].maybe(),
         " ORDER BY s.id"
     ]
+}
+
+/// INSERT ... SELECT whose rows meet rows that are there.
+fn insert_or_update(maker: &mut Maker, table: &Table) -> Piece {
+    let query = rows_of_another(maker, table);
+    let seq = seq![format!("INSERT INTO {} ", table.name), query];
+    let columns = chosen(maker, table);
+    let scope = Scope { columns: query::qualified(&table.name, &table.columns), ..Scope::default() };
+    let items = columns
+        .iter()
+        .map(|c| {
+            let value = match maker.dice.below(3) {
+                0 | 1 => Piece::from(format!("VALUES({})", c.name)),
+                _ => maker.expression(&scope, c.kind, 1),
+            };
+            seq![format!("{} = ", c.name), value.expr()]
+        })
+        .collect();
+    seq![seq, " ON DUPLICATE KEY UPDATE ", Piece::list(", ", 1, items)]
+}
+
+/// A query whose rows fit a table, with the ids of the table that they come from.
+fn rows_of_another(maker: &mut Maker, table: &Table) -> Piece {
+    let at = maker.dice.below(maker.schema.tables.len());
+    let from = maker.schema.tables[at].clone();
+    let scope = query::scope_of(&query::qualified("s", &from.columns), &[]);
+    let mut items = vec![Piece::from(maker.dice.pick(&["s.id", "s.id + 3", "s.id * 2"]))];
+    for column in &table.columns[1..] {
+        items.push(maker.expression(&scope, column.kind, 1));
+    }
+    let width = items.len();
+    let filter = seq![" WHERE ", maker.condition(&scope, 2)].maybe();
+    seq!["SELECT ", Piece::list(", ", width, items), format!(" FROM {} AS s", from.name), filter, " ORDER BY s.id"]
+}
+
+fn replace_query(maker: &mut Maker, table: &Table) -> Piece {
+    let query = rows_of_another(maker, table);
+    seq![format!("REPLACE INTO {} ", table.name), query]
+}
+
+/// A table changed by what the rows of another, in groups, add up to.
+fn update_by_groups(maker: &mut Maker, table: &Table) -> Piece {
+    let at = maker.dice.below(maker.schema.tables.len());
+    let other = maker.schema.tables[at].clone();
+    let key = maker.dice.choose(&other.columns).name.clone();
+    let call = maker.dice.pick(&["COUNT(*)", "SUM(s.id)", "MAX(s.id)"]);
+    let groups = Scope {
+        columns: vec![Column { name: "x.id".into(), kind: Kind::Int }, Column { name: "g.n".into(), kind: Kind::Int }],
+        ..Scope::default()
+    };
+    let columns: Vec<Column> = chosen(maker, table);
+    let items = columns.iter().map(|c| seq![format!("x.{} = ", c.name), maker.expression(&groups, c.kind, 1)]).collect();
+    let word = maker.dice.pick(&["JOIN", "JOIN", "LEFT JOIN"]);
+    let filter = seq![" WHERE ", maker.condition(&groups, 1)].maybe();
+    seq![
+        format!(
+            "UPDATE {} AS x {word} (SELECT s.{key} AS k, {call} AS n FROM {} AS s GROUP BY s.{key}) AS g ON x.id = g.k SET ",
+            table.name, other.name
+        ),
+        Piece::list(", ", 1, items),
+        filter
+    ]
+}
+
+/// Rows that a query finds in other tables.
+fn delete_by_query(maker: &mut Maker, table: &Table) -> Piece {
+    let at = maker.dice.below(maker.schema.tables.len());
+    let other = maker.schema.tables[at].clone();
+    let scope = query::scope_of(&query::qualified("s", &other.columns), &[]);
+    let filter = seq![" WHERE ", maker.condition(&scope, 2)].maybe();
+    let word = maker.dice.pick(&["IN", "IN", "NOT IN"]);
+    if maker.dice.chance(50) {
+        let derived = format!("(SELECT s.id FROM {} AS s", other.name);
+        return seq![format!("DELETE FROM {} WHERE id {word} (SELECT id FROM ", table.name), derived, filter, ") AS w)"];
+    }
+    seq![format!("DELETE x FROM {} AS x JOIN (SELECT s.id FROM {} AS s", table.name, other.name), filter, ") AS w ON x.id = w.id"]
 }
 
 fn replace(maker: &mut Maker, table: &Table) -> Piece {

@@ -16,6 +16,10 @@ pub enum Check {
     Create,
     /// A prepared query answers as its text does.
     Prepared,
+    /// A prepared query with parameters of several types answers as the peer's does.
+    Parameters,
+    /// Statements one after another, the last a query: Heddle answers each as the peer does.
+    Steps,
     /// A query answers the same with IGNORE INDEX.
     Hints,
     /// Rows where p, where not p, and where p is unknown are all rows.
@@ -112,13 +116,28 @@ impl Court {
             Check::Change => self.change_differs(&text(0), case.rules),
             Check::Create => self.create_differs(&text(0), case.rules),
             Check::Prepared => {
-                let (left, right) = (self.heddle.run(&text(0)), self.heddle.run_prepared(&text(0)));
+                let (left, right) = (self.heddle.run(&text(0)), self.heddle.run_prepared(&text(0), &[]));
                 let rules = Rules { warnings: false, ..case.rules };
                 if matches!((&left.outcome, &right.outcome), (Outcome::Error { .. }, Outcome::Error { .. })) {
                     return alarming(&right);
                 }
                 compare::difference(["text", "prepared"], &left, &right, rules)
             }
+            Check::Parameters => {
+                let (sql, given) = case.parts[0].text_with_parameters();
+                let left = self.heddle.run_prepared(&sql, &given);
+                match self.peer.as_mut().map(|peer| peer.run_prepared(&sql, &given)) {
+                    Some(right) => compare::difference(NAMES, &left, &right, case.rules),
+                    None => alarming(&left),
+                }
+            }
+            Check::Steps => case.parts.iter().find_map(|part| {
+                let (left, right) = self.both(&part.text());
+                match right {
+                    Some(right) => compare::difference(NAMES, &left, &right, case.rules),
+                    None => alarming(&left),
+                }
+            }),
             Check::Hints => {
                 let hinted = case.parts[0].text_with_hints();
                 let (left, right) = (self.heddle.run(&text(0)), self.heddle.run(&hinted));
@@ -316,9 +335,13 @@ pub fn script(case: &Case, schema: &Schema) -> String {
     match partition(case) {
         Some([whole, parts]) => out.extend(whole.into_iter().chain(parts)),
         None => {
-            out.push(case.parts[0].text());
+            out.extend(case.parts.iter().map(Piece::text));
             if case.check == Check::Hints {
                 out.push(case.parts[0].text_with_hints());
+            }
+            if case.check == Check::Parameters {
+                let (sql, given) = case.parts[0].text_with_parameters();
+                out.push(format!("-- prepared: {sql} with {}", given.join(" | ")));
             }
         }
     }

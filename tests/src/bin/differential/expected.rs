@@ -34,6 +34,12 @@ const EXPECTED: &[Expected] = &[
         why: "MySQL looks for an index of a common table expression that it has not made",
     },
     Expected {
+        signature: "error 1210 of peer alone",
+        words: &[&["JSON_TABLE("]],
+        told: &["Incorrect arguments to JSON_TABLE"],
+        why: "MySQL refuses a column of a derived table that it merges as the document of JSON_TABLE",
+    },
+    Expected {
         signature: "error 6527 of peer alone",
         words: &[],
         told: &[],
@@ -112,9 +118,9 @@ const EXPECTED_SMALL: &[Expected] = &[
     },
     Expected {
         signature: "rows",
-        words: &[&["FIELD(", "INTERVAL("], &[" JOIN "]],
+        words: &[&["FIELD(", "INTERVAL(", ") IN (("], &[" JOIN "]],
         told: &[],
-        why: "MySQL takes FIELD and INTERVAL of a column for conditions that an outer join's row of NULLs never meets",
+        why: "MySQL takes FIELD, INTERVAL and lists of rows of a column for conditions that an outer join's row of NULLs never meets",
     },
     Expected {
         signature: "rows",
@@ -170,6 +176,12 @@ const EXPECTED_SMALL: &[Expected] = &[
     },
     Expected {
         signature: "rows",
+        words: &[&["-- PREPARED: "], &["COUNT(DISTINCT ?"]],
+        told: &[],
+        why: "MySQL counts the NULL of a parameter",
+    },
+    Expected {
+        signature: "rows",
         words: &[&["JSON_", "AS JSON"], &["COALESCE(", "IFNULL("]],
         told: &[],
         why: "a document of a computed decimal has the digits of the decimal's type",
@@ -198,12 +210,6 @@ const EXPECTED_SMALL: &[Expected] = &[
         words: &[&["YEAR"], &["TIME'", "TIME(", "STR_TO_DATE("], &[" < ", " > ", " = ", "<=", ">=", "<>"]],
         told: &[],
         why: "MySQL takes the present year for a constant TIME beside a YEAR",
-    },
-    Expected {
-        signature: "rows",
-        words: &[&[" IN ("], &["DATE'", "TIMESTAMP'"]],
-        told: &[],
-        why: "texts in a list with dates in WHERE are texts; in MySQL they are dates",
     },
     Expected {
         signature: "error 1690 of peer alone",

@@ -21,6 +21,16 @@ pub struct Scope {
     pub subqueries: bool,
 }
 
+/// How literals are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Given {
+    Literals,
+    /// Some are parameters of a prepared statement.
+    Parameters,
+    /// Some are user variables.
+    Variables,
+}
+
 /// Makes expressions, queries and changes of one schema.
 pub struct Maker<'a> {
     pub dice: &'a mut Dice,
@@ -31,11 +41,14 @@ pub struct Maker<'a> {
     pub common: Vec<(String, Vec<Column>)>,
     /// How many queries there are around.
     pub nesting: usize,
+    pub given: Given,
+    /// The values of the user variables `@p0`, `@p1`, ...
+    pub variables: Vec<&'static str>,
 }
 
 impl<'a> Maker<'a> {
     pub fn new(dice: &'a mut Dice, schema: &'a Schema) -> Self {
-        Self { dice, schema, alias: 0, common: Vec::new(), nesting: 0 }
+        Self { dice, schema, alias: 0, common: Vec::new(), nesting: 0, given: Given::Literals, variables: Vec::new() }
     }
 
     pub fn fresh(&mut self, prefix: &str) -> String {
@@ -48,7 +61,17 @@ impl<'a> Maker<'a> {
     }
 
     pub fn literal(&mut self, kind: Kind) -> Piece {
-        kind.literal(self.dice, self.schema.style).into()
+        let text = kind.literal(self.dice, self.schema.style);
+        let plain =
+            matches!(kind, Kind::Int | Kind::Decimal | Kind::Real | Kind::Text | Kind::Date | Kind::DateTime | Kind::Time);
+        match self.given {
+            Given::Parameters if plain && self.dice.chance(60) => Piece::Given(text),
+            Given::Variables if plain && self.dice.chance(60) => {
+                self.variables.push(text);
+                format!("@p{}", self.variables.len() - 1).into()
+            }
+            _ => text.into(),
+        }
     }
 
     /// The number for a round of the wild style, or that for a plain one.

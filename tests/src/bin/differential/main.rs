@@ -13,6 +13,7 @@ mod compare;
 mod dice;
 mod expected;
 mod expression;
+mod forms;
 mod kinds;
 mod piece;
 mod plain;
@@ -63,7 +64,7 @@ struct Arguments {
     /// The database that is made anew on both
     #[arg(long, default_value = "heddle_differential")]
     database: String,
-    /// Only these checks: expression, query, change, self
+    /// Only these checks: expression, query, change, given, self
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// Only rounds of this style: wild, plain; else seeds that are odd are plain
@@ -187,7 +188,10 @@ impl Run<'_> {
         let wants = |word: &str| self.arguments.only.is_empty() || self.arguments.only.iter().any(|w| w == word);
         let peer = self.court.peer.is_some();
         let mut words = Vec::new();
-        for (word, weight, needs_peer) in [("expression", 4, true), ("query", 8, true), ("change", 3, true), ("self", 4, false)] {
+        let given = if schema.style == Style::Plain { 4 } else { 0 };
+        for (word, weight, needs_peer) in
+            [("expression", 4, true), ("query", 8, true), ("change", 4, true), ("self", 4, false), ("given", given, true)]
+        {
             if wants(word) && (peer || !needs_peer) {
                 words.extend(std::iter::repeat_n(word, weight));
             }
@@ -201,6 +205,11 @@ impl Run<'_> {
                 Case { check: Check::Peer, parts: vec![maker.bare_select()], rules }
             }
             "query" => query_case(&mut maker, Check::Peer, rules),
+            "given" => match maker.dice.below(4) {
+                0 | 1 => forms::given_case(&mut maker, Check::Parameters, rules),
+                2 => forms::given_case(&mut maker, Check::Steps, rules),
+                _ => forms::view_case(&mut maker, rules),
+            },
             "change" => Case { check: Check::Change, parts: vec![change::change(&mut maker)], rules },
             _ => self_case(&mut maker, rules),
         }
@@ -274,11 +283,8 @@ impl Run<'_> {
 fn query_case(maker: &mut Maker, check: Check, rules: Rules) -> Case {
     let depth = maker.dice.between(1, 3);
     let made = query::query(maker, &[], None, depth);
-    let text = made.piece.text();
-    let folded = ["GROUP BY", "DISTINCT", "UNION", "INTERSECT", "EXCEPT", "MIN(", "MAX(", "GROUP_CONCAT("]
-        .iter()
-        .any(|w| text.contains(w));
-    Case { check, parts: vec![made.piece], rules: Rules { ordered: made.ordered, folded, ..rules } }
+    let rules = query::rules_of(&made, rules);
+    Case { check, parts: vec![made.piece], rules }
 }
 
 /// A check that needs no peer.

@@ -22,6 +22,16 @@ pub enum Piece {
     Expr(Box<Piece>),
     /// Written only where index hints are asked for.
     Hint(String),
+    /// A literal that is a parameter where the statement is prepared with parameters.
+    Given(&'static str),
+}
+
+/// How a statement is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Plain,
+    Hinted,
+    Parameters,
 }
 
 /// What may stand for any expression.
@@ -67,35 +77,53 @@ impl Piece {
     /// The statement's text.
     pub fn text(&self) -> String {
         let mut out = String::new();
-        self.write(&mut out, false);
+        self.write(&mut out, Form::Plain);
         out
     }
 
     /// The same with its index hints.
     pub fn text_with_hints(&self) -> String {
         let mut out = String::new();
-        self.write(&mut out, true);
+        self.write(&mut out, Form::Hinted);
         out
     }
 
-    fn write(&self, out: &mut String, hints: bool) {
+    /// The same with a question mark for each given literal, and these.
+    pub fn text_with_parameters(&self) -> (String, Vec<&'static str>) {
+        let (mut out, mut given) = (String::new(), Vec::new());
+        self.write(&mut out, Form::Parameters);
+        self.given(&mut given);
+        (out, given)
+    }
+
+    fn given(&self, out: &mut Vec<&'static str>) {
+        match self {
+            Self::Text(_) | Self::Hint(_) => {}
+            Self::Seq(pieces) | Self::List { items: pieces, .. } => pieces.iter().for_each(|p| p.given(out)),
+            Self::Maybe(piece) | Self::Expr(piece) => piece.given(out),
+            Self::Given(text) => out.push(text),
+        }
+    }
+
+    fn write(&self, out: &mut String, form: Form) {
         match self {
             Self::Text(text) => out.push_str(text),
-            Self::Seq(pieces) => pieces.iter().for_each(|p| p.write(out, hints)),
-            Self::Maybe(piece) | Self::Expr(piece) => piece.write(out, hints),
+            Self::Seq(pieces) => pieces.iter().for_each(|p| p.write(out, form)),
+            Self::Maybe(piece) | Self::Expr(piece) => piece.write(out, form),
             Self::List { between, items, .. } => {
                 for (n, item) in items.iter().enumerate() {
                     if n > 0 {
                         out.push_str(between);
                     }
-                    item.write(out, hints);
+                    item.write(out, form);
                 }
             }
             Self::Hint(text) => {
-                if hints {
+                if form == Form::Hinted {
                     out.push_str(text);
                 }
             }
+            Self::Given(text) => out.push_str(if form == Form::Parameters { "?" } else { text }),
         }
     }
 
@@ -107,7 +135,7 @@ impl Piece {
 
     fn edit(&mut self, n: &mut usize) -> bool {
         match self {
-            Self::Text(_) | Self::Hint(_) => false,
+            Self::Text(_) | Self::Hint(_) | Self::Given(_) => false,
             Self::Seq(pieces) => pieces.iter_mut().any(|p| p.edit(n)),
             Self::Maybe(piece) => {
                 if turn(n) {
@@ -141,7 +169,7 @@ impl Piece {
     /// The outermost expressions in a piece.
     fn expressions<'a>(&'a self, out: &mut Vec<&'a Piece>) {
         match self {
-            Self::Text(_) | Self::Hint(_) => {}
+            Self::Text(_) | Self::Hint(_) | Self::Given(_) => {}
             Self::Seq(pieces) | Self::List { items: pieces, .. } => pieces.iter().for_each(|p| p.expressions(out)),
             Self::Maybe(piece) => piece.expressions(out),
             Self::Expr(_) => out.push(self),
@@ -219,6 +247,13 @@ mod tests {
         let mut tries = 100;
         let small = shrunk(&query, &mut tries, |p| p.text().contains("BAD"));
         assert_eq!(small.text(), "SELECT BAD");
+    }
+
+    #[test]
+    fn given_literals_are_parameters_on_request() {
+        let query = seq!["SELECT ", Piece::Given("1").expr(), " + ", Piece::Given("'a'")];
+        assert_eq!(query.text(), "SELECT 1 + 'a'");
+        assert_eq!(query.text_with_parameters(), ("SELECT ? + ?".to_owned(), vec!["1", "'a'"]));
     }
 
     #[test]

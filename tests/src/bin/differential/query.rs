@@ -3,8 +3,10 @@
 //! Q1: LIMIT stands only under an ORDER BY over the `id`s of all sources, so that the rows it leaves are determined.
 //! Q2: what depends on the order of rows (frames, GROUP_CONCAT) has a total order of its own.
 
+use crate::compare::Rules;
 use crate::expression::{Maker, Scope};
-use crate::kinds::Kind;
+use crate::forms;
+use crate::kinds::{Kind, Style};
 use crate::piece::Piece;
 use crate::schema::{Column, Table};
 use crate::seq;
@@ -36,10 +38,20 @@ pub fn query(maker: &mut Maker, outer: &[Column], width: Option<usize>, depth: u
         2 | 3 if maker.nesting < 3 => with_common(maker, outer, width, depth),
         4..=7 => grouped(maker, outer, width, depth),
         8 | 9 => windowed(maker, outer, width, depth),
+        10 if maker.schema.style == Style::Plain && maker.nesting < 3 => forms::first_of_groups(maker, width, depth),
         _ => plain(maker, outer, width, depth),
     };
     maker.nesting -= 1;
     made
+}
+
+/// The rules for a query's answers.
+pub fn rules_of(made: &Made, rules: Rules) -> Rules {
+    let text = made.piece.text();
+    let folded = ["GROUP BY", "DISTINCT", "UNION", "INTERSECT", "EXCEPT", "MIN(", "MAX(", "GROUP_CONCAT("]
+        .iter()
+        .any(|w| text.contains(w));
+    Rules { ordered: made.ordered, folded, ..rules }
 }
 
 /// A FROM clause of up to `most` sources.
@@ -60,7 +72,17 @@ fn join(maker: &mut Maker, left: From, outer: &[Column], depth: usize) -> From {
         let mut known = left.columns.clone();
         known.extend_from_slice(outer);
         let right = derived(maker, &known, depth, "LATERAL ");
-        return joined(left, " LEFT JOIN ", right, " ON TRUE".into());
+        let word = maker.dice.pick(&[" LEFT JOIN ", " LEFT JOIN ", " JOIN "]);
+        let on =
+            if word == " JOIN " && maker.dice.chance(50) { on(maker, &left, &right, outer, depth) } else { " ON TRUE".into() };
+        return joined(left, word, right, on);
+    }
+    let documents = maker.by_style(0, 20);
+    if maker.dice.chance(documents)
+        && let Some(right) = forms::json_table(maker, &left.columns)
+    {
+        let word = maker.dice.pick(&[" JOIN ", " LEFT JOIN "]);
+        return joined(left, word, right, " ON TRUE".into());
     }
     let mut right = source(maker, outer, depth);
     if maker.dice.chance(10) {
@@ -159,7 +181,7 @@ fn row_values(maker: &mut Maker) -> From {
     From { piece, columns: qualified(&alias, &columns), total: None }
 }
 
-fn numbered(kinds: &[Kind]) -> Vec<Column> {
+pub fn numbered(kinds: &[Kind]) -> Vec<Column> {
     kinds.iter().enumerate().map(|(n, kind)| Column { name: format!("c{n}"), kind: *kind }).collect()
 }
 
@@ -178,7 +200,7 @@ fn where_clause(maker: &mut Maker, scope: &Scope, depth: usize) -> Piece {
     seq![" WHERE ", maker.condition(scope, depth)].maybe()
 }
 
-fn item(maker: &mut Maker, scope: &Scope, kind: Kind, depth: usize, n: usize) -> Piece {
+pub fn item(maker: &mut Maker, scope: &Scope, kind: Kind, depth: usize, n: usize) -> Piece {
     let depth = maker.dice.below(depth + 1);
     let expression = maker.expression(scope, kind, depth);
     aliased(expression, n)
@@ -322,19 +344,24 @@ fn grouped(maker: &mut Maker, outer: &[Column], width: usize, depth: usize) -> M
     }
     let mut kinds: Vec<Kind> = keys.iter().map(|(_, kind)| *kind).collect();
     let mut items: Vec<Piece> = keys.iter().enumerate().map(|(n, (key, _))| aliased(key.clone(), n)).collect();
+    let rollup = count > 0 && maker.dice.chance(15);
+    let special = maker.by_style(0, 20);
     while items.len() < width {
         let (call, kind) = aggregate(maker, &scope, depth);
+        let (call, kind) = match maker.dice.chance(special) {
+            true if rollup => (seq!["GROUPING(", maker.dice.choose(&keys).0.clone(), ")"], Kind::Int),
+            true => over_groups(maker, call, kind),
+            false => (call, kind),
+        };
         items.push(aliased(call, items.len()));
         kinds.push(kind);
     }
     let filter = where_clause(maker, &scope, depth);
     let mut tail = Vec::new();
-    let mut rollup = false;
     if count > 0 {
         let keys = keys.iter().map(|(key, _)| key.clone()).collect();
         tail.push(seq![" GROUP BY ", Piece::list(", ", 1, keys)]);
-        if maker.dice.chance(15) {
-            rollup = true;
+        if rollup {
             tail.push(Piece::from(" WITH ROLLUP").maybe());
         }
     }
@@ -350,6 +377,15 @@ fn grouped(maker: &mut Maker, outer: &[Column], width: usize, depth: usize) -> M
     let least = if maker.nesting > 1 { width } else { count.max(1) };
     let piece = seq!["SELECT ", Piece::list(", ", least, items), " FROM ", from.piece, filter, Piece::Seq(tail)];
     Made { piece, kinds, ordered }
+}
+
+/// A window over the groups of a query.
+fn over_groups(maker: &mut Maker, call: Piece, kind: Kind) -> (Piece, Kind) {
+    match maker.dice.below(3) {
+        0 => (seq!["RANK() OVER (ORDER BY ", call, maker.dice.pick(&[")", " DESC)"])].expr(), Kind::Int),
+        1 => (seq!["MAX(", call, ") OVER ()"].expr(), kind),
+        _ => (seq!["SUM(COUNT(*)) OVER (ORDER BY ", call, ")"].expr(), Kind::Decimal),
+    }
 }
 
 /// Functions whose value depends only on the peers of a row.
@@ -386,6 +422,13 @@ const FRAMES: &[&str] = &[
     " ROWS BETWEEN CURRENT ROW AND 2 FOLLOWING",
     " RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW",
     " RANGE BETWEEN 2 PRECEDING AND 1 FOLLOWING",
+];
+
+const INTERVAL_FRAMES: &[&str] = &[
+    " RANGE BETWEEN INTERVAL 31 DAY PRECEDING AND CURRENT ROW",
+    " RANGE BETWEEN INTERVAL 1 MONTH PRECEDING AND INTERVAL 1 DAY FOLLOWING",
+    " RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",
+    " RANGE INTERVAL 1 YEAR PRECEDING",
 ];
 
 fn windowed(maker: &mut Maker, outer: &[Column], width: usize, depth: usize) -> Made {
@@ -428,6 +471,14 @@ fn window(maker: &mut Maker, from: &From, scope: &Scope) -> (Piece, Kind) {
         pieces.push(maker.expression(scope, kind, 1));
         pieces.push(part.into());
     }
+    let moments: Vec<&Column> = from.columns.iter().filter(|c| matches!(c.kind, Kind::Date | Kind::DateTime)).collect();
+    let intervals = maker.by_style(0, 20);
+    if !moments.is_empty() && maker.dice.chance(intervals) {
+        let by = maker.dice.pick(&moments).name.clone();
+        let call = maker.dice.pick(&["COUNT(*)", "MIN(id)", "SUM(id)", "MAX(id)"]).replace("id", &total[0]);
+        let frame = maker.dice.pick(INTERVAL_FRAMES);
+        return (seq![call, " OVER (", partition.maybe(), format!("ORDER BY {by}{direction}{frame})")].expr(), Kind::Int);
+    }
     let frame = maker.dice.pick(FRAMES);
     let order = if frame.contains("RANGE BETWEEN 2") && total.len() == 1 {
         format!("ORDER BY {}{direction}", total[0])
@@ -439,8 +490,11 @@ fn window(maker: &mut Maker, from: &From, scope: &Scope) -> (Piece, Kind) {
 }
 
 fn set_operation(maker: &mut Maker, outer: &[Column], width: usize, depth: usize) -> Made {
-    let word =
-        maker.dice.pick(&[" UNION ", " UNION ALL ", " UNION ", " INTERSECT ", " EXCEPT ", " INTERSECT ALL ", " EXCEPT ALL "]);
+    // The last two end MySQL at times.
+    let words = maker.by_style(7, 5);
+    let word = maker
+        .dice
+        .pick(&[" UNION ", " UNION ALL ", " UNION ", " INTERSECT ", " EXCEPT ", " INTERSECT ALL ", " EXCEPT ALL "][..words]);
     let left = query(maker, outer, Some(width), depth.saturating_sub(1));
     let right = query(maker, outer, Some(width), depth.saturating_sub(1));
     Made { piece: seq!["(", left.piece, ")", word, "(", right.piece, ")"], kinds: left.kinds, ordered: false }
@@ -450,7 +504,9 @@ fn with_common(maker: &mut Maker, outer: &[Column], width: usize, depth: usize) 
     let name = maker.fresh("w");
     let before = maker.common.len();
     let (definition, columns) = if maker.dice.chance(30) {
-        recursive(maker, &name)
+        let trees = maker.by_style(0, 60);
+        let tree = if maker.dice.chance(trees) { forms::tree(maker, &name) } else { None };
+        tree.unwrap_or_else(|| recursive(maker, &name))
     } else {
         let made = query(maker, &[], None, depth.saturating_sub(1));
         let columns = numbered(&made.kinds);

@@ -1,11 +1,11 @@
 //! One server of a comparison: a connection, and what it answers.
 
-use mysql::Value;
+use ::tests::Address;
+use ::tests::text::render;
 use mysql::consts::{ColumnFlags, ColumnType};
 use mysql::prelude::{Protocol, Queryable};
+use mysql::{Params, Value};
 use std::fmt::Write;
-use tests::Address;
-use tests::text::render;
 
 /// What a server says to a statement.
 #[derive(Clone, Debug, PartialEq)]
@@ -115,11 +115,11 @@ impl Side {
     }
 
     /// The same through the prepared protocol.
-    pub fn run_prepared(&mut self, sql: &str) -> Answer {
+    pub fn run_prepared(&mut self, sql: &str, given: &[&str]) -> Answer {
         let asked = self.open().and_then(|conn| {
             let statement = conn.prep(sql)?;
             let outcome = {
-                let mut result = conn.exec_iter(&statement, ())?;
+                let mut result = conn.exec_iter(&statement, parameters(given))?;
                 collect(&mut result)
             };
             conn.close(statement)?;
@@ -139,6 +139,39 @@ impl Side {
         }
         Answer { outcome, warnings: Vec::new() }
     }
+}
+
+/// Literals as the values that a driver binds: integers, doubles, dates and texts as such, decimals as texts.
+fn parameters(given: &[&str]) -> Params {
+    if given.is_empty() {
+        return Params::Empty;
+    }
+    Params::Positional(given.iter().map(|text| parameter(text)).collect())
+}
+
+fn parameter(text: &str) -> Value {
+    if text == "NULL" {
+        return Value::NULL;
+    }
+    if let Some(at) = text.find('\'') {
+        let inner = text[at + 1..text.len() - 1].replace("''", "'");
+        return match &text[..at] {
+            "DATE" | "TIMESTAMP" => moment(&inner),
+            _ => Value::Bytes(inner.into_bytes()),
+        };
+    }
+    match (text.parse::<i64>(), text.contains('e')) {
+        (Ok(number), _) => Value::Int(number),
+        (_, true) => text.parse().map_or(Value::NULL, Value::Double),
+        _ => Value::Bytes(text.as_bytes().to_vec()),
+    }
+}
+
+/// `2024-01-31` or `2024-01-31 08:30:00` as a date on the wire.
+fn moment(text: &str) -> Value {
+    let parts: Vec<u16> = text.split(['-', ' ', ':']).filter_map(|part| part.parse().ok()).collect();
+    let part = |at: usize| parts.get(at).map_or(0, |n| *n as u8);
+    Value::Date(parts[0], part(1), part(2), part(3), part(4), part(5), 0)
 }
 
 fn warnings(conn: &mut mysql::Conn) -> Result<Vec<(u16, String)>, mysql::Error> {
@@ -180,5 +213,20 @@ fn shape(column: &mysql::Column) -> Shape {
         unsigned: column.flags().contains(ColumnFlags::UNSIGNED_FLAG),
         binary: column.character_set() == BINARY,
         decimals: column.decimals(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn literals_become_the_values_of_a_driver() {
+        assert_eq!(parameter("7"), Value::Int(7));
+        assert_eq!(parameter("1.5e0"), Value::Double(1.5));
+        assert_eq!(parameter("9.99"), Value::Bytes(b"9.99".to_vec()));
+        assert_eq!(parameter("'O''Neil'"), Value::Bytes(b"O'Neil".to_vec()));
+        assert_eq!(parameter("TIMESTAMP'2024-01-31 08:30:00'"), Value::Date(2024, 1, 31, 8, 30, 0, 0));
+        assert_eq!(parameter("NULL"), Value::NULL);
     }
 }

@@ -1,0 +1,148 @@
+//! The types of parameters: of what they meet, or of their values (`param`).
+
+use super::Binder;
+use super::typing::{self, Class, class};
+use crate::expr::{Expr, ExprKind};
+use crate::param::{ParamKind, ParamUse, has_fraction, has_time};
+use crate::plan::BindContext;
+use types::{ColumnType, TypeKind};
+
+/// The number of a parameter whose type may still change.
+fn open(context: &dyn BindContext, expr: &Expr) -> Option<usize> {
+    let ExprKind::Param(index) = expr.kind else { return None };
+    let is_open = expr.ty.kind == TypeKind::Null || context.param_use(index).is_some_and(ParamUse::is_open);
+    is_open.then_some(index)
+}
+
+/// ENUM, SET and documents meet texts.
+fn give(param: &mut Expr, ty: &ColumnType) {
+    param.ty = match ty.kind {
+        TypeKind::Enum { .. } | TypeKind::Set { .. } | TypeKind::Json => typing::string(typing::string_length(ty), ty.collation),
+        _ => ty.clone(),
+    };
+}
+
+/// Gives a parameter the type of what it is compared with, where its value may be read as one.
+pub(super) fn adopt(context: &dyn BindContext, param: &mut Expr, ty: &ColumnType) {
+    let Some(index) = open(context, param) else { return };
+    let other = ParamKind::of_type(ty);
+    if other != ParamKind::Null && ParamKind::of_type(&param.ty).meets(other) {
+        give(param, ty);
+        context.note_param(index, ParamUse::Meets(other));
+    }
+}
+
+/// Gives a parameter the type of its place, which takes values of all types.
+pub(super) fn adopt_place(context: &dyn BindContext, param: &mut Expr, ty: &ColumnType) {
+    if let Some(index) = open(context, param) {
+        give(param, ty);
+        context.note_param(index, ParamUse::Any);
+    }
+}
+
+/// Gives a parameter whose value is not known a type until it is.
+pub(super) fn adopt_for_now(context: &dyn BindContext, param: &mut Expr, ty: &ColumnType) {
+    if param.ty.kind == TypeKind::Null
+        && let Some(index) = open(context, param)
+    {
+        give(param, ty);
+        context.note_param(index, ParamUse::Of(ParamKind::of_type(&param.ty)));
+    }
+}
+
+/// A parameter where numbers of the `wanted` kind are, decimals with all digits that their type has.
+pub(super) fn adopt_number(context: &dyn BindContext, param: &mut Expr, wanted: ParamKind) {
+    let is_open = open(context, param).is_some();
+    take_as_number(context, param, wanted);
+    if is_open && class(&param.ty) == Class::Decimal {
+        *param = super::operand::cast_to(param.clone(), param.ty.clone());
+    }
+}
+
+/// A parameter that is looked up among values that are kept as they are of this type: it stays the number that it is.
+pub(super) fn adopt_kept(context: &dyn BindContext, param: &mut Expr, ty: &ColumnType) {
+    if let Some(wanted) = number_kind(ty) {
+        adopt_number(context, param, wanted);
+    }
+}
+
+/// The kind of numbers that a type has.
+fn number_kind(ty: &ColumnType) -> Option<ParamKind> {
+    match class(ty) {
+        Class::Integer => Some(ParamKind::Int),
+        Class::Decimal => Some(ParamKind::Decimal),
+        Class::Double => Some(ParamKind::Double),
+        _ => None,
+    }
+}
+
+/// A text is a number by its look.
+fn take_as_number(context: &dyn BindContext, param: &mut Expr, wanted: ParamKind) {
+    let Some(index) = open(context, param) else { return };
+    let own = ParamKind::of_type(&param.ty);
+    let taken = own.as_number(wanted, || context.param_given(index).is_some_and(has_fraction));
+    context.note_param(index, ParamUse::Number(wanted, taken));
+    if own != taken {
+        param.ty = taken.column_type();
+    }
+}
+
+/// A parameter to which an interval is added: of days, months and years alone, or of hours too.
+pub(super) fn adopt_moment(context: &dyn BindContext, param: &mut Expr, days: bool) {
+    let Some(index) = open(context, param) else { return };
+    let taken = ParamKind::of_type(&param.ty).as_moment(days, || context.param_given(index).is_some_and(has_time));
+    param.ty = taken.column_type();
+    context.note_param(index, ParamUse::Moment(days, taken));
+}
+
+/// Parameters on both sides of an operator.
+pub(super) fn adopt_operands(context: &dyn BindContext, left: &mut Expr, right: &mut Expr) {
+    let wanted = |other: &Expr| number_kind(&other.ty).unwrap_or(ParamKind::Double);
+    let (of_left, of_right) = match (open(context, left).is_some(), open(context, right).is_some()) {
+        (true, true) => (ParamKind::Double, ParamKind::Double),
+        (true, false) => (wanted(right), ParamKind::Null),
+        (false, true) => (ParamKind::Null, wanted(left)),
+        (false, false) => return,
+    };
+    for (side, wanted) in [(left, of_left), (right, of_right)] {
+        if wanted == ParamKind::Null {
+            continue;
+        }
+        adopt_number(context, side, wanted);
+    }
+}
+
+impl Binder<'_> {
+    /// Parameters among values of which one is chosen.
+    pub(super) fn adopt_choice<'e>(&self, values: impl Iterator<Item = &'e mut Expr>, otherwise: &ColumnType) {
+        let (mut params, mut known) = (Vec::new(), None);
+        for value in values {
+            match open(self.context, value) {
+                Some(_) => params.push(value),
+                None if value.ty.kind != TypeKind::Null => known = known.or(Some(value.ty.clone())),
+                None => {}
+            }
+        }
+        for param in params {
+            match &known {
+                Some(ty) => self.adopt_chosen(param, ty),
+                None => adopt_for_now(self.context, param, otherwise),
+            }
+        }
+    }
+
+    fn adopt_chosen(&self, param: &mut Expr, ty: &ColumnType) {
+        if let Some(wanted) = number_kind(ty) {
+            return take_as_number(self.context, param, wanted);
+        }
+        let wanted = match class(ty) {
+            Class::Date | Class::DateTime | Class::Time => ParamKind::of_type(ty),
+            _ => return adopt_for_now(self.context, param, ty),
+        };
+        let Some(index) = open(self.context, param) else { return };
+        if ParamKind::of_type(&param.ty).is_chosen(wanted) {
+            *param = super::operand::cast_to(param.clone(), wanted.column_type());
+            self.context.note_param(index, ParamUse::Chosen(wanted));
+        }
+    }
+}
