@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::show;
 use exec::Level;
 use protocol::RowFormat;
-use sql::ast::{Histogram, Maintenance, ObjectName, Show, Statement, TransactionEnd};
+use sql::ast::{Histogram, Maintenance, ObjectName, Show, Statement, StatementInfo, TransactionEnd};
 use std::rc::Rc;
 use types::Value;
 
@@ -38,11 +38,13 @@ impl State {
         if !is_diagnostic(statement) {
             self.clear_warnings();
         }
-        if info.writes && self.transaction.is_open() && self.transaction.is_read_only() {
-            return Err(Error::ReadOnlyTransaction);
-        }
         if info.implicit_commit && self.transaction.is_open() {
             self.transaction.commit(&worker).await;
+        } else if info.implicit_commit && info.writes {
+            self.transaction.forget_next();
+        }
+        if changes_something(statement, &info) && self.transaction.next_is_read_only(&self.settings) {
+            return Err(Error::ReadOnlyTransaction);
         }
         Ok(())
     }
@@ -456,6 +458,16 @@ fn is_unique(def: &types::schema::TableDef, column: usize) -> bool {
     use types::schema::IndexKind;
     let alone = |index: &types::schema::IndexDef| index.columns.len() == 1 && index.columns[0].column == column;
     def.indexes.iter().any(|index| matches!(index.kind, IndexKind::Primary | IndexKind::Unique) && alone(index))
+}
+
+/// What READ ONLY forbids.
+fn changes_something(statement: &Statement<'_>, info: &StatementInfo) -> bool {
+    match statement {
+        Statement::CreateTable(_) | Statement::DropTable { .. } => true,
+        Statement::TableMaintenance { kind, .. } => matches!(kind, Maintenance::Optimize | Maintenance::Repair),
+        Statement::LockTables(tables) => tables.iter().any(|table| table.write),
+        _ => info.writes,
+    }
 }
 
 /// Leaves the diagnostics of the statement before as they are.
