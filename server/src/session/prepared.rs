@@ -31,6 +31,8 @@ pub struct Statements {
 
 struct PreparedStatement {
     text: Rc<[u8]>,
+    /// What its hints set.
+    hints: Vec<sql::HintedVariable>,
     parameters: Parameters,
     work: Work,
     /// A long data packet was wrong; the next execution says so.
@@ -100,6 +102,7 @@ impl Statements {
         let statement = PreparedStatement {
             statistics: (state.statistics_of(text), state.settings.bind_key),
             text: text.into(),
+            hints: sql::hints(text.trim_ascii_start()),
             parameters: Parameters::new(parameters),
             work,
             long_data_error: None,
@@ -125,7 +128,11 @@ impl Statements {
             return Err(Error::Protocol(error));
         }
         statement.cursor = None;
+        let replaced = if statement.hints.is_empty() { None } else { Some(state.take_hints(&statement.hints)) };
         let outcome = statement.run(state, client, execute, values).await;
+        if let Some(replaced) = replaced {
+            state.put_back(replaced);
+        }
         statement.parameters.forget_long_data();
         statement.record(state, outcome.is_err());
         self.values = outcome?;

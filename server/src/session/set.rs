@@ -19,7 +19,7 @@ use std::sync::Arc;
 use types::{ColumnType, Value};
 
 /// A checked assignment.
-enum Assignment {
+pub(super) enum Assignment {
     Session(VariableId, Setting),
     Global(VariableId, Setting),
     /// SET PERSIST, also in force at once, and SET PERSIST_ONLY.
@@ -158,7 +158,7 @@ impl State {
         Ok(Settable { id, global })
     }
 
-    fn assignment(&mut self, scope: VariableScope, to: Settable, value: Option<Value<'static>>) -> Result<Assignment> {
+    pub(super) fn assignment(&mut self, scope: VariableScope, to: Settable, value: Option<Value<'static>>) -> Result<Assignment> {
         let Settable { id, global } = to;
         let definition = id.definition();
         let setting = match value {
@@ -223,7 +223,7 @@ impl State {
         Ok(())
     }
 
-    fn assign(&mut self, assignment: Assignment) -> Result<()> {
+    pub(super) fn assign(&mut self, assignment: Assignment) -> Result<()> {
         match assignment {
             Assignment::User(name, variable) => {
                 self.vars.user_variables.insert(name, variable);

@@ -43,7 +43,7 @@ impl Binder<'_> {
                     select.push(SelectColumn { name, expr: bound, derivation });
                 }
             }
-            if columns.len() > crate::parser::COLUMNS_MAX {
+            if columns.len() > crate::parser::SELECT_COLUMNS_MAX {
                 return Err(Error::TooManyColumns);
             }
         }
