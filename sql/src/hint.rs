@@ -157,10 +157,10 @@ mod tests {
         check("SELECT/*+ BKA(t1, t2) MAX_EXECUTION_TIME ( 5 ) MAX_EXECUTION_TIME(6) */ 1", &[time(5)]);
         check("UPDATE /*+ MAX_EXECUTION_TIME(5) */ t SET a = 1", &[]);
         check("SELECT /* a */ /*+ MAX_EXECUTION_TIME(5) */ 1", &[]);
-        check("SELECT /*+ SET_VAR(sql_mode = 'ANSI') SET_VAR(Sort_Buffer_Size=16M) */ 1", &[
-            ("sql_mode", bytes("ANSI")),
-            ("sort_buffer_size", Value::Int(16 << 20)),
-        ]);
+        check(
+            "SELECT /*+ SET_VAR(sql_mode = 'ANSI') SET_VAR(Sort_Buffer_Size=16M) */ 1",
+            &[("sql_mode", bytes("ANSI")), ("sort_buffer_size", Value::Int(16 << 20))],
+        );
         check("INSERT /*+ SET_VAR(foreign_key_checks=OFF) */ INTO t VALUES (1)", &[("foreign_key_checks", bytes("OFF"))]);
         check("SELECT /*+ SET_VAR(foreign_key_checks=ON) */ 1", &[("foreign_key_checks", bytes("ON"))]);
         check("SELECT /*+ SET_VAR(a=) MAX_EXECUTION_TIME(x) INDEX(t@q1 i) MAX_EXECUTION_TIME(7) */ 1", &[time(7)]);

@@ -381,7 +381,9 @@ fn names(set: Option<&[u8]>, collation: Option<&[u8]>) -> Result<Assignment> {
             let name = String::from_utf8_lossy(name).into_owned();
             let found = charset::collation(&name).ok_or(variables::Error::UnknownCollation { name })?;
             if found.charset != set.name {
-                return Err(sql::Error::CollationMismatch { collation: found.name.to_owned(), charset: set.name.to_owned() }.into());
+                return Err(
+                    sql::Error::CollationMismatch { collation: found.name.to_owned(), charset: set.name.to_owned() }.into()
+                );
             }
             found
         }

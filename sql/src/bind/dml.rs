@@ -38,6 +38,7 @@ impl InsertTarget {
 
 impl Binder<'_> {
     pub(super) fn insert(&mut self, insert: &ast::Insert<'_>) -> Result<InsertPlan> {
+        self.statement = "INSERT";
         let names: Option<Vec<ast::ColumnName<'_>>> = match insert.source {
             AstSource::Set(assignments) => Some(assignments.iter().map(|a| a.column).collect()),
             _ => insert.columns.map(<[_]>::to_vec),

@@ -3,8 +3,8 @@
 use super::compare::{self, Coercibility, Derivation};
 use super::moments::{compare_leniently, is_text_beside_date, keep_dates, refuse_no_date, written_text, zero_of_no_date};
 use super::operand::{
-    bits_as_number, cast_to, choice_as_number, document_as_number, documents_as_texts, documents_as_values, enum_as_number, moved_date_as_number,
-    negated_literal, number_argument, numeric_operand, padded, truth_as_document,
+    bits_as_number, cast_to, choice_as_number, document_as_number, documents_as_texts, documents_as_values, enum_as_number,
+    moved_date_as_number, negated_literal, number_argument, numeric_operand, padded, truth_as_document,
 };
 use super::typing::{self, Class, class};
 use super::{Binder, from::dotted};

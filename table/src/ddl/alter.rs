@@ -4,7 +4,9 @@ use super::build::added_value;
 use super::checks;
 use super::define::{add_index, check_columns, check_name, check_whole, finish_indexes, hidden_index};
 use super::foreign::{self, ForeignKeyError, NewForeignKey};
-use super::{Algorithm, AlterAction, ColumnPosition, Conversion, DdlOptions, NewCheck, NewIndex, NewIndexColumn, functional, partition};
+use super::{
+    Algorithm, AlterAction, ColumnPosition, Conversion, DdlOptions, NewCheck, NewIndex, NewIndexColumn, functional, partition,
+};
 use crate::{Error, NameOf, Result};
 use types::partition::{PartitionError, Partitioning};
 use types::row::COLUMNS_MAX;
