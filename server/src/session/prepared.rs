@@ -245,6 +245,12 @@ impl PreparedStatement {
                     Box::pin(crate::routine::call(state, client, call, given, RowFormat::Binary)).await?;
                     return Ok(recycle(bound));
                 }
+                if self.parameters.count() > 0 {
+                    let mut bound = recycle(values);
+                    read_values(&mut self.parameters, state, execute, &mut bound)?;
+                    Box::pin(state.run_given(client, &parsed.statement, &bound)).await?;
+                    return Ok(recycle(bound));
+                }
                 state.run_statement(client, &parsed.statement, RowFormat::Binary).await?;
                 Ok(values)
             }
@@ -382,6 +388,7 @@ fn analyse(state: &State, text: &[u8]) -> Result<(Work, usize)> {
             crate::routine::check_call(state, call, parsed.params)?;
             Work::Text
         }
+        Statement::Set(_) | Statement::Do(_) => Work::Text,
         _ if parsed.params > 0 => {
             return Err(Error::NotSupported("parameters in this kind of statement".to_owned()));
         }

@@ -24,6 +24,26 @@ impl State {
         self.run_begun(client, statement, format).await
     }
 
+    /// Runs SET or DO with the parameters of a prepared statement.
+    pub async fn run_given(&mut self, client: &mut Client, statement: &Statement<'_>, given: &[Value<'_>]) -> Result<()> {
+        self.begin_other(statement).await?;
+        match statement {
+            Statement::Set(items) => {
+                count(&self.worker.counters.set_option);
+                self.set(items, given).await?;
+            }
+            Statement::Do(exprs) => {
+                for expr in *exprs {
+                    self.evaluate_over(expr, given).await?;
+                }
+            }
+            _ => return Err(Error::NotSupported("parameters in this kind of statement".to_owned())),
+        }
+        self.vars.row_count = 0;
+        self.write_ok(client, &Answer::default());
+        Ok(())
+    }
+
     /// Checks that such a statement may run now, and does what comes before it.
     pub async fn begin_other(&mut self, statement: &Statement<'_>) -> Result<()> {
         self.check_statement(statement)?;
@@ -66,7 +86,7 @@ impl State {
 
             Statement::Set(items) => {
                 count(&worker.counters.set_option);
-                self.set(items).await?;
+                self.set(items, &[]).await?;
             }
             Statement::Use(name) => {
                 count(&worker.counters.change_db);

@@ -538,12 +538,16 @@ impl Binder<'_> {
         } else {
             conditions.iter_mut().for_each(document_as_number);
         }
-        let whens: Vec<(Expr, Expr)> = conditions.into_iter().zip(values).collect();
-        let otherwise = case.otherwise.as_ref().map(|o| self.value(o)).transpose()?;
+        let mut whens: Vec<(Expr, Expr)> = conditions.into_iter().zip(values).collect();
+        let mut otherwise = case.otherwise.as_ref().map(|o| self.value(o)).transpose()?;
         if otherwise.is_some() {
             of_values.push(self.derivation);
         }
         let derivation = compare::joined(&of_values, "case")?;
+        let is_known = |value: &Expr| value.ty.kind != TypeKind::Null;
+        if !whens.iter().map(|(_, value)| value).chain(otherwise.as_ref()).any(is_known) {
+            whens.iter_mut().map(|(_, value)| value).chain(otherwise.as_mut()).for_each(|value| adopt(value, &self.text()));
+        }
         let results = whens.iter().map(|(_, value)| value).chain(otherwise.as_ref());
         let ty = typing::unify(results.clone(), self.string_collation(derivation));
         let nullable = otherwise.is_none() || results.into_iter().any(|e| e.nullable);
@@ -571,6 +575,9 @@ impl Binder<'_> {
             self.derivation = Derivation::NUMERIC;
             let kind = ExprKind::Call { function: Function::ToYear, args: vec![arg] };
             return Ok(Expr { kind, ty: ColumnType::unsigned(TypeKind::Year), nullable: true });
+        }
+        if matches!(target, ast::CastTarget::Char { .. } | ast::CastTarget::Binary { .. }) {
+            adopt(&mut arg, &self.text());
         }
         let ty = self.cast_type(target, &arg)?;
         if matches!(class(&ty), Class::Double | Class::Decimal) {

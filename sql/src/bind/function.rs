@@ -273,6 +273,9 @@ impl Binder<'_> {
 
     /// Types for parameters among the arguments: text for text functions, the first typed argument's for the choosing ones.
     fn adopt_args(&self, function: F, args: &mut [Expr]) {
+        // The condition says nothing about the values.
+        let (condition, args) = args.split_at_mut(usize::from(function == F::If));
+        condition.iter_mut().for_each(|condition| adopt(condition, &typing::double()));
         let known = args.iter().find(|a| a.ty.kind != TypeKind::Null).map(|a| a.ty.clone());
         let ty = if is_numeric(function) {
             typing::double()
@@ -290,7 +293,7 @@ impl Binder<'_> {
         }
     }
 
-    fn text(&self) -> ColumnType {
+    pub(super) fn text(&self) -> ColumnType {
         typing::string(16_383, self.literal_collation())
     }
 
@@ -298,6 +301,8 @@ impl Binder<'_> {
         let (second, mut first) = (args.pop().expect("two arguments"), args.pop().expect("two arguments"));
         self.refuse_no_dates(&first, &second)?;
         convert_to_column(&mut first, &second);
+        adopt(&mut first, &second.ty);
+        adopt(&mut first, &self.text());
         let equal = self.comparison(CompareOp::Equal, first.clone(), second, derivation)?;
         let ty = first.ty.clone();
         let null = Expr::literal(Value::Null, ColumnType::new(TypeKind::Null));
