@@ -20,6 +20,10 @@ pub(crate) async fn resolve(pause: Pause, shared: &Shared<'_>, clock: &mut Slice
         Pause::Subquery(_) => return Err(Error::NotSupported("a subquery here".into())),
         Pause::Sleep(duration) => {
             let left = clock.deadline().map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            if left.is_some_and(|left| left.is_zero()) {
+                // The sleep of the row before was cut.
+                return Err(Error::QueryTimeout);
+            }
             let cut = left.is_some_and(|left| left < duration);
             let duration = if cut { left.unwrap_or(duration) } else { duration };
             let interrupted = until_killed(shared.session, shared.host.sleep(duration)).await.is_err() || cut;

@@ -175,6 +175,8 @@ pub mod column_flag {
     pub const SET: u16 = 2048;
     pub const NO_DEFAULT_VALUE: u16 = 4096;
     pub const ON_UPDATE_NOW: u16 = 8192;
+    /// In any place of any key.
+    pub const PART_KEY: u16 = 16384;
 }
 
 /// Command bytes.

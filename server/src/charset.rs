@@ -2,6 +2,7 @@
 //! text is the same bytes (ASCII), and shown so that tools find what they look for.
 
 use std::sync::LazyLock;
+use types::CollationId;
 use types::collation::{CollationInfo, PadAttribute};
 
 /// One line of SHOW CHARACTER SET.
@@ -55,8 +56,9 @@ pub fn charset(name: &str) -> Option<&'static Charset> {
     CHARSETS.iter().find(|charset| charset.name.eq_ignore_ascii_case(name))
 }
 
+/// Finds a collation; `utf8_bin` is `utf8mb3_bin`, and so are the others of the old name.
 pub fn collation(name: &str) -> Option<&'static Collation> {
-    COLLATIONS.iter().find(|collation| collation.name.eq_ignore_ascii_case(name))
+    collation_by_id(CollationId::by_name(name)?.0)
 }
 
 pub fn collation_by_id(id: u16) -> Option<&'static Collation> {

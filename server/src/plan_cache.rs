@@ -10,7 +10,7 @@ use crate::show::{VirtualReads, virtual_reads};
 use exec::Prepared;
 use protocol::{Capabilities, ColumnDefinition, EncodedHead, WireType, column_flag};
 use sql::param::Params;
-use sql::plan::{InsertSource, OutputColumn, Plan};
+use sql::plan::{InsertSource, Locking, OutputColumn, Plan};
 use sql::routine::Place;
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
@@ -45,6 +45,8 @@ pub struct PlanEntry {
     pub kind: StatementKind,
     /// Changes rows.
     pub writes: bool,
+    /// READ ONLY forbids it: it changes rows of tables that are not temporary, or locks rows as if to do so.
+    pub wants_write: bool,
     /// SELECT ... INTO: where the rows go instead of to the client.
     pub into: Option<ResultTarget>,
     pub reads: VirtualReads,
@@ -70,10 +72,17 @@ impl PlanEntry {
             Plan::Change(change) if change.update => (StatementKind::Update, true),
             Plan::Change(_) => (StatementKind::Delete, true),
         };
+        let wants_write = match &**prepared.plan() {
+            Plan::Query(query) => query.locking == Locking::Update,
+            Plan::Insert(insert) => !insert.table.id.is_temporary(),
+            Plan::Update(update) => !update.scan.table.id.is_temporary(),
+            Plan::Delete(delete) => !delete.scan.table.id.is_temporary(),
+            Plan::Change(change) => change.targets.iter().any(|target| !target.table.id.is_temporary()),
+        };
         let reads = virtual_reads(prepared.plan());
         let ways = Ways::of(prepared.plan());
         let (statistics, head) = (OnceCell::new(), RefCell::new(None));
-        Rc::new(Self { schema_version, prepared, kind, writes, into, reads, needs, params, ways, statistics, head })
+        Rc::new(Self { schema_version, prepared, kind, writes, wants_write, into, reads, needs, params, ways, statistics, head })
     }
 
     pub fn is_query(&self) -> bool {
@@ -107,22 +116,26 @@ fn clip(name: &str) -> &str {
 /// The wire's definition of a column.
 pub fn definition_of<'a>(column: &'a OutputColumn, results: Option<CollationId>) -> ColumnDefinition<'a> {
     let name = clip(&column.name);
+    let through_name = Some(&*column.through_name).filter(|name| !name.is_empty());
     if column.original_name.is_empty() {
-        return ColumnDefinition::expression(name, &column.ty, column.nullable, results);
+        let expression = ColumnDefinition::expression(name, &column.ty, column.nullable, results);
+        let (table, original_table) = (&*column.table_alias, &*column.view);
+        return ColumnDefinition { table, original_table, original_name: through_name.unwrap_or(""), ..expression };
     }
     let mut wire = WireType::of(&column.ty, results);
     wire.set_flag(column_flag::NOT_NULL, !column.nullable);
     wire.set_flag(column_flag::PRIMARY_KEY, column.primary_key);
     wire.set_flag(column_flag::UNIQUE_KEY, column.unique_key);
     wire.set_flag(column_flag::MULTIPLE_KEY, column.multiple_key);
+    wire.set_flag(column_flag::PART_KEY, column.part_of_key);
     wire.set_flag(column_flag::AUTO_INCREMENT, column.auto_increment);
     wire.set_flag(column_flag::NO_DEFAULT_VALUE, column.no_default);
     ColumnDefinition {
         database: &column.database,
         table: &column.table_alias,
-        original_table: &column.table,
+        original_table: if column.view.is_empty() { &column.table } else { &column.view },
         name,
-        original_name: &column.original_name,
+        original_name: through_name.unwrap_or(&column.original_name),
         wire,
     }
 }

@@ -172,6 +172,10 @@ impl<'a> Lexer<'a> {
         }
     }
 
+    pub fn text(&self) -> &'a [u8] {
+        self.text
+    }
+
     /// Offset of the byte after the last token.
     pub fn position(&self) -> usize {
         self.position

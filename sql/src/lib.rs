@@ -17,6 +17,7 @@ pub mod explain;
 pub mod expr;
 mod file;
 pub mod func;
+mod hint;
 mod key_part;
 mod keyword;
 mod lexer;
@@ -41,6 +42,7 @@ pub use error::{
     RowExprProblem, ViewProblem, WindowError,
 };
 pub use explain::{explain_json, explain_tree, explain_tree_measured};
+pub use hint::{HintedVariable, hints};
 pub use key_part::key_part_type;
 pub use keyword::reserved_words as keywords;
 pub use parser::{DEPTH_MAX, HEIGHT_MAX, Parsed, Repeated, parse, parse_expression, parse_lifted, parse_type};

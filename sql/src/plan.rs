@@ -159,13 +159,18 @@ pub struct OutputColumn {
     pub nullable: bool,
     /// Where the column comes from, for the wire's column definition; empty strings for an expression.
     pub database: String,
+    /// Of a column whose rows are kept, the derived table's.
     pub table: String,
     pub table_alias: String,
     pub original_name: String,
-    /// Wire flags: primary key, unique key, multiple key, auto increment.
+    /// The view that it is named through, and its name in that view or derived table.
+    pub view: String,
+    pub through_name: String,
+    /// Wire flags: primary key, unique key, multiple key, any place in a key, auto increment.
     pub primary_key: bool,
     pub unique_key: bool,
     pub multiple_key: bool,
+    pub part_of_key: bool,
     pub auto_increment: bool,
     pub no_default: bool,
 }

@@ -8,13 +8,14 @@
 //! | padded bytes | `utf8mb4_bin` and the other `_bin` | the bytes | PAD SPACE |
 //! | simple | `utf8mb4_general_ci`, `latin1_swedish_ci`, `latin1_bin` ... | one per character: upper case of the base letter; the letters of Sweden; the byte | PAD SPACE |
 //! | UCA 4.0.0 | `utf8mb4_unicode_ci`, `utf8mb3_unicode_ci`, those of one language (`utf8mb4_swedish_ci` ...) | DUCET weights of one level, as MySQL's old collations have them | PAD SPACE |
+//! | UCA 5.2.0 | `utf8mb4_unicode_520_ci`, `utf8mb3_unicode_520_ci` | likewise, of all planes | PAD SPACE |
 //! | UCA 9.0.0 | `utf8mb4_0900_ai_ci`, `_as_ci`, `_as_cs` | DUCET weights of one, two, three levels; none for ignorable characters | NO PAD |
 //!
 //! C1: `compare` is equal exactly when the sort keys are, and when the hashes are made from the same weights.
 //! C2: a sort key delimits itself, so keys of several columns can be concatenated and compared with `memcmp`. No key is a prefix of another:
 //!   - NO PAD bytes: 00 is written 00 FF, the end 00 00;
 //!   - UCA weights: two bytes each, big-endian, never zero; each level ends with 00 00;
-//!   - UCA 4.0.0: two bytes each; the weight of a space is followed by 0001, 0002 or 0003, which mean the same as below, and so does the end;
+//!   - UCA 4.0.0 and 5.2.0: two bytes each; the weight of a space is followed by 0001, 0002 or 0003, which mean the same as below, and so does the end;
 //!   - PAD SPACE: trailing spaces are cut. A space is followed by 01, 02 or 03: the next character that is no space is less than
 //!     a space, there is none, it is greater. The end is a space with 02. So the end compares as endless spaces do.
 //!
@@ -30,8 +31,7 @@ pub use names::{ALL, CollationInfo, PadAttribute};
 
 use crate::CollationId;
 use std::cmp::Ordering;
-use tailored::Moved;
-use weights::{General, Simple, UCA400_SPACE, Uca, decode_char};
+use weights::{General, OldUca, Simple, Uca, decode_char};
 
 /// How a collation compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,8 +40,8 @@ pub(crate) enum Method {
     PaddedBytes,
     /// One weight per character.
     Simple(Simple),
-    /// With the letters that a language moves.
-    Uca400(&'static [Moved]),
+    /// One level, by an old table.
+    OldUca(OldUca),
     /// With so many levels.
     Uca900(u8),
 }
@@ -52,7 +52,8 @@ pub(crate) fn method(collation: CollationId) -> Method {
         47 => Method::Simple(Simple::Latin1),
         48 => Method::Simple(Simple::Table(&tailored::LATIN1_GENERAL_CI)),
         49 => Method::Simple(Simple::Table(&tailored::LATIN1_GENERAL_CS)),
-        192 | 224..=233 | 241 | 244 => Method::Uca400(tailored::letters(collation.0)),
+        192 | 224..=233 | 241 | 244 => Method::OldUca(OldUca::V400(tailored::letters(collation.0))),
+        214 | 246 => Method::OldUca(OldUca::V520),
         63 | 309 => Method::Bytes,
         255 => Method::Uca900(1),
         305 => Method::Uca900(2),
@@ -101,7 +102,7 @@ impl CollationId {
 
     /// Trailing spaces do not count in comparisons.
     pub fn pads_space(self) -> bool {
-        matches!(method(self), Method::PaddedBytes | Method::Simple(_) | Method::Uca400(_))
+        matches!(method(self), Method::PaddedBytes | Method::Simple(_) | Method::OldUca(_))
     }
 
     /// Equal strings are the same bytes, but for trailing spaces where the collation pads.
@@ -116,7 +117,7 @@ pub fn compare(a: &[u8], b: &[u8], collation: CollationId) -> Ordering {
         Method::Bytes => a.cmp(b),
         Method::PaddedBytes => compare_padded(a, b),
         Method::Simple(table) => compare_simple(a, b, table),
-        Method::Uca400(moved) => compare_uca400(a, b, moved),
+        Method::OldUca(old) => compare_old(a, b, old),
         Method::Uca900(levels) => compare_uca(a, b, levels),
     }
 }
@@ -135,7 +136,7 @@ pub fn sort_key(text: &[u8], collation: CollationId, out: &mut Vec<u8>) {
         Method::Bytes => escaped_bytes(text, out),
         Method::PaddedBytes => padded_bytes_key(trim(text), out),
         Method::Simple(table) => simple_key(trim(text), table, out),
-        Method::Uca400(moved) => uca400_key(text, moved, out),
+        Method::OldUca(old) => old_key(text, old, out),
         Method::Uca900(levels) => {
             for level in 0..usize::from(levels) {
                 if !weights::push_ascii(text, level, out) {
@@ -156,7 +157,7 @@ pub fn hash(text: &[u8], collation: CollationId) -> u64 {
         Method::Bytes => state.bytes(text),
         Method::PaddedBytes => state.bytes(trim(text)),
         Method::Simple(table) => General::new(trim(text), table).for_each(|weight| state.word(u64::from(weight))),
-        Method::Uca400(moved) => hash_uca400(text, moved, &mut state),
+        Method::OldUca(old) => hash_old(text, old, &mut state),
         Method::Uca900(levels) => {
             for level in 0..usize::from(levels) {
                 Uca::new(text, level).for_each(|weight| state.word(u64::from(weight)));
@@ -256,13 +257,13 @@ fn compare_simple(a: &[u8], b: &[u8], table: Simple) -> Ordering {
 }
 
 /// As endless spaces, the shorter text goes on.
-fn compare_uca400(a: &[u8], b: &[u8], moved: &'static [Moved]) -> Ordering {
+fn compare_old(a: &[u8], b: &[u8], old: OldUca) -> Ordering {
     let head = common_head(a, b);
-    let (mut a, mut b) = (Uca::new400(&a[head..], moved), Uca::new400(&b[head..], moved));
+    let (mut a, mut b) = (Uca::old(&a[head..], old), Uca::old(&b[head..], old));
     loop {
         let order = match (a.next(), b.next()) {
             (None, None) => return Ordering::Equal,
-            (x, y) => x.unwrap_or(UCA400_SPACE).cmp(&y.unwrap_or(UCA400_SPACE)),
+            (x, y) => x.unwrap_or(old.space()).cmp(&y.unwrap_or(old.space())),
         };
         if order != Ordering::Equal {
             return order;
@@ -270,30 +271,30 @@ fn compare_uca400(a: &[u8], b: &[u8], moved: &'static [Moved]) -> Ordering {
     }
 }
 
-fn uca400_key(text: &[u8], moved: &'static [Moved], out: &mut Vec<u8>) {
-    let mut weights = Uca::new400(text, moved);
+fn old_key(text: &[u8], old: OldUca, out: &mut Vec<u8>) {
+    let mut weights = Uca::old(text, old);
     while let Some(weight) = weights.next() {
-        if weight != UCA400_SPACE {
+        if weight != old.space() {
             out.extend_from_slice(&weight.to_be_bytes());
             continue;
         }
-        let Some(next) = weights.clone().find(|w| *w != UCA400_SPACE) else { break };
-        out.extend_from_slice(&UCA400_SPACE.to_be_bytes());
-        out.extend_from_slice(&[0, if next < UCA400_SPACE { SPACE_THEN_LESS } else { SPACE_THEN_GREATER }]);
+        let Some(next) = weights.clone().find(|w| *w != old.space()) else { break };
+        out.extend_from_slice(&old.space().to_be_bytes());
+        out.extend_from_slice(&[0, if next < old.space() { SPACE_THEN_LESS } else { SPACE_THEN_GREATER }]);
     }
-    out.extend_from_slice(&UCA400_SPACE.to_be_bytes());
+    out.extend_from_slice(&old.space().to_be_bytes());
     out.extend_from_slice(&[0, SPACE_THEN_END]);
 }
 
 /// Spaces count only where something follows.
-fn hash_uca400(text: &[u8], moved: &'static [Moved], state: &mut Mix) {
+fn hash_old(text: &[u8], old: OldUca, state: &mut Mix) {
     let mut spaces = 0u64;
-    for weight in Uca::new400(text, moved) {
-        if weight == UCA400_SPACE {
+    for weight in Uca::old(text, old) {
+        if weight == old.space() {
             spaces += 1;
             continue;
         }
-        (0..std::mem::take(&mut spaces)).for_each(|_| state.word(UCA400_SPACE.into()));
+        (0..std::mem::take(&mut spaces)).for_each(|_| state.word(old.space().into()));
         state.word(weight.into());
     }
 }
@@ -382,16 +383,16 @@ pub(crate) fn sort_key_end(key: &[u8], collation: CollationId) -> Option<usize> 
         }
         Method::Bytes => marker_end(key, 0, 0),
         Method::PaddedBytes | Method::Simple(_) => marker_end(key, b' ', SPACE_THEN_END),
-        Method::Uca400(_) => uca400_key_end(key),
+        Method::OldUca(old) => old_key_end(key, old.space()),
     }
 }
 
-fn uca400_key_end(key: &[u8]) -> Option<usize> {
+fn old_key_end(key: &[u8], space: u16) -> Option<usize> {
     let mut at = 0;
     loop {
         let weight = key.get(at..at + 2)?;
         at += 2;
-        if weight == UCA400_SPACE.to_be_bytes() {
+        if weight == space.to_be_bytes() {
             let mark = key.get(at..at + 2)?;
             at += 2;
             if mark == [0, SPACE_THEN_END] {
@@ -434,9 +435,9 @@ pub fn weight_string(text: &[u8], collation: CollationId, characters: Option<usi
             out.extend(General::new(text, table).map(|weight| weight as u8));
             out.resize(out.len() + missing, b' ');
         }
-        Method::Uca400(moved) => {
-            Uca::new400(text, moved).for_each(|weight| out.extend_from_slice(&weight.to_be_bytes()));
-            (0..missing).for_each(|_| out.extend_from_slice(&UCA400_SPACE.to_be_bytes()));
+        Method::OldUca(old) => {
+            Uca::old(text, old).for_each(|weight| out.extend_from_slice(&weight.to_be_bytes()));
+            (0..missing).for_each(|_| out.extend_from_slice(&old.space().to_be_bytes()));
         }
         Method::PaddedBytes if collation.charset() == "ascii" => {
             out.extend_from_slice(text);

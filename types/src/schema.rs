@@ -437,6 +437,9 @@ pub struct IndexDef {
     /// INVISIBLE: kept up, but no plan reads it.
     #[serde(default)]
     pub invisible: bool,
+    /// Made for a foreign key; it goes when an index comes that serves the key as well.
+    #[serde(default)]
+    pub generated: bool,
     /// Identity and root page of the tree; filled in by `table` when it makes the tree.
     pub tree_id: u32,
     pub root_page: u32,
@@ -445,8 +448,8 @@ pub struct IndexDef {
 impl IndexDef {
     /// An index as it is where nothing more is said, without a tree yet.
     pub fn new(name: impl Into<String>, kind: IndexKind, columns: Vec<IndexColumn>) -> Self {
-        let (comment, using_btree, invisible) = (String::new(), false, false);
-        Self { name: name.into(), kind, columns, comment, using_btree, invisible, tree_id: 0, root_page: 0 }
+        let (comment, using_btree, invisible, generated) = (String::new(), false, false, false);
+        Self { name: name.into(), kind, columns, comment, using_btree, invisible, generated, tree_id: 0, root_page: 0 }
     }
 }
 

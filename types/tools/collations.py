@@ -2,10 +2,10 @@
 """Makes the weight tables of the collations: collation/uca900_{1,2,3}.bin and collation/general.bin.
 
 Usage: collations.py ALLKEYS_9_0_0 OUTPUT_FOLDER
-       collations.py uca400 WEIGHTS OUTPUT_FOLDER
+       collations.py uca400|uca520 WEIGHTS OUTPUT_FOLDER
 
-The second form makes uca400.bin, the table of utf8mb4_unicode_ci, from what MySQL's WEIGHT_STRING answers: WEIGHTS has a line
-`code point <TAB> weights in hex` for each character of the first plane.
+The second form makes uca400.bin, the table of utf8mb4_unicode_ci, or uca520.bin, that of utf8mb4_unicode_520_ci, from what MySQL's
+WEIGHT_STRING answers: WEIGHTS has a line `code point <TAB> weights in hex` for each character of the first plane, or of all planes.
 
 ALLKEYS_9_0_0 is the Default Unicode Collation Element Table of UCA 9.0.0 (allkeys-9.0.0.txt, Unicode, Inc.); the PyPI package
 `pyuca` carries a copy. Simple case mappings and decompositions come from Python's unicodedata.
@@ -19,7 +19,7 @@ uca900_N.bin holds the weights of level N (1 primary, 2 secondary, 3 tertiary), 
         0x8000 + i   expansion: word i of the expansion array is a count, that many weights follow
         0xffff       implicit weights, computed
     the expansion array.
-uca400.bin is such a level with 256 page numbers.
+uca400.bin is such a level with 256 page numbers; uca520.bin has all 4352.
 general.bin: 256 page numbers (0xffff: every character is its own weight), pages of 256 weights.
 """
 import re
@@ -136,13 +136,13 @@ def implicit400(code):
     return [base + (code >> 15), code & 0x7FFF | 0x8000]
 
 
-def uca400(path):
+def old_uca(path, page_count):
     table = {}
     for line in open(path, encoding="ascii"):
         code, digits = line.rstrip("\n").split("\t")
         table[int(code)] = [int(digits[i : i + 4], 16) for i in range(0, len(digits), 4)]
     pages, index, expansions, known = [], [], [], {}
-    for page in range(256):
+    for page in range(page_count):
         entries = []
         for code in range(page * 256, page * 256 + 256):
             weights = table.get(code)
@@ -169,9 +169,9 @@ def uca400(path):
 
 
 def main():
-    if sys.argv[1] == "uca400":
-        with open(f"{sys.argv[3]}/uca400.bin", "wb") as file:
-            file.write(uca400(sys.argv[2]))
+    if sys.argv[1] in ("uca400", "uca520"):
+        with open(f"{sys.argv[3]}/{sys.argv[1]}.bin", "wb") as file:
+            file.write(old_uca(sys.argv[2], 256 if sys.argv[1] == "uca400" else 0x1100))
         return
     allkeys, folder = sys.argv[1:]
     tables = [(f"uca900_{level}.bin", uca900(allkeys, level)) for level in (1, 2, 3)]

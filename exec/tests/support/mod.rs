@@ -67,6 +67,7 @@ impl Fixture {
                 comment: String::new(),
                 using_btree: false,
                 invisible: false,
+                generated: false,
             });
         }
         let table = NewTable {

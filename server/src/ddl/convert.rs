@@ -168,6 +168,7 @@ impl<'a> Converter<'a> {
             comment: text(key.comment),
             using_btree: key.using_btree,
             invisible: key.invisible,
+            generated: false,
         })
     }
 
@@ -488,6 +489,7 @@ fn column_keys(definition: &ColumnDefinition<'_>, indexes: &mut Vec<NewIndex>) {
             comment: String::new(),
             using_btree: false,
             invisible: false,
+            generated: false,
         });
     };
     if definition.primary_key {

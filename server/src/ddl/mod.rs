@@ -326,7 +326,7 @@ pub(crate) fn collation_of(
     let found = charset::collation(collation).ok_or_else(|| sql::Error::UnknownCollation(collation.to_owned()))?;
     match set {
         Some(set) if set.name != found.charset => {
-            Err(sql::Error::CollationMismatch { collation: collation.to_owned(), charset: set.name.to_owned() })
+            Err(sql::Error::CollationMismatch { collation: found.name.to_owned(), charset: set.name.to_owned() })
         }
         _ => Ok(CollationId(found.id)),
     }

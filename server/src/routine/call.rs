@@ -296,10 +296,8 @@ fn not_a_variable(number: usize, routine: String) -> Error {
 
 /// The value of an argument, which the caller's variables may stand in.
 async fn argument(state: &mut State, arg: &Expr<'_>, given: Given<'_>) -> Result<(Value<'static>, ColumnType)> {
-    if let Expr::Param(n) = arg {
-        let value = given.values.get(*n as usize).map_or(Value::Null, crate::session::owned);
-        let ty = ParamKind::of(&value).column_type();
-        return Ok((value, ty));
+    if let Some(value) = as_given(arg, given.values) {
+        return Ok(value);
     }
     if let Some(value) = computed(state, arg, given.values)? {
         return Ok(value);
@@ -319,6 +317,14 @@ pub fn computed(state: &mut State, expr: &Expr<'_>, params: &[Value<'_>]) -> Res
     let value = exec::program::evaluate(&expr, &state.vars, locals, false)?;
     state.vars.settle_variables();
     Ok(value.map(|value| (value, expr.ty)))
+}
+
+/// The value of a parameter as it came, where the expression is nothing else.
+pub fn as_given(expr: &Expr<'_>, params: &[Value<'_>]) -> Option<(Value<'static>, ColumnType)> {
+    let Expr::Param(n) = expr else { return None };
+    let value = params.get(*n as usize).map_or(Value::Null, crate::session::owned);
+    let ty = ParamKind::of(&value).column_type();
+    Some((value, ty))
 }
 
 /// OUT and INOUT values go to their variables, or to the client.

@@ -14,6 +14,7 @@ mod command;
 mod context;
 mod cursor_sink;
 mod held;
+mod hints;
 mod host;
 mod infile;
 mod info;

@@ -111,7 +111,7 @@ impl State {
         }
         if !parsed.statement.info().plannable {
             if !values.is_empty() {
-                return Err(Error::NotSupported("parameters in this kind of statement".to_owned()));
+                return Box::pin(self.run_given(client, &parsed.statement, &values)).await;
             }
             return Box::pin(self.run_other(client, &parsed.statement, format)).await;
         }

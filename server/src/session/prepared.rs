@@ -31,6 +31,8 @@ pub struct Statements {
 
 struct PreparedStatement {
     text: Rc<[u8]>,
+    /// What its hints set.
+    hints: Vec<sql::HintedVariable>,
     parameters: Parameters,
     work: Work,
     /// A long data packet was wrong; the next execution says so.
@@ -100,6 +102,7 @@ impl Statements {
         let statement = PreparedStatement {
             statistics: (state.statistics_of(text), state.settings.bind_key),
             text: text.into(),
+            hints: sql::hints(text.trim_ascii_start()),
             parameters: Parameters::new(parameters),
             work,
             long_data_error: None,
@@ -125,7 +128,11 @@ impl Statements {
             return Err(Error::Protocol(error));
         }
         statement.cursor = None;
+        let replaced = if statement.hints.is_empty() { None } else { Some(state.take_hints(&statement.hints)) };
         let outcome = statement.run(state, client, execute, values).await;
+        if let Some(replaced) = replaced {
+            state.put_back(replaced);
+        }
         statement.parameters.forget_long_data();
         statement.record(state, outcome.is_err());
         self.values = outcome?;
@@ -233,6 +240,12 @@ impl PreparedStatement {
                     state.clear_warnings();
                     let given = crate::routine::Given { values: &bound, names: &[] };
                     Box::pin(crate::routine::call(state, client, call, given, RowFormat::Binary)).await?;
+                    return Ok(recycle(bound));
+                }
+                if self.parameters.count() > 0 {
+                    let mut bound = recycle(values);
+                    read_values(&mut self.parameters, state, execute, &mut bound)?;
+                    Box::pin(state.run_given(client, &parsed.statement, &bound)).await?;
                     return Ok(recycle(bound));
                 }
                 state.run_statement(client, &parsed.statement, RowFormat::Binary).await?;
@@ -370,6 +383,7 @@ fn analyse(state: &State, text: &[u8], values: &[Value<'_>]) -> Result<(Work, us
             crate::routine::check_call(state, call, parsed.params)?;
             Work::Text
         }
+        Statement::Set(_) | Statement::Do(_) => Work::Text,
         _ if parsed.params > 0 => {
             return Err(Error::NotSupported("parameters in this kind of statement".to_owned()));
         }

@@ -36,7 +36,12 @@ impl State {
         self.more_results = false;
         loop {
             self.begin_statement();
+            let hints = sql::hints(rest);
+            let replaced = if hints.is_empty() { None } else { Some(self.take_hints(&hints)) };
             let consumed = self.one(client, rest).await;
+            if let Some(replaced) = replaced {
+                self.put_back(replaced);
+            }
             self.more_results = false;
             if let Some(statistics) = self.statistics.take() {
                 let end = *consumed.as_ref().unwrap_or(&rest.len());

@@ -69,7 +69,7 @@ impl State {
             seat.count(plan.writes)?;
         }
         let lasting = self.is_in_transaction();
-        if plan.writes && self.transaction.next_is_read_only(&self.settings) {
+        if plan.wants_write && self.transaction.next_is_read_only(&self.settings) {
             return Err(Error::ReadOnlyTransaction);
         }
         let inside = self.is_inside();

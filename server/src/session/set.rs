@@ -13,13 +13,13 @@ use crate::error::{Error, Result};
 use crate::variables::persisted::{Entries, Entry, Metadata};
 use crate::variables::{self, Scope, Setting, VariableId, companion};
 use exec::{Level, UserVariable};
-use sql::ast::{Isolation, SetItem, SetValue, VariableScope};
+use sql::ast::{Expr, Isolation, SetItem, SetValue, VariableScope};
 use std::rc::Rc;
 use std::sync::Arc;
 use types::{ColumnType, Value};
 
 /// A checked assignment.
-enum Assignment {
+pub(super) enum Assignment {
     Session(VariableId, Setting),
     Global(VariableId, Setting),
     /// SET PERSIST, also in force at once, and SET PERSIST_ONLY.
@@ -45,11 +45,11 @@ pub struct Settable {
 }
 
 impl State {
-    /// Runs SET; the caller answers OK.
-    pub async fn set(&mut self, items: &[SetItem<'_>]) -> Result<()> {
+    /// Runs SET, with the parameters of a prepared statement; the caller answers OK.
+    pub async fn set(&mut self, items: &[SetItem<'_>], params: &[Value<'_>]) -> Result<()> {
         let mut assignments = Vec::with_capacity(items.len());
         for item in items {
-            self.check_item(item, &mut assignments).await?;
+            self.check_item(item, params, &mut assignments).await?;
         }
         self.take_effect(assignments).await
     }
@@ -90,16 +90,23 @@ impl State {
         Ok(())
     }
 
-    async fn check_item(&mut self, item: &SetItem<'_>, assignments: &mut Vec<Assignment>) -> Result<()> {
+    async fn check_item(&mut self, item: &SetItem<'_>, params: &[Value<'_>], assignments: &mut Vec<Assignment>) -> Result<()> {
         match item {
             SetItem::User { name, value } => {
-                let (value, ty) = self.evaluate(value).await?;
+                let (value, ty) = self.set_value(value, params).await?;
                 let variable = UserVariable::new(owned(&value), ty);
                 // Later items of the same SET see it.
                 self.vars.user_variables.insert(name.to_lowercase(), variable.clone());
                 assignments.push(Assignment::User(name.to_lowercase(), variable));
             }
-            SetItem::System { scope, name, value } => self.check_system(*scope, name, value, assignments).await?,
+            SetItem::System { scope, name, value } => {
+                let to = self.settable(*scope, name)?;
+                let value = match value {
+                    SetValue::Default => None,
+                    SetValue::Expr(expr) => Some(self.set_value(expr, params).await?.0),
+                };
+                assignments.push(self.assignment(*scope, to, value)?);
+            }
             SetItem::Names { charset, collation } => assignments.push(names(*charset, *collation)?),
             SetItem::CharacterSet(name) => assignments.push(Assignment::CharacterSet(find_charset(*name)?)),
             SetItem::Transaction { scope, isolation, read_only } => {
@@ -110,20 +117,11 @@ impl State {
         Ok(())
     }
 
-    async fn check_system(
-        &mut self,
-        scope: VariableScope,
-        name: &str,
-        value: &SetValue<'_>,
-        assignments: &mut Vec<Assignment>,
-    ) -> Result<()> {
-        let to = self.settable(scope, name)?;
-        let value = match value {
-            SetValue::Default => None,
-            SetValue::Expr(expr) => Some(self.evaluate(expr).await?.0),
-        };
-        assignments.push(self.assignment(scope, to, value)?);
-        Ok(())
+    async fn set_value(&mut self, expr: &Expr<'_>, params: &[Value<'_>]) -> Result<(Value<'static>, ColumnType)> {
+        match crate::routine::as_given(expr, params) {
+            Some(given) => Ok(given),
+            None => self.evaluate_over(expr, params).await,
+        }
     }
 
     /// The variable, where it can be set so.
@@ -158,7 +156,7 @@ impl State {
         Ok(Settable { id, global })
     }
 
-    fn assignment(&mut self, scope: VariableScope, to: Settable, value: Option<Value<'static>>) -> Result<Assignment> {
+    pub(super) fn assignment(&mut self, scope: VariableScope, to: Settable, value: Option<Value<'static>>) -> Result<Assignment> {
         let Settable { id, global } = to;
         let definition = id.definition();
         let setting = match value {
@@ -223,7 +221,7 @@ impl State {
         Ok(())
     }
 
-    fn assign(&mut self, assignment: Assignment) -> Result<()> {
+    pub(super) fn assign(&mut self, assignment: Assignment) -> Result<()> {
         match assignment {
             Assignment::User(name, variable) => {
                 self.vars.user_variables.insert(name, variable);
@@ -379,9 +377,11 @@ fn names(set: Option<&[u8]>, collation: Option<&[u8]>) -> Result<Assignment> {
         None => charset::default_collation(set),
         Some(name) => {
             let name = String::from_utf8_lossy(name).into_owned();
-            let found = charset::collation(&name).ok_or(variables::Error::UnknownCollation { name: name.clone() })?;
+            let found = charset::collation(&name).ok_or(variables::Error::UnknownCollation { name })?;
             if found.charset != set.name {
-                return Err(sql::Error::CollationMismatch { collation: name, charset: set.name.to_owned() }.into());
+                return Err(
+                    sql::Error::CollationMismatch { collation: found.name.to_owned(), charset: set.name.to_owned() }.into()
+                );
             }
             found
         }

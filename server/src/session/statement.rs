@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::show;
 use exec::Level;
 use protocol::RowFormat;
-use sql::ast::{Histogram, Maintenance, ObjectName, Show, Statement, TransactionEnd};
+use sql::ast::{Histogram, Maintenance, ObjectName, Show, Statement, StatementInfo, TransactionEnd};
 use std::rc::Rc;
 use types::Value;
 
@@ -22,6 +22,26 @@ impl State {
     pub async fn run_other(&mut self, client: &mut Client, statement: &Statement<'_>, format: RowFormat) -> Result<()> {
         self.begin_other(statement).await?;
         self.run_begun(client, statement, format).await
+    }
+
+    /// Runs SET or DO with the parameters of a prepared statement.
+    pub async fn run_given(&mut self, client: &mut Client, statement: &Statement<'_>, given: &[Value<'_>]) -> Result<()> {
+        self.begin_other(statement).await?;
+        match statement {
+            Statement::Set(items) => {
+                count(&self.worker.counters.set_option);
+                self.set(items, given).await?;
+            }
+            Statement::Do(exprs) => {
+                for expr in *exprs {
+                    self.evaluate_over(expr, given).await?;
+                }
+            }
+            _ => return Err(Error::NotSupported("parameters in this kind of statement".to_owned())),
+        }
+        self.vars.row_count = 0;
+        self.write_ok(client, &Answer::default());
+        Ok(())
     }
 
     /// Checks that such a statement may run now, and does what comes before it.
@@ -38,11 +58,13 @@ impl State {
         if !is_diagnostic(statement) {
             self.clear_warnings();
         }
-        if info.writes && self.transaction.is_open() && self.transaction.is_read_only() {
-            return Err(Error::ReadOnlyTransaction);
-        }
         if info.implicit_commit && self.transaction.is_open() {
             self.transaction.commit(&worker).await;
+        } else if info.implicit_commit && info.writes {
+            self.transaction.forget_next();
+        }
+        if changes_something(statement, &info) && self.transaction.next_is_read_only(&self.settings) {
+            return Err(Error::ReadOnlyTransaction);
         }
         Ok(())
     }
@@ -64,7 +86,7 @@ impl State {
 
             Statement::Set(items) => {
                 count(&worker.counters.set_option);
-                self.set(items).await?;
+                self.set(items, &[]).await?;
             }
             Statement::Use(name) => {
                 count(&worker.counters.change_db);
@@ -456,6 +478,16 @@ fn is_unique(def: &types::schema::TableDef, column: usize) -> bool {
     use types::schema::IndexKind;
     let alone = |index: &types::schema::IndexDef| index.columns.len() == 1 && index.columns[0].column == column;
     def.indexes.iter().any(|index| matches!(index.kind, IndexKind::Primary | IndexKind::Unique) && alone(index))
+}
+
+/// What READ ONLY forbids.
+fn changes_something(statement: &Statement<'_>, info: &StatementInfo) -> bool {
+    match statement {
+        Statement::CreateTable(_) | Statement::DropTable { .. } => true,
+        Statement::TableMaintenance { kind, .. } => matches!(kind, Maintenance::Optimize | Maintenance::Repair),
+        Statement::LockTables(tables) => tables.iter().any(|table| table.write),
+        _ => info.writes,
+    }
 }
 
 /// Leaves the diagnostics of the statement before as they are.

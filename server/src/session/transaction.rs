@@ -130,6 +130,11 @@ impl Transaction {
         Ok(())
     }
 
+    /// A definition takes the place of the next transaction.
+    pub fn forget_next(&mut self) {
+        self.next = Characteristics::default();
+    }
+
     /// The characteristics for COMMIT AND CHAIN.
     pub fn characteristics(&self) -> Characteristics {
         Characteristics { isolation: self.isolation, read_only: Some(self.read_only) }

@@ -27,6 +27,7 @@ fn index(number: u16, columns: &[Column]) -> NewIndex {
         comment: String::new(),
         using_btree: false,
         invisible: false,
+        generated: false,
     }
 }
 

@@ -151,6 +151,9 @@ pub(super) fn derived_names<'n>(own: impl ExactSizeIterator<Item = &'n str>, giv
     if !given.is_empty() && given.len() != own.len() {
         return Err(Error::DerivedColumns);
     }
+    if own.len() > crate::parser::COLUMNS_MAX {
+        return Err(Error::TooManyColumns);
+    }
     let names: Vec<String> =
         if given.is_empty() { own.map(str::to_owned).collect() } else { given.iter().map(|n| (*n).to_owned()).collect() };
     for (n, name) in names.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use super::from::{conjuncts, dotted};
 use super::subquery::joinable;
-use super::{Binder, Scope};
+use super::{Binder, Changed, Scope};
 use crate::ast::{self, Expr as AstExpr, InsertSource as AstSource, OrderItem, TableRef};
 use crate::error::{Clause, Error, Result};
 use crate::expr::{Expr, ExprKind};
@@ -38,6 +38,7 @@ impl InsertTarget {
 
 impl Binder<'_> {
     pub(super) fn insert(&mut self, insert: &ast::Insert<'_>) -> Result<InsertPlan> {
+        self.statement = "INSERT";
         let names: Option<Vec<ast::ColumnName<'_>>> = match insert.source {
             AstSource::Set(assignments) => Some(assignments.iter().map(|a| a.column).collect()),
             _ => insert.columns.map(<[_]>::to_vec),
@@ -45,6 +46,11 @@ impl Binder<'_> {
         let target = self.insert_target(insert, names.as_deref())?;
         let (table, columns) = (target.table.clone(), target.columns.clone());
         let partitions = selected(&table, insert.partitions, target.view.is_some())?;
+        if !matches!(insert.source, AstSource::Query(_)) {
+            // What a derived table reads of the table among the values, it reads before the rows go in.
+            let view = target.view.as_ref().and_then(|source| Some(source.view.as_ref()?.def.id));
+            self.changed = vec![Changed { table: table.id, name: insert.table.name.to_owned(), view }];
+        }
         let rows = match insert.source {
             AstSource::Set(assignments) => {
                 let row: Vec<AstExpr<'_>> = assignments.iter().map(|a| a.value).collect();
@@ -55,6 +61,7 @@ impl Binder<'_> {
         };
         let reads_row = rows.iter().flatten().flatten().any(reads_columns);
         self.refuse_target(&[(&table, insert.table.name)])?;
+        self.changed.clear();
         let (source, on_duplicate, duplicate_parts) = match insert.source {
             AstSource::Query(query) => {
                 refuse_generated(&table, &columns)?;

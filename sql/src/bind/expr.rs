@@ -4,8 +4,8 @@ use super::adopt::{adopt, adopt_for_now, adopt_number, adopt_operands};
 use super::compare::{self, Coercibility, Derivation};
 use super::moments::{compare_leniently, is_text_beside_date, keep_dates, refuse_no_date, written_text, zero_of_no_date};
 use super::operand::{
-    bits_as_number, cast_to, choice_as_number, document_as_number, documents_as_values, enum_as_number, moved_date_as_number,
-    negated_literal, number_argument, numeric_operand, padded, truth_as_document,
+    bits_as_number, cast_to, choice_as_number, document_as_number, documents_as_texts, documents_as_values, enum_as_number,
+    moved_date_as_number, negated_literal, number_argument, numeric_operand, padded, truth_as_document,
 };
 use super::typing::{self, Class, class};
 use super::{Binder, from::dotted};
@@ -545,8 +545,10 @@ impl Binder<'_> {
         if let Some(operand) = operand {
             let together = self.common_derivation(&operand, &conditions, &of_conditions, "case")?;
             for condition in &mut conditions {
-                let when = std::mem::replace(condition, Expr::literal(Value::Null, ColumnType::new(TypeKind::Null)));
-                *condition = self.comparison(CompareOp::Equal, operand.clone(), when, together)?;
+                let mut when = std::mem::replace(condition, Expr::literal(Value::Null, ColumnType::new(TypeKind::Null)));
+                let mut operand = operand.clone();
+                documents_as_texts(&mut operand, &mut when);
+                *condition = self.comparison(CompareOp::Equal, operand, when, together)?;
                 compare_times(condition);
                 compare_leniently(condition);
             }
@@ -587,6 +589,9 @@ impl Binder<'_> {
             self.derivation = Derivation::NUMERIC;
             let kind = ExprKind::Call { function: Function::ToYear, args: vec![arg] };
             return Ok(Expr { kind, ty: ColumnType::unsigned(TypeKind::Year), nullable: true });
+        }
+        if matches!(target, ast::CastTarget::Char { .. } | ast::CastTarget::Binary { .. }) {
+            adopt(&mut arg, &self.text());
         }
         let ty = self.cast_type(target, &arg)?;
         if matches!(class(&ty), Class::Double | Class::Decimal) {
@@ -671,11 +676,11 @@ impl Binder<'_> {
         if class(&arg.ty) == Class::String {
             let charset = arg.ty.collation.charset();
             if charset != collation.charset() {
-                return Err(Error::CollationMismatch { collation: name.to_owned(), charset: charset.to_owned() });
+                return Err(Error::CollationMismatch { collation: collation.name().to_owned(), charset: charset.to_owned() });
             }
             arg.ty.collation = collation;
         } else if class(&arg.ty) == Class::Null || matches!(arg.ty.kind, TypeKind::Bit { .. }) {
-            return Err(Error::CollationMismatch { collation: name.to_owned(), charset: "binary".to_owned() });
+            return Err(Error::CollationMismatch { collation: collation.name().to_owned(), charset: "binary".to_owned() });
         } else {
             let ty = typing::string(typing::string_length(&arg.ty), collation);
             let nullable = arg.nullable;

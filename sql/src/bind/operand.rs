@@ -89,6 +89,21 @@ pub(super) fn document_as_number(condition: &mut Expr) {
     }
 }
 
+/// CASE compares documents with texts, and with one another, as the texts that they print as.
+pub(super) fn documents_as_texts(operand: &mut Expr, when: &mut Expr) {
+    let is_text_like = |expr: &Expr| matches!(class(&expr.ty), Class::String | Class::Json);
+    if !is_text_like(operand) || !is_text_like(when) {
+        return;
+    }
+    for side in [operand, when] {
+        if class(&side.ty) == Class::Json {
+            let document = std::mem::replace(side, Expr::literal(Value::Null, ColumnType::new(TypeKind::Null)));
+            let ty = typing::string(typing::string_length(&document.ty), document.ty.collation);
+            *side = cast_to(document, ty);
+        }
+    }
+}
+
 /// `'2024-01-31' + INTERVAL 1 DAY` is a text; as a number it is that of the date, 20240201. So are ADDTIME of a text, and GREATEST
 /// and LEAST of dates and texts.
 pub(super) fn moved_date_as_number(expr: &mut Expr) {

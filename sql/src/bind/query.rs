@@ -719,9 +719,12 @@ pub(super) fn plain_column(name: String, ty: ColumnType, nullable: bool) -> Outp
         table: String::new(),
         table_alias: String::new(),
         original_name: String::new(),
+        view: String::new(),
+        through_name: String::new(),
         primary_key: false,
         unique_key: false,
         multiple_key: false,
+        part_of_key: false,
         auto_increment: false,
         no_default: false,
     }

@@ -39,12 +39,11 @@ impl Binder<'_> {
                     {
                         name = own.to_owned();
                     }
-                    let through = through.map(|(source, _)| source);
                     columns.push(self.output_column_of(name.clone(), &bound, through));
                     select.push(SelectColumn { name, expr: bound, derivation });
                 }
             }
-            if columns.len() > crate::parser::COLUMNS_MAX {
+            if columns.len() > crate::parser::SELECT_COLUMNS_MAX {
                 return Err(Error::TooManyColumns);
             }
         }
@@ -114,32 +113,40 @@ impl Binder<'_> {
         let expr = self.column(source, column);
         let name = self.sources[source].table.columns[column].name.clone();
         self.note_expanded(source, column);
-        columns.push(self.output_column_of(name.clone(), &expr, Some(source)));
+        columns.push(self.output_column_of(name.clone(), &expr, Some((source, column))));
         select.push(SelectColumn { name, expr, derivation: self.column_derivation(source, column) });
         Ok(())
     }
 
-    /// The column of the result that an expression makes; `through` is the source that was named.
-    fn output_column_of(&self, name: String, expr: &Expr, through: Option<usize>) -> OutputColumn {
+    /// The column of the result that an expression makes; `through` is the column of a source that was named.
+    fn output_column_of(&self, name: String, expr: &Expr, through: Option<(usize, usize)>) -> OutputColumn {
         let mut output = plain_column(name, expr.ty.clone(), expr.nullable);
+        if let Some((named, column)) = through {
+            let named = &self.sources[named];
+            output.table_alias = named.alias.clone();
+            if !matches!(named.kind, SourceKind::Table) {
+                output.through_name = named.table.columns[column].name.clone();
+                output.view = named.view.as_ref().map_or_else(String::new, |view| view.def.name.clone());
+            }
+        }
         let ExprKind::Column { source, column } = expr.kind else { return output };
         let from = &self.sources[source];
         if !matches!(from.kind, SourceKind::Table) {
-            if let Some(named) = through {
-                output.table_alias = self.sources[named].alias.clone();
-                output.table = output.table_alias.clone();
-            }
+            output.table.clone_from(&output.table_alias);
             return output;
         }
         let def = &from.table.columns[column];
         output.database = from.table.database.clone();
         output.table = from.table.name.clone();
-        output.table_alias = self.sources[through.unwrap_or(source)].alias.clone();
+        if through.is_none() {
+            output.table_alias = from.alias.clone();
+        }
         output.original_name = def.name.clone();
         output.auto_increment = def.auto_increment;
         output.no_default = !def.nullable && def.default == ColumnDefault::None && !def.auto_increment;
         for index in &from.table.indexes {
             let Some(place) = index.columns.iter().position(|c| c.column == column) else { continue };
+            output.part_of_key = true;
             match index.kind {
                 IndexKind::Primary => output.primary_key = true,
                 IndexKind::Unique if index.columns.len() == 1 => output.unique_key = true,

@@ -81,7 +81,7 @@ fn bare<'q, 'a>(body: &'q QueryBody<'a>) -> &'q QueryBody<'a> {
 
 /// Is it a column of NULLs of a derived table whose rows are kept?
 fn is_kept_nulls(column: &OutputColumn) -> bool {
-    column.ty.kind == TypeKind::Null && !column.table_alias.is_empty()
+    column.ty.kind == TypeKind::Null && !column.table.is_empty()
 }
 
 impl Binder<'_> {

@@ -193,3 +193,24 @@ fn wire(c: &crate::plan::OutputColumn) -> String {
         t.collation.name()
     )
 }
+
+/// Where a query's columns come from, as the client hears it: alias, view, and names in it; the table.
+fn check_origins(fixture: &Fixture, text: &str, expected: &str) {
+    let Ok(Plan::Query(query)) = fixture.plan(text) else { panic!("no query: {text}") };
+    let columns = query.columns.iter().map(|c| {
+        let key = if c.part_of_key { "*" } else { "" };
+        format!("{}={}[{}].{}<{}.{}{key}", c.name, c.table_alias, c.view, c.through_name, c.table, c.original_name)
+    });
+    assert_eq!(columns.collect::<Vec<_>>().join(", "), expected, "{text}");
+}
+
+#[test]
+fn columns_tell_what_they_are_named_through() {
+    let fixture = Fixture::new();
+    check_origins(&fixture, "SELECT id, id + 1 AS n FROM t", "id=t[].<t.id*, n=[].<.");
+    check_origins(&fixture, "SELECT a.id x FROM t AS a", "x=a[].<t.id*");
+    check_origins(&fixture, "SELECT * FROM (SELECT 1 AS one) AS d", "one=d[].one<d.");
+    check_origins(&fixture, "SELECT z FROM (SELECT id AS z, id + 1 AS y FROM t) AS d", "z=d[].z<t.id*");
+    check_origins(&fixture, "SELECT y AS w FROM (SELECT id AS z, id + 1 AS y FROM t) AS d", "w=d[].y<.");
+    check_origins(&fixture, "WITH q AS (SELECT MAX(id) AS z FROM t) SELECT * FROM q AS r", "z=r[].z<r.");
+}

@@ -510,8 +510,9 @@ impl<'a> Parser<'a> {
             self.expect(Token::RightParen)?;
             return Ok(DefaultClause::Expression(expr));
         }
-        // A literal with its sign: nothing else may stand here.
-        let expr = self.simple_expr()?;
+        // A literal with its sign: nothing else may stand here. A COLLATE behind it is the column's.
+        let is_signed = self.at(Token::Minus) || self.at(Token::Plus);
+        let expr = if is_signed { self.simple_expr()? } else { self.primary()? };
         match expr {
             Expr::Literal(_) | Expr::Unary { op: UnaryOp::Negate | UnaryOp::Plus, arg: Expr::Literal(_) } => {
                 Ok(DefaultClause::Literal(expr))

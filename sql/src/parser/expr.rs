@@ -344,7 +344,7 @@ impl<'a> Parser<'a> {
         Ok(expr)
     }
 
-    fn primary(&mut self) -> Result<Expr<'a>> {
+    pub(super) fn primary(&mut self) -> Result<Expr<'a>> {
         self.height = 1;
         let start = self.start;
         match self.token {

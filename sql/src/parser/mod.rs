@@ -45,6 +45,8 @@ pub const HEIGHT_MAX: u32 = 500;
 const QUERY_DEPTH: u32 = 8;
 /// MySQL's limits.
 pub(crate) const COLUMNS_MAX: usize = 4096;
+/// As many as the protocol counts in a prepared statement.
+pub(crate) const SELECT_COLUMNS_MAX: usize = 65535;
 const TABLES_MAX: u32 = 61;
 const PARAMS_MAX: u32 = 65535;
 const NAME_CHARS_MAX: usize = 64;

@@ -1,6 +1,6 @@
 //! SELECT, set operations, WITH, VALUES.
 
-use super::{COLUMNS_MAX, Parser, QUERY_DEPTH};
+use super::{Parser, QUERY_DEPTH, SELECT_COLUMNS_MAX};
 use crate::arena::ArenaVec;
 use crate::ast::*;
 use crate::error::{Error, Result};
@@ -260,7 +260,7 @@ impl<'a> Parser<'a> {
         }
         loop {
             items.push(self.select_item()?);
-            if items.len() > COLUMNS_MAX {
+            if items.len() > SELECT_COLUMNS_MAX {
                 return Err(Error::TooManyColumns);
             }
             if !self.accept(Token::Comma) {

@@ -4,7 +4,9 @@ use super::build::added_value;
 use super::checks;
 use super::define::{add_index, check_columns, check_name, check_whole, finish_indexes, hidden_index};
 use super::foreign::{self, ForeignKeyError, NewForeignKey};
-use super::{Algorithm, AlterAction, ColumnPosition, Conversion, DdlOptions, NewCheck, functional, partition};
+use super::{
+    Algorithm, AlterAction, ColumnPosition, Conversion, DdlOptions, NewCheck, NewIndex, NewIndexColumn, functional, partition,
+};
 use crate::{Error, NameOf, Result};
 use types::partition::{PartitionError, Partitioning};
 use types::row::COLUMNS_MAX;
@@ -425,7 +427,17 @@ impl Drafts {
         }
         self.rename_hidden(at, &to);
         self.indexes[at].index.name = to;
+        self.indexes[at].index.generated = false;
         Ok(())
+    }
+
+    /// Takes out what was generated for foreign keys and is served by an index that comes.
+    fn drop_superseded(&mut self, added: &Additions) {
+        let keys: Vec<NewIndex> = added.foreign_keys.iter().map(foreign::generated_index).collect();
+        self.indexes.retain(|draft| {
+            let parts: Vec<NewIndexColumn> = draft.columns.iter().map(NewIndexColumn::whole).collect();
+            !draft.index.generated || !added.indexes.iter().chain(&keys).any(|index| foreign::serves(index, &parts))
+        });
     }
 
     /// The hidden columns of an index are called after it.
@@ -463,6 +475,7 @@ impl Drafts {
         auto_increment: Option<u64>,
         options: &DdlOptions,
     ) -> Result<AlterPlan> {
+        self.drop_superseded(&added);
         // K3 of `functional`
         self.columns.sort_by_key(|draft| draft.column.hidden);
         let mut columns: Vec<ColumnDef> = self.columns.iter().map(|draft| draft.column.clone()).collect();
@@ -622,17 +635,18 @@ fn check_generation(before: Option<&GeneratedDef>, after: Option<&GeneratedDef>)
 fn recheck_keys(columns: &[ColumnDef], indexes: &[IndexDef]) -> Result<()> {
     let (mut columns, mut again) = (columns.to_vec(), Vec::new());
     for index in indexes.iter().filter(|i| i.kind != IndexKind::HiddenRowId) {
-        let index = super::NewIndex {
+        let index = NewIndex {
             name: index.name.clone(),
             kind: match index.kind {
                 IndexKind::Primary => super::NewIndexKind::Primary,
                 IndexKind::Unique => super::NewIndexKind::Unique,
                 _ => super::NewIndexKind::Secondary,
             },
-            columns: index.columns.iter().map(|part| super::NewIndexColumn::of(&columns, part)).collect(),
+            columns: index.columns.iter().map(|part| NewIndexColumn::of(&columns, part)).collect(),
             comment: String::new(),
             using_btree: false,
             invisible: false,
+            generated: false,
         };
         // Its hidden columns are there.
         add_index(&mut columns, &mut again, &index, None)?;

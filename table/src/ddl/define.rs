@@ -146,7 +146,8 @@ pub(crate) fn add_index(
         }
     }
     let (comment, using_btree, invisible) = (index.comment.clone(), index.using_btree, index.invisible);
-    indexes.push(IndexDef { comment, using_btree, invisible, ..IndexDef::new(name, kind, parts) });
+    let generated = index.generated;
+    indexes.push(IndexDef { comment, using_btree, invisible, generated, ..IndexDef::new(name, kind, parts) });
     Ok(())
 }
 

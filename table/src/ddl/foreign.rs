@@ -97,32 +97,37 @@ pub(super) fn generated_index(key: &NewForeignKey) -> NewIndex {
         comment: String::new(),
         using_btree: false,
         invisible: false,
+        generated: true,
     }
 }
 
 /// The table's indexes and those that its keys ask for, in the order in which they are written; of two that serve the same key the one
 /// that was not asked for is left out, as MySQL does.
 pub(super) fn with_generated(indexes: Vec<NewIndex>, keys: &[NewForeignKey]) -> Vec<NewIndex> {
-    let mut all: Vec<(NewIndex, bool)> = indexes.into_iter().map(|index| (index, false)).collect();
+    let mut all = indexes;
     for (n, key) in keys.iter().enumerate() {
         // Those of the keys before it are in the list already.
         let at = key.indexes_before.saturating_add(n).min(all.len());
-        all.insert(at, (generated_index(key), true));
+        all.insert(at, generated_index(key));
     }
-    let serves = |long: &NewIndex, short: &NewIndex| {
-        let same = |(a, b): (&NewIndexColumn, &NewIndexColumn)| a.name.eq_ignore_ascii_case(&b.name) && a.prefix == b.prefix;
-        long.columns.len() >= short.columns.len() && long.columns.iter().zip(&short.columns).all(same)
-    };
     let is_kept = |n: usize| {
-        let (index, generated) = &all[n];
-        let is_better = |(m, (other, other_generated)): (usize, &(NewIndex, bool))| {
+        let index = &all[n];
+        let is_better = |(m, other): (usize, &NewIndex)| {
             // Of two that are alike and both generated the later one stays.
-            m != n && serves(other, index) && (!other_generated || other.columns.len() > index.columns.len() || m > n)
+            m != n && serves(other, &index.columns) && (!other.generated || other.columns.len() > index.columns.len() || m > n)
         };
-        !generated || !all.iter().enumerate().any(is_better)
+        !index.generated || !all.iter().enumerate().any(is_better)
     };
     let kept: Vec<bool> = (0..all.len()).map(is_kept).collect();
-    all.into_iter().zip(kept).filter(|(_, kept)| *kept).map(|((index, _), _)| index).collect()
+    all.into_iter().zip(kept).filter(|(_, kept)| *kept).map(|(index, _)| index).collect()
+}
+
+/// Does the index begin with these parts?
+pub(super) fn serves(index: &NewIndex, parts: &[NewIndexColumn]) -> bool {
+    let same = |(a, b): (&NewIndexColumn, &NewIndexColumn)| {
+        a.expr.is_none() && a.name.eq_ignore_ascii_case(&b.name) && a.prefix == b.prefix && a.descending == b.descending
+    };
+    index.columns.len() >= parts.len() && index.columns.iter().zip(parts).all(same)
 }
 
 /// Resolves new keys against the child's columns and gives them names; the parents are looked at later.

@@ -280,6 +280,8 @@ pub struct NewIndex {
     /// USING BTREE was written.
     pub using_btree: bool,
     pub invisible: bool,
+    /// Nobody asked for it but a foreign key.
+    pub generated: bool,
 }
 
 /// A CHECK to come.
@@ -358,6 +360,7 @@ impl NewTable {
                 .collect(),
             comment: index.comment.clone(),
             using_btree: index.using_btree,
+            generated: index.generated,
             invisible: index.invisible,
         });
         // As in MySQL, all get names anew.

@@ -56,6 +56,7 @@ impl NewTable {
             comment: String::new(),
             using_btree: false,
             invisible: false,
+            generated: false,
         });
         self
     }

@@ -154,12 +154,28 @@ pub(crate) fn counted(mut column: ColumnDef) -> ColumnDef {
 
 pub(crate) fn index(name: &str, kind: NewIndexKind, columns: &[&str]) -> NewIndex {
     let columns = columns.iter().map(|c| NewIndexColumn::whole(*c)).collect();
-    NewIndex { name: name.to_string(), kind, columns, comment: String::new(), using_btree: false, invisible: false }
+    NewIndex {
+        name: name.to_string(),
+        kind,
+        columns,
+        comment: String::new(),
+        using_btree: false,
+        invisible: false,
+        generated: false,
+    }
 }
 
 pub(crate) fn prefix_index(name: &str, kind: NewIndexKind, column: &str, prefix: u32) -> NewIndex {
     let columns = vec![NewIndexColumn { prefix: Some(prefix), ..NewIndexColumn::whole(column) }];
-    NewIndex { name: name.to_string(), kind, columns, comment: String::new(), using_btree: false, invisible: false }
+    NewIndex {
+        name: name.to_string(),
+        kind,
+        columns,
+        comment: String::new(),
+        using_btree: false,
+        invisible: false,
+        generated: false,
+    }
 }
 
 pub(crate) fn table(name: &str, columns: Vec<ColumnDef>, indexes: Vec<NewIndex>) -> NewTable {

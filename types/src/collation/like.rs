@@ -3,7 +3,7 @@
 //! Two places move forward, in the pattern and in the text; after a mismatch the text goes back to one past where the last `%` began to
 //! match. Only the last `%` is ever retried, so the work is at most pattern length times text length.
 
-use super::weights::{decode_char, simple_weight, uca_weights, uca400_weights};
+use super::weights::{decode_char, simple_weight, uca_weights};
 use super::{Method, method};
 use crate::CollationId;
 
@@ -124,7 +124,7 @@ impl Matcher {
             || match self.method {
                 Method::Bytes | Method::PaddedBytes => false,
                 Method::Simple(table) => simple_weight(a, table) == simple_weight(b, table),
-                Method::Uca400(moved) => uca400_weights(a, moved).same(uca400_weights(b, moved)),
+                Method::OldUca(old) => old.weights(a).same(old.weights(b)),
                 Method::Uca900(levels) => (0..usize::from(levels)).all(|level| uca_weights(a, level).same(uca_weights(b, level))),
             }
     }

@@ -28,7 +28,7 @@ const fn entry(id: u16, name: &'static str, charset: &'static str, is_default: b
     let pad = if no_pad { PadAttribute::NoPad } else { PadAttribute::PadSpace };
     let sort_length = match id {
         255 | 278 | 305 => 0,
-        192 | 224..=233 | 241 | 244 => 8,
+        192 | 214 | 224..=233 | 241 | 244 | 246 => 8,
         _ => 1,
     };
     CollationInfo { id: CollationId(id), name, charset, is_default, pad, sort_length, char_bytes_max }
@@ -45,6 +45,7 @@ pub static ALL: &[CollationInfo] = &[
     entry(8, "latin1_swedish_ci", "latin1", true, 1),
     entry(83, "utf8mb3_bin", "utf8mb3", false, 3),
     entry(33, "utf8mb3_general_ci", "utf8mb3", true, 3),
+    entry(214, "utf8mb3_unicode_520_ci", "utf8mb3", false, 3),
     entry(192, "utf8mb3_unicode_ci", "utf8mb3", false, 3),
     entry(255, "utf8mb4_0900_ai_ci", "utf8mb4", true, 4),
     entry(305, "utf8mb4_0900_as_ci", "utf8mb4", false, 4),
@@ -63,6 +64,7 @@ pub static ALL: &[CollationInfo] = &[
     entry(231, "utf8mb4_spanish_ci", "utf8mb4", false, 4),
     entry(232, "utf8mb4_swedish_ci", "utf8mb4", false, 4),
     entry(233, "utf8mb4_turkish_ci", "utf8mb4", false, 4),
+    entry(246, "utf8mb4_unicode_520_ci", "utf8mb4", false, 4),
     entry(224, "utf8mb4_unicode_ci", "utf8mb4", false, 4),
 ];
 

@@ -43,6 +43,7 @@ fn known_orders() {
 
 const UCA_FINGERPRINT: u64 = 0x19cc_527c_ad8c_3094;
 const AS_CS_FINGERPRINT: u64 = 0xf997_2d31_1451_2305;
+const UCA520_FINGERPRINT: u64 = 0x4e30_0893_2892_a0de;
 const GENERAL_FINGERPRINT: u64 = 0x07c5_3bd3_83ed_6706;
 
 /// FNV-1a over "code point, weights" of every character.
@@ -70,6 +71,19 @@ fn weights_are_mysqls() {
     };
     assert_eq!(fingerprint(0..0x11_0000, levels), AS_CS_FINGERPRINT);
     assert_eq!(fingerprint(0..0x1_0000, |text| General::new(text, Simple::General).collect()), GENERAL_FINGERPRINT);
+}
+
+#[test]
+fn weights_of_uca520_are_mysqls() {
+    let weights = |text: &[u8]| Uca::old(text, OldUca::V520).collect();
+    assert_eq!(fingerprint(0..=0x10_ffff, weights), UCA520_FINGERPRINT);
+    let by = CollationId::by_name("utf8mb4_unicode_520_ci").expect("it is there");
+    assert_eq!(
+        (order("é ", "E", by), order("ß", "ss", by), order("a", "b", by)),
+        (Ordering::Equal, Ordering::Equal, Ordering::Less)
+    );
+    // 4.0.0 has one weight for both.
+    assert_eq!(order("😀", "😁", by), Ordering::Less);
 }
 
 #[test]

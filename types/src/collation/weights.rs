@@ -8,8 +8,16 @@ static GENERAL: &[u8] = include_bytes!("general.bin");
 /// Table of UCA 4.0.0, the primary weights alone, as MySQL's `unicode_ci` collations have them: like a level of 9.0.0, for 256 pages.
 static UCA400: &[u8] = include_bytes!("uca400.bin");
 const UCA400_PAGES: usize = UCA_INDEX + 256;
-/// Weight of a space in UCA 4.0.0.
-pub(crate) const UCA400_SPACE: u16 = 0x0209;
+/// Table of UCA 5.2.0, likewise for `unicode_520_ci`, and of all planes.
+static UCA520: &[u8] = include_bytes!("uca520.bin");
+
+/// The tables of one level that MySQL's older collations go by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OldUca {
+    /// With the letters that a language moves.
+    V400(&'static [Moved]),
+    V520,
+}
 /// Weights of latin1_swedish_ci for the bytes from 0x80; below it is upper case.
 static SWEDISH: [u8; 128] = [
     0x80, 0x81, 0x82, 0x83, 0x84, 0x85, 0x86, 0x87, 0x88, 0x89, 0x8a, 0x8b, 0x8c, 0x8d, 0x8e, 0x8f, 0x90, 0x91, 0x92, 0x93, 0x94,
@@ -173,30 +181,55 @@ pub(crate) fn uca_weights(code: u32, level: usize) -> CharWeights {
     }
 }
 
-/// Weights of UCA 4.0.0, where a language has not moved the letter; all characters beyond the first plane have one.
-pub(crate) fn uca400_weights(code: u32, moved: &[Moved]) -> CharWeights {
-    if let Ok(at) = moved.binary_search_by_key(&code, |(letter, ..)| u32::from(*letter)) {
-        return match moved[at] {
-            (_, weight, 0) => CharWeights::One(weight),
-            (_, first, second) => CharWeights::Two(first, second),
-        };
-    }
-    if code > 0xffff {
-        return CharWeights::One(0xfffd);
-    }
-    let page = word(UCA400, UCA_INDEX + (code >> 8) as usize);
-    if page == NO_PAGE {
-        return implicit400(code);
-    }
-    match word(UCA400, UCA400_PAGES + usize::from(page) * 256 + (code & 0xff) as usize) {
-        0 => CharWeights::Ignorable,
-        IMPLICIT => implicit400(code),
-        entry @ EXPANSION.. => {
-            let expansions = UCA400_PAGES + usize::from(word(UCA400, 0)) * 256;
-            let at = expansions + usize::from(entry - EXPANSION);
-            CharWeights::Run { level: LEVEL_400, first: at as u32 + 1, count: word(UCA400, at) }
+impl OldUca {
+    /// Weight of a space.
+    pub(crate) fn space(self) -> u16 {
+        match self {
+            Self::V400(_) => 0x0209,
+            Self::V520 => 0x020a,
         }
-        weight => CharWeights::One(weight),
+    }
+
+    /// The number of a level that stands for the table, and the table.
+    fn table(self) -> (u8, &'static [u8]) {
+        match self {
+            Self::V400(_) => (LEVEL_400, UCA400),
+            Self::V520 => (LEVEL_520, UCA520),
+        }
+    }
+
+    /// Weights of a character, where a language has not moved the letter; in 4.0.0 all characters beyond the first plane have one.
+    pub(crate) fn weights(self, code: u32) -> CharWeights {
+        let pages = match self {
+            Self::V400(moved) => {
+                if let Ok(at) = moved.binary_search_by_key(&code, |(letter, ..)| u32::from(*letter)) {
+                    return match moved[at] {
+                        (_, weight, 0) => CharWeights::One(weight),
+                        (_, first, second) => CharWeights::Two(first, second),
+                    };
+                }
+                if code > 0xffff {
+                    return CharWeights::One(0xfffd);
+                }
+                UCA400_PAGES
+            }
+            Self::V520 => UCA_PAGES,
+        };
+        let (level, table) = self.table();
+        let page = word(table, UCA_INDEX + (code >> 8) as usize);
+        if page == NO_PAGE {
+            return implicit400(code);
+        }
+        match word(table, pages + usize::from(page) * 256 + (code & 0xff) as usize) {
+            0 => CharWeights::Ignorable,
+            IMPLICIT => implicit400(code),
+            entry @ EXPANSION.. => {
+                let expansions = pages + usize::from(word(table, 0)) * 256;
+                let at = expansions + usize::from(entry - EXPANSION);
+                CharWeights::Run { level, first: at as u32 + 1, count: word(table, at) }
+            }
+            weight => CharWeights::One(weight),
+        }
     }
 }
 
@@ -210,8 +243,9 @@ fn implicit400(code: u32) -> CharWeights {
     CharWeights::Two(base + (code >> 15) as u16, (code & 0x7fff) as u16 | 0x8000)
 }
 
-/// The number of a level that stands for the table of UCA 4.0.0.
+/// The numbers of levels that stand for the tables of UCA 4.0.0 and 5.2.0.
 const LEVEL_400: u8 = 3;
+const LEVEL_520: u8 = 4;
 const COMPATIBILITY_IDEOGRAPHS: [u32; 12] =
     [0xfa0e, 0xfa0f, 0xfa11, 0xfa13, 0xfa14, 0xfa1f, 0xfa21, 0xfa23, 0xfa24, 0xfa27, 0xfa28, 0xfa29];
 
@@ -257,7 +291,11 @@ impl CharWeights {
             (Self::One(w), 0) | (Self::Two(w, _), 0) | (Self::Two(_, w), 1) => Some(w),
             (Self::Three(w, _, _), 0) | (Self::Three(_, w, _), 1) | (Self::Three(_, _, w), 2) => Some(w),
             (Self::Run { level, first, count }, i) if i < count => {
-                let table = if level == LEVEL_400 { UCA400 } else { UCA900[usize::from(level)] };
+                let table = match level {
+                    LEVEL_400 => UCA400,
+                    LEVEL_520 => UCA520,
+                    _ => UCA900[usize::from(level)],
+                };
                 Some(word(table, first as usize + usize::from(i)))
             }
             _ => None,
@@ -327,19 +365,19 @@ pub(crate) fn push_ascii(text: &[u8], level: usize, out: &mut Vec<u8>) -> bool {
 pub(crate) struct Uca<'a> {
     text: &'a [u8],
     level: usize,
-    moved: &'static [Moved],
+    old: Option<OldUca>,
     current: CharWeights,
     next: u16,
 }
 
 impl<'a> Uca<'a> {
     pub(crate) fn new(text: &'a [u8], level: usize) -> Self {
-        Self { text, level, moved: &[], current: CharWeights::Ignorable, next: 0 }
+        Self { text, level, old: None, current: CharWeights::Ignorable, next: 0 }
     }
 
-    /// By UCA 4.0.0.
-    pub(crate) fn new400(text: &'a [u8], moved: &'static [Moved]) -> Self {
-        Self { moved, ..Self::new(text, LEVEL_400.into()) }
+    /// By an old table.
+    pub(crate) fn old(text: &'a [u8], old: OldUca) -> Self {
+        Self { old: Some(old), ..Self::new(text, LEVELS) }
     }
 }
 
@@ -365,7 +403,10 @@ impl Iterator for Uca<'_> {
             }
             let (code, length) = decode_char(self.text);
             self.text = &self.text[length..];
-            let weights = if self.level < LEVELS { uca_weights(code, self.level) } else { uca400_weights(code, self.moved) };
+            let weights = match self.old {
+                None => uca_weights(code, self.level),
+                Some(old) => old.weights(code),
+            };
             match weights {
                 CharWeights::Ignorable => {}
                 CharWeights::One(weight) => return Some(weight),
