@@ -200,6 +200,12 @@ impl Engine {
         &self.store.counters.clock
     }
 
+    /// Moves the commit clock; the time of who moved it.
+    pub(crate) fn advance_clock(&self) -> u64 {
+        // AcqRel: a snapshot that includes the time sees the status that was set before.
+        self.clock().fetch_add(1, Ordering::AcqRel) + 1
+    }
+
     /// The time of the commit clock: snapshots that are taken from now on are of this time, or later.
     pub fn commit_time(&self) -> u64 {
         // Acquire: what was committed until then has happened for whoever uses the number.

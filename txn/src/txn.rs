@@ -338,8 +338,8 @@ impl Txn {
             if !early {
                 engine.statuses.begin_commit(self.id);
             }
-            // AcqRel: a snapshot that includes the timestamp sees `committing` or later.
-            end = engine.clock().fetch_add(1, Ordering::AcqRel) + 1;
+            // A snapshot that includes it sees `committing` or later.
+            end = engine.advance_clock();
             if early {
                 engine.statuses.begin_commit(self.id);
             }
@@ -403,7 +403,7 @@ impl Txn {
         // Above every snapshot so far (see StatusTable::abort). One that has written takes a timestamp, so that the horizon passes it
         // and its undo memory comes back also while nobody commits.
         let end = match first_epoch {
-            Some(_) => engine.clock().fetch_add(1, Ordering::AcqRel) + 1,
+            Some(_) => engine.advance_clock(),
             None => engine.clock().load(Ordering::Acquire),
         };
         self.end(worker, end, false);
