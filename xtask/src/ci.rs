@@ -3,8 +3,8 @@
 //! 1. What the clients need installs in the background while the compiler works.
 //! 2. format, tidy, lints, and one build of everything: the server that the clients meet is made of the libraries of the unit tests, so every
 //!    assertion holds there too.
-//! 3. Unit tests, models, the simulator, Miri; beside them SQL scripts, bad input, data larger than memory, every client and crashes, which
-//!    wait more than they compute.
+//! 3. Unit tests, models, the simulator's known cases, Miri; beside them SQL scripts, bad input, data larger than memory, every client, crashes, which
+//!    wait more than they compute, and new seeds of the simulator.
 //!
 //! A step that cannot run because its build failed is not counted as passed.
 
@@ -17,6 +17,7 @@ use crate::step::{Counting, Steps};
 use crate::tidy;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
 
 /// Rounds of kill and recover in a ci run.
 const CRASH_ROUNDS: &str = "24";
@@ -35,6 +36,7 @@ pub fn run(root: &Path, may_install: bool, only: &[String]) -> Result<bool, Stri
         static_checks(root, &steps, &wanted);
         let built = (needs_server || wanted("unit")) && steps.run("build", &mut whole(root, &EVERYTHING), Counting::Whole);
         let (steps, wanted) = (&steps, &wanted);
+        let (simulator_is_built, simulator) = mpsc::channel();
         scope.spawn(move || {
             if let Some(tools) = tools {
                 steps.run_with("tools", Counting::Whole, || {
@@ -44,8 +46,11 @@ pub fn run(root: &Path, may_install: bool, only: &[String]) -> Result<bool, Stri
             if built && needs_server {
                 server_checks(root, steps, wanted);
             }
+            if simulator.recv() == Ok(true) {
+                steps.run_with("simulator", Counting::Lines, || sim::new_seeds(root));
+            }
         });
-        library_checks(root, built, steps, wanted);
+        library_checks(root, built, simulator_is_built, steps, wanted);
     });
     Ok(steps.finish())
 }
@@ -63,8 +68,14 @@ fn static_checks(root: &Path, steps: &Steps, wanted: &dyn Fn(&str) -> bool) {
     }
 }
 
-/// What needs no server that runs.
-fn library_checks(root: &Path, built: bool, steps: &Steps, wanted: &dyn Fn(&str) -> bool) {
+/// What needs no server that runs; tells when there is a simulator.
+fn library_checks(
+    root: &Path,
+    built: bool,
+    simulator_is_built: mpsc::Sender<bool>,
+    steps: &Steps,
+    wanted: &dyn Fn(&str) -> bool,
+) {
     if built && wanted("unit") {
         let tests = ["test", "--quiet", "--workspace", "--no-fail-fast"];
         steps.run("unit tests", &mut whole(root, &tests), Counting::Harness);
@@ -72,11 +83,14 @@ fn library_checks(root: &Path, built: bool, steps: &Steps, wanted: &dyn Fn(&str)
     if wanted("models") {
         steps.run("models", &mut models(root), Counting::Harness);
     }
+    let simulates = wanted("simulator") && sim::build_step(root, steps);
+    // Nobody waits for it any more where the other side has panicked.
+    let _ = simulator_is_built.send(simulates);
+    if simulates {
+        sim::steps(root, steps);
+    }
     if wanted("miri") {
         miri::report(miri::quick(root), steps);
-    }
-    if wanted("simulator") {
-        sim::steps(root, steps);
     }
 }
 

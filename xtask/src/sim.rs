@@ -4,7 +4,7 @@
 //! else, in a target directory of its own.
 
 use crate::proc::{cargo, target};
-use crate::step::{Counting, Steps};
+use crate::step::{Counting, Steps, output};
 use std::path::Path;
 use std::process::Command;
 
@@ -37,16 +37,21 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<bool, String> {
     Ok(status.success())
 }
 
-/// The steps of `cargo xtask ci`: what was found before, then new seeds for the minutes that it has for them.
+/// Builds it as a step of `cargo xtask ci`; false when there is no simulator to run.
+pub fn build_step(root: &Path, steps: &Steps) -> bool {
+    steps.run("build simulator", &mut build(root), Counting::Whole)
+}
+
+/// The steps of `cargo xtask ci` whose length is known.
 pub fn steps(root: &Path, steps: &Steps) {
-    if !steps.run("build simulator", &mut build(root), Counting::Whole) {
-        return;
-    }
     steps.run("simulator cases", program(root).arg("--cases"), Counting::Lines);
     let twice = ["--twice", "--seed", "1", "--seeds", CI_TWICE];
     steps.run("simulator repeats", program(root).args(twice), Counting::Lines);
     let mutations = ["--mutations", "--seed", "1", "--seeds", CI_MUTATION_SEEDS];
     steps.run("simulator mutations", program(root).args(mutations), Counting::Lines);
-    // Beside it the server's checks run.
-    steps.run("simulator", program(root).args(["--minutes", CI_MINUTES, "--jobs", "1"]), Counting::Lines);
+}
+
+/// New seeds for the minutes that `cargo xtask ci` has for them, on one CPU: success and output.
+pub fn new_seeds(root: &Path) -> Result<(bool, String), String> {
+    output(program(root).args(["--minutes", CI_MINUTES, "--jobs", "1"]))
 }
