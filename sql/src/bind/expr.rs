@@ -591,7 +591,7 @@ impl Binder<'_> {
             return Ok(Expr { kind, ty: ColumnType::unsigned(TypeKind::Year), nullable: true });
         }
         if matches!(target, ast::CastTarget::Char { .. } | ast::CastTarget::Binary { .. }) {
-            super::adopt::adopt_for_now(self.context, &mut arg, &self.text());
+            adopt_for_now(self.context, &mut arg, &self.text());
         }
         let ty = self.cast_type(target, &arg)?;
         if matches!(class(&ty), Class::Double | Class::Decimal) {

@@ -167,15 +167,7 @@ pub(crate) fn index(name: &str, kind: NewIndexKind, columns: &[&str]) -> NewInde
 
 pub(crate) fn prefix_index(name: &str, kind: NewIndexKind, column: &str, prefix: u32) -> NewIndex {
     let columns = vec![NewIndexColumn { prefix: Some(prefix), ..NewIndexColumn::whole(column) }];
-    NewIndex {
-        name: name.to_string(),
-        kind,
-        columns,
-        comment: String::new(),
-        using_btree: false,
-        invisible: false,
-        generated: false,
-    }
+    NewIndex { columns, ..index(name, kind, &[]) }
 }
 
 pub(crate) fn table(name: &str, columns: Vec<ColumnDef>, indexes: Vec<NewIndex>) -> NewTable {
