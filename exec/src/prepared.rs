@@ -4,7 +4,7 @@ use crate::dml::{ColumnDefaultValue, ForeignKeys, RowRules, ViewJudge, default_o
 use crate::error::{Error, Result};
 use sql::plan::{ChangeTarget, InsertPlan, InsertSource, Locking, Node, OutputColumn, Parts, Plan, Scan, ViewCheck};
 use std::sync::Arc;
-use table::Table;
+use table::{Table, TableUse};
 use types::schema::{TableDef, TableId};
 
 /// A plan with what can be computed once. Valid as long as the plan's schema version.
@@ -24,6 +24,8 @@ pub struct Prepared {
     judges: Vec<ViewJudge>,
     /// Every stored table, once, in the order in which their metadata locks are taken.
     tables: Vec<Arc<Table>>,
+    /// How it uses each of them.
+    uses: Vec<TableUse>,
     calls_programs: bool,
 }
 
@@ -42,6 +44,7 @@ impl Prepared {
             rules: Vec::new(),
             judges: Vec::new(),
             tables: Vec::new(),
+            uses: Vec::new(),
             calls_programs: false,
         };
         match &*plan {
@@ -104,6 +107,7 @@ impl Prepared {
         prepared.add_rules()?;
         // DDL takes several locks in this order, too.
         prepared.tables.sort_by_key(|table| table.id());
+        prepared.uses = prepared.tables.iter().map(|table| prepared.use_of(table)).collect();
         let fires = prepared.changed_tables().any(|table| !table.triggers.is_empty());
         let calls = |parts: &Parts| parts.subqueries.iter().any(|subquery| subquery.call.is_some());
         prepared.calls_programs = fires || plan.all_parts().any(calls);
@@ -214,9 +218,23 @@ impl Prepared {
         matches!(&*self.plan, Plan::Query(query) if query.locking == Locking::Update)
     }
 
+    fn use_of(&self, table: &Table) -> TableUse {
+        let by_key = || self.foreign_keys.as_ref().is_some_and(|keys| keys.changes(table.id()));
+        let is_changed = || self.changed_tables().any(|changed| changed.id == table.id()) || by_key();
+        match table.def().view.is_none() && (self.locks_for_change() || is_changed()) {
+            true => TableUse::Writes,
+            false => TableUse::Reads,
+        }
+    }
+
     /// Every stored table the plan uses, once: what the caller takes metadata locks on.
     pub fn tables(&self) -> &[Arc<Table>] {
         &self.tables
+    }
+
+    /// How it uses each of [`Self::tables`].
+    pub fn table_uses(&self) -> &[TableUse] {
+        &self.uses
     }
 }
 

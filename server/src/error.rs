@@ -61,6 +61,10 @@ pub enum Error {
     },
     /// 1094
     UnknownThread(u64),
+    /// 1099
+    LockedForReading(String),
+    /// 1100
+    TableNotLocked(String),
     /// 1105
     Internal(String),
     /// 1146
@@ -77,6 +81,8 @@ pub enum Error {
     },
     /// 1295
     NotPreparable,
+    /// 1192
+    TablesAreLocked,
     /// 1210
     WrongArguments(&'static str),
     /// 1251
@@ -187,6 +193,11 @@ fn own_error(error: &Error) -> (u16, String) {
         Error::UnknownStatement { handler, given_to } => {
             (1243, format!("Unknown prepared statement handler ({handler}) given to {given_to}"))
         }
+        Error::LockedForReading(table) => locked_for_reading(table),
+        Error::TableNotLocked(table) => (1100, format!("Table '{table}' was not locked with LOCK TABLES")),
+        Error::TablesAreLocked => {
+            (1192, "Can't execute the given command because you have active locked tables or an active transaction".into())
+        }
         Error::NotPreparable => (1295, "This command is not supported in the prepared statement protocol yet".into()),
         Error::WrongArguments(what) => (1210, format!("Incorrect arguments to {what}")),
         Error::AuthenticationPlugin => {
@@ -202,6 +213,10 @@ fn own_error(error: &Error) -> (u16, String) {
         Error::NoCursor { statement_id } => (1421, format!("The statement ({statement_id}) has no open cursor.")),
         Error::Other { number, message } => (*number, message.clone()),
     }
+}
+
+fn locked_for_reading(table: &str) -> (u16, String) {
+    (1099, format!("Table '{table}' was locked with a READ lock and can't be updated"))
 }
 
 fn not_supported(what: &str) -> (u16, String) {
@@ -623,6 +638,7 @@ fn table_error(error: &Table) -> (u16, String) {
     match error {
         Table::Engine(error) => exec_error(&clone_engine_error(error).into()),
         Table::CorruptCatalog { what } => (1030, format!("Got error 168 - 'the catalog is damaged: {what}' from storage engine")),
+        Table::LockedForReading { table } => locked_for_reading(table),
         Table::LockWaitTimeout => (1205, "Lock wait timeout exceeded; try restarting transaction".into()),
         Table::Interrupted => (1317, "Query execution was interrupted".into()),
         Table::DatabaseExists { database } => (1007, format!("Can't create database '{database}'; database exists")),

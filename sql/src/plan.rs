@@ -45,6 +45,10 @@ pub struct Parts {
 #[derive(Clone, Debug)]
 pub struct Named {
     pub table: Arc<TableDef>,
+    /// What it is called there.
+    pub alias: Box<str>,
+    /// The statement changes rows of it.
+    pub changes: bool,
     /// The view whose query names it, as a place in the list; `None`: the statement itself.
     pub through: Option<usize>,
 }

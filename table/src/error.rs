@@ -15,6 +15,8 @@ pub enum Error {
     CorruptCatalog { what: String },
     /// 1205: other transactions used the table for longer than the statement wanted to wait.
     LockWaitTimeout,
+    /// 1099: the session has locked the table for reading.
+    LockedForReading { table: String },
     /// 1317: the statement was killed while it ran.
     Interrupted,
     /// 1007

@@ -41,7 +41,7 @@ pub use check::CheckReport;
 pub use cursor::RowCursor;
 pub use database::Database;
 pub use error::{Error, NameOf, Result};
-pub use mdl::{MdlWait, MetadataLock};
+pub use mdl::{MdlWait, MetadataLock, TableUse};
 pub use reference::{Lookup, Reference, is_representable};
 pub use row_buf::{EncodedRange, RowBuf};
 pub use statistics::{TableSize, statistics_key};

@@ -1,16 +1,20 @@
-//! The metadata lock of one table: statements share it, DDL takes it alone.
+//! The metadata lock of one table: statements share it, DDL and LOCK TABLES ... WRITE take it alone, LOCK TABLES ... READ bars writers.
 //!
-//! A big-reader lock. Each worker counts its own users in its own cache line; an exclusive owner raises one flag that everybody
-//! reads and nobody else writes, and waits until all counters are zero.
+//! A big-reader lock. Each worker counts its own users in its own cache line, readers and writers in a half of the word each; an
+//! exclusive owner raises one flag that everybody reads and nobody else writes, and waits until all counters are zero. The owner of a read
+//! lock is a reader, counts itself beside the flag, and waits until all counters of writers are zero (`read_lock`).
 //!
 //! ```text
-//! shared:     slot[w] += 1;  flag == 0 ?  yes: held        no: slot[w] -= 1, wait
-//! exclusive:  flag = 1;      all slots 0? yes: held        no: wait for a release, look again
+//! shared:     slot[w] += 1;     closed == 0 ?     yes: held    no: am I barred? no: held    yes: slot[w] -= 1, wait
+//! exclusive:  closed |= ALONE;  all slots 0 ?     yes: held    no: wait for a release, look again
+//! read lock:  a reader's share; closed += READ_LOCK;  all writers 0 ?    yes: held    no: wait for a release, look again
 //! ```
 //!
-//! M1: between raising the flag and lowering it no new shared use succeeds: each side writes its own word, then reads the other's,
-//!     all sequentially consistent (Dekker), so at least one of two racing sides sees the other.
-//! M2: with the flag up, the number of successful users of a slot only falls; a slot seen at zero stays free of users.
+//! M1: between raising the flag and lowering it no new shared use succeeds, and while read locks are counted none of a writer: each side
+//!     writes its own word, then reads the other's, all sequentially consistent (Dekker), so at least one of two racing sides sees the
+//!     other.
+//! M2: with the flag up, the number of successful users of a slot only falls; a slot seen at zero stays free of users. So with writers
+//!     while read locks are counted.
 //! M3: a waiter registers its waker before it looks again, so no wake-up is lost.
 //! M4: an uncontended shared acquire and release write one line, the worker's own.
 //! M5: whoever changes a table's definition holds the lock's `Definition` from the first look to the last, and takes the lock alone only
@@ -20,8 +24,10 @@
 //! all who wait are woken and compete. Latches: the waiter list is behind a mutex that only contended paths take.
 
 mod claims;
+mod read_lock;
 
 pub use claims::{Claim, ClaimGuard, Claimed};
+pub use read_lock::{ReadLockGuard, ReadLockWait};
 
 use os::thread::Thread;
 use os::time::Instant;
@@ -29,14 +35,55 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
 use sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use sync::{CachePadded, Condvar, Mutex};
 
+/// How a user of a table uses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TableUse {
+    Reads,
+    /// Also reading for a later change: FOR UPDATE.
+    Writes,
+}
+
+/// In `closed`: an exclusive owner holds the lock or waits for the users to drain.
+const ALONE: u32 = 1;
+/// In `closed`: one read lock, held or waiting for the writers to drain.
+const READ_LOCK: u32 = 2;
+
+/// In a slot: one reader.
+const READER: u64 = 1;
+/// In a slot: one writer.
+const WRITER: u64 = 1 << 32;
+
+impl TableUse {
+    #[inline]
+    fn unit(self) -> u64 {
+        match self {
+            Self::Reads => READER,
+            Self::Writes => WRITER,
+        }
+    }
+
+    /// Must such a user wait?
+    fn is_barred(self, closed: u32) -> bool {
+        match self {
+            Self::Reads => closed & ALONE != 0,
+            Self::Writes => closed != 0,
+        }
+    }
+}
+
+/// Who waits to be alone keeps new users out for so long; then they go on for `PAUSE`, and it tries again.
+pub const TURN: Duration = Duration::from_millis(400);
+pub const PAUSE: Duration = Duration::from_millis(if cfg!(test) { 50 } else { 200 });
+
 /// A shared/exclusive lock whose shared side costs one write to a line of the worker's own.
 pub struct MetadataLock {
-    slots: Box<[CachePadded<AtomicU32>]>,
-    /// 1 while an exclusive owner holds the lock or waits for the users to drain.
-    exclusive: AtomicU32,
+    slots: Box<[CachePadded<AtomicU64>]>,
+    /// [`ALONE`], and [`READ_LOCK`] for each read lock.
+    closed: AtomicU32,
     next_token: AtomicU64,
     waiters: Mutex<Waiters>,
     /// M5: somebody holds it.
@@ -60,8 +107,8 @@ impl MetadataLock {
     /// A lock for workers `0..workers`.
     pub fn new(workers: usize) -> Arc<Self> {
         Arc::new(Self {
-            slots: (0..workers).map(|_| CachePadded::new(AtomicU32::new(0))).collect(),
-            exclusive: AtomicU32::new(0),
+            slots: (0..workers).map(|_| CachePadded::new(AtomicU64::new(0))).collect(),
+            closed: AtomicU32::new(0),
             next_token: AtomicU64::new(0),
             waiters: Mutex::new(Waiters::default()),
             defined: Mutex::new(false),
@@ -82,35 +129,64 @@ impl MetadataLock {
         Some(DefinitionGuard { lock: self.clone() })
     }
 
-    /// Takes a share for a user on `worker`; `false` when DDL holds the lock or waits for it. Pair with [`Self::release_shared`].
+    /// The right to change the definition (M5), if nobody has it.
+    pub fn try_definition(self: &Arc<Self>) -> Option<DefinitionGuard> {
+        let mut defined = self.defined.lock();
+        let is_free = !std::mem::replace(&mut *defined, true);
+        is_free.then(|| DefinitionGuard { lock: self.clone() })
+    }
+
+    /// Takes a share for a user on `worker`; `false` when somebody who bars it holds the lock or waits for it. Pair with
+    /// [`Self::release_shared`].
     #[inline]
-    pub fn try_shared(&self, worker: usize) -> bool {
-        // SeqCst (M1): pairs with the flag store and the slot loads of `try_exclusive`.
-        self.slots[worker].fetch_add(1, Ordering::SeqCst);
-        if self.exclusive.load(Ordering::SeqCst) == 0 {
+    pub fn try_shared(&self, worker: usize, used: TableUse) -> bool {
+        // SeqCst (M1): pairs with the stores to `closed` and the slot loads of whoever closes.
+        self.slots[worker].fetch_add(used.unit(), Ordering::SeqCst);
+        let closed = self.closed.load(Ordering::SeqCst);
+        if closed == 0 || !used.is_barred(closed) {
             return true;
         }
-        self.release_shared(worker);
+        self.release_shared(worker, used);
         false
     }
 
     /// Takes a share, or gives the future that does (its output means: held).
     #[inline]
-    pub fn acquire_shared(self: &Arc<Self>, worker: usize) -> Result<(), MdlWait> {
-        if self.try_shared(worker) {
+    pub fn acquire_shared(self: &Arc<Self>, worker: usize, used: TableUse) -> Result<(), MdlWait> {
+        if self.try_shared(worker, used) {
             return Ok(());
         }
-        Err(MdlWait { lock: self.clone(), worker, token: None })
+        Err(MdlWait { lock: self.clone(), worker, used, is_reader: false, token: None })
+    }
+
+    /// Takes a writer's share for one who has a reader's, on the same worker. An exclusive owner waits for the reader's share, so it is
+    /// not waited for: read locks alone are.
+    pub fn acquire_writing(self: &Arc<Self>, worker: usize) -> Result<(), MdlWait> {
+        if self.try_writing(worker) {
+            return Ok(());
+        }
+        Err(MdlWait { lock: self.clone(), worker, used: TableUse::Writes, is_reader: true, token: None })
+    }
+
+    fn try_writing(&self, worker: usize) -> bool {
+        self.slots[worker].fetch_add(WRITER, Ordering::SeqCst);
+        if self.closed.load(Ordering::SeqCst) < READ_LOCK {
+            return true;
+        }
+        self.release_shared(worker, TableUse::Writes);
+        false
     }
 
     /// Gives a share back, on the worker that took it.
     #[inline]
-    pub fn release_shared(&self, worker: usize) {
-        // SeqCst (M1): an exclusive waiter either sees this slot fall or is seen here.
-        let before = self.slots[worker].fetch_sub(1, Ordering::SeqCst);
-        debug_assert!(before > 0, "a share is released once");
-        if self.exclusive.load(Ordering::SeqCst) != 0 {
-            self.wake_exclusive();
+    pub fn release_shared(&self, worker: usize, used: TableUse) {
+        // SeqCst (M1): whoever waits for the slot to fall either sees it fall or is seen here.
+        let before = self.slots[worker].fetch_sub(used.unit(), Ordering::SeqCst);
+        debug_assert!(if used == TableUse::Reads { before % WRITER > 0 } else { before >= WRITER }, "a share is released once");
+        let closed = self.closed.load(Ordering::SeqCst);
+        // Where there are read locks alone, only writers are waited for.
+        if closed & ALONE != 0 || closed != 0 && used == TableUse::Writes {
+            self.wake_draining();
         }
     }
 
@@ -125,23 +201,24 @@ impl MetadataLock {
     }
 
     /// Number of users right now; for tests and SHOW.
-    pub fn users(&self) -> u32 {
-        self.slots.iter().map(|slot| slot.load(Ordering::Relaxed)).sum()
+    pub fn users(&self) -> u64 {
+        let both = self.slots.iter().map(|slot| slot.load(Ordering::Relaxed));
+        both.map(|count| count / WRITER + count % WRITER).sum()
     }
 
-    /// Does DDL hold the lock or wait for it?
+    /// Does somebody hold the lock alone or wait for that?
     pub fn is_exclusive(&self) -> bool {
-        self.exclusive.load(Ordering::Relaxed) != 0
+        self.closed.load(Ordering::Relaxed) & ALONE != 0
     }
 
     fn is_drained(&self) -> bool {
         self.slots.iter().all(|slot| slot.load(Ordering::SeqCst) == 0)
     }
 
-    /// A user left (or did not get in): only the owner that waits for the users to drain can profit. Waking waiting users here
-    /// would have them wake each other for ever.
+    /// A user left (or did not get in): only who waits for users to drain can profit. Waking waiting users here would have them wake each
+    /// other for ever.
     #[cold]
-    fn wake_exclusive(&self) {
+    fn wake_draining(&self) {
         let waiters = std::mem::take(&mut self.waiters.lock().exclusive);
         waiters.into_iter().for_each(|waiter| waiter.waker.wake());
     }
@@ -173,7 +250,7 @@ impl MetadataLock {
     }
 
     fn lower_flag(&self) {
-        self.exclusive.store(0, Ordering::SeqCst);
+        self.closed.fetch_and(!ALONE, Ordering::SeqCst);
         self.wake_all();
     }
 }
@@ -183,10 +260,17 @@ impl MetadataLock {
 pub struct MdlWait {
     lock: Arc<MetadataLock>,
     worker: usize,
+    used: TableUse,
+    /// It has a reader's share.
+    is_reader: bool,
     token: Option<u64>,
 }
 
 impl MdlWait {
+    fn attempt(&self) -> bool {
+        if self.is_reader { self.lock.try_writing(self.worker) } else { self.lock.try_shared(self.worker, self.used) }
+    }
+
     /// Waits on this thread, up to `deadline`; `false`: gave up, nothing is held.
     pub fn wait_blocking(self, deadline: Instant) -> bool {
         block_on_until(self, deadline).is_some()
@@ -198,12 +282,12 @@ impl Future for MdlWait {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = self.get_mut();
-        if this.lock.try_shared(this.worker) {
+        if this.attempt() {
             return Poll::Ready(());
         }
         this.lock.register(&mut this.token, false, cx.waker());
-        // M3: the flag may have been lowered between the try and the registration.
-        match this.lock.try_shared(this.worker) {
+        // M3: the lock may have been opened between the try and the registration.
+        match this.attempt() {
             true => Poll::Ready(()),
             false => Poll::Pending,
         }
@@ -235,7 +319,7 @@ impl ExclusiveWait {
         let lock = self.lock.as_ref().expect("polled again after completion");
         if !self.flag_raised {
             // SeqCst (M1): pairs with the slot increments of `try_shared`.
-            self.flag_raised = lock.exclusive.compare_exchange(0, 1, Ordering::SeqCst, Ordering::SeqCst).is_ok();
+            self.flag_raised = lock.closed.fetch_or(ALONE, Ordering::SeqCst) & ALONE == 0;
         }
         if !self.flag_raised || !lock.is_drained() {
             return None;
@@ -328,7 +412,6 @@ mod tests {
     use super::*;
     use std::sync::Barrier;
     use std::sync::atomic::{AtomicBool, AtomicI64};
-    use std::time::Duration;
 
     fn soon() -> Instant {
         Instant::now() + Duration::from_secs(20)
@@ -337,13 +420,13 @@ mod tests {
     #[test]
     fn shares_do_not_exclude_each_other() {
         let lock = MetadataLock::new(2);
-        assert!(lock.try_shared(0));
-        assert!(lock.try_shared(0));
-        assert!(lock.try_shared(1));
+        assert!(lock.try_shared(0, TableUse::Reads));
+        assert!(lock.try_shared(0, TableUse::Reads));
+        assert!(lock.try_shared(1, TableUse::Reads));
         assert_eq!(lock.users(), 3);
-        lock.release_shared(0);
-        lock.release_shared(0);
-        lock.release_shared(1);
+        lock.release_shared(0, TableUse::Reads);
+        lock.release_shared(0, TableUse::Reads);
+        lock.release_shared(1, TableUse::Reads);
         assert!(lock.acquire_exclusive_blocking(soon()).is_some());
         assert!(!lock.is_exclusive());
     }
@@ -351,7 +434,7 @@ mod tests {
     #[test]
     fn a_waiting_owner_blocks_new_users_and_gives_up_cleanly() {
         let lock = MetadataLock::new(1);
-        assert!(lock.try_shared(0));
+        assert!(lock.try_shared(0, TableUse::Reads));
         let waiting = {
             let lock = lock.clone();
             std::thread::spawn(move || lock.acquire_exclusive_blocking(Instant::now() + Duration::from_millis(200)).is_none())
@@ -359,12 +442,12 @@ mod tests {
         while !lock.is_exclusive() {
             std::thread::yield_now();
         }
-        assert!(!lock.try_shared(0));
-        let wait = lock.acquire_shared(0).expect_err("an exclusive owner waits");
+        assert!(!lock.try_shared(0, TableUse::Reads));
+        let wait = lock.acquire_shared(0, TableUse::Reads).expect_err("an exclusive owner waits");
         assert!(waiting.join().expect("no panic"));
         assert!(wait.wait_blocking(soon()), "the owner gave up, the users go on");
-        lock.release_shared(0);
-        lock.release_shared(0);
+        lock.release_shared(0, TableUse::Reads);
+        lock.release_shared(0, TableUse::Reads);
         assert_eq!(lock.users(), 0);
     }
 
@@ -381,12 +464,12 @@ mod tests {
                 std::thread::spawn(move || {
                     start.wait();
                     while !stop.load(Ordering::Relaxed) {
-                        if let Err(wait) = lock.acquire_shared(worker) {
+                        if let Err(wait) = lock.acquire_shared(worker, TableUse::Reads) {
                             assert!(wait.wait_blocking(soon()));
                         }
                         assert!(inside.fetch_add(1, Ordering::SeqCst) >= 0);
                         inside.fetch_sub(1, Ordering::SeqCst);
-                        lock.release_shared(worker);
+                        lock.release_shared(worker, TableUse::Reads);
                     }
                 })
             })

@@ -18,7 +18,7 @@
 //!     so the housekeeping does not undo what UPDATE HISTOGRAM does meanwhile.
 
 use crate::catalog::{CatalogTxn, blocking};
-use crate::{Database, EncodedRange, Result, RowBuf, RowCursor, Table};
+use crate::{Database, EncodedRange, Result, RowBuf, RowCursor, Table, TableUse};
 use std::sync::Arc;
 use txn::{Isolation, ReadMode, Scan, TreeRef, Txn, Worker};
 use types::TypeKind;
@@ -264,11 +264,11 @@ impl Database {
         let stale = self.stored_tables().filter(|table| table.def().view.is_none() && is_stale(table)).take(REFRESHED_MAX);
         for table in stale.collect::<Vec<_>>() {
             let Some(_alone) = table.counters.analysis.try_lock() else { continue };
-            if !table.mdl().try_shared(worker.index()) {
+            if !table.mdl().try_shared(worker.index(), TableUse::Reads) {
                 continue;
             }
             let done = if table.is_replaced() { Ok(()) } else { self.analyze_alone(worker, &table) };
-            table.mdl().release_shared(worker.index());
+            table.mdl().release_shared(worker.index(), TableUse::Reads);
             done?;
         }
         Ok(())

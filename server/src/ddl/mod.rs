@@ -30,6 +30,7 @@ use sql::ast::{
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
+use table::TableUse;
 use table::ddl::{Algorithm, AlterAction, Altered, ConversionWarning, DdlOptions, Lock, NewTable, Progress};
 use table::mdl::Claimed;
 use types::CollationId;
@@ -190,7 +191,10 @@ async fn alter_job<T: Send + 'static>(
         lock,
         progress: Arc::clone(&progress),
     };
-    let mut wait = state.worker.shared.ddl.run(move |database, worker| work(database, worker, &options));
+    let threads = &state.worker.shared.ddl;
+    let work = move |database: &table::Database, worker: &txn::Worker| work(database, worker, &options);
+    // Others may be waiting for what this session has locked, with all threads but that one.
+    let mut wait = if state.transaction.locks().is_some() { threads.run_short(work) } else { threads.run(work) };
     let info = &state.info;
     *info.definition.borrow_mut() = Some(progress);
     let outcome = std::future::poll_fn(|cx| {
@@ -244,8 +248,11 @@ async fn look<T: Default + Send + 'static>(
 ) -> Result<T> {
     let work = move |database: &table::Database, worker: &txn::Worker, options: &DdlOptions| {
         let Some(table) = database.table(id) else { return Ok(T::default()) };
+        if table.mdl().locked_by(options.session).is_some() {
+            return work(database, worker, &table);
+        }
         let claim = table.mdl().claim(options.session, Claimed::Share);
-        if let Err(wait) = table.mdl().acquire_shared(worker.index()) {
+        if let Err(wait) = table.mdl().acquire_shared(worker.index(), TableUse::Reads) {
             let deadline = std::time::Instant::now() + options.lock_wait_timeout;
             if !wait.wait_blocking(deadline) {
                 return Err(table::Error::LockWaitTimeout);
@@ -253,7 +260,7 @@ async fn look<T: Default + Send + 'static>(
         }
         claim.hold();
         let done = if table.is_replaced() { Ok(T::default()) } else { work(database, worker, &table) };
-        table.mdl().release_shared(worker.index());
+        table.mdl().release_shared(worker.index(), TableUse::Reads);
         done
     };
     job(state, work).await

@@ -4,7 +4,8 @@
 //! waits for a long transaction does not stop everybody's CREATE. The first thread also does the catalog's housekeeping.
 //!
 //! Jobs that are short and must not be late, those of events, have a queue of their own, which all threads look at first. When all are
-//! busy, one more thread starts, which takes such jobs only.
+//! busy, one more thread starts, which takes such jobs only. So do definitions of a session that has locked tables, for which all other
+//! threads may be waiting.
 
 use crate::StartError;
 use crate::worker::{OneShot, one_shot};
@@ -62,7 +63,7 @@ impl DdlThreads {
         self.submit(job, |queue| &mut queue.jobs)
     }
 
-    /// As [`Self::run`], of a job that takes no time, and does not wait for long ones.
+    /// As [`Self::run`], of a job that does not wait for those of [`Self::run`].
     pub fn run_short<T: Send + 'static>(
         &self,
         job: impl FnOnce(&table::Database, &txn::Worker) -> T + Send + 'static,

@@ -386,7 +386,7 @@ impl State {
         };
         let schema = self.schema();
         let binder = Binder::new(self, &schema, params).given(given);
-        let plan = sql::plan(parsed, &binder)?;
+        let plan = sql::plan(parsed, &binder).map_err(|error| self.missing_as_locked(error))?;
         if self.settings.safe_updates {
             check_safe(&plan)?;
         }
@@ -403,6 +403,7 @@ impl State {
             _ => Privileges::NONE,
         };
         let entry = PlanEntry::new(schema.version, prepared, into, binder.needs.take(global), binder.noted.take());
+        self.check_locked(&entry)?;
         Ok(Planned { entry, is_for_one: binder.is_volatile() || is_for_one, assumed: binder.take_assumed() })
     }
 

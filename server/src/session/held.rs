@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
-use table::Table;
+use table::{Table, TableUse};
 use types::schema::TableDef;
 
 /// The plans whose tables the transaction uses (T1 in `transaction`).
@@ -26,14 +26,6 @@ pub struct Held {
     pub plan: Rc<PlanEntry>,
     /// The tables (by position, a bit each) whose share was taken for this plan and not for one before.
     taken: SmallVec<[u64; 1]>,
-}
-
-/// How a session uses a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum TableUse {
-    Reads,
-    /// Also reading for a later change: FOR UPDATE.
-    Writes,
 }
 
 /// A use of a table, on its way to another thread.
@@ -61,9 +53,10 @@ impl Held {
     }
 
     pub fn give_back(&self, worker: &Worker) {
-        for (position, table) in self.plan.prepared.tables().iter().enumerate() {
+        let prepared = &self.plan.prepared;
+        for (position, (table, used)) in prepared.tables().iter().zip(prepared.table_uses()).enumerate() {
             if self.has_taken(position) {
-                table.mdl().release_shared(worker.index);
+                table.mdl().release_shared(worker.index, *used);
             }
         }
     }
@@ -75,9 +68,11 @@ impl HeldTables {
         self.held.borrow().iter().any(|held| Rc::ptr_eq(&held.plan, plan))
     }
 
-    /// Is a share of this table's metadata lock held already?
-    pub fn holds(&self, table: &Arc<Table>) -> bool {
-        self.held.borrow().iter().any(|held| held.plan.prepared.tables().iter().any(|other| Arc::ptr_eq(other, table)))
+    /// For what the table is held already.
+    pub fn use_of(&self, table: &Arc<Table>) -> Option<TableUse> {
+        let held = self.held.borrow();
+        let uses = held.iter().flat_map(|held| held.plan.prepared.tables().iter().zip(held.plan.prepared.table_uses()));
+        uses.filter(|(other, _)| Arc::ptr_eq(other, table)).map(|(_, used)| *used).max()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -109,12 +104,12 @@ impl HeldTables {
     pub fn lines(&self, session: u32) -> Vec<UseLine> {
         let mut lines: Vec<UseLine> = Vec::new();
         let mut add = |held: &Held, taken_alone: bool| {
-            for (position, table) in held.plan.prepared.tables().iter().enumerate() {
+            let prepared = &held.plan.prepared;
+            for (position, (table, &used)) in prepared.tables().iter().zip(prepared.table_uses()).enumerate() {
                 let def = table.def();
                 if def.id.is_temporary() || taken_alone && !held.has_taken(position) {
                     continue;
                 }
-                let used = used(&held.plan, def);
                 if !lines.iter().any(|line| line.table.id == def.id && line.used >= used) {
                     lines.push(UseLine { session, table: Arc::clone(def), used, held: true });
                 }
@@ -123,15 +118,12 @@ impl HeldTables {
         self.held.borrow().iter().for_each(|held| add(held, false));
         if let Some((held, table)) = &*self.waits.borrow() {
             add(held, true);
-            lines.push(UseLine { session, table: Arc::clone(table), used: used(&held.plan, table), held: false });
+            let prepared = &held.plan.prepared;
+            let at = prepared.tables().iter().position(|other| other.id() == table.id).expect("one of the plan's");
+            lines.push(UseLine { session, table: Arc::clone(table), used: prepared.table_uses()[at], held: false });
         }
         lines
     }
-}
-
-fn used(plan: &PlanEntry, table: &TableDef) -> TableUse {
-    let writes = plan.prepared.locks_for_change() || plan.prepared.changed_tables().any(|changed| changed.id == table.id);
-    if writes && table.view.is_none() { TableUse::Writes } else { TableUse::Reads }
 }
 
 /// A wait that others know of.

@@ -29,11 +29,12 @@ mod set;
 mod settings;
 mod state;
 mod statement;
+mod table_locks;
 mod temporary;
 mod transaction;
 
 pub use context::{Binder, Bound, KeptPlan, Planned, without_parameters, written_type};
-pub use held::{TableUse, UseLine};
+pub use held::UseLine;
 pub use info::{ProcessLine, SessionInfo};
 pub use login::LoggedIn;
 pub use outfile::FileTarget;
@@ -363,6 +364,7 @@ impl Session {
     /// S1
     async fn end(&mut self) {
         self.state.transaction.rollback(&self.state.worker).await;
+        self.state.transaction.set_locks(None);
     }
 }
 

@@ -1,6 +1,7 @@
 //! PREPARE, EXECUTE and DEALLOCATE PREPARE in SQL. Statements on rows keep their plan as long as it holds; others are parsed at each execution.
 
 use super::context::KeptPlan;
+use super::prepared::is_preparable;
 use super::query::PLAN_ATTEMPTS_MAX;
 use super::run::{Destination, Ran, owned};
 use super::state::{Answer, State};
@@ -52,16 +53,7 @@ impl State {
         let mut plan = None;
         match &parsed.statement {
             Statement::Empty => return Err(Error::EmptyQuery),
-            Statement::Prepare { .. }
-            | Statement::Execute { .. }
-            | Statement::Deallocate { .. }
-            | Statement::LoadData(_)
-            | Statement::Condition(_)
-            | Statement::CreateRoutine(_)
-            | Statement::AlterRoutine { .. }
-            | Statement::DropRoutine { .. }
-            | Statement::CreateTrigger(_)
-            | Statement::DropTrigger { .. } => return Err(Error::NotPreparable),
+            statement if !is_preparable(statement) => return Err(Error::NotPreparable),
             statement if statement.info().plannable => {
                 plan = self.plan(&parsed)?.kept(self);
             }

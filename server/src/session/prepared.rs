@@ -364,21 +364,7 @@ fn analyse(state: &State, text: &[u8], values: &[Value<'_>]) -> Result<(Work, us
         Statement::Rollback(end) if *end == plain_end => Work::Rollback,
         Statement::Empty => return Err(Error::EmptyQuery),
         Statement::Unsupported { what } => return Err(Error::NotSupported((*what).to_owned())),
-        Statement::LoadData(_)
-        | Statement::Prepare { .. }
-        | Statement::Execute { .. }
-        | Statement::Deallocate { .. }
-        | Statement::LockTables(_)
-        | Statement::UnlockTables
-        | Statement::Use(_)
-        | Statement::Shutdown
-        | Statement::Condition(_)
-        | Statement::CreateRoutine(_)
-        | Statement::AlterRoutine { .. }
-        | Statement::DropRoutine { .. }
-        | Statement::CreateTrigger(_)
-        | Statement::DropTrigger { .. }
-        | Statement::Help(_) => return Err(Error::NotPreparable),
+        statement if !is_preparable(statement) => return Err(Error::NotPreparable),
         Statement::Call(call) => {
             crate::routine::check_call(state, call, parsed.params)?;
             Work::Text
@@ -390,4 +376,26 @@ fn analyse(state: &State, text: &[u8], values: &[Value<'_>]) -> Result<(Work, us
         _ => Work::Text,
     };
     Ok((work, parsed.params as usize))
+}
+
+/// May PREPARE name it?
+pub fn is_preparable(statement: &Statement<'_>) -> bool {
+    !matches!(
+        statement,
+        Statement::LoadData(_)
+            | Statement::Prepare { .. }
+            | Statement::Execute { .. }
+            | Statement::Deallocate { .. }
+            | Statement::LockTables(_)
+            | Statement::UnlockTables
+            | Statement::Use(_)
+            | Statement::Shutdown
+            | Statement::Condition(_)
+            | Statement::CreateRoutine(_)
+            | Statement::AlterRoutine { .. }
+            | Statement::DropRoutine { .. }
+            | Statement::CreateTrigger(_)
+            | Statement::DropTrigger { .. }
+            | Statement::Help(_)
+    )
 }

@@ -76,6 +76,7 @@ impl State {
         if inside {
             self.check_changed(plan)?;
         }
+        self.check_locked(plan)?;
         let hold = self.transaction.hold(&worker, &self.info, plan, &self.settings).await;
         if hold? == Hold::Stale {
             return Ok(Ran::Stale);
@@ -386,6 +387,7 @@ impl State {
     /// Readies the session for a plan that is no client's statement by itself: its tables are held and a transaction is there.
     async fn begin_inner(&mut self, plan: &Rc<PlanEntry>, lasting: bool) -> Result<Option<Gathered>> {
         plan.needs.check(&self.access, &self.worker)?;
+        self.check_locked(plan)?;
         let worker = Rc::clone(&self.worker);
         if self.transaction.hold(&worker, &self.info, plan, &self.settings).await? == Hold::Stale {
             return Err(Error::Exec(exec::Error::TableChanged { table: String::new() }));

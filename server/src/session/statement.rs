@@ -11,6 +11,7 @@ use exec::Level;
 use protocol::RowFormat;
 use sql::ast::{Histogram, Maintenance, ObjectName, Show, Statement, StatementInfo, TransactionEnd};
 use std::rc::Rc;
+use table::TableUse;
 use types::Value;
 
 /// Buckets of a histogram: MySQL's bounds.
@@ -131,13 +132,8 @@ impl State {
                 let result = Box::pin(self.maintain(*kind, tables)).await?;
                 return self.write_result(client, &result, format).await;
             }
-            Statement::LockTables(tables) => {
-                for table in *tables {
-                    self.find_table(&table.name)?;
-                }
-                self.warn(Level::Note, 1235, "LOCK TABLES is accepted and has no effect; transactions isolate the session");
-            }
-            Statement::UnlockTables => {}
+            Statement::LockTables(tables) => Box::pin(self.lock_tables(tables)).await?,
+            Statement::UnlockTables => self.unlock_tables().await,
             Statement::LockInstance { .. } => {
                 return Err(Error::NotSupported("LOCK INSTANCE FOR BACKUP".to_owned()));
             }
@@ -164,7 +160,10 @@ impl State {
                 return Err(Error::Internal("a plannable statement took the wrong way".to_owned()));
             }
             definition => {
-                let done = ddl::run(self, definition).await?;
+                self.check_definition_locked(definition)?;
+                let done = ddl::run(self, definition).await;
+                self.forget_dropped_locks();
+                let done = done?;
                 self.vars.row_count = done.affected as i64;
                 self.execution.affected += done.affected;
                 let answer = Answer { affected: done.affected, info: &done.info, ..Answer::default() };
@@ -189,6 +188,7 @@ impl State {
         if self.transaction.is_open() {
             self.transaction.commit(&worker).await;
         }
+        self.transaction.set_locks(None);
         self.transaction.begin(&worker, &self.settings, read_only, consistent_snapshot);
         self.vars.row_count = 0;
         self.write_ok(client, &Answer::default());
@@ -317,6 +317,11 @@ impl State {
                 }
                 continue;
             }
+            if let Err(error) = self.check_locked_table(&def, TableUse::Reads) {
+                line("Error", &error.describe().message);
+                line("status", "Operation failed");
+                continue;
+            }
             let Some(histogram) = histogram else {
                 ddl::analyze(self, def.id, ddl::Analysis::Statistics).await?;
                 line("status", "OK");
@@ -409,6 +414,12 @@ impl State {
                 line("status", "Operation failed");
                 continue;
             };
+            let used = if kind == Maintenance::Check { TableUse::Reads } else { TableUse::Writes };
+            if let Err(error) = self.check_locked_table(&def, used) {
+                line("Error", &error.describe().message);
+                line("status", "Operation failed");
+                continue;
+            }
             if let Some(note) = note {
                 line("note", note);
             }
@@ -439,11 +450,15 @@ impl State {
         for table in tables {
             let database = table.database.or(self.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
             let name = format!("{database}.{}", table.name);
-            let found = self.schema().table(database, table.name).map(|def| def.id);
+            let found = match self.schema().table(database, table.name) {
+                Some(def) => self.check_locked_table(def, TableUse::Reads).map(|()| def.id),
+                None => Err(Error::TableMissing { database: database.to_owned(), table: table.name.to_owned() }),
+            };
             let sum = match found {
-                Some(id) => Value::UInt(ddl::checksum(self, id).await?),
-                None => {
-                    self.warn(Level::Error, 1146, format!("Table '{name}' doesn't exist"));
+                Ok(id) => Value::UInt(ddl::checksum(self, id).await?),
+                Err(error) => {
+                    let told = error.describe();
+                    self.warn(Level::Error, told.number, told.message);
                     Value::Null
                 }
             };

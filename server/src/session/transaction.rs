@@ -3,6 +3,7 @@
 //! T1: `held` names every plan whose tables this transaction uses, once each, and holds one share of the metadata lock of each of
 //!     those tables; the shares are given back when the transaction ends, after its changes are visible or undone. A table that is held
 //!     already is not asked for again: behind a waiting DDL statement, which waits for us, that would wait for ever.
+//!     Nor is what LOCK TABLES has given to the session (`table_locks`, L2).
 //! T2: outside of a transaction (autocommit, no BEGIN) nothing is held between statements.
 
 use crate::error::{Error, Result};
@@ -10,6 +11,7 @@ use crate::plan_cache::PlanEntry;
 use crate::session::held::{Held, HeldTables};
 use crate::session::info::SessionInfo;
 use crate::session::settings::Settings;
+use crate::session::table_locks::TableLocks;
 use crate::worker::Worker;
 use std::future::Future;
 use std::mem::ManuallyDrop;
@@ -44,6 +46,8 @@ pub struct Transaction {
     next: Characteristics,
     savepoints: Vec<(Box<str>, Savepoint)>,
     held: Rc<HeldTables>,
+    /// LOCK TABLES
+    locks: Option<Rc<TableLocks>>,
     /// Something was read or changed, for the client that tracks transaction state.
     pub wrote: bool,
 }
@@ -160,11 +164,21 @@ impl Transaction {
         }
         let tables = plan.prepared.tables();
         let mut held = Held::new(plan);
-        for (position, table) in tables.iter().enumerate() {
-            if self.held.holds(table) {
-                continue;
+        for (position, (table, &used)) in tables.iter().zip(plan.prepared.table_uses()).enumerate() {
+            match self.locks.as_ref().and_then(|locks| locks.covers(table, used)) {
+                None => {}
+                Some(true) => continue,
+                Some(false) => {
+                    held.give_back(worker);
+                    return Err(Error::LockedForReading(table.def().name.clone()));
+                }
             }
-            if let Err(wait) = table.mdl().acquire_shared(worker.index) {
+            let acquired = match self.held.use_of(table) {
+                Some(before) if before >= used => continue,
+                Some(_) => table.mdl().acquire_writing(worker.index),
+                None => table.mdl().acquire_shared(worker.index, used),
+            };
+            if let Err(wait) = acquired {
                 // Who holds locks and waits for more may be part of a circle, so that wait is a short one.
                 let longest = match self.held.is_empty() {
                     true => settings.metadata_lock_wait,
@@ -172,7 +186,7 @@ impl Transaction {
                 };
                 let began = Instant::now();
                 let told = self.held.wait(&held, table);
-                let waited = wait_for_share(worker, info, wait, longest).await;
+                let waited = wait_for(worker, info, wait, longest).await;
                 std::mem::drop(told);
                 worker.counters.note_metadata_wait(began.elapsed());
                 if let Err(error) = waited {
@@ -198,6 +212,16 @@ impl Transaction {
             self.held.push(held);
         }
         Ok(Hold::Held)
+    }
+
+    pub fn locks(&self) -> Option<&TableLocks> {
+        self.locks.as_deref()
+    }
+
+    /// Gives up what LOCK TABLES has given before. Nothing of a transaction is open.
+    pub fn set_locks(&mut self, locks: Option<Rc<TableLocks>>) {
+        debug_assert!(self.txn.is_none(), "what is locked stays locked as long as its rows");
+        self.locks = locks;
     }
 
     /// A place to come back to when a statement fails.
@@ -257,10 +281,10 @@ impl Transaction {
     fn roll_back_later(&mut self, worker: &Rc<Worker>, txn: Txn) {
         // Dropping an open transaction is a bug, except when the server stops: the next start undoes it.
         let mut txn = ManuallyDrop::new(txn);
-        let held = self.held.take();
+        let (held, locks) = (self.held.take(), self.locks.clone());
         let task_worker = Rc::clone(worker);
         worker.core.spawn(async move {
-            let worker = task_worker;
+            let (worker, _locks) = (task_worker, locks);
             while !worker.is_stopping() {
                 match txn.rollback(&worker.engine) {
                     Ok(()) => {
@@ -316,16 +340,21 @@ impl Transaction {
     }
 }
 
-/// Waits for a share.
+/// Waits for something of a metadata lock; KILL ends the wait, too.
 #[cold]
-async fn wait_for_share(worker: &Worker, info: &SessionInfo, wait: table::MdlWait, longest: Duration) -> exec::Result<()> {
+pub async fn wait_for<T>(
+    worker: &Worker,
+    info: &SessionInfo,
+    wait: impl Future<Output = T>,
+    longest: Duration,
+) -> exec::Result<T> {
     let deadline = worker.core.now() + longest;
     info.state.set("Waiting for table metadata lock");
     let mut wait = std::pin::pin!(wait);
     std::future::poll_fn(|cx| {
-        if wait.as_mut().poll(cx).is_ready() {
+        if let Poll::Ready(got) = wait.as_mut().poll(cx) {
             info.state.set("executing");
-            return Poll::Ready(Ok(()));
+            return Poll::Ready(Ok(got));
         }
         if info.killed() != exec::kill::NONE {
             return Poll::Ready(Err(exec::Error::Interrupted));

@@ -9,8 +9,9 @@ use super::definitions::named;
 use super::locks::shortened;
 use super::performance_schema::thread_id;
 use super::virtual_tables::{Row, Source};
-use crate::session::{ProcessLine, TableUse, UseLine};
+use crate::session::{ProcessLine, UseLine};
 use std::collections::HashMap;
+use table::TableUse;
 use table::mdl::{Claim, Claimed};
 use types::Value;
 use types::schema::TableId;
@@ -48,6 +49,8 @@ fn lines<'a>(source: &Source<'a>) -> Vec<Line<'a>> {
             Claimed::Share => "SHARED_READ",
             Claimed::Definition => "SHARED_UPGRADABLE",
             Claimed::Alone => "EXCLUSIVE",
+            Claimed::ReadLock => "SHARED_READ_ONLY",
+            Claimed::WriteLock => "SHARED_NO_READ_WRITE",
         };
         line(claim.session, id, kind, claim.held)
     });

@@ -71,7 +71,7 @@ pub fn open_tables(state: &State, name: Option<&str>) -> ResultSet {
     for database in schema.databases.values().filter(|database| name.is_none_or(|name| database.name == name)) {
         for table in database.tables.values().filter(|table| !table.is_virtual && table.view.is_none()) {
             let open = state.worker.shared.database.table(table.id);
-            let users = open.map_or(0, |table| table.mdl().users());
+            let users = open.map_or(0, |table| table.mdl().users().max(u64::from(table.mdl().is_exclusive())));
             made.rows.push(vec![text(&database.name), text(&table.name), number(users), number(0u64)]);
         }
     }

@@ -227,6 +227,7 @@ impl Binder<'_> {
             block.note_used_in_tree(tree);
         }
         let root = block.plan(tree, filter, None).node;
+        self.note_changed();
         let parts = self.parts();
         Ok(Plan::Change(ChangePlan { root, targets, update, ignore, parts, params: self.param_count() }))
     }

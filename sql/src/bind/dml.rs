@@ -112,7 +112,7 @@ impl Binder<'_> {
     fn insert_target(&mut self, insert: &ast::Insert<'_>, names: Option<&[ast::ColumnName<'_>]>) -> Result<InsertTarget> {
         let table = self.lookup(&insert.table, Action::Insert)?;
         self.need_insert(self.rights, &table, insert)?;
-        self.note_named(&table);
+        self.note_named(&table, insert.table.name, true);
         if table.is_virtual {
             return Err(Error::NotUpdatable { table: table.name.clone(), statement: "INSERT" });
         }
@@ -263,6 +263,7 @@ impl Binder<'_> {
         let view_check = self.view_check(named, 0)?;
         let (scan, order, limit) = self.changed_rows(conditions, update.filter, update.order_by, update.limit.as_ref())?;
         self.refuse_target(&[(&scan.table, &self.sources[named].alias)])?;
+        self.note_changed();
         let parts = self.parts();
         let params = self.param_count();
         let (ignore, partitions) = (update.ignore, self.sources[0].partitions.clone());
@@ -285,6 +286,7 @@ impl Binder<'_> {
         self.need_of(0, Action::Delete, Part::Table)?;
         let (scan, order, limit) = self.changed_rows(conditions, delete.filter, delete.order_by, delete.limit.as_ref())?;
         self.refuse_target(&[(&scan.table, &self.sources[named].alias)])?;
+        self.note_changed();
         let parts = self.parts();
         Ok(Plan::Delete(DeletePlan { scan, order, limit, ignore: delete.ignore, parts, params: self.param_count() }))
     }

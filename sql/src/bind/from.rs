@@ -177,7 +177,7 @@ impl Binder<'_> {
             Some(action) if def.view.is_some() => self.context.need(self.rights, &def, action, Part::Any)?,
             Some(_) => {}
         }
-        self.note_named(&def);
+        self.note_named(&def, table.alias.unwrap_or(table.name.name), false);
         if def.view.is_some() {
             if let Some(name) = table.hints.iter().flat_map(|hint| hint.indexes).next() {
                 let view = table.alias.unwrap_or(table.name.name);

@@ -15,7 +15,7 @@ impl Binder<'_> {
         let format = FileFormat::new(&load.format)?;
         let table = self.lookup(&load.table, Action::Insert)?;
         self.context.need(self.rights, &table, Action::Insert, Part::Any)?;
-        self.note_named(&table);
+        self.note_named(&table, load.table.name, true);
         if table.is_virtual {
             return Err(Error::NotUpdatable { table: table.name.clone(), statement: "LOAD" });
         }

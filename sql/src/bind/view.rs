@@ -128,7 +128,7 @@ pub(crate) fn bind_view_query(query: &Query<'_>, given: &[&str], context: &dyn B
 /// The columns of a view, as its query has them now.
 pub(crate) fn columns_of_view(def: &Arc<TableDef>, context: &dyn BindContext) -> Result<Vec<OutputColumn>> {
     let mut binder = Binder::new(context, 0, 0);
-    binder.note_named(def);
+    binder.note_named(def, &def.name, false);
     let bound = match binder.bind_text(def) {
         Err(error) if says_invalid(&error) => return Err(problem(def, ViewProblem::Invalid)),
         bound => bound?.0,
@@ -199,10 +199,21 @@ fn says_invalid(error: &Error) -> bool {
 }
 
 impl Binder<'_> {
-    /// Notes that a table or view is named.
-    pub(super) fn note_named(&mut self, def: &Arc<TableDef>) {
+    /// Notes that a table or view is named; whether an UPDATE or DELETE `changes` it is noted at the end ([`Self::note_changed`]).
+    pub(super) fn note_named(&mut self, def: &Arc<TableDef>, alias: &str, changes: bool) {
         if !def.is_virtual {
-            self.named.push(Named { table: Arc::clone(def), through: self.views.last().map(|(_, place)| *place) });
+            let through = self.views.last().map(|(_, place)| *place);
+            self.named.push(Named { table: Arc::clone(def), alias: alias.into(), changes, through });
+        }
+    }
+
+    /// Notes which of the tables and views named are those that an UPDATE or DELETE changes.
+    pub(super) fn note_changed(&mut self) {
+        let changed = &self.changed;
+        for named in self.named.iter_mut().filter(|named| named.through.is_none()) {
+            let id = named.table.id;
+            let is = |changed: &Changed| *changed.name == *named.alias && changed.view.unwrap_or(changed.table) == id;
+            named.changes |= changed.iter().any(is);
         }
     }
 

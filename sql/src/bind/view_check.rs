@@ -44,7 +44,7 @@ impl Binder<'_> {
         let mut binder = Binder::new(self.context, 0, 0);
         binder.plain_conditions = true;
         binder.rights = self.sources[source].rights;
-        binder.note_named(&view.def);
+        binder.note_named(&view.def, &view.def.name, false);
         binder.view(Arc::clone(&view.def), &self.sources[source].alias)?;
         let bound = binder.sources.last_mut().and_then(|source| source.view.take());
         let Some(own) = bound.filter(|own| !own.check.is_empty()) else { return Ok(None) };

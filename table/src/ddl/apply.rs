@@ -26,7 +26,7 @@
 //! A3: a snapshot from before step 6 does not read the new trees (`Txn::check_age`, 1412): they do not have its versions.
 
 use super::build::{Build, Copy, Keys, Sieve, Work};
-use super::locks::{LockedTables, PAUSE, PAUSE_MIN};
+use super::locks::{LockedTables, PAUSE_MIN};
 use super::online::Changed;
 use super::related::{alter_related, followed_children};
 use super::take_out::{TakeOut, TakenOut};
@@ -37,6 +37,7 @@ use super::{
 use super::{Altered, NewIndex, validate};
 use crate::catalog::{CatalogTxn, StoredTable};
 use crate::database::Published;
+use crate::mdl::PAUSE;
 use crate::watch::{Watch, Watching};
 use crate::{Database, Error, Result, Table};
 use os::time::Instant;

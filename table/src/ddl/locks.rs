@@ -5,24 +5,24 @@
 //!    success everything is given back, users go on for `PAUSE`, and it is tried again, up to the statement's deadline. So nobody
 //!    queues behind a definition for longer than a turn, however long the transaction lasts that the definition waits for.
 //!
+//! What LOCK TABLES ... WRITE has given to the session already is not asked for again, and not let go.
+//!
 //! L1: the tables do not change hands while their definition rights are held, also while users are let in (`let_in`).
 
 use super::DdlOptions;
 use super::online::ALONE_MAX;
 use crate::database::{DdlState, Published};
-use crate::mdl::{ClaimGuard, Claimed, DefinitionGuard, ExclusiveGuard};
+use crate::mdl::{ClaimGuard, Claimed, DefinitionGuard, ExclusiveGuard, PAUSE, TURN};
 use crate::{Database, Error, Result, Table};
 use os::time::Instant;
 use std::sync::Arc;
 use std::time::Duration;
 use sync::MutexGuard;
 use txn::Worker;
+use types::schema::TableId;
 
-/// How long new users wait at most before they go on and the definition tries again.
-const TURN: Duration = Duration::from_millis(400);
 // No statement waits for metadata as long as a second, with room for threads to be scheduled.
 const _: () = assert!(TURN.as_millis() + ALONE_MAX.as_millis() <= 750);
-pub(super) const PAUSE: Duration = Duration::from_millis(if cfg!(test) { 50 } else { 200 });
 /// Where users change more in a pause than a definition can work off.
 pub(super) const PAUSE_MIN: Duration = Duration::from_millis(20);
 /// Between two looks at whether the statement was killed.
@@ -31,6 +31,8 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Tables whose definitions nobody else changes, and, but for a while, whose metadata locks are held alone.
 pub(super) struct LockedTables {
     pub tables: Vec<Arc<Table>>,
+    /// Those that the session has by LOCK TABLES.
+    owned: Vec<TableId>,
     /// Given back before the definitions: fields drop in order.
     exclusive: Vec<ExclusiveGuard>,
     /// Of the locks in `exclusive`, or of the one that is waited for.
@@ -50,9 +52,17 @@ impl LockedTables {
     }
 
     fn lock_parked(tables: Vec<Arc<Table>>, deadline: Instant, options: &DdlOptions) -> Result<Self> {
-        let define = |table: &Arc<Table>| define_one(table, deadline, options);
-        let definitions = tables.iter().map(define).collect::<Result<Vec<_>>>()?;
-        let mut locked = Self { tables, exclusive: Vec::new(), claims: Vec::new(), _definitions: definitions };
+        let mut owned = Vec::new();
+        for table in &tables {
+            match table.mdl.locked_by(options.session) {
+                Some(Claimed::WriteLock) => owned.push(table.id()),
+                Some(_) => return Err(Error::LockedForReading { table: table.def().name.clone() }),
+                None => {}
+            }
+        }
+        let others = tables.iter().filter(|table| !owned.contains(&table.id()));
+        let definitions = others.map(|table| define_one(table, deadline, options)).collect::<Result<Vec<_>>>()?;
+        let mut locked = Self { tables, owned, exclusive: Vec::new(), claims: Vec::new(), _definitions: definitions };
         while !locked.take_turn(deadline, options)? {
             pause(deadline, options)?;
         }
@@ -94,7 +104,7 @@ impl LockedTables {
         let end = Instant::now() + TURN;
         // What the turn before has waited for is waited for without a gap.
         let mut before = std::mem::take(&mut self.claims);
-        for table in &self.tables {
+        for table in self.tables.iter().filter(|table| !self.owned.contains(&table.id())) {
             let claim = match before.iter().position(|claim| claim.is_on(&table.mdl)) {
                 Some(place) => before.swap_remove(place),
                 None => table.mdl.claim(options.session, Claimed::Alone),

@@ -16,10 +16,11 @@
 //! T4: so they are where most rows go, or where the keys take too much memory.
 
 use super::build::{Slices, load_whole};
-use super::locks::{LockedTables, PAUSE};
+use super::locks::LockedTables;
 use super::online::ALONE_MAX;
 use super::{DdlOptions, RowChoice};
 use crate::catalog::{CatalogTxn, blocking};
+use crate::mdl::PAUSE;
 use crate::watch::{Watch, Watching};
 use crate::{EncodedRange, Error, Progress, Result, RowBuf, RowCursor, RowRead, Table};
 use os::time::Instant;

@@ -2,7 +2,7 @@
 
 use super::batch::{Batch, Buffers, Outcome, Update, wait, wait_out};
 use super::{Error, Result};
-use crate::{StoredRow, Table};
+use crate::{StoredRow, Table, TableUse};
 use os::time::Instant;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -265,7 +265,7 @@ impl<'s> Transaction<'s> {
             return Ok(());
         }
         let worker = &self.session.worker;
-        if let Err(wait) = table.mdl().acquire_shared(worker.index()) {
+        if let Err(wait) = table.mdl().acquire_shared(worker.index(), TableUse::Writes) {
             worker.park();
             let got = wait.wait_blocking(Instant::now() + self.session.lock_wait_timeout);
             worker.tick();
@@ -302,7 +302,7 @@ impl<'s> Transaction<'s> {
     fn end(&mut self) {
         self.is_over = true;
         let worker = &self.session.worker;
-        self.held.drain(..).for_each(|table| table.mdl().release_shared(worker.index()));
+        self.held.drain(..).for_each(|table| table.mdl().release_shared(worker.index(), TableUse::Writes));
         worker.park();
     }
 }

@@ -16,6 +16,10 @@ pub enum Claimed {
     Definition,
     /// The lock alone.
     Alone,
+    /// LOCK TABLES ... READ
+    ReadLock,
+    /// LOCK TABLES ... WRITE: the definition, and the lock alone.
+    WriteLock,
 }
 
 /// Something that a session holds, or waits for.
@@ -45,6 +49,14 @@ impl MetadataLock {
         numbered.next += 1;
         numbered.claims.push((number, Claim { session, what, held: false }));
         ClaimGuard { lock: Arc::clone(self), number }
+    }
+
+    /// What LOCK TABLES holds for a session here.
+    pub fn locked_by(&self, session: u32) -> Option<Claimed> {
+        let numbered = self.claims.0.lock();
+        let held = numbered.claims.iter().map(|(_, claim)| claim).filter(|claim| claim.session == session && claim.held);
+        let mut kinds = held.map(|claim| claim.what);
+        kinds.find(|what| matches!(what, Claimed::ReadLock | Claimed::WriteLock))
     }
 
     /// The claims of this moment, in the order of their making.

@@ -1,8 +1,8 @@
 //! DDL: definitions, their checks, and what happens to rows.
 
 use super::*;
-use crate::Error;
 use crate::ddl::{AlterAction, Altered, ColumnPosition, DdlOptions};
+use crate::{Error, TableUse};
 use std::time::Duration;
 use types::schema::IndexKind;
 
@@ -210,14 +210,14 @@ fn ddl_waits_for_users_and_gives_up() {
     let worker = fixture.worker(0);
     let database = fixture.database();
     let table = create(database, &worker, simple("t"));
-    assert!(table.mdl().try_shared(worker.index()));
+    assert!(table.mdl().try_shared(worker.index(), TableUse::Writes));
     let impatient = DdlOptions { lock_wait_timeout: Duration::from_millis(30), cancelled: None, ..DdlOptions::default() };
     let result = database.truncate_table(&worker, "d", "t", &impatient);
     assert!(matches!(result, Err(Error::LockWaitTimeout)), "{result:?}");
-    table.mdl().release_shared(worker.index());
+    table.mdl().release_shared(worker.index(), TableUse::Writes);
     database.truncate_table(&worker, "d", "t", &impatient).expect("nobody uses it");
-    assert!(table.mdl().try_shared(worker.index()), "the lock outlives the definition");
-    table.mdl().release_shared(worker.index());
+    assert!(table.mdl().try_shared(worker.index(), TableUse::Writes), "the lock outlives the definition");
+    table.mdl().release_shared(worker.index(), TableUse::Writes);
 }
 
 #[test]

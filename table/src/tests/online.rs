@@ -1,8 +1,8 @@
 //! Definitions that read a table while others change it.
 
 use super::*;
-use crate::Error;
 use crate::ddl::{AlterAction, ColumnPosition, DdlOptions};
+use crate::{Error, TableUse};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::collections::BTreeMap;
@@ -40,13 +40,13 @@ fn new_table() -> NewTable {
 fn hold(database: &Database, worker: &Worker) -> Arc<Table> {
     loop {
         let table = database.table_by_name("d", "o").expect("the table is never dropped");
-        if let Err(wait) = table.mdl().acquire_shared(worker.index()) {
+        if let Err(wait) = table.mdl().acquire_shared(worker.index(), TableUse::Writes) {
             assert!(wait.wait_blocking(soon()));
         }
         if !table.is_replaced() {
             return table;
         }
-        table.mdl().release_shared(worker.index());
+        table.mdl().release_shared(worker.index(), TableUse::Writes);
     }
 }
 
@@ -157,7 +157,7 @@ fn no_change_is_lost_while_trees_are_made() {
                             Ok(()) | Err(txn::Error::Deadlock) => rollback(&worker, txn),
                             Err(error) => panic!("{error:?}"),
                         }
-                        table.mdl().release_shared(worker.index());
+                        table.mdl().release_shared(worker.index(), TableUse::Writes);
                         worker.tick();
                     }
                     model
@@ -205,7 +205,7 @@ fn no_change_is_lost_while_trees_are_made() {
                 during += commits.load(Ordering::Relaxed) - before;
                 let table = hold(database, &ddl_worker);
                 check_indexes(&ddl_worker, &table);
-                table.mdl().release_shared(ddl_worker.index());
+                table.mdl().release_shared(ddl_worker.index(), TableUse::Writes);
                 database.housekeeping(&ddl_worker).expect("frees");
                 ddl_worker.tick();
                 assert!(!table.def().columns.is_empty(), "round {round}, step {number}");
@@ -229,7 +229,7 @@ fn a_definition_that_waits_lets_users_in() {
     let worker = fixture.worker(0);
     let table = create(database, &worker, new_table());
     let holder = fixture.worker(1);
-    assert!(table.mdl().try_shared(holder.index()));
+    assert!(table.mdl().try_shared(holder.index(), TableUse::Writes));
     std::thread::scope(|scope| {
         let definition = scope.spawn(|| {
             let ddl = fixture.worker(2);
@@ -239,24 +239,24 @@ fn a_definition_that_waits_lets_users_in() {
         // Whoever is kept out gets in while the definition still waits for the holder, turn after turn.
         let mut waits = 0;
         while waits < 3 {
-            if let Err(wait) = table.mdl().acquire_shared(worker.index()) {
+            if let Err(wait) = table.mdl().acquire_shared(worker.index(), TableUse::Writes) {
                 assert!(wait.wait_blocking(soon()), "a definition that waits lets users in");
                 waits += 1;
             }
-            table.mdl().release_shared(worker.index());
+            table.mdl().release_shared(worker.index(), TableUse::Writes);
             std::thread::yield_now();
         }
         assert!(!definition.is_finished());
-        table.mdl().release_shared(holder.index());
+        table.mdl().release_shared(holder.index(), TableUse::Writes);
         definition.join().expect("no panic");
     });
     // It also gives up in time.
     let table = database.table_by_name("d", "o").expect("there");
-    assert!(table.mdl().try_shared(holder.index()));
+    assert!(table.mdl().try_shared(holder.index(), TableUse::Writes));
     let short = DdlOptions { lock_wait_timeout: Duration::from_millis(700), ..options() };
     let result = database.drop_index(&worker, "d", "o", "v", &short);
     assert!(matches!(result, Err(Error::LockWaitTimeout)), "{result:?}");
-    table.mdl().release_shared(holder.index());
+    table.mdl().release_shared(holder.index(), TableUse::Writes);
 }
 
 /// A transaction that is open while an index is built is waited for, and what it then does is in the index.
@@ -293,7 +293,7 @@ fn open_transactions_end_before_the_table_changes_hands() {
         std::thread::sleep(Duration::from_millis(900));
         insert(&worker, &mut txn, &present, &values(&present, 900, 1, "t900", Some(20_000)));
         commit(&worker, txn);
-        present.mdl().release_shared(worker.index());
+        present.mdl().release_shared(worker.index(), TableUse::Writes);
         definition.join().expect("no panic");
     });
     let table = database.table_by_name("d", "o").expect("there");

@@ -1,8 +1,8 @@
 //! Definitions of partitions, with functions over columns alone, which need nobody who evaluates expressions.
 
 use super::*;
-use crate::Error;
 use crate::ddl::{AlterAction, DdlOptions, Expressions, PartitionChange, RowChoice, RowRules};
+use crate::{Error, TableUse};
 use types::partition::{
     PartitionBy, PartitionDef, PartitionError, PartitionFunction, PartitionLimit, PartitionValues, Partitioning, Written,
 };
@@ -251,13 +251,13 @@ fn a_partition_is_emptied_while_it_is_written() {
     let all_commits = AtomicU32::new(0);
     let hold = |worker: &Worker| loop {
         let table = database.table_by_name("d", "t").expect("it is there");
-        if let Err(wait) = table.mdl().acquire_shared(worker.index()) {
+        if let Err(wait) = table.mdl().acquire_shared(worker.index(), TableUse::Writes) {
             assert!(wait.wait_blocking(std::time::Instant::now() + std::time::Duration::from_secs(60)));
         }
         if !table.is_replaced() {
             return table;
         }
-        table.mdl().release_shared(worker.index());
+        table.mdl().release_shared(worker.index(), TableUse::Writes);
     };
     // Each writer has the rows of its parity: to and fro between p0 and p1.
     let write = |parity: i64| {
@@ -288,7 +288,7 @@ fn a_partition_is_emptied_while_it_is_written() {
             }
             commits += 1;
             all_commits.fetch_add(1, Ordering::Relaxed);
-            table.mdl().release_shared(worker.index());
+            table.mdl().release_shared(worker.index(), TableUse::Writes);
             worker.tick();
             std::thread::yield_now();
         }
@@ -303,7 +303,7 @@ fn a_partition_is_emptied_while_it_is_written() {
             let table = hold(&worker);
             check_indexes(&worker, &table);
             assert_eq!(rows_from(&worker, &table, 20), 10);
-            table.mdl().release_shared(worker.index());
+            table.mdl().release_shared(worker.index(), TableUse::Writes);
             worker.tick();
         }
         stop.store(true, Ordering::Relaxed);

@@ -1,6 +1,7 @@
 //! Several workers on one table at once.
 
 use super::*;
+use crate::TableUse;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -238,13 +239,13 @@ fn hold(database: &Database, worker: &Worker, name: &str) -> Arc<Table> {
     loop {
         let version = database.schema_version();
         let table = database.table_by_name("d", name).expect("the table is never dropped");
-        if let Err(wait) = table.mdl().acquire_shared(worker.index()) {
+        if let Err(wait) = table.mdl().acquire_shared(worker.index(), TableUse::Writes) {
             assert!(wait.wait_blocking(std::time::Instant::now() + std::time::Duration::from_secs(60)));
         }
         if database.schema_version() == version {
             return table;
         }
-        table.mdl().release_shared(worker.index());
+        table.mdl().release_shared(worker.index(), TableUse::Writes);
     }
 }
 
@@ -304,7 +305,7 @@ fn ddl_and_transactions_alternate() {
                         Ok(()) | Err(txn::Error::Deadlock | txn::Error::LockWaitTimeout) => rollback(&worker, txn),
                         Err(error) => panic!("{error:?}"),
                     }
-                    table.mdl().release_shared(worker.index());
+                    table.mdl().release_shared(worker.index(), TableUse::Writes);
                     worker.tick();
                 }
             });
@@ -316,7 +317,7 @@ fn ddl_and_transactions_alternate() {
             database.create_index(&ddl_worker, "d", "a", new, &options).expect("builds");
             std::thread::sleep(std::time::Duration::from_millis(40));
             check_indexes(&ddl_worker, &hold(database, &ddl_worker, "a"));
-            database.table_by_name("d", "a").expect("there").mdl().release_shared(ddl_worker.index());
+            database.table_by_name("d", "a").expect("there").mdl().release_shared(ddl_worker.index(), TableUse::Writes);
             match round % 4 {
                 3 => database.truncate_table(&ddl_worker, "d", "a", &options).expect("truncates"),
                 2 => drop(

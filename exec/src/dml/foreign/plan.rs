@@ -62,6 +62,10 @@ struct Does {
 }
 
 impl Does {
+    fn changes(&self) -> bool {
+        self.inserts || self.deletes || self.updates.contains(&true)
+    }
+
     fn updates_any(&self, columns: &[usize]) -> bool {
         columns.iter().any(|column| self.updates.get(*column).copied().unwrap_or(false))
     }
@@ -92,6 +96,11 @@ impl ForeignKeys {
     pub fn tables(&self) -> impl Iterator<Item = &Arc<Table>> {
         let parents = self.nodes.iter().flat_map(|node| &node.parents).filter_map(|key| key.parent.as_ref());
         self.nodes.iter().map(|node| &node.table).chain(parents.map(|(table, _)| table))
+    }
+
+    /// May rows of the table change?
+    pub fn changes(&self, table: TableId) -> bool {
+        self.nodes.iter().any(|node| node.table.id() == table && node.does.changes())
     }
 }
 
