@@ -182,7 +182,7 @@ impl MetadataLock {
     pub fn release_shared(&self, worker: usize, used: TableUse) {
         // SeqCst (M1): whoever waits for the slot to fall either sees it fall or is seen here.
         let before = self.slots[worker].fetch_sub(used.unit(), Ordering::SeqCst);
-        debug_assert!(if used == TableUse::Reads { before % WRITER > 0 } else { before >= WRITER }, "a share is released once");
+        debug_assert!(if used == TableUse::Reads { before & (WRITER - 1) != 0 } else { before >= WRITER }, "a share is released once");
         let closed = self.closed.load(Ordering::SeqCst);
         // Where there are read locks alone, only writers are waited for.
         if closed & ALONE != 0 || closed != 0 && used == TableUse::Writes {
