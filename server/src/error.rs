@@ -83,6 +83,8 @@ pub enum Error {
     NotPreparable,
     /// 1192
     TablesAreLocked,
+    /// 1223
+    GloballyLocked,
     /// 1210
     WrongArguments(&'static str),
     /// 1251
@@ -198,6 +200,7 @@ fn own_error(error: &Error) -> (u16, String) {
         Error::TablesAreLocked => {
             (1192, "Can't execute the given command because you have active locked tables or an active transaction".into())
         }
+        Error::GloballyLocked => (1223, "Can't execute the query because you have a conflicting read lock".into()),
         Error::NotPreparable => (1295, "This command is not supported in the prepared statement protocol yet".into()),
         Error::WrongArguments(what) => (1210, format!("Incorrect arguments to {what}")),
         Error::AuthenticationPlugin => {

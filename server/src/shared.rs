@@ -24,6 +24,8 @@ pub struct Shared {
     pub engine: Arc<txn::Engine>,
     pub workers: Vec<Arc<WorkerRemote>>,
     pub ddl: DdlThreads,
+    /// Definitions share it as writers; who wants none of them has a read lock on it.
+    pub definitions: Arc<table::MetadataLock>,
     pub accounts: Arc<AccountStore>,
     /// `None`: TLS is not offered.
     pub tls: Option<Arc<rustls::ServerConfig>>,
@@ -57,6 +59,7 @@ impl Shared {
             false => None,
         };
         let ddl = DdlThreads::start(&database, &engine)?;
+        let definitions = table::MetadataLock::new(workers.len());
         let persisted = Persisted::open(&config.data_dir).map_err(StartError::Persisted)?;
         let mut globals = initial_globals(&config, tcp_address);
         persisted.settings().into_iter().for_each(|(id, setting)| globals.set_whole(id, setting));
@@ -71,6 +74,7 @@ impl Shared {
             engine,
             workers,
             ddl,
+            definitions,
             accounts: Arc::new(accounts),
             tls,
             user_locks: Arc::default(),

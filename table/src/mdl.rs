@@ -177,12 +177,20 @@ impl MetadataLock {
         false
     }
 
+    /// A share that was taken on `worker`, given back when the guard is dropped there.
+    pub fn guard_shared(self: &Arc<Self>, worker: usize, used: TableUse) -> ShareGuard {
+        ShareGuard { lock: self.clone(), worker, used }
+    }
+
     /// Gives a share back, on the worker that took it.
     #[inline]
     pub fn release_shared(&self, worker: usize, used: TableUse) {
         // SeqCst (M1): whoever waits for the slot to fall either sees it fall or is seen here.
         let before = self.slots[worker].fetch_sub(used.unit(), Ordering::SeqCst);
-        debug_assert!(if used == TableUse::Reads { before & (WRITER - 1) != 0 } else { before >= WRITER }, "a share is released once");
+        debug_assert!(
+            if used == TableUse::Reads { before & (WRITER - 1) != 0 } else { before >= WRITER },
+            "a share is released once"
+        );
         let closed = self.closed.load(Ordering::SeqCst);
         // Where there are read locks alone, only writers are waited for.
         if closed & ALONE != 0 || closed != 0 && used == TableUse::Writes {
@@ -355,6 +363,20 @@ impl Drop for ExclusiveWait {
         if self.flag_raised {
             lock.lower_flag();
         }
+    }
+}
+
+/// A share, until dropped on the worker that it was taken on.
+#[must_use]
+pub struct ShareGuard {
+    lock: Arc<MetadataLock>,
+    worker: usize,
+    used: TableUse,
+}
+
+impl Drop for ShareGuard {
+    fn drop(&mut self) {
+        self.lock.release_shared(self.worker, self.used);
     }
 }
 

@@ -194,7 +194,7 @@ async fn alter_job<T: Send + 'static>(
     let threads = &state.worker.shared.ddl;
     let work = move |database: &table::Database, worker: &txn::Worker| work(database, worker, &options);
     // Others may be waiting for what this session has locked, with all threads but that one.
-    let mut wait = if state.transaction.locks().is_some() { threads.run_short(work) } else { threads.run(work) };
+    let mut wait = if state.transaction.locks().named.is_some() { threads.run_short(work) } else { threads.run(work) };
     let info = &state.info;
     *info.definition.borrow_mut() = Some(progress);
     let outcome = std::future::poll_fn(|cx| {
@@ -451,7 +451,7 @@ fn tell_equal_indexes(state: &mut State, table: &ObjectName<'_>, before: Option<
 }
 
 /// 1347
-fn not_base_table(def: &TableDef) -> Error {
+pub(crate) fn not_base_table(def: &TableDef) -> Error {
     Error::Table(table::Error::NotBaseTable { database: def.database.clone(), table: def.name.clone() })
 }
 

@@ -102,7 +102,7 @@ impl Session {
     async fn reset_connection(&mut self, client: &mut Client) {
         let worker = Rc::clone(&self.state.worker);
         self.state.transaction.rollback(&worker).await;
-        self.state.transaction.set_locks(None);
+        *self.state.transaction.locks_mut() = Default::default();
         self.statements.clear();
         let collation = self.state.settings.connection_collation.0;
         let login =
@@ -129,7 +129,7 @@ impl Session {
         let info = Rc::clone(&self.state.info);
         info.begin("Change user", worker.core.now());
         self.state.transaction.rollback(&worker).await;
-        self.state.transaction.set_locks(None);
+        *self.state.transaction.locks_mut() = Default::default();
         self.statements.clear();
         let deadline = worker.core.now() + Duration::from_secs(10);
         let peer = self.state.peer.clone();

@@ -18,6 +18,7 @@ mod hints;
 mod host;
 mod infile;
 mod info;
+mod lock_statements;
 mod login;
 mod named;
 mod outfile;
@@ -364,7 +365,7 @@ impl Session {
     /// S1
     async fn end(&mut self) {
         self.state.transaction.rollback(&self.state.worker).await;
-        self.state.transaction.set_locks(None);
+        *self.state.transaction.locks_mut() = Default::default();
     }
 }
 

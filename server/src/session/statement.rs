@@ -118,7 +118,8 @@ impl State {
             Statement::Execute { name, using } => return Box::pin(self.execute_named(client, name, using, format)).await,
             Statement::Deallocate { name } => return self.deallocate_named(client, name),
 
-            Statement::Flush { what, read_lock, .. } => self.flush(what, *read_lock)?,
+            Statement::Flush { tables, read_lock: true, .. } => Box::pin(self.flush_with_read_lock(tables)).await?,
+            Statement::Flush { what, tables, export, .. } => self.flush(what, tables, *export)?,
             Statement::TableMaintenance { kind, tables, partitions: Some(names), .. }
                 if let Some(result) = self.partitions_refused(*kind, tables, names)? =>
             {
@@ -134,9 +135,8 @@ impl State {
             }
             Statement::LockTables(tables) => Box::pin(self.lock_tables(tables)).await?,
             Statement::UnlockTables => self.unlock_tables().await,
-            Statement::LockInstance { .. } => {
-                return Err(Error::NotSupported("LOCK INSTANCE FOR BACKUP".to_owned()));
-            }
+            Statement::LockInstance { lock: true } => Box::pin(self.lock_instance()).await?,
+            Statement::LockInstance { lock: false } => self.unlock_instance(),
             Statement::Help(_) => return Err(Error::NotSupported("HELP".to_owned())),
             Statement::ResetPersist { name, if_exists } => self.reset_persist(*name, *if_exists).await?,
             Statement::Shutdown => {
@@ -145,6 +145,7 @@ impl State {
             }
 
             Statement::Account(account) => {
+                let _share = self.enter_definition(statement).await?;
                 if let Some(result) = Box::pin(crate::accounts::run(self, account)).await? {
                     return self.write_result(client, &result, format).await;
                 }
@@ -160,7 +161,7 @@ impl State {
                 return Err(Error::Internal("a plannable statement took the wrong way".to_owned()));
             }
             definition => {
-                self.check_definition_locked(definition)?;
+                let _share = self.enter_definition(definition).await?;
                 let done = ddl::run(self, definition).await;
                 self.forget_dropped_locks();
                 let done = done?;
@@ -188,7 +189,7 @@ impl State {
         if self.transaction.is_open() {
             self.transaction.commit(&worker).await;
         }
-        self.transaction.set_locks(None);
+        self.transaction.locks_mut().named = None;
         self.transaction.begin(&worker, &self.settings, read_only, consistent_snapshot);
         self.vars.row_count = 0;
         self.write_ok(client, &Answer::default());
@@ -262,9 +263,12 @@ impl State {
         Ok(())
     }
 
-    fn flush(&mut self, what: &str, read_lock: bool) -> Result<()> {
-        if read_lock {
-            return Err(Error::NotSupported("FLUSH TABLES ... WITH READ LOCK".to_owned()));
+    fn flush(&mut self, what: &str, tables: &[ObjectName<'_>], export: bool) -> Result<()> {
+        if export {
+            return Err(Error::NotSupported("FLUSH TABLES ... FOR EXPORT".to_owned()));
+        }
+        if what == "TABLES" {
+            self.check_flushed(tables)?;
         }
         if what == "HOSTS" {
             self.worker.shared.accounts.logins.forget_hosts();

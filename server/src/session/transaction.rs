@@ -11,7 +11,7 @@ use crate::plan_cache::PlanEntry;
 use crate::session::held::{Held, HeldTables};
 use crate::session::info::SessionInfo;
 use crate::session::settings::Settings;
-use crate::session::table_locks::TableLocks;
+use crate::session::table_locks::SessionLocks;
 use crate::worker::Worker;
 use std::future::Future;
 use std::mem::ManuallyDrop;
@@ -46,8 +46,7 @@ pub struct Transaction {
     next: Characteristics,
     savepoints: Vec<(Box<str>, Savepoint)>,
     held: Rc<HeldTables>,
-    /// LOCK TABLES
-    locks: Option<Rc<TableLocks>>,
+    locks: SessionLocks,
     /// Something was read or changed, for the client that tracks transaction state.
     pub wrote: bool,
 }
@@ -165,12 +164,14 @@ impl Transaction {
         let tables = plan.prepared.tables();
         let mut held = Held::new(plan);
         for (position, (table, &used)) in tables.iter().zip(plan.prepared.table_uses()).enumerate() {
-            match self.locks.as_ref().and_then(|locks| locks.covers(table, used)) {
-                None => {}
-                Some(true) => continue,
-                Some(false) => {
-                    held.give_back(worker);
-                    return Err(Error::LockedForReading(table.def().name.clone()));
+            if !self.locks.is_empty() {
+                match self.locks.cover(table, used) {
+                    Ok(false) => {}
+                    Ok(true) => continue,
+                    Err(error) => {
+                        held.give_back(worker);
+                        return Err(error);
+                    }
                 }
             }
             let acquired = match self.held.use_of(table) {
@@ -186,7 +187,7 @@ impl Transaction {
                 };
                 let began = Instant::now();
                 let told = self.held.wait(&held, table);
-                let waited = wait_for(worker, info, wait, longest).await;
+                let waited = wait_for(worker, info, wait, "Waiting for table metadata lock", longest).await;
                 std::mem::drop(told);
                 worker.counters.note_metadata_wait(began.elapsed());
                 if let Err(error) = waited {
@@ -214,14 +215,13 @@ impl Transaction {
         Ok(Hold::Held)
     }
 
-    pub fn locks(&self) -> Option<&TableLocks> {
-        self.locks.as_deref()
+    pub fn locks(&self) -> &SessionLocks {
+        &self.locks
     }
 
-    /// Gives up what LOCK TABLES has given before. Nothing of a transaction is open.
-    pub fn set_locks(&mut self, locks: Option<Rc<TableLocks>>) {
-        debug_assert!(self.txn.is_none(), "what is locked stays locked as long as its rows");
-        self.locks = locks;
+    /// What LOCK TABLES has locked stays locked as long as the transaction's rows: it is over where that is changed.
+    pub fn locks_mut(&mut self) -> &mut SessionLocks {
+        &mut self.locks
     }
 
     /// A place to come back to when a statement fails.
@@ -346,10 +346,11 @@ pub async fn wait_for<T>(
     worker: &Worker,
     info: &SessionInfo,
     wait: impl Future<Output = T>,
+    state: &'static str,
     longest: Duration,
 ) -> exec::Result<T> {
     let deadline = worker.core.now() + longest;
-    info.state.set("Waiting for table metadata lock");
+    info.state.set(state);
     let mut wait = std::pin::pin!(wait);
     std::future::poll_fn(|cx| {
         if let Poll::Ready(got) = wait.as_mut().poll(cx) {

@@ -142,8 +142,10 @@ pub enum Statement<'a> {
         /// Upper case, as written: `TABLES`, `PRIVILEGES`, `STATUS`, `LOGS`.
         what: &'a str,
         tables: &'a [ObjectName<'a>],
-        /// FLUSH TABLES ... WITH READ LOCK, FOR EXPORT
+        /// FLUSH TABLES ... WITH READ LOCK
         read_lock: bool,
+        /// FLUSH TABLES ... FOR EXPORT
+        export: bool,
     },
     TableMaintenance {
         kind: Maintenance,

@@ -308,7 +308,7 @@ impl<'a> Parser<'a> {
         self.bump();
         let _ = self.accept_kw(K::NoWriteToBinlog) || self.accept_word("LOCAL");
         let mut tables: &[ObjectName<'a>] = &[];
-        let mut read_lock = false;
+        let (mut read_lock, mut export) = (false, false);
         let mut what: ArenaVec<'a, u8> = self.arena.list();
         loop {
             if self.at_kw(K::Table) || self.at_word("TABLES") {
@@ -323,7 +323,7 @@ impl<'a> Parser<'a> {
                     read_lock = true;
                 } else if self.accept_kw(K::For) {
                     self.expect_word("EXPORT")?;
-                    read_lock = true;
+                    export = true;
                 }
             } else {
                 self.flush_words(&mut what)?;
@@ -334,7 +334,7 @@ impl<'a> Parser<'a> {
             what.push(b',');
         }
         let what = self.utf8(what.into_bump_slice())?;
-        Ok(Statement::Flush { what, tables, read_lock })
+        Ok(Statement::Flush { what, tables, read_lock, export })
     }
 
     /// `PRIVILEGES`, `BINARY LOGS`, `OPTIMIZER_COSTS`, ...

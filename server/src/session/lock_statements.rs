@@ -1,0 +1,399 @@
+//! LOCK TABLES, FLUSH TABLES WITH READ LOCK, LOCK INSTANCE FOR BACKUP and what ends them.
+//!
+//! L3: all locks or none. Who waits keeps others out, so a wait is cut into turns, as those of definitions are (`table::ddl::locks`).
+//! L4: a definition shares `Shared::definitions` as a writer; a read lock there keeps all of them waiting.
+
+use super::state::State;
+use super::table_locks::{GlobalLock, LockedTable, LockedTables, NamedLocks, TableGuard, Wanted};
+use super::transaction::wait_for;
+use crate::error::{Error, Result};
+use crate::plan_cache::PlanEntry;
+use crate::show;
+use sql::ast::{LockTable, ObjectName, Statement};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+use table::mdl::{ClaimGuard, Claimed, PAUSE, ReadLockGuard, ShareGuard, TURN};
+use table::{Table, TableUse};
+use types::schema::{Schema, TableDef, TableId};
+
+const TABLE_WAIT: &str = "Waiting for table metadata lock";
+const GLOBAL_WAIT: &str = "Waiting for global read lock";
+const BACKUP_WAIT: &str = "Waiting for backup lock";
+
+/// What comes of a turn.
+enum Turn {
+    Locked(LockedTables),
+    /// Somebody was in the way for too long; others are told that it is waited for.
+    Failed(Option<ClaimGuard>),
+}
+
+impl State {
+    /// LOCK TABLES. The transaction before is committed already.
+    ///
+    /// # Errors
+    /// 1146, 1066, 1205, 1317: nothing is locked then. 1223
+    pub async fn lock_tables(&mut self, tables: &[LockTable<'_>]) -> Result<()> {
+        self.transaction.locks_mut().named = None;
+        if self.transaction.locks().global.is_some() && tables.iter().any(|lock| lock.write) {
+            return Err(Error::GloballyLocked);
+        }
+        let deadline = Instant::now() + self.settings.metadata_lock_wait;
+        loop {
+            let wanted = self.wanted(tables)?;
+            match self.take_turn(&wanted, TABLE_WAIT, deadline).await? {
+                Turn::Locked(locked) if self.are_current(&wanted) => {
+                    self.transaction.locks_mut().named = Some(Rc::new(NamedLocks::new(wanted, locked)));
+                    return Ok(());
+                }
+                Turn::Locked(_) => {}
+                Turn::Failed(told) => self.pause(told, deadline).await?,
+            }
+        }
+    }
+
+    /// FLUSH TABLES a, b WITH READ LOCK
+    ///
+    /// # Errors
+    /// 1192, 1146, 1347, 1205, 1317
+    pub async fn flush_with_read_lock(&mut self, names: &[ObjectName<'_>]) -> Result<()> {
+        if self.transaction.locks().named.is_some() {
+            return Err(Error::TablesAreLocked);
+        }
+        if names.is_empty() {
+            return self.lock_globally().await;
+        }
+        let schema = self.visible_schema();
+        for name in names {
+            let database = name.database.or(self.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
+            let missing = || Error::TableMissing { database: database.to_owned(), table: name.name.to_owned() };
+            let def = schema.table(database, name.name).ok_or_else(missing)?;
+            if def.view.is_some() {
+                return Err(crate::ddl::not_base_table(def));
+            }
+        }
+        let tables: Vec<LockTable<'_>> = names.iter().map(|name| LockTable { name: *name, alias: None, write: false }).collect();
+        self.lock_tables(&tables).await
+    }
+
+    /// FLUSH TABLES WITH READ LOCK: no definitions first, so that the tables are those of one schema.
+    async fn lock_globally(&mut self) -> Result<()> {
+        if self.transaction.locks().global.is_some() {
+            return Ok(());
+        }
+        let deadline = Instant::now() + self.settings.metadata_lock_wait;
+        loop {
+            let end = deadline.min(Instant::now() + TURN);
+            if let Some(no_definitions) = self.stop_definitions(GLOBAL_WAIT, end).await? {
+                match self.take_turn(&self.everything(), GLOBAL_WAIT, deadline).await? {
+                    Turn::Locked(locked) => {
+                        self.transaction.locks_mut().global = Some(Rc::new(GlobalLock::new(no_definitions, locked)));
+                        return Ok(());
+                    }
+                    Turn::Failed(_) => drop(no_definitions),
+                }
+            }
+            self.pause(None, deadline).await?;
+        }
+    }
+
+    /// LOCK INSTANCE FOR BACKUP
+    ///
+    /// # Errors
+    /// 1205, 1317
+    pub async fn lock_instance(&mut self) -> Result<()> {
+        let deadline = Instant::now() + self.settings.metadata_lock_wait;
+        while self.transaction.locks().backup.is_none() {
+            let end = deadline.min(Instant::now() + TURN);
+            match self.stop_definitions(BACKUP_WAIT, end).await? {
+                Some(lock) => self.transaction.locks_mut().backup = Some(Rc::new(lock)),
+                None => self.pause(None, deadline).await?,
+            }
+        }
+        Ok(())
+    }
+
+    /// UNLOCK INSTANCE
+    pub fn unlock_instance(&mut self) {
+        self.transaction.locks_mut().backup = None;
+    }
+
+    /// UNLOCK TABLES, which commits after LOCK TABLES.
+    pub async fn unlock_tables(&mut self) {
+        if self.transaction.locks().named.is_some() {
+            let worker = Rc::clone(&self.worker);
+            self.transaction.commit(&worker).await;
+        }
+        let locks = self.transaction.locks_mut();
+        (locks.named, locks.global) = (None, None);
+    }
+
+    /// After a definition: whose locked tables are all gone has no locks any more.
+    pub fn forget_dropped_locks(&mut self) {
+        let database = Arc::clone(&self.worker.shared.database);
+        self.transaction.locks_mut().named.take_if(|named| !named.is_alive(&database));
+    }
+
+    /// L1, of a statement that is not a function's or a trigger's.
+    #[inline]
+    pub fn check_locked(&self, plan: &PlanEntry) -> Result<()> {
+        let locks = self.transaction.locks();
+        if locks.is_empty() || self.is_inside() { Ok(()) } else { locks.check(plan) }
+    }
+
+    /// ANALYZE TABLE and its kin. Temporary tables and the server's own are no matter.
+    ///
+    /// # Errors
+    /// 1100, 1099, 1223
+    pub fn check_locked_table(&self, def: &TableDef, used: TableUse) -> Result<()> {
+        match def.id.is_temporary() || def.is_virtual {
+            true => Ok(()),
+            false => self.transaction.locks().check_table(Some(def.id), &def.name, used),
+        }
+    }
+
+    /// FLUSH TABLES is not for tables that are locked for reading (1099).
+    pub fn check_flushed(&self, names: &[ObjectName<'_>]) -> Result<()> {
+        let Some(named) = &self.transaction.locks().named else { return Ok(()) };
+        let ids: Vec<TableId> = names.iter().filter_map(|name| self.find_table(name).ok()).map(|def| def.id).collect();
+        let table = named.some_read(&ids).and_then(|id| self.worker.shared.database.table(id));
+        table.map_or(Ok(()), |table| Err(Error::LockedForReading(table.def().name.clone())))
+    }
+
+    /// Who has locked tables does not hear of others that they are not there.
+    pub fn missing_as_locked(&self, error: sql::Error) -> Error {
+        match error {
+            sql::Error::UnknownTable { table, .. } if self.transaction.locks().named.is_some() => Error::TableNotLocked(table),
+            error => Error::Sql(error),
+        }
+    }
+
+    /// What a session that has locked something may not: definitions of what it has not locked for writing, and of what cannot be locked.
+    ///
+    /// # Errors
+    /// 1100, 1099, 1192, 1223
+    fn check_definition_locked(&self, statement: &Statement<'_>) -> Result<()> {
+        use Statement as S;
+        let locks = self.transaction.locks();
+        if locks.global.is_some() {
+            return Err(Error::GloballyLocked);
+        }
+        if locks.named.is_none() {
+            return Ok(());
+        }
+        let changes = |name: &ObjectName<'_>| {
+            let database = name.database.or(self.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
+            if self.temporary_table(database, name.name).is_some() || show::is_virtual_database(database) {
+                return Ok(());
+            }
+            locks.check_table(self.schema().table(database, name.name).map(|def| def.id), name.name, TableUse::Writes)
+        };
+        match statement {
+            S::CreateDatabase(_)
+            | S::AlterDatabase { .. }
+            | S::DropDatabase { .. }
+            | S::CreateView(_)
+            | S::DropView { .. }
+            | S::CreateRoutine(_)
+            | S::AlterRoutine { .. }
+            | S::DropRoutine { .. }
+            | S::CreateEvent(_)
+            | S::AlterEvent(_)
+            | S::DropEvent { .. } => Err(Error::TablesAreLocked),
+            S::CreateTable(create) => match changes(&create.name) {
+                // One that is locked is there, which the statement tells itself.
+                Err(Error::LockedForReading(_)) => Ok(()),
+                checked => checked,
+            },
+            S::DropTable { names, .. } => names.iter().try_for_each(changes),
+            S::Truncate { table } => changes(table),
+            S::CreateIndex(create) => changes(&create.table),
+            S::DropIndex { table, .. } => changes(table),
+            S::AlterTable(alter) => changes(&alter.table),
+            S::RenameTable { pairs } => {
+                // A name that an earlier pair has made is of a table that was looked at there.
+                let made = |at: usize, name: &ObjectName<'_>| pairs[..at].iter().any(|(_, to)| to.name == name.name);
+                pairs.iter().enumerate().filter(|(at, (from, _))| !made(*at, from)).try_for_each(|(_, (from, _))| changes(from))
+            }
+            S::CreateTrigger(create) => changes(&create.table),
+            S::DropTrigger { name, .. } => {
+                let database = name.database.or(self.vars.database.as_deref()).ok_or(Error::NoDatabase)?;
+                match self.schema().trigger(database, name.name) {
+                    Some((table, _)) => locks.check_table(Some(table.id), &table.name, TableUse::Writes),
+                    None => Ok(()),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Before a definition, and a change of accounts: it waits for those who want none (L4). `None`: it does not concern them.
+    ///
+    /// # Errors
+    /// 1100, 1099, 1192, 1223, 1205, 1317
+    pub async fn enter_definition(&self, statement: &Statement<'_>) -> Result<Option<ShareGuard>> {
+        if self.is_of_temporary_tables(statement) {
+            return Ok(None);
+        }
+        self.check_definition_locked(statement)?;
+        if self.transaction.locks().backup.is_some() {
+            return Ok(None);
+        }
+        let (lock, worker) = (&self.worker.shared.definitions, self.worker.index);
+        if let Err(wait) = lock.acquire_shared(worker, TableUse::Writes) {
+            let longest = self.settings.metadata_lock_wait;
+            wait_for(&self.worker, &self.info, wait, BACKUP_WAIT, longest).await.map_err(Error::Exec)?;
+        }
+        Ok(Some(lock.guard_shared(worker, TableUse::Writes)))
+    }
+
+    fn is_of_temporary_tables(&self, statement: &Statement<'_>) -> bool {
+        use Statement as S;
+        let is_own = |name: &ObjectName<'_>| {
+            let database = name.database.or(self.vars.database.as_deref());
+            database.is_some_and(|database| self.temporary_table(database, name.name).is_some())
+        };
+        match statement {
+            S::CreateTable(create) => create.temporary,
+            S::DropTable { temporary, names, .. } => *temporary || names.iter().all(is_own),
+            S::Truncate { table } | S::DropIndex { table, .. } => is_own(table),
+            S::CreateIndex(create) => is_own(&create.table),
+            S::AlterTable(alter) => is_own(&alter.table),
+            _ => false,
+        }
+    }
+
+    fn wanted(&self, tables: &[LockTable<'_>]) -> Result<Wanted> {
+        let mut wanted = Wanted::default();
+        let schema = self.schema();
+        for (at, lock) in tables.iter().enumerate() {
+            let name = |lock: &LockTable<'_>| lock.alias.unwrap_or(lock.name.name).to_owned();
+            let place =
+                |lock: &LockTable<'_>| (name(lock), lock.name.database.or(self.vars.database.as_deref()).map(str::to_owned));
+            if tables[..at].iter().any(|other| place(other) == place(lock)) {
+                return Err(Error::Sql(sql::Error::NotUniqueTable(name(lock))));
+            }
+            let def = self.find_table(&lock.name)?;
+            if def.is_virtual || def.id.is_temporary() {
+                // The server's own tables are locked by nobody, and a temporary one is the session's alone.
+                continue;
+            }
+            let used = if lock.write { TableUse::Writes } else { TableUse::Reads };
+            wanted.name(def.id, lock.alias, used);
+            self.add_wanted(&schema, &def, used, &mut wanted, &mut Vec::new())?;
+        }
+        Ok(wanted)
+    }
+
+    /// A table, or a view with its tables; `views` are those that are around it.
+    fn add_wanted(
+        &self,
+        schema: &Schema,
+        def: &TableDef,
+        used: TableUse,
+        wanted: &mut Wanted,
+        views: &mut Vec<TableId>,
+    ) -> Result<()> {
+        let database = &self.worker.shared.database;
+        let missing = || Error::TableMissing { database: def.database.clone(), table: def.name.clone() };
+        let table = database.table(def.id).ok_or_else(missing)?;
+        let Some(view) = &def.view else {
+            match views.is_empty() {
+                true => wanted.add(database, table, used),
+                false => wanted.add_unnamed(database, table, used),
+            }
+            return Ok(());
+        };
+        wanted.tables.entry(def.id).or_insert((table, TableUse::Reads));
+        views.push(def.id);
+        for (database, name) in &view.tables {
+            let inner = schema.table(database, name);
+            if let Some(inner) = inner.filter(|inner| !inner.is_virtual && !views.contains(&inner.id)) {
+                self.add_wanted(schema, inner, used, wanted, views)?;
+            }
+        }
+        views.pop();
+        Ok(())
+    }
+
+    fn everything(&self) -> Wanted {
+        let mut wanted = Wanted::default();
+        let database = &self.worker.shared.database;
+        let schema = database.schema();
+        for def in schema.databases.values().flat_map(|database| database.tables.values()) {
+            if let Some(table) = database.table(def.id).filter(|_| !def.is_virtual && def.view.is_none()) {
+                wanted.tables.insert(def.id, (table, TableUse::Reads));
+            }
+        }
+        wanted
+    }
+
+    /// L3
+    async fn take_turn(&self, wanted: &Wanted, state: &'static str, deadline: Instant) -> Result<Turn> {
+        let end = deadline.min(Instant::now() + TURN);
+        let mut locked = Vec::with_capacity(wanted.tables.len());
+        for (table, used) in wanted.tables.values() {
+            let what = if *used == TableUse::Writes { Claimed::WriteLock } else { Claimed::ReadLock };
+            let claim = table.mdl().claim(self.info.id, what);
+            match self.lock_one(table, *used, state, end).await {
+                Ok(Some(guard)) => {
+                    claim.hold();
+                    locked.push(LockedTable { table: table.id(), guard, _claim: claim });
+                }
+                Ok(None) | Err(exec::Error::LockWaitTimeout) => return Ok(Turn::Failed(Some(claim))),
+                Err(error) => return Err(Error::Exec(error)),
+            }
+        }
+        Ok(Turn::Locked(LockedTables::new(locked)))
+    }
+
+    /// `None`: its definition is changing.
+    async fn lock_one(
+        &self,
+        table: &Table,
+        used: TableUse,
+        state: &'static str,
+        end: Instant,
+    ) -> exec::Result<Option<TableGuard>> {
+        let (worker, mdl) = (&self.worker, table.mdl());
+        let left = end.saturating_duration_since(Instant::now());
+        if used == TableUse::Reads {
+            let lock = wait_for(worker, &self.info, mdl.acquire_read_lock(worker.index), state, left).await?;
+            return Ok(Some(TableGuard::Read { _lock: lock }));
+        }
+        let Some(definition) = mdl.try_definition() else { return Ok(None) };
+        let alone = wait_for(worker, &self.info, mdl.acquire_exclusive(), state, left).await?;
+        Ok(Some(TableGuard::Write { _alone: alone, _definition: definition }))
+    }
+
+    /// L4. `None`: not by then.
+    async fn stop_definitions(&self, state: &'static str, end: Instant) -> Result<Option<ReadLockGuard>> {
+        let lock = self.worker.shared.definitions.acquire_read_lock(self.worker.index);
+        match wait_for(&self.worker, &self.info, lock, state, end.saturating_duration_since(Instant::now())).await {
+            Ok(guard) => Ok(Some(guard)),
+            Err(exec::Error::LockWaitTimeout) => Ok(None),
+            Err(error) => Err(Error::Exec(error)),
+        }
+    }
+
+    /// Others go on; 1205 where the statement's time is over.
+    async fn pause(&self, told: Option<ClaimGuard>, deadline: Instant) -> Result<()> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(Error::Exec(exec::Error::LockWaitTimeout));
+        }
+        let paused = wait_for(&self.worker, &self.info, std::future::pending::<()>(), TABLE_WAIT, PAUSE.min(left)).await;
+        drop(told);
+        match paused {
+            Ok(()) | Err(exec::Error::LockWaitTimeout) => Ok(()),
+            Err(error) => Err(Error::Exec(error)),
+        }
+    }
+
+    /// No table was dropped or replaced before it was locked: by a definition that gave it another key, say.
+    fn are_current(&self, wanted: &Wanted) -> bool {
+        let database = &self.worker.shared.database;
+        let is_current = |table: &Arc<Table>| database.table(table.id()).is_some_and(|now| Arc::ptr_eq(&now, table));
+        wanted.tables.values().all(|(table, _)| is_current(table))
+    }
+}
