@@ -76,7 +76,7 @@ pub fn storm(address: &Address, level: &str) -> Result<(), String> {
 fn session(address: &Address, level: &str, number: u64) -> Result<[u64; CHANGES.len()], String> {
     let mut conn = address.connect_to(DATABASE).map_err(|e| e.to_string())?;
     conn.query_drop(format!("SET SESSION TRANSACTION ISOLATION LEVEL {level}")).map_err(|e| e.to_string())?;
-    let mut random = Random(number + 1);
+    let mut random = Random::new(number);
     let mut done = [0; CHANGES.len()];
     for _ in 0..TRANSACTIONS {
         transaction(&mut conn, &mut random, &mut done)?;
@@ -106,10 +106,14 @@ fn transaction(conn: &mut Conn, random: &mut Random, done: &mut [u64; CHANGES.le
 }
 
 /// A plain generator: runs are alike, but for what threads make of them.
-struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
+    pub fn new(seed: u64) -> Self {
+        Self(seed + 1)
+    }
+
+    pub fn below(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (self.0 >> 33) % bound
     }

@@ -2,14 +2,15 @@
 //!
 //! Sessions are threads with a connection each. A step gives one session a statement and says how it ends: with an answer, or by
 //! waiting for another session. The sessions' tables are made anew for every run. Beside the scenarios, `families` puts foreign keys
-//! under the load of many sessions.
+//! and `table_locks` locks of tables under the load of many sessions.
 
 mod families;
 mod scenarios;
 mod session;
+mod table_locks;
 
 use clap::Parser;
-use scenarios::{LEVELS, SCENARIOS, Scenario, Step};
+use scenarios::{LEVELS, REPEATABLE_READ, SCENARIOS, Scenario, Step};
 use session::Session;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -64,6 +65,12 @@ fn run(only: &str, address: &Address, report: &mut Report) {
         for (number, level) in LEVELS.iter().enumerate() {
             report.case(&format!("{} at {level}", scenario.name), || play(address, scenario, number));
         }
+    }
+    for scenario in table_locks::SCENARIOS.iter().filter(|s| s.name.contains(only)) {
+        report.case(scenario.name, || play(address, scenario, REPEATABLE_READ));
+    }
+    if "table locks under load".contains(only) {
+        report.case("table locks under load", || table_locks::storm(address));
     }
     if "no orphan under load".contains(only) {
         for level in LEVELS {

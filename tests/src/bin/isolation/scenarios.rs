@@ -2,6 +2,8 @@
 
 /// The levels, in the order of what is expected of each.
 pub const LEVELS: [&str; 4] = ["READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"];
+/// Its place among them.
+pub const REPEATABLE_READ: usize = 2;
 /// The statement has to wait for another session.
 pub const WAITS: &str = "waits";
 
@@ -38,7 +40,7 @@ impl Step {
     }
 }
 
-const fn at(who: char, sql: &'static str, expected: &'static str) -> Step {
+pub const fn at(who: char, sql: &'static str, expected: &'static str) -> Step {
     Step { who, sql, expected: Expected::Always(expected) }
 }
 
@@ -50,6 +52,11 @@ const fn by(who: char, sql: &'static str, expected: [&'static str; 4]) -> Step {
 /// The end of a wait, at the levels where there was one.
 const fn end(who: char, expected: [&'static str; 4]) -> Step {
     Step { who, sql: "", expected: Expected::Levels(expected) }
+}
+
+/// The end of a wait, at every level.
+pub const fn end_at(who: char, expected: &'static str) -> Step {
+    at(who, "", expected)
 }
 
 const BEGIN: &str = "BEGIN";
