@@ -3,8 +3,8 @@
 //! 1. What the clients need installs in the background while the compiler works.
 //! 2. format, tidy, lints, and one build of everything: the server that the clients meet is made of the libraries of the unit tests, so every
 //!    assertion holds there too.
-//! 3. Unit tests, models, the simulator's known cases, Miri; beside them SQL scripts, bad input, data larger than memory, every client, crashes, which
-//!    wait more than they compute, and new seeds of the simulator.
+//! 3. Three lines beside each other: unit tests, models, the simulator's known cases; SQL scripts, every client, Miri; isolation, bad input, events and
+//!    crashes, which wait more than they compute, and new seeds of the simulator.
 //!
 //! A step that cannot run because its build failed is not counted as passed.
 
@@ -45,6 +45,14 @@ pub fn run(root: &Path, may_install: bool, only: &[String]) -> Result<bool, Stri
             }
             if built && needs_server {
                 server_checks(root, steps, wanted);
+            }
+            if wanted("miri") {
+                miri::report(miri::quick(root), steps);
+            }
+        });
+        scope.spawn(move || {
+            if built && needs_server {
+                patient_checks(root, steps, wanted);
             }
             if simulator.recv() == Ok(true) {
                 steps.run_with("simulator", Counting::Lines, || sim::new_seeds(root));
@@ -89,9 +97,6 @@ fn library_checks(
     if simulates {
         sim::steps(root, steps);
     }
-    if wanted("miri") {
-        miri::report(miri::quick(root), steps);
-    }
 }
 
 /// All libraries, programs and tests, with the features that `cargo test --workspace` gives them.
@@ -116,15 +121,6 @@ fn server_checks(root: &Path, steps: &Steps, wanted: &dyn Fn(&str) -> bool) {
     if wanted("sql") {
         steps.run("sql scripts", &mut test_program(root, "sql"), Counting::Lines);
     }
-    if wanted("isolation") {
-        steps.run("isolation levels", &mut test_program(root, "isolation"), Counting::Lines);
-    }
-    if wanted("abuse") {
-        steps.run("bad input", &mut test_program(root, "abuse"), Counting::Lines);
-    }
-    if wanted("events") {
-        steps.run("events over restarts", &mut test_program(root, "events"), Counting::Lines);
-    }
     if wanted("larger") {
         steps.run("larger than memory", &mut test_program(root, "larger"), Counting::Lines);
     }
@@ -136,11 +132,24 @@ fn server_checks(root: &Path, steps: &Steps, wanted: &dyn Fn(&str) -> bool) {
             clients::step(root, name, steps);
         }
     }
-    if wanted("crash") {
-        steps.run("kill and recover", test_program(root, "crash").args(["--rounds", CRASH_ROUNDS]), Counting::Lines);
-    }
     if wanted("tpcc") {
         steps.run("tpc-c", &mut test_program(root, "tpcc_crash"), Counting::Lines);
+    }
+}
+
+/// What waits more than it computes.
+fn patient_checks(root: &Path, steps: &Steps, wanted: &dyn Fn(&str) -> bool) {
+    if wanted("isolation") {
+        steps.run("isolation levels", &mut test_program(root, "isolation"), Counting::Lines);
+    }
+    if wanted("abuse") {
+        steps.run("bad input", &mut test_program(root, "abuse"), Counting::Lines);
+    }
+    if wanted("events") {
+        steps.run("events over restarts", &mut test_program(root, "events"), Counting::Lines);
+    }
+    if wanted("crash") {
+        steps.run("kill and recover", test_program(root, "crash").args(["--rounds", CRASH_ROUNDS]), Counting::Lines);
     }
 }
 
