@@ -3,8 +3,8 @@
 //! 1. What the clients need installs in the background while the compiler works.
 //! 2. format, tidy, lints, and one build of everything: the server that the clients meet is made of the libraries of the unit tests, so every
 //!    assertion holds there too.
-//! 3. Three lines beside each other: unit tests, models, the simulator's known cases; SQL scripts, every client, Miri; isolation, bad input, events and
-//!    crashes, which wait more than they compute, and new seeds of the simulator.
+//! 3. Three lines beside each other: unit tests, the simulator's known cases; SQL scripts, every client, Miri; isolation, bad input, events and
+//!    crashes, which wait more than they compute, then new seeds of the simulator and models.
 //!
 //! A step that cannot run because its build failed is not counted as passed.
 
@@ -57,6 +57,9 @@ pub fn run(root: &Path, may_install: bool, only: &[String]) -> Result<bool, Stri
             if simulator.recv() == Ok(true) {
                 steps.run_with("simulator", Counting::Lines, || sim::new_seeds(root));
             }
+            if wanted("models") {
+                steps.run("models", &mut models(root), Counting::Harness);
+            }
         });
         library_checks(root, built, simulator_is_built, steps, wanted);
     });
@@ -84,16 +87,13 @@ fn library_checks(
     steps: &Steps,
     wanted: &dyn Fn(&str) -> bool,
 ) {
+    let simulates = wanted("simulator") && sim::build_step(root, steps);
+    // Nobody waits for it any more where the other side has panicked.
+    let _ = simulator_is_built.send(simulates);
     if built && wanted("unit") {
         let tests = ["test", "--quiet", "--workspace", "--no-fail-fast"];
         steps.run("unit tests", &mut whole(root, &tests), Counting::Harness);
     }
-    if wanted("models") {
-        steps.run("models", &mut models(root), Counting::Harness);
-    }
-    let simulates = wanted("simulator") && sim::build_step(root, steps);
-    // Nobody waits for it any more where the other side has panicked.
-    let _ = simulator_is_built.send(simulates);
     if simulates {
         sim::steps(root, steps);
     }
