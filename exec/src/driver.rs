@@ -95,7 +95,7 @@ async fn measured(cx: &mut ExecContext<'_>, prepared: &Prepared, registry: &Regi
 }
 
 /// Runs an INSERT, REPLACE, UPDATE or DELETE plan. On an error the statement's changes are undone; for [`Error::Deadlock`] the
-/// caller must roll the whole transaction back. Sets ROW_COUNT() and LAST_INSERT_ID().
+/// caller must roll the whole transaction back. Sets ROW_COUNT(), LAST_INSERT_ID(), and FOUND_ROWS() where MySQL does.
 ///
 /// Panics when the plan is a query.
 pub async fn run_dml(cx: &mut ExecContext<'_>, prepared: &Prepared) -> Result<DmlDone> {
@@ -156,6 +156,11 @@ async fn conclude(
     match result {
         Ok(done) => {
             cx.session.row_count = done.affected as i64;
+            match &*prepared.plan {
+                Plan::Update(_) => cx.session.found_rows = done.matched,
+                Plan::Change(_) => cx.session.found_rows = 0,
+                _ => {}
+            }
             Ok(done)
         }
         Err(mut error) => {

@@ -31,6 +31,7 @@ use std::time::Duration;
 use table::{InsertRow, Progress, RowBuf, RowRead, Table, WriteRow};
 use txn::{LockMode, Txn, WaitPolicy, Worker};
 use types::Value;
+use types::schema::IndexKind;
 
 /// Runs an INSERT or REPLACE.
 pub(crate) async fn insert(
@@ -559,8 +560,8 @@ impl<'p> Inserting<'p> {
             }
             if self.plan.replace {
                 let delete = self.triggers.as_ref().and_then(|triggers| triggers.delete.as_ref());
-                if delete.is_none() && self.is_same(values) {
-                    // The row is there as it would be put: MySQL counts it once.
+                if delete.is_none() && self.is_last_unique(index) && self.is_same(values) {
+                    // The row is there as it would be put: MySQL updates it in place, and counts it once.
                     break;
                 }
                 if let Some(triggers) = delete {
@@ -595,6 +596,11 @@ impl<'p> Inserting<'p> {
             Box::pin(triggers.after_insert(&mut Writer { worker, txn, shared }, values)).await?;
         }
         Ok(())
+    }
+
+    /// Can no key behind this one be in the way?
+    fn is_last_unique(&self, index: usize) -> bool {
+        self.table.def().indexes[index + 1..].iter().all(|index| !matches!(index.kind, IndexKind::Primary | IndexKind::Unique))
     }
 
     /// Is the row in the way the same as the new one?

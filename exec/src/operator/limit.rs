@@ -1,4 +1,4 @@
-//! LIMIT and OFFSET: skips rows, then passes some; for SQL_CALC_FOUND_ROWS it counts the others, too.
+//! LIMIT and OFFSET: skips rows, then passes some; for SQL_CALC_FOUND_ROWS it counts the others, too, also those that sql_select_limit leaves out.
 
 use super::Operator;
 use crate::eval::{Env, Step};
@@ -29,7 +29,9 @@ impl<'p> Limit<'p> {
         if self.left.is_none() {
             let env = run.env(&[]);
             let skip = evaluate_count(&env, self.plan.offset.as_ref())?.unwrap_or(0);
-            let pass = evaluate_count(&env, self.plan.count.as_ref())?.unwrap_or(u64::MAX);
+            let pass = evaluate_count(&env, self.plan.count.as_ref())?;
+            // Without a number it is the plan of SQL_CALC_FOUND_ROWS: sql_select_limit passes no more, and the others are counted.
+            let pass = pass.unwrap_or(run.shared.session.select_limit);
             self.left = Some((skip, pass));
         }
         let (skip, pass) = self.left.as_mut().expect("set above");

@@ -362,7 +362,9 @@ impl State {
         let gathered = self.begin_inner(plan, lasting).await?;
         let mark = self.transaction.mark();
         let values = self.lend_locals();
+        let found_rows = self.vars.found_rows;
         let done = execute_change(self, plan, values.as_deref().unwrap_or_default(), gathered.as_ref()).await;
+        self.vars.found_rows = found_rows;
         self.return_locals(values);
         if let (true, Some(txn)) = (lasting, self.transaction.txn()) {
             txn.end_statement(&worker.engine);

@@ -48,8 +48,12 @@ impl State {
     /// Runs SET, with the parameters of a prepared statement; the caller answers OK.
     pub async fn set(&mut self, items: &[SetItem<'_>], params: &[Value<'_>]) -> Result<()> {
         let mut assignments = Vec::with_capacity(items.len());
+        // The queries of the values are no statement that FOUND_ROWS() tells of.
+        let found_rows = self.vars.found_rows;
         for item in items {
-            self.check_item(item, params, &mut assignments).await?;
+            let checked = self.check_item(item, params, &mut assignments).await;
+            self.vars.found_rows = found_rows;
+            checked?;
         }
         self.take_effect(assignments).await
     }

@@ -642,8 +642,9 @@ impl Binder<'_> {
     }
 
     fn tail_limit(&mut self, tail: Tail<'_, '_>) -> Result<Option<LimitPlan>> {
-        let limit = self.limit(tail.limit)?;
-        Ok(limit.map(|limit| LimitPlan { counts_all: tail.counts_all, ..limit }))
+        let counts_all = tail.counts_all;
+        let limit = self.limit(tail.limit)?.or(counts_all.then_some(LimitPlan { offset: None, count: None, counts_all }));
+        Ok(limit.map(|limit| LimitPlan { counts_all, ..limit }))
     }
 
     pub(super) fn limit(&mut self, limit: Option<&ast::Limit<'_>>) -> Result<Option<LimitPlan>> {
