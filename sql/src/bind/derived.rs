@@ -61,9 +61,13 @@ impl Binder<'_> {
 
     /// May the block become part of the one around it?
     pub(super) fn is_mergeable(&self, select: &BoundSelect) -> bool {
-        let is_plain = |expr: &Expr| {
-            !is_volatile(expr) && !expr.any(&|e| matches!(e.kind, ExprKind::Subquery(_) | ExprKind::AssignVariable { .. }))
-        };
+        let has_subquery = |expr: &Expr| expr.any(&|e| matches!(e.kind, ExprKind::Subquery(_)));
+        !select.project.iter().any(has_subquery) && self.is_mergeable_to_change(select)
+    }
+
+    /// The same of a view whose tables are changed: its select list may have subqueries.
+    pub(super) fn is_mergeable_to_change(&self, select: &BoundSelect) -> bool {
+        let is_plain = |expr: &Expr| !is_volatile(expr) && !expr.any(&|e| matches!(e.kind, ExprKind::AssignVariable { .. }));
         // A row of NULLs is made of NULL columns; other expressions would not be NULL in it.
         let own = |of: usize| {
             let mut sources = Vec::new();

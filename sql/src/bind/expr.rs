@@ -356,10 +356,7 @@ impl Binder<'_> {
             arg = cast_to(arg, typing::string(4, self.literal_collation()));
         }
         let is_year = arg.ty.kind == TypeKind::Year && matches!(arg.kind, ExprKind::Column { .. }) && members.len() > 1;
-        for member in &mut members {
-            single(member)?;
-            prepare_operands(self.context, &mut arg, member);
-        }
+        let differs = self.prepare_members(&mut arg, &mut members)?;
         match members.as_mut_slice() {
             [only] => compare::convert_year(only, &arg),
             // Only a single number is short for a year.
@@ -382,10 +379,11 @@ impl Binder<'_> {
         let Some(by) = by.reduce(wider) else { return Err(Error::WrongArguments("IN".to_owned())) };
         let nullable = arg.nullable || members.iter().any(|m| m.nullable);
         // One comparison way serves all members, unless their types ask for several.
-        let mixed = members.iter().any(|m| {
-            let own = compare::compare_as(&arg, m, derivation.collation);
-            own != by && class(&m.ty) != Class::Null && is_mixed(own, by)
-        });
+        let mixed = differs
+            || members.iter().any(|m| {
+                let own = compare::compare_as(&arg, m, derivation.collation);
+                own != by && class(&m.ty) != Class::Null && is_mixed(own, by)
+            });
         if mixed && by != CompareAs::Json {
             return self.in_as_or(arg, members, derivation, negated);
         }
@@ -393,6 +391,30 @@ impl Binder<'_> {
             members.iter_mut().chain([&mut arg]).for_each(truth_as_document);
         }
         Ok(self.boolean(ExprKind::In { arg: Box::new(arg), list: members, by, negated }, nullable))
+    }
+
+    /// Readies the members of a list, and the argument for them. Does it have several forms beside them, as an ENUM has beside numbers and
+    /// texts? Then it stays as it is.
+    fn prepare_members(&self, arg: &mut Expr, members: &mut [Expr]) -> Result<bool> {
+        let mut form: Option<Expr> = None;
+        let mut differs = false;
+        for member in members {
+            single(member)?;
+            if matches!(arg.kind, ExprKind::Param(_)) {
+                // What it meets first gives it a type.
+                prepare_operands(self.context, arg, member);
+                continue;
+            }
+            let mut own = arg.clone();
+            prepare_operands(self.context, &mut own, member);
+            if class(&member.ty) != Class::Null {
+                differs |= *form.get_or_insert_with(|| own.clone()) != own;
+            }
+        }
+        if let (false, Some(form)) = (differs, form) {
+            *arg = form;
+        }
+        Ok(differs)
     }
 
     /// `x IN (1, 'a')`: each member is compared in its own way.

@@ -75,6 +75,8 @@ pub(crate) struct BoundSelect {
     pub straight: bool,
     pub rollup: bool,
     pub locking: bool,
+    /// How many of the statement's names (`Binder::named`) had been met when FROM was bound.
+    pub named_in_from: usize,
 }
 
 impl BoundSelect {
@@ -322,6 +324,7 @@ impl Binder<'_> {
             return Err(Error::MisplacedOption("SQL_CALC_FOUND_ROWS"));
         }
         let mut tree = self.bind_from(select.from)?;
+        let named_in_from = self.named.len();
         let mut filter = match select.filter {
             Some(expr) => self.in_clause(Clause::Where, |b| b.where_clause(expr, &mut tree, !tail.locking))?,
             None => Vec::new(),
@@ -426,6 +429,7 @@ impl Binder<'_> {
             straight,
             rollup,
             locking,
+            named_in_from,
         })
     }
 

@@ -43,6 +43,8 @@ pub(crate) struct BoundView {
     all: Vec<Expr>,
     /// Some of these conditions are joins by now.
     pub joins_subqueries: bool,
+    /// A subquery of it reads one of its tables.
+    reads_again: bool,
 }
 
 impl BoundView {
@@ -52,11 +54,14 @@ impl BoundView {
 
     /// 1288
     pub fn refuse_unless_updatable(&self, alias: &str, statement: &'static str) -> Result<()> {
-        let is_updatable = self.def.view.as_ref().is_some_and(|view| view.updatable);
-        match is_updatable && !(self.tables.is_empty() && self.has_other) {
+        match self.is_updatable() && !(self.tables.is_empty() && self.has_other) {
             true => Ok(()),
             false => Err(Error::NotUpdatable { table: alias.to_owned(), statement }),
         }
+    }
+
+    fn is_updatable(&self) -> bool {
+        !self.reads_again && self.def.view.as_ref().is_some_and(|view| view.updatable)
     }
 }
 
@@ -171,6 +176,11 @@ pub(super) fn conditions_of_one(tree: JoinTree) -> Option<Vec<Expr>> {
         }
         _ => None,
     }
+}
+
+/// Is the table among what is named, or read by a view that is?
+fn names_table(named: &[Named], table: &TableDef) -> bool {
+    named.iter().any(|named| named.table.id == table.id)
 }
 
 /// What becomes of the block of a view.
@@ -292,7 +302,12 @@ impl Binder<'_> {
     fn merged_view(&self, def: &Arc<TableDef>, select: BoundSelect, visible: &[usize]) -> Result<Merging> {
         let mut plain = select.clone();
         let order = plain.take_order();
-        if !self.is_mergeable(&plain) {
+        // What is changed through a view is its tables', whatever else it shows.
+        let may_be = |select: &BoundSelect| match self.changes_from {
+            Some(_) => self.is_mergeable_to_change(select),
+            None => self.is_mergeable(select),
+        };
+        if !may_be(&plain) {
             let is_changed = plain.tree.as_ref().and_then(|tree| self.changed_table(tree));
             // It would be merged, and read what is being changed.
             return match is_changed {
@@ -313,6 +328,7 @@ impl Binder<'_> {
             check: Vec::new(),
             all: Vec::new(),
             joins_subqueries: false,
+            reads_again: false,
         };
         let mut inner = Vec::new();
         for &source in visible {
@@ -351,6 +367,8 @@ impl Binder<'_> {
             CheckOption::Cascaded => view.check = joined.iter().copied().chain(&select.filter).cloned().collect(),
         }
         view.all = joined.into_iter().chain(&select.filter).cloned().collect();
+        let in_subqueries = &self.named[select.named_in_from..];
+        view.reads_again = view.tables.iter().any(|&source| names_table(in_subqueries, &self.sources[source].table));
         view.joins_subqueries |= option != CheckOption::None && {
             let mut sources = Vec::new();
             tree_sources(tree, &mut sources);
@@ -441,8 +459,7 @@ impl Binder<'_> {
         }
         let all: Vec<Option<(usize, usize)>> = (0..exprs.len()).map(|column| self.stored_column(place, column)).collect();
         let is_twice = all.iter().enumerate().any(|(n, column)| column.is_none() || all[..n].contains(column));
-        let is_updatable = def.view.as_ref().is_some_and(|view| view.updatable);
-        let is_insertable = !is_twice && !view.has_other && is_updatable;
+        let is_insertable = !is_twice && !view.has_other && view.is_updatable();
         let base = base.or(view.tables.first().copied()).filter(|_| is_insertable).ok_or_else(not_insertable)?;
         if replace && view.tables.len() > 1 {
             return Err(view.problem(ViewProblem::DeleteFromJoin));
@@ -535,16 +552,20 @@ impl Binder<'_> {
             }
             _ => false,
         };
-        let times = |table: &TableDef| {
+        let times_written = |table: &TableDef| {
             let database =
                 |name: &ast::ObjectName<'_>| name.database.or(self.context.database()) == Some(table.database.as_str());
-            let written = names.iter().filter(|name| name.name == table.name && database(name)).count();
-            let named = self.named.iter().filter(|named| named.through.is_none() && named.table.id == table.id).count();
-            (written, named)
+            names.iter().filter(|name| name.name == table.name && database(name)).count()
         };
-        let is_read_again = self.named.iter().filter(|named| named.through.is_none()).any(|named| {
-            let (written, all) = times(&named.table);
-            written > 0 && all > written
+        let (in_from, in_subqueries) = self.named.split_at(select.named_in_from);
+        let own: Vec<&TableDef> = in_from
+            .iter()
+            .filter(|named| named.through.is_none() && named.table.view.is_none())
+            .map(|named| &*named.table)
+            .collect();
+        let is_read_again = own.iter().any(|table| {
+            let (written, all) = (times_written(table), own.iter().filter(|other| other.id == table.id).count());
+            written > 0 && (all > written || names_table(in_subqueries, table))
         });
         joined.is_some() && !is_read_again && select.project[..select.visible].iter().any(is_stored)
     }
