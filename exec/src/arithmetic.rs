@@ -41,7 +41,8 @@ pub(crate) fn eval<'a>(env: &Env<'a>, node: &'a Expr, op: ArithmeticOp, left: &'
 /// `-x`: integers that have no negative become 1690.
 pub(crate) fn negate<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr) -> Evaluated<'a> {
     if coerce::kind_of(&node.ty) == Kind::Decimal {
-        return Ok(env.decimal_operand(arg)?.map_or(Value::Null, |number| Value::Decimal(number.negate())));
+        let number = env.decimal_operand(arg)?;
+        return Ok(number.map_or(Value::Null, |number| Value::Decimal(coerce::shown(number.negate(), &node.ty))));
     }
     Ok(match (env.number(arg)?, coerce::kind_of(&node.ty)) {
         (Value::Null, _) => Value::Null,
@@ -192,7 +193,8 @@ fn decimals<'a>(env: &Env<'a>, node: &'a Expr, op: ArithmeticOp, x: &Decimal, y:
             }
         }
     };
-    result.map(Value::Decimal).map_err(|_| out_of_range(env, node, "DECIMAL"))
+    let result = result.map_err(|_| out_of_range(env, node, "DECIMAL"))?;
+    Ok(Value::Decimal(coerce::shown(result, &node.ty)))
 }
 
 fn doubles<'a>(env: &Env<'a>, node: &'a Expr, op: ArithmeticOp, x: f64, y: f64) -> Evaluated<'a> {

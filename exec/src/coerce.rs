@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use types::charset::Charset;
 use types::convert::{self, Problem, Severity, StoreContext, Warnings};
+use types::decimal::SCALE_MAX;
 use types::temporal::{DateRules, Moment};
 use types::{CollationId, ColumnType, DateTime, Decimal, Time, TypeKind, Value, collation};
 
@@ -35,6 +36,14 @@ pub(crate) fn declared_scale(ty: &ColumnType) -> u8 {
     match ty.kind {
         TypeKind::Decimal { scale, .. } => scale,
         _ => 0,
+    }
+}
+
+/// A number with the digits that its type shows, where it has more: an average has.
+pub(crate) fn shown(number: Decimal, ty: &ColumnType) -> Decimal {
+    match ty.kind {
+        TypeKind::Decimal { scale, .. } if number.scale() > scale && scale < SCALE_MAX => number.rescale(scale).unwrap_or(number),
+        _ => number,
     }
 }
 
@@ -506,6 +515,7 @@ impl<'a> Env<'a> {
     /// A value that is not NULL as text, as its static type prints.
     pub fn as_text(&self, value: Value<'a>, ty: &ColumnType) -> Step<Text<'a>> {
         let mut out = Vec::new();
+        let value = if let Value::Decimal(d) = value { Value::Decimal(shown(d, ty)) } else { value };
         if let Value::Bytes(text) = value {
             if !is_document(ty) {
                 return Ok(text);

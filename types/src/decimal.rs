@@ -45,6 +45,15 @@ pub struct Parsed {
     pub overflow: bool,
 }
 
+/// The digits behind the point that MySQL computes of a quotient of two numbers with so many of them: whole groups of nine.
+pub fn quotient_scale(dividend: u8, divisor: u8, increment: u8) -> u8 {
+    const GROUP: u8 = 9;
+    let groups = |digits: u8| digits.div_ceil(GROUP) * GROUP;
+    let (of_dividend, of_divisor) = (groups(dividend), groups(divisor));
+    let more = increment.saturating_sub((of_dividend - dividend) + (of_divisor - divisor));
+    groups(of_dividend + of_divisor + more)
+}
+
 impl Decimal {
     pub const ZERO: Self = Self { low: [0; 3], high: 0, scale: 0, negative: false };
 
@@ -156,10 +165,22 @@ impl Decimal {
     /// `/`: the quotient with `increment` more digits after the point than the dividend has (30 at most), rounded half away from zero.
     /// `None` when the divisor is zero.
     pub fn divide(&self, other: &Self, increment: u8) -> Option<Result<Self, DecimalOverflow>> {
+        let scale = self.scale.saturating_add(increment).min(SCALE_MAX.max(self.scale));
+        // MySQL computes groups of nine digits: there may be none behind the last to round by.
+        let cut = if quotient_scale(self.scale, other.scale, increment) == scale { Cut::Truncate } else { Cut::Round };
+        self.quotient(other, scale, cut)
+    }
+
+    /// AVG: the quotient with all digits that MySQL computes, in groups of nine, more of them than `/` shows; those behind are cut off.
+    pub fn divide_in_groups(&self, other: &Self, increment: u8) -> Option<Result<Self, DecimalOverflow>> {
+        let scale = quotient_scale(self.scale, other.scale, increment).min(SCALE_MAX.max(self.scale));
+        self.quotient(other, scale, Cut::Truncate)
+    }
+
+    fn quotient(&self, other: &Self, scale: u8, cut: Cut) -> Option<Result<Self, DecimalOverflow>> {
         if other.is_zero() {
             return None;
         }
-        let scale = self.scale.saturating_add(increment).min(SCALE_MAX.max(self.scale));
         // Without a digit behind the point there is none to round by: the quotient is cut.
         if scale == 0 && other.scale == 0 {
             return self.integer_divide(other);
@@ -169,7 +190,7 @@ impl Decimal {
         if let (Some(n), Some(d), Some(factor)) = (self.small(), other.small(), POW10_U128.get(shift as usize))
             && let Some(n) = n.checked_mul(*factor)
         {
-            let quotient = n / d + u128::from(n % d >= d - n % d);
+            let quotient = n / d + u128::from(cut == Cut::Round && n % d >= d - n % d);
             return Some(Self::from_wide(&Wide::from_u128(quotient), u32::from(scale), negative, Cut::Round));
         }
         // At most 65 + 30 + 65 digits would not fit 512 bits; then the last digits are beyond 65 anyway.
@@ -180,7 +201,7 @@ impl Decimal {
         // Rounded once: where digits beyond 65 are about to go, by those alone.
         let double = rest;
         rest.add(&double);
-        if quotient.digits() <= DIGITS_MAX && rest.cmp_magnitude(&other.wide()) != Ordering::Less {
+        if cut == Cut::Round && quotient.digits() <= DIGITS_MAX && rest.cmp_magnitude(&other.wide()) != Ordering::Less {
             quotient.add(&Wide::from_u128(1));
         }
         let lost = shift.saturating_sub(room);

@@ -106,7 +106,7 @@ fn abs<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr) -> Evaluated<'a> {
             None => return Err(out_of_range(env, node, "BIGINT")),
         },
         Value::Double(x) => Value::Double(x.abs()),
-        Value::Decimal(d) => Value::Decimal(d.abs()),
+        Value::Decimal(d) => Value::Decimal(coerce::shown(d.abs(), &node.ty)),
         other => other,
     })
 }

@@ -415,7 +415,7 @@ fn exact<'a>(env: &Env<'_>, sum: Decimal, count: u64, average: bool) -> Evaluate
     if !average {
         return Ok(Value::Decimal(sum));
     }
-    let quotient = sum.divide(&Decimal::from_u64(count), env.session().div_precision_increment);
+    let quotient = sum.divide_in_groups(&Decimal::from_u64(count), env.session().div_precision_increment);
     let quotient = quotient.expect("a group with an average has rows").map_err(|_| out_of_range("DECIMAL"))?;
     Ok(Value::Decimal(quotient))
 }

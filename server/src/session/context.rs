@@ -460,9 +460,10 @@ impl State {
             windows: &[],
         };
         let query = Query { with: None, body: QueryBody::Select(&select), order_by: &[], limit: None, locking: &[], into: None };
-        // A subquery that is the whole expression is a query of its own.
-        let query = if let Expr::Subquery(query) = expr { *query } else { &query };
-        let parsed = Parsed { params: count, ..without_parameters(Statement::Query(query)) };
+        // A subquery that is the whole expression is a query of its own. Its value is taken, not shown.
+        let query = if let Expr::Subquery(query) = expr { **query } else { query };
+        let query = Query { into: Some(SelectInto::Variables(&[])), ..query };
+        let parsed = Parsed { params: count, ..without_parameters(Statement::Query(&query)) };
         self.plan_for(&parsed, params)
     }
 

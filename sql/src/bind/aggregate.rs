@@ -47,9 +47,10 @@ impl Binder<'_> {
             }
             return Err(Error::InvalidGroupUse);
         }
-        let (aggregate, derivation) = bound?;
+        let (mut aggregate, derivation) = bound?;
         self.derivation = derivation;
         let (ty, nullable) = (aggregate.ty.clone(), aggregate.nullable);
+        super::averages::keep_digits(&mut aggregate, self.context.div_precision_increment());
         let aggregates = self.scope.aggregates.as_mut().expect("checked above");
         let slot = match aggregates.iter().position(|a| *a == aggregate) {
             Some(slot) => slot,

@@ -69,6 +69,7 @@ impl Binder<'_> {
                 if bound.columns().len() != columns.len() {
                     return Err(Error::ColumnCount { row: 1 });
                 }
+                self.with_all_digits(&mut bound);
                 let (assignments, parts) = self.on_duplicate(&target, insert, Some(&mut bound))?;
                 (InsertSource::Query(Box::new(self.planned_query(query, bound)?)), assignments, parts)
             }
@@ -223,6 +224,7 @@ impl Binder<'_> {
         refuse_generated(table, &[column])?;
         let mut bound = self.value(value)?;
         super::adopt::adopt_place(self.context, &mut bound, &table.columns[column].ty);
+        self.assigned_with_all_digits(&mut bound);
         Ok(Some(bound))
     }
 

@@ -168,7 +168,7 @@ impl Grouping {
             ExprKind::Slot(slot) if *slot >= WINDOW_SLOT => Ok(expr.clone()),
             ExprKind::Slot(slot) if *slot >= AGGREGATE_SLOT => {
                 let mut out = expr.clone();
-                out.kind = ExprKind::Slot(self.keys.len() + usize::from(self.rollup) + slot - AGGREGATE_SLOT);
+                out.kind = ExprKind::Slot(self.first_aggregate() + slot - AGGREGATE_SLOT);
                 Ok(out)
             }
             ExprKind::Compare { left, right, .. } if left.kind == ExprKind::Slot(LEVEL_SLOT) => self.is_rolled_up(expr, right),
@@ -184,6 +184,11 @@ impl Grouping {
                 Ok(out)
             }
         }
+    }
+
+    /// The slot of the first aggregate.
+    pub fn first_aggregate(&self) -> usize {
+        self.keys.len() + usize::from(self.rollup)
     }
 
     /// The key with this number.
@@ -248,7 +253,7 @@ impl Grouping {
             }
         };
         let nullable = expr.nullable || self.keys.is_empty();
-        let slot = self.keys.len() + usize::from(self.rollup) + slot;
+        let slot = self.first_aggregate() + slot;
         Ok(Expr { kind: ExprKind::Slot(slot), ty: expr.ty.clone(), nullable })
     }
 }

@@ -9,6 +9,7 @@
 
 mod adopt;
 mod aggregate;
+mod averages;
 mod change;
 mod common;
 mod compare;

@@ -171,7 +171,10 @@ impl<'q, 'a> Tail<'q, 'a> {
 
 impl Binder<'_> {
     pub(super) fn query_plan(&mut self, query: &Query<'_>) -> Result<QueryPlan> {
-        let bound = self.bind_query(query)?;
+        let mut bound = self.bind_query(query)?;
+        if let Some(ast::SelectInto::Variables(_)) = query.into {
+            self.with_all_digits(&mut bound);
+        }
         self.planned_query(query, bound)
     }
 

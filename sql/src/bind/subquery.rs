@@ -96,13 +96,14 @@ impl Binder<'_> {
 
     /// `(SELECT ...)`: one value, or a row of several.
     pub(super) fn scalar_subquery(&mut self, query: &Query<'_>) -> Result<Expr> {
-        let (bound, level) = self.nested(LevelKind::Subquery, |b| b.bind_query(query))?;
+        let (mut bound, level) = self.nested(LevelKind::Subquery, |b| b.bind_query(query))?;
+        let columns = bound.columns().to_vec();
+        self.with_all_digits(&mut bound);
         let correlated = match &bound {
             Bound::Select(select) if self.context.switches().subquery_to_derived => self.correlated_aggregate(select, &level),
             _ => None,
         };
         let block = self.finish(bound)?;
-        let columns = block.columns.clone();
         let derivation = block.derivations[0];
         let id = self.add_subquery(block, &level, SubqueryKeep::Row);
         self.note_correlated(correlated, id);
