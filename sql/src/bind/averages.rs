@@ -4,11 +4,16 @@
 //! point, cut off. Expressions compute with all of them (`AVG(n) * 100`), and so do scalar subqueries, IF and CASE that choose one. What shows it rounds: a
 //! text, a result's column, a derived table; but not a column or a variable that takes the value.
 //!
+//! Where a DOUBLE is wanted it is the quotient of doubles, and no decimal was there before; but for that of a group by keys, which MySQL keeps in a
+//! table as the decimal that it is (unless an index, ROLLUP or DISTINCT makes it read the groups in order: the first of these is not followed).
+//!
 //! V1: an aggregate has the type of all its digits; an expression that reads it has the type that MySQL tells, with fewer digits.
 
+use super::aggregate::AGGREGATE_SLOT;
 use super::query::{Bound, BoundSelect};
+use super::window::WINDOW_SLOT;
 use super::{Binder, typing};
-use crate::expr::{Aggregate, Expr, ExprKind, SubqueryTest};
+use crate::expr::{Aggregate, ArithmeticOp, Expr, ExprKind, SubqueryTest};
 use crate::func::{AggregateFunction, Function};
 use types::decimal::{SCALE_MAX, quotient_scale};
 use types::{ColumnType, TypeKind};
@@ -48,6 +53,33 @@ impl Binder<'_> {
         if let Some(ty) = self.exact_type(value, None) {
             value.ty = ty;
         }
+    }
+
+    /// An average where a DOUBLE is wanted: the sum by the number of rows, both as they are.
+    pub(super) fn average_as_double(&mut self, expr: &mut Expr) {
+        let (ExprKind::Slot(slot @ AGGREGATE_SLOT..WINDOW_SLOT), Some(aggregates)) = (&expr.kind, &mut self.scope.aggregates)
+        else {
+            return;
+        };
+        let Some(average) = aggregates.get(slot - AGGREGATE_SLOT).cloned() else { return };
+        let is_kept = self.scope.has_keys && !self.scope.rollup && !average.distinct;
+        if is_kept || average.function != AggregateFunction::Avg || scale(&average.ty).is_none() {
+            return;
+        }
+        let (of_sum, of_count) = (typing::sum(&average.args[0]), typing::bigint(false));
+        let mut read = |function, ty: ColumnType, nullable| {
+            let aggregate = Aggregate { function, ty: ty.clone(), nullable, ..average.clone() };
+            let place = aggregates.iter().position(|other| *other == aggregate).unwrap_or_else(|| {
+                aggregates.push(aggregate);
+                aggregates.len() - 1
+            });
+            Expr { kind: ExprKind::Slot(AGGREGATE_SLOT + place), ty, nullable }
+        };
+        let sum = read(AggregateFunction::Sum, of_sum, true);
+        let count = read(AggregateFunction::Count, of_count, false);
+        let left = Box::new(super::operand::cast_to(sum, typing::double()));
+        let kind = ExprKind::Arithmetic { op: ArithmeticOp::Divide, left, right: Box::new(count) };
+        *expr = Expr { kind, ty: typing::double(), nullable: true };
     }
 
     /// The type of all the digits that an expression has, where they are more than its own type has.

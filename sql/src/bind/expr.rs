@@ -192,6 +192,9 @@ impl Binder<'_> {
         } else {
             typing::arithmetic(op, &left, &right, self.mode.no_unsigned_subtraction, self.context.div_precision_increment())
         };
+        if class(&ty) == Class::Double {
+            [&mut left, &mut right].into_iter().for_each(|side| self.average_as_double(side));
+        }
         let divides = matches!(op, ArithmeticOp::Divide | ArithmeticOp::IntDivide | ArithmeticOp::Modulo);
         let nullable = divides || left.nullable || right.nullable;
         self.derivation = Derivation::NUMERIC;
@@ -619,6 +622,9 @@ impl Binder<'_> {
         if matches!(class(&ty), Class::Double | Class::Decimal) {
             moved_date_as_number(&mut arg);
             choice_as_number(&mut arg);
+        }
+        if class(&ty) == Class::Double {
+            self.average_as_double(&mut arg);
         }
         if matches!(class(&ty), Class::Integer | Class::Double | Class::Decimal) {
             enum_as_number(&mut arg);

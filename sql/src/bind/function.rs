@@ -187,6 +187,9 @@ impl Binder<'_> {
             derivation.level == Coercibility::Ignorable && (0..args.len()).any(|n| takes_part_in_collation(function, n));
         let collation = if no_text { CollationId::BINARY } else { self.string_collation(derivation) };
         let ty = self.call_type(function, &args, collation)?;
+        if is_numeric(function) && class(&ty) == Class::Double {
+            args.iter_mut().for_each(|arg| self.average_as_double(arg));
+        }
         let is_number = |n: &usize| *n < numbers || is_integer(function, *n);
         for (_, arg) in args.iter_mut().enumerate().filter(|(n, _)| is_number(n)) {
             as_number_of_text(arg);

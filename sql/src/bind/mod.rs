@@ -134,6 +134,8 @@ pub(crate) struct Scope {
     pub window_names: Vec<NamedWindow>,
     /// GROUP BY ... WITH ROLLUP
     pub rollup: bool,
+    /// GROUP BY has keys.
+    pub has_keys: bool,
     /// ON DUPLICATE KEY UPDATE: the names of the row that would have been inserted.
     pub insert_row: Option<InsertRow>,
     /// ON DUPLICATE KEY UPDATE: the query that gives the rows, whose columns may be named.
@@ -225,6 +227,7 @@ impl Scope {
             correlated: Vec::new(),
             window_names: Vec::new(),
             rollup: false,
+            has_keys: false,
             insert_row: None,
             query_row: None,
             view_order: Vec::new(),

@@ -335,6 +335,7 @@ impl Binder<'_> {
         self.scope.aggregates = Some(Vec::new());
         self.scope.windows = Some(Vec::new());
         self.scope.rollup = select.with_rollup;
+        self.scope.has_keys = !select.group_by.is_empty();
         self.named_windows(select.windows)?;
         let columns = self.select_items(select.items)?;
         let keys = self.group_by(select.group_by)?;
