@@ -192,8 +192,8 @@ impl<'p> Builder<'p> {
                 let window = window::WindowOperator::new(self.build(input), *columns, partition, order, calls);
                 Operator::Window(Box::new(window))
             }
-            Node::SetOperation { left, right, except, all, columns } => {
-                let types = slot_types(left).into_iter().take(*columns).collect();
+            Node::SetOperation { left, right, except, all, .. } => {
+                let types = slot_types(node);
                 let (left, right) = (self.unordered().build(left), self.unordered().build(right));
                 Operator::SetOperation(Box::new(set_operation::SetOperation::new(left, right, *except, *all, types)))
             }
@@ -382,13 +382,13 @@ fn slot_types(node: &Node) -> Vec<&types::ColumnType> {
     match node {
         Node::Aggregate { keys, aggregates, .. } => keys.iter().map(|k| &k.ty).chain(aggregates.iter().map(|a| &a.ty)).collect(),
         Node::Project { exprs, .. } => exprs.iter().map(|e| &e.ty).collect(),
-        Node::Values { rows } => rows.first().map_or_else(Vec::new, |row| row.iter().map(|e| &e.ty).collect()),
+        Node::Values { rows } => known(rows.iter().map(|row| row.iter().map(|e| &e.ty).collect())),
         Node::Filter { input, .. }
         | Node::Distinct { input, .. }
         | Node::Sort { input, .. }
         | Node::Limit { input, .. }
         | Node::Trim { input, .. } => slot_types(input),
-        Node::Concat { inputs } => inputs.first().map_or_else(Vec::new, slot_types),
+        Node::Concat { inputs } => known(inputs.iter().map(slot_types)),
         Node::Rollup { keys, aggregates, .. } => {
             let level = std::iter::once(&*LEVEL_TYPE);
             keys.iter().map(|k| &k.ty).chain(level).chain(aggregates.iter().map(|a| &a.ty)).collect()
@@ -396,11 +396,25 @@ fn slot_types(node: &Node) -> Vec<&types::ColumnType> {
         Node::Window { input, columns, calls, .. } => {
             slot_types(input).into_iter().take(*columns).chain(calls.iter().map(|call| &call.ty)).collect()
         }
-        Node::SetOperation { left, columns, .. } => slot_types(left).into_iter().take(*columns).collect(),
+        Node::SetOperation { left, right, columns, .. } => {
+            known([left, right].into_iter().map(|input| slot_types(input))).into_iter().take(*columns).collect()
+        }
         Node::Recursive { columns, .. } => columns.iter().map(|(_, ty)| ty).collect(),
         Node::JsonTable(table) => table.outputs.iter().map(|output| &output.ty).collect(),
         Node::OneRow | Node::Scan(_) | Node::NestedLoop { .. } | Node::HashJoin { .. } => Vec::new(),
     }
+}
+
+/// The types of rows that come from several places: NULLs alone have none of their own.
+fn known<'n>(mut inputs: impl Iterator<Item = Vec<&'n types::ColumnType>>) -> Vec<&'n types::ColumnType> {
+    let is_null = |ty: &types::ColumnType| ty.kind == types::TypeKind::Null;
+    let mut known = inputs.next().unwrap_or_default();
+    while known.iter().any(|ty| is_null(ty))
+        && let Some(others) = inputs.next()
+    {
+        known.iter_mut().zip(others).filter(|(ty, _)| is_null(ty)).for_each(|(ty, other)| *ty = other);
+    }
+    known
 }
 
 fn slot_count(node: &Node) -> usize {
