@@ -50,7 +50,7 @@ impl Binder<'_> {
         let (mut aggregate, derivation) = bound?;
         self.derivation = derivation;
         let (ty, nullable) = (aggregate.ty.clone(), aggregate.nullable);
-        super::averages::keep_digits(&mut aggregate, self.context.div_precision_increment());
+        super::fraction_digits::keep_digits(&mut aggregate, self.context.div_precision_increment());
         let aggregates = self.scope.aggregates.as_mut().expect("checked above");
         let slot = match aggregates.iter().position(|a| *a == aggregate) {
             Some(slot) => slot,
@@ -128,6 +128,7 @@ impl Binder<'_> {
         }
         match function {
             A::BitAnd | A::BitOr | A::BitXor if is_long_bit_string(&args[0]) => return Err(Error::LongBitOperand),
+            A::Min | A::Max if class(&args[0].ty) == Class::Decimal => super::fraction_digits::filled(&mut args[0]),
             A::Min | A::Max if class(&args[0].ty) == Class::String => {
                 compare::compared(&[derivation; 2], &function.name().to_lowercase())?;
             }

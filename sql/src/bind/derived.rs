@@ -49,7 +49,8 @@ impl Binder<'_> {
     }
 
     /// Registers a query whose rows are kept.
-    pub(super) fn kept(&mut self, bound: Bound, level: Level, names: Vec<String>, alias: &str) -> Result<JoinTree> {
+    pub(super) fn kept(&mut self, mut bound: Bound, level: Level, names: Vec<String>, alias: &str) -> Result<JoinTree> {
+        super::fraction_digits::filled_columns(&mut bound);
         let key = bound.key();
         let pushable = self.pushable(&bound).filter(|_| level.resets.is_empty());
         let block = self.finish(bound)?;

@@ -9,7 +9,6 @@
 
 mod adopt;
 mod aggregate;
-mod averages;
 mod change;
 mod common;
 mod compare;
@@ -20,6 +19,7 @@ mod digits;
 mod dml;
 mod expr;
 mod extreme;
+mod fraction_digits;
 mod from;
 mod function;
 mod function_names;

@@ -412,6 +412,9 @@ impl Binder<'_> {
         let visible = project.len();
         let distinct = select.distinct && !one_row;
         let sort = self.sort_keys(&mut project, order, distinct)?;
+        if distinct {
+            project[..visible].iter_mut().for_each(super::fraction_digits::filled);
+        }
         let (straight, locking) = (select.straight_join, tail.locking);
         let mut columns = columns;
         for (column, expr) in columns.iter_mut().zip(&project) {

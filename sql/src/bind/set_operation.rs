@@ -122,7 +122,8 @@ impl Binder<'_> {
             self.levels.last().is_some_and(|l| matches!(l.kind, LevelKind::Derived | LevelKind::View)),
         );
         for body in bodies {
-            let bound = self.bind_body(&body)?;
+            let mut bound = self.bind_body(&body)?;
+            super::fraction_digits::filled_columns(&mut bound);
             if notes && bounds.len() < PUSHED_BLOCKS_MAX {
                 bounds.extend(all_take(std::slice::from_ref(&bound)).into_iter().flatten());
             }

@@ -1,6 +1,9 @@
-//! Averages have more digits than they show.
+//! Decimals that have other digits than their type.
 //!
-//! AVG of exact numbers divides as `/` does, but what it gives is not rounded to the digits that its type has: groups of nine digits stay behind the
+//! *Fewer.* IF and CASE of several types show each branch with its own digits; where rows are kept (a derived table, UNION, DISTINCT, MAX and MIN) all have
+//! those of the type.
+//!
+//! *More.* AVG of exact numbers divides as `/` does, but what it gives is not rounded to the digits that its type has: groups of nine digits stay behind the
 //! point, cut off. Expressions compute with all of them (`AVG(n) * 100`), and so do scalar subqueries, IF and CASE that choose one. What shows it rounds: a
 //! text, a result's column, a derived table; but not a column or a variable that takes the value.
 //!
@@ -25,6 +28,23 @@ pub(super) fn keep_digits(aggregate: &mut Aggregate, increment: u8) {
         let of_argument = u8::try_from(typing::decimal_shape(&aggregate.args[0]).1).unwrap_or(SCALE_MAX);
         let scale = quotient_scale(of_argument, 0, increment).min(SCALE_MAX);
         aggregate.ty.kind = TypeKind::Decimal { precision, scale };
+    }
+}
+
+/// What is chosen, with the digits that its type has.
+pub(super) fn filled(expr: &mut Expr) {
+    let is_chosen = matches!(expr.kind, ExprKind::Call { function: Function::If, .. } | ExprKind::Case { .. });
+    if is_chosen && let Some(ty) = scale(&expr.ty).map(|_| expr.ty.clone()) {
+        let chosen = std::mem::replace(expr, super::literal::integer(0));
+        *expr = super::operand::cast_to(chosen, ty);
+    }
+}
+
+/// The same of all columns of a query.
+pub(super) fn filled_columns(bound: &mut Bound) {
+    if let Bound::Select(select) = bound {
+        let visible = select.visible;
+        select.project[..visible].iter_mut().for_each(filled);
     }
 }
 
