@@ -91,8 +91,9 @@ impl Binder<'_> {
         let names = derived_names(bound.columns().iter().map(|c| c.name.as_str()), table.columns)?;
         match bound {
             Bound::Select(select) if self.is_repeatable(&select) => Ok(Meaning::Block(select, names)),
-            bound => {
+            mut bound => {
                 let key = bound.key();
+                super::fraction_digits::filled_columns(&mut bound);
                 let block = self.finish(bound)?;
                 Ok(self.shared(table.name, names, block, key, None))
             }

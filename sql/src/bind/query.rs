@@ -258,7 +258,8 @@ impl Binder<'_> {
     }
 
     pub(super) fn body(&mut self, body: &QueryBody<'_>) -> Result<Block> {
-        let bound = self.bind_body(body)?;
+        let mut bound = self.bind_body(body)?;
+        super::fraction_digits::filled_columns(&mut bound);
         self.finish(bound)
     }
 
