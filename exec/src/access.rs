@@ -173,11 +173,23 @@ fn integer_key<'a>(env: &Env<'a>, value: &Value<'a>, column: &ColumnType) -> Ste
         let held = clamp(n);
         return Ok(Some((as_column(held), held.cmp(&n))));
     }
-    if let Value::Decimal(d) = value {
+    let text = match value {
+        Value::Bytes(text) => Some(Decimal::parse(text)).filter(|parsed| parsed.consumed > 0 && !parsed.overflow),
+        _ => None,
+    };
+    if text.as_ref().is_some_and(|_| coerce::exact_number(value).is_none()) {
+        // What is wrong with it is told once.
+        env.as_double(value)?;
+    }
+    let exact = match value {
+        Value::Decimal(d) => Some(*d),
+        _ => text.map(|parsed| parsed.value),
+    };
+    if let Some(d) = exact {
         let floor = d.floor().ok().and_then(|f| f.to_i64().map(i128::from).or(f.to_u64().map(i128::from)).ok());
         let wide = floor.unwrap_or(if d.is_negative() { i128::MIN } else { i128::MAX });
         let held = clamp(wide);
-        return Ok(Some((as_column(held), Decimal::from_i128(held).cmp(d))));
+        return Ok(Some((as_column(held), Decimal::from_i128(held).cmp(&d))));
     }
     let x = env.as_double(value)?;
     let held = clamp(x.floor() as i128);

@@ -124,6 +124,21 @@ pub(crate) fn plain_integer(value: &Value<'_>) -> Option<i128> {
     }
 }
 
+/// An integer, a DECIMAL, or a text that is such a number and nothing more.
+pub(crate) fn exact_number(value: &Value<'_>) -> Option<Decimal> {
+    Some(match value {
+        Value::Int(n) => Decimal::from_i64(*n),
+        Value::UInt(n) => Decimal::from_u64(*n),
+        Value::Decimal(d) => *d,
+        Value::Bytes(text) => {
+            let parsed = Decimal::parse(text);
+            let is_all = parsed.consumed > 0 && text[parsed.consumed..].iter().all(u8::is_ascii_whitespace);
+            return (is_all && !parsed.overflow && !parsed.truncated).then_some(parsed.value);
+        }
+        _ => return None,
+    })
+}
+
 /// The number of an ENUM's member, the bits of a SET's; the empty text of an ENUM is 0.
 pub(crate) fn member_number<'a>(value: &Value<'_>, ty: &ColumnType) -> Value<'a> {
     let text = match value {

@@ -59,6 +59,11 @@ pub trait Host {
     /// The rows of a table of the server, as of now; rows may be left out whose columns differ from the texts that `equal` has for
     /// them. `None`: there is no such table any more.
     fn virtual_rows(&self, table: &TableDef, equal: &[(usize, Vec<u8>)]) -> Option<Box<dyn VirtualRows + '_>>;
+
+    /// Changes columns of a row of such a table, where these are settings.
+    fn change_settings(&self, table: &TableDef, _row: &[Value<'static>], _changes: &[(usize, Value<'_>)]) -> Result<()> {
+        Err(Error::NotSupported(format!("changing settings of {}", table.name)))
+    }
 }
 
 /// A call of a stored function.

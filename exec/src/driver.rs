@@ -106,6 +106,8 @@ pub async fn run_dml(cx: &mut ExecContext<'_>, prepared: &Prepared) -> Result<Dm
     cx.session.settle_variables();
     let result = match &*prepared.plan {
         Plan::Insert(plan) => crate::dml::insert(cx, prepared, plan, &mut scratch, &mut changes).await,
+        // Boxed: rare, and it would make every statement larger.
+        Plan::Update(plan) if plan.scan.table.is_virtual => Box::pin(crate::dml::update_settings(cx, prepared, plan)).await,
         Plan::Update(plan) => crate::dml::update(cx, prepared, plan, &mut scratch, &mut changes).await,
         Plan::Delete(plan) => crate::dml::delete(cx, prepared, plan, &mut scratch, &mut changes).await,
         Plan::Change(plan) => crate::dml::change(cx, prepared, plan, &mut changes).await,

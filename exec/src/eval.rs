@@ -724,7 +724,7 @@ impl<'a> Env<'a> {
             },
             CompareAs::Decimal => match (a, b) {
                 (Value::Double(_) | Value::Bytes(_), _) | (_, Value::Double(_) | Value::Bytes(_)) => {
-                    self.as_double(a)?.partial_cmp(&self.as_double(b)?)
+                    self.order_of_numbers(a, b)?
                 }
                 _ => Some(self.as_decimal(a)?.cmp(&self.as_decimal(b)?)),
             },
@@ -732,7 +732,7 @@ impl<'a> Env<'a> {
                 use crate::function::document_of;
                 Some(document_of(a, a_type).compare(&document_of(b, b_type)))
             }
-            CompareAs::Double => self.as_double(a)?.partial_cmp(&self.as_double(b)?),
+            CompareAs::Double => self.order_of_numbers(a, b)?,
             CompareAs::String(collation) => {
                 let (a, b) = (self.as_text(borrow(a), a_type)?, self.as_text(borrow(b), b_type)?);
                 Some(coerce::compare_strings(collation, &a, &b))
@@ -749,6 +749,17 @@ impl<'a> Env<'a> {
                 _ => None,
             },
         })
+    }
+
+    /// Compares as floating-point numbers, but an exact number with a text that is one, too, exactly: `id = '76561198016705746'`.
+    fn order_of_numbers(&self, a: &Value<'_>, b: &Value<'_>) -> Step<Option<Ordering>> {
+        if let (Value::Bytes(_), other) | (other, Value::Bytes(_)) = (a, b)
+            && !matches!(other, Value::Bytes(_) | Value::Double(_))
+            && let (Some(a), Some(b)) = (coerce::exact_number(a), coerce::exact_number(b))
+        {
+            return Ok(Some(a.cmp(&b)));
+        }
+        Ok(self.as_double(a)?.partial_cmp(&self.as_double(b)?))
     }
 
     /// The text of an expression's value; `None` is NULL.

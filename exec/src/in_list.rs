@@ -1,6 +1,6 @@
 //! `x IN (...)`: short lists are compared one by one; long lists of constants become a set when they are used again and again.
 
-use crate::coerce;
+use crate::coerce::{self, Kind};
 use crate::eval::{Env, Step};
 use crate::keys::{self, KeyKind};
 use sql::expr::{CompareAs, CompareOp, Expr, ExprKind};
@@ -118,6 +118,12 @@ impl ConstantSet {
                 });
                 KeyKind::of_comparison(by, &arg.ty, widest.map_or(&arg.ty, |m| &m.ty))
             }
+            CompareAs::Double if matches!(coerce::kind_of(&arg.ty), Kind::Integer | Kind::Decimal) => {
+                match Self::scale_of_texts(env, arg, list)? {
+                    Some(scale) => KeyKind::Decimal(scale),
+                    None => return Ok(None),
+                }
+            }
             _ => KeyKind::of_comparison(by, &arg.ty, &arg.ty),
         };
         let mut set = Self::empty(kind);
@@ -140,6 +146,21 @@ impl ConstantSet {
             set.members.insert(key.into());
         }
         Ok(Some(set))
+    }
+
+    /// The most digits behind the point that exact numbers and texts that are such have. `None`: there are others among the members.
+    fn scale_of_texts<'a>(env: &Env<'a>, arg: &'a Expr, list: &'a [Expr]) -> Step<Option<u8>> {
+        let mut most = coerce::declared_scale(&arg.ty);
+        for member in list {
+            match env.eval(member)? {
+                types::Value::Null => {}
+                value => match coerce::exact_number(&value) {
+                    Some(number) => most = most.max(number.scale()),
+                    None => return Ok(None),
+                },
+            }
+        }
+        Ok(Some(most))
     }
 
     fn probe<'a>(&mut self, env: &Env<'a>, arg: &'a Expr) -> Step<Option<Option<bool>>> {

@@ -70,7 +70,9 @@ impl Prepared {
             }
             Plan::Update(update) => {
                 prepared.sources = resolve_trees(&plan, &update.parts, &resolve)?;
-                prepared.sources[0] = Some(resolve(&update.scan.table)?);
+                if !update.scan.table.is_virtual {
+                    prepared.sources[0] = Some(resolve(&update.scan.table)?);
+                }
             }
             Plan::Delete(delete) => {
                 prepared.sources = resolve_trees(&plan, &delete.parts, &resolve)?;

@@ -377,6 +377,7 @@ fn sql_error(error: &Sql) -> (u16, String) {
         Sql::OutOfRange { kind, expression } => (1690, format!("{kind} value is out of range in '{expression}'")),
         Sql::IllegalNumber { kind, value } => (1367, format!("Illegal {kind} '{value}' value found during parsing")),
         Sql::NotUpdatable { table, statement } => (1288, format!("The target table {table} of the {statement} is not updatable")),
+        Sql::FixedSetting => (1683, "Invalid performance_schema usage.".into()),
         Sql::UpdateTableUsed(name) => (1093, format!("You can't specify target table '{name}' for update in FROM clause")),
         Sql::File(error) => file_error(*error),
         Sql::Definition(error) => definition_error(error),

@@ -5,6 +5,7 @@ use crate::accounts::AccountStore;
 use crate::connection::configure_tls;
 use crate::ddl::DdlThreads;
 use crate::event::{EventScheduler, Events};
+use crate::instruments::Instruments;
 use crate::session::IDS;
 use crate::user_lock::UserLocks;
 use crate::variables::persisted::Persisted;
@@ -30,6 +31,7 @@ pub struct Shared {
     /// `None`: TLS is not offered.
     pub tls: Option<Arc<rustls::ServerConfig>>,
     pub user_locks: Arc<UserLocks>,
+    pub instruments: Instruments,
     pub events: Events,
     /// Where statements keep what memory has no room for.
     pub temporary: exec::Temporary,
@@ -78,6 +80,7 @@ impl Shared {
             accounts: Arc::new(accounts),
             tls,
             user_locks: Arc::default(),
+            instruments: Instruments::default(),
             events: Events::default(),
             temporary,
             started: Instant::now(),

@@ -242,6 +242,8 @@ pub enum Error {
         table: String,
         statement: &'static str,
     },
+    /// 1683 "Invalid performance_schema usage."
+    FixedSetting,
     /// 1093 "You can't specify target table '{0}' for update in FROM clause"
     UpdateTableUsed(String),
     /// 1348 "Column '{0}' is not updatable"

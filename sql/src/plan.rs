@@ -566,6 +566,10 @@ pub trait BindContext {
     fn enter_view(&self, _view: &TableDef, outer: Rights) -> crate::error::Result<Rights> {
         Ok(outer)
     }
+    /// Which columns of a table of the server UPDATE may set; `None`: it has no settings.
+    fn settings(&self, _table: &TableDef) -> Option<&'static [&'static str]> {
+        None
+    }
     /// CURRENT_USER() of a definer; `None`: the session's.
     fn definer(&self, _rights: Rights) -> Option<String> {
         None

@@ -11,12 +11,13 @@ use crate::eval::{Env, Shared, Step};
 use crate::run::Source;
 use sql::expr::{Expr, ExprKind};
 use sql::plan::Assignment;
-use table::Table;
+use std::sync::Arc;
 use types::Value;
+use types::schema::TableDef;
 
 /// The assignments of a statement, made ready.
 pub(super) struct Assigner<'p> {
-    table: &'p Table,
+    def: &'p Arc<TableDef>,
     assignments: &'p [Assignment],
     /// Some assignment reads a column that an earlier one sets.
     sequential: bool,
@@ -34,19 +35,19 @@ pub(super) struct Assigner<'p> {
 pub(super) type ColumnChanges<'v> = Vec<(usize, Value<'v>)>;
 
 impl<'p> Assigner<'p> {
-    pub fn new(table: &'p Table, assignments: &'p [Assignment]) -> Result<Self> {
-        let columns = &table.def().columns;
+    pub fn new(def: &'p Arc<TableDef>, assignments: &'p [Assignment]) -> Result<Self> {
+        let columns = &def.columns;
         let assigned = |column: usize| assignments.iter().any(|a| a.column == column);
         let sequential = assignments.iter().enumerate().any(|(n, later)| {
             later.value.as_ref().is_some_and(|value| assignments[..n].iter().any(|earlier| reads(value, earlier.column)))
         });
         let mut defaults = Vec::with_capacity(assignments.len());
         for assignment in assignments {
-            let default = assignment.value.is_none().then(|| defaults::of_column(table.def(), assignment.column));
+            let default = assignment.value.is_none().then(|| defaults::of_column(def, assignment.column));
             defaults.push(default.transpose()?);
         }
         let touched = (0..columns.len()).filter(|c| columns[*c].on_update_now && !assigned(*c)).collect();
-        Ok(Self { table, assignments, sequential, defaults, touched, computed: Vec::new(), defers_nulls: false })
+        Ok(Self { def, assignments, sequential, defaults, touched, computed: Vec::new(), defers_nulls: false })
     }
 
     pub fn with_rules(mut self, rules: Option<&RowRules>) -> Self {
@@ -61,8 +62,8 @@ impl<'p> Assigner<'p> {
     }
 
     /// For rows of a join: the values are all evaluated over the rows as they were found.
-    pub fn over_join(table: &'p Table, assignments: &'p [Assignment]) -> Result<Self> {
-        Ok(Self { sequential: false, ..Self::new(table, assignments)? })
+    pub fn over_join(def: &'p Arc<TableDef>, assignments: &'p [Assignment]) -> Result<Self> {
+        Ok(Self { sequential: false, ..Self::new(def, assignments)? })
     }
 
     /// Every column that an update may change.
@@ -122,7 +123,7 @@ impl<'p> Assigner<'p> {
 
     fn convert<'v>(&'v self, shared: &Shared<'_>, n: usize, value: &'v Value<'_>, row: u64) -> Result<Value<'v>> {
         let assignment = &self.assignments[n];
-        let column = &self.table.def().columns[assignment.column];
+        let column = &self.def.columns[assignment.column];
         let stored = match (self.expr(n), &self.defaults[n]) {
             (Some(_), _) if value.is_null() => Value::Null,
             (Some(expr), _) => store::convert(shared, value, &expr.ty, column, row)?,
@@ -144,17 +145,31 @@ impl<'p> Assigner<'p> {
         row: u64,
         changes: &mut ColumnChanges<'v>,
     ) -> Result<()> {
+        let stored_row = source.row.row(source.stored_table());
+        // A value that lies outside of the row and was not read counts as different.
+        let stays = |column: usize, value: &Value<'_>| stored_row.get(column).is_ok_and(|old| old == *value);
+        self.changes_of(shared, stays, raw, row, changes)
+    }
+
+    /// As `changes`, of a row of which `stays` tells whether it has a value already.
+    #[inline]
+    pub fn changes_of<'v>(
+        &'v self,
+        shared: &Shared<'_>,
+        stays: impl Fn(usize, &Value<'_>) -> bool,
+        raw: &'v [Value<'_>],
+        row: u64,
+        changes: &mut ColumnChanges<'v>,
+    ) -> Result<()> {
         changes.clear();
-        let stored_row = source.row.row(self.table);
         for (n, assignment) in self.assignments.iter().enumerate() {
             // DEFAULT of a generated column: it is computed anyway.
-            if self.defaults[n].is_some() && self.table.def().columns[assignment.column].generated.is_some() {
+            if self.defaults[n].is_some() && self.def.columns[assignment.column].generated.is_some() {
                 continue;
             }
             let value = if self.sequential { raw[n].borrowed() } else { self.convert(shared, n, &raw[n], row)? };
             changes.retain(|(column, _)| *column != assignment.column);
-            // A value that lies outside of the row and was not read counts as different.
-            if stored_row.get(assignment.column).is_ok_and(|old| old == value) {
+            if stays(assignment.column, &value) {
                 continue;
             }
             changes.push((assignment.column, value));
@@ -163,7 +178,7 @@ impl<'p> Assigner<'p> {
             return Ok(());
         }
         for column in &self.touched {
-            changes.push((*column, defaults::now(shared, &self.table.def().columns[*column])));
+            changes.push((*column, defaults::now(shared, &self.def.columns[*column])));
         }
         Ok(())
     }

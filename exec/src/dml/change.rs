@@ -259,7 +259,7 @@ impl<'p> Rows<'p> {
         counts: &mut Changes,
     ) -> Result<u64> {
         let triggers = Triggers::of(self.table, TriggerEvent::Update);
-        let assigner = Assigner::over_join(self.table, &self.target.assignments)?.with_triggers(triggers.as_ref());
+        let assigner = Assigner::over_join(self.table.def(), &self.target.assignments)?.with_triggers(triggers.as_ref());
         let How { rules, ignore } = how;
         let wanted = vec![true; self.table.def().columns.len()];
         let mut progress = Progress::default();

@@ -169,7 +169,7 @@ impl<'p> Inserting<'p> {
         let columns = &table.def().columns;
         let triggers = InsertTriggers::of(table, plan);
         let update = triggers.as_ref().and_then(|triggers| triggers.update.as_ref());
-        let assigner = (!plan.on_duplicate.is_empty()).then(|| Assigner::new(table, &plan.on_duplicate));
+        let assigner = (!plan.on_duplicate.is_empty()).then(|| Assigner::new(table.def(), &plan.on_duplicate));
         let auto = columns.iter().position(|c| c.auto_increment).map(|column| AutoIncrement {
             column,
             next: 0,

@@ -16,6 +16,7 @@ use crate::operator::{ScanOperator, SourceLock, evaluate_count};
 use crate::prepared::Prepared;
 use crate::run::{Run, Slice, SourceState, sources_of};
 use crate::scratch::{Scratch, recycle};
+use crate::session::SessionVars;
 use crate::wait::{self, engine};
 use sql::plan::{Access, LimitPlan, Parts, Scan, UpdatePlan};
 use std::sync::Arc;
@@ -37,7 +38,7 @@ pub(crate) async fn update(
     let mut run = start_run(cx, prepared, &plan.parts, plan.ignore);
     let rules = prepared.rules(table);
     let triggers = Triggers::of(table, TriggerEvent::Update);
-    let assigner = Assigner::new(table, &plan.assignments)?.with_rules(rules).with_triggers(triggers.as_ref());
+    let assigner = Assigner::new(table.def(), &plan.assignments)?.with_rules(rules).with_triggers(triggers.as_ref());
     let limit = limit_of(&mut run, plan.limit.as_ref()).await?;
     let checker = Checker::new(prepared.foreign_keys.as_deref(), table, &run.shared, plan.ignore);
     let judge = prepared.judge(table);
@@ -80,13 +81,17 @@ pub(crate) async fn update(
     let Updating { matched, changed, .. } = update;
     scratch.progress = progress;
     scratch.values = recycle(values);
-    let session = run.shared.session;
-    Ok(DmlDone {
+    Ok(updated(run.shared.session, matched, changed))
+}
+
+/// What an UPDATE answers.
+pub(super) fn updated(session: &SessionVars, matched: u64, changed: u64) -> DmlDone {
+    DmlDone {
         affected: if session.client_found_rows { matched } else { changed },
         matched,
         last_insert_id: session.last_insert_id_set.get().unwrap_or(0),
         info: update_info(session, matched, changed),
-    })
+    }
 }
 
 /// The table that an UPDATE or DELETE changes: its source 0.

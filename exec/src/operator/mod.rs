@@ -32,7 +32,7 @@ mod window;
 
 pub(crate) use limit::evaluate_count;
 pub(crate) use measured::Registry;
-pub(crate) use scan::{ScanOperator, SourceLock};
+pub(crate) use scan::{ScanOperator, SourceLock, VirtualScan};
 
 use crate::eval::Step;
 use crate::run::Run;

@@ -531,6 +531,11 @@ impl<'p> VirtualScan<'p> {
         self.pending = false;
     }
 
+    /// The values of the row that `next` has found.
+    pub fn row(&self) -> &[Value<'static>] {
+        &self.row
+    }
+
     pub fn next(&mut self, run: &mut Run<'p>) -> Step<bool> {
         loop {
             if !self.pending {

@@ -215,6 +215,10 @@ impl BindContext for Binder<'_> {
         self.state.worker.shared.database.table(table.id).map_or(0, |table| table.estimated_rows())
     }
 
+    fn settings(&self, table: &TableDef) -> Option<&'static [&'static str]> {
+        crate::instruments::Instruments::settings(table)
+    }
+
     fn statistics(&self, table: &TableDef) -> Option<Arc<TableStatistics>> {
         self.state.worker.shared.database.table(table.id)?.statistics()
     }

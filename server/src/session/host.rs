@@ -82,6 +82,11 @@ impl exec::Host for ServerHost<'_> {
         };
         Some(Box::new(Rows(crate::show::virtual_rows(&source, table)?.into_iter())))
     }
+
+    fn change_settings(&self, table: &TableDef, row: &[Value<'static>], changes: &[(usize, Value<'_>)]) -> exec::Result<()> {
+        self.worker.shared.instruments.change(table, row, changes);
+        Ok(())
+    }
 }
 
 /// Takes the connection out of a lock's waiters, however the wait ends.

@@ -84,6 +84,7 @@ pub struct OpenTransaction {
     /// The commit clock of the snapshot that it reads.
     pub snapshot: Option<u64>,
     pub isolation: txn::Isolation,
+    pub read_only: bool,
 }
 
 impl SessionInfo {

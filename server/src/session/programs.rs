@@ -202,6 +202,10 @@ impl exec::Host for ProgramHost<'_, '_> {
     fn virtual_rows(&self, table: &TableDef, equal: &[(usize, Vec<u8>)]) -> Option<Box<dyn VirtualRows + '_>> {
         self.server.virtual_rows(table, equal)
     }
+
+    fn change_settings(&self, table: &TableDef, row: &[Value<'static>], changes: &[(usize, Value<'_>)]) -> exec::Result<()> {
+        self.server.change_settings(table, row, changes)
+    }
 }
 
 impl State {

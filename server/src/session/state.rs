@@ -298,7 +298,7 @@ impl State {
             let txn = self.transaction.txn();
             let (changes, snapshot) = txn.map_or((0, None), |txn| (txn.changes(), txn.snapshot_time()));
             let isolation = self.transaction.characteristics().isolation.unwrap_or(self.settings.isolation);
-            OpenTransaction { since, changes, snapshot, isolation }
+            OpenTransaction { since, changes, snapshot, isolation, read_only: self.transaction.is_read_only() }
         });
         self.info.transaction.set(open);
     }
@@ -377,6 +377,9 @@ impl State {
     /// The statement that `begin_statement` has begun is over.
     #[inline]
     pub fn record(&mut self, statistics: &Statistics, text: &[u8], failed: bool) {
+        if !self.worker.shared.instruments.digests() {
+            return;
+        }
         self.execution.examined = self.vars.rows_examined.get();
         self.execution.warnings = self.vars.warnings.get_mut().count();
         self.execution.failed = failed;

@@ -6,12 +6,13 @@ use super::build::{number, optional, text};
 use super::definitions::named;
 use super::virtual_tables::{Maker, Row, Source};
 use crate::digests::Summary;
+use crate::instruments;
 use crate::shared::Shared;
 use sha2::Digest;
 use types::{DateTime, Value};
 
 #[rustfmt::skip]
-pub const MAKERS: &[(&str, Maker)] = &[("events_statements_summary_by_digest", by_digest), ("setup_actors", actors), ("setup_consumers", consumers)];
+pub const MAKERS: &[(&str, Maker)] = &[("events_statements_summary_by_digest", by_digest), ("setup_actors", actors), (instruments::CONSUMERS, consumers), (instruments::INSTRUMENTS, setup_instruments)];
 
 #[rustfmt::skip]
 pub const VIEWS: &[(&str, Maker)] = &[
@@ -155,30 +156,12 @@ fn actors(_: &Source<'_>) -> Vec<Row> {
 }
 
 /// What is measured.
-fn consumers(_: &Source<'_>) -> Vec<Row> {
-    const NAMES: [(&str, bool); 16] = [
-        ("events_stages_current", false),
-        ("events_stages_history", false),
-        ("events_stages_history_long", false),
-        ("events_statements_cpu", false),
-        ("events_statements_current", false),
-        ("events_statements_history", false),
-        ("events_statements_history_long", false),
-        ("events_transactions_current", false),
-        ("events_transactions_history", false),
-        ("events_transactions_history_long", false),
-        ("events_waits_current", false),
-        ("events_waits_history", false),
-        ("events_waits_history_long", false),
-        ("global_instrumentation", true),
-        ("thread_instrumentation", false),
-        ("statements_digest", true),
-    ];
-    let row = |(name, on): &(&str, bool)| {
-        let cells = [("NAME", text(*name)), ("ENABLED", text(if *on { "YES" } else { "NO" }))];
-        named("performance_schema", "setup_consumers", cells)
-    };
-    NAMES.iter().map(row).collect()
+fn consumers(source: &Source<'_>) -> Vec<Row> {
+    source.worker.shared.instruments.consumer_rows()
+}
+
+fn setup_instruments(source: &Source<'_>) -> Vec<Row> {
+    source.worker.shared.instruments.instrument_rows()
 }
 
 /// Rows of a view of sys: what all of them have, and what each has of its own.

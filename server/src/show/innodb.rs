@@ -175,7 +175,7 @@ pub fn transactions(source: &Source<'_>) -> Vec<Row> {
     rows
 }
 
-fn isolation_name(isolation: txn::Isolation) -> &'static str {
+pub fn isolation_name(isolation: txn::Isolation) -> &'static str {
     match isolation {
         txn::Isolation::ReadUncommitted => "READ UNCOMMITTED",
         txn::Isolation::ReadCommitted => "READ COMMITTED",

@@ -26,7 +26,7 @@ pub use build::{
     Columns, checksum_result, key_part_expression, key_part_name, maintenance_result, number, optional, output_column, result,
     text, texts,
 };
-pub use definitions::virtual_database;
+pub use definitions::{named, virtual_database};
 pub use digests::is_summary_by_digest;
 pub use explain::explain;
 pub use filter::like;
@@ -34,7 +34,7 @@ pub use schema::{VirtualReads, is_virtual_database, virtual_reads, virtual_rows,
 pub use server::{Gathered, process_list};
 pub use tables::{datetime, describe};
 pub use views::problem as view_problem;
-pub use virtual_tables::{Source, Wanted, type_columns};
+pub use virtual_tables::{Row, Source, Wanted, type_columns};
 
 use crate::counters::count;
 use crate::error::{Error, Result};

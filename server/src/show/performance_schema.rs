@@ -6,6 +6,7 @@ use super::definitions::named;
 use super::locks;
 use super::metadata_locks;
 use super::virtual_tables::{Maker, Row, Source};
+use crate::instruments;
 use crate::session::ProcessLine;
 use crate::variables::{self, Scope};
 use std::collections::BTreeMap;
@@ -16,7 +17,7 @@ const DATABASE: &str = "performance_schema";
 
 #[rustfmt::skip]
 pub const MAKERS: &[(&str, Maker)] = &[
-    ("accounts", accounts), ("data_lock_waits", locks::data_lock_waits), ("data_locks", locks::data_locks), ("events_stages_current", stages), ("global_status", status), ("global_variables", global_variables), ("hosts", hosts),
+    ("accounts", accounts), ("data_lock_waits", locks::data_lock_waits), ("data_locks", locks::data_locks), ("events_stages_current", stages), ("events_transactions_current", transactions), ("global_status", status), ("global_variables", global_variables), ("hosts", hosts),
     ("metadata_locks", metadata_locks::rows), ("performance_timers", timers), ("persisted_variables", persisted), ("processlist", processes), ("session_account_connect_attrs", own_attributes),
     ("session_connect_attrs", attributes), ("session_status", status), ("session_variables", session_variables), ("threads", threads),
     ("users", users), ("variables_info", variables_info),
@@ -129,10 +130,13 @@ fn threads(source: &Source<'_>) -> Vec<Row> {
 fn stages(source: &Source<'_>) -> Vec<Row> {
     let row = |line: &ProcessLine| {
         let (name, done, all) = match line.stage? {
-            Stage::Waiting => ("stage/sql/Waiting for table metadata lock", None, None),
-            Stage::Reading { done, all } => ("stage/innodb/alter table (read PK and internal sort)", Some(done), Some(all)),
-            Stage::CatchingUp { left } => ("stage/innodb/alter table (log apply table)", Some(0), Some(left)),
+            Stage::Waiting => (instruments::WAITING_FOR_TABLE, None, None),
+            Stage::Reading { done, all } => (instruments::READING_ROWS, Some(done), Some(all)),
+            Stage::CatchingUp { left } => (instruments::CATCHING_UP, Some(0), Some(left)),
         };
+        if !source.worker.shared.instruments.shows(name) {
+            return None;
+        }
         let count = |value: Option<u64>| value.map_or(Value::Null, number);
         let cells = [
             ("THREAD_ID", number(thread_id(line.id))),
@@ -141,6 +145,27 @@ fn stages(source: &Source<'_>) -> Vec<Row> {
             ("WORK_ESTIMATED", count(all)),
         ];
         Some(named(DATABASE, "events_stages_current", cells))
+    };
+    lines(source).iter().filter_map(row).collect()
+}
+
+/// The transactions of several statements that are open.
+fn transactions(source: &Source<'_>) -> Vec<Row> {
+    if !source.worker.shared.instruments.shows(instruments::TRANSACTION) {
+        return Vec::new();
+    }
+    let row = |line: &ProcessLine| {
+        let open = line.transaction?;
+        let cells = [
+            ("THREAD_ID", number(thread_id(line.id))),
+            ("EVENT_NAME", text(instruments::TRANSACTION)),
+            ("STATE", text("ACTIVE")),
+            ("GTID", text("AUTOMATIC")),
+            ("ACCESS_MODE", text(if open.read_only { "READ ONLY" } else { "READ WRITE" })),
+            ("ISOLATION_LEVEL", text(super::innodb::isolation_name(open.isolation))),
+            ("AUTOCOMMIT", text("NO")),
+        ];
+        Some(named(DATABASE, "events_transactions_current", cells))
     };
     lines(source).iter().filter_map(row).collect()
 }

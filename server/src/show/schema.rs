@@ -3,7 +3,7 @@
 use super::definitions::{self, virtual_database};
 use super::virtual_tables::{Maker, Row, Source};
 use super::{digests, grant_tables, metadata_locks, performance_schema, privileges, sys_schema, virtual_tables};
-use sql::plan::{Access, Plan};
+use sql::plan::{Access, Plan, Scan};
 use std::sync::Arc;
 use types::convert::{StoreContext, Warnings};
 use types::schema::{Schema, TableDef};
@@ -38,15 +38,19 @@ pub struct VirtualReads {
 pub fn virtual_reads(plan: &Plan) -> VirtualReads {
     let mut reads = VirtualReads::default();
     let checks = plan.view_checks().flat_map(|check| check.parts.roots());
+    let mut note = |scan: &Scan| {
+        if matches!(scan.access, Access::Virtual) {
+            reads.any = true;
+            reads.gathered |= is_gathered(&scan.table);
+            reads.digests |= is_of_digests(&scan.table);
+            reads.metadata |= is_of_metadata(&scan.table);
+        }
+    };
+    if let Plan::Update(update) = plan {
+        note(&update.scan);
+    }
     for root in plan.roots().into_iter().chain(checks) {
-        root.walk_scans(&mut |scan| {
-            if matches!(scan.access, Access::Virtual) {
-                reads.any = true;
-                reads.gathered |= is_gathered(&scan.table);
-                reads.digests |= is_of_digests(&scan.table);
-                reads.metadata |= is_of_metadata(&scan.table);
-            }
-        });
+        root.walk_scans(&mut note);
     }
     reads
 }

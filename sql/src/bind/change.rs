@@ -1,7 +1,7 @@
 //! UPDATE and DELETE over several tables: a join whose rows name the rows to change.
 
 use super::query::convert_to;
-use super::{Binder, Changed, SourceKind};
+use super::{Binder, Changed, ReadAs, SourceKind};
 use crate::ast;
 use crate::error::{Clause, Error, Result, ViewProblem};
 use crate::expr::{Expr, ExprKind};
@@ -128,10 +128,17 @@ impl Binder<'_> {
         for from in self.scope.visible.iter().map(|&s| &self.sources[s]) {
             let name = || from.alias.clone();
             match (&from.kind, &from.view) {
-                (SourceKind::Table, _) => tables.push(Changed { table: from.table.id, name: name(), view: None }),
+                (SourceKind::Table, _) => {
+                    tables.push(Changed { table: from.table.id, name: name(), view: None, read: ReadAs::AnyName })
+                }
                 (_, Some(view)) => {
                     let own = view.tables.iter().map(|&s| self.sources[s].table.id);
-                    tables.extend(own.map(|table| Changed { table, name: name(), view: Some(view.def.id) }));
+                    tables.extend(own.map(|table| Changed {
+                        table,
+                        name: name(),
+                        view: Some(view.def.id),
+                        read: ReadAs::AnyName,
+                    }));
                 }
                 _ => {}
             }
@@ -152,7 +159,7 @@ impl Binder<'_> {
     fn changed_as(&self, target: &ChangeTarget) -> Changed {
         let named = &self.sources[self.named_source(target.source)];
         let view = named.view.as_ref().map(|view| view.def.id);
-        Changed { table: target.table.id, name: named.alias.clone(), view }
+        Changed { table: target.table.id, name: named.alias.clone(), view, read: ReadAs::AnyName }
     }
 
     /// The stored table that a source is, or the only one of a view; 1288 for everything else.
@@ -212,7 +219,7 @@ impl Binder<'_> {
         };
         let named: Vec<(&Arc<TableDef>, &str)> =
             targets.iter().map(|t| (&t.table, self.sources[t.source].alias.as_str())).collect();
-        self.refuse_target(&named)?;
+        self.refuse_target(&named, ReadAs::AnyName)?;
         if let Some(tree) = &mut tree {
             self.use_computed_in(tree, &mut filter, std::iter::empty());
         }

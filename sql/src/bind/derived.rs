@@ -86,11 +86,16 @@ impl Binder<'_> {
             && select.project.iter().all(|expr| is_plain(expr) && is_null_in_null_row(expr) && size(expr) <= MERGED_SIZE_MAX)
     }
 
-    /// The table of a tree that the statement changes.
+    /// The table of a tree that the statement changes and must not read so.
     pub(super) fn changed_table(&self, tree: &JoinTree) -> Option<&Changed> {
         let mut sources = Vec::new();
         tree_sources(tree, &mut sources);
-        sources.iter().find_map(|&s| self.changed.iter().find(|changed| changed.table == self.sources[s].table.id))
+        sources.iter().find_map(|&s| self.changed_source(&self.sources[s]))
+    }
+
+    /// The changed table that a source is.
+    pub(super) fn changed_source(&self, source: &Source) -> Option<&Changed> {
+        self.changed.iter().find(|c| c.table == source.table.id && c.read.refuses(&c.name, &source.alias))
     }
 
     pub(super) fn merge(&mut self, select: BoundSelect, names: Vec<String>, alias: &str) -> Result<JoinTree> {

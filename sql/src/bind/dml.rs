@@ -2,7 +2,7 @@
 
 use super::from::{conjuncts, dotted};
 use super::subquery::joinable;
-use super::{Binder, Changed, Scope};
+use super::{Binder, Changed, ReadAs, Scope};
 use crate::ast::{self, Expr as AstExpr, InsertSource as AstSource, OrderItem, TableRef};
 use crate::error::{Clause, Error, Result};
 use crate::expr::{Expr, ExprKind};
@@ -34,6 +34,11 @@ impl InsertTarget {
         let names = columns.iter().map(|&c| table.columns[c].name.clone()).collect();
         Self { table, columns, names, view: None, check: None, rights }
     }
+
+    /// Under what names subqueries among the values must not read the table; the table of a view, by none.
+    pub fn read(&self) -> ReadAs {
+        if self.view.is_some() { ReadAs::AnyName } else { ReadAs::ItsName }
+    }
 }
 
 impl Binder<'_> {
@@ -46,10 +51,12 @@ impl Binder<'_> {
         let target = self.insert_target(insert, names.as_deref())?;
         let (table, columns) = (target.table.clone(), target.columns.clone());
         let partitions = selected(&table, insert.partitions, target.view.is_some())?;
+        let read = target.read();
         if !matches!(insert.source, AstSource::Query(_)) {
             // What a derived table reads of the table among the values, it reads before the rows go in.
             let view = target.view.as_ref().and_then(|source| Some(source.view.as_ref()?.def.id));
-            self.changed = vec![Changed { table: table.id, name: insert.table.name.to_owned(), view }];
+            let name = insert.table.name.to_owned();
+            self.changed = vec![Changed { table: table.id, name, view, read }];
         }
         let rows = match insert.source {
             AstSource::Set(assignments) => {
@@ -60,7 +67,7 @@ impl Binder<'_> {
             AstSource::Query(_) => Vec::new(),
         };
         let reads_row = rows.iter().flatten().flatten().any(reads_columns);
-        self.refuse_target(&[(&table, insert.table.name)])?;
+        self.refuse_target(&[(&table, insert.table.name)], read)?;
         self.changed.clear();
         let (source, on_duplicate, duplicate_parts) = match insert.source {
             AstSource::Query(query) => {
@@ -262,14 +269,30 @@ impl Binder<'_> {
         self.need_of(named, Action::Update, Part::Any)?;
         self.need_of(0, Action::Update, Part::Any)?;
         let assignments = self.assignments(update.assignments)?;
+        if self.sources[0].table.is_virtual {
+            self.refuse_fixed_settings(&assignments, update)?;
+        }
         let view_check = self.view_check(named, 0)?;
         let (scan, order, limit) = self.changed_rows(conditions, update.filter, update.order_by, update.limit.as_ref())?;
-        self.refuse_target(&[(&scan.table, &self.sources[named].alias)])?;
+        self.refuse_target(&[(&scan.table, &self.sources[named].alias)], ReadAs::AnyName)?;
         self.note_changed();
         let parts = self.parts();
         let params = self.param_count();
         let (ignore, partitions) = (update.ignore, self.sources[0].partitions.clone());
         Ok(Plan::Update(UpdatePlan { scan, order, limit, assignments, view_check, partitions, ignore, parts, params }))
+    }
+
+    /// Of a table of the server, columns are set that are settings, in whatever order the rows come.
+    fn refuse_fixed_settings(&self, assignments: &[Assignment], update: &ast::Update<'_>) -> Result<()> {
+        let table = &self.sources[0].table;
+        let settings = self.context.settings(table).unwrap_or(&[]);
+        if assignments.iter().any(|a| !settings.contains(&&*table.columns[a.column].name)) {
+            return Err(Error::FixedSetting);
+        }
+        if !update.order_by.is_empty() || update.limit.is_some() {
+            return Err(Error::NotSupported("ORDER BY and LIMIT in an UPDATE of settings".into()));
+        }
+        Ok(())
     }
 
     pub(super) fn delete(&mut self, delete: &ast::Delete<'_>) -> Result<Plan> {
@@ -287,7 +310,7 @@ impl Binder<'_> {
         self.need_of(named, Action::Delete, Part::Table)?;
         self.need_of(0, Action::Delete, Part::Table)?;
         let (scan, order, limit) = self.changed_rows(conditions, delete.filter, delete.order_by, delete.limit.as_ref())?;
-        self.refuse_target(&[(&scan.table, &self.sources[named].alias)])?;
+        self.refuse_target(&[(&scan.table, &self.sources[named].alias)], ReadAs::AnyName)?;
         self.note_changed();
         let parts = self.parts();
         Ok(Plan::Delete(DeletePlan { scan, order, limit, ignore: delete.ignore, parts, params: self.param_count() }))
@@ -313,7 +336,7 @@ impl Binder<'_> {
                 view.refuse_unless_updatable(&from.alias, statement)?;
                 super::view::conditions_of_one(tree)
             }
-            None if from.table.is_virtual => {
+            None if from.table.is_virtual && (statement != "UPDATE" || self.context.settings(&from.table).is_none()) => {
                 return Err(Error::NotUpdatable { table: from.alias.clone(), statement });
             }
             None => super::view::conditions_of_one(tree),
@@ -339,13 +362,13 @@ impl Binder<'_> {
     }
 
     /// 1093: a subquery reads the table that the statement changes. What a derived table has read before is no matter.
-    pub(super) fn refuse_target(&self, targets: &[(&std::sync::Arc<TableDef>, &str)]) -> Result<()> {
+    pub(super) fn refuse_target(&self, targets: &[(&std::sync::Arc<TableDef>, &str)], read: ReadAs) -> Result<()> {
         for (at, subquery) in self.subqueries.iter().enumerate() {
             if self.read_before.iter().any(|before| before.contains(&at)) {
                 continue;
             }
             for (table, name) in targets {
-                if reads_table(&subquery.root, table) {
+                if reads_table(&subquery.root, &|scan| scan.table.id == table.id && read.refuses(name, &scan.alias)) {
                     let changed = self.changed.iter().find(|changed| changed.table == table.id);
                     return Err(match changed {
                         Some(changed) => self.target_read(changed, None),
@@ -440,11 +463,11 @@ fn order_need(keys: &[SortKey]) -> Option<OrderNeed> {
     Some(OrderNeed { columns: keys.iter().map(column).collect::<Option<_>>()?, ..OrderNeed::default() })
 }
 
-/// Does the tree read a stored table, but for what derived tables in it do?
-fn reads_table(node: &Node, table: &TableDef) -> bool {
+/// Does the tree read a stored table that is meant, but for what derived tables in it do?
+fn reads_table(node: &Node, meant: &dyn Fn(&Scan) -> bool) -> bool {
     match node {
-        Node::Scan(scan) => !scan.table.is_virtual && scan.table.id == table.id,
-        _ => node.inputs().into_iter().any(|input| reads_table(input, table)),
+        Node::Scan(scan) => meant(scan),
+        _ => node.inputs().into_iter().any(|input| reads_table(input, meant)),
     }
 }
 

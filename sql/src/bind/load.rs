@@ -2,7 +2,7 @@
 
 use super::dml::InsertTarget;
 use super::from::dotted;
-use super::{Binder, Changed, Scope};
+use super::{Binder, Changed, ReadAs, Scope};
 use crate::ast::{self, Duplicates};
 use crate::error::{Clause, Error, FileError, Result};
 use crate::plan::{Action, FileFormat, InsertPlan, InsertSource, LoadPlan, LoadTarget, Part};
@@ -32,10 +32,10 @@ impl Binder<'_> {
         let targets = self.load_targets(&target, load.targets)?;
         refuse_fixed(&table, &format, &targets)?;
         self.loaded = targets.iter().filter_map(variable_of).map(str::to_owned).collect();
-        self.changed = vec![Changed { table: table.id, name: name.to_owned(), view }];
+        self.changed = vec![Changed { table: table.id, name: name.to_owned(), view, read: ReadAs::AnyName }];
         self.assigns = Action::Insert;
         let assignments = self.assignments(load.assignments)?;
-        self.refuse_target(&[(&table, name)])?;
+        self.refuse_target(&[(&table, name)], ReadAs::AnyName)?;
         let mut columns: Vec<usize> = Vec::new();
         let fields = targets.iter().filter_map(column_of);
         for column in fields.chain(assignments.iter().map(|a| a.column)) {

@@ -106,6 +106,23 @@ pub(crate) struct Changed {
     pub name: String,
     /// The view that it is changed through.
     pub view: Option<TableId>,
+    pub read: ReadAs,
+}
+
+/// Under what names a subquery must not read the table that its statement changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReadAs {
+    /// UPDATE, DELETE and LOAD DATA
+    AnyName,
+    /// INSERT and REPLACE of values: read by another alias, the table has the rows that the statement has put in before.
+    ItsName,
+}
+
+impl ReadAs {
+    /// Is a table, read by the alias, the changed one of this name?
+    pub fn refuses(self, name: &str, alias: &str) -> bool {
+        self == Self::AnyName || name == alias
+    }
 }
 
 /// What may be named where an expression stands.

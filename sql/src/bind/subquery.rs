@@ -362,7 +362,7 @@ impl Binder<'_> {
         }
         let tables = sources.into_iter().map(|s| &self.sources[s]).filter(|s| matches!(s.kind, SourceKind::Table));
         for table in tables {
-            if let Some(changed) = self.changed.iter().find(|c| c.table == table.table.id && !table.table.is_virtual) {
+            if let Some(changed) = self.changed_source(table) {
                 return Err(self.target_read(changed, None));
             }
         }

@@ -409,7 +409,9 @@ impl Binder<'_> {
         let from = &self.sources[source];
         let not_updatable = || Error::NotUpdatable { table: from.alias.clone(), statement };
         match (&from.kind, &from.view) {
-            (SourceKind::Table, _) if !from.table.is_virtual => return Ok((source, column)),
+            (SourceKind::Table, _) if !from.table.is_virtual || self.context.settings(&from.table).is_some() => {
+                return Ok((source, column));
+            }
             (_, Some(view)) => view.refuse_unless_updatable(&from.alias, statement)?,
             _ => return Err(not_updatable()),
         }

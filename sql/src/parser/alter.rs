@@ -283,7 +283,7 @@ impl<'a> Parser<'a> {
                 self.bump();
                 let old = self.ident()?;
                 self.expect_kw(K::To)?;
-                Ok(AlterAction::RenameColumn { old, new: self.ident()? })
+                Ok(AlterAction::RenameColumn { old, new: self.name_of_any_length()? })
             }
             Token::Keyword(K::Index | K::Key) => {
                 self.bump();

@@ -588,12 +588,15 @@ impl<'a> Parser<'a> {
             Token::Word(word) => Some(word),
             _ => None,
         };
-        let name = self.ident()?;
+        let name = self.name_of_any_length()?;
         match self.token {
-            Token::LeftParen => match word {
-                Some(word) => self.word_call(word, name, start),
-                None => self.plain_call(ObjectName { database: None, name }),
-            },
+            Token::LeftParen => {
+                let name = self.checked_name(name)?;
+                match word {
+                    Some(word) => self.word_call(word, name, start),
+                    None => self.plain_call(ObjectName { database: None, name }),
+                }
+            }
             Token::String { .. } if word.is_some() => self.typed_literal(name),
             Token::Dot => self.qualified(name),
             _ => self.column_tail(ColumnName { database: None, table: None, name }),
@@ -618,12 +621,15 @@ impl<'a> Parser<'a> {
     /// `a.b`, `a.b.c`, `a.f(...)`
     fn qualified(&mut self, first: &'a str) -> Result<Expr<'a>> {
         self.bump();
-        let second = self.ident()?;
+        let second = self.name_of_any_length()?;
         match self.token {
-            Token::LeftParen => self.plain_call(ObjectName { database: Some(first), name: second }),
+            Token::LeftParen => {
+                let name = ObjectName { database: Some(self.checked_name(first)?), name: self.checked_name(second)? };
+                self.plain_call(name)
+            }
             Token::Dot => {
                 self.bump();
-                let name = self.ident()?;
+                let name = self.name_of_any_length()?;
                 self.column_tail(ColumnName { database: Some(first), table: Some(second), name })
             }
             _ => match self.names.field(first, second)? {
@@ -671,15 +677,15 @@ impl<'a> Parser<'a> {
 
     /// `[[database.]table.]column`
     pub(super) fn column_name(&mut self) -> Result<ColumnName<'a>> {
-        let first = self.ident()?;
+        let first = self.name_of_any_length()?;
         if !self.accept(Token::Dot) {
             return Ok(ColumnName { database: None, table: None, name: first });
         }
-        let second = self.ident()?;
+        let second = self.name_of_any_length()?;
         if !self.accept(Token::Dot) {
             return Ok(ColumnName { database: None, table: Some(first), name: second });
         }
-        Ok(ColumnName { database: Some(first), table: Some(second), name: self.ident()? })
+        Ok(ColumnName { database: Some(first), table: Some(second), name: self.name_of_any_length()? })
     }
 }
 

@@ -252,7 +252,7 @@ impl<'a> Parser<'a> {
         if self.at(Token::LeftParen) {
             return self.window_spec();
         }
-        Ok(WindowSpec { name: Some(self.ident()?), partition_by: &[], order_by: &[], frame: None })
+        Ok(WindowSpec { name: Some(self.name_of_any_length()?), partition_by: &[], order_by: &[], frame: None })
     }
 
     /// `([w] [PARTITION BY ...] [ORDER BY ...] [frame])`
@@ -260,7 +260,7 @@ impl<'a> Parser<'a> {
         self.expect(Token::LeftParen)?;
         let mut spec = WindowSpec { name: None, partition_by: &[], order_by: &[], frame: None };
         if self.at_ident() {
-            spec.name = Some(self.ident()?);
+            spec.name = Some(self.name_of_any_length()?);
         }
         if self.accept_kw(K::Partition) {
             self.expect_kw(K::By)?;

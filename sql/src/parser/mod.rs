@@ -346,8 +346,8 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn checked_name(&self, bytes: &'a [u8]) -> Result<&'a str> {
-        let name = self.utf8(bytes)?;
+    /// A name of something that is stored.
+    fn checked_name(&self, name: &'a str) -> Result<&'a str> {
         if name.len() > NAME_CHARS_MAX && name.chars().count() > NAME_CHARS_MAX {
             return Err(Error::IdentifierTooLong(name.to_owned()));
         }
@@ -356,13 +356,13 @@ impl<'a> Parser<'a> {
 
     fn quoted_name(&self, name: &'a [u8], doubled: bool) -> Result<&'a str> {
         if !doubled {
-            return self.checked_name(name);
+            return self.utf8(name);
         }
         // The quote is the byte before the name.
         let quote = self.text[self.start];
         let mut out: ArenaVec<'a, u8> = self.arena.list();
         unescape(name, quote, false, &mut out);
-        self.checked_name(out.into_bump_slice())
+        self.utf8(out.into_bump_slice())
     }
 
     fn at_ident(&self) -> bool {
@@ -371,8 +371,14 @@ impl<'a> Parser<'a> {
 
     /// A name: a word that is not reserved, or anything quoted.
     fn ident(&mut self) -> Result<&'a str> {
+        let name = self.name_of_any_length()?;
+        self.checked_name(name)
+    }
+
+    /// A name that a statement itself may have made up, which has no limit.
+    fn name_of_any_length(&mut self) -> Result<&'a str> {
         let name = match self.token {
-            Token::Word(word) | Token::Underscore(word) => self.checked_name(word)?,
+            Token::Word(word) | Token::Underscore(word) => self.utf8(word)?,
             Token::Quoted { name, doubled } => self.quoted_name(name, doubled)?,
             _ => return Err(self.error()),
         };

@@ -175,7 +175,7 @@ impl<'a> Parser<'a> {
         let recursive = self.accept_kw(K::Recursive);
         let tables = self.list(|p| {
             let name = p.ident()?;
-            let columns: &[&str] = if p.at(Token::LeftParen) { p.paren_list(|p| p.ident())? } else { &[] };
+            let columns: &[&str] = if p.at(Token::LeftParen) { p.paren_list(Self::name_of_any_length)? } else { &[] };
             p.expect_kw(K::As)?;
             Ok(CommonTable { name, columns, query: p.paren_query()? })
         })?;
@@ -223,7 +223,7 @@ impl<'a> Parser<'a> {
         }
         if self.accept_kw(K::Window) {
             select.windows = self.list(|p| {
-                let name = p.ident()?;
+                let name = p.name_of_any_length()?;
                 p.expect_kw(K::As)?;
                 Ok((name, p.window_spec()?))
             })?;
@@ -297,12 +297,12 @@ impl<'a> Parser<'a> {
                 if lexer.next().0 == Token::Dot && lexer.next().0 == Token::Star => {}
             _ => return Ok(None),
         }
-        let first = self.ident()?;
+        let first = self.name_of_any_length()?;
         self.bump();
         if self.accept(Token::Star) {
             return Ok(Some(ObjectName { database: None, name: first }));
         }
-        let name = self.ident()?;
+        let name = self.name_of_any_length()?;
         self.bump();
         self.bump();
         Ok(Some(ObjectName { database: Some(first), name }))
@@ -318,7 +318,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Aliases of columns may be longer than names (256), and strings.
+    /// Aliases of columns may be longer than names, and strings.
     fn alias_name(&mut self) -> Result<&'a str> {
         if let Token::String { .. } = self.token {
             let bytes = self.string()?;
@@ -327,7 +327,7 @@ impl<'a> Parser<'a> {
                 Err(_) => self.utf8(bytes),
             };
         }
-        self.ident()
+        self.name_of_any_length()
     }
 
     /// ORDER BY a, b DESC

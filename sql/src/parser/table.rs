@@ -172,8 +172,8 @@ impl<'a> Parser<'a> {
         if !self.at_ident() {
             return Err(Error::DerivedWithoutAlias);
         }
-        let alias = self.ident()?;
-        let columns: &[&str] = if self.at(Token::LeftParen) { self.paren_list(|p| p.ident())? } else { &[] };
+        let alias = self.name_of_any_length()?;
+        let columns: &[&str] = if self.at(Token::LeftParen) { self.paren_list(Self::name_of_any_length)? } else { &[] };
         Ok(TableRef::Derived { query, alias, columns, lateral })
     }
 
@@ -191,7 +191,7 @@ impl<'a> Parser<'a> {
 
     pub(super) fn table_alias(&mut self) -> Result<Option<&'a str>> {
         if self.accept_kw(K::As) || self.at_ident() {
-            return Ok(Some(self.ident()?));
+            return Ok(Some(self.name_of_any_length()?));
         }
         Ok(None)
     }

@@ -188,7 +188,7 @@ fn errors() {
     check("SELECT * FROM t LIMIT -1", "error: syntax error near '-1' at line 1");
     check("SELECT 1 +", "error: syntax error near '' at line 1");
     check("SELECT 1 /* x", "error: syntax error near '/* x' at line 1");
-    check(&format!("SELECT {}", "x".repeat(65)), &format!("error: IdentifierTooLong(\"{}\")", "x".repeat(65)));
+    check(&format!("SELECT {}()", "x".repeat(65)), &format!("error: IdentifierTooLong(\"{}\")", "x".repeat(65)));
 }
 
 #[test]

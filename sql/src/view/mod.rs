@@ -62,8 +62,8 @@ pub struct NewView {
 
 /// Judges and prints a view to be called `database.name`.
 pub fn define_view(create: &CreateView<'_>, database: &str, context: &dyn BindContext) -> Result<NewView> {
-    let spaced = |name: &&&str| name.ends_with(' ');
-    if let Some(name) = aliases(create.query).iter().chain(create.columns).find(spaced) {
+    let wrong = |name: &&&str| name.ends_with(' ') || name.chars().count() > NAME_CHARS_MAX;
+    if let Some(name) = aliases(create.query).iter().chain(create.columns).find(wrong) {
         return Err(Error::WrongName { kind: NameKind::Column, name: (*name).to_owned() });
     }
     let full_name = format!("{database}.{}", create.name.name);

@@ -21,9 +21,12 @@ pub(crate) fn check_name(what: NameOf, name: &str) -> Result<()> {
     if name.is_empty() || name.ends_with(' ') || name.contains('\0') {
         return Err(Error::WrongName { what, name: name.to_string() });
     }
-    match name.chars().count() > NAME_CHARS_MAX {
-        true => Err(Error::NameTooLong { name: name.to_string() }),
-        false => Ok(()),
+    let name = name.to_string();
+    match (name.chars().count() > NAME_CHARS_MAX, what) {
+        (false, _) => Ok(()),
+        // Long names of columns come from a query's aliases alone: a definition's own are refused by the grammar.
+        (true, NameOf::Column) => Err(Error::WrongName { what, name }),
+        (true, _) => Err(Error::NameTooLong { name }),
     }
 }
 
