@@ -2,7 +2,7 @@
 
 use crate::coerce::{self, Kind};
 use crate::error::Error;
-use crate::eval::{Env, Evaluated};
+use crate::eval::{Env, Evaluated, Step};
 use crate::function::{char_count, char_offset};
 use sql::expr::{Expr, ExprKind};
 use sql::func::Function;
@@ -23,7 +23,9 @@ pub(crate) fn eval<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr) -> Evaluate
             None => return Ok(Value::Null),
         },
     };
+    let set = Charset::of(node.ty.collation);
     let value = match (&arg.ty.kind, coerce::kind_of(&node.ty)) {
+        _ if set.is_wide() && is_char_call(arg) => crate::function::wide_characters(env, arg)?,
         (TypeKind::Json, _) => env.eval(arg)?,
         (_, Kind::Date | Kind::Time | Kind::DateTime) => env.moment(arg)?,
         _ => env.eval(arg)?,
@@ -34,8 +36,8 @@ pub(crate) fn eval<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr) -> Evaluate
     if coerce::is_document(&arg.ty) && !matches!(coerce::kind_of(&node.ty), Kind::Json | Kind::Text) {
         return document(env, value, arg, node);
     }
-    if let (ExprKind::Call { function: Function::Char, .. }, Value::Bytes(bytes)) = (&arg.kind, &value)
-        && Charset::of(node.ty.collation) != Charset::Binary
+    if let (true, Value::Bytes(bytes)) = (is_char_call(arg), &value)
+        && set != Charset::Binary
         && let Some(text) = characters(env, bytes, &node.ty)
     {
         return Ok(text);
@@ -57,10 +59,16 @@ pub(crate) fn eval<'a>(env: &Env<'a>, node: &'a Expr, arg: &'a Expr) -> Evaluate
     converted(env, value, &arg.ty, node)
 }
 
-/// CHAR(... USING a set of UTF-8): what is no text ends it, and is NULL in strict mode, always with a warning. `None`: it is text.
+fn is_char_call(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Call { function: Function::Char, .. })
+}
+
+/// CHAR(... USING a set of Unicode): what is no text ends it, and is NULL in strict mode, always with a warning. `None`: it is text.
 fn characters<'a>(env: &Env<'a>, bytes: &[u8], ty: &ColumnType) -> Option<Value<'a>> {
+    let set = Charset::of(ty.collation);
     let valid = match std::str::from_utf8(bytes) {
-        Err(error) if matches!(Charset::of(ty.collation), Charset::Utf8mb4 | Charset::Utf8mb3) => error.valid_up_to(),
+        Err(error) if matches!(set, Charset::Utf8mb4 | Charset::Utf8mb3) => error.valid_up_to(),
+        _ if set.is_wide() && set.decode(bytes).is_none() => 0,
         _ => return None,
     };
     let value = types::convert::invalid_text(bytes);
@@ -204,6 +212,13 @@ fn decimal<'a>(env: &Env<'a>, value: &Value<'a>, node: &'a Expr) -> Evaluated<'a
     }
 }
 
+/// Bytes are no text of the type's set.
+#[cold]
+fn invalid(env: &Env<'_>, bytes: &[u8], ty: &ColumnType) -> Step<()> {
+    let value = types::convert::invalid_text(bytes);
+    env.problem(Error::InvalidText { charset: coerce::charset_of(ty.collation), value })
+}
+
 fn text<'a>(env: &Env<'a>, value: Value<'a>, from: &ColumnType, ty: &ColumnType) -> Evaluated<'a> {
     let mut text = env.as_text(value, from)?;
     let target = Charset::of(ty.collation);
@@ -212,8 +227,11 @@ fn text<'a>(env: &Env<'a>, value: Value<'a>, from: &ColumnType, ty: &ColumnType)
         text = coerce::encoded(text, from);
     } else if from.is_binary_string() {
         // Bytes become characters of the set; what is none is an error below.
-        if target == Charset::Latin1 && !text.is_ascii() {
-            text = Cow::Owned(target.decode(&text).unwrap_or_default().into_owned());
+        if target.is_wide() || target == Charset::Latin1 && !text.is_ascii() {
+            match target.decode(&text) {
+                Some(decoded) => text = Cow::Owned(decoded.into_owned()),
+                None => return invalid(env, &text, ty).map(|()| Value::Null),
+            }
         }
     } else {
         text = target.narrow(text);
@@ -221,8 +239,7 @@ fn text<'a>(env: &Env<'a>, value: Value<'a>, from: &ColumnType, ty: &ColumnType)
     let binary = ty.collation == CollationId::BINARY;
     // Bytes used as text must be text.
     if !binary && std::str::from_utf8(&text).is_err() {
-        let value = types::convert::invalid_text(&text);
-        env.problem(Error::InvalidText { charset: coerce::charset_of(ty.collation), value })?;
+        invalid(env, &text, ty)?;
         if env.session().sql_mode.strict {
             return Ok(Value::Null);
         }

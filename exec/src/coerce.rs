@@ -183,7 +183,9 @@ pub(crate) fn is_document(ty: &ColumnType) -> bool {
 /// A text of this type in the type's character set.
 pub(crate) fn encoded<'a>(text: Text<'a>, ty: &ColumnType) -> Text<'a> {
     match Charset::of(ty.collation) {
-        charset @ (Charset::Latin1 | Charset::Ascii) if is_string(ty) && !text.is_ascii() => {
+        charset @ (Charset::Latin1 | Charset::Ascii | Charset::Utf16)
+            if is_string(ty) && (charset.is_wide() || !text.is_ascii()) =>
+        {
             Cow::Owned(charset.encode(&text).into_owned())
         }
         _ => text,

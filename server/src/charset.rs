@@ -32,6 +32,7 @@ pub static CHARSETS: &[Charset] = &[
     Charset { name: "ascii", description: "US ASCII", collation: "ascii_general_ci", max_bytes: 1 },
     Charset { name: "binary", description: "Binary pseudo charset", collation: "binary", max_bytes: 1 },
     Charset { name: "latin1", description: "cp1252 West European", collation: "latin1_swedish_ci", max_bytes: 1 },
+    Charset { name: "utf16", description: "UTF-16 Unicode", collation: "utf16_general_ci", max_bytes: 4 },
     Charset { name: "utf8mb3", description: "UTF-8 Unicode", collation: "utf8mb3_general_ci", max_bytes: 3 },
     Charset { name: "utf8mb4", description: "UTF-8 Unicode", collation: "utf8mb4_0900_ai_ci", max_bytes: 4 },
 ];
@@ -54,6 +55,16 @@ fn line(info: &CollationInfo) -> Collation {
 pub fn charset(name: &str) -> Option<&'static Charset> {
     let name = if name.eq_ignore_ascii_case("utf8") { "utf8mb3" } else { name };
     CHARSETS.iter().find(|charset| charset.name.eq_ignore_ascii_case(name))
+}
+
+/// As `charset`, of files and clients: 1115 where there is none.
+pub fn for_clients(name: &str) -> sql::Result<&'static Charset> {
+    charset(name).filter(|set| is_for_clients(set)).ok_or_else(|| sql::Error::UnknownCharset(name.to_owned()))
+}
+
+/// May clients speak it? Not where an ASCII character has several bytes.
+pub fn is_for_clients(charset: &Charset) -> bool {
+    types::charset::Charset::named(charset.name).is_some_and(|set| !set.is_wide())
 }
 
 /// Finds a collation; `utf8_bin` is `utf8mb3_bin`, and so are the others of the old name.

@@ -17,6 +17,8 @@ pub enum Charset {
     Utf8mb4,
     /// UTF-8 of three bytes at most.
     Utf8mb3,
+    /// Units of two bytes, the higher one first.
+    Utf16,
     Latin1,
     Ascii,
     Binary,
@@ -32,6 +34,7 @@ impl Charset {
         Some(match name {
             "utf8mb4" => Self::Utf8mb4,
             "utf8mb3" | "utf8" => Self::Utf8mb3,
+            "utf16" => Self::Utf16,
             "latin1" => Self::Latin1,
             "ascii" => Self::Ascii,
             "binary" => Self::Binary,
@@ -42,15 +45,24 @@ impl Charset {
     /// Does the set have the character?
     pub fn has(self, character: char) -> bool {
         match self {
-            Self::Utf8mb4 | Self::Binary => true,
+            Self::Utf8mb4 | Self::Utf16 | Self::Binary => true,
             Self::Utf8mb3 => character.len_utf8() < 4,
             Self::Latin1 => latin1_byte(character).is_some(),
             Self::Ascii => character.is_ascii(),
         }
     }
 
+    /// May a text's bytes in this set be others than in UTF-8, also where it is ASCII?
+    pub fn is_wide(self) -> bool {
+        self == Self::Utf16
+    }
+
     /// The bytes of a UTF-8 text in this set; what the set does not have becomes `?`.
     pub fn encode(self, text: &[u8]) -> Cow<'_, [u8]> {
+        if self == Self::Utf16 {
+            let units: Vec<u16> = String::from_utf8_lossy(text).encode_utf16().collect();
+            return Cow::Owned(units.into_iter().flat_map(u16::to_be_bytes).collect());
+        }
         if matches!(self, Self::Utf8mb4 | Self::Utf8mb3 | Self::Binary) || text.is_ascii() {
             return Cow::Borrowed(text);
         }
@@ -69,6 +81,9 @@ impl Charset {
 
     /// Bytes of this set as UTF-8; `None`: they are no text of the set.
     pub fn decode(self, bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
+        if self == Self::Utf16 {
+            return utf16_text(bytes).map(|text| Cow::Owned(text.into_bytes()));
+        }
         if bytes.is_ascii() || self == Self::Binary {
             return Some(Cow::Borrowed(bytes));
         }
@@ -87,7 +102,7 @@ impl Charset {
 
     /// A UTF-8 text with what this set does not have as `?`.
     pub fn narrow(self, text: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
-        if matches!(self, Self::Utf8mb4 | Self::Binary) || text.is_ascii() {
+        if matches!(self, Self::Utf8mb4 | Self::Utf16 | Self::Binary) || text.is_ascii() {
             return text;
         }
         let lossy = String::from_utf8_lossy(&text);
@@ -97,6 +112,14 @@ impl Charset {
         let narrow: String = lossy.chars().map(|c| if self.has(c) { c } else { '?' }).collect();
         Cow::Owned(narrow.into_bytes())
     }
+}
+
+/// A text of units of two bytes, before which a missing byte is zero; `None`: half of a character is missing.
+fn utf16_text(bytes: &[u8]) -> Option<String> {
+    let (first, rest) = bytes.split_at(bytes.len() % 2);
+    let first = first.first().map(|byte| u16::from(*byte));
+    let rest = rest.chunks_exact(2).map(|pair| u16::from_be_bytes([pair[0], pair[1]]));
+    char::decode_utf16(first.into_iter().chain(rest)).collect::<Result<String, _>>().ok()
 }
 
 /// The character of a byte of latin1.
@@ -127,6 +150,9 @@ mod tests {
         assert_eq!(Charset::Latin1.encode("é€中".as_bytes()).as_ref(), b"\xe9\x80?");
         assert_eq!(Charset::Latin1.decode(b"\xe9\x80").as_deref(), Some("é€".as_bytes()));
         assert_eq!(Charset::Ascii.decode(b"\xe9"), None);
+        assert_eq!(Charset::Utf16.encode("A😀".as_bytes()).as_ref(), b"\0A\xd8\x3d\xde\x00");
+        assert_eq!(Charset::Utf16.decode(b"A\x30\x42").as_deref(), Some("Aあ".as_bytes()));
+        assert_eq!(Charset::Utf16.decode(b"\xd8\x3d"), None);
         assert_eq!(Charset::Utf8mb3.narrow("a😀".as_bytes().into()).as_ref(), b"a?");
     }
 }

@@ -48,7 +48,7 @@ pub(crate) enum Method {
 
 pub(crate) fn method(collation: CollationId) -> Method {
     match collation.0 {
-        46 | 65 | 83 => Method::PaddedBytes,
+        46 | 55 | 65 | 83 => Method::PaddedBytes,
         47 => Method::Simple(Simple::Latin1),
         48 => Method::Simple(Simple::Table(&tailored::LATIN1_GENERAL_CI)),
         49 => Method::Simple(Simple::Table(&tailored::LATIN1_GENERAL_CS)),
@@ -59,7 +59,7 @@ pub(crate) fn method(collation: CollationId) -> Method {
         305 => Method::Uca900(2),
         278 => Method::Uca900(3),
         8 => Method::Simple(Simple::Swedish),
-        11 | 33 | 45 => Method::Simple(Simple::General),
+        11 | 33 | 45 | 54 => Method::Simple(Simple::General),
         // Nothing makes an id that is not in the list; if one did, bytes are the safe way.
         _ => Method::Bytes,
     }

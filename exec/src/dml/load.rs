@@ -263,6 +263,7 @@ fn text_type(charset: Charset) -> ColumnType {
         Charset::Binary => return ColumnType::new(TypeKind::Blob(LobSize::Long)),
         Charset::Utf8mb4 => CollationId::UTF8MB4_0900_AI_CI,
         Charset::Utf8mb3 => CollationId(33),
+        Charset::Utf16 => CollationId(54),
         Charset::Latin1 => CollationId(8),
         Charset::Ascii => CollationId(11),
     };

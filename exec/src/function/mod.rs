@@ -24,7 +24,7 @@ pub(crate) use json::{
     binary_json, deep_json, document_of, document_of_expr, json_value, null_member_name, parse_document, read_document, scalar_of,
 };
 pub(crate) use regexp::Patterns;
-pub(crate) use string::{char_count, char_offset};
+pub(crate) use string::{char_count, char_offset, wide_characters};
 
 use crate::eval::{Env, Evaluated};
 use sql::expr::Expr;

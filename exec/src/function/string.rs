@@ -6,9 +6,10 @@
 use crate::coerce::Text;
 use crate::error::Error;
 use crate::eval::{Env, Evaluated};
-use sql::expr::Expr;
+use sql::expr::{Expr, ExprKind};
 use sql::func::Function;
 use std::borrow::Cow;
+use types::charset::Charset;
 use types::{CollationId, Value};
 
 /// Computes one of the string functions.
@@ -616,6 +617,11 @@ fn ord<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
     if s.is_empty() {
         return Ok(Value::Int(0));
     }
+    if Charset::of(arg.ty.collation).is_wide() && !is_binary(arg) {
+        // One unit of two bytes, or two of them.
+        let n = if matches!(s[0], 0xd8..=0xdb) { 4 } else { 2 };
+        return Ok(Value::Int(s[..n.min(s.len())].iter().fold(0, |code, b| code << 8 | i64::from(*b))));
+    }
     let narrow = arg.ty.collation.info().is_some_and(|info| info.char_bytes_max == 1);
     let n = char_bytes(&s, narrow || is_binary(arg));
     Ok(Value::Int(s[..n].iter().fold(0, |code, b| code << 8 | i64::from(*b))))
@@ -623,12 +629,23 @@ fn ord<'a>(env: &Env<'a>, arg: &'a Expr) -> Evaluated<'a> {
 
 /// CHAR(n, ...): each number's bytes, without leading zero bytes; NULLs are skipped.
 fn char_function<'a>(env: &Env<'a>, args: &'a [Expr]) -> Evaluated<'a> {
+    char_units(env, args, 1)
+}
+
+/// The value of a CHAR() whose characters have units of two bytes.
+pub(crate) fn wide_characters<'a>(env: &Env<'a>, call: &'a Expr) -> Evaluated<'a> {
+    let ExprKind::Call { args, .. } = &call.kind else { return env.eval(call) };
+    char_units(env, args, 2)
+}
+
+/// As CHAR, with a multiple of `unit` bytes for each number.
+fn char_units<'a>(env: &Env<'a>, args: &'a [Expr], unit: usize) -> Evaluated<'a> {
     let mut out = Vec::new();
     for arg in args {
         let Some(n) = env.integer(arg)? else { continue };
         let bytes = (n as u32).to_be_bytes();
         let first = bytes.iter().position(|b| *b != 0).unwrap_or(3);
-        out.extend_from_slice(&bytes[first..]);
+        out.extend_from_slice(&bytes[first / unit * unit..]);
     }
     Ok(owned(out))
 }

@@ -52,7 +52,7 @@ impl State {
             }
         }
         let name = match load.charset {
-            Some(name) => charset::charset(name).ok_or_else(|| sql::Error::UnknownCharset(name.to_owned()))?.name,
+            Some(name) => charset::for_clients(name)?.name,
             None => self.variables.get(super::IDS.character_set_database).as_text(),
         };
         let charset = Charset::named(name).unwrap_or(Charset::Utf8mb4);

@@ -47,7 +47,7 @@ struct Format {
 impl FileTarget {
     pub fn text(file: &OutFile<'_>) -> Result<Self> {
         let charset = match file.charset {
-            Some(name) => Some(charset::charset(name).ok_or_else(|| sql::Error::UnknownCharset(name.to_owned()))?.name),
+            Some(name) => Some(charset::for_clients(name)?.name),
             None => None,
         };
         let mut format = Format { file: FileFormat::new(&file.format)?, charset };

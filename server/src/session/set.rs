@@ -377,6 +377,10 @@ fn find_charset(name: Option<&[u8]>) -> Result<&'static Charset> {
 
 fn names(set: Option<&[u8]>, collation: Option<&[u8]>) -> Result<Assignment> {
     let set = find_charset(set)?;
+    if !charset::is_for_clients(set) {
+        let name = "character_set_client".to_owned();
+        return Err(variables::Error::WrongValue { name, value: set.name.to_owned() }.into());
+    }
     let collation = match collation {
         None => charset::default_collation(set),
         Some(name) => {

@@ -201,7 +201,9 @@ impl State {
 
     /// The collation of the client's first packet sets the three character set variables. Unknown ones mean the server's own.
     fn use_client_collation(&mut self, id: u16) {
-        let Some(collation) = charset::collation_by_id(id) else { return };
+        let known = charset::collation_by_id(id);
+        let speakable = |set: &str| charset::charset(set).is_some_and(charset::is_for_clients);
+        let Some(collation) = known.filter(|collation| speakable(collation.charset)) else { return };
         // The low byte is all that fits: clients that mean utf8mb4 send one of its collations.
         for id in [IDS.character_set_client, IDS.character_set_connection, IDS.character_set_results] {
             self.variables.set(id, Setting::Text(collation.charset.into()));

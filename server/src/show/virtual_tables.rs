@@ -343,7 +343,11 @@ fn lengths(ty: &ColumnType) -> (Option<u64>, Option<u64>) {
             (Some(u64::from(*length)), Some(u64::from(*length) * character))
         }
         TypeKind::Binary { length } | TypeKind::VarBinary { length } => (Some((*length).into()), Some((*length).into())),
-        TypeKind::Text(size) | TypeKind::Blob(size) => (Some(lob(*size)), Some(lob(*size))),
+        TypeKind::Text(size) | TypeKind::Blob(size) => {
+            // Of characters that have at least so many bytes.
+            let least = if types::charset::Charset::of(ty.collation).is_wide() { 2 } else { 1 };
+            (Some(lob(*size) / least), Some(lob(*size)))
+        }
         TypeKind::Enum { members } => {
             let longest = members.iter().map(|member| member.chars().count() as u64).max().unwrap_or(0);
             (Some(longest), Some(longest * character))

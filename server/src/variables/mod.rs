@@ -343,17 +343,25 @@ fn check_charset(definition: &Definition, nullable: bool, value: &Value<'_>) -> 
     if let (Value::Null, true) = (value, nullable) {
         return Ok(Setting::Null);
     }
-    if let Value::Int(id) = value
-        && let Some(collation) = u16::try_from(*id).ok().and_then(charset::collation_by_id)
-    {
-        return Ok(Setting::Text(collation.charset.into()));
-    }
-    let name = text_of(definition, value)?;
-    match charset::charset(name) {
+    let by_number = match value {
+        Value::Int(id) => u16::try_from(*id).ok().and_then(charset::collation_by_id),
+        _ => None,
+    };
+    let found = match by_number {
+        Some(collation) => charset::charset(collation.charset),
+        None => charset::charset(text_of(definition, value)?),
+    };
+    match found {
+        Some(charset) if CLIENT_CHARSETS.contains(&definition.name) && !charset::is_for_clients(charset) => {
+            Err(Error::WrongValue { name: definition.name.to_owned(), value: charset.name.to_owned() })
+        }
         Some(charset) => Ok(Setting::Text(charset.name.into())),
-        None => Err(Error::UnknownCharset { name: name.to_owned() }),
+        None => Err(Error::UnknownCharset { name: text_of(definition, value)?.to_owned() }),
     }
 }
+
+/// What packets from and to clients are in.
+const CLIENT_CHARSETS: [&str; 2] = ["character_set_client", "character_set_results"];
 
 fn check_collation(definition: &Definition, value: &Value<'_>) -> Result<Setting, Error> {
     if let Value::Int(id) = value

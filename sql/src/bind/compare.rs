@@ -71,7 +71,8 @@ impl Derivation {
                 "ascii" => 0,
                 "latin1" => 1,
                 "utf8mb3" => 2,
-                _ => 3,
+                "utf16" => 3,
+                _ => 4,
             };
             return Some(if rank(a) >= rank(b) { self } else { other });
         }

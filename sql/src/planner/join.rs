@@ -18,6 +18,13 @@ pub(super) struct Flat {
     pub straight: bool,
 }
 
+impl Flat {
+    /// Is nothing joined to the inner tables that may make several rows of one?
+    pub fn is_alone(&self) -> bool {
+        !self.lefts.iter().any(|(_, _, kind)| matches!(kind, JoinKind::Left | JoinKind::Inner))
+    }
+}
+
 pub(super) struct Conjunct {
     pub expr: Expr,
     pub sources: SourceSet,

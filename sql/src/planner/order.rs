@@ -77,7 +77,9 @@ impl FromBlock<'_> {
         if let [source] = flat.inner[..] {
             let choice = self.choose(flat, source, outer, need);
             let steps = vec![(source, Method::First)];
-            return Order { steps, ordered: choice.ordered };
+            // The one row of a key is in any order, but not what is joined to it.
+            let lasts = flat.is_alone() || need.is_some_and(|need| need.is_about(source));
+            return Order { steps, ordered: choice.ordered && lasts };
         }
         let search = Search::new(self, flat, outer);
         let free = search.best(None);

@@ -43,6 +43,8 @@ pub static ALL: &[CollationInfo] = &[
     entry(48, "latin1_general_ci", "latin1", false, 1),
     entry(49, "latin1_general_cs", "latin1", false, 1),
     entry(8, "latin1_swedish_ci", "latin1", true, 1),
+    entry(55, "utf16_bin", "utf16", false, 4),
+    entry(54, "utf16_general_ci", "utf16", true, 4),
     entry(83, "utf8mb3_bin", "utf8mb3", false, 3),
     entry(33, "utf8mb3_general_ci", "utf8mb3", true, 3),
     entry(214, "utf8mb3_unicode_520_ci", "utf8mb3", false, 3),

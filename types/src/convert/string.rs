@@ -52,13 +52,18 @@ fn number_text(number: f64, from: &ColumnType, most: usize) -> Cow<'static, [u8]
 
 /// Text that goes into a binary column is the bytes of its set; bytes that go into a column of text are its set's.
 fn in_charset_of<'v>(text: Cow<'v, [u8]>, value: &Value<'_>, from: &ColumnType, to: &ColumnType) -> Cow<'v, [u8]> {
-    if text.is_ascii() || !matches!(value, Value::Bytes(_)) || from.kind == TypeKind::Null {
+    if !matches!(value, Value::Bytes(_)) || from.kind == TypeKind::Null {
         return text;
     }
-    match (Charset::of(from.collation), Charset::of(to.collation)) {
-        (Charset::Latin1, Charset::Binary) => Cow::Owned(Charset::Latin1.encode(&text).into_owned()),
-        (Charset::Binary, Charset::Latin1) if from.is_binary_string() => {
-            Cow::Owned(Charset::Latin1.decode(&text).unwrap_or_default().into_owned())
+    let (own, wanted) = (Charset::of(from.collation), Charset::of(to.collation));
+    if text.is_ascii() && !own.is_wide() && !wanted.is_wide() {
+        return text;
+    }
+    match (own, wanted) {
+        (Charset::Latin1 | Charset::Utf16, Charset::Binary) => Cow::Owned(own.encode(&text).into_owned()),
+        (Charset::Binary, Charset::Latin1 | Charset::Utf16) if from.is_binary_string() => {
+            // What is no text of the set stays what it is: no text.
+            wanted.decode(&text).map(|text| Cow::Owned(text.into_owned())).unwrap_or(text)
         }
         _ => text,
     }
