@@ -14,7 +14,7 @@ use std::time::Instant;
 pub(crate) async fn resolve(pause: Pause, shared: &Shared<'_>, clock: &mut Slice) -> Result<()> {
     match pause {
         Pause::Error(error) => return Err(*error),
-        Pause::Stall(stall) => until_killed(shared.session, stall).await?,
+        Pause::Stall(stall) => until_deadline(shared, clock.deadline(), stall).await?,
         Pause::Spill(wait) => until_killed(shared.session, wait).await?,
         Pause::Yield => yield_now().await,
         Pause::Subquery(_) => return Err(Error::NotSupported("a subquery here".into())),
@@ -56,6 +56,18 @@ pub(crate) async fn until_killed<F: Future>(session: &SessionVars, future: F) ->
             return Poll::Ready(Err(killed));
         }
         future.as_mut().poll(cx).map(Ok)
+    })
+    .await
+}
+
+/// As [`until_killed`], and no longer than the statement may take: 3024.
+async fn until_deadline<F: Future>(shared: &Shared<'_>, deadline: Option<Instant>, future: F) -> Result<F::Output> {
+    let Some(deadline) = deadline else { return until_killed(shared.session, future).await };
+    let mut timer = shared.host.sleep(deadline.saturating_duration_since(Instant::now()));
+    let mut future = pin!(until_killed(shared.session, future));
+    poll_fn(|cx| match future.as_mut().poll(cx) {
+        Poll::Pending => timer.as_mut().poll(cx).map(|()| Err(Error::QueryTimeout)),
+        done => done,
     })
     .await
 }
