@@ -152,6 +152,8 @@ fn a_point_select_writes_nothing_that_is_shared() {
         println!("this machine does not trap after an instruction: nothing is tested");
         return;
     }
+    let own = stepping::frames(&[stepping::is_possible as *const () as u64, 0, 0, 0, 0, 0, 0, 0]);
+    assert!(own.iter().any(|frame| frame.file.ends_with(".rs")), "built without line tables: what is written cannot be named");
     let directory = tempfile::tempdir().unwrap();
     let (workers, data_dir) = (2, directory.path().join("data"));
     let config = txn::Config {

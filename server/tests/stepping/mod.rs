@@ -281,7 +281,8 @@ pub fn frames(place: &Place) -> Vec<Frame> {
         KNOWN.with_borrow_mut(|known| {
             let frames = known.entry(*at).or_insert_with(|| {
                 let mut frames = Vec::new();
-                backtrace::resolve(*at as *mut std::ffi::c_void, |symbol| {
+                // It looks one byte before what it is told, since it expects where a call returns to.
+                backtrace::resolve((*at + 1) as *mut std::ffi::c_void, |symbol| {
                     let function = symbol.name().map_or(String::new(), |name| format!("{name:#}"));
                     let file = symbol.filename().map_or(String::new(), |file| file.to_string_lossy().into_owned());
                     frames.push(Frame { function, file });
