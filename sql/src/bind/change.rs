@@ -219,7 +219,7 @@ impl Binder<'_> {
         };
         let named: Vec<(&Arc<TableDef>, &str)> =
             targets.iter().map(|t| (&t.table, self.sources[t.source].alias.as_str())).collect();
-        self.refuse_target(&named, ReadAs::AnyName)?;
+        self.refuse_target(&named, &ReadAs::AnyName)?;
         if let Some(tree) = &mut tree {
             self.use_computed_in(tree, &mut filter, std::iter::empty());
         }

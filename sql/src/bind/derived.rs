@@ -95,7 +95,7 @@ impl Binder<'_> {
 
     /// The changed table that a source is.
     pub(super) fn changed_source(&self, source: &Source) -> Option<&Changed> {
-        self.changed.iter().find(|c| c.table == source.table.id && c.read.refuses(&c.name, &source.alias))
+        self.changed.iter().find(|c| c.table == source.table.id && c.read.refuses(&source.alias))
     }
 
     pub(super) fn merge(&mut self, select: BoundSelect, names: Vec<String>, alias: &str) -> Result<JoinTree> {

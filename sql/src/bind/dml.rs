@@ -20,6 +20,8 @@ pub(super) struct InsertTarget {
     /// The columns that are given, and the names that the statement has for them.
     pub columns: Vec<usize>,
     pub names: Vec<String>,
+    /// What the table is called: in the view, where one is named.
+    pub alias: String,
     /// The view that it names, over the table as source 0.
     pub view: Option<super::Source>,
     pub check: Option<Box<ViewCheck>>,
@@ -29,15 +31,15 @@ pub(super) struct InsertTarget {
 
 impl InsertTarget {
     /// A table, all of whose columns are given that are not invisible.
-    pub fn of_table(table: std::sync::Arc<TableDef>, rights: Rights) -> Self {
+    pub fn of_table(table: std::sync::Arc<TableDef>, alias: &str, rights: Rights) -> Self {
         let columns: Vec<usize> = (0..table.columns.len()).filter(|&c| !table.columns[c].invisible).collect();
         let names = columns.iter().map(|&c| table.columns[c].name.clone()).collect();
-        Self { table, columns, names, view: None, check: None, rights }
+        Self { table, columns, names, alias: alias.to_owned(), view: None, check: None, rights }
     }
 
-    /// Under what names subqueries among the values must not read the table; the table of a view, by none.
+    /// Under what names subqueries among the values must not read the table.
     pub fn read(&self) -> ReadAs {
-        if self.view.is_some() { ReadAs::AnyName } else { ReadAs::ItsName }
+        ReadAs::Name(self.alias.clone())
     }
 }
 
@@ -56,7 +58,7 @@ impl Binder<'_> {
             // What a derived table reads of the table among the values, it reads before the rows go in.
             let view = target.view.as_ref().and_then(|source| Some(source.view.as_ref()?.def.id));
             let name = insert.table.name.to_owned();
-            self.changed = vec![Changed { table: table.id, name, view, read }];
+            self.changed = vec![Changed { table: table.id, name, view, read: read.clone() }];
         }
         let rows = match insert.source {
             AstSource::Set(assignments) => {
@@ -67,7 +69,7 @@ impl Binder<'_> {
             AstSource::Query(_) => Vec::new(),
         };
         let reads_row = rows.iter().flatten().flatten().any(reads_columns);
-        self.refuse_target(&[(&table, insert.table.name)], read)?;
+        self.refuse_target(&[(&table, insert.table.name)], &read)?;
         self.changed.clear();
         let (source, on_duplicate, duplicate_parts) = match insert.source {
             AstSource::Query(query) => {
@@ -126,14 +128,14 @@ impl Binder<'_> {
         }
         let name = insert.table.name;
         if table.view.is_some() {
-            let target = self.insert_view(table, name, names, insert.replace, insert.ignore)?;
+            let target = self.insert_view(table, insert, names)?;
             self.need_insert(target.rights, &target.table, insert)?;
             self.need_targets(target.rights, &target.table, &target.columns, Part::Column)?;
             return Ok(target);
         }
         let columns = self.target_columns(&table, name, names)?;
         let names = columns.iter().map(|&c| table.columns[c].name.clone()).collect();
-        Ok(InsertTarget { table, columns, names, view: None, check: None, rights: self.rights })
+        Ok(InsertTarget { columns, names, ..InsertTarget::of_table(table, name, self.rights) })
     }
 
     /// Registers the table that is written as source 0, known by its own columns or those of the view.
@@ -274,7 +276,7 @@ impl Binder<'_> {
         }
         let view_check = self.view_check(named, 0)?;
         let (scan, order, limit) = self.changed_rows(conditions, update.filter, update.order_by, update.limit.as_ref())?;
-        self.refuse_target(&[(&scan.table, &self.sources[named].alias)], ReadAs::AnyName)?;
+        self.refuse_target(&[(&scan.table, &self.sources[named].alias)], &ReadAs::AnyName)?;
         self.note_changed();
         let parts = self.parts();
         let params = self.param_count();
@@ -310,7 +312,7 @@ impl Binder<'_> {
         self.need_of(named, Action::Delete, Part::Table)?;
         self.need_of(0, Action::Delete, Part::Table)?;
         let (scan, order, limit) = self.changed_rows(conditions, delete.filter, delete.order_by, delete.limit.as_ref())?;
-        self.refuse_target(&[(&scan.table, &self.sources[named].alias)], ReadAs::AnyName)?;
+        self.refuse_target(&[(&scan.table, &self.sources[named].alias)], &ReadAs::AnyName)?;
         self.note_changed();
         let parts = self.parts();
         Ok(Plan::Delete(DeletePlan { scan, order, limit, ignore: delete.ignore, parts, params: self.param_count() }))
@@ -362,13 +364,13 @@ impl Binder<'_> {
     }
 
     /// 1093: a subquery reads the table that the statement changes. What a derived table has read before is no matter.
-    pub(super) fn refuse_target(&self, targets: &[(&std::sync::Arc<TableDef>, &str)], read: ReadAs) -> Result<()> {
+    pub(super) fn refuse_target(&self, targets: &[(&std::sync::Arc<TableDef>, &str)], read: &ReadAs) -> Result<()> {
         for (at, subquery) in self.subqueries.iter().enumerate() {
             if self.read_before.iter().any(|before| before.contains(&at)) {
                 continue;
             }
             for (table, name) in targets {
-                if reads_table(&subquery.root, &|scan| scan.table.id == table.id && read.refuses(name, &scan.alias)) {
+                if reads_table(&subquery.root, &|scan| scan.table.id == table.id && read.refuses(&scan.alias)) {
                     let changed = self.changed.iter().find(|changed| changed.table == table.id);
                     return Err(match changed {
                         Some(changed) => self.target_read(changed, None),

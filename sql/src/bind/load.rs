@@ -23,7 +23,7 @@ impl Binder<'_> {
         let view = table.view.is_some().then_some(table.id);
         let target = match view {
             Some(_) => self.loaded_view(table, load)?,
-            None => InsertTarget::of_table(table, self.rights),
+            None => InsertTarget::of_table(table, name, self.rights),
         };
         let table = Arc::clone(&target.table);
         let partitions = super::dml::selected(&table, load.partitions, view.is_some())?;
@@ -35,7 +35,7 @@ impl Binder<'_> {
         self.changed = vec![Changed { table: table.id, name: name.to_owned(), view, read: ReadAs::AnyName }];
         self.assigns = Action::Insert;
         let assignments = self.assignments(load.assignments)?;
-        self.refuse_target(&[(&table, name)], ReadAs::AnyName)?;
+        self.refuse_target(&[(&table, name)], &ReadAs::AnyName)?;
         let mut columns: Vec<usize> = Vec::new();
         let fields = targets.iter().filter_map(column_of);
         for column in fields.chain(assignments.iter().map(|a| a.column)) {

@@ -110,18 +110,21 @@ pub(crate) struct Changed {
 }
 
 /// Under what names a subquery must not read the table that its statement changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ReadAs {
     /// UPDATE, DELETE and LOAD DATA
     AnyName,
-    /// INSERT and REPLACE of values: read by another alias, the table has the rows that the statement has put in before.
-    ItsName,
+    /// INSERT and REPLACE of values, its own name or that in the view: read by another, the table has the rows put in before.
+    Name(String),
 }
 
 impl ReadAs {
-    /// Is a table, read by the alias, the changed one of this name?
-    pub fn refuses(self, name: &str, alias: &str) -> bool {
-        self == Self::AnyName || name == alias
+    /// Is a table, read by the alias, the changed one?
+    pub fn refuses(&self, alias: &str) -> bool {
+        match self {
+            Self::AnyName => true,
+            Self::Name(name) => name == alias,
+        }
     }
 }
 

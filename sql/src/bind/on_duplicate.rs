@@ -76,7 +76,7 @@ impl Binder<'_> {
         self.scope.insert_row = Some(InsertRow { alias, columns: names });
         self.assigns = Action::Update;
         let assignments = self.assignments(insert.on_duplicate)?;
-        self.refuse_target(&[(table, insert.table.name)], target.read())?;
+        self.refuse_target(&[(table, insert.table.name)], &target.read())?;
         let parts = self.parts();
         let row = self.scope.query_row.take().expect("names give it back");
         if let Some(select) = select {

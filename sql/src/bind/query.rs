@@ -77,6 +77,8 @@ pub(crate) struct BoundSelect {
     pub locking: bool,
     /// How many of the statement's names (`Binder::named`) had been met when FROM was bound.
     pub named_in_from: usize,
+    /// Likewise when WHERE was.
+    pub named_in_where: usize,
 }
 
 impl BoundSelect {
@@ -333,6 +335,7 @@ impl Binder<'_> {
             Some(expr) => self.in_clause(Clause::Where, |b| b.where_clause(expr, &mut tree, !tail.locking))?,
             None => Vec::new(),
         };
+        let named_in_where = self.named.len();
         self.scope.aggregates = Some(Vec::new());
         self.scope.windows = Some(Vec::new());
         self.scope.rollup = select.with_rollup;
@@ -438,6 +441,7 @@ impl Binder<'_> {
             rollup,
             locking,
             named_in_from,
+            named_in_where,
         })
     }
 

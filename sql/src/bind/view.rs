@@ -19,7 +19,7 @@ use super::{Binder, Changed, Level, LevelKind};
 use crate::arena::Arena;
 use crate::ast::{self, Join, Query, SelectItem, Statement, TableRef};
 use crate::error::{Clause, Error, Result, ViewProblem};
-use crate::expr::{Expr, ExprKind};
+use crate::expr::{Expr, ExprKind, SubqueryTest};
 use crate::plan::{BindContext, Named, OutputColumn, Part, SqlMode};
 use crate::planner::{JoinTree, tree_sources};
 use std::collections::HashMap;
@@ -43,8 +43,16 @@ pub(crate) struct BoundView {
     all: Vec<Expr>,
     /// Some of these conditions are joins by now.
     pub joins_subqueries: bool,
-    /// A subquery of it reads one of its tables.
+    /// Rows can be changed through it, if no subquery reads its tables.
+    updatable: bool,
+    /// A subquery of it reads one of its tables: one of its conditions, or one that is run more than once.
     reads_again: bool,
+    /// Likewise, or one of its select list that is run once: UPDATE does not mind.
+    lists_again: bool,
+    /// A view in it does what is said of `reads_again`.
+    reads_below: bool,
+    /// The sources of tables that such a subquery calls by the same name.
+    named_again: Vec<usize>,
 }
 
 impl BoundView {
@@ -54,14 +62,15 @@ impl BoundView {
 
     /// 1288
     pub fn refuse_unless_updatable(&self, alias: &str, statement: &'static str) -> Result<()> {
-        match self.is_updatable() && !(self.tables.is_empty() && self.has_other) {
+        let is_free = statement == "UPDATE" || !self.lists_again;
+        match self.is_updatable() && is_free && !(self.tables.is_empty() && self.has_other) {
             true => Ok(()),
             false => Err(Error::NotUpdatable { table: alias.to_owned(), statement }),
         }
     }
 
     fn is_updatable(&self) -> bool {
-        !self.reads_again && self.def.view.as_ref().is_some_and(|view| view.updatable)
+        !self.reads_again && self.updatable
     }
 }
 
@@ -268,6 +277,7 @@ impl Binder<'_> {
     }
 
     fn bind_view(&mut self, def: &Arc<TableDef>, alias: &str) -> Result<JoinTree> {
+        let first = self.subqueries.len();
         let (bound, level) = self.bind_text(def)?;
         let view = def.view.as_ref().expect("its text was bound");
         let names = def.columns.iter().map(|column| column.name.clone()).collect();
@@ -275,6 +285,10 @@ impl Binder<'_> {
             Bound::Select(select) if view.algorithm != ViewAlgorithm::TempTable => {
                 match self.merged_view(def, *select, &level.scope.visible)? {
                     Merging::Merged { select, order, view } => {
+                        if view.lists_again && !view.reads_again && !view.reads_below {
+                            // Each is run once.
+                            self.read_before.push(first..self.subqueries.len());
+                        }
                         let tree = self.merge(*select, names, alias)?;
                         self.scope.view_order = order;
                         self.name_view(def, Some(view));
@@ -328,7 +342,11 @@ impl Binder<'_> {
             check: Vec::new(),
             all: Vec::new(),
             joins_subqueries: false,
+            updatable: def.view.as_ref().is_some_and(|view| view.updatable),
             reads_again: false,
+            lists_again: false,
+            reads_below: false,
+            named_again: Vec::new(),
         };
         let mut inner = Vec::new();
         for &source in visible {
@@ -343,6 +361,8 @@ impl Binder<'_> {
                     view.leaves.extend(&below.leaves);
                     view.has_other |= below.has_other;
                     view.joins_subqueries |= below.joins_subqueries;
+                    view.lists_again |= below.lists_again;
+                    view.reads_below |= below.reads_again || below.reads_below;
                     view.check.extend(below.check.iter().cloned());
                     inner.extend(below.all.iter());
                 }
@@ -367,14 +387,33 @@ impl Binder<'_> {
             CheckOption::Cascaded => view.check = joined.iter().copied().chain(&select.filter).cloned().collect(),
         }
         view.all = joined.into_iter().chain(&select.filter).cloned().collect();
+        let runs_again = select.project.iter().any(|expr| expr.any(&|e| self.is_run_again(e)));
+        let named_once = if runs_again { self.named.len() } else { select.named_in_where };
+        let reads = |named: &[Named]| view.tables.iter().any(|&source| names_table(named, &self.sources[source].table));
         let in_subqueries = &self.named[select.named_in_from..];
-        view.reads_again = view.tables.iter().any(|&source| names_table(in_subqueries, &self.sources[source].table));
+        let (reads_again, lists_again) = (reads(&self.named[select.named_in_from..named_once]), reads(in_subqueries));
+        let lists_subquery = select.project.iter().any(|expr| expr.any(&|e| matches!(e.kind, ExprKind::Subquery(_))));
+        view.reads_again = reads_again || lists_subquery && view.reads_below && view.tables.len() == 1;
+        view.lists_again |= lists_again;
+        let is_named = |&source: &usize| {
+            let from = &self.sources[source];
+            in_subqueries.iter().any(|named| named.table.id == from.table.id && *named.alias == *from.alias)
+        };
+        view.named_again = view.tables.iter().copied().filter(is_named).collect();
+        view.updatable |= lists_subquery && !view.has_other && !tree.is_outer() && self.shows_stored(select);
         view.joins_subqueries |= option != CheckOption::None && {
             let mut sources = Vec::new();
             tree_sources(tree, &mut sources);
             sources.len() != view.tables.len()
         };
         view
+    }
+
+    /// A subquery that gives another result for each row.
+    fn is_run_again(&self, expr: &Expr) -> bool {
+        let ExprKind::Subquery(subquery) = &expr.kind else { return false };
+        let is_plain = matches!(subquery.test, SubqueryTest::Value { .. } | SubqueryTest::Exists { .. });
+        !is_plain || self.subqueries[subquery.id].args.is_some()
     }
 
     /// A subquery reads a table that is changed: 1093, or 1443 where a view stands between. `reader`: the view that the subquery reads it
@@ -427,11 +466,10 @@ impl Binder<'_> {
     pub(super) fn insert_view(
         &mut self,
         def: Arc<TableDef>,
-        name: &str,
+        insert: &ast::Insert<'_>,
         names: Option<&[ast::ColumnName<'_>]>,
-        replace: bool,
-        ignore: bool,
     ) -> Result<InsertTarget> {
+        let name = insert.table.name;
         self.scope = super::Scope::new(Vec::new(), Clause::InsertList);
         let tree = self.view(Arc::clone(&def), name)?;
         let place = self.sources.len() - 1;
@@ -461,17 +499,31 @@ impl Binder<'_> {
         }
         let all: Vec<Option<(usize, usize)>> = (0..exprs.len()).map(|column| self.stored_column(place, column)).collect();
         let is_twice = all.iter().enumerate().any(|(n, column)| column.is_none() || all[..n].contains(column));
-        let is_insertable = !is_twice && !view.has_other && view.is_updatable();
+        let is_insertable = !is_twice && !view.has_other && view.updatable;
         let base = base.or(view.tables.first().copied()).filter(|_| is_insertable).ok_or_else(not_insertable)?;
-        if replace && view.tables.len() > 1 {
+        if insert.replace && view.tables.len() > 1 {
             return Err(view.problem(ViewProblem::DeleteFromJoin));
         }
+        let is_query = matches!(insert.source, ast::InsertSource::Query(_));
+        if !is_query && self.is_named_again(view, base) {
+            return Err(not_insertable());
+        }
         drop(tree);
-        if !ignore {
+        if !insert.ignore {
             self.refuse_missing(&self.sources[base].table, &columns, view)?;
         }
         let names = given.iter().map(|&column| def.columns[column].name.clone()).collect();
         self.view_target(place, base, columns, names)
+    }
+
+    /// Does the view read the table of a source once more, by the same name?
+    fn is_named_again(&self, view: &BoundView, base: usize) -> bool {
+        let own = &self.sources[base];
+        let is_same = |&other: &usize| {
+            let from = &self.sources[other];
+            other != base && from.table.id == own.table.id && from.alias == own.alias
+        };
+        view.named_again.contains(&base) || view.tables.iter().any(is_same)
     }
 
     /// The table that a LOAD DATA into a view writes; the view was noted last. It must be its only one, and other columns of the view may
@@ -511,12 +563,13 @@ impl Binder<'_> {
             (0..from.table.columns.len()).map(|column| self.stored_column(place, column)).collect();
         let (table, rights) = (Arc::clone(&self.sources[base].table), self.sources[base].rights);
         let check = self.view_check(place, base)?;
+        let alias = self.sources[base].alias.clone();
         let view = Some(over_target(&from, &all, base));
         // Its own sources are out of sight from here on.
         self.sources.clear();
         self.subqueries.clear();
         self.stores.clear();
-        Ok(InsertTarget { table, columns, names, view, check, rights })
+        Ok(InsertTarget { table, columns, names, alias, view, check, rights })
     }
 
     /// 1423
@@ -547,13 +600,6 @@ impl Binder<'_> {
             _ => None,
         };
         let Bound::Select(select) = bound else { return false };
-        let is_stored = |expr: &Expr| match expr.kind {
-            ExprKind::Column { source, .. } => {
-                let from = &self.sources[source];
-                matches!(from.kind, SourceKind::Table) && !from.nullable
-            }
-            _ => false,
-        };
         let times_written = |table: &TableDef| {
             let database =
                 |name: &ast::ObjectName<'_>| name.database.or(self.context.database()) == Some(table.database.as_str());
@@ -569,7 +615,19 @@ impl Binder<'_> {
             let (written, all) = (times_written(table), own.iter().filter(|other| other.id == table.id).count());
             written > 0 && (all > written || names_table(in_subqueries, table))
         });
-        joined.is_some() && !is_read_again && select.project[..select.visible].iter().any(is_stored)
+        joined.is_some() && !is_read_again && self.shows_stored(select)
+    }
+
+    /// Is some column of the select list one of a stored table?
+    fn shows_stored(&self, select: &BoundSelect) -> bool {
+        let is_stored = |expr: &Expr| match expr.kind {
+            ExprKind::Column { source, .. } => {
+                let from = &self.sources[source];
+                matches!(from.kind, SourceKind::Table) && !from.nullable
+            }
+            _ => false,
+        };
+        select.project[..select.visible].iter().any(is_stored)
     }
 
     // ---- notes for definitions ----

@@ -58,6 +58,15 @@ impl JoinTree {
         JoinTree::Left { left: Box::new(left), right: Box::new(right), on, kind: JoinKind::Left }
     }
 
+    /// Is there an outer join in it?
+    pub fn is_outer(&self) -> bool {
+        match self {
+            JoinTree::Table(_) => false,
+            JoinTree::Inner { parts, .. } => parts.iter().any(JoinTree::is_outer),
+            JoinTree::Left { left, kind, .. } => *kind == JoinKind::Left || left.is_outer(),
+        }
+    }
+
     /// How many tables it has.
     pub fn tables(&self) -> usize {
         let mut sources = Vec::new();
