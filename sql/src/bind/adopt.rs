@@ -3,6 +3,7 @@
 use super::Binder;
 use super::typing::{self, Class, class};
 use crate::expr::{Expr, ExprKind};
+use crate::func::Function;
 use crate::param::{ParamKind, ParamUse, has_fraction, has_time};
 use crate::plan::BindContext;
 use types::{ColumnType, TypeKind};
@@ -12,6 +13,36 @@ fn open(context: &dyn BindContext, expr: &Expr) -> Option<usize> {
     let ExprKind::Param(index) = expr.kind else { return None };
     let is_open = expr.ty.kind == TypeKind::Null || context.param_use(index).is_some_and(ParamUse::is_open);
     is_open.then_some(index)
+}
+
+/// Is it a parameter whose type may still change, or a choice among such?
+fn is_open(context: &dyn BindContext, expr: &Expr) -> bool {
+    open(context, expr).is_some() || is_open_choice(context, expr)
+}
+
+/// Is it one of parameters alone whose types may still change?
+fn is_open_choice(context: &dyn BindContext, expr: &Expr) -> bool {
+    let values = chosen(expr);
+    !values.is_empty() && values.iter().all(|value| is_open(context, value))
+}
+
+/// The values of which IF, CASE and their like choose one.
+fn chosen(expr: &Expr) -> Vec<&Expr> {
+    match &expr.kind {
+        ExprKind::Call { function: Function::If, args } => args[1..].iter().collect(),
+        ExprKind::Call { function: Function::IfNull | Function::Coalesce, args } => args.iter().collect(),
+        ExprKind::Case { whens, otherwise } => whens.iter().map(|(_, value)| value).chain(otherwise.as_deref()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn chosen_mut(expr: &mut Expr) -> Vec<&mut Expr> {
+    match &mut expr.kind {
+        ExprKind::Call { function: Function::If, args } => args[1..].iter_mut().collect(),
+        ExprKind::Call { function: Function::IfNull | Function::Coalesce, args } => args.iter_mut().collect(),
+        ExprKind::Case { whens, otherwise } => whens.iter_mut().map(|(_, value)| value).chain(otherwise.as_deref_mut()).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// ENUM, SET and documents meet texts.
@@ -117,10 +148,10 @@ impl Binder<'_> {
     pub(super) fn adopt_choice<'e>(&self, values: impl Iterator<Item = &'e mut Expr>, otherwise: &ColumnType) {
         let (mut params, mut known) = (Vec::new(), None);
         for value in values {
-            match open(self.context, value) {
-                Some(_) => params.push(value),
-                None if value.ty.kind != TypeKind::Null => known = known.or(Some(value.ty.clone())),
-                None => {}
+            match is_open(self.context, value) {
+                true => params.push(value),
+                false if value.ty.kind != TypeKind::Null => known = known.or(Some(value.ty.clone())),
+                false => {}
             }
         }
         for param in params {
@@ -131,7 +162,17 @@ impl Binder<'_> {
         }
     }
 
+    /// A parameter as what it is chosen beside; beside numbers each of a choice of parameters too.
     fn adopt_chosen(&self, param: &mut Expr, ty: &ColumnType) {
+        if is_open_choice(self.context, param) {
+            if number_kind(ty).is_none() {
+                return;
+            }
+            let collation = param.ty.collation;
+            chosen_mut(param).into_iter().for_each(|value| self.adopt_chosen(value, ty));
+            param.ty = typing::unify(chosen(param).into_iter(), collation);
+            return;
+        }
         if let Some(wanted) = number_kind(ty) {
             return take_as_number(self.context, param, wanted);
         }
@@ -143,6 +184,13 @@ impl Binder<'_> {
         if ParamKind::of_type(&param.ty).is_chosen(wanted) {
             *param = super::operand::cast_to(param.clone(), wanted.column_type());
             self.context.note_param(index, ParamUse::Chosen(wanted));
+        }
+    }
+
+    /// A parameter that is read as a time.
+    pub(super) fn adopt_time(&self, param: &mut Expr) {
+        if open(self.context, param).is_some() {
+            self.adopt_chosen(param, &ParamKind::Time.column_type());
         }
     }
 }

@@ -128,7 +128,7 @@ impl Binder<'_> {
         }
         match function {
             A::BitAnd | A::BitOr | A::BitXor if is_long_bit_string(&args[0]) => return Err(Error::LongBitOperand),
-            A::Min | A::Max if class(&args[0].ty) == Class::Decimal => super::fraction_digits::filled(&mut args[0]),
+            A::Min | A::Max if class(&args[0].ty) == Class::Decimal => super::fraction_digits::filled_value(&mut args[0]),
             A::Min | A::Max if class(&args[0].ty) == Class::String => {
                 compare::compared(&[derivation; 2], &function.name().to_lowercase())?;
             }

@@ -619,6 +619,9 @@ impl Binder<'_> {
             adopt_for_now(self.context, &mut arg, &self.text());
         }
         let ty = self.cast_type(target, &arg)?;
+        if class(&ty) == Class::Integer {
+            adopt_number(self.context, &mut arg, ParamKind::Int);
+        }
         if matches!(class(&ty), Class::Double | Class::Decimal) {
             moved_date_as_number(&mut arg);
             choice_as_number(&mut arg);

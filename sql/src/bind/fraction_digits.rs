@@ -33,10 +33,23 @@ pub(super) fn keep_digits(aggregate: &mut Aggregate, increment: u8) {
 
 /// What is chosen, with the digits that its type has.
 pub(super) fn filled(expr: &mut Expr) {
-    let is_chosen = matches!(expr.kind, ExprKind::Call { function: Function::If, .. } | ExprKind::Case { .. });
-    if is_chosen && let Some(ty) = scale(&expr.ty).map(|_| expr.ty.clone()) {
-        let chosen = std::mem::replace(expr, super::literal::integer(0));
-        *expr = super::operand::cast_to(chosen, ty);
+    if matches!(expr.kind, ExprKind::Call { function: Function::If, .. } | ExprKind::Case { .. }) {
+        fill(expr);
+    }
+}
+
+/// What is chosen, a parameter or a variable, with the digits that its type has.
+pub(super) fn filled_value(expr: &mut Expr) {
+    match expr.kind {
+        ExprKind::Param(_) | ExprKind::UserVariable(_) => fill(expr),
+        _ => filled(expr),
+    }
+}
+
+fn fill(expr: &mut Expr) {
+    if let Some(ty) = scale(&expr.ty).map(|_| expr.ty.clone()) {
+        let value = std::mem::replace(expr, super::literal::integer(0));
+        *expr = super::operand::cast_to(value, ty);
     }
 }
 

@@ -283,6 +283,7 @@ impl Binder<'_> {
             F::IfNull | F::Coalesce | F::Greatest | F::Least | F::Field | F::Interval => {
                 self.adopt_choice(args.iter_mut(), &text)
             }
+            F::Time | F::AddTime | F::SubTime => args.iter_mut().for_each(|arg| self.adopt_time(arg)),
             F::Ceiling | F::Floor | F::Round | F::Truncate => {
                 for (arg, wanted) in args.iter_mut().zip([ParamKind::Decimal, ParamKind::Int]) {
                     adopt_number(self.context, arg, wanted);

@@ -270,6 +270,9 @@ impl Binder<'_> {
                 if let Some(offset) = bound.get_mut(1) {
                     self.positive_argument(offset, if name == "LAG" { "lag" } else { "lead" }, 0)?;
                 }
+                if let [value, _, otherwise] = bound.as_mut_slice() {
+                    self.adopt_choice([value, otherwise].into_iter(), &self.text());
+                }
                 let values = bound.iter().take(1).chain(bound.get(2));
                 let ty = typing::unify(values, self.string_collation(derivation));
                 let ty = if bound.len() == 3 { ty } else { typing::stored(&bound[0].ty) };
