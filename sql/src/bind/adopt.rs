@@ -162,14 +162,15 @@ impl Binder<'_> {
         }
     }
 
-    /// A parameter as what it is chosen beside; beside numbers each of a choice of parameters too.
+    /// A parameter as what it is chosen beside; beside numbers each of a choice of parameters too, of which integers stay what they are.
     fn adopt_chosen(&self, param: &mut Expr, ty: &ColumnType) {
         if is_open_choice(self.context, param) {
             if number_kind(ty).is_none() {
                 return;
             }
             let collation = param.ty.collation;
-            chosen_mut(param).into_iter().for_each(|value| self.adopt_chosen(value, ty));
+            let values = chosen_mut(param).into_iter().filter(|value| class(&value.ty) != Class::Integer);
+            values.for_each(|value| self.adopt_chosen(value, ty));
             param.ty = typing::unify(chosen(param).into_iter(), collation);
             return;
         }
