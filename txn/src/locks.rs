@@ -13,7 +13,8 @@
 //!    they wait for is added to what it waits for itself, in the same look at the row, and they are no steps of their own. The search
 //!    looks at one row after the other while others move on, so a cycle it finds is looked at once more: it is one only if each step
 //!    still stands and nobody of it has stopped waiting since the first look (who waits changes nothing, so then all steps stood at one
-//!    time). Of a cycle the transaction with the fewest changes is the victim.
+//!    time). Of a cycle the transaction with the fewest changes is the victim. Two that begin to wait at once may both find it: the
+//!    victim is chosen under the latch of the waits while all of the cycle still wait, so one of them chooses and the other finds it done.
 //!
 //! K1: entries of a row are added and judged under its leaf's latch. K2: a shard's counter is the number of its rows; a row is in the map
 //! exactly while it has a lock or a waiter. K3: whoever leaves the front of a queue wakes the next.
@@ -68,12 +69,13 @@ pub struct WaitCell {
 }
 
 impl WaitCell {
-    fn finish(&self, state: u8) {
-        if self.state.compare_exchange(WAITING, state, Ordering::AcqRel, Ordering::Acquire).is_ok()
-            && let Some(waker) = self.waker.lock().take()
-        {
+    /// Ends the wait so; not if it has ended already.
+    fn finish(&self, state: u8) -> bool {
+        let ended = self.state.compare_exchange(WAITING, state, Ordering::AcqRel, Ordering::Acquire).is_ok();
+        if ended && let Some(waker) = self.waker.lock().take() {
             waker.wake();
         }
+        ended
     }
 
     fn waits(&self) -> bool {
@@ -406,17 +408,10 @@ impl LockTable {
         while weight.is_some()
             && let Some(cycle) = self.find_cycle(statuses, cell.txn)
         {
+            #[cfg(test)]
+            crate::interleave::here();
+            let Some(victim) = self.condemn(&cycle) else { continue };
             self.deadlocks.fetch_add(1, Ordering::Relaxed);
-            let victim = {
-                let waiting = self.waiting.lock();
-                let weight = |txn: &&u64| waiting.get(txn).map_or(u64::MAX, |w| w.changes);
-                // Of equals the one that came last.
-                let victim = *cycle.iter().min_by_key(weight).unwrap_or(&cell.txn);
-                if let Some(other) = waiting.get(&victim).filter(|_| victim != cell.txn) {
-                    other.cell.finish(VICTIM);
-                }
-                victim
-            };
             *self.last_deadlock.lock() = Some(self.describe(&cycle, victim));
             if victim == cell.txn {
                 return Err(());
@@ -426,12 +421,22 @@ impl LockTable {
         Ok(())
     }
 
+    /// Ends the wait of the one of the cycle that gives way, and tells who it is; none if one of the cycle has stopped waiting.
+    fn condemn(&self, cycle: &[Arc<WaitCell>]) -> Option<u64> {
+        let waiting = self.waiting.lock();
+        let waits = |cell: &Arc<WaitCell>| waiting.get(&cell.txn).filter(|w| Arc::ptr_eq(&w.cell, cell) && cell.waits());
+        let waits: Vec<&Waiting> = cycle.iter().map(waits).collect::<Option<_>>()?;
+        // Of equals the first, which is the one that came last.
+        let victim = waits.into_iter().min_by_key(|w| w.changes)?;
+        victim.cell.finish(VICTIM).then_some(victim.cell.txn)
+    }
+
     /// The report of a deadlock: who waited for what, and who gave way.
     #[cold]
-    fn describe(&self, cycle: &[u64], victim: u64) -> String {
+    fn describe(&self, cycle: &[Arc<WaitCell>], victim: u64) -> String {
         let mut text = String::new();
         let waiting = self.waiting.lock();
-        for (number, txn) in cycle.iter().enumerate() {
+        for (number, WaitCell { txn, .. }) in cycle.iter().map(|cell| &**cell).enumerate() {
             let Some(Waiting { key, changes, .. }) = waiting.get(txn) else { continue };
             // Writing to a String cannot fail.
             let _ = write!(text, "*** ({}) {}, {changes} changes\nwaits for tree {}, key ", number + 1, name_of(*txn), key.tree);
@@ -440,7 +445,7 @@ impl LockTable {
             }
             text.push('\n');
         }
-        let number = cycle.iter().position(|txn| *txn == victim).map_or(0, |at| at + 1);
+        let number = cycle.iter().position(|cell| cell.txn == victim).map_or(0, |at| at + 1);
         text + &format!("*** WE ROLL BACK TRANSACTION ({number})")
     }
 
@@ -528,15 +533,15 @@ impl LockTable {
         Some((cell, out))
     }
 
-    /// A cycle of waits through `start`.
-    fn find_cycle(&self, statuses: &StatusTable, start: u64) -> Option<Vec<u64>> {
+    /// A cycle of waits through `start`, which comes first.
+    fn find_cycle(&self, statuses: &StatusTable, start: u64) -> Option<Vec<Arc<WaitCell>>> {
         let mut path: Vec<(Arc<WaitCell>, Blockers)> = self.blockers(statuses, start, start).into_iter().collect();
         let mut seen = HashSet::from([start]);
         while let Some((_, next)) = path.last_mut() {
             match next.pop() {
                 Some(txn) if txn == start => {
                     if self.is_cycle(statuses, &path) {
-                        return Some(path.iter().map(|(cell, _)| cell.txn).collect());
+                        return Some(path.into_iter().map(|(cell, _)| cell).collect());
                     }
                 }
                 Some(txn) => {

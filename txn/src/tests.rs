@@ -1,8 +1,10 @@
 //! The engine under threads, against models, and over restarts.
 
 use crate::*;
+use std::cell::RefCell;
 use std::future::Future;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -461,7 +463,7 @@ fn savepoints_undo_their_part() {
 fn current_reads_take_no_version_between_two_changes() {
     let dir = TempDir::new("between");
     let engine = open(&dir, 8);
-    let (a, b) = (engine.worker(0), std::rc::Rc::new(engine.worker(1)));
+    let (a, b) = (engine.worker(0), Rc::new(engine.worker(1)));
     let tree = a.wait(|| a.create_tree()).expect("a tree");
     let mut setup = a.begin(Isolation::ReadCommitted);
     a.wait(|| setup.insert(&a, tree, &key(1), b"first")).expect("ok");
@@ -710,6 +712,38 @@ fn a_deadlock_through_a_place_in_a_queue_is_found() {
     assert!(between.commit(&worker).is_none());
     assert!(matches!(lock(&mut other, 1, LockMode::Share), Ok(Some(_))));
     assert!(other.commit(&worker).is_none());
+    assert_eq!((engine.status().locked_rows, engine.status().deadlocks), (0, 1));
+}
+
+/// Two that close a cycle at the same moment both find it, and one of them gives way.
+#[test]
+fn a_deadlock_found_twice_has_one_victim() {
+    let dir = TempDir::new("twice-deadlock");
+    let engine = open(&dir, 8);
+    let worker = Rc::new(engine.worker(0));
+    let tree = worker.wait(|| worker.create_tree()).expect("tree");
+    let lock = move |worker: &Worker, txn: &mut Txn, n: u64| {
+        let mut payload = Vec::new();
+        txn.lock_row(worker, tree, &key(n), LockMode::Exclusive, WaitPolicy::Wait, &mut payload).map(drop)
+    };
+    let [mut first, mut second] = std::array::from_fn(|_| worker.begin(Isolation::RepeatableRead));
+    for (n, txn) in [(1, &mut first), (2, &mut second)] {
+        worker.wait(|| txn.insert(&worker, tree, &key(n), b"row")).expect("inserts");
+    }
+    assert!(matches!(lock(&worker, &mut first, 2), Err(Interrupt::Stall(_))));
+    let found = Rc::new(RefCell::new(None));
+    interleave::at_next({
+        let (worker, found) = (worker.clone(), found.clone());
+        // It begins to wait once more, as if it had come when the second had found the cycle.
+        move || *found.borrow_mut() = Some((lock(&worker, &mut first, 2), first))
+    });
+    let waits = lock(&worker, &mut second, 1);
+    let (gave_way, mut first) = found.take().expect("was there");
+    assert!(matches!(gave_way, Err(Interrupt::Error(Error::Deadlock))));
+    assert!(matches!(waits, Err(Interrupt::Stall(_))), "both gave way");
+    worker.wait(|| first.rollback(&worker)).expect("rolls back");
+    assert!(lock(&worker, &mut second, 1).is_ok());
+    assert!(second.commit(&worker).is_none());
     assert_eq!((engine.status().locked_rows, engine.status().deadlocks), (0, 1));
 }
 
