@@ -399,7 +399,7 @@ fn a_full_disk_ends_the_statement_alone() {
     let (_fixture, mut client) = tables(3000);
     let host = Spills::new(u64::MAX);
     check(&mut client, &host, "SELECT id FROM t ORDER BY s, id", true);
-    let text = "SELECT a.id, b.id, a.b FROM u b JOIN t a ON a.id % 40 = b.id % 40 ORDER BY a.s, b.id, a.id";
+    let text = "SELECT a.id, b.id, a.b FROM u b JOIN t a ON a.id % 400 = b.id % 400 ORDER BY a.s, b.id, a.id";
     // All that is free is what must be left.
     host.temporary.set_free_bytes_min(u64::MAX);
     let error = rows_of(&mut client, text, 16 << 10, &host).expect_err("no room");

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use types::LobSize;
 
 const WRITERS: usize = 3;
-const ROWS: i64 = 600;
+const ROWS: i64 = 300;
 
 /// A row: number, tag, bytes of its large value.
 type Model = BTreeMap<i64, (i64, String, Option<usize>)>;
