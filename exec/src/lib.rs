@@ -40,6 +40,7 @@ mod subquery;
 #[cfg(test)]
 mod tests;
 mod wait;
+mod work;
 
 pub use context::{Call, ExecContext, Fire, Host, LocalFuture, TriggerRow, VirtualRows};
 pub use definition::DefinitionExpressions;
@@ -55,3 +56,4 @@ pub use spill::kept::{KeptRecords, KeptRows};
 pub use spill::{Temporary, TemporaryFigures};
 pub use types::temporal::TimeZone;
 pub use wait::{NoHost, yield_now};
+pub use work::{Work, count};

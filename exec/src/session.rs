@@ -5,9 +5,11 @@
 //! A session lives on one thread; only the kill flag is shared.
 
 use crate::error::Error;
+use crate::work::Work;
 use sql::plan::SqlMode;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
@@ -38,6 +40,8 @@ pub struct SessionVars {
     pub found_rows: u64,
     /// Rows that the statement has read, as far as it has counted them.
     pub rows_examined: Cell<u64>,
+    /// What the session's statements have done so far.
+    pub work: Rc<Work>,
     /// ROW_COUNT(): affected rows of the previous statement, -1 after a query or an error.
     pub row_count: i64,
     /// Of the statement that runs, or ran last; `server` clears it at the start of a statement that is not diagnostic.
@@ -200,6 +204,7 @@ impl SessionVars {
             last_insert_id_set: Cell::new(None),
             found_rows: 0,
             rows_examined: Cell::new(0),
+            work: Rc::default(),
             row_count: 0,
             warnings: RefCell::new(Warnings::default()),
             time_zone: TimeZone::Utc,

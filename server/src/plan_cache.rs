@@ -4,6 +4,7 @@
 //! finds another version in the database plans again.
 
 use crate::accounts::Needs;
+use crate::counters::Command;
 use crate::digests::{Statistics, Ways};
 use crate::session::FileTarget;
 use crate::show::{VirtualReads, virtual_reads};
@@ -20,7 +21,7 @@ use types::CollationId;
 /// Plans kept by each worker.
 const PLANS_MAX: usize = 1024;
 
-/// What a statement counts as in SHOW STATUS.
+/// What a statement does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatementKind {
     Select,
@@ -43,6 +44,8 @@ pub struct PlanEntry {
     pub schema_version: u64,
     pub prepared: Prepared,
     pub kind: StatementKind,
+    /// What it counts as, if it is a client's statement.
+    pub command: Option<Command>,
     /// Changes rows.
     pub writes: bool,
     /// READ ONLY forbids it: it changes rows of tables that are not temporary, or locks rows as if to do so.
@@ -61,7 +64,14 @@ pub struct PlanEntry {
 }
 
 impl PlanEntry {
-    pub fn new(schema_version: u64, prepared: Prepared, into: Option<ResultTarget>, needs: Needs, params: Params) -> Rc<Self> {
+    pub fn new(
+        schema_version: u64,
+        prepared: Prepared,
+        command: Option<Command>,
+        into: Option<ResultTarget>,
+        needs: Needs,
+        params: Params,
+    ) -> Rc<Self> {
         let (kind, writes) = match &**prepared.plan() {
             Plan::Query(_) => (StatementKind::Select, false),
             Plan::Insert(insert) if matches!(insert.source, InsertSource::File(_)) => (StatementKind::Load, true),
@@ -82,7 +92,21 @@ impl PlanEntry {
         let reads = virtual_reads(prepared.plan());
         let ways = Ways::of(prepared.plan());
         let (statistics, head) = (OnceCell::new(), RefCell::new(None));
-        Rc::new(Self { schema_version, prepared, kind, writes, wants_write, into, reads, needs, params, ways, statistics, head })
+        Rc::new(Self {
+            schema_version,
+            prepared,
+            kind,
+            command,
+            writes,
+            wants_write,
+            into,
+            reads,
+            needs,
+            params,
+            ways,
+            statistics,
+            head,
+        })
     }
 
     pub fn is_query(&self) -> bool {

@@ -16,8 +16,8 @@ use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::time::{Instant, SystemTime};
 
 pub struct Shared {
     pub config: Config,
@@ -43,6 +43,9 @@ pub struct Shared {
     /// Taken by whoever publishes new globals.
     globals_writer: Mutex<()>,
     next_connection: AtomicU32,
+    /// The most sessions at a time, and since when, in seconds of the epoch.
+    peak: AtomicUsize,
+    peak_since: AtomicU64,
     stopping: AtomicBool,
 }
 
@@ -89,6 +92,8 @@ impl Shared {
             persisted: Arc::new(persisted),
             globals_writer: Mutex::new(()),
             next_connection: AtomicU32::new(1),
+            peak: AtomicUsize::new(0),
+            peak_since: AtomicU64::new(0),
             stopping: AtomicBool::new(false),
         })
     }
@@ -114,6 +119,27 @@ impl Shared {
     /// Connections accepted since the start.
     pub fn connections_accepted(&self) -> u32 {
         self.next_connection.load(Ordering::Relaxed) - 1
+    }
+
+    /// So many sessions are open.
+    pub fn note_peak(&self, open: usize) {
+        // Relaxed: figures for people. Two that raise it at once may leave the time of the lower one, which is the same.
+        if open > self.peak.load(Ordering::Relaxed) {
+            self.peak.fetch_max(open, Ordering::Relaxed);
+            let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+            self.peak_since.store(now.map_or(0, |now| now.as_secs()), Ordering::Relaxed);
+        }
+    }
+
+    /// FLUSH STATUS: the peak begins anew.
+    pub fn forget_peak(&self) {
+        self.peak.store(0, Ordering::Relaxed);
+        self.note_peak(self.sessions());
+    }
+
+    /// The most sessions at a time, and since when, in seconds of the epoch.
+    pub fn peak(&self) -> (usize, u64) {
+        (self.peak.load(Ordering::Relaxed), self.peak_since.load(Ordering::Relaxed))
     }
 
     /// Sessions open now, roughly.

@@ -188,6 +188,8 @@ pub struct LockTable {
     /// Rows whose queue a transaction must see to at its end.
     asked: Box<[Mutex<AskedRows>]>,
     pub waits: AtomicU64,
+    pub wait_us: AtomicU64,
+    pub wait_us_max: AtomicU64,
     pub deadlocks: AtomicU64,
     last_deadlock: Mutex<Option<String>>,
 }
@@ -213,6 +215,8 @@ impl LockTable {
             waiting: Mutex::default(),
             asked: (0..64).map(|_| Mutex::default()).collect(),
             waits: AtomicU64::new(0),
+            wait_us: AtomicU64::new(0),
+            wait_us_max: AtomicU64::new(0),
             deadlocks: AtomicU64::new(0),
             last_deadlock: Mutex::new(None),
         }
@@ -451,7 +455,12 @@ impl LockTable {
 
     /// The wait is over: how? Forgets it as a wait, but keeps the place in the queue.
     pub fn end_wait(&self, cell: &WaitCell) -> WaitEnd {
-        self.waiting.lock().remove(&cell.txn);
+        if self.waiting.lock().remove(&cell.txn).is_some() {
+            // Relaxed: figures for people.
+            let waited = cell.since.elapsed().as_micros() as u64;
+            self.wait_us.fetch_add(waited, Ordering::Relaxed);
+            self.wait_us_max.fetch_max(waited, Ordering::Relaxed);
+        }
         match cell.state.load(Ordering::Acquire) {
             VICTIM => WaitEnd::Victim,
             TIMED_OUT => WaitEnd::TimedOut,
@@ -567,6 +576,11 @@ impl LockTable {
                 .is_some_and(|(now, blockers)| Arc::ptr_eq(&now, cell) && blockers.contains(&to))
         });
         stands && path.iter().all(|(cell, _)| cell.waits())
+    }
+
+    /// Transactions that wait for a row.
+    pub fn waiters(&self) -> usize {
+        self.waiting.lock().len()
     }
 
     /// Rows with locks or waiters, and trees with ranges, for tests and status.

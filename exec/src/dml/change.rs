@@ -22,6 +22,7 @@ use crate::prepared::Prepared;
 use crate::run::{Run, SourceState};
 use crate::spill::sorter::Sorter;
 use crate::wait::engine;
+use crate::work::count;
 use sql::plan::{ChangePlan, ChangeTarget};
 use table::{Progress, Table, WriteRow};
 use types::Value;
@@ -266,9 +267,9 @@ impl<'p> Rows<'p> {
         let mut changed = 0;
         while self.next(run).await? {
             let (key, values) = self.current();
-            let (count, beside) = (self.target.assignments.len(), self.judge.map_or(0, |judge| judge.check.joined.len()));
-            let raw: Vec<Value<'_>> = (0..count).map(|n| packed::get(values, n)).collect();
-            let joined: Vec<Value<'_>> = (count..count + beside).map(|n| packed::get(values, n)).collect();
+            let (assigned, beside) = (self.target.assignments.len(), self.judge.map_or(0, |judge| judge.check.joined.len()));
+            let raw: Vec<Value<'_>> = (0..assigned).map(|n| packed::get(values, n)).collect();
+            let joined: Vec<Value<'_>> = (assigned..assigned + beside).map(|n| packed::get(values, n)).collect();
             loop {
                 if !reread_source(run, self.target.source, self.table, key, &wanted).await? {
                     break;
@@ -312,6 +313,7 @@ impl<'p> Rows<'p> {
                     Some(WriteRow::Changed | WriteRow::Paused { .. }) => continue,
                     Some(WriteRow::Done) => {
                         changed += 1;
+                        count(&shared.session.work.update);
                         if let Some(number) = changed_number(self.table, &changes) {
                             engine!(shared.session, self.table.note_auto_increment(worker, number))?;
                         }
@@ -361,6 +363,7 @@ impl<'p> Rows<'p> {
                     None => break,
                     Some(WriteRow::Done) => {
                         deleted += 1;
+                        count(&shared.session.work.delete);
                         changes.add_to(self.target.source, -1);
                         if let Some(triggers) = &triggers {
                             Box::pin(triggers.around_delete(&mut Writer { worker, txn, shared }, false, row)).await?;

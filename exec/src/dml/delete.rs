@@ -13,6 +13,7 @@ use crate::prepared::Prepared;
 use crate::run::Run;
 use crate::scratch::Scratch;
 use crate::wait::engine;
+use crate::work::count;
 use sql::plan::DeletePlan;
 use table::{Progress, Table, WriteRow};
 use types::schema::TriggerEvent;
@@ -105,6 +106,7 @@ async fn delete_row(
         None => Deleted::Kept,
         Some(WriteRow::Done) => {
             changes.add(-1);
+            count(&shared.session.work.delete);
             if let Some(triggers) = triggers {
                 Box::pin(triggers.around_delete(&mut Writer { worker, txn, shared }, false, row)).await?;
             }

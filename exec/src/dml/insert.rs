@@ -24,6 +24,7 @@ use crate::session::SessionVars;
 use crate::spill::row_store::RowStore;
 use crate::spill::tape::TapeReader;
 use crate::wait::{self, engine};
+use crate::work::count;
 use sql::expr::Expr;
 use sql::plan::{InsertPlan, InsertSource, Node, OutputColumn, QueryPlan};
 use std::sync::Arc;
@@ -534,6 +535,7 @@ impl<'p> Inserting<'p> {
             let index = match outcome {
                 Some(InsertRow::Inserted) => {
                     self.changes.add(1);
+                    count(&session.work.write);
                     break;
                 }
                 Some(InsertRow::Duplicate { index }) => index,
@@ -578,6 +580,7 @@ impl<'p> Inserting<'p> {
                 };
                 if outcome == Some(WriteRow::Done) {
                     self.replaced += 1;
+                    count(&session.work.delete);
                     self.changes.add(-1);
                     if let Some(triggers) = delete {
                         Box::pin(triggers.around_delete(&mut Writer { worker, txn, shared }, false, old)).await?;
@@ -713,6 +716,7 @@ impl<'p> Inserting<'p> {
                 Some(WriteRow::Done) => {
                     self.touched += 1;
                     self.updated += 1;
+                    count(&session.work.update);
                     let changed = changed_number(self.table, &changes);
                     if let Some(number) = changed {
                         engine!(session, self.table.note_auto_increment(worker, number))?;

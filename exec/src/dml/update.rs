@@ -18,6 +18,7 @@ use crate::run::{Run, Slice, SourceState, sources_of};
 use crate::scratch::{Scratch, recycle};
 use crate::session::SessionVars;
 use crate::wait::{self, engine};
+use crate::work::count;
 use sql::plan::{Access, LimitPlan, Parts, Scan, UpdatePlan};
 use std::sync::Arc;
 use std::time::Duration;
@@ -248,6 +249,7 @@ impl Updating<'_> {
                 Some(WriteRow::Done) => {
                     self.matched += 1;
                     self.changed += 1;
+                    count(&shared.session.work.update);
                     if let Some(number) = changed_number(self.table, &changes) {
                         engine!(shared.session, self.table.note_auto_increment(worker, number))?;
                     }

@@ -16,6 +16,7 @@ use crate::access;
 use crate::eval::Step;
 use crate::run::Run;
 use crate::spill::sorter::Sorter;
+use crate::work::count;
 use sql::plan::Merge;
 use table::{EncodedRange, RowCursor, Table};
 use txn::ReadMode;
@@ -86,7 +87,10 @@ impl<'p> MergedKeys<'p> {
                     Stage::Part
                 }
                 Stage::Part => self.open_part(run)?,
-                Stage::Range => self.open_range(mode),
+                Stage::Range => {
+                    count(&run.shared.session.work.read_key);
+                    self.open_range(mode)
+                }
                 Stage::Entry => self.entry(run)?,
                 Stage::Sort => {
                     self.sorter.finish(run)?;
@@ -123,7 +127,9 @@ impl<'p> MergedKeys<'p> {
     fn entry(&mut self, run: &mut Run<'p>) -> Step<Stage> {
         self.sorter.settle(run)?;
         run.tick()?;
-        let Some(key) = self.cursor.next_key(self.table, run.worker, run.txn)? else { return Ok(Stage::Range) };
+        let next = self.cursor.next_key(self.table, run.worker, run.txn)?;
+        count(&run.shared.session.work.read_next);
+        let Some(key) = next else { return Ok(Stage::Range) };
         let arena = self.sorter.arena();
         let start = arena.len();
         arena.extend_from_slice(key);

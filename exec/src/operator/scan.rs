@@ -31,6 +31,7 @@ use crate::operator::merged_keys::MergedKeys;
 use crate::packed::Packer;
 use crate::run::{Run, SourceState};
 use crate::scratch::Scratch;
+use crate::work::{Work, count};
 use sql::expr::{CompareAs, CompareOp, Expr, ExprKind};
 use sql::func::Function;
 use sql::plan::{Access, Merge, Scan};
@@ -77,6 +78,8 @@ pub(crate) struct ScanOperator<'p> {
     current: bool,
     /// The index's own condition holds for the row.
     entry_judged: bool,
+    /// Nothing has been read of the range yet.
+    is_fresh: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,6 +143,7 @@ impl<'p> ScanOperator<'p> {
             semi_consistent: false,
             current: false,
             entry_judged: false,
+            is_fresh: false,
         }
     }
 
@@ -191,7 +195,7 @@ impl<'p> ScanOperator<'p> {
         loop {
             self.stage = match self.stage {
                 Stage::Start => self.start(run)?,
-                Stage::NextRange => self.open_next_range(run.txn.locks_gaps()),
+                Stage::NextRange => self.open_next_range(run),
                 Stage::Point => self.point(run)?,
                 Stage::Read => self.read(run)?,
                 Stage::MergedKey => self.merged_key(run)?,
@@ -269,7 +273,7 @@ impl<'p> ScanOperator<'p> {
         Stage::NextRange
     }
 
-    fn open_next_range(&mut self, locks_gaps: bool) -> Stage {
+    fn open_next_range(&mut self, run: &Run<'p>) -> Stage {
         let (index, reverse) = match self.plan.access {
             Access::Ranges { index, reverse, .. } | Access::Full { index, reverse, .. } => (index, reverse),
             Access::Leaps(ref leaps) => (leaps.index, false),
@@ -281,7 +285,8 @@ impl<'p> ScanOperator<'p> {
             _ => return Stage::Done,
         };
         self.next_range = if reverse { at } else { at + 1 };
-        let mode = self.read_mode(locks_gaps);
+        let mode = self.read_mode(run.txn.locks_gaps());
+        self.count_open(&run.shared.session.work, reverse);
         let cursor = self.cursor.get_or_insert_default();
         cursor.open(self.table, index, &self.ranges[at], reverse, mode, self.covering);
         if self.lock.is_some() {
@@ -294,6 +299,26 @@ impl<'p> ScanOperator<'p> {
             self.show_entries(filter);
         }
         Stage::Read
+    }
+
+    fn count_open(&mut self, work: &Work, reverse: bool) {
+        count(&work.read_key);
+        if let Access::Full { .. } = self.plan.access {
+            count(if reverse { &work.read_last } else { &work.read_first });
+        }
+        self.is_fresh = true;
+    }
+
+    /// The cursor was asked for a row. The first of a range comes with its key, but for a scan of the whole table.
+    #[inline]
+    fn count_read(&mut self, work: &Work) {
+        let is_first = std::mem::take(&mut self.is_fresh);
+        match self.plan.access {
+            Access::Full { index: 0, reverse: false, .. } => count(&work.read_rnd_next),
+            _ if is_first => {}
+            Access::Full { reverse: true, .. } | Access::Ranges { reverse: true, .. } => count(&work.read_prev),
+            _ => count(&work.read_next),
+        }
     }
 
     fn read_mode(&self, locks_gaps: bool) -> ReadMode {
@@ -321,7 +346,9 @@ impl<'p> ScanOperator<'p> {
         run.tick()?;
         let how = self.how();
         let source = &mut run.sources[self.plan.source];
-        if !self.table.point(run.worker, run.txn, index, &self.key, how, &mut source.row)? {
+        let there = self.table.point(run.worker, run.txn, index, &self.key, how, &mut source.row)?;
+        count(&run.shared.session.work.read_key);
+        if !there {
             run.count_end();
             return Ok(Stage::Done);
         }
@@ -335,18 +362,22 @@ impl<'p> ScanOperator<'p> {
         let source = &mut run.sources[self.plan.source];
         self.entry_judged = self.index_filter.is_none();
         if self.index_filter.is_some() && (self.lock.is_some() || !run.txn.has_changed_unseen()) {
-            if !opened(&mut self.cursor).next_entry(self.table, run.worker, run.txn, &mut source.row)? {
+            let there = opened(&mut self.cursor).next_entry(self.table, run.worker, run.txn, &mut source.row)?;
+            self.count_read(&run.shared.session.work);
+            if !there {
                 run.count_end();
                 return Ok(Stage::NextRange);
             }
-            source.state = SourceState::Stored;
+            run.sources[self.plan.source].state = SourceState::Stored;
             return Ok(Stage::JudgeEntry);
         }
-        if !opened(&mut self.cursor).next(self.table, run.worker, run.txn, &mut source.row)? {
+        let there = opened(&mut self.cursor).next(self.table, run.worker, run.txn, &mut source.row)?;
+        self.count_read(&run.shared.session.work);
+        if !there {
             run.count_end();
             return Ok(Stage::NextRange);
         }
-        source.state = SourceState::Stored;
+        run.sources[self.plan.source].state = SourceState::Stored;
         self.current = self.is_current(run);
         let source = &run.sources[self.plan.source];
         if self.current || !source.row.held_by_other() {
@@ -404,6 +435,7 @@ impl<'p> ScanOperator<'p> {
             return Ok(Stage::MergedKey);
         }
         source.state = SourceState::Stored;
+        count(&run.shared.session.work.read_rnd);
         (self.current, self.entry_judged) = (self.is_current(run), true);
         Ok(Stage::Load)
     }

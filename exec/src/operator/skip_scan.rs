@@ -19,6 +19,7 @@
 use crate::access::{self, KeyValues};
 use crate::eval::Step;
 use crate::run::{Run, SourceState};
+use crate::work::count;
 use sql::expr::Expr;
 use sql::plan::{Leaps, Scan};
 use table::{EncodedRange, RowCursor, RowRead, Table};
@@ -162,6 +163,8 @@ impl<'p> SkipScan<'p> {
     fn read(&mut self, run: &mut Run<'p>) -> Step<Stage> {
         run.tick()?;
         let source = &mut run.sources[self.plan.source];
+        // Each group's rows are looked for by their keys.
+        count(&run.shared.session.work.read_key);
         if self.cursor.next(self.table, run.worker, run.txn, &mut source.row)? {
             source.state = SourceState::Stored;
             return Ok(Stage::Load);

@@ -10,6 +10,7 @@ use crate::packed::{self, Packer};
 use crate::run::Run;
 use crate::scratch::Scratch;
 use crate::spill::sorter::Sorter;
+use crate::work::{Work, count};
 use sql::plan::{LimitPlan, SortKey};
 
 pub(crate) struct Sort<'p> {
@@ -21,6 +22,8 @@ pub(crate) struct Sort<'p> {
     sorter: Sorter,
     state: State,
     pending: bool,
+    /// Rows taken in.
+    rows: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -34,7 +37,7 @@ enum State {
 impl<'p> Sort<'p> {
     pub fn new(input: Operator<'p>, keys: &'p [SortKey], limit: Option<&'p LimitPlan>, columns: usize) -> Self {
         let kinds = keys.iter().map(|key| KeyKind::of_type(&key.expr.ty)).collect();
-        Self { input, keys, kinds, limit, columns, sorter: Sorter::default(), state: State::Start, pending: false }
+        Self { input, keys, kinds, limit, columns, sorter: Sorter::default(), state: State::Start, pending: false, rows: 0 }
     }
 
     pub fn borrow_buffers(&mut self, scratch: &mut Scratch) {
@@ -62,11 +65,19 @@ impl<'p> Sort<'p> {
                 }
                 State::Finish => {
                     self.sorter.finish(run)?;
+                    self.count(&run.shared.session.work);
                     self.state = State::Emit;
                 }
                 State::Emit => return self.sorter.next(run),
             }
         }
+    }
+
+    /// The rows are sorted.
+    fn count(&mut self, work: &Work) {
+        let kept = self.sorter.rows_max.map_or(u64::MAX, |max| max as u64).min(std::mem::take(&mut self.rows));
+        work.sort_rows.set(work.sort_rows.get() + kept);
+        count(&work.sort_scan);
     }
 
     /// The first `offset + count` rows are kept; the Limit above skips those of the offset.
@@ -92,6 +103,7 @@ impl<'p> Sort<'p> {
                 return Err(pause);
             }
             self.pending = false;
+            self.rows += 1;
             run.row_done();
         }
     }

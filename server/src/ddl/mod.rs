@@ -340,7 +340,6 @@ pub(crate) fn collation_of(
 }
 
 async fn create_database(state: &mut State, create: &CreateDatabase<'_>) -> Result<Done> {
-    crate::counters::count(&state.worker.counters.create_db);
     refuse_virtual(state, create.name)?;
     let collation = collation_of(create.options.charset, create.options.collation, state.settings.server_collation)?;
     let name = create.name.to_owned();
@@ -367,7 +366,6 @@ async fn alter_database(state: &mut State, name: Option<&str>, options: &Databas
 }
 
 async fn drop_database(state: &mut State, name: &str, if_exists: bool) -> Result<Done> {
-    crate::counters::count(&state.worker.counters.drop_db);
     refuse_virtual(state, name)?;
     let owned = name.to_owned();
     let dropped = job(state, move |tables, worker, options| tables.drop_database(worker, &owned, options)).await;
@@ -386,7 +384,6 @@ async fn drop_database(state: &mut State, name: &str, if_exists: bool) -> Result
 }
 
 async fn create_table(state: &mut State, create: &CreateTable<'_>) -> Result<Done> {
-    crate::counters::count(&state.worker.counters.create_table);
     let (database, _) = qualify(state, &create.name)?;
     refuse_virtual(state, &database)?;
     let schema = state.schema();
@@ -518,7 +515,6 @@ async fn insert_rows(
 
 /// DROP TABLE: all or none; with IF EXISTS the missing ones are notes.
 async fn drop_tables(state: &mut State, names: &[ObjectName<'_>], if_exists: bool, temporary: bool) -> Result<Done> {
-    crate::counters::count(&state.worker.counters.drop_table);
     let mut present = Vec::with_capacity(names.len());
     let (mut missing, mut of_session) = (Vec::new(), Vec::new());
     let schema = state.worker.schema();

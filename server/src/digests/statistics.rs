@@ -6,7 +6,7 @@
 //! executions are rare, at each.
 
 use super::Summary;
-use sql::plan::{Access, Plan};
+use sql::plan::{Access, Node, Plan};
 use std::cell::{Cell, RefCell};
 
 /// Buckets for each power of two.
@@ -46,6 +46,8 @@ pub struct Ways {
     pub full_joins: u8,
     /// A table is read without a key.
     pub no_index: u8,
+    /// Rows are gathered before they are given on: groups, distinct rows, derived tables.
+    pub gathers: u8,
 }
 
 impl Ways {
@@ -62,8 +64,20 @@ impl Ways {
                 ways.no_index |= u8::from(is_whole);
                 is_first = false;
             });
+            root.walk(&mut |node| ways.gathers = ways.gathers.saturating_add(u8::from(gathers(node))));
         }
         ways
+    }
+}
+
+/// Where MySQL would have a temporary table.
+fn gathers(node: &Node) -> bool {
+    match node {
+        Node::Aggregate { keys, ordered, .. } => !ordered && !keys.is_empty(),
+        Node::Distinct { ordered, .. } => !ordered,
+        Node::SetOperation { .. } | Node::Recursive { .. } | Node::Window { .. } => true,
+        Node::Scan(scan) => matches!(scan.access, Access::Derived(_)),
+        _ => false,
     }
 }
 
@@ -140,10 +154,9 @@ impl Statistics {
         }
     }
 
-    /// Counts an execution of `text` that ends now. `clock` tells how long a tick is.
+    /// Counts an execution of `text` that ends at tick `now`. `clock` tells how long a tick is.
     #[inline]
-    pub fn record(&self, execution: &Execution, text: &[u8], clock: &os::TickClock) {
-        let now = os::ticks();
+    pub fn record(&self, execution: &Execution, now: u64, text: &[u8], clock: &os::TickClock) {
         let time = now.saturating_sub(execution.began);
         let sums = &self.sums;
         let count = sums.count.get();
@@ -260,7 +273,7 @@ mod tests {
         for n in 0..3 {
             let ways = Ways { no_index: 1, ..Ways::default() };
             let execution = Execution { began: os::ticks(), sent: 2, failed: n == 1, warnings: n, ways, ..Execution::default() };
-            statistics.record(&execution, b"SELECT 1", &clock);
+            statistics.record(&execution, os::ticks(), b"SELECT 1", &clock);
         }
         let summary = statistics.summary().expect("executed");
         let sums = summary.sums;

@@ -2,7 +2,6 @@
 
 use super::schedule;
 use crate::accounts::Name;
-use crate::counters::count;
 use crate::ddl::{self, Done};
 use crate::error::{Error, Result};
 use crate::routine;
@@ -17,7 +16,6 @@ const IN_THE_PAST: &str = "Event execution time is in the past";
 
 /// CREATE EVENT
 pub async fn create(state: &mut State, create: &CreateEvent<'_>) -> Result<Done> {
-    count(&state.worker.counters.create_event);
     let (database, name) = name_of(state, &create.name)?;
     let mut program = routine::program(state, database, name, create.definer, create.body)?;
     describe(&mut program, &create.clauses);
@@ -50,7 +48,6 @@ pub async fn create(state: &mut State, create: &CreateEvent<'_>) -> Result<Done>
 
 /// ALTER EVENT
 pub async fn alter(state: &mut State, alter: &AlterEvent<'_>) -> Result<Done> {
-    count(&state.worker.counters.alter_event);
     let (database, name) = ddl::qualify(state, &alter.name)?;
     ddl::refuse_virtual(state, &database)?;
     let renamed = alter.rename.map(|name| name_of(state, &name)).transpose()?;
@@ -121,7 +118,6 @@ impl Change {
 
 /// DROP EVENT
 pub async fn drop(state: &mut State, name: &ObjectName<'_>, if_exists: bool) -> Result<Done> {
-    count(&state.worker.counters.drop_event);
     let (database, name) = ddl::qualify(state, name)?;
     ddl::refuse_virtual(state, &database)?;
     match ddl::job(state, move |tables, worker, _| tables.drop_event(worker, &database, &name)).await {

@@ -5,7 +5,6 @@
 
 use super::Routine;
 use super::call::{Arguments, call_with};
-use crate::counters::count;
 use crate::error::Result;
 use crate::session::{Answer, Client, State};
 use protocol::RowFormat;
@@ -31,14 +30,12 @@ pub async fn act(
         }
         Action::SetUser { name, value } => {
             state.begin_other(&Statement::Set(&[])).await?;
-            count(&state.worker.counters.set_option);
             let (value, ty) = routine.value(state, value, false).await?;
             state.set_user(name, value, ty);
         }
         Action::SetSystem { scope, name, value } => {
             let item = SetItem::System { scope: *scope, name, value: SetValue::Default };
             state.begin_other(&Statement::Set(&[item])).await?;
-            count(&state.worker.counters.set_option);
             let to = state.settable(*scope, name)?;
             let value = match value {
                 NewValue::Default => None,

@@ -3,7 +3,6 @@
 use super::handler::set_user;
 use super::{Frame, Routine, run};
 use crate::accounts::privilege::Privileges;
-use crate::counters::count;
 use crate::error::{Error, Result};
 use crate::plan_cache::definition_of;
 use crate::session::{Acting, Answer, Binder, Client, IDS, State};
@@ -96,7 +95,6 @@ pub async fn call_with(
     args: Arguments<'_>,
     format: RowFormat,
 ) -> Result<()> {
-    count(&state.worker.counters.call_procedure);
     let routine = find(state, procedure, args.len())?;
     let name = || format!("{}.{}", routine.def.database, procedure.name);
     let expected = routine.program().params.len();

@@ -5,7 +5,7 @@ use super::run::ResultSet;
 use super::state::{Answer, State};
 use super::{Client, Next, Session, write_error};
 use crate::connection::{Input, Lost};
-use crate::counters::count;
+use crate::counters::{Command as Counted, count};
 use crate::error::{Error, Result};
 use crate::plan_cache::definition_of;
 use crate::worker::gather;
@@ -35,21 +35,49 @@ impl OwnedChangeUser {
     }
 }
 
+/// Does a command count as a question?
+fn is_question(command: &Command<'_>) -> bool {
+    use Command as C;
+    !matches!(command, C::Ping | C::Statistics | C::StmtPrepare { .. } | C::StmtClose { .. } | C::StmtReset { .. })
+}
+
+/// What a command counts as that carries no statement.
+fn counted(command: &Command<'_>) -> Option<Counted> {
+    Some(match command {
+        Command::Ping | Command::Debug | Command::ResetConnection => Counted::AdminCommands,
+        Command::FieldList { .. } => Counted::ShowFields,
+        Command::Statistics => Counted::ShowStatus,
+        Command::ProcessInfo => Counted::ShowProcesslist,
+        Command::ProcessKill { .. } => Counted::Kill,
+        Command::Refresh { .. } => Counted::Flush,
+        Command::SetOption { .. } => Counted::SetOption,
+        Command::Shutdown => Counted::Shutdown,
+        Command::InitDb { .. } => Counted::ChangeDb,
+        Command::StmtSendLongData { .. } => Counted::StmtSendLongData,
+        Command::StmtClose { .. } => Counted::StmtClose,
+        Command::StmtReset { .. } => Counted::StmtReset,
+        Command::StmtFetch { .. } => Counted::StmtFetch,
+        Command::StmtPrepare { .. } => Counted::StmtPrepare,
+        Command::StmtExecute(_) => Counted::StmtExecute,
+        Command::Query { .. } | Command::Quit | Command::ChangeUser(_) => return None,
+    })
+}
+
 impl Session {
     /// Answers one command. `Err` only when the client is lost.
     pub(super) async fn command(&mut self, client: &mut Client, command: Command<'_>) -> std::result::Result<Next, Lost> {
         let state = &mut self.state;
         state.info.begin(command.name(), state.worker.core.now());
-        count(&state.worker.counters.queries);
+        count(&state.info.counters.events.queries);
+        if is_question(&command) {
+            count(&state.info.counters.events.questions);
+        }
+        if let Some(counted) = counted(&command) {
+            state.info.counters.note(counted);
+        }
         let outcome = match command {
-            Command::Query { sql, .. } => {
-                count(&state.worker.counters.questions);
-                state.query(client, sql).await
-            }
-            Command::StmtExecute(execute) => {
-                count(&state.worker.counters.questions);
-                self.statements.execute(state, client, &execute).await
-            }
+            Command::Query { sql, .. } => state.query(client, sql).await,
+            Command::StmtExecute(execute) => self.statements.execute(state, client, &execute).await,
             Command::StmtPrepare { sql } => self.statements.prepare(state, client, sql).await,
             Command::StmtSendLongData { statement_id, parameter, data } => {
                 self.statements.send_long_data(state, statement_id, parameter, data);
@@ -128,6 +156,7 @@ impl Session {
         let worker = Rc::clone(&self.state.worker);
         let info = Rc::clone(&self.state.info);
         info.begin("Change user", worker.core.now());
+        info.counters.note(Counted::AdminCommands);
         self.state.transaction.rollback(&worker).await;
         *self.state.transaction.locks_mut() = Default::default();
         self.statements.clear();
@@ -173,7 +202,6 @@ impl Session {
 
 impl State {
     fn init_db(&mut self, client: &mut Client, database: &[u8]) -> Result<()> {
-        count(&self.worker.counters.change_db);
         let name = String::from_utf8_lossy(database).into_owned();
         if name.is_empty() {
             return Err(Error::NoDatabase);
@@ -209,9 +237,8 @@ impl State {
 
     async fn statistics(&mut self, client: &mut Client) -> Result<()> {
         let shared = std::sync::Arc::clone(&self.worker.shared);
-        let sums = gather(&shared, |worker| (worker.counters.questions.get(), worker.counters.slow_queries.get())).await;
-        let questions: u64 = sums.iter().map(|(questions, _)| questions).sum();
-        let slow: u64 = sums.iter().map(|(_, slow)| slow).sum();
+        let sums = crate::counters::sums(&shared).await;
+        let (questions, slow) = (sums["Questions"], sums["Slow_queries"]);
         let uptime = shared.started.elapsed().as_secs().max(1);
         let tables: usize = shared.database.schema().databases.values().map(|database| database.tables.len()).sum();
         let text = format!(

@@ -1,5 +1,6 @@
 //! What binding reads of the session, and the way from a syntax tree to a plan.
 
+use super::commands::command_of;
 use super::outfile::FileTarget;
 use super::settings::IDS;
 use super::state::State;
@@ -402,11 +403,12 @@ impl State {
             }
             prepared => prepared?,
         };
+        let command = command_of(&parsed.statement);
         let global = match &into {
             Some(ResultTarget::File(_)) => Privileges::FILE,
             _ => Privileges::NONE,
         };
-        let entry = PlanEntry::new(schema.version, prepared, into, binder.needs.take(global), binder.noted.take());
+        let entry = PlanEntry::new(schema.version, prepared, command, into, binder.needs.take(global), binder.noted.take());
         self.check_locked(&entry)?;
         Ok(Planned { entry, is_for_one: binder.is_volatile() || is_for_one, assumed: binder.take_assumed() })
     }
@@ -415,7 +417,7 @@ impl State {
     pub fn entry_of(&self, plan: Plan) -> Result<Rc<PlanEntry>> {
         let version = self.worker.shared.database.schema_version();
         let prepared = Prepared::new(&self.worker.shared.database, Arc::new(plan))?;
-        Ok(PlanEntry::new(version, prepared, None, Needs::default(), sql::param::Params::default()))
+        Ok(PlanEntry::new(version, prepared, None, None, Needs::default(), sql::param::Params::default()))
     }
 
     /// Binds the WHERE of a SHOW to the columns of its result.

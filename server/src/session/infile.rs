@@ -209,7 +209,7 @@ impl ClientFile<'_> {
         output.flush(socket, &*self.info).await?;
         let deadline = self.worker.core.now() + self.timeout;
         let Some(piece) = input.next_piece(&mut self.pieces, socket, deadline, &*self.info).await? else { return Ok(false) };
-        let received = &self.worker.counters.bytes_received;
+        let received = &self.info.counters.events.bytes_received;
         received.set(received.get() + piece.len() as u64);
         take(piece);
         Ok(true)
@@ -238,7 +238,7 @@ impl ClientFile<'_> {
             }
         }
         if let Some(lost) = self.lost {
-            count(&self.worker.counters.aborted_clients);
+            count(&self.info.counters.events.aborted_clients);
             return Err(match lost {
                 Lost::Protocol(error) => Error::Protocol(error),
                 _ => Error::Exec(exec::Error::ClientGone),

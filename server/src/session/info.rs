@@ -3,6 +3,7 @@
 
 use super::held::HeldTables;
 use crate::connection::Interruptible;
+use crate::counters::Counters;
 use exec::kill;
 use protocol::Attributes;
 use std::borrow::Cow;
@@ -48,6 +49,10 @@ pub struct SessionInfo {
     pub stopping: Cell<bool>,
     /// The tables that its transaction uses.
     pub held: Rc<HeldTables>,
+    /// What it has done.
+    pub counters: Counters,
+    /// Prepared statements that are open.
+    pub prepared: Cell<u64>,
     statement: RefCell<Vec<u8>>,
     killed: Arc<AtomicU8>,
     waker: Waker,
@@ -105,6 +110,8 @@ impl SessionInfo {
             isolation: Cell::new(txn::Isolation::RepeatableRead),
             stopping: Cell::new(false),
             held: Rc::default(),
+            counters: Counters::default(),
+            prepared: Cell::new(0),
             statement: RefCell::default(),
             killed: Arc::new(AtomicU8::new(kill::NONE)),
             waker,

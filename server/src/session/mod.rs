@@ -11,6 +11,7 @@
 //! S2: an answer is complete in the output buffer, or the connection ends.
 
 mod command;
+mod commands;
 mod context;
 mod cursor_sink;
 mod held;
@@ -107,7 +108,9 @@ pub async fn serve(worker: Rc<Worker>, stream: Stream, id: u32) {
     // One more than there may be, for who comes to see why there are so many.
     let open = worker.shared.sessions();
     let connections_max = worker.shared.config.connections_max;
+    worker.shared.note_peak(open);
     if open > connections_max + 1 {
+        count(&worker.counters.events.refused_connections);
         client.output.prepare();
         write_error(&mut client, &Error::TooManyConnections);
         let _ = client.output.flush(&client.socket, &*info).await;
@@ -155,7 +158,7 @@ pub async fn serve(worker: Rc<Worker>, stream: Stream, id: u32) {
     }
     // What was written last (an error, the farewell of a pipelining client) still goes out if the socket takes it.
     let _ = client.output.flush(&client.socket, &*info).await;
-    worker.counters.bytes_sent.set(worker.counters.bytes_sent.get() + client.output.bytes_sent);
+    info.counters.events.bytes_sent.set(client.output.bytes_sent);
 }
 
 /// A session in the worker's list, for as long as it lives.
@@ -173,14 +176,16 @@ impl Listed {
 
 impl Drop for Listed {
     fn drop(&mut self) {
-        self.worker.sessions.borrow_mut().remove(&self.id);
+        if let Some(info) = self.worker.sessions.borrow_mut().remove(&self.id) {
+            self.worker.counters.take(&info.counters);
+        }
         self.worker.shared.user_locks.release_all(self.id);
     }
 }
 
 /// Tells a client why it may not come in, and the log where it broke the protocol.
 async fn refuse(worker: &Worker, client: &mut Client, info: &SessionInfo, peer: &str, refused: Refused) {
-    count(&worker.counters.aborted_connects);
+    count(&worker.counters.events.aborted_connects);
     match refused {
         Refused::Error(error) => {
             tracing::info!(peer, reason = error.describe().message, "login refused");
@@ -201,7 +206,7 @@ async fn refuse(worker: &Worker, client: &mut Client, info: &SessionInfo, peer: 
 /// Says why a session ended that the client did not end itself.
 async fn report(worker: &Worker, state: &State, client: &mut Client, lost: Lost) {
     let peer = state.peer.address.as_str();
-    count(&worker.counters.aborted_clients);
+    count(&worker.counters.events.aborted_clients);
     match lost {
         Lost::Closed => tracing::debug!(peer, "the client closed the connection without COM_QUIT"),
         Lost::Io(error) => tracing::info!(peer, %error, "connection lost"),
@@ -287,7 +292,9 @@ impl Session {
                 }
             };
             let received = payload.len() as u64 + 4;
-            worker.counters.bytes_received.set(worker.counters.bytes_received.get() + received);
+            let counted = &info.counters.events;
+            counted.bytes_received.set(counted.bytes_received.get() + received);
+            counted.bytes_sent.set(client.output.bytes_sent);
             client.output.prepare();
             let sequence = 1 + (payload.len() / protocol::FRAME_BYTES_MAX) as u8;
             client.output.writer.set_sequence(sequence);

@@ -6,6 +6,7 @@ use super::query::PLAN_ATTEMPTS_MAX;
 use super::run::{Destination, Ran, owned};
 use super::state::{Answer, State};
 use super::{Client, IDS};
+use crate::counters::Command;
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
 use protocol::RowFormat;
@@ -28,7 +29,7 @@ impl State {
     pub fn prepare_named(&mut self, client: &mut Client, name: &str, source: &PrepareSource<'_>) -> Result<()> {
         let key = name.to_lowercase();
         // As in MySQL, a failing PREPARE leaves no statement of that name.
-        self.named.remove(&key);
+        self.forget_named(&key);
         let limit = self.worker.shared.globals().get(IDS.max_prepared_stmt_count).as_u64();
         if self.named.len() as u64 >= limit {
             return Err(Error::TooManyStatements { limit });
@@ -63,6 +64,7 @@ impl State {
         let parameters = parsed.params as usize;
         drop(arena);
         self.named.insert(key, NamedStatement { text, parameters, plan });
+        self.info.prepared.set(self.info.prepared.get() + 1);
         let info = "Statement prepared";
         self.write_ok(client, &Answer { info, ..Answer::default() });
         Ok(())
@@ -98,6 +100,7 @@ impl State {
         let parsed = sql::parse(&arena, &text, &self.settings.mode)?;
         if let Statement::Call(call) = &parsed.statement {
             self.clear_warnings();
+            self.info.counters.note(Command::CallProcedure);
             let given = crate::routine::Given { values: &values, names: using };
             return Box::pin(crate::routine::call(self, client, call, given, format)).await;
         }
@@ -123,9 +126,17 @@ impl State {
         Err(Error::Exec(exec::Error::TableChanged { table: String::new() }))
     }
 
+    fn forget_named(&mut self, key: &str) -> bool {
+        let found = self.named.remove(key).is_some();
+        if found {
+            self.info.prepared.set(self.info.prepared.get() - 1);
+        }
+        found
+    }
+
     /// DEALLOCATE PREPARE name
     pub fn deallocate_named(&mut self, client: &mut Client, name: &str) -> Result<()> {
-        if self.named.remove(&name.to_lowercase()).is_none() {
+        if !self.forget_named(&name.to_lowercase()) {
             return Err(Error::UnknownStatement { handler: name.to_owned(), given_to: "DEALLOCATE PREPARE" });
         }
         self.write_ok(client, &Answer::default());

@@ -9,7 +9,7 @@ use super::query::PLAN_ATTEMPTS_MAX;
 use super::run::{Destination, Ran};
 use super::settings::IDS;
 use super::state::{Answer, State};
-use crate::counters::count;
+use crate::counters::Command;
 use crate::digests::Statistics;
 use crate::error::{Error, Result};
 use crate::plan_cache::{PlanEntry, definition_of};
@@ -64,7 +64,6 @@ impl Statements {
 
     /// COM_STMT_PREPARE
     pub async fn prepare(&mut self, state: &mut State, client: &mut Client, text: &[u8]) -> Result<()> {
-        count(&state.worker.counters.stmt_prepare);
         state.begin_statement();
         state.more_results = false;
         state.clear_warnings();
@@ -109,6 +108,7 @@ impl Statements {
             cursor: None,
         };
         self.by_id.insert(statement_id, statement);
+        state.info.prepared.set(state.info.prepared.get() + 1);
         Ok(())
     }
 
@@ -118,7 +118,6 @@ impl Statements {
 
     /// COM_STMT_EXECUTE
     pub async fn execute(&mut self, state: &mut State, client: &mut Client, execute: &StmtExecute<'_>) -> Result<()> {
-        count(&state.worker.counters.stmt_execute);
         state.begin_statement();
         state.more_results = false;
         let values = std::mem::take(&mut self.values);
@@ -157,8 +156,9 @@ impl Statements {
 
     /// COM_STMT_CLOSE has no answer.
     pub fn close(&mut self, state: &State, id: u32) {
-        count(&state.worker.counters.stmt_close);
-        self.by_id.remove(&id);
+        if self.by_id.remove(&id).is_some() {
+            state.info.prepared.set(state.info.prepared.get() - 1);
+        }
     }
 
     /// COM_STMT_RESET
@@ -217,16 +217,19 @@ impl PreparedStatement {
             Work::Plan { .. } => self.run_plan(state, client, execute, values).await,
             Work::Begin => {
                 state.clear_warnings();
+                state.info.counters.note(Command::Begin);
                 state.begin_transaction(client, None, false).await?;
                 Ok(values)
             }
             Work::Commit => {
                 state.clear_warnings();
+                state.info.counters.note(Command::Commit);
                 state.commit(client).await?;
                 Ok(values)
             }
             Work::Rollback => {
                 state.clear_warnings();
+                state.info.counters.note(Command::Rollback);
                 state.roll_back(client).await?;
                 Ok(values)
             }
@@ -238,6 +241,7 @@ impl PreparedStatement {
                     let mut bound = recycle(values);
                     read_values(&mut self.parameters, state, execute, &mut bound)?;
                     state.clear_warnings();
+                    state.info.counters.note(Command::CallProcedure);
                     let given = crate::routine::Given { values: &bound, names: &[] };
                     Box::pin(crate::routine::call(state, client, call, given, RowFormat::Binary)).await?;
                     return Ok(recycle(bound));
@@ -270,6 +274,7 @@ impl PreparedStatement {
             bound
         };
         if !self.work.serves(state, &bound) {
+            state.info.counters.note(Command::StmtReprepare);
             self.work = plan_again(state, &self.text, &bound)?;
         }
         loop {
@@ -293,6 +298,7 @@ impl PreparedStatement {
                 }
                 Ran::Stale if attempts < PLAN_ATTEMPTS_MAX => {
                     attempts += 1;
+                    state.info.counters.note(Command::StmtReprepare);
                     self.work = plan_again(state, &self.text, &bound)?;
                 }
                 Ran::Stale => return Err(Error::Exec(exec::Error::TableChanged { table: String::new() })),

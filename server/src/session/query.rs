@@ -52,7 +52,7 @@ impl State {
             if rest.is_empty() {
                 return Ok(());
             }
-            count(&self.worker.counters.questions);
+            count(&self.info.counters.events.questions);
         }
     }
 
@@ -84,12 +84,12 @@ impl State {
         // One that this session may not run is bound anew, which tells of all that is missing.
         let entry = match kept.filter(|entry| entry.needs.check(&self.access, &worker).is_ok()) {
             Some(entry) => {
-                count(&worker.counters.plan_cache_hits);
+                count(&self.info.counters.events.plan_cache_hits);
                 self.statistics = entry.statistics.get().cloned();
                 entry
             }
             None => {
-                count(&worker.counters.plan_cache_misses);
+                count(&self.info.counters.events.plan_cache_misses);
                 let arena = worker.arena();
                 let parsed = sql::parse_lifted(&arena, text, &self.settings.mode, &lifted)?;
                 if !parsed.statement.info().plannable {
@@ -97,7 +97,7 @@ impl State {
                 }
                 let values: Vec<Value<'_>> = lifted.values(text).collect();
                 let statistics = self.statistics.insert(self.statistics_of(text)).clone();
-                let planned = self.plan_for(&parsed, &values)?;
+                let planned = self.plan_for(&parsed, &values).inspect_err(|_| self.note_statement(&parsed.statement))?;
                 if !planned.is_volatile() {
                     // A plan has one digest, which is found once.
                     let _ = planned.entry.statistics.set(statistics);

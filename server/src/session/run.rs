@@ -15,7 +15,6 @@ use super::programs;
 use super::query::PLAN_ATTEMPTS_MAX;
 use super::state::{Answer, State};
 use super::transaction::Hold;
-use crate::counters::count;
 use crate::error::{Error, Result};
 use crate::latin1::Narrow;
 use crate::plan_cache::{PlanEntry, ResultTarget, StatementKind, definition_of};
@@ -63,7 +62,6 @@ impl State {
     ) -> Result<Ran> {
         let worker = Rc::clone(&self.worker);
         plan.needs.check(&self.access, &self.worker)?;
-        self.count_statement(plan.kind);
         self.execution.ways = plan.ways;
         if let Some(seat) = self.seat.as_ref().filter(|seat| seat.counts()) {
             seat.count(plan.writes)?;
@@ -80,6 +78,10 @@ impl State {
         let hold = self.transaction.hold(&worker, &self.info, plan, &self.settings).await;
         if hold? == Hold::Stale {
             return Ok(Ran::Stale);
+        }
+        if let Some(command) = plan.command {
+            self.info.counters.note(command);
+            self.info.counters.note_ways(plan.ways);
         }
         let gathered = match plan.reads.gathered {
             true => Some(Box::pin(Gathered::collect(self, plan.reads)).await.seen_by(&self.access)),
@@ -128,18 +130,6 @@ impl State {
                 Err(error)
             }
         }
-    }
-
-    fn count_statement(&self, kind: StatementKind) {
-        let counters = &self.worker.counters;
-        count(match kind {
-            StatementKind::Select => &counters.select,
-            StatementKind::Insert => &counters.insert,
-            StatementKind::Replace => &counters.replace,
-            StatementKind::Update => &counters.update,
-            StatementKind::Delete => &counters.delete,
-            StatementKind::Load => &counters.load,
-        });
     }
 
     async fn run_query(

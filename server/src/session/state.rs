@@ -8,6 +8,7 @@ use super::transaction::Transaction;
 use crate::accounts::{Access, Identity, Name, Seat};
 use crate::charset;
 use crate::connection::{Peer, TlsInfo};
+use crate::counters::count;
 use crate::digests::{Execution, Statistics};
 use crate::error::{Error, Result};
 use crate::variables::{SessionVariables, Setting};
@@ -56,6 +57,8 @@ pub struct State {
     /// The statement of the client's that runs, and the statistics of its digest once that is known.
     pub execution: Execution,
     pub statistics: Option<Rc<Statistics>>,
+    /// long_query_time
+    slow_ticks: u64,
 }
 
 /// In whose name a session does what it does.
@@ -91,6 +94,7 @@ impl State {
         let access = worker.access(&identity);
         *info.account.borrow_mut() = identity.name.plain();
         vars.killed = info.kill_flag();
+        vars.work = Rc::clone(&info.counters.work);
         vars.client_found_rows = login.capabilities.has(Capabilities::FOUND_ROWS);
         vars.version = crate::VERSION;
         let settings = Settings::new(&variables, None);
@@ -121,6 +125,7 @@ impl State {
             inside: Vec::new(),
             execution: Execution::default(),
             statistics: None,
+            slow_ticks: u64::MAX,
         };
         state.name_roles();
         state.refresh();
@@ -217,6 +222,8 @@ impl State {
         self.settings.bind_key ^= self.temporary_key();
         self.info.isolation.set(self.settings.isolation);
         settings::apply(&self.variables, &self.settings, &mut self.vars);
+        let slow_ns = self.variables.get(IDS.long_query_time).as_f64() * 1e9;
+        self.slow_ticks = (slow_ns / self.worker.shared.tick_clock.nanos_per_tick()) as u64;
         if let Some(zone) = crate::variables::parse_time_zone(self.variables.get(IDS.time_zone).as_text()) {
             self.vars.time_zone = zone;
         }
@@ -226,6 +233,8 @@ impl State {
     pub fn reset(&mut self, login: &LoggedIn) {
         let (worker, info, peer) = (Rc::clone(&self.worker), Rc::clone(&self.info), self.peer.clone());
         worker.shared.user_locks.release_all(info.id);
+        worker.counters.take(&info.counters);
+        info.prepared.set(0);
         let (seat, tls) = (self.seat.take(), self.tls.take());
         *self = State::new(&worker, &info, peer, login);
         (self.seat, self.tls) = (seat, tls);
@@ -379,13 +388,17 @@ impl State {
     /// The statement that `begin_statement` has begun is over.
     #[inline]
     pub fn record(&mut self, statistics: &Statistics, text: &[u8], failed: bool) {
+        let now = os::ticks();
+        if now.saturating_sub(self.execution.began) >= self.slow_ticks {
+            count(&self.info.counters.events.slow_queries);
+        }
         if !self.worker.shared.instruments.digests() {
             return;
         }
         self.execution.examined = self.vars.rows_examined.get();
         self.execution.warnings = self.vars.warnings.get_mut().count();
         self.execution.failed = failed;
-        statistics.record(&self.execution, text, &self.worker.shared.tick_clock);
+        statistics.record(&self.execution, now, text, &self.worker.shared.tick_clock);
     }
 
     /// The error of a statement becomes its diagnostics.

@@ -1,9 +1,10 @@
 //! Statements that are not plans: transactions, SET, SHOW, definitions, administration.
 
 use super::Client;
+use super::commands::command_of;
 use super::run::ResultSet;
 use super::state::{Answer, State};
-use crate::counters::count;
+use crate::counters::Command;
 use crate::ddl;
 use crate::error::{Error, Result};
 use crate::show;
@@ -30,7 +31,6 @@ impl State {
         self.begin_other(statement).await?;
         match statement {
             Statement::Set(items) => {
-                count(&self.worker.counters.set_option);
                 self.set(items, given).await?;
             }
             Statement::Do(exprs) => {
@@ -45,8 +45,17 @@ impl State {
         Ok(())
     }
 
+    /// A statement begins, or has failed before it could: it counts all the same.
+    #[cold]
+    pub fn note_statement(&self, statement: &Statement<'_>) {
+        if let Some(command) = command_of(statement) {
+            self.info.counters.note(command);
+        }
+    }
+
     /// Checks that such a statement may run now, and does what comes before it.
     pub async fn begin_other(&mut self, statement: &Statement<'_>) -> Result<()> {
+        self.note_statement(statement);
         self.check_statement(statement)?;
         if self.is_inside() {
             self.check_inside(statement)?;
@@ -86,11 +95,9 @@ impl State {
             Statement::ReleaseSavepoint(name) => self.transaction.release_savepoint(name)?,
 
             Statement::Set(items) => {
-                count(&worker.counters.set_option);
                 self.set(items, &[]).await?;
             }
             Statement::Use(name) => {
-                count(&worker.counters.change_db);
                 self.use_database(name)?;
             }
             Statement::Show(what) => {
@@ -114,9 +121,18 @@ impl State {
                     self.evaluate(expr).await?;
                 }
             }
-            Statement::Prepare { name, source } => return self.prepare_named(client, name, source),
-            Statement::Execute { name, using } => return Box::pin(self.execute_named(client, name, using, format)).await,
-            Statement::Deallocate { name } => return self.deallocate_named(client, name),
+            Statement::Prepare { name, source } => {
+                self.info.counters.note(Command::StmtPrepare);
+                return self.prepare_named(client, name, source);
+            }
+            Statement::Execute { name, using } => {
+                self.info.counters.note(Command::StmtExecute);
+                return Box::pin(self.execute_named(client, name, using, format)).await;
+            }
+            Statement::Deallocate { name } => {
+                self.info.counters.note(Command::StmtClose);
+                return self.deallocate_named(client, name);
+            }
 
             Statement::Flush { tables, read_lock: true, .. } => Box::pin(self.flush_with_read_lock(tables)).await?,
             Statement::Flush { what, tables, export, .. } => self.flush(what, tables, *export)?,
@@ -185,7 +201,6 @@ impl State {
         consistent_snapshot: bool,
     ) -> Result<()> {
         let worker = Rc::clone(&self.worker);
-        count(&worker.counters.begin);
         if self.transaction.is_open() {
             self.transaction.commit(&worker).await;
         }
@@ -209,13 +224,11 @@ impl State {
     /// SAVEPOINT
     pub fn set_savepoint(&mut self, name: &str) {
         let worker = Rc::clone(&self.worker);
-        count(&worker.counters.savepoint);
         self.transaction.set_savepoint(&worker, &self.settings, name);
     }
 
     pub async fn commit_as(&mut self, client: &mut Client, end: TransactionEnd) -> Result<()> {
         let worker = Rc::clone(&self.worker);
-        count(&worker.counters.commit);
         let characteristics = self.transaction.characteristics();
         self.transaction.commit(&worker).await;
         self.finish_transaction(client, end, characteristics)
@@ -223,7 +236,6 @@ impl State {
 
     pub async fn roll_back_as(&mut self, client: &mut Client, end: TransactionEnd) -> Result<()> {
         let worker = Rc::clone(&self.worker);
-        count(&worker.counters.rollback);
         let characteristics = self.transaction.characteristics();
         self.transaction.rollback(&worker).await;
         self.finish_transaction(client, end, characteristics)
@@ -272,6 +284,10 @@ impl State {
         }
         if what == "HOSTS" {
             self.worker.shared.accounts.logins.forget_hosts();
+        }
+        if what == "STATUS" {
+            self.worker.counters.take(&self.info.counters);
+            self.worker.shared.forget_peak();
         }
         tracing::debug!(what, "FLUSH has nothing to do");
         Ok(())

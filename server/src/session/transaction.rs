@@ -189,7 +189,7 @@ impl Transaction {
                 let told = self.held.wait(&held, table);
                 let waited = wait_for(worker, info, wait, "Waiting for table metadata lock", longest).await;
                 std::mem::drop(told);
-                worker.counters.note_metadata_wait(began.elapsed());
+                info.counters.note_metadata_wait(began.elapsed());
                 if let Err(error) = waited {
                     held.give_back(worker);
                     return Err(Error::Exec(error));

@@ -17,6 +17,7 @@ mod performance_schema;
 mod privileges;
 mod schema;
 mod server;
+mod status;
 mod sys_schema;
 mod tables;
 mod views;
@@ -36,7 +37,6 @@ pub use tables::{datetime, describe};
 pub use views::problem as view_problem;
 pub use virtual_tables::{Row, Source, Wanted, type_columns};
 
-use crate::counters::count;
 use crate::error::{Error, Result};
 use crate::session::{ResultSet, State};
 use sql::ast::{Show, ShowFilter};
@@ -71,10 +71,7 @@ pub async fn show(state: &mut State, what: &Show<'_>) -> Result<ResultSet> {
             crate::routine::show_create(state, kind == "FUNCTION", &name)
         }
         Show::CreateOther { kind: "TRIGGER", name } => crate::routine::show_create_trigger(state, &name),
-        Show::CreateOther { kind: "EVENT", name } => {
-            count(&state.worker.counters.show_create_event);
-            crate::event::show_create(state, &name)
-        }
+        Show::CreateOther { kind: "EVENT", name } => crate::event::show_create(state, &name),
         Show::CreateOther { kind: "VIEW", name } => views::create_view(state, &name),
         Show::CreateOther { kind, name } => Err(Error::DoesNotExist { kind, name: name.name.to_owned() }),
         Show::CreateUser(user) => crate::accounts::create_user(state, &user),
@@ -82,8 +79,8 @@ pub async fn show(state: &mut State, what: &Show<'_>) -> Result<ResultSet> {
             let made = server::variables(state, global);
             filter::apply(state, made, filter, 0).await
         }
-        Show::Status { filter, .. } => {
-            let made = server::status(state).await;
+        Show::Status { global, filter } => {
+            let made = status::status(state, global).await;
             filter::apply(state, made, filter, 0).await
         }
         Show::ProcessList { full } => Ok(process_list(state, full).await),
@@ -101,7 +98,6 @@ pub async fn show(state: &mut State, what: &Show<'_>) -> Result<ResultSet> {
             filter::apply(state, made, filter, 2).await
         }
         Show::Events { database, filter } => {
-            count(&state.worker.counters.show_events);
             let made = crate::event::show_events(state, database)?;
             filter::apply(state, made, filter, 1).await
         }

@@ -17,9 +17,9 @@ const DATABASE: &str = "performance_schema";
 
 #[rustfmt::skip]
 pub const MAKERS: &[(&str, Maker)] = &[
-    ("accounts", accounts), ("data_lock_waits", locks::data_lock_waits), ("data_locks", locks::data_locks), ("events_stages_current", stages), ("events_transactions_current", transactions), ("global_status", status), ("global_variables", global_variables), ("hosts", hosts),
+    ("accounts", accounts), ("data_lock_waits", locks::data_lock_waits), ("data_locks", locks::data_locks), ("events_stages_current", stages), ("events_transactions_current", transactions), ("global_status", global_status), ("global_variables", global_variables), ("hosts", hosts),
     ("metadata_locks", metadata_locks::rows), ("performance_timers", timers), ("persisted_variables", persisted), ("processlist", processes), ("session_account_connect_attrs", own_attributes),
-    ("session_connect_attrs", attributes), ("session_status", status), ("session_variables", session_variables), ("threads", threads),
+    ("session_connect_attrs", attributes), ("session_status", session_status), ("session_variables", session_variables), ("threads", threads),
     ("users", users), ("variables_info", variables_info),
 ];
 
@@ -43,9 +43,14 @@ fn session_variables(source: &Source<'_>) -> Vec<Row> {
     gathered.variables.iter().cloned().map(pair("session_variables")).collect()
 }
 
-fn status(source: &Source<'_>) -> Vec<Row> {
+fn global_status(source: &Source<'_>) -> Vec<Row> {
     let Some(gathered) = source.gathered else { return Vec::new() };
-    gathered.status.iter().cloned().map(pair("global_status")).collect()
+    gathered.global_status.iter().cloned().map(pair("global_status")).collect()
+}
+
+fn session_status(source: &Source<'_>) -> Vec<Row> {
+    let Some(gathered) = source.gathered else { return Vec::new() };
+    gathered.session_status.iter().cloned().map(pair("session_status")).collect()
 }
 
 /// Where values come from: of the program itself, or persisted. What SET has changed since the start is not told.

@@ -2,6 +2,7 @@
 
 use super::build::{Columns, number, optional, result, text, texts};
 use super::schema::VirtualReads;
+use super::status;
 use crate::accounts::Access;
 use crate::accounts::privilege::{self, Privileges};
 use crate::charset;
@@ -12,7 +13,6 @@ use crate::shared::Shared;
 use crate::variables::{self, Scope, VariableId};
 use crate::worker::gather;
 use exec::Level;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use types::Value;
 
@@ -20,8 +20,10 @@ use types::Value;
 #[derive(Debug, Default)]
 pub struct Gathered {
     pub processes: Vec<ProcessLine>,
-    /// SHOW STATUS
-    pub status: Vec<(&'static str, String)>,
+    /// SHOW GLOBAL STATUS
+    pub global_status: Vec<(&'static str, String)>,
+    /// SHOW SESSION STATUS
+    pub session_status: Vec<(&'static str, String)>,
     /// SHOW SESSION VARIABLES
     pub variables: Vec<(&'static str, String)>,
     /// What statements cost, by digest; where a table shows it.
@@ -51,8 +53,9 @@ impl Gathered {
             false => Vec::new(),
         };
         let uses = if reads.metadata { use_lines(shared).await } else { Vec::new() };
-        let (status, variables) = (status_values(state).await, variable_values(state, false));
-        Self { processes, status, variables, digests, uses, session: state.info.id }
+        let (global_status, session_status) = (status::values(state, true).await, status::values(state, false).await);
+        let variables = variable_values(state, false);
+        Self { processes, global_status, session_status, variables, digests, uses, session: state.info.id }
     }
 }
 
@@ -148,85 +151,6 @@ fn variable_values(state: &State, global: bool) -> Vec<(&'static str, String)> {
         })
     };
     variables::all().filter_map(|id| Some((id.name(), value(id)?))).collect()
-}
-
-/// SHOW STATUS
-pub async fn status(state: &State) -> ResultSet {
-    pairs(status_values(state).await)
-}
-
-/// The workers' counters, summed, and what can be computed, by name.
-async fn status_values(state: &State) -> Vec<(&'static str, String)> {
-    let shared = &state.worker.shared;
-    let mut values: BTreeMap<&'static str, u64> = BTreeMap::new();
-    let snapshots = gather(shared, |worker| {
-        let running = worker.sessions.borrow().values().filter(|session| session.command.get() != "Sleep").count();
-        (worker.counters.snapshot(), running as u64, worker.plans.borrow().len() as u64)
-    });
-    for (snapshot, running, plans) in snapshots.await {
-        for (name, value) in snapshot {
-            let sum = values.entry(name).or_default();
-            *sum = if name.ends_with("_max") { value.max(*sum) } else { *sum + value };
-        }
-        *values.entry("Threads_running").or_default() += running;
-        *values.entry("Heddle_plan_cache_plans").or_default() += plans;
-    }
-    let uptime = shared.started.elapsed().as_secs();
-    let engine = shared.engine.status();
-    let temporary = shared.temporary.figures();
-    let tables: usize = shared.database.schema().databases.values().map(|database| database.tables.len()).sum();
-    for (name, value) in [
-        ("Connections", u64::from(shared.connections_accepted())),
-        ("Max_used_connections", shared.sessions() as u64),
-        ("Open_tables", tables as u64),
-        ("Opened_tables", tables as u64),
-        ("Threads_cached", 0),
-        ("Threads_connected", shared.sessions() as u64),
-        ("Threads_created", shared.workers.len() as u64),
-        ("Uptime", uptime),
-        ("Uptime_since_flush_status", uptime),
-        ("Innodb_page_size", 16384),
-        ("Innodb_buffer_pool_pages_total", engine.pool_frames as u64),
-        ("Innodb_buffer_pool_pages_data", engine.pool_used as u64),
-        ("Innodb_buffer_pool_pages_dirty", engine.pool_dirty as u64),
-        ("Innodb_buffer_pool_pages_free", (engine.pool_frames - engine.pool_used) as u64),
-        ("Innodb_pages_read", engine.pages_read),
-        ("Innodb_pages_written", engine.pages_written),
-        ("Innodb_os_log_written", engine.log_bytes),
-        ("Innodb_os_log_fsyncs", engine.log_flushes),
-        ("Innodb_row_lock_waits", engine.lock_waits),
-        ("Innodb_deadlocks", engine.deadlocks),
-        ("Heddle_history_length", engine.history),
-        ("Heddle_redo_bytes", engine.redo_bytes),
-        ("Heddle_redo_bytes_max", engine.redo_bytes_max),
-        ("Heddle_undo_bytes", engine.undo_bytes),
-        ("Heddle_undo_memory_bytes", engine.undo_memory_bytes),
-        ("Heddle_undo_file_bytes", engine.undo_file_bytes),
-        ("Heddle_spilled_bytes", temporary.spilled_bytes),
-        ("Heddle_temporary_bytes", temporary.bytes),
-        ("Created_tmp_disk_tables", temporary.files),
-        ("Created_tmp_files", temporary.files),
-        ("Sort_merge_passes", temporary.merge_passes),
-        ("Prepared_stmt_count", 0),
-    ] {
-        values.insert(name, value);
-    }
-    let mut shown: Vec<_> = values.into_iter().map(|(name, value)| (name, value.to_string())).collect();
-    let compressed = state.capabilities.has(protocol::Capabilities::COMPRESS);
-    let tls = state.tls.as_ref();
-    let algorithm = if compressed { "zlib" } else { "" };
-    for (name, value) in [
-        ("Compression", if compressed { "ON" } else { "OFF" }),
-        ("Compression_algorithm", algorithm),
-        ("Compression_level", if compressed { "1" } else { "0" }),
-        ("Ssl_cipher", tls.map_or("", |tls| &tls.cipher)),
-        ("Ssl_version", tls.map_or("", |tls| tls.version)),
-        ("Rsa_public_key", ""),
-    ] {
-        shown.push((name, value.to_owned()));
-    }
-    shown.sort();
-    shown
 }
 
 pub fn warnings(state: &State, errors_only: bool, offset: u64, count: Option<u64>) -> ResultSet {

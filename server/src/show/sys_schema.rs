@@ -42,7 +42,7 @@ fn metrics(source: &Source<'_>) -> Vec<Row> {
         ];
         named(DATABASE, "metrics", cells)
     };
-    gathered.status.iter().map(row).collect()
+    gathered.global_status.iter().map(row).collect()
 }
 
 fn processes(source: &Source<'_>) -> Vec<Row> {

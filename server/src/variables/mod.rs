@@ -112,6 +112,13 @@ impl Setting {
         }
     }
 
+    pub fn as_f64(&self) -> f64 {
+        match self {
+            Setting::Double(value) => *value,
+            other => other.as_u64() as f64,
+        }
+    }
+
     pub fn as_bool(&self) -> bool {
         self.as_u64() != 0
     }

@@ -29,6 +29,7 @@ use crate::page::{PAGE_BYTES, PAGE_WORDS, Page, PageId};
 use crate::wal::Wal;
 use crate::{Error, Lsn};
 use os::{File, Reservation};
+use std::cell::Cell;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -100,6 +101,15 @@ pub struct Pool {
     cleaner_bell: (Mutex<bool>, Condvar),
     stop: AtomicBool,
     pub(crate) counters: Counters,
+}
+
+thread_local! {
+    static REQUESTS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Pages that this thread has asked any pool for, so far.
+pub fn page_requests() -> u64 {
+    REQUESTS.get()
 }
 
 /// Pulled by whoever shows them.
@@ -269,6 +279,7 @@ impl Pool {
     /// As `read`.
     #[inline]
     pub fn read_unnoted(self: &Arc<Self>, page: PageId) -> Result<PageRead<'_>> {
+        REQUESTS.set(REQUESTS.get() + 1);
         loop {
             // Acquire: pairs with the Release that published the frame.
             let word = self.word(page).load(Ordering::Acquire);

@@ -1,0 +1,184 @@
+//! SHOW STATUS, and the tables of performance_schema that show the same.
+//!
+//! A name of MySQL's is shown where what it counts is counted here, or where it counts what Heddle does not have: then it is zero, which is
+//! true, and monitors that ask for it find it.
+
+use super::build::{Columns, result, text};
+use crate::counters;
+use crate::session::{ResultSet, State};
+use crate::worker::{Worker, gather};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use types::temporal::TimeZone;
+
+/// Bytes of a page.
+const PAGE_BYTES: u64 = 16384;
+
+/// What counts something that is not there: statements, the binary log and replication, MyISAM's key cache, INSERT DELAYED, the log of
+/// two-phase commits, instruments.
+#[rustfmt::skip]
+const ABSENT: &[&str] = &[
+    "Binlog_cache_disk_use", "Binlog_cache_use", "Binlog_stmt_cache_disk_use", "Binlog_stmt_cache_use", "Com_alter_instance",
+    "Com_alter_resource_group", "Com_alter_server", "Com_alter_tablespace", "Com_assign_to_keycache", "Com_binlog",
+    "Com_change_repl_filter", "Com_change_replication_source", "Com_clone", "Com_create_resource_group", "Com_create_server",
+    "Com_create_spatial_reference_system", "Com_create_udf", "Com_drop_resource_group", "Com_drop_server",
+    "Com_drop_spatial_reference_system", "Com_group_replication_start", "Com_group_replication_stop", "Com_ha_close", "Com_ha_open",
+    "Com_ha_read", "Com_import", "Com_install_component", "Com_install_plugin", "Com_preload_keys", "Com_purge", "Com_purge_before_date",
+    "Com_replica_start", "Com_replica_stop", "Com_restart", "Com_set_resource_group", "Com_show_function_code", "Com_show_procedure_code",
+    "Com_show_relaylog_events", "Com_uninstall_component", "Com_uninstall_plugin", "Com_xa_commit", "Com_xa_end", "Com_xa_prepare",
+    "Com_xa_recover", "Com_xa_rollback", "Com_xa_start", "Delayed_errors", "Delayed_insert_threads", "Delayed_writes", "Handler_discover",
+    "Handler_mrr_init", "Handler_prepare", "Key_blocks_not_flushed", "Key_blocks_unused", "Key_blocks_used", "Key_read_requests",
+    "Key_reads", "Key_write_requests", "Key_writes", "Not_flushed_delayed_rows", "Ongoing_anonymous_transaction_count", "Open_streams",
+    "Performance_schema_accounts_lost", "Performance_schema_cond_classes_lost", "Performance_schema_cond_instances_lost",
+    "Performance_schema_file_classes_lost", "Performance_schema_file_handles_lost", "Performance_schema_file_instances_lost",
+    "Performance_schema_hosts_lost", "Performance_schema_index_stat_lost", "Performance_schema_locker_lost",
+    "Performance_schema_memory_classes_lost", "Performance_schema_metadata_lock_lost", "Performance_schema_mutex_classes_lost",
+    "Performance_schema_mutex_instances_lost", "Performance_schema_nested_statement_lost", "Performance_schema_prepared_statements_lost",
+    "Performance_schema_program_lost", "Performance_schema_rwlock_classes_lost", "Performance_schema_rwlock_instances_lost",
+    "Performance_schema_socket_classes_lost", "Performance_schema_socket_instances_lost", "Performance_schema_stage_classes_lost",
+    "Performance_schema_statement_classes_lost", "Performance_schema_table_handles_lost", "Performance_schema_table_instances_lost",
+    "Performance_schema_table_lock_stat_lost", "Performance_schema_thread_classes_lost", "Performance_schema_thread_instances_lost",
+    "Performance_schema_users_lost", "Replica_open_temp_tables", "Secondary_engine_execution_count", "Select_full_range_join",
+    "Select_range_check", "Slave_open_temp_tables", "Tc_log_max_pages_used", "Tc_log_page_size", "Tc_log_page_waits", "Threads_cached",
+];
+
+/// SHOW STATUS: `global`, or of the session where something is counted by session.
+pub async fn status(state: &State, global: bool) -> ResultSet {
+    let mut made = result(Columns::default().text("Variable_name", 64).nullable_text("Value", 1024));
+    made.rows = values(state, global).await.into_iter().map(|(name, value)| vec![text(name), text(value)]).collect();
+    made
+}
+
+/// The values by name, in order.
+pub async fn values(state: &State, global: bool) -> Vec<(&'static str, String)> {
+    let shared = &state.worker.shared;
+    let mut values = counters::sums(shared).await;
+    if !global {
+        let own = &state.info.counters;
+        // Of all sessions at once, as in MySQL.
+        let whole = ["Aborted_clients", "Aborted_connects", "Connection_errors_max_connections", "Queries"];
+        own.each(&mut |name, value| {
+            if !whole.contains(&name) && !name.starts_with("Heddle_") {
+                values.insert(name, value);
+            }
+        });
+    }
+    for sums in gather(shared, of_worker).await {
+        for (name, value) in sums {
+            *values.entry(name).or_default() += value;
+        }
+    }
+    values.extend(ABSENT.iter().map(|name| (*name, 0)));
+    add_server(state, &mut values);
+    let mut shown: Vec<_> = values.into_iter().map(|(name, value)| (name, value.to_string())).collect();
+    add_texts(state, &mut shown);
+    shown.sort();
+    shown
+}
+
+/// What a worker has now.
+fn of_worker(worker: &Rc<Worker>) -> [(&'static str, u64); 4] {
+    let sessions = worker.sessions.borrow();
+    let running = sessions.values().filter(|session| session.command.get() != "Sleep").count();
+    let prepared = sessions.values().map(|session| session.prepared.get()).sum();
+    [
+        ("Threads_running", running as u64),
+        ("Prepared_stmt_count", prepared),
+        ("Heddle_plan_cache_plans", worker.plans.borrow().len() as u64),
+        ("Innodb_buffer_pool_read_requests", txn::page_requests()),
+    ]
+}
+
+/// What the server and its engine have.
+fn add_server(state: &State, values: &mut BTreeMap<&'static str, u64>) {
+    let shared = &state.worker.shared;
+    let uptime = shared.started.elapsed().as_secs();
+    let engine = shared.engine.status();
+    let temporary = shared.temporary.figures();
+    let tables: usize = shared.database.schema().databases.values().map(|database| database.tables.len()).sum();
+    let sum = |names: &[&str]| names.iter().map(|name| values.get(name).copied().unwrap_or(0)).sum::<u64>();
+    let rows_read = sum(&[
+        "Handler_read_first",
+        "Handler_read_key",
+        "Handler_read_last",
+        "Handler_read_next",
+        "Handler_read_prev",
+        "Handler_read_rnd_next",
+    ]);
+    let (inserted, updated, deleted) = (sum(&["Handler_write"]), sum(&["Handler_update"]), sum(&["Handler_delete"]));
+    let wait_ms = engine.lock_wait_us / 1000;
+    values.extend([
+        ("Connections", u64::from(shared.connections_accepted())),
+        ("Max_used_connections", shared.peak().0 as u64),
+        ("Open_tables", tables as u64),
+        ("Opened_tables", tables as u64),
+        ("Threads_connected", shared.sessions() as u64),
+        ("Threads_created", shared.workers.len() as u64),
+        ("Uptime", uptime),
+        ("Uptime_since_flush_status", uptime),
+        ("Innodb_page_size", PAGE_BYTES),
+        ("Innodb_buffer_pool_bytes_data", engine.pool_used as u64 * PAGE_BYTES),
+        ("Innodb_buffer_pool_bytes_dirty", engine.pool_dirty as u64 * PAGE_BYTES),
+        ("Innodb_buffer_pool_pages_total", engine.pool_frames as u64),
+        ("Innodb_buffer_pool_pages_data", engine.pool_used as u64),
+        ("Innodb_buffer_pool_pages_dirty", engine.pool_dirty as u64),
+        ("Innodb_buffer_pool_pages_flushed", engine.pages_written),
+        ("Innodb_buffer_pool_pages_free", (engine.pool_frames - engine.pool_used) as u64),
+        ("Innodb_buffer_pool_pages_misc", 0),
+        ("Innodb_buffer_pool_reads", engine.pages_read),
+        ("Innodb_data_read", engine.pages_read * PAGE_BYTES),
+        ("Innodb_data_reads", engine.pages_read),
+        // Each page twice: to the doublewrite area, then home.
+        ("Innodb_data_written", 2 * engine.pages_written * PAGE_BYTES + engine.log_bytes),
+        ("Innodb_dblwr_pages_written", engine.pages_written),
+        ("Innodb_log_writes", engine.log_flushes),
+        ("Innodb_pages_read", engine.pages_read),
+        ("Innodb_pages_written", engine.pages_written),
+        ("Innodb_os_log_written", engine.log_bytes),
+        ("Innodb_os_log_fsyncs", engine.log_flushes),
+        ("Innodb_redo_log_logical_size", engine.redo_bytes),
+        ("Innodb_row_lock_current_waits", engine.lock_waiters as u64),
+        ("Innodb_row_lock_time", wait_ms),
+        ("Innodb_row_lock_time_avg", wait_ms / engine.lock_waits.max(1)),
+        ("Innodb_row_lock_time_max", engine.lock_wait_us_max / 1000),
+        ("Innodb_row_lock_waits", engine.lock_waits),
+        ("Innodb_rows_deleted", deleted),
+        ("Innodb_rows_inserted", inserted),
+        ("Innodb_rows_read", rows_read),
+        ("Innodb_rows_updated", updated),
+        ("Innodb_deadlocks", engine.deadlocks),
+        ("Heddle_history_length", engine.history),
+        ("Heddle_redo_bytes", engine.redo_bytes),
+        ("Heddle_redo_bytes_max", engine.redo_bytes_max),
+        ("Heddle_undo_bytes", engine.undo_bytes),
+        ("Heddle_undo_memory_bytes", engine.undo_memory_bytes),
+        ("Heddle_undo_file_bytes", engine.undo_file_bytes),
+        ("Heddle_spilled_bytes", temporary.spilled_bytes),
+        ("Heddle_temporary_bytes", temporary.bytes),
+        ("Created_tmp_disk_tables", temporary.files),
+        ("Created_tmp_files", temporary.files),
+        ("Sort_merge_passes", temporary.merge_passes),
+    ]);
+}
+
+fn add_texts(state: &State, shown: &mut Vec<(&'static str, String)>) {
+    let compressed = state.capabilities.has(protocol::Capabilities::COMPRESS);
+    let tls = state.tls.as_ref();
+    let mut peak_since = Vec::new();
+    if let Some(since) = TimeZone::Utc.to_civil(state.worker.shared.peak().1 as i64 * 1_000_000) {
+        types::convert::write_datetime(since, 0, &mut peak_since);
+    }
+    let peak_since = String::from_utf8_lossy(&peak_since);
+    for (name, value) in [
+        ("Compression", if compressed { "ON" } else { "OFF" }),
+        ("Compression_algorithm", if compressed { "zlib" } else { "" }),
+        ("Compression_level", if compressed { "1" } else { "0" }),
+        ("Innodb_redo_log_enabled", "ON"),
+        ("Max_used_connections_time", &peak_since),
+        ("Ssl_cipher", tls.map_or("", |tls| &tls.cipher)),
+        ("Ssl_version", tls.map_or("", |tls| tls.version)),
+        ("Rsa_public_key", ""),
+    ] {
+        shown.push((name, value.to_owned()));
+    }
+}
