@@ -13,6 +13,7 @@ use crate::worker::Worker;
 use std::sync::Arc;
 use types::partition::show;
 use types::schema::{CheckDef, ColumnDef, DatabaseDef, ForeignKeyDef, IndexKind, Schema, TableDef, ViewDef};
+use types::temporal::TimeZone;
 use types::{ColumnType, LobSize, TypeKind, Value, show_create};
 
 pub type Row = Vec<Value<'static>>;
@@ -103,10 +104,23 @@ pub const MAKERS: &[(&str, Maker)] = &[
 ];
 
 /// The tables of `mysql` that have rows.
-pub const MYSQL_MAKERS: &[(&str, Maker)] =
-    &[("innodb_index_stats", innodb::stored_index_statistics), ("innodb_table_stats", innodb::stored_table_statistics)];
+pub const MYSQL_MAKERS: &[(&str, Maker)] = &[
+    ("innodb_index_stats", innodb::stored_index_statistics),
+    ("innodb_table_stats", innodb::stored_table_statistics),
+    ("time_zone", time_zones),
+    ("time_zone_name", time_zone_names),
+];
 
 const CATALOG: &str = "def";
+
+/// The zones that `time_zone` and CONVERT_TZ know, by number.
+fn time_zones(_: &Source<'_>) -> Vec<Row> {
+    (1..=TimeZone::names().len()).map(|id| vec![number(id as u64), text("N")]).collect()
+}
+
+fn time_zone_names(_: &Source<'_>) -> Vec<Row> {
+    TimeZone::names().into_iter().zip(1u64..).map(|(name, id)| vec![text(name), number(id)]).collect()
+}
 
 fn character_sets(_: &Source<'_>) -> Vec<Row> {
     let row = |set: &charset::Charset| vec![text(set.name), text(set.collation), text(set.description), number(set.max_bytes)];

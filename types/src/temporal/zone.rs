@@ -48,6 +48,13 @@ impl TimeZone {
         jiff::tz::db().get(name).ok().map(Self::Named)
     }
 
+    /// The names that [`Self::parse`] knows, in order.
+    pub fn names() -> Vec<String> {
+        let mut names: Vec<String> = jiff::tz::db().available().map(|name| name.to_string()).collect();
+        names.sort_unstable();
+        names
+    }
+
     /// The machine's zone (`TZ`, `/etc/localtime`); UTC where it cannot be told.
     pub fn detect_system() -> Self {
         Self::System(jiff::tz::TimeZone::try_system().unwrap_or(jiff::tz::TimeZone::UTC))

@@ -2,6 +2,17 @@ CREATE TABLE accounts (
     `USER` char(32) COLLATE utf8mb4_bin, `HOST` char(255) COLLATE ascii_general_ci, `CURRENT_CONNECTIONS` bigint NOT NULL,
     `TOTAL_CONNECTIONS` bigint NOT NULL, `MAX_SESSION_CONTROLLED_MEMORY` bigint unsigned NOT NULL,
     `MAX_SESSION_TOTAL_MEMORY` bigint unsigned NOT NULL);
+CREATE TABLE binary_log_transaction_compression_stats (
+    `LOG_TYPE` enum('BINARY','RELAY') COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `COMPRESSION_TYPE` varchar(64) COLLATE utf8mb4_0900_ai_ci NOT NULL, `TRANSACTION_COUNTER` bigint unsigned NOT NULL,
+    `COMPRESSED_BYTES_COUNTER` bigint unsigned NOT NULL, `UNCOMPRESSED_BYTES_COUNTER` bigint unsigned NOT NULL,
+    `COMPRESSION_PERCENTAGE` smallint NOT NULL, `FIRST_TRANSACTION_ID` text COLLATE utf8mb4_0900_ai_ci,
+    `FIRST_TRANSACTION_COMPRESSED_BYTES` bigint unsigned NOT NULL, `FIRST_TRANSACTION_UNCOMPRESSED_BYTES` bigint unsigned NOT NULL,
+    `FIRST_TRANSACTION_TIMESTAMP` timestamp(6), `LAST_TRANSACTION_ID` text COLLATE utf8mb4_0900_ai_ci,
+    `LAST_TRANSACTION_COMPRESSED_BYTES` bigint unsigned NOT NULL, `LAST_TRANSACTION_UNCOMPRESSED_BYTES` bigint unsigned NOT NULL,
+    `LAST_TRANSACTION_TIMESTAMP` timestamp(6));
+CREATE TABLE cond_instances (
+    `NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `OBJECT_INSTANCE_BEGIN` bigint unsigned NOT NULL);
 CREATE TABLE data_lock_waits (
     `ENGINE` varchar(32) COLLATE utf8mb4_0900_ai_ci NOT NULL,
     `REQUESTING_ENGINE_LOCK_ID` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
@@ -23,6 +34,23 @@ CREATE TABLE error_log (
     `PRIO` enum('System','Error','Warning','Note') COLLATE utf8mb4_0900_ai_ci NOT NULL,
     `ERROR_CODE` varchar(10) COLLATE utf8mb4_0900_ai_ci, `SUBSYSTEM` varchar(7) COLLATE utf8mb4_0900_ai_ci,
     `DATA` text COLLATE utf8mb4_0900_ai_ci NOT NULL);
+CREATE TABLE events_errors_summary_by_account_by_error (
+    `USER` char(32) COLLATE utf8mb4_bin, `HOST` char(255) COLLATE ascii_general_ci, `ERROR_NUMBER` int,
+    `ERROR_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci, `SQL_STATE` varchar(5) COLLATE utf8mb4_0900_ai_ci,
+    `SUM_ERROR_RAISED` bigint unsigned NOT NULL, `SUM_ERROR_HANDLED` bigint unsigned NOT NULL, `FIRST_SEEN` timestamp,
+    `LAST_SEEN` timestamp);
+CREATE TABLE events_errors_summary_by_host_by_error (
+    `HOST` char(255) COLLATE ascii_general_ci, `ERROR_NUMBER` int, `ERROR_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci,
+    `SQL_STATE` varchar(5) COLLATE utf8mb4_0900_ai_ci, `SUM_ERROR_RAISED` bigint unsigned NOT NULL,
+    `SUM_ERROR_HANDLED` bigint unsigned NOT NULL, `FIRST_SEEN` timestamp, `LAST_SEEN` timestamp);
+CREATE TABLE events_errors_summary_by_thread_by_error (
+    `THREAD_ID` bigint unsigned NOT NULL, `ERROR_NUMBER` int, `ERROR_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci,
+    `SQL_STATE` varchar(5) COLLATE utf8mb4_0900_ai_ci, `SUM_ERROR_RAISED` bigint unsigned NOT NULL,
+    `SUM_ERROR_HANDLED` bigint unsigned NOT NULL, `FIRST_SEEN` timestamp, `LAST_SEEN` timestamp);
+CREATE TABLE events_errors_summary_by_user_by_error (
+    `USER` char(32) COLLATE utf8mb4_bin, `ERROR_NUMBER` int, `ERROR_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci,
+    `SQL_STATE` varchar(5) COLLATE utf8mb4_0900_ai_ci, `SUM_ERROR_RAISED` bigint unsigned NOT NULL,
+    `SUM_ERROR_HANDLED` bigint unsigned NOT NULL, `FIRST_SEEN` timestamp, `LAST_SEEN` timestamp);
 CREATE TABLE events_errors_summary_global_by_error (
     `ERROR_NUMBER` int, `ERROR_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci, `SQL_STATE` varchar(5) COLLATE utf8mb4_0900_ai_ci,
     `SUM_ERROR_RAISED` bigint unsigned NOT NULL, `SUM_ERROR_HANDLED` bigint unsigned NOT NULL, `FIRST_SEEN` timestamp,
@@ -33,6 +61,39 @@ CREATE TABLE events_stages_current (
     `TIMER_START` bigint unsigned, `TIMER_END` bigint unsigned, `TIMER_WAIT` bigint unsigned, `WORK_COMPLETED` bigint unsigned,
     `WORK_ESTIMATED` bigint unsigned, `NESTING_EVENT_ID` bigint unsigned,
     `NESTING_EVENT_TYPE` enum('TRANSACTION','STATEMENT','STAGE','WAIT') COLLATE utf8mb4_0900_ai_ci);
+CREATE TABLE events_stages_history (
+    `THREAD_ID` bigint unsigned NOT NULL, `EVENT_ID` bigint unsigned NOT NULL, `END_EVENT_ID` bigint unsigned,
+    `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `SOURCE` varchar(64) COLLATE utf8mb4_0900_ai_ci,
+    `TIMER_START` bigint unsigned, `TIMER_END` bigint unsigned, `TIMER_WAIT` bigint unsigned, `WORK_COMPLETED` bigint unsigned,
+    `WORK_ESTIMATED` bigint unsigned, `NESTING_EVENT_ID` bigint unsigned,
+    `NESTING_EVENT_TYPE` enum('TRANSACTION','STATEMENT','STAGE','WAIT') COLLATE utf8mb4_0900_ai_ci);
+CREATE TABLE events_stages_history_long (
+    `THREAD_ID` bigint unsigned NOT NULL, `EVENT_ID` bigint unsigned NOT NULL, `END_EVENT_ID` bigint unsigned,
+    `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `SOURCE` varchar(64) COLLATE utf8mb4_0900_ai_ci,
+    `TIMER_START` bigint unsigned, `TIMER_END` bigint unsigned, `TIMER_WAIT` bigint unsigned, `WORK_COMPLETED` bigint unsigned,
+    `WORK_ESTIMATED` bigint unsigned, `NESTING_EVENT_ID` bigint unsigned,
+    `NESTING_EVENT_TYPE` enum('TRANSACTION','STATEMENT','STAGE','WAIT') COLLATE utf8mb4_0900_ai_ci);
+CREATE TABLE events_stages_summary_by_account_by_event_name (
+    `USER` char(32) COLLATE utf8mb4_bin, `HOST` char(255) COLLATE ascii_general_ci,
+    `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `COUNT_STAR` bigint unsigned NOT NULL,
+    `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL, `AVG_TIMER_WAIT` bigint unsigned NOT NULL,
+    `MAX_TIMER_WAIT` bigint unsigned NOT NULL);
+CREATE TABLE events_stages_summary_by_host_by_event_name (
+    `HOST` char(255) COLLATE ascii_general_ci, `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `COUNT_STAR` bigint unsigned NOT NULL, `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL,
+    `AVG_TIMER_WAIT` bigint unsigned NOT NULL, `MAX_TIMER_WAIT` bigint unsigned NOT NULL);
+CREATE TABLE events_stages_summary_by_thread_by_event_name (
+    `THREAD_ID` bigint unsigned NOT NULL, `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `COUNT_STAR` bigint unsigned NOT NULL, `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL,
+    `AVG_TIMER_WAIT` bigint unsigned NOT NULL, `MAX_TIMER_WAIT` bigint unsigned NOT NULL);
+CREATE TABLE events_stages_summary_by_user_by_event_name (
+    `USER` char(32) COLLATE utf8mb4_bin, `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `COUNT_STAR` bigint unsigned NOT NULL, `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL,
+    `AVG_TIMER_WAIT` bigint unsigned NOT NULL, `MAX_TIMER_WAIT` bigint unsigned NOT NULL);
+CREATE TABLE events_stages_summary_global_by_event_name (
+    `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `COUNT_STAR` bigint unsigned NOT NULL,
+    `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL, `AVG_TIMER_WAIT` bigint unsigned NOT NULL,
+    `MAX_TIMER_WAIT` bigint unsigned NOT NULL);
 CREATE TABLE events_statements_current (
     `THREAD_ID` bigint unsigned NOT NULL, `EVENT_ID` bigint unsigned NOT NULL, `END_EVENT_ID` bigint unsigned,
     `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `SOURCE` varchar(64) COLLATE utf8mb4_0900_ai_ci,
@@ -59,6 +120,10 @@ CREATE TABLE events_statements_histogram_by_digest (
     `BUCKET_NUMBER` int unsigned NOT NULL, `BUCKET_TIMER_LOW` bigint unsigned NOT NULL,
     `BUCKET_TIMER_HIGH` bigint unsigned NOT NULL, `COUNT_BUCKET` bigint unsigned NOT NULL,
     `COUNT_BUCKET_AND_LOWER` bigint unsigned NOT NULL, `BUCKET_QUANTILE` double(7,6) NOT NULL);
+CREATE TABLE events_statements_histogram_global (
+    `BUCKET_NUMBER` int unsigned NOT NULL, `BUCKET_TIMER_LOW` bigint unsigned NOT NULL,
+    `BUCKET_TIMER_HIGH` bigint unsigned NOT NULL, `COUNT_BUCKET` bigint unsigned NOT NULL,
+    `COUNT_BUCKET_AND_LOWER` bigint unsigned NOT NULL, `BUCKET_QUANTILE` double(7,6) NOT NULL);
 CREATE TABLE events_statements_history (
     `THREAD_ID` bigint unsigned NOT NULL, `EVENT_ID` bigint unsigned NOT NULL, `END_EVENT_ID` bigint unsigned,
     `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `SOURCE` varchar(64) COLLATE utf8mb4_0900_ai_ci,
@@ -80,6 +145,41 @@ CREATE TABLE events_statements_history (
     `NESTING_EVENT_TYPE` enum('TRANSACTION','STATEMENT','STAGE','WAIT') COLLATE utf8mb4_0900_ai_ci, `NESTING_EVENT_LEVEL` int,
     `STATEMENT_ID` bigint unsigned, `CPU_TIME` bigint unsigned NOT NULL, `MAX_CONTROLLED_MEMORY` bigint unsigned NOT NULL,
     `MAX_TOTAL_MEMORY` bigint unsigned NOT NULL, `EXECUTION_ENGINE` enum('PRIMARY','SECONDARY') COLLATE utf8mb4_0900_ai_ci);
+CREATE TABLE events_statements_history_long (
+    `THREAD_ID` bigint unsigned NOT NULL, `EVENT_ID` bigint unsigned NOT NULL, `END_EVENT_ID` bigint unsigned,
+    `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `SOURCE` varchar(64) COLLATE utf8mb4_0900_ai_ci,
+    `TIMER_START` bigint unsigned, `TIMER_END` bigint unsigned, `TIMER_WAIT` bigint unsigned, `LOCK_TIME` bigint unsigned NOT NULL,
+    `SQL_TEXT` longtext COLLATE utf8mb4_0900_ai_ci, `DIGEST` varchar(64) COLLATE utf8mb4_0900_ai_ci,
+    `DIGEST_TEXT` longtext COLLATE utf8mb4_0900_ai_ci, `CURRENT_SCHEMA` varchar(64) COLLATE utf8mb4_0900_ai_ci,
+    `OBJECT_TYPE` varchar(64) COLLATE utf8mb4_0900_ai_ci, `OBJECT_SCHEMA` varchar(64) COLLATE utf8mb4_0900_ai_ci,
+    `OBJECT_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci, `OBJECT_INSTANCE_BEGIN` bigint unsigned, `MYSQL_ERRNO` int,
+    `RETURNED_SQLSTATE` varchar(5) COLLATE utf8mb4_0900_ai_ci, `MESSAGE_TEXT` varchar(128) COLLATE utf8mb4_0900_ai_ci,
+    `ERRORS` bigint unsigned NOT NULL, `WARNINGS` bigint unsigned NOT NULL, `ROWS_AFFECTED` bigint unsigned NOT NULL,
+    `ROWS_SENT` bigint unsigned NOT NULL, `ROWS_EXAMINED` bigint unsigned NOT NULL,
+    `CREATED_TMP_DISK_TABLES` bigint unsigned NOT NULL, `CREATED_TMP_TABLES` bigint unsigned NOT NULL,
+    `SELECT_FULL_JOIN` bigint unsigned NOT NULL, `SELECT_FULL_RANGE_JOIN` bigint unsigned NOT NULL,
+    `SELECT_RANGE` bigint unsigned NOT NULL, `SELECT_RANGE_CHECK` bigint unsigned NOT NULL, `SELECT_SCAN` bigint unsigned NOT NULL,
+    `SORT_MERGE_PASSES` bigint unsigned NOT NULL, `SORT_RANGE` bigint unsigned NOT NULL, `SORT_ROWS` bigint unsigned NOT NULL,
+    `SORT_SCAN` bigint unsigned NOT NULL, `NO_INDEX_USED` bigint unsigned NOT NULL, `NO_GOOD_INDEX_USED` bigint unsigned NOT NULL,
+    `NESTING_EVENT_ID` bigint unsigned,
+    `NESTING_EVENT_TYPE` enum('TRANSACTION','STATEMENT','STAGE','WAIT') COLLATE utf8mb4_0900_ai_ci, `NESTING_EVENT_LEVEL` int,
+    `STATEMENT_ID` bigint unsigned, `CPU_TIME` bigint unsigned NOT NULL, `MAX_CONTROLLED_MEMORY` bigint unsigned NOT NULL,
+    `MAX_TOTAL_MEMORY` bigint unsigned NOT NULL, `EXECUTION_ENGINE` enum('PRIMARY','SECONDARY') COLLATE utf8mb4_0900_ai_ci);
+CREATE TABLE events_statements_summary_by_account_by_event_name (
+    `USER` char(32) COLLATE utf8mb4_bin, `HOST` char(255) COLLATE ascii_general_ci,
+    `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `COUNT_STAR` bigint unsigned NOT NULL,
+    `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL, `AVG_TIMER_WAIT` bigint unsigned NOT NULL,
+    `MAX_TIMER_WAIT` bigint unsigned NOT NULL, `SUM_LOCK_TIME` bigint unsigned NOT NULL, `SUM_ERRORS` bigint unsigned NOT NULL,
+    `SUM_WARNINGS` bigint unsigned NOT NULL, `SUM_ROWS_AFFECTED` bigint unsigned NOT NULL, `SUM_ROWS_SENT` bigint unsigned NOT NULL,
+    `SUM_ROWS_EXAMINED` bigint unsigned NOT NULL, `SUM_CREATED_TMP_DISK_TABLES` bigint unsigned NOT NULL,
+    `SUM_CREATED_TMP_TABLES` bigint unsigned NOT NULL, `SUM_SELECT_FULL_JOIN` bigint unsigned NOT NULL,
+    `SUM_SELECT_FULL_RANGE_JOIN` bigint unsigned NOT NULL, `SUM_SELECT_RANGE` bigint unsigned NOT NULL,
+    `SUM_SELECT_RANGE_CHECK` bigint unsigned NOT NULL, `SUM_SELECT_SCAN` bigint unsigned NOT NULL,
+    `SUM_SORT_MERGE_PASSES` bigint unsigned NOT NULL, `SUM_SORT_RANGE` bigint unsigned NOT NULL,
+    `SUM_SORT_ROWS` bigint unsigned NOT NULL, `SUM_SORT_SCAN` bigint unsigned NOT NULL,
+    `SUM_NO_INDEX_USED` bigint unsigned NOT NULL, `SUM_NO_GOOD_INDEX_USED` bigint unsigned NOT NULL,
+    `SUM_CPU_TIME` bigint unsigned NOT NULL, `MAX_CONTROLLED_MEMORY` bigint unsigned NOT NULL,
+    `MAX_TOTAL_MEMORY` bigint unsigned NOT NULL, `COUNT_SECONDARY` bigint unsigned NOT NULL);
 CREATE TABLE events_statements_summary_by_digest (
     `SCHEMA_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci, `DIGEST` varchar(64) COLLATE utf8mb4_0900_ai_ci,
     `DIGEST_TEXT` longtext COLLATE utf8mb4_0900_ai_ci, `COUNT_STAR` bigint unsigned NOT NULL,
@@ -99,6 +199,66 @@ CREATE TABLE events_statements_summary_by_digest (
     `LAST_SEEN` timestamp(6) NOT NULL, `QUANTILE_95` bigint unsigned NOT NULL, `QUANTILE_99` bigint unsigned NOT NULL,
     `QUANTILE_999` bigint unsigned NOT NULL, `QUERY_SAMPLE_TEXT` longtext COLLATE utf8mb4_0900_ai_ci,
     `QUERY_SAMPLE_SEEN` timestamp(6) NOT NULL, `QUERY_SAMPLE_TIMER_WAIT` bigint unsigned NOT NULL);
+CREATE TABLE events_statements_summary_by_host_by_event_name (
+    `HOST` char(255) COLLATE ascii_general_ci, `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `COUNT_STAR` bigint unsigned NOT NULL, `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL,
+    `AVG_TIMER_WAIT` bigint unsigned NOT NULL, `MAX_TIMER_WAIT` bigint unsigned NOT NULL, `SUM_LOCK_TIME` bigint unsigned NOT NULL,
+    `SUM_ERRORS` bigint unsigned NOT NULL, `SUM_WARNINGS` bigint unsigned NOT NULL, `SUM_ROWS_AFFECTED` bigint unsigned NOT NULL,
+    `SUM_ROWS_SENT` bigint unsigned NOT NULL, `SUM_ROWS_EXAMINED` bigint unsigned NOT NULL,
+    `SUM_CREATED_TMP_DISK_TABLES` bigint unsigned NOT NULL, `SUM_CREATED_TMP_TABLES` bigint unsigned NOT NULL,
+    `SUM_SELECT_FULL_JOIN` bigint unsigned NOT NULL, `SUM_SELECT_FULL_RANGE_JOIN` bigint unsigned NOT NULL,
+    `SUM_SELECT_RANGE` bigint unsigned NOT NULL, `SUM_SELECT_RANGE_CHECK` bigint unsigned NOT NULL,
+    `SUM_SELECT_SCAN` bigint unsigned NOT NULL, `SUM_SORT_MERGE_PASSES` bigint unsigned NOT NULL,
+    `SUM_SORT_RANGE` bigint unsigned NOT NULL, `SUM_SORT_ROWS` bigint unsigned NOT NULL, `SUM_SORT_SCAN` bigint unsigned NOT NULL,
+    `SUM_NO_INDEX_USED` bigint unsigned NOT NULL, `SUM_NO_GOOD_INDEX_USED` bigint unsigned NOT NULL,
+    `SUM_CPU_TIME` bigint unsigned NOT NULL, `MAX_CONTROLLED_MEMORY` bigint unsigned NOT NULL,
+    `MAX_TOTAL_MEMORY` bigint unsigned NOT NULL, `COUNT_SECONDARY` bigint unsigned NOT NULL);
+CREATE TABLE events_statements_summary_by_program (
+    `OBJECT_TYPE` enum('EVENT','FUNCTION','PROCEDURE','TABLE','TRIGGER') COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `OBJECT_SCHEMA` varchar(64) COLLATE utf8mb4_0900_ai_ci NOT NULL, `OBJECT_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `COUNT_STAR` bigint unsigned NOT NULL, `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL,
+    `AVG_TIMER_WAIT` bigint unsigned NOT NULL, `MAX_TIMER_WAIT` bigint unsigned NOT NULL,
+    `COUNT_STATEMENTS` bigint unsigned NOT NULL, `SUM_STATEMENTS_WAIT` bigint unsigned NOT NULL,
+    `MIN_STATEMENTS_WAIT` bigint unsigned NOT NULL, `AVG_STATEMENTS_WAIT` bigint unsigned NOT NULL,
+    `MAX_STATEMENTS_WAIT` bigint unsigned NOT NULL, `SUM_LOCK_TIME` bigint unsigned NOT NULL, `SUM_ERRORS` bigint unsigned NOT NULL,
+    `SUM_WARNINGS` bigint unsigned NOT NULL, `SUM_ROWS_AFFECTED` bigint unsigned NOT NULL, `SUM_ROWS_SENT` bigint unsigned NOT NULL,
+    `SUM_ROWS_EXAMINED` bigint unsigned NOT NULL, `SUM_CREATED_TMP_DISK_TABLES` bigint unsigned NOT NULL,
+    `SUM_CREATED_TMP_TABLES` bigint unsigned NOT NULL, `SUM_SELECT_FULL_JOIN` bigint unsigned NOT NULL,
+    `SUM_SELECT_FULL_RANGE_JOIN` bigint unsigned NOT NULL, `SUM_SELECT_RANGE` bigint unsigned NOT NULL,
+    `SUM_SELECT_RANGE_CHECK` bigint unsigned NOT NULL, `SUM_SELECT_SCAN` bigint unsigned NOT NULL,
+    `SUM_SORT_MERGE_PASSES` bigint unsigned NOT NULL, `SUM_SORT_RANGE` bigint unsigned NOT NULL,
+    `SUM_SORT_ROWS` bigint unsigned NOT NULL, `SUM_SORT_SCAN` bigint unsigned NOT NULL,
+    `SUM_NO_INDEX_USED` bigint unsigned NOT NULL, `SUM_NO_GOOD_INDEX_USED` bigint unsigned NOT NULL,
+    `SUM_CPU_TIME` bigint unsigned NOT NULL, `MAX_CONTROLLED_MEMORY` bigint unsigned NOT NULL,
+    `MAX_TOTAL_MEMORY` bigint unsigned NOT NULL, `COUNT_SECONDARY` bigint unsigned NOT NULL);
+CREATE TABLE events_statements_summary_by_thread_by_event_name (
+    `THREAD_ID` bigint unsigned NOT NULL, `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `COUNT_STAR` bigint unsigned NOT NULL, `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL,
+    `AVG_TIMER_WAIT` bigint unsigned NOT NULL, `MAX_TIMER_WAIT` bigint unsigned NOT NULL, `SUM_LOCK_TIME` bigint unsigned NOT NULL,
+    `SUM_ERRORS` bigint unsigned NOT NULL, `SUM_WARNINGS` bigint unsigned NOT NULL, `SUM_ROWS_AFFECTED` bigint unsigned NOT NULL,
+    `SUM_ROWS_SENT` bigint unsigned NOT NULL, `SUM_ROWS_EXAMINED` bigint unsigned NOT NULL,
+    `SUM_CREATED_TMP_DISK_TABLES` bigint unsigned NOT NULL, `SUM_CREATED_TMP_TABLES` bigint unsigned NOT NULL,
+    `SUM_SELECT_FULL_JOIN` bigint unsigned NOT NULL, `SUM_SELECT_FULL_RANGE_JOIN` bigint unsigned NOT NULL,
+    `SUM_SELECT_RANGE` bigint unsigned NOT NULL, `SUM_SELECT_RANGE_CHECK` bigint unsigned NOT NULL,
+    `SUM_SELECT_SCAN` bigint unsigned NOT NULL, `SUM_SORT_MERGE_PASSES` bigint unsigned NOT NULL,
+    `SUM_SORT_RANGE` bigint unsigned NOT NULL, `SUM_SORT_ROWS` bigint unsigned NOT NULL, `SUM_SORT_SCAN` bigint unsigned NOT NULL,
+    `SUM_NO_INDEX_USED` bigint unsigned NOT NULL, `SUM_NO_GOOD_INDEX_USED` bigint unsigned NOT NULL,
+    `SUM_CPU_TIME` bigint unsigned NOT NULL, `MAX_CONTROLLED_MEMORY` bigint unsigned NOT NULL,
+    `MAX_TOTAL_MEMORY` bigint unsigned NOT NULL, `COUNT_SECONDARY` bigint unsigned NOT NULL);
+CREATE TABLE events_statements_summary_by_user_by_event_name (
+    `USER` char(32) COLLATE utf8mb4_bin, `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `COUNT_STAR` bigint unsigned NOT NULL, `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL,
+    `AVG_TIMER_WAIT` bigint unsigned NOT NULL, `MAX_TIMER_WAIT` bigint unsigned NOT NULL, `SUM_LOCK_TIME` bigint unsigned NOT NULL,
+    `SUM_ERRORS` bigint unsigned NOT NULL, `SUM_WARNINGS` bigint unsigned NOT NULL, `SUM_ROWS_AFFECTED` bigint unsigned NOT NULL,
+    `SUM_ROWS_SENT` bigint unsigned NOT NULL, `SUM_ROWS_EXAMINED` bigint unsigned NOT NULL,
+    `SUM_CREATED_TMP_DISK_TABLES` bigint unsigned NOT NULL, `SUM_CREATED_TMP_TABLES` bigint unsigned NOT NULL,
+    `SUM_SELECT_FULL_JOIN` bigint unsigned NOT NULL, `SUM_SELECT_FULL_RANGE_JOIN` bigint unsigned NOT NULL,
+    `SUM_SELECT_RANGE` bigint unsigned NOT NULL, `SUM_SELECT_RANGE_CHECK` bigint unsigned NOT NULL,
+    `SUM_SELECT_SCAN` bigint unsigned NOT NULL, `SUM_SORT_MERGE_PASSES` bigint unsigned NOT NULL,
+    `SUM_SORT_RANGE` bigint unsigned NOT NULL, `SUM_SORT_ROWS` bigint unsigned NOT NULL, `SUM_SORT_SCAN` bigint unsigned NOT NULL,
+    `SUM_NO_INDEX_USED` bigint unsigned NOT NULL, `SUM_NO_GOOD_INDEX_USED` bigint unsigned NOT NULL,
+    `SUM_CPU_TIME` bigint unsigned NOT NULL, `MAX_CONTROLLED_MEMORY` bigint unsigned NOT NULL,
+    `MAX_TOTAL_MEMORY` bigint unsigned NOT NULL, `COUNT_SECONDARY` bigint unsigned NOT NULL);
 CREATE TABLE events_statements_summary_global_by_event_name (
     `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `COUNT_STAR` bigint unsigned NOT NULL,
     `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL,
@@ -126,6 +286,76 @@ CREATE TABLE events_transactions_current (
     `NUMBER_OF_SAVEPOINTS` bigint unsigned, `NUMBER_OF_ROLLBACK_TO_SAVEPOINT` bigint unsigned,
     `NUMBER_OF_RELEASE_SAVEPOINT` bigint unsigned, `OBJECT_INSTANCE_BEGIN` bigint unsigned, `NESTING_EVENT_ID` bigint unsigned,
     `NESTING_EVENT_TYPE` enum('TRANSACTION','STATEMENT','STAGE','WAIT') COLLATE utf8mb4_0900_ai_ci);
+CREATE TABLE events_transactions_history (
+    `THREAD_ID` bigint unsigned NOT NULL, `EVENT_ID` bigint unsigned NOT NULL, `END_EVENT_ID` bigint unsigned,
+    `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `STATE` enum('ACTIVE','COMMITTED','ROLLED BACK') COLLATE utf8mb4_0900_ai_ci, `TRX_ID` bigint unsigned,
+    `GTID` varchar(90) COLLATE utf8mb4_0900_ai_ci, `XID_FORMAT_ID` int, `XID_GTRID` varchar(130) COLLATE utf8mb4_0900_ai_ci,
+    `XID_BQUAL` varchar(130) COLLATE utf8mb4_0900_ai_ci, `XA_STATE` varchar(64) COLLATE utf8mb4_0900_ai_ci,
+    `SOURCE` varchar(64) COLLATE utf8mb4_0900_ai_ci, `TIMER_START` bigint unsigned, `TIMER_END` bigint unsigned,
+    `TIMER_WAIT` bigint unsigned, `ACCESS_MODE` enum('READ ONLY','READ WRITE') COLLATE utf8mb4_0900_ai_ci,
+    `ISOLATION_LEVEL` varchar(64) COLLATE utf8mb4_0900_ai_ci, `AUTOCOMMIT` enum('YES','NO') COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `NUMBER_OF_SAVEPOINTS` bigint unsigned, `NUMBER_OF_ROLLBACK_TO_SAVEPOINT` bigint unsigned,
+    `NUMBER_OF_RELEASE_SAVEPOINT` bigint unsigned, `OBJECT_INSTANCE_BEGIN` bigint unsigned, `NESTING_EVENT_ID` bigint unsigned,
+    `NESTING_EVENT_TYPE` enum('TRANSACTION','STATEMENT','STAGE','WAIT') COLLATE utf8mb4_0900_ai_ci);
+CREATE TABLE events_transactions_history_long (
+    `THREAD_ID` bigint unsigned NOT NULL, `EVENT_ID` bigint unsigned NOT NULL, `END_EVENT_ID` bigint unsigned,
+    `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `STATE` enum('ACTIVE','COMMITTED','ROLLED BACK') COLLATE utf8mb4_0900_ai_ci, `TRX_ID` bigint unsigned,
+    `GTID` varchar(90) COLLATE utf8mb4_0900_ai_ci, `XID_FORMAT_ID` int, `XID_GTRID` varchar(130) COLLATE utf8mb4_0900_ai_ci,
+    `XID_BQUAL` varchar(130) COLLATE utf8mb4_0900_ai_ci, `XA_STATE` varchar(64) COLLATE utf8mb4_0900_ai_ci,
+    `SOURCE` varchar(64) COLLATE utf8mb4_0900_ai_ci, `TIMER_START` bigint unsigned, `TIMER_END` bigint unsigned,
+    `TIMER_WAIT` bigint unsigned, `ACCESS_MODE` enum('READ ONLY','READ WRITE') COLLATE utf8mb4_0900_ai_ci,
+    `ISOLATION_LEVEL` varchar(64) COLLATE utf8mb4_0900_ai_ci, `AUTOCOMMIT` enum('YES','NO') COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `NUMBER_OF_SAVEPOINTS` bigint unsigned, `NUMBER_OF_ROLLBACK_TO_SAVEPOINT` bigint unsigned,
+    `NUMBER_OF_RELEASE_SAVEPOINT` bigint unsigned, `OBJECT_INSTANCE_BEGIN` bigint unsigned, `NESTING_EVENT_ID` bigint unsigned,
+    `NESTING_EVENT_TYPE` enum('TRANSACTION','STATEMENT','STAGE','WAIT') COLLATE utf8mb4_0900_ai_ci);
+CREATE TABLE events_transactions_summary_by_account_by_event_name (
+    `USER` char(32) COLLATE utf8mb4_bin, `HOST` char(255) COLLATE ascii_general_ci,
+    `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `COUNT_STAR` bigint unsigned NOT NULL,
+    `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL, `AVG_TIMER_WAIT` bigint unsigned NOT NULL,
+    `MAX_TIMER_WAIT` bigint unsigned NOT NULL, `COUNT_READ_WRITE` bigint unsigned NOT NULL,
+    `SUM_TIMER_READ_WRITE` bigint unsigned NOT NULL, `MIN_TIMER_READ_WRITE` bigint unsigned NOT NULL,
+    `AVG_TIMER_READ_WRITE` bigint unsigned NOT NULL, `MAX_TIMER_READ_WRITE` bigint unsigned NOT NULL,
+    `COUNT_READ_ONLY` bigint unsigned NOT NULL, `SUM_TIMER_READ_ONLY` bigint unsigned NOT NULL,
+    `MIN_TIMER_READ_ONLY` bigint unsigned NOT NULL, `AVG_TIMER_READ_ONLY` bigint unsigned NOT NULL,
+    `MAX_TIMER_READ_ONLY` bigint unsigned NOT NULL);
+CREATE TABLE events_transactions_summary_by_host_by_event_name (
+    `HOST` char(255) COLLATE ascii_general_ci, `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `COUNT_STAR` bigint unsigned NOT NULL, `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL,
+    `AVG_TIMER_WAIT` bigint unsigned NOT NULL, `MAX_TIMER_WAIT` bigint unsigned NOT NULL,
+    `COUNT_READ_WRITE` bigint unsigned NOT NULL, `SUM_TIMER_READ_WRITE` bigint unsigned NOT NULL,
+    `MIN_TIMER_READ_WRITE` bigint unsigned NOT NULL, `AVG_TIMER_READ_WRITE` bigint unsigned NOT NULL,
+    `MAX_TIMER_READ_WRITE` bigint unsigned NOT NULL, `COUNT_READ_ONLY` bigint unsigned NOT NULL,
+    `SUM_TIMER_READ_ONLY` bigint unsigned NOT NULL, `MIN_TIMER_READ_ONLY` bigint unsigned NOT NULL,
+    `AVG_TIMER_READ_ONLY` bigint unsigned NOT NULL, `MAX_TIMER_READ_ONLY` bigint unsigned NOT NULL);
+CREATE TABLE events_transactions_summary_by_thread_by_event_name (
+    `THREAD_ID` bigint unsigned NOT NULL, `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `COUNT_STAR` bigint unsigned NOT NULL, `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL,
+    `AVG_TIMER_WAIT` bigint unsigned NOT NULL, `MAX_TIMER_WAIT` bigint unsigned NOT NULL,
+    `COUNT_READ_WRITE` bigint unsigned NOT NULL, `SUM_TIMER_READ_WRITE` bigint unsigned NOT NULL,
+    `MIN_TIMER_READ_WRITE` bigint unsigned NOT NULL, `AVG_TIMER_READ_WRITE` bigint unsigned NOT NULL,
+    `MAX_TIMER_READ_WRITE` bigint unsigned NOT NULL, `COUNT_READ_ONLY` bigint unsigned NOT NULL,
+    `SUM_TIMER_READ_ONLY` bigint unsigned NOT NULL, `MIN_TIMER_READ_ONLY` bigint unsigned NOT NULL,
+    `AVG_TIMER_READ_ONLY` bigint unsigned NOT NULL, `MAX_TIMER_READ_ONLY` bigint unsigned NOT NULL);
+CREATE TABLE events_transactions_summary_by_user_by_event_name (
+    `USER` char(32) COLLATE utf8mb4_bin, `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `COUNT_STAR` bigint unsigned NOT NULL, `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL,
+    `AVG_TIMER_WAIT` bigint unsigned NOT NULL, `MAX_TIMER_WAIT` bigint unsigned NOT NULL,
+    `COUNT_READ_WRITE` bigint unsigned NOT NULL, `SUM_TIMER_READ_WRITE` bigint unsigned NOT NULL,
+    `MIN_TIMER_READ_WRITE` bigint unsigned NOT NULL, `AVG_TIMER_READ_WRITE` bigint unsigned NOT NULL,
+    `MAX_TIMER_READ_WRITE` bigint unsigned NOT NULL, `COUNT_READ_ONLY` bigint unsigned NOT NULL,
+    `SUM_TIMER_READ_ONLY` bigint unsigned NOT NULL, `MIN_TIMER_READ_ONLY` bigint unsigned NOT NULL,
+    `AVG_TIMER_READ_ONLY` bigint unsigned NOT NULL, `MAX_TIMER_READ_ONLY` bigint unsigned NOT NULL);
+CREATE TABLE events_transactions_summary_global_by_event_name (
+    `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `COUNT_STAR` bigint unsigned NOT NULL,
+    `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL, `AVG_TIMER_WAIT` bigint unsigned NOT NULL,
+    `MAX_TIMER_WAIT` bigint unsigned NOT NULL, `COUNT_READ_WRITE` bigint unsigned NOT NULL,
+    `SUM_TIMER_READ_WRITE` bigint unsigned NOT NULL, `MIN_TIMER_READ_WRITE` bigint unsigned NOT NULL,
+    `AVG_TIMER_READ_WRITE` bigint unsigned NOT NULL, `MAX_TIMER_READ_WRITE` bigint unsigned NOT NULL,
+    `COUNT_READ_ONLY` bigint unsigned NOT NULL, `SUM_TIMER_READ_ONLY` bigint unsigned NOT NULL,
+    `MIN_TIMER_READ_ONLY` bigint unsigned NOT NULL, `AVG_TIMER_READ_ONLY` bigint unsigned NOT NULL,
+    `MAX_TIMER_READ_ONLY` bigint unsigned NOT NULL);
 CREATE TABLE events_waits_current (
     `THREAD_ID` bigint unsigned NOT NULL, `EVENT_ID` bigint unsigned NOT NULL, `END_EVENT_ID` bigint unsigned,
     `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `SOURCE` varchar(64) COLLATE utf8mb4_0900_ai_ci,
@@ -135,6 +365,45 @@ CREATE TABLE events_waits_current (
     `OBJECT_INSTANCE_BEGIN` bigint unsigned NOT NULL, `NESTING_EVENT_ID` bigint unsigned,
     `NESTING_EVENT_TYPE` enum('TRANSACTION','STATEMENT','STAGE','WAIT') COLLATE utf8mb4_0900_ai_ci,
     `OPERATION` varchar(32) COLLATE utf8mb4_0900_ai_ci NOT NULL, `NUMBER_OF_BYTES` bigint, `FLAGS` int unsigned);
+CREATE TABLE events_waits_history (
+    `THREAD_ID` bigint unsigned NOT NULL, `EVENT_ID` bigint unsigned NOT NULL, `END_EVENT_ID` bigint unsigned,
+    `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `SOURCE` varchar(64) COLLATE utf8mb4_0900_ai_ci,
+    `TIMER_START` bigint unsigned, `TIMER_END` bigint unsigned, `TIMER_WAIT` bigint unsigned, `SPINS` int unsigned,
+    `OBJECT_SCHEMA` varchar(64) COLLATE utf8mb4_0900_ai_ci, `OBJECT_NAME` varchar(512) COLLATE utf8mb4_0900_ai_ci,
+    `INDEX_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci, `OBJECT_TYPE` varchar(64) COLLATE utf8mb4_0900_ai_ci,
+    `OBJECT_INSTANCE_BEGIN` bigint unsigned NOT NULL, `NESTING_EVENT_ID` bigint unsigned,
+    `NESTING_EVENT_TYPE` enum('TRANSACTION','STATEMENT','STAGE','WAIT') COLLATE utf8mb4_0900_ai_ci,
+    `OPERATION` varchar(32) COLLATE utf8mb4_0900_ai_ci NOT NULL, `NUMBER_OF_BYTES` bigint, `FLAGS` int unsigned);
+CREATE TABLE events_waits_history_long (
+    `THREAD_ID` bigint unsigned NOT NULL, `EVENT_ID` bigint unsigned NOT NULL, `END_EVENT_ID` bigint unsigned,
+    `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `SOURCE` varchar(64) COLLATE utf8mb4_0900_ai_ci,
+    `TIMER_START` bigint unsigned, `TIMER_END` bigint unsigned, `TIMER_WAIT` bigint unsigned, `SPINS` int unsigned,
+    `OBJECT_SCHEMA` varchar(64) COLLATE utf8mb4_0900_ai_ci, `OBJECT_NAME` varchar(512) COLLATE utf8mb4_0900_ai_ci,
+    `INDEX_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci, `OBJECT_TYPE` varchar(64) COLLATE utf8mb4_0900_ai_ci,
+    `OBJECT_INSTANCE_BEGIN` bigint unsigned NOT NULL, `NESTING_EVENT_ID` bigint unsigned,
+    `NESTING_EVENT_TYPE` enum('TRANSACTION','STATEMENT','STAGE','WAIT') COLLATE utf8mb4_0900_ai_ci,
+    `OPERATION` varchar(32) COLLATE utf8mb4_0900_ai_ci NOT NULL, `NUMBER_OF_BYTES` bigint, `FLAGS` int unsigned);
+CREATE TABLE events_waits_summary_by_account_by_event_name (
+    `USER` char(32) COLLATE utf8mb4_bin, `HOST` char(255) COLLATE ascii_general_ci,
+    `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `COUNT_STAR` bigint unsigned NOT NULL,
+    `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL, `AVG_TIMER_WAIT` bigint unsigned NOT NULL,
+    `MAX_TIMER_WAIT` bigint unsigned NOT NULL);
+CREATE TABLE events_waits_summary_by_host_by_event_name (
+    `HOST` char(255) COLLATE ascii_general_ci, `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `COUNT_STAR` bigint unsigned NOT NULL, `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL,
+    `AVG_TIMER_WAIT` bigint unsigned NOT NULL, `MAX_TIMER_WAIT` bigint unsigned NOT NULL);
+CREATE TABLE events_waits_summary_by_instance (
+    `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `OBJECT_INSTANCE_BEGIN` bigint unsigned NOT NULL,
+    `COUNT_STAR` bigint unsigned NOT NULL, `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL,
+    `AVG_TIMER_WAIT` bigint unsigned NOT NULL, `MAX_TIMER_WAIT` bigint unsigned NOT NULL);
+CREATE TABLE events_waits_summary_by_thread_by_event_name (
+    `THREAD_ID` bigint unsigned NOT NULL, `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `COUNT_STAR` bigint unsigned NOT NULL, `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL,
+    `AVG_TIMER_WAIT` bigint unsigned NOT NULL, `MAX_TIMER_WAIT` bigint unsigned NOT NULL);
+CREATE TABLE events_waits_summary_by_user_by_event_name (
+    `USER` char(32) COLLATE utf8mb4_bin, `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `COUNT_STAR` bigint unsigned NOT NULL, `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL,
+    `AVG_TIMER_WAIT` bigint unsigned NOT NULL, `MAX_TIMER_WAIT` bigint unsigned NOT NULL);
 CREATE TABLE events_waits_summary_global_by_event_name (
     `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `COUNT_STAR` bigint unsigned NOT NULL,
     `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL,
@@ -142,6 +411,16 @@ CREATE TABLE events_waits_summary_global_by_event_name (
 CREATE TABLE file_instances (
     `FILE_NAME` varchar(512) COLLATE utf8mb4_0900_ai_ci NOT NULL, `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
     `OPEN_COUNT` int unsigned NOT NULL);
+CREATE TABLE file_summary_by_event_name (
+    `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `COUNT_STAR` bigint unsigned NOT NULL,
+    `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL, `AVG_TIMER_WAIT` bigint unsigned NOT NULL,
+    `MAX_TIMER_WAIT` bigint unsigned NOT NULL, `COUNT_READ` bigint unsigned NOT NULL, `SUM_TIMER_READ` bigint unsigned NOT NULL,
+    `MIN_TIMER_READ` bigint unsigned NOT NULL, `AVG_TIMER_READ` bigint unsigned NOT NULL, `MAX_TIMER_READ` bigint unsigned NOT NULL,
+    `SUM_NUMBER_OF_BYTES_READ` bigint NOT NULL, `COUNT_WRITE` bigint unsigned NOT NULL, `SUM_TIMER_WRITE` bigint unsigned NOT NULL,
+    `MIN_TIMER_WRITE` bigint unsigned NOT NULL, `AVG_TIMER_WRITE` bigint unsigned NOT NULL,
+    `MAX_TIMER_WRITE` bigint unsigned NOT NULL, `SUM_NUMBER_OF_BYTES_WRITE` bigint NOT NULL, `COUNT_MISC` bigint unsigned NOT NULL,
+    `SUM_TIMER_MISC` bigint unsigned NOT NULL, `MIN_TIMER_MISC` bigint unsigned NOT NULL, `AVG_TIMER_MISC` bigint unsigned NOT NULL,
+    `MAX_TIMER_MISC` bigint unsigned NOT NULL);
 CREATE TABLE file_summary_by_instance (
     `FILE_NAME` varchar(512) COLLATE utf8mb4_0900_ai_ci NOT NULL, `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
     `OBJECT_INSTANCE_BEGIN` bigint unsigned NOT NULL, `COUNT_STAR` bigint unsigned NOT NULL,
@@ -180,12 +459,43 @@ CREATE TABLE hosts (
 CREATE TABLE innodb_redo_log_files (
     `FILE_ID` bigint NOT NULL, `FILE_NAME` varchar(2000) COLLATE utf8mb4_0900_ai_ci NOT NULL, `START_LSN` bigint NOT NULL,
     `END_LSN` bigint NOT NULL, `SIZE_IN_BYTES` bigint NOT NULL, `IS_FULL` tinyint NOT NULL, `CONSUMER_LEVEL` int NOT NULL);
+CREATE TABLE keyring_component_status (
+    `STATUS_KEY` varchar(256) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `STATUS_VALUE` varchar(1024) COLLATE utf8mb4_0900_ai_ci NOT NULL);
 CREATE TABLE keyring_keys (
     `KEY_ID` varchar(255) COLLATE utf8mb4_bin NOT NULL, `KEY_OWNER` varchar(255) COLLATE utf8mb4_bin,
     `BACKEND_KEY_ID` varchar(255) COLLATE utf8mb4_bin);
 CREATE TABLE log_status (
     `SERVER_UUID` char(36) COLLATE utf8mb4_bin NOT NULL, `LOCAL` json NOT NULL, `REPLICATION` json NOT NULL,
     `STORAGE_ENGINES` json NOT NULL);
+CREATE TABLE memory_summary_by_account_by_event_name (
+    `USER` char(32) COLLATE utf8mb4_bin, `HOST` char(255) COLLATE ascii_general_ci,
+    `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `COUNT_ALLOC` bigint unsigned NOT NULL,
+    `COUNT_FREE` bigint unsigned NOT NULL, `SUM_NUMBER_OF_BYTES_ALLOC` bigint unsigned NOT NULL,
+    `SUM_NUMBER_OF_BYTES_FREE` bigint unsigned NOT NULL, `LOW_COUNT_USED` bigint NOT NULL, `CURRENT_COUNT_USED` bigint NOT NULL,
+    `HIGH_COUNT_USED` bigint NOT NULL, `LOW_NUMBER_OF_BYTES_USED` bigint NOT NULL, `CURRENT_NUMBER_OF_BYTES_USED` bigint NOT NULL,
+    `HIGH_NUMBER_OF_BYTES_USED` bigint NOT NULL);
+CREATE TABLE memory_summary_by_host_by_event_name (
+    `HOST` char(255) COLLATE ascii_general_ci, `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `COUNT_ALLOC` bigint unsigned NOT NULL, `COUNT_FREE` bigint unsigned NOT NULL,
+    `SUM_NUMBER_OF_BYTES_ALLOC` bigint unsigned NOT NULL, `SUM_NUMBER_OF_BYTES_FREE` bigint unsigned NOT NULL,
+    `LOW_COUNT_USED` bigint NOT NULL, `CURRENT_COUNT_USED` bigint NOT NULL, `HIGH_COUNT_USED` bigint NOT NULL,
+    `LOW_NUMBER_OF_BYTES_USED` bigint NOT NULL, `CURRENT_NUMBER_OF_BYTES_USED` bigint NOT NULL,
+    `HIGH_NUMBER_OF_BYTES_USED` bigint NOT NULL);
+CREATE TABLE memory_summary_by_thread_by_event_name (
+    `THREAD_ID` bigint unsigned NOT NULL, `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `COUNT_ALLOC` bigint unsigned NOT NULL, `COUNT_FREE` bigint unsigned NOT NULL,
+    `SUM_NUMBER_OF_BYTES_ALLOC` bigint unsigned NOT NULL, `SUM_NUMBER_OF_BYTES_FREE` bigint unsigned NOT NULL,
+    `LOW_COUNT_USED` bigint NOT NULL, `CURRENT_COUNT_USED` bigint NOT NULL, `HIGH_COUNT_USED` bigint NOT NULL,
+    `LOW_NUMBER_OF_BYTES_USED` bigint NOT NULL, `CURRENT_NUMBER_OF_BYTES_USED` bigint NOT NULL,
+    `HIGH_NUMBER_OF_BYTES_USED` bigint NOT NULL);
+CREATE TABLE memory_summary_by_user_by_event_name (
+    `USER` char(32) COLLATE utf8mb4_bin, `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `COUNT_ALLOC` bigint unsigned NOT NULL, `COUNT_FREE` bigint unsigned NOT NULL,
+    `SUM_NUMBER_OF_BYTES_ALLOC` bigint unsigned NOT NULL, `SUM_NUMBER_OF_BYTES_FREE` bigint unsigned NOT NULL,
+    `LOW_COUNT_USED` bigint NOT NULL, `CURRENT_COUNT_USED` bigint NOT NULL, `HIGH_COUNT_USED` bigint NOT NULL,
+    `LOW_NUMBER_OF_BYTES_USED` bigint NOT NULL, `CURRENT_NUMBER_OF_BYTES_USED` bigint NOT NULL,
+    `HIGH_NUMBER_OF_BYTES_USED` bigint NOT NULL);
 CREATE TABLE memory_summary_global_by_event_name (
     `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `COUNT_ALLOC` bigint unsigned NOT NULL,
     `COUNT_FREE` bigint unsigned NOT NULL, `SUM_NUMBER_OF_BYTES_ALLOC` bigint unsigned NOT NULL,
@@ -244,6 +554,15 @@ CREATE TABLE replication_applier_configuration (
     `REQUIRE_TABLE_PRIMARY_KEY_CHECK` enum('STREAM','ON','OFF','GENERATE') COLLATE utf8mb4_0900_ai_ci NOT NULL,
     `ASSIGN_GTIDS_TO_ANONYMOUS_TRANSACTIONS_TYPE` enum('OFF','LOCAL','UUID') COLLATE utf8mb4_0900_ai_ci NOT NULL,
     `ASSIGN_GTIDS_TO_ANONYMOUS_TRANSACTIONS_VALUE` text COLLATE utf8mb3_bin);
+CREATE TABLE replication_applier_filters (
+    `CHANNEL_NAME` char(64) COLLATE utf8mb4_0900_ai_ci NOT NULL, `FILTER_NAME` char(64) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `FILTER_RULE` longtext COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `CONFIGURED_BY` enum('STARTUP_OPTIONS','CHANGE_REPLICATION_FILTER','STARTUP_OPTIONS_FOR_CHANNEL','CHANGE_REPLICATION_FILTER_FOR_CHANNEL') COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `ACTIVE_SINCE` timestamp(6) NOT NULL, `COUNTER` bigint unsigned NOT NULL);
+CREATE TABLE replication_applier_global_filters (
+    `FILTER_NAME` char(64) COLLATE utf8mb4_0900_ai_ci NOT NULL, `FILTER_RULE` longtext COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `CONFIGURED_BY` enum('STARTUP_OPTIONS','CHANGE_REPLICATION_FILTER') COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `ACTIVE_SINCE` timestamp(6) NOT NULL);
 CREATE TABLE replication_applier_status (
     `CHANNEL_NAME` char(64) COLLATE utf8mb4_0900_ai_ci NOT NULL,
     `SERVICE_STATE` enum('ON','OFF') COLLATE utf8mb4_0900_ai_ci NOT NULL, `REMAINING_DELAY` int unsigned,
@@ -375,8 +694,39 @@ CREATE TABLE socket_instances (
     `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `OBJECT_INSTANCE_BEGIN` bigint unsigned NOT NULL,
     `THREAD_ID` bigint unsigned, `SOCKET_ID` int NOT NULL, `IP` varchar(64) COLLATE utf8mb4_0900_ai_ci NOT NULL,
     `PORT` int NOT NULL, `STATE` enum('IDLE','ACTIVE') COLLATE utf8mb4_0900_ai_ci NOT NULL);
+CREATE TABLE socket_summary_by_event_name (
+    `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `COUNT_STAR` bigint unsigned NOT NULL,
+    `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL, `AVG_TIMER_WAIT` bigint unsigned NOT NULL,
+    `MAX_TIMER_WAIT` bigint unsigned NOT NULL, `COUNT_READ` bigint unsigned NOT NULL, `SUM_TIMER_READ` bigint unsigned NOT NULL,
+    `MIN_TIMER_READ` bigint unsigned NOT NULL, `AVG_TIMER_READ` bigint unsigned NOT NULL, `MAX_TIMER_READ` bigint unsigned NOT NULL,
+    `SUM_NUMBER_OF_BYTES_READ` bigint unsigned NOT NULL, `COUNT_WRITE` bigint unsigned NOT NULL,
+    `SUM_TIMER_WRITE` bigint unsigned NOT NULL, `MIN_TIMER_WRITE` bigint unsigned NOT NULL,
+    `AVG_TIMER_WRITE` bigint unsigned NOT NULL, `MAX_TIMER_WRITE` bigint unsigned NOT NULL,
+    `SUM_NUMBER_OF_BYTES_WRITE` bigint unsigned NOT NULL, `COUNT_MISC` bigint unsigned NOT NULL,
+    `SUM_TIMER_MISC` bigint unsigned NOT NULL, `MIN_TIMER_MISC` bigint unsigned NOT NULL, `AVG_TIMER_MISC` bigint unsigned NOT NULL,
+    `MAX_TIMER_MISC` bigint unsigned NOT NULL);
+CREATE TABLE socket_summary_by_instance (
+    `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `OBJECT_INSTANCE_BEGIN` bigint unsigned NOT NULL,
+    `COUNT_STAR` bigint unsigned NOT NULL, `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL,
+    `AVG_TIMER_WAIT` bigint unsigned NOT NULL, `MAX_TIMER_WAIT` bigint unsigned NOT NULL, `COUNT_READ` bigint unsigned NOT NULL,
+    `SUM_TIMER_READ` bigint unsigned NOT NULL, `MIN_TIMER_READ` bigint unsigned NOT NULL, `AVG_TIMER_READ` bigint unsigned NOT NULL,
+    `MAX_TIMER_READ` bigint unsigned NOT NULL, `SUM_NUMBER_OF_BYTES_READ` bigint unsigned NOT NULL,
+    `COUNT_WRITE` bigint unsigned NOT NULL, `SUM_TIMER_WRITE` bigint unsigned NOT NULL, `MIN_TIMER_WRITE` bigint unsigned NOT NULL,
+    `AVG_TIMER_WRITE` bigint unsigned NOT NULL, `MAX_TIMER_WRITE` bigint unsigned NOT NULL,
+    `SUM_NUMBER_OF_BYTES_WRITE` bigint unsigned NOT NULL, `COUNT_MISC` bigint unsigned NOT NULL,
+    `SUM_TIMER_MISC` bigint unsigned NOT NULL, `MIN_TIMER_MISC` bigint unsigned NOT NULL, `AVG_TIMER_MISC` bigint unsigned NOT NULL,
+    `MAX_TIMER_MISC` bigint unsigned NOT NULL);
+CREATE TABLE status_by_account (
+    `USER` char(32) COLLATE utf8mb4_bin, `HOST` char(255) COLLATE ascii_general_ci,
+    `VARIABLE_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci NOT NULL, `VARIABLE_VALUE` varchar(1024) COLLATE utf8mb4_0900_ai_ci);
+CREATE TABLE status_by_host (
+    `HOST` char(255) COLLATE ascii_general_ci, `VARIABLE_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `VARIABLE_VALUE` varchar(1024) COLLATE utf8mb4_0900_ai_ci);
 CREATE TABLE status_by_thread (
     `THREAD_ID` bigint unsigned NOT NULL, `VARIABLE_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `VARIABLE_VALUE` varchar(1024) COLLATE utf8mb4_0900_ai_ci);
+CREATE TABLE status_by_user (
+    `USER` char(32) COLLATE utf8mb4_bin, `VARIABLE_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci NOT NULL,
     `VARIABLE_VALUE` varchar(1024) COLLATE utf8mb4_0900_ai_ci);
 CREATE TABLE table_handles (
     `OBJECT_TYPE` varchar(64) COLLATE utf8mb4_0900_ai_ci NOT NULL,

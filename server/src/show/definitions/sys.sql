@@ -3,6 +3,27 @@ CREATE TABLE host_summary (
     `statement_avg_latency` varchar(11), `table_scans` decimal(65,0), `file_ios` decimal(64,0), `file_io_latency` varchar(11),
     `current_connections` decimal(41,0), `total_connections` decimal(41,0), `unique_users` bigint NOT NULL,
     `current_memory` varchar(11), `total_memory_allocated` varchar(11));
+CREATE TABLE host_summary_by_file_io (
+    `host` varchar(255) COLLATE ascii_general_ci, `ios` decimal(42,0), `io_latency` varchar(11));
+CREATE TABLE host_summary_by_file_io_type (
+    `host` varchar(255) COLLATE ascii_general_ci, `event_name` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `total` bigint unsigned NOT NULL, `total_latency` varchar(11),
+    `max_latency` varchar(11));
+CREATE TABLE host_summary_by_stages (
+    `host` varchar(255) COLLATE ascii_general_ci, `event_name` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `total` bigint unsigned NOT NULL, `total_latency` varchar(11),
+    `avg_latency` varchar(11));
+CREATE TABLE host_summary_by_statement_latency (
+    `host` varchar(255) COLLATE ascii_general_ci, `total` decimal(42,0), `total_latency` varchar(11),
+    `max_latency` varchar(11), `lock_latency` varchar(11),
+    `cpu_latency` varchar(11), `rows_sent` decimal(42,0), `rows_examined` decimal(42,0),
+    `rows_affected` decimal(42,0), `full_scans` decimal(43,0));
+CREATE TABLE host_summary_by_statement_type (
+    `host` varchar(255) COLLATE ascii_general_ci, `statement` varchar(128) COLLATE utf8mb4_0900_ai_ci,
+    `total` bigint unsigned NOT NULL, `total_latency` varchar(11),
+    `max_latency` varchar(11), `lock_latency` varchar(11),
+    `cpu_latency` varchar(11), `rows_sent` bigint unsigned NOT NULL,
+    `rows_examined` bigint unsigned NOT NULL, `rows_affected` bigint unsigned NOT NULL, `full_scans` bigint unsigned NOT NULL);
 CREATE TABLE innodb_lock_waits (
     `wait_started` datetime, `wait_age` time, `wait_age_secs` bigint, `locked_table` mediumtext COLLATE utf8mb4_0900_ai_ci,
     `locked_table_schema` varchar(64) COLLATE utf8mb4_0900_ai_ci, `locked_table_name` varchar(64) COLLATE utf8mb4_0900_ai_ci,
@@ -20,6 +41,59 @@ CREATE TABLE innodb_lock_waits (
     `blocking_trx_rows_modified` bigint unsigned NOT NULL,
     `sql_kill_blocking_query` varchar(33) COLLATE utf8mb4_0900_ai_ci NOT NULL,
     `sql_kill_blocking_connection` varchar(27) COLLATE utf8mb4_0900_ai_ci NOT NULL);
+CREATE TABLE io_by_thread_by_latency (
+    `user` varchar(288) COLLATE utf8mb4_0900_ai_ci, `total` decimal(42,0), `total_latency` varchar(11),
+    `min_latency` varchar(11), `avg_latency` varchar(11),
+    `max_latency` varchar(11), `thread_id` bigint unsigned NOT NULL, `processlist_id` bigint unsigned);
+CREATE TABLE io_global_by_file_by_bytes (
+    `file` varchar(512) COLLATE utf8mb4_0900_ai_ci, `count_read` bigint unsigned NOT NULL,
+    `total_read` varchar(11), `avg_read` varchar(11),
+    `count_write` bigint unsigned NOT NULL, `total_written` varchar(11),
+    `avg_write` varchar(11), `total` varchar(11),
+    `write_pct` decimal(26,2) NOT NULL);
+CREATE TABLE io_global_by_file_by_latency (
+    `file` varchar(512) COLLATE utf8mb4_0900_ai_ci, `total` bigint unsigned NOT NULL,
+    `total_latency` varchar(11), `count_read` bigint unsigned NOT NULL,
+    `read_latency` varchar(11), `count_write` bigint unsigned NOT NULL,
+    `write_latency` varchar(11), `count_misc` bigint unsigned NOT NULL,
+    `misc_latency` varchar(11));
+CREATE TABLE io_global_by_wait_by_bytes (
+    `event_name` varchar(128) COLLATE utf8mb4_0900_ai_ci, `total` bigint unsigned NOT NULL,
+    `total_latency` varchar(11), `min_latency` varchar(11),
+    `avg_latency` varchar(11), `max_latency` varchar(11),
+    `count_read` bigint unsigned NOT NULL, `total_read` varchar(11),
+    `avg_read` varchar(11), `count_write` bigint unsigned NOT NULL,
+    `total_written` varchar(11), `avg_written` varchar(11),
+    `total_requested` varchar(11));
+CREATE TABLE io_global_by_wait_by_latency (
+    `event_name` varchar(128) COLLATE utf8mb4_0900_ai_ci, `total` bigint unsigned NOT NULL,
+    `total_latency` varchar(11), `avg_latency` varchar(11),
+    `max_latency` varchar(11), `read_latency` varchar(11),
+    `write_latency` varchar(11), `misc_latency` varchar(11),
+    `count_read` bigint unsigned NOT NULL, `total_read` varchar(11),
+    `avg_read` varchar(11), `count_write` bigint unsigned NOT NULL,
+    `total_written` varchar(11), `avg_written` varchar(11));
+CREATE TABLE latest_file_io (
+    `thread` varchar(317) COLLATE utf8mb4_0900_ai_ci, `file` varchar(512) COLLATE utf8mb4_0900_ai_ci,
+    `latency` varchar(11), `operation` varchar(32) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `requested` varchar(11));
+CREATE TABLE memory_by_host_by_current_bytes (
+    `host` varchar(255) COLLATE ascii_general_ci, `current_count_used` decimal(41,0),
+    `current_allocated` varchar(11), `current_avg_alloc` varchar(11),
+    `current_max_alloc` varchar(11), `total_allocated` varchar(11));
+CREATE TABLE memory_by_thread_by_current_bytes (
+    `thread_id` bigint unsigned NOT NULL, `user` varchar(288) COLLATE utf8mb4_0900_ai_ci, `current_count_used` decimal(41,0),
+    `current_allocated` varchar(11), `current_avg_alloc` varchar(11),
+    `current_max_alloc` varchar(11), `total_allocated` varchar(11));
+CREATE TABLE memory_by_user_by_current_bytes (
+    `user` varchar(32) COLLATE utf8mb4_bin, `current_count_used` decimal(41,0),
+    `current_allocated` varchar(11), `current_avg_alloc` varchar(11),
+    `current_max_alloc` varchar(11), `total_allocated` varchar(11));
+CREATE TABLE memory_global_by_current_bytes (
+    `event_name` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `current_count` bigint NOT NULL,
+    `current_alloc` varchar(11), `current_avg_alloc` varchar(11),
+    `high_count` bigint NOT NULL, `high_alloc` varchar(11),
+    `high_avg_alloc` varchar(11));
 CREATE TABLE memory_global_total (
     `total_allocated` varchar(11));
 CREATE TABLE metrics (
@@ -38,6 +112,8 @@ CREATE TABLE processlist (
     `trx_latency` varchar(11), `trx_state` enum('ACTIVE','COMMITTED','ROLLED BACK') COLLATE utf8mb4_0900_ai_ci,
     `trx_autocommit` enum('YES','NO') COLLATE utf8mb4_0900_ai_ci, `pid` varchar(1024) COLLATE utf8mb4_bin,
     `program_name` varchar(1024) COLLATE utf8mb4_bin);
+CREATE TABLE ps_check_lost_instrumentation (
+    `variable_name` varchar(64) COLLATE utf8mb4_0900_ai_ci NOT NULL, `variable_value` varchar(1024) COLLATE utf8mb4_0900_ai_ci);
 CREATE TABLE schema_auto_increment_columns (
     `table_schema` varchar(64) COLLATE utf8mb3_bin NOT NULL, `table_name` varchar(64) COLLATE utf8mb3_bin NOT NULL,
     `column_name` varchar(64), `data_type` longtext COLLATE utf8mb3_bin, `column_type` mediumtext COLLATE utf8mb3_bin NOT NULL,
@@ -155,8 +231,66 @@ CREATE TABLE user_summary (
     `statement_avg_latency` varchar(11), `table_scans` decimal(65,0), `file_ios` decimal(64,0), `file_io_latency` varchar(11),
     `current_connections` decimal(41,0), `total_connections` decimal(41,0), `unique_hosts` bigint NOT NULL,
     `current_memory` varchar(11), `total_memory_allocated` varchar(11));
+CREATE TABLE user_summary_by_file_io (
+    `user` varchar(32) COLLATE utf8mb4_bin, `ios` decimal(42,0), `io_latency` varchar(11));
+CREATE TABLE user_summary_by_file_io_type (
+    `user` varchar(32) COLLATE utf8mb4_bin, `event_name` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `total` bigint unsigned NOT NULL, `latency` varchar(11),
+    `max_latency` varchar(11));
+CREATE TABLE user_summary_by_stages (
+    `user` varchar(32) COLLATE utf8mb4_bin, `event_name` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `total` bigint unsigned NOT NULL, `total_latency` varchar(11),
+    `avg_latency` varchar(11));
+CREATE TABLE user_summary_by_statement_latency (
+    `user` varchar(32) COLLATE utf8mb4_bin, `total` decimal(42,0), `total_latency` varchar(11),
+    `max_latency` varchar(11), `lock_latency` varchar(11),
+    `cpu_latency` varchar(11), `rows_sent` decimal(42,0), `rows_examined` decimal(42,0),
+    `rows_affected` decimal(42,0), `full_scans` decimal(43,0));
+CREATE TABLE user_summary_by_statement_type (
+    `user` varchar(32) COLLATE utf8mb4_bin, `statement` varchar(128) COLLATE utf8mb4_0900_ai_ci, `total` bigint unsigned NOT NULL,
+    `total_latency` varchar(11), `max_latency` varchar(11),
+    `lock_latency` varchar(11), `cpu_latency` varchar(11),
+    `rows_sent` bigint unsigned NOT NULL, `rows_examined` bigint unsigned NOT NULL, `rows_affected` bigint unsigned NOT NULL,
+    `full_scans` bigint unsigned NOT NULL);
 CREATE TABLE version (
     `sys_version` varchar(5) COLLATE utf8mb4_0900_ai_ci NOT NULL, `mysql_version` varchar(7) NOT NULL);
+CREATE TABLE wait_classes_global_by_avg_latency (
+    `event_class` varchar(128) COLLATE utf8mb4_0900_ai_ci, `total` decimal(42,0),
+    `total_latency` varchar(11), `min_latency` varchar(11),
+    `avg_latency` varchar(11), `max_latency` varchar(11));
+CREATE TABLE wait_classes_global_by_latency (
+    `event_class` varchar(128) COLLATE utf8mb4_0900_ai_ci, `total` decimal(42,0),
+    `total_latency` varchar(11), `min_latency` varchar(11),
+    `avg_latency` varchar(11), `max_latency` varchar(11));
+CREATE TABLE waits_by_host_by_latency (
+    `host` varchar(255) COLLATE ascii_general_ci, `event` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `total` bigint unsigned NOT NULL, `total_latency` varchar(11),
+    `avg_latency` varchar(11), `max_latency` varchar(11));
+CREATE TABLE waits_by_user_by_latency (
+    `user` varchar(32) COLLATE utf8mb4_bin, `event` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `total` bigint unsigned NOT NULL, `total_latency` varchar(11),
+    `avg_latency` varchar(11), `max_latency` varchar(11));
+CREATE TABLE waits_global_by_latency (
+    `events` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `total` bigint unsigned NOT NULL,
+    `total_latency` varchar(11), `avg_latency` varchar(11),
+    `max_latency` varchar(11));
+CREATE TABLE `x$host_summary_by_file_io` (
+    `host` varchar(255) COLLATE ascii_general_ci, `ios` decimal(42,0), `io_latency` decimal(42,0));
+CREATE TABLE `x$host_summary_by_file_io_type` (
+    `host` varchar(255) COLLATE ascii_general_ci, `event_name` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `total` bigint unsigned NOT NULL, `total_latency` bigint unsigned NOT NULL, `max_latency` bigint unsigned NOT NULL);
+CREATE TABLE `x$host_summary_by_stages` (
+    `host` varchar(255) COLLATE ascii_general_ci, `event_name` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `total` bigint unsigned NOT NULL, `total_latency` bigint unsigned NOT NULL, `avg_latency` bigint unsigned NOT NULL);
+CREATE TABLE `x$host_summary_by_statement_latency` (
+    `host` varchar(255) COLLATE ascii_general_ci, `total` decimal(42,0), `total_latency` decimal(42,0),
+    `max_latency` bigint unsigned, `lock_latency` decimal(42,0), `cpu_latency` decimal(42,0), `rows_sent` decimal(42,0),
+    `rows_examined` decimal(42,0), `rows_affected` decimal(42,0), `full_scans` decimal(43,0));
+CREATE TABLE `x$host_summary_by_statement_type` (
+    `host` varchar(255) COLLATE ascii_general_ci, `statement` varchar(128) COLLATE utf8mb4_0900_ai_ci,
+    `total` bigint unsigned NOT NULL, `total_latency` bigint unsigned NOT NULL, `max_latency` bigint unsigned NOT NULL,
+    `lock_latency` bigint unsigned NOT NULL, `cpu_latency` bigint unsigned NOT NULL, `rows_sent` bigint unsigned NOT NULL,
+    `rows_examined` bigint unsigned NOT NULL, `rows_affected` bigint unsigned NOT NULL, `full_scans` bigint unsigned NOT NULL);
 CREATE TABLE `x$innodb_lock_waits` (
     `wait_started` datetime, `wait_age` time, `wait_age_secs` bigint, `locked_table` mediumtext COLLATE utf8mb4_0900_ai_ci,
     `locked_table_schema` varchar(64) COLLATE utf8mb4_0900_ai_ci, `locked_table_name` varchar(64) COLLATE utf8mb4_0900_ai_ci,
@@ -174,6 +308,48 @@ CREATE TABLE `x$innodb_lock_waits` (
     `blocking_trx_rows_modified` bigint unsigned NOT NULL,
     `sql_kill_blocking_query` varchar(33) COLLATE utf8mb4_0900_ai_ci NOT NULL,
     `sql_kill_blocking_connection` varchar(27) COLLATE utf8mb4_0900_ai_ci NOT NULL);
+CREATE TABLE `x$io_by_thread_by_latency` (
+    `user` varchar(288) COLLATE utf8mb4_0900_ai_ci, `total` decimal(42,0), `total_latency` decimal(42,0),
+    `min_latency` bigint unsigned, `avg_latency` decimal(24,4), `max_latency` bigint unsigned, `thread_id` bigint unsigned NOT NULL,
+    `processlist_id` bigint unsigned);
+CREATE TABLE `x$io_global_by_file_by_bytes` (
+    `file` varchar(512) COLLATE utf8mb4_0900_ai_ci NOT NULL, `count_read` bigint unsigned NOT NULL, `total_read` bigint NOT NULL,
+    `avg_read` decimal(23,4) NOT NULL, `count_write` bigint unsigned NOT NULL, `total_written` bigint NOT NULL,
+    `avg_write` decimal(23,4) NOT NULL, `total` bigint NOT NULL, `write_pct` decimal(26,2) NOT NULL);
+CREATE TABLE `x$io_global_by_file_by_latency` (
+    `file` varchar(512) COLLATE utf8mb4_0900_ai_ci NOT NULL, `total` bigint unsigned NOT NULL,
+    `total_latency` bigint unsigned NOT NULL, `count_read` bigint unsigned NOT NULL, `read_latency` bigint unsigned NOT NULL,
+    `count_write` bigint unsigned NOT NULL, `write_latency` bigint unsigned NOT NULL, `count_misc` bigint unsigned NOT NULL,
+    `misc_latency` bigint unsigned NOT NULL);
+CREATE TABLE `x$io_global_by_wait_by_bytes` (
+    `event_name` varchar(128) COLLATE utf8mb4_0900_ai_ci, `total` bigint unsigned NOT NULL,
+    `total_latency` bigint unsigned NOT NULL, `min_latency` bigint unsigned NOT NULL, `avg_latency` bigint unsigned NOT NULL,
+    `max_latency` bigint unsigned NOT NULL, `count_read` bigint unsigned NOT NULL, `total_read` bigint NOT NULL,
+    `avg_read` decimal(23,4) NOT NULL, `count_write` bigint unsigned NOT NULL, `total_written` bigint NOT NULL,
+    `avg_written` decimal(23,4) NOT NULL, `total_requested` bigint NOT NULL);
+CREATE TABLE `x$io_global_by_wait_by_latency` (
+    `event_name` varchar(128) COLLATE utf8mb4_0900_ai_ci, `total` bigint unsigned NOT NULL,
+    `total_latency` bigint unsigned NOT NULL, `avg_latency` bigint unsigned NOT NULL, `max_latency` bigint unsigned NOT NULL,
+    `read_latency` bigint unsigned NOT NULL, `write_latency` bigint unsigned NOT NULL, `misc_latency` bigint unsigned NOT NULL,
+    `count_read` bigint unsigned NOT NULL, `total_read` bigint NOT NULL, `avg_read` decimal(23,4) NOT NULL,
+    `count_write` bigint unsigned NOT NULL, `total_written` bigint NOT NULL, `avg_written` decimal(23,4) NOT NULL);
+CREATE TABLE `x$latest_file_io` (
+    `thread` varchar(317) COLLATE utf8mb4_0900_ai_ci, `file` varchar(512) COLLATE utf8mb4_0900_ai_ci, `latency` bigint unsigned,
+    `operation` varchar(32) COLLATE utf8mb4_0900_ai_ci NOT NULL, `requested` bigint);
+CREATE TABLE `x$memory_by_host_by_current_bytes` (
+    `host` varchar(255) COLLATE ascii_general_ci, `current_count_used` decimal(41,0), `current_allocated` decimal(41,0),
+    `current_avg_alloc` decimal(45,4) NOT NULL, `current_max_alloc` bigint, `total_allocated` decimal(42,0));
+CREATE TABLE `x$memory_by_thread_by_current_bytes` (
+    `thread_id` bigint unsigned NOT NULL, `user` varchar(288) COLLATE utf8mb4_0900_ai_ci, `current_count_used` decimal(41,0),
+    `current_allocated` decimal(41,0), `current_avg_alloc` decimal(45,4) NOT NULL, `current_max_alloc` bigint,
+    `total_allocated` decimal(42,0));
+CREATE TABLE `x$memory_by_user_by_current_bytes` (
+    `user` varchar(32) COLLATE utf8mb4_bin, `current_count_used` decimal(41,0), `current_allocated` decimal(41,0),
+    `current_avg_alloc` decimal(45,4) NOT NULL, `current_max_alloc` bigint, `total_allocated` decimal(42,0));
+CREATE TABLE `x$memory_global_by_current_bytes` (
+    `event_name` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `current_count` bigint NOT NULL, `current_alloc` bigint NOT NULL,
+    `current_avg_alloc` decimal(23,4) NOT NULL, `high_count` bigint NOT NULL, `high_alloc` bigint NOT NULL,
+    `high_avg_alloc` decimal(23,4) NOT NULL);
 CREATE TABLE `x$processlist` (
     `thd_id` bigint unsigned NOT NULL, `conn_id` bigint unsigned, `user` varchar(288) COLLATE utf8mb4_0900_ai_ci,
     `db` varchar(64) COLLATE utf8mb4_0900_ai_ci, `command` varchar(16) COLLATE utf8mb4_0900_ai_ci,
@@ -242,3 +418,37 @@ CREATE TABLE `x$statements_with_runtimes_in_95th_percentile` (
     `max_latency` bigint unsigned NOT NULL, `avg_latency` bigint unsigned NOT NULL, `rows_sent` bigint unsigned NOT NULL, `rows_sent_avg` decimal(21,0) NOT NULL,
     `rows_examined` bigint unsigned NOT NULL, `rows_examined_avg` decimal(21,0) NOT NULL, `first_seen` timestamp(6) NOT NULL,
     `last_seen` timestamp(6) NOT NULL, `digest` varchar(64) COLLATE utf8mb4_0900_ai_ci);
+CREATE TABLE `x$user_summary_by_file_io` (
+    `user` varchar(32) COLLATE utf8mb4_bin, `ios` decimal(42,0), `io_latency` decimal(42,0));
+CREATE TABLE `x$user_summary_by_file_io_type` (
+    `user` varchar(32) COLLATE utf8mb4_bin, `event_name` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `total` bigint unsigned NOT NULL, `latency` bigint unsigned NOT NULL, `max_latency` bigint unsigned NOT NULL);
+CREATE TABLE `x$user_summary_by_stages` (
+    `user` varchar(32) COLLATE utf8mb4_bin, `event_name` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `total` bigint unsigned NOT NULL, `total_latency` bigint unsigned NOT NULL, `avg_latency` bigint unsigned NOT NULL);
+CREATE TABLE `x$user_summary_by_statement_latency` (
+    `user` varchar(32) COLLATE utf8mb4_bin, `total` decimal(42,0), `total_latency` decimal(42,0), `max_latency` decimal(42,0),
+    `lock_latency` decimal(42,0), `cpu_latency` decimal(42,0), `rows_sent` decimal(42,0), `rows_examined` decimal(42,0),
+    `rows_affected` decimal(42,0), `full_scans` decimal(43,0));
+CREATE TABLE `x$user_summary_by_statement_type` (
+    `user` varchar(32) COLLATE utf8mb4_bin, `statement` varchar(128) COLLATE utf8mb4_0900_ai_ci, `total` bigint unsigned NOT NULL,
+    `total_latency` bigint unsigned NOT NULL, `max_latency` bigint unsigned NOT NULL, `lock_latency` bigint unsigned NOT NULL,
+    `cpu_latency` bigint unsigned NOT NULL, `rows_sent` bigint unsigned NOT NULL, `rows_examined` bigint unsigned NOT NULL,
+    `rows_affected` bigint unsigned NOT NULL, `full_scans` bigint unsigned NOT NULL);
+CREATE TABLE `x$wait_classes_global_by_avg_latency` (
+    `event_class` varchar(128) COLLATE utf8mb4_0900_ai_ci, `total` decimal(42,0), `total_latency` decimal(42,0),
+    `min_latency` bigint unsigned, `avg_latency` decimal(46,4) NOT NULL, `max_latency` bigint unsigned);
+CREATE TABLE `x$wait_classes_global_by_latency` (
+    `event_class` varchar(128) COLLATE utf8mb4_0900_ai_ci, `total` decimal(42,0), `total_latency` decimal(42,0),
+    `min_latency` bigint unsigned, `avg_latency` decimal(46,4) NOT NULL, `max_latency` bigint unsigned);
+CREATE TABLE `x$waits_by_host_by_latency` (
+    `host` varchar(255) COLLATE ascii_general_ci, `event` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `total` bigint unsigned NOT NULL, `total_latency` bigint unsigned NOT NULL, `avg_latency` bigint unsigned NOT NULL,
+    `max_latency` bigint unsigned NOT NULL);
+CREATE TABLE `x$waits_by_user_by_latency` (
+    `user` varchar(32) COLLATE utf8mb4_bin, `event` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `total` bigint unsigned NOT NULL, `total_latency` bigint unsigned NOT NULL, `avg_latency` bigint unsigned NOT NULL,
+    `max_latency` bigint unsigned NOT NULL);
+CREATE TABLE `x$waits_global_by_latency` (
+    `events` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `total` bigint unsigned NOT NULL,
+    `total_latency` bigint unsigned NOT NULL, `avg_latency` bigint unsigned NOT NULL, `max_latency` bigint unsigned NOT NULL);
