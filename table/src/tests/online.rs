@@ -159,6 +159,8 @@ fn no_change_is_lost_while_trees_are_made() {
                         }
                         table.mdl().release_shared(worker.index(), TableUse::Writes);
                         worker.tick();
+                        // As clients do: else an emulated definition hardly keeps up.
+                        std::thread::sleep(Duration::from_micros(200));
                     }
                     model
                 })
