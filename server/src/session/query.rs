@@ -25,7 +25,10 @@ impl State {
             Some(narrow) => narrow.decode(text),
             None => text.into(),
         };
+        // As in MySQL, whatever ends the text is no part of it.
         let text = trim(&decoded);
+        let end = text.iter().rposition(|byte| !is_space(byte) && *byte != b';').map_or(0, |last| last + 1);
+        let text = &text[..end];
         self.info.set_statement(text);
         self.run_texts(client, text).await
     }
@@ -173,8 +176,11 @@ enum Found<'t> {
 }
 
 /// Takes spaces and zero bytes off both ends.
+fn is_space(byte: &u8) -> bool {
+    byte.is_ascii_whitespace() || *byte == 0
+}
+
 fn trim(text: &[u8]) -> &[u8] {
-    let is_space = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0;
     let start = text.iter().position(|byte| !is_space(byte)).unwrap_or(text.len());
     let end = text.iter().rposition(|byte| !is_space(byte)).map_or(start, |last| last + 1);
     &text[start..end]

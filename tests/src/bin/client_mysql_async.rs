@@ -183,6 +183,9 @@ async fn large_packets(conn: &mut Conn) -> Outcome {
         return Err("the value differs".into());
     }
     conn.query_drop("DELETE FROM t WHERE v='big'").await?;
+    // Whatever ends a text is no statement.
+    same(conn.query_first("SELECT 7;; ; ").await?, Some(7))?;
+    same(number(conn.query_drop(" ; ").await), 1065)?;
     Ok(())
 }
 
