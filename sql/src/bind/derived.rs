@@ -36,7 +36,10 @@ impl Binder<'_> {
         self.on_null_side = on_null_side;
         let names = derived_names(bound.columns().iter().map(|c| c.name.as_str()), columns)?;
         match bound {
-            Bound::Select(select) if self.is_mergeable(&select) => self.merge(*select, names, alias),
+            // What its subqueries read of a table that is changed, they have read before, too.
+            Bound::Select(select) if self.is_mergeable(&select) && !self.reads_changed(first) => {
+                self.merge(*select, names, alias)
+            }
             bound => {
                 let is_alone = level.args.is_empty();
                 let tree = self.kept(bound, level, names, alias)?;

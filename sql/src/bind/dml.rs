@@ -384,6 +384,12 @@ impl Binder<'_> {
         Ok(())
     }
 
+    /// Does a subquery from this one on read a table that the statement changes and must not read so?
+    pub(super) fn reads_changed(&self, first: usize) -> bool {
+        let is_changed = |scan: &Scan| self.changed.iter().any(|c| c.table == scan.table.id && c.read.refuses(&scan.alias));
+        !self.changed.is_empty() && self.subqueries[first..].iter().any(|subquery| reads_table(&subquery.root, &is_changed))
+    }
+
     /// The rows that UPDATE and DELETE change: a scan, and an order where that matters.
     fn changed_rows(
         &mut self,

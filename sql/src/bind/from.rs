@@ -423,6 +423,7 @@ impl Binder<'_> {
             return if found.is_some() { Ok(found) } else { self.outer_name(name) };
         }
         if let Some((source, column)) = self.find_column(name)? {
+            self.scope.found_own = true;
             self.need_column(source, column)?;
             self.derivation = self.column_derivation(source, column);
             self.note_column(name.name, source, column);
