@@ -280,7 +280,9 @@ impl Binder<'_> {
             if row.len() != rows[0].len() {
                 return Err(Error::ColumnCount { row: n + 1 });
             }
-            bound.push(self.values(row)?);
+            let mut cells = self.values(row)?;
+            self.take_unknown_as_text(&mut cells);
+            bound.push(cells);
         }
         let (mut columns, mut derivations) = (Vec::new(), Vec::new());
         for n in 0..rows[0].len() {
