@@ -597,6 +597,16 @@ impl<'a> Env<'a> {
         Ok(left.unwrap_or_default().cmp(&right.unwrap_or_default()))
     }
 
+    /// As `order_among`, of several times; what is none is 00:00:00.
+    pub fn order_among_times(&self, value: &Value<'a>, other: &'a Expr) -> Step<Option<Ordering>> {
+        let right = self.eval(other)?;
+        if matches!(right, Value::Null) {
+            return Ok(None);
+        }
+        let (left, right) = (self.as_time(value)?, self.as_time(&right)?);
+        Ok(Some(left.unwrap_or_default().cmp(&right.unwrap_or_default())))
+    }
+
     fn order(&self, by: CompareAs, value: &Value<'a>, ty: &ColumnType, other: &'a Expr) -> Step<Option<Ordering>> {
         let right = self.eval(other)?;
         if matches!(value, Value::Null) || matches!(right, Value::Null) {

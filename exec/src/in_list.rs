@@ -58,8 +58,20 @@ fn compare_each<'a>(env: &Env<'a>, by: CompareAs, arg: &'a Expr, list: &'a [Expr
     if matches!(value, types::Value::Null) {
         return Ok(None);
     }
+    let times = by == CompareAs::Time && list.len() > 1;
+    if times && env.as_time(&value)?.is_none() && list.iter().all(is_fixed) {
+        // No time: it is none of several constants.
+        for member in list {
+            unknown |= env.eval(member)?.is_null();
+        }
+        return Ok(if unknown { None } else { Some(false) });
+    }
     for member in list {
-        match env.order_among(by, &value, &arg.ty, member)? {
+        let order = match times {
+            true => env.order_among_times(&value, member)?,
+            false => env.order_among(by, &value, &arg.ty, member)?,
+        };
+        match order {
             Some(order) if order.is_eq() => return Ok(Some(true)),
             Some(_) => {}
             None => unknown = true,
@@ -96,6 +108,14 @@ fn look_up<'a>(env: &Env<'a>, node: &'a Expr, by: CompareAs, arg: &'a Expr, list
     answer
 }
 
+/// Does the expression read neither a row nor a subquery?
+fn is_fixed(expr: &Expr) -> bool {
+    !expr.any(&|part| {
+        use ExprKind::{Column, ColumnOrdinal, InsertValue, Slot, Subquery};
+        matches!(part.kind, Column { .. } | ColumnOrdinal { .. } | InsertValue { .. } | Slot(_) | Subquery(_))
+    })
+}
+
 /// Does the expression have the same value for all rows of an execution, without side effects?
 fn is_constant(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Literal(_) | ExprKind::Param(_))
@@ -109,6 +129,8 @@ impl ConstantSet {
     /// `None` where values turn out to be of another kind than the plan thought, as parameters may.
     fn build<'a>(env: &Env<'a>, by: CompareAs, arg: &'a Expr, list: &'a [Expr]) -> Step<Option<Self>> {
         let kind = match by {
+            // A text that is no time is a member where it is written, and none where it is looked for.
+            CompareAs::Time if !std::iter::once(arg).chain(list).all(|e| e.ty.kind == arg.ty.kind) => return Ok(None),
             // Parameters may have more digits than their type says; they are compared one by one.
             CompareAs::Decimal if list.iter().any(|m| matches!(m.kind, ExprKind::Param(_))) => return Ok(None),
             CompareAs::Decimal => {

@@ -513,6 +513,8 @@ pub struct UpdatePlan {
     pub order: Vec<SortKey>,
     pub limit: Option<LimitPlan>,
     pub assignments: Vec<Assignment>,
+    /// Assigned columns that the statement does not read.
+    pub unread: Vec<usize>,
     pub view_check: Option<Box<ViewCheck>>,
     /// PARTITION (p0, p1): rows do not leave them.
     pub partitions: Option<Vec<usize>>,
@@ -550,6 +552,8 @@ pub struct ChangeTarget {
     pub table: Arc<TableDef>,
     /// Of an UPDATE.
     pub assignments: Vec<Assignment>,
+    /// Assigned columns that the statement does not read.
+    pub unread: Vec<usize>,
     pub view_check: Option<Box<ViewCheck>>,
     /// PARTITION (p0, p1): rows do not leave them.
     pub partitions: Option<Vec<usize>>,

@@ -4,16 +4,17 @@
 //! table. Where none reads a column assigned before it, all are evaluated over the old row, without copies.
 
 use super::defaults::{self, Default};
-use super::triggers::Triggers;
-use super::{RowRules, store};
+use super::triggers::{ChangedRow, Triggers};
+use super::{RowRules, rules, store};
 use crate::error::Result;
 use crate::eval::{Env, Shared, Step};
 use crate::run::Source;
 use sql::expr::{Expr, ExprKind};
 use sql::plan::Assignment;
 use std::sync::Arc;
-use types::Value;
+use types::json::Json;
 use types::schema::TableDef;
+use types::{TypeKind, Value};
 
 /// The assignments of a statement, made ready.
 pub(super) struct Assigner<'p> {
@@ -29,6 +30,8 @@ pub(super) struct Assigner<'p> {
     computed: Vec<usize>,
     /// What is NOT NULL may be NULL until triggers have run.
     defers_nulls: bool,
+    /// A row whose documents become equal ones, and nothing else, stays as it is.
+    compares_documents: bool,
 }
 
 /// Columns and their new stored values.
@@ -47,12 +50,31 @@ impl<'p> Assigner<'p> {
             defaults.push(default.transpose()?);
         }
         let touched = (0..columns.len()).filter(|c| columns[*c].on_update_now && !assigned(*c)).collect();
-        Ok(Self { def, assignments, sequential, defaults, touched, computed: Vec::new(), defers_nulls: false })
+        Ok(Self {
+            def,
+            assignments,
+            sequential,
+            defaults,
+            touched,
+            computed: Vec::new(),
+            defers_nulls: false,
+            compares_documents: false,
+        })
     }
 
-    pub fn with_rules(mut self, rules: Option<&RowRules>) -> Self {
+    /// `unread` are the assigned columns that the statement does not read by itself. As in MySQL, documents are compared as values where
+    /// all columns that are assigned are read, or read anyway for an ON UPDATE column; else by their bytes.
+    pub fn with_rules(mut self, rules: Option<&RowRules>, unread: &[usize]) -> Self {
         self.computed.extend(rules.into_iter().flat_map(RowRules::computed_columns));
+        if self.assignments.iter().any(|a| self.is_document(a.column)) {
+            let is_read = |column: &usize| rules.is_some_and(|rules| rules.reads(*column));
+            self.compares_documents = !self.touched.is_empty() || unread.iter().all(is_read);
+        }
         self
+    }
+
+    fn is_document(&self, column: usize) -> bool {
+        matches!(self.def.columns[column].ty.kind, TypeKind::Json)
     }
 
     /// For rows whose BEFORE triggers may give them other values, where there are some.
@@ -147,16 +169,15 @@ impl<'p> Assigner<'p> {
     ) -> Result<()> {
         let stored_row = source.row.row(source.stored_table());
         // A value that lies outside of the row and was not read counts as different.
-        let stays = |column: usize, value: &Value<'_>| stored_row.get(column).is_ok_and(|old| old == *value);
-        self.changes_of(shared, stays, raw, row, changes)
+        self.changes_of(shared, |column| stored_row.get(column).ok(), raw, row, changes)
     }
 
-    /// As `changes`, of a row of which `stays` tells whether it has a value already.
+    /// As `changes`, of a row of which `old` tells the values.
     #[inline]
-    pub fn changes_of<'v>(
+    pub fn changes_of<'v, 'o>(
         &'v self,
         shared: &Shared<'_>,
-        stays: impl Fn(usize, &Value<'_>) -> bool,
+        old: impl Fn(usize) -> Option<Value<'o>>,
         raw: &'v [Value<'_>],
         row: u64,
         changes: &mut ColumnChanges<'v>,
@@ -169,12 +190,13 @@ impl<'p> Assigner<'p> {
             }
             let value = if self.sequential { raw[n].borrowed() } else { self.convert(shared, n, &raw[n], row)? };
             changes.retain(|(column, _)| *column != assignment.column);
-            if stays(assignment.column, &value) {
+            if old(assignment.column).is_some_and(|old| is_stored_alike(&old, &value)) {
                 continue;
             }
             changes.push((assignment.column, value));
         }
-        if changes.is_empty() {
+        let is_same = self.compares_documents && self.computed.is_empty() && self.are_equal_documents(&old, changes);
+        if changes.is_empty() || is_same {
             return Ok(());
         }
         for column in &self.touched {
@@ -182,10 +204,58 @@ impl<'p> Assigner<'p> {
         }
         Ok(())
     }
+
+    /// Adds what the changes of a row make of its generated columns, and judges the row that comes of it. What changes nothing is
+    /// forgotten, and what IGNORE leaves out.
+    pub fn settle(
+        &self,
+        shared: &Shared<'_>,
+        changed: &ChangedRow<'_>,
+        changes: &mut ColumnChanges<'_>,
+        ignore: bool,
+    ) -> Result<()> {
+        let ChangedRow { rules, source, number } = *changed;
+        if !rules::hold(rules, shared, source, changes, number, ignore)? {
+            changes.clear();
+        }
+        if self.compares_documents && !changes.is_empty() {
+            let row = source.row.row(source.stored_table());
+            // Whether an ON UPDATE column changes was not known before generated columns were computed.
+            let is_touched = |column: &usize| !self.computed.is_empty() && self.touched.contains(column);
+            let others: ColumnChanges<'_> =
+                changes.iter().filter(|(c, _)| !is_touched(c)).map(|(c, value)| (*c, value.borrowed())).collect();
+            if self.are_equal_documents(|column| row.get(column).ok(), &others) {
+                changes.clear();
+            }
+        }
+        Ok(())
+    }
+
+    /// Are all the changes documents that are equal to those in their place?
+    fn are_equal_documents<'o>(&self, old: impl Fn(usize) -> Option<Value<'o>>, changes: &ColumnChanges<'_>) -> bool {
+        changes.iter().all(|(column, new)| {
+            self.is_document(*column)
+                && match (old(*column), new) {
+                    (Some(Value::Bytes(old)), Value::Bytes(new)) => match (Json::from_binary(&old), Json::from_binary(new)) {
+                        (Ok(old), Ok(new)) => old.compare(&new).is_eq(),
+                        _ => false,
+                    },
+                    _ => false,
+                }
+        })
+    }
+}
+
+/// Is a value stored as the other one is? The zeros of doubles are two.
+pub(super) fn is_stored_alike(old: &Value<'_>, new: &Value<'_>) -> bool {
+    match (old, new) {
+        (Value::Double(old), Value::Double(new)) => old.to_bits() == new.to_bits(),
+        _ => old == new,
+    }
 }
 
 /// Does the expression read this column of source 0?
-fn reads(expr: &Expr, column: usize) -> bool {
+pub(super) fn reads(expr: &Expr, column: usize) -> bool {
     let any = |exprs: &[Expr]| exprs.iter().any(|e| reads(e, column));
     match &expr.kind {
         ExprKind::Column { source: 0, column: c } | ExprKind::ColumnOrdinal { source: 0, column: c } => *c == column,

@@ -10,7 +10,7 @@ use super::assign::{Assigner, ColumnChanges};
 use super::foreign::{Checker, Writer};
 use super::triggers::{ChangedRow, Triggers};
 use super::update::{duplicate, new_row, reread_source, start_run, subquery_lock};
-use super::{Changes, RowRules, ViewJudge, changed_number, rules, update_info};
+use super::{Changes, RowRules, ViewJudge, changed_number, update_info};
 use crate::context::ExecContext;
 use crate::driver::DmlDone;
 use crate::error::Result;
@@ -262,6 +262,7 @@ impl<'p> Rows<'p> {
         let triggers = Triggers::of(self.table, TriggerEvent::Update);
         let assigner = Assigner::over_join(self.table.def(), &self.target.assignments)?.with_triggers(triggers.as_ref());
         let How { rules, ignore } = how;
+        let assigner = assigner.with_rules(rules, &self.target.unread);
         let wanted = vec![true; self.table.def().columns.len()];
         let mut progress = Progress::default();
         let mut changed = 0;
@@ -285,13 +286,11 @@ impl<'p> Rows<'p> {
                 let mut changes: ColumnChanges<'_> = Vec::with_capacity(raw.len());
                 let number = done.matched + 1;
                 assigner.changes(shared, source, &raw, number, &mut changes)?;
+                let row = ChangedRow { rules, source, number };
                 if let Some(triggers) = &triggers {
-                    let row = ChangedRow { rules, source, number };
                     Box::pin(triggers.before_update(&mut Writer { worker, txn, shared }, &row, &mut changes)).await?;
                 }
-                if !rules::hold(rules, shared, source, &mut changes, done.matched + 1, ignore)? {
-                    changes.clear();
-                }
+                assigner.settle(shared, &row, &mut changes, ignore)?;
                 if let Some(judge) = self.judge {
                     let writer = Writer { worker, txn, shared };
                     Box::pin(judge.judge_changed(writer, self.table, &source.row, &mut changes, &joined, ignore)).await?;

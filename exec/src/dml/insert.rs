@@ -3,7 +3,7 @@
 //! For each row: 1. given values are converted, the others are the columns' defaults; 2. AUTO_INCREMENT is filled in; 3. the row is
 //! inserted; 4. a duplicate is replaced, updated, skipped or reported. A query that reads the target table is read to its end first.
 
-use super::assign::{Assigner, ColumnChanges};
+use super::assign::{Assigner, ColumnChanges, is_stored_alike};
 use super::defaults::{self, Default};
 use super::foreign::{Checker, Writer};
 use super::given::{self, GivenRow};
@@ -181,7 +181,7 @@ impl<'p> Inserting<'p> {
             plan,
             table,
             shape,
-            assigner: assigner.transpose()?.map(|assigner| assigner.with_triggers(update)),
+            assigner: assigner.transpose()?.map(|assigner| assigner.with_triggers(update).with_rules(shape.rules.as_ref(), &[])),
             triggers,
             judge: prepared.judge(table),
             beside: Vec::new(),
@@ -609,7 +609,7 @@ impl<'p> Inserting<'p> {
     /// Is the row in the way the same as the new one?
     fn is_same(&self, values: &[Value<'_>]) -> bool {
         let row = self.existing.row(self.table);
-        values.iter().enumerate().all(|(column, value)| row.get(column).is_ok_and(|old| old == *value))
+        values.iter().enumerate().all(|(column, value)| row.get(column).is_ok_and(|old| is_stored_alike(&old, value)))
     }
 
     /// After an insert: remembers the generated number, or lets the counter know of an explicit one.
@@ -686,14 +686,12 @@ impl<'p> Inserting<'p> {
         let mut changes: ColumnChanges<'_> = Vec::new();
         assigner.changes(shared, &source[0], &raw, self.row_number, &mut changes)?;
         let triggers = self.triggers.as_ref().and_then(|triggers| triggers.update.as_ref());
+        let row = ChangedRow { rules: self.shape.rules.as_ref(), source: &source[0], number: self.row_number };
         if let Some(triggers) = triggers {
-            let row = ChangedRow { rules: self.shape.rules.as_ref(), source: &source[0], number: self.row_number };
             Box::pin(triggers.before_update(&mut Writer { worker, txn, shared }, &row, &mut changes)).await?;
         }
         let (mut done, mut refused) = (true, false);
-        if !rules::hold(self.shape.rules.as_ref(), shared, &source[0], &mut changes, self.row_number, self.plan.ignore)? {
-            changes.clear();
-        }
+        assigner.settle(shared, &row, &mut changes, self.plan.ignore)?;
         if let Some(judge) = self.judge {
             let writer = Writer { worker, txn: &mut *txn, shared };
             Box::pin(judge.judge_changed(writer, self.table, &source[0].row, &mut changes, &[], self.plan.ignore)).await?;

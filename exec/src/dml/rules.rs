@@ -11,6 +11,7 @@
 //! R5: a row lies in one of the partitions that the statement names, or in any where it names none. HASH and KEY take every row, so
 //!     without names there is nothing to judge.
 
+use super::assign::reads;
 use super::defaults::Default;
 use super::store;
 use crate::error::{Error, Result};
@@ -161,6 +162,12 @@ impl RowRules {
             }
         }
         Ok(())
+    }
+
+    /// Does something that is computed or judged of a changed row read the column?
+    pub fn reads(&self, column: usize) -> bool {
+        let computed = self.generated.iter().any(|of| reads(&of.expr, column));
+        computed || self.checks.iter().any(|check| check.columns.contains(&column))
     }
 
     /// The columns that any change may change with it.

@@ -39,7 +39,7 @@ pub(crate) async fn update_settings(cx: &mut ExecContext<'_>, prepared: &Prepare
         run.row_done();
         let row = rows.row();
         let mut changes: ColumnChanges<'_> = Vec::new();
-        assigner.changes_of(&run.shared, |column, value| row[column] == *value, &raw, matched, &mut changes)?;
+        assigner.changes_of(&run.shared, |column| Some(row[column].borrowed()), &raw, matched, &mut changes)?;
         if !changes.is_empty() {
             host.change_settings(&plan.scan.table, row, &changes)?;
             changed += 1;

@@ -7,7 +7,7 @@ use super::assign::{Assigner, ColumnChanges};
 use super::collect::RowKeys;
 use super::foreign::{Checker, Writer};
 use super::triggers::{ChangedRow, Triggers};
-use super::{Changes, RowRules, ViewJudge, changed_number, is_strict, rules, update_info};
+use super::{Changes, RowRules, ViewJudge, changed_number, is_strict, update_info};
 use crate::context::ExecContext;
 use crate::driver::DmlDone;
 use crate::error::{Error, Result};
@@ -39,7 +39,8 @@ pub(crate) async fn update(
     let mut run = start_run(cx, prepared, &plan.parts, plan.ignore);
     let rules = prepared.rules(table);
     let triggers = Triggers::of(table, TriggerEvent::Update);
-    let assigner = Assigner::new(table.def(), &plan.assignments)?.with_rules(rules).with_triggers(triggers.as_ref());
+    let assigner =
+        Assigner::new(table.def(), &plan.assignments)?.with_rules(rules, &plan.unread).with_triggers(triggers.as_ref());
     let limit = limit_of(&mut run, plan.limit.as_ref()).await?;
     let checker = Checker::new(prepared.foreign_keys.as_deref(), table, &run.shared, plan.ignore);
     let judge = prepared.judge(table);
@@ -219,13 +220,11 @@ impl Updating<'_> {
         shared.row_done();
         let mut changes: ColumnChanges<'_> = Vec::with_capacity(raw.len());
         self.assigner.changes(shared, &sources[0], &raw, number, &mut changes)?;
+        let row = ChangedRow { rules: self.rules, source: &sources[0], number };
         if let Some(triggers) = &self.triggers {
-            let row = ChangedRow { rules: self.rules, source: &sources[0], number };
             Box::pin(triggers.before_update(&mut Writer { worker, txn, shared }, &row, &mut changes)).await?;
         }
-        if !rules::hold(self.rules, shared, &sources[0], &mut changes, number, self.ignore)? {
-            changes.clear();
-        }
+        self.assigner.settle(shared, &row, &mut changes, self.ignore)?;
         if let Some(judge) = self.judge {
             let writer = Writer { worker, txn, shared };
             // Boxed: rare, and it would make every statement larger.

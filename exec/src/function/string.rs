@@ -28,7 +28,10 @@ pub(super) fn call<'a>(env: &Env<'a>, function: Function, node: &'a Expr, args: 
         Function::Trim => trim(env, args, true, true),
         Function::LTrim => trim(env, args, true, false),
         Function::RTrim => trim(env, args, false, true),
-        Function::LPad | Function::RPad => pad(env, args, function == Function::LPad),
+        Function::LPad | Function::RPad => {
+            let widest = node.ty.collation.info().map_or(4, |info| usize::from(info.char_bytes_max));
+            pad(env, args, function == Function::LPad, widest)
+        }
         Function::Repeat => repeat(env, args),
         Function::Space => space(env, args),
         Function::Reverse => reverse(env, &args[0]),
@@ -322,7 +325,8 @@ fn trim<'a>(env: &Env<'a>, args: &'a [Expr], leading: bool, trailing: bool) -> E
     Ok(slice(s, from, to))
 }
 
-fn pad<'a>(env: &Env<'a>, args: &'a [Expr], left: bool) -> Evaluated<'a> {
+/// `widest`: the bytes of the widest character of the result's character set.
+fn pad<'a>(env: &Env<'a>, args: &'a [Expr], left: bool, widest: usize) -> Evaluated<'a> {
     let (Some(s), Some(length)) = (env.text(&args[0])?, env.integer(&args[1])?) else { return Ok(Value::Null) };
     let padding = match args.get(2) {
         None => Cow::Borrowed(&b" "[..]),
@@ -338,13 +342,14 @@ fn pad<'a>(env: &Env<'a>, args: &'a [Expr], left: bool) -> Evaluated<'a> {
         let end = char_offset(&s, length, binary);
         return Ok(slice(s, 0, end));
     }
+    let missing = length - have;
+    // Whatever the padding is, its characters count as the widest of the character set.
+    if s.len().saturating_add(missing.saturating_mul(widest)) > env.session().packet_bytes_max {
+        return too_large(env, if left { "lpad" } else { "rpad" });
+    }
     if padding.is_empty() {
         return Ok(Value::Bytes(s));
     }
-    if length > env.session().packet_bytes_max {
-        return too_large(env, if left { "lpad" } else { "rpad" });
-    }
-    let missing = length - have;
     let padding_chars = char_count(&padding, binary);
     let mut filler = Vec::with_capacity(missing / padding_chars * padding.len() + padding.len());
     for _ in 0..missing / padding_chars {

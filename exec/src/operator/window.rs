@@ -387,9 +387,9 @@ impl<'p> WindowOperator<'p> {
         }
         let limit = own.eval_short(bound)?;
         if matches!(limit, Value::Null) {
-            // Outside of what the type can hold: nothing lies beyond.
+            // Of no date, or outside of what the type can hold: as in MySQL, above all keys.
             let (first, behind) = self.rows_with_key(run, key, *descending)?;
-            return Ok(if is_start { first } else { behind });
+            return Ok(if *descending { first } else { behind });
         }
         let by = coerce::compare_as(&key.ty, &bound.ty);
         let (mut low, mut high) = self.rows_with_key(run, key, *descending)?;

@@ -32,9 +32,13 @@ impl Binder<'_> {
         }
         self.scope.in_aggregate = true;
         let marks: Vec<usize> = self.levels.iter().map(|level| level.args.len()).collect();
+        let found = std::mem::take(&mut self.scope.found_own);
         let bound = self.aggregate_inside(call);
         self.scope.in_aggregate = false;
-        if bound.as_ref().is_ok_and(|(aggregate, _)| self.belongs_outside(aggregate)) && self.is_taken_outside() {
+        // A column of a merged table may be a constant by now.
+        let reads_own = std::mem::replace(&mut self.scope.found_own, found);
+        let is_outer = || bound.as_ref().is_ok_and(|(aggregate, _)| self.belongs_outside(aggregate));
+        if !reads_own && is_outer() && self.is_taken_outside() {
             // Its arguments are none of the subquery, for the aggregate itself is one.
             for (level, mark) in self.levels.iter_mut().zip(marks) {
                 level.args.truncate(mark);

@@ -82,7 +82,7 @@ impl Binder<'_> {
 
     fn change_target(&self, source: usize, table: Arc<TableDef>) -> ChangeTarget {
         let partitions = self.sources[source].partitions.clone();
-        ChangeTarget { source, table, assignments: Vec::new(), view_check: None, partitions }
+        ChangeTarget { source, table, assignments: Vec::new(), unread: Vec::new(), view_check: None, partitions }
     }
 
     pub(super) fn delete_join(&mut self, delete: &ast::Delete<'_>) -> Result<Plan> {
@@ -198,7 +198,7 @@ impl Binder<'_> {
     fn change(
         &mut self,
         tree: JoinTree,
-        targets: Vec<ChangeTarget>,
+        mut targets: Vec<ChangeTarget>,
         filter: Option<&ast::Expr<'_>>,
         ignore: bool,
         update: bool,
@@ -225,13 +225,16 @@ impl Binder<'_> {
         }
         let mut block = FromBlock { keeps_rows: true, ..FromBlock::new(&self.sources, self.context) };
         for target in &targets {
-            block.used[target.source] = vec![true; target.table.columns.len()];
             target.assignments.iter().filter_map(|a| a.value.as_ref()).for_each(|value| block.note_used(value));
             target.view_check.iter().flat_map(|check| &check.joined).for_each(|value| block.note_used(value));
         }
         filter.iter().for_each(|expr| block.note_used(expr));
         if let Some(tree) = &tree {
             block.note_used_in_tree(tree);
+        }
+        for target in &mut targets {
+            target.unread = super::dml::unread(&target.assignments, &block.used[target.source]);
+            block.used[target.source] = vec![true; target.table.columns.len()];
         }
         let root = block.plan(tree, filter, None).node;
         self.note_changed();

@@ -293,6 +293,7 @@ impl Binder<'_> {
                 return if self.is_mergeable(&select) {
                     self.merge(select, names, alias).map(Some)
                 } else {
+                    let constants = super::derived::constants(&select);
                     let block = self.plan_select(select)?;
                     let def = derived_def(alias, &names, &block);
                     let reads = outside_reads(&block.node);
@@ -301,7 +302,7 @@ impl Binder<'_> {
                     let input = Some(Arc::new(block.node));
                     let plan = Derived { input, columns, lateral, shared: None, reads: reads.clone(), resets: Vec::new() };
                     let kind = SourceKind::Derived { plan, rows, reads, key: None };
-                    let source = Source::of_query(def, alias, kind, block.derivations);
+                    let source = Source { constants, ..Source::of_query(def, alias, kind, block.derivations) };
                     Ok(Some(JoinTree::Table(self.push_source(source)?)))
                 };
             }

@@ -13,8 +13,8 @@ use crate::expr::{Expr, ExprKind};
 use crate::plan::{Access, Derived, Node};
 use crate::planner::{JoinTree, is_volatile, node_rows, tree_sources};
 use std::sync::Arc;
-use types::ColumnType;
 use types::schema::{ColumnDef, TableDef, TableId};
+use types::{ColumnType, TypeKind};
 
 /// A block of more tables is run on its own.
 const MERGED_TABLES_MAX: usize = 20;
@@ -36,7 +36,10 @@ impl Binder<'_> {
         self.on_null_side = on_null_side;
         let names = derived_names(bound.columns().iter().map(|c| c.name.as_str()), columns)?;
         match bound {
-            Bound::Select(select) if self.is_mergeable(&select) => self.merge(*select, names, alias),
+            // What its subqueries read of a table that is changed, they have read before, too.
+            Bound::Select(select) if self.is_mergeable(&select) && !self.reads_changed(first) => {
+                self.merge(*select, names, alias)
+            }
             bound => {
                 let is_alone = level.args.is_empty();
                 let tree = self.kept(bound, level, names, alias)?;
@@ -51,13 +54,31 @@ impl Binder<'_> {
     /// Registers a query whose rows are kept.
     pub(super) fn kept(&mut self, mut bound: Bound, level: Level, names: Vec<String>, alias: &str) -> Result<JoinTree> {
         super::fraction_digits::filled_columns(&mut bound);
+        if let Bound::Select(select) = &mut bound {
+            self.take_unknown_as_text(&mut select.project);
+        }
+        let constants = if let Bound::Select(select) = &bound { constants(select) } else { Vec::new() };
         let key = bound.key();
         let pushable = self.pushable(&bound).filter(|_| level.resets.is_empty());
         let block = self.finish(bound)?;
         let def = derived_def(alias, &names, &block);
         let derivations = block.derivations.clone();
         let kind = stored(block, level.resets, key);
-        Ok(JoinTree::Table(self.push_source(Source { pushable, ..Source::of_query(def, alias, kind, derivations) })?))
+        Ok(JoinTree::Table(self.push_source(Source {
+            pushable,
+            constants,
+            ..Source::of_query(def, alias, kind, derivations)
+        })?))
+    }
+
+    /// A `?` that is a column is a text until its value is known.
+    pub(super) fn take_unknown_as_text(&self, columns: &mut [Expr]) {
+        for column in columns {
+            let ExprKind::Param(index) = column.kind else { continue };
+            if column.ty.kind == TypeKind::Null && self.context.param_type(index).is_none() {
+                column.ty = typing::string(0, self.literal_collation());
+            }
+        }
     }
 
     /// May the block become part of the one around it?
@@ -115,6 +136,20 @@ impl Binder<'_> {
             tree => JoinTree::Inner { parts: vec![tree], on: select.filter, straight: false },
         })
     }
+}
+
+/// The columns of a query that read nothing, if it is one that MySQL makes a part of the block around it: there they depend on whatever
+/// the groups are, even where an outer join makes them NULL.
+pub(super) fn constants(select: &BoundSelect) -> Vec<usize> {
+    if !select.is_plain() {
+        return Vec::new();
+    }
+    let is_read = |expr: &Expr| {
+        use ExprKind::{Column, ColumnOrdinal, Slot, Subquery};
+        matches!(expr.kind, Column { .. } | ColumnOrdinal { .. } | Slot(_) | Subquery(_))
+    };
+    let columns = select.project[..select.visible].iter().enumerate();
+    columns.filter(|(_, expr)| !expr.any(&is_read)).map(|(column, _)| column).collect()
 }
 
 /// The kind of a source whose rows are kept.

@@ -275,13 +275,14 @@ impl Binder<'_> {
             self.refuse_fixed_settings(&assignments, update)?;
         }
         let view_check = self.view_check(named, 0)?;
-        let (scan, order, limit) = self.changed_rows(conditions, update.filter, update.order_by, update.limit.as_ref())?;
+        let clauses = (update.filter, update.order_by, update.limit.as_ref());
+        let ChangedRows { scan, order, limit, unread } = self.changed_rows(conditions, clauses, &assignments)?;
         self.refuse_target(&[(&scan.table, &self.sources[named].alias)], &ReadAs::AnyName)?;
         self.note_changed();
         let parts = self.parts();
         let params = self.param_count();
         let (ignore, partitions) = (update.ignore, self.sources[0].partitions.clone());
-        Ok(Plan::Update(UpdatePlan { scan, order, limit, assignments, view_check, partitions, ignore, parts, params }))
+        Ok(Plan::Update(UpdatePlan { scan, order, limit, assignments, unread, view_check, partitions, ignore, parts, params }))
     }
 
     /// Of a table of the server, columns are set that are settings, in whatever order the rows come.
@@ -311,7 +312,8 @@ impl Binder<'_> {
         let named = self.scope.visible[0];
         self.need_of(named, Action::Delete, Part::Table)?;
         self.need_of(0, Action::Delete, Part::Table)?;
-        let (scan, order, limit) = self.changed_rows(conditions, delete.filter, delete.order_by, delete.limit.as_ref())?;
+        let clauses = (delete.filter, delete.order_by, delete.limit.as_ref());
+        let ChangedRows { scan, order, limit, .. } = self.changed_rows(conditions, clauses, &[])?;
         self.refuse_target(&[(&scan.table, &self.sources[named].alias)], &ReadAs::AnyName)?;
         self.note_changed();
         let parts = self.parts();
@@ -382,14 +384,19 @@ impl Binder<'_> {
         Ok(())
     }
 
+    /// Does a subquery from this one on read a table that the statement changes and must not read so?
+    pub(super) fn reads_changed(&self, first: usize) -> bool {
+        let is_changed = |scan: &Scan| self.changed.iter().any(|c| c.table == scan.table.id && c.read.refuses(&scan.alias));
+        !self.changed.is_empty() && self.subqueries[first..].iter().any(|subquery| reads_table(&subquery.root, &is_changed))
+    }
+
     /// The rows that UPDATE and DELETE change: a scan, and an order where that matters.
     fn changed_rows(
         &mut self,
         conditions: Vec<Expr>,
-        filter: Option<&ast::Expr<'_>>,
-        order_by: &[OrderItem<'_>],
-        limit: Option<&ast::Limit<'_>>,
-    ) -> Result<(Scan, Vec<SortKey>, Option<LimitPlan>)> {
+        (filter, order_by, limit): Clauses<'_>,
+        assignments: &[Assignment],
+    ) -> Result<ChangedRows> {
         let mut all = conditions;
         if let Some(expr) = filter {
             let parts = conjuncts(self.in_clause(Clause::Where, |b| b.predicate(expr))?);
@@ -408,13 +415,32 @@ impl Binder<'_> {
         self.use_computed_in(&mut tree, &mut all, keys.iter_mut().map(|key| &mut key.expr));
         let need = order_need(&keys);
         let mut block = FromBlock { keeps_rows: true, ..FromBlock::new(&self.sources, self.context) };
+        let values = assignments.iter().filter_map(|a| a.value.as_ref());
+        all.iter().chain(keys.iter().map(|key| &key.expr)).chain(values).for_each(|expr| block.note_used(expr));
+        let unread = unread(assignments, &block.used[0]);
         block.used[0] = vec![true; self.sources[0].table.columns.len()];
         let (scan, ordered) = block.plan_scan(&tree, all, need.as_ref());
         if ordered {
             keys.clear();
         }
-        Ok((scan, keys, limit))
+        Ok(ChangedRows { scan, order: keys, limit, unread })
     }
+}
+
+/// The condition, the order and the limit of a statement that changes one table.
+type Clauses<'a> = (Option<&'a ast::Expr<'a>>, &'a [OrderItem<'a>], Option<&'a ast::Limit<'a>>);
+
+/// The rows that a statement changes.
+struct ChangedRows {
+    scan: Scan,
+    order: Vec<SortKey>,
+    limit: Option<LimitPlan>,
+    unread: Vec<usize>,
+}
+
+/// Assigned columns that are not among those in use.
+pub(super) fn unread(assignments: &[Assignment], used: &[bool]) -> Vec<usize> {
+    assignments.iter().map(|a| a.column).filter(|&column| used.get(column) != Some(&true)).collect()
 }
 
 /// The partitions that INSERT and LOAD DATA name. As in MySQL, those of a view are named in vain.

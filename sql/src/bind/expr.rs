@@ -377,6 +377,12 @@ impl Binder<'_> {
             let kind = ExprKind::In { arg: Box::new(arg), list: members, by: CompareAs::Temporal, negated };
             return Ok(self.boolean(kind, nullable));
         }
+        if super::moments::compares_times(&arg, &members) {
+            self.common_derivation(&arg, &members, &derivations, " IN ")?;
+            let nullable = arg.nullable || members.iter().any(|m| m.nullable);
+            let kind = ExprKind::In { arg: Box::new(arg), list: members, by: CompareAs::Time, negated };
+            return Ok(self.boolean(kind, nullable));
+        }
         let derivation = self.common_derivation(&arg, &members, &derivations, if members.len() > 1 { " IN " } else { "=" })?;
         let by = members.iter().map(|m| compare::compare_as(&arg, m, derivation.collation));
         let Some(by) = by.reduce(wider) else { return Err(Error::WrongArguments("IN".to_owned())) };

@@ -32,6 +32,8 @@ pub(crate) struct Source {
     pub view: Option<Box<super::view::BoundView>>,
     /// Of a query that became part of the block: what it reads, in the order of its tree.
     pub leaves: Vec<usize>,
+    /// Of a plain query whose rows are kept: its columns that read nothing.
+    pub constants: Vec<usize>,
     /// With whose rights it is read.
     pub rights: Rights,
 }
@@ -60,7 +62,20 @@ impl Source {
     pub fn new(table: Arc<TableDef>, alias: &str, kind: SourceKind) -> Self {
         let (indexes, partitions, pushable, derivations, view) = (None, None, None, Vec::new(), None);
         let (leaves, rights, alias) = (Vec::new(), Rights::default(), alias.to_owned());
-        Self { table, alias, nullable: false, indexes, partitions, kind, pushable, derivations, view, leaves, rights }
+        Self {
+            table,
+            alias,
+            nullable: false,
+            indexes,
+            partitions,
+            kind,
+            pushable,
+            derivations,
+            view,
+            leaves,
+            constants: Vec::new(),
+            rights,
+        }
     }
 
     /// A query that is read like a table: its columns hold their collations as its select list does.
@@ -423,6 +438,7 @@ impl Binder<'_> {
             return if found.is_some() { Ok(found) } else { self.outer_name(name) };
         }
         if let Some((source, column)) = self.find_column(name)? {
+            self.scope.found_own = true;
             self.need_column(source, column)?;
             self.derivation = self.column_derivation(source, column);
             self.note_column(name.name, source, column);

@@ -80,6 +80,9 @@ impl Binder<'_> {
                 known.push((source, column));
             }
         }
+        for (number, source) in self.sources.iter().enumerate() {
+            known.extend(source.constants.iter().map(|column| (number, *column)));
+        }
         let mut determined: Vec<bool> = self.sources.iter().map(|s| matches!(s.kind, super::SourceKind::Arguments)).collect();
         // Keys that are rolled up determine nothing.
         let conditions = if rollup { &[] } else { conditions };

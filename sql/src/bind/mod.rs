@@ -146,6 +146,8 @@ pub(crate) struct Scope {
     /// Aggregates found so far; `None` where none may stand.
     pub aggregates: Option<Vec<Aggregate>>,
     pub in_aggregate: bool,
+    /// A name has meant a column of this block.
+    pub found_own: bool,
     /// Window function calls found so far; `None` where none may stand.
     pub windows: Option<Vec<BoundWindow>>,
     /// Subqueries that could be joins.
@@ -243,6 +245,7 @@ impl Scope {
             group_places: Vec::new(),
             aggregates: None,
             in_aggregate: false,
+            found_own: false,
             windows: None,
             correlated: Vec::new(),
             window_names: Vec::new(),

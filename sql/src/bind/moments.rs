@@ -124,6 +124,15 @@ pub(super) fn keep_dates(arg: &Expr, members: &mut Vec<Expr>) -> bool {
     true
 }
 
+/// A text is compared as a time with several members of a list, one of which is a time: what is none is 00:00:00.
+pub(super) fn compares_times(arg: &Expr, members: &[Expr]) -> bool {
+    let is = |expr: &Expr, wanted: &[Class]| wanted.contains(&class(&expr.ty));
+    members.len() > 1
+        && is(arg, &[Class::String])
+        && members.iter().all(|m| is(m, &[Class::String, Class::Time, Class::Null]))
+        && members.iter().any(|m| is(m, &[Class::Time]))
+}
+
 /// Beside several constants in a list, a number that is no date is the zero date, as a text is.
 pub(super) fn zero_of_no_date(member: &mut Expr) {
     let is_number = matches!(class(&member.ty), Class::Integer | Class::Decimal | Class::Double);

@@ -280,7 +280,9 @@ impl Binder<'_> {
             if row.len() != rows[0].len() {
                 return Err(Error::ColumnCount { row: n + 1 });
             }
-            bound.push(self.values(row)?);
+            let mut cells = self.values(row)?;
+            self.take_unknown_as_text(&mut cells);
+            bound.push(cells);
         }
         let (mut columns, mut derivations) = (Vec::new(), Vec::new());
         for n in 0..rows[0].len() {
@@ -457,7 +459,8 @@ impl Binder<'_> {
         let BoundSelect { tree, mut filter, columns, derivations, mut project, visible, mut grouping, .. } = select;
         let BoundSelect { having, windows, sort, limit, distinct, straight, rollup, locking, .. } = select;
         let grouped = grouping.is_some();
-        let mut block = FromBlock { straight, keeps_rows: locking, ..FromBlock::new(&self.sources, self.context) };
+        let changed = self.changed.iter().map(|changed| changed.table).collect();
+        let mut block = FromBlock { straight, keeps_rows: locking, changed, ..FromBlock::new(&self.sources, self.context) };
         let over_sources = project.iter().filter(|_| !grouped).chain(having.iter().filter(|_| !grouped));
         for expr in over_sources.chain(grouping.iter().flat_map(grouping_exprs)).chain(&filter) {
             block.note_used(expr);

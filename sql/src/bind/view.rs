@@ -300,6 +300,9 @@ impl Binder<'_> {
             bound => bound,
         };
         let tree = self.kept(bound, level, names, alias)?;
+        if let (JoinTree::Table(source), ViewAlgorithm::TempTable) = (&tree, view.algorithm) {
+            self.sources[*source].constants.clear();
+        }
         self.name_view(def, None);
         Ok(tree)
     }

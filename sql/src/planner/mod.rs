@@ -34,6 +34,7 @@ use crate::expr::{CompareAs, CompareOp, Expr, ExprKind};
 use crate::plan::{Access, BindContext, JoinKind, Node, Scan};
 use std::cell::Cell;
 use types::Value;
+use types::schema::TableId;
 
 /// FROM as a tree.
 #[derive(Clone, Debug)]
@@ -197,6 +198,8 @@ pub(crate) struct FromBlock<'b> {
     pub tables: usize,
     /// The values of parameters decide how rows are read: estimates look at those of the present execution.
     pub sniffs: Cell<bool>,
+    /// The tables that the statement changes.
+    pub changed: Vec<TableId>,
 }
 
 /// A planned FROM with WHERE.
@@ -222,6 +225,7 @@ impl<'b> FromBlock<'b> {
             keeps_rows: false,
             tables: 1,
             sniffs: Cell::new(false),
+            changed: Vec::new(),
         }
     }
 
@@ -310,15 +314,13 @@ impl<'b> FromBlock<'b> {
     }
 
     /// No row at all: the first table is not read.
+    /// But one that the statement changes is shown: that it is named here is an error, though nothing is read.
     fn nothing(&self, tree: &JoinTree) -> Planned {
-        fn first(tree: &JoinTree) -> usize {
-            match tree {
-                JoinTree::Table(source) => *source,
-                JoinTree::Inner { parts, .. } => first(&parts[0]),
-                JoinTree::Left { left, .. } => first(left),
-            }
-        }
-        Planned { node: Node::Scan(self.empty_scan(first(tree))), ordered: true, sorted: true }
+        let mut sources = Vec::new();
+        tree_sources(tree, &mut sources);
+        let changed = sources.iter().find(|source| self.changed.contains(&self.sources[**source].table.id));
+        let shown = *changed.unwrap_or(&sources[0]);
+        Planned { node: Node::Scan(self.empty_scan(shown)), ordered: true, sorted: true }
     }
 
     fn empty_scan(&self, source: usize) -> Scan {

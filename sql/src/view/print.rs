@@ -22,6 +22,13 @@ struct Item {
     given: bool,
 }
 
+impl Item {
+    /// As it stands in GROUP BY and ORDER BY, where an integer would be a position.
+    fn as_key(&self) -> &str {
+        if self.text.parse::<u64>().is_ok() { "''" } else { &self.text }
+    }
+}
+
 impl Text<'_> {
     /// A column's name in a view.
     pub fn column(&self, name: &ast::ColumnName<'_>, out: &mut String) {
@@ -442,7 +449,7 @@ impl Printer<'_> {
             Expr::Literal(Literal::Int(position)) => {
                 let at = usize::try_from(*position).ok().and_then(|at| at.checked_sub(1));
                 match at.and_then(|at| items.get(at)) {
-                    Some(item) => self.put(&item.text),
+                    Some(item) => self.put(item.as_key()),
                     None => self.expr(expr)?,
                 }
             }
@@ -451,7 +458,7 @@ impl Printer<'_> {
                 let is_alias = notes.and_then(|notes| notes.names.get(&address(name.name))) == Some(&NameNote::Alias);
                 let item = items.iter().find(|item| item.name.eq_ignore_ascii_case(name.name));
                 match item.filter(|item| is_alias && (expands || !item.given)) {
-                    Some(item) => self.put(&item.text),
+                    Some(item) => self.put(item.as_key()),
                     None => self.expr(expr)?,
                 }
             }
