@@ -62,6 +62,8 @@ fn compare_each<'a>(env: &Env<'a>, by: CompareAs, arg: &'a Expr, list: &'a [Expr
         match env.order_among(by, &value, &arg.ty, member)? {
             Some(order) if order.is_eq() => return Ok(Some(true)),
             Some(_) => {}
+            // A parameter that is none of several days is another day.
+            None if list.len() > 1 && is_unread_day(env, arg, member)? => {}
             None => unknown = true,
         }
     }
@@ -94,6 +96,11 @@ fn look_up<'a>(env: &Env<'a>, node: &'a Expr, by: CompareAs, arg: &'a Expr, list
     let answer = set.probe(env, arg);
     env.shared.in_lists.lists.borrow_mut()[index].set = Some(set);
     answer
+}
+
+/// Is it a parameter's text beside a DATE?
+fn is_unread_day<'a>(env: &Env<'a>, arg: &Expr, member: &'a Expr) -> Step<bool> {
+    Ok(coerce::kind_of(&arg.ty) == Kind::Date && coerce::is_unread_date(&env.eval(member)?, &member.ty))
 }
 
 /// Does the expression have the same value for all rows of an execution, without side effects?
@@ -134,7 +141,11 @@ impl ConstantSet {
                 KeyKind::Text(_) => matches!(value, types::Value::Bytes(_)),
                 _ => true,
             };
-            if matches!(value, types::Value::Null) {
+            let is_null = kind == KeyKind::Temporal
+                && coerce::kind_of(&arg.ty) == Kind::DateTime
+                && coerce::is_unread_date(&value, &member.ty)
+                && env.as_compared_datetime(&value, &member.ty)?.is_none();
+            if is_null || matches!(value, types::Value::Null) {
                 set.has_null = true;
                 continue;
             }
