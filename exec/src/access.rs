@@ -101,7 +101,7 @@ pub(crate) fn encode_range_behind<'a>(
     for (n, expr) in plan.prefix.iter().enumerate() {
         match key_value(env, expr, type_of(known + n))? {
             Some((value, Ordering::Equal)) => prefix.push(value),
-            None if plan.null_safe.get(n) == Some(&true) => prefix.push(Value::Null),
+            None if plan.null_safe.get(n) == Some(&true) && env.eval(expr)?.is_null() => prefix.push(Value::Null),
             _ => return Ok(false),
         }
     }
@@ -148,8 +148,8 @@ pub(crate) fn key_value<'a>(env: &Env<'a>, expr: &'a Expr, column: &ColumnType) 
             stored.partial_cmp(&x).map(|order| (Value::Double(stored), order))
         }
         Kind::Text => text_key(env, value, &expr.ty, column)?,
-        Kind::Date => env.as_compared_datetime(&value)?.map(|d| (Value::Date(d.date), d.date.at_midnight().cmp(&d))),
-        Kind::DateTime => datetime_key(env, &value, column)?,
+        Kind::Date => env.as_compared_datetime(&value, &expr.ty)?.map(|d| (Value::Date(d.date), d.date.at_midnight().cmp(&d))),
+        Kind::DateTime => datetime_key(env, &value, &expr.ty, column)?,
         Kind::Time => {
             let TypeKind::Time { fsp } = column.kind else { unreachable!("the kind is TIME") };
             env.as_time(&value)?.map(|t| {
@@ -204,8 +204,13 @@ fn decimal_key<'a>(env: &Env<'a>, value: &Value<'a>, column: &ColumnType) -> Ste
     Ok(Some((Value::Decimal(held), held.cmp(&d))))
 }
 
-fn datetime_key<'a>(env: &Env<'a>, value: &Value<'a>, column: &ColumnType) -> Step<Option<(Value<'a>, Ordering)>> {
-    let Some(d) = env.as_compared_datetime(value)? else { return Ok(None) };
+fn datetime_key<'a>(
+    env: &Env<'a>,
+    value: &Value<'a>,
+    from: &ColumnType,
+    column: &ColumnType,
+) -> Step<Option<(Value<'a>, Ordering)>> {
+    let Some(d) = env.as_compared_datetime(value, from)? else { return Ok(None) };
     let (fsp, stored_utc) = match column.kind {
         TypeKind::Timestamp { fsp } => (fsp, true),
         TypeKind::DateTime { fsp } => (fsp, false),

@@ -276,6 +276,11 @@ pub(crate) fn quiet_datetime(session: &SessionVars, value: &Value<'_>) -> Option
     convert::to_datetime(value, &ColumnType::new(TypeKind::Null), &store_context(session, false), &mut Warnings::new())
 }
 
+/// The text of a parameter that has the type of a date which it meets; a literal's text has a text's type.
+pub(crate) fn is_unread_date(value: &Value<'_>, ty: &ColumnType) -> bool {
+    matches!(value, Value::Bytes(_)) && matches!(kind_of(ty), Kind::Date | Kind::DateTime)
+}
+
 /// A number that is no date, as a parameter may be.
 pub(crate) fn is_no_date(value: &Value<'_>) -> bool {
     if matches!(value, Value::Date(_) | Value::DateTime(_) | Value::Bytes(_) | Value::Time(_) | Value::Null) || is_zero(value) {
@@ -555,9 +560,29 @@ impl<'a> Env<'a> {
         self.read_datetime(value, date_rules(self.session()))
     }
 
-    /// Beside another date: the number 0 is the zero date, whatever NO_ZERO_DATE says of texts.
-    pub fn as_compared_datetime(&self, value: &Value<'_>) -> Step<Option<DateTime>> {
-        if is_zero(value) { Ok(Some(DateTime::default())) } else { self.as_datetime(value) }
+    /// Beside another date: the number 0 is the zero date, whatever NO_ZERO_DATE says of texts. The text of a parameter is read by looser
+    /// rules than a literal.
+    pub fn as_compared_datetime(&self, value: &Value<'_>, ty: &ColumnType) -> Step<Option<DateTime>> {
+        if is_zero(value) {
+            return Ok(Some(DateTime::default()));
+        }
+        if is_unread_date(value, ty) { self.read_parameter(value, ty) } else { self.as_datetime(value) }
+    }
+
+    /// A parameter's text as the date that it meets: zero parts and days that no month has are taken as they are (MySQL's
+    /// Item_param::convert_value); what is none is NULL.
+    #[cold]
+    fn read_parameter(&self, value: &Value<'_>, ty: &ColumnType) -> Step<Option<DateTime>> {
+        let mut warnings = Warnings::new();
+        let dates = DateRules { no_zero_date: false, no_zero_in_date: false, allow_invalid: true };
+        let context = StoreContext { dates, ..store_context(self.session(), false) };
+        let moment = convert::to_datetime(value, &ColumnType::new(TypeKind::Null), &context, &mut warnings);
+        let (Kind::Date, Value::Bytes(text), false) = (kind_of(ty), value, warnings.is_empty()) else {
+            self.report(warnings)?;
+            return Ok(moment);
+        };
+        self.problem(Error::TruncatedWrongValue { what: "date", value: String::from_utf8_lossy(text).into_owned() })?;
+        Ok(moment)
     }
 
     /// Zero months and days are read also where NO_ZERO_IN_DATE is set.

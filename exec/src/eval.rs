@@ -588,13 +588,19 @@ impl<'a> Env<'a> {
         if matches!(right, Value::Null) {
             return Ok(None);
         }
-        Ok(Some(self.order_of_dates(value, &right)?))
+        self.order_of_dates((value, ty), (&right, &other.ty))
     }
 
-    /// The order of two dates; what is none is the zero date.
-    pub fn order_of_dates(&self, left: &Value<'_>, right: &Value<'_>) -> Step<Ordering> {
-        let (left, right) = (self.as_compared_datetime(left)?, self.as_compared_datetime(right)?);
-        Ok(left.unwrap_or_default().cmp(&right.unwrap_or_default()))
+    /// The order of two dates; what is none is the zero date, but NULL if it is a parameter.
+    pub fn order_of_dates(&self, left: (&Value<'_>, &ColumnType), right: (&Value<'_>, &ColumnType)) -> Step<Option<Ordering>> {
+        let mut moments = [types::DateTime::default(); 2];
+        for (moment, (value, ty)) in moments.iter_mut().zip([left, right]) {
+            *moment = match self.as_compared_datetime(value, ty)? {
+                None if coerce::is_unread_date(value, ty) => return Ok(None),
+                read => read.unwrap_or_default(),
+            };
+        }
+        Ok(Some(moments[0].cmp(&moments[1])))
     }
 
     /// As `order_among`, of several times; what is none is 00:00:00.
@@ -632,6 +638,9 @@ impl<'a> Env<'a> {
         let order = self.compare_values(by, &a, &left.ty, &b, &right.ty)?;
         Ok(match order {
             Some(order) => Some(holds(op, order)),
+            None if coerce::is_unread_date(&a, &left.ty) || coerce::is_unread_date(&b, &right.ty) => {
+                (op == CompareOp::NullSafeEqual).then_some(false)
+            }
             None => {
                 self.refuse_constant(by, left, &a, &right.ty)?;
                 self.refuse_constant(by, right, &b, &left.ty)?;
@@ -647,7 +656,7 @@ impl<'a> Env<'a> {
         })
     }
 
-    /// A parameter or literal that is no date, compared with a date, is an error (1525); computed constants are looked at when the
+    /// A literal that is no date, compared with a date, is an error (1525); computed constants are looked at when the
     /// statement is planned.
     #[cold]
     fn refuse_constant(&self, by: CompareAs, expr: &Expr, value: &Value<'_>, other: &ColumnType) -> Step<()> {
@@ -750,7 +759,7 @@ impl<'a> Env<'a> {
             CompareAs::Temporal if coerce::is_no_date(a) || coerce::is_no_date(b) => {
                 self.as_double(a)?.partial_cmp(&self.as_double(b)?)
             }
-            CompareAs::Temporal => match (self.as_compared_datetime(a)?, self.as_compared_datetime(b)?) {
+            CompareAs::Temporal => match (self.as_compared_datetime(a, a_type)?, self.as_compared_datetime(b, b_type)?) {
                 (Some(a), Some(b)) => Some(a.cmp(&b)),
                 _ => None,
             },

@@ -74,6 +74,8 @@ fn compare_each<'a>(env: &Env<'a>, by: CompareAs, arg: &'a Expr, list: &'a [Expr
         match order {
             Some(order) if order.is_eq() => return Ok(Some(true)),
             Some(_) => {}
+            // A parameter that is none of several days is another day.
+            None if list.len() > 1 && is_unread_day(env, arg, member)? => {}
             None => unknown = true,
         }
     }
@@ -116,6 +118,11 @@ fn is_fixed(expr: &Expr) -> bool {
     })
 }
 
+/// Is it a parameter's text beside a DATE?
+fn is_unread_day<'a>(env: &Env<'a>, arg: &Expr, member: &'a Expr) -> Step<bool> {
+    Ok(coerce::kind_of(&arg.ty) == Kind::Date && coerce::is_unread_date(&env.eval(member)?, &member.ty))
+}
+
 /// Does the expression have the same value for all rows of an execution, without side effects?
 fn is_constant(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Literal(_) | ExprKind::Param(_))
@@ -156,7 +163,11 @@ impl ConstantSet {
                 KeyKind::Text(_) => matches!(value, types::Value::Bytes(_)),
                 _ => true,
             };
-            if matches!(value, types::Value::Null) {
+            let is_null = kind == KeyKind::Temporal
+                && coerce::kind_of(&arg.ty) == Kind::DateTime
+                && coerce::is_unread_date(&value, &member.ty)
+                && env.as_compared_datetime(&value, &member.ty)?.is_none();
+            if is_null || matches!(value, types::Value::Null) {
                 set.has_null = true;
                 continue;
             }

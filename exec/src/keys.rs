@@ -91,7 +91,7 @@ pub(crate) fn encode(env: &Env<'_>, kind: KeyKind, value: &Value<'_>, ty: &Colum
             };
             out.extend_from_slice(&ordinal.unwrap_or(0).to_be_bytes());
         }
-        KeyKind::Temporal => match env.as_compared_datetime(value)? {
+        KeyKind::Temporal => match env.as_compared_datetime(value, ty)? {
             Some(d) => out.extend_from_slice(&d.pack().to_be_bytes()),
             None => *out.last_mut().expect("pushed above") = NULL,
         },

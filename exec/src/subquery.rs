@@ -271,7 +271,8 @@ impl Compared<'_, '_> {
                 (Value::Null, _) | (_, Value::Null) if self.op == CompareOp::NullSafeEqual => Some(false),
                 (Value::Null, _) | (_, Value::Null) => None,
                 (Value::Bytes(_), _) | (_, Value::Bytes(_)) if self.by[n] == CompareAs::Temporal => {
-                    Some(crate::eval::holds(self.op, self.env.order_of_dates(value, &other)?))
+                    let order = self.env.order_of_dates((value, &self.exprs[n].ty), (&other, &self.types[n]))?;
+                    order.map(|order| crate::eval::holds(self.op, order))
                 }
                 _ => {
                     let order = self.env.compare_values(self.by[n], value, &self.exprs[n].ty, &other, &self.types[n])?;
