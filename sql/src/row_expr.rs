@@ -699,6 +699,24 @@ impl Printer<'_> {
         self.put(&text);
     }
 
+    /// A type of RETURNING, which CAST would name in other words.
+    fn returned(&mut self, target: &CastTarget<'_>) {
+        const CHARS_MAX: u32 = (1 << 30) - 1;
+        let text = match *target {
+            CastTarget::Char { length: Some(length), charset: Some(charset) } if charset.eq_ignore_ascii_case("binary") => {
+                format!("binary({length})")
+            }
+            CastTarget::Char { length, charset } => {
+                let charset = charset.map_or(String::new(), |name| format!(" character set {}", name.to_ascii_lowercase()));
+                format!("char({}){charset}", length.unwrap_or(CHARS_MAX))
+            }
+            CastTarget::Binary { length: Some(length) } => format!("binary({length})"),
+            CastTarget::Decimal { precision, scale } => format!("decimal({precision}, {scale})"),
+            _ => return self.target(target),
+        };
+        self.put(&text);
+    }
+
     fn interval(&mut self, date: &Expr<'_>, sign: char, amount: &Expr<'_>, unit: IntervalUnit) -> Result<()> {
         self.put("(");
         self.expr(date)?;
@@ -719,7 +737,7 @@ impl Printer<'_> {
         self.text(call.path, None);
         self.put(" returning ");
         match &call.target {
-            Some(target) => self.target(target),
+            Some(target) => self.returned(target),
             None => self.put("char(512)"),
         }
         self.put(")");

@@ -219,6 +219,10 @@ impl Binder<'_> {
         if table.hints.is_empty() {
             return Ok(None);
         }
+        let has = |kind| table.hints.iter().any(|hint| hint.kind == kind);
+        if has(Kind::Use) && has(Kind::Force) {
+            return Err(Error::WrongUsage("USE INDEX", "FORCE INDEX"));
+        }
         let def = &self.sources[source].table;
         let mut used: Option<Vec<usize>> = None;
         let mut ignored = Vec::new();

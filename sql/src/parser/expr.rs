@@ -431,11 +431,32 @@ impl<'a> Parser<'a> {
         Ok(whole.into_bump_slice())
     }
 
+    /// A text where nothing else may stand, as the path of JSON_VALUE: with an introducer too, of a character set that has it as UTF-8 has.
+    pub(super) fn text_literal(&mut self) -> Result<&'a [u8]> {
+        match self.token {
+            Token::National { raw, quote, escaped } => {
+                let bytes = self.resolve(raw, quote, escaped);
+                self.bump();
+                Ok(bytes)
+            }
+            Token::Underscore(name) => {
+                let charset = self.utf8(&name[1..])?;
+                if !is_charset(charset) {
+                    return Err(self.error());
+                }
+                self.bump();
+                let bytes = self.string_chain()?;
+                let is_same = bytes.is_ascii() || charset.to_ascii_lowercase().starts_with("utf8");
+                if is_same { Ok(bytes) } else { Err(self.error()) }
+            }
+            _ => self.string_chain(),
+        }
+    }
+
     /// `_charset 'text'`, or a name that begins with an underscore.
     fn introduced(&mut self, name: &'a [u8]) -> Result<Expr<'a>> {
         let charset = self.utf8(&name[1..])?;
-        let is_charset = CHARSETS.iter().any(|known| known.eq_ignore_ascii_case(charset));
-        if !is_charset || !matches!(self.peek(), Token::String { .. } | Token::Hex(_) | Token::Bits(_)) {
+        if !is_charset(charset) || !matches!(self.peek(), Token::String { .. } | Token::Hex(_) | Token::Bits(_)) {
             return self.name_expr();
         }
         self.bump();
@@ -711,4 +732,9 @@ fn hex_value(digit: u8) -> u8 {
 /// Digits, points and exponents: the lexer gives nothing else.
 fn ascii(digits: &[u8]) -> &str {
     std::str::from_utf8(digits).expect("numbers are ASCII")
+}
+
+/// Is it a character set that an introducer may name?
+fn is_charset(name: &str) -> bool {
+    CHARSETS.iter().any(|known| known.eq_ignore_ascii_case(name))
 }

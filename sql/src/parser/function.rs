@@ -382,7 +382,7 @@ impl<'a> Parser<'a> {
         let arg = self.expr()?;
         let mut height = self.height;
         self.expect(Token::Comma)?;
-        let path = self.string()?;
+        let path = self.text_literal()?;
         let target = if self.accept_word("RETURNING") { Some(self.cast_target()?) } else { None };
         let mut on_empty = JsonOn::Null;
         let mut on_error = JsonOn::Null;

@@ -16,7 +16,7 @@ impl<'a> Parser<'a> {
         self.expect(Token::LeftParen)?;
         let document = self.expr()?;
         self.expect(Token::Comma)?;
-        let path = self.string()?;
+        let path = self.text_literal()?;
         let columns = self.json_columns()?;
         self.expect(Token::RightParen)?;
         let alias = self.table_alias()?.ok_or(Error::TableFunctionWithoutAlias)?;
@@ -40,7 +40,7 @@ impl<'a> Parser<'a> {
         if self.at_word("NESTED") && self.peek_word("PATH") {
             self.bump();
             self.bump();
-            let path = self.string()?;
+            let path = self.text_literal()?;
             return Ok(JsonColumn::Nested { path, columns: self.json_columns()? });
         }
         let name = self.ident()?;
@@ -54,7 +54,7 @@ impl<'a> Parser<'a> {
         }
         let exists = self.accept_kw(K::Exists);
         self.expect_word("PATH")?;
-        let path = self.string()?;
+        let path = self.text_literal()?;
         let (mut on_empty, mut on_error) = (None, None);
         while let Some(answer) = self.json_answer()? {
             self.expect_kw(K::On)?;
