@@ -603,14 +603,15 @@ impl<'a> Env<'a> {
         Ok(Some(moments[0].cmp(&moments[1])))
     }
 
-    /// As `order_among`, of several times; what is none is 00:00:00.
-    pub fn order_among_times(&self, value: &Value<'a>, other: &'a Expr) -> Step<Option<Ordering>> {
+    /// Is the value a member of a list with times? What are none are equal, but among constants, where they are 00:00:00.
+    pub fn is_among_times(&self, value: &Value<'a>, other: &'a Expr, among_constants: impl Fn() -> bool) -> Step<Option<bool>> {
         let right = self.eval(other)?;
         if matches!(right, Value::Null) {
             return Ok(None);
         }
         let (left, right) = (self.as_time(value)?, self.as_time(&right)?);
-        Ok(Some(left.unwrap_or_default().cmp(&right.unwrap_or_default())))
+        let is_zero = |time: Option<types::Time>| time == Some(types::Time::default());
+        Ok(Some(left == right || right.is_none() && is_zero(left) && among_constants()))
     }
 
     fn order(&self, by: CompareAs, value: &Value<'a>, ty: &ColumnType, other: &'a Expr) -> Step<Option<Ordering>> {

@@ -67,13 +67,13 @@ fn compare_each<'a>(env: &Env<'a>, by: CompareAs, arg: &'a Expr, list: &'a [Expr
         return Ok(if unknown { None } else { Some(false) });
     }
     for member in list {
-        let order = match times {
-            true => env.order_among_times(&value, member)?,
-            false => env.order_among(by, &value, &arg.ty, member)?,
+        let equal = match times {
+            true => env.is_among_times(&value, member, || list.iter().all(is_fixed))?,
+            false => env.order_among(by, &value, &arg.ty, member)?.map(std::cmp::Ordering::is_eq),
         };
-        match order {
-            Some(order) if order.is_eq() => return Ok(Some(true)),
-            Some(_) => {}
+        match equal {
+            Some(true) => return Ok(Some(true)),
+            Some(false) => {}
             // A parameter that is none of several days is another day.
             None if list.len() > 1 && is_unread_day(env, arg, member)? => {}
             None => unknown = true,

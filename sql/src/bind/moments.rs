@@ -124,7 +124,7 @@ pub(super) fn keep_dates(arg: &Expr, members: &mut Vec<Expr>) -> bool {
     true
 }
 
-/// A text is compared as a time with several members of a list, one of which is a time: what is none is 00:00:00.
+/// A text is compared as a time with several members of a list, one of which is a time.
 pub(super) fn compares_times(arg: &Expr, members: &[Expr]) -> bool {
     let is = |expr: &Expr, wanted: &[Class]| wanted.contains(&class(&expr.ty));
     members.len() > 1
