@@ -496,8 +496,8 @@ pub struct Output {
     has_buffer: bool,
     pub write_timeout: Duration,
     deadline: Option<Instant>,
-    /// Bytes sent in all, for SHOW STATUS.
-    pub bytes_sent: u64,
+    /// Bytes sent that SHOW STATUS does not know of yet.
+    bytes_sent: u64,
 }
 
 impl Output {
@@ -521,6 +521,11 @@ impl Output {
             self.writer.swap_buffer(&mut buffer);
             self.has_buffer = true;
         }
+    }
+
+    /// Adds to a counter what was sent since the last call.
+    pub fn count_sent(&mut self, counter: &Cell<u64>) {
+        counter.set(counter.get() + std::mem::take(&mut self.bytes_sent));
     }
 
     /// Should what is buffered be sent before more is made?

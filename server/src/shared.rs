@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 pub struct Shared {
     pub config: Config,
@@ -46,6 +46,8 @@ pub struct Shared {
     /// The most sessions at a time, and since when, in seconds of the epoch.
     peak: AtomicUsize,
     peak_since: AtomicU64,
+    /// Microseconds from the start to the last FLUSH STATUS.
+    status_flushed_us: AtomicU64,
     stopping: AtomicBool,
 }
 
@@ -94,6 +96,7 @@ impl Shared {
             next_connection: AtomicU32::new(1),
             peak: AtomicUsize::new(0),
             peak_since: AtomicU64::new(0),
+            status_flushed_us: AtomicU64::new(0),
             stopping: AtomicBool::new(false),
         })
     }
@@ -132,9 +135,16 @@ impl Shared {
     }
 
     /// FLUSH STATUS: the peak begins anew.
-    pub fn forget_peak(&self) {
+    pub fn note_status_flushed(&self) {
+        // Relaxed: a figure for people.
+        self.status_flushed_us.store(self.started.elapsed().as_micros() as u64, Ordering::Relaxed);
         self.peak.store(0, Ordering::Relaxed);
         self.note_peak(self.sessions());
+    }
+
+    /// When FLUSH STATUS was last said; the start, where it was not.
+    pub fn status_flushed(&self) -> Instant {
+        self.started + Duration::from_micros(self.status_flushed_us.load(Ordering::Relaxed))
     }
 
     /// The most sessions at a time, and since when, in seconds of the epoch.

@@ -1,11 +1,12 @@
 //! What binding reads of the session, and the way from a syntax tree to a plan.
 
-use super::commands::command_of;
+use super::counted::command_of;
 use super::outfile::FileTarget;
 use super::settings::IDS;
 use super::state::State;
 use crate::accounts::privilege::Privileges;
 use crate::accounts::{Gathering, Needs};
+use crate::counters::Command;
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
 use crate::plan_cache::ResultTarget;
@@ -403,7 +404,8 @@ impl State {
             }
             prepared => prepared?,
         };
-        let command = command_of(&parsed.statement);
+        // LOAD DATA has counted when it began.
+        let command = command_of(&parsed.statement).filter(|command| *command != Command::Load);
         let global = match &into {
             Some(ResultTarget::File(_)) => Privileges::FILE,
             _ => Privileges::NONE,

@@ -11,8 +11,8 @@
 //! S2: an answer is complete in the output buffer, or the connection ends.
 
 mod command;
-mod commands;
 mod context;
+mod counted;
 mod cursor_sink;
 mod held;
 mod hints;
@@ -158,7 +158,7 @@ pub async fn serve(worker: Rc<Worker>, stream: Stream, id: u32) {
     }
     // What was written last (an error, the farewell of a pipelining client) still goes out if the socket takes it.
     let _ = client.output.flush(&client.socket, &*info).await;
-    info.counters.events.bytes_sent.set(client.output.bytes_sent);
+    client.output.count_sent(&info.counters.events.bytes_sent);
 }
 
 /// A session in the worker's list, for as long as it lives.
@@ -294,7 +294,7 @@ impl Session {
             let received = payload.len() as u64 + 4;
             let counted = &info.counters.events;
             counted.bytes_received.set(counted.bytes_received.get() + received);
-            counted.bytes_sent.set(client.output.bytes_sent);
+            client.output.count_sent(&counted.bytes_sent);
             client.output.prepare();
             let sequence = 1 + (payload.len() / protocol::FRAME_BYTES_MAX) as u8;
             client.output.writer.set_sequence(sequence);

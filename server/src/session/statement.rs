@@ -1,7 +1,7 @@
 //! Statements that are not plans: transactions, SET, SHOW, definitions, administration.
 
 use super::Client;
-use super::commands::command_of;
+use super::counted::command_of;
 use super::run::ResultSet;
 use super::state::{Answer, State};
 use crate::counters::Command;
@@ -287,7 +287,7 @@ impl State {
         }
         if what == "STATUS" {
             self.worker.counters.take(&self.info.counters);
-            self.worker.shared.forget_peak();
+            self.worker.shared.note_status_flushed();
         }
         tracing::debug!(what, "FLUSH has nothing to do");
         Ok(())

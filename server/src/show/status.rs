@@ -115,7 +115,7 @@ fn add_server(state: &State, values: &mut BTreeMap<&'static str, u64>) {
         ("Threads_connected", shared.sessions() as u64),
         ("Threads_created", shared.workers.len() as u64),
         ("Uptime", uptime),
-        ("Uptime_since_flush_status", uptime),
+        ("Uptime_since_flush_status", shared.status_flushed().elapsed().as_secs()),
         ("Innodb_page_size", PAGE_BYTES),
         ("Innodb_buffer_pool_bytes_data", engine.pool_used as u64 * PAGE_BYTES),
         ("Innodb_buffer_pool_bytes_dirty", engine.pool_dirty as u64 * PAGE_BYTES),
