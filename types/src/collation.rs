@@ -60,6 +60,7 @@ pub(crate) fn method(collation: CollationId) -> Method {
         278 => Method::Uca900(3),
         8 => Method::Simple(Simple::Swedish),
         11 | 33 | 45 | 54 => Method::Simple(Simple::General),
+        76 => Method::Simple(Simple::Lower),
         // Nothing makes an id that is not in the list; if one did, bytes are the safe way.
         _ => Method::Bytes,
     }
@@ -427,8 +428,8 @@ pub fn weight_string(text: &[u8], collation: CollationId, characters: Option<usi
                 Uca::new(text, level).for_each(|weight| out.extend_from_slice(&weight.to_be_bytes()));
             }
         }
-        Method::Simple(Simple::General) if collation.charset() != "ascii" => {
-            General::new(text, Simple::General).for_each(|weight| out.extend_from_slice(&weight.to_be_bytes()));
+        Method::Simple(table @ (Simple::General | Simple::Lower)) if collation.charset() != "ascii" => {
+            General::new(text, table).for_each(|weight| out.extend_from_slice(&weight.to_be_bytes()));
             (0..missing).for_each(|_| out.extend_from_slice(&[0, b' ']));
         }
         Method::Simple(table) => {

@@ -1,8 +1,8 @@
 //! `cargo xtask ci`: every check, in named steps.
 //!
 //! 1. What the clients need installs in the background while the compiler works.
-//! 2. format, tidy, lints, and one build of everything: the server that the clients meet is made of the libraries of the unit tests, so every
-//!    assertion holds there too.
+//! 2. format, tidy, and one build of everything, which lints too: the server that the clients meet is made of the libraries of the unit tests,
+//!    so every assertion holds there too.
 //! 3. Three lines beside each other: unit tests, the simulator's known cases; SQL scripts, every client, Miri; isolation, bad input, events and
 //!    crashes, which wait more than they compute, then new seeds of the simulator and models.
 //!
@@ -30,11 +30,15 @@ pub fn run(root: &Path, may_install: bool, only: &[String]) -> Result<bool, Stri
         || only.iter().any(|n| {
             ["sql", "isolation", "abuse", "events", "larger", "migrations", "clients", "crash", "tpcc"].contains(&n.as_str())
         });
+    if may_install {
+        install::components()?;
+    }
     let needs_tools = may_install && (only.is_empty() || wanted("clients"));
     std::thread::scope(|scope| {
         let tools = needs_tools.then(|| scope.spawn(|| install::all(root, &clients::folder(root))));
         static_checks(root, &steps, &wanted);
-        let built = (needs_server || wanted("unit")) && steps.run("build", &mut whole(root, &EVERYTHING), Counting::Whole);
+        let needs_all = needs_server || wanted("lints") || wanted("unit");
+        let built = needs_all && steps.run("lints and build", &mut whole(root, &EVERYTHING), Counting::Whole);
         let (steps, wanted) = (&steps, &wanted);
         let (simulator_is_built, simulator) = mpsc::channel();
         scope.spawn(move || {
@@ -73,10 +77,6 @@ fn static_checks(root: &Path, steps: &Steps, wanted: &dyn Fn(&str) -> bool) {
     if wanted("tidy") {
         steps.run_with("tidy", Counting::Lines, || Ok(tidy::check(root)));
     }
-    if wanted("lints") {
-        let lints = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"];
-        steps.run("lints", &mut whole(root, &lints), Counting::Whole);
-    }
 }
 
 /// What needs no server that runs; tells when there is a simulator.
@@ -102,10 +102,13 @@ fn library_checks(
 /// All libraries, programs and tests, with the features that `cargo test --workspace` gives them.
 const EVERYTHING: [&str; 4] = ["build", "--quiet", "--workspace", "--all-targets"];
 
-/// A cargo command for what is built once: without the files that make building it again quicker.
+/// A cargo command for what is built once: without the files that make building it again quicker, and with clippy as the compiler of our own
+/// crates. `cargo clippy` itself checks all libraries only to throw away what it knows of them; this compiler is what it runs, and so are the
+/// variables.
 fn whole(root: &Path, arguments: &[&str]) -> Command {
     let mut command = cargo(root, arguments);
     command.env("CARGO_INCREMENTAL", "0");
+    command.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver").env("CLIPPY_ARGS", "-Dwarnings");
     command
 }
 

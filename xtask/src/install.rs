@@ -1,7 +1,7 @@
 //! What the tests need on the machine, and how it comes there where it is missing.
 //!
 //! Debian packages through apt (as root, or with sudo that asks nothing), Python drivers through pip into a virtual
-//! environment under the target folder, rustfmt and clippy through rustup. A language's own toolchain is not installed:
+//! environment under the target folder; before all else rustfmt and clippy through rustup. A language's own toolchain is not installed:
 //! where `go`, `node` or `java` is absent, its client is skipped by name.
 
 use crate::proc::{on_path, quiet};
@@ -20,19 +20,17 @@ const PROGRAMS: &[(&str, &str)] = &[
 /// Installs what is missing; tells what it did, or the first thing that failed.
 pub fn all(root: &Path, folder: &Path) -> Result<String, String> {
     let mut told = Vec::new();
-    components(&mut told)?;
     packages(&mut told)?;
     python(root, folder, &mut told)?;
     Ok(if told.is_empty() { "nothing was missing\n".into() } else { told.join("\n") + "\n" })
 }
 
 /// rustfmt and clippy.
-fn components(told: &mut Vec<String>) -> Result<(), String> {
-    for (program, component) in [("cargo-fmt", "rustfmt"), ("cargo-clippy", "clippy")] {
+pub fn components() -> Result<(), String> {
+    for (program, component) in [("cargo-fmt", "rustfmt"), ("clippy-driver", "clippy")] {
         let works = Command::new(program).arg("--version").output().is_ok_and(|o| o.status.success());
         if !works {
             quiet(Command::new("rustup").args(["component", "add", component]))?;
-            told.push(format!("rustup component {component}"));
         }
     }
     Ok(())

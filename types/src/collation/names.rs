@@ -47,6 +47,7 @@ pub static ALL: &[CollationInfo] = &[
     entry(54, "utf16_general_ci", "utf16", true, 4),
     entry(83, "utf8mb3_bin", "utf8mb3", false, 3),
     entry(33, "utf8mb3_general_ci", "utf8mb3", true, 3),
+    entry(76, "utf8mb3_tolower_ci", "utf8mb3", false, 3),
     entry(214, "utf8mb3_unicode_520_ci", "utf8mb3", false, 3),
     entry(192, "utf8mb3_unicode_ci", "utf8mb3", false, 3),
     entry(255, "utf8mb4_0900_ai_ci", "utf8mb4", true, 4),

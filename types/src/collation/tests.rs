@@ -45,6 +45,7 @@ const UCA_FINGERPRINT: u64 = 0x19cc_527c_ad8c_3094;
 const AS_CS_FINGERPRINT: u64 = 0xf997_2d31_1451_2305;
 const UCA520_FINGERPRINT: u64 = 0x4e30_0893_2892_a0de;
 const GENERAL_FINGERPRINT: u64 = 0x07c5_3bd3_83ed_6706;
+const LOWER_FINGERPRINT: u64 = 0xc999_f78c_8f5a_e95d;
 
 /// FNV-1a over "code point, weights" of every character.
 fn fingerprint(codes: impl Iterator<Item = u32>, weights: impl Fn(&[u8]) -> Vec<u16>) -> u64 {
@@ -71,6 +72,7 @@ fn weights_are_mysqls() {
     };
     assert_eq!(fingerprint(0..0x11_0000, levels), AS_CS_FINGERPRINT);
     assert_eq!(fingerprint(0..0x1_0000, |text| General::new(text, Simple::General).collect()), GENERAL_FINGERPRINT);
+    assert_eq!(fingerprint(0..0x1_0000, |text| General::new(text, Simple::Lower).collect()), LOWER_FINGERPRINT);
 }
 
 #[test]

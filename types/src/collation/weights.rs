@@ -77,6 +77,18 @@ pub(crate) fn general_weight(code: u32) -> u16 {
     if page == NO_PAGE { code as u16 } else { word(GENERAL, 256 + usize::from(page) * 256 + (code & 0xff) as usize) }
 }
 
+/// The lower case of a character that is a letter in the general collations too, which are of an older Unicode; and of the signs of Ohm, Kelvin
+/// and Angstrom, which are none there.
+fn lower_weight(code: u32) -> u16 {
+    let lower = char::from_u32(code).and_then(|char| char.to_lowercase().next()).map_or(code, u32::from);
+    match code {
+        0x1_0000.. => 0xfffd,
+        0x2126 | 0x212a | 0x212b => lower as u16,
+        _ if general_weight(lower) == general_weight(code) => lower as u16,
+        _ => code as u16,
+    }
+}
+
 /// Weights of the general collations of ASCII: upper case.
 static GENERAL_ASCII: [u16; 128] = {
     let mut table = [0; 128];
@@ -93,6 +105,8 @@ static GENERAL_ASCII: [u16; 128] = {
 pub(crate) enum Simple {
     /// Upper case of the base letter.
     General,
+    /// Lower case.
+    Lower,
     Swedish,
     /// The bytes of latin1.
     Latin1,
@@ -115,8 +129,10 @@ impl<'a> General<'a> {
 
 /// Weight of a character; those that latin1 has not are as `?`.
 pub(crate) fn simple_weight(code: u32, table: Simple) -> u16 {
-    if table == Simple::General {
-        return general_weight(code);
+    match table {
+        Simple::General => return general_weight(code),
+        Simple::Lower => return lower_weight(code),
+        _ => {}
     }
     let byte = char::from_u32(code).and_then(crate::charset::latin1_byte).unwrap_or(b'?');
     u16::from(match (table, byte) {
@@ -136,6 +152,7 @@ impl Iterator for General<'_> {
             self.text = &self.text[1..];
             return Some(match self.table {
                 Simple::Latin1 => first.into(),
+                Simple::Lower => first.to_ascii_lowercase().into(),
                 Simple::Table(table) => table[usize::from(first)].into(),
                 Simple::General | Simple::Swedish => GENERAL_ASCII[usize::from(first)],
             });

@@ -13,7 +13,7 @@ CREATE TABLE CHARACTER_SETS (
     `MAXLEN` int unsigned NOT NULL);
 CREATE TABLE CHECK_CONSTRAINTS (
     `CONSTRAINT_CATALOG` varchar(64) COLLATE utf8mb3_bin NOT NULL, `CONSTRAINT_SCHEMA` varchar(64) COLLATE utf8mb3_bin NOT NULL,
-    `CONSTRAINT_NAME` varchar(64) NOT NULL, `CHECK_CLAUSE` longtext COLLATE utf8mb3_bin NOT NULL);
+    `CONSTRAINT_NAME` varchar(64) COLLATE utf8mb3_tolower_ci NOT NULL, `CHECK_CLAUSE` longtext COLLATE utf8mb3_bin NOT NULL);
 CREATE TABLE COLLATIONS (
     `COLLATION_NAME` varchar(64) NOT NULL, `CHARACTER_SET_NAME` varchar(64) NOT NULL, `ID` bigint unsigned NOT NULL,
     `IS_DEFAULT` varchar(3) NOT NULL, `IS_COMPILED` varchar(3) NOT NULL, `SORTLEN` int unsigned NOT NULL,
@@ -22,25 +22,25 @@ CREATE TABLE COLLATION_CHARACTER_SET_APPLICABILITY (
     `COLLATION_NAME` varchar(64) NOT NULL, `CHARACTER_SET_NAME` varchar(64) NOT NULL);
 CREATE TABLE COLUMNS (
     `TABLE_CATALOG` varchar(64) COLLATE utf8mb3_bin NOT NULL, `TABLE_SCHEMA` varchar(64) COLLATE utf8mb3_bin NOT NULL,
-    `TABLE_NAME` varchar(64) COLLATE utf8mb3_bin NOT NULL, `COLUMN_NAME` varchar(64), `ORDINAL_POSITION` int unsigned NOT NULL,
-    `COLUMN_DEFAULT` text COLLATE utf8mb3_bin, `IS_NULLABLE` varchar(3) NOT NULL, `DATA_TYPE` longtext COLLATE utf8mb3_bin,
-    `CHARACTER_MAXIMUM_LENGTH` bigint, `CHARACTER_OCTET_LENGTH` bigint, `NUMERIC_PRECISION` bigint unsigned,
-    `NUMERIC_SCALE` bigint unsigned, `DATETIME_PRECISION` int unsigned, `CHARACTER_SET_NAME` varchar(64),
-    `COLLATION_NAME` varchar(64), `COLUMN_TYPE` mediumtext COLLATE utf8mb3_bin NOT NULL,
+    `TABLE_NAME` varchar(64) COLLATE utf8mb3_bin NOT NULL, `COLUMN_NAME` varchar(64) COLLATE utf8mb3_tolower_ci,
+    `ORDINAL_POSITION` int unsigned NOT NULL, `COLUMN_DEFAULT` text COLLATE utf8mb3_bin, `IS_NULLABLE` varchar(3) NOT NULL,
+    `DATA_TYPE` longtext COLLATE utf8mb3_bin, `CHARACTER_MAXIMUM_LENGTH` bigint, `CHARACTER_OCTET_LENGTH` bigint,
+    `NUMERIC_PRECISION` bigint unsigned, `NUMERIC_SCALE` bigint unsigned, `DATETIME_PRECISION` int unsigned,
+    `CHARACTER_SET_NAME` varchar(64), `COLLATION_NAME` varchar(64), `COLUMN_TYPE` mediumtext COLLATE utf8mb3_bin NOT NULL,
     `COLUMN_KEY` enum('','PRI','UNI','MUL') COLLATE utf8mb3_bin NOT NULL, `EXTRA` varchar(256), `PRIVILEGES` varchar(154),
     `COLUMN_COMMENT` text COLLATE utf8mb3_bin NOT NULL, `GENERATION_EXPRESSION` longtext COLLATE utf8mb3_bin NOT NULL,
     `SRS_ID` int unsigned);
 CREATE TABLE COLUMNS_EXTENSIONS (
     `TABLE_CATALOG` varchar(64) COLLATE utf8mb3_bin NOT NULL, `TABLE_SCHEMA` varchar(64) COLLATE utf8mb3_bin NOT NULL,
-    `TABLE_NAME` varchar(64) COLLATE utf8mb3_bin NOT NULL, `COLUMN_NAME` varchar(64), `ENGINE_ATTRIBUTE` json,
-    `SECONDARY_ENGINE_ATTRIBUTE` json);
+    `TABLE_NAME` varchar(64) COLLATE utf8mb3_bin NOT NULL, `COLUMN_NAME` varchar(64) COLLATE utf8mb3_tolower_ci,
+    `ENGINE_ATTRIBUTE` json, `SECONDARY_ENGINE_ATTRIBUTE` json);
 CREATE TABLE COLUMN_PRIVILEGES (
     `GRANTEE` varchar(292) NOT NULL, `TABLE_CATALOG` varchar(512) NOT NULL, `TABLE_SCHEMA` varchar(64) NOT NULL,
     `TABLE_NAME` varchar(64) NOT NULL, `COLUMN_NAME` varchar(64) NOT NULL, `PRIVILEGE_TYPE` varchar(64) NOT NULL,
     `IS_GRANTABLE` varchar(3) NOT NULL);
 CREATE TABLE COLUMN_STATISTICS (
     `SCHEMA_NAME` varchar(64) COLLATE utf8mb3_bin NOT NULL, `TABLE_NAME` varchar(64) COLLATE utf8mb3_bin NOT NULL,
-    `COLUMN_NAME` varchar(64) NOT NULL, `HISTOGRAM` json NOT NULL);
+    `COLUMN_NAME` varchar(64) COLLATE utf8mb3_tolower_ci NOT NULL, `HISTOGRAM` json NOT NULL);
 CREATE TABLE ENABLED_ROLES (
     `ROLE_NAME` varchar(255) COLLATE utf8mb4_0900_ai_ci, `ROLE_HOST` varchar(255) COLLATE utf8mb4_0900_ai_ci,
     `IS_DEFAULT` varchar(3), `IS_MANDATORY` varchar(3) NOT NULL);
@@ -131,13 +131,13 @@ CREATE TABLE INNODB_COLUMNS (
 CREATE TABLE INNODB_DATAFILES (
     `SPACE` varbinary(256), `PATH` varchar(512) COLLATE utf8mb3_bin NOT NULL);
 CREATE TABLE INNODB_FIELDS (
-    `INDEX_ID` varbinary(256), `NAME` varchar(64) NOT NULL, `POS` bigint unsigned NOT NULL);
+    `INDEX_ID` varbinary(256), `NAME` varchar(64) COLLATE utf8mb3_tolower_ci NOT NULL, `POS` bigint unsigned NOT NULL);
 CREATE TABLE INNODB_FOREIGN (
     `ID` varchar(129) COLLATE utf8mb3_bin, `FOR_NAME` varchar(129) COLLATE utf8mb3_bin,
     `REF_NAME` varchar(129) COLLATE utf8mb3_bin, `N_COLS` bigint NOT NULL, `TYPE` bigint unsigned NOT NULL);
 CREATE TABLE INNODB_FOREIGN_COLS (
-    `ID` varchar(129) COLLATE utf8mb3_bin, `FOR_COL_NAME` varchar(64) NOT NULL, `REF_COL_NAME` varchar(64) NOT NULL,
-    `POS` int unsigned NOT NULL);
+    `ID` varchar(129) COLLATE utf8mb3_bin, `FOR_COL_NAME` varchar(64) COLLATE utf8mb3_tolower_ci NOT NULL,
+    `REF_COL_NAME` varchar(64) COLLATE utf8mb3_tolower_ci NOT NULL, `POS` int unsigned NOT NULL);
 CREATE TABLE INNODB_FT_BEING_DELETED (
     `DOC_ID` bigint unsigned NOT NULL);
 CREATE TABLE INNODB_FT_CONFIG (
@@ -200,11 +200,11 @@ CREATE TABLE KEYWORDS (
     `WORD` varchar(128) COLLATE utf8mb4_0900_ai_ci, `RESERVED` int);
 CREATE TABLE KEY_COLUMN_USAGE (
     `CONSTRAINT_CATALOG` varchar(64) COLLATE utf8mb3_bin NOT NULL, `CONSTRAINT_SCHEMA` varchar(64) COLLATE utf8mb3_bin NOT NULL,
-    `CONSTRAINT_NAME` varchar(64), `TABLE_CATALOG` varchar(64) COLLATE utf8mb3_bin NOT NULL,
+    `CONSTRAINT_NAME` varchar(64) COLLATE utf8mb3_tolower_ci, `TABLE_CATALOG` varchar(64) COLLATE utf8mb3_bin NOT NULL,
     `TABLE_SCHEMA` varchar(64) COLLATE utf8mb3_bin NOT NULL, `TABLE_NAME` varchar(64) COLLATE utf8mb3_bin NOT NULL,
-    `COLUMN_NAME` varchar(64), `ORDINAL_POSITION` int unsigned NOT NULL, `POSITION_IN_UNIQUE_CONSTRAINT` int unsigned,
-    `REFERENCED_TABLE_SCHEMA` varchar(64) COLLATE utf8mb3_bin, `REFERENCED_TABLE_NAME` varchar(64) COLLATE utf8mb3_bin,
-    `REFERENCED_COLUMN_NAME` varchar(64));
+    `COLUMN_NAME` varchar(64) COLLATE utf8mb3_tolower_ci, `ORDINAL_POSITION` int unsigned NOT NULL,
+    `POSITION_IN_UNIQUE_CONSTRAINT` int unsigned, `REFERENCED_TABLE_SCHEMA` varchar(64) COLLATE utf8mb3_bin,
+    `REFERENCED_TABLE_NAME` varchar(64) COLLATE utf8mb3_bin, `REFERENCED_COLUMN_NAME` varchar(64) COLLATE utf8mb3_tolower_ci);
 CREATE TABLE OPTIMIZER_TRACE (
     `QUERY` longtext NOT NULL, `TRACE` longtext NOT NULL, `MISSING_BYTES_BEYOND_MAX_MEM_SIZE` int NOT NULL,
     `INSUFFICIENT_PRIVILEGES` tinyint(1) NOT NULL);
@@ -218,9 +218,9 @@ CREATE TABLE PARAMETERS (
     `ROUTINE_TYPE` enum('FUNCTION','PROCEDURE','LIBRARY') COLLATE utf8mb3_bin NOT NULL);
 CREATE TABLE PARTITIONS (
     `TABLE_CATALOG` varchar(64) COLLATE utf8mb3_bin NOT NULL, `TABLE_SCHEMA` varchar(64) COLLATE utf8mb3_bin NOT NULL,
-    `TABLE_NAME` varchar(64) COLLATE utf8mb3_bin NOT NULL, `PARTITION_NAME` varchar(64), `SUBPARTITION_NAME` varchar(64),
-    `PARTITION_ORDINAL_POSITION` int unsigned, `SUBPARTITION_ORDINAL_POSITION` int unsigned,
-    `PARTITION_METHOD` varchar(13), `SUBPARTITION_METHOD` varchar(13),
+    `TABLE_NAME` varchar(64) COLLATE utf8mb3_bin NOT NULL, `PARTITION_NAME` varchar(64) COLLATE utf8mb3_tolower_ci,
+    `SUBPARTITION_NAME` varchar(64) COLLATE utf8mb3_tolower_ci, `PARTITION_ORDINAL_POSITION` int unsigned,
+    `SUBPARTITION_ORDINAL_POSITION` int unsigned, `PARTITION_METHOD` varchar(13), `SUBPARTITION_METHOD` varchar(13),
     `PARTITION_EXPRESSION` varchar(2048) COLLATE utf8mb3_bin, `SUBPARTITION_EXPRESSION` varchar(2048) COLLATE utf8mb3_bin,
     `PARTITION_DESCRIPTION` text COLLATE utf8mb3_bin, `TABLE_ROWS` bigint unsigned, `AVG_ROW_LENGTH` bigint unsigned,
     `DATA_LENGTH` bigint unsigned, `MAX_DATA_LENGTH` bigint unsigned, `INDEX_LENGTH` bigint unsigned, `DATA_FREE` bigint unsigned,
@@ -242,8 +242,9 @@ CREATE TABLE PROFILING (
     `PAGE_FAULTS_MINOR` int, `SWAPS` int, `SOURCE_FUNCTION` varchar(30), `SOURCE_FILE` varchar(20), `SOURCE_LINE` int);
 CREATE TABLE REFERENTIAL_CONSTRAINTS (
     `CONSTRAINT_CATALOG` varchar(64) COLLATE utf8mb3_bin NOT NULL, `CONSTRAINT_SCHEMA` varchar(64) COLLATE utf8mb3_bin NOT NULL,
-    `CONSTRAINT_NAME` varchar(64), `UNIQUE_CONSTRAINT_CATALOG` varchar(64) COLLATE utf8mb3_bin NOT NULL,
-    `UNIQUE_CONSTRAINT_SCHEMA` varchar(64) COLLATE utf8mb3_bin NOT NULL, `UNIQUE_CONSTRAINT_NAME` varchar(64),
+    `CONSTRAINT_NAME` varchar(64) COLLATE utf8mb3_tolower_ci, `UNIQUE_CONSTRAINT_CATALOG` varchar(64) COLLATE utf8mb3_bin NOT NULL,
+    `UNIQUE_CONSTRAINT_SCHEMA` varchar(64) COLLATE utf8mb3_bin NOT NULL,
+    `UNIQUE_CONSTRAINT_NAME` varchar(64) COLLATE utf8mb3_tolower_ci,
     `MATCH_OPTION` enum('NONE','PARTIAL','FULL') COLLATE utf8mb3_bin NOT NULL,
     `UPDATE_RULE` enum('NO ACTION','RESTRICT','CASCADE','SET NULL','SET DEFAULT') COLLATE utf8mb3_bin NOT NULL,
     `DELETE_RULE` enum('NO ACTION','RESTRICT','CASCADE','SET NULL','SET DEFAULT') COLLATE utf8mb3_bin NOT NULL,
@@ -300,15 +301,16 @@ CREATE TABLE SCHEMA_PRIVILEGES (
 CREATE TABLE STATISTICS (
     `TABLE_CATALOG` varchar(64) COLLATE utf8mb3_bin NOT NULL, `TABLE_SCHEMA` varchar(64) COLLATE utf8mb3_bin NOT NULL,
     `TABLE_NAME` varchar(64) COLLATE utf8mb3_bin NOT NULL, `NON_UNIQUE` int NOT NULL,
-    `INDEX_SCHEMA` varchar(64) COLLATE utf8mb3_bin NOT NULL, `INDEX_NAME` varchar(64), `SEQ_IN_INDEX` int unsigned NOT NULL,
-    `COLUMN_NAME` varchar(64), `COLLATION` varchar(1), `CARDINALITY` bigint, `SUB_PART` bigint, `PACKED` varbinary(0),
-    `NULLABLE` varchar(3) NOT NULL, `INDEX_TYPE` varchar(11) COLLATE utf8mb3_bin NOT NULL, `COMMENT` varchar(8) NOT NULL,
+    `INDEX_SCHEMA` varchar(64) COLLATE utf8mb3_bin NOT NULL, `INDEX_NAME` varchar(64) COLLATE utf8mb3_tolower_ci,
+    `SEQ_IN_INDEX` int unsigned NOT NULL, `COLUMN_NAME` varchar(64) COLLATE utf8mb3_tolower_ci, `COLLATION` varchar(1),
+    `CARDINALITY` bigint, `SUB_PART` bigint, `PACKED` varbinary(0), `NULLABLE` varchar(3) NOT NULL,
+    `INDEX_TYPE` varchar(11) COLLATE utf8mb3_bin NOT NULL, `COMMENT` varchar(8) NOT NULL,
     `INDEX_COMMENT` varchar(2048) COLLATE utf8mb3_bin NOT NULL, `IS_VISIBLE` varchar(3) NOT NULL,
     `EXPRESSION` longtext COLLATE utf8mb3_bin);
 CREATE TABLE ST_GEOMETRY_COLUMNS (
     `TABLE_CATALOG` varchar(64) COLLATE utf8mb3_bin NOT NULL, `TABLE_SCHEMA` varchar(64) COLLATE utf8mb3_bin NOT NULL,
-    `TABLE_NAME` varchar(64) COLLATE utf8mb3_bin NOT NULL, `COLUMN_NAME` varchar(64), `SRS_NAME` varchar(80),
-    `SRS_ID` int unsigned, `GEOMETRY_TYPE_NAME` longtext COLLATE utf8mb3_bin);
+    `TABLE_NAME` varchar(64) COLLATE utf8mb3_bin NOT NULL, `COLUMN_NAME` varchar(64) COLLATE utf8mb3_tolower_ci,
+    `SRS_NAME` varchar(80), `SRS_ID` int unsigned, `GEOMETRY_TYPE_NAME` longtext COLLATE utf8mb3_bin);
 CREATE TABLE ST_SPATIAL_REFERENCE_SYSTEMS (
     `SRS_NAME` varchar(80) NOT NULL, `SRS_ID` int unsigned NOT NULL, `ORGANIZATION` varchar(256),
     `ORGANIZATION_COORDSYS_ID` int unsigned, `DEFINITION` varchar(4096) COLLATE utf8mb3_bin NOT NULL,
@@ -336,13 +338,13 @@ CREATE TABLE TABLES_EXTENSIONS (
     `TABLE_NAME` varchar(64) COLLATE utf8mb3_bin NOT NULL, `ENGINE_ATTRIBUTE` json, `SECONDARY_ENGINE_ATTRIBUTE` json);
 CREATE TABLE TABLE_CONSTRAINTS (
     `CONSTRAINT_CATALOG` varchar(64) COLLATE utf8mb3_bin NOT NULL, `CONSTRAINT_SCHEMA` varchar(64) COLLATE utf8mb3_bin NOT NULL,
-    `CONSTRAINT_NAME` varchar(64), `TABLE_SCHEMA` varchar(64) COLLATE utf8mb3_bin NOT NULL,
+    `CONSTRAINT_NAME` varchar(64) COLLATE utf8mb3_tolower_ci, `TABLE_SCHEMA` varchar(64) COLLATE utf8mb3_bin NOT NULL,
     `TABLE_NAME` varchar(64) COLLATE utf8mb3_bin NOT NULL, `CONSTRAINT_TYPE` varchar(11) COLLATE utf8mb3_bin NOT NULL,
     `ENFORCED` varchar(3) COLLATE utf8mb3_bin NOT NULL);
 CREATE TABLE TABLE_CONSTRAINTS_EXTENSIONS (
     `CONSTRAINT_CATALOG` varchar(64) COLLATE utf8mb3_bin NOT NULL, `CONSTRAINT_SCHEMA` varchar(64) COLLATE utf8mb3_bin NOT NULL,
-    `CONSTRAINT_NAME` varchar(64) NOT NULL, `TABLE_NAME` varchar(64) COLLATE utf8mb3_bin NOT NULL, `ENGINE_ATTRIBUTE` json,
-    `SECONDARY_ENGINE_ATTRIBUTE` json);
+    `CONSTRAINT_NAME` varchar(64) COLLATE utf8mb3_tolower_ci NOT NULL, `TABLE_NAME` varchar(64) COLLATE utf8mb3_bin NOT NULL,
+    `ENGINE_ATTRIBUTE` json, `SECONDARY_ENGINE_ATTRIBUTE` json);
 CREATE TABLE TABLE_PRIVILEGES (
     `GRANTEE` varchar(292) NOT NULL, `TABLE_CATALOG` varchar(512) NOT NULL, `TABLE_SCHEMA` varchar(64) NOT NULL,
     `TABLE_NAME` varchar(64) NOT NULL, `PRIVILEGE_TYPE` varchar(64) NOT NULL, `IS_GRANTABLE` varchar(3) NOT NULL);

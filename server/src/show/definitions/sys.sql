@@ -116,9 +116,9 @@ CREATE TABLE ps_check_lost_instrumentation (
     `variable_name` varchar(64) COLLATE utf8mb4_0900_ai_ci NOT NULL, `variable_value` varchar(1024) COLLATE utf8mb4_0900_ai_ci);
 CREATE TABLE schema_auto_increment_columns (
     `table_schema` varchar(64) COLLATE utf8mb3_bin NOT NULL, `table_name` varchar(64) COLLATE utf8mb3_bin NOT NULL,
-    `column_name` varchar(64), `data_type` longtext COLLATE utf8mb3_bin, `column_type` mediumtext COLLATE utf8mb3_bin NOT NULL,
-    `is_signed` int NOT NULL, `is_unsigned` int NOT NULL, `max_value` bigint unsigned, `auto_increment` bigint unsigned,
-    `auto_increment_ratio` decimal(25,4) unsigned);
+    `column_name` varchar(64) COLLATE utf8mb3_tolower_ci, `data_type` longtext COLLATE utf8mb3_bin,
+    `column_type` mediumtext COLLATE utf8mb3_bin NOT NULL, `is_signed` int NOT NULL, `is_unsigned` int NOT NULL,
+    `max_value` bigint unsigned, `auto_increment` bigint unsigned, `auto_increment_ratio` decimal(25,4) unsigned);
 CREATE TABLE schema_index_statistics (
     `table_schema` varchar(64) COLLATE utf8mb4_0900_ai_ci, `table_name` varchar(64) COLLATE utf8mb4_0900_ai_ci,
     `index_name` varchar(64) COLLATE utf8mb4_0900_ai_ci, `rows_selected` bigint unsigned NOT NULL, `select_latency` varchar(11),
@@ -128,9 +128,10 @@ CREATE TABLE schema_object_overview (
     `db` varchar(64) COLLATE utf8mb3_bin NOT NULL, `object_type` varchar(19) COLLATE utf8mb3_bin, `count` bigint NOT NULL);
 CREATE TABLE schema_redundant_indexes (
     `table_schema` varchar(64) COLLATE utf8mb3_bin NOT NULL, `table_name` varchar(64) COLLATE utf8mb3_bin NOT NULL,
-    `redundant_index_name` varchar(64), `redundant_index_columns` text, `redundant_index_non_unique` int,
-    `dominant_index_name` varchar(64), `dominant_index_columns` text, `dominant_index_non_unique` int,
-    `subpart_exists` int NOT NULL, `sql_drop_index` varchar(223));
+    `redundant_index_name` varchar(64) COLLATE utf8mb3_tolower_ci, `redundant_index_columns` text COLLATE utf8mb3_tolower_ci,
+    `redundant_index_non_unique` int, `dominant_index_name` varchar(64) COLLATE utf8mb3_tolower_ci,
+    `dominant_index_columns` text COLLATE utf8mb3_tolower_ci, `dominant_index_non_unique` int, `subpart_exists` int NOT NULL,
+    `sql_drop_index` varchar(223) COLLATE utf8mb3_tolower_ci);
 CREATE TABLE schema_table_lock_waits (
     `object_schema` varchar(64) COLLATE utf8mb4_0900_ai_ci, `object_name` varchar(64) COLLATE utf8mb4_0900_ai_ci,
     `waiting_thread_id` bigint unsigned NOT NULL, `waiting_pid` bigint unsigned,
