@@ -216,7 +216,8 @@ impl MetadataLock {
 
     /// Does somebody hold the lock alone or wait for that?
     pub fn is_exclusive(&self) -> bool {
-        self.closed.load(Ordering::Relaxed) & ALONE != 0
+        // SeqCst (M3): a waiter looks again after it has registered.
+        self.closed.load(Ordering::SeqCst) & ALONE != 0
     }
 
     fn is_drained(&self) -> bool {

@@ -2,24 +2,35 @@
 //!
 //! L3: all locks or none. Who waits keeps others out, so a wait is cut into turns, as those of definitions are (`table::ddl::locks`).
 //! L4: a definition shares `Shared::definitions` as a writer; a read lock there keeps all of them waiting.
+//! L5: who has locked tables and waits with a definition for a backup gives way (1213) where the backup's session waits for such a table. No
+//!     other circle has a lock of the whole server in it: whoever else waits for one holds no tables.
 
 use super::state::State;
-use super::table_locks::{GlobalLock, LockedTable, LockedTables, NamedLocks, TableGuard, Wanted};
+use super::table_locks::{GlobalLock, LockedTable, LockedTables, NamedLocks, NoDefinitions, TableGuard, Wanted};
 use super::transaction::wait_for;
 use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
+use crate::shared::Shared;
 use crate::show;
 use sql::ast::{LockTable, ObjectName, Statement};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
-use table::mdl::{ClaimGuard, Claimed, PAUSE, ReadLockGuard, ShareGuard, TURN};
+use table::mdl::{ClaimGuard, Claimed, PAUSE, ShareGuard, TURN};
 use table::{Table, TableUse};
 use types::schema::{Schema, TableDef, TableId};
 
 const TABLE_WAIT: &str = "Waiting for table metadata lock";
 const GLOBAL_WAIT: &str = "Waiting for global read lock";
 const BACKUP_WAIT: &str = "Waiting for backup lock";
+
+/// L5 from the other side: has a session locked the table that waits for who has locked the instance? A statement of the latter asks before it
+/// waits, since others are not told of statements.
+pub fn is_owner_waiting(shared: &Shared, table: &Table) -> bool {
+    let claims = table.mdl().claims();
+    let mut owners = claims.iter().filter(|claim| claim.held && claim.what == Claimed::WriteLock);
+    owners.any(|owner| shared.definitions.claims().iter().any(|claim| !claim.held && claim.session == owner.session))
+}
 
 /// What comes of a turn.
 enum Turn {
@@ -84,16 +95,17 @@ impl State {
         let deadline = Instant::now() + self.settings.metadata_lock_wait;
         loop {
             let end = deadline.min(Instant::now() + TURN);
-            if let Some(no_definitions) = self.stop_definitions(GLOBAL_WAIT, end).await? {
+            let mut told = None;
+            if let Some(no_definitions) = self.stop_definitions(Claimed::AllTables, GLOBAL_WAIT, end).await? {
                 match self.take_turn(&self.everything(), GLOBAL_WAIT, deadline).await? {
                     Turn::Locked(locked) => {
                         self.transaction.locks_mut().global = Some(Rc::new(GlobalLock::new(no_definitions, locked)));
                         return Ok(());
                     }
-                    Turn::Failed(_) => drop(no_definitions),
+                    Turn::Failed(claim) => told = claim,
                 }
             }
-            self.pause(None, deadline).await?;
+            self.pause(told, deadline).await?;
         }
     }
 
@@ -105,8 +117,11 @@ impl State {
         let deadline = Instant::now() + self.settings.metadata_lock_wait;
         while self.transaction.locks().backup.is_none() {
             let end = deadline.min(Instant::now() + TURN);
-            match self.stop_definitions(BACKUP_WAIT, end).await? {
-                Some(lock) => self.transaction.locks_mut().backup = Some(Rc::new(lock)),
+            match self.stop_definitions(Claimed::ReadLock, BACKUP_WAIT, end).await? {
+                Some(lock) => {
+                    lock.hold();
+                    self.transaction.locks_mut().backup = Some(Rc::new(lock));
+                }
                 None => self.pause(None, deadline).await?,
             }
         }
@@ -230,7 +245,7 @@ impl State {
     /// Before a definition, and a change of accounts: it waits for those who want none (L4). `None`: it does not concern them.
     ///
     /// # Errors
-    /// 1100, 1099, 1192, 1223, 1205, 1317
+    /// 1100, 1099, 1192, 1223, 1205, 1213, 1317
     pub async fn enter_definition(&self, statement: &Statement<'_>) -> Result<Option<ShareGuard>> {
         if self.is_of_temporary_tables(statement) {
             return Ok(None);
@@ -240,11 +255,32 @@ impl State {
             return Ok(None);
         }
         let (lock, worker) = (&self.worker.shared.definitions, self.worker.index);
-        if let Err(wait) = lock.acquire_shared(worker, TableUse::Writes) {
-            let longest = self.settings.metadata_lock_wait;
-            wait_for(&self.worker, &self.info, wait, BACKUP_WAIT, longest).await.map_err(Error::Exec)?;
+        if let Err(mut wait) = lock.acquire_shared(worker, TableUse::Writes) {
+            let _told = lock.claim(self.info.id, Claimed::Share);
+            let deadline = Instant::now() + self.settings.metadata_lock_wait;
+            loop {
+                if self.is_waited_for_by_a_backup() {
+                    return Err(Error::Exec(exec::Error::Deadlock));
+                }
+                let left = deadline.saturating_duration_since(Instant::now());
+                match wait_for(&self.worker, &self.info, &mut wait, BACKUP_WAIT, left.min(PAUSE)).await {
+                    Ok(()) => break,
+                    Err(exec::Error::LockWaitTimeout) if left > PAUSE => {}
+                    Err(error) => return Err(Error::Exec(error)),
+                }
+            }
         }
         Ok(Some(lock.guard_shared(worker, TableUse::Writes)))
+    }
+
+    /// L5, of a definition that waits.
+    fn is_waited_for_by_a_backup(&self) -> bool {
+        let Some(named) = &self.transaction.locks().named else { return false };
+        let shared = &self.worker.shared;
+        let claims = shared.definitions.claims();
+        let is_backup = |session| claims.iter().any(|claim| claim.held && claim.session == session);
+        let mut tables = named.tables().filter_map(|id| shared.database.table(id));
+        tables.any(|table| table.mdl().claims().iter().any(|claim| !claim.held && is_backup(claim.session)))
     }
 
     fn is_of_temporary_tables(&self, statement: &Statement<'_>) -> bool {
@@ -367,10 +403,11 @@ impl State {
     }
 
     /// L4. `None`: not by then.
-    async fn stop_definitions(&self, state: &'static str, end: Instant) -> Result<Option<ReadLockGuard>> {
-        let lock = self.worker.shared.definitions.acquire_read_lock(self.worker.index);
+    async fn stop_definitions(&self, what: Claimed, state: &'static str, end: Instant) -> Result<Option<NoDefinitions>> {
+        let definitions = &self.worker.shared.definitions;
+        let (claim, lock) = (definitions.claim(self.info.id, what), definitions.acquire_read_lock(self.worker.index));
         match wait_for(&self.worker, &self.info, lock, state, end.saturating_duration_since(Instant::now())).await {
-            Ok(guard) => Ok(Some(guard)),
+            Ok(guard) => Ok(Some(NoDefinitions::new(guard, claim))),
             Err(exec::Error::LockWaitTimeout) => Ok(None),
             Err(error) => Err(Error::Exec(error)),
         }

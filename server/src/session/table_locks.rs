@@ -27,7 +27,7 @@ pub struct SessionLocks {
     /// FLUSH TABLES WITH READ LOCK
     pub global: Option<Rc<GlobalLock>>,
     /// LOCK INSTANCE FOR BACKUP
-    pub backup: Option<Rc<ReadLockGuard>>,
+    pub backup: Option<Rc<NoDefinitions>>,
 }
 
 /// What LOCK TABLES has locked.
@@ -39,7 +39,13 @@ pub struct NamedLocks {
 /// All tables, locked for reading, while there are no definitions.
 pub struct GlobalLock {
     tables: LockedTables,
-    _no_definitions: ReadLockGuard,
+    _no_definitions: NoDefinitions,
+}
+
+/// No definition begins.
+pub struct NoDefinitions {
+    _lock: ReadLockGuard,
+    claim: ClaimGuard,
 }
 
 /// A name under which something is locked.
@@ -159,6 +165,11 @@ impl NamedLocks {
         refused.map_or(Ok(()), |name| Err(Error::LockedForReading(name.to_owned())))
     }
 
+    /// The tables.
+    pub fn tables(&self) -> impl Iterator<Item = TableId> {
+        self.tables.0.iter().map(|locked| locked.table)
+    }
+
     /// Is any of the tables still there?
     pub fn is_alive(&self, database: &Database) -> bool {
         self.tables.0.iter().any(|locked| database.table(locked.table).is_some())
@@ -173,8 +184,20 @@ impl NamedLocks {
 }
 
 impl GlobalLock {
-    pub fn new(no_definitions: ReadLockGuard, tables: LockedTables) -> Self {
+    pub fn new(no_definitions: NoDefinitions, tables: LockedTables) -> Self {
+        no_definitions.hold();
         Self { tables, _no_definitions: no_definitions }
+    }
+}
+
+impl NoDefinitions {
+    pub fn new(lock: ReadLockGuard, claim: ClaimGuard) -> Self {
+        Self { _lock: lock, claim }
+    }
+
+    /// Others are told that it is held, for good; before it may be given back soon.
+    pub fn hold(&self) {
+        self.claim.hold();
     }
 }
 

@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::plan_cache::PlanEntry;
 use crate::session::held::{Held, HeldTables};
 use crate::session::info::SessionInfo;
+use crate::session::lock_statements::is_owner_waiting;
 use crate::session::settings::Settings;
 use crate::session::table_locks::SessionLocks;
 use crate::worker::Worker;
@@ -181,10 +182,14 @@ impl Transaction {
             };
             if let Err(wait) = acquired {
                 // Who holds locks and waits for more may be part of a circle, so that wait is a short one.
-                let longest = match self.held.is_empty() {
+                let longest = match self.held.is_empty() && self.locks.backup.is_none() {
                     true => settings.metadata_lock_wait,
                     false => settings.metadata_lock_wait.min(settings.row_lock_wait),
                 };
+                if self.locks.backup.is_some() && is_owner_waiting(&worker.shared, table) {
+                    held.give_back(worker);
+                    return Err(Error::Exec(exec::Error::Deadlock));
+                }
                 let began = Instant::now();
                 let told = self.held.wait(&held, table);
                 let waited = wait_for(worker, info, wait, "Waiting for table metadata lock", longest).await;

@@ -2,7 +2,8 @@
 //! waits for a definition.
 //!
 //! Told are the tables that open transactions use (`session::held`), what definitions and CHECK TABLE and its kin hold or wait for
-//! (`table::mdl::Claim`), and the names of GET_LOCK. There are no locks of the whole server, of databases or of programs.
+//! (`table::mdl::Claim`), LOCK INSTANCE FOR BACKUP, FLUSH TABLES WITH READ LOCK and the definitions that wait for them, and the names of
+//! GET_LOCK. There are no locks of databases or of programs.
 
 use super::build::{number, optional, text};
 use super::definitions::named;
@@ -51,6 +52,7 @@ fn lines<'a>(source: &Source<'a>) -> Vec<Line<'a>> {
             Claimed::Alone => "EXCLUSIVE",
             Claimed::ReadLock => "SHARED_READ_ONLY",
             Claimed::WriteLock => "SHARED_NO_READ_WRITE",
+            Claimed::AllTables => "SHARED",
         };
         line(claim.session, id, kind, claim.held)
     });
@@ -93,7 +95,29 @@ pub fn rows(source: &Source<'_>) -> Vec<Row> {
         named("performance_schema", "metadata_locks", cells)
     };
     let user_locks = source.worker.shared.user_locks.lines();
-    lines(source).into_iter().map(row).chain(user_locks.into_iter().map(user_lock)).collect()
+    let whole = source.worker.shared.definitions.claims();
+    let whole = whole.iter().flat_map(|claim| whole_server(claim.what).iter().map(|of| whole_line(*of, claim)));
+    lines(source).into_iter().map(row).chain(whole).chain(user_locks.into_iter().map(user_lock)).collect()
+}
+
+/// What a claim on the lock of all definitions is in MySQL: locks by type, kind and duration.
+fn whole_server(what: Claimed) -> &'static [[&'static str; 3]] {
+    match what {
+        Claimed::ReadLock => &[["BACKUP LOCK", "SHARED", "EXPLICIT"]],
+        Claimed::AllTables => &[["GLOBAL", "SHARED", "EXPLICIT"], ["COMMIT", "SHARED", "EXPLICIT"]],
+        _ => &[["BACKUP LOCK", "INTENTION_EXCLUSIVE", "TRANSACTION"]],
+    }
+}
+
+fn whole_line([object, kind, duration]: [&'static str; 3], claim: &Claim) -> Row {
+    let cells = [
+        ("OBJECT_TYPE", text(object)),
+        ("LOCK_TYPE", text(kind)),
+        ("LOCK_DURATION", text(duration)),
+        ("LOCK_STATUS", status(claim.held)),
+        ("OWNER_THREAD_ID", thread(claim.session)),
+    ];
+    named("performance_schema", "metadata_locks", cells)
 }
 
 /// `sys.schema_table_lock_waits`: statements are cut.

@@ -20,6 +20,8 @@ pub enum Claimed {
     ReadLock,
     /// LOCK TABLES ... WRITE: the definition, and the lock alone.
     WriteLock,
+    /// FLUSH TABLES WITH READ LOCK, on the lock of all definitions; there LOCK INSTANCE FOR BACKUP has a [`Self::ReadLock`].
+    AllTables,
 }
 
 /// Something that a session holds, or waits for.

@@ -54,7 +54,8 @@ pub struct ReadLockWait {
 
 impl ReadLockWait {
     fn attempt(&mut self) -> Option<ReadLockGuard> {
-        if self.step == Step::Enter && self.lock.try_shared(self.worker, TableUse::Reads) {
+        // A share that is refused wakes those who drain, of whom this may be one: it is not asked for in vain.
+        if self.step == Step::Enter && !self.lock.is_exclusive() && self.lock.try_shared(self.worker, TableUse::Reads) {
             self.lock.count_read_lock();
             self.step = Step::Drain;
         }
@@ -115,6 +116,33 @@ mod tests {
     use std::sync::Barrier;
     use std::sync::atomic::{AtomicBool, AtomicI64};
     use std::time::Duration;
+
+    #[derive(Default)]
+    struct Wakes(AtomicI64);
+
+    impl std::task::Wake for Wakes {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    #[test]
+    fn who_waits_for_an_owner_sleeps() {
+        let lock = MetadataLock::new(1);
+        let alone = lock.acquire_exclusive_blocking(soon()).expect("nobody has it");
+        let wakes = [Arc::new(Wakes::default()), Arc::new(Wakes::default())];
+        let mut waits = [lock.acquire_read_lock(0), lock.acquire_read_lock(0)];
+        let mut poll = |at: usize| {
+            let waker = Arc::clone(&wakes[at]).into();
+            Pin::new(&mut waits[at]).poll(&mut Context::from_waker(&waker)).is_ready()
+        };
+        assert!(!poll(0) && !poll(1) && !poll(0));
+        let woken = || wakes.each_ref().map(|wakes| wakes.0.load(Ordering::SeqCst));
+        assert_eq!(woken(), [0, 0]);
+        drop(alone);
+        assert_eq!(woken(), [1, 1]);
+        assert!(poll(0) && poll(1));
+    }
 
     fn soon() -> Instant {
         Instant::now() + Duration::from_secs(20)

@@ -127,24 +127,35 @@ fn run(arguments: &Arguments, files: &[PathBuf], address: &Address) -> ExitCode 
     let gaps = Mutex::new(KnownGaps::read(Path::new("tests/sql/known_gaps.txt")));
     let modes: &[bool] = if arguments.text_only { &[false] } else { &[false, true] };
     let report = Mutex::new(Report::new());
+    let (alone, together): (Vec<&PathBuf>, Vec<&PathBuf>) = files.iter().partition(|path| runs_alone(path));
+    let run_one = |path: &Path, prepared: bool| {
+        let mut outcome = script::run(path, address, prepared);
+        let mut gaps = gaps.lock().expect("no reporter panics");
+        outcome.failures.retain(|failure| !gaps.covers(failure));
+        tell(&mut report.lock().expect("no reporter panics"), path, prepared, &outcome, arguments.show);
+    };
     for &prepared in modes {
         let next = AtomicUsize::new(0);
         std::thread::scope(|scope| {
             for _ in 0..arguments.jobs.max(1) {
                 scope.spawn(|| {
-                    while let Some(path) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        let mut outcome = script::run(path, address, prepared);
-                        let mut gaps = gaps.lock().expect("no reporter panics");
-                        outcome.failures.retain(|failure| !gaps.covers(failure));
-                        tell(&mut report.lock().expect("no reporter panics"), path, prepared, &outcome, arguments.show);
+                    while let Some(path) = together.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        run_one(path, prepared);
                     }
                 });
             }
         });
+        alone.iter().for_each(|path| run_one(path, prepared));
     }
     let mut report = report.into_inner().expect("no reporter panics");
     gaps.into_inner().expect("no reporter panics").finish(&mut report, files);
     report.finish()
+}
+
+/// Scripts that hold up the whole server say so in their first line.
+fn runs_alone(path: &Path) -> bool {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    text.lines().next().is_some_and(|line| line.starts_with('#') && line.ends_with("Runs alone."))
 }
 
 fn tell(report: &mut Report, path: &Path, prepared: bool, outcome: &script::Outcome, show: usize) {
