@@ -374,6 +374,14 @@ fn sql_error(error: &Sql) -> (u16, String) {
         Sql::UnknownKey { key, table } => (1176, format!("Key '{key}' doesn't exist in table '{table}'")),
         Sql::NoDefault(name) => (1364, format!("Field '{name}' doesn't have a default value")),
         Sql::WrongLiteral { kind, value } => (1525, format!("Incorrect {kind} value: '{value}'")),
+        Sql::NoDate { kind, value, column } => {
+            let kind = kind.to_lowercase();
+            let text = match column {
+                Some(column) => format!("Incorrect {kind} value: '{value}' for column '{column}' at row 1"),
+                None => format!("Truncated incorrect {kind} value: '{value}'"),
+            };
+            (1292, text)
+        }
         Sql::OutOfRange { kind, expression } => (1690, format!("{kind} value is out of range in '{expression}'")),
         Sql::IllegalNumber { kind, value } => (1367, format!("Illegal {kind} '{value}' value found during parsing")),
         Sql::NotUpdatable { table, statement } => (1288, format!("The target table {table} of the {statement} is not updatable")),

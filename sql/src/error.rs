@@ -222,10 +222,17 @@ pub enum Error {
     },
     /// 1364 "Field '{0}' doesn't have a default value", known when binding: DEFAULT(col)
     NoDefault(String),
-    /// 1525 "Incorrect {kind} value: '{value}'" of a date literal
+    /// 1525 "Incorrect {kind} value: '{value}'" of a date literal, and of a text that is compared with a date
     WrongLiteral {
         kind: &'static str,
         value: String,
+    },
+    /// 1292 "Incorrect {kind} value: '{value}' for column '{column}' at row 1", or "Truncated incorrect {kind} value: '{value}'" beside what is
+    /// no column: such a text in a strict change of rows
+    NoDate {
+        kind: &'static str,
+        value: String,
+        column: Option<String>,
     },
     /// 1690 "{kind} value is out of range in '{expression}'"
     OutOfRange {

@@ -1,5 +1,6 @@
 //! Answers each command but COM_QUERY and the prepared statements' own.
 
+use super::counted::{counted_as, is_question};
 use super::login::{self, Claim, Entry, LoggedIn, Offer, Refused};
 use super::run::ResultSet;
 use super::state::{Answer, State};
@@ -35,34 +36,6 @@ impl OwnedChangeUser {
     }
 }
 
-/// Does a command count as a question?
-fn is_question(command: &Command<'_>) -> bool {
-    use Command as C;
-    !matches!(command, C::Ping | C::Statistics | C::StmtPrepare { .. } | C::StmtClose { .. } | C::StmtReset { .. })
-}
-
-/// What a command counts as that carries no statement.
-fn counted(command: &Command<'_>) -> Option<Counted> {
-    Some(match command {
-        Command::Ping | Command::Debug | Command::ResetConnection => Counted::AdminCommands,
-        Command::FieldList { .. } => Counted::ShowFields,
-        Command::Statistics => Counted::ShowStatus,
-        Command::ProcessInfo => Counted::ShowProcesslist,
-        Command::ProcessKill { .. } => Counted::Kill,
-        Command::Refresh { .. } => Counted::Flush,
-        Command::SetOption { .. } => Counted::SetOption,
-        Command::Shutdown => Counted::Shutdown,
-        Command::InitDb { .. } => Counted::ChangeDb,
-        Command::StmtSendLongData { .. } => Counted::StmtSendLongData,
-        Command::StmtClose { .. } => Counted::StmtClose,
-        Command::StmtReset { .. } => Counted::StmtReset,
-        Command::StmtFetch { .. } => Counted::StmtFetch,
-        Command::StmtPrepare { .. } => Counted::StmtPrepare,
-        Command::StmtExecute(_) => Counted::StmtExecute,
-        Command::Query { .. } | Command::Quit | Command::ChangeUser(_) => return None,
-    })
-}
-
 impl Session {
     /// Answers one command. `Err` only when the client is lost.
     pub(super) async fn command(&mut self, client: &mut Client, command: Command<'_>) -> std::result::Result<Next, Lost> {
@@ -72,7 +45,7 @@ impl Session {
         if is_question(&command) {
             count(&state.info.counters.events.questions);
         }
-        if let Some(counted) = counted(&command) {
+        if let Some(counted) = counted_as(&command) {
             state.info.counters.note(counted);
         }
         let outcome = match command {

@@ -1,6 +1,7 @@
-//! What statements count as in SHOW STATUS.
+//! What statements and commands count as in SHOW STATUS.
 
 use crate::counters::Command;
+use protocol::Command as C;
 use sql::ast::{AccountStatement, InsertSource, Maintenance, Show, Statement, TableRef};
 
 /// None for what MySQL has no counter for.
@@ -167,4 +168,31 @@ fn account(statement: &AccountStatement<'_>) -> Command {
         A::SetDefaultRole { .. } => Command::AlterUserDefaultRole,
         A::SetRole(_) => Command::SetRole,
     }
+}
+
+/// Does a command count as a question?
+pub fn is_question(command: &C<'_>) -> bool {
+    !matches!(command, C::Ping | C::Statistics | C::StmtPrepare { .. } | C::StmtClose { .. } | C::StmtReset { .. })
+}
+
+/// What a command counts as that carries no statement.
+pub fn counted_as(command: &C<'_>) -> Option<Command> {
+    Some(match command {
+        C::Ping | C::Debug | C::ResetConnection => Command::AdminCommands,
+        C::FieldList { .. } => Command::ShowFields,
+        C::Statistics => Command::ShowStatus,
+        C::ProcessInfo => Command::ShowProcesslist,
+        C::ProcessKill { .. } => Command::Kill,
+        C::Refresh { .. } => Command::Flush,
+        C::SetOption { .. } => Command::SetOption,
+        C::Shutdown => Command::Shutdown,
+        C::InitDb { .. } => Command::ChangeDb,
+        C::StmtSendLongData { .. } => Command::StmtSendLongData,
+        C::StmtClose { .. } => Command::StmtClose,
+        C::StmtReset { .. } => Command::StmtReset,
+        C::StmtFetch { .. } => Command::StmtFetch,
+        C::StmtPrepare { .. } => Command::StmtPrepare,
+        C::StmtExecute(_) => Command::StmtExecute,
+        C::Query { .. } | C::Quit | C::ChangeUser(_) => return None,
+    })
 }

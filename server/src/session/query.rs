@@ -66,7 +66,7 @@ impl State {
                 Found::Plan { entry, values, end } => {
                     let outcome = self.run_plan(client, &entry, &values, &mut Destination::Client(RowFormat::Text)).await;
                     self.values = recycle(values);
-                    if outcome? == Ran::Done {
+                    if outcome.map_err(|error| self.as_bound(text, error))? == Ran::Done {
                         return Ok(end);
                     }
                 }
@@ -74,6 +74,17 @@ impl State {
             }
         }
         Err(Error::Exec(exec::Error::TableChanged { table: String::new() }))
+    }
+
+    /// A text that is no date, under a plan that was made for one that is: what is said of it is known when it is bound.
+    #[cold]
+    fn as_bound(&self, text: &[u8], error: Error) -> Error {
+        if !matches!(error, Error::Exec(exec::Error::Other { number: 1525, .. } | exec::Error::WrongValue { .. })) {
+            return error;
+        }
+        let arena = self.worker.arena();
+        let parsed = sql::parse(&arena, text, &self.settings.mode);
+        parsed.ok().and_then(|parsed| self.plan(&parsed).err()).unwrap_or(error)
     }
 
     /// Finds the plan of the first statement of `text` by its digest, or makes it. Its literals are the plan's parameters.

@@ -1,10 +1,11 @@
 //! The databases of the server itself: what their tables look like.
 //!
-//! The files in `definitions/` say it, in SQL, as MySQL 8.4 has it: columns, their order, types and whether they may be NULL. They are read
-//! once, with the server's own parser, and so are the functions of `sys`. D1: they are valid (tested), so reading them cannot fail.
+//! The files in `definitions/` say it, in SQL, as MySQL 8.4 has it: columns, their order, types and whether they may be NULL. A table is LIKE
+//! one before it where they have the same. They are read once, with the server's own parser, and so are the functions of `sys`. D1: they are
+//! valid (tested), so reading them cannot fail.
 
 use crate::ddl::column_type;
-use sql::ast::{ColumnDefinition, CreateRoutine, CreateTable, Statement};
+use sql::ast::{ColumnDefinition, CreateRoutine, Statement};
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 use types::schema::{ColumnDef, DatabaseDef, RoutineDef, RoutineKey, TableDef, TableId};
@@ -46,9 +47,13 @@ fn database(name: &str, text: &str, next_id: &mut u64) -> DatabaseDef {
     let mut tables = BTreeMap::new();
     each_statement(text, |statement| {
         let Statement::CreateTable(create) = statement else { unreachable!("D1") };
-        let table = table(name, create, TableId(*next_id));
+        let columns = match create.like {
+            Some(other) => Arc::<TableDef>::clone(tables.get(other.name).expect("D1")).columns.clone(),
+            None => create.columns.iter().map(column).collect(),
+        };
+        let def = TableDef::new(TableId(*next_id), name, create.name.name, columns);
         *next_id -= 1;
-        tables.insert(table.name.clone(), Arc::new(table));
+        tables.insert(def.name.clone(), Arc::new(TableDef { collation: COLLATION, is_virtual: true, ..def }));
     });
     let routines = if name == "sys" { sys_functions() } else { BTreeMap::new() };
     DatabaseDef { name: name.to_owned(), collation: COLLATION, tables, routines, events: BTreeMap::new() }
@@ -95,11 +100,6 @@ fn sys_function(create: &CreateRoutine<'_>) -> RoutineDef {
         altered_us: 0,
         returns: create.returns.map(str::to_owned),
     }
-}
-
-fn table(database: &str, create: &CreateTable<'_>, id: TableId) -> TableDef {
-    let columns = create.columns.iter().map(column).collect();
-    TableDef { collation: COLLATION, is_virtual: true, ..TableDef::new(id, database, create.name.name, columns) }
 }
 
 fn column(definition: &ColumnDefinition<'_>) -> ColumnDef {

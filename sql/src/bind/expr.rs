@@ -2,7 +2,7 @@
 
 use super::adopt::{adopt, adopt_for_now, adopt_number, adopt_operands};
 use super::compare::{self, Coercibility, Derivation};
-use super::moments::{compare_leniently, is_text_beside_date, keep_dates, refuse_no_date, written_text, zero_of_no_date};
+use super::moments::{compare_leniently, is_text_beside_date, keep_dates, written_text, zero_of_no_date};
 use super::operand::{
     bits_as_number, cast_to, choice_as_number, document_as_number, documents_as_texts, documents_as_values, enum_as_number,
     moved_date_as_number, negated_literal, number_argument, numeric_operand, padded, truth_as_document,
@@ -250,8 +250,8 @@ impl Binder<'_> {
             let right_parts = std::mem::take(&mut self.row_parts);
             return self.row_comparison(op, bound_left, bound_right, (&left_parts, &right_parts));
         }
-        refuse_no_date(written_text(left), &bound_right)?;
-        refuse_no_date(written_text(right), &bound_left)?;
+        self.refuse_no_date(written_text(left), &bound_right)?;
+        self.refuse_no_date(written_text(right), &bound_left)?;
         self.refuse_no_dates(&bound_left, &bound_right)?;
         self.settle(&mut bound_left, left, &bound_right)?;
         self.settle(&mut bound_right, right, &bound_left)?;
@@ -332,7 +332,7 @@ impl Binder<'_> {
             let mut bound = self.expr(member)?;
             derivations.push(self.derivation);
             if list.len() == 1 {
-                refuse_no_date(written_text(member), &arg)?;
+                self.refuse_no_date(written_text(member), &arg)?;
                 self.refuse_no_dates(&arg, &bound)?;
             }
             self.settle(&mut bound, member, &arg)?;

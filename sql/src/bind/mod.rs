@@ -69,6 +69,13 @@ use types::schema::{TableDef, TableId};
 /// Binds and plans a statement that touches rows (`StatementInfo::plannable`).
 pub fn plan(parsed: &Parsed<'_>, context: &dyn BindContext) -> Result<Plan> {
     let mut binder = Binder::new(context, parsed.params as usize, parsed.lifted as usize);
+    let is_ignoring = match &parsed.statement {
+        Statement::Insert(insert) => insert.ignore,
+        Statement::Update(update) => update.ignore,
+        Statement::Delete(delete) => delete.ignore,
+        _ => true,
+    };
+    binder.is_strict_change = binder.mode.strict && !is_ignoring;
     match &parsed.statement {
         Statement::Query(query) => Ok(Plan::Query(binder.query_plan(query)?)),
         Statement::Insert(insert) => Ok(Plan::Insert(binder.insert(insert)?)),
@@ -279,6 +286,8 @@ pub(crate) struct Binder<'c> {
     pub changed: Vec<Changed>,
     /// UPDATE, DELETE: which statement changes them.
     pub statement: &'static str,
+    /// It changes rows in strict mode, without IGNORE.
+    pub is_strict_change: bool,
     /// Tables and views that were named so far.
     pub named: Vec<Named>,
     /// The views whose queries are being bound, outermost last but one; each with its place in `named`.
@@ -329,6 +338,7 @@ impl<'c> Binder<'c> {
             read_before: Vec::new(),
             changed: Vec::new(),
             statement: "",
+            is_strict_change: false,
             named: Vec::new(),
             views: Vec::new(),
             rights: Rights::default(),

@@ -1,7 +1,7 @@
 //! Constants beside dates: what is refused when a statement is bound, and what counts as the zero date.
 //!
-//! A constant text that is no date is error 1525 where it is compared with a date. In lists and BETWEEN, what is no date is the zero date.
-//! Constant bytes beside text become text: 3854 where they are none.
+//! A constant text that is no date is error 1525 where it is compared with a date, 1292 in a strict change of rows. In lists and BETWEEN, what
+//! is no date is the zero date. Constant bytes beside text become text: 3854 where they are none.
 
 use super::compare::{Coercibility, Derivation};
 use super::typing::{Class, class};
@@ -50,14 +50,35 @@ impl Binder<'_> {
         Ok(())
     }
 
+    /// What is read only when the statement runs is told then.
+    pub(super) fn refuse_no_date(&self, text: Option<&[u8]>, other: &Expr) -> Result<()> {
+        let kind = match class(&other.ty) {
+            Class::Date => "DATE",
+            Class::DateTime => "DATETIME",
+            _ => return Ok(()),
+        };
+        let Some(text) = text.filter(|text| types::temporal::parse_datetime(text).is_none()) else { return Ok(()) };
+        let value = String::from_utf8_lossy(text).into_owned();
+        if !self.is_strict_change {
+            return Err(Error::WrongLiteral { kind, value });
+        }
+        let column = match other.kind {
+            ExprKind::Column { source, column } => {
+                self.sources.get(source).and_then(|source| source.table.columns.get(column)).map(|column| column.name.clone())
+            }
+            _ => None,
+        };
+        Err(Error::NoDate { kind, value, column })
+    }
+
     fn refuse_constant(&self, constant: &Expr, date: &Expr) -> Result<()> {
         if !matches!(class(&date.ty), Class::Date | Class::DateTime) || class(&constant.ty) != Class::String {
             return Ok(());
         }
         match &constant.kind {
-            ExprKind::Literal(Value::Bytes(text)) => refuse_no_date(Some(text), date),
+            ExprKind::Literal(Value::Bytes(text)) => self.refuse_no_date(Some(text), date),
             ExprKind::Literal(_) | ExprKind::Param(_) => Ok(()),
-            _ if is_fixed(constant) => refuse_no_date(self.context.constant_text(constant).as_deref(), date),
+            _ if is_fixed(constant) => self.refuse_no_date(self.context.constant_text(constant).as_deref(), date),
             _ => Ok(()),
         }
     }
@@ -88,21 +109,6 @@ pub(super) fn finding_zero_dates(condition: Expr) -> Expr {
     let right = Box::new(Expr::literal(zero, ColumnType::new(arg.ty.kind.clone())));
     let kind = K::Compare { op: CompareOp::Equal, by: CompareAs::Temporal, left: arg.clone(), right };
     Expr { kind, ..condition }
-}
-
-/// What is read only when the statement runs is told then.
-pub(super) fn refuse_no_date(text: Option<&[u8]>, other: &Expr) -> Result<()> {
-    let kind = match class(&other.ty) {
-        Class::Date => "DATE",
-        Class::DateTime => "DATETIME",
-        _ => return Ok(()),
-    };
-    match text {
-        Some(text) if types::temporal::parse_datetime(text).is_none() => {
-            Err(Error::WrongLiteral { kind, value: String::from_utf8_lossy(text).into_owned() })
-        }
-        _ => Ok(()),
-    }
 }
 
 /// A text in a list of several with dates among them: all are dates, and what is none is the zero date. Of literals alone one that is none

@@ -3,11 +3,7 @@ CREATE TABLE ADMINISTRABLE_ROLE_AUTHORIZATIONS (
     `GRANTEE_HOST` varchar(256) COLLATE utf8mb4_0900_ai_ci, `ROLE_NAME` varchar(255) COLLATE utf8mb4_0900_ai_ci,
     `ROLE_HOST` varchar(256) COLLATE utf8mb4_0900_ai_ci, `IS_GRANTABLE` varchar(3) NOT NULL, `IS_DEFAULT` varchar(3),
     `IS_MANDATORY` varchar(3) NOT NULL);
-CREATE TABLE APPLICABLE_ROLES (
-    `USER` varchar(97), `HOST` varchar(256), `GRANTEE` varchar(97) COLLATE utf8mb4_0900_ai_ci,
-    `GRANTEE_HOST` varchar(256) COLLATE utf8mb4_0900_ai_ci, `ROLE_NAME` varchar(255) COLLATE utf8mb4_0900_ai_ci,
-    `ROLE_HOST` varchar(256) COLLATE utf8mb4_0900_ai_ci, `IS_GRANTABLE` varchar(3) NOT NULL, `IS_DEFAULT` varchar(3),
-    `IS_MANDATORY` varchar(3) NOT NULL);
+CREATE TABLE APPLICABLE_ROLES LIKE ADMINISTRABLE_ROLE_AUTHORIZATIONS;
 CREATE TABLE CHARACTER_SETS (
     `CHARACTER_SET_NAME` varchar(64) NOT NULL, `DEFAULT_COLLATE_NAME` varchar(64) NOT NULL, `DESCRIPTION` varchar(2048) NOT NULL,
     `MAXLEN` int unsigned NOT NULL);
@@ -69,8 +65,8 @@ CREATE TABLE FILES (
     `CREATION_TIME` varbinary(0), `LAST_UPDATE_TIME` varbinary(0), `LAST_ACCESS_TIME` varbinary(0), `RECOVER_TIME` varbinary(0),
     `TRANSACTION_COUNTER` varbinary(0), `VERSION` bigint, `ROW_FORMAT` varchar(256), `TABLE_ROWS` varbinary(0),
     `AVG_ROW_LENGTH` varbinary(0), `DATA_LENGTH` varbinary(0), `MAX_DATA_LENGTH` varbinary(0), `INDEX_LENGTH` varbinary(0),
-    `DATA_FREE` bigint, `CREATE_TIME` varbinary(0), `UPDATE_TIME` varbinary(0), `CHECK_TIME` varbinary(0),
-    `CHECKSUM` varbinary(0), `STATUS` varchar(256), `EXTRA` varchar(256));
+    `DATA_FREE` bigint, `CREATE_TIME` varbinary(0), `UPDATE_TIME` varbinary(0), `CHECK_TIME` varbinary(0), `CHECKSUM` varbinary(0),
+    `STATUS` varchar(256), `EXTRA` varchar(256));
 CREATE TABLE INNODB_BUFFER_PAGE (
     `POOL_ID` bigint unsigned NOT NULL, `BLOCK_ID` bigint unsigned NOT NULL, `SPACE` bigint unsigned NOT NULL,
     `PAGE_NUMBER` bigint unsigned NOT NULL, `PAGE_TYPE` varchar(64), `FLUSH_TYPE` bigint unsigned NOT NULL,
@@ -100,9 +96,9 @@ CREATE TABLE INNODB_BUFFER_POOL_STATS (
     `NUMBER_PAGES_GET` bigint unsigned NOT NULL, `HIT_RATE` bigint unsigned NOT NULL,
     `YOUNG_MAKE_PER_THOUSAND_GETS` bigint unsigned NOT NULL, `NOT_YOUNG_MAKE_PER_THOUSAND_GETS` bigint unsigned NOT NULL,
     `NUMBER_PAGES_READ_AHEAD` bigint unsigned NOT NULL, `NUMBER_READ_AHEAD_EVICTED` bigint unsigned NOT NULL,
-    `READ_AHEAD_RATE` float(12,0) NOT NULL, `READ_AHEAD_EVICTED_RATE` float(12,0) NOT NULL,
-    `LRU_IO_TOTAL` bigint unsigned NOT NULL, `LRU_IO_CURRENT` bigint unsigned NOT NULL,
-    `UNCOMPRESS_TOTAL` bigint unsigned NOT NULL, `UNCOMPRESS_CURRENT` bigint unsigned NOT NULL);
+    `READ_AHEAD_RATE` float(12,0) NOT NULL, `READ_AHEAD_EVICTED_RATE` float(12,0) NOT NULL, `LRU_IO_TOTAL` bigint unsigned NOT NULL,
+    `LRU_IO_CURRENT` bigint unsigned NOT NULL, `UNCOMPRESS_TOTAL` bigint unsigned NOT NULL,
+    `UNCOMPRESS_CURRENT` bigint unsigned NOT NULL);
 CREATE TABLE INNODB_CACHED_INDEXES (
     `SPACE_ID` int unsigned NOT NULL, `INDEX_ID` bigint unsigned NOT NULL, `N_CACHED_PAGES` bigint unsigned NOT NULL);
 CREATE TABLE INNODB_CMP (
@@ -111,20 +107,13 @@ CREATE TABLE INNODB_CMP (
 CREATE TABLE INNODB_CMPMEM (
     `page_size` int NOT NULL, `buffer_pool_instance` int NOT NULL, `pages_used` int NOT NULL, `pages_free` int NOT NULL,
     `relocation_ops` bigint NOT NULL, `relocation_time` int NOT NULL);
-CREATE TABLE INNODB_CMPMEM_RESET (
-    `page_size` int NOT NULL, `buffer_pool_instance` int NOT NULL, `pages_used` int NOT NULL, `pages_free` int NOT NULL,
-    `relocation_ops` bigint NOT NULL, `relocation_time` int NOT NULL);
+CREATE TABLE INNODB_CMPMEM_RESET LIKE INNODB_CMPMEM;
 CREATE TABLE INNODB_CMP_PER_INDEX (
     `database_name` varchar(192) NOT NULL, `table_name` varchar(192) NOT NULL, `index_name` varchar(192) NOT NULL,
     `compress_ops` int NOT NULL, `compress_ops_ok` int NOT NULL, `compress_time` int NOT NULL, `uncompress_ops` int NOT NULL,
     `uncompress_time` int NOT NULL);
-CREATE TABLE INNODB_CMP_PER_INDEX_RESET (
-    `database_name` varchar(192) NOT NULL, `table_name` varchar(192) NOT NULL, `index_name` varchar(192) NOT NULL,
-    `compress_ops` int NOT NULL, `compress_ops_ok` int NOT NULL, `compress_time` int NOT NULL, `uncompress_ops` int NOT NULL,
-    `uncompress_time` int NOT NULL);
-CREATE TABLE INNODB_CMP_RESET (
-    `page_size` int NOT NULL, `compress_ops` int NOT NULL, `compress_ops_ok` int NOT NULL, `compress_time` int NOT NULL,
-    `uncompress_ops` int NOT NULL, `uncompress_time` int NOT NULL);
+CREATE TABLE INNODB_CMP_PER_INDEX_RESET LIKE INNODB_CMP_PER_INDEX;
+CREATE TABLE INNODB_CMP_RESET LIKE INNODB_CMP;
 CREATE TABLE INNODB_COLUMNS (
     `TABLE_ID` bigint unsigned NOT NULL, `NAME` varchar(193) NOT NULL, `POS` bigint unsigned NOT NULL, `MTYPE` int NOT NULL,
     `PRTYPE` int NOT NULL, `LEN` int NOT NULL, `HAS_DEFAULT` int NOT NULL, `DEFAULT_VALUE` text);
@@ -133,8 +122,8 @@ CREATE TABLE INNODB_DATAFILES (
 CREATE TABLE INNODB_FIELDS (
     `INDEX_ID` varbinary(256), `NAME` varchar(64) COLLATE utf8mb3_tolower_ci NOT NULL, `POS` bigint unsigned NOT NULL);
 CREATE TABLE INNODB_FOREIGN (
-    `ID` varchar(129) COLLATE utf8mb3_bin, `FOR_NAME` varchar(129) COLLATE utf8mb3_bin,
-    `REF_NAME` varchar(129) COLLATE utf8mb3_bin, `N_COLS` bigint NOT NULL, `TYPE` bigint unsigned NOT NULL);
+    `ID` varchar(129) COLLATE utf8mb3_bin, `FOR_NAME` varchar(129) COLLATE utf8mb3_bin, `REF_NAME` varchar(129) COLLATE utf8mb3_bin,
+    `N_COLS` bigint NOT NULL, `TYPE` bigint unsigned NOT NULL);
 CREATE TABLE INNODB_FOREIGN_COLS (
     `ID` varchar(129) COLLATE utf8mb3_bin, `FOR_COL_NAME` varchar(64) COLLATE utf8mb3_tolower_ci NOT NULL,
     `REF_COL_NAME` varchar(64) COLLATE utf8mb3_tolower_ci NOT NULL, `POS` int unsigned NOT NULL);
@@ -144,23 +133,19 @@ CREATE TABLE INNODB_FT_CONFIG (
     `KEY` varchar(193) NOT NULL, `VALUE` varchar(193) NOT NULL);
 CREATE TABLE INNODB_FT_DEFAULT_STOPWORD (
     `value` varchar(18) NOT NULL);
-CREATE TABLE INNODB_FT_DELETED (
-    `DOC_ID` bigint unsigned NOT NULL);
+CREATE TABLE INNODB_FT_DELETED LIKE INNODB_FT_BEING_DELETED;
 CREATE TABLE INNODB_FT_INDEX_CACHE (
     `WORD` varchar(337) NOT NULL, `FIRST_DOC_ID` bigint unsigned NOT NULL, `LAST_DOC_ID` bigint unsigned NOT NULL,
     `DOC_COUNT` bigint unsigned NOT NULL, `DOC_ID` bigint unsigned NOT NULL, `POSITION` bigint unsigned NOT NULL);
-CREATE TABLE INNODB_FT_INDEX_TABLE (
-    `WORD` varchar(337) NOT NULL, `FIRST_DOC_ID` bigint unsigned NOT NULL, `LAST_DOC_ID` bigint unsigned NOT NULL,
-    `DOC_COUNT` bigint unsigned NOT NULL, `DOC_ID` bigint unsigned NOT NULL, `POSITION` bigint unsigned NOT NULL);
+CREATE TABLE INNODB_FT_INDEX_TABLE LIKE INNODB_FT_INDEX_CACHE;
 CREATE TABLE INNODB_INDEXES (
     `INDEX_ID` bigint unsigned NOT NULL, `NAME` varchar(193) NOT NULL, `TABLE_ID` bigint unsigned NOT NULL, `TYPE` int NOT NULL,
     `N_FIELDS` int NOT NULL, `PAGE_NO` int NOT NULL, `SPACE` int NOT NULL, `MERGE_THRESHOLD` int NOT NULL);
 CREATE TABLE INNODB_METRICS (
     `NAME` varchar(193) NOT NULL, `SUBSYSTEM` varchar(193) NOT NULL, `COUNT` bigint NOT NULL, `MAX_COUNT` bigint,
-    `MIN_COUNT` bigint, `AVG_COUNT` float(12,0), `COUNT_RESET` bigint NOT NULL, `MAX_COUNT_RESET` bigint,
-    `MIN_COUNT_RESET` bigint, `AVG_COUNT_RESET` float(12,0), `TIME_ENABLED` datetime, `TIME_DISABLED` datetime,
-    `TIME_ELAPSED` bigint, `TIME_RESET` datetime, `STATUS` varchar(193) NOT NULL, `TYPE` varchar(193) NOT NULL,
-    `COMMENT` varchar(193) NOT NULL);
+    `MIN_COUNT` bigint, `AVG_COUNT` float(12,0), `COUNT_RESET` bigint NOT NULL, `MAX_COUNT_RESET` bigint, `MIN_COUNT_RESET` bigint,
+    `AVG_COUNT_RESET` float(12,0), `TIME_ENABLED` datetime, `TIME_DISABLED` datetime, `TIME_ELAPSED` bigint, `TIME_RESET` datetime,
+    `STATUS` varchar(193) NOT NULL, `TYPE` varchar(193) NOT NULL, `COMMENT` varchar(193) NOT NULL);
 CREATE TABLE INNODB_SESSION_TEMP_TABLESPACES (
     `ID` int unsigned NOT NULL, `SPACE` int unsigned NOT NULL, `PATH` varchar(4001) NOT NULL, `SIZE` bigint unsigned NOT NULL,
     `STATE` varchar(192) NOT NULL, `PURPOSE` varchar(192) NOT NULL);
@@ -192,8 +177,8 @@ CREATE TABLE INNODB_TRX (
     `trx_rows_locked` bigint unsigned NOT NULL, `trx_rows_modified` bigint unsigned NOT NULL,
     `trx_concurrency_tickets` bigint unsigned NOT NULL, `trx_isolation_level` varchar(16) NOT NULL,
     `trx_unique_checks` int NOT NULL, `trx_foreign_key_checks` int NOT NULL, `trx_last_foreign_key_error` varchar(256),
-    `trx_adaptive_hash_latched` int NOT NULL, `trx_adaptive_hash_timeout` bigint unsigned NOT NULL,
-    `trx_is_read_only` int NOT NULL, `trx_autocommit_non_locking` int NOT NULL, `trx_schedule_weight` bigint unsigned);
+    `trx_adaptive_hash_latched` int NOT NULL, `trx_adaptive_hash_timeout` bigint unsigned NOT NULL, `trx_is_read_only` int NOT NULL,
+    `trx_autocommit_non_locking` int NOT NULL, `trx_schedule_weight` bigint unsigned);
 CREATE TABLE INNODB_VIRTUAL (
     `TABLE_ID` bigint unsigned NOT NULL, `POS` int unsigned NOT NULL, `BASE_POS` int unsigned NOT NULL);
 CREATE TABLE KEYWORDS (
@@ -230,16 +215,16 @@ CREATE TABLE PARTITIONS (
 CREATE TABLE PLUGINS (
     `PLUGIN_NAME` varchar(64) NOT NULL, `PLUGIN_VERSION` varchar(20) NOT NULL, `PLUGIN_STATUS` varchar(10) NOT NULL,
     `PLUGIN_TYPE` varchar(80) NOT NULL, `PLUGIN_TYPE_VERSION` varchar(20) NOT NULL, `PLUGIN_LIBRARY` varchar(64),
-    `PLUGIN_LIBRARY_VERSION` varchar(20), `PLUGIN_AUTHOR` varchar(64), `PLUGIN_DESCRIPTION` longtext,
-    `PLUGIN_LICENSE` varchar(80), `LOAD_OPTION` varchar(64) NOT NULL);
+    `PLUGIN_LIBRARY_VERSION` varchar(20), `PLUGIN_AUTHOR` varchar(64), `PLUGIN_DESCRIPTION` longtext, `PLUGIN_LICENSE` varchar(80),
+    `LOAD_OPTION` varchar(64) NOT NULL);
 CREATE TABLE PROCESSLIST (
     `ID` bigint unsigned NOT NULL, `USER` varchar(32) NOT NULL, `HOST` varchar(261) NOT NULL, `DB` varchar(64),
     `COMMAND` varchar(16) NOT NULL, `TIME` int NOT NULL, `STATE` varchar(64), `INFO` longtext);
 CREATE TABLE PROFILING (
     `QUERY_ID` int NOT NULL, `SEQ` int NOT NULL, `STATE` varchar(30) NOT NULL, `DURATION` decimal(65,0) NOT NULL,
-    `CPU_USER` decimal(65,0), `CPU_SYSTEM` decimal(65,0), `CONTEXT_VOLUNTARY` int, `CONTEXT_INVOLUNTARY` int,
-    `BLOCK_OPS_IN` int, `BLOCK_OPS_OUT` int, `MESSAGES_SENT` int, `MESSAGES_RECEIVED` int, `PAGE_FAULTS_MAJOR` int,
-    `PAGE_FAULTS_MINOR` int, `SWAPS` int, `SOURCE_FUNCTION` varchar(30), `SOURCE_FILE` varchar(20), `SOURCE_LINE` int);
+    `CPU_USER` decimal(65,0), `CPU_SYSTEM` decimal(65,0), `CONTEXT_VOLUNTARY` int, `CONTEXT_INVOLUNTARY` int, `BLOCK_OPS_IN` int,
+    `BLOCK_OPS_OUT` int, `MESSAGES_SENT` int, `MESSAGES_RECEIVED` int, `PAGE_FAULTS_MAJOR` int, `PAGE_FAULTS_MINOR` int,
+    `SWAPS` int, `SOURCE_FUNCTION` varchar(30), `SOURCE_FILE` varchar(20), `SOURCE_LINE` int);
 CREATE TABLE REFERENTIAL_CONSTRAINTS (
     `CONSTRAINT_CATALOG` varchar(64) COLLATE utf8mb3_bin NOT NULL, `CONSTRAINT_SCHEMA` varchar(64) COLLATE utf8mb3_bin NOT NULL,
     `CONSTRAINT_NAME` varchar(64) COLLATE utf8mb3_tolower_ci, `UNIQUE_CONSTRAINT_CATALOG` varchar(64) COLLATE utf8mb3_bin NOT NULL,
@@ -262,9 +247,8 @@ CREATE TABLE ROLE_ROUTINE_GRANTS (
     `GRANTOR` varchar(97), `GRANTOR_HOST` varchar(256), `GRANTEE` char(32) COLLATE utf8mb3_bin NOT NULL,
     `GRANTEE_HOST` char(255) COLLATE ascii_general_ci NOT NULL, `SPECIFIC_CATALOG` varchar(3) NOT NULL,
     `SPECIFIC_SCHEMA` char(64) COLLATE utf8mb3_bin NOT NULL, `SPECIFIC_NAME` char(64) NOT NULL,
-    `ROUTINE_CATALOG` varchar(3) NOT NULL, `ROUTINE_SCHEMA` char(64) COLLATE utf8mb3_bin NOT NULL,
-    `ROUTINE_NAME` char(64) NOT NULL, `PRIVILEGE_TYPE` set('Execute','Alter Routine','Grant') NOT NULL,
-    `IS_GRANTABLE` varchar(3) NOT NULL);
+    `ROUTINE_CATALOG` varchar(3) NOT NULL, `ROUTINE_SCHEMA` char(64) COLLATE utf8mb3_bin NOT NULL, `ROUTINE_NAME` char(64) NOT NULL,
+    `PRIVILEGE_TYPE` set('Execute','Alter Routine','Grant') NOT NULL, `IS_GRANTABLE` varchar(3) NOT NULL);
 CREATE TABLE ROLE_TABLE_GRANTS (
     `GRANTOR` varchar(97), `GRANTOR_HOST` varchar(256), `GRANTEE` char(32) COLLATE utf8mb3_bin NOT NULL,
     `GRANTEE_HOST` char(255) COLLATE ascii_general_ci NOT NULL, `TABLE_CATALOG` varchar(3) NOT NULL,
@@ -276,8 +260,8 @@ CREATE TABLE ROUTINES (
     `ROUTINE_SCHEMA` varchar(64) COLLATE utf8mb3_bin NOT NULL, `ROUTINE_NAME` varchar(64) NOT NULL,
     `ROUTINE_TYPE` enum('FUNCTION','PROCEDURE','LIBRARY') COLLATE utf8mb3_bin NOT NULL, `DATA_TYPE` longtext COLLATE utf8mb3_bin,
     `CHARACTER_MAXIMUM_LENGTH` bigint, `CHARACTER_OCTET_LENGTH` bigint, `NUMERIC_PRECISION` int unsigned,
-    `NUMERIC_SCALE` int unsigned, `DATETIME_PRECISION` int unsigned, `CHARACTER_SET_NAME` varchar(64),
-    `COLLATION_NAME` varchar(64), `DTD_IDENTIFIER` longtext COLLATE utf8mb3_bin, `ROUTINE_BODY` varchar(8) NOT NULL,
+    `NUMERIC_SCALE` int unsigned, `DATETIME_PRECISION` int unsigned, `CHARACTER_SET_NAME` varchar(64), `COLLATION_NAME` varchar(64),
+    `DTD_IDENTIFIER` longtext COLLATE utf8mb3_bin, `ROUTINE_BODY` varchar(8) NOT NULL,
     `ROUTINE_DEFINITION` longtext COLLATE utf8mb3_bin, `EXTERNAL_NAME` varbinary(0),
     `EXTERNAL_LANGUAGE` varchar(64) COLLATE utf8mb3_bin NOT NULL, `PARAMETER_STYLE` varchar(3) NOT NULL,
     `IS_DETERMINISTIC` varchar(3) NOT NULL,
@@ -351,13 +335,12 @@ CREATE TABLE TABLE_PRIVILEGES (
 CREATE TABLE TRIGGERS (
     `TRIGGER_CATALOG` varchar(64) COLLATE utf8mb3_bin NOT NULL, `TRIGGER_SCHEMA` varchar(64) COLLATE utf8mb3_bin NOT NULL,
     `TRIGGER_NAME` varchar(64) NOT NULL, `EVENT_MANIPULATION` enum('INSERT','UPDATE','DELETE') COLLATE utf8mb3_bin NOT NULL,
-    `EVENT_OBJECT_CATALOG` varchar(64) COLLATE utf8mb3_bin NOT NULL,
-    `EVENT_OBJECT_SCHEMA` varchar(64) COLLATE utf8mb3_bin NOT NULL, `EVENT_OBJECT_TABLE` varchar(64) COLLATE utf8mb3_bin NOT NULL,
-    `ACTION_ORDER` int unsigned NOT NULL, `ACTION_CONDITION` varbinary(0),
-    `ACTION_STATEMENT` longtext COLLATE utf8mb3_bin NOT NULL, `ACTION_ORIENTATION` varchar(3) NOT NULL,
-    `ACTION_TIMING` enum('BEFORE','AFTER') COLLATE utf8mb3_bin NOT NULL, `ACTION_REFERENCE_OLD_TABLE` varbinary(0),
-    `ACTION_REFERENCE_NEW_TABLE` varbinary(0), `ACTION_REFERENCE_OLD_ROW` varchar(3) NOT NULL,
-    `ACTION_REFERENCE_NEW_ROW` varchar(3) NOT NULL, `CREATED` timestamp(2) NOT NULL,
+    `EVENT_OBJECT_CATALOG` varchar(64) COLLATE utf8mb3_bin NOT NULL, `EVENT_OBJECT_SCHEMA` varchar(64) COLLATE utf8mb3_bin NOT NULL,
+    `EVENT_OBJECT_TABLE` varchar(64) COLLATE utf8mb3_bin NOT NULL, `ACTION_ORDER` int unsigned NOT NULL,
+    `ACTION_CONDITION` varbinary(0), `ACTION_STATEMENT` longtext COLLATE utf8mb3_bin NOT NULL,
+    `ACTION_ORIENTATION` varchar(3) NOT NULL, `ACTION_TIMING` enum('BEFORE','AFTER') COLLATE utf8mb3_bin NOT NULL,
+    `ACTION_REFERENCE_OLD_TABLE` varbinary(0), `ACTION_REFERENCE_NEW_TABLE` varbinary(0),
+    `ACTION_REFERENCE_OLD_ROW` varchar(3) NOT NULL, `ACTION_REFERENCE_NEW_ROW` varchar(3) NOT NULL, `CREATED` timestamp(2) NOT NULL,
     `SQL_MODE` set('REAL_AS_FLOAT','PIPES_AS_CONCAT','ANSI_QUOTES','IGNORE_SPACE','NOT_USED','ONLY_FULL_GROUP_BY','NO_UNSIGNED_SUBTRACTION','NO_DIR_IN_CREATE','NOT_USED_9','NOT_USED_10','NOT_USED_11','NOT_USED_12','NOT_USED_13','NOT_USED_14','NOT_USED_15','NOT_USED_16','NOT_USED_17','NOT_USED_18','ANSI','NO_AUTO_VALUE_ON_ZERO','NO_BACKSLASH_ESCAPES','STRICT_TRANS_TABLES','STRICT_ALL_TABLES','NO_ZERO_IN_DATE','NO_ZERO_DATE','ALLOW_INVALID_DATES','ERROR_FOR_DIVISION_BY_ZERO','TRADITIONAL','NOT_USED_29','HIGH_NOT_PRECEDENCE','NO_ENGINE_SUBSTITUTION','PAD_CHAR_TO_FULL_LENGTH','TIME_TRUNCATE_FRACTIONAL','INTERPRET_UTF8_AS_UTF8MB4') COLLATE utf8mb3_bin NOT NULL,
     `DEFINER` varchar(288) COLLATE utf8mb3_bin NOT NULL, `CHARACTER_SET_CLIENT` varchar(64) NOT NULL,
     `COLLATION_CONNECTION` varchar(64) NOT NULL, `DATABASE_COLLATION` varchar(64) NOT NULL);

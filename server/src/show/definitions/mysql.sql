@@ -4,8 +4,7 @@ CREATE TABLE columns_priv (
     `Column_name` char(64) COLLATE utf8mb3_bin NOT NULL, `Timestamp` timestamp NOT NULL,
     `Column_priv` set('Select','Insert','Update','References') NOT NULL);
 CREATE TABLE component (
-    `component_id` int unsigned NOT NULL, `component_group_id` int unsigned NOT NULL,
-    `component_urn` text NOT NULL);
+    `component_id` int unsigned NOT NULL, `component_group_id` int unsigned NOT NULL, `component_urn` text NOT NULL);
 CREATE TABLE db (
     `Host` char(255) COLLATE ascii_general_ci NOT NULL, `Db` char(64) COLLATE utf8mb3_bin NOT NULL,
     `User` char(32) COLLATE utf8mb3_bin NOT NULL, `Select_priv` enum('N','Y') NOT NULL, `Insert_priv` enum('N','Y') NOT NULL,
@@ -22,9 +21,8 @@ CREATE TABLE func (
     `name` char(64) COLLATE utf8mb3_bin NOT NULL, `ret` tinyint NOT NULL, `dl` char(128) COLLATE utf8mb3_bin NOT NULL,
     `type` enum('function','aggregate') NOT NULL);
 CREATE TABLE general_log (
-    `event_time` timestamp(6) NOT NULL, `user_host` mediumtext NOT NULL,
-    `thread_id` bigint unsigned NOT NULL, `server_id` int unsigned NOT NULL,
-    `command_type` varchar(64) NOT NULL, `argument` mediumblob NOT NULL);
+    `event_time` timestamp(6) NOT NULL, `user_host` mediumtext NOT NULL, `thread_id` bigint unsigned NOT NULL,
+    `server_id` int unsigned NOT NULL, `command_type` varchar(64) NOT NULL, `argument` mediumblob NOT NULL);
 CREATE TABLE global_grants (
     `USER` char(32) COLLATE utf8mb3_bin NOT NULL, `HOST` char(255) COLLATE ascii_general_ci NOT NULL, `PRIV` char(32) NOT NULL,
     `WITH_GRANT_OPTION` enum('N','Y') NOT NULL);
@@ -32,16 +30,15 @@ CREATE TABLE gtid_executed (
     `source_uuid` char(36) COLLATE utf8mb4_0900_ai_ci NOT NULL, `interval_start` bigint NOT NULL, `interval_end` bigint NOT NULL,
     `gtid_tag` char(32) COLLATE utf8mb4_0900_ai_ci NOT NULL);
 CREATE TABLE help_category (
-    `help_category_id` smallint unsigned NOT NULL, `name` char(64) NOT NULL,
-    `parent_category_id` smallint unsigned, `url` text NOT NULL);
+    `help_category_id` smallint unsigned NOT NULL, `name` char(64) NOT NULL, `parent_category_id` smallint unsigned,
+    `url` text NOT NULL);
 CREATE TABLE help_keyword (
     `help_keyword_id` int unsigned NOT NULL, `name` char(64) NOT NULL);
 CREATE TABLE help_relation (
     `help_topic_id` int unsigned NOT NULL, `help_keyword_id` int unsigned NOT NULL);
 CREATE TABLE help_topic (
-    `help_topic_id` int unsigned NOT NULL, `name` char(64) NOT NULL,
-    `help_category_id` smallint unsigned NOT NULL, `description` text NOT NULL,
-    `example` text NOT NULL, `url` text NOT NULL);
+    `help_topic_id` int unsigned NOT NULL, `name` char(64) NOT NULL, `help_category_id` smallint unsigned NOT NULL,
+    `description` text NOT NULL, `example` text NOT NULL, `url` text NOT NULL);
 CREATE TABLE innodb_index_stats (
     `database_name` varchar(64) COLLATE utf8mb3_bin NOT NULL, `table_name` varchar(199) COLLATE utf8mb3_bin NOT NULL,
     `index_name` varchar(64) COLLATE utf8mb3_bin NOT NULL, `last_update` timestamp NOT NULL,
@@ -59,8 +56,9 @@ CREATE TABLE plugin (
 CREATE TABLE procs_priv (
     `Host` char(255) COLLATE ascii_general_ci NOT NULL, `Db` char(64) COLLATE utf8mb3_bin NOT NULL,
     `User` char(32) COLLATE utf8mb3_bin NOT NULL, `Routine_name` char(64) NOT NULL,
-    `Routine_type` enum('FUNCTION','PROCEDURE','LIBRARY') COLLATE utf8mb3_bin NOT NULL, `Grantor` varchar(288) COLLATE utf8mb3_bin NOT NULL,
-    `Proc_priv` set('Execute','Alter Routine','Grant') NOT NULL, `Timestamp` timestamp NOT NULL);
+    `Routine_type` enum('FUNCTION','PROCEDURE','LIBRARY') COLLATE utf8mb3_bin NOT NULL,
+    `Grantor` varchar(288) COLLATE utf8mb3_bin NOT NULL, `Proc_priv` set('Execute','Alter Routine','Grant') NOT NULL,
+    `Timestamp` timestamp NOT NULL);
 CREATE TABLE proxies_priv (
     `Host` char(255) COLLATE ascii_general_ci NOT NULL, `User` char(32) COLLATE utf8mb3_bin NOT NULL,
     `Proxied_host` char(255) COLLATE ascii_general_ci NOT NULL, `Proxied_user` char(32) COLLATE utf8mb3_bin NOT NULL,
@@ -70,11 +68,9 @@ CREATE TABLE role_edges (
     `TO_HOST` char(255) COLLATE ascii_general_ci NOT NULL, `TO_USER` char(32) COLLATE utf8mb3_bin NOT NULL,
     `WITH_ADMIN_OPTION` enum('N','Y') NOT NULL);
 CREATE TABLE servers (
-    `Server_name` char(64) NOT NULL, `Host` char(255) COLLATE ascii_general_ci NOT NULL,
-    `Db` char(64) NOT NULL, `Username` char(64) NOT NULL,
-    `Password` char(64) NOT NULL, `Port` int NOT NULL,
-    `Socket` char(64) NOT NULL, `Wrapper` char(64) NOT NULL,
-    `Owner` char(64) NOT NULL);
+    `Server_name` char(64) NOT NULL, `Host` char(255) COLLATE ascii_general_ci NOT NULL, `Db` char(64) NOT NULL,
+    `Username` char(64) NOT NULL, `Password` char(64) NOT NULL, `Port` int NOT NULL, `Socket` char(64) NOT NULL,
+    `Wrapper` char(64) NOT NULL, `Owner` char(64) NOT NULL);
 CREATE TABLE slave_master_info (
     `Number_of_lines` int unsigned NOT NULL, `Master_log_name` text COLLATE utf8mb3_bin NOT NULL,
     `Master_log_pos` bigint unsigned NOT NULL, `Host` varchar(255) COLLATE ascii_general_ci, `User_name` text COLLATE utf8mb3_bin,
@@ -84,17 +80,16 @@ CREATE TABLE slave_master_info (
     `Ssl_verify_server_cert` tinyint(1) NOT NULL, `Heartbeat` float NOT NULL, `Bind` text COLLATE utf8mb3_bin,
     `Ignored_server_ids` text COLLATE utf8mb3_bin, `Uuid` text COLLATE utf8mb3_bin, `Retry_count` bigint unsigned NOT NULL,
     `Ssl_crl` text COLLATE utf8mb3_bin, `Ssl_crlpath` text COLLATE utf8mb3_bin, `Enabled_auto_position` tinyint(1) NOT NULL,
-    `Channel_name` varchar(64) NOT NULL, `Tls_version` text COLLATE utf8mb3_bin,
-    `Public_key_path` text COLLATE utf8mb3_bin, `Get_public_key` tinyint(1) NOT NULL, `Network_namespace` text COLLATE utf8mb3_bin,
+    `Channel_name` varchar(64) NOT NULL, `Tls_version` text COLLATE utf8mb3_bin, `Public_key_path` text COLLATE utf8mb3_bin,
+    `Get_public_key` tinyint(1) NOT NULL, `Network_namespace` text COLLATE utf8mb3_bin,
     `Master_compression_algorithm` varchar(64) COLLATE utf8mb3_bin NOT NULL, `Master_zstd_compression_level` int unsigned NOT NULL,
     `Tls_ciphersuites` text COLLATE utf8mb3_bin, `Source_connection_auto_failover` tinyint(1) NOT NULL,
     `Gtid_only` tinyint(1) NOT NULL);
 CREATE TABLE slave_relay_log_info (
     `Number_of_lines` int unsigned NOT NULL, `Relay_log_name` text COLLATE utf8mb3_bin, `Relay_log_pos` bigint unsigned,
     `Master_log_name` text COLLATE utf8mb3_bin, `Master_log_pos` bigint unsigned, `Sql_delay` int, `Number_of_workers` int unsigned,
-    `Id` int unsigned, `Channel_name` varchar(64) NOT NULL,
-    `Privilege_checks_username` varchar(32) COLLATE utf8mb3_bin, `Privilege_checks_hostname` varchar(255) COLLATE ascii_general_ci,
-    `Require_row_format` tinyint(1) NOT NULL,
+    `Id` int unsigned, `Channel_name` varchar(64) NOT NULL, `Privilege_checks_username` varchar(32) COLLATE utf8mb3_bin,
+    `Privilege_checks_hostname` varchar(255) COLLATE ascii_general_ci, `Require_row_format` tinyint(1) NOT NULL,
     `Require_table_primary_key_check` enum('STREAM','ON','OFF','GENERATE') NOT NULL,
     `Assign_gtids_to_anonymous_transactions_type` enum('OFF','LOCAL','UUID') NOT NULL,
     `Assign_gtids_to_anonymous_transactions_value` text COLLATE utf8mb3_bin);
@@ -107,9 +102,9 @@ CREATE TABLE slave_worker_info (
     `Checkpoint_group_bitmap` blob NOT NULL, `Channel_name` varchar(64) NOT NULL);
 CREATE TABLE slow_log (
     `start_time` timestamp(6) NOT NULL, `user_host` mediumtext NOT NULL, `query_time` time(6) NOT NULL,
-    `lock_time` time(6) NOT NULL, `rows_sent` int NOT NULL, `rows_examined` int NOT NULL,
-    `db` varchar(512) NOT NULL, `last_insert_id` int NOT NULL, `insert_id` int NOT NULL,
-    `server_id` int unsigned NOT NULL, `sql_text` mediumblob NOT NULL, `thread_id` bigint unsigned NOT NULL);
+    `lock_time` time(6) NOT NULL, `rows_sent` int NOT NULL, `rows_examined` int NOT NULL, `db` varchar(512) NOT NULL,
+    `last_insert_id` int NOT NULL, `insert_id` int NOT NULL, `server_id` int unsigned NOT NULL, `sql_text` mediumblob NOT NULL,
+    `thread_id` bigint unsigned NOT NULL);
 CREATE TABLE tables_priv (
     `Host` char(255) COLLATE ascii_general_ci NOT NULL, `Db` char(64) COLLATE utf8mb3_bin NOT NULL,
     `User` char(32) COLLATE utf8mb3_bin NOT NULL, `Table_name` char(64) COLLATE utf8mb3_bin NOT NULL,
@@ -129,9 +124,9 @@ CREATE TABLE user (
     `Reload_priv` enum('N','Y') NOT NULL, `Shutdown_priv` enum('N','Y') NOT NULL, `Process_priv` enum('N','Y') NOT NULL,
     `File_priv` enum('N','Y') NOT NULL, `Grant_priv` enum('N','Y') NOT NULL, `References_priv` enum('N','Y') NOT NULL,
     `Index_priv` enum('N','Y') NOT NULL, `Alter_priv` enum('N','Y') NOT NULL, `Show_db_priv` enum('N','Y') NOT NULL,
-    `Super_priv` enum('N','Y') NOT NULL, `Create_tmp_table_priv` enum('N','Y') NOT NULL,
-    `Lock_tables_priv` enum('N','Y') NOT NULL, `Execute_priv` enum('N','Y') NOT NULL, `Repl_slave_priv` enum('N','Y') NOT NULL,
-    `Repl_client_priv` enum('N','Y') NOT NULL, `Create_view_priv` enum('N','Y') NOT NULL, `Show_view_priv` enum('N','Y') NOT NULL,
+    `Super_priv` enum('N','Y') NOT NULL, `Create_tmp_table_priv` enum('N','Y') NOT NULL, `Lock_tables_priv` enum('N','Y') NOT NULL,
+    `Execute_priv` enum('N','Y') NOT NULL, `Repl_slave_priv` enum('N','Y') NOT NULL, `Repl_client_priv` enum('N','Y') NOT NULL,
+    `Create_view_priv` enum('N','Y') NOT NULL, `Show_view_priv` enum('N','Y') NOT NULL,
     `Create_routine_priv` enum('N','Y') NOT NULL, `Alter_routine_priv` enum('N','Y') NOT NULL,
     `Create_user_priv` enum('N','Y') NOT NULL, `Event_priv` enum('N','Y') NOT NULL, `Trigger_priv` enum('N','Y') NOT NULL,
     `Create_tablespace_priv` enum('N','Y') NOT NULL, `ssl_type` enum('','ANY','X509','SPECIFIED') NOT NULL,

@@ -61,18 +61,8 @@ CREATE TABLE events_stages_current (
     `TIMER_START` bigint unsigned, `TIMER_END` bigint unsigned, `TIMER_WAIT` bigint unsigned, `WORK_COMPLETED` bigint unsigned,
     `WORK_ESTIMATED` bigint unsigned, `NESTING_EVENT_ID` bigint unsigned,
     `NESTING_EVENT_TYPE` enum('TRANSACTION','STATEMENT','STAGE','WAIT') COLLATE utf8mb4_0900_ai_ci);
-CREATE TABLE events_stages_history (
-    `THREAD_ID` bigint unsigned NOT NULL, `EVENT_ID` bigint unsigned NOT NULL, `END_EVENT_ID` bigint unsigned,
-    `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `SOURCE` varchar(64) COLLATE utf8mb4_0900_ai_ci,
-    `TIMER_START` bigint unsigned, `TIMER_END` bigint unsigned, `TIMER_WAIT` bigint unsigned, `WORK_COMPLETED` bigint unsigned,
-    `WORK_ESTIMATED` bigint unsigned, `NESTING_EVENT_ID` bigint unsigned,
-    `NESTING_EVENT_TYPE` enum('TRANSACTION','STATEMENT','STAGE','WAIT') COLLATE utf8mb4_0900_ai_ci);
-CREATE TABLE events_stages_history_long (
-    `THREAD_ID` bigint unsigned NOT NULL, `EVENT_ID` bigint unsigned NOT NULL, `END_EVENT_ID` bigint unsigned,
-    `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `SOURCE` varchar(64) COLLATE utf8mb4_0900_ai_ci,
-    `TIMER_START` bigint unsigned, `TIMER_END` bigint unsigned, `TIMER_WAIT` bigint unsigned, `WORK_COMPLETED` bigint unsigned,
-    `WORK_ESTIMATED` bigint unsigned, `NESTING_EVENT_ID` bigint unsigned,
-    `NESTING_EVENT_TYPE` enum('TRANSACTION','STATEMENT','STAGE','WAIT') COLLATE utf8mb4_0900_ai_ci);
+CREATE TABLE events_stages_history LIKE events_stages_current;
+CREATE TABLE events_stages_history_long LIKE events_stages_current;
 CREATE TABLE events_stages_summary_by_account_by_event_name (
     `USER` char(32) COLLATE utf8mb4_bin, `HOST` char(255) COLLATE ascii_general_ci,
     `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `COUNT_STAR` bigint unsigned NOT NULL,
@@ -97,57 +87,6 @@ CREATE TABLE events_stages_summary_global_by_event_name (
 CREATE TABLE events_statements_current (
     `THREAD_ID` bigint unsigned NOT NULL, `EVENT_ID` bigint unsigned NOT NULL, `END_EVENT_ID` bigint unsigned,
     `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `SOURCE` varchar(64) COLLATE utf8mb4_0900_ai_ci,
-    `TIMER_START` bigint unsigned, `TIMER_END` bigint unsigned, `TIMER_WAIT` bigint unsigned,
-    `LOCK_TIME` bigint unsigned NOT NULL, `SQL_TEXT` longtext COLLATE utf8mb4_0900_ai_ci,
-    `DIGEST` varchar(64) COLLATE utf8mb4_0900_ai_ci, `DIGEST_TEXT` longtext COLLATE utf8mb4_0900_ai_ci,
-    `CURRENT_SCHEMA` varchar(64) COLLATE utf8mb4_0900_ai_ci, `OBJECT_TYPE` varchar(64) COLLATE utf8mb4_0900_ai_ci,
-    `OBJECT_SCHEMA` varchar(64) COLLATE utf8mb4_0900_ai_ci, `OBJECT_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci,
-    `OBJECT_INSTANCE_BEGIN` bigint unsigned, `MYSQL_ERRNO` int, `RETURNED_SQLSTATE` varchar(5) COLLATE utf8mb4_0900_ai_ci,
-    `MESSAGE_TEXT` varchar(128) COLLATE utf8mb4_0900_ai_ci, `ERRORS` bigint unsigned NOT NULL,
-    `WARNINGS` bigint unsigned NOT NULL, `ROWS_AFFECTED` bigint unsigned NOT NULL, `ROWS_SENT` bigint unsigned NOT NULL,
-    `ROWS_EXAMINED` bigint unsigned NOT NULL, `CREATED_TMP_DISK_TABLES` bigint unsigned NOT NULL,
-    `CREATED_TMP_TABLES` bigint unsigned NOT NULL, `SELECT_FULL_JOIN` bigint unsigned NOT NULL,
-    `SELECT_FULL_RANGE_JOIN` bigint unsigned NOT NULL, `SELECT_RANGE` bigint unsigned NOT NULL,
-    `SELECT_RANGE_CHECK` bigint unsigned NOT NULL, `SELECT_SCAN` bigint unsigned NOT NULL,
-    `SORT_MERGE_PASSES` bigint unsigned NOT NULL, `SORT_RANGE` bigint unsigned NOT NULL, `SORT_ROWS` bigint unsigned NOT NULL,
-    `SORT_SCAN` bigint unsigned NOT NULL, `NO_INDEX_USED` bigint unsigned NOT NULL, `NO_GOOD_INDEX_USED` bigint unsigned NOT NULL,
-    `NESTING_EVENT_ID` bigint unsigned,
-    `NESTING_EVENT_TYPE` enum('TRANSACTION','STATEMENT','STAGE','WAIT') COLLATE utf8mb4_0900_ai_ci, `NESTING_EVENT_LEVEL` int,
-    `STATEMENT_ID` bigint unsigned, `CPU_TIME` bigint unsigned NOT NULL, `MAX_CONTROLLED_MEMORY` bigint unsigned NOT NULL,
-    `MAX_TOTAL_MEMORY` bigint unsigned NOT NULL, `EXECUTION_ENGINE` enum('PRIMARY','SECONDARY') COLLATE utf8mb4_0900_ai_ci);
-CREATE TABLE events_statements_histogram_by_digest (
-    `SCHEMA_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci, `DIGEST` varchar(64) COLLATE utf8mb4_0900_ai_ci,
-    `BUCKET_NUMBER` int unsigned NOT NULL, `BUCKET_TIMER_LOW` bigint unsigned NOT NULL,
-    `BUCKET_TIMER_HIGH` bigint unsigned NOT NULL, `COUNT_BUCKET` bigint unsigned NOT NULL,
-    `COUNT_BUCKET_AND_LOWER` bigint unsigned NOT NULL, `BUCKET_QUANTILE` double(7,6) NOT NULL);
-CREATE TABLE events_statements_histogram_global (
-    `BUCKET_NUMBER` int unsigned NOT NULL, `BUCKET_TIMER_LOW` bigint unsigned NOT NULL,
-    `BUCKET_TIMER_HIGH` bigint unsigned NOT NULL, `COUNT_BUCKET` bigint unsigned NOT NULL,
-    `COUNT_BUCKET_AND_LOWER` bigint unsigned NOT NULL, `BUCKET_QUANTILE` double(7,6) NOT NULL);
-CREATE TABLE events_statements_history (
-    `THREAD_ID` bigint unsigned NOT NULL, `EVENT_ID` bigint unsigned NOT NULL, `END_EVENT_ID` bigint unsigned,
-    `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `SOURCE` varchar(64) COLLATE utf8mb4_0900_ai_ci,
-    `TIMER_START` bigint unsigned, `TIMER_END` bigint unsigned, `TIMER_WAIT` bigint unsigned,
-    `LOCK_TIME` bigint unsigned NOT NULL, `SQL_TEXT` longtext COLLATE utf8mb4_0900_ai_ci,
-    `DIGEST` varchar(64) COLLATE utf8mb4_0900_ai_ci, `DIGEST_TEXT` longtext COLLATE utf8mb4_0900_ai_ci,
-    `CURRENT_SCHEMA` varchar(64) COLLATE utf8mb4_0900_ai_ci, `OBJECT_TYPE` varchar(64) COLLATE utf8mb4_0900_ai_ci,
-    `OBJECT_SCHEMA` varchar(64) COLLATE utf8mb4_0900_ai_ci, `OBJECT_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci,
-    `OBJECT_INSTANCE_BEGIN` bigint unsigned, `MYSQL_ERRNO` int, `RETURNED_SQLSTATE` varchar(5) COLLATE utf8mb4_0900_ai_ci,
-    `MESSAGE_TEXT` varchar(128) COLLATE utf8mb4_0900_ai_ci, `ERRORS` bigint unsigned NOT NULL,
-    `WARNINGS` bigint unsigned NOT NULL, `ROWS_AFFECTED` bigint unsigned NOT NULL, `ROWS_SENT` bigint unsigned NOT NULL,
-    `ROWS_EXAMINED` bigint unsigned NOT NULL, `CREATED_TMP_DISK_TABLES` bigint unsigned NOT NULL,
-    `CREATED_TMP_TABLES` bigint unsigned NOT NULL, `SELECT_FULL_JOIN` bigint unsigned NOT NULL,
-    `SELECT_FULL_RANGE_JOIN` bigint unsigned NOT NULL, `SELECT_RANGE` bigint unsigned NOT NULL,
-    `SELECT_RANGE_CHECK` bigint unsigned NOT NULL, `SELECT_SCAN` bigint unsigned NOT NULL,
-    `SORT_MERGE_PASSES` bigint unsigned NOT NULL, `SORT_RANGE` bigint unsigned NOT NULL, `SORT_ROWS` bigint unsigned NOT NULL,
-    `SORT_SCAN` bigint unsigned NOT NULL, `NO_INDEX_USED` bigint unsigned NOT NULL, `NO_GOOD_INDEX_USED` bigint unsigned NOT NULL,
-    `NESTING_EVENT_ID` bigint unsigned,
-    `NESTING_EVENT_TYPE` enum('TRANSACTION','STATEMENT','STAGE','WAIT') COLLATE utf8mb4_0900_ai_ci, `NESTING_EVENT_LEVEL` int,
-    `STATEMENT_ID` bigint unsigned, `CPU_TIME` bigint unsigned NOT NULL, `MAX_CONTROLLED_MEMORY` bigint unsigned NOT NULL,
-    `MAX_TOTAL_MEMORY` bigint unsigned NOT NULL, `EXECUTION_ENGINE` enum('PRIMARY','SECONDARY') COLLATE utf8mb4_0900_ai_ci);
-CREATE TABLE events_statements_history_long (
-    `THREAD_ID` bigint unsigned NOT NULL, `EVENT_ID` bigint unsigned NOT NULL, `END_EVENT_ID` bigint unsigned,
-    `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `SOURCE` varchar(64) COLLATE utf8mb4_0900_ai_ci,
     `TIMER_START` bigint unsigned, `TIMER_END` bigint unsigned, `TIMER_WAIT` bigint unsigned, `LOCK_TIME` bigint unsigned NOT NULL,
     `SQL_TEXT` longtext COLLATE utf8mb4_0900_ai_ci, `DIGEST` varchar(64) COLLATE utf8mb4_0900_ai_ci,
     `DIGEST_TEXT` longtext COLLATE utf8mb4_0900_ai_ci, `CURRENT_SCHEMA` varchar(64) COLLATE utf8mb4_0900_ai_ci,
@@ -165,6 +104,17 @@ CREATE TABLE events_statements_history_long (
     `NESTING_EVENT_TYPE` enum('TRANSACTION','STATEMENT','STAGE','WAIT') COLLATE utf8mb4_0900_ai_ci, `NESTING_EVENT_LEVEL` int,
     `STATEMENT_ID` bigint unsigned, `CPU_TIME` bigint unsigned NOT NULL, `MAX_CONTROLLED_MEMORY` bigint unsigned NOT NULL,
     `MAX_TOTAL_MEMORY` bigint unsigned NOT NULL, `EXECUTION_ENGINE` enum('PRIMARY','SECONDARY') COLLATE utf8mb4_0900_ai_ci);
+CREATE TABLE events_statements_histogram_by_digest (
+    `SCHEMA_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci, `DIGEST` varchar(64) COLLATE utf8mb4_0900_ai_ci,
+    `BUCKET_NUMBER` int unsigned NOT NULL, `BUCKET_TIMER_LOW` bigint unsigned NOT NULL,
+    `BUCKET_TIMER_HIGH` bigint unsigned NOT NULL, `COUNT_BUCKET` bigint unsigned NOT NULL,
+    `COUNT_BUCKET_AND_LOWER` bigint unsigned NOT NULL, `BUCKET_QUANTILE` double(7,6) NOT NULL);
+CREATE TABLE events_statements_histogram_global (
+    `BUCKET_NUMBER` int unsigned NOT NULL, `BUCKET_TIMER_LOW` bigint unsigned NOT NULL,
+    `BUCKET_TIMER_HIGH` bigint unsigned NOT NULL, `COUNT_BUCKET` bigint unsigned NOT NULL,
+    `COUNT_BUCKET_AND_LOWER` bigint unsigned NOT NULL, `BUCKET_QUANTILE` double(7,6) NOT NULL);
+CREATE TABLE events_statements_history LIKE events_statements_current;
+CREATE TABLE events_statements_history_long LIKE events_statements_current;
 CREATE TABLE events_statements_summary_by_account_by_event_name (
     `USER` char(32) COLLATE utf8mb4_bin, `HOST` char(255) COLLATE ascii_general_ci,
     `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `COUNT_STAR` bigint unsigned NOT NULL,
@@ -183,10 +133,9 @@ CREATE TABLE events_statements_summary_by_account_by_event_name (
 CREATE TABLE events_statements_summary_by_digest (
     `SCHEMA_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci, `DIGEST` varchar(64) COLLATE utf8mb4_0900_ai_ci,
     `DIGEST_TEXT` longtext COLLATE utf8mb4_0900_ai_ci, `COUNT_STAR` bigint unsigned NOT NULL,
-    `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL,
-    `AVG_TIMER_WAIT` bigint unsigned NOT NULL, `MAX_TIMER_WAIT` bigint unsigned NOT NULL,
-    `SUM_LOCK_TIME` bigint unsigned NOT NULL, `SUM_ERRORS` bigint unsigned NOT NULL, `SUM_WARNINGS` bigint unsigned NOT NULL,
-    `SUM_ROWS_AFFECTED` bigint unsigned NOT NULL, `SUM_ROWS_SENT` bigint unsigned NOT NULL,
+    `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL, `AVG_TIMER_WAIT` bigint unsigned NOT NULL,
+    `MAX_TIMER_WAIT` bigint unsigned NOT NULL, `SUM_LOCK_TIME` bigint unsigned NOT NULL, `SUM_ERRORS` bigint unsigned NOT NULL,
+    `SUM_WARNINGS` bigint unsigned NOT NULL, `SUM_ROWS_AFFECTED` bigint unsigned NOT NULL, `SUM_ROWS_SENT` bigint unsigned NOT NULL,
     `SUM_ROWS_EXAMINED` bigint unsigned NOT NULL, `SUM_CREATED_TMP_DISK_TABLES` bigint unsigned NOT NULL,
     `SUM_CREATED_TMP_TABLES` bigint unsigned NOT NULL, `SUM_SELECT_FULL_JOIN` bigint unsigned NOT NULL,
     `SUM_SELECT_FULL_RANGE_JOIN` bigint unsigned NOT NULL, `SUM_SELECT_RANGE` bigint unsigned NOT NULL,
@@ -261,10 +210,9 @@ CREATE TABLE events_statements_summary_by_user_by_event_name (
     `MAX_TOTAL_MEMORY` bigint unsigned NOT NULL, `COUNT_SECONDARY` bigint unsigned NOT NULL);
 CREATE TABLE events_statements_summary_global_by_event_name (
     `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `COUNT_STAR` bigint unsigned NOT NULL,
-    `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL,
-    `AVG_TIMER_WAIT` bigint unsigned NOT NULL, `MAX_TIMER_WAIT` bigint unsigned NOT NULL,
-    `SUM_LOCK_TIME` bigint unsigned NOT NULL, `SUM_ERRORS` bigint unsigned NOT NULL, `SUM_WARNINGS` bigint unsigned NOT NULL,
-    `SUM_ROWS_AFFECTED` bigint unsigned NOT NULL, `SUM_ROWS_SENT` bigint unsigned NOT NULL,
+    `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL, `AVG_TIMER_WAIT` bigint unsigned NOT NULL,
+    `MAX_TIMER_WAIT` bigint unsigned NOT NULL, `SUM_LOCK_TIME` bigint unsigned NOT NULL, `SUM_ERRORS` bigint unsigned NOT NULL,
+    `SUM_WARNINGS` bigint unsigned NOT NULL, `SUM_ROWS_AFFECTED` bigint unsigned NOT NULL, `SUM_ROWS_SENT` bigint unsigned NOT NULL,
     `SUM_ROWS_EXAMINED` bigint unsigned NOT NULL, `SUM_CREATED_TMP_DISK_TABLES` bigint unsigned NOT NULL,
     `SUM_CREATED_TMP_TABLES` bigint unsigned NOT NULL, `SUM_SELECT_FULL_JOIN` bigint unsigned NOT NULL,
     `SUM_SELECT_FULL_RANGE_JOIN` bigint unsigned NOT NULL, `SUM_SELECT_RANGE` bigint unsigned NOT NULL,
@@ -286,30 +234,8 @@ CREATE TABLE events_transactions_current (
     `NUMBER_OF_SAVEPOINTS` bigint unsigned, `NUMBER_OF_ROLLBACK_TO_SAVEPOINT` bigint unsigned,
     `NUMBER_OF_RELEASE_SAVEPOINT` bigint unsigned, `OBJECT_INSTANCE_BEGIN` bigint unsigned, `NESTING_EVENT_ID` bigint unsigned,
     `NESTING_EVENT_TYPE` enum('TRANSACTION','STATEMENT','STAGE','WAIT') COLLATE utf8mb4_0900_ai_ci);
-CREATE TABLE events_transactions_history (
-    `THREAD_ID` bigint unsigned NOT NULL, `EVENT_ID` bigint unsigned NOT NULL, `END_EVENT_ID` bigint unsigned,
-    `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
-    `STATE` enum('ACTIVE','COMMITTED','ROLLED BACK') COLLATE utf8mb4_0900_ai_ci, `TRX_ID` bigint unsigned,
-    `GTID` varchar(90) COLLATE utf8mb4_0900_ai_ci, `XID_FORMAT_ID` int, `XID_GTRID` varchar(130) COLLATE utf8mb4_0900_ai_ci,
-    `XID_BQUAL` varchar(130) COLLATE utf8mb4_0900_ai_ci, `XA_STATE` varchar(64) COLLATE utf8mb4_0900_ai_ci,
-    `SOURCE` varchar(64) COLLATE utf8mb4_0900_ai_ci, `TIMER_START` bigint unsigned, `TIMER_END` bigint unsigned,
-    `TIMER_WAIT` bigint unsigned, `ACCESS_MODE` enum('READ ONLY','READ WRITE') COLLATE utf8mb4_0900_ai_ci,
-    `ISOLATION_LEVEL` varchar(64) COLLATE utf8mb4_0900_ai_ci, `AUTOCOMMIT` enum('YES','NO') COLLATE utf8mb4_0900_ai_ci NOT NULL,
-    `NUMBER_OF_SAVEPOINTS` bigint unsigned, `NUMBER_OF_ROLLBACK_TO_SAVEPOINT` bigint unsigned,
-    `NUMBER_OF_RELEASE_SAVEPOINT` bigint unsigned, `OBJECT_INSTANCE_BEGIN` bigint unsigned, `NESTING_EVENT_ID` bigint unsigned,
-    `NESTING_EVENT_TYPE` enum('TRANSACTION','STATEMENT','STAGE','WAIT') COLLATE utf8mb4_0900_ai_ci);
-CREATE TABLE events_transactions_history_long (
-    `THREAD_ID` bigint unsigned NOT NULL, `EVENT_ID` bigint unsigned NOT NULL, `END_EVENT_ID` bigint unsigned,
-    `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
-    `STATE` enum('ACTIVE','COMMITTED','ROLLED BACK') COLLATE utf8mb4_0900_ai_ci, `TRX_ID` bigint unsigned,
-    `GTID` varchar(90) COLLATE utf8mb4_0900_ai_ci, `XID_FORMAT_ID` int, `XID_GTRID` varchar(130) COLLATE utf8mb4_0900_ai_ci,
-    `XID_BQUAL` varchar(130) COLLATE utf8mb4_0900_ai_ci, `XA_STATE` varchar(64) COLLATE utf8mb4_0900_ai_ci,
-    `SOURCE` varchar(64) COLLATE utf8mb4_0900_ai_ci, `TIMER_START` bigint unsigned, `TIMER_END` bigint unsigned,
-    `TIMER_WAIT` bigint unsigned, `ACCESS_MODE` enum('READ ONLY','READ WRITE') COLLATE utf8mb4_0900_ai_ci,
-    `ISOLATION_LEVEL` varchar(64) COLLATE utf8mb4_0900_ai_ci, `AUTOCOMMIT` enum('YES','NO') COLLATE utf8mb4_0900_ai_ci NOT NULL,
-    `NUMBER_OF_SAVEPOINTS` bigint unsigned, `NUMBER_OF_ROLLBACK_TO_SAVEPOINT` bigint unsigned,
-    `NUMBER_OF_RELEASE_SAVEPOINT` bigint unsigned, `OBJECT_INSTANCE_BEGIN` bigint unsigned, `NESTING_EVENT_ID` bigint unsigned,
-    `NESTING_EVENT_TYPE` enum('TRANSACTION','STATEMENT','STAGE','WAIT') COLLATE utf8mb4_0900_ai_ci);
+CREATE TABLE events_transactions_history LIKE events_transactions_current;
+CREATE TABLE events_transactions_history_long LIKE events_transactions_current;
 CREATE TABLE events_transactions_summary_by_account_by_event_name (
     `USER` char(32) COLLATE utf8mb4_bin, `HOST` char(255) COLLATE ascii_general_ci,
     `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `COUNT_STAR` bigint unsigned NOT NULL,
@@ -365,49 +291,17 @@ CREATE TABLE events_waits_current (
     `OBJECT_INSTANCE_BEGIN` bigint unsigned NOT NULL, `NESTING_EVENT_ID` bigint unsigned,
     `NESTING_EVENT_TYPE` enum('TRANSACTION','STATEMENT','STAGE','WAIT') COLLATE utf8mb4_0900_ai_ci,
     `OPERATION` varchar(32) COLLATE utf8mb4_0900_ai_ci NOT NULL, `NUMBER_OF_BYTES` bigint, `FLAGS` int unsigned);
-CREATE TABLE events_waits_history (
-    `THREAD_ID` bigint unsigned NOT NULL, `EVENT_ID` bigint unsigned NOT NULL, `END_EVENT_ID` bigint unsigned,
-    `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `SOURCE` varchar(64) COLLATE utf8mb4_0900_ai_ci,
-    `TIMER_START` bigint unsigned, `TIMER_END` bigint unsigned, `TIMER_WAIT` bigint unsigned, `SPINS` int unsigned,
-    `OBJECT_SCHEMA` varchar(64) COLLATE utf8mb4_0900_ai_ci, `OBJECT_NAME` varchar(512) COLLATE utf8mb4_0900_ai_ci,
-    `INDEX_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci, `OBJECT_TYPE` varchar(64) COLLATE utf8mb4_0900_ai_ci,
-    `OBJECT_INSTANCE_BEGIN` bigint unsigned NOT NULL, `NESTING_EVENT_ID` bigint unsigned,
-    `NESTING_EVENT_TYPE` enum('TRANSACTION','STATEMENT','STAGE','WAIT') COLLATE utf8mb4_0900_ai_ci,
-    `OPERATION` varchar(32) COLLATE utf8mb4_0900_ai_ci NOT NULL, `NUMBER_OF_BYTES` bigint, `FLAGS` int unsigned);
-CREATE TABLE events_waits_history_long (
-    `THREAD_ID` bigint unsigned NOT NULL, `EVENT_ID` bigint unsigned NOT NULL, `END_EVENT_ID` bigint unsigned,
-    `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `SOURCE` varchar(64) COLLATE utf8mb4_0900_ai_ci,
-    `TIMER_START` bigint unsigned, `TIMER_END` bigint unsigned, `TIMER_WAIT` bigint unsigned, `SPINS` int unsigned,
-    `OBJECT_SCHEMA` varchar(64) COLLATE utf8mb4_0900_ai_ci, `OBJECT_NAME` varchar(512) COLLATE utf8mb4_0900_ai_ci,
-    `INDEX_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci, `OBJECT_TYPE` varchar(64) COLLATE utf8mb4_0900_ai_ci,
-    `OBJECT_INSTANCE_BEGIN` bigint unsigned NOT NULL, `NESTING_EVENT_ID` bigint unsigned,
-    `NESTING_EVENT_TYPE` enum('TRANSACTION','STATEMENT','STAGE','WAIT') COLLATE utf8mb4_0900_ai_ci,
-    `OPERATION` varchar(32) COLLATE utf8mb4_0900_ai_ci NOT NULL, `NUMBER_OF_BYTES` bigint, `FLAGS` int unsigned);
-CREATE TABLE events_waits_summary_by_account_by_event_name (
-    `USER` char(32) COLLATE utf8mb4_bin, `HOST` char(255) COLLATE ascii_general_ci,
-    `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `COUNT_STAR` bigint unsigned NOT NULL,
-    `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL, `AVG_TIMER_WAIT` bigint unsigned NOT NULL,
-    `MAX_TIMER_WAIT` bigint unsigned NOT NULL);
-CREATE TABLE events_waits_summary_by_host_by_event_name (
-    `HOST` char(255) COLLATE ascii_general_ci, `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
-    `COUNT_STAR` bigint unsigned NOT NULL, `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL,
-    `AVG_TIMER_WAIT` bigint unsigned NOT NULL, `MAX_TIMER_WAIT` bigint unsigned NOT NULL);
+CREATE TABLE events_waits_history LIKE events_waits_current;
+CREATE TABLE events_waits_history_long LIKE events_waits_current;
+CREATE TABLE events_waits_summary_by_account_by_event_name LIKE events_stages_summary_by_account_by_event_name;
+CREATE TABLE events_waits_summary_by_host_by_event_name LIKE events_stages_summary_by_host_by_event_name;
 CREATE TABLE events_waits_summary_by_instance (
     `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `OBJECT_INSTANCE_BEGIN` bigint unsigned NOT NULL,
     `COUNT_STAR` bigint unsigned NOT NULL, `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL,
     `AVG_TIMER_WAIT` bigint unsigned NOT NULL, `MAX_TIMER_WAIT` bigint unsigned NOT NULL);
-CREATE TABLE events_waits_summary_by_thread_by_event_name (
-    `THREAD_ID` bigint unsigned NOT NULL, `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
-    `COUNT_STAR` bigint unsigned NOT NULL, `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL,
-    `AVG_TIMER_WAIT` bigint unsigned NOT NULL, `MAX_TIMER_WAIT` bigint unsigned NOT NULL);
-CREATE TABLE events_waits_summary_by_user_by_event_name (
-    `USER` char(32) COLLATE utf8mb4_bin, `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
-    `COUNT_STAR` bigint unsigned NOT NULL, `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL,
-    `AVG_TIMER_WAIT` bigint unsigned NOT NULL, `MAX_TIMER_WAIT` bigint unsigned NOT NULL);
-CREATE TABLE events_waits_summary_global_by_event_name (
-    `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `COUNT_STAR` bigint unsigned NOT NULL,
-    `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL,
-    `AVG_TIMER_WAIT` bigint unsigned NOT NULL, `MAX_TIMER_WAIT` bigint unsigned NOT NULL);
+CREATE TABLE events_waits_summary_by_thread_by_event_name LIKE events_stages_summary_by_thread_by_event_name;
+CREATE TABLE events_waits_summary_by_user_by_event_name LIKE events_stages_summary_by_user_by_event_name;
+CREATE TABLE events_waits_summary_global_by_event_name LIKE events_stages_summary_global_by_event_name;
 CREATE TABLE file_instances (
     `FILE_NAME` varchar(512) COLLATE utf8mb4_0900_ai_ci NOT NULL, `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
     `OPEN_COUNT` int unsigned NOT NULL);
@@ -424,20 +318,17 @@ CREATE TABLE file_summary_by_event_name (
 CREATE TABLE file_summary_by_instance (
     `FILE_NAME` varchar(512) COLLATE utf8mb4_0900_ai_ci NOT NULL, `EVENT_NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL,
     `OBJECT_INSTANCE_BEGIN` bigint unsigned NOT NULL, `COUNT_STAR` bigint unsigned NOT NULL,
-    `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL,
-    `AVG_TIMER_WAIT` bigint unsigned NOT NULL, `MAX_TIMER_WAIT` bigint unsigned NOT NULL, `COUNT_READ` bigint unsigned NOT NULL,
-    `SUM_TIMER_READ` bigint unsigned NOT NULL, `MIN_TIMER_READ` bigint unsigned NOT NULL,
-    `AVG_TIMER_READ` bigint unsigned NOT NULL, `MAX_TIMER_READ` bigint unsigned NOT NULL,
-    `SUM_NUMBER_OF_BYTES_READ` bigint NOT NULL, `COUNT_WRITE` bigint unsigned NOT NULL,
-    `SUM_TIMER_WRITE` bigint unsigned NOT NULL, `MIN_TIMER_WRITE` bigint unsigned NOT NULL,
-    `AVG_TIMER_WRITE` bigint unsigned NOT NULL, `MAX_TIMER_WRITE` bigint unsigned NOT NULL,
-    `SUM_NUMBER_OF_BYTES_WRITE` bigint NOT NULL, `COUNT_MISC` bigint unsigned NOT NULL, `SUM_TIMER_MISC` bigint unsigned NOT NULL,
-    `MIN_TIMER_MISC` bigint unsigned NOT NULL, `AVG_TIMER_MISC` bigint unsigned NOT NULL,
+    `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL, `AVG_TIMER_WAIT` bigint unsigned NOT NULL,
+    `MAX_TIMER_WAIT` bigint unsigned NOT NULL, `COUNT_READ` bigint unsigned NOT NULL, `SUM_TIMER_READ` bigint unsigned NOT NULL,
+    `MIN_TIMER_READ` bigint unsigned NOT NULL, `AVG_TIMER_READ` bigint unsigned NOT NULL, `MAX_TIMER_READ` bigint unsigned NOT NULL,
+    `SUM_NUMBER_OF_BYTES_READ` bigint NOT NULL, `COUNT_WRITE` bigint unsigned NOT NULL, `SUM_TIMER_WRITE` bigint unsigned NOT NULL,
+    `MIN_TIMER_WRITE` bigint unsigned NOT NULL, `AVG_TIMER_WRITE` bigint unsigned NOT NULL,
+    `MAX_TIMER_WRITE` bigint unsigned NOT NULL, `SUM_NUMBER_OF_BYTES_WRITE` bigint NOT NULL, `COUNT_MISC` bigint unsigned NOT NULL,
+    `SUM_TIMER_MISC` bigint unsigned NOT NULL, `MIN_TIMER_MISC` bigint unsigned NOT NULL, `AVG_TIMER_MISC` bigint unsigned NOT NULL,
     `MAX_TIMER_MISC` bigint unsigned NOT NULL);
 CREATE TABLE global_status (
     `VARIABLE_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci NOT NULL, `VARIABLE_VALUE` varchar(1024) COLLATE utf8mb4_0900_ai_ci);
-CREATE TABLE global_variables (
-    `VARIABLE_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci NOT NULL, `VARIABLE_VALUE` varchar(1024) COLLATE utf8mb4_0900_ai_ci);
+CREATE TABLE global_variables LIKE global_status;
 CREATE TABLE host_cache (
     `IP` varchar(64) COLLATE utf8mb4_0900_ai_ci NOT NULL, `HOST` varchar(255) COLLATE ascii_general_ci,
     `HOST_VALIDATED` enum('YES','NO') COLLATE utf8mb4_0900_ai_ci NOT NULL, `SUM_CONNECT_ERRORS` bigint NOT NULL,
@@ -445,14 +336,14 @@ CREATE TABLE host_cache (
     `COUNT_NAMEINFO_PERMANENT_ERRORS` bigint NOT NULL, `COUNT_FORMAT_ERRORS` bigint NOT NULL,
     `COUNT_ADDRINFO_TRANSIENT_ERRORS` bigint NOT NULL, `COUNT_ADDRINFO_PERMANENT_ERRORS` bigint NOT NULL,
     `COUNT_FCRDNS_ERRORS` bigint NOT NULL, `COUNT_HOST_ACL_ERRORS` bigint NOT NULL, `COUNT_NO_AUTH_PLUGIN_ERRORS` bigint NOT NULL,
-    `COUNT_AUTH_PLUGIN_ERRORS` bigint NOT NULL, `COUNT_HANDSHAKE_ERRORS` bigint NOT NULL,
-    `COUNT_PROXY_USER_ERRORS` bigint NOT NULL, `COUNT_PROXY_USER_ACL_ERRORS` bigint NOT NULL,
-    `COUNT_AUTHENTICATION_ERRORS` bigint NOT NULL, `COUNT_SSL_ERRORS` bigint NOT NULL,
-    `COUNT_MAX_USER_CONNECTIONS_ERRORS` bigint NOT NULL, `COUNT_MAX_USER_CONNECTIONS_PER_HOUR_ERRORS` bigint NOT NULL,
-    `COUNT_DEFAULT_DATABASE_ERRORS` bigint NOT NULL, `COUNT_INIT_CONNECT_ERRORS` bigint NOT NULL,
-    `COUNT_LOCAL_ERRORS` bigint NOT NULL, `COUNT_ACCOUNT_LOCKED_ERRORS` bigint NOT NULL,
-    `COUNT_TEMPORARY_ACCOUNT_LOCKED_ERRORS` bigint NOT NULL, `COUNT_UNKNOWN_ERRORS` bigint NOT NULL,
-    `FIRST_SEEN` timestamp NOT NULL, `LAST_SEEN` timestamp NOT NULL, `FIRST_ERROR_SEEN` timestamp, `LAST_ERROR_SEEN` timestamp);
+    `COUNT_AUTH_PLUGIN_ERRORS` bigint NOT NULL, `COUNT_HANDSHAKE_ERRORS` bigint NOT NULL, `COUNT_PROXY_USER_ERRORS` bigint NOT NULL,
+    `COUNT_PROXY_USER_ACL_ERRORS` bigint NOT NULL, `COUNT_AUTHENTICATION_ERRORS` bigint NOT NULL,
+    `COUNT_SSL_ERRORS` bigint NOT NULL, `COUNT_MAX_USER_CONNECTIONS_ERRORS` bigint NOT NULL,
+    `COUNT_MAX_USER_CONNECTIONS_PER_HOUR_ERRORS` bigint NOT NULL, `COUNT_DEFAULT_DATABASE_ERRORS` bigint NOT NULL,
+    `COUNT_INIT_CONNECT_ERRORS` bigint NOT NULL, `COUNT_LOCAL_ERRORS` bigint NOT NULL,
+    `COUNT_ACCOUNT_LOCKED_ERRORS` bigint NOT NULL, `COUNT_TEMPORARY_ACCOUNT_LOCKED_ERRORS` bigint NOT NULL,
+    `COUNT_UNKNOWN_ERRORS` bigint NOT NULL, `FIRST_SEEN` timestamp NOT NULL, `LAST_SEEN` timestamp NOT NULL,
+    `FIRST_ERROR_SEEN` timestamp, `LAST_ERROR_SEEN` timestamp);
 CREATE TABLE hosts (
     `HOST` char(255) COLLATE ascii_general_ci, `CURRENT_CONNECTIONS` bigint NOT NULL, `TOTAL_CONNECTIONS` bigint NOT NULL,
     `MAX_SESSION_CONTROLLED_MEMORY` bigint unsigned NOT NULL, `MAX_SESSION_TOTAL_MEMORY` bigint unsigned NOT NULL);
@@ -506,22 +397,20 @@ CREATE TABLE metadata_locks (
     `OBJECT_TYPE` varchar(64) COLLATE utf8mb4_0900_ai_ci NOT NULL, `OBJECT_SCHEMA` varchar(64) COLLATE utf8mb4_0900_ai_ci,
     `OBJECT_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci, `COLUMN_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci,
     `OBJECT_INSTANCE_BEGIN` bigint unsigned NOT NULL, `LOCK_TYPE` varchar(32) COLLATE utf8mb4_0900_ai_ci NOT NULL,
-    `LOCK_DURATION` varchar(32) COLLATE utf8mb4_0900_ai_ci NOT NULL,
-    `LOCK_STATUS` varchar(32) COLLATE utf8mb4_0900_ai_ci NOT NULL, `SOURCE` varchar(64) COLLATE utf8mb4_0900_ai_ci,
-    `OWNER_THREAD_ID` bigint unsigned, `OWNER_EVENT_ID` bigint unsigned);
+    `LOCK_DURATION` varchar(32) COLLATE utf8mb4_0900_ai_ci NOT NULL, `LOCK_STATUS` varchar(32) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `SOURCE` varchar(64) COLLATE utf8mb4_0900_ai_ci, `OWNER_THREAD_ID` bigint unsigned, `OWNER_EVENT_ID` bigint unsigned);
 CREATE TABLE mutex_instances (
     `NAME` varchar(128) COLLATE utf8mb4_0900_ai_ci NOT NULL, `OBJECT_INSTANCE_BEGIN` bigint unsigned NOT NULL,
     `LOCKED_BY_THREAD_ID` bigint unsigned);
 CREATE TABLE objects_summary_global_by_type (
     `OBJECT_TYPE` varchar(64) COLLATE utf8mb4_0900_ai_ci, `OBJECT_SCHEMA` varchar(64) COLLATE utf8mb4_0900_ai_ci,
     `OBJECT_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci, `COUNT_STAR` bigint unsigned NOT NULL,
-    `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL,
-    `AVG_TIMER_WAIT` bigint unsigned NOT NULL, `MAX_TIMER_WAIT` bigint unsigned NOT NULL);
+    `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL, `AVG_TIMER_WAIT` bigint unsigned NOT NULL,
+    `MAX_TIMER_WAIT` bigint unsigned NOT NULL);
 CREATE TABLE performance_timers (
     `TIMER_NAME` enum('CYCLE','NANOSECOND','MICROSECOND','MILLISECOND','THREAD_CPU') COLLATE utf8mb4_0900_ai_ci NOT NULL,
     `TIMER_FREQUENCY` bigint, `TIMER_RESOLUTION` bigint, `TIMER_OVERHEAD` bigint);
-CREATE TABLE persisted_variables (
-    `VARIABLE_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci NOT NULL, `VARIABLE_VALUE` varchar(1024) COLLATE utf8mb4_0900_ai_ci);
+CREATE TABLE persisted_variables LIKE global_status;
 CREATE TABLE prepared_statements_instances (
     `OBJECT_INSTANCE_BEGIN` bigint unsigned NOT NULL, `STATEMENT_ID` bigint unsigned NOT NULL,
     `STATEMENT_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci, `SQL_TEXT` longtext COLLATE utf8mb4_0900_ai_ci NOT NULL,
@@ -581,10 +470,10 @@ CREATE TABLE replication_applier_status_by_coordinator (
     `PROCESSING_TRANSACTION_IMMEDIATE_COMMIT_TIMESTAMP` timestamp(6) NOT NULL,
     `PROCESSING_TRANSACTION_START_BUFFER_TIMESTAMP` timestamp(6) NOT NULL);
 CREATE TABLE replication_applier_status_by_worker (
-    `CHANNEL_NAME` char(64) COLLATE utf8mb4_0900_ai_ci NOT NULL, `WORKER_ID` bigint unsigned NOT NULL,
-    `THREAD_ID` bigint unsigned, `SERVICE_STATE` enum('ON','OFF') COLLATE utf8mb4_0900_ai_ci NOT NULL,
-    `LAST_ERROR_NUMBER` int NOT NULL, `LAST_ERROR_MESSAGE` varchar(1024) COLLATE utf8mb4_0900_ai_ci NOT NULL,
-    `LAST_ERROR_TIMESTAMP` timestamp(6) NOT NULL, `LAST_APPLIED_TRANSACTION` char(90) COLLATE utf8mb4_0900_ai_ci,
+    `CHANNEL_NAME` char(64) COLLATE utf8mb4_0900_ai_ci NOT NULL, `WORKER_ID` bigint unsigned NOT NULL, `THREAD_ID` bigint unsigned,
+    `SERVICE_STATE` enum('ON','OFF') COLLATE utf8mb4_0900_ai_ci NOT NULL, `LAST_ERROR_NUMBER` int NOT NULL,
+    `LAST_ERROR_MESSAGE` varchar(1024) COLLATE utf8mb4_0900_ai_ci NOT NULL, `LAST_ERROR_TIMESTAMP` timestamp(6) NOT NULL,
+    `LAST_APPLIED_TRANSACTION` char(90) COLLATE utf8mb4_0900_ai_ci,
     `LAST_APPLIED_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP` timestamp(6) NOT NULL,
     `LAST_APPLIED_TRANSACTION_IMMEDIATE_COMMIT_TIMESTAMP` timestamp(6) NOT NULL,
     `LAST_APPLIED_TRANSACTION_START_APPLY_TIMESTAMP` timestamp(6) NOT NULL,
@@ -597,8 +486,7 @@ CREATE TABLE replication_applier_status_by_worker (
     `LAST_APPLIED_TRANSACTION_LAST_TRANSIENT_ERROR_NUMBER` int NOT NULL,
     `LAST_APPLIED_TRANSACTION_LAST_TRANSIENT_ERROR_MESSAGE` varchar(1024) COLLATE utf8mb4_0900_ai_ci,
     `LAST_APPLIED_TRANSACTION_LAST_TRANSIENT_ERROR_TIMESTAMP` timestamp(6) NOT NULL,
-    `APPLYING_TRANSACTION_RETRIES_COUNT` bigint unsigned NOT NULL,
-    `APPLYING_TRANSACTION_LAST_TRANSIENT_ERROR_NUMBER` int NOT NULL,
+    `APPLYING_TRANSACTION_RETRIES_COUNT` bigint unsigned NOT NULL, `APPLYING_TRANSACTION_LAST_TRANSIENT_ERROR_NUMBER` int NOT NULL,
     `APPLYING_TRANSACTION_LAST_TRANSIENT_ERROR_MESSAGE` varchar(1024) COLLATE utf8mb4_0900_ai_ci,
     `APPLYING_TRANSACTION_LAST_TRANSIENT_ERROR_TIMESTAMP` timestamp(6) NOT NULL);
 CREATE TABLE replication_asynchronous_connection_failover (
@@ -609,8 +497,7 @@ CREATE TABLE replication_connection_configuration (
     `PORT` int NOT NULL, `USER` char(32) COLLATE utf8mb4_bin NOT NULL, `NETWORK_INTERFACE` char(60) COLLATE utf8mb4_bin NOT NULL,
     `AUTO_POSITION` enum('1','0') COLLATE utf8mb4_0900_ai_ci NOT NULL,
     `SSL_ALLOWED` enum('YES','NO','IGNORED') COLLATE utf8mb4_0900_ai_ci NOT NULL,
-    `SSL_CA_FILE` varchar(512) COLLATE utf8mb4_0900_ai_ci NOT NULL,
-    `SSL_CA_PATH` varchar(512) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `SSL_CA_FILE` varchar(512) COLLATE utf8mb4_0900_ai_ci NOT NULL, `SSL_CA_PATH` varchar(512) COLLATE utf8mb4_0900_ai_ci NOT NULL,
     `SSL_CERTIFICATE` varchar(512) COLLATE utf8mb4_0900_ai_ci NOT NULL,
     `SSL_CIPHER` varchar(512) COLLATE utf8mb4_0900_ai_ci NOT NULL, `SSL_KEY` varchar(512) COLLATE utf8mb4_0900_ai_ci NOT NULL,
     `SSL_VERIFY_SERVER_CERTIFICATE` enum('YES','NO') COLLATE utf8mb4_0900_ai_ci NOT NULL,
@@ -636,8 +523,7 @@ CREATE TABLE replication_connection_status (
     `LAST_QUEUED_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP` timestamp(6) NOT NULL,
     `LAST_QUEUED_TRANSACTION_IMMEDIATE_COMMIT_TIMESTAMP` timestamp(6) NOT NULL,
     `LAST_QUEUED_TRANSACTION_START_QUEUE_TIMESTAMP` timestamp(6) NOT NULL,
-    `LAST_QUEUED_TRANSACTION_END_QUEUE_TIMESTAMP` timestamp(6) NOT NULL,
-    `QUEUEING_TRANSACTION` char(90) COLLATE utf8mb4_0900_ai_ci,
+    `LAST_QUEUED_TRANSACTION_END_QUEUE_TIMESTAMP` timestamp(6) NOT NULL, `QUEUEING_TRANSACTION` char(90) COLLATE utf8mb4_0900_ai_ci,
     `QUEUEING_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP` timestamp(6) NOT NULL,
     `QUEUEING_TRANSACTION_IMMEDIATE_COMMIT_TIMESTAMP` timestamp(6) NOT NULL,
     `QUEUEING_TRANSACTION_START_QUEUE_TIMESTAMP` timestamp(6) NOT NULL);
@@ -662,13 +548,9 @@ CREATE TABLE rwlock_instances (
 CREATE TABLE session_account_connect_attrs (
     `PROCESSLIST_ID` bigint unsigned NOT NULL, `ATTR_NAME` varchar(32) COLLATE utf8mb4_bin NOT NULL,
     `ATTR_VALUE` varchar(1024) COLLATE utf8mb4_bin, `ORDINAL_POSITION` int);
-CREATE TABLE session_connect_attrs (
-    `PROCESSLIST_ID` bigint unsigned NOT NULL, `ATTR_NAME` varchar(32) COLLATE utf8mb4_bin NOT NULL,
-    `ATTR_VALUE` varchar(1024) COLLATE utf8mb4_bin, `ORDINAL_POSITION` int);
-CREATE TABLE session_status (
-    `VARIABLE_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci NOT NULL, `VARIABLE_VALUE` varchar(1024) COLLATE utf8mb4_0900_ai_ci);
-CREATE TABLE session_variables (
-    `VARIABLE_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci NOT NULL, `VARIABLE_VALUE` varchar(1024) COLLATE utf8mb4_0900_ai_ci);
+CREATE TABLE session_connect_attrs LIKE session_account_connect_attrs;
+CREATE TABLE session_status LIKE global_status;
+CREATE TABLE session_variables LIKE global_status;
 CREATE TABLE setup_actors (
     `HOST` char(255) COLLATE ascii_general_ci NOT NULL, `USER` char(32) COLLATE utf8mb4_bin NOT NULL,
     `ROLE` char(32) COLLATE utf8mb4_bin NOT NULL, `ENABLED` enum('YES','NO') COLLATE utf8mb4_0900_ai_ci NOT NULL,
@@ -729,8 +611,7 @@ CREATE TABLE status_by_user (
     `USER` char(32) COLLATE utf8mb4_bin, `VARIABLE_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci NOT NULL,
     `VARIABLE_VALUE` varchar(1024) COLLATE utf8mb4_0900_ai_ci);
 CREATE TABLE table_handles (
-    `OBJECT_TYPE` varchar(64) COLLATE utf8mb4_0900_ai_ci NOT NULL,
-    `OBJECT_SCHEMA` varchar(64) COLLATE utf8mb4_0900_ai_ci NOT NULL,
+    `OBJECT_TYPE` varchar(64) COLLATE utf8mb4_0900_ai_ci NOT NULL, `OBJECT_SCHEMA` varchar(64) COLLATE utf8mb4_0900_ai_ci NOT NULL,
     `OBJECT_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci NOT NULL, `OBJECT_INSTANCE_BEGIN` bigint unsigned NOT NULL,
     `OWNER_THREAD_ID` bigint unsigned, `OWNER_EVENT_ID` bigint unsigned, `INTERNAL_LOCK` varchar(64) COLLATE utf8mb4_0900_ai_ci,
     `EXTERNAL_LOCK` varchar(64) COLLATE utf8mb4_0900_ai_ci);
@@ -739,11 +620,10 @@ CREATE TABLE table_io_waits_summary_by_index_usage (
     `OBJECT_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci, `INDEX_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci,
     `COUNT_STAR` bigint unsigned NOT NULL, `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL,
     `AVG_TIMER_WAIT` bigint unsigned NOT NULL, `MAX_TIMER_WAIT` bigint unsigned NOT NULL, `COUNT_READ` bigint unsigned NOT NULL,
-    `SUM_TIMER_READ` bigint unsigned NOT NULL, `MIN_TIMER_READ` bigint unsigned NOT NULL,
-    `AVG_TIMER_READ` bigint unsigned NOT NULL, `MAX_TIMER_READ` bigint unsigned NOT NULL, `COUNT_WRITE` bigint unsigned NOT NULL,
-    `SUM_TIMER_WRITE` bigint unsigned NOT NULL, `MIN_TIMER_WRITE` bigint unsigned NOT NULL,
-    `AVG_TIMER_WRITE` bigint unsigned NOT NULL, `MAX_TIMER_WRITE` bigint unsigned NOT NULL,
-    `COUNT_FETCH` bigint unsigned NOT NULL, `SUM_TIMER_FETCH` bigint unsigned NOT NULL,
+    `SUM_TIMER_READ` bigint unsigned NOT NULL, `MIN_TIMER_READ` bigint unsigned NOT NULL, `AVG_TIMER_READ` bigint unsigned NOT NULL,
+    `MAX_TIMER_READ` bigint unsigned NOT NULL, `COUNT_WRITE` bigint unsigned NOT NULL, `SUM_TIMER_WRITE` bigint unsigned NOT NULL,
+    `MIN_TIMER_WRITE` bigint unsigned NOT NULL, `AVG_TIMER_WRITE` bigint unsigned NOT NULL,
+    `MAX_TIMER_WRITE` bigint unsigned NOT NULL, `COUNT_FETCH` bigint unsigned NOT NULL, `SUM_TIMER_FETCH` bigint unsigned NOT NULL,
     `MIN_TIMER_FETCH` bigint unsigned NOT NULL, `AVG_TIMER_FETCH` bigint unsigned NOT NULL,
     `MAX_TIMER_FETCH` bigint unsigned NOT NULL, `COUNT_INSERT` bigint unsigned NOT NULL,
     `SUM_TIMER_INSERT` bigint unsigned NOT NULL, `MIN_TIMER_INSERT` bigint unsigned NOT NULL,
@@ -756,15 +636,13 @@ CREATE TABLE table_io_waits_summary_by_index_usage (
 CREATE TABLE table_io_waits_summary_by_table (
     `OBJECT_TYPE` varchar(64) COLLATE utf8mb4_0900_ai_ci, `OBJECT_SCHEMA` varchar(64) COLLATE utf8mb4_0900_ai_ci,
     `OBJECT_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci, `COUNT_STAR` bigint unsigned NOT NULL,
-    `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL,
-    `AVG_TIMER_WAIT` bigint unsigned NOT NULL, `MAX_TIMER_WAIT` bigint unsigned NOT NULL, `COUNT_READ` bigint unsigned NOT NULL,
-    `SUM_TIMER_READ` bigint unsigned NOT NULL, `MIN_TIMER_READ` bigint unsigned NOT NULL,
-    `AVG_TIMER_READ` bigint unsigned NOT NULL, `MAX_TIMER_READ` bigint unsigned NOT NULL, `COUNT_WRITE` bigint unsigned NOT NULL,
-    `SUM_TIMER_WRITE` bigint unsigned NOT NULL, `MIN_TIMER_WRITE` bigint unsigned NOT NULL,
-    `AVG_TIMER_WRITE` bigint unsigned NOT NULL, `MAX_TIMER_WRITE` bigint unsigned NOT NULL,
-    `COUNT_FETCH` bigint unsigned NOT NULL, `SUM_TIMER_FETCH` bigint unsigned NOT NULL,
-    `MIN_TIMER_FETCH` bigint unsigned NOT NULL, `AVG_TIMER_FETCH` bigint unsigned NOT NULL,
-    `MAX_TIMER_FETCH` bigint unsigned NOT NULL, `COUNT_INSERT` bigint unsigned NOT NULL,
+    `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL, `AVG_TIMER_WAIT` bigint unsigned NOT NULL,
+    `MAX_TIMER_WAIT` bigint unsigned NOT NULL, `COUNT_READ` bigint unsigned NOT NULL, `SUM_TIMER_READ` bigint unsigned NOT NULL,
+    `MIN_TIMER_READ` bigint unsigned NOT NULL, `AVG_TIMER_READ` bigint unsigned NOT NULL, `MAX_TIMER_READ` bigint unsigned NOT NULL,
+    `COUNT_WRITE` bigint unsigned NOT NULL, `SUM_TIMER_WRITE` bigint unsigned NOT NULL, `MIN_TIMER_WRITE` bigint unsigned NOT NULL,
+    `AVG_TIMER_WRITE` bigint unsigned NOT NULL, `MAX_TIMER_WRITE` bigint unsigned NOT NULL, `COUNT_FETCH` bigint unsigned NOT NULL,
+    `SUM_TIMER_FETCH` bigint unsigned NOT NULL, `MIN_TIMER_FETCH` bigint unsigned NOT NULL,
+    `AVG_TIMER_FETCH` bigint unsigned NOT NULL, `MAX_TIMER_FETCH` bigint unsigned NOT NULL, `COUNT_INSERT` bigint unsigned NOT NULL,
     `SUM_TIMER_INSERT` bigint unsigned NOT NULL, `MIN_TIMER_INSERT` bigint unsigned NOT NULL,
     `AVG_TIMER_INSERT` bigint unsigned NOT NULL, `MAX_TIMER_INSERT` bigint unsigned NOT NULL,
     `COUNT_UPDATE` bigint unsigned NOT NULL, `SUM_TIMER_UPDATE` bigint unsigned NOT NULL,
@@ -775,11 +653,10 @@ CREATE TABLE table_io_waits_summary_by_table (
 CREATE TABLE table_lock_waits_summary_by_table (
     `OBJECT_TYPE` varchar(64) COLLATE utf8mb4_0900_ai_ci, `OBJECT_SCHEMA` varchar(64) COLLATE utf8mb4_0900_ai_ci,
     `OBJECT_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci, `COUNT_STAR` bigint unsigned NOT NULL,
-    `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL,
-    `AVG_TIMER_WAIT` bigint unsigned NOT NULL, `MAX_TIMER_WAIT` bigint unsigned NOT NULL, `COUNT_READ` bigint unsigned NOT NULL,
-    `SUM_TIMER_READ` bigint unsigned NOT NULL, `MIN_TIMER_READ` bigint unsigned NOT NULL,
-    `AVG_TIMER_READ` bigint unsigned NOT NULL, `MAX_TIMER_READ` bigint unsigned NOT NULL, `COUNT_WRITE` bigint unsigned NOT NULL,
-    `SUM_TIMER_WRITE` bigint unsigned NOT NULL, `MIN_TIMER_WRITE` bigint unsigned NOT NULL,
+    `SUM_TIMER_WAIT` bigint unsigned NOT NULL, `MIN_TIMER_WAIT` bigint unsigned NOT NULL, `AVG_TIMER_WAIT` bigint unsigned NOT NULL,
+    `MAX_TIMER_WAIT` bigint unsigned NOT NULL, `COUNT_READ` bigint unsigned NOT NULL, `SUM_TIMER_READ` bigint unsigned NOT NULL,
+    `MIN_TIMER_READ` bigint unsigned NOT NULL, `AVG_TIMER_READ` bigint unsigned NOT NULL, `MAX_TIMER_READ` bigint unsigned NOT NULL,
+    `COUNT_WRITE` bigint unsigned NOT NULL, `SUM_TIMER_WRITE` bigint unsigned NOT NULL, `MIN_TIMER_WRITE` bigint unsigned NOT NULL,
     `AVG_TIMER_WRITE` bigint unsigned NOT NULL, `MAX_TIMER_WRITE` bigint unsigned NOT NULL,
     `COUNT_READ_NORMAL` bigint unsigned NOT NULL, `SUM_TIMER_READ_NORMAL` bigint unsigned NOT NULL,
     `MIN_TIMER_READ_NORMAL` bigint unsigned NOT NULL, `AVG_TIMER_READ_NORMAL` bigint unsigned NOT NULL,
@@ -832,9 +709,7 @@ CREATE TABLE user_variables_by_thread (
 CREATE TABLE users (
     `USER` char(32) COLLATE utf8mb4_bin, `CURRENT_CONNECTIONS` bigint NOT NULL, `TOTAL_CONNECTIONS` bigint NOT NULL,
     `MAX_SESSION_CONTROLLED_MEMORY` bigint unsigned NOT NULL, `MAX_SESSION_TOTAL_MEMORY` bigint unsigned NOT NULL);
-CREATE TABLE variables_by_thread (
-    `THREAD_ID` bigint unsigned NOT NULL, `VARIABLE_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci NOT NULL,
-    `VARIABLE_VALUE` varchar(1024) COLLATE utf8mb4_0900_ai_ci);
+CREATE TABLE variables_by_thread LIKE status_by_thread;
 CREATE TABLE variables_info (
     `VARIABLE_NAME` varchar(64) COLLATE utf8mb4_0900_ai_ci NOT NULL,
     `VARIABLE_SOURCE` enum('COMPILED','GLOBAL','SERVER','EXPLICIT','EXTRA','USER','LOGIN','COMMAND_LINE','PERSISTED','DYNAMIC') COLLATE utf8mb4_0900_ai_ci,
