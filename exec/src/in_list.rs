@@ -111,7 +111,7 @@ fn look_up<'a>(env: &Env<'a>, node: &'a Expr, by: CompareAs, arg: &'a Expr, list
 }
 
 /// Does the expression read neither a row nor a subquery?
-fn is_fixed(expr: &Expr) -> bool {
+pub(crate) fn is_fixed(expr: &Expr) -> bool {
     !expr.any(&|part| {
         use ExprKind::{Column, ColumnOrdinal, InsertValue, Slot, Subquery};
         matches!(part.kind, Column { .. } | ColumnOrdinal { .. } | InsertValue { .. } | Slot(_) | Subquery(_))

@@ -36,6 +36,7 @@ mod scratch;
 mod session;
 mod sink;
 mod spill;
+mod stored_tests;
 mod subquery;
 #[cfg(test)]
 mod tests;

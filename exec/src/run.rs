@@ -348,6 +348,22 @@ impl<'a> Run<'a> {
         Ok(truth)
     }
 
+    /// Are all predicates true of the current row? What stands behind one that is not is not evaluated.
+    pub fn judge_each<'e>(&'e self, predicates: &'e [Expr]) -> std::result::Result<bool, Pause>
+    where
+        'a: 'e,
+    {
+        let env = self.env(&[]);
+        for predicate in predicates {
+            if !env.is_true(predicate)? {
+                self.row_done();
+                return Ok(false);
+            }
+        }
+        self.row_done();
+        Ok(true)
+    }
+
     /// What an operator evaluates for one row is evaluated to the end: nothing of it is repeated, so its sleeps are forgotten.
     #[inline]
     pub fn row_done(&self) {

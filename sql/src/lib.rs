@@ -47,6 +47,6 @@ pub use key_part::key_part_type;
 pub use keyword::reserved_words as keywords;
 pub use parser::{DEPTH_MAX, HEIGHT_MAX, Parsed, Repeated, parse, parse_expression, parse_lifted, parse_type};
 pub use partition::{bind_partition, partition_expr};
-pub use planner::estimated_cost;
+pub use planner::{estimated_cost, is_volatile};
 pub use row_expr::{RowExprUse, bind_row_expr, check_row_exprs, row_expr};
 pub use view::{NewView, define_view, view_columns, view_definition};

@@ -35,6 +35,7 @@ use crate::{ColumnType, Date, DateTime, Decimal, Time, TypeKind, Value};
 use std::borrow::Cow;
 
 pub mod history;
+pub mod test;
 
 const HEAD_MASK: u16 = 0x1fff;
 const WIDE_FLAG: u16 = 0x8000;

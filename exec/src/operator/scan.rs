@@ -31,6 +31,7 @@ use crate::operator::merged_keys::MergedKeys;
 use crate::packed::Packer;
 use crate::run::{Run, SourceState};
 use crate::scratch::Scratch;
+use crate::stored_tests::StoredTests;
 use crate::work::{Work, count};
 use sql::expr::{CompareAs, CompareOp, Expr, ExprKind};
 use sql::func::Function;
@@ -54,6 +55,7 @@ const BATCH_ROWS: usize = 64;
 pub(crate) struct ScanOperator<'p> {
     plan: &'p Scan,
     filter: Option<&'p Expr>,
+    tests: StoredTests<'p>,
     /// Judged on entries of the index, where these tell enough; else with the filter.
     index_filter: Option<&'p Expr>,
     table: &'p Table,
@@ -128,6 +130,7 @@ impl<'p> ScanOperator<'p> {
         Self {
             plan,
             filter: plan.filter.as_ref(),
+            tests: StoredTests::default(),
             index_filter: plan.index_filter.as_deref(),
             table,
             lock,
@@ -213,7 +216,7 @@ impl<'p> ScanOperator<'p> {
                 }
                 Stage::Fetch => self.fetch(run)?,
                 Stage::Judge => {
-                    let keep = (self.entry_judged || run.passes(self.index_filter)?) && run.passes(self.filter)?;
+                    let keep = (self.entry_judged || run.passes(self.index_filter)?) && self.passes(run)?;
                     if keep && self.current {
                         self.stage = self.after_row();
                         return Ok(true);
@@ -229,6 +232,11 @@ impl<'p> ScanOperator<'p> {
                 Stage::Done => return Ok(false),
             };
         }
+    }
+
+    #[inline]
+    fn passes(&mut self, run: &Run<'p>) -> Step<bool> {
+        self.filter.map_or(Ok(true), |filter| self.tests.judge(run, self.plan.source, filter))
     }
 
     /// Evaluates the access path's keys.

@@ -426,7 +426,7 @@ fn tells_rows_apart(table: &TableDef, index: &IndexDef) -> bool {
 }
 
 /// Does the expression give another value each time it is computed?
-pub(crate) fn is_volatile(expr: &Expr) -> bool {
+pub fn is_volatile(expr: &Expr) -> bool {
     let here = match &expr.kind {
         ExprKind::Call { function, .. } => {
             matches!(function, Function::Rand | Function::Uuid | Function::Sleep | Function::Benchmark | Function::GetLock)

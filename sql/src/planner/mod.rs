@@ -24,7 +24,7 @@ mod selectivity;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use access::is_volatile;
+pub use access::is_volatile;
 pub use estimate::estimated_cost;
 pub(crate) use estimate::{Estimate, estimate, node_rows, scan_estimate};
 pub(crate) use join::hashes_alike;

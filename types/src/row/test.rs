@@ -1,0 +1,366 @@
+//! Conditions on columns of fixed width, judged on a row's stored bytes: no value is made, a number is compared.
+//!
+//! A column's bytes become a *key*, a `u64` that orders as the column's values do; DECIMAL of more than 8 bytes, FLOAT, DOUBLE, YEAR, TIMESTAMP
+//! (which depends on the session's zone) and what orders by names or text have none. A comparison with a constant is an interval of keys.
+//!
+//! T1: of two values of a column neither is between a stored value's key and the next greater `u64`, so an open bound is the closed one beside it.
+
+use super::{Kind, Raw, RowLayout, Slot, StoredRow, read_uint};
+use crate::{Decimal, Value};
+use std::cmp::Ordering;
+
+/// A condition that NULL never meets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoredTest {
+    column: usize,
+    with: With,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum With {
+    /// The key is `low`, or at most `span` above it.
+    Interval {
+        low: u64,
+        span: u64,
+    },
+    /// The key is another one.
+    Not(u64),
+    Never,
+    /// How the column's key stands to that of another column of the same kind: is it one of those?
+    Column {
+        other: usize,
+        less: bool,
+        equal: bool,
+        greater: bool,
+    },
+}
+
+/// The orders of a column's value against another one that meet a condition: `<=` is less or equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Orders {
+    pub less: bool,
+    pub equal: bool,
+    pub greater: bool,
+}
+
+impl RowLayout {
+    /// `column` stands in one of these orders to `value`, as exact numbers and as moments compare. `None`: its bytes do not tell that.
+    pub fn test_of_value(&self, column: usize, orders: Orders, value: &Value<'_>) -> Option<StoredTest> {
+        let (key, nearest) = self.columns[column].nearest_key(value)?;
+        // Between two keys a value is above the lower one: it equals nothing.
+        let (below, above) = match nearest {
+            Ordering::Equal => (key.checked_sub(1), key.checked_add(1)),
+            Ordering::Less => (Some(key), key.checked_add(1)),
+            Ordering::Greater => (key.checked_sub(1), Some(key)),
+        };
+        let equal = orders.equal && nearest == Ordering::Equal;
+        let interval = |low: Option<u64>, high: Option<u64>| match (low, high) {
+            (Some(low), Some(high)) if low <= high => With::Interval { low, span: high - low },
+            _ => With::Never,
+        };
+        let with = match (orders.less, equal, orders.greater) {
+            (false, false, false) => With::Never,
+            (false, true, false) => interval(Some(key), Some(key)),
+            (true, true, false) => interval(Some(0), Some(key)),
+            (true, false, false) => interval(Some(0), below),
+            (false, true, true) => interval(Some(key), Some(u64::MAX)),
+            (false, false, true) => interval(above, Some(u64::MAX)),
+            (true, false, true) if nearest == Ordering::Equal => With::Not(key),
+            (true, _, true) => interval(Some(0), Some(u64::MAX)),
+        };
+        Some(StoredTest { column, with })
+    }
+
+    /// Two columns stand in one of these orders. `None`: they are not of the same kind, or their bytes do not tell that.
+    pub fn test_of_columns(&self, column: usize, orders: Orders, other: usize) -> Option<StoredTest> {
+        let (left, right) = (self.columns[column].kind, self.columns[other].kind);
+        let alike = match (left, right) {
+            (Kind::Int { unsigned: a, .. }, Kind::Int { unsigned: b, .. }) => a == b,
+            _ => left == right,
+        };
+        let Orders { less, equal, greater } = orders;
+        (alike && left.has_key()).then_some(StoredTest { column, with: With::Column { other, less, equal, greater } })
+    }
+}
+
+impl StoredRow<'_> {
+    /// Is the condition true? It was made from the layout of this row's table.
+    #[inline]
+    pub fn meets(&self, test: &StoredTest) -> bool {
+        let Some(key) = self.key(test.column) else { return false };
+        match test.with {
+            With::Interval { low, span } => key.wrapping_sub(low) <= span,
+            With::Not(other) => key != other,
+            With::Never => false,
+            With::Column { other, less, equal, greater } => match self.key(other).map(|other| key.cmp(&other)) {
+                Some(Ordering::Less) => less,
+                Some(Ordering::Equal) => equal,
+                Some(Ordering::Greater) => greater,
+                None => false,
+            },
+        }
+    }
+
+    /// The key of a column that has one; `None` is NULL.
+    #[inline]
+    fn key(&self, column: usize) -> Option<u64> {
+        match self.raw(column) {
+            Ok(Raw::Bytes { bytes, .. }) => Some(self.slots[column].kind.key(bytes)),
+            _ => None,
+        }
+    }
+}
+
+impl Kind {
+    fn has_key(self) -> bool {
+        match self {
+            Self::Int { .. } | Self::Date | Self::DateTime | Self::Time => true,
+            Self::Decimal { .. } => self.width() <= 8,
+            _ => false,
+        }
+    }
+
+    /// Of the bytes of a value that is not NULL.
+    #[inline]
+    fn key(self, bytes: &[u8]) -> u64 {
+        match self {
+            Self::Int { width, unsigned: false } => {
+                let shift = 64 - 8 * u32::from(width);
+                ((read_uint(bytes) << shift) as i64 >> shift) as u64 ^ 1 << 63
+            }
+            Self::Decimal { .. } => bytes.iter().fold(0, |key, &byte| key << 8 | u64::from(byte)),
+            Self::Time => read_uint(bytes) ^ 1 << 63,
+            _ => read_uint(bytes),
+        }
+    }
+}
+
+impl Slot {
+    /// The key of a value that the column can hold, with no other one between it and `value`, and how it stands to `value`.
+    fn nearest_key(&self, value: &Value<'_>) -> Option<(u64, Ordering)> {
+        if !self.kind.has_key() {
+            return None;
+        }
+        let (nearest, order) = match (self.kind, value) {
+            (Kind::Int { width, unsigned }, Value::Int(_) | Value::UInt(_) | Value::Decimal(_)) => {
+                let (whole, order) = whole_number(value)?;
+                let bits = 8 * u32::from(width);
+                let (min, max) = if unsigned { (0, (1 << bits) - 1) } else { (-1 << (bits - 1), (1 << (bits - 1)) - 1) };
+                let clamped: i128 = whole.clamp(min, max);
+                let nearest = if unsigned { Value::UInt(clamped as u64) } else { Value::Int(clamped as i64) };
+                (nearest, clamped.cmp(&whole).then(order))
+            }
+            (Kind::Decimal { precision, scale }, Value::Int(_) | Value::UInt(_) | Value::Decimal(_)) => {
+                let number = decimal(value)?;
+                let mut nearest = number.rescale(scale).ok()?;
+                if !nearest.fits(precision, scale) {
+                    nearest = Decimal::max_value(precision, scale, number.is_negative());
+                }
+                (Value::Decimal(nearest), nearest.cmp(&number))
+            }
+            (Kind::Date, Value::Date(_)) | (Kind::DateTime, Value::DateTime(_)) | (Kind::Time, Value::Time(_)) => {
+                (value.borrowed(), Ordering::Equal)
+            }
+            (Kind::Date, Value::DateTime(moment)) => (Value::Date(moment.date), moment.date.at_midnight().cmp(moment)),
+            (Kind::DateTime, Value::Date(date)) => (Value::DateTime(date.at_midnight()), Ordering::Equal),
+            _ => return None,
+        };
+        let mut bytes = [0; 8];
+        let bytes = &mut bytes[..self.kind.width()];
+        self.write_fixed(&nearest, bytes)?;
+        Some((self.kind.key(bytes), order))
+    }
+}
+
+fn decimal(value: &Value<'_>) -> Option<Decimal> {
+    match value {
+        Value::Int(n) => Some(Decimal::from_i64(*n)),
+        Value::UInt(n) => Some(Decimal::from_u64(*n)),
+        Value::Decimal(d) => Some(*d),
+        _ => None,
+    }
+}
+
+/// An integer near a number, and how it stands to it. Numbers beyond those of BIGINT UNSIGNED and BIGINT are one beyond.
+fn whole_number(value: &Value<'_>) -> Option<(i128, Ordering)> {
+    let number = decimal(value)?;
+    let nearest = number.rescale(0).ok()?;
+    let whole = match (nearest.to_i64(), nearest.to_u64()) {
+        (Ok(n), _) => i128::from(n),
+        (_, Ok(n)) => i128::from(n),
+        _ if nearest.is_negative() => return Some((i128::from(i64::MIN) - 1, Ordering::Equal)),
+        _ => return Some((i128::from(u64::MAX) + 1, Ordering::Equal)),
+    };
+    Some((whole, nearest.cmp(&number)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::ColumnDef;
+    use crate::{ColumnType, Date, DateTime, Time, TypeKind};
+    use proptest::prelude::*;
+
+    fn number(value: &Value<'_>) -> Decimal {
+        decimal(value).unwrap()
+    }
+
+    fn compare(a: &Value<'_>, b: &Value<'_>) -> Ordering {
+        let moment = |value: &Value<'_>| match value {
+            Value::Date(d) => Some(d.at_midnight()),
+            Value::DateTime(d) => Some(*d),
+            _ => None,
+        };
+        match (a, b) {
+            (Value::Time(a), Value::Time(b)) => a.cmp(b),
+            _ => match (moment(a), moment(b)) {
+                (Some(a), Some(b)) => a.cmp(&b),
+                _ => number(a).cmp(&number(b)),
+            },
+        }
+    }
+
+    fn int(kind: TypeKind, unsigned: bool) -> ColumnType {
+        ColumnType { unsigned, ..ColumnType::new(kind) }
+    }
+
+    /// Types with values that their columns hold.
+    fn columns() -> Vec<(ColumnType, Vec<Value<'static>>)> {
+        let decimals = |scale: u8, magnitudes: &[i64]| {
+            let value = |&m: &i64| Value::Decimal(Decimal::from_parts(m.unsigned_abs().into(), scale, m < 0));
+            magnitudes.iter().map(value).collect::<Vec<_>>()
+        };
+        let date = |y, m, d| Date { year: y, month: m, day: d };
+        let at = |d: Date, s| DateTime { second: s, ..d.at_midnight() };
+        vec![
+            (int(TypeKind::TinyInt, false), [-128, -1, 0, 1, 5, 127].map(Value::Int).to_vec()),
+            (int(TypeKind::MediumInt, false), [-(1 << 23), -7, 0, (1 << 23) - 1].map(Value::Int).to_vec()),
+            (int(TypeKind::TinyInt, true), [0, 1, 5, 255].map(Value::UInt).to_vec()),
+            (int(TypeKind::BigInt, false), [i64::MIN, -1, 0, 1, i64::MAX].map(Value::Int).to_vec()),
+            (int(TypeKind::BigInt, true), [0, 1, 1 << 63, u64::MAX].map(Value::UInt).to_vec()),
+            (ColumnType::new(TypeKind::Decimal { precision: 4, scale: 2 }), decimals(2, &[-9999, -5, 0, 5, 6, 500, 9999])),
+            (ColumnType::new(TypeKind::Decimal { precision: 18, scale: 0 }), decimals(0, &[-999_999_999_999_999_999, 0, 5])),
+            (
+                ColumnType::new(TypeKind::Date),
+                [Date::default(), date(2024, 0, 0), date(2024, 2, 29), date(9999, 12, 31)].map(Value::Date).to_vec(),
+            ),
+            (
+                ColumnType::new(TypeKind::DateTime { fsp: 0 }),
+                [DateTime::default(), at(date(2024, 2, 29), 0), at(date(2024, 2, 29), 1)].map(Value::DateTime).to_vec(),
+            ),
+            (
+                ColumnType::new(TypeKind::Time { fsp: 0 }),
+                [-1, 0, 1].map(|s| Value::Time(Time { micros: s * 1_000_000 })).to_vec(),
+            ),
+        ]
+    }
+
+    /// What the columns are compared with: all those values, and some that stand between or beyond them.
+    fn others() -> Vec<Value<'static>> {
+        let parsed = |text: &str| Value::Decimal(Decimal::parse_exact(text).unwrap());
+        let between = ["0.5", "-0.5", "5.001", "-128.5", "127.4", "1e30", "-1e30", "18446744073709551615.5", "0.049", "0.055"];
+        let mut all: Vec<_> = columns().into_iter().flat_map(|(_, values)| values).collect();
+        all.extend(between.map(parsed));
+        all
+    }
+
+    fn every_order() -> impl Iterator<Item = Orders> {
+        (0..8).map(|bits| Orders { less: bits & 1 != 0, equal: bits & 2 != 0, greater: bits & 4 != 0 })
+    }
+
+    fn wanted(orders: Orders, order: Ordering) -> bool {
+        match order {
+            Ordering::Less => orders.less,
+            Ordering::Equal => orders.equal,
+            Ordering::Greater => orders.greater,
+        }
+    }
+
+    fn same_family(a: &Value<'_>, b: &Value<'_>) -> bool {
+        let family = |value: &Value<'_>| match value {
+            Value::Date(_) | Value::DateTime(_) => 1,
+            Value::Time(_) => 2,
+            _ => 0,
+        };
+        family(a) == family(b)
+    }
+
+    #[test]
+    fn tests_answer_as_values_compare() {
+        for (ty, values) in columns() {
+            let column = |name: &str| ColumnDef::new(name, ty.clone(), true);
+            let layout = RowLayout::from_columns(&[column("a"), column("b")]);
+            let row = |a: &Value<'_>, b: &Value<'_>| {
+                let mut bytes = Vec::new();
+                layout.encode(&[a.borrowed(), b.borrowed()], &mut bytes).unwrap();
+                bytes
+            };
+            for orders in every_order() {
+                let columns = layout.test_of_columns(0, orders, 1).unwrap();
+                for a in &values {
+                    for b in &values {
+                        let bytes = row(a, b);
+                        let met = StoredRow::new(&layout, &bytes).unwrap().meets(&columns);
+                        assert_eq!(met, wanted(orders, compare(a, b)), "{ty:?} {a:?} {orders:?} {b:?}");
+                    }
+                    let bytes = row(a, &Value::Null);
+                    assert!(!StoredRow::new(&layout, &bytes).unwrap().meets(&columns));
+                }
+                for b in others().iter().filter(|b| same_family(&values[0], b)) {
+                    let test = layout.test_of_value(0, orders, b).unwrap_or_else(|| panic!("{ty:?} {b:?}"));
+                    for a in &values {
+                        let bytes = row(a, &Value::Null);
+                        let met = StoredRow::new(&layout, &bytes).unwrap().meets(&test);
+                        assert_eq!(met, wanted(orders, compare(a, b)), "{ty:?} {a:?} {orders:?} {b:?}");
+                    }
+                    let bytes = row(&Value::Null, &Value::Null);
+                    assert!(!StoredRow::new(&layout, &bytes).unwrap().meets(&test));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn columns_whose_bytes_do_not_tell_have_no_test() {
+        let orders = Orders { less: true, equal: false, greater: false };
+        let kinds = [
+            TypeKind::Double,
+            TypeKind::Year,
+            TypeKind::Timestamp { fsp: 0 },
+            TypeKind::Decimal { precision: 30, scale: 2 },
+            TypeKind::Bit { length: 8 },
+        ];
+        for kind in kinds {
+            let column = ColumnDef::new("a", ColumnType::new(kind), false);
+            let layout = RowLayout::from_columns(&[column.clone(), column]);
+            assert_eq!(layout.test_of_value(0, orders, &Value::Int(1)), None);
+            assert_eq!(layout.test_of_columns(0, orders, 1), None);
+        }
+        let column = |ty| ColumnDef::new("a", ty, false);
+        let layout = RowLayout::from_columns(&[
+            column(int(TypeKind::Int, false)),
+            column(int(TypeKind::Int, true)),
+            column(int(TypeKind::BigInt, false)),
+        ]);
+        assert_eq!(layout.test_of_columns(0, orders, 1), None, "one of them has no negative numbers");
+        assert!(layout.test_of_columns(0, orders, 2).is_some());
+        assert_eq!(layout.test_of_value(0, orders, &Value::Double(1.0)), None);
+        assert_eq!(layout.test_of_value(0, orders, &Value::text(b"1")), None);
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_of_any_digits(stored in -99_999i64..100_000, magnitude in -10_000_000_000i64..10_000_000_000, scale in 0u8..8) {
+            let ty = ColumnType::new(TypeKind::Decimal { precision: 5, scale: 2 });
+            let layout = RowLayout::from_columns(&[ColumnDef::new("a", ty, false)]);
+            let a = Value::Decimal(Decimal::from_parts(stored.unsigned_abs().into(), 2, stored < 0));
+            let b = Value::Decimal(Decimal::from_parts(magnitude.unsigned_abs().into(), scale, magnitude < 0));
+            let mut bytes = Vec::new();
+            layout.encode(&[a.borrowed()], &mut bytes).unwrap();
+            for orders in every_order() {
+                let test = layout.test_of_value(0, orders, &b).unwrap();
+                prop_assert_eq!(StoredRow::new(&layout, &bytes).unwrap().meets(&test), wanted(orders, compare(&a, &b)));
+            }
+        }
+    }
+}
