@@ -512,10 +512,16 @@ impl<'a> Env<'a> {
         Ok(x)
     }
 
+    #[inline]
     pub fn as_decimal(&self, value: &Value<'_>) -> Step<Decimal> {
-        if let Value::Decimal(d) = value {
-            return Ok(*d);
+        match value {
+            Value::Decimal(d) => Ok(*d),
+            Value::Int(n) => Ok(Decimal::from_i64(*n)),
+            _ => self.as_decimal_slow(value),
         }
+    }
+
+    fn as_decimal_slow(&self, value: &Value<'_>) -> Step<Decimal> {
         let mut warnings = Warnings::new();
         let d = convert::to_decimal(value, &mut warnings);
         self.report(warnings)?;

@@ -91,6 +91,7 @@ impl<'a> Env<'a> {
         let (value, expr) = self.operand(expr)?;
         match value {
             Value::Null => Ok(None),
+            Value::Decimal(number) => Ok(Some(number)),
             other => self.as_decimal(&self.plain_number(other, &expr.ty)?).map(Some),
         }
     }

@@ -58,6 +58,7 @@ impl Decimal {
     pub const ZERO: Self = Self { low: [0; 3], high: 0, scale: 0, negative: false };
 
     /// `magnitude / 10^scale`, negated where asked. The scale is at most 65.
+    #[inline]
     pub fn from_parts(magnitude: u128, scale: u8, negative: bool) -> Self {
         debug_assert!(u32::from(scale) <= DIGITS_MAX);
         Self { low: [magnitude as u64, (magnitude >> 64) as u64, 0], high: 0, scale, negative: negative && magnitude != 0 }
@@ -138,11 +139,12 @@ impl Decimal {
         self
     }
 
+    #[inline]
     pub fn add(&self, other: &Self) -> Result<Self, DecimalOverflow> {
         if let Some((a, b, scale)) = self.aligned_i128(other)
             && let Some(sum) = a.checked_add(b)
         {
-            return Self::from_wide(&Wide::from_u128(sum.unsigned_abs()), u32::from(scale), sum < 0, Cut::Round);
+            return Ok(Self::from_parts(sum.unsigned_abs(), scale, sum < 0));
         }
         self.add_wide(other)
     }
@@ -155,11 +157,12 @@ impl Decimal {
     pub fn multiply(&self, other: &Self) -> Result<Self, DecimalOverflow> {
         let negative = self.negative != other.negative;
         let scale = u32::from(self.scale) + u32::from(other.scale);
-        let product = match (self.small(), other.small()) {
-            (Some(a), Some(b)) if a >> 64 == 0 && b >> 64 == 0 => Wide::from_u128(a * b),
-            _ => self.wide().mul(&other.wide()),
-        };
-        Self::from_wide(&product, scale, negative, Cut::Round)
+        if let (Some(a), Some(b)) = (self.word(), other.word())
+            && scale <= DIGITS_MAX
+        {
+            return Ok(Self::from_parts(u128::from(a) * u128::from(b), scale as u8, negative));
+        }
+        Self::from_wide(&self.wide().mul(&other.wide()), scale, negative, Cut::Round)
     }
 
     /// `/`: the quotient with `increment` more digits after the point than the dividend has (30 at most), rounded half away from zero.
@@ -426,7 +429,14 @@ impl Decimal {
         Wide([self.low[0], self.low[1], self.low[2], u64::from(self.high), 0, 0, 0, 0])
     }
 
+    /// The magnitude where it fits 64 bits.
+    #[inline]
+    fn word(&self) -> Option<u64> {
+        (self.low[1] == 0 && self.low[2] == 0 && self.high == 0).then_some(self.low[0])
+    }
+
     /// The magnitude where it fits 128 bits.
+    #[inline]
     fn small(&self) -> Option<u128> {
         (self.low[2] == 0 && self.high == 0).then(|| u128::from(self.low[0]) | u128::from(self.low[1]) << 64)
     }
@@ -471,14 +481,21 @@ impl Decimal {
     }
 
     /// Both as signed integers of the larger scale, where that is quick.
+    #[inline]
     fn aligned_i128(&self, other: &Self) -> Option<(i128, i128, u8)> {
         let scale = self.scale.max(other.scale);
         Some((self.scaled_i128(scale)?, other.scaled_i128(scale)?, scale))
     }
 
+    #[inline]
     fn scaled_i128(&self, scale: u8) -> Option<i128> {
-        let factor = POW10_U128.get(usize::from(scale.checked_sub(self.scale)?))?;
-        let magnitude = i128::try_from(self.small()?.checked_mul(*factor)?).ok()?;
+        let by = usize::from(scale.checked_sub(self.scale)?);
+        let magnitude = match (self.word(), POW10_U64.get(by)) {
+            _ if by == 0 => self.small()?,
+            (Some(word), Some(factor)) => u128::from(word) * u128::from(*factor),
+            _ => self.small()?.checked_mul(*POW10_U128.get(by)?)?,
+        };
+        let magnitude = i128::try_from(magnitude).ok()?;
         Some(if self.negative { -magnitude } else { magnitude })
     }
 

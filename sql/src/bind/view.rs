@@ -113,6 +113,8 @@ pub(crate) struct Outline {
 /// Binds the query of a new view, whose columns are `given`, or have the query's names.
 pub(crate) fn bind_view_query(query: &Query<'_>, given: &[&str], context: &dyn BindContext) -> Result<Outline> {
     let mut binder = Binder::new(context, 0, 0);
+    // Whether groups fix what is selected is asked of who reads the view.
+    binder.mode.only_full_group_by = false;
     binder.notes = Some(Box::default());
     let (bound, _) = binder.nested(LevelKind::View, |b| b.bind_query(query))?;
     let mut columns = bound.columns().to_vec();
@@ -142,6 +144,7 @@ pub(crate) fn bind_view_query(query: &Query<'_>, given: &[&str], context: &dyn B
 /// The columns of a view, as its query has them now.
 pub(crate) fn columns_of_view(def: &Arc<TableDef>, context: &dyn BindContext) -> Result<Vec<OutputColumn>> {
     let mut binder = Binder::new(context, 0, 0);
+    binder.mode.only_full_group_by = false;
     binder.note_named(def, &def.name, false);
     let bound = match binder.bind_text(def) {
         Err(error) if says_invalid(&error) => return Err(problem(def, ViewProblem::Invalid)),
