@@ -423,8 +423,9 @@ impl Binder<'_> {
         }
         let (straight, locking) = (select.straight_join, tail.locking);
         let mut columns = columns;
+        let may_have_no_rows = grouping.as_ref().is_some_and(|grouping| grouping.keys.is_empty());
         for (column, expr) in columns.iter_mut().zip(&project) {
-            column.nullable |= rollup && expr.nullable;
+            column.nullable |= (rollup || may_have_no_rows) && expr.nullable;
         }
         Ok(BoundSelect {
             tree,
