@@ -4,6 +4,7 @@ use crate::coerce::{self, Kind};
 use crate::error::Error;
 use crate::eval::{Env, Evaluated, Pause};
 use sql::expr::{ArithmeticOp, Expr, ExprKind};
+use types::decimal::DecimalOverflow;
 use types::{Decimal, Value};
 
 /// Computes a binary operator.
@@ -179,11 +180,7 @@ fn decimals<'a>(env: &Env<'a>, node: &'a Expr, op: ArithmeticOp, x: &Decimal, y:
         ArithmeticOp::Multiply => x.multiply(y),
         _ => {
             let quotient = match op {
-                ArithmeticOp::Divide => {
-                    // The dividend may have fewer digits than it is declared with; the quotient has those that it is declared with.
-                    let missing = coerce::declared_scale(&node.ty).saturating_sub(x.scale());
-                    x.divide(y, env.session().div_precision_increment.max(missing))
-                }
+                ArithmeticOp::Divide => quotient(env, node, x, y),
                 ArithmeticOp::Modulo => x.modulo(y),
                 _ => x.integer_divide(y),
             };
@@ -195,6 +192,17 @@ fn decimals<'a>(env: &Env<'a>, node: &'a Expr, op: ArithmeticOp, x: &Decimal, y:
     };
     let result = result.map_err(|_| out_of_range(env, node, "DECIMAL"))?;
     Ok(Value::Decimal(coerce::shown(result, &node.ty)))
+}
+
+/// `/`: with the digits behind the point that the node is declared with. They are computed of the dividend's own digits, in groups of nine; where
+/// it is declared with more, zeros follow.
+fn quotient(env: &Env<'_>, node: &Expr, x: &Decimal, y: &Decimal) -> Option<std::result::Result<Decimal, DecimalOverflow>> {
+    let increment = env.session().div_precision_increment;
+    let declared = coerce::declared_scale(&node.ty);
+    if declared <= x.scale().saturating_add(increment) {
+        return x.divide(y, increment);
+    }
+    Some(x.divide_in_groups(y, increment)?.and_then(|quotient| quotient.rescale(declared)))
 }
 
 fn doubles<'a>(env: &Env<'a>, node: &'a Expr, op: ArithmeticOp, x: f64, y: f64) -> Evaluated<'a> {

@@ -182,7 +182,10 @@ impl Binder<'_> {
                 if matches!(op, ArithmeticOp::ShiftLeft | ArithmeticOp::ShiftRight) { numeric_operand(right) } else { right };
             return Ok(self.arithmetic(op, left, right));
         }
-        Ok(self.arithmetic(op, numeric_operand(left), numeric_operand(right)))
+        // A quotient has as many digits as the dividend's own value asks for.
+        let is_own_dividend = op == ArithmeticOp::Divide && matches!(left.kind, ExprKind::UserVariable(_));
+        let left = if is_own_dividend { left } else { numeric_operand(left) };
+        Ok(self.arithmetic(op, left, numeric_operand(right)))
     }
 
     pub(super) fn arithmetic(&mut self, op: ArithmeticOp, mut left: Expr, mut right: Expr) -> Expr {
