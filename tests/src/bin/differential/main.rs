@@ -31,7 +31,7 @@ use expression::{Maker, Scope};
 use kinds::Style;
 use piece::Piece;
 use schema::Schema;
-use side::Side;
+use side::{Outcome, Side};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -118,8 +118,9 @@ fn start(arguments: &Arguments, folder: &std::path::Path, report: &mut Report) -
     Ok(())
 }
 
-/// How long a peer that ended is waited for.
-const PEER_PAUSE: Duration = Duration::from_secs(5);
+/// How long a peer that ended is waited for, and how often it is looked for.
+const PEER_WAIT: Duration = Duration::from_secs(60);
+const PEER_PAUSE: Duration = Duration::from_millis(500);
 
 /// A run of rounds.
 struct Run<'a> {
@@ -222,8 +223,7 @@ impl Run<'_> {
             // It is for others to start it again.
             println!("the real MySQL ended at: {text}");
             *self.expected.entry("the real MySQL ended").or_default() += 1;
-            std::thread::sleep(PEER_PAUSE);
-            return Ok(());
+            return self.await_peer();
         }
         if let Some(why) = expected::reason(&text, difference) {
             *self.expected.entry(why).or_default() += 1;
@@ -249,6 +249,19 @@ impl Run<'_> {
             println!("{}\n{}\n", check::script(&case, &schema), difference.told);
         }
         Ok(())
+    }
+
+    fn await_peer(&mut self) -> Result<(), String> {
+        let Some(peer) = &mut self.court.peer else { return Ok(()) };
+        let until = Instant::now() + PEER_WAIT;
+        loop {
+            std::thread::sleep(PEER_PAUSE);
+            match peer.run("SELECT 1").outcome {
+                Outcome::Lost(error) if Instant::now() > until => return Err(format!("the peer does not come back: {error}")),
+                Outcome::Lost(_) => {}
+                _ => return Ok(()),
+            }
+        }
     }
 
     /// A server that ended is told with the end of its log, and started again.
