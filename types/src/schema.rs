@@ -455,7 +455,7 @@ impl IndexDef {
 
 impl IndexDef {
     /// Its place among a table's indexes in MySQL's order.
-    pub fn rank(&self, columns: &[ColumnDef]) -> (u8, bool) {
+    pub fn rank(&self, columns: &[ColumnDef]) -> (u8, bool, bool) {
         let any = |test: fn(&ColumnDef) -> bool| self.columns.iter().any(|part| test(&columns[part.column]));
         let kind = match self.kind {
             IndexKind::Primary | IndexKind::HiddenRowId => 0,
@@ -463,7 +463,8 @@ impl IndexDef {
             IndexKind::Unique => 2,
             IndexKind::Secondary => 3,
         };
-        (kind, any(ColumnDef::is_virtual))
+        let is_prefixed = self.kind == IndexKind::Unique && self.columns.iter().any(|part| part.prefix.is_some());
+        (kind, is_prefixed, any(ColumnDef::is_virtual))
     }
 }
 

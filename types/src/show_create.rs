@@ -152,7 +152,7 @@ fn shown_width(ty: &ColumnType) -> Option<u8> {
 pub fn column_key(table: &TableDef, column: usize) -> &'static str {
     let in_primary = |index: &IndexDef| index.columns.iter().any(|c| c.column == column);
     // Without NULLs, and of columns that are stored.
-    let promoted = || table.indexes.iter().find(|index| index.rank(&table.columns) == (1, false));
+    let promoted = || table.indexes.iter().find(|index| index.rank(&table.columns) == (1, false, false));
     let primary = table.indexes.iter().find(|index| index.kind == IndexKind::Primary).or_else(promoted);
     if primary.is_some_and(in_primary) {
         return "PRI";

@@ -245,8 +245,8 @@ fn index_name(columns: &[ColumnDef], indexes: &[IndexDef], index: &NewIndex) -> 
     }
 }
 
-/// Puts the clustered index first, then unique ones without and with nullable columns, then the others; of each kind those with virtual
-/// columns last (MySQL's order).
+/// Puts the clustered index first, then unique ones without and with nullable columns, then the others. Of each kind unique ones over the
+/// beginnings of columns come behind those over whole columns, and of these again those with virtual columns last (MySQL's order).
 pub(crate) fn finish_indexes(columns: &[ColumnDef], indexes: &mut Vec<IndexDef>) {
     if !indexes.iter().any(|i| matches!(i.kind, IndexKind::Primary | IndexKind::HiddenRowId)) {
         indexes.push(hidden_index());
