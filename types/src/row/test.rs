@@ -264,8 +264,13 @@ mod tests {
         all
     }
 
+    /// Under Miri one in so many will do.
+    fn rarely(step: usize) -> usize {
+        if cfg!(miri) { step } else { 1 }
+    }
+
     fn every_order() -> impl Iterator<Item = Orders> {
-        (0..8).map(|bits| Orders { less: bits & 1 != 0, equal: bits & 2 != 0, greater: bits & 4 != 0 })
+        (0..8).step_by(rarely(3)).map(|bits| Orders { less: bits & 1 != 0, equal: bits & 2 != 0, greater: bits & 4 != 0 })
     }
 
     fn wanted(orders: Orders, order: Ordering) -> bool {
@@ -306,7 +311,7 @@ mod tests {
                     let bytes = row(a, &Value::Null);
                     assert!(!StoredRow::new(&layout, &bytes).unwrap().meets(&columns));
                 }
-                for b in others().iter().filter(|b| same_family(&values[0], b)) {
+                for b in others().iter().filter(|b| same_family(&values[0], b)).step_by(rarely(7)) {
                     let test = layout.test_of_value(0, orders, b).unwrap_or_else(|| panic!("{ty:?} {b:?}"));
                     for a in &values {
                         let bytes = row(a, &Value::Null);
