@@ -429,8 +429,9 @@ fn tells_rows_apart(table: &TableDef, index: &IndexDef) -> bool {
 pub fn is_volatile(expr: &Expr) -> bool {
     let here = match &expr.kind {
         ExprKind::Call { function, .. } => {
-            matches!(function, Function::Rand | Function::Uuid | Function::Sleep | Function::Benchmark | Function::GetLock)
-                || matches!(function, Function::ReleaseLock | Function::SysDate | Function::LastInsertId)
+            use Function as F;
+            matches!(function, F::Rand | F::RandomBytes | F::Uuid | F::UuidShort | F::Sleep | F::Benchmark | F::SysDate)
+                || matches!(function, F::GetLock | F::ReleaseLock | F::ReleaseAllLocks | F::IsFreeLock | F::LastInsertId)
         }
         ExprKind::Subquery(subquery) => matches!(subquery.test, SubqueryTest::Call { deterministic: false, .. }),
         _ => false,
