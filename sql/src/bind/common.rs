@@ -353,10 +353,10 @@ fn unlimited(ty: &ColumnType) -> ColumnType {
     }
 }
 
-/// The type of a column of a recursive table: what the seed gives, and NULL.
+/// The type of a column of a recursive table: what the seed gives, and NULL. Integers may have more digits than the seed's.
 fn working_type(ty: ColumnType) -> ColumnType {
     match ty.kind {
         TypeKind::Null => super::typing::string(0, types::CollationId::BINARY),
-        _ => ty,
+        _ => ColumnType { display_width: None, ..ty },
     }
 }
